@@ -1,0 +1,14 @@
+/**
+ * @file evzk/evzk.h
+ * ZooKeeper recipes for programs that live in a libevent loop.  Includes every
+ * public header; each can also be included alone.
+ */
+#ifndef EVZK_EVZK_H
+#define EVZK_EVZK_H
+
+#include <evzk/error.h>
+#include <evzk/lock.h>
+#include <evzk/session.h>
+#include <evzk/version.h>
+
+#endif

@@ -1,0 +1,244 @@
+/**
+ * @file evzk/session.h
+ * A ZooKeeper session driven by a libevent loop.  It outlives connections, and
+ * comes back as a new session when the old one expires.
+ *
+ * Threading: one session belongs to one event_base and to the thread that runs
+ * it.  Call everything here, and expect every callback, on that thread; only
+ * evzk_set_allocator() is global.  Several sessions, on one base or on several,
+ * are fine.  Nothing here blocks: name resolution, connecting and closing
+ * included.
+ *
+ * fork(): the child must not use the parent's session.  Every call on it there
+ * gives EVZK_ERR_FORKED, but for evzk_session_free(), which gives the child's
+ * copy of the memory back and sends nothing.
+ */
+#ifndef EVZK_SESSION_H
+#define EVZK_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <evzk/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct event_base;
+struct evdns_base;
+
+typedef struct evzk_session evzk_session; /**< Opaque. */
+
+/** What the session's callback reports. Only CLOSED is final. */
+typedef enum evzk_session_event {
+    /** A session is there: the first, or a new one after EXPIRED. */
+    EVZK_SESSION_CONNECTED = 1,
+    /**
+     * In doubt: the connection is lost, or the leader has been silent.  What is
+     * held stays held until the lease ends (evzk_session_lease_ms()).
+     */
+    EVZK_SESSION_SUSPENDED,
+    /** The same session goes on: connected, and confirmed by the leader. */
+    EVZK_SESSION_RESUMED,
+    /** The server ended the session: all it owned is gone.  A new session is
+     * being made; CONNECTED will tell. rc is EVZK_ERR_EXPIRED. */
+    EVZK_SESSION_EXPIRED,
+    /**
+     * Final.  rc is EVZK_OK when the server confirmed that the session is
+     * over, or had not yet granted one; EVZK_ERR_TIMEOUT when it did not answer
+     * in time, so that the session ends by expiry; EVZK_ERR_AUTH when it
+     * refused the credentials.
+     */
+    EVZK_SESSION_CLOSED
+} evzk_session_event;
+
+/**
+ * Reports what becomes of the session.  Always called from the loop, never
+ * inside a call to this library.  Every function of the library may be called
+ * from it, evzk_session_free() included.
+ */
+typedef void evzk_session_cb(evzk_session *session, evzk_session_event event,
+                             int rc, void *arg);
+
+/** How much a line of the log matters. */
+typedef enum evzk_log_level {
+    EVZK_LOG_ERROR = 1,
+    EVZK_LOG_WARN,
+    EVZK_LOG_INFO,
+    EVZK_LOG_DEBUG
+} evzk_log_level;
+
+/**
+ * Takes one line of the log, without a newline; the ZooKeeper C client's own
+ * lines come through it too.  The line is borrowed for the call.  May run
+ * inside a call to this library, and must not call it.
+ */
+typedef void evzk_log_cb(evzk_log_level level, const char *line, void *arg);
+
+/** One move of one state machine, for logs, metrics and tests. */
+typedef struct evzk_trace {
+    const char *kind;   /**< "lock", ... Static. */
+    const void *object; /**< Tells machines apart; do not follow it. */
+    const char *path;   /**< What it works on. Borrowed for the call. */
+    const char *from;   /**< The state it leaves; NULL at birth. Static. */
+    const char *event;  /**< What made it move. Static. */
+    const char *to;     /**< The state it enters. Static. */
+    int rc;             /**< The result that the event carried, or 0. */
+    uint64_t time_us;   /**< When, in microseconds of CLOCK_BOOTTIME. */
+} evzk_trace;
+
+/**
+ * Sees every move of every machine of a session.  Must not call this library.
+ */
+typedef void evzk_trace_cb(const evzk_trace *move, void *arg);
+
+#define EVZK_PERM_READ 1u
+#define EVZK_PERM_WRITE 2u
+#define EVZK_PERM_CREATE 4u
+#define EVZK_PERM_DELETE 8u
+#define EVZK_PERM_ADMIN 16u
+#define EVZK_PERM_ALL 31u
+
+/** One entry of an access control list, as in {ALL, "auth", ""}. */
+typedef struct evzk_acl {
+    uint32_t perms;     /**< EVZK_PERM_* ored together. */
+    const char *scheme; /**< "world", "auth", "digest", "ip", ... */
+    const char *id;     /**< "anyone" for world, "" for auth. */
+} evzk_acl;
+
+#define EVZK_ACL_MAX 16 /**< Most entries in one list. */
+
+/** Zero-initialize, then set what you need. Everything is copied. */
+typedef struct evzk_session_options {
+    /** Session time-out to ask for; 0 asks for 10,000.  The server decides:
+     * evzk_session_timeout_ms(). */
+    uint32_t timeout_ms;
+    /** How long evzk_session_close() waits for a silent server; 0 is 1,000. */
+    uint32_t close_timeout_ms;
+    /** Every path is below this one, as in "/app"; NULL for none. */
+    const char *chroot;
+    /** Make the chroot when it is missing, instead of EVZK_ERR_NOCHROOT. */
+    bool make_chroot;
+    /** ACL of all znodes the session's recipes make, where they are not given
+     * their own; NULL is open to the world. */
+    const evzk_acl *acl;
+    size_t acl_count;
+    /** Data of contender znodes where none is given; NULL is "host:pid". */
+    const void *data;
+    size_t data_len;
+    /** Requests in flight at a time; 0 is 1,000. The rest waits its turn. */
+    uint32_t window;
+    /** Resolves the servers' names. Borrowed, and must outlive the session;
+     * NULL makes one from /etc/resolv.conf when a name is to be resolved, and
+     * silences evdns, which would warn on stderr (evdns_set_log_fn()). */
+    struct evdns_base *dns;
+    /** Takes the log; NULL throws it away: nothing goes to stderr. */
+    evzk_log_cb *log;
+    void *log_arg;            /**< Borrowed. */
+    evzk_log_level log_level; /**< The most detailed wanted; 0 is WARN. */
+    evzk_trace_cb *trace;     /**< NULL for none. */
+    void *trace_arg;          /**< Borrowed. */
+    void *reserved[4];        /**< NULL. */
+} evzk_session_options;
+
+/**
+ * Starts a session and returns at once.  It connects from the loop, and goes on
+ * trying when no server is up yet.  Recipes may be started right away.
+ *
+ * @param base    Borrowed; must outlive the session (evzk_session_free()).
+ * @param servers "host:port,host:port,..."; names, IPv4 or [IPv6]. Copied.
+ * @param opt     Copied, with all it points to but `dns`; NULL for defaults.
+ * @param cb      Hears what becomes of the session; may be NULL.
+ * @param arg     Borrowed; handed back to @p cb untouched.
+ * @param out     Set on success: owned by the caller, evzk_session_free().
+ *
+ * @retval EVZK_OK        The session is on its way.
+ * @retval EVZK_ERR_INVAL A bad argument; nothing was done, @p out is unset.
+ * @retval EVZK_ERR_NOMEM As above.
+ */
+EVZK_API int evzk_session_open(struct event_base *base, const char *servers,
+                               const evzk_session_options *opt,
+                               evzk_session_cb *cb, void *arg,
+                               evzk_session **out);
+
+/**
+ * Adds credentials, for now and for every later connection; with the scheme
+ * "digest", "user:password".  Copied.  Add them before starting recipes.
+ *
+ * @retval EVZK_ERR_INVAL, EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED.
+ * Later: a server that refuses them ends the session, CLOSED/EVZK_ERR_AUTH.
+ */
+EVZK_API int evzk_session_add_auth(evzk_session *session, const char *scheme,
+                                   const void *cert, size_t len);
+
+/**
+ * Ends the session: lets requests in flight finish, tells the server, and gives
+ * it `close_timeout_ms` to answer.  Nothing is held from this call on.  Every
+ * operation of the session ends in its own final callback with EVZK_ERR_CLOSED;
+ * then CLOSED is reported.  Does not block.
+ *
+ * @retval EVZK_ERR_INVAL, EVZK_ERR_FORKED; EVZK_ERR_CLOSED when done before.
+ */
+EVZK_API int evzk_session_close(evzk_session *session);
+
+/**
+ * Ends ownership, in any state; NULL is a no-op.  The session's callback is not
+ * called again.  A session that was not closed is closed from the loop first;
+ * run the base until CLOSED before freeing session and base when that must be
+ * finished.  Recipes of the session keep their own final callbacks, and are
+ * still to be freed by their owner.
+ */
+EVZK_API void evzk_session_free(evzk_session *session);
+
+/** True while connected, and lately confirmed by the leader. */
+EVZK_API bool evzk_session_connected(const evzk_session *session);
+
+/**
+ * Milliseconds that the session surely still lives, computed now from what the
+ * leader confirmed; 0 when nobody may believe to hold anything.
+ */
+EVZK_API uint32_t evzk_session_lease_ms(const evzk_session *session);
+
+/** The session time-out the server granted; 0 before the first CONNECTED. */
+EVZK_API uint32_t evzk_session_timeout_ms(const evzk_session *session);
+
+/** The id the server gave the session; 0 before the first CONNECTED. */
+EVZK_API int64_t evzk_session_id(const evzk_session *session);
+
+/** What a session has done so far, for metrics and tests. */
+typedef struct evzk_session_stats {
+    uint64_t connects;    /**< Connections that were established. */
+    uint64_t losses;      /**< Connections that were lost. */
+    uint64_t expirations; /**< Sessions that the server ended. */
+    uint64_t requests;    /**< Requests handed to the client, syncs too. */
+    uint64_t probes;      /**< The syncs among them that renew the lease. */
+    uint64_t lease_ends;  /**< Times the lease ran out. */
+    uint32_t in_flight;   /**< Requests sent and not answered. */
+    uint32_t queued;      /**< Requests waiting for their turn. */
+    uint32_t watches;     /**< Watches set, by path and kind. */
+    uint32_t machines;    /**< Operations alive, background ones too. */
+    uint32_t probe_ms;    /**< The interval between probes when idle. */
+    uint64_t turn_max_us; /**< The longest the loop was held at once, without
+                               the application's own callbacks. */
+} evzk_session_stats;
+
+/** Fills @p out with the figures of now. */
+EVZK_API void evzk_session_get_stats(const evzk_session *session,
+                                     evzk_session_stats *out);
+
+/**
+ * Replaces malloc, realloc and free for all of the library; NULLs set the C
+ * library's back.  Call it while no session exists.  The ZooKeeper C client and
+ * libevent go on using their own.
+ */
+EVZK_API void evzk_set_allocator(void *(*malloc_fn)(size_t),
+                                 void *(*realloc_fn)(void *, size_t),
+                                 void (*free_fn)(void *));
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,58 @@
+/* Access control lists. */
+#include "acl.h"
+
+#include <string.h>
+
+#include "mem.h"
+
+static bool entry_ok(const evzk_acl *e)
+{
+    return e->perms != 0 && (e->perms & ~EVZK_PERM_ALL) == 0 && e->scheme &&
+           e->scheme[0] && e->id;
+}
+
+static bool list_ok(const evzk_acl *v, size_t n)
+{
+    if ((v == NULL) != (n == 0) || n > EVZK_ACL_MAX)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        if (!entry_ok(&v[i]))
+            return false;
+    }
+    return true;
+}
+
+/* One block: the entries, then their strings. */
+int evzk__acl_copy(struct evzk__acl *out, const evzk_acl *v, size_t n)
+{
+    size_t size = n * sizeof *v;
+    char *p;
+
+    out->v = NULL;
+    out->n = 0;
+    if (!list_ok(v, n))
+        return EVZK_ERR_INVAL;
+    if (n == 0)
+        return EVZK_OK;
+    for (size_t i = 0; i < n; i++)
+        size += strlen(v[i].scheme) + strlen(v[i].id) + 2;
+    out->v = evzk__zalloc(size);
+    if (!out->v)
+        return EVZK_ERR_NOMEM;
+    out->n = (uint32_t)n;
+    p = (char *)(out->v + n);
+    for (size_t i = 0; i < n; i++) {
+        out->v[i].perms = v[i].perms;
+        out->v[i].scheme = strcpy(p, v[i].scheme);
+        p += strlen(p) + 1;
+        out->v[i].id = strcpy(p, v[i].id);
+        p += strlen(p) + 1;
+    }
+    return EVZK_OK;
+}
+
+void evzk__acl_free(struct evzk__acl *acl)
+{
+    evzk__free(acl->v);
+    acl->v = NULL;
+}

@@ -1,0 +1,18 @@
+/* Access control lists, copied from the application. */
+#ifndef EVZK_ACL_H
+#define EVZK_ACL_H
+
+#include <stdint.h>
+
+#include "evzk/session.h"
+
+struct evzk__acl {
+    evzk_acl *v; /* Owned, strings included; NULL: open to the world. */
+    uint32_t n;
+};
+
+/* EVZK_ERR_INVAL when the list is none; `out` is empty then. */
+int evzk__acl_copy(struct evzk__acl *out, const evzk_acl *v, size_t n);
+void evzk__acl_free(struct evzk__acl *acl);
+
+#endif

@@ -1,0 +1,472 @@
+/* One connection of the ZooKeeper C client. */
+#include "client.h"
+
+#include <errno.h>
+#include <string.h>
+#include <zookeeper/zookeeper.h>
+
+#include "config.h"
+#include "loop.h"
+#include "mem.h"
+#include "net.h"
+#include "os.h"
+
+struct evzk__client {
+    zhandle_t *zh;
+    int fd; /* As last told; see evzk__client_fd(). */
+    int64_t begun;
+    bool dead;
+    struct evzk__client_hooks hooks;
+    void *arg;
+    struct evzk__slot *free;
+    unsigned slots;
+    struct evzk__slot slot[];
+};
+
+/* The client's log callback has no context: this is who is talking to it. */
+static _Thread_local struct evzk__client *talking;
+
+static struct evzk__client *enter(struct evzk__client *c)
+{
+    struct evzk__client *before = talking;
+
+    talking = c;
+    return before;
+}
+
+static void leave(struct evzk__client *before) { talking = before; }
+
+/* What the client calls an error is normal life for us: one level less. */
+static evzk_log_level level_of(const char *line)
+{
+    if (strstr(line, ":ZOO_ERROR@"))
+        return EVZK_LOG_WARN;
+    return strstr(line, ":ZOO_WARN@") ? EVZK_LOG_INFO : EVZK_LOG_DEBUG;
+}
+
+static void logged(const char *line)
+{
+    if (talking && talking->hooks.log)
+        talking->hooks.log(talking->arg, level_of(line), line);
+}
+
+static int error_of(int zrc)
+{
+    switch (zrc) {
+    case ZOK:
+        return EVZK_OK;
+    case ZNONODE:
+        return EVZK_ERR_NONODE;
+    case ZNODEEXISTS:
+        return EVZK_ERR_NODEEXISTS;
+    case ZNOTEMPTY:
+        return EVZK_ERR_NOTEMPTY;
+    case ZBADVERSION:
+        return EVZK_ERR_BADVERSION;
+    case ZNOAUTH:
+        return EVZK_ERR_NOAUTH;
+    case ZINVALIDACL:
+        return EVZK_ERR_BADACL;
+    case ZNOCHILDRENFOREPHEMERALS:
+        return EVZK_ERR_EPHEMERAL;
+    case ZUNIMPLEMENTED:
+        return EVZK_ERR_UNSUPPORTED;
+    case ZBADARGUMENTS:
+        return EVZK_ERR_INVAL;
+    case ZMARSHALLINGERROR:
+    case ZSYSTEMERROR:
+        return EVZK_ERR_NOMEM;
+    case ZRUNTIMEINCONSISTENCY: /* Out of order after a silent loss. */
+    case ZCONNECTIONLOSS:
+    case ZOPERATIONTIMEOUT:
+    case ZINVALIDSTATE:
+    case ZCLOSING:
+    case ZSESSIONEXPIRED:
+    case ZSESSIONMOVED:
+    case ZAUTHFAILED:
+        return EVZK_ERR_CONNLOSS;
+    }
+    return EVZK_ERR_SERVER;
+}
+
+/* The one watcher of the session; who watches what is known by path.  Session
+ * events are not listened to: the client does not always send them. */
+static void watcher(zhandle_t *zh, int type, int state, const char *path,
+                    void *arg)
+{
+    struct evzk__client *c = arg;
+
+    (void)zh;
+    (void)state;
+    if (c->dead || type == ZOO_SESSION_EVENT)
+        return;
+    if (type == ZOO_DELETED_EVENT)
+        c->hooks.watched(c->arg, path, EVZK__DELETED);
+    else if (type == ZOO_CHANGED_EVENT)
+        c->hooks.watched(c->arg, path, EVZK__CHANGED);
+}
+
+static void free_slots(struct evzk__client *c)
+{
+    for (unsigned i = c->slots; i-- > 0;) {
+        c->slot[i].client = c;
+        c->slot[i].next = c->free;
+        c->free = &c->slot[i];
+    }
+}
+
+static zhandle_t *open_handle(struct evzk__client *c,
+                              const struct evzk__client_config *cfg)
+{
+    struct evzk__client *before = enter(c);
+    clientid_t id = {.client_id = cfg->id};
+    zhandle_t *zh;
+
+    memcpy(id.passwd, cfg->passwd, sizeof id.passwd);
+    zh = zookeeper_init2(cfg->servers, watcher, (int)cfg->timeout_ms,
+                         cfg->id ? &id : NULL, c, ZOO_NO_LOG_CLIENTENV, logged);
+#ifdef HAVE_ZOO_SET_SERVERS_RESOLUTION_DELAY
+    if (zh) /* Or it would look its addresses up at every question. */
+        zoo_set_servers_resolution_delay(zh, -1);
+#endif
+    leave(before);
+    return zh;
+}
+
+struct evzk__client *evzk__client_new(const struct evzk__client_config *cfg,
+                                      int *rc)
+{
+    struct evzk__client *c =
+        evzk__zalloc(sizeof *c + cfg->slots * sizeof c->slot[0]);
+
+    *rc = EVZK_ERR_NOMEM;
+    if (!c)
+        return NULL;
+    c->fd = -1;
+    c->hooks = cfg->hooks;
+    c->arg = cfg->arg;
+    c->slots = cfg->slots;
+    free_slots(c);
+    errno = 0;
+    c->zh = open_handle(c, cfg);
+    if (!c->zh) {
+        *rc = errno == EINVAL ? EVZK_ERR_INVAL : EVZK_ERR_NOMEM;
+        evzk__free(c);
+        return NULL;
+    }
+    *rc = EVZK_OK;
+    return c;
+}
+
+int evzk__client_fd(const struct evzk__client *c)
+{
+    int state = zoo_state(c->zh);
+
+    /* In every other state the client has closed it, told or not. */
+    return state == ZOO_CONNECTED_STATE || state == ZOO_CONNECTING_STATE ||
+                   state == ZOO_ASSOCIATING_STATE
+               ? c->fd
+               : -1;
+}
+
+int64_t evzk__client_begun(const struct evzk__client *c) { return c->begun; }
+
+void evzk__client_free(struct evzk__client *c)
+{
+    struct evzk__client *before;
+
+    if (!c)
+        return;
+    before = enter(NULL);
+    c->dead = true;
+    /* A connected handle would send and wait.  With a dead socket it cannot. */
+    evzk__net_deaden(evzk__client_fd(c));
+    zookeeper_close(c->zh);
+    leave(before);
+    evzk__free(c);
+}
+
+enum evzk__client_state evzk__client_state(const struct evzk__client *c)
+{
+    int state = zoo_state(c->zh);
+
+    if (state == ZOO_CONNECTED_STATE)
+        return EVZK__CLIENT_UP;
+    if (state == ZOO_EXPIRED_SESSION_STATE)
+        return EVZK__CLIENT_EXPIRED;
+    if (state == ZOO_AUTH_FAILED_STATE)
+        return EVZK__CLIENT_AUTH_FAILED;
+    return EVZK__CLIENT_DOWN;
+}
+
+void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
+                           int64_t *wait_us)
+{
+    struct evzk__client *before = enter(c);
+    struct timeval tv = {0, 0};
+    int64_t now = evzk__now_us();
+    bool open = evzk__client_fd(c) >= 0;
+    int interest = 0, rc;
+
+    *fd = -1;
+    rc = zookeeper_interest(c->zh, fd, &interest, &tv);
+    leave(before);
+    c->fd = *fd;
+    *fd = evzk__client_fd(c);
+    if (!open && *fd >= 0)
+        c->begun = now;
+    *what = (interest & ZOOKEEPER_READ ? EVZK__READ : 0) |
+            (interest & ZOOKEEPER_WRITE ? EVZK__WRITE : 0);
+    *wait_us = (int64_t)tv.tv_sec * 1000000 + tv.tv_usec;
+    if (rc != ZOK && *wait_us < 10000)
+        *wait_us = 10000; /* Errors are normal life, but not to spin on. */
+}
+
+bool evzk__client_process(struct evzk__client *c, int what)
+{
+    struct evzk__client *before = enter(c);
+    int rc = zookeeper_process(c->zh,
+                               (what & EVZK__READ ? ZOOKEEPER_READ : 0) |
+                                   (what & EVZK__WRITE ? ZOOKEEPER_WRITE : 0));
+
+    leave(before);
+    return rc == ZOK;
+}
+
+int64_t evzk__client_id(const struct evzk__client *c, unsigned char passwd[16])
+{
+    const clientid_t *id = zoo_client_id(c->zh);
+
+    memcpy(passwd, id->passwd, sizeof id->passwd);
+    return id->client_id;
+}
+
+uint32_t evzk__client_timeout_ms(const struct evzk__client *c)
+{
+    return (uint32_t)zoo_recv_timeout(c->zh);
+}
+
+struct evzk__slot *evzk__client_slot(struct evzk__client *c)
+{
+    struct evzk__slot *slot = c->free;
+
+    if (slot)
+        c->free = slot->next;
+    return slot;
+}
+
+void evzk__client_slot_free(struct evzk__slot *slot)
+{
+    slot->owner = NULL;
+    slot->next = slot->client->free;
+    slot->client->free = slot;
+}
+
+struct evzk__slot *evzk__client_next_slot(struct evzk__client *c,
+                                          struct evzk__slot *after)
+{
+    struct evzk__slot *slot = after ? after + 1 : c->slot;
+
+    while (slot < c->slot + c->slots && !slot->owner)
+        slot++;
+    return slot < c->slot + c->slots ? slot : NULL;
+}
+
+static void complete(const void *tag, struct evzk__result *res)
+{
+    /* The tag is ours: the client's API only has no way to say so. */
+    struct evzk__slot *slot = (struct evzk__slot *)(uintptr_t)tag;
+
+    if (slot->client->dead)
+        return;
+    /* Of a lost connection the session is to hear first, then its requests:
+     * the slot stays in flight, and is answered with the others. */
+    if (res->rc == EVZK_ERR_CONNLOSS &&
+        evzk__client_state(slot->client) != EVZK__CLIENT_UP)
+        return;
+    if (slot->owner) /* Not one that was given up meanwhile. */
+        slot->client->hooks.completed(slot->client->arg, slot, res);
+    evzk__client_slot_free(slot);
+}
+
+static void set_stat(struct evzk__result *res, const struct Stat *stat)
+{
+    if (stat) {
+        res->stat.czxid = stat->czxid;
+        res->stat.owner = stat->ephemeralOwner;
+        res->stat.ctime_ms = stat->ctime;
+    }
+}
+
+static void created(int rc, const char *path, const struct Stat *stat,
+                    const void *tag)
+{
+    struct evzk__result res = {.rc = error_of(rc), .path = path};
+
+    set_stat(&res, stat);
+    complete(tag, &res);
+}
+
+static void got(int rc, const char *data, int len, const struct Stat *stat,
+                const void *tag)
+{
+    struct evzk__result res = {.rc = error_of(rc), .data = data};
+
+    if (len > 0)
+        res.len = (size_t)len;
+    set_stat(&res, stat);
+    complete(tag, &res);
+}
+
+static void listed(int rc, const struct String_vector *v,
+                   const struct Stat *stat, const void *tag)
+{
+    struct evzk__result res = {.rc = error_of(rc)};
+
+    set_stat(&res, stat);
+    if (v && v->count > 0) {
+        res.names.n = (size_t)v->count;
+        res.names.v = v->data;
+    }
+    complete(tag, &res);
+}
+
+static void looked(int rc, const struct Stat *stat, const void *tag)
+{
+    struct evzk__result res = {.rc = error_of(rc)};
+
+    set_stat(&res, stat);
+    complete(tag, &res);
+}
+
+static void done(int rc, const void *tag)
+{
+    struct evzk__result res = {.rc = error_of(rc)};
+
+    complete(tag, &res);
+}
+
+static void synced(int rc, const char *path, const void *tag)
+{
+    (void)path;
+    done(rc, tag);
+}
+
+static struct ACL_vector acl_of(const evzk_acl *acl, size_t n,
+                                struct ACL entries[])
+{
+    struct ACL_vector v = {(int32_t)n, entries};
+
+    if (n == 0)
+        return ZOO_OPEN_ACL_UNSAFE;
+    for (size_t i = 0; i < n; i++) {
+        entries[i].perms = (int32_t)acl[i].perms;
+        /* Not written to: the client's structs only lack the const. */
+        entries[i].id.scheme = (char *)(uintptr_t)acl[i].scheme;
+        entries[i].id.id = (char *)(uintptr_t)acl[i].id;
+    }
+    return v;
+}
+
+int evzk__client_create(struct evzk__slot *slot, const char *path,
+                        const void *data, size_t len, const evzk_acl *acl,
+                        size_t acl_count, enum evzk__create mode)
+{
+    struct evzk__client *before = enter(slot->client);
+    struct ACL entries[EVZK_ACL_MAX];
+    struct ACL_vector v = acl_of(acl, acl_count, entries);
+    int flags = 0, rc;
+
+    switch (mode) {
+    case EVZK__CREATE_SEQ:
+        flags = ZOO_EPHEMERAL_SEQUENTIAL;
+        break;
+    case EVZK__CREATE_CONTAINER:
+        flags = ZOO_CONTAINER;
+        break;
+    case EVZK__CREATE_DIR:
+        flags = ZOO_PERSISTENT;
+        break;
+    }
+    rc = zoo_acreate2(slot->client->zh, path, data, (int)len, &v, flags,
+                      created, slot);
+    leave(before);
+    return error_of(rc);
+}
+
+int evzk__client_get(struct evzk__slot *slot, const char *path, bool watch)
+{
+    struct evzk__client *before = enter(slot->client);
+    int rc = zoo_awget(slot->client->zh, path, watch ? watcher : NULL,
+                       slot->client, got, slot);
+
+    leave(before);
+    return error_of(rc);
+}
+
+int evzk__client_exists(struct evzk__slot *slot, const char *path)
+{
+    struct evzk__client *before = enter(slot->client);
+    int rc = zoo_aexists(slot->client->zh, path, 0, looked, slot);
+
+    leave(before);
+    return error_of(rc);
+}
+
+int evzk__client_children(struct evzk__slot *slot, const char *path)
+{
+    struct evzk__client *before = enter(slot->client);
+    int rc = zoo_aget_children2(slot->client->zh, path, 0, listed, slot);
+
+    leave(before);
+    return error_of(rc);
+}
+
+int evzk__client_delete(struct evzk__slot *slot, const char *path)
+{
+    struct evzk__client *before = enter(slot->client);
+    int rc = zoo_adelete(slot->client->zh, path, -1, done, slot);
+
+    leave(before);
+    return error_of(rc);
+}
+
+int evzk__client_sync(struct evzk__slot *slot, const char *path)
+{
+    struct evzk__client *before = enter(slot->client);
+    int rc = zoo_async(slot->client->zh, path, synced, slot);
+
+    leave(before);
+    return error_of(rc);
+}
+
+int evzk__client_unwatch(struct evzk__slot *slot, const char *path)
+{
+    struct evzk__client *before = enter(slot->client);
+    /* Declared as a pointer to the function type, and used as the type. */
+    int rc =
+        zoo_aremove_all_watches(slot->client->zh, path, ZWATCHTYPE_DATA, 0,
+                                (void_completion_t *)(uintptr_t)done, slot);
+
+    leave(before);
+    return error_of(rc);
+}
+
+void evzk__client_forget(struct evzk__client *c, const char *path)
+{
+    struct evzk__client *before = enter(c);
+
+    (void)zoo_aremove_watches(c->zh, path, ZWATCHTYPE_DATA, watcher, c, 1, NULL,
+                              NULL);
+    leave(before);
+}
+
+int evzk__client_auth(struct evzk__client *c, const char *scheme,
+                      const char *cert, size_t len)
+{
+    struct evzk__client *before = enter(c);
+    int rc = zoo_add_auth(c->zh, scheme, cert, (int)len, NULL, NULL);
+
+    leave(before);
+    return error_of(rc);
+}

@@ -1,0 +1,124 @@
+/* One connection of the ZooKeeper C client: the only place that knows
+ * zookeeper.h.
+ *
+ * A handle lives as long as one connection.  When the connection is lost the
+ * handle is thrown away, and a new one goes on with the session's id.  So the
+ * client never re-sends a request behind our back, never sends its watches
+ * again in one packet, and nothing it still has can be mistaken for an answer.
+ *
+ * None of these may be called from a completion but the requests. */
+#ifndef EVZK_CLIENT_H
+#define EVZK_CLIENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "evzk/session.h"
+#include "name.h"
+
+struct evzk__stat {
+    int64_t czxid, owner, ctime_ms;
+};
+
+/* What came back; all pointers are borrowed for the call. */
+struct evzk__result {
+    int rc; /* EVZK_ERR_CONNLOSS: the outcome is unknown. */
+    const char *path;
+    const void *data;
+    size_t len;
+    struct evzk__names names;
+    struct evzk__stat stat;
+};
+
+/* A request in flight.  `owner` is the request layer's. */
+struct evzk__slot {
+    struct evzk__client *client;
+    void *owner;
+    unsigned part;
+    struct evzk__slot *next; /* In the list of free ones. */
+};
+
+enum evzk__watch_event { EVZK__DELETED, EVZK__CHANGED };
+
+struct evzk__client_hooks {
+    void (*completed)(void *arg, struct evzk__slot *slot,
+                      const struct evzk__result *res);
+    void (*watched)(void *arg, const char *path, enum evzk__watch_event ev);
+    void (*log)(void *arg, evzk_log_level level, const char *line);
+};
+
+struct evzk__client_config {
+    const char *servers; /* Numeric addresses only: nothing is resolved. */
+    uint32_t timeout_ms;
+    int64_t id; /* 0: a new session. */
+    unsigned char passwd[16];
+    unsigned slots;
+    struct evzk__client_hooks hooks;
+    void *arg;
+};
+
+enum evzk__client_state {
+    EVZK__CLIENT_DOWN,
+    EVZK__CLIENT_UP,
+    EVZK__CLIENT_EXPIRED,
+    EVZK__CLIENT_AUTH_FAILED
+};
+
+/* NULL: out of memory, or an address that is none (EVZK_ERR_INVAL in *rc). */
+struct evzk__client *evzk__client_new(const struct evzk__client_config *cfg,
+                                      int *rc);
+
+/* Ends the handle at once: nothing more is sent, nothing is waited for, and no
+ * hook is called.  What is in flight is dropped; see evzk__client_slots(). */
+void evzk__client_free(struct evzk__client *c);
+
+enum evzk__client_state evzk__client_state(const struct evzk__client *c);
+
+/* Asks what to wait for: *fd (-1: nothing), *what (EVZK__READ, EVZK__WRITE) and
+ * for how long at most.  May lose the connection, or begin a new one. */
+void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
+                           int64_t *wait_us);
+
+/* Does what the descriptor is ready for.  True: there may be more to read. */
+bool evzk__client_process(struct evzk__client *c, int what);
+
+int evzk__client_fd(const struct evzk__client *c); /* -1 while there is none. */
+int64_t evzk__client_begun(const struct evzk__client *c); /* Latest attempt. */
+int64_t evzk__client_id(const struct evzk__client *c, unsigned char passwd[16]);
+uint32_t evzk__client_timeout_ms(const struct evzk__client *c);
+
+/* Takes a slot, or NULL when all are in flight. */
+struct evzk__slot *evzk__client_slot(struct evzk__client *c);
+void evzk__client_slot_free(struct evzk__slot *slot);
+
+/* The slots in flight, one after another; start with NULL. */
+struct evzk__slot *evzk__client_next_slot(struct evzk__client *c,
+                                          struct evzk__slot *after);
+
+/* The requests.  0: the hook `completed` will be called, once, with the slot,
+ * which is free again after it.  Else an error, and the slot is not used. */
+enum evzk__create {
+    EVZK__CREATE_SEQ,
+    EVZK__CREATE_CONTAINER,
+    EVZK__CREATE_DIR
+};
+int evzk__client_create(struct evzk__slot *slot, const char *path,
+                        const void *data, size_t len, const evzk_acl *acl,
+                        size_t acl_count, enum evzk__create mode);
+int evzk__client_get(struct evzk__slot *slot, const char *path, bool watch);
+int evzk__client_exists(struct evzk__slot *slot, const char *path);
+int evzk__client_children(struct evzk__slot *slot, const char *path);
+int evzk__client_delete(struct evzk__slot *slot, const char *path);
+int evzk__client_sync(struct evzk__slot *slot, const char *path);
+/* Takes the watch off `path`, on the server too. */
+int evzk__client_unwatch(struct evzk__slot *slot, const char *path);
+
+/* Takes a watch out of the client alone: of one that is not connected. */
+void evzk__client_forget(struct evzk__client *c, const char *path);
+
+/* Credentials; before the handle is first used, and while connected. */
+int evzk__client_auth(struct evzk__client *c, const char *scheme,
+                      const char *cert, size_t len);
+
+#endif

@@ -1,0 +1,257 @@
+/* The session's connection: made, watched, lost, and made again.
+ *
+ * Nothing here trusts the client to tell: after every call to it, the state it
+ * is in is compared with what we knew (evzk__connection_check()).
+ */
+#include "connection.h"
+
+#include <string.h>
+
+#include "closing.h"
+#include "machine.h"
+#include "os.h"
+
+enum {
+    RETRY_US = 100000,
+    STABLE_US = 500000, /* A connection that lasted shorter did not. */
+    RESOLVE_US = 1000000
+};
+
+void evzk__connection_bury(evzk_session *s)
+{
+    if (s->old && !s->cursor) { /* No machine has a watch in it any more. */
+        evzk__client_free(s->old);
+        s->old = NULL;
+    }
+}
+
+void evzk__connection_forget(evzk_session *s, const char *dir, const char *name)
+{
+    char *path = s->requests.path[1];
+    size_t n = strlen(dir);
+
+    if (!s->old)
+        return;
+    memcpy(path, dir, n);
+    path[n] = '/';
+    strcpy(path + n + 1, name);
+    evzk__client_forget(s->old, path);
+}
+
+static void watched(void *arg, const char *path, enum evzk__watch_event ev)
+{
+    evzk_session *s = arg;
+    char *dir = s->requests.path[1], *name;
+    struct evzk__watch *w;
+
+    if (!path || strlen(path) >= sizeof s->requests.path[1])
+        return;
+    strcpy(dir, path);
+    name = strrchr(dir, '/');
+    if (!name)
+        return;
+    *name++ = '\0';
+    while ((w = evzk__watch_find(&s->watches, dir, name)) != NULL) {
+        evzk__watch_remove(&s->watches, w); /* It fires once. */
+        evzk__machine_fired(w, ev);
+    }
+}
+
+static void logged(void *arg, evzk_log_level level, const char *line)
+{
+    evzk__session_log(arg, level, "%s", line);
+}
+
+static int present_credentials(evzk_session *s)
+{
+    struct evzk__credential *c;
+    int rc = EVZK_OK;
+
+    STAILQ_FOREACH(c, &s->credentials, link)
+    {
+        if (rc == EVZK_OK && !c->presented)
+            rc = evzk__client_auth(s->client, c->scheme, c->cert, c->len);
+        c->presented = rc == EVZK_OK;
+    }
+    return rc;
+}
+
+void evzk__connection_drop(evzk_session *s)
+{
+    struct evzk__credential *c;
+
+    STAILQ_FOREACH(c, &s->credentials, link) c->presented = false;
+    evzk__io_want(s->io, -1, 0);
+    evzk__client_free(s->client);
+    s->client = NULL;
+}
+
+static void connected(evzk_session *s)
+{
+    int64_t timeout_us;
+
+    s->up = true;
+    s->connected_at = evzk__now_us();
+    s->stats.connects++;
+    s->id = evzk__client_id(s->client, s->passwd);
+    s->timeout_ms = evzk__client_timeout_ms(s->client);
+    timeout_us = (int64_t)s->timeout_ms * 1000;
+    evzk__lease_connected(&s->lease, evzk__client_begun(s->client), timeout_us);
+    s->next_probe = 0;
+    s->lease_on = true;
+    evzk__session_sweep(s);
+    evzk__session_log(s, EVZK_LOG_INFO,
+                      "connected: session 0x%llx, time-out %u ms",
+                      (unsigned long long)s->id, (unsigned)s->timeout_ms);
+    if (s->phase != EVZK__RUNNING)
+        return;
+    evzk__session_tell(
+        s, s->known ? EVZK_SESSION_RESUMED : EVZK_SESSION_CONNECTED, EVZK_OK);
+    s->known = true;
+}
+
+/* The handle is given up with its connection: see client.h.  It is emptied and
+ * freed bit by bit, while the next one connects. */
+void evzk__connection_lost(evzk_session *s)
+{
+    evzk__session_log(s, EVZK_LOG_INFO, "connection lost");
+    s->old = s->client;
+    s->client = NULL;
+    evzk__connection_drop(s);
+    s->up = s->doubt = false;
+    s->conn++;
+    s->stats.losses++;
+    if (evzk__now_us() - s->connected_at < STABLE_US)
+        s->retry_at = evzk__now_us() + RETRY_US; /* Do not hammer a server. */
+    evzk__session_sweep(s);
+    if (s->phase == EVZK__RUNNING)
+        evzk__session_tell(s, EVZK_SESSION_SUSPENDED, EVZK_OK);
+    evzk__requests_lost(s, s->old);
+    evzk__request_cancel(s, &s->sync);
+    s->sync_sent = 0;
+    s->more = true;
+}
+
+static void expired(evzk_session *s)
+{
+    evzk__session_log(s, EVZK_LOG_WARN, "session 0x%llx expired",
+                      (unsigned long long)s->id);
+    evzk__connection_drop(s);
+    s->id = 0;
+    s->gen++;
+    s->conn++;
+    s->stats.expirations++;
+    evzk__lease_end(&s->lease);
+    s->lease_on = false;
+    evzk__session_sweep(s);
+    s->more = true;
+    if (s->known && s->phase == EVZK__RUNNING)
+        evzk__session_tell(s, EVZK_SESSION_EXPIRED, EVZK_ERR_EXPIRED);
+    s->known = false;
+}
+
+/* The client does not always tell: its state is what counts. */
+void evzk__connection_check(evzk_session *s)
+{
+    if (!s->client || s->phase >= EVZK__ENDING)
+        return;
+    switch (evzk__client_state(s->client)) {
+    case EVZK__CLIENT_UP:
+        if (!s->up)
+            connected(s);
+        return;
+    case EVZK__CLIENT_DOWN:
+        if (s->up)
+            evzk__connection_lost(s);
+        return;
+    case EVZK__CLIENT_EXPIRED:
+        expired(s);
+        return;
+    case EVZK__CLIENT_AUTH_FAILED:
+        if (s->up)
+            evzk__connection_lost(s);
+        evzk__closing_over(s, EVZK_ERR_AUTH);
+        return;
+    }
+}
+
+/* Is there a credential that the connection has not seen? */
+static bool fresh_credential(const evzk_session *s)
+{
+    struct evzk__credential *c;
+
+    STAILQ_FOREACH(c, &s->credentials, link)
+    {
+        if (!c->presented)
+            return true;
+    }
+    return false;
+}
+
+static int open_client(evzk_session *s, const char *addresses)
+{
+    struct evzk__client_config cfg = {
+        .servers = addresses,
+        .timeout_ms = s->ask_timeout_ms,
+        .id = s->id,
+        .slots = s->window + 1, /* One for the lease. */
+        .hooks = {evzk__request_completed, watched, logged},
+        .arg = s};
+    int rc;
+
+    memcpy(cfg.passwd, s->passwd, sizeof cfg.passwd);
+    s->client = evzk__client_new(&cfg, &rc);
+    if (s->client)
+        rc = present_credentials(s);
+    if (rc != EVZK_OK)
+        evzk__connection_drop(s);
+    return rc;
+}
+
+/* While there is no connection, look the names up now and then. */
+static void resolve(evzk_session *s, int64_t now)
+{
+    if (s->up || now < s->resolve_at)
+        return;
+    if (!evzk__servers_addresses(s->servers) && s->resolve_at &&
+        !evzk__servers_busy(s->servers))
+        evzk__session_log(s, EVZK_LOG_WARN, "%s",
+                          evzk_strerror(EVZK_ERR_RESOLVE));
+    evzk__servers_refresh(s->servers);
+    s->resolve_at = now + RESOLVE_US;
+}
+
+void evzk__connection_keep(evzk_session *s)
+{
+    int64_t now = evzk__now_us();
+    const char *addresses;
+    int rc;
+
+    if (s->phase > EVZK__DRAINING)
+        return;
+    resolve(s, now);
+    if (s->up && fresh_credential(s))
+        (void)present_credentials(s); /* Or with the next connection. */
+    else if (s->client && !s->up && (s->moved || fresh_credential(s)))
+        evzk__connection_drop(s); /* It is on the way to what is out of date. */
+    addresses = evzk__servers_addresses(s->servers);
+    if (s->client || s->old || !addresses || now < s->retry_at)
+        return;
+    s->moved = false;
+    rc = open_client(s, addresses);
+    if (rc == EVZK_OK)
+        return;
+    s->retry_at = now + RETRY_US;
+    evzk__session_log(s, EVZK_LOG_ERROR, "cannot make a client: %s",
+                      evzk_strerror(rc));
+}
+
+/* A new socket often has the number of the one before, which the kernel has
+ * already forgotten to watch. */
+void evzk__connection_note_attempt(evzk_session *s)
+{
+    if (s->client && evzk__client_begun(s->client) != s->begun) {
+        s->begun = evzk__client_begun(s->client);
+        evzk__io_want(s->io, -1, 0);
+    }
+}

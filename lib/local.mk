@@ -1,0 +1,41 @@
+evzkincludedir = $(includedir)/evzk
+evzkinclude_HEADERS = \
+    include/evzk/error.h \
+    include/evzk/evzk.h \
+    include/evzk/lock.h \
+    include/evzk/session.h \
+    include/evzk/version.h
+
+noinst_LTLIBRARIES += libevzkcore.la libevzkseam.la
+
+# All but the seams; recipes/local.mk adds the recipes.
+libevzkcore_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+libevzkcore_la_SOURCES = \
+    lib/acl.c lib/acl.h \
+    lib/client.c lib/client.h \
+    lib/closing.c lib/closing.h \
+    lib/connection.c lib/connection.h \
+    lib/error.c \
+    lib/lease.c lib/lease.h \
+    lib/loop.h lib/net.h lib/os.h \
+    lib/machine.c lib/machine.h \
+    lib/mem.c lib/mem.h \
+    lib/name.c lib/name.h \
+    lib/parents.c lib/parents.h \
+    lib/request.c lib/request.h \
+    lib/servers.c lib/servers.h \
+    lib/session.c lib/session.h \
+    lib/turn.c \
+    lib/watch.c lib/watch.h
+
+# The seams, where simulations take the real world's place.
+libevzkseam_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
+libevzkseam_la_SOURCES = lib/loop.c lib/net.c lib/os.c
+
+lib_LTLIBRARIES += libevzk.la
+libevzk_la_SOURCES =
+libevzk_la_LIBADD = $(core) $(seam) $(deps)
+libevzk_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 -no-undefined \
+    -export-symbols $(top_srcdir)/lib/evzk.sym
+EXTRA_libevzk_la_DEPENDENCIES = lib/evzk.sym
+EXTRA_DIST += lib/evzk.sym

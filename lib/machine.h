@@ -1,0 +1,165 @@
+/* What every recipe is: a state machine, written down as one table.
+ *
+ * A row says what a state does on entry, how it reacts, where a stop and the
+ * session's expiry lead, and where it may go.  The core does the rest, the same
+ * for all: connection loss, doubt, expiry, cancel, time-out, free, late replies
+ * and illegal moves.  It never calls itself from inside a call of the API:
+ * calls post events, and the session's turn hands them out. */
+#ifndef EVZK_MACHINE_H
+#define EVZK_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "request.h"
+#include "session.h"
+#include "watch.h"
+
+struct evzk__machine;
+
+enum evzk__event_type {
+    EVZK__EV_REPLY,     /* To the request that the state's entry made. */
+    EVZK__EV_DELETED,   /* A watched znode is gone. */
+    EVZK__EV_CHANGED,   /* A watched znode's data has changed. */
+    EVZK__EV_SUSPENDED, /* The session is in doubt. HOLDS rows only. */
+    EVZK__EV_LEASE_END  /* Nothing may be believed. HOLDS rows only. */
+};
+
+enum evzk__which { EVZK__OWN, EVZK__PRED };
+
+struct evzk__event {
+    enum evzk__event_type type;
+    enum evzk__which which;          /* DELETED, CHANGED: which watch. */
+    const struct evzk__reply *reply; /* REPLY. Borrowed. */
+};
+
+enum {
+    EVZK__RETRY = 1, /* Entering it again is harmless: done after a loss of the
+                        connection, and instead of a reply that was lost. */
+    EVZK__HOLDS = 2, /* Hears of doubt and of the lease's end; entered again
+                        when the doubt is over. */
+    EVZK__FRESH = 4, /* While its request is unsent, nothing is on the server:
+                        a stop ends the machine at once. */
+    EVZK__FINAL = 8
+};
+
+enum { EVZK__STAY = -1 };
+
+struct evzk__row {
+    const char *name;
+    void (*enter)(struct evzk__machine *m);
+    /* 0, or an error that the machine fails with: it goes where a stop leads,
+     * or to its end where that is STAY. */
+    int (*react)(struct evzk__machine *m, const struct evzk__event *e);
+    int8_t stop;   /* STAY: the row itself looks at `stopping`. */
+    int8_t expiry; /* Where the end of the session leads. */
+    uint8_t flags;
+    uint32_t next; /* EVZK__TO(state) ored together. */
+};
+
+#define EVZK__TO(state) (UINT32_C(1) << (state))
+
+/* One kind of machine.  `late` is called when the deadline passes. */
+struct evzk__kind {
+    const char *name;
+    const struct evzk__row *rows; /* The last one is the FINAL one. */
+    int n_rows;
+    void (*late)(struct evzk__machine *m);
+    void (*destroy)(struct evzk__machine *m);
+};
+
+struct evzk__machine {
+    const struct evzk__kind *kind;
+    evzk_session *s; /* NULL once it has ended. */
+    TAILQ_ENTRY(evzk__machine) all, run;
+    const char *dir; /* Owned, chroot included. */
+    const char *why; /* What it is being moved by, for the trace. */
+    struct evzk__request req;
+    struct evzk__watch own_watch, pred_watch;
+    struct evzk__timer *timer; /* NULL: no deadline. */
+    int rc;                    /* The result; final once it has ended. */
+    int why_rc;
+    uint32_t round, gen, conn, lease_ends; /* The session as last seen. */
+    uint32_t epoch;                        /* Counts entries into states. */
+    uint16_t refs;
+    uint16_t pending;
+    uint8_t state;
+    bool started, stopping, no_requeue, running, ended, owed;
+};
+
+#define evzk__container_of(p, type, member)                                    \
+    ((type *)(void *)((char *)(p)-offsetof(type, member)))
+
+/* `dir` is below the session's chroot, and is copied.  The machine starts in
+ * state 0 in the next turn of the loop.  Two references: the caller's, and the
+ * core's, which ends with the machine.  On error nothing is to be undone. */
+int evzk__machine_init(struct evzk__machine *m, evzk_session *s,
+                       const struct evzk__kind *kind, const char *dir,
+                       uint32_t timeout_ms);
+
+/* Moves to another state; the entry action runs before this returns.  Returns
+ * 0, so that a reaction can end with it. */
+int evzk__machine_move(struct evzk__machine *m, int state);
+
+/* Moves to the final state, with a result. */
+int evzk__machine_finish(struct evzk__machine *m, int rc);
+
+/* Fails with an error, by way of a state that cleans up. */
+int evzk__machine_give_up(struct evzk__machine *m, int rc, int state);
+
+/* Enters the present state once more. */
+int evzk__machine_again(struct evzk__machine *m);
+
+/* Asks it to stop, with a result; the first one counts.  Takes effect in the
+ * next turn of the loop, and takes no memory. */
+void evzk__machine_stop(struct evzk__machine *m, int rc);
+
+/* What the deadline was for has happened. */
+void evzk__machine_no_deadline(struct evzk__machine *m);
+
+/* Looks at it in the next turn of the loop. */
+void evzk__machine_post(struct evzk__machine *m);
+
+void evzk__machine_unref(struct evzk__machine *m);
+
+const char *evzk__machine_state(const struct evzk__machine *m);
+
+/* For the session. */
+void evzk__machine_run(struct evzk__machine *m);
+void evzk__machine_fired(struct evzk__watch *w, enum evzk__watch_event ev);
+void evzk__machine_forked(struct evzk__machine *m);
+void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved);
+
+/* The application's callbacks run between these: their time is not ours. */
+int64_t evzk__machine_call_out(void);
+void evzk__machine_called(evzk_session *s, int64_t begun);
+
+/* Requests.  Each is answered by one EV_REPLY, but for `gets`. */
+struct evzk__create_args {
+    char *name; /* In: the prefix; out: the name. EVZK__NAME_MAX at most. */
+    const void *data;
+    uint32_t len, acl_count;
+    const evzk_acl *acl;
+};
+void evzk__create_list(struct evzk__machine *m,
+                       const struct evzk__create_args *args);
+void evzk__parents(struct evzk__machine *m,
+                   const struct evzk__create_args *args);
+void evzk__look(struct evzk__machine *m, const char *name);
+void evzk__list(struct evzk__machine *m);
+void evzk__sync_list(struct evzk__machine *m);
+void evzk__gets(struct evzk__machine *m, char *const *names, uint32_t n);
+/* Reads `own`, with a watch if `watch_own`, and `pred` with one; either may be
+ * NULL.  The first part of the reply is own's when there are two. */
+void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
+                 const char *pred);
+void evzk__delete(struct evzk__machine *m, const char *name);
+
+/* Takes watches off.  The own znode's goes with it; the predecessor's is taken
+ * off the server in one trip with the request that follows. */
+void evzk__forget_own(struct evzk__machine *m);
+void evzk__unwatch_pred(struct evzk__machine *m);
+
+#endif

@@ -1,0 +1,43 @@
+/* Names of znodes: GUIDs, sequence numbers, and who comes before whom. */
+#ifndef EVZK_NAME_H
+#define EVZK_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    EVZK__GUID_LEN = 36, /* As in 123e4567-e89b-42d3-a456-426614174000. */
+    EVZK__NAME_MAX = 96  /* A longer name is no contender's. */
+};
+
+/* The names of a directory's children; all is borrowed. */
+struct evzk__names {
+    size_t n;
+    char *const *v;
+};
+
+/* Writes a fresh GUID, with its terminating zero.  0 or EVZK_ERR_INTERNAL. */
+int evzk__guid(char out[EVZK__GUID_LEN + 1]);
+
+/* Tells whether `path` is an absolute path that a server takes. */
+bool evzk__path_ok(const char *path);
+
+/* Reads "<some prefix><mark><sequence>", as in "...-lock-0000000012", with a
+ * negative sequence too.  False when the name is not of this form. */
+bool evzk__seq_parse(const char *name, const char *mark, int32_t *seq);
+
+/* Tells whether contender a, with sequence number sa, comes before b.  Sequence
+ * numbers wrap; equal ones are ordered by name. */
+bool evzk__seq_before(const char *a, int32_t sa, const char *b, int32_t sb);
+
+/* The nearest contender before `own`, or NULL when own is first.  `found` tells
+ * whether own itself is among the names. */
+const char *evzk__predecessor(const struct evzk__names *names, const char *mark,
+                              const char *own, bool *found);
+
+/* The name that begins with `prefix`, or NULL. */
+const char *evzk__find_prefix(const struct evzk__names *names,
+                              const char *prefix);
+
+#endif

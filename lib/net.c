@@ -1,0 +1,87 @@
+/* Work on the C client's socket that the client itself would do badly. */
+#include "net.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void evzk__net_cork(int fd, bool on)
+{
+    int value = on;
+
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_CORK, &value, sizeof value);
+}
+
+/* The xid of our own request, to know its answer by. */
+#define XID 'E', 'V', 'Z', 'K'
+
+bool evzk__net_say_farewell(int fd)
+{
+    /* Length 8, then a request header: xid, and type -11 (closeSession). */
+    static const unsigned char frame[12] = {0,    0,    0,    8,   XID,
+                                            0xff, 0xff, 0xff, 0xf5};
+
+    return send(fd, frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT) ==
+           (ssize_t)sizeof frame;
+}
+
+static void keep_tail(struct evzk__farewell *f, const unsigned char *buf,
+                      size_t n)
+{
+    size_t size = sizeof f->tail;
+
+    if (n > size) {
+        buf += n - size;
+        n = size;
+    }
+    memmove(f->tail, f->tail + n, size - n);
+    memcpy(f->tail + size - n, buf, n);
+}
+
+/* Length 16, then a reply header: our xid, some zxid, error 0.  It is the last
+ * thing that a server sends before it hangs up. */
+static bool is_answer(const struct evzk__farewell *f)
+{
+    static const unsigned char head[8] = {0, 0, 0, 16, XID};
+    static const unsigned char ok[4];
+
+    return memcmp(f->tail, head, sizeof head) == 0 &&
+           memcmp(f->tail + 16, ok, sizeof ok) == 0;
+}
+
+enum evzk__answer evzk__net_await_farewell(int fd, struct evzk__farewell *f)
+{
+    unsigned char buf[16384];
+    int rounds = 64; /* The rest in the next turn of the loop. */
+
+    while (rounds-- > 0) {
+        ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
+
+        if (n > 0)
+            keep_tail(f, buf, (size_t)n);
+        else if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            break;
+        else
+            return is_answer(f) ? EVZK__CONFIRMED : EVZK__CUT;
+    }
+    return is_answer(f) ? EVZK__CONFIRMED : EVZK__NOT_YET;
+}
+
+void evzk__net_deaden(int fd)
+{
+    int pair[2];
+
+    if (fd < 0)
+        return;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        shutdown(fd, SHUT_RDWR); /* No descriptors left: the next best. */
+        return;
+    }
+    dup3(pair[0], fd, O_CLOEXEC);
+    close(pair[0]);
+    close(pair[1]);
+}

@@ -1,0 +1,28 @@
+/* What we do to the C client's socket behind its back.  A seam: tests link a
+ * simulated one. */
+#ifndef EVZK_NET_H
+#define EVZK_NET_H
+
+#include <stdbool.h>
+
+/* Holds small packets back (true), or lets them go (false). */
+void evzk__net_cork(int fd, bool on);
+
+/* The end of a session, told to the server without waiting for the answer, as
+ * the client's own close would. */
+struct evzk__farewell {
+    unsigned char tail[20]; /* The last bytes that came. */
+};
+enum evzk__answer { EVZK__NOT_YET, EVZK__CONFIRMED, EVZK__CUT };
+
+/* Writes the request.  False when it could not be written whole. */
+bool evzk__net_say_farewell(int fd);
+
+/* Reads, and throws away all but the answer. */
+enum evzk__answer evzk__net_await_farewell(int fd, struct evzk__farewell *f);
+
+/* Puts a dead socket in fd's place: from now on whoever writes to fd fails at
+ * once, and nothing reaches the peer, nor a parent process that shares it. */
+void evzk__net_deaden(int fd);
+
+#endif

@@ -1,0 +1,176 @@
+/* Making parents on demand.
+ *
+ * A maker makes one directory.  When the one above is missing, it waits for the
+ * maker of that one like anybody else.  So ten thousand locks below one missing
+ * directory cause one request for it, and one for each lock.
+ */
+#include "parents.h"
+
+#include <string.h>
+
+#include "mem.h"
+#include "session.h"
+
+struct evzk__maker {
+    RB_ENTRY(evzk__maker) node;
+    evzk_session *s;
+    char *path, *above; /* Owned; above is "" for one below the root. */
+    struct evzk__request req;
+    struct evzk__request_queue waiting;
+    struct evzk__acl acl; /* A copy: who asked may leave. */
+    unsigned tries;
+};
+
+/* A container may go away under our hands; but not for ever. */
+enum { TRIES = 16 };
+
+static int compare(const struct evzk__maker *a, const struct evzk__maker *b)
+{
+    return strcmp(a->path, b->path);
+}
+
+RB_GENERATE_INTERNAL(evzk__maker_tree, evzk__maker, node, compare,
+                     __attribute__((unused)) static)
+
+static void destroy(struct evzk__maker *m)
+{
+    evzk__free(m->path);
+    evzk__free(m->above);
+    evzk__acl_free(&m->acl);
+    evzk__free(m);
+}
+
+static void finish(struct evzk__maker *m, int rc)
+{
+    struct evzk__request_queue waiting;
+
+    TAILQ_INIT(&waiting);
+    TAILQ_CONCAT(&waiting, &m->waiting, link);
+    RB_REMOVE(evzk__maker_tree, &m->s->makers, m);
+    destroy(m);
+    while (!TAILQ_EMPTY(&waiting)) {
+        struct evzk__request *r = TAILQ_FIRST(&waiting);
+
+        TAILQ_REMOVE(&waiting, r, link);
+        evzk__request_answer(r, rc);
+    }
+}
+
+static void make(struct evzk__maker *m)
+{
+    m->req.op = EVZK__MKDIR;
+    m->req.dir = m->path;
+    /* Containers go away when they empty; what is above the recipes stays. */
+    m->req.plain = strlen(m->path) <= strlen(m->s->chroot);
+    evzk__request_submit(m->s, &m->req);
+}
+
+/* The directory above is missing: have it made first. */
+static void make_above(struct evzk__maker *m)
+{
+    evzk_session *s = m->s;
+
+    if (m->tries++ == TRIES || m->above[0] == '\0')
+        finish(m, EVZK_ERR_NONODE);
+    else if (strcmp(m->above, s->chroot) == 0 && !s->make_chroot)
+        finish(m, EVZK_ERR_NOCHROOT);
+    else {
+        m->req.op = EVZK__PARENTS;
+        m->req.dir = m->above;
+        evzk__request_submit(s, &m->req);
+    }
+}
+
+static void made(struct evzk__maker *m, int rc)
+{
+    if (rc == EVZK_ERR_NONODE)
+        make_above(m);
+    else if (rc == EVZK_ERR_CONNLOSS)
+        make(m); /* Making a directory twice does no harm. */
+    else if (rc == EVZK_ERR_UNSUPPORTED && !m->s->no_containers) {
+        m->s->no_containers = true; /* A server before 3.5. */
+        make(m);
+    } else
+        finish(m, rc == EVZK_ERR_NODEEXISTS ? EVZK_OK : rc);
+}
+
+static void done(struct evzk__request *r, const struct evzk__reply *reply)
+{
+    struct evzk__maker *m =
+        (void *)((char *)r - offsetof(struct evzk__maker, req));
+
+    if (r->op == EVZK__MKDIR)
+        made(m, reply->rc);
+    else if (reply->rc == EVZK_OK)
+        make(m);
+    else
+        finish(m, reply->rc);
+}
+
+static struct evzk__maker *find(evzk_session *s, const char *path)
+{
+    struct evzk__maker key;
+
+    key.path = (char *)(uintptr_t)path; /* Only looked at. */
+    return RB_FIND(evzk__maker_tree, &s->makers, &key);
+}
+
+static struct evzk__maker *start(evzk_session *s, const struct evzk__request *r)
+{
+    struct evzk__maker *m = evzk__zalloc(sizeof *m);
+
+    if (!m)
+        return NULL;
+    m->s = s;
+    m->path = evzk__strdup(r->dir);
+    m->above = evzk__strdup(r->dir);
+    if (!m->path || !m->above ||
+        evzk__acl_copy(&m->acl, r->acl, r->acl_count) != EVZK_OK) {
+        destroy(m);
+        return NULL;
+    }
+    *strrchr(m->above, '/') = '\0';
+    TAILQ_INIT(&m->waiting);
+    m->req.done = done;
+    m->req.acl = m->acl.v;
+    m->req.acl_count = m->acl.n;
+    RB_INSERT(evzk__maker_tree, &s->makers, m);
+    make(m);
+    return m;
+}
+
+void evzk__parents_join(evzk_session *s, struct evzk__request *r)
+{
+    struct evzk__maker *m = find(s, r->dir);
+
+    if (!m)
+        m = start(s, r);
+    if (!m) {
+        evzk__request_answer(r, EVZK_ERR_NOMEM);
+        return;
+    }
+    r->state = EVZK__WAITING;
+    TAILQ_INSERT_TAIL(&m->waiting, r, link);
+}
+
+void evzk__parents_leave(evzk_session *s, struct evzk__request *r)
+{
+    struct evzk__maker *m = find(s, r->dir);
+
+    TAILQ_REMOVE(&m->waiting, r, link);
+}
+
+void evzk__parents_clear(evzk_session *s)
+{
+    struct evzk__maker *m, *next;
+
+    RB_FOREACH_SAFE(m, evzk__maker_tree, &s->makers, next)
+    {
+        struct evzk__request *r;
+
+        TAILQ_FOREACH(r, &m->waiting, link) r->state = EVZK__IDLE;
+        RB_REMOVE(evzk__maker_tree, &s->makers, m);
+        evzk__request_cancel(s, &m->req);
+        destroy(m);
+    }
+}

@@ -1,0 +1,216 @@
+/* One turn of the loop: everything a session does, it does in here.
+ *
+ *   read and answer -> see whether the connection still is what it was -> run
+ *   machines -> renew the lease -> connect -> send -> ask what to wait for
+ *
+ * Each part has a budget of time, so that no turn keeps the loop for long; what
+ * is left over is done in the next turn, after the other events had theirs.
+ */
+#include "closing.h"
+#include "connection.h"
+#include "machine.h"
+#include "os.h"
+#include "session.h"
+
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static void sweep(evzk_session *s)
+{
+    int64_t until = evzk__now_us() + EVZK__BUDGET_US;
+    struct evzk__machine *m;
+
+    for (unsigned n = 0; (m = s->cursor) != NULL; n++) {
+        s->cursor = TAILQ_NEXT(m, all);
+        evzk__machine_run(m);
+        if (evzk__budget_spent(n, until))
+            return;
+    }
+}
+
+static void run(evzk_session *s)
+{
+    int64_t until = evzk__now_us() + EVZK__BUDGET_US;
+    struct evzk__machine *m;
+
+    for (unsigned n = 0; (m = TAILQ_FIRST(&s->running)) != NULL; n++) {
+        TAILQ_REMOVE(&s->running, m, run);
+        m->running = false;
+        evzk__machine_run(m);
+        if (evzk__budget_spent(n, until))
+            return;
+    }
+}
+
+/* The lease. */
+
+static void update_lease(evzk_session *s)
+{
+    bool valid = evzk__session_sure(s);
+
+    if (valid == s->lease_on || s->phase != EVZK__RUNNING)
+        return;
+    s->lease_on = valid;
+    if (!valid) {
+        s->lease_ends++;
+        s->stats.lease_ends++;
+        evzk__session_log(s, EVZK_LOG_WARN, "the lease ended");
+    }
+    evzk__session_sweep(s);
+}
+
+static void set_doubt(evzk_session *s, bool doubt)
+{
+    if (s->doubt == doubt)
+        return;
+    s->doubt = doubt;
+    evzk__session_sweep(s);
+    evzk__session_tell(s, doubt ? EVZK_SESSION_SUSPENDED : EVZK_SESSION_RESUMED,
+                       EVZK_OK);
+}
+
+static void synced(struct evzk__request *r, const struct evzk__reply *reply)
+{
+    evzk_session *s = evzk__container_of(r, evzk_session, sync);
+    int64_t sent = s->sync_sent;
+
+    s->sync_sent = 0;
+    if (reply->rc != EVZK_OK)
+        return; /* Then the connection is gone, and with it all questions. */
+    evzk__lease_confirmed(&s->lease, sent);
+    set_doubt(s, false);
+    update_lease(s);
+}
+
+static void probe(evzk_session *s)
+{
+    int64_t now = evzk__now_us(), patience;
+
+    if (!s->up || s->phase != EVZK__RUNNING)
+        return;
+    patience = 2 * evzk__lease_probe_us(&s->lease);
+    if (s->sync_sent && now - s->sync_sent >= patience)
+        set_doubt(s, true);
+    if (s->sync_sent || now < s->next_probe)
+        return;
+    s->sync.op = EVZK__SYNC;
+    s->sync.dir = "/";
+    s->sync.done = synced;
+    s->sync_sent = now; /* A little before it is sent: on the safe side. */
+    s->next_probe = now + evzk__lease_probe_us(&s->lease);
+    s->stats.probes++;
+    evzk__request_submit(s, &s->sync);
+}
+
+static void read_and_answer(evzk_session *s, int ready)
+{
+    int64_t until = evzk__now_us() + EVZK__BUDGET_US;
+    bool more;
+
+    if (!s->client || !ready || s->phase >= EVZK__ENDING)
+        return;
+    more = evzk__client_process(s->client, ready);
+    for (unsigned n = 0; more; n++) {
+        if (evzk__client_fd(s->client) < 0 || s->phase == EVZK__CLOSED)
+            return;
+        if (evzk__budget_spent(n, until)) {
+            s->more = true;
+            return;
+        }
+        more = evzk__client_process(s->client, EVZK__READ);
+    }
+}
+
+static void send_due(evzk_session *s)
+{
+    int fd;
+
+    if (s->phase != EVZK__RUNNING || s->requests.queued == 0 ||
+        !evzk__session_usable(s))
+        return;
+    fd = evzk__client_fd(s->client);
+    evzk__net_cork(fd, true);
+    if (evzk__requests_flush(s, evzk__now_us() + EVZK__BUDGET_US))
+        s->more = true;
+    if (evzk__client_fd(s->client) == fd)
+        evzk__net_cork(fd, false);
+}
+
+/* What to wait for. */
+
+static int64_t next_wake(const evzk_session *s, int64_t client_at)
+{
+    int64_t at = client_at;
+
+    if (!s->up && s->phase <= EVZK__DRAINING) {
+        at = earlier(at, s->resolve_at);
+        if (!s->client && evzk__servers_addresses(s->servers))
+            at = earlier(at, s->retry_at);
+    }
+    if (s->phase != EVZK__RUNNING)
+        return earlier(at, s->close_deadline);
+    if (s->up && !s->sync_sent)
+        at = earlier(at, s->next_probe);
+    else if (s->up && !s->doubt)
+        at = earlier(at, s->sync_sent + 2 * evzk__lease_probe_us(&s->lease));
+    if (s->lease_on)
+        at = earlier(at, s->lease.valid_until);
+    return at;
+}
+
+static void await_events(evzk_session *s)
+{
+    int64_t now = evzk__now_us(), at = INT64_MAX, client_wait;
+    int fd = -1, what = 0;
+
+    if (s->phase == EVZK__CLOSED) {
+        evzk__timer_stop(s->timer);
+        return;
+    }
+    if (s->phase == EVZK__ENDING) {
+        fd = evzk__client_fd(s->client);
+        what = EVZK__READ;
+    } else if (s->client) {
+        evzk__client_interest(s->client, &fd, &what, &client_wait);
+        at = now + client_wait;
+        evzk__connection_check(s); /* It may have given the connection up. */
+        evzk__connection_note_attempt(s);
+        if (s->phase == EVZK__DRAINING)
+            evzk__closing_say_farewell(s, what);
+        if (s->client)
+            fd = evzk__client_fd(s->client);
+    }
+    evzk__io_want(s->io, s->client ? fd : -1,
+                  s->phase == EVZK__ENDING ? EVZK__READ : what);
+    if (s->more || s->cursor || !TAILQ_EMPTY(&s->running))
+        at = now;
+    else
+        at = next_wake(s, at);
+    evzk__timer_set(s->timer, at - now);
+}
+
+void evzk__session_turn(evzk_session *s, int ready)
+{
+    int64_t begun = evzk__now_us(), took;
+
+    s->refs++;
+    s->in_turn = true;
+    s->kicked = s->more = false;
+    s->out_us = 0;
+    read_and_answer(s, ready);
+    evzk__connection_check(s);
+    update_lease(s);
+    run(s);
+    sweep(s);
+    evzk__connection_bury(s);
+    evzk__connection_keep(s);
+    probe(s);
+    send_due(s);
+    evzk__connection_check(s);
+    evzk__closing_step(s);
+    await_events(s);
+    s->in_turn = false;
+    took = evzk__now_us() - begun - s->out_us;
+    if (took > (int64_t)s->stats.turn_max_us)
+        s->stats.turn_max_us = (uint64_t)took;
+    evzk__session_unref(s);
+}

@@ -1,0 +1,13 @@
+/* The list of all recipes' tables: diagrams, coverage and the generic tests are
+ * made from it. */
+#ifndef EVZK_KINDS_H
+#define EVZK_KINDS_H
+
+#include "lib/machine.h"
+
+extern const struct evzk__kind evzk__lock_kind, evzk__lock_query_kind;
+
+/* NULL at the end. */
+extern const struct evzk__kind *const evzk__kinds[];
+
+#endif

@@ -1,0 +1,554 @@
+/* Exclusive lock: one ephemeral sequential znode per contender.  The lowest
+ * holds the lock; each of the others watches the one just before its own.
+ *
+ *   CREATING <--> MAKING_PARENTS
+ *    |  ^  \
+ *    |  |   `--> RESOLVING --> ADOPTING      (the create's outcome is unknown)
+ *    v  |                         |
+ *   LISTING <---------------------'
+ *    |  ^
+ *    |  `--> WATCHING     (somebody is before us)
+ *    v
+ *   CONFIRMING --> HELD --> DELETING --> ENDED
+ *
+ * The full diagram, made from the table below, is in doc/lock.svg.
+ *
+ * How it can fail.  A create of unknown outcome is looked for by its GUID after
+ * a sync, and a GUID is used for one attempt only.  A waiter that wakes looks
+ * again, since the one before it may have left from the middle of the queue.
+ * Nothing is granted while the lease is in doubt, however first we are: a
+ * follower that is cut off shows a queue that is no more.  A znode that another
+ * deleted ends the lock, or sends a waiter back to the end of the queue.  A
+ * directory whose sequence numbers are used up gives the last one to everybody:
+ * whoever gets it gives up.
+ */
+#include "evzk/lock.h"
+
+#include <string.h>
+
+#include "lib/mem.h"
+#include "lib/name.h"
+#include "recipes/kinds.h"
+
+static const char mark[] = "-lock-";
+
+enum { OWN_MAX = EVZK__GUID_LEN + sizeof mark + 11 };
+
+struct evzk_lock {
+    struct evzk__machine m;
+    char own[OWN_MAX];         /* Our znode; while not known, its prefix. */
+    char pred[EVZK__NAME_MAX]; /* The znode we watch; "" for none. */
+    uint64_t token;
+    struct evzk__acl acl;
+    void *data; /* Owned; NULL: the session's. */
+    uint32_t data_len;
+    uint8_t parents_made;
+    bool known; /* We have a place in the queue. */
+    bool granted, suspended, released;
+    bool told;   /* The final event was reported, ahead of the end. */
+    bool broken; /* Our place was lost to somebody's delete. */
+    bool try_once, watch_own;
+    evzk_lock_cb *cb; /* NULL once the caller freed us. */
+    void *arg;
+};
+
+enum {
+    CREATING,
+    MAKING_PARENTS,
+    RESOLVING,
+    ADOPTING,
+    LISTING,
+    WATCHING,
+    CONFIRMING,
+    HELD,
+    DELETING,
+    ENDED,
+    STATES
+};
+
+/* A container may go away between the making and our create; not for ever. */
+enum { PARENTS_TRIES = 8 };
+
+static struct evzk_lock *lock_of(struct evzk__machine *m)
+{
+    return evzk__container_of(m, struct evzk_lock, m);
+}
+
+/* May free the lock: touch nothing after. */
+static void tell(struct evzk_lock *l, evzk_lock_event ev, int rc)
+{
+    evzk_session *s = l->m.s;
+    int64_t begun = evzk__machine_call_out();
+
+    if (l->cb && !l->told)
+        l->cb(l, ev, rc, l->arg);
+    evzk__machine_called(s, begun);
+}
+
+static void tell_end(struct evzk_lock *l, int rc)
+{
+    evzk_lock_event ev = EVZK_LOCK_FAILED;
+
+    if (l->granted)
+        ev = l->released ? EVZK_LOCK_RELEASED : EVZK_LOCK_LOST;
+    tell(l, ev, rc);
+}
+
+static struct evzk__create_args args_of(struct evzk_lock *l)
+{
+    const evzk_session *s = l->m.s;
+    struct evzk__create_args a = {.name = l->own,
+                                  .data = l->data,
+                                  .len = l->data_len,
+                                  .acl = l->acl.v,
+                                  .acl_count = l->acl.n};
+
+    if (!l->data) {
+        a.data = s->data;
+        a.len = (uint32_t)s->data_len;
+    }
+    if (!l->acl.v) {
+        a.acl = s->acl.v;
+        a.acl_count = s->acl.n;
+    }
+    return a;
+}
+
+/* One GUID, one attempt: a name that was once sent is never sent again. */
+static void create(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+    struct evzk__create_args args;
+    bool requeued = l->known;
+
+    evzk__forget_own(m);
+    evzk__unwatch_pred(m);
+    l->known = false;
+    if (evzk__guid(l->own) != EVZK_OK) {
+        evzk__machine_finish(m, EVZK_ERR_INTERNAL);
+        return;
+    }
+    strcpy(l->own + EVZK__GUID_LEN, mark);
+    args = args_of(l);
+    evzk__create_list(m, &args);
+    if (requeued)
+        tell(l, EVZK_LOCK_REQUEUED,
+             l->broken ? EVZK_ERR_NODEGONE : EVZK_ERR_EXPIRED);
+}
+
+/* Our znode is gone, and we held nothing: to the end of the queue. */
+static int lose_place(struct evzk_lock *l)
+{
+    l->broken = true;
+    return l->m.no_requeue ? EVZK_ERR_NODEGONE
+                           : evzk__machine_move(&l->m, CREATING);
+}
+
+/* Who is before us? */
+static int look(struct evzk_lock *l, const struct evzk__names *names)
+{
+    bool found;
+    const char *pred = evzk__predecessor(names, mark, l->own, &found);
+
+    if (!found)
+        return lose_place(l);
+    if (!pred)
+        return evzk__machine_move(
+            &l->m, evzk__session_certain(l->m.s) ? HELD : CONFIRMING);
+    if (l->try_once)
+        return evzk__machine_give_up(&l->m, EVZK_ERR_BUSY, DELETING);
+    strcpy(l->pred, pred);
+    return evzk__machine_move(&l->m, WATCHING);
+}
+
+static int created(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock *l = lock_of(m);
+    int rc = e->reply->first_rc;
+    int32_t seq;
+
+    if (rc == EVZK_ERR_CONNLOSS)
+        return evzk__machine_move(m, RESOLVING);
+    if (rc == EVZK_ERR_NONODE && !m->stopping)
+        return evzk__machine_move(m, MAKING_PARENTS);
+    if (rc == EVZK_ERR_NODEEXISTS)
+        return EVZK_ERR_SEQUENCE; /* Nobody else has our GUID. */
+    if (rc != EVZK_OK)
+        return m->stopping ? evzk__machine_finish(m, m->rc) : rc;
+    l->known = true;
+    l->broken = false;
+    l->parents_made = 0;
+    l->token = (uint64_t)e->reply->first.czxid;
+    if (m->stopping)
+        return evzk__machine_move(m, DELETING);
+    if (!evzk__seq_parse(l->own, mark, &seq) || seq == INT32_MAX)
+        return evzk__machine_give_up(m, EVZK_ERR_SEQUENCE, DELETING);
+    if (e->reply->rc != EVZK_OK)
+        return evzk__machine_move(m, LISTING);
+    return look(l, &e->reply->res->names);
+}
+
+static void make_parents(struct evzk__machine *m)
+{
+    struct evzk__create_args args = args_of(lock_of(m));
+
+    evzk__parents(m, &args);
+}
+
+static int parents_made(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (m->stopping)
+        return evzk__machine_finish(m, m->rc);
+    if (e->reply->rc != EVZK_OK)
+        return e->reply->rc;
+    if (lock_of(m)->parents_made++ == PARENTS_TRIES)
+        return EVZK_ERR_NONODE;
+    return evzk__machine_move(m, CREATING);
+}
+
+/* After the sync the listing shows our znode, or none will ever come. */
+static int resolved(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock *l = lock_of(m);
+    const char *name = NULL;
+
+    if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
+        return e->reply->rc;
+    if (e->reply->rc == EVZK_OK)
+        name = evzk__find_prefix(&e->reply->res->names, l->own);
+    if (name && strlen(name) < sizeof l->own) {
+        strcpy(l->own, name);
+        return evzk__machine_move(m, m->stopping ? DELETING : ADOPTING);
+    }
+    if (m->stopping)
+        return evzk__machine_finish(m, m->rc);
+    return evzk__machine_move(m, CREATING);
+}
+
+static void read_own(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+
+    evzk__watch(m, l->own, l->watch_own, NULL);
+}
+
+static void adopt(struct evzk__machine *m)
+{
+    evzk__look(m, lock_of(m)->own); /* Its ACL may keep even us from more. */
+}
+
+static int adopted(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock *l = lock_of(m);
+    const struct evzk__stat *stat = &e->reply->first;
+
+    if (e->reply->rc == EVZK_ERR_NONODE ||
+        (e->reply->rc == EVZK_OK && stat->owner != m->s->id))
+        return evzk__machine_move(m, CREATING); /* Not ours after all. */
+    if (e->reply->rc != EVZK_OK)
+        return e->reply->rc;
+    l->known = true;
+    l->broken = false;
+    l->token = (uint64_t)stat->czxid;
+    return evzk__machine_move(m, LISTING);
+}
+
+static void list(struct evzk__machine *m)
+{
+    evzk__unwatch_pred(m);
+    evzk__list(m);
+}
+
+static int listed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (e->reply->rc == EVZK_ERR_NONODE)
+        return lose_place(lock_of(m)); /* The directory and all in it. */
+    if (e->reply->rc != EVZK_OK)
+        return e->reply->rc;
+    return look(lock_of(m), &e->reply->res->names);
+}
+
+/* get, not exists: that would leave a watch where no znode ever comes. */
+static void watch(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+    bool own = l->watch_own && !m->own_watch.armed;
+
+    evzk__watch(m, own ? l->own : NULL, own, l->pred);
+}
+
+static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
+{
+    bool own = m->req.name != NULL;
+
+    if (own && reply->first_rc == EVZK_ERR_NONODE)
+        return lose_place(lock_of(m));
+    if (own && reply->first_rc != EVZK_OK && reply->first_rc != EVZK_ERR_NOAUTH)
+        return reply->first_rc;
+    if (reply->rc == EVZK_ERR_NONODE)
+        return evzk__machine_move(m, LISTING);
+    return reply->rc;
+}
+
+static int watched(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (e->type == EVZK__EV_REPLY)
+        return read_both(m, e->reply);
+    if (e->type == EVZK__EV_CHANGED)
+        return evzk__machine_again(m); /* A watch fires once: set it again. */
+    if (e->which == EVZK__OWN)
+        return lose_place(lock_of(m));
+    return evzk__machine_move(m, LISTING); /* It may have left mid-queue. */
+}
+
+/* First, but not sure that the session is alive: the core enters this state
+ * again as soon as the leader has confirmed it. */
+static int confirmed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    switch (e->type) {
+    case EVZK__EV_REPLY:
+        if (e->reply->rc == EVZK_ERR_NONODE)
+            return lose_place(lock_of(m));
+        if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NOAUTH)
+            return e->reply->rc;
+        return evzk__session_certain(m->s) ? evzk__machine_move(m, HELD)
+                                           : EVZK_OK;
+    case EVZK__EV_DELETED:
+        return lose_place(lock_of(m));
+    case EVZK__EV_CHANGED:
+        return evzk__machine_again(m);
+    case EVZK__EV_SUSPENDED:
+    case EVZK__EV_LEASE_END:
+        break;
+    }
+    return EVZK_OK;
+}
+
+/* Entered again after every doubt, to see our own znode once more. */
+static void hold(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+
+    if (l->suspended || (l->watch_own && !m->own_watch.armed))
+        read_own(m);
+    if (l->granted)
+        return;
+    l->granted = true;
+    evzk__machine_no_deadline(m);
+    tell(l, EVZK_LOCK_GRANTED, EVZK_OK);
+}
+
+/* Reports the end now; what is left to do on the server goes on. */
+static void end_early(struct evzk_lock *l, int rc)
+{
+    tell_end(l, rc);
+    l->told = true;
+}
+
+static int lose(struct evzk_lock *l, int rc)
+{
+    evzk__machine_stop(&l->m, rc);
+    end_early(l, rc);
+    return EVZK_OK;
+}
+
+static int seen_again(struct evzk_lock *l, const struct evzk__reply *reply)
+{
+    const struct evzk__stat *stat = &reply->first;
+
+    if (reply->rc == EVZK_ERR_NONODE ||
+        (reply->rc == EVZK_OK && (uint64_t)stat->czxid != l->token))
+        return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);
+    if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NOAUTH)
+        return lose(l, reply->rc);
+    if (l->suspended && evzk__session_certain(l->m.s)) {
+        l->suspended = false;
+        tell(l, EVZK_LOCK_RESUMED, EVZK_OK);
+    }
+    return EVZK_OK;
+}
+
+static int held(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock *l = lock_of(m);
+
+    switch (e->type) {
+    case EVZK__EV_REPLY:
+        return seen_again(l, e->reply);
+    case EVZK__EV_DELETED:
+        return evzk__machine_finish(m, EVZK_ERR_NODEGONE);
+    case EVZK__EV_CHANGED:
+        return evzk__machine_again(m);
+    case EVZK__EV_SUSPENDED:
+        if (!l->suspended) {
+            l->suspended = true;
+            tell(l, EVZK_LOCK_SUSPENDED, EVZK_OK);
+        }
+        return EVZK_OK;
+    case EVZK__EV_LEASE_END:
+        return lose(l, EVZK_ERR_LEASE);
+    }
+    return EVZK_OK;
+}
+
+static void drop(struct evzk__machine *m) { evzk__delete(m, lock_of(m)->own); }
+
+static int dropped(struct evzk__machine *m, const struct evzk__event *e)
+{
+    bool gone = e->reply->rc == EVZK_OK || e->reply->rc == EVZK_ERR_NONODE;
+
+    return evzk__machine_finish(m, gone ? m->rc : e->reply->rc);
+}
+
+static void end(struct evzk__machine *m) { tell_end(lock_of(m), m->rc); }
+
+static void late(struct evzk__machine *m)
+{
+    end_early(lock_of(m), EVZK_ERR_TIMEOUT);
+    evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
+}
+
+static void destroy(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+
+    evzk__acl_free(&l->acl);
+    evzk__free(l->data);
+    evzk__free(l);
+}
+
+/* clang-format off */
+#define S(state, enter, react, on_stop, on_expiry, flags, next) \
+    [state] = { #state, enter, react, on_stop, on_expiry, flags, next }
+#define TO EVZK__TO
+#define STAY EVZK__STAY
+#define RETRY EVZK__RETRY
+#define HOLDS EVZK__HOLDS
+#define FRESH EVZK__FRESH
+static const struct evzk__row rows[STATES] = {
+/* state           enter            react         on stop   on expiry flags        may move to */
+S(CREATING,        create,          created,      STAY,     CREATING, FRESH,       TO(CREATING)|TO(MAKING_PARENTS)|TO(RESOLVING)|TO(LISTING)|TO(WATCHING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
+S(MAKING_PARENTS,  make_parents,    parents_made, STAY,     CREATING, FRESH,       TO(CREATING)|TO(ENDED)),
+S(RESOLVING,       evzk__sync_list, resolved,     STAY,     CREATING, RETRY,       TO(CREATING)|TO(ADOPTING)|TO(DELETING)|TO(ENDED)),
+S(ADOPTING,        adopt,           adopted,      DELETING, CREATING, RETRY,       TO(CREATING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
+S(LISTING,         list,            listed,       DELETING, CREATING, RETRY,       TO(CREATING)|TO(WATCHING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
+S(WATCHING,        watch,           watched,      DELETING, CREATING, RETRY,       TO(CREATING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
+S(CONFIRMING,      read_own,        confirmed,    DELETING, CREATING, RETRY|HOLDS, TO(CREATING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
+S(HELD,            hold,            held,         DELETING, ENDED,    RETRY|HOLDS, TO(DELETING)|TO(ENDED)),
+S(DELETING,        drop,            dropped,      STAY,     ENDED,    RETRY,       TO(ENDED)),
+S(ENDED,           end,             NULL,         STAY,     STAY,     EVZK__FINAL, 0),
+};
+/* clang-format on */
+
+const struct evzk__kind evzk__lock_kind = {"lock", rows, STATES, late, destroy};
+
+static bool options_ok(const evzk_lock_options *o)
+{
+    for (size_t i = 0; i < sizeof o->reserved / sizeof o->reserved[0]; i++) {
+        if (o->reserved[i])
+            return false;
+    }
+    return o->data_len <= EVZK_LOCK_DATA_MAX && (o->data || o->data_len == 0);
+}
+
+static int take_options(struct evzk_lock *l, const evzk_lock_options *o)
+{
+    int rc = evzk__acl_copy(&l->acl, o->acl, o->acl_count);
+
+    if (rc != EVZK_OK)
+        return rc;
+    if (o->data) {
+        l->data = evzk__memdup(o->data, o->data_len);
+        l->data_len = (uint32_t)o->data_len;
+        if (!l->data)
+            return EVZK_ERR_NOMEM;
+    }
+    l->try_once = o->try_once;
+    l->watch_own = !o->no_own_watch;
+    l->m.no_requeue = o->no_requeue;
+    return EVZK_OK;
+}
+
+int evzk_lock_acquire(evzk_session *s, const char *path,
+                      const evzk_lock_options *opt, evzk_lock_cb *cb, void *arg,
+                      evzk_lock **out)
+{
+    static const evzk_lock_options defaults;
+    struct evzk_lock *l;
+    int rc;
+
+    if (!opt)
+        opt = &defaults;
+    if (!s || !evzk__path_ok(path) || !cb || !out || !options_ok(opt))
+        return EVZK_ERR_INVAL;
+    rc = evzk__session_check(s);
+    if (rc != EVZK_OK)
+        return rc;
+    l = evzk__zalloc(sizeof *l);
+    if (!l)
+        return EVZK_ERR_NOMEM;
+    l->cb = cb;
+    l->arg = arg;
+    rc = take_options(l, opt);
+    if (rc == EVZK_OK)
+        rc = evzk__machine_init(&l->m, s, &evzk__lock_kind, path,
+                                opt->timeout_ms);
+    if (rc != EVZK_OK) {
+        destroy(&l->m);
+        return rc;
+    }
+    *out = l;
+    return EVZK_OK;
+}
+
+static int stop(struct evzk_lock *l, bool want_granted, int rc)
+{
+    if (!l)
+        return EVZK_ERR_INVAL;
+    if (!l->m.ended && evzk__session_forked(l->m.s))
+        return EVZK_ERR_FORKED;
+    if (l->m.ended || l->m.stopping || l->granted != want_granted)
+        return EVZK_ERR_STATE;
+    l->released = want_granted;
+    evzk__machine_stop(&l->m, rc);
+    return EVZK_OK;
+}
+
+int evzk_lock_cancel(evzk_lock *l) { return stop(l, false, EVZK_ERR_CANCELED); }
+
+int evzk_lock_release(evzk_lock *l) { return stop(l, true, EVZK_OK); }
+
+void evzk_lock_free(evzk_lock *l)
+{
+    if (l) {
+        l->cb = NULL;
+        evzk__machine_stop(&l->m, EVZK_ERR_CANCELED);
+        evzk__machine_unref(&l->m);
+    }
+}
+
+bool evzk_lock_held(const evzk_lock *l)
+{
+    return l && l->granted && !l->m.ended && !l->m.stopping &&
+           l->m.gen == l->m.s->gen && evzk_session_lease_ms(l->m.s) > 0;
+}
+
+uint32_t evzk_lock_lease_ms(const evzk_lock *l)
+{
+    return evzk_lock_held(l) ? evzk_session_lease_ms(l->m.s) : 0;
+}
+
+uint64_t evzk_lock_token(const evzk_lock *l)
+{
+    return l && l->granted ? l->token : 0;
+}
+
+const char *evzk_lock_node(const evzk_lock *l)
+{
+    return l && l->known ? l->own : "";
+}
+
+const char *evzk_lock_state(const evzk_lock *l)
+{
+    return l ? evzk__machine_state(&l->m) : "";
+}

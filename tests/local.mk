@@ -1,0 +1,103 @@
+# To add a test: its name here, without .c; one file each.
+script_tests = \
+    tests/check-docs \
+    tests/check-exports \
+    tests/check-headers
+
+unit_tests = \
+    tests/unit/test_args \
+    tests/unit/test_error \
+    tests/unit/test_lease \
+    tests/unit/test_name \
+    tests/unit/test_net \
+    tests/unit/test_servers \
+    tests/unit/test_tables \
+    tests/unit/test_watch
+EXTRA_DIST += tests/unit/unit.h
+
+real_tests = \
+    tests/real/support/selftest \
+    tests/real/test_lock \
+    tests/real/test_lock_callbacks \
+    tests/real/test_lock_cuts \
+    tests/real/test_lock_expiry \
+    tests/real/test_lock_faults \
+    tests/real/test_lock_foreign \
+    tests/real/test_lock_herd \
+    tests/real/test_lock_operator \
+    tests/real/test_lock_options \
+    tests/real/test_lock_query \
+    tests/real/test_scale \
+    tests/real/test_session \
+    tests/real/test_session_auth \
+    tests/real/test_session_close \
+    tests/real/test_session_ensemble \
+    tests/real/test_session_lease \
+    tests/real/test_session_net
+EXTRA_DIST += tests/real/test_lock.h tests/real/test_session_kit.h
+
+# What the tests against real servers share.
+support_sources = \
+    tests/real/support/harness.c tests/real/support/harness.h \
+    tests/real/support/proxy.c tests/real/support/proxy.h \
+    tests/real/support/raw.c tests/real/support/raw.h \
+    tests/real/support/support.c tests/real/support/support.h \
+    tests/real/support/zk.c tests/real/support/zk.h
+
+dist_check_SCRIPTS += $(script_tests)
+
+if TESTS_WANTED
+TESTS += $(script_tests)
+if HAVE_CHECK
+check_LTLIBRARIES += libtestsupport.la
+libtestsupport_la_SOURCES = $(support_sources)
+libtestsupport_la_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
+
+check_PROGRAMS += $(unit_tests) $(real_tests)
+TESTS += $(unit_tests) $(real_tests)
+else
+check-local: no-check
+endif
+endif
+
+# Of every program that names none itself: the tests.
+LDADD = libtestsupport.la $(core) $(seam) $(deps) $(CHECK_LIBS)
+AM_CPPFLAGS += $(CHECK_CFLAGS) -iquote $(top_srcdir)/tests/real/support
+
+AM_TESTS_ENVIRONMENT = \
+    CC='$(CC)'; CFLAGS='$(CFLAGS)'; CPPFLAGS='$(CPPFLAGS)'; NM='$(NM)'; \
+    EVZK_SRCDIR='$(abs_top_srcdir)'; EVZK_BUILDDIR='$(abs_top_builddir)'; \
+    EVZK_ZK_PRIVATE='$(abs_top_srcdir)/tools/zk-private'; \
+    export CC CFLAGS CPPFLAGS NM \
+        EVZK_SRCDIR EVZK_BUILDDIR EVZK_ZK_PRIVATE;
+
+.PHONY: no-check check-quick valgrind distcheck-quick
+no-check:
+	@echo 'The tests need Check: apt-get install check,' \
+	    'then ./configure again.' >&2; exit 1
+
+# All but the tests against real servers.
+check-quick:
+	$(MAKE) check TESTS='$(script_tests) $(unit_tests)'
+
+distcheck-quick:
+	$(MAKE) distcheck TESTS='$(script_tests) $(unit_tests)'
+
+# Everything under Valgrind.  Check waits longer; tests know by themselves.
+VALGRIND_FLAGS = --quiet --leak-check=full --error-exitcode=99 \
+    --child-silent-after-fork=no
+valgrind:
+	@test '$(VALGRIND)' != no || { \
+	    echo 'This needs Valgrind: apt-get install valgrind,' \
+	    'then ./configure again.' >&2; exit 1; }
+	CK_TIMEOUT_MULTIPLIER=10 $(MAKE) check \
+	    TESTS='$(unit_tests) $(real_tests)' \
+	    LOG_COMPILER='$(VALGRIND) $(VALGRIND_FLAGS)'
+
+# The installed library must serve a program that knows only pkg-config.
+installcheck-local:
+	CC='$(CC)' CFLAGS='$(CFLAGS) $(SANITIZER_CFLAGS)' \
+	    PKG_CONFIG='$(PKG_CONFIG)' \
+	    PKG_CONFIG_PATH="$(DESTDIR)$(pkgconfigdir):$$PKG_CONFIG_PATH" \
+	    $(SHELL) $(top_srcdir)/tests/check-install
+EXTRA_DIST += tests/check-install

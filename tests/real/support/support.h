@@ -1,0 +1,61 @@
+/*
+ * What every file here needs: a clock, patience that can be stretched, failing
+ * with a reason, loopback ports, and helper processes that die with the test.
+ */
+#ifndef TESTS_REAL_SUPPORT_H
+#define TESTS_REAL_SUPPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Milliseconds of CLOCK_MONOTONIC. */
+int64_t now_ms(void);
+
+/* @ms stretched for slow runs: times EVZK_TEST_SLOW, times 10 in Valgrind. */
+int64_t slow_ms(int64_t ms);
+
+/* Fails the running test, in Check's way. */
+_Noreturn void support_fail(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/*
+ * A socket that listens on a free loopback port below the range of outgoing
+ * connections: nobody's connect() can take it while a server is restarted, nor
+ * connect to itself.
+ */
+int net_listen(int *port);
+
+/* Takes a known port again; -1 when another has it. */
+int net_listen_on(int port);
+
+/* Makes @fd non-blocking and, for TCP, without delay. */
+void net_unblock(int fd);
+
+/*
+ * A forked process that serves one command at a time over a socket.  It has its
+ * own session, so that Check's killpg() spares it, and hears of the death of
+ * the process that made it: by @deathsig, and by end of file.
+ */
+struct child {
+    pid_t pid;
+    pid_t owner;
+    int fd;
+};
+
+/*
+ * Runs @main in a new process, with all signals blocked, no file but 0, 1, 2
+ * and @fd open, and SIGPIPE ignored.  It must not return.
+ */
+void child_start(struct child *child, int deathsig,
+                 void (*main)(int fd, void *arg), void *arg);
+
+/* Sends a command and waits for the answer; fails when none comes. */
+void child_call(const struct child *child, const void *command, size_t len,
+                void *answer, size_t size);
+
+/* Hangs up and waits for the end.  In another process than the owner's it only
+ * closes this process's end. */
+void child_end(struct child *child);
+
+#endif

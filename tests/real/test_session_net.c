@@ -1,0 +1,458 @@
+/*
+ * The way to the servers: names that a slow or silent DNS resolves, addresses
+ * that change, servers that do not answer; and what a fork leaves of it all.
+ */
+#include <event2/dns.h>
+#include <event2/dns_struct.h>
+#include <netdb.h>
+#include <sys/wait.h>
+
+#include "test_session_kit.h"
+
+enum { STALL_MS = 50, OP_PING = PROXY_OP_PING };
+
+/* ---- Names ---- */
+
+/* The client's own look-ups: with names they would block.  The test's function
+ * stands in front of the C library's. */
+static int blocking_lookups;
+
+int getaddrinfo(const char *node, const char *service,
+                const struct addrinfo *hints, struct addrinfo **res)
+{
+    struct sockaddr_in *to = calloc(1, sizeof *to);
+    struct addrinfo *ai = calloc(1, sizeof *ai);
+
+    (void)hints;
+    if (!to || !ai || inet_pton(AF_INET, node, &to->sin_addr) != 1) {
+        blocking_lookups++;
+        free(to);
+        free(ai);
+        return EAI_NONAME;
+    }
+    to->sin_family = AF_INET;
+    to->sin_port = htons((uint16_t)strtol(service, NULL, 10));
+    ai->ai_family = AF_INET;
+    ai->ai_socktype = SOCK_STREAM;
+    ai->ai_addrlen = sizeof *to;
+    ai->ai_addr = (struct sockaddr *)to;
+    *res = ai;
+    return 0;
+}
+
+void freeaddrinfo(struct addrinfo *res)
+{
+    free(res->ai_addr);
+    free(res);
+}
+
+/* A name server on the loop under test. */
+static struct {
+    int fd, port;
+    struct evdns_server_port *server;
+    struct evdns_base *client;
+    const char *answer; /* An address; NULL: says nothing. */
+    int asked;
+} dns;
+
+static void answer_question(struct evdns_server_request *req,
+                            const struct evdns_server_question *q)
+{
+    struct in_addr in;
+
+    inet_pton(AF_INET, dns.answer, &in);
+    if (q->type == EVDNS_TYPE_A)
+        evdns_server_request_add_a_reply(req, q->name, 1, &in, 1);
+}
+
+static void on_question(struct evdns_server_request *req, void *arg)
+{
+    (void)arg;
+    dns.asked++;
+    if (!dns.answer) {
+        evdns_server_request_drop(req);
+        return;
+    }
+    for (int i = 0; i < req->nquestions; i++)
+        answer_question(req, req->questions[i]);
+    evdns_server_request_respond(req, 0);
+}
+
+static void dns_start(const char *answer)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof to;
+    char address[32];
+
+    dns.answer = answer;
+    dns.fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    ck_assert_int_eq(bind(dns.fd, (struct sockaddr *)&to, sizeof to), 0);
+    getsockname(dns.fd, (struct sockaddr *)&to, &len);
+    dns.server = evdns_add_server_port_with_base(harness_base(), dns.fd, 0,
+                                                 on_question, NULL);
+    dns.client = evdns_base_new(harness_base(), 0);
+    snprintf(address, sizeof address, "127.0.0.1:%d", ntohs(to.sin_port));
+    ck_assert_int_eq(evdns_base_nameserver_ip_add(dns.client, address), 0);
+    evdns_base_set_option(dns.client, "timeout:", "0.3");
+    evdns_base_set_option(dns.client, "attempts:", "1");
+    evdns_base_set_option(dns.client, "max-timeouts:", "1000");
+    evdns_base_set_option(dns.client, "randomize-case:", "0");
+}
+
+static void dns_stop(void)
+{
+    run_for(harness_base(), 10); /* Look-ups that were given up end. */
+    evdns_base_free(dns.client, 0);
+    evdns_close_server_port(dns.server);
+    close(dns.fd);
+    run_for(harness_base(), 10);
+    kit_done();
+}
+
+static void name_of(char *buf, size_t size, const char *host, const char *addr)
+{
+    snprintf(buf, size, "%s:%s", host, strrchr(addr, ':') + 1);
+}
+
+static evzk_session_options dns_opt(void)
+{
+    return (evzk_session_options){.timeout_ms = KIT_SESSION_MS,
+                                  .close_timeout_ms = 300,
+                                  .dns = dns.client};
+}
+
+START_TEST(net_resolves_names_without_blocking)
+{
+    evzk_session_options opt;
+    char servers[256];
+    struct app a;
+
+    dns_start("127.0.0.1");
+    opt = dns_opt();
+    name_of(servers, sizeof servers, "zk.example", server());
+    app_up(&a, servers, &opt);
+    ck_assert_int_gt(dns.asked, 0);
+    ck_assert_int_eq(blocking_lookups, 0);
+    app_close(&a);
+    dns_stop();
+}
+END_TEST
+
+/* The base of the session's own, and /etc/hosts. */
+START_TEST(net_resolves_localhost_by_itself)
+{
+    char servers[256];
+    struct app a;
+
+    name_of(servers, sizeof servers, "localhost", server());
+    app_up(&a, servers, NULL);
+    ck_assert_int_eq(blocking_lookups, 0);
+    app_close(&a);
+    kit_done();
+}
+END_TEST
+
+/* A DNS that never answers: the loop runs, close works; and when it answers at
+ * last (1), there is a session. */
+START_TEST(net_lives_with_a_silent_dns)
+{
+    evzk_session_options opt;
+    struct stall *stall;
+    char servers[256];
+    struct app a;
+    struct one o;
+
+    dns_start(NULL);
+    opt = dns_opt();
+    name_of(servers, sizeof servers, "zk.example", server());
+    stall = stall_start(harness_base());
+    app_open(&a, servers, &opt);
+    one_start(&o, &a, "/silent-dns");
+    WAIT(dns.asked > 1);
+    if (_i == 1) {
+        dns.answer = "127.0.0.1";
+        WAIT(evzk_lock_held(o.l));
+    }
+    app_close(&a);
+    ck_assert_str_eq(o.rec.text,
+                     _i == 1 ? "GRANTED LOST(CLOSED)" : "FAILED(CLOSED)");
+    one_free(&o);
+    run_for(harness_base(), 20);
+    printf("net: silent DNS: longest gap %.1f ms\n", stall_own_ms(stall));
+    ck_assert(stall_own_ms(stall) < (double)slow_ms(STALL_MS));
+    stall_stop(stall);
+    ck_assert_int_eq(blocking_lookups, 0);
+    dns_stop();
+}
+END_TEST
+
+/* Nobody is at the first address; then the name moves. */
+START_TEST(net_follows_a_name_that_moves)
+{
+    evzk_session_options opt;
+    struct proxy *p = proxied();
+    char servers[256];
+    struct app a;
+
+    dns_start("127.0.0.2");
+    opt = dns_opt();
+    name_of(servers, sizeof servers, "zk.example", proxy_address(p));
+    app_open(&a, servers, &opt);
+    WAIT(dns.asked > 2);
+    ck_assert_int_eq(a.rec.count, 0);
+    dns.answer = "127.0.0.1";
+    WAIT(app_heard(&a, "CONNECTED"));
+    dns.answer = "127.0.0.2"; /* The connection stays; the next one fails. */
+    proxy_cut(p);
+    WAIT(app_heard(&a, "RESUMED") || dns.asked > 8);
+    dns.answer = "127.0.0.1";
+    WAIT(evzk_session_connected(a.s));
+    ck_assert_str_eq(a.rec.text, "CONNECTED SUSPENDED RESUMED");
+    ck_assert_int_eq(blocking_lookups, 0);
+    app_close(&a);
+    proxy_stop(p);
+    dns_stop();
+}
+END_TEST
+
+/* One name resolves, the other never does. */
+START_TEST(net_uses_what_it_has)
+{
+    evzk_session_options opt;
+    char servers[256];
+    struct app a;
+
+    dns_start(NULL);
+    opt = dns_opt();
+    snprintf(servers, sizeof servers, "zk.example:1,%s", server());
+    app_up(&a, servers, &opt);
+    app_close(&a);
+    dns_stop();
+}
+END_TEST
+
+/* ---- Addresses ---- */
+
+/* A port whose queue is full: connecting hangs until it is closed. */
+static int full_port(int *port, int filler[], int n)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = net_listen(port);
+
+    ck_assert_int_eq(listen(fd, 0), 0);
+    to.sin_port = htons((uint16_t)*port);
+    for (int i = 0; i < n; i++) {
+        filler[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        (void)connect(filler[i], (struct sockaddr *)&to, sizeof to);
+    }
+    return fd;
+}
+
+/*
+ * A connect that fails some time later, and the next one gets the descriptor
+ * of the same number at once, for the same events: is it listened to?  Else
+ * only the client's time-out, a third of the session's, would tell.
+ */
+START_TEST(net_goes_on_after_a_connect_that_failed_late)
+{
+    enum { N = 8, ASKED_MS = 90000 };
+    evzk_session_options opt = {.timeout_ms = ASKED_MS};
+    int port[2], filler[2][N], fd[2];
+    char servers[128];
+    struct app a;
+    int64_t start;
+
+    for (int i = 0; i < 2; i++)
+        fd[i] = full_port(&port[i], filler[i], N);
+    zoo_deterministic_conn_order(1);
+    snprintf(servers, sizeof servers, "127.0.0.1:%d,127.0.0.1:%d,%s", port[0],
+             port[1], server());
+    app_open(&a, servers, &opt);
+    start = now_ms();
+    WAIT(socket_to(port[0]) >= 0 || now_ms() - start > 200);
+    ck_assert_int_eq(a.rec.count, 0); /* It hangs. */
+    close(fd[0]);
+    run_for(harness_base(), 2000); /* On to the second; it hangs, too. */
+    ck_assert_int_eq(a.rec.count, 0);
+    start = now_ms();
+    close(fd[1]);
+    WAIT(app_heard(&a, "CONNECTED"));
+    printf("net: connected %d ms after a late refusal\n",
+           (int)(now_ms() - start));
+    /* TCP tries again after 1, 3 and 7 s, and is refused then. */
+    ck_assert_int_lt(now_ms() - start, slow_ms(10000));
+    for (int i = 0; i < 2 * N; i++)
+        close(filler[i / N][i % N]);
+    app_close(&a);
+    kit_done();
+}
+END_TEST
+
+/* A server that takes connections and says nothing: the next one is tried. */
+START_TEST(net_leaves_a_server_that_is_silent)
+{
+    evzk_session_options opt = {.timeout_ms = 1000};
+    struct proxy *p = proxied();
+    char servers[128];
+    struct app a;
+
+    zoo_deterministic_conn_order(1);
+    proxy_freeze(p, PROXY_BOTH);
+    snprintf(servers, sizeof servers, "%s,%s", proxy_address(p), server());
+    app_up(&a, servers, &opt);
+    ck_assert_int_ge(proxy_accepts(p), 1);
+    app_close(&a);
+    proxy_stop(p);
+    kit_done();
+}
+END_TEST
+
+/* Taken and hung up on, again and again: not in a busy loop. */
+START_TEST(net_does_not_spin_on_a_server_that_hangs_up)
+{
+    struct proxy *p = proxied();
+    struct app a;
+    int64_t accepts;
+
+    app_up(&a, proxy_address(p), NULL);
+    accepts = proxy_accepts(p);
+    for (int i = 0; i < 3; i++) {
+        proxy_trap(p, PROXY_C2S, PROXY_OP_CONNECT, 1, PROXY_CUT_BEFORE);
+        proxy_cut(p);
+        WAIT(proxy_fired(p) == i + 1);
+        WAIT(evzk_session_connected(a.s));
+    }
+    ck_assert_int_le(proxy_accepts(p) - accepts, 10 * 3);
+    ck_assert_uint_eq(stats_of(&a).expirations, 0);
+    app_close(&a);
+    proxy_stop(p);
+    kit_done();
+}
+END_TEST
+
+/* ---- fork ---- */
+
+static void never(evzk_lock_query *q, int rc, const evzk_contender *v, size_t n,
+                  void *arg)
+{
+    (void)q;
+    (void)rc;
+    (void)v;
+    (void)n;
+    (void)arg;
+    _exit(99);
+}
+
+#define CHILD_CHECK(cond)                                                      \
+    do {                                                                       \
+        if (!(cond)) {                                                         \
+            fprintf(stderr, "in the child: %s\n", #cond);                      \
+            _exit(1);                                                          \
+        }                                                                      \
+    } while (0)
+
+/* All calls refuse; those that free give memory back and say nothing. */
+_Noreturn static void be_forked(struct app *a, struct one *held,
+                                struct one *waiter, bool run)
+{
+    bool connected = evzk_session_connected(a->s);
+    evzk_lock_query *q;
+    evzk_lock *l;
+
+    CHILD_CHECK(!evzk_lock_held(held->l));
+    CHILD_CHECK(evzk_lock_lease_ms(held->l) == 0);
+    CHILD_CHECK(evzk_session_lease_ms(a->s) == 0);
+    CHILD_CHECK(evzk_session_close(a->s) == EVZK_ERR_FORKED);
+    CHILD_CHECK(evzk_session_add_auth(a->s, "digest", "a:b", 3) ==
+                EVZK_ERR_FORKED);
+    CHILD_CHECK(evzk_lock_acquire(a->s, "/x", NULL, recorder_on_lock, a, &l) ==
+                EVZK_ERR_FORKED);
+    CHILD_CHECK(evzk_lock_query_start(a->s, "/x", never, NULL, &q) ==
+                EVZK_ERR_FORKED);
+    CHILD_CHECK(evzk_lock_release(held->l) == EVZK_ERR_FORKED);
+    CHILD_CHECK(evzk_lock_cancel(waiter->l) == EVZK_ERR_FORKED);
+    evzk_lock_free(waiter->l);
+    evzk_session_free(a->s);
+    evzk_lock_free(held->l);
+    if (run) { /* A child that goes on with a loop of its own. */
+        struct app own;
+        struct one o;
+
+        harness_free();
+        app_up(&own, server(), NULL);
+        one_hold(&o, &own, "/forked/own");
+        one_free(&o);
+        app_close(&own);
+    }
+    CHILD_CHECK(!connected);
+    _exit(0);
+}
+
+START_TEST(fork_leaves_the_parents_session_alone)
+{
+    static struct proxy *p; /* Static: the child still knows of them. */
+    static struct raw *r;
+    static struct event_base *base;
+    struct app a;
+    struct one held, waiter;
+    int64_t frames, start;
+    char before[64];
+    pid_t pid;
+
+    p = proxied();
+    r = operator_for("/forked");
+    base = harness_base();
+    app_up(&a, proxy_address(p), NULL);
+    one_hold(&held, &a, "/forked");
+    one_start(&waiter, &a, "/forked");
+    WAIT(strcmp(evzk_lock_state(waiter.l), "WATCHING") == 0 &&
+         stats_of(&a).in_flight == 0);
+    snprintf(before, sizeof before, "%s", evzk_lock_node(held.l));
+    frames = proxy_frames(p, PROXY_C2S);
+    start = now_ms();
+    pid = harness_fork();
+    if (pid == 0)
+        be_forked(&a, &held, &waiter, _i == 1);
+    ck_assert_int_eq(harness_join(pid), 0);
+    /* The parent's loop did not run meanwhile: nobody sent anything. */
+    ck_assert_int_eq(proxy_frames(p, PROXY_C2S), frames);
+    ck_assert_int_eq(proxy_open(p), 1);
+    if (now_ms() - start < KIT_SESSION_MS / 2)
+        ck_assert(evzk_lock_held(held.l));
+    WAIT(proxy_frames_of(p, PROXY_S2C, OP_SYNC) > 2); /* It goes on. */
+    run_for(base, 1000);
+    ck_assert(evzk_lock_held(held.l));
+    ck_assert(!recorder_has(&held.rec, "LOST"));
+    ck_assert_uint_eq(stats_of(&a).losses, 0);
+    ck_assert_str_eq(evzk_lock_node(held.l), before);
+    ck_assert_int_eq(evzk_lock_release(held.l), EVZK_OK);
+    WAIT(evzk_lock_held(waiter.l)); /* Its watch is there, too. */
+    one_free(&held);
+    one_free(&waiter);
+    app_close(&a);
+    raw_close(r);
+    proxy_stop(p);
+    kit_done();
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *suite = suite_create("session: net");
+    TCase *tc = kit_shared_tcase(suite, "net", 120);
+
+    tcase_add_test(tc, net_resolves_names_without_blocking);
+    tcase_add_test(tc, net_resolves_localhost_by_itself);
+    tcase_add_loop_test(tc, net_lives_with_a_silent_dns, 0, 2);
+    tcase_add_test(tc, net_follows_a_name_that_moves);
+    tcase_add_test(tc, net_uses_what_it_has);
+    tcase_add_test(tc, net_goes_on_after_a_connect_that_failed_late);
+    tcase_add_test(tc, net_leaves_a_server_that_is_silent);
+    tcase_add_test(tc, net_does_not_spin_on_a_server_that_hangs_up);
+    tcase_add_loop_test(tc, fork_leaves_the_parents_session_alone, 0, 2);
+    return suite;
+}
+
+int main(void) { return kit_main(make_suite()); }

@@ -1,0 +1,543 @@
+/* Names: GUIDs, paths, sequence numbers, and who comes before whom. */
+#include "unit.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "lib/name.h"
+
+static const char mark[] = "-lock-";
+
+/* GUIDs. */
+
+START_TEST(test_guid_form)
+{
+    char g[EVZK__GUID_LEN + 1];
+
+    for (int n = 0; n < 1000; n++) {
+        memset(g, 'x', sizeof g);
+        ck_assert_int_eq(evzk__guid(g), 0);
+        ck_assert_uint_eq(strlen(g), EVZK__GUID_LEN);
+        for (size_t i = 0; i < EVZK__GUID_LEN; i++) {
+            if (i == 8 || i == 13 || i == 18 || i == 23)
+                UNIT_HOT(g[i] == '-');
+            else
+                UNIT_HOT(isdigit(g[i]) || (g[i] >= 'a' && g[i] <= 'f'));
+        }
+        ck_assert_int_eq(g[14], '4');                 /* Version 4. */
+        ck_assert_ptr_nonnull(strchr("89ab", g[19])); /* Variant 10. */
+    }
+}
+END_TEST
+
+static int in_order(const void *a, const void *b) { return strcmp(a, b); }
+
+START_TEST(test_guid_unique)
+{
+    enum { MANY = 20000 };
+    static char g[MANY][EVZK__GUID_LEN + 1];
+    bool seen[EVZK__GUID_LEN][128] = {{false}};
+
+    for (size_t n = 0; n < MANY; n++) {
+        UNIT_HOT(evzk__guid(g[n]) == 0);
+        for (size_t i = 0; i < EVZK__GUID_LEN; i++)
+            seen[i][(unsigned char)g[n][i]] = true;
+    }
+    qsort(g, MANY, sizeof g[0], in_order);
+    for (size_t n = 1; n < MANY; n++)
+        UNIT_HOT(strcmp(g[n - 1], g[n]) < 0);
+    for (size_t i = 0; i < EVZK__GUID_LEN; i++) { /* Every place is random. */
+        int values = 0;
+
+        for (size_t c = 0; c < 128; c++)
+            values += seen[i][c];
+        if (i == 8 || i == 13 || i == 14 || i == 18 || i == 23)
+            ck_assert_int_eq(values, 1);
+        else
+            ck_assert_int_eq(values, i == 19 ? 4 : 16);
+    }
+}
+END_TEST
+
+/* Paths. */
+
+START_TEST(test_path_accepted)
+{
+    static const char *const good[] = {
+        "/a",
+        "/a/b/c",
+        "/...",
+        "/.a/..b/a./b..",
+        "/a b",
+        "/~!@#$%^&*()",
+        "/\xc2\xa0",     /* U+00A0, the first after the controls. */
+        "/k\xc3\xb6nig", /* o with two dots */
+        "/\xe2\x82\xac", /* U+20AC, euro */
+        "/\xed\x9f\xbf", /* U+D7FF, the last before the surrogates. */
+        "/\xef\xa4\x80", /* U+F900, the first after private use. */
+        "/\xef\xbf\xaf", /* U+FFEF, the last before the specials. */
+        "/\xe6\x97\xa5/\xe6\x9c\xac",
+    };
+
+    for (size_t i = 0; i < UNIT_COUNT(good); i++)
+        ck_assert_msg(evzk__path_ok(good[i]), "refused: %s", good[i]);
+}
+END_TEST
+
+START_TEST(test_path_refused)
+{
+    static const char *const bad[] = {
+        "",
+        "a",
+        "a/b",
+        "/",
+        "//",
+        "//a",
+        "/a/",
+        "/a//b",
+        "/.",
+        "/..",
+        "/./a",
+        "/a/.",
+        "/a/..",
+        "/a/../b",
+        "/a\x01",
+        "/a\n",
+        "/a\x1f",
+        "/a\x7f",
+        "/\xc2\x80",     /* U+0080 */
+        "/a\xc2\x9f",    /* U+009F */
+        "/\xed\xa0\x80", /* U+D800, half a surrogate pair. */
+        "/\xed\xbf\xbf", /* U+DFFF */
+        "/\xee\x80\x80", /* U+E000, private use. */
+        "/\xef\xa3\xbf", /* U+F8FF */
+        "/\xef\xbf\xb0", /* U+FFF0 */
+        "/\xef\xbf\xbd", /* U+FFFD, the replacement character. */
+        "/\xef\xbf\xbf", /* U+FFFF */
+    };
+
+    ck_assert(!evzk__path_ok(NULL));
+    for (size_t i = 0; i < UNIT_COUNT(bad); i++)
+        ck_assert_msg(!evzk__path_ok(bad[i]), "accepted: number %zu", i);
+}
+END_TEST
+
+/* A server works in UTF-16: there these are surrogate pairs, which it refuses.
+ */
+START_TEST(test_path_beyond_bmp)
+{
+    ck_assert(!evzk__path_ok("/\xf0\x90\x80\x80"));  /* U+10000 */
+    ck_assert(!evzk__path_ok("/a\xf0\x9f\x98\x80")); /* U+1F600 */
+    ck_assert(!evzk__path_ok("/\xf4\x8f\xbf\xbf"));  /* U+10FFFF */
+}
+END_TEST
+
+/* A server reads what is no UTF-8 as U+FFFD, which it refuses. */
+START_TEST(test_path_not_utf8)
+{
+    static const char *const bad[] = {
+        "/\x80",         "/a\xbf",         "/\xc3",     "/\xc3/a",
+        "/\xe2\x82",     "/\xe2\x82/\xac", "/\xc0\xaf", "/\xc1\x81",
+        "/\xe0\x80\xaf", "/\xf5\x80",      "/\xff",     "/\xfe",
+    };
+
+    for (size_t i = 0; i < UNIT_COUNT(bad); i++)
+        ck_assert_msg(!evzk__path_ok(bad[i]), "accepted: number %zu", i);
+}
+END_TEST
+
+START_TEST(test_path_length)
+{
+    char path[4200];
+
+    memset(path, 'a', sizeof path);
+    path[0] = '/';
+    path[4096] = '\0';
+    ck_assert(evzk__path_ok(path));
+    path[4096] = 'a';
+    path[4097] = '\0';
+    ck_assert(!evzk__path_ok(path));
+}
+END_TEST
+
+/* Sequence numbers. */
+
+static const int32_t interesting[] = {INT32_MIN,   INT32_MIN + 1,
+                                      -2000000000, -1000000001,
+                                      -1000000000, -999999999,
+                                      -999999998,  -1073741824,
+                                      -10,         -2,
+                                      -1,          0,
+                                      1,           2,
+                                      10,          12,
+                                      1073741823,  1073741824,
+                                      999999999,   1000000000,
+                                      2000000000,  INT32_MAX - 1,
+                                      INT32_MAX};
+
+/* The server prints "%010d". */
+START_TEST(test_seq_as_printed)
+{
+    for (size_t i = 0; i < UNIT_COUNT(interesting); i++) {
+        char name[64];
+        int32_t seq = 77;
+
+        snprintf(name, sizeof name, "guid%s%010" PRId32, mark, interesting[i]);
+        ck_assert_msg(evzk__seq_parse(name, mark, &seq), "refused: %s", name);
+        ck_assert_int_eq(seq, interesting[i]);
+    }
+}
+END_TEST
+
+START_TEST(test_seq_refused)
+{
+    static const char *const bad[] = {
+        "",
+        "x",
+        "-lock-",
+        "x-lock-",
+        "-lock-0000000001", /* Nothing before the mark. */
+        "0000000001",
+        "x-lock-1",
+        "x-lock-000000001",   /* Nine digits. */
+        "x-lock-00000000001", /* Eleven. */
+        "x-lock-12345678901",
+        "x-lock--00000000001",
+        "x-lock--00000001",  /* A minus and eight. */
+        "x-lock-2147483648", /* Too large. */
+        "x-lock-9999999999",
+        "x-lock--2147483649", /* Too small. */
+        "x-lock--9999999999",
+        "x-lock-+000000001",
+        "x-lock- 000000001",
+        "x-lock-000000000a",
+        "x-lock-0x00000001",
+        "x-lock-0000000001 ",
+        "x-lock-0000000001-",
+        "x-lock---000000001",
+        "x_lock_0000000001",
+        "x-LOCK-0000000001",
+        "x-read-0000000001",
+        "x-lock0000000001",
+        "xlock-0000000001",
+        "_c_0123-lock-",
+        "x__lock__0000000001",
+    };
+
+    for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
+        int32_t seq = 77;
+
+        ck_assert_msg(!evzk__seq_parse(bad[i], mark, &seq), "accepted: %s",
+                      bad[i]);
+        ck_assert_int_eq(seq, 77);
+    }
+}
+END_TEST
+
+START_TEST(test_seq_prefixes)
+{
+    int32_t seq;
+
+    ck_assert(evzk__seq_parse("x-lock-0000000012", mark, &seq));
+    ck_assert_int_eq(seq, 12);
+    ck_assert(evzk__seq_parse("-lock--lock-0000000013", mark, &seq));
+    ck_assert_int_eq(seq, 13);
+    ck_assert(evzk__seq_parse("x-lock-0000000001-lock-0000000002", mark, &seq));
+    ck_assert_int_eq(seq, 2);
+    ck_assert(evzk__seq_parse("--lock-0000000003", mark, &seq));
+    ck_assert_int_eq(seq, 3);
+    ck_assert(evzk__seq_parse("xn_0000000004", "n_", &seq));
+    ck_assert_int_eq(seq, 4);
+}
+END_TEST
+
+START_TEST(test_seq_long_names)
+{
+    static const char tail[] = "-lock-0000000007";
+    char name[2 * EVZK__NAME_MAX];
+    size_t prefix = EVZK__NAME_MAX - 1 - strlen(tail);
+    int32_t seq = 0;
+
+    memset(name, 'x', sizeof name);
+    strcpy(name + prefix, tail); /* The longest that is stored. */
+    ck_assert(evzk__seq_parse(name, mark, &seq));
+    ck_assert_int_eq(seq, 7);
+    name[prefix] = 'x';
+    strcpy(name + prefix + 1, tail);
+    ck_assert(!evzk__seq_parse(name, mark, &seq));
+    memset(name, 'x', sizeof name);
+    strcpy(name + sizeof name - sizeof tail, tail);
+    ck_assert(!evzk__seq_parse(name, mark, &seq));
+}
+END_TEST
+
+/* Order. */
+
+START_TEST(test_order_antisymmetric)
+{
+    static const char *const names[] = {"a", "b"};
+
+    for (size_t i = 0; i < UNIT_COUNT(interesting); i++) {
+        for (size_t j = 0; j < UNIT_COUNT(interesting); j++) {
+            for (size_t k = 0; k < 4; k++) {
+                const char *na = names[k & 1], *nb = names[k >> 1];
+                int32_t a = interesting[i], b = interesting[j];
+                bool ab = evzk__seq_before(na, a, nb, b);
+                bool ba = evzk__seq_before(nb, b, na, a);
+
+                if (a == b && na == nb)
+                    ck_assert(!ab && !ba);
+                else
+                    ck_assert_msg(ab != ba, "%" PRId32 "%s %" PRId32 "%s", a,
+                                  na, b, nb);
+            }
+        }
+    }
+}
+END_TEST
+
+static int32_t wrapped(int64_t value) { return (int32_t)(uint32_t)value; }
+
+START_TEST(test_order_wraps)
+{
+    static const int64_t ahead[] = {1, 2, 1000, 0x40000000, 0x7fffffff};
+
+    for (size_t i = 0; i < UNIT_COUNT(interesting); i++) {
+        for (size_t j = 0; j < UNIT_COUNT(ahead); j++) {
+            int32_t a = interesting[i], b = wrapped(a + ahead[j]);
+
+            ck_assert(evzk__seq_before("z", a, "a", b));
+            ck_assert(!evzk__seq_before("a", b, "z", a));
+        }
+    }
+    ck_assert(evzk__seq_before("z", INT32_MAX, "a", INT32_MIN));
+    ck_assert(evzk__seq_before("z", -1, "a", 0));
+}
+END_TEST
+
+/* As far apart as can be: somebody must be first, and only one. */
+START_TEST(test_order_opposite)
+{
+    for (size_t i = 0; i < UNIT_COUNT(interesting); i++) {
+        int32_t a = interesting[i], b = wrapped(a + INT64_C(0x80000000));
+
+        ck_assert(evzk__seq_before("a", a, "a", b) !=
+                  evzk__seq_before("a", b, "a", a));
+        ck_assert(evzk__seq_before("a", a, "b", b) ==
+                  evzk__seq_before("b", a, "a", b));
+    }
+}
+END_TEST
+
+START_TEST(test_order_equal)
+{
+    ck_assert(evzk__seq_before("a", 5, "b", 5));
+    ck_assert(!evzk__seq_before("b", 5, "a", 5));
+    ck_assert(!evzk__seq_before("a", 5, "a", 5));
+}
+END_TEST
+
+/* Predecessors. */
+
+enum { MOST = 40 };
+
+struct children {
+    char name[MOST][64];
+    char *v[MOST];
+    struct evzk__names names;
+};
+
+static void add(struct children *c, const char *name)
+{
+    size_t i = c->names.n++;
+
+    UNIT_HOT(i < MOST);
+    snprintf(c->name[i], sizeof c->name[i], "%s", name);
+    c->v[i] = c->name[i];
+    c->names.v = c->v;
+}
+
+static void expect_pred(const struct children *c, const char *own,
+                        const char *pred)
+{
+    bool found = false;
+    const char *p = evzk__predecessor(&c->names, mark, own, &found);
+
+    ck_assert(found);
+    if (pred)
+        ck_assert_pstr_eq(p, pred);
+    else
+        ck_assert_ptr_null(p);
+}
+
+START_TEST(test_pred_plain)
+{
+    struct children c = {.names.n = 0};
+
+    add(&c, "c-lock-0000000003");
+    add(&c, "z-lock-0000000001");
+    add(&c, "a-lock-0000000009");
+    add(&c, "b-lock-0000000004");
+    expect_pred(&c, "z-lock-0000000001", NULL);
+    expect_pred(&c, "c-lock-0000000003", "z-lock-0000000001");
+    expect_pred(&c, "b-lock-0000000004", "c-lock-0000000003");
+    expect_pred(&c, "a-lock-0000000009", "b-lock-0000000004");
+}
+END_TEST
+
+START_TEST(test_pred_foreign)
+{
+    struct children c = {.names.n = 0};
+
+    add(&c, "");
+    add(&c, "readme");
+    add(&c, "x-lock-");
+    add(&c, "x-lock-5");
+    add(&c, "-lock-0000000001");
+    add(&c, "x-read-0000000001");
+    add(&c, "x__lock__0000000001");
+    add(&c, "own-lock-0000000007");
+    add(&c, "x-lock-9999999999");
+    expect_pred(&c, "own-lock-0000000007", NULL);
+    add(&c, "operator-lock-0000000002"); /* Well-formed: it stands in line. */
+    expect_pred(&c, "own-lock-0000000007", "operator-lock-0000000002");
+}
+END_TEST
+
+START_TEST(test_pred_too_long)
+{
+    struct children c = {.names.n = 0};
+    static char longer[200];
+
+    memset(longer, 'x', sizeof longer);
+    strcpy(longer + 120, "-lock-0000000001");
+    add(&c, "own-lock-0000000007");
+    c.v[c.names.n++] = longer;
+    expect_pred(&c, "own-lock-0000000007", NULL);
+}
+END_TEST
+
+START_TEST(test_pred_own_missing)
+{
+    struct children c = {.names.n = 0};
+    bool found = true;
+
+    ck_assert_ptr_null(
+        evzk__predecessor(&c.names, mark, "own-lock-0000000007", &found));
+    ck_assert(!found);
+    add(&c, "a-lock-0000000003");
+    add(&c, "b-lock-0000000007"); /* Our number is not our name. */
+    add(&c, "own-lock-0000000008");
+    found = true;
+    evzk__predecessor(&c.names, mark, "own-lock-0000000007", &found);
+    ck_assert(!found);
+    found = true; /* A prefix is not one's own name either. */
+    ck_assert_ptr_null(evzk__predecessor(&c.names, mark, "own-lock-", &found));
+    ck_assert(!found);
+}
+END_TEST
+
+START_TEST(test_pred_wraps)
+{
+    struct children c = {.names.n = 0};
+
+    add(&c, "a-lock--2147483647");
+    add(&c, "b-lock-2147483646");
+    add(&c, "c-lock--2147483648");
+    add(&c, "d-lock-2147483647");
+    expect_pred(&c, "b-lock-2147483646", NULL);
+    expect_pred(&c, "d-lock-2147483647", "b-lock-2147483646");
+    expect_pred(&c, "c-lock--2147483648", "d-lock-2147483647");
+    expect_pred(&c, "a-lock--2147483647", "c-lock--2147483648");
+}
+END_TEST
+
+START_TEST(test_pred_to_zero)
+{
+    struct children c = {.names.n = 0};
+
+    add(&c, "a-lock-0000000000");
+    add(&c, "b-lock--000000001"); /* As the server prints -1. */
+    expect_pred(&c, "a-lock-0000000000", "b-lock--000000001");
+    expect_pred(&c, "b-lock--000000001", NULL);
+}
+END_TEST
+
+START_TEST(test_pred_equal)
+{
+    struct children c = {.names.n = 0};
+
+    add(&c, "b-lock-0000000007");
+    add(&c, "c-lock-0000000007");
+    add(&c, "a-lock-0000000007");
+    expect_pred(&c, "a-lock-0000000007", NULL);
+    expect_pred(&c, "b-lock-0000000007", "a-lock-0000000007");
+    expect_pred(&c, "c-lock-0000000007", "b-lock-0000000007");
+}
+END_TEST
+
+/* In any order of the listing: the chain of predecessors visits everybody. */
+START_TEST(test_pred_chain)
+{
+    struct unit_rng rng = unit_seeded("pred_chain");
+
+    for (int round = 0; round < 500; round++) {
+        struct children c = {.names.n = 0};
+        int64_t start = INT32_MAX - unit_upto(&rng, 60);
+        const char *own, *pred;
+        size_t n = (size_t)unit_upto(&rng, MOST - 1) + 1, chain = 1;
+        bool found;
+
+        for (size_t i = 0; i < n; i++) {
+            char name[64];
+
+            snprintf(name, sizeof name, "%" PRIx64 "%s%010" PRId32,
+                     unit_next(&rng), mark, wrapped(start + (int64_t)i));
+            add(&c, name);
+        }
+        own = c.v[n - 1];
+        for (size_t i = n; i-- > 1;) {
+            size_t j = (size_t)unit_upto(&rng, (int64_t)i);
+            char *swap = c.v[i];
+
+            c.v[i] = c.v[j];
+            c.v[j] = swap;
+        }
+        while ((pred = evzk__predecessor(&c.names, mark, own, &found)) !=
+               NULL) {
+            UNIT_HOT(found);
+            own = pred;
+            chain++;
+        }
+        ck_assert_uint_eq(chain, n);
+        ck_assert_ptr_eq(own, c.name[0]);
+    }
+}
+END_TEST
+
+START_TEST(test_find_prefix)
+{
+    struct children c = {.names.n = 0};
+
+    ck_assert_ptr_null(evzk__find_prefix(&c.names, "a"));
+    add(&c, "x");
+    add(&c, "guid-lock");
+    add(&c, "Guid-lock-0000000001");
+    ck_assert_ptr_null(evzk__find_prefix(&c.names, "guid-lock-"));
+    add(&c, "xguid-lock-0000000001");
+    ck_assert_ptr_null(evzk__find_prefix(&c.names, "guid-lock-"));
+    add(&c, "guid-lock-0000000009");
+    ck_assert_str_eq(evzk__find_prefix(&c.names, "guid-lock-"),
+                     "guid-lock-0000000009");
+    ck_assert_str_eq(evzk__find_prefix(&c.names, "x"), "x");
+}
+END_TEST
+
+UNIT_MAIN("name", test_guid_form, test_guid_unique, test_path_accepted,
+          test_path_refused, test_path_beyond_bmp, test_path_not_utf8,
+          test_path_length, test_seq_as_printed, test_seq_refused,
+          test_seq_prefixes, test_seq_long_names, test_order_antisymmetric,
+          test_order_wraps, test_order_opposite, test_order_equal,
+          test_pred_plain, test_pred_foreign, test_pred_too_long,
+          test_pred_own_missing, test_pred_wraps, test_pred_to_zero,
+          test_pred_equal, test_pred_chain, test_find_prefix)
