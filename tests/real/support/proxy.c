@@ -780,9 +780,16 @@ const char *proxy_address(const struct proxy *p) { return p->address; }
 static int64_t order(struct proxy *p, struct order o)
 {
     struct answer a;
+    struct order sent;
 
-    o.route = p->route;
-    child_call(&p->host->child, &o, sizeof o, &a, sizeof a);
+    memset(&sent, 0, sizeof sent); /* What is between the fields is sent too. */
+    sent.route = p->route;
+    sent.command = o.command;
+    sent.dir = o.dir;
+    sent.op = o.op;
+    sent.act = o.act;
+    sent.n = o.n;
+    child_call(&p->host->child, &sent, sizeof sent, &a, sizeof a);
     return a.value;
 }
 
