@@ -328,6 +328,12 @@ static void listed(int rc, const struct String_vector *v,
         res.names.n = (size_t)v->count;
         res.names.v = v->data;
     }
+    for (size_t i = 0; i < res.names.n; i++) {
+        if (!v->data[i]) { /* Out of memory inside the client. */
+            res = (struct evzk__result){.rc = EVZK_ERR_NOMEM};
+            break;
+        }
+    }
     complete(tag, &res);
 }
 

@@ -55,13 +55,19 @@ static void await_farewell(evzk_session *s)
     }
 }
 
-static void drop_clients(evzk_session *s)
+/* Hangs up, but keeps the handle: the machines take their watches out of it, in
+ * their time, as after every loss. */
+static void hang_up(evzk_session *s)
 {
-    if (s->client && s->requests.in_flight > 0)
+    if (!s->client)
+        return;
+    evzk__net_deaden(evzk__client_fd(s->client));
+    if (s->requests.in_flight > 0)
         evzk__requests_lost(s, s->client);
-    evzk__connection_drop(s);
     evzk__client_free(s->old);
-    s->old = NULL;
+    s->old = s->client;
+    s->client = NULL;
+    evzk__connection_drop(s);
     s->up = false;
 }
 
@@ -78,11 +84,13 @@ void evzk__closing_step(evzk_session *s)
         evzk__closing_over(s, EVZK_ERR_TIMEOUT);
     if (s->phase != EVZK__SWEEPING)
         return;
-    drop_clients(s);
+    hang_up(s);
     end_machines(s);
     s->more = true;
     if (!TAILQ_EMPTY(&s->machines) || evzk__servers_busy(s->servers))
         return;
+    evzk__client_free(s->old);
+    s->old = NULL;
     evzk__parents_clear(s);
     s->phase = EVZK__CLOSED;
     evzk__session_tell(s, EVZK_SESSION_CLOSED, s->close_rc);

@@ -9,18 +9,19 @@ enum { EVZK__LEASE_CONTACTS = 8 };
 struct evzk__lease {
     int64_t timeout_us;  /* Granted by the server. */
     int64_t valid_until; /* 0: nothing may be believed. */
-    /* Send times of what the leader answered, newest last. */
-    int64_t contact[EVZK__LEASE_CONTACTS];
+    struct {
+        int64_t sent, answered;
+    } contact[EVZK__LEASE_CONTACTS]; /* Newest last. */
     unsigned contacts;
 };
 
 /* A connection was made, by a handshake begun at `begun`: it went through the
  * leader, which counts the session's time-out anew from after `begun`. */
-void evzk__lease_connected(struct evzk__lease *l, int64_t begun,
+void evzk__lease_connected(struct evzk__lease *l, int64_t begun, int64_t now,
                            int64_t timeout_us);
 
-/* The leader answered a sync that was sent at `sent`. */
-void evzk__lease_confirmed(struct evzk__lease *l, int64_t sent);
+/* The leader answered, now, a sync that was sent at `sent`. */
+void evzk__lease_confirmed(struct evzk__lease *l, int64_t sent, int64_t now);
 
 /* The session ended. */
 void evzk__lease_end(struct evzk__lease *l);

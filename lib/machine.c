@@ -231,7 +231,7 @@ static void tell_doubt(struct evzk__machine *m, bool lease_ended)
     uint32_t epoch = m->epoch;
 
     dispatch(m, &e, "suspended");
-    if (lease_ended && !m->ended && m->epoch == epoch) {
+    if (lease_ended && !m->ended && m->epoch == epoch && !leaving(m)) {
         e.type = EVZK__EV_LEASE_END;
         dispatch(m, &e, "lease end");
     }
@@ -344,7 +344,7 @@ void evzk__machine_run(struct evzk__machine *m)
 {
     m->refs++;
     catch_up(m);
-    if (!m->ended && take(m, LATE) && !m->stopping)
+    if (!m->ended && take(m, LATE))
         m->kind->late(m);
     if (!m->ended && take(m, STOP))
         take_stop(m);
@@ -450,6 +450,8 @@ void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved)
     m->refs++;
     m->why = "closed";
     m->why_rc = rc;
+    drop_watch(m, &m->own_watch);
+    drop_watch(m, &m->pred_watch);
     if (!m->stopping || (m->rc == EVZK_OK && !proved))
         m->rc = rc;
     set_state(m, final_state(m));

@@ -78,7 +78,12 @@ void evzk__net_deaden(int fd)
     if (fd < 0)
         return;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-        shutdown(fd, SHUT_RDWR); /* No descriptors left: the next best. */
+        close(fd); /* No descriptors left: then its own is free for this. */
+        pair[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        if (pair[0] >= 0 && pair[0] != fd) {
+            dup3(pair[0], fd, O_CLOEXEC);
+            close(pair[0]);
+        }
         return;
     }
     dup3(pair[0], fd, O_CLOEXEC);

@@ -42,18 +42,14 @@ static void destroy(struct evzk__maker *m)
 
 static void finish(struct evzk__maker *m, int rc)
 {
-    struct evzk__request_queue waiting;
+    struct evzk__request *r;
 
-    TAILQ_INIT(&waiting);
-    TAILQ_CONCAT(&waiting, &m->waiting, link);
-    RB_REMOVE(evzk__maker_tree, &m->s->makers, m);
-    destroy(m);
-    while (!TAILQ_EMPTY(&waiting)) {
-        struct evzk__request *r = TAILQ_FIRST(&waiting);
-
-        TAILQ_REMOVE(&waiting, r, link);
+    while ((r = TAILQ_FIRST(&m->waiting)) != NULL) {
+        TAILQ_REMOVE(&m->waiting, r, link);
         evzk__request_answer(r, rc);
     }
+    RB_REMOVE(evzk__maker_tree, &m->s->makers, m);
+    destroy(m);
 }
 
 static void make(struct evzk__maker *m)
@@ -61,7 +57,8 @@ static void make(struct evzk__maker *m)
     m->req.op = EVZK__MKDIR;
     m->req.dir = m->path;
     /* Containers go away when they empty; what is above the recipes stays. */
-    m->req.plain = strlen(m->path) <= strlen(m->s->chroot);
+    m->req.plain =
+        m->s->no_containers || strlen(m->path) <= strlen(m->s->chroot);
     evzk__request_submit(m->s, &m->req);
 }
 
@@ -87,7 +84,7 @@ static void made(struct evzk__maker *m, int rc)
         make_above(m);
     else if (rc == EVZK_ERR_CONNLOSS)
         make(m); /* Making a directory twice does no harm. */
-    else if (rc == EVZK_ERR_UNSUPPORTED && !m->s->no_containers) {
+    else if (rc == EVZK_ERR_UNSUPPORTED && !m->req.plain) {
         m->s->no_containers = true; /* A server before 3.5. */
         make(m);
     } else

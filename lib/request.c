@@ -7,6 +7,8 @@
 #include "parents.h"
 #include "session.h"
 
+enum { PAUSE_US = 100000 };
+
 void evzk__requests_init(struct evzk__requests *q)
 {
     for (unsigned i = 0; i < EVZK__OPS; i++)
@@ -47,7 +49,7 @@ void evzk__request_submit(evzk_session *s, struct evzk__request *r)
     r->state = EVZK__QUEUED;
     r->parts = parts_of(r) + lead(r);
     r->sent = r->answered = 0;
-    r->first_rc = EVZK_ERR_CONNLOSS;
+    r->first_rc = r->last_rc = EVZK_ERR_CONNLOSS;
     TAILQ_INSERT_TAIL(&s->requests.queue[r->op], r, link);
     s->requests.queued++;
     evzk__session_kick(s);
@@ -117,9 +119,8 @@ static int send_unwatch(evzk_session *s, struct evzk__request *r,
 static int send_part(evzk_session *s, struct evzk__request *r,
                      struct evzk__slot *slot)
 {
-    enum evzk__create dir = r->plain || s->no_containers
-                                ? EVZK__CREATE_DIR
-                                : EVZK__CREATE_CONTAINER;
+    enum evzk__create dir =
+        r->plain ? EVZK__CREATE_DIR : EVZK__CREATE_CONTAINER;
     bool first = slot->part == lead(r);
 
     if (slot->part < lead(r))
@@ -203,7 +204,11 @@ static void deliver(struct evzk__request *r, unsigned part,
 static void answered(evzk_session *s, struct evzk__request *r, unsigned part,
                      const struct evzk__result *res)
 {
+    struct evzk__result late = {0};
+
     r->answered++;
+    if (part == r->parts - 1)
+        r->last_rc = res->rc;
     if (part == lead(r)) {
         r->first_rc = res->rc;
         r->first = res->stat;
@@ -212,6 +217,11 @@ static void answered(evzk_session *s, struct evzk__request *r, unsigned part,
     }
     if (r->op == EVZK__WATCH && part >= lead(r))
         note_watch(s, r, part, res->rc);
+    /* The last answer may be to an earlier part, when a later one could not be
+     * sent: what counts is what became of the last part. */
+    late.rc = r->last_rc;
+    if (r->op != EVZK__GETS && part != r->parts - 1)
+        res = &late;
     deliver(r, part, res);
 }
 
@@ -235,8 +245,21 @@ void evzk__request_completed(void *session, struct evzk__slot *slot,
     answered(s, r, slot->part, res);
 }
 
-/* Sends one part.  An error of the call comes back like an answer. */
-static void send_one(evzk_session *s, struct evzk__request *r)
+/* No memory to send it with: try again in a while. */
+static void take_back(evzk_session *s, struct evzk__request *r)
+{
+    if (r->sent == r->parts) { /* It has left its queue: to the head again. */
+        TAILQ_INSERT_HEAD(&s->requests.queue[r->op], r, link);
+        s->requests.queued++;
+    }
+    r->sent = 0;
+    r->state = EVZK__QUEUED;
+    s->send_at = evzk__now_us() + PAUSE_US;
+}
+
+/* Sends one part.  An error of the call comes back like an answer; false when
+ * the request waits for memory. */
+static bool send_one(evzk_session *s, struct evzk__request *r)
 {
     struct evzk__slot *slot = evzk__client_slot(s->client);
     struct evzk__result res = {.rc = EVZK_OK};
@@ -250,11 +273,16 @@ static void send_one(evzk_session *s, struct evzk__request *r)
     s->stats.requests++;
     s->requests.in_flight++;
     res.rc = send_part(s, r, slot);
-    if (res.rc != EVZK_OK) {
-        evzk__client_slot_free(slot);
-        s->requests.in_flight--;
-        answered(s, r, part, &res);
+    if (res.rc == EVZK_OK)
+        return true;
+    evzk__client_slot_free(slot);
+    s->requests.in_flight--;
+    if (res.rc == EVZK_ERR_NOMEM && part == 0) {
+        take_back(s, r);
+        return false;
     }
+    answered(s, r, part, &res);
+    return true;
 }
 
 /* Has room for all parts of a request; only GETS goes out bit by bit. */
@@ -280,8 +308,8 @@ static void send_all(evzk_session *s, struct evzk__request *r)
     }
     if (r->op == EVZK__GETS)
         parts = 1; /* It may be answered, and changed, while it is sent. */
-    while (parts-- > 0)
-        send_one(s, r);
+    while (parts-- > 0 && send_one(s, r))
+        ;
 }
 
 /* While a sweep is under way only the lease's question goes out: what a machine
@@ -302,8 +330,10 @@ bool evzk__requests_flush(evzk_session *s, int64_t deadline_us)
     struct evzk__request *r;
     unsigned n = 0;
 
+    if (evzk__now_us() >= s->send_at)
+        s->send_at = 0;
     while ((r = next_request(s)) != NULL) {
-        if (!evzk__session_usable(s) || !room_for(s, r))
+        if (!evzk__session_usable(s) || !room_for(s, r) || s->send_at)
             return false;
         if (n++ % 16 == 15 && evzk__now_us() >= deadline_us)
             return true;
@@ -335,4 +365,12 @@ void evzk__requests_lost(evzk_session *s, struct evzk__client *c)
         s->requests.in_flight--;
         lost(s, r, slot->part);
     }
+}
+
+void evzk__requests_forget(struct evzk__client *c)
+{
+    struct evzk__slot *slot = NULL;
+
+    while ((slot = evzk__client_next_slot(c, slot)) != NULL)
+        slot->owner = NULL;
 }

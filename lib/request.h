@@ -65,7 +65,7 @@ struct evzk__request {
         };
     };
     struct evzk__stat first;
-    int first_rc;
+    int first_rc, last_rc;
     uint8_t op, state;
     bool plain; /* MKDIR: never a container. */
     uint32_t parts, sent, answered;
@@ -97,6 +97,9 @@ bool evzk__requests_flush(struct evzk_session *s, int64_t deadline_us);
 
 /* The connection is lost: everything in flight is answered with CONNLOSS. */
 void evzk__requests_lost(struct evzk_session *s, struct evzk__client *c);
+
+/* Nobody wants the answers any more. */
+void evzk__requests_forget(struct evzk__client *c);
 
 /* The client's hook. */
 void evzk__request_completed(void *session, struct evzk__slot *slot,

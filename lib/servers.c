@@ -13,7 +13,11 @@
 #include "evzk/error.h"
 #include "mem.h"
 
-enum { PORT = 2181, ADDRESS_MAX = INET6_ADDRSTRLEN + sizeof ":65535," };
+enum {
+    PORT = 2181,
+    ADDRESS_MAX = INET6_ADDRSTRLEN + sizeof ":65535,",
+    ADDRESSES = 16
+};
 
 struct host {
     struct evzk__servers *sv;
@@ -165,12 +169,11 @@ static int join(struct evzk__servers *sv)
     return EVZK_OK;
 }
 
-static bool append(char *list, size_t size, const struct addrinfo *ai,
-                   unsigned port)
+static bool address_of(char out[ADDRESS_MAX], const struct addrinfo *ai,
+                       unsigned port)
 {
     char address[INET6_ADDRSTRLEN];
     const void *raw = NULL;
-    size_t len = strlen(list);
 
     if (ai->ai_family == AF_INET)
         raw =
@@ -178,11 +181,25 @@ static bool append(char *list, size_t size, const struct addrinfo *ai,
     else if (ai->ai_family == AF_INET6)
         raw = &((const struct sockaddr_in6 *)(const void *)ai->ai_addr)
                    ->sin6_addr;
-    if (!raw || len + ADDRESS_MAX >= size ||
-        !inet_ntop(ai->ai_family, raw, address, sizeof address))
+    if (!raw || !inet_ntop(ai->ai_family, raw, address, sizeof address))
         return false;
-    snprintf(list + len, size - len, "%s:%u,", address, port);
+    snprintf(out, ADDRESS_MAX, "%s:%u,", address, port);
     return true;
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(a, b); }
+
+/* In an order of its own: name servers rotate theirs, and that is no change. */
+static void list_addresses(char *list, const struct addrinfo *ai, unsigned port)
+{
+    char one[ADDRESSES][ADDRESS_MAX];
+    size_t n = 0;
+
+    for (; ai && n < ADDRESSES; ai = ai->ai_next)
+        n += address_of(one[n], ai, port);
+    qsort(one, n, sizeof one[0], by_text);
+    for (size_t i = 0; i < n; i++)
+        strcat(list, one[i]);
 }
 
 static void destroy_later(evutil_socket_t fd, short what, void *arg)
@@ -204,12 +221,11 @@ static void resolved(int result, struct evutil_addrinfo *res, void *arg)
 {
     struct host *h = arg;
     struct evzk__servers *sv = h->sv;
-    char list[16 * ADDRESS_MAX] = "";
+    char list[ADDRESSES * ADDRESS_MAX] = "";
 
     h->lookup = NULL;
     sv->pending--;
-    for (struct evutil_addrinfo *ai = res; ai; ai = ai->ai_next)
-        append(list, sizeof list, ai, h->port);
+    list_addresses(list, res, h->port);
     if (res)
         evutil_freeaddrinfo(res);
     if (sv->given_up) {

@@ -15,7 +15,7 @@ enum {
     TIMEOUT_MS = 10000,
     CLOSE_TIMEOUT_MS = 1000,
     WINDOW = 1000,
-    WINDOW_MAX = 100000,
+    WINDOW_MAX = 10000,
     TIMEOUT_MAX_MS = 24 * 3600 * 1000
 };
 
@@ -93,6 +93,21 @@ bool evzk__budget_spent(unsigned n, int64_t until)
     return n % 8 == 7 && evzk__now_us() >= until;
 }
 
+void evzk__session_update_lease(evzk_session *s)
+{
+    bool valid = evzk__session_sure(s);
+
+    if (valid == s->lease_on || s->phase != EVZK__RUNNING)
+        return;
+    s->lease_on = valid;
+    if (!valid) {
+        s->lease_ends++;
+        s->stats.lease_ends++;
+        evzk__session_log(s, EVZK_LOG_WARN, "the lease ended");
+    }
+    evzk__session_sweep(s);
+}
+
 static void turn_timer(void *arg) { evzk__session_turn(arg, 0); }
 
 static void turn_io(int what, void *arg) { evzk__session_turn(arg, what); }
@@ -120,6 +135,7 @@ static void free_credentials(evzk_session *s)
 
 static void destroy(evzk_session *s)
 {
+    evzk__parents_clear(s);
     evzk__client_free(s->client);
     evzk__client_free(s->old);
     evzk__servers_free(s->servers);
@@ -307,11 +323,14 @@ static void free_in_child(evzk_session *s)
 {
     struct evzk__machine *m;
 
-    if (s->client)
+    if (s->client) {
         evzk__net_deaden(evzk__client_fd(s->client));
+        evzk__requests_forget(s->client);
+    }
+    if (s->old)
+        evzk__requests_forget(s->old);
     while ((m = TAILQ_FIRST(&s->machines)) != NULL)
         evzk__machine_forked(m);
-    evzk__parents_clear(s);
     evzk__servers_abandon(s->servers);
     s->servers = NULL;
     if (s->phase != EVZK__CLOSED)

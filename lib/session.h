@@ -86,6 +86,7 @@ struct evzk_session {
     struct evzk__request sync;
     int64_t sync_sent; /* 0: none under way. */
     int64_t next_probe;
+    int64_t send_at; /* Nothing is sent before: out of memory. 0: now. */
     bool no_containers;
 
     /* The loop. */
@@ -115,6 +116,9 @@ void evzk__session_sweep(evzk_session *s);
 
 /* One turn of the loop; `ready` is what the connection is ready for. */
 void evzk__session_turn(evzk_session *s, int ready);
+
+/* Has the lease ended, or begun anew?  Asked before anything extends it. */
+void evzk__session_update_lease(evzk_session *s);
 
 /* Reports an event to the application. */
 void evzk__session_tell(evzk_session *s, evzk_session_event ev, int rc);

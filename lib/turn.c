@@ -43,21 +43,6 @@ static void run(evzk_session *s)
 
 /* The lease. */
 
-static void update_lease(evzk_session *s)
-{
-    bool valid = evzk__session_sure(s);
-
-    if (valid == s->lease_on || s->phase != EVZK__RUNNING)
-        return;
-    s->lease_on = valid;
-    if (!valid) {
-        s->lease_ends++;
-        s->stats.lease_ends++;
-        evzk__session_log(s, EVZK_LOG_WARN, "the lease ended");
-    }
-    evzk__session_sweep(s);
-}
-
 static void set_doubt(evzk_session *s, bool doubt)
 {
     if (s->doubt == doubt)
@@ -74,11 +59,12 @@ static void synced(struct evzk__request *r, const struct evzk__reply *reply)
     int64_t sent = s->sync_sent;
 
     s->sync_sent = 0;
-    if (reply->rc != EVZK_OK)
-        return; /* Then the connection is gone, and with it all questions. */
-    evzk__lease_confirmed(&s->lease, sent);
+    if (reply->rc != EVZK_OK || s->phase != EVZK__RUNNING)
+        return; /* The connection is gone, or we are. */
+    evzk__session_update_lease(s);
+    evzk__lease_confirmed(&s->lease, sent, evzk__now_us());
     set_doubt(s, false);
-    update_lease(s);
+    evzk__session_update_lease(s);
 }
 
 static void probe(evzk_session *s)
@@ -152,6 +138,8 @@ static int64_t next_wake(const evzk_session *s, int64_t client_at)
         at = earlier(at, s->next_probe);
     else if (s->up && !s->doubt)
         at = earlier(at, s->sync_sent + 2 * evzk__lease_probe_us(&s->lease));
+    if (s->up && s->send_at)
+        at = earlier(at, s->send_at);
     if (s->lease_on)
         at = earlier(at, s->lease.valid_until);
     return at;
@@ -196,9 +184,10 @@ void evzk__session_turn(evzk_session *s, int ready)
     s->in_turn = true;
     s->kicked = s->more = false;
     s->out_us = 0;
+    evzk__session_update_lease(s);
     read_and_answer(s, ready);
     evzk__connection_check(s);
-    update_lease(s);
+    evzk__session_update_lease(s);
     run(s);
     sweep(s);
     evzk__connection_bury(s);

@@ -149,6 +149,10 @@ static int look(struct evzk_lock *l, const struct evzk__names *names)
 {
     bool found;
     const char *pred = evzk__predecessor(names, mark, l->own, &found);
+    int32_t seq;
+
+    if (!evzk__seq_parse(l->own, mark, &seq) || seq == INT32_MAX)
+        return evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
 
     if (!found)
         return lose_place(l);
@@ -165,7 +169,6 @@ static int created(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
     int rc = e->reply->first_rc;
-    int32_t seq;
 
     if (rc == EVZK_ERR_CONNLOSS)
         return evzk__machine_move(m, RESOLVING);
@@ -181,8 +184,6 @@ static int created(struct evzk__machine *m, const struct evzk__event *e)
     l->token = (uint64_t)e->reply->first.czxid;
     if (m->stopping)
         return evzk__machine_move(m, DELETING);
-    if (!evzk__seq_parse(l->own, mark, &seq) || seq == INT32_MAX)
-        return evzk__machine_give_up(m, EVZK_ERR_SEQUENCE, DELETING);
     if (e->reply->rc != EVZK_OK)
         return evzk__machine_move(m, LISTING);
     return look(l, &e->reply->res->names);
@@ -212,6 +213,10 @@ static int resolved(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk_lock *l = lock_of(m);
     const char *name = NULL;
 
+    if (e->reply->rc == EVZK_ERR_NOMEM)
+        return evzk__machine_again(m);
+    if (e->reply->first_rc != EVZK_OK)
+        return e->reply->first_rc; /* Without the sync it proves nothing. */
     if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
         return e->reply->rc;
     if (e->reply->rc == EVZK_OK)
@@ -397,6 +402,8 @@ static int dropped(struct evzk__machine *m, const struct evzk__event *e)
 {
     bool gone = e->reply->rc == EVZK_OK || e->reply->rc == EVZK_ERR_NONODE;
 
+    if (e->reply->rc == EVZK_ERR_NOMEM)
+        return evzk__machine_again(m);
     return evzk__machine_finish(m, gone ? m->rc : e->reply->rc);
 }
 
@@ -404,8 +411,10 @@ static void end(struct evzk__machine *m) { tell_end(lock_of(m), m->rc); }
 
 static void late(struct evzk__machine *m)
 {
-    end_early(lock_of(m), EVZK_ERR_TIMEOUT);
+    if (m->stopping && m->rc == EVZK_ERR_CANCELED)
+        return; /* That is not over before the znode is proved gone. */
     evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
+    end_early(lock_of(m), m->rc);
 }
 
 static void destroy(struct evzk__machine *m)

@@ -89,6 +89,8 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk_lock_query *q = query_of(m);
     int rc = e->reply->rc;
 
+    if (e->reply->first_rc != EVZK_OK)
+        return e->reply->first_rc;
     if (rc == EVZK_OK)
         rc = copy_names(q, &e->reply->res->names);
     if (rc == EVZK_ERR_NONODE || (rc == EVZK_OK && q->n == 0))

@@ -20,10 +20,12 @@ real_tests = \
     tests/real/test_lock \
     tests/real/test_lock_callbacks \
     tests/real/test_lock_cuts \
+    tests/real/test_lock_doubt \
     tests/real/test_lock_expiry \
     tests/real/test_lock_faults \
     tests/real/test_lock_foreign \
     tests/real/test_lock_herd \
+    tests/real/test_lock_memory \
     tests/real/test_lock_operator \
     tests/real/test_lock_options \
     tests/real/test_lock_query \

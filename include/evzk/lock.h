@@ -58,7 +58,8 @@ typedef void evzk_lock_cb(evzk_lock *lock, evzk_lock_event event, int rc,
 typedef struct evzk_lock_options {
     /** Longest wait for GRANTED; 0 waits forever.  At its end FAILED with
      * EVZK_ERR_TIMEOUT comes on time, whatever the server does; the znode is
-     * deleted in the background. */
+     * deleted in the background.  A cancel that is under way still ends when
+     * the znode is proved gone. */
     uint32_t timeout_ms;
     /** Look once and do not wait: FAILED with EVZK_ERR_BUSY when held.  With a
      * `timeout_ms`, for the case that there is no server to ask. */

@@ -60,11 +60,12 @@ static int64_t delay(struct world *w, int64_t at)
     return tick - (at + w->phase) % tick; /* With the next report. */
 }
 
-static void send_contact(struct world *w)
+/* It reaches the follower at `at`. */
+static void send_contact(struct world *w, int64_t at)
 {
     UNIT_HOT(w->n < PENDING);
-    w->pending[w->n].at = w->now;
-    w->pending[w->n].heard = w->now + delay(w, w->now);
+    w->pending[w->n].at = at;
+    w->pending[w->n].heard = at + delay(w, at);
     w->n++;
 }
 
@@ -157,23 +158,24 @@ static void reconnect(struct world *w, bool gaps)
     pass(w, w->timeout / 20, gaps);
     if (w->now < heard)
         w->now = heard;
-    evzk__lease_connected(&w->l, begun, w->timeout);
+    evzk__lease_connected(&w->l, begun, w->now, w->timeout);
     check_promise(w);
 }
 
 static void probe(struct world *w, bool gaps)
 {
-    int64_t sent = w->now, asked, until = w->l.valid_until;
+    int64_t sent = w->now, asked = sent, until = w->l.valid_until;
 
-    send_contact(w);
-    asked = sent + (one_in(w, 3) ? 0 : upto(w, w->timeout / 10));
+    if (!one_in(w, 3)) /* Held up on its way, now and then for long. */
+        asked += upto(w, one_in(w, 4) ? w->timeout / 3 : w->timeout / 10);
+    send_contact(w, sent + upto(w, asked - sent));
     if (!alive_at(w, asked)) {
         reconnect(w, gaps);
         return;
     }
     if (w->now < asked)
         w->now = asked;
-    evzk__lease_confirmed(&w->l, sent);
+    evzk__lease_confirmed(&w->l, sent, w->now);
     UNIT_HOT(w->l.valid_until >= until); /* It never shrinks. */
     check_promise(w);
     w->extended += w->l.valid_until > until;
@@ -236,14 +238,14 @@ static void run_steady(struct unit_rng *rng, int64_t timeout)
     struct evzk__lease l = {.timeout_us = 0};
     int64_t begun = 5000000, now = begun + unit_upto(rng, timeout / 15), sent;
 
-    evzk__lease_connected(&l, begun, timeout);
+    evzk__lease_connected(&l, begun, now, timeout);
     for (int i = 0; i < 200; i++) {
         sent = now;
         now += unit_upto(rng, timeout / 15); /* There and back. */
         if (l.valid_until - now < timeout / 3)
             ck_abort_msg("%" PRId64 " of %" PRId64 " left at sync %d",
                          l.valid_until - now, timeout, i);
-        evzk__lease_confirmed(&l, sent);
+        evzk__lease_confirmed(&l, sent, now);
         UNIT_HOT(l.valid_until - now >= timeout / 3);
         UNIT_HOT(l.valid_until < sent + timeout);
         sent += evzk__lease_probe_us(&l) + unit_upto(rng, timeout / 100);
@@ -271,11 +273,11 @@ START_TEST(test_recovers)
     int64_t timeout = 4000000, now = 1000000;
     struct evzk__lease l = {.timeout_us = 0};
 
-    evzk__lease_connected(&l, now, timeout);
+    evzk__lease_connected(&l, now, now, timeout);
     for (int round = 0; round < 10; round++) {
         now += round * timeout / 10; /* Still in time, at the leader's. */
         for (int i = 0; i < 4; i++) {
-            evzk__lease_confirmed(&l, now);
+            evzk__lease_confirmed(&l, now, now);
             now += evzk__lease_probe_us(&l);
         }
         ck_assert_int_ge(l.valid_until - now, timeout / 3);
@@ -299,21 +301,35 @@ START_TEST(test_next_session)
     int64_t timeout = 6000000, t0 = 10000000, t1 = t0 + 3 * timeout;
     struct evzk__lease l = {.timeout_us = 0}, fresh = l;
 
-    evzk__lease_connected(&l, t0, timeout);
+    evzk__lease_connected(&l, t0, t0, timeout);
     for (int i = 1; i < 20; i++)
-        evzk__lease_confirmed(&l, t0 + i * timeout / 6);
+        evzk__lease_confirmed(&l, t0 + i * timeout / 6, t0 + i * timeout / 6);
     evzk__lease_end(&l);
     ck_assert_int_eq(l.valid_until, 0);
-    evzk__lease_connected(&l, t1, timeout / 2); /* A shorter one. */
-    evzk__lease_connected(&fresh, t1, timeout / 2);
+    evzk__lease_connected(&l, t1, t1, timeout / 2); /* A shorter one. */
+    evzk__lease_connected(&fresh, t1, t1, timeout / 2);
     ck_assert_int_eq(l.valid_until, fresh.valid_until);
     for (int i = 0; i < 20; i++) {
-        evzk__lease_confirmed(&l, t1 + i * timeout / 13);
-        evzk__lease_confirmed(&fresh, t1 + i * timeout / 13);
+        int64_t t = t1 + i * timeout / 13;
+
+        evzk__lease_confirmed(&l, t, t);
+        evzk__lease_confirmed(&fresh, t, t);
         ck_assert_int_eq(l.valid_until, fresh.valid_until);
     }
 }
 END_TEST
 
+/* A server that grants less on reconnecting counts anew. */
+START_TEST(test_smaller_timeout)
+{
+    struct evzk__lease l = {.timeout_us = 0};
+
+    evzk__lease_connected(&l, 1000000, 1000000, 10000000);
+    evzk__lease_connected(&l, 2000000, 2000000, 4000000);
+    ck_assert_int_le(l.valid_until, 6000000);
+}
+END_TEST
+
 UNIT_MAIN("lease", test_never_too_long, test_never_too_long_paused, test_steady,
-          test_recovers, test_nothing_yet, test_next_session)
+          test_recovers, test_nothing_yet, test_next_session,
+          test_smaller_timeout)

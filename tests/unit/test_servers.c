@@ -495,6 +495,29 @@ START_TEST(test_moves)
 }
 END_TEST
 
+/* A name server that gives its addresses in turn has nothing new to say. */
+START_TEST(test_rotation)
+{
+    static const struct record turns[][2] = {
+        {{"zk", {"10.0.0.1", "10.0.0.2"}, {NULL}}, {NULL, {NULL}, {NULL}}},
+        {{"zk", {"10.0.0.2", "10.0.0.1"}, {NULL}}, {NULL, {NULL}, {NULL}}},
+    };
+    struct world w;
+
+    set_up(&w, NULL);
+    make(&w, "zk:3");
+    for (int i = 0; i < 6; i++) {
+        w.zone = turns[i % 2];
+        refresh(&w);
+        ck_assert(has(addresses(&w), "10.0.0.1:3"));
+        ck_assert(has(addresses(&w), "10.0.0.2:3"));
+        ck_assert_uint_eq(count(addresses(&w)), 2);
+        ck_assert_int_eq(w.changes, 1);
+    }
+    tear_down(&w);
+}
+END_TEST
+
 /* No memory while it resolves: the next time, it may do. */
 START_TEST(test_resolve_no_memory)
 {
@@ -643,6 +666,6 @@ END_TEST
 UNIT_MAIN("servers", test_good, test_bad, test_long_name, test_many,
           test_no_memory, test_resolve_one, test_resolve_six,
           test_resolve_several, test_resolve_some, test_resolve_none,
-          test_numeric_asks_nobody, test_moves, test_resolve_no_memory,
-          test_free_at_once, test_free_under_way, test_no_callback_after_free,
-          test_refresh_twice, test_silent_server)
+          test_numeric_asks_nobody, test_moves, test_rotation,
+          test_resolve_no_memory, test_free_at_once, test_free_under_way,
+          test_no_callback_after_free, test_refresh_twice, test_silent_server)
