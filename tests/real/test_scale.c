@@ -2,15 +2,6 @@
  * Twenty thousand watches on one session, and one cut of the connection: more
  * than the client can set again in one packet, or list without standing still.
  */
-#if defined(__has_include)
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
-#endif
-#endif
-#ifndef RUNNING_ON_VALGRIND
-#define RUNNING_ON_VALGRIND 0
-#endif
-
 #include "test_session_kit.h"
 
 enum {
