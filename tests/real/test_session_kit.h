@@ -5,15 +5,6 @@
 #ifndef TESTS_REAL_TEST_SESSION_KIT_H
 #define TESTS_REAL_TEST_SESSION_KIT_H
 
-#if defined(__has_include)
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
-#endif
-#endif
-#ifndef RUNNING_ON_VALGRIND
-#define RUNNING_ON_VALGRIND 0
-#endif
-
 #include <arpa/inet.h>
 #include <check.h>
 #include <event2/event.h>

@@ -23,15 +23,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined(__has_include)
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
-#endif
-#endif
-#ifndef RUNNING_ON_VALGRIND
-#define RUNNING_ON_VALGRIND 0
-#endif
-
 enum { CHILD_FD = 3, CALL_MS = 120000, LOWEST_PORT = 12000 };
 
 int64_t now_ms(void)
