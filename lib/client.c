@@ -295,15 +295,22 @@ static void set_stat(struct evzk__result *res, const struct Stat *stat)
         res->stat.czxid = stat->czxid;
         res->stat.owner = stat->ephemeralOwner;
         res->stat.ctime_ms = stat->ctime;
+        res->stat.cversion = stat->cversion;
+        res->stat.children = stat->numChildren;
     }
 }
 
+/* Out of memory while it reads a reply, the client says "fine" and leaves out
+ * what it had no memory for; the rest is no better. */
 static void created(int rc, const char *path, const struct Stat *stat,
                     const void *tag)
 {
     struct evzk__result res = {.rc = error_of(rc), .path = path};
 
-    set_stat(&res, stat);
+    if (rc == ZOK && !path)
+        res.rc = EVZK_ERR_CONNLOSS; /* Made, and we do not know what. */
+    else
+        set_stat(&res, stat);
     complete(tag, &res);
 }
 
@@ -315,6 +322,8 @@ static void got(int rc, const char *data, int len, const struct Stat *stat,
     if (len > 0)
         res.len = (size_t)len;
     set_stat(&res, stat);
+    if (rc == ZOK && len >= 0 && !data)
+        res = (struct evzk__result){.rc = EVZK_ERR_NOMEM};
     complete(tag, &res);
 }
 

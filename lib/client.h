@@ -19,6 +19,7 @@
 
 struct evzk__stat {
     int64_t czxid, owner, ctime_ms;
+    int32_t cversion, children;
 };
 
 /* What came back; all pointers are borrowed for the call. */

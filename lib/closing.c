@@ -86,6 +86,9 @@ void evzk__closing_step(evzk_session *s)
         return;
     hang_up(s);
     end_machines(s);
+    if (s->phase != EVZK__SWEEPING)
+        return; /* Freed, in the child of a fork. */
+    evzk__machines_drop_owed(s);
     s->more = true;
     if (!TAILQ_EMPTY(&s->machines) || evzk__servers_busy(s->servers))
         return;

@@ -129,6 +129,7 @@ void evzk__connection_lost(evzk_session *s)
     if (s->phase == EVZK__RUNNING)
         evzk__session_tell(s, EVZK_SESSION_SUSPENDED, EVZK_OK);
     evzk__requests_lost(s, s->old);
+    evzk__machines_drop_owed(s);
     evzk__request_cancel(s, &s->sync);
     s->sync_sent = 0;
     s->more = true;
@@ -167,7 +168,10 @@ void evzk__connection_check(evzk_session *s)
             evzk__connection_lost(s);
         return;
     case EVZK__CLIENT_EXPIRED:
-        expired(s);
+        if (s->up)
+            evzk__connection_lost(s); /* The next one will hear it again. */
+        else
+            expired(s);
         return;
     case EVZK__CLIENT_AUTH_FAILED:
         if (s->up)

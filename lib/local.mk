@@ -12,6 +12,7 @@ noinst_LTLIBRARIES += libevzkcore.la libevzkseam.la
 libevzkcore_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libevzkcore_la_SOURCES = \
     lib/acl.c lib/acl.h \
+    lib/ask.c \
     lib/client.c lib/client.h \
     lib/closing.c lib/closing.h \
     lib/connection.c lib/connection.h \
@@ -25,6 +26,7 @@ libevzkcore_la_SOURCES = \
     lib/request.c lib/request.h \
     lib/servers.c lib/servers.h \
     lib/session.c lib/session.h \
+    lib/table.c \
     lib/turn.c \
     lib/watch.c lib/watch.h
 

@@ -4,18 +4,8 @@
 #include <string.h>
 
 #include "config.h"
-#include "connection.h"
 #include "mem.h"
 #include "os.h"
-
-enum {
-    START = 1,
-    STOP = 2,
-    LATE = 4,
-    DELETED = 8,  /* Shifted by the watch: own 8, pred 16. */
-    CHANGED = 32, /* own 32, pred 64. */
-    ALL_WATCHES = 15 * DELETED
-};
 
 static const struct evzk__row *row(const struct evzk__machine *m)
 {
@@ -35,40 +25,92 @@ void evzk__machine_unref(struct evzk__machine *m)
     }
 }
 
-static void trace(struct evzk__machine *m, const char *from, const char *to)
+static void trace(struct evzk__machine *m, const char *from, bool entered)
 {
     evzk_trace move = {.kind = m->kind->name,
                        .object = m,
                        .path = m->dir,
                        .from = from,
-                       .event = m->why,
-                       .to = to,
-                       .rc = m->why_rc};
+                       .event = evzk__event_name[m->event],
+                       .to = row(m)->name,
+                       .entered = entered,
+                       .rc = m->event_rc};
 
-    if (m->s->trace) {
+    if (m->s && m->s->trace) {
         move.time_us = (uint64_t)evzk__now_us();
         m->s->trace(&move, m->s->trace_arg);
     }
 }
 
-/* Out of all the session's lists: from here on nothing comes from it. */
+/* What happens from here on is this event's doing. */
+static void begin(struct evzk__machine *m, unsigned event, int rc)
+{
+    m->event = (uint8_t)event;
+    m->event_rc = rc;
+}
+
+/* Nothing was entered since `epoch`: the event came all the same. */
+static void trace_if_idle(struct evzk__machine *m, uint32_t epoch)
+{
+    if (m->epoch == epoch)
+        trace(m, row(m)->name, false);
+}
+
+/* Ended: out of the lists that events come from. */
 static void detach(struct evzk__machine *m)
 {
     evzk_session *s = m->s;
 
     evzk__request_cancel(s, &m->req);
-    evzk__watch_remove(&s->watches, &m->own_watch);
-    evzk__watch_remove(&s->watches, &m->pred_watch);
     if (m->running)
         TAILQ_REMOVE(&s->running, m, run);
     if (s->cursor == m)
         s->cursor = TAILQ_NEXT(m, all);
     TAILQ_REMOVE(&s->machines, m, all);
-    s->stats.machines--;
+    TAILQ_INSERT_TAIL(&s->owed, m, all);
     evzk__timer_free(m->timer);
     m->timer = NULL;
     m->running = false;
     m->ended = true;
+}
+
+/* Nothing more comes for it, and nothing is left to do. */
+static void part(struct evzk__machine *m)
+{
+    evzk_session *s = m->s;
+
+    evzk__watch_remove(&s->watches, &m->own_watch);
+    evzk__watch_remove(&s->watches, &m->pred_watch);
+    TAILQ_REMOVE(&s->owed, m, all);
+    s->stats.machines--;
+    m->s = NULL;
+    evzk__machine_unref(m);
+}
+
+/* It has ended.  While an answer is owed to it, or a watch of it is on the
+ * server for nobody else, it stays. */
+static void wind_up(struct evzk__machine *m)
+{
+    evzk_session *s = m->s;
+
+    if (m->conn != s->conn)
+        evzk__watches_lost(m);
+    if (m->req.state != EVZK__IDLE)
+        return;
+    if (m->conn != s->conn || !s->up || s->phase != EVZK__RUNNING ||
+        !evzk__unwatch_rest(m))
+        part(m);
+}
+
+void evzk__machines_drop_owed(evzk_session *s)
+{
+    struct evzk__machine *m;
+
+    while ((m = TAILQ_FIRST(&s->owed)) != NULL) {
+        evzk__request_cancel(s, &m->req);
+        evzk__watches_lost(m);
+        part(m);
+    }
 }
 
 static void enter(struct evzk__machine *m)
@@ -78,13 +120,8 @@ static void enter(struct evzk__machine *m)
         detach(m);
     if (row(m)->enter)
         row(m)->enter(m); /* May call back, and so free the machine's user. */
-    if (m->ended && m->s) {
-        m->s = NULL;
-        if (m->req.state == EVZK__SENT)
-            m->owed = true; /* An answer still comes: stay until then. */
-        else
-            evzk__machine_unref(m);
-    }
+    if (m->ended && m->s)
+        wind_up(m);
 }
 
 static void set_state(struct evzk__machine *m, int state)
@@ -93,7 +130,7 @@ static void set_state(struct evzk__machine *m, int state)
 
     m->started = true;
     m->state = (uint8_t)state;
-    trace(m, from, row(m)->name);
+    trace(m, from, true);
     enter(m);
 }
 
@@ -147,27 +184,36 @@ int evzk__machine_give_up(struct evzk__machine *m, int rc, int state)
 int evzk__machine_again(struct evzk__machine *m)
 {
     evzk__request_cancel(m->s, &m->req);
-    trace(m, row(m)->name, row(m)->name);
+    trace(m, row(m)->name, true);
     enter(m);
     return EVZK_OK;
 }
 
+/* Asked to stop, and not yet on the way of its own. */
+static bool leaving(const struct evzk__machine *m)
+{
+    return m->stopping && row(m)->stop != EVZK__STAY;
+}
+
 static void take_stop(struct evzk__machine *m)
 {
-    m->why = "stop";
-    m->why_rc = m->rc;
-    if (!m->started) {
-        m->started = true;
+    uint32_t epoch = m->epoch;
+
+    begin(m, EVZK__EV_STOP, m->rc);
+    if (!m->started)
         evzk__machine_finish(m, m->rc);
-    } else if (m->req.state == EVZK__SENT)
+    else if (m->req.state == EVZK__SENT) {
         /* Its answer will be looked at with `stopping` set. */
         evzk__request_cancel(m->s, &m->req);
-    else if (row(m)->flags & EVZK__FRESH)
+        if (leaving(m))
+            return; /* The stop comes with the answer. */
+    } else if (row(m)->flags & EVZK__FRESH)
         evzk__machine_finish(m, m->rc);
-    else if (row(m)->stop != EVZK__STAY) {
+    else if (leaving(m)) {
         evzk__request_cancel(m->s, &m->req);
         evzk__machine_move(m, row(m)->stop);
     }
+    trace_if_idle(m, epoch);
 }
 
 static void fail(struct evzk__machine *m, int rc)
@@ -180,25 +226,16 @@ static void fail(struct evzk__machine *m, int rc)
         evzk__machine_finish(m, rc);
 }
 
-static void dispatch(struct evzk__machine *m, const struct evzk__event *e,
-                     const char *why)
+static void dispatch(struct evzk__machine *m, const struct evzk__event *e)
 {
+    uint32_t epoch = m->epoch;
     int rc;
 
-    m->why = why;
-    m->why_rc = e->reply ? e->reply->rc : 0;
+    begin(m, e->type, e->reply ? e->reply->rc : 0);
     rc = row(m)->react ? row(m)->react(m, e) : EVZK_OK;
     if (rc != EVZK_OK)
         fail(m, rc);
-}
-
-static void drop_watch(struct evzk__machine *m, struct evzk__watch *w)
-{
-    evzk_session *s = m->s;
-    const char *dir = w->dir, *name = w->name;
-
-    if (evzk__watch_remove(&s->watches, w))
-        evzk__connection_forget(s, dir, name);
+    trace_if_idle(m, epoch);
 }
 
 /* The session is another: everything that was on the server is gone. */
@@ -206,8 +243,7 @@ static void expired(struct evzk__machine *m)
 {
     int to = row(m)->expiry;
 
-    m->why = "expired";
-    m->why_rc = EVZK_ERR_EXPIRED;
+    begin(m, EVZK__EV_EXPIRED, EVZK_ERR_EXPIRED);
     if (!m->started)
         return;
     evzk__request_cancel(m->s, &m->req);
@@ -219,21 +255,15 @@ static void expired(struct evzk__machine *m)
         evzk__machine_move(m, to);
 }
 
-/* Asked to stop, and not yet on the way of its own. */
-static bool leaving(const struct evzk__machine *m)
-{
-    return m->stopping && row(m)->stop != EVZK__STAY;
-}
-
 static void tell_doubt(struct evzk__machine *m, bool lease_ended)
 {
     struct evzk__event e = {.type = EVZK__EV_SUSPENDED};
     uint32_t epoch = m->epoch;
 
-    dispatch(m, &e, "suspended");
+    dispatch(m, &e);
     if (lease_ended && !m->ended && m->epoch == epoch && !leaving(m)) {
         e.type = EVZK__EV_LEASE_END;
-        dispatch(m, &e, "lease end");
+        dispatch(m, &e);
     }
 }
 
@@ -252,11 +282,8 @@ static void catch_up(struct evzk__machine *m)
     m->gen = s->gen;
     m->conn = s->conn;
     m->lease_ends = s->lease_ends;
-    if (cut) {
-        drop_watch(m, &m->own_watch);
-        drop_watch(m, &m->pred_watch);
-        m->pending &= (uint16_t)~ALL_WATCHES;
-    }
+    if (cut)
+        evzk__watches_lost(m);
     if (other) {
         expired(m);
         return;
@@ -271,10 +298,29 @@ static void catch_up(struct evzk__machine *m)
         m->req.state == EVZK__SENT)
         return;
     if (cut ? row(m)->flags & EVZK__RETRY : row(m)->flags & EVZK__HOLDS) {
-        m->why = "reconnected";
-        m->why_rc = 0;
+        begin(m, EVZK__EV_RECONNECTED, EVZK_OK);
         evzk__machine_again(m);
     }
+}
+
+static bool part_gave(const struct evzk__reply *reply, int rc)
+{
+    return reply->rc == rc || reply->first_rc == rc;
+}
+
+/* In a row that may be entered again: an answer that says nothing. */
+static bool ask_again(struct evzk__machine *m, const struct evzk__reply *reply)
+{
+    bool lost = part_gave(reply, EVZK_ERR_CONNLOSS);
+
+    if (!(row(m)->flags & EVZK__RETRY) ||
+        (!lost && !part_gave(reply, EVZK_ERR_NOMEM)))
+        return false;
+    begin(m, lost ? EVZK__EV_RECONNECTED : EVZK__EV_REPLY,
+          lost ? EVZK_OK : EVZK_ERR_NOMEM);
+    if (reply->last)
+        evzk__machine_again(m);
+    return true;
 }
 
 static void answered(struct evzk__request *r, const struct evzk__reply *reply)
@@ -282,12 +328,10 @@ static void answered(struct evzk__request *r, const struct evzk__reply *reply)
     struct evzk__machine *m = evzk__container_of(r, struct evzk__machine, req);
     struct evzk__event e = {.type = EVZK__EV_REPLY, .reply = reply};
     uint32_t epoch = m->epoch;
-    bool lost =
-        reply->rc == EVZK_ERR_CONNLOSS || reply->first_rc == EVZK_ERR_CONNLOSS;
 
     if (m->ended) {
-        if (m->owed && reply->last)
-            evzk__machine_unref(m);
+        if (reply->last)
+            wind_up(m);
         return;
     }
     m->refs++;
@@ -295,16 +339,10 @@ static void answered(struct evzk__request *r, const struct evzk__reply *reply)
     if (m->ended || m->epoch != epoch)
         ; /* To a question that an earlier state asked. */
     else if (leaving(m) && reply->last) {
-        m->why = "stop";
-        m->why_rc = m->rc;
+        begin(m, EVZK__EV_STOP, m->rc);
         evzk__machine_move(m, row(m)->stop);
-    } else if (lost && (row(m)->flags & EVZK__RETRY)) {
-        m->why = "lost";
-        m->why_rc = EVZK_ERR_CONNLOSS;
-        if (reply->last)
-            evzk__machine_again(m);
-    } else
-        dispatch(m, &e, "reply");
+    } else if (!ask_again(m, reply))
+        dispatch(m, &e);
     if (!m->ended && m->pending)
         evzk__machine_post(m); /* What came while the answer was awaited. */
     evzk__machine_unref(m);
@@ -312,8 +350,7 @@ static void answered(struct evzk__request *r, const struct evzk__reply *reply)
 
 static void start(struct evzk__machine *m)
 {
-    m->why = "start";
-    m->why_rc = 0;
+    begin(m, EVZK__EV_START, EVZK_OK);
     set_state(m, 0);
 }
 
@@ -321,15 +358,15 @@ static void take_watch(struct evzk__machine *m, enum evzk__which which)
 {
     struct evzk__event e = {.type = EVZK__EV_CHANGED, .which = which};
     unsigned shift = (unsigned)which;
-    bool deleted = m->pending & (DELETED << shift);
-    unsigned both = (unsigned)(DELETED | CHANGED) << shift;
+    bool deleted = m->pending & (EVZK__P_DELETED << shift);
+    unsigned both = (unsigned)(EVZK__P_DELETED | EVZK__P_CHANGED) << shift;
 
-    if (!(m->pending & both))
+    if (!(m->pending & both) || !(row(m)->flags & EVZK__WATCHES))
         return;
     m->pending &= (uint16_t)~both;
     if (deleted)
         e.type = EVZK__EV_DELETED;
-    dispatch(m, &e, deleted ? "deleted" : "changed");
+    dispatch(m, &e);
 }
 
 static bool take(struct evzk__machine *m, unsigned bit)
@@ -344,11 +381,11 @@ void evzk__machine_run(struct evzk__machine *m)
 {
     m->refs++;
     catch_up(m);
-    if (!m->ended && take(m, LATE))
+    if (!m->ended && take(m, EVZK__P_LATE))
         m->kind->late(m);
-    if (!m->ended && take(m, STOP))
+    if (!m->ended && take(m, EVZK__P_STOP))
         take_stop(m);
-    if (!m->ended && take(m, START))
+    if (!m->ended && take(m, EVZK__P_START))
         start(m);
     /* Watches wait for the answer: then the state knows what they mean. */
     if (!m->ended && m->req.state == EVZK__IDLE)
@@ -373,7 +410,7 @@ void evzk__machine_stop(struct evzk__machine *m, int rc)
         return;
     m->stopping = true;
     m->rc = rc;
-    m->pending |= STOP;
+    m->pending |= EVZK__P_STOP;
     evzk__machine_post(m);
 }
 
@@ -383,7 +420,7 @@ void evzk__machine_fired(struct evzk__watch *w, enum evzk__watch_event ev)
         w->which == EVZK__OWN
             ? evzk__container_of(w, struct evzk__machine, own_watch)
             : evzk__container_of(w, struct evzk__machine, pred_watch);
-    unsigned bit = ev == EVZK__DELETED ? DELETED : CHANGED;
+    unsigned bit = ev == EVZK__DELETED ? EVZK__P_DELETED : EVZK__P_CHANGED;
 
     m->pending |= (uint16_t)(bit << w->which);
     evzk__machine_post(m);
@@ -393,7 +430,7 @@ static void late(void *arg)
 {
     struct evzk__machine *m = arg;
 
-    m->pending |= LATE;
+    m->pending |= EVZK__P_LATE;
     evzk__machine_post(m);
 }
 
@@ -401,7 +438,7 @@ void evzk__machine_no_deadline(struct evzk__machine *m)
 {
     evzk__timer_free(m->timer);
     m->timer = NULL;
-    m->pending &= (uint16_t)~LATE;
+    m->pending &= (uint16_t)~EVZK__P_LATE;
 }
 
 static int take_deadline(struct evzk__machine *m, uint32_t timeout_ms)
@@ -437,7 +474,7 @@ int evzk__machine_init(struct evzk__machine *m, evzk_session *s,
     m->own_watch.which = EVZK__OWN;
     m->pred_watch.which = EVZK__PRED;
     m->refs = 2;
-    m->pending = START;
+    m->pending = EVZK__P_START;
     TAILQ_INSERT_TAIL(&s->machines, m, all);
     s->stats.machines++;
     evzk__machine_post(m);
@@ -447,13 +484,13 @@ int evzk__machine_init(struct evzk__machine *m, evzk_session *s,
 /* The session is over, and so is everything in it; `proved` by the server. */
 void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved)
 {
+    bool promise = m->rc == EVZK_OK || m->rc == EVZK_ERR_CANCELED;
+
     m->refs++;
-    m->why = "closed";
-    m->why_rc = rc;
-    drop_watch(m, &m->own_watch);
-    drop_watch(m, &m->pred_watch);
-    if (!m->stopping || (m->rc == EVZK_OK && !proved))
-        m->rc = rc;
+    begin(m, EVZK__EV_CLOSED, rc);
+    evzk__watches_lost(m);
+    if (!m->stopping || (promise && !proved))
+        m->rc = rc; /* Nobody says that the znode is gone. */
     set_state(m, final_state(m));
     evzk__machine_unref(m);
 }
@@ -462,8 +499,7 @@ void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved)
 void evzk__machine_forked(struct evzk__machine *m)
 {
     detach(m);
-    m->s = NULL;
-    evzk__machine_unref(m);
+    part(m);
 }
 
 int64_t evzk__machine_call_out(void) { return evzk__now_us(); }
@@ -472,88 +508,4 @@ void evzk__machine_called(evzk_session *s, int64_t begun)
 {
     if (s)
         s->out_us += evzk__now_us() - begun;
-}
-
-static void ask(struct evzk__machine *m, enum evzk__op op, const char *name)
-{
-    m->req.op = (uint8_t)op;
-    m->req.dir = m->dir;
-    m->req.name = name;
-    evzk__request_submit(m->s, &m->req);
-}
-
-static void take_args(struct evzk__request *r,
-                      const struct evzk__create_args *a)
-{
-    r->data = a->data;
-    r->len = a->len;
-    r->acl = a->acl;
-    r->acl_count = a->acl_count;
-    r->created = a->name;
-}
-
-void evzk__create_list(struct evzk__machine *m,
-                       const struct evzk__create_args *args)
-{
-    take_args(&m->req, args);
-    ask(m, EVZK__CREATE_LIST, args->name);
-}
-
-void evzk__parents(struct evzk__machine *m,
-                   const struct evzk__create_args *args)
-{
-    take_args(&m->req, args);
-    ask(m, EVZK__PARENTS, NULL);
-}
-
-void evzk__look(struct evzk__machine *m, const char *name)
-{
-    ask(m, EVZK__LOOK, name);
-}
-
-void evzk__list(struct evzk__machine *m) { ask(m, EVZK__LIST, NULL); }
-
-void evzk__sync_list(struct evzk__machine *m) { ask(m, EVZK__SYNC_LIST, NULL); }
-
-void evzk__gets(struct evzk__machine *m, char *const *names, uint32_t n)
-{
-    m->req.names = names;
-    m->req.n = n;
-    ask(m, EVZK__GETS, NULL);
-}
-
-void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
-                 const char *pred)
-{
-    m->req.own = own && watch_own ? &m->own_watch : NULL;
-    m->req.pred = pred ? &m->pred_watch : NULL;
-    m->req.pred_name = pred;
-    ask(m, EVZK__WATCH, own);
-}
-
-void evzk__delete(struct evzk__machine *m, const char *name)
-{
-    evzk__forget_own(m);
-    evzk__unwatch_pred(m);
-    ask(m, EVZK__DELETE, name);
-}
-
-static void forget_events(struct evzk__machine *m, enum evzk__which which)
-{
-    unsigned both = (unsigned)(DELETED | CHANGED) << which;
-
-    m->pending &= (uint16_t)~both;
-}
-
-void evzk__forget_own(struct evzk__machine *m)
-{
-    evzk__watch_remove(&m->s->watches, &m->own_watch);
-    forget_events(m, EVZK__OWN);
-}
-
-void evzk__unwatch_pred(struct evzk__machine *m)
-{
-    if (evzk__watch_remove(&m->s->watches, &m->pred_watch))
-        m->req.unwatch = m->pred_watch.name; /* With the next request. */
-    forget_events(m, EVZK__PRED);
 }

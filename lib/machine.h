@@ -27,6 +27,19 @@ enum evzk__event_type {
     EVZK__EV_LEASE_END  /* Nothing may be believed. HOLDS rows only. */
 };
 
+/* What a row is given besides, and the core deals with: no reaction sees it. */
+enum evzk__core_event {
+    EVZK__EV_RECONNECTED = EVZK__EV_LEASE_END + 1, /* Entered once more. */
+    EVZK__EV_STOP,
+    EVZK__EV_EXPIRED,
+    EVZK__EV_CLOSED,
+    EVZK__EV_START, /* Of no row: it leads to the first. */
+    EVZK__EVENTS
+};
+
+/* As the trace has them. */
+extern const char *const evzk__event_name[EVZK__EVENTS];
+
 enum evzk__which { EVZK__OWN, EVZK__PRED };
 
 struct evzk__event {
@@ -42,10 +55,21 @@ enum {
                         when the doubt is over. */
     EVZK__FRESH = 4, /* While its request is unsent, nothing is on the server:
                         a stop ends the machine at once. */
-    EVZK__FINAL = 8
+    EVZK__FINAL = 8,
+    EVZK__WATCHES = 16 /* Hears of watches that fired.  In other rows they wait
+                          for one that does, or are forgotten. */
 };
 
 enum { EVZK__STAY = -1 };
+
+/* What waits for the next look at a machine. */
+enum {
+    EVZK__P_START = 1,
+    EVZK__P_STOP = 2,
+    EVZK__P_LATE = 4,
+    EVZK__P_DELETED = 8, /* Shifted by the watch: own 8, pred 16. */
+    EVZK__P_CHANGED = 32 /* own 32, pred 64. */
+};
 
 struct evzk__row {
     const char *name;
@@ -60,6 +84,7 @@ struct evzk__row {
 };
 
 #define EVZK__TO(state) (UINT32_C(1) << (state))
+#define EVZK__ON(event) (UINT32_C(1) << (event))
 
 /* One kind of machine.  `late` is called when the deadline passes. */
 struct evzk__kind {
@@ -70,23 +95,26 @@ struct evzk__kind {
     void (*destroy)(struct evzk__machine *m);
 };
 
+/* The events that a row can be given, as EVZK__ON(event) ored together. */
+uint32_t evzk__row_events(const struct evzk__kind *kind, int state);
+
 struct evzk__machine {
     const struct evzk__kind *kind;
-    evzk_session *s; /* NULL once it has ended. */
+    evzk_session *s; /* NULL once it has ended, and nothing is left to do. */
     TAILQ_ENTRY(evzk__machine) all, run;
     const char *dir; /* Owned, chroot included. */
-    const char *why; /* What it is being moved by, for the trace. */
     struct evzk__request req;
     struct evzk__watch own_watch, pred_watch;
     struct evzk__timer *timer; /* NULL: no deadline. */
     int rc;                    /* The result; final once it has ended. */
-    int why_rc;
     uint32_t round, gen, conn, lease_ends; /* The session as last seen. */
     uint32_t epoch;                        /* Counts entries into states. */
     uint16_t refs;
-    uint16_t pending;
+    uint16_t pending; /* EVZK__P_* */
     uint8_t state;
-    bool started, stopping, no_requeue, running, ended, owed;
+    uint8_t event; /* What it is being moved by, for the trace, ... */
+    int event_rc;  /* ... and the result that this carried. */
+    bool started, stopping, no_requeue, running, ended;
 };
 
 #define evzk__container_of(p, type, member)                                    \
@@ -132,6 +160,10 @@ void evzk__machine_fired(struct evzk__watch *w, enum evzk__watch_event ev);
 void evzk__machine_forked(struct evzk__machine *m);
 void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved);
 
+/* Lets go of the machines that have ended and wait for an answer: none comes
+ * any more. */
+void evzk__machines_drop_owed(evzk_session *s);
+
 /* The application's callbacks run between these: their time is not ours. */
 int64_t evzk__machine_call_out(void);
 void evzk__machine_called(evzk_session *s, int64_t begun);
@@ -150,6 +182,8 @@ void evzk__parents(struct evzk__machine *m,
 void evzk__look(struct evzk__machine *m, const char *name);
 void evzk__list(struct evzk__machine *m);
 void evzk__sync_list(struct evzk__machine *m);
+/* Deletes `name`, which cannot exist, and lists: see EVZK__SETTLE_LIST. */
+void evzk__settle_list(struct evzk__machine *m, const char *name);
 void evzk__gets(struct evzk__machine *m, char *const *names, uint32_t n);
 /* Reads `own`, with a watch if `watch_own`, and `pred` with one; either may be
  * NULL.  The first part of the reply is own's when there are two. */
@@ -161,5 +195,12 @@ void evzk__delete(struct evzk__machine *m, const char *name);
  * off the server in one trip with the request that follows. */
 void evzk__forget_own(struct evzk__machine *m);
 void evzk__unwatch_pred(struct evzk__machine *m);
+
+/* For the core.  Both watches went with their connection. */
+void evzk__watches_lost(struct evzk__machine *m);
+
+/* Asks to take a watch off that would stay on the server for nobody, when the
+ * machine has ended.  False: there is none. */
+bool evzk__unwatch_rest(struct evzk__machine *m);
 
 #endif

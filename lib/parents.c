@@ -57,8 +57,7 @@ static void make(struct evzk__maker *m)
     m->req.op = EVZK__MKDIR;
     m->req.dir = m->path;
     /* Containers go away when they empty; what is above the recipes stays. */
-    m->req.plain =
-        m->s->no_containers || strlen(m->path) <= strlen(m->s->chroot);
+    m->req.plain = strlen(m->path) <= strlen(m->s->chroot);
     evzk__request_submit(m->s, &m->req);
 }
 
@@ -84,10 +83,7 @@ static void made(struct evzk__maker *m, int rc)
         make_above(m);
     else if (rc == EVZK_ERR_CONNLOSS)
         make(m); /* Making a directory twice does no harm. */
-    else if (rc == EVZK_ERR_UNSUPPORTED && !m->req.plain) {
-        m->s->no_containers = true; /* A server before 3.5. */
-        make(m);
-    } else
+    else
         finish(m, rc == EVZK_ERR_NODEEXISTS ? EVZK_OK : rc);
 }
 

@@ -26,12 +26,14 @@ static uint32_t parts_of(const struct evzk__request *r)
     switch ((enum evzk__op)r->op) {
     case EVZK__SYNC:
     case EVZK__DELETE:
+    case EVZK__UNWATCH:
     case EVZK__PARENTS:
     case EVZK__MKDIR:
     case EVZK__LOOK:
     case EVZK__LIST:
         return 1;
     case EVZK__SYNC_LIST:
+    case EVZK__SETTLE_LIST:
     case EVZK__CREATE_LIST:
         return 2;
     case EVZK__WATCH:
@@ -78,6 +80,15 @@ bool evzk__request_cancel(evzk_session *s, struct evzk__request *r)
     return true;
 }
 
+void evzk__request_no_unwatch(struct evzk__request *r)
+{
+    if (!r->unwatch || (r->state != EVZK__IDLE && r->sent > 0))
+        return;
+    r->unwatch = NULL;
+    if (r->state != EVZK__IDLE)
+        r->parts--;
+}
+
 static const char *join(char *buf, const char *dir, const char *name)
 {
     size_t n = strlen(dir);
@@ -94,26 +105,29 @@ static const char *path_of(evzk_session *s, struct evzk__request *r,
     return join(s->requests.path[0], r->dir, name);
 }
 
+/* One that could not be sent leaves the table, and the old watch, as they are.
+ */
 static int send_watch(evzk_session *s, struct evzk__request *r, bool own,
                       struct evzk__slot *slot)
 {
     struct evzk__watch *w = own ? r->own : r->pred;
     const char *name = own ? r->name : r->pred_name;
+    int rc = evzk__client_get(slot, path_of(s, r, name), w != NULL);
 
-    if (w) {
+    if (w && rc == EVZK_OK) {
         evzk__watch_remove(&s->watches, w);
         evzk__watch_add(&s->watches, w, r->dir, name);
     }
-    return evzk__client_get(slot, path_of(s, r, name), w != NULL);
+    return rc;
 }
 
 static int send_unwatch(evzk_session *s, struct evzk__request *r,
-                        struct evzk__slot *slot)
+                        const char *name, struct evzk__slot *slot)
 {
     /* Somebody may have come to use the watch again: then only ask. */
-    if (evzk__watch_find(&s->watches, r->dir, r->unwatch))
+    if (evzk__watch_find(&s->watches, r->dir, name))
         return evzk__client_sync(slot, r->dir);
-    return evzk__client_unwatch(slot, path_of(s, r, r->unwatch));
+    return evzk__client_unwatch(slot, path_of(s, r, name));
 }
 
 static int send_part(evzk_session *s, struct evzk__request *r,
@@ -124,12 +138,14 @@ static int send_part(evzk_session *s, struct evzk__request *r,
     bool first = slot->part == lead(r);
 
     if (slot->part < lead(r))
-        return send_unwatch(s, r, slot);
+        return send_unwatch(s, r, r->unwatch, slot);
     switch ((enum evzk__op)r->op) {
     case EVZK__SYNC:
         return evzk__client_sync(slot, r->dir);
     case EVZK__DELETE:
         return evzk__client_delete(slot, path_of(s, r, r->name));
+    case EVZK__UNWATCH:
+        return send_unwatch(s, r, r->name, slot);
     case EVZK__MKDIR:
         return evzk__client_create(slot, r->dir, NULL, 0, r->acl, r->acl_count,
                                    dir);
@@ -139,6 +155,9 @@ static int send_part(evzk_session *s, struct evzk__request *r,
         return evzk__client_children(slot, r->dir);
     case EVZK__SYNC_LIST:
         return first ? evzk__client_sync(slot, r->dir)
+                     : evzk__client_children(slot, r->dir);
+    case EVZK__SETTLE_LIST:
+        return first ? evzk__client_delete(slot, path_of(s, r, r->name))
                      : evzk__client_children(slot, r->dir);
     case EVZK__WATCH:
         return send_watch(s, r, first && r->name, slot);
@@ -161,13 +180,16 @@ static int send_part(evzk_session *s, struct evzk__request *r,
 static void note_watch(evzk_session *s, struct evzk__request *r, unsigned part,
                        int rc)
 {
-    struct evzk__watch *w = part == lead(r) && r->name ? r->own : r->pred;
+    bool own = part == lead(r) && r->name;
+    struct evzk__watch *w = own ? r->own : r->pred;
 
-    if (!w || !w->listed)
-        return; /* Asked without a watch; or it has fired already. */
-    w->armed = rc == EVZK_OK;
+    if (!w)
+        return;
     if (rc != EVZK_OK)
         evzk__watch_remove(&s->watches, w);
+    else if (!w->listed) /* What fired meanwhile was an earlier one. */
+        evzk__watch_add(&s->watches, w, r->dir, own ? r->name : r->pred_name);
+    w->armed = rc == EVZK_OK;
 }
 
 static void note_name(struct evzk__request *r, const char *path)
@@ -200,12 +222,20 @@ static void deliver(struct evzk__request *r, unsigned part,
         r->done(r, &reply);
 }
 
+/* No memory: whoever asks again does so in a while. */
+static void pause_sending(evzk_session *s)
+{
+    s->send_at = evzk__now_us() + PAUSE_US;
+}
+
 /* One part was answered. */
 static void answered(evzk_session *s, struct evzk__request *r, unsigned part,
                      const struct evzk__result *res)
 {
     struct evzk__result late = {0};
 
+    if (res->rc == EVZK_ERR_NOMEM)
+        pause_sending(s);
     r->answered++;
     if (part == r->parts - 1)
         r->last_rc = res->rc;
@@ -215,8 +245,6 @@ static void answered(evzk_session *s, struct evzk__request *r, unsigned part,
         if (r->op == EVZK__CREATE_LIST && res->rc == EVZK_OK)
             note_name(r, res->path);
     }
-    if (r->op == EVZK__WATCH && part >= lead(r))
-        note_watch(s, r, part, res->rc);
     /* The last answer may be to an earlier part, when a later one could not be
      * sent: what counts is what became of the last part. */
     late.rc = r->last_rc;
@@ -242,6 +270,8 @@ void evzk__request_completed(void *session, struct evzk__slot *slot,
 
     slot->owner = NULL;
     s->requests.in_flight--;
+    if (r->op == EVZK__WATCH && slot->part >= lead(r))
+        note_watch(s, r, slot->part, res->rc);
     answered(s, r, slot->part, res);
 }
 
@@ -254,7 +284,7 @@ static void take_back(evzk_session *s, struct evzk__request *r)
     }
     r->sent = 0;
     r->state = EVZK__QUEUED;
-    s->send_at = evzk__now_us() + PAUSE_US;
+    pause_sending(s);
 }
 
 /* Sends one part.  An error of the call comes back like an answer; false when

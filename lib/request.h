@@ -15,11 +15,13 @@
 enum evzk__op {
     EVZK__SYNC,        /* Asks the leader whether the session is alive. */
     EVZK__DELETE,      /* Deletes <dir>/<name>. */
+    EVZK__UNWATCH,     /* Takes the watch off <dir>/<name>, if unused. */
     EVZK__PARENTS,     /* Makes <dir> and what is missing above it. */
     EVZK__MKDIR,       /* Makes <dir> alone. */
     EVZK__LOOK,        /* Stat of <dir>/<name>; takes no permission. */
     EVZK__LIST,        /* Children of <dir>. */
-    EVZK__SYNC_LIST,   /* The same, not older than now. */
+    EVZK__SYNC_LIST,   /* The same, as the leader knows it now. */
+    EVZK__SETTLE_LIST, /* The same, after all that this session ever wrote. */
     EVZK__WATCH,       /* Reads `own` and `pred`, and sets watches on them. */
     EVZK__GETS,        /* Reads <dir>/<names[i]>: a reply for each. */
     EVZK__CREATE_LIST, /* Creates <dir>/<name><seq>; then children of <dir>. */
@@ -89,6 +91,9 @@ void evzk__request_submit(struct evzk_session *s, struct evzk__request *r);
 /* Takes a request back that was not sent.  False: it was, or is idle; of one
  * that goes out bit by bit no more is sent. */
 bool evzk__request_cancel(struct evzk_session *s, struct evzk__request *r);
+
+/* The watch that `unwatch` is about went with its connection. */
+void evzk__request_no_unwatch(struct evzk__request *r);
 
 /* Sends what the window has room for, until `deadline_us`; while machines are
  * being told of a change, the lease's question only.  True: there is more to

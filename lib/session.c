@@ -71,10 +71,15 @@ bool evzk__session_usable(const evzk_session *s)
            evzk__client_state(s->client) == EVZK__CLIENT_UP;
 }
 
-bool evzk__session_sure(const evzk_session *s)
+/* It is told in milliseconds: less than one left is nothing. */
+static int64_t lease_left_ms(const evzk_session *s)
 {
-    return s->phase == EVZK__RUNNING && evzk__now_us() < s->lease.valid_until;
+    int64_t left = s->lease.valid_until - evzk__now_us();
+
+    return s->phase == EVZK__RUNNING && left > 0 ? left / 1000 : 0;
 }
+
+bool evzk__session_sure(const evzk_session *s) { return lease_left_ms(s) > 0; }
 
 bool evzk__session_certain(const evzk_session *s)
 {
@@ -258,6 +263,7 @@ int evzk_session_open(struct event_base *base, const char *servers,
     STAILQ_INIT(&s->credentials);
     TAILQ_INIT(&s->machines);
     TAILQ_INIT(&s->running);
+    TAILQ_INIT(&s->owed);
     RB_INIT(&s->makers);
     evzk__requests_init(&s->requests);
     evzk__watches_init(&s->watches);
@@ -321,8 +327,10 @@ int evzk_session_close(evzk_session *s)
  * descriptor's place, neither is touched by what is freed. */
 static void free_in_child(evzk_session *s)
 {
+    bool over = s->phase == EVZK__CLOSED;
     struct evzk__machine *m;
 
+    s->phase = EVZK__CLOSED; /* Forked in a callback, its turn still runs. */
     if (s->client) {
         evzk__net_deaden(evzk__client_fd(s->client));
         evzk__requests_forget(s->client);
@@ -331,12 +339,12 @@ static void free_in_child(evzk_session *s)
         evzk__requests_forget(s->old);
     while ((m = TAILQ_FIRST(&s->machines)) != NULL)
         evzk__machine_forked(m);
+    evzk__machines_drop_owed(s);
     evzk__servers_abandon(s->servers);
     s->servers = NULL;
-    if (s->phase != EVZK__CLOSED)
+    if (!over)
         s->refs--; /* The loop's. */
-    s->phase = EVZK__CLOSED;
-    evzk__session_unref(s); /* Forked in a callback, its turn still runs. */
+    evzk__session_unref(s);
 }
 
 void evzk_session_free(evzk_session *s)
@@ -361,12 +369,7 @@ bool evzk_session_connected(const evzk_session *s)
 
 uint32_t evzk_session_lease_ms(const evzk_session *s)
 {
-    int64_t left;
-
-    if (!s || s->phase != EVZK__RUNNING || evzk__session_forked(s))
-        return 0;
-    left = s->lease.valid_until - evzk__now_us();
-    return left > 0 ? (uint32_t)(left / 1000) : 0;
+    return s && !evzk__session_forked(s) ? (uint32_t)lease_left_ms(s) : 0;
 }
 
 uint32_t evzk_session_timeout_ms(const evzk_session *s)

@@ -87,7 +87,6 @@ struct evzk_session {
     int64_t sync_sent; /* 0: none under way. */
     int64_t next_probe;
     int64_t send_at; /* Nothing is sent before: out of memory. 0: now. */
-    bool no_containers;
 
     /* The loop. */
     struct evzk__timer *timer;
@@ -99,6 +98,7 @@ struct evzk_session {
     struct evzk__watches watches;
     struct evzk__maker_tree makers;
     struct evzk__machines machines, running;
+    struct evzk__machines owed;   /* They have ended, but for an answer. */
     struct evzk__machine *cursor; /* The next to be swept; NULL: done. */
     bool freed;                   /* The application has let go of it. */
 

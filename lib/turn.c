@@ -96,7 +96,9 @@ static void read_and_answer(evzk_session *s, int ready)
         return;
     more = evzk__client_process(s->client, ready);
     for (unsigned n = 0; more; n++) {
-        if (evzk__client_fd(s->client) < 0 || s->phase == EVZK__CLOSED)
+        evzk__connection_check(s); /* Made now, it may be lost by the next. */
+        if (!s->client || evzk__client_fd(s->client) < 0 ||
+            s->phase >= EVZK__ENDING)
             return;
         if (evzk__budget_spent(n, until)) {
             s->more = true;
@@ -138,7 +140,7 @@ static int64_t next_wake(const evzk_session *s, int64_t client_at)
         at = earlier(at, s->next_probe);
     else if (s->up && !s->doubt)
         at = earlier(at, s->sync_sent + 2 * evzk__lease_probe_us(&s->lease));
-    if (s->up && s->send_at)
+    if (s->up && s->send_at && s->requests.queued > 0)
         at = earlier(at, s->send_at);
     if (s->lease_on)
         at = earlier(at, s->lease.valid_until);

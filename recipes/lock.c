@@ -13,14 +13,15 @@
  *
  * The full diagram, made from the table below, is in doc/lock.svg.
  *
- * How it can fail.  A create of unknown outcome is looked for by its GUID after
- * a sync, and a GUID is used for one attempt only.  A waiter that wakes looks
- * again, since the one before it may have left from the middle of the queue.
- * Nothing is granted while the lease is in doubt, however first we are: a
- * follower that is cut off shows a queue that is no more.  A znode that another
- * deleted ends the lock, or sends a waiter back to the end of the queue.  A
- * directory whose sequence numbers are used up gives the last one to everybody:
- * whoever gets it gives up.
+ * How it can fail.  A create of unknown outcome is looked for by its GUID,
+ * after a write that went through the leader's queue behind it (a sync does
+ * not, where the leader is our server), and a GUID is used for one attempt
+ * only.  A waiter that wakes looks again, since the one before it may have left
+ * from the middle of the queue. Nothing is granted while the lease is in doubt,
+ * however first we are: a follower that is cut off shows a queue that is no
+ * more.  A znode that another deleted ends the lock, or sends a waiter back to
+ * the end of the queue.  A directory whose sequence numbers are used up gives
+ * the last ones again and again: whoever gets one gives up.
  */
 #include "evzk/lock.h"
 
@@ -144,16 +145,25 @@ static int lose_place(struct evzk_lock *l)
                            : evzk__machine_move(&l->m, CREATING);
 }
 
+/* A server of 3.8.0 that has given the last number gives it again, or one from
+ * the far end, to whoever comes next.  Others go on there, and count it. */
+static bool used_up(int32_t seq, const struct evzk__stat *dir)
+{
+    /* cversion counts each create twice, and less what is still there. */
+    uint32_t twice = (uint32_t)dir->cversion + (uint32_t)dir->children;
+
+    return (seq == INT32_MAX || seq < 0) && twice == 2u * INT32_MAX;
+}
+
 /* Who is before us? */
-static int look(struct evzk_lock *l, const struct evzk__names *names)
+static int look(struct evzk_lock *l, const struct evzk__result *list)
 {
     bool found;
-    const char *pred = evzk__predecessor(names, mark, l->own, &found);
+    const char *pred = evzk__predecessor(&list->names, mark, l->own, &found);
     int32_t seq;
 
-    if (!evzk__seq_parse(l->own, mark, &seq) || seq == INT32_MAX)
+    if (!evzk__seq_parse(l->own, mark, &seq) || used_up(seq, &list->stat))
         return evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
-
     if (!found)
         return lose_place(l);
     if (!pred)
@@ -186,7 +196,7 @@ static int created(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__machine_move(m, DELETING);
     if (e->reply->rc != EVZK_OK)
         return evzk__machine_move(m, LISTING);
-    return look(l, &e->reply->res->names);
+    return look(l, e->reply->res);
 }
 
 static void make_parents(struct evzk__machine *m)
@@ -207,16 +217,20 @@ static int parents_made(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__machine_move(m, CREATING);
 }
 
-/* After the sync the listing shows our znode, or none will ever come. */
+/* A delete that must fail: its answer came after all that we ever wrote. */
+static void resolve(struct evzk__machine *m)
+{
+    evzk__settle_list(m, lock_of(m)->own); /* Without a number: it is none. */
+}
+
+/* The listing behind it shows our znode, or none will ever come. */
 static int resolved(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
     const char *name = NULL;
 
-    if (e->reply->rc == EVZK_ERR_NOMEM)
-        return evzk__machine_again(m);
-    if (e->reply->first_rc != EVZK_OK)
-        return e->reply->first_rc; /* Without the sync it proves nothing. */
+    if (e->reply->first_rc == EVZK_ERR_SERVER)
+        return EVZK_ERR_SERVER; /* Perhaps never queued: it proves nothing. */
     if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
         return e->reply->rc;
     if (e->reply->rc == EVZK_OK)
@@ -270,7 +284,7 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
         return lose_place(lock_of(m)); /* The directory and all in it. */
     if (e->reply->rc != EVZK_OK)
         return e->reply->rc;
-    return look(lock_of(m), &e->reply->res->names);
+    return look(lock_of(m), e->reply->res);
 }
 
 /* get, not exists: that would leave a watch where no znode ever comes. */
@@ -402,8 +416,6 @@ static int dropped(struct evzk__machine *m, const struct evzk__event *e)
 {
     bool gone = e->reply->rc == EVZK_OK || e->reply->rc == EVZK_ERR_NONODE;
 
-    if (e->reply->rc == EVZK_ERR_NOMEM)
-        return evzk__machine_again(m);
     return evzk__machine_finish(m, gone ? m->rc : e->reply->rc);
 }
 
@@ -434,18 +446,19 @@ static void destroy(struct evzk__machine *m)
 #define RETRY EVZK__RETRY
 #define HOLDS EVZK__HOLDS
 #define FRESH EVZK__FRESH
+#define WATCHES EVZK__WATCHES
 static const struct evzk__row rows[STATES] = {
-/* state           enter            react         on stop   on expiry flags        may move to */
-S(CREATING,        create,          created,      STAY,     CREATING, FRESH,       TO(CREATING)|TO(MAKING_PARENTS)|TO(RESOLVING)|TO(LISTING)|TO(WATCHING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
-S(MAKING_PARENTS,  make_parents,    parents_made, STAY,     CREATING, FRESH,       TO(CREATING)|TO(ENDED)),
-S(RESOLVING,       evzk__sync_list, resolved,     STAY,     CREATING, RETRY,       TO(CREATING)|TO(ADOPTING)|TO(DELETING)|TO(ENDED)),
-S(ADOPTING,        adopt,           adopted,      DELETING, CREATING, RETRY,       TO(CREATING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
-S(LISTING,         list,            listed,       DELETING, CREATING, RETRY,       TO(CREATING)|TO(WATCHING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
-S(WATCHING,        watch,           watched,      DELETING, CREATING, RETRY,       TO(CREATING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
-S(CONFIRMING,      read_own,        confirmed,    DELETING, CREATING, RETRY|HOLDS, TO(CREATING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
-S(HELD,            hold,            held,         DELETING, ENDED,    RETRY|HOLDS, TO(DELETING)|TO(ENDED)),
-S(DELETING,        drop,            dropped,      STAY,     ENDED,    RETRY,       TO(ENDED)),
-S(ENDED,           end,             NULL,         STAY,     STAY,     EVZK__FINAL, 0),
+/* state           enter            react         on stop   on expiry flags                may move to */
+S(CREATING,        create,          created,      STAY,     CREATING, FRESH,               TO(CREATING)|TO(MAKING_PARENTS)|TO(RESOLVING)|TO(LISTING)|TO(WATCHING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
+S(MAKING_PARENTS,  make_parents,    parents_made, STAY,     CREATING, FRESH,               TO(CREATING)|TO(ENDED)),
+S(RESOLVING,       resolve,         resolved,     STAY,     CREATING, RETRY,               TO(CREATING)|TO(ADOPTING)|TO(DELETING)|TO(ENDED)),
+S(ADOPTING,        adopt,           adopted,      DELETING, CREATING, RETRY,               TO(CREATING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
+S(LISTING,         list,            listed,       DELETING, CREATING, RETRY,               TO(CREATING)|TO(WATCHING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
+S(WATCHING,        watch,           watched,      DELETING, CREATING, RETRY|WATCHES,       TO(CREATING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
+S(CONFIRMING,      read_own,        confirmed,    DELETING, CREATING, RETRY|HOLDS|WATCHES, TO(CREATING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
+S(HELD,            hold,            held,         DELETING, ENDED,    RETRY|HOLDS|WATCHES, TO(DELETING)|TO(ENDED)),
+S(DELETING,        drop,            dropped,      STAY,     ENDED,    RETRY,               TO(ENDED)),
+S(ENDED,           end,             NULL,         STAY,     STAY,     EVZK__FINAL,         0),
 };
 /* clang-format on */
 

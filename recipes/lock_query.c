@@ -5,7 +5,7 @@
  *
  * How it can fail.  A contender may leave between listing and reading: it is
  * left out.  One whose data may not be read is shown without.  A connection
- * lost in the middle starts the look-up again.
+ * lost in the middle starts the look-up again, from nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +47,8 @@ static void clear(struct evzk_lock_query *q)
     q->v = NULL;
     q->names = NULL;
     q->n = 0;
+    q->cut = false;
+    q->failed = EVZK_OK;
 }
 
 static int in_order(const void *pa, const void *pb)
@@ -64,7 +66,6 @@ static int copy_names(struct evzk_lock_query *q,
 {
     int32_t seq;
 
-    clear(q);
     q->v = evzk__zalloc(names->n * sizeof *q->v);
     q->names = evzk__zalloc(names->n * sizeof *q->names);
     if (!q->v || !q->names)
@@ -82,6 +83,13 @@ static int copy_names(struct evzk_lock_query *q,
     for (size_t i = 0; i < q->n; i++)
         q->names[i] = (char *)(uintptr_t)q->v[i].node;
     return EVZK_OK;
+}
+
+/* What an earlier look found is of no worth any more. */
+static void list(struct evzk__machine *m)
+{
+    clear(query_of(m));
+    evzk__sync_list(m);
 }
 
 static int listed(struct evzk__machine *m, const struct evzk__event *e)
@@ -102,7 +110,6 @@ static void read_all(struct evzk__machine *m)
 {
     struct evzk_lock_query *q = query_of(m);
 
-    q->cut = false;
     evzk__gets(m, q->names, (uint32_t)q->n);
 }
 
@@ -189,7 +196,7 @@ static void destroy(struct evzk__machine *m)
 #define TO EVZK__TO
 static const struct evzk__row rows[STATES] = {
 /* state    enter            react     on stop     on expiry   flags                   may move to */
-S(LISTING,  evzk__sync_list, listed,   ENDED,      LISTING,    EVZK__FRESH|EVZK__RETRY, TO(LISTING)|TO(READING)|TO(ENDED)),
+S(LISTING,  list,            listed,   ENDED,      LISTING,    EVZK__FRESH|EVZK__RETRY, TO(LISTING)|TO(READING)|TO(ENDED)),
 S(READING,  read_all,        answered, ENDED,      LISTING,    0,                      TO(LISTING)|TO(ENDED)),
 S(ENDED,    end,             NULL,     EVZK__STAY, EVZK__STAY, EVZK__FINAL,            0),
 };

@@ -111,10 +111,12 @@ EVZK_API int evzk_lock_acquire(evzk_session *s, const char *path,
 
 /**
  * Gives up waiting; ends in FAILED/EVZK_ERR_CANCELED when the znode is proved
- * gone.
+ * gone from the server, by its word or by the end of the session, and in
+ * FAILED/EVZK_ERR_CLOSED when the session was closed and no server confirmed
+ * it.
  *
  * @retval EVZK_OK        The final event will come.
- * @retval EVZK_ERR_STATE Granted already, or ended.
+ * @retval EVZK_ERR_STATE Granted already, ended, or about to end by itself.
  * @retval EVZK_ERR_INVAL, EVZK_ERR_FORKED.
  */
 EVZK_API int evzk_lock_cancel(evzk_lock *lock);

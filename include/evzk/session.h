@@ -77,20 +77,24 @@ typedef enum evzk_log_level {
  */
 typedef void evzk_log_cb(evzk_log_level level, const char *line, void *arg);
 
-/** One move of one state machine, for logs, metrics and tests. */
+/** One event that a state machine was given, for logs, metrics and tests. */
 typedef struct evzk_trace {
     const char *kind;   /**< "lock", ... Static. */
     const void *object; /**< Tells machines apart; do not follow it. */
     const char *path;   /**< What it works on. Borrowed for the call. */
     const char *from;   /**< The state it leaves; NULL at birth. Static. */
-    const char *event;  /**< What made it move. Static. */
-    const char *to;     /**< The state it enters. Static. */
+    const char *event;  /**< What happened. Static. */
+    const char *to;     /**< The state it is in now. Static. */
+    bool entered;       /**< `to` was entered, maybe once more; false: it stays
+                             as it was. */
     int rc;             /**< The result that the event carried, or 0. */
     uint64_t time_us;   /**< When, in microseconds of CLOCK_BOOTTIME. */
 } evzk_trace;
 
 /**
- * Sees every move of every machine of a session.  Must not call this library.
+ * Sees every event that a machine of a session is given, once, with the move it
+ * led to; one that led to none has `entered` false, and comes after whatever
+ * the machine's callback did.  Must not call this library.
  */
 typedef void evzk_trace_cb(const evzk_trace *move, void *arg);
 

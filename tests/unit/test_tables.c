@@ -106,10 +106,11 @@ END_TEST
 static void check_flags(const struct evzk__kind *k, int state)
 {
     const struct evzk__row *r = &k->rows[state];
-    unsigned known = EVZK__RETRY | EVZK__HOLDS | EVZK__FRESH | EVZK__FINAL;
+    unsigned known =
+        EVZK__RETRY | EVZK__HOLDS | EVZK__FRESH | EVZK__FINAL | EVZK__WATCHES;
 
     HOLDS_FOR((r->flags & ~known) == 0, k, state);
-    if (r->flags & (EVZK__RETRY | EVZK__HOLDS)) {
+    if (r->flags & (EVZK__RETRY | EVZK__HOLDS | EVZK__WATCHES)) {
         HOLDS_FOR(r->react != NULL, k, state);
         HOLDS_FOR(r->enter != NULL, k, state);
     }
@@ -118,6 +119,38 @@ static void check_flags(const struct evzk__kind *k, int state)
 }
 
 START_TEST(test_flags) { for_all(check_flags); }
+END_TEST
+
+static void check_events(const struct evzk__kind *k, int state)
+{
+    const struct evzk__row *r = &k->rows[state];
+    uint32_t on = evzk__row_events(k, state);
+    uint32_t doubt =
+        EVZK__ON(EVZK__EV_SUSPENDED) | EVZK__ON(EVZK__EV_LEASE_END);
+    uint32_t watch = EVZK__ON(EVZK__EV_DELETED) | EVZK__ON(EVZK__EV_CHANGED);
+
+    HOLDS_FOR((on & ~(EVZK__ON(EVZK__EVENTS) - 1)) == 0, k, state);
+    HOLDS_FOR((on & EVZK__ON(EVZK__EV_START)) == 0, k, state);
+    if (state == k->n_rows - 1) {
+        HOLDS_FOR(on == 0, k, state);
+        return;
+    }
+    HOLDS_FOR(on & EVZK__ON(EVZK__EV_STOP), k, state);
+    HOLDS_FOR(on & EVZK__ON(EVZK__EV_EXPIRED), k, state);
+    HOLDS_FOR(on & EVZK__ON(EVZK__EV_CLOSED), k, state);
+    HOLDS_FOR((on & watch) == (r->flags & EVZK__WATCHES ? watch : 0), k, state);
+    HOLDS_FOR((on & doubt) == (r->flags & EVZK__HOLDS ? doubt : 0), k, state);
+}
+
+START_TEST(test_events)
+{
+    for_all(check_events);
+    for (int i = 0; i < EVZK__EVENTS; i++) {
+        ck_assert_ptr_nonnull(evzk__event_name[i]);
+        for (int j = 0; j < i; j++)
+            ck_assert_str_ne(evzk__event_name[i], evzk__event_name[j]);
+    }
+}
 END_TEST
 
 static uint32_t reach(const struct evzk__kind *k, int from)
@@ -157,4 +190,4 @@ START_TEST(test_stop) { for_all(check_stop); }
 END_TEST
 
 UNIT_MAIN("tables", test_kinds, test_names, test_final, test_targets,
-          test_can_end, test_flags, test_reach, test_stop)
+          test_can_end, test_flags, test_events, test_reach, test_stop)

@@ -1,0 +1,128 @@
+/* What a machine asks of the server, and its watches.
+ *
+ * A machine has one request under way at most, embedded in it, so that asking
+ * takes no memory.  A watch that nobody needs any more is taken off with the
+ * request that comes next, or, of a machine that has ended, with one of its
+ * own; else it would stay on the server for as long as the session lives.
+ */
+#include "connection.h"
+#include "machine.h"
+
+static void ask(struct evzk__machine *m, enum evzk__op op, const char *name)
+{
+    m->req.op = (uint8_t)op;
+    m->req.dir = m->dir;
+    m->req.name = name;
+    evzk__request_submit(m->s, &m->req);
+}
+
+static void take_args(struct evzk__request *r,
+                      const struct evzk__create_args *a)
+{
+    r->data = a->data;
+    r->len = a->len;
+    r->acl = a->acl;
+    r->acl_count = a->acl_count;
+    r->created = a->name;
+}
+
+void evzk__create_list(struct evzk__machine *m,
+                       const struct evzk__create_args *args)
+{
+    take_args(&m->req, args);
+    ask(m, EVZK__CREATE_LIST, args->name);
+}
+
+void evzk__parents(struct evzk__machine *m,
+                   const struct evzk__create_args *args)
+{
+    take_args(&m->req, args);
+    ask(m, EVZK__PARENTS, NULL);
+}
+
+void evzk__look(struct evzk__machine *m, const char *name)
+{
+    ask(m, EVZK__LOOK, name);
+}
+
+void evzk__list(struct evzk__machine *m) { ask(m, EVZK__LIST, NULL); }
+
+void evzk__sync_list(struct evzk__machine *m) { ask(m, EVZK__SYNC_LIST, NULL); }
+
+void evzk__settle_list(struct evzk__machine *m, const char *name)
+{
+    ask(m, EVZK__SETTLE_LIST, name);
+}
+
+void evzk__gets(struct evzk__machine *m, char *const *names, uint32_t n)
+{
+    m->req.names = names;
+    m->req.n = n;
+    ask(m, EVZK__GETS, NULL);
+}
+
+void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
+                 const char *pred)
+{
+    m->req.own = own && watch_own ? &m->own_watch : NULL;
+    m->req.pred = pred ? &m->pred_watch : NULL;
+    m->req.pred_name = pred;
+    ask(m, EVZK__WATCH, own);
+}
+
+void evzk__delete(struct evzk__machine *m, const char *name)
+{
+    evzk__unwatch_pred(m); /* The own one goes when the znode has gone. */
+    ask(m, EVZK__DELETE, name);
+}
+
+static void forget_events(struct evzk__machine *m, enum evzk__which which)
+{
+    unsigned both = (unsigned)(EVZK__P_DELETED | EVZK__P_CHANGED) << which;
+
+    m->pending &= (uint16_t)~both;
+}
+
+void evzk__forget_own(struct evzk__machine *m)
+{
+    evzk__watch_remove(&m->s->watches, &m->own_watch);
+    forget_events(m, EVZK__OWN);
+}
+
+void evzk__unwatch_pred(struct evzk__machine *m)
+{
+    if (evzk__watch_remove(&m->s->watches, &m->pred_watch))
+        m->req.unwatch = m->pred_watch.name; /* With the next request. */
+    forget_events(m, EVZK__PRED);
+}
+
+static void lost(struct evzk__machine *m, struct evzk__watch *w)
+{
+    const char *dir = w->dir, *name = w->name;
+
+    if (evzk__watch_remove(&m->s->watches, w))
+        evzk__connection_forget(m->s, dir, name);
+    forget_events(m, (enum evzk__which)w->which);
+}
+
+void evzk__watches_lost(struct evzk__machine *m)
+{
+    lost(m, &m->own_watch);
+    lost(m, &m->pred_watch);
+    evzk__request_no_unwatch(&m->req);
+}
+
+bool evzk__unwatch_rest(struct evzk__machine *m)
+{
+    struct evzk__watches *all = &m->s->watches;
+    const char *name = m->req.unwatch; /* Of a request that was not sent. */
+
+    m->req.unwatch = NULL;
+    if (!name && evzk__watch_remove(all, &m->pred_watch))
+        name = m->pred_watch.name;
+    if (!name && evzk__watch_remove(all, &m->own_watch))
+        name = m->own_watch.name;
+    if (name)
+        ask(m, EVZK__UNWATCH, name);
+    return name != NULL;
+}

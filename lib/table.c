@@ -1,0 +1,29 @@
+/* What can be read off a table: which events a row can be given.  What the
+ * tests count, and the traces' words for it, are the same list. */
+#include "machine.h"
+
+const char *const evzk__event_name[EVZK__EVENTS] = {
+    [EVZK__EV_REPLY] = "reply",         [EVZK__EV_DELETED] = "deleted",
+    [EVZK__EV_CHANGED] = "changed",     [EVZK__EV_SUSPENDED] = "suspended",
+    [EVZK__EV_LEASE_END] = "lease end", [EVZK__EV_RECONNECTED] = "reconnected",
+    [EVZK__EV_STOP] = "stop",           [EVZK__EV_EXPIRED] = "expired",
+    [EVZK__EV_CLOSED] = "closed",       [EVZK__EV_START] = "start"};
+
+uint32_t evzk__row_events(const struct evzk__kind *kind, int state)
+{
+    const struct evzk__row *r = &kind->rows[state];
+    uint32_t on = EVZK__ON(EVZK__EV_STOP) | EVZK__ON(EVZK__EV_EXPIRED) |
+                  EVZK__ON(EVZK__EV_CLOSED);
+
+    if (r->flags & EVZK__FINAL)
+        return 0;
+    if (r->enter && r->react)
+        on |= EVZK__ON(EVZK__EV_REPLY);
+    if (r->flags & EVZK__WATCHES)
+        on |= EVZK__ON(EVZK__EV_DELETED) | EVZK__ON(EVZK__EV_CHANGED);
+    if (r->flags & EVZK__HOLDS)
+        on |= EVZK__ON(EVZK__EV_SUSPENDED) | EVZK__ON(EVZK__EV_LEASE_END);
+    if (r->flags & (EVZK__HOLDS | EVZK__RETRY))
+        on |= EVZK__ON(EVZK__EV_RECONNECTED);
+    return on;
+}
