@@ -18,7 +18,7 @@ struct actor {
 
 static int children(const char *dir)
 {
-    struct raw *r = raw_open(the_server(), SESSION_MS, NULL);
+    struct raw *r = raw_open(the_server(), OPERATOR_MS, NULL);
     int n = raw_count(r, dir);
 
     raw_close(r);
@@ -55,7 +55,7 @@ static evzk_session_stats stats_of(const struct peer *p)
 /* The application keeps the loop until the lease is over. */
 static void outstay_lease(evzk_session *s)
 {
-    int64_t end = now_ms() + SESSION_MS, over;
+    int64_t end = now_ms() + slow_ms(10 * BRIEF_MS), over;
 
     while (evzk_session_lease_ms(s) > 0)
         ck_assert_int_lt(now_ms(), end);
@@ -72,27 +72,38 @@ static void outstay_lease(evzk_session *s)
 START_TEST(doubt_ends_one_way_or_the_other)
 {
     const char *dir = "/doubt-late";
+    struct stall *stall;
     struct scene sc;
     struct claim c;
 
-    scene_open(&sc, SESSION_MS);
+    scene_open(&sc, BRIEF_MS);
     claim_held(&c, sc.p.s, dir, NULL);
-    WAIT(stats_of(&sc.p).probes >= 6); /* The lease is in its stride. */
+    /* The lease is in its stride, and no doubt is about to pass. */
+    WAIT(stats_of(&sc.p).probes >= 6 && stats_of(&sc.p).in_flight == 0 &&
+         evzk_session_connected(sc.p.s));
+    stall = stall_start(harness_base());
     proxy_freeze(sc.proxy, PROXY_S2C);
-    WAIT_EVENT(&c, "SUSPENDED");
+    WAIT(!evzk_session_connected(sc.p.s) && /* And the lock has heard. */
+         strcmp(recorder_story(&c.rec), "GRANTED") != 0);
     proxy_trap(sc.proxy, PROXY_S2C, OP_GET, 1, PROXY_FREEZE);
     proxy_thaw(sc.proxy);
     WAIT(evzk_session_connected(sc.p.s) || c.rec.finals == 1);
-    WAIT(stats_of(&sc.p).in_flight == 2 || c.rec.finals == 1);
-    ck_assert_str_eq(c.rec.text, "GRANTED SUSPENDED");
+    WAIT(stats_of(&sc.p).in_flight == 2 || c.rec.finals == 1 ||
+         strcmp(recorder_story(&c.rec), "GRANTED") == 0);
+    /* On a slow machine the lease is over by now, or all of it passed. */
+    ck_assert_msg(c.rec.finals == 1 || stall_max_ms(stall) > 100 ||
+                      strcmp(recorder_story(&c.rec), "GRANTED SUSPENDED") == 0,
+                  "%s", c.rec.text);
+    stall_stop(stall);
     run_for(harness_base(), 50); /* The server gets that far. */
     proxy_thaw(sc.proxy);
     outstay_lease(sc.p.s);
-    WAIT_MS(20000, recorder_has(&c.rec, "RESUMED") || c.rec.finals == 1);
+    WAIT(strcmp(recorder_story(&c.rec), "GRANTED") == 0 || c.rec.finals == 1);
     if (c.rec.finals == 0)
         claim_release(&c);
     else
-        ck_assert_str_eq(c.rec.text, "GRANTED SUSPENDED LOST(LEASE)");
+        ck_assert_str_eq(recorder_story(&c.rec),
+                         "GRANTED SUSPENDED LOST(LEASE)");
     evzk_lock_free(c.l);
     scene_close(&sc, dir);
 }
@@ -104,15 +115,14 @@ START_TEST(release_in_suspended_proves_it)
 {
     const char *dir = "/doubt-release";
     struct scene sc;
-    struct actor a = {.at = EVZK_LOCK_SUSPENDED,
-                      .act = evzk_lock_release,
-                      .dir = dir,
-                      .left = -1};
+    struct actor a = {.act = evzk_lock_release, .dir = dir, .left = -1};
 
-    scene_open(&sc, SESSION_MS);
+    scene_open(&sc, BRIEF_MS);
     actor_start(&a, sc.p.s, dir, NULL);
     WAIT(evzk_lock_held(a.l));
-    WAIT(stats_of(&sc.p).in_flight == 0);
+    WAIT(stats_of(&sc.p).in_flight == 0 && evzk_session_connected(sc.p.s));
+    a.at = EVZK_LOCK_SUSPENDED; /* Not in a doubt of a slow machine's. */
+    recorder_clear(&a.rec);
     proxy_refuse(sc.proxy, true);
     proxy_cut(sc.proxy);
     outstay_lease(sc.p.s);
@@ -121,7 +131,7 @@ START_TEST(release_in_suspended_proves_it)
     ck_assert_int_eq(a.rc, EVZK_OK);
     proxy_refuse(sc.proxy, false);
     WAIT(a.rec.finals == 1);
-    ck_assert_str_eq(a.rec.text, "GRANTED SUSPENDED RELEASED");
+    ck_assert_str_eq(a.rec.text, "SUSPENDED RELEASED");
     ck_assert_int_eq(a.left, 0);
     evzk_lock_free(a.l);
     scene_close(&sc, dir);
@@ -157,13 +167,13 @@ START_TEST(nothing_is_asked_of_what_was_lost)
     struct actor a = {.at = EVZK_LOCK_LOST, .act = evzk_lock_release};
     struct scene sc;
 
-    scene_open(&sc, SESSION_MS);
+    scene_open(&sc, BRIEF_MS);
     actor_start(&a, sc.p.s, dir, NULL);
     WAIT(evzk_lock_held(a.l));
     proxy_refuse(sc.proxy, true);
     proxy_cut(sc.proxy);
     WAIT(a.rec.finals == 1);
-    ck_assert_str_eq(a.rec.text, "GRANTED SUSPENDED LOST(LEASE)");
+    ck_assert_str_eq(recorder_story(&a.rec), "GRANTED SUSPENDED LOST(LEASE)");
     ck_assert_int_eq(a.rc, EVZK_ERR_STATE);
     proxy_refuse(sc.proxy, false);
     evzk_lock_free(a.l);
@@ -175,7 +185,8 @@ END_TEST
  * that the znode is gone: the deadline does not wait for that. */
 START_TEST(busy_comes_at_the_deadline)
 {
-    enum { DEADLINE_MS = 800 };
+    /* Time to learn it is held; the doubt comes long after both. */
+    enum { DEADLINE_MS = 4000, LATE_MS = 4000 };
     const evzk_lock_options opt = {.try_once = true, .timeout_ms = DEADLINE_MS};
     const char *dir = "/doubt-busy";
     struct scene sc;
@@ -189,7 +200,7 @@ START_TEST(busy_comes_at_the_deadline)
     claim(&c, sc.p.s, dir, &opt);
     WAIT(c.rec.finals == 1);
     ck_assert_str_eq(c.rec.text, "FAILED(BUSY)");
-    ck_assert_int_lt(c.rec.when - start, DEADLINE_MS + slow_ms(700));
+    ck_assert_int_lt(c.rec.when - start, DEADLINE_MS + slow_ms(LATE_MS));
     ck_assert_int_eq(proxy_fired(sc.proxy), 1);
     ck_assert_uint_eq(stats_of(&sc.p).losses, 0); /* It is silent still. */
     proxy_thaw(sc.proxy);

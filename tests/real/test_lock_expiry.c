@@ -89,7 +89,7 @@ START_TEST(expires_on_the_way)
     claim(&c, sc.p.s, dir, NULL);
     if (listing) {
         WAIT(strcmp(evzk_lock_state(c.l), "WATCHING") == 0);
-        claim_release(&held);
+        ck_assert_int_eq(evzk_lock_release(held.l), EVZK_OK);
     }
     WAIT(strcmp(evzk_lock_state(c.l), state) == 0);
     proxy_freeze(sc.proxy, PROXY_BOTH);
@@ -98,6 +98,11 @@ START_TEST(expires_on_the_way)
     else
         raw_expire(the_server(), proxy_session(sc.proxy));
     proxy_thaw(sc.proxy);
+    if (listing) {
+        WAIT(held.rec.finals == 1);
+        ck_assert_str_eq(held.rec.text, "GRANTED RELEASED");
+        evzk_lock_free(held.l);
+    }
     WAIT(evzk_lock_held(c.l) || c.rec.finals > 0);
     /* What was on its way may have come before the news: then it was held. */
     if (c.rec.finals == 0 && recorder_has(&sc.p.rec, "EXPIRED")) {
@@ -149,25 +154,34 @@ START_TEST(out_of_reach)
     const char *dir = "/reach", *other = "/reach-2";
     struct claim held, next, blocker, waiting;
     struct scene sc;
+    struct stall *stall;
+    int64_t cut_at;
 
-    scene_open(&sc, 1200);
+    scene_open(&sc, BRIEF_MS);
     claim_held(&held, sc.p.s, dir, NULL);
     claim_queued(&next, sc.rival.s, dir, NULL);
     claim_held(&blocker, sc.rival.s, other, NULL);
     claim_queued(&waiting, sc.p.s, other, NULL);
+    stall = stall_start(harness_base());
+    cut_at = now_ms();
     if (_i == 0) {
         proxy_freeze(sc.proxy, PROXY_BOTH);
     } else {
         proxy_refuse(sc.proxy, true);
         proxy_cut(sc.proxy);
     }
-    WAIT_EVENT(&held, "SUSPENDED");
-    ck_assert(held.rec.finals == 1 || evzk_lock_held(held.l));
-    WAIT(evzk_lock_held(next.l) || held.rec.finals == 1);
-    ck_assert_str_eq(held.rec.text, "GRANTED SUSPENDED LOST(LEASE)");
+    WAIT(!evzk_session_connected(sc.p.s));
+    /* It had a second and more; on a slow machine that may be over. */
+    ck_assert(evzk_lock_held(held.l) || now_ms() - cut_at > BRIEF_MS / 4);
+    WAIT(recorder_has(&next.rec, "GRANTED") || held.rec.finals == 1);
     ck_assert(!evzk_lock_held(held.l));
+    WAIT(held.rec.finals == 1);
+    ck_assert_str_eq(recorder_story(&held.rec),
+                     "GRANTED SUSPENDED LOST(LEASE)");
     WAIT_EVENT(&next, "GRANTED");
-    ck_assert_int_ge(next.rec.when, held.rec.when);
+    /* Both may be heard at once, when the loop stood still. */
+    ck_assert(next.rec.when >= held.rec.when || stall_max_ms(stall) > 100);
+    stall_stop(stall);
     ck_assert_int_eq(waiting.rec.count, 0);
     WAIT(raw_count(op(), other) == 1);
     if (_i == 0)

@@ -34,6 +34,8 @@ START_TEST(create_without_a_reply_is_adopted)
     WAIT_EVENT(&c, "GRANTED");
     ck_assert_int_eq(proxy_fired(sc.proxy), 1);
     ck_assert_str_eq(sc.moves, "CREATING RESOLVING ADOPTING LISTING HELD");
+    /* Looked for behind a write of its own: a sync would prove nothing. */
+    ck_assert_int_eq(proxy_frames_of(sc.proxy, PROXY_C2S, OP_DELETE), 1);
     only_child(dir, name);
     ck_assert_str_eq(name, evzk_lock_node(c.l));
     ck_assert_int_eq(raw_exists(op(), node_path(dir, name), &stat), ZOK);
@@ -142,7 +144,7 @@ START_TEST(a_guid_is_used_once)
         ck_assert_int_eq(raw_delete(op(), node_path(dir, ghost)), ZOK);
     else
         raw_expire(the_server(), evzk_session_id(sc.p.s));
-    raw_wait_children(op(), dir, 0, 5000);
+    raw_wait_children(op(), dir, 0, 60000);
     proxy_refuse(sc.proxy, false);
     WAIT_EVENT(&c, "GRANTED");
     ck_assert_str_eq(c.rec.text, "GRANTED"); /* It had no place to lose. */
@@ -193,7 +195,7 @@ START_TEST(leaving_while_unknown)
     const char *dir = "/unknown-leave";
     enum proxy_dir way = _i < 3 ? PROXY_S2C : PROXY_C2S;
     int how = _i % 3;
-    const evzk_lock_options opt = {.timeout_ms = how == TIMEOUT ? 500 : 0};
+    const evzk_lock_options opt = {.timeout_ms = how == TIMEOUT ? 4000 : 0};
     struct scene sc;
     struct claim c, next;
 
@@ -321,12 +323,13 @@ START_TEST(release_with_an_answer_outstanding)
     struct claim held;
     struct scene sc;
 
-    scene_open(&sc, 1200);
+    scene_open(&sc, BRIEF_MS);
     proxy_trap(sc.proxy, PROXY_S2C, OP_GET, 1, PROXY_FREEZE);
     claim_held(&held, sc.p.s, dir, NULL);
     WAIT(proxy_fired(sc.proxy) == 1);
     ck_assert_int_eq(evzk_lock_release(held.l), EVZK_OK);
-    for (int64_t end = now_ms() + 2400; now_ms() < end;) {
+    recorder_clear(&held.rec); /* A slow machine may have doubted before. */
+    for (int64_t end = now_ms() + BRIEF_MS * 3 / 2; now_ms() < end;) {
         run_for(harness_base(), 10);
         if (held.rec.finals && held.rec.last == EVZK_LOCK_RELEASED)
             ck_assert_msg(held.rec.rc == EVZK_OK && raw_count(op(), dir) <= 0,
@@ -386,20 +389,21 @@ END_TEST
 START_TEST(server_is_away_for_long)
 {
     struct zk *zk = zk_start(NULL);
-    evzk_session_options opt = {.timeout_ms = 1500};
+    evzk_session_options opt = {.timeout_ms = BRIEF_MS};
     struct peer p, rival;
     struct claim held, next;
 
     peer_start(&p, zk_server(zk, 0), &opt);
-    peer_start(&rival, zk_server(zk, 0), &opt);
+    peer_start(&rival, zk_server(zk, 0), NULL);
     claim_held(&held, p.s, "/away", NULL);
     claim_queued(&next, rival.s, "/away", NULL);
     zk_kill(zk, 0);
     WAIT(held.rec.finals == 1);
-    ck_assert_str_eq(held.rec.text, "GRANTED SUSPENDED LOST(LEASE)");
+    ck_assert_str_eq(recorder_story(&held.rec),
+                     "GRANTED SUSPENDED LOST(LEASE)");
     zk_revive(zk, 0);
     WAIT_EVENT(&next, "GRANTED"); /* Though held was not freed. */
-    ck_assert_str_eq(held.rec.text, "GRANTED SUSPENDED LOST(LEASE)");
+    ck_assert_int_eq(held.rec.last, EVZK_LOCK_LOST);
     claim_release(&next);
     evzk_lock_free(held.l);
     peer_close(&p);
@@ -436,21 +440,26 @@ END_TEST
 START_TEST(server_stops_for_long)
 {
     const char *dir = "/stop-long";
-    evzk_session_options opt = {.timeout_ms = 1500};
+    evzk_session_options opt = {.timeout_ms = BRIEF_MS};
     struct claim held, next;
+    struct stall *stall;
     struct peer p, rival;
     int64_t stopped;
 
     peer_start(&p, the_server(), &opt);
-    peer_start(&rival, the_server(), &opt);
+    peer_start(&rival, the_server(), NULL);
     claim_held(&held, p.s, dir, NULL);
     claim_queued(&next, rival.s, dir, NULL);
     operator_close();
     stopped = now_ms();
+    stall = stall_start(harness_base());
     zk_stop_signal(zk_shared(), 0);
     WAIT(held.rec.finals == 1);
-    ck_assert_str_eq(held.rec.text, "GRANTED SUSPENDED LOST(LEASE)");
-    ck_assert_int_le(held.rec.when - stopped, slow_ms(1500));
+    ck_assert_str_eq(recorder_story(&held.rec),
+                     "GRANTED SUSPENDED LOST(LEASE)");
+    ck_assert_int_le(held.rec.when - stopped,
+                     BRIEF_MS + (int64_t)stall_max_ms(stall));
+    stall_stop(stall);
     ck_assert_int_eq(next.rec.count, 0);
     zk_cont(zk_shared(), 0);
     WAIT_EVENT(&next, "GRANTED");
@@ -470,8 +479,9 @@ END_TEST
  */
 START_TEST(a_follower_cannot_end_the_doubt)
 {
-    struct zk *zk = zk_start(&(struct zk_config){.size = 3, .sync_limit = 30});
-    evzk_session_options opt = {.timeout_ms = SESSION_MS};
+    struct zk *zk = zk_start(&(struct zk_config){.size = 3, .sync_limit = 60});
+    evzk_session_options opt = {.timeout_ms = BRIEF_MS};
+    const char *story;
     int leader = zk_leader(zk), follower = zk_follower(zk, 0);
     struct claim held;
     struct peer p;
@@ -480,11 +490,15 @@ START_TEST(a_follower_cannot_end_the_doubt)
     claim_held(&held, p.s, "/follower", NULL);
     zk_link_freeze(zk, follower, leader);
     WAIT_EVENT(&held, "SUSPENDED");
-    WAIT(evzk_session_lease_ms(p.s) < SESSION_MS / 5);
-    ck_assert(!evzk_session_connected(p.s));
-    ck_assert_str_eq(held.rec.text, "GRANTED SUSPENDED");
+    WAIT(evzk_session_lease_ms(p.s) < BRIEF_MS / 5);
+    WAIT(!evzk_session_connected(p.s));
+    story = recorder_story(&held.rec);
+    ck_assert_msg(strcmp(story, "GRANTED SUSPENDED") == 0 ||
+                      strcmp(story, "GRANTED SUSPENDED LOST(LEASE)") == 0,
+                  "%s", story);
     zk_link_thaw(zk, follower, leader);
-    WAIT(held.rec.count == 3);
+    WAIT(strcmp(recorder_story(&held.rec), "GRANTED") == 0 ||
+         held.rec.finals == 1);
     peer_close(&p);
     evzk_lock_free(held.l);
     zk_stop(zk);

@@ -86,7 +86,8 @@ END_TEST
 START_TEST(foreign_contender_counts)
 {
     const char *dir = "/foreign-mate";
-    struct raw *mate = raw_open(the_server(), 1000, NULL);
+    struct raw *mate = raw_open(the_server(), OPERATOR_MS, NULL);
+    clientid_t id = raw_id(mate);
     struct peer p;
     struct claim a;
     char name[128];
@@ -101,6 +102,7 @@ START_TEST(foreign_contender_counts)
     settle(p.s);
     ck_assert_int_eq(a.rec.count, 0);
     raw_abandon(mate);
+    raw_expire_with(the_server(), &id);
     WAIT_EVENT(&a, "GRANTED");
     ck_assert_int_eq(raw_exists(op(), name, NULL), ZNONODE);
     claim_release(&a);
@@ -254,7 +256,7 @@ START_TEST(create_is_denied)
     peer_open(&p, the_server());
     for (int deeper = 0; deeper < 2; deeper++) {
         claim(&c, p.s, deeper ? "/acl-create/a/b" : "/acl-create", NULL);
-        WAIT_MS(2000, c.rec.finals == 1);
+        WAIT(c.rec.finals == 1);
         ck_assert_str_eq(c.rec.text, "FAILED(NOAUTH)");
         evzk_lock_free(c.l);
     }
@@ -272,7 +274,7 @@ START_TEST(listing_is_denied)
     deny("/acl-list", ZOO_PERM_ALL & ~ZOO_PERM_READ);
     peer_open(&p, the_server());
     claim(&c, p.s, "/acl-list", NULL);
-    WAIT_MS(2000, c.rec.finals == 1);
+    WAIT(c.rec.finals == 1);
     ck_assert_str_eq(c.rec.text, "FAILED(NOAUTH)");
     evzk_lock_free(c.l);
     idle(p.s);
@@ -298,7 +300,7 @@ START_TEST(acl_is_bad)
             evzk_lock_options opt = {.acl = &acl[i], .acl_count = 1};
 
             claim(&c, p.s, deeper ? "/acl-bad/x/y" : "/acl-bad", &opt);
-            WAIT_MS(2000, c.rec.finals == 1);
+            WAIT(c.rec.finals == 1);
             ck_assert_str_eq(c.rec.text, "FAILED(BADACL)");
             evzk_lock_free(c.l);
         }
@@ -319,12 +321,14 @@ START_TEST(delete_is_denied)
     claim_held(&held, p.s, "/acl-delete", NULL);
     claim_queued(&waiting, p.s, "/acl-delete", NULL);
     ck_assert_int_eq(evzk_lock_cancel(waiting.l), EVZK_OK);
-    WAIT_MS(2000, waiting.rec.finals == 1);
+    WAIT(waiting.rec.finals == 1);
     ck_assert_str_eq(waiting.rec.text, "FAILED(NOAUTH)");
     ck_assert_int_eq(evzk_lock_release(held.l), EVZK_OK);
-    WAIT_MS(2000, held.rec.finals == 1);
+    WAIT(held.rec.finals == 1);
     ck_assert_str_eq(held.rec.text, "GRANTED RELEASED(NOAUTH)");
     ck_assert_int_eq(raw_count(op(), "/acl-delete"), 2); /* They stand. */
+    idle(p.s);
+    wait_watches(0); /* Nobody needs to hear of them any more. */
     evzk_lock_free(held.l);
     evzk_lock_free(waiting.l);
     peer_close(&p);

@@ -129,7 +129,7 @@ int zoo_aremove_all_watches(zhandle_t *zh, const char *path,
 /* Granted and given back, or failed: one or the other must come. */
 static void come_to_an_end(struct claim *c)
 {
-    WAIT_MS(10000, evzk_lock_held(c->l) || c->rec.finals == 1);
+    WAIT(evzk_lock_held(c->l) || c->rec.finals == 1);
     if (c->rec.finals == 0) {
         claim_release(c);
         return;
@@ -205,6 +205,8 @@ START_TEST(a_call_fails_before_a_held_lock)
     WAIT(shortage.fail == 0 || c.rec.finals == 1);
     settle(p.s);
     ck_assert_int_ge(shortage.failed, 1);
+    if (joins[i].call == GET) /* It is asked again. */
+        ck_assert_int_eq(c.rec.finals, 0);
     run_short(CALLS, NULL, 0, 0);
     claim_queued(&next, rival.s, dir, NULL);
     claim_release(&held);
@@ -235,6 +237,53 @@ START_TEST(the_second_listing_fails)
     come_to_an_end(&c);
     ck_assert_int_ge(shortage.failed, 1);
     nothing_left(dir, p.s);
+    peer_close(&p);
+    peer_close(&rival);
+}
+END_TEST
+
+/* ---- On being told of a change: a watch that is used up ---- */
+
+static const struct {
+    bool holders; /* The holder's znode, or the waiter's own. */
+    int pass, fail;
+} changes[] = {{true, 0, 1},  {true, 0, 3},  {true, 1, 1}, {true, 1, 3},
+               {false, 0, 1}, {false, 0, 3}, {false, 1, 1}};
+
+/* The holder's znode is watched by both, the waiter's by itself, and with each
+ * change of one it reads both. */
+START_TEST(a_watch_is_set_again_after_a_change)
+{
+    const char *dir = "/memory-change";
+    struct peer p, rival;
+    struct claim held, c, *changed = changes[_i].holders ? &held : &c;
+
+    peer_open(&p, the_server());
+    peer_open(&rival, the_server());
+    claim_held(&held, rival.s, dir, NULL);
+    claim_queued(&c, p.s, dir, NULL);
+    wait_still(rival.s);
+    wait_still(p.s);
+    run_short(GET, dir, changes[_i].pass, changes[_i].fail);
+    ck_assert_int_eq(
+        raw_set(op(), node_path(dir, evzk_lock_node(changed->l)), "x", 1), ZOK);
+    WAIT(shortage.fail == 0);
+    wait_watches(3); /* The waiter's two, and the holder's own. */
+    ck_assert_int_eq(
+        raw_delete(op(), node_path(dir, evzk_lock_node(changed->l))), ZOK);
+    if (changes[_i].holders) {
+        WAIT_EVENT(&held, "LOST(NODEGONE)");
+        WAIT_EVENT(&c, "GRANTED");
+        ck_assert_int_eq(c.rec.count, 1);
+        evzk_lock_free(held.l);
+    } else {
+        WAIT_EVENT(&c, "REQUEUED(NODEGONE)");
+        claim_release(&held);
+        WAIT_EVENT(&c, "GRANTED");
+    }
+    claim_release(&c);
+    nothing_left(dir, p.s);
+    nothing_left(dir, rival.s);
     peer_close(&p);
     peer_close(&rival);
 }
@@ -315,8 +364,8 @@ END_TEST
 static const struct {
     enum call call;
     int pass, fail;
-} searches[] = {{SYNC, 0, 1}, {SYNC, 0, 3}, {LIST, 1, 1},
-                {LIST, 1, 3}, {LOOK, 0, 1}, {LOOK, 0, 3}};
+} searches[] = {{DELETE, 0, 1}, {DELETE, 0, 3}, {LIST, 1, 1},
+                {LIST, 1, 3},   {LOOK, 0, 1},   {LOOK, 0, 3}};
 
 START_TEST(a_call_fails_while_the_znode_is_looked_for)
 {
@@ -351,7 +400,7 @@ START_TEST(a_call_fails_while_a_canceled_one_is_looked_for)
     proxy_refuse(sc.proxy, true);
     claim(&c, sc.p.s, dir, NULL);
     WAIT(strcmp(evzk_lock_state(c.l), "RESOLVING") == 0);
-    raw_wait_children(op(), dir, 1, 5000);
+    raw_wait_children(op(), dir, 1, 60000);
     run_short(searches[_i].call, dir, 0, searches[_i].fail);
     ck_assert_int_eq(evzk_lock_cancel(c.l), EVZK_OK);
     proxy_refuse(sc.proxy, false);
@@ -368,6 +417,7 @@ END_TEST
 int main(void)
 {
     enum { JOINS = sizeof joins / sizeof joins[0] };
+    enum { CHANGES = sizeof changes / sizeof changes[0] };
     enum { EXITS = sizeof exits / sizeof exits[0] };
     enum { SEARCHES = sizeof searches / sizeof searches[0] };
     Suite *suite = suite_create("lock: no memory in the client");
@@ -376,6 +426,7 @@ int main(void)
     tcase_add_loop_test(t, a_call_fails_before_a_free_lock, 0, JOINS);
     tcase_add_loop_test(t, a_call_fails_before_a_held_lock, 0, 2 * JOINS);
     tcase_add_loop_test(t, the_second_listing_fails, 0, 3);
+    tcase_add_loop_test(t, a_watch_is_set_again_after_a_change, 0, CHANGES);
     t = lock_tests(suite, "leaving", 90000);
     tcase_add_loop_test(t, the_delete_of_a_held_lock_fails, 0, 3);
     tcase_add_loop_test(t, the_delete_of_a_freed_lock_fails, 0, 3);

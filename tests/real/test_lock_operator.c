@@ -119,6 +119,45 @@ START_TEST(broken_waiter_leaves_no_watch)
 }
 END_TEST
 
+static void free_when_requeued(evzk_lock *l, evzk_lock_event ev, int rc,
+                               void *arg)
+{
+    int *heard = arg;
+
+    ck_assert_int_eq(ev, EVZK_LOCK_REQUEUED);
+    ck_assert_int_eq(rc, EVZK_ERR_NODEGONE);
+    ++*heard;
+    evzk_lock_free(l);
+}
+
+/* Its create is not sent any more; its watch is to go all the same. */
+START_TEST(waiter_freed_when_requeued_leaves_no_watch)
+{
+    const char *dir = "/op-freed";
+    struct peer holder, p;
+    struct claim held, a = {0};
+    int heard = 0;
+
+    peer_open(&holder, the_server());
+    peer_open(&p, the_server());
+    claim_held(&held, holder.s, dir, &(evzk_lock_options){.no_own_watch = 1});
+    ck_assert_int_eq(
+        evzk_lock_acquire(p.s, dir, NULL, free_when_requeued, &heard, &a.l),
+        EVZK_OK);
+    wait_watches(2); /* Its own, and the one before it. */
+    settle(p.s);
+    delete_node(dir, &a);
+    WAIT(heard == 1);
+    idle(p.s);
+    wait_watches(0);
+    ck_assert_int_eq(raw_count(op(), dir), 1);
+    claim_release(&held);
+    nothing_left(dir, p.s);
+    peer_close(&p);
+    peer_close(&holder);
+}
+END_TEST
+
 /* A waiter between two others is broken: its old predecessor's watch goes. */
 START_TEST(requeued_waiter_drops_the_old_watch)
 {
@@ -341,6 +380,7 @@ int main(void)
     tcase_add_test(tests, waiter_goes_to_the_end);
     tcase_add_test(tests, waiter_gives_up_when_told);
     tcase_add_test(tests, broken_waiter_leaves_no_watch);
+    tcase_add_test(tests, waiter_freed_when_requeued_leaves_no_watch);
     tcase_add_test(tests, requeued_waiter_drops_the_old_watch);
     tcase_add_test(tests, unwatched_holder_learns_at_reconnect);
     tcase_add_test(tests, unwatched_waiter_learns_in_turn);

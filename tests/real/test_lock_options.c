@@ -173,7 +173,7 @@ END_TEST
 
 START_TEST(ephemeral_parent_is_refused)
 {
-    struct raw *r = raw_open(the_server(), SESSION_MS, NULL);
+    struct raw *r = raw_open(the_server(), OPERATOR_MS, NULL);
     struct peer p;
     struct claim c;
 

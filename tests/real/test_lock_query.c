@@ -89,7 +89,7 @@ static int64_t wall_ms(void)
  */
 static struct raw *fill(const char *dir, int n)
 {
-    struct raw *r = raw_open(the_server(), SESSION_MS, NULL);
+    struct raw *r = raw_open(the_server(), OPERATOR_MS, NULL);
     char path[128];
 
     raw_mkdirs(r, dir);
@@ -260,7 +260,7 @@ START_TEST(cut_in_the_middle)
     for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
         struct answer *a;
 
-        raw_run(r, 1);
+        ck_assert(raw_fresh(r)); /* They are its contenders. */
         proxy_cut_at_frame(proxy, way, at[i],
                            i % 2 ? PROXY_CUT_AFTER : PROXY_CUT_BEFORE);
         a = ask(p.s, "/query-cut");
@@ -301,6 +301,36 @@ START_TEST(expired_in_the_middle)
     proxy_stop(proxy);
     raw_close(r);
     raw_delete_tree(op(), "/query-expire");
+}
+END_TEST
+
+/* All leave while the answers are cut off, the directory too: what the first
+ * listing had is not told. */
+START_TEST(cut_look_up_begins_from_nothing)
+{
+    struct raw *r = fill("/query-anew", 30);
+    struct proxy *proxy = proxy_start(the_server());
+    struct answer *a;
+    struct peer p;
+
+    peer_open(&p, proxy_address(proxy));
+    proxy_trap(proxy, PROXY_S2C, OP_GET, 5, PROXY_FREEZE);
+    a = start(p.s, "/query-anew");
+    WAIT(proxy_fired(proxy) == 1);
+    raw_close(r);
+    raw_wait_children(op(), "/query-anew", 0, 60000);
+    if (_i)
+        raw_delete_tree(op(), "/query-anew");
+    proxy_cut(proxy);
+    proxy_thaw(proxy);
+    WAIT(a->count == 1);
+    ck_assert_int_eq(a->rc, EVZK_OK);
+    ck_assert_uint_eq(a->n, 0);
+    end(a);
+    idle(p.s);
+    peer_close(&p);
+    proxy_stop(proxy);
+    raw_delete_tree(op(), "/query-anew");
 }
 END_TEST
 
@@ -436,11 +466,14 @@ START_TEST(closing_answers)
 {
     struct raw *r = fill("/query-close", 3);
     struct proxy *proxy = proxy_start(the_server());
+    evzk_session_options opt = {.timeout_ms = SESSION_MS,
+                                .close_timeout_ms = 500};
     evzk_lock_query *q = NULL;
     struct answer *a, *late;
     struct peer p;
 
-    peer_open(&p, proxy_address(proxy));
+    peer_start(&p, proxy_address(proxy), &opt);
+    WAIT(evzk_session_connected(p.s));
     proxy_freeze(proxy, PROXY_BOTH);
     a = start(p.s, "/query-close");
     late = start(p.s, "/query-close");
@@ -498,6 +531,7 @@ int main(void)
     tcase_add_test(tests, many_more_than_the_window);
     tcase_add_loop_test(tests, cut_in_the_middle, 0, 2);
     tcase_add_loop_test(tests, expired_in_the_middle, 0, 2);
+    tcase_add_loop_test(tests, cut_look_up_begins_from_nothing, 0, 2);
     tcase_add_loop_test(tests, leaver_is_left_out, 0, 2);
     tcase_add_loop_test(tests, freed_in_the_middle, 0, 4);
     tcase_add_test(tests, freed_inside_its_callback);

@@ -6,9 +6,9 @@
 
 enum {
     MANY = 20000,
-    PATH_MIN = 75,   /* Of what is watched. */
-    ARMED_MS = 5000, /* After the cut. */
-    RECONNECTS = 3,  /* At most. */
+    PATH_MIN = 75,    /* Of what is watched. */
+    ARMED_MS = 30000, /* After the cut; the session lives twice as long. */
+    RECONNECTS = 3,   /* At most. */
     STALL_GOAL_MS = 20
 };
 
@@ -74,16 +74,16 @@ START_TEST(scale_watches_are_armed_again_after_a_cut)
 {
     static evzk_lock *l[MANY];
     int n = RUNNING_ON_VALGRIND ? MANY / 20 : MANY;
-    struct zk *zk = zk_start(&(struct zk_config){.max_session_ms = 60000});
+    struct zk *zk = zk_start(NULL);
     struct proxy *p = proxy_start(zk_server(zk, 0));
-    struct raw *r = raw_open(zk_server(zk, 0), 30000, NULL);
+    struct raw *r = raw_open(zk_server(zk, 0), KIT_OPERATOR_MS, NULL);
     struct stall *stall;
     struct app a;
     int64_t start, took, grant_ms, connects;
     double first, first_gap, gap, own;
     double turn;
 
-    app_up(&a, proxy_address(p), &(evzk_session_options){.timeout_ms = 10000});
+    app_up(&a, proxy_address(p), &(evzk_session_options){.timeout_ms = 60000});
     stall = stall_start(harness_base());
     start = now_ms();
     acquire_all(&a, l, n);

@@ -337,7 +337,7 @@ START_TEST(chroot_is_made_of_plain_znodes)
                                 .make_chroot = true};
     struct zk *zk = zk_start(&(struct zk_config){
         .java_flags = "-Dznode.container.checkIntervalMs=100"});
-    struct raw *r = raw_open(zk_server(zk, 0), KIT_SESSION_MS, NULL);
+    struct raw *r = raw_open(zk_server(zk, 0), KIT_OPERATOR_MS, NULL);
     struct app a;
     struct one o;
     char path[128];
@@ -352,7 +352,7 @@ START_TEST(chroot_is_made_of_plain_znodes)
     WAIT(o.rec.finals == 1);
     ck_assert_str_eq(o.rec.text, "GRANTED LOST(NODEGONE)");
     one_free(&o);
-    raw_wait_gone(r, "/root/of/app/locks", 30000);
+    raw_wait_gone(r, "/root/of/app/locks", 60000);
     raw_run(r, 1000); /* Several rounds of the reaper. */
     ck_assert_int_eq(raw_count(r, "/root/of/app"), 0);
     one_hold(&o, &a, "/locks/one"); /* And is made again. */

@@ -23,7 +23,10 @@
 #include "zk.h"
 
 enum {
-    KIT_SESSION_MS = 4000, /* The most the shared server grants. */
+    KIT_SESSION_MS = 30000,  /* Longer than any machine stands still. */
+    KIT_BRIEF_MS = 5000,     /* Where a lease is to end. */
+    KIT_OPERATOR_MS = 60000, /* The most the servers grant. */
+    KIT_CLOSE_MS = 60000,    /* As long as the server takes. */
     OP_SYNC = 9,
     OP_CREATE = 15, /* The one that answers with a Stat. */
 };
@@ -58,8 +61,12 @@ static inline void app_open(struct app *a, const char *servers,
 {
     evzk_session_options o = {.timeout_ms = KIT_SESSION_MS};
 
+    if (opt)
+        o = *opt;
+    if (o.close_timeout_ms == 0)
+        o.close_timeout_ms = KIT_CLOSE_MS;
     memset(a, 0, sizeof *a);
-    ck_assert_int_eq(evzk_session_open(harness_base(), servers, opt ? opt : &o,
+    ck_assert_int_eq(evzk_session_open(harness_base(), servers, &o,
                                        recorder_on_session, &a->rec, &a->s),
                      EVZK_OK);
 }
@@ -126,7 +133,7 @@ static inline int socket_to(int port)
 
 static inline struct raw *operator_open(void)
 {
-    return raw_open(server(), KIT_SESSION_MS, NULL);
+    return raw_open(server(), KIT_OPERATOR_MS, NULL);
 }
 
 /* A fresh directory of this name, for a test of its own. */

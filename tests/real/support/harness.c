@@ -9,7 +9,9 @@
 #include <event2/event.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TICK_MS = 10, JOIN_MS = 60000 };
+enum { TICK_MS = 10, JOIN_MS = 60000, STILL_NS = 10000000 };
 
 /* ---- Waiting ---- */
 
@@ -214,11 +216,36 @@ bool recorder_has(const struct recorder *rec, const char *word)
     return false;
 }
 
+const char *recorder_story(const struct recorder *rec)
+{
+    static const char doubt[] = " SUSPENDED RESUMED";
+    static char story[sizeof rec->text];
+    char *at;
+
+    snprintf(story, sizeof story, "%s", rec->text);
+    while ((at = strstr(story, doubt)))
+        memmove(at, at + sizeof doubt - 1, strlen(at + sizeof doubt - 1) + 1);
+    return story;
+}
+
 /* ---- Measuring ---- */
+
+/*
+ * A thread that sleeps a millisecond at a time: when it stands still too, and
+ * not for want of a CPU, it is the whole process or machine that does.
+ */
+struct witness {
+    pthread_t thread;
+    atomic_bool end;
+    _Atomic int64_t last_ns;  /* When it was last seen. */
+    _Atomic int64_t still_ns; /* How long it stood still so far. */
+};
 
 struct stall {
     struct event *timer;
-    int schedstat; /* /proc/self/schedstat, or -1. */
+    struct witness witness;
+    int schedstat; /* Of this thread, or -1. */
+    int64_t last_still_ns;
     int64_t last_ns;
     int64_t last_waited_ns;
     int64_t max_ns;
@@ -233,14 +260,17 @@ static int64_t now_ns(void)
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
-/* How long this process has been ready to run, and was not run. */
-static int64_t waited_ns(const struct stall *stall)
+static int open_schedstat(void)
+{
+    return open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+}
+
+/* How long that thread has been ready to run, and was not run. */
+static int64_t waited_ns(int schedstat)
 {
     char buf[128];
     long long ran, waited;
-    ssize_t n = stall->schedstat < 0
-                    ? -1
-                    : pread(stall->schedstat, buf, sizeof buf - 1, 0);
+    ssize_t n = schedstat < 0 ? -1 : pread(schedstat, buf, sizeof buf - 1, 0);
 
     if (n <= 0)
         return 0;
@@ -248,27 +278,64 @@ static int64_t waited_ns(const struct stall *stall)
     return sscanf(buf, "%lld %lld", &ran, &waited) == 2 ? waited : 0;
 }
 
+static void *bear_witness(void *arg)
+{
+    const struct timespec ms = {0, 1000000};
+    struct witness *w = arg;
+    int schedstat = open_schedstat();
+    int64_t waited = waited_ns(schedstat);
+
+    while (!atomic_load(&w->end)) {
+        int64_t was = atomic_load(&w->last_ns), queued = waited, still;
+
+        nanosleep(&ms, NULL);
+        waited = waited_ns(schedstat);
+        still = now_ns() - was - (waited - queued);
+        if (still > STILL_NS)
+            atomic_fetch_add(&w->still_ns, still);
+        atomic_store(&w->last_ns, now_ns());
+    }
+    if (schedstat >= 0)
+        close(schedstat);
+    return NULL;
+}
+
+/* What the witness has seen, and what it is about to: it may not have run since
+ * all stood still. */
+static int64_t still_ns(struct witness *w)
+{
+    int64_t seen = atomic_load(&w->still_ns);
+    int64_t since = now_ns() - atomic_load(&w->last_ns);
+
+    return seen + (since > STILL_NS ? since : 0);
+}
+
 static void on_stall_tick(int fd, short what, void *arg)
 {
     struct stall *stall = arg;
-    int64_t ns = now_ns(), waited = waited_ns(stall);
+    int64_t ns = now_ns(), waited = waited_ns(stall->schedstat);
+    int64_t still = still_ns(&stall->witness);
     int64_t gap = ns - stall->last_ns;
     int64_t mine = gap - (waited - stall->last_waited_ns);
 
     (void)fd;
     (void)what;
+    if (still > stall->last_still_ns)
+        mine -= still - stall->last_still_ns;
     if (gap > stall->max_ns)
         stall->max_ns = gap;
     if (mine > stall->own_ns)
         stall->own_ns = mine;
     stall->last_ns = ns;
+    stall->last_still_ns = still;
     stall->last_waited_ns = waited;
 }
 
 void stall_reset(struct stall *stall)
 {
     stall->last_ns = now_ns();
-    stall->last_waited_ns = waited_ns(stall);
+    stall->last_still_ns = still_ns(&stall->witness);
+    stall->last_waited_ns = waited_ns(stall->schedstat);
     stall->max_ns = stall->own_ns = 0;
 }
 
@@ -279,8 +346,11 @@ struct stall *stall_start(struct event_base *base)
 
     if (!stall)
         support_fail("stall: out of memory");
-    stall->schedstat =
-        open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    stall->schedstat = open_schedstat();
+    stall->witness.last_ns = now_ns();
+    if (pthread_create(&stall->witness.thread, NULL, bear_witness,
+                       &stall->witness) != 0)
+        support_fail("stall: no thread");
     stall->timer = event_new(base, -1, EV_PERSIST, on_stall_tick, stall);
     stall_reset(stall);
     event_add(stall->timer, &ms);
@@ -300,6 +370,8 @@ double stall_own_ms(const struct stall *stall)
 void stall_stop(struct stall *stall)
 {
     event_free(stall->timer);
+    atomic_store(&stall->witness.end, true);
+    pthread_join(stall->witness.thread, NULL);
     if (stall->schedstat >= 0)
         close(stall->schedstat);
     free(stall);

@@ -87,13 +87,20 @@ void recorder_clear(struct recorder *rec);
 /* True if the record has that word: "LOST(LEASE)", or "LOST" for any reason. */
 bool recorder_has(const struct recorder *rec, const char *word);
 
+/*
+ * The record without each "SUSPENDED RESUMED": a doubt that has passed, as a
+ * machine that stood still brings about.  Valid until the next call.
+ */
+const char *recorder_story(const struct recorder *rec);
+
 const char *session_event_name(evzk_session_event event);
 const char *lock_event_name(evzk_lock_event event);
 
 /*
- * A 1 ms timer on the base, and the largest gap between its runs.  On a busy
- * machine part of a gap is other processes' doing: stall_own_ms() leaves out
- * what this process waited for a CPU, as the kernel counts it.
+ * A 1 ms timer on the base, and the largest gap between its runs.  Part of a
+ * gap may be others' doing: stall_own_ms() leaves out what this thread waited
+ * for a CPU, as the kernel counts it, and what a second thread stood still as
+ * well.
  */
 struct stall;
 

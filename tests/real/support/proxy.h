@@ -37,7 +37,10 @@ enum proxy_op {
 enum proxy_act {
     PROXY_CUT_BEFORE, /* The frame is dropped, then the connection is cut. */
     PROXY_CUT_AFTER,  /* The frame is delivered, then it is cut. */
-    PROXY_FREEZE      /* The frame and all after it are held (proxy_thaw()). */
+    PROXY_DROP,       /* The frame is dropped, and all that follows on that
+                         connection and way; somebody's time-out ends it. */
+    PROXY_FREEZE,     /* The frame and all after it are held (proxy_thaw()). */
+    PROXY_FREEZE_BOTH /* So is all that goes the other way. */
 };
 
 /*
@@ -88,6 +91,23 @@ void proxy_cut_at_frame(struct proxy *p, enum proxy_dir dir, int64_t k,
 
 /* Cuts when one connection has passed exactly @n more bytes. */
 void proxy_cut_after_bytes(struct proxy *p, enum proxy_dir dir, int64_t n);
+
+/*
+ * At the @k-th frame of any kind, as above, freezes that direction (@act
+ * PROXY_FREEZE) or both for @ms.
+ */
+void proxy_hold_at_frame(struct proxy *p, enum proxy_dir dir, int64_t k,
+                         enum proxy_act act, int64_t ms);
+
+/* When the trap set before has fired, sets this one (for any frame). */
+void proxy_then_at_frame(struct proxy *p, enum proxy_dir dir, int64_t k,
+                         enum proxy_act act);
+
+/* While @on, every connection passes a byte a millisecond each way. */
+void proxy_slow(struct proxy *p, bool on);
+
+/* As new: no connection, no trap, not frozen, not slow. */
+void proxy_reset(struct proxy *p);
 
 /* Takes traps away that have not fired. */
 void proxy_untrap(struct proxy *p);

@@ -15,11 +15,12 @@
 
 #include "support.h"
 
-enum { ANSWER_MS = 30000, PACE_MS = 5 };
+enum { ANSWER_MS = 60000, PACE_MS = 5, EXPIRE_MS = 60000 };
 
 struct raw {
     zhandle_t *zh;
     struct event_base *base; /* Run while waiting; NULL: poll(). */
+    int64_t heard;           /* When the server last answered. */
     bool expired;
 };
 
@@ -109,6 +110,13 @@ void raw_run(struct raw *r, int64_t ms)
         pump(r, left);
 }
 
+/* Lost with the connection: a read can be asked again. */
+static bool lost(int rc)
+{
+    return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT ||
+           rc == ZRUNTIMEINCONSISTENCY;
+}
+
 /* Until the completion has come; @rc is what the asynchronous call said. */
 static int await(struct raw *r, int rc, struct reply *reply, const char *what,
                  const char *path)
@@ -124,10 +132,14 @@ static int await(struct raw *r, int rc, struct reply *reply, const char *what,
             support_fail("raw: %s %s: no answer", what, path);
         pump(r, left);
     }
+    if (!lost(reply->rc))
+        r->heard = now_ms();
     return reply->rc;
 }
 
-struct raw *raw_open(const char *servers, int timeout_ms, const clientid_t *id)
+/* Until it has the session, or learns that it has expired. */
+static struct raw *reach(const char *servers, int timeout_ms,
+                         const clientid_t *id)
 {
     int64_t end = now_ms() + slow_ms(ANSWER_MS);
     struct raw *r = calloc(1, sizeof *r);
@@ -137,20 +149,26 @@ struct raw *raw_open(const char *servers, int timeout_ms, const clientid_t *id)
     r->zh = zookeeper_init2(servers, on_session, timeout_ms, id, r, 0, no_log);
     if (!r->zh)
         support_fail("raw: zookeeper_init2(\"%s\")", servers);
-    while (zoo_state(r->zh) != ZOO_CONNECTED_STATE) {
-        if (r->expired)
-            support_fail("raw: the session to continue has expired");
+    while (!r->expired && zoo_state(r->zh) != ZOO_CONNECTED_STATE) {
         if (now_ms() > end)
             support_fail("raw: no connection to %s", servers);
         pump(r, 100);
     }
+    r->heard = now_ms();
     return r;
 }
 
-void raw_close(struct raw *r)
+struct raw *raw_open(const char *servers, int timeout_ms, const clientid_t *id)
 {
-    if (!r)
-        return;
+    struct raw *r = reach(servers, timeout_ms, id);
+
+    if (r->expired)
+        support_fail("raw: the session to continue has expired");
+    return r;
+}
+
+static void drop(struct raw *r)
+{
     zookeeper_close(r->zh);
     free(r);
 }
@@ -163,7 +181,7 @@ void raw_abandon(struct raw *r)
     zookeeper_interest(r->zh, &fd, &interest, &tv);
     if (fd >= 0)
         shutdown(fd, SHUT_RDWR);
-    raw_close(r);
+    drop(r);
 }
 
 void raw_drive(struct raw *r, struct event_base *base) { r->base = base; }
@@ -233,11 +251,39 @@ static void on_strings(int rc, const struct String_vector *v, const void *data)
         reply->names->name[i] = strdup(v->data[i]);
 }
 
-/* Lost with the connection: a read can be asked again. */
-static bool lost(int rc)
+int raw_exists(struct raw *r, const char *path, struct Stat *stat)
 {
-    return rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT ||
-           rc == ZRUNTIMEINCONSISTENCY;
+    int rc;
+
+    do {
+        struct reply reply = {.stat = stat};
+
+        rc = await(r, zoo_aexists(r->zh, path, 0, on_stat, &reply), &reply,
+                   "exists", path);
+    } while (lost(rc));
+    return rc;
+}
+
+/*
+ * A handle is driven only while it is used.  After two thirds of its time-out
+ * the client gives the connection up at the next call, and nobody knows what
+ * became of that: so a read goes before.  A third is when the client itself
+ * would ask (a ping).
+ */
+bool raw_fresh(struct raw *r)
+{
+    if (!r->expired && now_ms() - r->heard > zoo_recv_timeout(r->zh) / 3)
+        raw_exists(r, "/", NULL);
+    return !r->expired;
+}
+
+void raw_close(struct raw *r)
+{
+    if (!r)
+        return;
+    r->base = NULL;
+    raw_fresh(r); /* So that the server hears of it. */
+    drop(r);
 }
 
 int raw_create_acl(struct raw *r, const char *path, const void *data, int len,
@@ -245,8 +291,10 @@ int raw_create_acl(struct raw *r, const char *path, const void *data, int len,
                    size_t size)
 {
     struct reply reply = {.buf = name, .size = size};
-    int rc = zoo_acreate(r->zh, path, data, len, acl, flags, on_string, &reply);
+    int rc;
 
+    raw_fresh(r);
+    rc = zoo_acreate(r->zh, path, data, len, acl, flags, on_string, &reply);
     return await(r, rc, &reply, "create", path);
 }
 
@@ -261,21 +309,9 @@ int raw_delete(struct raw *r, const char *path)
 {
     struct reply reply = {0};
 
+    raw_fresh(r);
     return await(r, zoo_adelete(r->zh, path, -1, on_void, &reply), &reply,
                  "delete", path);
-}
-
-int raw_exists(struct raw *r, const char *path, struct Stat *stat)
-{
-    int rc;
-
-    do {
-        struct reply reply = {.stat = stat};
-
-        rc = await(r, zoo_aexists(r->zh, path, 0, on_stat, &reply), &reply,
-                   "exists", path);
-    } while (lost(rc));
-    return rc;
 }
 
 int raw_get(struct raw *r, const char *path, void *buf, int *len,
@@ -299,6 +335,7 @@ int raw_set(struct raw *r, const char *path, const void *data, int len)
 {
     struct reply reply = {0};
 
+    raw_fresh(r);
     return await(r, zoo_aset(r->zh, path, data, len, -1, on_stat, &reply),
                  &reply, "set", path);
 }
@@ -321,6 +358,7 @@ int raw_set_acl(struct raw *r, const char *path, const struct ACL_vector *acl)
     struct reply reply = {0};
     struct ACL_vector copy = *acl;
 
+    raw_fresh(r);
     return await(r, zoo_aset_acl(r->zh, path, -1, &copy, on_void, &reply),
                  &reply, "setACL", path);
 }
@@ -328,9 +366,10 @@ int raw_set_acl(struct raw *r, const char *path, const struct ACL_vector *acl)
 int raw_add_auth(struct raw *r, const char *scheme, const char *cert)
 {
     struct reply reply = {0};
-    int rc =
-        zoo_add_auth(r->zh, scheme, cert, (int)strlen(cert), on_void, &reply);
+    int rc;
 
+    raw_fresh(r);
+    rc = zoo_add_auth(r->zh, scheme, cert, (int)strlen(cert), on_void, &reply);
     return await(r, rc, &reply, "auth", scheme);
 }
 
@@ -477,16 +516,45 @@ void raw_password(int64_t session, char password[16])
     }
 }
 
+/* The client does not wait long for the server's answer to a close: until it
+ * says itself that the session is over. */
+static bool end_session(const char *servers, const clientid_t *id)
+{
+    bool over = false, ended = false;
+
+    for (; !over; ended |= !over) {
+        struct raw *r = reach(servers, EXPIRE_MS, id);
+
+        over = r->expired;
+        drop(r);
+    }
+    return ended;
+}
+
 void raw_expire_with(const char *servers, const clientid_t *id)
 {
-    raw_close(raw_open(servers, 4000, id));
+    if (!end_session(servers, id))
+        support_fail("raw: the session to end has expired");
+}
+
+static clientid_t id_of(int64_t session)
+{
+    clientid_t id = {.client_id = session};
+
+    raw_password(session, id.passwd);
+    return id;
 }
 
 void raw_expire(const char *servers, int64_t session)
 {
-    clientid_t id;
+    clientid_t id = id_of(session);
 
-    id.client_id = session;
-    raw_password(session, id.passwd);
     raw_expire_with(servers, &id);
+}
+
+void raw_expire_if_there(const char *servers, int64_t session)
+{
+    clientid_t id = id_of(session);
+
+    end_session(servers, &id);
 }

@@ -3,7 +3,7 @@
  * a foreign program does to the server, apart from the library under test.
  *
  * Calls return ZooKeeper's codes (ZOK, ZNONODE, ...), and fail the test when
- * no answer comes within 30 s.  While they wait, nothing else runs, unless
+ * no answer comes within 60 s.  While they wait, nothing else runs, unless
  * raw_drive() gives them the loop to run meanwhile; then do not call them from
  * a callback of that loop.
  */
@@ -35,6 +35,12 @@ void raw_drive(struct raw *r, struct event_base *base);
 clientid_t raw_id(const struct raw *r);
 bool raw_connected(struct raw *r);
 bool raw_expired(struct raw *r);
+
+/*
+ * Before every call that writes, and before the close: after a pause the
+ * connection is proved first, or made again.  False if the session has expired.
+ */
+bool raw_fresh(struct raw *r);
 
 /* Lets the client work (pings, news) for about @ms. */
 void raw_run(struct raw *r, int64_t ms);
@@ -84,9 +90,11 @@ void raw_wait_children(struct raw *r, const char *path, int n, int64_t ms);
 /*
  * Ends a session at the server, whoever uses it: the session is taken over by
  * id and password, and closed.  The password of a session can be computed
- * (raw_password()); it protects against mistakes only.
+ * (raw_password()); it protects against mistakes only.  A session that is gone
+ * already fails the test, but with raw_expire_if_there().
  */
 void raw_expire(const char *servers, int64_t session);
+void raw_expire_if_there(const char *servers, int64_t session);
 void raw_expire_with(const char *servers, const clientid_t *id);
 void raw_password(int64_t session, char password[16]);
 

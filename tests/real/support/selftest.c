@@ -329,6 +329,79 @@ START_TEST(proxy_cuts_inside_a_frame)
 }
 END_TEST
 
+START_TEST(proxy_holds_for_a_time)
+{
+    enum { HELD_MS = 300 };
+    struct proxy *p = shared_proxy();
+    struct raw *r = raw_open(proxy_address(p), SESSION_MS, NULL);
+    enum proxy_act act = _i & 2 ? PROXY_FREEZE_BOTH : PROXY_FREEZE;
+    int64_t start = now_ms();
+
+    proxy_hold_at_frame(p, _i & 1 ? PROXY_S2C : PROXY_C2S, 1, act, HELD_MS);
+    ck_assert_int_eq(raw_sync(r, "/"), ZOK);
+    ck_assert_int_ge(now_ms() - start, HELD_MS - 1);
+    ck_assert_int_eq(proxy_fired(p), 1);
+    ck_assert_int_eq(proxy_accepts(p), 1);
+    raw_close(r);
+    proxy_stop(p);
+}
+END_TEST
+
+/* Nothing more comes that way, until the client's own time-out. */
+START_TEST(proxy_drops_the_kth_frame)
+{
+    struct proxy *p = shared_proxy();
+    struct raw *r = raw_open(proxy_address(p), SESSION_MS / 4, NULL);
+    enum proxy_dir dir = _i ? PROXY_S2C : PROXY_C2S;
+
+    proxy_trap(p, dir, SYNC, 2, PROXY_DROP);
+    ck_assert_int_eq(raw_sync(r, "/"), ZOK);
+    ck_assert_int_eq(proxy_fired(p), 0);
+    ck_assert_int_eq(raw_sync(r, "/"), ZOK); /* Which asks again. */
+    ck_assert_int_eq(proxy_fired(p), 1);
+    ck_assert_int_ge(proxy_accepts(p), 2);
+    raw_close(r);
+    proxy_stop(p);
+}
+END_TEST
+
+START_TEST(proxy_cuts_twice)
+{
+    struct proxy *p = shared_proxy();
+    struct raw *r = raw_open(proxy_address(p), SESSION_MS, NULL);
+
+    proxy_cut_at_frame(p, PROXY_C2S, 1, PROXY_CUT_BEFORE);
+    proxy_then_at_frame(p, PROXY_S2C, 1, PROXY_CUT_BEFORE);
+    ck_assert_int_eq(raw_sync(r, "/"), ZOK); /* Which asks again. */
+    ck_assert_int_eq(proxy_fired(p), 2);
+    ck_assert_int_ge(proxy_accepts(p), 3);
+    raw_close(r);
+    proxy_stop(p);
+}
+END_TEST
+
+START_TEST(proxy_is_slow_and_reset)
+{
+    enum { EXISTS_BYTES = 18 + 88 }; /* Request and reply. */
+    struct proxy *p = shared_proxy();
+    struct raw *r = raw_open(proxy_address(p), SESSION_MS, NULL);
+    int64_t start = now_ms();
+
+    proxy_slow(p, true);
+    ck_assert_int_eq(raw_exists(r, "/", NULL), ZOK);
+    ck_assert_int_ge(now_ms() - start, EXISTS_BYTES - 5);
+    proxy_freeze(p, PROXY_BOTH);
+    proxy_cut_at_frame(p, PROXY_C2S, 1, PROXY_CUT_BEFORE);
+    proxy_reset(p);
+    ck_assert_int_eq(proxy_open(p), 0);
+    ck_assert_int_eq(raw_sync(r, "/"), ZOK);
+    ck_assert_int_ge(proxy_accepts(p), 2);
+    ck_assert_int_eq(proxy_fired(p), 0);
+    raw_close(r);
+    proxy_stop(p);
+}
+END_TEST
+
 /* Through the proxy at most a little slower, and everything arrives. */
 START_TEST(proxy_carries_much)
 {
@@ -573,6 +646,10 @@ static Suite *make_suite(void)
     tcase_add_loop_test(one, proxy_cuts_at_the_kth_frame, 0, 4);
     tcase_add_test(one, proxy_holds_the_kth_reply);
     tcase_add_test(one, proxy_cuts_inside_a_frame);
+    tcase_add_loop_test(one, proxy_holds_for_a_time, 0, 4);
+    tcase_add_loop_test(one, proxy_drops_the_kth_frame, 0, 2);
+    tcase_add_test(one, proxy_cuts_twice);
+    tcase_add_test(one, proxy_is_slow_and_reset);
     tcase_add_test(one, proxy_carries_much);
     tcase_add_test(one, harness_waits_and_records);
     tcase_add_test(one, harness_measures_stalls);

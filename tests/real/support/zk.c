@@ -531,8 +531,8 @@ static void write_config(struct zk *zk, int i)
             c->tick_ms ? c->tick_ms : 200, zk->folder, i, zk->port[i]);
     if (c->min_session_ms)
         fprintf(f, "minSessionTimeout=%d\n", c->min_session_ms);
-    if (c->max_session_ms)
-        fprintf(f, "maxSessionTimeout=%d\n", c->max_session_ms);
+    fprintf(f, "maxSessionTimeout=%d\n",
+            c->max_session_ms ? c->max_session_ms : 60000);
     if (c->cfg_lines)
         fprintf(f, "%s\n", c->cfg_lines);
     if (c->size > 1)

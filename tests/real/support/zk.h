@@ -23,7 +23,7 @@ struct zk_config {
     int size;               /* Servers; 0 is 1. */
     int tick_ms;            /* 0 is 200. */
     int min_session_ms;     /* 0: the server's rule, 2 ticks. */
-    int max_session_ms;     /* 0: the server's rule, 20 ticks. */
+    int max_session_ms;     /* 0 is 60000. */
     int sync_limit;         /* Ticks of silence on a link; 0 is 5. */
     int init_limit;         /* Ticks for a follower to join; 0 is 25. */
     const char *cfg_lines;  /* More lines for zoo.cfg; NULL: none. */

@@ -1,0 +1,173 @@
+/*
+ * The frame proxy sweep: every rule of the proxy at every frame and every byte
+ * of a recipe's scenario, on a real server.  Prints one line of figures; fails
+ * if anything is left on the server, was doubled, held twice, or ended wrongly.
+ */
+#define _GNU_SOURCE 1
+#include "sweep.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    JOBS = 24,
+    WAITERS = 2, /* Lanes for rules that wait, for each job. */
+    MAX_JOBS = 64,
+    ALL_MS = 3600000,
+    CLOSE_MS = 120000,
+    PROGRESS_MS = 200
+};
+
+static const struct sweep_recipe *const recipes[] = {&sweep_lock};
+
+static void usage(FILE *to)
+{
+    fputs("usage: sweep [--recipe NAME] [--jobs N] [--share PERCENT]\n"
+          "             [--only PART/RULE:K[:N]] [--verbose]\n",
+          to);
+}
+
+static const struct sweep_recipe *find_recipe(const char *name)
+{
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
+        if (strcmp(recipes[i]->name, name) == 0)
+            return recipes[i];
+    return NULL;
+}
+
+/* False when the options make no sense. */
+static bool read_options(struct sweep *sw, int argc, char **argv, int *jobs)
+{
+    static const struct option options[] = {
+        {"recipe", required_argument, NULL, 'r'},
+        {"jobs", required_argument, NULL, 'j'},
+        {"share", required_argument, NULL, 's'},
+        {"only", required_argument, NULL, 'o'},
+        {"verbose", no_argument, NULL, 'v'},
+        {NULL, 0, NULL, 0},
+    };
+    int c;
+
+    while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+        if (c == 'r')
+            sw->recipe = find_recipe(optarg);
+        else if (c == 'j')
+            *jobs = (int)strtol(optarg, NULL, 10);
+        else if (c == 's')
+            sw->share = (int)strtol(optarg, NULL, 10);
+        else if (c == 'o')
+            sw->only = optarg;
+        else if (c == 'v')
+            sw->verbose = true;
+        else
+            return false;
+    }
+    return sw->recipe && *jobs > 0 && *jobs <= MAX_JOBS && sw->share > 0 &&
+           sw->share <= 100 && optind == argc;
+}
+
+static void open_lanes(struct sweep *sw, int jobs)
+{
+    enum { MOST = MAX_JOBS * (1 + WAITERS) };
+    static const char *targets[MOST];
+    static struct proxy *proxy[MOST];
+
+    sw->quick = (size_t)jobs;
+    sw->lanes = (size_t)jobs * (1 + WAITERS);
+    for (size_t i = 0; i < sw->lanes; i++)
+        targets[i] = zk_server(sw->zk, 0);
+    proxy_start_all(targets, sw->lanes, true, proxy);
+    sw->lane = calloc(sw->lanes, sizeof *sw->lane);
+    if (!sw->lane)
+        support_fail("sweep: out of memory");
+    for (size_t i = 0; i < sw->lanes; i++)
+        sw->lane[i] = sweep_lane_open(sw, proxy[i], i >= sw->quick);
+}
+
+static void show_progress(const struct sweep *sw)
+{
+    static int64_t next;
+
+    if (!isatty(STDERR_FILENO) || now_ms() < next || !sw->last)
+        return;
+    next = now_ms() + PROGRESS_MS;
+    fprintf(stderr, "\r\033[Ksweep: %s: %d runs, at %s/%s:%d", sw->recipe->name,
+            (int)sw->tally.runs, sw->recipe->parts[sw->last->part],
+            sw->last->rule->name, (int)sw->last->k);
+}
+
+/* Whatever can be done now, in every lane; true when nothing is left to do. */
+static bool advance(struct sweep *sw)
+{
+    for (size_t i = 0; i < sw->lanes; i++)
+        sweep_lane_turn(sw->lane[i]);
+    sweep_check_lines(sw);
+    show_progress(sw);
+    return sweep_done(sw);
+}
+
+static bool lanes_closed(struct sweep *sw)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < sw->lanes; i++)
+        all = sweep_lane_closed(sw->lane[i]) && all;
+    return all;
+}
+
+static void close_lanes(struct sweep *sw)
+{
+    WAIT_MS(CLOSE_MS, lanes_closed(sw));
+    for (size_t i = 0; i < sw->lanes; i++)
+        sweep_lane_free(sw->lane[i]);
+    free(sw->lane);
+}
+
+static bool print_figures(const struct sweep *sw, int64_t ms)
+{
+    const struct sweep_tally *t = &sw->tally;
+
+    printf("%sproxy recipe=%s rules=%d requests=%d replies=%d bytes=%d "
+           "runs=%d hits=%d nodes_left=%d watches_left=%d sessions_left=%d "
+           "conns_left=%d doubled=%d both_held=%d wrong=%d slowest=%dms "
+           "time=%.1fs\n",
+           isatty(STDERR_FILENO) ? "\r\033[K" : "", sw->recipe->name,
+           sweep_rules(), (int)t->requests, (int)t->replies, (int)t->bytes,
+           (int)t->runs, (int)t->hits, (int)t->nodes_left, (int)t->watches_left,
+           (int)t->sessions_left, (int)t->conns_left, (int)t->doubled,
+           (int)t->both_held, (int)t->wrong, (int)t->slowest_ms,
+           (double)ms / 1000);
+    return t->nodes_left == 0 && t->watches_left == 0 &&
+           t->sessions_left == 0 && t->conns_left == 0 && t->doubled == 0 &&
+           t->both_held == 0 && t->wrong == 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct sweep sw = {.recipe = &sweep_lock, .share = 100};
+    struct zk_config config = {.max_session_ms = SWEEP_SESSION_MS};
+    int64_t start = now_ms();
+    int jobs = JOBS;
+    bool good;
+
+    if (!read_options(&sw, argc, argv, &jobs)) {
+        usage(stderr);
+        return 2;
+    }
+    sw.zk = zk_start(&config);
+    sweep_plan(&sw);
+    open_lanes(&sw, jobs);
+    WAIT_MS(ALL_MS, advance(&sw));
+    close_lanes(&sw);
+    sweep_check_end(&sw);
+    sweep_sum(&sw);
+    good = print_figures(&sw, now_ms() - start);
+    free(sw.line);
+    free(sw.had);
+    harness_free();
+    zk_stop(sw.zk);
+    return good ? 0 : 1;
+}
