@@ -1,0 +1,291 @@
+/* What arrives at a server: who answers it, and in which order.
+ *
+ * A session's requests are answered in order: what is read waits behind the
+ * writes before it.  A server that is alone does all in one order. */
+#include "ens_internal.h"
+
+#include <string.h>
+
+struct ens_state ens;
+SIM_KEEP(ens)
+
+const struct ens_origin ens_nobody = {-1, -1, 0, 0};
+
+/* Member by member: a world has no padding that is not zero. */
+void ens_begin(const struct ens_config *cfg)
+{
+    memset(&ens, 0, sizeof ens);
+    ens.cfg.servers = cfg->servers;
+    ens.cfg.tick_ms = cfg->tick_ms;
+    ens.cfg.commit_us = cfg->commit_us;
+    ens.cfg.link_us = cfg->link_us;
+    ens.cfg.patience_us = cfg->patience_us;
+    ens.cfg.quirk_end = cfg->quirk_end;
+    ens.cfg.container_us = cfg->container_us;
+    ens_tree_begin();
+}
+
+bool ens_reachable(const struct ens_origin *o)
+{
+    return o->conn >= 0 && ens.conn[o->conn].stage != ENS_FREE &&
+           ens.conn[o->conn].serial == o->serial;
+}
+
+static void let_go(int conn)
+{
+    struct ens_conn *c = &ens.conn[conn];
+
+    ens_watch_clear(conn);
+    ens_auth_unref(c->auth);
+    memset(c, 0, sizeof *c);
+}
+
+void ens_hang_up(int conn)
+{
+    if (ens.conn[conn].stage == ENS_FREE)
+        return;
+    let_go(conn);
+    wire_hang_up(conn);
+}
+
+void ens_hung_up(int conn) { let_go(conn); }
+
+/* Its connection here that is open, or about to be. */
+void ens_hang_up_session(int server, int64_t session)
+{
+    for (int i = 0; i < WIRE_CONNS; i++)
+        if (ens.conn[i].stage != ENS_FREE && ens.conn[i].server == server &&
+            ens.conn[i].session == session)
+            ens_hang_up(i);
+}
+
+void ens_reply(int conn, struct wire_msg *m)
+{
+    bool last = m->op == WIRE_CLOSE;
+
+    m->zxid = ens.server[ens.conn[conn].server].applied;
+    wire_reply(conn, m);
+    if (last)
+        ens_hang_up(conn);
+}
+
+void ens_accepted(int conn)
+{
+    struct ens_conn *c = &ens.conn[conn];
+
+    let_go(conn);
+    c->stage = ENS_NEW;
+    c->server = wire_server(conn);
+    c->serial = ++ens.serial;
+    if (ens.server[c->server].dropped)
+        ens_hang_up(conn);
+}
+
+static void answer_read(int conn, const struct wire_msg *m)
+{
+    struct wire_msg *reply;
+
+    if (m->rc == ZSESSIONMOVED) {
+        ens_hang_up(conn);
+        return;
+    }
+    if (m->rc != ZOK) {
+        reply = wire_msg_new(m->op, m->xid);
+        reply->rc = m->rc;
+    } else {
+        reply = ens_read(conn, m);
+    }
+    ens_reply(conn, reply);
+}
+
+static bool blocked(int server, const struct ens_pending *end, int64_t session)
+{
+    const struct ens_pending *p = ens.server[server].pending;
+
+    for (; p != end; p = p->next)
+        if (p->session == session || ens.cfg.servers == 1)
+            return true;
+    return false;
+}
+
+static void free_pending(struct ens_pending **at)
+{
+    struct ens_pending *p = *at;
+
+    *at = p->next;
+    wire_msg_free(p->read);
+    sim_free(SIM_OUTSIDE, p);
+}
+
+static void answer_unblocked(int server)
+{
+    struct ens_pending **at = &ens.server[server].pending;
+
+    while (*at != NULL) {
+        struct ens_pending *p = *at;
+
+        if (p->read == NULL || blocked(server, p, p->session)) {
+            at = &p->next;
+            continue;
+        }
+        if (ens_reachable(&p->origin))
+            answer_read(p->origin.conn, p->read);
+        free_pending(at);
+    }
+}
+
+void ens_answered(int server, const struct ens_origin *o)
+{
+    struct ens_pending **at = &ens.server[server].pending;
+
+    while (*at != NULL &&
+           ((*at)->read != NULL || (*at)->origin.serial != o->serial ||
+            (*at)->origin.xid != o->xid))
+        at = &(*at)->next;
+    if (*at == NULL)
+        return;
+    free_pending(at);
+    answer_unblocked(server);
+}
+
+void ens_pending_clear(int server)
+{
+    while (ens.server[server].pending != NULL)
+        free_pending(&ens.server[server].pending);
+}
+
+static struct ens_pending *wait_for(int conn, const struct wire_msg *m)
+{
+    const struct ens_conn *c = &ens.conn[conn];
+    struct ens_pending **at = &ens.server[c->server].pending;
+    struct ens_pending *p = sim_alloc(SIM_OUTSIDE, sizeof *p);
+
+    p->origin.server = c->server;
+    p->origin.conn = conn;
+    p->origin.serial = c->serial;
+    p->origin.xid = m->xid;
+    p->session = c->session;
+    p->op = m->op;
+    while (*at != NULL)
+        at = &(*at)->next;
+    *at = p;
+    return p;
+}
+
+/* Takes m over. */
+static void arrive_write(int conn, struct wire_msg *m)
+{
+    const struct ens_conn *c = &ens.conn[conn];
+    const struct ens_pending *p = wait_for(conn, m);
+    struct ens_letter *l;
+
+    if (c->server == 0) {
+        ens_propose(&p->origin, c->session, m, c->auth);
+        wire_msg_free(m);
+        return;
+    }
+    l = ens_letter_new(ENS_REQUEST, c->session, &p->origin);
+    l->m = m;
+    l->auth = ens_auth_ref(c->auth);
+    ens_link_up(c->server, l);
+}
+
+/* Takes m over. */
+static void arrive_read(int conn, struct wire_msg *m)
+{
+    const struct ens_conn *c = &ens.conn[conn];
+
+    m->rc = c->server == 0 ? ens_session_check(c->session, 0) : ZOK;
+    if (blocked(c->server, NULL, c->session)) {
+        wait_for(conn, m)->read = m;
+        return;
+    }
+    answer_read(conn, m);
+    wire_msg_free(m);
+}
+
+static bool is_write(int32_t op)
+{
+    switch (op) {
+    case ENS_CREATE:
+    case ENS_CREATE2:
+    case ENS_CREATE_CONTAINER:
+    case ENS_CREATE_TTL:
+    case ENS_DELETE:
+    case ENS_SET_DATA:
+    case ENS_SET_ACL:
+    case ENS_CHECK:
+    case ENS_MULTI:
+    case WIRE_CLOSE:
+        return true;
+    }
+    return false;
+}
+
+/* At once, whatever else waits. */
+static void arrive_auth(int conn, const struct wire_msg *m)
+{
+    struct wire_msg *reply = wire_msg_new(m->op, m->xid);
+    bool ok = ens_auth_add(&ens.conn[conn].auth, m);
+
+    reply->rc = ok ? ZOK : ZAUTHFAILED;
+    wire_reply(conn, reply);
+    if (!ok)
+        ens_hang_up(conn);
+}
+
+static void count(int32_t op)
+{
+    int32_t i = op + ENS_COUNT_BASE;
+
+    ens.requests++;
+    if (i >= 0 && i < ENS_COUNTS)
+        ens.counts[i]++;
+}
+
+static void arrive(int conn, struct wire_msg *m)
+{
+    const struct ens_conn *c = &ens.conn[conn];
+
+    if (m->op == ENS_SET_AUTH) {
+        arrive_auth(conn, m);
+        wire_msg_free(m);
+    } else if (!ens_session_heard(conn)) {
+        wire_msg_free(m); /* As MissingSessionException: dropped. */
+    } else if (is_write(m->op) || (m->op == ENS_SYNC && c->server != 0)) {
+        arrive_write(conn, m);
+    } else {
+        arrive_read(conn, m);
+    }
+}
+
+void ens_received(int conn, struct wire_msg *m)
+{
+    count(m->op);
+    switch (ens.conn[conn].stage) {
+    case ENS_OPEN:
+        arrive(conn, m);
+        return;
+    case ENS_NEW:
+        if (m->op == WIRE_CONNECT)
+            ens_session_connect(conn, m);
+        else
+            ens_hang_up(conn);
+        break;
+    case ENS_OPENING:
+        ens_hang_up(conn);
+        break;
+    case ENS_FREE:
+        break;
+    }
+    wire_msg_free(m);
+}
+
+uint64_t ens_requests(int op)
+{
+    int i = op + ENS_COUNT_BASE;
+
+    if (op == ENS_ALL)
+        return ens.requests;
+    return i >= 0 && i < ENS_COUNTS ? ens.counts[i] : 0;
+}

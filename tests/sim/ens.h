@@ -1,0 +1,71 @@
+/* The servers: a leader (number 0) and two followers, one tree.
+ *
+ * A write is prepared by the leader, proposed, committed a while later, and
+ * applied by each follower after that; every server answers reads from what it
+ * has applied.  So the tree is kept once, with versions: a server's view is the
+ * newest transaction that it has applied. */
+#ifndef SIM_ENS_H
+#define SIM_ENS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire.h"
+
+struct ens_config {
+    int servers;         /* 1 (alone) or 3. */
+    int32_t tick_ms;     /* Sessions time out at least two ticks, at most 20. */
+    int64_t commit_us;   /* From proposal to commit at the leader. */
+    int64_t link_us;     /* From server to server. */
+    int64_t patience_us; /* A follower without its leader hangs up then. */
+    /* At the end of the sequence numbers.  True: as ZooKeeper 3.8.0, whose
+     * counter stays at 2147483647; false: as others, which go on with the
+     * negative ones. */
+    bool quirk_end;
+    int64_t container_us; /* Empty containers go at each multiple; 0: never. */
+};
+void ens_begin(const struct ens_config *cfg);
+
+/* From the wire: arrivals at the server's end. */
+void ens_accepted(int conn);
+void ens_received(int conn, struct wire_msg *m); /* Takes m over. */
+void ens_hung_up(int conn);
+
+/* For the faults. */
+bool ens_expire(int64_t session); /* The leader ends it now; false: no such. */
+void ens_hold_commits(int64_t until);    /* What is proposed waits. */
+void ens_lag(int server, int64_t until); /* It hears nothing from the leader
+                                            until then, and then all. */
+void ens_cut(int server, int64_t until); /* Nor does the leader hear it. */
+/* Somebody else's transactions, as by an operator: at the leader, now.  0, or
+ * the error.  `mode` as of zoo_acreate(). */
+int ens_create(const char *path, const void *data, size_t len, int mode);
+int ens_delete(const char *path);
+int ens_set_data(const char *path, const void *data, size_t len);
+void ens_set_sequence(const char *dir, int32_t next); /* Of its children. */
+/* The containers that are empty now, and have not always been, go. */
+void ens_reap(void);
+
+/* The true tree: as committed by the leader. */
+struct ens_seen {
+    int64_t czxid, mzxid, owner;
+    const char *data;
+    int32_t len;
+};
+bool ens_look(const char *path, struct ens_seen *out);
+/* As the leader has prepared it: the future, if it does not die. */
+bool ens_look_ahead(const char *path, struct ens_seen *out);
+/* Names of the children, in the tree's own order; at most max; returns how
+ * many there are.  Valid until something happens. */
+size_t ens_children(const char *path, const char *names[], size_t max);
+bool ens_alive(int64_t session); /* Not ended by a committed transaction. */
+size_t ens_sessions(void);       /* That are alive. */
+size_t ens_watches(void);        /* At all servers. */
+size_t ens_watches_of(int64_t session);
+int64_t ens_committed(void);     /* The newest zxid committed. */
+int64_t ens_applied(int server); /* By this one. */
+enum { ENS_ALL = -100 };
+uint64_t ens_requests(int op); /* Received so far; ENS_ALL: of all kinds. */
+
+#endif

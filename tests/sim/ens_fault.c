@@ -1,0 +1,194 @@
+/* What faults do to the servers, and what tests may see of them. */
+#include "ens_internal.h"
+
+#include <string.h>
+
+bool ens_expire(int64_t session)
+{
+    const struct ens_session *s = ens_session_find(session);
+
+    if (s == NULL || s->closing)
+        return false;
+    ens_session_close(session);
+    return true;
+}
+
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
+void ens_hold_commits(int64_t until)
+{
+    ens.hold_until = later(ens.hold_until, until);
+}
+
+void ens_lag(int server, int64_t until)
+{
+    struct ens_link *down = &ens.server[server].down;
+
+    down->held = later(down->held, until);
+}
+
+void ens_cut(int server, int64_t until)
+{
+    struct ens_server *s = &ens.server[server];
+
+    if (until <= sim_now() || server == 0)
+        return;
+    if (s->cut_until <= sim_now() && !s->dropped)
+        s->cut_since = sim_now();
+    s->cut_until = later(s->cut_until, until);
+}
+
+/* Somebody's who may do everything, and needs no session.  An error takes no
+ * zxid. */
+static int operate(const struct wire_msg *m)
+{
+    struct ens_txn *t = ens_txn_new(m->op, 0, &ens_nobody);
+
+    ens_prep(t, m, NULL, -1);
+    if (t->err != ZOK) {
+        int rc = t->err;
+
+        ens.proposed--;
+        ens_txn_free(t);
+        return rc;
+    }
+    ens_txn_propose(t);
+    return ZOK;
+}
+
+static struct wire_msg *order(int32_t op, const char *path)
+{
+    struct wire_msg *m = wire_msg_new(op, 0);
+
+    m->path = sim_strdup(SIM_OUTSIDE, path);
+    m->version = -1;
+    return m;
+}
+
+static int carry_out(struct wire_msg *m)
+{
+    int rc = operate(m);
+
+    wire_msg_free(m);
+    return rc;
+}
+
+static void put_data(struct wire_msg *m, const void *data, size_t len)
+{
+    m->len = data != NULL ? (int32_t)len : -1;
+    if (data != NULL && len > 0)
+        m->data = sim_memdup(SIM_OUTSIDE, data, len);
+}
+
+enum { MODE_CONTAINER = 4 };
+
+int ens_create(const char *path, const void *data, size_t len, int mode)
+{
+    struct wire_msg *m =
+        order(mode == MODE_CONTAINER ? ENS_CREATE_CONTAINER : ENS_CREATE, path);
+
+    m->flags = mode;
+    put_data(m, data, len);
+    return carry_out(m);
+}
+
+int ens_delete(const char *path) { return carry_out(order(ENS_DELETE, path)); }
+
+int ens_set_data(const char *path, const void *data, size_t len)
+{
+    struct wire_msg *m = order(ENS_SET_DATA, path);
+
+    put_data(m, data, len);
+    return carry_out(m);
+}
+
+void ens_set_sequence(const char *dir, int32_t next)
+{
+    struct wire_msg *m = order(ENS_SET_SEQUENCE, dir);
+
+    m->version = next;
+    if (carry_out(m) != ZOK)
+        sim_violation("ens: no %s whose sequence could be set", dir);
+}
+
+static bool tell(const struct ens_rev *r, struct ens_seen *out)
+{
+    if (r == NULL)
+        return false;
+    out->czxid = r->czxid;
+    out->mzxid = r->mzxid;
+    out->owner = r->owner == ENS_CONTAINER_OWNER ? 0 : r->owner;
+    out->data = r->data != NULL ? r->data->bytes : NULL;
+    out->len = r->data != NULL ? r->data->len : -1;
+    return true;
+}
+
+bool ens_look(const char *path, struct ens_seen *out)
+{
+    return tell(ens_tree_look(path, ens.committed), out);
+}
+
+bool ens_look_ahead(const char *path, struct ens_seen *out)
+{
+    return tell(ens_prep_look(path), out);
+}
+
+size_t ens_children(const char *path, const char *names[], size_t max)
+{
+    const struct ens_node *dir = ens_tree_find(path);
+    size_t n = 0;
+
+    if (dir == NULL)
+        return 0;
+    for (const struct ens_node *c = dir->first; c != NULL; c = c->next) {
+        if (ens_tree_at(c, ens.committed) == NULL)
+            continue;
+        if (n < max)
+            names[n] = strrchr(c->path, '/') + 1;
+        n++;
+    }
+    return n;
+}
+
+bool ens_alive(int64_t session) { return ens_session_find(session) != NULL; }
+
+size_t ens_sessions(void)
+{
+    size_t n = 0;
+
+    for (const struct ens_session *s = ens.sessions; s != NULL; s = s->next)
+        n++;
+    return n;
+}
+
+static size_t watches_at(const struct ens_conn *c)
+{
+    size_t n = 0;
+
+    for (const struct ens_watch *w = c->watches; w != NULL; w = w->next)
+        n++;
+    return n;
+}
+
+size_t ens_watches(void)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < WIRE_CONNS; i++)
+        n += watches_at(&ens.conn[i]);
+    return n;
+}
+
+size_t ens_watches_of(int64_t session)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < WIRE_CONNS; i++)
+        if (ens.conn[i].session == session)
+            n += watches_at(&ens.conn[i]);
+    return n;
+}
+
+int64_t ens_committed(void) { return ens.committed; }
+
+int64_t ens_applied(int server) { return ens.server[server].applied; }

@@ -1,0 +1,429 @@
+/* The leader's check of a write: from request to transaction.
+ *
+ * What was prepared and is not yet committed stands in records, by path, which
+ * come before the tree; so a write sees all that were proposed before it.  A
+ * record need not foretell the tree exactly (the counter of a full directory,
+ * the permissions that a setACL brings, the children of a directory whose
+ * ephemerals end with their session): ZooKeeper's does not either.  An error
+ * is a transaction too. */
+#include "ens_internal.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+struct prep {
+    struct ens_txn *txn;
+    const struct ens_auth *auth;
+    int server; /* -1: an operator. */
+};
+
+struct ens_step *ens_step_add(struct ens_txn *t, int32_t op, const char *path)
+{
+    struct ens_step *s = sim_alloc(SIM_OUTSIDE, sizeof *s);
+
+    s->op = op;
+    s->path = path != NULL ? sim_strdup(SIM_OUTSIDE, path) : NULL;
+    if (t->last != NULL)
+        t->last->next = s;
+    else
+        t->steps = s;
+    t->last = s;
+    return s;
+}
+
+const struct ens_rev *ens_prep_look(const char *path)
+{
+    for (struct ens_record *r = ens.records; r != NULL; r = r->older)
+        if (strcmp(r->path, path) == 0)
+            return r->rev.gone != 0 ? NULL : &r->rev;
+    return ens_tree_look(path, ens.committed);
+}
+
+const struct ens_rev *ens_prep_look_dir(const char *path, char **dir)
+{
+    size_t len = ens_path_dir(path);
+
+    *dir = sim_memdup(SIM_OUTSIDE, path, len + 1);
+    (*dir)[len] = '\0';
+    return ens_prep_look(*dir);
+}
+
+/* rev NULL: the node is gone. */
+void ens_prep_record(const char *path, int64_t zxid, const struct ens_rev *rev)
+{
+    struct ens_record *r = sim_alloc(SIM_OUTSIDE, sizeof *r);
+
+    r->path = sim_strdup(SIM_OUTSIDE, path);
+    if (rev != NULL)
+        ens_rev_copy(&r->rev, rev);
+    r->rev.gone = rev == NULL ? 1 : 0;
+    r->rev.zxid = zxid;
+    r->older = ens.records;
+    ens.records = r;
+}
+
+static void free_records(struct ens_record *r)
+{
+    while (r != NULL) {
+        struct ens_record *older = r->older;
+
+        ens_rev_clear(&r->rev);
+        sim_free(SIM_OUTSIDE, r->path);
+        sim_free(SIM_OUTSIDE, r);
+        r = older;
+    }
+}
+
+void ens_prep_committed(int64_t zxid)
+{
+    struct ens_record **at = &ens.records;
+
+    while (*at != NULL && (*at)->rev.zxid > zxid)
+        at = &(*at)->older;
+    free_records(*at);
+    *at = NULL;
+}
+
+static void roll_back(int64_t zxid)
+{
+    while (ens.records != NULL && ens.records->rev.zxid == zxid) {
+        struct ens_record *r = ens.records;
+
+        ens.records = r->older;
+        r->older = NULL;
+        free_records(r);
+    }
+}
+
+static int session_check(const struct prep *p)
+{
+    return p->server < 0 ? ZOK : ens_session_check(p->txn->session, p->server);
+}
+
+static bool allowed(const struct prep *p, const struct ens_acl *acl, int perms)
+{
+    return p->server < 0 || ens_acl_allows(acl, perms, p->auth);
+}
+
+static bool is_special(const char *path)
+{
+    static const char *const special[] = {
+        "/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota"};
+
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+        if (strcmp(path, special[i]) == 0)
+            return true;
+    return false;
+}
+
+/* ZOO_PERSISTENT and so on, which are variables. */
+enum {
+    EPHEMERAL = 1,
+    SEQUENTIAL = 2,
+    CONTAINER = 4,
+    TTL = 5,
+    TTL_SEQUENTIAL = 6
+};
+
+static void record_create(struct prep *p, struct ens_step *s, const char *dir,
+                          const struct ens_rev *parent)
+{
+    int64_t zxid = p->txn->zxid;
+    struct ens_rev of_dir = *parent, made = {.czxid = zxid,
+                                             .mzxid = zxid,
+                                             .pzxid = zxid,
+                                             .owner = s->owner,
+                                             .acl = s->acl,
+                                             .data = s->data};
+
+    s->version = (int32_t)((uint32_t)parent->creates + 1);
+    of_dir.children++;
+    of_dir.creates = s->version;
+    of_dir.pzxid = zxid;
+    ens_prep_record(dir, zxid, &of_dir);
+    ens_prep_record(s->path, zxid, &made);
+}
+
+static int create_check(const char *path, const struct ens_rev *parent)
+{
+    if (!ens_path_valid(path))
+        return ZBADARGUMENTS;
+    if (ens_prep_look(path) != NULL)
+        return ZNODEEXISTS;
+    if (parent->owner != 0 && parent->owner != ENS_CONTAINER_OWNER)
+        return ZNOCHILDRENFOREPHEMERALS;
+    return ZOK;
+}
+
+static int64_t create_owner(const struct prep *p, const struct wire_msg *m)
+{
+    bool ephemeral = (m->flags & EPHEMERAL) != 0 && m->flags < CONTAINER;
+
+    return m->op == ENS_CREATE_CONTAINER ? ENS_CONTAINER_OWNER
+           : ephemeral                   ? p->txn->session
+                                         : 0;
+}
+
+static int create_at(struct prep *p, const struct wire_msg *m, const char *dir,
+                     const struct ens_rev *parent, struct ens_acl *acl)
+{
+    bool sequential = (m->flags & SEQUENTIAL) != 0 && m->flags < CONTAINER;
+    size_t room = strlen(m->path) + 16;
+    char *path = sim_alloc(SIM_OUTSIDE, room);
+    struct ens_step *s;
+    int rc;
+
+    snprintf(path, room, sequential ? "%s%010d" : "%s", m->path,
+             parent->creates);
+    rc = create_check(path, parent);
+    if (rc == ZOK) {
+        s = ens_step_add(p->txn, m->op, path);
+        s->data = ens_blob_new(m->data, m->len);
+        ens_acl_set(&s->acl, acl);
+        s->owner = create_owner(p, m);
+        record_create(p, s, dir, parent);
+    }
+    sim_free(SIM_OUTSIDE, path);
+    return rc;
+}
+
+static int prep_create(struct prep *p, const struct wire_msg *m)
+{
+    const struct ens_rev *parent;
+    struct ens_acl *acl = NULL;
+    char *dir;
+    int rc;
+
+    if (m->flags < 0 || m->flags > TTL_SEQUENTIAL)
+        return ZBADARGUMENTS;
+    if (m->flags >= TTL)
+        return ZUNIMPLEMENTED;
+    if ((rc = session_check(p)) != ZOK)
+        return rc;
+    if (strchr(m->path, '/') == NULL)
+        return ZBADARGUMENTS;
+    if (p->server >= 0 && (rc = ens_acl_fix(&m->acl, p->auth, &acl)) != ZOK)
+        return rc;
+    parent = ens_prep_look_dir(m->path, &dir);
+    if (parent == NULL)
+        rc = ZNONODE;
+    else if (!allowed(p, parent->acl, ENS_MAKE))
+        rc = ZNOAUTH;
+    else
+        rc = create_at(p, m, dir, parent, acl);
+    ens_acl_unref(acl);
+    sim_free(SIM_OUTSIDE, dir);
+    return rc;
+}
+
+static void record_delete(struct prep *p, const char *path, const char *dir,
+                          const struct ens_rev *parent)
+{
+    struct ens_rev of_dir = *parent;
+
+    of_dir.children--;
+    of_dir.pzxid = p->txn->zxid;
+    ens_prep_record(dir, p->txn->zxid, &of_dir);
+    ens_prep_record(path, p->txn->zxid, NULL);
+}
+
+static int prep_delete(struct prep *p, const struct wire_msg *m)
+{
+    const struct ens_rev *parent, *node;
+    char *dir;
+    int rc = session_check(p);
+
+    if (rc != ZOK)
+        return rc;
+    if (strchr(m->path, '/') == NULL || is_special(m->path))
+        return ZBADARGUMENTS;
+    parent = ens_prep_look_dir(m->path, &dir);
+    node = ens_prep_look(m->path);
+    if (parent == NULL)
+        rc = ZNONODE;
+    else if (!allowed(p, parent->acl, ENS_DROP))
+        rc = ZNOAUTH;
+    else if (node == NULL)
+        rc = ZNONODE;
+    else if (m->version != -1 && m->version != node->version)
+        rc = ZBADVERSION;
+    else if (node->children > 0)
+        rc = ZNOTEMPTY;
+    if (rc == ZOK) {
+        record_delete(p, m->path, dir, parent);
+        ens_step_add(p->txn, ENS_DELETE, m->path);
+    }
+    sim_free(SIM_OUTSIDE, dir);
+    return rc;
+}
+
+/* What setData, setACL and check have in common. */
+static int find_node(struct prep *p, const struct wire_msg *m, int perms,
+                     const struct ens_rev **node)
+{
+    *node = ens_prep_look(m->path);
+    if (*node == NULL)
+        return ZNONODE;
+    return allowed(p, (*node)->acl, perms) ? ZOK : ZNOAUTH;
+}
+
+static int prep_set_data(struct prep *p, const struct wire_msg *m)
+{
+    const struct ens_rev *node;
+    struct ens_rev after;
+    struct ens_step *s;
+    int rc = session_check(p);
+
+    if (rc != ZOK)
+        return rc;
+    if (!ens_path_valid(m->path))
+        return ZBADARGUMENTS;
+    if ((rc = find_node(p, m, ENS_WRITE, &node)) != ZOK)
+        return rc;
+    if (m->version != -1 && m->version != node->version)
+        return ZBADVERSION;
+    s = ens_step_add(p->txn, ENS_SET_DATA, m->path);
+    s->data = ens_blob_new(m->data, m->len);
+    s->version = node->version + 1;
+    after = *node;
+    after.data = s->data;
+    after.version = s->version;
+    after.mzxid = p->txn->zxid;
+    ens_prep_record(m->path, p->txn->zxid, &after);
+    return ZOK;
+}
+
+static int prep_set_acl(struct prep *p, const struct wire_msg *m)
+{
+    const struct ens_rev *node;
+    struct ens_rev after;
+    struct ens_acl *acl;
+    struct ens_step *s;
+    int rc = session_check(p);
+
+    if (rc != ZOK)
+        return rc;
+    if (!ens_path_valid(m->path))
+        return ZBADARGUMENTS;
+    if ((rc = ens_acl_fix(&m->acl, p->auth, &acl)) != ZOK)
+        return rc;
+    rc = find_node(p, m, ENS_ADMIN, &node);
+    if (rc == ZOK && m->version != -1 && m->version != node->aversion)
+        rc = ZBADVERSION;
+    if (rc != ZOK) {
+        ens_acl_unref(acl);
+        return rc;
+    }
+    s = ens_step_add(p->txn, ENS_SET_ACL, m->path);
+    s->acl = acl;
+    s->version = node->aversion + 1;
+    after = *node;
+    after.aversion = s->version;
+    ens_prep_record(m->path, p->txn->zxid, &after);
+    return ZOK;
+}
+
+static int prep_check(struct prep *p, const struct wire_msg *m)
+{
+    const struct ens_rev *node;
+    int rc = session_check(p);
+
+    if (rc != ZOK)
+        return rc;
+    if (!ens_path_valid(m->path))
+        return ZBADARGUMENTS;
+    if ((rc = find_node(p, m, ENS_READ, &node)) != ZOK)
+        return rc;
+    if (m->version != -1 && m->version != node->version)
+        return ZBADVERSION;
+    ens_step_add(p->txn, ENS_CHECK, m->path);
+    return ZOK;
+}
+
+static int prep_set_sequence(struct prep *p, const struct wire_msg *m)
+{
+    const struct ens_rev *node = ens_prep_look(m->path);
+    struct ens_rev after;
+
+    if (node == NULL)
+        return ZNONODE;
+    ens_step_add(p->txn, ENS_SET_SEQUENCE, m->path)->version = m->version;
+    after = *node;
+    after.creates = m->version;
+    ens_prep_record(m->path, p->txn->zxid, &after);
+    return ZOK;
+}
+
+static int prep_one(struct prep *p, const struct wire_msg *m)
+{
+    if (m->path == NULL)
+        return ZBADARGUMENTS;
+    switch (m->op) {
+    case ENS_CREATE:
+    case ENS_CREATE2:
+    case ENS_CREATE_CONTAINER:
+    case ENS_CREATE_TTL:
+        return prep_create(p, m);
+    case ENS_DELETE:
+        return prep_delete(p, m);
+    case ENS_SET_DATA:
+        return prep_set_data(p, m);
+    case ENS_SET_ACL:
+        return prep_set_acl(p, m);
+    case ENS_CHECK:
+        return prep_check(p, m);
+    case ENS_SET_SEQUENCE:
+        return prep_set_sequence(p, m);
+    }
+    return ZUNIMPLEMENTED;
+}
+
+static void fail_steps(struct ens_txn *t, const struct wire_msg *m, int rc,
+                       const struct wire_msg *culprit)
+{
+    bool after = false;
+
+    while (t->steps != NULL) {
+        struct ens_step *s = t->steps;
+
+        t->steps = s->next;
+        ens_blob_unref(s->data);
+        ens_acl_unref(s->acl);
+        sim_free(SIM_OUTSIDE, s->path);
+        sim_free(SIM_OUTSIDE, s);
+    }
+    t->last = NULL;
+    for (const struct wire_msg *o = m->ops; o != NULL; o = o->next) {
+        ens_step_add(t, ENS_ERROR, NULL)->err = o == culprit ? rc
+                                                : after ? ZRUNTIMEINCONSISTENCY
+                                                        : ZOK;
+        after = after || o == culprit;
+    }
+}
+
+/* All or nothing, under one zxid. */
+static void prep_multi(struct prep *p, const struct wire_msg *m)
+{
+    for (const struct wire_msg *o = m->ops; o != NULL; o = o->next) {
+        int rc = prep_one(p, o);
+
+        if (rc == ZOK)
+            continue;
+        roll_back(p->txn->zxid);
+        fail_steps(p->txn, m, rc, o);
+        p->txn->err = rc == ZSESSIONMOVED ? rc : ZOK;
+        return;
+    }
+}
+
+void ens_prep(struct ens_txn *t, const struct wire_msg *m,
+              const struct ens_auth *auth, int server)
+{
+    struct prep p = {t, auth, server};
+
+    if (m->op == ENS_MULTI)
+        prep_multi(&p, m);
+    else
+        t->err = prep_one(&p, m);
+}

@@ -1,0 +1,429 @@
+/* The table of the faults; what is made ready for the present happening; the
+ * names.
+ *
+ * How it can fail: a fault is tried that no run can reach, or one is left out
+ * that would have struck.  What a turn does inside, how many allocations and
+ * callbacks, is therefore not guessed: the turn is had once and put back. */
+#include "faults.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "faults_kinds.h"
+#include "players.h"
+#include "wire.h"
+#include "world.h"
+
+/* What a fault is tried before. */
+enum {
+    ARRIVAL = 1 << SIM_ARRIVAL,
+    TREE = 1 << SIM_TREE,
+    STAGE = 1 << SIM_STAGE,
+    TURN = 1 << SIM_TURN
+};
+
+/* What stands after the name. */
+enum form {
+    PLAIN,
+    SERVER,   /* @server */
+    FOLLOWER, /* @server, but for the leader */
+    PROC,     /* @process */
+    CALL,     /* @call */
+    INSIDE,   /* @nth */
+    CALLBACK  /* @nth/call */
+};
+
+struct kind {
+    const char *name;
+    fault_fn *strike;
+    unsigned when;
+    enum form form;
+    const char *about;
+};
+
+static fault_fn call, callback, oom, oom_on;
+
+/* clang-format off */
+static const struct kind kinds[] = {
+{"cut",           fault_cut,            ARRIVAL|TURN, PLAIN,    "the connection is reset: what is on its way is lost"},
+{"cut-after",     fault_cut_after,      ARRIVAL,      PLAIN,    "applied, and the reply is lost"},
+{"late",          fault_late,           ARRIVAL,      PLAIN,    "applied only after the first read on a new connection"},
+{"late-at",       fault_late_at,        ARRIVAL,      SERVER,   "the same, at this server"},
+{"lagging",       fault_lagging,        ARRIVAL|TURN, FOLLOWER, "moved to a follower that lags behind"},
+{"hold-replies",  fault_hold_replies,   ARRIVAL|TURN, PLAIN,    "replies are held past the time-out"},
+{"hold-requests", fault_hold_requests,  ARRIVAL,      PLAIN,    "requests are held past the time-out"},
+{"partition",     fault_partition,      ARRIVAL|TURN, PLAIN,    "nothing gets through, past the session"},
+{"follower",      fault_follower,       ARRIVAL,      PLAIN,    "its follower is cut from the leader, past the session"},
+{"refuse",        fault_refuse,         ARRIVAL|TURN, PLAIN,    "its server is away for a while"},
+{"outage",        fault_outage,         ARRIVAL,      PLAIN,    "no server is there, past the session"},
+{"expire",        fault_expire,         ARRIVAL|TURN, PLAIN,    "the session ends"},
+{"expire-after",  fault_expire_after,   ARRIVAL,      PLAIN,    "the session ends once this was received"},
+{"freeze",        fault_freeze,         TURN,         PLAIN,    "the process is stopped past its session"},
+{"freeze-short",  fault_freeze_short,   TURN,         PLAIN,    "the process is stopped for a while"},
+{"delete-own",    fault_delete_own,     ARRIVAL|TREE, PROC,     "an operator deletes its znode"},
+{"delete-pred",   fault_delete_pred,    ARRIVAL|TREE, PROC,     "an operator deletes the one before its own"},
+{"set-own",       fault_set_own,        ARRIVAL|TREE, PROC,     "an operator changes its znode's data"},
+{"empty-dir",     fault_empty_dir,      ARRIVAL|TREE, PLAIN,    "the empty directory is deleted"},
+{"delete-all",    fault_delete_all,     ARRIVAL|TREE, PLAIN,    "all in the directory is deleted, and it"},
+{"foreign",       fault_foreign,        ARRIVAL|TREE, PLAIN,    "a child that is no contender"},
+{"foreign-lower", fault_foreign_lower,  ARRIVAL|TREE, PLAIN,    "another program's contender, for a while, before all"},
+{"foreign-higher",fault_foreign_higher, ARRIVAL|TREE, PLAIN,    "the same, behind all"},
+{"call",          call,                 ARRIVAL|TURN|STAGE, CALL, "the application makes this call"},
+{"callback",      callback,             TURN|STAGE,   CALLBACK, "it makes this call in the nth callback"},
+{"oom",           oom,                  TURN|STAGE,   INSIDE,   "the nth allocation fails"},
+{"oom-on",        oom_on,               TURN|STAGE,   INSIDE,   "it fails, and all for a while after it"},
+};
+/* clang-format on */
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+enum { ROUND_US = 10 * 1000 * 1000 };
+
+static const struct sim_recipe *recipe; /* The same for a whole run. */
+static unsigned callbacks;              /* Of the present happening. */
+
+static struct {
+    int64_t healed_at, healed_by; /* Told apart only as far as it matters. */
+    int32_t cut;    /* The process plus one: its connection, afterwards. */
+    int32_t expire; /* The process plus one: its session, afterwards. */
+    int32_t in;     /* The process plus one: in a callback of it... */
+    uint32_t nth;   /* ... so many from here... */
+    uint32_t which; /* ... this call is made. */
+    int32_t was[SIM_PROCS]; /* Routes before they were changed, plus two. */
+} ready;
+SIM_KEEP(ready)
+
+void faults_last(int64_t us)
+{
+    int64_t at = sim_now() + us;
+
+    if (at > ready.healed_at)
+        ready.healed_at = at;
+    if (at > faults_healed_by())
+        ready.healed_by = (at / ROUND_US + 1) * ROUND_US;
+}
+
+int64_t faults_healed_at(void) { return ready.healed_at; }
+
+int64_t faults_healed_by(void)
+{
+    return ready.healed_by > ROUND_US ? ready.healed_by : ROUND_US;
+}
+
+int64_t faults_session(int proc)
+{
+    const struct player *p = proc < 0 ? NULL : player_of(proc);
+
+    return p && p->n_ids ? p->ids[p->n_ids - 1] : 0;
+}
+
+void faults_cut_after(int proc) { ready.cut = proc + 1; }
+
+void faults_expire_after(int proc) { ready.expire = proc + 1; }
+
+static void route_back(intptr_t proc)
+{
+    wire_route((int)proc, ready.was[proc] - 2);
+    ready.was[proc] = 0;
+}
+
+void faults_route(int proc, int server, int64_t us)
+{
+    if (ready.was[proc])
+        stage_cancel(route_back, proc);
+    else
+        ready.was[proc] = wire_routed(proc) + 2;
+    wire_route(proc, server);
+    stage_at(us, -1, route_back, proc);
+    faults_last(us);
+}
+
+static bool call(const struct fault *f, const struct sim_happening *h)
+{
+    int before = sim_enter(h->proc);
+    bool made = recipe->call(h->proc, f->which);
+
+    sim_leave(before);
+    if (made)
+        faults_last(0);
+    return made;
+}
+
+static bool callback(const struct fault *f, const struct sim_happening *h)
+{
+    if (ready.in)
+        return false;
+    ready.in = h->proc + 1;
+    ready.nth = f->nth;
+    ready.which = f->which;
+    faults_last(0);
+    return true;
+}
+
+static void hook(int proc)
+{
+    callbacks++;
+    if (ready.in != proc + 1 || --ready.nth > 0)
+        return;
+    ready.in = 0;
+    recipe->call(proc, ready.which);
+}
+
+static void heal(intptr_t proc) { sim_alloc_heal((int)proc); }
+
+static bool starve(const struct fault *f, int proc, bool on)
+{
+    if (sim_alloc_failing(proc))
+        return false;
+    sim_alloc_fail(proc, f->nth, on);
+    stage_at(FAULT_SHORT, -1, heal, proc);
+    faults_last(FAULT_SHORT);
+    return true;
+}
+
+static bool oom(const struct fault *f, const struct sim_happening *h)
+{
+    return starve(f, h->proc, false);
+}
+
+static bool oom_on(const struct fault *f, const struct sim_happening *h)
+{
+    return starve(f, h->proc, true);
+}
+
+bool fault_is_oom(const struct fault *f)
+{
+    return kinds[f->code].form == INSIDE;
+}
+
+void faults_begin(const struct sim_recipe *r)
+{
+    recipe = r;
+    player_hook = hook;
+}
+
+void faults_after(const struct sim_happening *h)
+{
+    int conn = ready.cut ? wire_conn_of(ready.cut - 1) : -1;
+
+    (void)h;
+    if (conn >= 0)
+        wire_cut(conn);
+    if (ready.expire)
+        player_expire(ready.expire - 1);
+    if (ready.cut || ready.expire)
+        faults_last(0);
+    if (ready.healed_at <= sim_now())
+        ready.healed_at = 0;
+    ready.cut = 0;
+    ready.expire = 0;
+    ready.in = 0;
+    ready.nth = ready.which = 0;
+}
+
+static unsigned calls(void)
+{
+    unsigned n = 0;
+
+    while (recipe->calls[n])
+        n++;
+    return n;
+}
+
+/* The first and the last of a kind's alternatives; none: last < first. */
+static void range(enum form form, const struct sim_happening *h, int *first,
+                  int *last)
+{
+    *first = *last = 0;
+    switch (form) {
+    case PLAIN:
+        break;
+    case SERVER:
+        *last = SIM_SERVERS - 1;
+        break;
+    case FOLLOWER:
+        *first = 1;
+        *last = SIM_SERVERS - 1;
+        break;
+    case PROC:
+        *first = h->proc < 0 ? 0 : h->proc;
+        *last = h->proc < 0 ? SIM_PROCS - 1 : h->proc;
+        break;
+    case CALL:
+    case CALLBACK:
+        *last = (int)calls() - 1;
+        break;
+    case INSIDE:
+        break;
+    }
+}
+
+static size_t add(struct fault *out, size_t n, size_t code, unsigned nth,
+                  const struct sim_happening *h)
+{
+    int which, last;
+
+    range(kinds[code].form, h, &which, &last);
+    for (; which <= last && n < FAULTS_MAX; which++) {
+        out[n].code = (uint8_t)code;
+        out[n].which = (uint8_t)which;
+        out[n++].nth = (uint16_t)nth;
+    }
+    return n;
+}
+
+static bool inside(const struct kind *k)
+{
+    return k->form == INSIDE || k->form == CALLBACK;
+}
+
+/* Whether it is before such a happening that this is tried. */
+static bool fits(const struct kind *k, const struct sim_happening *h)
+{
+    if (!(k->when & 1U << h->kind))
+        return false;
+    return h->proc >= 0 || h->kind == SIM_TREE;
+}
+
+size_t faults_before(const struct sim_happening *h, struct fault *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < KINDS; i++) {
+        if (fits(&kinds[i], h) && !inside(&kinds[i]))
+            n = add(out, n, i, 0, h);
+    }
+    return n;
+}
+
+void faults_watch(const struct sim_happening *h, struct faults_inside *in)
+{
+    callbacks = 0;
+    in->callbacks = 0;
+    in->allocs = h->proc < 0 ? 0 : sim_alloc_count(h->proc);
+}
+
+void faults_watched(const struct sim_happening *h, struct faults_inside *in)
+{
+    in->callbacks = callbacks;
+    in->allocs = h->proc < 0 ? 0 : sim_alloc_count(h->proc) - in->allocs;
+}
+
+size_t faults_within(const struct sim_happening *h,
+                     const struct faults_inside *in, struct fault *out,
+                     size_t n)
+{
+    for (size_t i = 0; i < KINDS; i++) {
+        unsigned times = kinds[i].form == INSIDE ? in->allocs : in->callbacks;
+
+        if (!fits(&kinds[i], h) || !inside(&kinds[i]))
+            continue;
+        for (unsigned k = 1; k <= times; k++)
+            n = add(out, n, i, k, h);
+    }
+    return n;
+}
+
+bool fault_strike(const struct fault *f, const struct sim_happening *h)
+{
+    if (!fits(&kinds[f->code], h))
+        return false;
+    return kinds[f->code].strike(f, h);
+}
+
+void fault_text(const struct fault *f, char out[FAULT_TEXT])
+{
+    const struct kind *k = &kinds[f->code];
+
+    switch (k->form) {
+    case PLAIN:
+        snprintf(out, FAULT_TEXT, "%s", k->name);
+        break;
+    case SERVER:
+    case FOLLOWER:
+    case PROC:
+        snprintf(out, FAULT_TEXT, "%s@%d", k->name, f->which);
+        break;
+    case CALL:
+        snprintf(out, FAULT_TEXT, "%s@%s", k->name, recipe->calls[f->which]);
+        break;
+    case INSIDE:
+        snprintf(out, FAULT_TEXT, "%s@%d", k->name, f->nth);
+        break;
+    case CALLBACK:
+        snprintf(out, FAULT_TEXT, "%s@%d/%s", k->name, f->nth,
+                 recipe->calls[f->which]);
+        break;
+    }
+}
+
+static bool parse_call(const char *name, struct fault *f)
+{
+    for (unsigned i = 0; recipe->calls[i]; i++) {
+        if (strcmp(recipe->calls[i], name) == 0) {
+            f->which = (uint8_t)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_number(const char *text, char stop, unsigned max,
+                         unsigned *value, const char **rest)
+{
+    char *end;
+    unsigned long x = strtoul(text, &end, 10);
+
+    *value = (unsigned)x;
+    *rest = end;
+    return end != text && *end == stop && x <= max;
+}
+
+static bool parse_rest(const struct kind *k, const char *rest, struct fault *f)
+{
+    unsigned x = 0;
+    bool ok = false;
+
+    switch (k->form) {
+    case PLAIN:
+        return *rest == '\0';
+    case SERVER:
+    case FOLLOWER:
+    case PROC:
+        ok = *rest == '@' && parse_number(rest + 1, '\0', 3, &x, &rest);
+        f->which = (uint8_t)x;
+        return ok;
+    case CALL:
+        return *rest == '@' && parse_call(rest + 1, f);
+    case INSIDE:
+        ok = *rest == '@' && parse_number(rest + 1, '\0', 9999, &x, &rest);
+        break;
+    case CALLBACK:
+        ok = *rest == '@' && parse_number(rest + 1, '/', 9999, &x, &rest) &&
+             parse_call(rest + 1, f);
+        break;
+    }
+    f->nth = (uint16_t)x;
+    return ok && x > 0;
+}
+
+bool fault_parse(const char *text, struct fault *f)
+{
+    size_t len = strcspn(text, "@");
+
+    memset(f, 0, sizeof *f);
+    for (size_t i = 0; i < KINDS; i++) {
+        if (strlen(kinds[i].name) != len ||
+            strncmp(kinds[i].name, text, len) != 0)
+            continue;
+        f->code = (uint8_t)i;
+        return parse_rest(&kinds[i], text + len, f);
+    }
+    return false;
+}
+
+void faults_list(void (*line)(const char *name, const char *about))
+{
+    for (size_t i = 0; i < KINDS; i++)
+        line(kinds[i].name, kinds[i].about);
+}

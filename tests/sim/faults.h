@@ -1,0 +1,65 @@
+/* The faults: all that may befall a scene, each with a name.
+ *
+ * A fault strikes just before something happens, and strikes the process that
+ * it happens to, or the tree.  Some only make ready for what is about to
+ * happen: a connection that is cut after the request arrived, the third
+ * allocation of the turn that fails.  Every fault ends by itself: what is held
+ * is let go, who is frozen thaws, memory comes back. */
+#ifndef SIM_FAULTS_H
+#define SIM_FAULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "happen.h"
+#include "scene.h"
+
+enum { FAULTS_MAX = 512, FAULT_TEXT = 48 };
+
+struct fault {
+    uint8_t code;
+    uint8_t which; /* Of several alike: a server, a process, a call. */
+    uint16_t nth;  /* The allocation or the callback, from 1. */
+};
+
+/* In a world just begun, before the recipe's own begin. */
+void faults_begin(const struct sim_recipe *r);
+
+/* Those to be tried before this happens; at most FAULTS_MAX, returns how many.
+ * Not each of them finds something to strike. */
+size_t faults_before(const struct sim_happening *h, struct fault *out);
+
+/* What a happening does that a fault can strike inside it; filled by having it
+ * happen once, between these. */
+struct faults_inside {
+    unsigned allocs, callbacks;
+};
+void faults_watch(const struct sim_happening *h, struct faults_inside *in);
+void faults_watched(const struct sim_happening *h, struct faults_inside *in);
+
+/* Adds the faults that strike inside to the n that are in `out`. */
+size_t faults_within(const struct sim_happening *h,
+                     const struct faults_inside *in, struct fault *out,
+                     size_t n);
+
+/* False: there is nothing to strike, and nothing was changed. */
+bool fault_strike(const struct fault *f, const struct sim_happening *h);
+
+/* After everything that happened. */
+void faults_after(const struct sim_happening *h);
+
+int64_t faults_healed_at(void); /* 0: all is. */
+int64_t faults_healed_by(void); /* All was, at the latest; a round figure. */
+
+/* "oom@3": the name, and what it is about.  Needs faults_begin(). */
+void fault_text(const struct fault *f, char out[FAULT_TEXT]);
+bool fault_parse(const char *text, struct fault *f);
+
+/* One of those that the search counts by themselves. */
+bool fault_is_oom(const struct fault *f);
+
+/* The names of all, with a word on each. */
+void faults_list(void (*line)(const char *name, const char *about));
+
+#endif

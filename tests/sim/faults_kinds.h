@@ -1,0 +1,40 @@
+/* What each fault does; the table of them is in faults.c. */
+#ifndef SIM_FAULTS_KINDS_H
+#define SIM_FAULTS_KINDS_H
+
+#include "faults.h"
+
+enum {
+    MS = 1000,
+    /* The scenes' sessions end after a second without word, rounded up. */
+    FAULT_SHORT = 300 * MS,  /* Long enough to connect elsewhere. */
+    FAULT_SILENT = 800 * MS, /* The client gives up the connection. */
+    FAULT_PAST = 1800 * MS   /* The session is over. */
+};
+
+/* What a fault began lasts at most this long. */
+void faults_last(int64_t us);
+
+/* Of the process: its present session, or 0. */
+int64_t faults_session(int proc);
+
+/* Once the present happening is over. */
+void faults_cut_after(int proc);
+void faults_expire_after(int proc);
+
+/* The process is sent to that server for a while. */
+void faults_route(int proc, int server, int64_t us);
+
+typedef bool fault_fn(const struct fault *f, const struct sim_happening *h);
+
+/* faults_net.c */
+fault_fn fault_cut, fault_cut_after, fault_late, fault_late_at, fault_lagging,
+    fault_hold_replies, fault_hold_requests, fault_partition, fault_follower,
+    fault_refuse, fault_outage, fault_expire, fault_expire_after, fault_freeze,
+    fault_freeze_short;
+
+/* faults_tree.c */
+fault_fn fault_delete_own, fault_delete_pred, fault_set_own, fault_empty_dir,
+    fault_delete_all, fault_foreign, fault_foreign_lower, fault_foreign_higher;
+
+#endif

@@ -1,0 +1,194 @@
+/* Faults of connections, servers, sessions, and of processes as such.
+ *
+ * How it can fail: a fault that never ends, so that what it causes is taken for
+ * a machine that is stuck.  All that is begun here ends by the clock. */
+#include "ens.h"
+#include "faults_kinds.h"
+#include "players.h"
+#include "wire.h"
+#include "world.h"
+
+bool fault_cut(const struct fault *f, const struct sim_happening *h)
+{
+    int conn = wire_conn_of(h->proc);
+
+    (void)f;
+    if (conn < 0)
+        return false;
+    wire_cut(conn);
+    return true;
+}
+
+bool fault_cut_after(const struct fault *f, const struct sim_happening *h)
+{
+    (void)f;
+    if (wire_conn_of(h->proc) < 0)
+        return false;
+    faults_cut_after(h->proc);
+    return true;
+}
+
+/* Whether what arrives becomes a transaction. */
+static bool is_write(const struct wire_msg *m)
+{
+    switch (m->op) {
+    case ZOO_CREATE_OP:
+    case ZOO_CREATE2_OP:
+    case ZOO_CREATE_CONTAINER_OP:
+    case ZOO_DELETE_OP:
+    case ZOO_SETDATA_OP:
+    case ZOO_MULTI_OP:
+    case WIRE_CONNECT:
+    case WIRE_CLOSE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Applied only after the client has come back by another connection. */
+bool fault_late(const struct fault *f, const struct sim_happening *h)
+{
+    const struct wire_msg *m = wire_first_up(h->proc);
+
+    (void)f;
+    if (!m || !is_write(m))
+        return false;
+    ens_hold_commits(sim_now() + FAULT_SHORT);
+    faults_last(FAULT_SHORT);
+    faults_cut_after(h->proc);
+    return true;
+}
+
+bool fault_late_at(const struct fault *f, const struct sim_happening *h)
+{
+    if (!fault_late(f, h))
+        return false;
+    faults_route(h->proc, f->which, FAULT_SHORT);
+    return true;
+}
+
+/* Moved to a follower that does not hear what the leader commits. */
+bool fault_lagging(const struct fault *f, const struct sim_happening *h)
+{
+    if (!fault_cut(f, h))
+        return false;
+    ens_lag(f->which, sim_now() + FAULT_SHORT);
+    faults_last(FAULT_SHORT);
+    faults_route(h->proc, f->which, FAULT_SHORT);
+    return true;
+}
+
+static bool hold(int proc, enum wire_dir dir)
+{
+    int conn = wire_conn_of(proc);
+
+    if (conn < 0)
+        return false;
+    wire_hold(conn, dir, sim_now() + FAULT_SILENT);
+    faults_last(FAULT_SILENT);
+    return true;
+}
+
+bool fault_hold_replies(const struct fault *f, const struct sim_happening *h)
+{
+    (void)f;
+    return hold(h->proc, WIRE_DOWNWARD);
+}
+
+bool fault_hold_requests(const struct fault *f, const struct sim_happening *h)
+{
+    (void)f;
+    return hold(h->proc, WIRE_UPWARD);
+}
+
+bool fault_partition(const struct fault *f, const struct sim_happening *h)
+{
+    (void)f;
+    if (wire_conn_of(h->proc) < 0)
+        return false;
+    wire_hold_all(h->proc, sim_now() + FAULT_PAST);
+    faults_last(FAULT_PAST);
+    return true;
+}
+
+/* The follower and its clients are cut off from the leader. */
+bool fault_follower(const struct fault *f, const struct sim_happening *h)
+{
+    int conn = wire_conn_of(h->proc), server;
+
+    (void)f;
+    if (conn < 0)
+        return false;
+    server = wire_server(conn);
+    if (server == 0)
+        return false;
+    ens_cut(server, sim_now() + FAULT_PAST);
+    faults_last(FAULT_PAST);
+    return true;
+}
+
+bool fault_refuse(const struct fault *f, const struct sim_happening *h)
+{
+    int conn = wire_conn_of(h->proc);
+
+    (void)f;
+    if (conn < 0)
+        return false;
+    wire_refuse(wire_server(conn), sim_now() + FAULT_SHORT);
+    faults_last(FAULT_SHORT);
+    wire_cut(conn);
+    return true;
+}
+
+/* No server takes connections, for longer than the session lives. */
+bool fault_outage(const struct fault *f, const struct sim_happening *h)
+{
+    if (!fault_cut(f, h))
+        return false;
+    for (int i = 0; i < SIM_SERVERS; i++)
+        wire_refuse(i, sim_now() + FAULT_PAST);
+    faults_last(FAULT_PAST);
+    return true;
+}
+
+bool fault_expire(const struct fault *f, const struct sim_happening *h)
+{
+    (void)f;
+    if (!player_expire(h->proc))
+        return false;
+    faults_last(0);
+    return true;
+}
+
+bool fault_expire_after(const struct fault *f, const struct sim_happening *h)
+{
+    int64_t session = faults_session(h->proc);
+
+    (void)f;
+    if (!session || !ens_alive(session))
+        return false;
+    faults_expire_after(h->proc);
+    return true;
+}
+
+static bool freeze(int proc, int64_t us)
+{
+    if (proc_frozen(proc) > sim_now())
+        return false;
+    proc_freeze(proc, sim_now() + us);
+    faults_last(us);
+    return true;
+}
+
+bool fault_freeze(const struct fault *f, const struct sim_happening *h)
+{
+    (void)f;
+    return freeze(h->proc, FAULT_PAST);
+}
+
+bool fault_freeze_short(const struct fault *f, const struct sim_happening *h)
+{
+    (void)f;
+    return freeze(h->proc, FAULT_SHORT);
+}

@@ -1,0 +1,297 @@
+/* Faults of the tree: what an operator, or another program, does to it.
+ *
+ * Nothing here knows a recipe: a process's own znode is its session's newest
+ * ephemeral one, and the one before it has the next lower number at its end.
+ *
+ * How it can fail: a scene whose processes have no ephemeral znodes gets none
+ * of these. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ens.h"
+#include "faults_kinds.h"
+#include "players.h"
+#include "wire.h"
+#include "world.h"
+
+enum { PATH = 256, KIDS = 48, DEPTH = 6, FOREIGN = 4, FOREIGN_TRIES = 10 };
+enum { NUMBER = 11, GUID = 36 };
+
+/* Foreign contenders that are to go again: by the beginning of their names,
+ * since the server may choose the rest. */
+struct foreign {
+    char dir[PATH], tag[8];
+    unsigned tries; /* To remove it. */
+};
+static struct {
+    struct foreign v[FOREIGN];
+    unsigned n;
+} foreign;
+SIM_KEEP(foreign)
+
+struct found {
+    int64_t owner; /* Whose; 0: anybody's. */
+    int64_t czxid;
+    char path[PATH];
+};
+
+static void see(struct found *f, const char *path)
+{
+    struct ens_seen seen;
+
+    if (!ens_look(path, &seen) || !seen.owner || seen.czxid < f->czxid)
+        return;
+    if (f->owner && seen.owner != f->owner)
+        return;
+    f->czxid = seen.czxid;
+    snprintf(f->path, sizeof f->path, "%s", path);
+}
+
+/* The newest ephemeral znode in the whole tree. */
+static void walk(struct found *f, const char *path, int depth)
+{
+    const char *names[KIDS];
+    char below[PATH];
+    size_t n;
+
+    see(f, path);
+    if (depth == 0)
+        return;
+    n = ens_children(path, names, KIDS);
+    for (size_t i = 0; i < n && i < KIDS; i++) {
+        int len = snprintf(below, sizeof below, "%s/%s", path[1] ? path : "",
+                           names[i]);
+
+        if (len < PATH && strcmp(below, "/zookeeper") != 0)
+            walk(f, below, depth - 1);
+    }
+}
+
+static bool find(int64_t owner, char path[PATH])
+{
+    struct found f = {.owner = owner, .czxid = -1};
+
+    walk(&f, "/", DEPTH);
+    memcpy(path, f.path, PATH);
+    return f.czxid >= 0;
+}
+
+static bool own(const struct fault *f, char path[PATH])
+{
+    int64_t session = faults_session(f->which);
+
+    return session && find(session, path);
+}
+
+static bool directory(char path[PATH])
+{
+    if (!find(0, path))
+        return false;
+    *strrchr(path, '/') = '\0';
+    return path[0] != '\0';
+}
+
+static bool did(int rc)
+{
+    if (rc == 0)
+        faults_last(0);
+    return rc == 0;
+}
+
+/* The number at the end of a name, and where it begins; NULL: none. */
+static const char *number(const char *name, int32_t *n)
+{
+    const char *p = name + strlen(name);
+
+    while (p > name && p[-1] >= '0' && p[-1] <= '9')
+        p--;
+    if (strlen(p) < 9)
+        return NULL;
+    if (p - name >= 2 && p[-1] == '-' && p[-2] == '-')
+        p--;
+    *n = (int32_t)strtol(p, NULL, 10);
+    return p;
+}
+
+static bool before(int32_t a, int32_t b)
+{
+    return (int32_t)((uint32_t)a - (uint32_t)b) < 0;
+}
+
+/* The lowest of a directory, or the highest that is before `limit`. */
+static const char *lowest(const char *dir, const int32_t *limit)
+{
+    const char *names[KIDS], *best = NULL;
+    size_t n = ens_children(dir, names, KIDS);
+    int32_t best_n = 0, x;
+
+    for (size_t i = 0; i < n && i < KIDS; i++) {
+        if (!number(names[i], &x) || (limit && !before(x, *limit)))
+            continue;
+        if (!best || (limit ? before(best_n, x) : before(x, best_n))) {
+            best = names[i];
+            best_n = x;
+        }
+    }
+    return best;
+}
+
+bool fault_delete_own(const struct fault *f, const struct sim_happening *h)
+{
+    char path[PATH];
+
+    (void)h;
+    return own(f, path) && did(player_delete(path));
+}
+
+bool fault_delete_pred(const struct fault *f, const struct sim_happening *h)
+{
+    char path[PATH], pred[2 * PATH];
+    const char *name;
+    char *slash;
+    int32_t n;
+
+    (void)h;
+    if (!own(f, path))
+        return false;
+    slash = strrchr(path, '/');
+    if (!number(slash + 1, &n))
+        return false;
+    *slash = '\0';
+    name = lowest(path, &n);
+    if (!name)
+        return false;
+    snprintf(pred, sizeof pred, "%s/%s", path, name);
+    return did(player_delete(pred));
+}
+
+bool fault_set_own(const struct fault *f, const struct sim_happening *h)
+{
+    char path[PATH];
+
+    (void)h;
+    return own(f, path) && did(ens_set_data(path, "changed", 7));
+}
+
+/* The directory alone, while there is nothing in it: the deepest one. */
+static void deepest(const char *path, char out[PATH], int depth)
+{
+    const char *names[KIDS];
+    char below[PATH];
+    size_t n = ens_children(path, names, KIDS);
+
+    for (size_t i = 0; i < n && i < KIDS; i++) {
+        int len = snprintf(below, sizeof below, "%s/%s", path[1] ? path : "",
+                           names[i]);
+
+        if (len >= PATH || strcmp(below, "/zookeeper") == 0)
+            continue;
+        if (strlen(names[i]) < GUID)
+            snprintf(out, PATH, "%s", below);
+        if (depth > 0)
+            deepest(below, out, depth - 1);
+    }
+}
+
+bool fault_empty_dir(const struct fault *f, const struct sim_happening *h)
+{
+    char path[PATH] = "";
+
+    (void)f;
+    (void)h;
+    deepest("/", path, DEPTH);
+    return path[0] && did(player_delete(path));
+}
+
+bool fault_delete_all(const struct fault *f, const struct sim_happening *h)
+{
+    char dir[PATH], path[2 * PATH];
+    const char *names[KIDS];
+    size_t n;
+
+    (void)f;
+    (void)h;
+    if (!directory(dir))
+        return false;
+    n = ens_children(dir, names, KIDS);
+    for (size_t i = 0; i < n && i < KIDS; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        player_delete(path);
+    }
+    player_delete(dir);
+    return did(0);
+}
+
+bool fault_foreign(const struct fault *f, const struct sim_happening *h)
+{
+    char dir[PATH], path[2 * PATH];
+
+    (void)f;
+    (void)h;
+    if (!directory(dir))
+        return false;
+    snprintf(path, sizeof path, "%s/no-contender", dir);
+    return did(ens_create(path, "", 0, ZOO_PERSISTENT));
+}
+
+static void remove_foreign(intptr_t which)
+{
+    const struct foreign *g = &foreign.v[which];
+    const char *names[KIDS];
+    char path[2 * PATH];
+    size_t n = ens_children(g->dir, names, KIDS);
+
+    for (size_t i = 0; i < n && i < KIDS; i++) {
+        if (strncmp(names[i], g->tag, strlen(g->tag)) != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", g->dir, names[i]);
+        ens_delete(path); /* It is its own. */
+        return;
+    }
+    if (++foreign.v[which].tries < FOREIGN_TRIES) /* Not committed yet. */
+        stage_at(FAULT_SHORT, -1, remove_foreign, which);
+}
+
+/* A persistent contender, named like the lowest there, by nobody's session. */
+static bool contend(bool higher)
+{
+    struct foreign *g = &foreign.v[foreign.n];
+    char path[2 * PATH];
+    const char *like, *end;
+    int32_t n = 0;
+    int mode = higher ? ZOO_PERSISTENT_SEQUENTIAL : ZOO_PERSISTENT, len;
+
+    if (foreign.n == FOREIGN || !directory(g->dir))
+        return false;
+    like = lowest(g->dir, NULL);
+    if (!like || !(end = number(like, &n)) || end - like < 8)
+        return false;
+    snprintf(g->tag, sizeof g->tag, "fa17%03x", foreign.n);
+    len = snprintf(path, sizeof path, "%s/%s%.*s", g->dir, g->tag,
+                   (int)(end - like - 7), like + 7);
+    if (!higher)
+        snprintf(path + len, NUMBER + 1, "%010" PRId32,
+                 (int32_t)((uint32_t)n - 1));
+    if (ens_create(path, "", 0, mode) != 0)
+        return false;
+    stage_at(FAULT_SHORT, -1, remove_foreign, (intptr_t)foreign.n);
+    foreign.n++;
+    faults_last(FAULT_SHORT);
+    return true;
+}
+
+bool fault_foreign_lower(const struct fault *f, const struct sim_happening *h)
+{
+    (void)f;
+    (void)h;
+    return contend(false);
+}
+
+bool fault_foreign_higher(const struct fault *f, const struct sim_happening *h)
+{
+    (void)f;
+    (void)h;
+    return contend(true);
+}

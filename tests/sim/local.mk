@@ -1,0 +1,145 @@
+# The simulated world: it takes the place of the seams and the ZooKeeper client.
+simseam_sources = \
+    tests/sim/area.c \
+    tests/sim/area.h \
+    tests/sim/ens.c \
+    tests/sim/ens.h \
+    tests/sim/ens_acl.c \
+    tests/sim/ens_apply.c \
+    tests/sim/ens_close.c \
+    tests/sim/ens_fault.c \
+    tests/sim/ens_flow.c \
+    tests/sim/ens_internal.h \
+    tests/sim/ens_link.c \
+    tests/sim/ens_prep.c \
+    tests/sim/ens_read.c \
+    tests/sim/ens_session.c \
+    tests/sim/ens_tree.c \
+    tests/sim/ens_watch.c \
+    tests/sim/happen.c \
+    tests/sim/happen.h \
+    tests/sim/say.c \
+    tests/sim/seams.c \
+    tests/sim/stage.c \
+    tests/sim/turns.c \
+    tests/sim/wire.c \
+    tests/sim/wire.h \
+    tests/sim/wire_msg.c \
+    tests/sim/world.c \
+    tests/sim/world.h \
+    tests/sim/zoo.c \
+    tests/sim/zoo.h \
+    tests/sim/zoo_answer.c \
+    tests/sim/zoo_auth.c \
+    tests/sim/zoo_calls.c \
+    tests/sim/zoo_multi.c \
+    tests/sim/zoo_names.c \
+    tests/sim/zoo_recv.c \
+    tests/sim/zoo_send.c \
+    tests/sim/zoo_watch.c
+
+# What is played in it, and the search for faults.
+sim_sources = \
+    tests/sim/coverage.c \
+    tests/sim/coverage.h \
+    tests/sim/faults.c \
+    tests/sim/faults.h \
+    tests/sim/faults_kinds.h \
+    tests/sim/faults_net.c \
+    tests/sim/faults_tree.c \
+    tests/sim/players.c \
+    tests/sim/players.h \
+    tests/sim/run.c \
+    tests/sim/run.h \
+    tests/sim/scene.h \
+    tests/sim/scene_lock.c \
+    tests/sim/scene_lock.h \
+    tests/sim/scene_lock_calls.c \
+    tests/sim/scene_lock_deeds.c \
+    tests/sim/scene_lock_query.c \
+    tests/sim/scene_lock_rules.c \
+    tests/sim/scene_lock_seen.c \
+    tests/sim/scene_lock_tree.c \
+    tests/sim/scenes.c \
+    tests/sim/search.c \
+    tests/sim/search.h \
+    tests/sim/search_job.h \
+    tests/sim/search_jobs.c \
+    tests/sim/search_plain.c \
+    tests/sim/search_seen.c \
+    tests/sim/search_seen.h
+
+# One program, linked with the real client and with the simulated one.
+conform_sources = \
+    tests/sim/conform.c tests/sim/conform.h \
+    tests/sim/conform_do.c tests/sim/conform_lives.c \
+    tests/sim/conform_multi.c tests/sim/conform_pick.c \
+    tests/sim/conform_tell.c
+
+# What the simulated world itself promises.
+world_tests = \
+    tests/sim/test_ens \
+    tests/sim/test_ens_session \
+    tests/sim/test_wire \
+    tests/sim/test_world \
+    tests/sim/test_zoo
+EXTRA_DIST += tests/sim/test_world.h
+
+sim_checks = \
+    tests/sim/check-conformance \
+    tests/sim/check-explore
+dist_check_SCRIPTS += tests/sim/conformance $(sim_checks)
+
+if TESTS_WANTED
+if HAVE_CHECK
+check_LTLIBRARIES += libsim.la libsimseam.la
+libsim_la_SOURCES = $(sim_sources)
+sim_cppflags = $(AM_CPPFLAGS) $(SIM_CFLAGS) -I$(top_srcdir) \
+    -iquote $(top_srcdir)/tests/sim
+libsim_la_CPPFLAGS = $(sim_cppflags)
+libsimseam_la_SOURCES = $(simseam_sources)
+libsimseam_la_CPPFLAGS = $(sim_cppflags)
+simseam = libsimseam.la $(LIBEVENT_LIBS) $(SIM_LIBS)
+sim = libsim.la $(core) $(simseam)
+world = libsimseam.la $(core) $(LIBEVENT_LIBS) $(SIM_LIBS) $(CHECK_LIBS)
+
+check_PROGRAMS += \
+    tests/sim/conform-real \
+    tests/sim/conform-sim \
+    tests/sim/explore \
+    tests/sim/test_sim \
+    $(world_tests)
+tests_sim_conform_real_SOURCES = $(conform_sources) tests/sim/conform_real.c
+tests_sim_conform_real_CPPFLAGS = $(sim_cppflags)
+tests_sim_conform_real_LDADD = $(core) $(seam) $(deps)
+tests_sim_conform_sim_SOURCES = $(conform_sources) tests/sim/conform_sim.c
+tests_sim_conform_sim_CPPFLAGS = $(sim_cppflags)
+tests_sim_conform_sim_LDADD = libsimseam.la $(core) $(LIBEVENT_LIBS) $(SIM_LIBS)
+tests_sim_explore_CPPFLAGS = $(sim_cppflags)
+tests_sim_explore_LDADD = $(sim)
+tests_sim_test_sim_CPPFLAGS = $(sim_cppflags)
+tests_sim_test_sim_LDADD = $(sim) $(CHECK_LIBS)
+tests_sim_test_ens_CPPFLAGS = $(sim_cppflags)
+tests_sim_test_ens_LDADD = $(world)
+tests_sim_test_ens_session_CPPFLAGS = $(sim_cppflags)
+tests_sim_test_ens_session_LDADD = $(world)
+tests_sim_test_wire_CPPFLAGS = $(sim_cppflags)
+tests_sim_test_wire_LDADD = $(world)
+tests_sim_test_world_CPPFLAGS = $(sim_cppflags)
+tests_sim_test_world_LDADD = $(world)
+tests_sim_test_zoo_CPPFLAGS = $(sim_cppflags)
+tests_sim_test_zoo_LDADD = $(world)
+
+sim_tests = tests/sim/test_sim $(world_tests)
+TESTS += $(sim_tests) $(sim_checks)
+endif
+endif
+
+.PHONY: explore conformance
+explore: tests/sim/explore$(EXEEXT)
+	tests/sim/explore$(EXEEXT)
+
+conformance: tests/sim/conform-real$(EXEEXT) tests/sim/conform-sim$(EXEEXT)
+	EVZK_BUILDDIR='$(abs_top_builddir)' \
+	    EVZK_ZK_PRIVATE='$(abs_top_srcdir)/tools/zk-private' \
+	    $(top_srcdir)/tests/sim/conformance

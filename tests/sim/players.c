@@ -1,0 +1,471 @@
+/* The processes of a scene and their sessions, and the rules for every session.
+ *
+ * The heart of them: the lease.  As long as a session believes that it lives,
+ * the leader has not ended it; but for what no library can foresee, a session
+ * that is ended by force, and then the belief ends within one time-out.
+ *
+ * How it can fail: a rule that asks for more than was promised finds faults
+ * where none are.  So each follows a sentence of evzk/session.h.
+ */
+#include "players.h"
+
+#include <string.h>
+
+#include "coverage.h"
+#include "ens_internal.h"
+#include "happen.h"
+
+enum {
+    RETRY_US = 50000,
+    SLACK_US = 20000,
+    CLOSE_MS = 400,
+    AFTER_US = 1000 * 1000, /* By then a freed session has closed itself. */
+    FORCED = 16
+};
+
+enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOUBT };
+
+static struct own {
+    struct player p;
+    struct player_config cfg;
+    enum told told;
+    bool wanted, opening, calling, starved;
+    int64_t late_until, out_since, dead_since, closing_at, freed_at;
+    int64_t probes, probed_at; /* Syncs so far, and when the newest was seen. */
+} own[SIM_PROCS];
+SIM_KEEP(own)
+
+static struct {
+    int64_t session[FORCED], czxid[FORCED];
+    unsigned sessions, czxids;
+} forced;
+SIM_KEEP(forced)
+
+void (*player_hook)(int proc);
+void (*player_trace)(int proc, const evzk_trace *t);
+
+/* The library wants a loop, and hands it to the seams, which need none. */
+static char base;
+
+struct player *player_of(int proc) { return &own[proc].p; }
+
+bool player_opening(int proc) { return own[proc].opening; }
+
+void player_callback(int proc)
+{
+    if (player_hook)
+        player_hook(proc);
+}
+
+void player_call(int proc) { own[proc].calling = true; }
+
+void player_called(int proc) { own[proc].calling = false; }
+
+void player_heard(int proc, const char *what)
+{
+    if (own[proc].calling)
+        sim_violation("p%d: %s inside a call of the library", proc, what);
+    if (sim_running() != proc)
+        sim_violation("p%d: %s while p%d runs", proc, what, sim_running());
+}
+
+/* Force. */
+
+bool player_expire(int proc)
+{
+    struct player *p = &own[proc].p;
+    int64_t id = p->n_ids ? p->ids[p->n_ids - 1] : 0;
+
+    if (!id || !ens_alive(id) || !ens_expire(id))
+        return false;
+    forced.session[forced.sessions++ % FORCED] = id;
+    return true;
+}
+
+int player_delete(const char *path)
+{
+    struct ens_seen seen;
+    bool there = ens_look_ahead(path, &seen);
+    int rc = ens_delete(path);
+
+    if (rc == 0 && there)
+        forced.czxid[forced.czxids++ % FORCED] = seen.czxid;
+    return rc;
+}
+
+static bool among(const int64_t *v, int64_t x)
+{
+    for (unsigned i = 0; x != 0 && i < FORCED; i++) {
+        if (v[i] == x)
+            return true;
+    }
+    return false;
+}
+
+bool player_forced(int64_t session) { return among(forced.session, session); }
+
+bool player_broken(int64_t czxid) { return among(forced.czxid, czxid); }
+
+bool player_any_broken(void) { return forced.czxids > 0; }
+
+bool player_over(int64_t session)
+{
+    return ens_session_check(session, 0) == ZSESSIONEXPIRED;
+}
+
+bool player_late(int proc, int64_t since_us)
+{
+    return own[proc].late_until >= since_us || proc_frozen(proc) >= since_us;
+}
+
+bool player_starved(int proc)
+{
+    return own[proc].starved || sim_alloc_failing(proc);
+}
+
+/* What a session tells. */
+
+static void note_id(struct player *p)
+{
+    int64_t id = p->s ? evzk_session_id(p->s) : 0;
+    unsigned room = sizeof p->ids / sizeof p->ids[0];
+
+    if (id == 0 || (p->n_ids && p->ids[p->n_ids - 1] == id))
+        return;
+    if (p->n_ids == room) {
+        memmove(p->ids, p->ids + 1, (room - 1) * sizeof p->ids[0]);
+        p->n_ids--;
+    }
+    p->ids[p->n_ids++] = id;
+}
+
+static bool last_alive(const struct player *p)
+{
+    return p->n_ids && !player_over(p->ids[p->n_ids - 1]);
+}
+
+static void check_closed(int proc, int rc)
+{
+    struct player *p = &own[proc].p;
+    int64_t deadline = own[proc].closing_at + CLOSE_MS * INT64_C(1000);
+
+    if (rc != EVZK_OK && rc != EVZK_ERR_TIMEOUT && rc != EVZK_ERR_AUTH)
+        sim_violation("p%d: CLOSED with %s", proc, evzk_errname(rc));
+    if (!p->closing && rc != EVZK_ERR_AUTH)
+        sim_violation("p%d: CLOSED, but nobody closed it", proc);
+    if (rc == EVZK_ERR_TIMEOUT && sim_now() < deadline)
+        sim_violation("p%d: CLOSED with TIMEOUT too early", proc);
+    for (unsigned i = 0; rc == EVZK_OK && i < p->n_ids; i++) {
+        if (!player_over(p->ids[i]))
+            sim_violation("p%d: CLOSED, but the session is alive", proc);
+    }
+    p->closed = true;
+    p->open = false;
+    p->close_rc = rc;
+}
+
+/* Whether an event may follow what was told before. */
+static bool follows(const struct own *o, evzk_session_event ev)
+{
+    if (o->p.closed || (o->p.closing && ev != EVZK_SESSION_CLOSED))
+        return false;
+    switch (ev) {
+    case EVZK_SESSION_CONNECTED:
+        return o->told == TOLD_NOTHING;
+    case EVZK_SESSION_SUSPENDED:
+        return o->told == TOLD_UP;
+    case EVZK_SESSION_RESUMED:
+        return o->told == TOLD_DOUBT;
+    case EVZK_SESSION_EXPIRED:
+        return o->told != TOLD_NOTHING;
+    case EVZK_SESSION_CLOSED:
+        return true;
+    }
+    return false;
+}
+
+static void check_rc(int proc, evzk_session_event ev, int rc, int want)
+{
+    if (rc != want)
+        sim_violation("p%d: event %d with %s", proc, ev, evzk_errname(rc));
+}
+
+static void note_event(int proc, evzk_session_event ev, int rc)
+{
+    struct own *o = &own[proc];
+
+    switch (ev) {
+    case EVZK_SESSION_CONNECTED:
+    case EVZK_SESSION_RESUMED:
+        o->told = TOLD_UP;
+        check_rc(proc, ev, rc, EVZK_OK);
+        break;
+    case EVZK_SESSION_SUSPENDED:
+        o->told = TOLD_DOUBT;
+        check_rc(proc, ev, rc, EVZK_OK);
+        break;
+    case EVZK_SESSION_EXPIRED:
+        o->told = TOLD_NOTHING;
+        check_rc(proc, ev, rc, EVZK_ERR_EXPIRED);
+        if (last_alive(&o->p))
+            sim_violation("p%d: EXPIRED, but the session is alive", proc);
+        break;
+    case EVZK_SESSION_CLOSED:
+        check_closed(proc, rc);
+        break;
+    }
+}
+
+static const char *name_of(evzk_session_event ev)
+{
+    static const char *const names[] = {"?",       "CONNECTED", "SUSPENDED",
+                                        "RESUMED", "EXPIRED",   "CLOSED"};
+
+    return ev >= 1 && ev <= EVZK_SESSION_CLOSED ? names[ev] : names[0];
+}
+
+static void on_session(evzk_session *s, evzk_session_event ev, int rc,
+                       void *arg)
+{
+    int proc = (int)(intptr_t)arg;
+    struct own *o = &own[proc];
+
+    sim_say("p%d session %s %s", proc, name_of(ev), evzk_errname(rc));
+    player_heard(proc, "the session's callback");
+    if (o->p.s != s) {
+        sim_violation("p%d: %s after the session was freed", proc, name_of(ev));
+        return;
+    }
+    note_id(&o->p);
+    if (!follows(o, ev))
+        sim_violation("p%d: %s out of turn", proc, name_of(ev));
+    note_event(proc, ev, rc);
+    player_callback(proc);
+    if (o->p.s == s && ev == EVZK_SESSION_CLOSED)
+        player_free(proc);
+}
+
+static void on_trace(const evzk_trace *t, void *arg)
+{
+    int proc = (int)(intptr_t)arg;
+
+    coverage_note(t);
+    if (player_trace)
+        player_trace(proc, t);
+    if (sim_talking())
+        sim_say("p%d %s %s %s --%s(%d)--> %s", proc, t->kind, t->path,
+                t->from ? t->from : "-", t->event, t->rc, t->to);
+}
+
+static void on_log(evzk_log_level level, const char *line, void *arg)
+{
+    int proc = (int)(intptr_t)arg;
+
+    sim_say("p%d log: %s", proc, line);
+    if (level == EVZK_LOG_ERROR && strstr(line, "illegal move"))
+        sim_violation("p%d: %s", proc, line);
+}
+
+/* Opening, closing, freeing. */
+
+static void open_now(intptr_t arg)
+{
+    int proc = (int)arg, rc;
+    struct own *o = &own[proc];
+    evzk_session_options opt = {.timeout_ms = o->cfg.timeout_ms,
+                                .close_timeout_ms = CLOSE_MS,
+                                .chroot = o->cfg.chroot,
+                                .make_chroot = o->cfg.make_chroot,
+                                .window = o->cfg.window ? o->cfg.window : 8,
+                                .log = on_log,
+                                .log_arg = (void *)arg,
+                                .log_level = sim_talking() ? EVZK_LOG_DEBUG
+                                                           : EVZK_LOG_ERROR,
+                                .trace = on_trace,
+                                .trace_arg = (void *)arg};
+
+    player_call(proc);
+    rc = evzk_session_open((struct event_base *)(void *)&base,
+                           "127.0.0.1:2181,127.0.0.2:2181,127.0.0.3:2181", &opt,
+                           on_session, (void *)arg, &o->p.s);
+    player_called(proc);
+    o->opening = rc == EVZK_ERR_NOMEM && player_starved(proc);
+    o->p.open = rc == EVZK_OK;
+    if (o->opening)
+        stage_at(RETRY_US, proc, open_now, proc);
+    else if (rc != EVZK_OK)
+        sim_violation("p%d: open gave %s", proc, evzk_errname(rc));
+}
+
+/* By a timer, so that what it allocates can be made to fail. */
+void player_open(int proc, const struct player_config *cfg)
+{
+    /* One by one: padding would be digested, too. */
+    own[proc].cfg.timeout_ms = cfg->timeout_ms;
+    own[proc].cfg.chroot = cfg->chroot;
+    own[proc].cfg.make_chroot = cfg->make_chroot;
+    own[proc].cfg.window = cfg->window;
+    own[proc].wanted = own[proc].opening = true;
+    stage_at(0, proc, open_now, proc);
+}
+
+static void stop_opening(int proc)
+{
+    if (own[proc].opening)
+        stage_cancel(open_now, proc);
+    own[proc].opening = false;
+    own[proc].p.closing = true;
+}
+
+void player_close(int proc)
+{
+    struct own *o = &own[proc];
+    int want = o->p.closing || o->p.closed ? EVZK_ERR_CLOSED : EVZK_OK, rc;
+
+    if (!o->p.s) {
+        stop_opening(proc);
+        return;
+    }
+    player_call(proc);
+    rc = evzk_session_close(o->p.s);
+    player_called(proc);
+    if (rc != want)
+        sim_violation("p%d: close gave %s", proc, evzk_errname(rc));
+    if (!o->p.closing)
+        o->closing_at = sim_now();
+    o->p.closing = true;
+}
+
+/* Has time go on, when nothing else does. */
+static void nothing(intptr_t arg) { (void)arg; }
+
+void player_free(int proc)
+{
+    struct own *o = &own[proc];
+    evzk_session *s = o->p.s;
+
+    stop_opening(proc);
+    o->p.s = NULL;
+    o->p.open = false;
+    o->freed_at = sim_now();
+    stage_at(2 * AFTER_US, -1, nothing, proc);
+    player_call(proc);
+    evzk_session_free(s);
+    player_called(proc);
+}
+
+/* One that was not closed before is closed by the loop. */
+static bool closes_yet(int proc)
+{
+    const struct own *o = &own[proc];
+    int64_t since = o->freed_at;
+
+    since = o->late_until > since ? o->late_until : since;
+    return o->wanted && sim_live(proc) > 0 && sim_now() <= since + AFTER_US;
+}
+
+bool players_gone(void)
+{
+    for (int i = 0; i < SIM_PROCS; i++) {
+        if (own[i].p.s || own[i].opening || closes_yet(i))
+            return false;
+    }
+    return true;
+}
+
+/* The rules that are asked after everything that happens. */
+
+static void check_lease(int proc)
+{
+    struct own *o = &own[proc];
+    int64_t id = evzk_session_id(o->p.s), now = sim_now();
+    uint32_t left = evzk_session_lease_ms(o->p.s);
+
+    if (left == 0 || (id && ens_alive(id))) {
+        o->dead_since = 0;
+        return;
+    }
+    if (o->dead_since == 0)
+        o->dead_since = now;
+    if (!player_forced(id))
+        sim_violation("p%d: a lease of %u ms of a session that is over", proc,
+                      left);
+    else if (now - o->dead_since > (int64_t)o->cfg.timeout_ms * 1000)
+        sim_violation("p%d: a lease long after the session was ended", proc);
+}
+
+static void check_told(int proc)
+{
+    struct own *o = &own[proc];
+    bool up = evzk_session_connected(o->p.s);
+
+    if (up && o->told != TOLD_UP)
+        sim_violation("p%d: connected, and not told", proc);
+    if (up || o->told != TOLD_UP || o->p.closing) {
+        o->out_since = 0;
+        return;
+    }
+    if (o->out_since == 0)
+        o->out_since = sim_now();
+    if (sim_now() - o->out_since > SLACK_US && !player_late(proc, o->out_since))
+        sim_violation("p%d: not connected, and not told", proc);
+}
+
+/* A sync is answered, and the next one sent, or there is doubt: in half a
+ * time-out, twice a probe's interval and one more. */
+static void check_silence(int proc)
+{
+    struct own *o = &own[proc];
+    int64_t now = sim_now(), most = o->cfg.timeout_ms * INT64_C(1000) / 2;
+    evzk_session_stats st;
+
+    evzk_session_get_stats(o->p.s, &st);
+    if (o->told != TOLD_UP || o->p.closing || (int64_t)st.probes != o->probes ||
+        o->probed_at == 0) {
+        o->probes = (int64_t)st.probes;
+        o->probed_at = now;
+    }
+    if (now - o->probed_at > most + SLACK_US &&
+        !player_late(proc, o->probed_at))
+        sim_violation("p%d: the leader is silent, and it was not told", proc);
+}
+
+static void check_one(int proc)
+{
+    struct own *o = &own[proc];
+    int before;
+
+    if (proc_frozen(proc) > o->late_until)
+        o->late_until = proc_frozen(proc);
+    o->starved = o->starved || sim_alloc_failing(proc);
+    if (!o->p.s)
+        return;
+    before = sim_enter(proc);
+    note_id(&o->p);
+    check_lease(proc);
+    check_told(proc);
+    check_silence(proc);
+    sim_leave(before);
+}
+
+void players_check(void)
+{
+    for (int i = 0; i < SIM_PROCS; i++) {
+        if (own[i].wanted)
+            check_one(i);
+    }
+}
+
+void players_check_end(void)
+{
+    for (int i = 0; i < SIM_PROCS; i++) {
+        if (own[i].p.s || own[i].opening)
+            sim_violation("p%d: the session was not freed", i);
+        if (sim_live(i))
+            sim_violation("p%d: %zu blocks of memory are left", i, sim_live(i));
+    }
+    if (ens_sessions())
+        sim_violation("%zu sessions are left", ens_sessions());
+    if (ens_watches())
+        sim_violation("%zu watches are left", ens_watches());
+}

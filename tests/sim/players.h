@@ -1,0 +1,78 @@
+/* The processes of a scene, whatever the recipe: each has a session, hears its
+ * events, closes it and frees it, and is checked for what holds for every
+ * session. */
+#ifndef SIM_PLAYERS_H
+#define SIM_PLAYERS_H
+
+#include "evzk/session.h"
+#include "world.h"
+
+struct player {
+    evzk_session *s; /* NULL once freed. */
+    bool open;       /* Opened, and CLOSED not heard, not freed. */
+    bool closing;    /* Close or free was called. */
+    bool closed;     /* CLOSED was heard. */
+    int close_rc;
+    int64_t ids[8]; /* Sessions it had, newest last. */
+    unsigned n_ids;
+};
+
+struct player_config {
+    uint32_t timeout_ms;
+    const char *chroot; /* NULL: none. */
+    bool make_chroot;
+    unsigned window; /* 0: 8. */
+};
+
+/* Opens the session of process `proc` (entered by this).  An OOM is retried by
+ * a stage timer until it opens. */
+void player_open(int proc, const struct player_config *cfg);
+struct player *player_of(int proc);
+bool player_opening(int proc); /* Not open yet, and still tried. */
+
+/* Closes it (once), and frees it when CLOSED was heard.  The process must be
+ * entered. */
+void player_close(int proc);
+/* Frees it at once: CLOSED will not be heard. */
+void player_free(int proc);
+bool players_gone(void); /* All sessions that were opened are freed. */
+
+/* Every callback of an application begins with this: the explorer may call the
+ * library here.  After it, what called may be freed: look before touching. */
+void player_callback(int proc);
+/* Set by the faults; called by player_callback(). */
+extern void (*player_hook)(int proc);
+
+/* Round every call of the library: no callback may come from inside one. */
+void player_call(int proc);
+void player_called(int proc);
+/* For a callback to ask at its beginning: is it called as promised? */
+void player_heard(int proc, const char *what);
+
+/* What no library can foresee, done where the rules learn of it: the servers
+ * end the process's session before its time, and an operator deletes a znode.
+ * The faults and the scenes use these, and not ens_expire() and ens_delete().
+ */
+bool player_expire(int proc); /* False: it has no session that is alive. */
+int player_delete(const char *path);
+bool player_forced(int64_t session); /* Was ended by player_expire(). */
+bool player_broken(int64_t czxid);   /* Was deleted by player_delete(). */
+bool player_any_broken(void);
+/* The session has ended, or its end is proposed and nothing can stop it: the
+ * servers say so to its client before the end is committed. */
+bool player_over(int64_t session);
+
+/* What excuses an application's being told late, or told of want of memory. */
+bool player_late(int proc, int64_t since_us); /* It was frozen since then. */
+bool player_starved(int proc); /* An allocation of it was made to fail. */
+
+/* Sees every event of every machine; NULL: nobody.  Set by a scene's begin. */
+extern void (*player_trace)(int proc, const evzk_trace *t);
+
+/* What holds for every session; after everything that happens. */
+void players_check(void);
+/* At the end: no memory of any process is left, no session on the servers, no
+ * watch. */
+void players_check_end(void);
+
+#endif

@@ -1,0 +1,41 @@
+/* What the explorer knows of a recipe: its scenes, its rules, its calls.
+ *
+ * A scene has a few processes, each with a session, do something with the
+ * recipe by themselves: start, hold for a while, let go, free, close.  Its own
+ * memory is kept (SIM_KEEP).  It knows nothing of faults: whatever befalls it,
+ * the rules hold, and it comes to its end. */
+#ifndef SIM_SCENE_H
+#define SIM_SCENE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "recipes/kinds.h"
+
+struct sim_scene {
+    const char *name, *about;
+    int clients;
+    bool doubles;    /* Small enough for pairs of faults. */
+    const void *own; /* The recipe's description of it. */
+};
+
+struct sim_recipe {
+    const char *name;
+    const struct evzk__kind *kind; /* Whose moves and pairs are counted. */
+    const struct sim_scene *scenes;
+    unsigned n_scenes;
+    void (*begin)(const struct sim_scene *sc); /* In a world just begun. */
+    void (*check)(void);     /* The rules; after everything that happens. */
+    bool (*done)(void);      /* All has come to its end, and is closed. */
+    void (*check_end)(void); /* What must be true then: nothing is left. */
+    /* Calls of the library that the explorer makes at any time, also inside
+     * callbacks, for a process that is entered.  False: there is nothing to
+     * call it on (now). */
+    const char *const *calls; /* Names; NULL at the end. */
+    bool (*call)(int proc, unsigned which);
+};
+
+/* NULL at the end. */
+extern const struct sim_recipe *const sim_recipes[];
+
+#endif

@@ -1,0 +1,385 @@
+/* The lock's scenes at work: each process starts its locks, holds what it is
+ * granted for a while, lets go, frees, and closes its session when nothing is
+ * left to do.
+ *
+ * How it can fail: the explorer may release, cancel, free or close anything at
+ * any time, also inside a callback.  So after every callback out, and in every
+ * timer, a slot is looked at anew.
+ */
+#include "scene_lock.h"
+
+#include <string.h>
+
+#include "ens.h"
+#include "happen.h"
+#include "players.h"
+#include "wire.h"
+
+enum { LINGER_MS = 10, AGAIN_MS = 20 };
+
+struct lock_world lock_world;
+SIM_KEEP(lock_world)
+
+static const struct lock_scene *scene(void) { return lock_world.sc; }
+
+const char *lock_path(void) { return "/a/lock"; }
+
+const char *lock_dir(void)
+{
+    return scene()->chroot ? "/app/a/lock" : "/a/lock";
+}
+
+static int64_t us(int ms) { return ms * INT64_C(1000); }
+
+/* The end of what a process does. */
+
+static bool busy(int proc)
+{
+    const struct lock_slot *k = lock_world.slot;
+
+    for (; k < lock_world.slot + lock_world.slots; k++) {
+        if (k->proc == proc && k->l)
+            return true;
+    }
+    return lock_world.planned[proc] > 0 || lock_asking(proc) ||
+           lock_world.deeds > 0;
+}
+
+/* All is quiet and was never cut: then no watch may be left. */
+static void check_watches(int proc)
+{
+    const struct player *p = player_of(proc);
+    evzk_session_stats st;
+
+    evzk_session_get_stats(p->s, &st);
+    if (st.machines || st.queued || !evzk_session_connected(p->s))
+        return;
+    if (st.in_flight > 2) /* The lease's question, and one for a directory. */
+        sim_violation("%u requests of nobody", st.in_flight);
+    if (st.in_flight || st.losses)
+        return;
+    if (player_starved(proc))
+        return; /* A watch whose answer found no room is known to nobody. */
+    if (st.watches)
+        sim_violation("%u watches of nobody", st.watches);
+    if (ens_watches_of(evzk_session_id(p->s)))
+        sim_violation("watches of nobody at the servers");
+}
+
+static void close_idle(intptr_t arg)
+{
+    int proc = (int)arg;
+    const struct player *p = player_of(proc);
+
+    lock_world.idle[proc] = false;
+    if (busy(proc) || p->closing)
+        return;
+    if (p->s)
+        check_watches(proc);
+    player_close(proc);
+}
+
+void lock_maybe_close(int proc)
+{
+    if (busy(proc) || lock_world.idle[proc] || player_of(proc)->closing)
+        return;
+    lock_world.idle[proc] = true;
+    stage_at(us(LINGER_MS), proc, close_idle, proc);
+}
+
+/* Calls of the library: what they return follows from what was told. */
+
+static void release_due(intptr_t slot);
+static void cancel_due(intptr_t slot);
+static void free_due(intptr_t slot);
+
+static int index_of(const struct lock_slot *k)
+{
+    return (int)(k - lock_world.slot);
+}
+
+void lock_release(struct lock_slot *k)
+{
+    int want =
+        k->granted && !k->ended && !k->release ? EVZK_OK : EVZK_ERR_STATE;
+    int rc;
+
+    player_call((int)k->proc);
+    rc = evzk_lock_release(k->l);
+    player_called((int)k->proc);
+    sim_say("p%d release %d: %s", (int)k->proc, index_of(k), evzk_errname(rc));
+    if (rc != want)
+        sim_violation("release of lock %d gave %s", index_of(k),
+                      evzk_errname(rc));
+    k->release = k->release || rc == EVZK_OK;
+    if (rc == EVZK_OK && evzk_lock_held(k->l))
+        sim_violation("lock %d is held after its release", index_of(k));
+}
+
+void lock_cancel(struct lock_slot *k)
+{
+    int want =
+        !k->granted && !k->ended && !k->cancel ? EVZK_OK : EVZK_ERR_STATE;
+    bool leaving = strcmp(evzk_lock_state(k->l), "DELETING") == 0;
+    int rc;
+
+    player_call((int)k->proc);
+    rc = evzk_lock_cancel(k->l);
+    player_called((int)k->proc);
+    sim_say("p%d cancel %d: %s", (int)k->proc, index_of(k), evzk_errname(rc));
+    /* It may be giving up already, and has not said so yet. */
+    if (rc != want && !(leaving && rc == EVZK_ERR_STATE))
+        sim_violation("cancel of lock %d gave %s", index_of(k),
+                      evzk_errname(rc));
+    k->cancel = k->cancel || rc == EVZK_OK;
+}
+
+void lock_free(struct lock_slot *k)
+{
+    evzk_lock *l = k->l;
+    int proc = (int)k->proc;
+
+    k->l = NULL;
+    k->freed = true;
+    stage_cancel(release_due, index_of(k));
+    stage_cancel(cancel_due, index_of(k));
+    stage_cancel(free_due, index_of(k));
+    player_call(proc);
+    evzk_lock_free(l);
+    player_called(proc);
+    sim_say("p%d freed %d", proc, index_of(k));
+    if (k->plan->again && lock_world.slots < LOCK_SLOTS)
+        lock_start(proc, k->plan + 1);
+    lock_maybe_close(proc);
+}
+
+/* The processes. */
+
+static void let_go(struct lock_slot *k)
+{
+    if (k->plan->free_held)
+        lock_free(k);
+    else
+        lock_release(k);
+}
+
+static void release_due(intptr_t slot)
+{
+    struct lock_slot *k = &lock_world.slot[slot];
+
+    if (k->l && !k->release && !k->ended)
+        let_go(k);
+}
+
+static void cancel_due(intptr_t slot)
+{
+    struct lock_slot *k = &lock_world.slot[slot];
+
+    if (k->l && !k->granted && !k->ended)
+        lock_cancel(k);
+}
+
+static void free_due(intptr_t slot)
+{
+    struct lock_slot *k = &lock_world.slot[slot];
+
+    if (k->l)
+        lock_free(k);
+}
+
+static void granted(struct lock_slot *k)
+{
+    if (k->ended || k->release)
+        return;
+    if (k->plan->hold_ms == 0)
+        let_go(k);
+    else
+        stage_at(us(k->plan->hold_ms), (int)k->proc, release_due, index_of(k));
+}
+
+static const char *name_of(evzk_lock_event ev)
+{
+    static const char *const names[] = {"?",       "GRANTED",  "SUSPENDED",
+                                        "RESUMED", "REQUEUED", "RELEASED",
+                                        "LOST",    "FAILED"};
+
+    return ev >= 1 && ev <= EVZK_LOCK_FAILED ? names[ev] : names[0];
+}
+
+static void on_lock(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
+{
+    int slot = (int)(intptr_t)arg;
+    struct lock_slot *k = &lock_world.slot[slot];
+
+    sim_say("p%d lock %d is told %s %s", (int)k->proc, slot, name_of(ev),
+            evzk_errname(rc));
+    player_heard((int)k->proc, "a lock's callback");
+    if (k->l != l) {
+        sim_violation("lock %d: %s after it was freed", slot, name_of(ev));
+        return;
+    }
+    lock_told(k, ev, rc);
+    player_callback((int)k->proc);
+    if (k->l != l)
+        return;
+    if (ev == EVZK_LOCK_GRANTED)
+        granted(k);
+    if (ev >= EVZK_LOCK_RELEASED && k->plan->linger_ms)
+        stage_at(us(k->plan->linger_ms), (int)k->proc, free_due, slot);
+    else if (ev >= EVZK_LOCK_RELEASED)
+        lock_free(k);
+}
+
+static void set_timers(const struct lock_slot *k)
+{
+    const struct lock_plan *plan = k->plan;
+
+    if (plan->cancel_ms)
+        stage_at(us(plan->cancel_ms), plan->proc, cancel_due, index_of(k));
+    if (plan->free_ms)
+        stage_at(us(plan->free_ms), plan->proc, free_due, index_of(k));
+}
+
+static int acquire(struct lock_slot *k)
+{
+    static const evzk_acl nobody = {EVZK_PERM_ALL, "digest", "nobody:x"};
+    const struct lock_plan *plan = k->plan;
+    char data[2] = {'l', (char)('0' + index_of(k))};
+    evzk_lock_options opt = {.timeout_ms = plan->timeout_ms,
+                             .try_once = plan->try_once,
+                             .no_requeue = plan->no_requeue,
+                             .no_own_watch = plan->no_own_watch,
+                             .data = data,
+                             .data_len = sizeof data};
+    int rc;
+
+    if (plan->hidden) {
+        opt.acl = &nobody;
+        opt.acl_count = 1;
+    }
+    player_call((int)k->proc);
+    rc = evzk_lock_acquire(player_of((int)k->proc)->s, lock_path(), &opt,
+                           on_lock, (void *)(intptr_t)index_of(k), &k->l);
+    player_called((int)k->proc);
+    return rc;
+}
+
+bool lock_start(int proc, const struct lock_plan *plan)
+{
+    struct lock_slot *k = &lock_world.slot[lock_world.slots];
+    const struct player *p = player_of(proc);
+    int rc;
+
+    if (!p->s || lock_world.slots == LOCK_SLOTS)
+        return false;
+    k->plan = plan;
+    k->proc = proc;
+    k->began = sim_now();
+    rc = acquire(k);
+    sim_say("p%d acquire %d: %s", proc, index_of(k), evzk_errname(rc));
+    if (rc == EVZK_OK) {
+        lock_world.slots++;
+        k->used = true;
+        set_timers(k);
+    } else {
+        if (!(rc == EVZK_ERR_CLOSED && p->closing) &&
+            !(rc == EVZK_ERR_NOMEM && player_starved(proc)))
+            sim_violation("p%d: acquire gave %s", proc, evzk_errname(rc));
+        memset(k, 0, sizeof *k);
+    }
+    return rc == EVZK_OK;
+}
+
+static void start_due(intptr_t i)
+{
+    const struct lock_plan *plan = &scene()->plan[i];
+
+    if (player_opening(plan->proc)) {
+        stage_at(us(AGAIN_MS), plan->proc, start_due, i);
+        return;
+    }
+    lock_world.planned[plan->proc]--;
+    if (!lock_start(plan->proc, plan))
+        lock_maybe_close(plan->proc);
+}
+
+/* The beginning. */
+
+static void make_tree(const struct lock_scene *sc)
+{
+    if (sc->chroot && !sc->make_chroot)
+        ens_create("/app", "", 0, ZOO_PERSISTENT);
+    if (!sc->parents)
+        return;
+    ens_create("/a", "", 0, ZOO_PERSISTENT);
+    ens_create("/a/lock", "", 0, ZOO_PERSISTENT);
+    if (sc->foreign) {
+        ens_create("/a/lock/operator-lock-0000000000", "", 0, ZOO_PERSISTENT);
+        ens_create("/a/lock/-lock-0000000000", "", 0, ZOO_PERSISTENT);
+        ens_create("/a/lock/x-lock-000000000x", "", 0, ZOO_PERSISTENT);
+        ens_create("/a/lock/0000000000", "", 0, ZOO_PERSISTENT);
+    }
+    if (sc->sequence)
+        ens_set_sequence("/a/lock", sc->first);
+}
+
+static void set_plans(const struct lock_scene *sc)
+{
+    for (int i = 0; i < LOCK_PLANS; i++) {
+        const struct lock_plan *plan = &sc->plan[i];
+
+        if (plan->start_ms) {
+            lock_world.planned[plan->proc]++;
+            stage_at(us(plan->start_ms), plan->proc, start_due, i);
+        }
+    }
+    lock_deeds_begin();
+}
+
+/* A waiter that wakes and looks again: one for each that went, not more. */
+static void on_trace(int proc, const evzk_trace *t)
+{
+    lock_traced(proc, t);
+    if (strcmp(t->kind, "lock") == 0 && strcmp(t->event, "deleted") == 0 &&
+        strcmp(t->to, "LISTING") == 0)
+        lock_world.wakes++;
+}
+
+void lock_begin(const struct sim_scene *sc)
+{
+    static const struct ens_config servers = {.servers = 3,
+                                              .tick_ms = 100,
+                                              .commit_us = 2000,
+                                              .link_us = 1000,
+                                              .patience_us = 500000};
+    struct ens_config ens = servers;
+    struct player_config cfg = {.timeout_ms = LOCK_TIMEOUT_MS};
+
+    lock_world.sc = sc->own;
+    player_trace = on_trace;
+    ens.quirk_end = scene()->end;
+    if (scene()->tick_ms)
+        ens.tick_ms = scene()->tick_ms;
+    ens_begin(&ens);
+    make_tree(scene());
+    cfg.chroot = scene()->chroot;
+    cfg.make_chroot = scene()->make_chroot;
+    for (int p = 0; p < sc->clients; p++) {
+        wire_route(p, scene()->route[p]);
+        player_open(p, &cfg);
+    }
+    set_plans(scene());
+}
+
+bool lock_done(void)
+{
+    for (int64_t i = 0; i < lock_world.slots; i++) {
+        if (lock_world.slot[i].l)
+            return false;
+    }
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (lock_world.planned[p])
+            return false;
+    }
+    return lock_world.deeds == 0 && !lock_asking(-1) && players_gone();
+}

@@ -1,0 +1,152 @@
+/* The lock's scenes: what a scene says, and what its parts share. */
+#ifndef SIM_SCENE_LOCK_H
+#define SIM_SCENE_LOCK_H
+
+#include "evzk/lock.h"
+#include "scene.h"
+#include "world.h"
+
+enum {
+    LOCK_DEEDS = 3,   /* What others do in it. */
+    LOCK_PLANS = 5,   /* Locks that a scene starts by itself. */
+    LOCK_SLOTS = 10,  /* And those that the explorer adds. */
+    LOCK_NODES = 48,  /* Contenders seen in the tree, in all of a run. */
+    LOCK_QUERIES = 4, /* Look-ups at a time. */
+    LOCK_TIMEOUT_MS = 1000
+};
+
+/* One lock; the times are in milliseconds, 0 in *_ms is never but for hold. */
+struct lock_plan {
+    int proc, start_ms;
+    int hold_ms;            /* From GRANTED to release; 0: at once, inside. */
+    int cancel_ms, free_ms; /* From its start. */
+    int linger_ms;          /* From its final event until it is freed. */
+    bool free_held;         /* Freed, not released. */
+    bool again;             /* Another like it when it has ended. */
+    bool try_once, no_requeue, no_own_watch, hidden;
+    uint32_t timeout_ms;
+};
+
+enum lock_deed {
+    LOCK_NO_DEED,
+    LOCK_BREAK,   /* An operator deletes the znode of lock `which`. */
+    LOCK_EXPIRE,  /* The servers end the session of process `which`. */
+    LOCK_CLEAR,   /* An operator deletes the foreign contender. */
+    LOCK_DOUBT,   /* Process `which` hears nothing for a while, and no sync is
+                     answered until its lease is over. */
+    LOCK_ASK,     /* Process `which` looks up who contends. */
+    LOCK_AWAY,    /* It is cut, and finds no server for a while. */
+    LOCK_SILENCE, /* Nothing of it gets through for a while, either way. */
+    LOCK_LATE,    /* It hears nothing for a short while. */
+    LOCK_OFF,     /* Its follower is cut off, and no other is there. */
+    LOCK_CLOSE    /* It closes its session. */
+};
+
+struct lock_scene {
+    struct lock_plan plan[LOCK_PLANS];
+    struct {
+        enum lock_deed deed;
+        int at_ms, which;
+    } deed[LOCK_DEEDS];
+    int route[SIM_PROCS]; /* The server that a process is with at first. */
+    const char *chroot;
+    bool make_chroot;
+    bool parents;       /* The directory is there at first. */
+    bool foreign;       /* So are a contender that is nobody's, and others. */
+    bool sequence, end; /* Numbers begin at `first`; 3.8.0's end of them. */
+    int32_t first;
+    int32_t tick_ms; /* Of the servers; 0: a hundred. */
+};
+
+/* One lock of a run; a slot is used once. */
+struct lock_slot {
+    evzk_lock *l; /* NULL: not started, or freed. */
+    const struct lock_plan *plan;
+    int64_t proc, began, session;
+    uint64_t token;
+    int64_t lapse, doubt, orphan, missing, left; /* Since when; 0: is not. */
+    int64_t listing; /* In LISTING its server had applied this; 0: is not. */
+    uint64_t listing_on; /* By this connection. */
+    bool used, granted, suspended, ended;
+    bool release, cancel; /* Were asked for, with success. */
+    bool freed, gone;     /* Its znode is proved gone. */
+};
+
+/* A contender's znode, as it was seen in the true tree. */
+struct lock_node {
+    uint64_t name, guid; /* Hashes; guid 0: it begins with none. */
+    int64_t czxid, owner;
+    int32_t seq;
+    int16_t slot; /* Whose; -1: foreign. */
+    bool live, seen;
+    int64_t died; /* The change of the tree at which it was gone. */
+    int64_t died_zxid;
+};
+
+struct lock_world {
+    const struct lock_scene *sc;
+    struct lock_slot slot[LOCK_SLOTS];
+    int64_t slots, deeds;       /* Used; still to be done. */
+    int64_t planned[SIM_PROCS]; /* Locks still to be started. */
+    bool idle[SIM_PROCS];       /* A timer is set to close its session. */
+    struct lock_node node[LOCK_NODES];
+    int64_t nodes, changes, looked; /* Of the tree; the zxid seen last. */
+    struct {
+        uint64_t born;   /* The connection; 0: none. */
+        int64_t applied; /* What its server had, when it was made. */
+    } conn[SIM_PROCS];
+    uint64_t last_token;
+    int64_t deaths, wakes; /* Contenders gone; waiters that went to look. */
+    int64_t second, asked; /* Requests in the present second: its end, .. */
+};
+extern struct lock_world lock_world;
+
+/* scene_lock.c */
+void lock_begin(const struct sim_scene *sc);
+bool lock_done(void);
+const char *lock_dir(void);  /* In the true tree. */
+const char *lock_path(void); /* As the session names it. */
+bool lock_start(int proc, const struct lock_plan *plan);
+void lock_release(struct lock_slot *k);
+void lock_cancel(struct lock_slot *k);
+void lock_free(struct lock_slot *k);
+void lock_maybe_close(int proc); /* When it has nothing left to do. */
+extern const char *const lock_calls[];
+bool lock_call(int proc, unsigned which);
+
+/* scene_lock_deeds.c */
+void lock_deeds_begin(void);
+
+/* scene_lock_seen.c */
+void lock_seen_told(const struct lock_slot *k, evzk_lock_event ev);
+void lock_seen_check(struct lock_slot *k); /* Of one that is used. */
+void lock_seen_conns(void);
+void lock_traced(int proc, const evzk_trace *t);
+
+/* scene_lock_rules.c */
+/* Is true for longer than anybody may take to notice. */
+bool lock_lasts(const struct lock_slot *k, int64_t *since, bool is,
+                int64_t most);
+void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc);
+bool lock_denied(void); /* May NOAUTH be told to anybody? */
+void lock_check(void);
+void lock_check_end(void);
+
+/* scene_lock_tree.c */
+uint64_t lock_hash(const char *s, size_t n);
+bool lock_parse(const char *name, int32_t *seq); /* Is it a contender? */
+bool lock_before(const struct lock_node *a, const struct lock_node *b);
+void lock_look(void); /* Brings `node` up to date. */
+const struct lock_node *lock_node_of(const struct lock_slot *k);
+const struct lock_node *lock_node_named(const char *name);
+/* Deletes a node, as an operator would. */
+void lock_break(const struct lock_node *n);
+
+/* scene_lock_query.c */
+bool lock_ask(int proc);
+bool lock_asking(int proc);   /* -1: anybody. */
+bool lock_ask_free(int proc); /* Gives a look-up up. */
+
+extern const struct sim_recipe sim_lock, sim_lock_query;
+
+#endif

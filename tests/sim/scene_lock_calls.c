@@ -1,0 +1,106 @@
+/* The calls that the explorer makes at any time, on the first lock of a process
+ * that is there.
+ *
+ * How it can fail: calls that are made over and over keep a run from its end.
+ * So slots and look-ups are few, and what finds none does nothing. */
+#include "players.h"
+#include "scene_lock.h"
+
+const char *const lock_calls[] = {
+    "release",    "cancel",   "free",          "acquire",      "query",
+    "free-query", "add-auth", "close-session", "free-session", NULL};
+
+enum call {
+    RELEASE,
+    CANCEL,
+    FREE,
+    ACQUIRE,
+    QUERY,
+    FREE_QUERY,
+    AUTH,
+    CLOSE,
+    FREE_SESSION
+};
+
+static struct lock_slot *first_of(int proc)
+{
+    struct lock_slot *k = lock_world.slot;
+
+    for (; k < lock_world.slot + lock_world.slots; k++) {
+        if (k->proc == proc && k->l)
+            return k;
+    }
+    return NULL;
+}
+
+static bool add_auth(int proc)
+{
+    const struct player *p = player_of(proc);
+    int rc;
+
+    if (!p->s)
+        return false;
+    player_call(proc);
+    rc = evzk_session_add_auth(p->s, "digest", "who:secret", 10);
+    player_called(proc);
+    if (rc != EVZK_OK && !(rc == EVZK_ERR_CLOSED && p->closing) &&
+        !(rc == EVZK_ERR_NOMEM && player_starved(proc)))
+        sim_violation("p%d: add_auth gave %s", proc, evzk_errname(rc));
+    return true;
+}
+
+static bool on_lock(struct lock_slot *k, enum call what)
+{
+    if (!k)
+        return false;
+    if (what == RELEASE)
+        lock_release(k);
+    else if (what == CANCEL)
+        lock_cancel(k);
+    else
+        lock_free(k);
+    return true;
+}
+
+static bool start(int proc)
+{
+    static const struct lock_plan plan = {.hold_ms = 10};
+
+    if (!player_of(proc)->s || lock_world.slots == LOCK_SLOTS)
+        return false;
+    (void)lock_start(proc, &plan); /* It may well be refused. */
+    return true;
+}
+
+static bool on_session(int proc, enum call what)
+{
+    if (!player_of(proc)->s)
+        return false;
+    if (what == CLOSE)
+        player_close(proc);
+    else
+        player_free(proc);
+    return true;
+}
+
+bool lock_call(int proc, unsigned which)
+{
+    switch ((enum call)which) {
+    case RELEASE:
+    case CANCEL:
+    case FREE:
+        return on_lock(first_of(proc), (enum call)which);
+    case ACQUIRE:
+        return start(proc);
+    case QUERY:
+        return lock_ask(proc);
+    case FREE_QUERY:
+        return lock_ask_free(proc);
+    case AUTH:
+        return add_auth(proc);
+    case CLOSE:
+    case FREE_SESSION:
+        return on_session(proc, (enum call)which);
+    }
+    return false;
+}

@@ -1,0 +1,132 @@
+/* What others do in a scene, and what befalls it without a fault: operators,
+ * the servers, the network.
+ *
+ * How it can fail: a deed that comes before the sessions are open would be done
+ * to nobody.  So it waits for them.
+ */
+#include "ens.h"
+#include "happen.h"
+#include "players.h"
+#include "scene_lock.h"
+#include "wire.h"
+
+enum { AGAIN_MS = 20 };
+
+static int64_t us(int ms) { return ms * INT64_C(1000); }
+
+static void refuse_all(int ms)
+{
+    for (int server = 0; server < 3; server++)
+        wire_refuse(server, sim_now() + us(ms));
+}
+
+static void cut_off(int proc)
+{
+    int conn = wire_conn_of(proc);
+
+    if (conn >= 0 && wire_server(conn) != 0)
+        ens_cut(wire_server(conn), sim_now() + us(2000));
+    refuse_all(2000);
+}
+
+static void close_session(int proc)
+{
+    int before = sim_enter(proc);
+
+    player_close(proc);
+    sim_leave(before);
+}
+
+static void do_deed(enum lock_deed deed, int which)
+{
+    const struct lock_node *n = lock_world.node;
+
+    switch (deed) {
+    case LOCK_BREAK:
+        n = lock_node_of(&lock_world.slot[which]);
+        if (n)
+            lock_break(n);
+        break;
+    case LOCK_CLEAR:
+        for (; n < lock_world.node + lock_world.nodes; n++) {
+            if (n->live && n->slot < 0)
+                lock_break(n);
+        }
+        break;
+    case LOCK_EXPIRE:
+        player_expire(which);
+        break;
+    case LOCK_DOUBT:
+        wire_hold(wire_conn_of(which), WIRE_DOWNWARD, sim_now() + us(600));
+        ens_create("/stalled", "", 0, ZOO_PERSISTENT);
+        ens_hold_commits(sim_now() + us(1300));
+        break;
+    case LOCK_ASK:
+        lock_ask(which);
+        break;
+    case LOCK_AWAY:
+        refuse_all(200);
+        wire_cut(wire_conn_of(which));
+        break;
+    case LOCK_SILENCE:
+        wire_hold_all(which, sim_now() + us(900));
+        break;
+    case LOCK_LATE:
+        wire_hold(wire_conn_of(which), WIRE_DOWNWARD, sim_now() + us(280));
+        break;
+    case LOCK_OFF:
+        cut_off(which);
+        break;
+    case LOCK_CLOSE:
+        close_session(which);
+        break;
+    case LOCK_NO_DEED:
+        break;
+    }
+}
+
+static bool anybody_opening(void)
+{
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (player_opening(p))
+            return true;
+    }
+    return false;
+}
+
+static void deed_due(intptr_t i)
+{
+    enum lock_deed deed = lock_world.sc->deed[i].deed;
+
+    if (anybody_opening()) {
+        stage_at(us(AGAIN_MS),
+                 deed == LOCK_ASK ? lock_world.sc->deed[i].which : -1, deed_due,
+                 i);
+        return;
+    }
+    lock_world.deeds--;
+    do_deed(deed, lock_world.sc->deed[i].which);
+    for (int p = 0; lock_world.deeds == 0 && p < SIM_PROCS; p++) {
+        int before;
+
+        if (!player_of(p)->s)
+            continue;
+        before = sim_enter(p);
+        lock_maybe_close(p);
+        sim_leave(before);
+    }
+}
+
+void lock_deeds_begin(void)
+{
+    for (int i = 0; i < LOCK_DEEDS; i++) {
+        enum lock_deed deed = lock_world.sc->deed[i].deed;
+
+        if (deed == LOCK_NO_DEED)
+            continue;
+        lock_world.deeds++;
+        stage_at(us(lock_world.sc->deed[i].at_ms),
+                 deed == LOCK_ASK ? lock_world.sc->deed[i].which : -1, deed_due,
+                 i);
+    }
+}

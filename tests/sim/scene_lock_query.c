@@ -1,0 +1,171 @@
+/* Look-ups of who contends, and their rules.
+ *
+ * What a look-up says was true: each of whom it tells was there at some moment
+ * between the question and the answer, and whoever was there all the time is
+ * told of.  It need not be what was there at any one moment: the names come
+ * first, what they say of themselves after, and who has left by then is left
+ * out.
+ *
+ * How it can fail: the tree is looked at after everything that happens, so what
+ * was true in between is not known.  In between nothing was true for long.
+ */
+#include <string.h>
+
+#include "players.h"
+#include "scene_lock.h"
+
+static struct query {
+    evzk_lock_query *q;     /* NULL: free. */
+    int64_t proc, asked;    /* The change of the tree it was asked after. */
+    bool there[LOCK_NODES]; /* Who was. */
+} queries[LOCK_QUERIES];
+SIM_KEEP(queries)
+
+bool lock_asking(int proc)
+{
+    for (int i = 0; i < LOCK_QUERIES; i++) {
+        if (queries[i].q && (proc < 0 || queries[i].proc == proc))
+            return true;
+    }
+    return false;
+}
+
+static void end_query(struct query *q)
+{
+    evzk_lock_query *gone = q->q;
+    int proc = (int)q->proc;
+
+    memset(q, 0, sizeof *q);
+    player_call(proc);
+    evzk_lock_query_free(gone);
+    player_called(proc);
+    lock_maybe_close(proc);
+}
+
+bool lock_ask_free(int proc)
+{
+    for (int i = 0; i < LOCK_QUERIES; i++) {
+        if (queries[i].q && queries[i].proc == proc) {
+            end_query(&queries[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_one(const struct query *q, const evzk_contender *c,
+                      bool first)
+{
+    const struct lock_node *n = lock_node_named(c->node);
+
+    if (!n)
+        sim_violation("a look-up tells of %s, which never was", c->node);
+    else if (!n->live && n->died <= q->asked)
+        sim_violation("a look-up tells of %s, which had gone", c->node);
+    else if (c->hidden
+                 ? c->session || c->token || c->data_len
+                 : c->session != n->owner || c->token != (uint64_t)n->czxid)
+        sim_violation("a look-up tells wrongly of %s", c->node);
+    if (c->holder != first)
+        sim_violation("a look-up is wrong about who holds");
+    if (n && n->slot >= 0 && c->hidden != lock_world.slot[n->slot].plan->hidden)
+        sim_violation("a look-up is wrong about who hides");
+}
+
+static bool has(const evzk_contender *v, size_t n, const struct lock_node *node)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (lock_node_named(v[i].node) == node)
+            return true;
+    }
+    return false;
+}
+
+static void check_all(const struct query *q, const evzk_contender *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct lock_node *a, *b;
+
+        check_one(q, &v[i], i == 0);
+        if (i == 0)
+            continue;
+        a = lock_node_named(v[i - 1].node);
+        b = lock_node_named(v[i].node);
+        if (a && b && lock_before(b, a))
+            sim_violation("a look-up is out of order at %s", v[i].node);
+    }
+    for (int64_t i = 0; i < lock_world.nodes; i++) {
+        const struct lock_node *node = &lock_world.node[i];
+
+        if (q->there[i] && node->live && !has(v, n, node))
+            sim_violation("a look-up misses %d of lock %d", node->seq,
+                          node->slot);
+    }
+}
+
+static bool rc_ok(int proc, int rc)
+{
+    if (rc == EVZK_ERR_CLOSED)
+        return player_of(proc)->closing;
+    if (rc == EVZK_ERR_NOAUTH)
+        return lock_denied();
+    return rc == EVZK_OK || (rc == EVZK_ERR_NOMEM && player_starved(proc));
+}
+
+static void on_answer(evzk_lock_query *answered, int rc,
+                      const evzk_contender *v, size_t n, void *arg)
+{
+    struct query *q = &queries[(intptr_t)arg];
+    int proc = (int)q->proc;
+
+    sim_say("p%d look-up: %s, %zu contend", proc, evzk_errname(rc), n);
+    if (q->q != answered) {
+        sim_violation("a look-up answered after it was freed");
+        return;
+    }
+    player_heard(proc, "a look-up's callback");
+    if (!rc_ok(proc, rc))
+        sim_violation("p%d: a look-up gave %s", proc, evzk_errname(rc));
+    if (rc == EVZK_OK)
+        check_all(q, v, n);
+    else if (n != 0 || v)
+        sim_violation("p%d: a look-up failed, and tells", proc);
+    player_callback(proc);
+    if (q->q == answered)
+        end_query(q);
+}
+
+static struct query *free_one(void)
+{
+    for (int i = 0; i < LOCK_QUERIES; i++) {
+        if (!queries[i].q)
+            return &queries[i];
+    }
+    return NULL;
+}
+
+bool lock_ask(int proc)
+{
+    const struct player *p = player_of(proc);
+    struct query *q = free_one();
+    int rc;
+
+    if (!q || !p->s)
+        return false;
+    q->proc = proc;
+    q->asked = lock_world.changes;
+    for (int64_t i = 0; i < lock_world.nodes; i++)
+        q->there[i] = lock_world.node[i].live;
+    player_call(proc);
+    rc = evzk_lock_query_start(p->s, lock_path(), on_answer,
+                               (void *)(intptr_t)(q - queries), &q->q);
+    player_called(proc);
+    sim_say("p%d look-up: %s", proc, evzk_errname(rc));
+    if (rc == EVZK_OK)
+        return true;
+    if (!(rc == EVZK_ERR_CLOSED && p->closing) &&
+        !(rc == EVZK_ERR_NOMEM && player_starved(proc)))
+        sim_violation("p%d: a look-up gave %s at once", proc, evzk_errname(rc));
+    memset(q, 0, sizeof *q);
+    return false;
+}

@@ -1,0 +1,380 @@
+/* The lock's rules, asked after everything that happens, against the true tree.
+ *
+ * Above all: never do two believe that they hold.  Belief is evzk_lock_held(),
+ * asked of every lock at the same moment.
+ *
+ * Two things no lock can foresee, and they excuse: an operator deletes the
+ * holder's znode, and the servers end a session before its time.  Then the next
+ * may be granted before the holder hears of it; but nothing else is excused.
+ *
+ * How it can fail: a rule that is silent where it should speak.  The scenes are
+ * there to make each of them speak when the library is broken on purpose.
+ */
+#include <string.h>
+
+#include "ens.h"
+#include "players.h"
+#include "scene_lock.h"
+
+enum {
+    SLACK_US = 20000,
+    ORPHAN_US = 15 * 1000 * 1000, /* No fault lasts so long. */
+    STORM = 600,                  /* Requests in a second. */
+    SECOND_US = 1000 * 1000
+};
+
+static int index_of(const struct lock_slot *k)
+{
+    return (int)(k - lock_world.slot);
+}
+
+static const struct player *player(const struct lock_slot *k)
+{
+    return player_of((int)k->proc);
+}
+
+/* Its end could not be foreseen. */
+static bool excused(const struct lock_slot *k)
+{
+    return player_broken((int64_t)k->token) || player_forced(k->session);
+}
+
+static bool expired_once(const struct player *p)
+{
+    for (unsigned i = 0; i < p->n_ids; i++) {
+        if (player_over(p->ids[i]))
+            return true;
+    }
+    return false;
+}
+
+/* What is told. */
+
+static void check_first(const struct lock_slot *k, const struct lock_node *own)
+{
+    const struct lock_node *n = lock_world.node;
+
+    /* One that came later with a lower number was made by hand. */
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->live && n->czxid < own->czxid && lock_before(n, own))
+            sim_violation("lock %d is granted, and %d is before it",
+                          index_of(k), n->seq);
+    }
+}
+
+static void check_granted(struct lock_slot *k)
+{
+    const struct lock_node *own = lock_node_named(evzk_lock_node(k->l));
+
+    k->session = evzk_session_id(player(k)->s);
+    k->token = evzk_lock_token(k->l);
+    if (k->granted || k->cancel || player(k)->closing)
+        sim_violation("lock %d: GRANTED out of turn", index_of(k));
+    if (!evzk_lock_held(k->l))
+        sim_violation("lock %d: GRANTED and not held", index_of(k));
+    if (own && own->live)
+        check_first(k, own);
+    if (excused(k))
+        return;
+    if (k->token <= lock_world.last_token && !excused(k))
+        sim_violation("lock %d: its token is not greater", index_of(k));
+    if (k->token > lock_world.last_token)
+        lock_world.last_token = k->token;
+    if (!own || !own->live || own->slot != index_of(k))
+        sim_violation("lock %d is granted without a znode", index_of(k));
+    else if (own->owner != k->session || (uint64_t)own->czxid != k->token)
+        sim_violation("lock %d is granted another's znode", index_of(k));
+}
+
+/* Errors that end a lock of any kind. */
+static bool session_error(const struct lock_slot *k, int rc)
+{
+    if (rc == EVZK_ERR_CLOSED)
+        return player(k)->closing;
+    if (rc == EVZK_ERR_NOMEM)
+        return player_starved((int)k->proc);
+    return false;
+}
+
+static bool lost_rc_ok(const struct lock_slot *k, int rc)
+{
+    if (rc == EVZK_ERR_EXPIRED)
+        return expired_once(player(k));
+    if (rc == EVZK_ERR_NODEGONE)
+        return player_broken((int64_t)k->token);
+    if (rc == EVZK_ERR_NOMEM)
+        return false; /* What it takes to hold on is asked again. */
+    return rc == EVZK_ERR_LEASE || session_error(k, rc);
+}
+
+static bool timeout_ok(const struct lock_slot *k)
+{
+    return k->plan->timeout_ms && !k->cancel &&
+           sim_now() >= k->began + k->plan->timeout_ms * INT64_C(1000);
+}
+
+static bool at_the_end(const struct lock_slot *k)
+{
+    (void)k;
+    return lock_world.sc->sequence;
+}
+
+/* One that hides makes the directory anew, and hides that too. */
+bool lock_denied(void)
+{
+    return lock_world.sc->plan[0].hidden && player_any_broken();
+}
+
+static bool failed_rc_ok(const struct lock_slot *k, int rc)
+{
+    switch (rc) {
+    case EVZK_ERR_CANCELED:
+        return k->cancel;
+    case EVZK_ERR_TIMEOUT:
+        return timeout_ok(k);
+    case EVZK_ERR_BUSY:
+        return k->plan->try_once && !k->cancel;
+    case EVZK_ERR_EXPIRED:
+        return k->plan->no_requeue && expired_once(player(k));
+    case EVZK_ERR_NODEGONE:
+        return k->plan->no_requeue && player_any_broken();
+    case EVZK_ERR_SEQUENCE:
+        return at_the_end(k);
+    case EVZK_ERR_NOAUTH:
+        return lock_denied() ||
+               (lock_world.sc->plan[0].hidden && !k->plan->hidden);
+    }
+    return session_error(k, rc);
+}
+
+static bool requeued_rc_ok(const struct lock_slot *k, int rc)
+{
+    if (k->plan->no_requeue)
+        return false;
+    return rc == EVZK_ERR_EXPIRED
+               ? expired_once(player(k))
+               : rc == EVZK_ERR_NODEGONE && player_any_broken();
+}
+
+/* Told that the znode is gone: then it is, for ever. */
+static bool proves_gone(const struct lock_slot *k, int rc)
+{
+    if (rc == EVZK_OK || rc == EVZK_ERR_CANCELED)
+        return true;
+    if (player(k)->closing)
+        return false; /* The servers may not have answered. */
+    if (rc == EVZK_ERR_BUSY || rc == EVZK_ERR_SEQUENCE)
+        return k->plan->timeout_ms == 0; /* Its end does not wait for that. */
+    return rc == EVZK_ERR_CANCELED;
+}
+
+static void check_gone(struct lock_slot *k, int rc)
+{
+    const struct lock_node *own = lock_node_of(k);
+
+    k->gone = proves_gone(k, rc);
+    if (k->gone && own && !player_over(own->owner))
+        sim_violation("lock %d has ended, and its znode is there", index_of(k));
+}
+
+static bool in_turn(const struct lock_slot *k, evzk_lock_event ev)
+{
+    if (k->ended)
+        return false;
+    switch (ev) {
+    case EVZK_LOCK_GRANTED:
+        return !k->granted;
+    case EVZK_LOCK_SUSPENDED:
+        return k->granted && !k->suspended && !k->release;
+    case EVZK_LOCK_RESUMED:
+        return k->granted && k->suspended && !k->release;
+    case EVZK_LOCK_REQUEUED:
+        return !k->granted && !k->cancel;
+    case EVZK_LOCK_RELEASED:
+        return k->granted && k->release;
+    case EVZK_LOCK_LOST:
+        return k->granted && !k->release;
+    case EVZK_LOCK_FAILED:
+        return !k->granted;
+    }
+    return false;
+}
+
+static bool rc_ok(const struct lock_slot *k, evzk_lock_event ev, int rc)
+{
+    switch (ev) {
+    case EVZK_LOCK_GRANTED:
+    case EVZK_LOCK_SUSPENDED:
+    case EVZK_LOCK_RESUMED:
+        return rc == EVZK_OK;
+    case EVZK_LOCK_REQUEUED:
+        return requeued_rc_ok(k, rc);
+    case EVZK_LOCK_RELEASED:
+        return rc == EVZK_OK || (rc == EVZK_ERR_CLOSED && player(k)->closing);
+    case EVZK_LOCK_LOST:
+        return lost_rc_ok(k, rc);
+    case EVZK_LOCK_FAILED:
+        return failed_rc_ok(k, rc);
+    }
+    return false;
+}
+
+void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc)
+{
+    if (!in_turn(k, ev))
+        sim_violation("lock %d: event %d out of turn", index_of(k), ev);
+    if (!rc_ok(k, ev, rc))
+        sim_violation("lock %d: event %d with %s", index_of(k), ev,
+                      evzk_errname(rc));
+    lock_seen_told(k, ev);
+    if (ev == EVZK_LOCK_GRANTED) {
+        check_granted(k);
+        k->granted = true;
+    }
+    if (ev == EVZK_LOCK_SUSPENDED || ev == EVZK_LOCK_RESUMED)
+        k->suspended = ev == EVZK_LOCK_SUSPENDED;
+    if (ev < EVZK_LOCK_RELEASED)
+        return;
+    k->ended = true;
+    check_gone(k, rc);
+    if (evzk_lock_held(k->l))
+        sim_violation("lock %d has ended, and is held", index_of(k));
+}
+
+/* What is believed. */
+
+static void check_held(const struct lock_slot *k)
+{
+    const struct lock_node *own = lock_node_of(k);
+
+    if (!k->granted || k->ended || k->release || player(k)->closing)
+        sim_violation("lock %d is held, and should not be", index_of(k));
+    if (excused(k))
+        return;
+    if (!own || (uint64_t)own->czxid != k->token)
+        sim_violation("lock %d is held, and its znode is gone", index_of(k));
+    else if (!ens_alive(own->owner))
+        sim_violation("lock %d is held, and its session is over", index_of(k));
+}
+
+/* Is true for longer than anybody may take to notice. */
+bool lock_lasts(const struct lock_slot *k, int64_t *since, bool is,
+                int64_t most)
+{
+    if (!is) {
+        *since = 0;
+        return false;
+    }
+    if (*since == 0)
+        *since = sim_now();
+    return sim_now() - *since > most && !player_late((int)k->proc, *since);
+}
+
+static void check_holder(struct lock_slot *k)
+{
+    const evzk_session *s = player(k)->s;
+    bool is = k->granted && !k->ended && !k->release && !player(k)->closing;
+
+    if (lock_lasts(k, &k->lapse, is && evzk_session_lease_ms(s) == 0, SLACK_US))
+        sim_violation("lock %d: the lease is over, and it was not told",
+                      index_of(k));
+    if (lock_lasts(k, &k->doubt,
+                   is && !k->suspended && !evzk_session_connected(s), SLACK_US))
+        sim_violation("lock %d: in doubt, and it was not told", index_of(k));
+}
+
+static bool has_one_before(const struct lock_node *own)
+{
+    const struct lock_node *n = lock_world.node;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->live && n != own && (lock_before(n, own) || n->seq == own->seq))
+            return true;
+    }
+    return false;
+}
+
+static void check_waiter(struct lock_slot *k)
+{
+    const struct lock_node *own = lock_node_of(k);
+    bool watching = !k->granted && !k->ended && !k->cancel && own &&
+                    strcmp(evzk_lock_state(k->l), "WATCHING") == 0;
+    int64_t late = k->began + k->plan->timeout_ms * INT64_C(1000);
+
+    if (lock_lasts(k, &k->orphan, watching && !has_one_before(own), ORPHAN_US))
+        sim_violation("lock %d waits for nobody", index_of(k));
+    if (k->plan->timeout_ms && !k->granted && !k->ended && !k->cancel &&
+        sim_now() > late + SLACK_US && !player_late((int)k->proc, late))
+        sim_violation("lock %d: its time-out passed, and it was not told",
+                      index_of(k));
+}
+
+/* Whether it believes that it holds, and may be blamed for it. */
+static bool check_slot(struct lock_slot *k)
+{
+    int before = sim_enter((int)k->proc);
+    bool held = evzk_lock_held(k->l);
+
+    if (held)
+        check_held(k);
+    else if (evzk_lock_lease_ms(k->l))
+        sim_violation("lock %d: a lease, and not held", index_of(k));
+    if (evzk_lock_token(k->l) != (k->granted ? k->token : 0))
+        sim_violation("lock %d: its token has changed", index_of(k));
+    check_holder(k);
+    check_waiter(k);
+    sim_leave(before);
+    return held && !excused(k);
+}
+
+/* No herd, and no storm. */
+static void check_traffic(void)
+{
+    int64_t now = sim_now(), all = (int64_t)ens_requests(ENS_ALL);
+
+    /* One that is broken and does not know may watch with another. */
+    if (lock_world.wakes > lock_world.deaths && !player_any_broken())
+        sim_violation("%lld went, and %lld were woken",
+                      (long long)lock_world.deaths,
+                      (long long)lock_world.wakes);
+    if (now >= lock_world.second) {
+        lock_world.second = now + SECOND_US;
+        lock_world.asked = all;
+    }
+    if (all - lock_world.asked > STORM)
+        sim_violation("a storm of requests");
+}
+
+void lock_check(void)
+{
+    const struct lock_slot *holder = NULL;
+
+    lock_look();
+    lock_seen_conns();
+    for (struct lock_slot *k = lock_world.slot;
+         k < lock_world.slot + lock_world.slots; k++) {
+        lock_seen_check(k);
+        if (!k->l || !check_slot(k))
+            continue;
+        if (holder)
+            sim_violation("locks %d and %d are held at the same time",
+                          index_of(holder), index_of(k));
+        holder = k;
+    }
+    check_traffic();
+}
+
+void lock_check_end(void)
+{
+    const struct lock_node *n = lock_world.node;
+
+    lock_look();
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->live && n->slot >= 0)
+            sim_violation("a znode of lock %d is left", n->slot);
+    }
+    for (int64_t i = 0; i < lock_world.slots; i++) {
+        if (!lock_world.slot[i].freed)
+            sim_violation("lock %d was not freed", (int)i);
+    }
+}

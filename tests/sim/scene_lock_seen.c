@@ -1,0 +1,132 @@
+/* The lock's rules of what must be seen: a znode that is gone, or left, and a
+ * listing or a look that was answered and says so.
+ *
+ * What a server had applied when a connection to it was made, or when a listing
+ * was still to be asked for, is in every answer that comes of it.  So one that
+ * goes by the answer knows at least that, whoever deleted what.
+ *
+ * How it can fail: what is awaited takes time, more of it when faults are
+ * about. So the bounds are longer than any of them; a scene must last as long.
+ */
+#include <string.h>
+
+#include "ens.h"
+#include "players.h"
+#include "scene_lock.h"
+#include "wire.h"
+
+enum {
+    MISSING_US = 3 * 1000 * 1000, /* No server lags so long. */
+    LEFT_US = 3 * 1000 * 1000
+};
+
+static int index_of(const struct lock_slot *k)
+{
+    return (int)(k - lock_world.slot);
+}
+
+static const struct player *player(const struct lock_slot *k)
+{
+    return player_of((int)k->proc);
+}
+
+/* Somebody deleted its znode: that is never silence. */
+static void check_missing(struct lock_slot *k)
+{
+    const char *state = evzk_lock_state(k->l);
+    bool has_place = k->granted || strcmp(state, "WATCHING") == 0;
+    bool going = k->ended || k->release || k->cancel || player(k)->closing;
+
+    if (lock_lasts(k, &k->missing,
+                   has_place && !going && !k->plan->no_own_watch &&
+                       !lock_node_of(k) && evzk_session_connected(player(k)->s),
+                   MISSING_US))
+        sim_violation("lock %d: its znode is gone, and it was not told",
+                      index_of(k));
+}
+
+/* It is over, its session lives on: then its znode is not to stay. */
+static void check_left(struct lock_slot *k)
+{
+    const struct lock_node *own = lock_node_of(k);
+    const struct player *p = player(k);
+    bool alive = own && p->s && !p->closing && evzk_session_connected(p->s) &&
+                 own->owner == evzk_session_id(p->s) &&
+                 !player_over(own->owner);
+
+    if (lock_lasts(k, &k->left, alive && (k->ended || k->freed), LEFT_US))
+        sim_violation("lock %d is over, and its znode stays", index_of(k));
+}
+
+/* Noted after everything that happens: the listing is not asked for before. */
+static void note_listing(struct lock_slot *k)
+{
+    int conn = wire_conn_of((int)k->proc);
+    bool listing = k->l && strcmp(evzk_lock_state(k->l), "LISTING") == 0;
+
+    if (!listing || conn < 0) {
+        k->listing = 0;
+        k->listing_on = 0;
+    } else if (k->listing_on != wire_born(conn)) {
+        k->listing = ens_applied(wire_server(conn));
+        k->listing_on = wire_born(conn);
+    }
+}
+
+void lock_seen_check(struct lock_slot *k)
+{
+    int before = sim_enter((int)k->proc);
+
+    if (k->l)
+        check_missing(k);
+    check_left(k);
+    note_listing(k);
+    sim_leave(before);
+}
+
+void lock_seen_conns(void)
+{
+    for (int p = 0; p < SIM_PROCS; p++) {
+        int conn = wire_conn_of(p);
+        uint64_t born = conn < 0 ? 0 : wire_born(conn);
+
+        if (born == lock_world.conn[p].born)
+            continue;
+        lock_world.conn[p].born = born;
+        lock_world.conn[p].applied =
+            conn < 0 ? 0 : ens_applied(wire_server(conn));
+    }
+}
+
+/* What it is told goes by an answer that cannot have shown its znode. */
+void lock_seen_told(const struct lock_slot *k, evzk_lock_event ev)
+{
+    const struct lock_node *own = lock_node_named(evzk_lock_node(k->l));
+    int64_t seen = lock_world.conn[k->proc].applied;
+
+    if (ev != EVZK_LOCK_GRANTED && ev != EVZK_LOCK_RESUMED)
+        return;
+    if (ev == EVZK_LOCK_GRANTED && k->listing > seen &&
+        k->listing_on == lock_world.conn[k->proc].born)
+        seen = k->listing;
+    if (own && !own->live && own->died_zxid <= seen)
+        sim_violation("lock %d is told %s, and its znode was seen to be gone",
+                      index_of(k),
+                      ev == EVZK_LOCK_GRANTED ? "GRANTED" : "RESUMED");
+}
+
+/* What may be asked again is, when there was no memory for the answer. */
+void lock_traced(int proc, const evzk_trace *t)
+{
+    static const char *const again[] = {"LISTING", "WATCHING", "CONFIRMING",
+                                        "HELD"};
+
+    if (strcmp(t->kind, "lock") != 0 || t->rc != EVZK_ERR_NOMEM || !t->from ||
+        strcmp(t->from, t->to) == 0)
+        return;
+    for (unsigned i = 0; i < sizeof again / sizeof again[0]; i++) {
+        if (strcmp(t->from, again[i]) == 0)
+            sim_violation("p%d: %s is given up for want of memory", proc,
+                          again[i]);
+    }
+}

@@ -1,0 +1,230 @@
+/* The lock's directory as it truly is: which contenders are there, whose they
+ * are, and which have been.
+ *
+ * Nothing of the library is used here: names are read anew, and who owns a
+ * znode is known from its data, which the scene chose.
+ *
+ * How it can fail: a znode that comes and goes between two looks is not seen.
+ * The look is after everything that happens, and one commit makes one change.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ens.h"
+#include "players.h"
+#include "scene_lock.h"
+
+enum { KIDS = 40, PATH = 160, GUID = 36, NAME_MOST = 95 };
+
+static const char mark[] = "-lock-";
+
+uint64_t lock_hash(const char *s, size_t n)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)s[i]) * UINT64_C(1099511628211);
+    return h;
+}
+
+/* Ten digits, or a sign and as many as make it ten characters, or more. */
+static bool read_number(const char *s, int32_t *seq)
+{
+    bool minus = s[0] == '-';
+    size_t n = strlen(s);
+    int64_t v = 0;
+
+    if (n < 10 || n > 11 || (n == 11 && (!minus || s[1] == '0')))
+        return false;
+    for (size_t i = minus; i < n; i++) {
+        if (s[i] < '0' || s[i] > '9')
+            return false;
+        v = v * 10 + (s[i] - '0');
+    }
+    v = minus ? -v : v;
+    if (v > INT32_MAX || v < INT32_MIN || (minus && v == 0))
+        return false;
+    *seq = (int32_t)v;
+    return true;
+}
+
+bool lock_parse(const char *name, int32_t *seq)
+{
+    const char *p = name;
+
+    if (strlen(name) > NAME_MOST)
+        return false;
+    while ((p = strstr(p + 1, mark)) != NULL) {
+        if (read_number(p + sizeof mark - 1, seq))
+            return true;
+    }
+    return false;
+}
+
+bool lock_before(const struct lock_node *a, const struct lock_node *b)
+{
+    return (int32_t)((uint32_t)a->seq - (uint32_t)b->seq) < 0;
+}
+
+static const char *path_of(char out[PATH], const char *name)
+{
+    size_t dir = strlen(lock_dir()), n = strlen(name);
+
+    if (dir + n + 2 > PATH)
+        return NULL;
+    memcpy(out, lock_dir(), dir);
+    out[dir] = '/';
+    memcpy(out + dir + 1, name, n + 1);
+    return out;
+}
+
+/* "l4" is lock 4's. */
+static int16_t slot_of(const struct ens_seen *seen)
+{
+    if (seen->len != 2 || !seen->data || seen->data[0] != 'l')
+        return -1;
+    return (int16_t)(seen->data[1] - '0');
+}
+
+static struct lock_node *find(uint64_t name, int64_t czxid)
+{
+    struct lock_node *n = lock_world.node;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->name == name && n->czxid == czxid)
+            return n;
+    }
+    return NULL;
+}
+
+/* What must be true of a contender that is seen for the first time. */
+static void check_new(const struct lock_node *n, const char *name)
+{
+    const struct lock_node *o = lock_world.node;
+
+    for (; o < lock_world.node + lock_world.nodes; o++) {
+        if (o == n)
+            continue;
+        if (n->guid && o->guid == n->guid)
+            sim_violation("the GUID of %s was used before", name);
+        if (n->slot >= 0 && o->slot == n->slot && o->live && o->seen)
+            sim_violation("lock %d has two znodes: %s", n->slot, name);
+    }
+    if (n->slot >= LOCK_SLOTS || n->slot >= lock_world.slots)
+        sim_violation("a znode of no lock: %s", name);
+    else if (n->slot >= 0 && lock_world.slot[n->slot].gone &&
+             !player_over(n->owner)) /* Whose end takes it along. */
+        sim_violation("a znode of lock %d, which has ended: %s", n->slot, name);
+}
+
+static void add(const char *name, int32_t seq, const struct ens_seen *seen)
+{
+    struct lock_node *n = &lock_world.node[lock_world.nodes];
+    size_t len = strlen(name);
+
+    if (lock_world.nodes == LOCK_NODES) {
+        sim_violation("a storm of creates");
+        return;
+    }
+    lock_world.nodes++;
+    n->name = lock_hash(name, len);
+    n->czxid = seen->czxid;
+    n->owner = seen->owner;
+    n->seq = seq;
+    n->slot = slot_of(seen);
+    n->live = n->seen = true;
+    if (n->slot >= 0 && len > GUID)
+        n->guid = lock_hash(name, GUID);
+    check_new(n, name);
+    sim_say("tree %s is there, lock %d", name, n->slot);
+}
+
+static void see(const char *name)
+{
+    char path[PATH];
+    struct ens_seen seen;
+    struct lock_node *n;
+    int32_t seq;
+
+    if (!lock_parse(name, &seq) || !path_of(path, name) ||
+        !ens_look(path, &seen))
+        return;
+    n = find(lock_hash(name, strlen(name)), seen.czxid);
+    if (n)
+        n->seen = true;
+    else
+        add(name, seq, &seen);
+}
+
+static void bury(void)
+{
+    struct lock_node *n = lock_world.node;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->live && !n->seen) {
+            n->live = false;
+            n->died = lock_world.changes;
+            n->died_zxid = lock_world.looked;
+            lock_world.deaths++;
+            sim_say("tree %d is gone, lock %d", n->seq, n->slot);
+        }
+        n->seen = false;
+    }
+}
+
+void lock_look(void)
+{
+    const char *names[KIDS];
+    size_t n;
+
+    if (ens_committed() == lock_world.looked)
+        return;
+    lock_world.looked = ens_committed();
+    lock_world.changes++;
+    n = ens_children(lock_dir(), names, KIDS);
+    for (struct lock_node *o = lock_world.node;
+         o < lock_world.node + lock_world.nodes; o++)
+        o->seen = false;
+    for (size_t i = 0; i < n && i < KIDS; i++)
+        see(names[i]);
+    bury();
+}
+
+const struct lock_node *lock_node_of(const struct lock_slot *k)
+{
+    const struct lock_node *n = lock_world.node;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->live && n->slot == k - lock_world.slot)
+            return n;
+    }
+    return NULL;
+}
+
+const struct lock_node *lock_node_named(const char *name)
+{
+    uint64_t hash = lock_hash(name, strlen(name));
+    const struct lock_node *n = lock_world.node + lock_world.nodes;
+
+    while (n-- > lock_world.node) { /* The newest of that name. */
+        if (n->name == hash)
+            return n;
+    }
+    return NULL;
+}
+
+void lock_break(const struct lock_node *n)
+{
+    const char *names[KIDS];
+    char path[PATH];
+    size_t kids = ens_children(lock_dir(), names, KIDS);
+
+    for (size_t i = 0; i < kids && i < KIDS; i++) {
+        if (lock_hash(names[i], strlen(names[i])) == n->name &&
+            path_of(path, names[i])) {
+            player_delete(path);
+            return;
+        }
+    }
+}

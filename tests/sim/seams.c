@@ -1,0 +1,101 @@
+/* What the library takes from the kernel, taken from the world: lib/os.h and
+ * lib/net.h, and its memory.  The loop is in turns.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "evzk/error.h"
+#include "evzk/session.h"
+#include "happen.h"
+#include "net.h"
+#include "os.h"
+#include "wire.h"
+#include "world.h"
+
+enum {
+    PID = 4711, /* Of process 0. */
+    FAREWELL_XID = 0x45565a4b
+};
+
+#define WALL_MS INT64_C(1700000000000)
+
+void seams_open(void)
+{
+    evzk_set_allocator(sim_malloc, sim_mrealloc, sim_mfree);
+}
+
+int64_t evzk__now_us(void) { return sim_now(); }
+
+int64_t evzk__wall_ms(void) { return WALL_MS + sim_now() / 1000; }
+
+int evzk__random(void *buf, size_t len)
+{
+    unsigned char *p = buf;
+    uint64_t bits = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        bits = i % 8 == 0 ? sim_random() : bits >> 8;
+        p[i] = (unsigned char)(bits & 0xff);
+    }
+    return EVZK_OK;
+}
+
+long evzk__pid(void) { return PID + sim_running(); }
+
+void evzk__self(char *buf, size_t size)
+{
+    snprintf(buf, size, "sim:%d", sim_running());
+}
+
+/* The connection of a descriptor that must be open, and the process's own. */
+static int conn_of(int fd, const char *what)
+{
+    int conn = fd - WIRE_FD;
+
+    if (wire_born(conn) && wire_proc(conn) == sim_running())
+        return conn;
+    sim_violation("p%d %s descriptor %d, which is not its own", sim_running(),
+                  what, fd);
+    return -1;
+}
+
+void evzk__net_cork(int fd, bool on)
+{
+    (void)conn_of(fd, on ? "corks" : "uncorks");
+}
+
+bool evzk__net_say_farewell(int fd)
+{
+    int conn = conn_of(fd, "says farewell to");
+
+    return conn >= 0 && wire_send(conn, wire_msg_new(WIRE_CLOSE, FAREWELL_XID));
+}
+
+/* Of the tail only the first byte is used: the last that came was the answer.
+ */
+enum evzk__answer evzk__net_await_farewell(int fd, struct evzk__farewell *f)
+{
+    int conn = conn_of(fd, "awaits the answer of");
+    struct wire_msg *m;
+
+    if (conn < 0)
+        return EVZK__CUT;
+    while ((m = wire_recv(conn)) != NULL) {
+        f->tail[0] =
+            m->op == WIRE_CLOSE && m->xid == FAREWELL_XID && m->rc == ZOK;
+        wire_msg_free(m);
+    }
+    if (f->tail[0])
+        return EVZK__CONFIRMED;
+    return wire_state(conn) == WIRE_BROKEN ? EVZK__CUT : EVZK__NOT_YET;
+}
+
+void evzk__net_deaden(int fd)
+{
+    int conn;
+
+    if (fd < 0)
+        return;
+    conn = conn_of(fd, "deadens");
+    if (conn >= 0)
+        wire_deaden(conn);
+}
