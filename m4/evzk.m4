@@ -105,10 +105,13 @@ AC_SUBST([ZOOKEEPER_LIBS_PRIVATE])])
 # Only for tests and documents: nothing here is needed to build.
 AC_DEFUN([EVZK_TOOLS], [
 AC_ARG_ENABLE([tests], [AS_HELP_STRING([--disable-tests],
-    [leave the tests out; they need Check])], [], [enable_tests=yes])
+    [leave the tests out; they need Check, xxHash and libmd])], [],
+    [enable_tests=yes])
 have_check=no
 AS_IF([test "x$enable_tests" != xno],
     [PKG_CHECK_MODULES([CHECK], [check >= 0.10], [have_check=yes],
+        [have_check=no])
+     PKG_CHECK_MODULES([SIM], [libxxhash >= 0.8 libmd >= 1.0], [],
         [have_check=no])])
 AM_CONDITIONAL([TESTS_WANTED], [test "x$enable_tests" != xno])
 AM_CONDITIONAL([HAVE_CHECK], [test "$have_check" = yes])
@@ -139,7 +142,8 @@ EVZK_SAY([SASL], [$zk_sasl], [$zk_source --with-sasl (Debian's has none)])
 AS_ECHO(["Tests and documents (optional; all at once: ./quickstart deps)"])
 AS_IF([test "x$enable_tests" = xno],
     [AS_ECHO(["  tests               left out, as asked"])],
-    [EVZK_SAY([tests], [$have_check], [apt-get install check])])
+    [EVZK_SAY([tests], [$have_check],
+        [apt-get install check libxxhash-dev libmd-dev])])
 EVZK_SAY([real servers], [$JAVA],
     [apt-get install default-jre-headless libzookeeper-java])
 EVZK_SAY([valgrind], [$VALGRIND], [apt-get install valgrind])
