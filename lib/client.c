@@ -89,6 +89,14 @@ static int error_of(int zrc)
     return EVZK_ERR_SERVER;
 }
 
+/* What the client calls its own want of memory is, in an answer, the server's.
+ */
+static int answer_of(int zrc)
+{
+    return zrc == ZMARSHALLINGERROR || zrc == ZSYSTEMERROR ? EVZK_ERR_SERVER
+                                                           : error_of(zrc);
+}
+
 /* The one watcher of the session; who watches what is known by path.  Session
  * events are not listened to: the client does not always send them. */
 static void watcher(zhandle_t *zh, int type, int state, const char *path,
@@ -305,7 +313,7 @@ static void set_stat(struct evzk__result *res, const struct Stat *stat)
 static void created(int rc, const char *path, const struct Stat *stat,
                     const void *tag)
 {
-    struct evzk__result res = {.rc = error_of(rc), .path = path};
+    struct evzk__result res = {.rc = answer_of(rc), .path = path};
 
     if (rc == ZOK && !path)
         res.rc = EVZK_ERR_CONNLOSS; /* Made, and we do not know what. */
@@ -317,7 +325,7 @@ static void created(int rc, const char *path, const struct Stat *stat,
 static void got(int rc, const char *data, int len, const struct Stat *stat,
                 const void *tag)
 {
-    struct evzk__result res = {.rc = error_of(rc), .data = data};
+    struct evzk__result res = {.rc = answer_of(rc), .data = data};
 
     if (len > 0)
         res.len = (size_t)len;
@@ -330,7 +338,7 @@ static void got(int rc, const char *data, int len, const struct Stat *stat,
 static void listed(int rc, const struct String_vector *v,
                    const struct Stat *stat, const void *tag)
 {
-    struct evzk__result res = {.rc = error_of(rc)};
+    struct evzk__result res = {.rc = answer_of(rc)};
 
     set_stat(&res, stat);
     if (v && v->count > 0) {
@@ -348,7 +356,7 @@ static void listed(int rc, const struct String_vector *v,
 
 static void looked(int rc, const struct Stat *stat, const void *tag)
 {
-    struct evzk__result res = {.rc = error_of(rc)};
+    struct evzk__result res = {.rc = answer_of(rc)};
 
     set_stat(&res, stat);
     complete(tag, &res);
@@ -356,7 +364,7 @@ static void looked(int rc, const struct Stat *stat, const void *tag)
 
 static void done(int rc, const void *tag)
 {
-    struct evzk__result res = {.rc = error_of(rc)};
+    struct evzk__result res = {.rc = answer_of(rc)};
 
     complete(tag, &res);
 }

@@ -7,6 +7,8 @@
 #include "mem.h"
 #include "os.h"
 
+enum { REFUSALS = 8 };
+
 static const struct evzk__row *row(const struct evzk__machine *m)
 {
     return &m->kind->rows[m->state];
@@ -308,16 +310,31 @@ static bool part_gave(const struct evzk__reply *reply, int rc)
     return reply->rc == rc || reply->first_rc == rc;
 }
 
-/* In a row that may be entered again: an answer that says nothing. */
+/* An answer that says nothing.  A server that refuses for no reason we know may
+ * have been throttled, and may know better in a while; not for ever. */
+static bool says_nothing(struct evzk__machine *m,
+                         const struct evzk__reply *reply)
+{
+    if (part_gave(reply, EVZK_ERR_CONNLOSS) || part_gave(reply, EVZK_ERR_NOMEM))
+        return true;
+    if (!part_gave(reply, EVZK_ERR_SERVER))
+        m->refused = 0;
+    else if (m->refused < REFUSALS) {
+        m->refused++;
+        return true;
+    }
+    return false;
+}
+
+/* In a row that may be entered again. */
 static bool ask_again(struct evzk__machine *m, const struct evzk__reply *reply)
 {
     bool lost = part_gave(reply, EVZK_ERR_CONNLOSS);
 
-    if (!(row(m)->flags & EVZK__RETRY) ||
-        (!lost && !part_gave(reply, EVZK_ERR_NOMEM)))
+    if (!(row(m)->flags & EVZK__RETRY) || !says_nothing(m, reply))
         return false;
     begin(m, lost ? EVZK__EV_RECONNECTED : EVZK__EV_REPLY,
-          lost ? EVZK_OK : EVZK_ERR_NOMEM);
+          lost ? EVZK_OK : reply->rc);
     if (reply->last)
         evzk__machine_again(m);
     return true;

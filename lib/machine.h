@@ -112,8 +112,9 @@ struct evzk__machine {
     uint16_t refs;
     uint16_t pending; /* EVZK__P_* */
     uint8_t state;
-    uint8_t event; /* What it is being moved by, for the trace, ... */
-    int event_rc;  /* ... and the result that this carried. */
+    uint8_t refused; /* Refusals in a row, for no reason we know. */
+    uint8_t event;   /* What it is being moved by, for the trace, ... */
+    int event_rc;    /* ... and the result that this carried. */
     bool started, stopping, no_requeue, running, ended;
 };
 

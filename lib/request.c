@@ -222,7 +222,8 @@ static void deliver(struct evzk__request *r, unsigned part,
         r->done(r, &reply);
 }
 
-/* No memory: whoever asks again does so in a while. */
+/* No memory, or a server that will not now: whoever asks again does so in a
+ * while. */
 static void pause_sending(evzk_session *s)
 {
     s->send_at = evzk__now_us() + PAUSE_US;
@@ -234,7 +235,7 @@ static void answered(evzk_session *s, struct evzk__request *r, unsigned part,
 {
     struct evzk__result late = {0};
 
-    if (res->rc == EVZK_ERR_NOMEM)
+    if (res->rc == EVZK_ERR_NOMEM || res->rc == EVZK_ERR_SERVER)
         pause_sending(s);
     r->answered++;
     if (part == r->parts - 1)

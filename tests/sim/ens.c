@@ -191,11 +191,13 @@ static void arrive_write(int conn, struct wire_msg *m)
 }
 
 /* Takes m over. */
-static void arrive_read(int conn, struct wire_msg *m)
+static void arrive_read(int conn, struct wire_msg *m, int32_t rc)
 {
     const struct ens_conn *c = &ens.conn[conn];
 
     m->rc = c->server == 0 ? ens_session_check(c->session, 0) : ZOK;
+    if (m->rc == ZOK)
+        m->rc = rc;
     if (blocked(c->server, NULL, c->session)) {
         wait_for(conn, m)->read = m;
         return;
@@ -243,6 +245,19 @@ static void count(int32_t op)
         ens.counts[i]++;
 }
 
+/* Refused with an error, in its place among the session's answers. */
+static bool throttle(int conn, const struct wire_msg *m)
+{
+    int proc = wire_proc(conn);
+
+    if (proc < 0 || !ens.throttle[proc] || m->op == WIRE_PING ||
+        m->op == WIRE_CLOSE)
+        return false;
+    ens.throttle[proc] = false;
+    ens.throttled[proc] = 1;
+    return true;
+}
+
 static void arrive(int conn, struct wire_msg *m)
 {
     const struct ens_conn *c = &ens.conn[conn];
@@ -252,10 +267,12 @@ static void arrive(int conn, struct wire_msg *m)
         wire_msg_free(m);
     } else if (!ens_session_heard(conn)) {
         wire_msg_free(m); /* As MissingSessionException: dropped. */
+    } else if (throttle(conn, m)) {
+        arrive_read(conn, m, ZTHROTTLEDOP);
     } else if (is_write(m->op) || (m->op == ENS_SYNC && c->server != 0)) {
         arrive_write(conn, m);
     } else {
-        arrive_read(conn, m);
+        arrive_read(conn, m, ZOK);
     }
 }
 

@@ -38,6 +38,10 @@ void ens_hold_commits(int64_t until);    /* What is proposed waits. */
 void ens_lag(int server, int64_t until); /* It hears nothing from the leader
                                             until then, and then all. */
 void ens_cut(int server, int64_t until); /* Nor does the leader hear it. */
+/* The next request of this process, whatever it is, is answered with an error
+ * (ZTHROTTLEDOP) and not done. */
+void ens_throttle(int proc);
+bool ens_throttled(int proc); /* It happened. */
 /* Somebody else's transactions, as by an operator: at the leader, now.  0, or
  * the error.  `mode` as of zoo_acreate(). */
 int ens_create(const char *path, const void *data, size_t len, int mode);

@@ -13,6 +13,10 @@ bool ens_expire(int64_t session)
     return true;
 }
 
+void ens_throttle(int proc) { ens.throttle[proc] = true; }
+
+bool ens_throttled(int proc) { return ens.throttled[proc] != 0; }
+
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
 void ens_hold_commits(int64_t until)

@@ -57,6 +57,7 @@ static const struct kind kinds[] = {
 {"follower",      fault_follower,       ARRIVAL,      PLAIN,    "its follower is cut from the leader, past the session"},
 {"refuse",        fault_refuse,         ARRIVAL|TURN, PLAIN,    "its server is away for a while"},
 {"outage",        fault_outage,         ARRIVAL,      PLAIN,    "no server is there, past the session"},
+{"throttle",      fault_throttle,       ARRIVAL,      PLAIN,    "the request is refused with an error, and not done"},
 {"expire",        fault_expire,         ARRIVAL|TURN, PLAIN,    "the session ends"},
 {"expire-after",  fault_expire_after,   ARRIVAL,      PLAIN,    "the session ends once this was received"},
 {"freeze",        fault_freeze,         TURN,         PLAIN,    "the process is stopped past its session"},
@@ -264,7 +265,11 @@ static size_t add(struct fault *out, size_t n, size_t code, unsigned nth,
     int which, last;
 
     range(kinds[code].form, h, &which, &last);
-    for (; which <= last && n < FAULTS_MAX; which++) {
+    for (; which <= last; which++) {
+        if (n == FAULTS_MAX) {
+            sim_violation("more faults than there is room for");
+            break;
+        }
         out[n].code = (uint8_t)code;
         out[n].which = (uint8_t)which;
         out[n++].nth = (uint16_t)nth;

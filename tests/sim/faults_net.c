@@ -152,6 +152,16 @@ bool fault_outage(const struct fault *f, const struct sim_happening *h)
     return true;
 }
 
+bool fault_throttle(const struct fault *f, const struct sim_happening *h)
+{
+    (void)f;
+    if (!wire_first_up(h->proc))
+        return false;
+    ens_throttle(h->proc);
+    faults_last(0);
+    return true;
+}
+
 bool fault_expire(const struct fault *f, const struct sim_happening *h)
 {
     (void)f;

@@ -31,6 +31,7 @@ static struct own {
     enum told told;
     bool wanted, opening, calling, starved;
     int64_t late_until, out_since, dead_since, closing_at, freed_at;
+    int64_t starved_at;
     int64_t probes, probed_at; /* Syncs so far, and when the newest was seen. */
 } own[SIM_PROCS];
 SIM_KEEP(own)
@@ -121,6 +122,12 @@ bool player_late(int proc, int64_t since_us)
 bool player_starved(int proc)
 {
     return own[proc].starved || sim_alloc_failing(proc);
+}
+
+bool player_starved_since(int proc, int64_t us)
+{
+    return sim_alloc_failing(proc) ||
+           (own[proc].starved && own[proc].starved_at >= us);
 }
 
 /* What a session tells. */
@@ -381,6 +388,9 @@ static void check_lease(int proc)
     int64_t id = evzk_session_id(o->p.s), now = sim_now();
     uint32_t left = evzk_session_lease_ms(o->p.s);
 
+    if (left > o->cfg.timeout_ms)
+        sim_violation("p%d: a lease of %u ms is more than a time-out", proc,
+                      left);
     if (left == 0 || (id && ens_alive(id))) {
         o->dead_since = 0;
         return;
@@ -437,7 +447,10 @@ static void check_one(int proc)
 
     if (proc_frozen(proc) > o->late_until)
         o->late_until = proc_frozen(proc);
-    o->starved = o->starved || sim_alloc_failing(proc);
+    if (sim_alloc_failing(proc)) {
+        o->starved = true;
+        o->starved_at = sim_now();
+    }
     if (!o->p.s)
         return;
     before = sim_enter(proc);

@@ -65,6 +65,7 @@ bool player_over(int64_t session);
 /* What excuses an application's being told late, or told of want of memory. */
 bool player_late(int proc, int64_t since_us); /* It was frozen since then. */
 bool player_starved(int proc); /* An allocation of it was made to fail. */
+bool player_starved_since(int proc, int64_t us);
 
 /* Sees every event of every machine; NULL: nobody.  Set by a scene's begin. */
 extern void (*player_trace)(int proc, const evzk_trace *t);

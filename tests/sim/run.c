@@ -76,7 +76,7 @@ static bool idle(void)
         if (sim_live(i))
             return false;
     }
-    return ens_sessions() == 0;
+    return ens_sessions() == 0 && ens_watches() == 0;
 }
 
 static bool settled(void)

@@ -45,7 +45,7 @@ static bool busy(int proc)
            lock_world.deeds > 0;
 }
 
-/* All is quiet and was never cut: then no watch may be left. */
+/* All is quiet: then no watch of the present connection may be left. */
 static void check_watches(int proc)
 {
     const struct player *p = player_of(proc);
@@ -56,13 +56,14 @@ static void check_watches(int proc)
         return;
     if (st.in_flight > 2) /* The lease's question, and one for a directory. */
         sim_violation("%u requests of nobody", st.in_flight);
-    if (st.in_flight || st.losses)
+    /* A watch whose answer found no room is known to nobody, for as long as
+       the connection lasts. */
+    if (st.in_flight || player_starved_since(proc, lock_world.conn[proc].since))
         return;
-    if (player_starved(proc))
-        return; /* A watch whose answer found no room is known to nobody. */
     if (st.watches)
         sim_violation("%u watches of nobody", st.watches);
-    if (ens_watches_of(evzk_session_id(p->s)))
+    /* One whose removal a server has refused stays there. */
+    if (ens_watches_of(evzk_session_id(p->s)) > ens_throttled(proc))
         sim_violation("watches of nobody at the servers");
 }
 
@@ -340,6 +341,9 @@ static void set_plans(const struct lock_scene *sc)
 static void on_trace(int proc, const evzk_trace *t)
 {
     lock_traced(proc, t);
+    if (strcmp(t->kind, "lock") == 0 && t->from &&
+        strcmp(t->from, "WATCHING") == 0 && strcmp(t->to, "LISTING") == 0)
+        lock_world.again[proc]++;
     if (strcmp(t->kind, "lock") == 0 && strcmp(t->event, "deleted") == 0 &&
         strcmp(t->to, "LISTING") == 0)
         lock_world.wakes++;

@@ -64,8 +64,12 @@ struct lock_slot {
     const struct lock_plan *plan;
     int64_t proc, began, session;
     uint64_t token;
-    int64_t lapse, doubt, orphan, missing, left; /* Since when; 0: is not. */
-    int64_t listing; /* In LISTING its server had applied this; 0: is not. */
+    /* Since when; 0: is not. */
+    int64_t lapse, doubt, orphan, missing, left, unsaid;
+    int64_t lease_end; /* As it was known after the last happening. */
+    bool lapsed;       /* The lease has ended since the grant. */
+    uint64_t guid;     /* Of the znode it had, a hash; 0: it may change. */
+    int64_t listing;   /* In LISTING its server had applied this; 0: is not. */
     uint64_t listing_on; /* By this connection. */
     bool used, granted, suspended, ended;
     bool release, cancel; /* Were asked for, with success. */
@@ -81,6 +85,7 @@ struct lock_node {
     bool live, seen;
     int64_t died; /* The change of the tree at which it was gone. */
     int64_t died_zxid;
+    bool broken; /* Another deleted it. */
 };
 
 struct lock_world {
@@ -94,10 +99,13 @@ struct lock_world {
     struct {
         uint64_t born;   /* The connection; 0: none. */
         int64_t applied; /* What its server had, when it was made. */
+        int64_t since;   /* When. */
     } conn[SIM_PROCS];
     uint64_t last_token;
-    int64_t deaths, wakes; /* Contenders gone; waiters that went to look. */
-    int64_t second, asked; /* Requests in the present second: its end, .. */
+    int64_t deaths, wakes;    /* Contenders gone; waiters that went to look. */
+    int64_t broken;           /* Of those, deleted by another. */
+    int64_t again[SIM_PROCS]; /* Waiters that went to look, for any reason. */
+    int64_t second, asked;    /* Requests in the present second: its end, .. */
 };
 extern struct lock_world lock_world;
 
@@ -121,6 +129,8 @@ void lock_deeds_begin(void);
 void lock_seen_told(const struct lock_slot *k, evzk_lock_event ev);
 void lock_seen_check(struct lock_slot *k); /* Of one that is used. */
 void lock_seen_conns(void);
+void lock_seen_granted(struct lock_slot *k);
+bool lock_lapsed(const struct lock_slot *k); /* Its lease has ended. */
 void lock_traced(int proc, const evzk_trace *t);
 
 /* scene_lock_rules.c */
@@ -136,7 +146,8 @@ void lock_check_end(void);
 uint64_t lock_hash(const char *s, size_t n);
 bool lock_parse(const char *name, int32_t *seq); /* Is it a contender? */
 bool lock_before(const struct lock_node *a, const struct lock_node *b);
-void lock_look(void); /* Brings `node` up to date. */
+void lock_look(void);                            /* Brings `node` up to date. */
+bool lock_was_broken(const struct lock_slot *k); /* A znode that it had. */
 const struct lock_node *lock_node_of(const struct lock_slot *k);
 const struct lock_node *lock_node_named(const char *name);
 /* Deletes a node, as an operator would. */

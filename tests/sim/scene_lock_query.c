@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "ens.h"
 #include "players.h"
 #include "scene_lock.h"
 
@@ -109,6 +110,8 @@ static bool rc_ok(int proc, int rc)
         return player_of(proc)->closing;
     if (rc == EVZK_ERR_NOAUTH)
         return lock_denied();
+    if (rc == EVZK_ERR_SERVER)
+        return ens_throttled(proc);
     return rc == EVZK_OK || (rc == EVZK_ERR_NOMEM && player_starved(proc));
 }
 

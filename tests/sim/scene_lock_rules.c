@@ -18,6 +18,7 @@
 
 enum {
     SLACK_US = 20000,
+    RESUMED_US = 1000 * 1000,
     ORPHAN_US = 15 * 1000 * 1000, /* No fault lasts so long. */
     STORM = 600,                  /* Requests in a second. */
     SECOND_US = 1000 * 1000
@@ -76,7 +77,7 @@ static void check_granted(struct lock_slot *k)
         check_first(k, own);
     if (excused(k))
         return;
-    if (k->token <= lock_world.last_token && !excused(k))
+    if (k->token <= lock_world.last_token)
         sim_violation("lock %d: its token is not greater", index_of(k));
     if (k->token > lock_world.last_token)
         lock_world.last_token = k->token;
@@ -104,7 +105,9 @@ static bool lost_rc_ok(const struct lock_slot *k, int rc)
         return player_broken((int64_t)k->token);
     if (rc == EVZK_ERR_NOMEM)
         return false; /* What it takes to hold on is asked again. */
-    return rc == EVZK_ERR_LEASE || session_error(k, rc);
+    if (rc == EVZK_ERR_LEASE)
+        return lock_lapsed(k);
+    return session_error(k, rc);
 }
 
 static bool timeout_ok(const struct lock_slot *k)
@@ -113,10 +116,16 @@ static bool timeout_ok(const struct lock_slot *k)
            sim_now() >= k->began + k->plan->timeout_ms * INT64_C(1000);
 }
 
+/* Its create got the last number, or one from the far end. */
 static bool at_the_end(const struct lock_slot *k)
 {
-    (void)k;
-    return lock_world.sc->sequence;
+    const struct lock_node *n = lock_world.node;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->slot == index_of(k) && (n->seq == INT32_MAX || n->seq < 0))
+            return lock_world.sc->end;
+    }
+    return false;
 }
 
 /* One that hides makes the directory anew, and hides that too. */
@@ -137,9 +146,11 @@ static bool failed_rc_ok(const struct lock_slot *k, int rc)
     case EVZK_ERR_EXPIRED:
         return k->plan->no_requeue && expired_once(player(k));
     case EVZK_ERR_NODEGONE:
-        return k->plan->no_requeue && player_any_broken();
+        return k->plan->no_requeue && lock_was_broken(k);
     case EVZK_ERR_SEQUENCE:
         return at_the_end(k);
+    case EVZK_ERR_SERVER:
+        return ens_throttled((int)k->proc);
     case EVZK_ERR_NOAUTH:
         return lock_denied() ||
                (lock_world.sc->plan[0].hidden && !k->plan->hidden);
@@ -153,7 +164,7 @@ static bool requeued_rc_ok(const struct lock_slot *k, int rc)
         return false;
     return rc == EVZK_ERR_EXPIRED
                ? expired_once(player(k))
-               : rc == EVZK_ERR_NODEGONE && player_any_broken();
+               : rc == EVZK_ERR_NODEGONE && lock_was_broken(k);
 }
 
 /* Told that the znode is gone: then it is, for ever. */
@@ -165,7 +176,7 @@ static bool proves_gone(const struct lock_slot *k, int rc)
         return false; /* The servers may not have answered. */
     if (rc == EVZK_ERR_BUSY || rc == EVZK_ERR_SEQUENCE)
         return k->plan->timeout_ms == 0; /* Its end does not wait for that. */
-    return rc == EVZK_ERR_CANCELED;
+    return false;
 }
 
 static void check_gone(struct lock_slot *k, int rc)
@@ -219,6 +230,20 @@ static bool rc_ok(const struct lock_slot *k, evzk_lock_event ev, int rc)
     return false;
 }
 
+/* The rules for what was told, and what is known from now on. */
+static void note_told(struct lock_slot *k, evzk_lock_event ev)
+{
+    if (ev == EVZK_LOCK_GRANTED) {
+        check_granted(k);
+        k->granted = true;
+        lock_seen_granted(k);
+    }
+    if (ev == EVZK_LOCK_SUSPENDED || ev == EVZK_LOCK_RESUMED)
+        k->suspended = ev == EVZK_LOCK_SUSPENDED;
+    if (ev == EVZK_LOCK_REQUEUED)
+        k->guid = 0;
+}
+
 void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc)
 {
     if (!in_turn(k, ev))
@@ -227,12 +252,7 @@ void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc)
         sim_violation("lock %d: event %d with %s", index_of(k), ev,
                       evzk_errname(rc));
     lock_seen_told(k, ev);
-    if (ev == EVZK_LOCK_GRANTED) {
-        check_granted(k);
-        k->granted = true;
-    }
-    if (ev == EVZK_LOCK_SUSPENDED || ev == EVZK_LOCK_RESUMED)
-        k->suspended = ev == EVZK_LOCK_SUSPENDED;
+    note_told(k, ev);
     if (ev < EVZK_LOCK_RELEASED)
         return;
     k->ended = true;
@@ -281,6 +301,12 @@ static void check_holder(struct lock_slot *k)
     if (lock_lasts(k, &k->doubt,
                    is && !k->suspended && !evzk_session_connected(s), SLACK_US))
         sim_violation("lock %d: in doubt, and it was not told", index_of(k));
+    if (lock_lasts(k, &k->unsaid,
+                   is && k->suspended && evzk_session_connected(s) &&
+                       lock_node_of(k),
+                   RESUMED_US))
+        sim_violation("lock %d: out of doubt, and it was not told",
+                      index_of(k));
 }
 
 static bool has_one_before(const struct lock_node *own)
@@ -309,6 +335,19 @@ static void check_waiter(struct lock_slot *k)
                       index_of(k));
 }
 
+/* What it says of its lease is the session's, and only while it holds. */
+static void check_lease(const struct lock_slot *k, bool held)
+{
+    uint32_t own = evzk_lock_lease_ms(k->l);
+    uint32_t all = evzk_session_lease_ms(player(k)->s);
+
+    if (!held && own)
+        sim_violation("lock %d: a lease, and not held", index_of(k));
+    if (held && own != all)
+        sim_violation("lock %d: a lease of %u ms, the session's is %u",
+                      index_of(k), own, all);
+}
+
 /* Whether it believes that it holds, and may be blamed for it. */
 static bool check_slot(struct lock_slot *k)
 {
@@ -317,8 +356,7 @@ static bool check_slot(struct lock_slot *k)
 
     if (held)
         check_held(k);
-    else if (evzk_lock_lease_ms(k->l))
-        sim_violation("lock %d: a lease, and not held", index_of(k));
+    check_lease(k, held);
     if (evzk_lock_token(k->l) != (k->granted ? k->token : 0))
         sim_violation("lock %d: its token has changed", index_of(k));
     check_holder(k);
@@ -327,16 +365,30 @@ static bool check_slot(struct lock_slot *k)
     return held && !excused(k);
 }
 
+/* A waiter looks again only when one before it has gone. */
+static void check_polling(void)
+{
+    for (int p = 0; p < SIM_PROCS; p++) {
+        int64_t locks = 0;
+
+        for (int64_t i = 0; i < lock_world.slots; i++)
+            locks += lock_world.slot[i].proc == p;
+        if (lock_world.again[p] > lock_world.deaths * locks)
+            sim_violation("p%d looks again, and nobody has gone", p);
+    }
+}
+
 /* No herd, and no storm. */
 static void check_traffic(void)
 {
     int64_t now = sim_now(), all = (int64_t)ens_requests(ENS_ALL);
 
-    /* One that is broken and does not know may watch with another. */
-    if (lock_world.wakes > lock_world.deaths && !player_any_broken())
+    /* One that is broken and does not know may watch with another, once. */
+    if (lock_world.wakes > lock_world.deaths + lock_world.broken)
         sim_violation("%lld went, and %lld were woken",
                       (long long)lock_world.deaths,
                       (long long)lock_world.wakes);
+    check_polling();
     if (now >= lock_world.second) {
         lock_world.second = now + SECOND_US;
         lock_world.asked = all;

@@ -16,6 +16,7 @@
 #include "wire.h"
 
 enum {
+    GUID = 36,
     MISSING_US = 3 * 1000 * 1000, /* No server lags so long. */
     LEFT_US = 3 * 1000 * 1000
 };
@@ -73,12 +74,54 @@ static void note_listing(struct lock_slot *k)
     }
 }
 
+/* It is told in whole milliseconds: the last one counts as its end. */
+static int64_t lease_end(const struct lock_slot *k)
+{
+    int64_t left = evzk_session_lease_ms(player(k)->s);
+
+    return sim_now() + (left ? left - 1 : 0) * 1000;
+}
+
+/* Noted, too, if nothing happened at its end. */
+static void note_lease(struct lock_slot *k)
+{
+    k->lapsed = lock_lapsed(k);
+    k->lease_end = lease_end(k);
+}
+
+bool lock_lapsed(const struct lock_slot *k)
+{
+    return k->lapsed || (k->granted && sim_now() >= k->lease_end);
+}
+
+void lock_seen_granted(struct lock_slot *k)
+{
+    k->lapsed = false;
+    k->lease_end = lease_end(k);
+}
+
+/* Another znode is another place in the queue, and that is told. */
+static void check_place(struct lock_slot *k)
+{
+    const char *name = evzk_lock_node(k->l);
+    uint64_t guid = strlen(name) < GUID ? 0 : lock_hash(name, GUID);
+
+    if (guid && k->guid && guid != k->guid)
+        sim_violation("lock %d has lost its place, and it was not told",
+                      index_of(k));
+    if (guid)
+        k->guid = guid;
+}
+
 void lock_seen_check(struct lock_slot *k)
 {
     int before = sim_enter((int)k->proc);
 
-    if (k->l)
+    if (k->l) {
         check_missing(k);
+        check_place(k);
+        note_lease(k);
+    }
     check_left(k);
     note_listing(k);
     sim_leave(before);
@@ -93,6 +136,7 @@ void lock_seen_conns(void)
         if (born == lock_world.conn[p].born)
             continue;
         lock_world.conn[p].born = born;
+        lock_world.conn[p].since = sim_now();
         lock_world.conn[p].applied =
             conn < 0 ? 0 : ens_applied(wire_server(conn));
     }

@@ -166,7 +166,9 @@ static void bury(void)
             n->live = false;
             n->died = lock_world.changes;
             n->died_zxid = lock_world.looked;
+            n->broken = player_broken(n->czxid);
             lock_world.deaths++;
+            lock_world.broken += n->broken;
             sim_say("tree %d is gone, lock %d", n->seq, n->slot);
         }
         n->seen = false;
@@ -200,6 +202,17 @@ const struct lock_node *lock_node_of(const struct lock_slot *k)
             return n;
     }
     return NULL;
+}
+
+bool lock_was_broken(const struct lock_slot *k)
+{
+    const struct lock_node *n = lock_world.node;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->broken && n->slot == k - lock_world.slot)
+            return true;
+    }
+    return false;
 }
 
 const struct lock_node *lock_node_named(const char *name)

@@ -199,7 +199,7 @@ static void count_scenes(const struct search_plan *p, struct search_result *out)
             continue;
         out->scenes++;
         out->doubles += s->doubles;
-        out->doubled += s->doubles && p->faults > 1;
+        out->doubled += s->doubles && p->faults > 1 && !p->chance;
     }
 }
 

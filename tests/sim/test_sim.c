@@ -38,6 +38,7 @@ static const struct kept {
 {"lock-query", "look:11=oom-on@8,48=set-own@0,59=set-own@1,59=call@query,65=delete-own@1,65=foreign-higher,65=set-own@0,81=callback@1/cancel", 1746898168, "an earlier watch fired while a new one was being set: that stayed for nobody"},
 {"lock", "broken-waiter:71=oom-on@3,87=oom@5,133=call@cancel", 1, "an answer owed to what had ended, and the session closed: never freed"},
     {"lock", "cancel:10=call@free-session,17=hold-requests,54=call@free-session", 1, "CANCELED was told at a close that no server confirmed"},
+    {"lock", "one:44=throttle", 1, "a delete that was refused for the moment was taken for refused, and the znode stayed"},
     /* clang-format on */
 };
 
