@@ -73,6 +73,7 @@ endif
 endif
 
 include tests/sim/local.mk
+include tests/bench/local.mk
 
 # Of every program that names none itself: the tests.
 LDADD = libtestsupport.la $(core) $(seam) $(deps) $(CHECK_LIBS)

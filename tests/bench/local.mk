@@ -1,0 +1,59 @@
+# The benchmark: built and run by "make bench" only.
+bench_sources = \
+    tests/bench/batch.c tests/bench/batch.h \
+    tests/bench/bench.c tests/bench/bench.h \
+    tests/bench/fill.c \
+    tests/bench/goals.c \
+    tests/bench/holder.c \
+    tests/bench/meter.c \
+    tests/bench/mntr.c \
+    tests/bench/plain.c tests/bench/plain.h \
+    tests/bench/play.c tests/bench/play.h \
+    tests/bench/play_many.c \
+    tests/bench/play_one.c \
+    tests/bench/play_waiting.c \
+    tests/bench/report.c \
+    tests/bench/runs.c \
+    tests/bench/way_evzk.c \
+    tests/bench/way_raw.c \
+    tests/bench/wire.c \
+    tests/bench/workloads.c
+EXTRA_DIST += tests/bench/plot tests/bench/plot.gp
+
+if TESTS_WANTED
+if HAVE_CHECK
+EXTRA_PROGRAMS += tests/bench/bench
+tests_bench_bench_SOURCES = $(bench_sources)
+# The library as programs use it: the exported functions, and no others.
+tests_bench_bench_LDADD = libtestsupport.la libevzk.la $(deps) \
+    $(CHECK_LIBS) -lm -ldl
+CLEANFILES += bench.tsv tests/bench/bench$(EXEEXT)
+
+# Everything is measured, then drawn.  BENCH_ARGS, as in "one-lock --rounds 9".
+bench: tests/bench/bench$(EXEEXT)
+	EVZK_ZK_PRIVATE='$(abs_top_srcdir)/tools/zk-private' \
+	    tests/bench/bench$(EXEEXT) --tsv bench.tsv $(BENCH_ARGS)
+	bash $(top_srcdir)/tests/bench/plot bench.tsv \
+	    $(top_srcdir)/doc/performance.svg
+else
+bench: no-check
+endif
+else
+bench: no-check
+endif
+
+.PHONY: bench
+
+# The same work on Curator and Kazoo, where they are installed.
+EXTRA_PROGRAMS += tests/bench/peer_evzk
+tests_bench_peer_evzk_SOURCES = tests/bench/peer_evzk.c
+tests_bench_peer_evzk_LDADD = libevzk.la $(LIBEVENT_LIBS)
+EXTRA_DIST += \
+    tests/bench/PeerCurator.java tests/bench/peer_kazoo.py \
+    tests/bench/peers tests/bench/peers-table.awk
+CLEANFILES += peers.tsv tests/bench/peer_evzk$(EXEEXT)
+.PHONY: bench-peers
+bench-peers: tests/bench/peer_evzk$(EXEEXT)
+	EVZK_ZK_PRIVATE='$(abs_top_srcdir)/tools/zk-private' \
+	    EVZK_BUILDDIR='$(abs_top_builddir)' \
+	    bash $(top_srcdir)/tests/bench/peers --tsv peers.tsv $(PEERS_ARGS)

@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+"""Kazoo's side of the benchmark: locks by its Lock recipe, as its users write
+it.  The commands and answers are those of PeerCurator.java.
+
+What is done to be fair to Kazoo: one process and one client live through all
+rounds; the directories exist, so that making sure of one is a single question;
+threads are made before the clock starts.  A process runs Python on one
+processor at a time, as a program with Kazoo does.
+"""
+import os
+import resource
+import sys
+import threading
+import time
+import traceback
+
+from kazoo.client import KazooClient
+
+
+def cpu():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def fail():
+    """There is no figure without each thread, so one ends the process."""
+    traceback.print_exc()
+    print("FAILED", sys.exc_info()[1], flush=True)
+    os._exit(1)
+
+
+class Peer:
+    def __init__(self, server):
+        self.client = KazooClient(hosts=server, timeout=30)
+        self.client.start(timeout=30)
+        self.threads = []
+
+    def spawn(self, count, work):
+        def guarded(index):
+            try:
+                work(index)
+            except BaseException:
+                fail()
+
+        self.threads = [
+            threading.Thread(target=guarded, args=(i,), daemon=True)
+            for i in range(count)
+        ]
+        for thread in self.threads:
+            thread.start()
+
+    def join_all(self):
+        for thread in self.threads:
+            thread.join()
+
+    def mkdirs(self, path, n):
+        def work(index):
+            for i in range(index, int(n), 50):
+                self.client.ensure_path(f"{path}/{i}")
+
+        self.spawn(50, work)
+        self.join_all()
+
+    def each(self, path, n, count):
+        n, count, marks = int(n), int(count), []
+        line = threading.Barrier(
+            count, lambda: marks.append((time.monotonic(), cpu()))
+        )
+
+        def work(index):
+            mine = []
+            line.wait()
+            for i in range(index, n, count):
+                lock = self.client.Lock(f"{path}/{i}")
+                lock.acquire()
+                mine.append(lock)
+            line.wait()
+            for lock in mine:
+                lock.release()
+            line.wait()
+
+        self.spawn(count, work)
+        self.join_all()
+        start, held, end = marks
+        return held[0] - start[0], end[0] - held[0], end[1] - start[1]
+
+    def hold(self, path):
+        self.held = self.client.Lock(path)
+        self.held.acquire()
+
+    def queue(self, path, count):
+        self.granted = []
+        self.cpu_at_queue = cpu()
+
+        def work(_):
+            lock = self.client.Lock(path)
+            lock.acquire()
+            self.granted.append(time.monotonic())
+            lock.release()
+
+        self.spawn(int(count), work)
+
+    def free(self):
+        begun = time.monotonic()
+        self.held.release()
+        return (begun,)
+
+    def join(self):
+        self.join_all()
+        return max(self.granted), cpu() - self.cpu_at_queue
+
+
+def main():
+    commands = ("mkdirs", "each", "hold", "queue", "free", "join")
+    peer = Peer(sys.argv[1])
+    print("OK", flush=True)
+    for line in sys.stdin:
+        name, *args = line.split()
+        if name not in commands:
+            raise ValueError(line)
+        figures = getattr(peer, name)(*args) or ()
+        print("OK", *(f"{x:.6f}" for x in figures), flush=True)
+    peer.client.stop()
+    peer.client.close()
+
+
+try:
+    main()
+except Exception:
+    fail()
