@@ -56,3 +56,15 @@ void evzk__acl_free(struct evzk__acl *acl)
     evzk__free(acl->v);
     acl->v = NULL;
 }
+
+bool evzk__acl_equal(const evzk_acl *a, size_t na, const evzk_acl *b, size_t nb)
+{
+    if (na != nb)
+        return false;
+    for (size_t i = 0; a != b && i < na; i++) {
+        if (a[i].perms != b[i].perms || strcmp(a[i].scheme, b[i].scheme) != 0 ||
+            strcmp(a[i].id, b[i].id) != 0)
+            return false;
+    }
+    return true;
+}

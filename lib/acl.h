@@ -13,6 +13,8 @@ struct evzk__acl {
 
 /* EVZK_ERR_INVAL when the list is none; `out` is empty then. */
 int evzk__acl_copy(struct evzk__acl *out, const evzk_acl *v, size_t n);
+bool evzk__acl_equal(const evzk_acl *a, size_t na, const evzk_acl *b,
+                     size_t nb);
 void evzk__acl_free(struct evzk__acl *acl);
 
 #endif

@@ -23,14 +23,13 @@ static void take_args(struct evzk__request *r,
     r->len = a->len;
     r->acl = a->acl;
     r->acl_count = a->acl_count;
-    r->created = a->name;
 }
 
 void evzk__create_list(struct evzk__machine *m,
                        const struct evzk__create_args *args)
 {
     take_args(&m->req, args);
-    ask(m, EVZK__CREATE_LIST, args->name);
+    ask(m, EVZK__CREATE_LIST, args->name); /* Written to by the answer. */
 }
 
 void evzk__parents(struct evzk__machine *m,
@@ -72,6 +71,7 @@ void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
 
 void evzk__delete(struct evzk__machine *m, const char *name)
 {
+    evzk__queue_pass(m);
     evzk__unwatch_pred(m); /* The own one goes when the znode has gone. */
     ask(m, EVZK__DELETE, name);
 }
@@ -83,25 +83,47 @@ static void forget_events(struct evzk__machine *m, enum evzk__which which)
     m->pending &= (uint16_t)~both;
 }
 
+void evzk__own_gone(struct evzk__machine *m)
+{
+    m->dir->untidy = m->dir->untidy || m->dir->ours;
+    m->dir->ours = false;
+}
+
 void evzk__forget_own(struct evzk__machine *m)
 {
-    evzk__watch_remove(&m->s->watches, &m->own_watch);
+    evzk__watch_remove(m, &m->own_watch);
     forget_events(m, EVZK__OWN);
+    m->timed = m->stayed = false;
+    evzk__queue_leave(m);
+}
+
+static void forget_pred(struct evzk__machine *m)
+{
+    forget_events(m, EVZK__PRED);
+    m->pending &= (uint16_t)~EVZK__P_BEFORE;
+    evzk__queue_stray(m);
 }
 
 void evzk__unwatch_pred(struct evzk__machine *m)
 {
-    if (evzk__watch_remove(&m->s->watches, &m->pred_watch))
+    if (evzk__watch_remove(m, &m->pred_watch))
         m->req.unwatch = m->pred_watch.name; /* With the next request. */
-    forget_events(m, EVZK__PRED);
+    forget_pred(m);
 }
 
+/* A watch on one that leaves fires by itself. */
+void evzk__lead(struct evzk__machine *m)
+{
+    m->leads = true;
+    evzk__watch_remove(m, &m->pred_watch);
+    forget_pred(m);
+}
+
+/* What a contender of our own did is true all the same. */
 static void lost(struct evzk__machine *m, struct evzk__watch *w)
 {
-    const char *dir = w->dir, *name = w->name;
-
-    if (evzk__watch_remove(&m->s->watches, w))
-        evzk__connection_forget(m->s, dir, name);
+    if (evzk__watch_remove(m, w))
+        evzk__connection_forget(m->s, m->dir->path, w->name);
     forget_events(m, (enum evzk__which)w->which);
 }
 
@@ -114,13 +136,12 @@ void evzk__watches_lost(struct evzk__machine *m)
 
 bool evzk__unwatch_rest(struct evzk__machine *m)
 {
-    struct evzk__watches *all = &m->s->watches;
     const char *name = m->req.unwatch; /* Of a request that was not sent. */
 
     m->req.unwatch = NULL;
-    if (!name && evzk__watch_remove(all, &m->pred_watch))
+    if (!name && evzk__watch_remove(m, &m->pred_watch))
         name = m->pred_watch.name;
-    if (!name && evzk__watch_remove(all, &m->own_watch))
+    if (!name && evzk__watch_remove(m, &m->own_watch))
         name = m->own_watch.name;
     if (name)
         ask(m, EVZK__UNWATCH, name);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <zookeeper/zookeeper.h>
 
 #include "config.h"
@@ -11,20 +12,47 @@
 #include "net.h"
 #include "os.h"
 
+/* Of a sequential znode's name: eleven characters at most, and the end. */
+enum { SUFFIX = 12 };
+
 struct evzk__client {
     zhandle_t *zh;
     int fd; /* As last told; see evzk__client_fd(). */
     int64_t begun;
+    uint32_t attempts;
     bool dead;
     struct evzk__client_hooks hooks;
     void *arg;
     struct evzk__slot *free;
+    LIST_HEAD(, evzk__multi) multis; /* It may yet write to them. */
     unsigned slots;
     struct evzk__slot slot[];
 };
 
+struct evzk__multi {
+    LIST_ENTRY(evzk__multi) link;
+    struct evzk__slot *slot; /* NULL: refused, and yet it may be answered. */
+    bool sent, orphan; /* The client has it; its owner does not want it. */
+    zoo_op_t *op;
+    zoo_op_result_t *result;
+    unsigned n;
+    int rc; /* Of it all. */
+    char *text, *next;
+    struct Stat stamp;
+    struct ACL entries[EVZK_ACL_MAX];
+    struct ACL_vector acl, open;
+};
+
 /* The client's log callback has no context: this is who is talking to it. */
 static _Thread_local struct evzk__client *talking;
+
+static void return_multi(struct evzk__multi *m)
+{
+    LIST_REMOVE(m, link);
+    m->sent = false;
+    if (m->orphan)
+        evzk__free(m);
+}
 
 static struct evzk__client *enter(struct evzk__client *c)
 {
@@ -56,6 +84,7 @@ static int error_of(int zrc)
     case ZOK:
         return EVZK_OK;
     case ZNONODE:
+    case ZNOWATCHER: /* It has just fired. */
         return EVZK_ERR_NONODE;
     case ZNODEEXISTS:
         return EVZK_ERR_NODEEXISTS;
@@ -179,6 +208,11 @@ int evzk__client_fd(const struct evzk__client *c)
 
 int64_t evzk__client_begun(const struct evzk__client *c) { return c->begun; }
 
+uint32_t evzk__client_attempts(const struct evzk__client *c)
+{
+    return c->attempts;
+}
+
 void evzk__client_free(struct evzk__client *c)
 {
     struct evzk__client *before;
@@ -191,6 +225,8 @@ void evzk__client_free(struct evzk__client *c)
     evzk__net_deaden(evzk__client_fd(c));
     zookeeper_close(c->zh);
     leave(before);
+    while (!LIST_EMPTY(&c->multis))
+        return_multi(LIST_FIRST(&c->multis));
     evzk__free(c);
 }
 
@@ -221,8 +257,10 @@ void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
     leave(before);
     c->fd = *fd;
     *fd = evzk__client_fd(c);
-    if (!open && *fd >= 0)
+    if (!open && *fd >= 0) {
         c->begun = now;
+        c->attempts++;
+    }
     *what = (interest & ZOOKEEPER_READ ? EVZK__READ : 0) |
             (interest & ZOOKEEPER_WRITE ? EVZK__WRITE : 0);
     *wait_us = (int64_t)tv.tv_sec * 1000000 + tv.tv_usec;
@@ -305,6 +343,7 @@ static void set_stat(struct evzk__result *res, const struct Stat *stat)
         res->stat.ctime_ms = stat->ctime;
         res->stat.cversion = stat->cversion;
         res->stat.children = stat->numChildren;
+        res->stat.data_len = stat->dataLength;
     }
 }
 
@@ -445,13 +484,24 @@ int evzk__client_children(struct evzk__slot *slot, const char *path)
     return error_of(rc);
 }
 
-int evzk__client_delete(struct evzk__slot *slot, const char *path)
+static int delete_version(struct evzk__slot *slot, const char *path,
+                          int version)
 {
     struct evzk__client *before = enter(slot->client);
-    int rc = zoo_adelete(slot->client->zh, path, -1, done, slot);
+    int rc = zoo_adelete(slot->client->zh, path, version, done, slot);
 
     leave(before);
     return error_of(rc);
+}
+
+int evzk__client_delete(struct evzk__slot *slot, const char *path)
+{
+    return delete_version(slot, path, -1);
+}
+
+int evzk__client_rmdir(struct evzk__slot *slot, const char *path)
+{
+    return delete_version(slot, path, 0);
 }
 
 int evzk__client_sync(struct evzk__slot *slot, const char *path)
@@ -473,6 +523,145 @@ int evzk__client_unwatch(struct evzk__slot *slot, const char *path)
 
     leave(before);
     return error_of(rc);
+}
+
+struct evzk__multi *evzk__multi_new(unsigned ops, size_t text,
+                                    const evzk_acl *acl, size_t acl_count)
+{
+    size_t head = sizeof(struct evzk__multi), all = ops * sizeof(zoo_op_t),
+           results = ops * sizeof(zoo_op_result_t);
+    char *memory = evzk__zalloc(head + all + results + text);
+    struct evzk__multi *m = (void *)memory;
+
+    if (!m)
+        return NULL;
+    m->op = (void *)(memory + head);
+    m->result = (void *)(memory + head + all);
+    m->text = m->next = memory + head + all + results;
+    m->acl = acl_of(acl, acl_count, m->entries);
+    m->open = acl_of(NULL, 0, NULL);
+    return m;
+}
+
+void evzk__multi_free(struct evzk__multi *m)
+{
+    if (m->sent)
+        m->orphan = true; /* The client still has its address. */
+    else
+        evzk__free(m);
+}
+
+/* Puts a path together, with room behind it for what a server adds. */
+static char *path_in(struct evzk__multi *m, const char *dir, const char *name,
+                     const char *tag)
+{
+    char *path = m->next;
+
+    m->next = stpcpy(m->next, dir);
+    if (name)
+        m->next = stpcpy(stpcpy(m->next, "/"), name);
+    m->next = stpcpy(m->next, tag) + 1;
+    return path;
+}
+
+void evzk__multi_mkdir(struct evzk__multi *m, const char *dir, const char *data,
+                       size_t len)
+{
+    zoo_create_op_init(&m->op[m->n++], path_in(m, dir, NULL, ""), data,
+                       (int)len, &m->acl, ZOO_PERSISTENT, NULL, 0);
+}
+
+void evzk__multi_create_seq(struct evzk__multi *m, const char *dir,
+                            const char *name, const void *data, size_t len)
+{
+    char *path = path_in(m, dir, name, "");
+
+    m->next += SUFFIX;
+    zoo_create_op_init(&m->op[m->n++], path, data, (int)len, &m->acl,
+                       ZOO_EPHEMERAL_SEQUENTIAL, path, (int)(m->next - path));
+}
+
+void evzk__multi_delete(struct evzk__multi *m, const char *dir,
+                        const char *name)
+{
+    zoo_delete_op_init(&m->op[m->n++], path_in(m, dir, name, ""), -1);
+}
+
+void evzk__multi_rmdir(struct evzk__multi *m, const char *dir)
+{
+    zoo_delete_op_init(&m->op[m->n++], path_in(m, dir, NULL, ""), 0);
+}
+
+void evzk__multi_stamp(struct evzk__multi *m, const char *dir, const char *name,
+                       const char *tag)
+{
+    const char *path = path_in(m, dir, name, tag);
+
+    zoo_create_op_init(&m->op[m->n++], path, NULL, -1, &m->open, ZOO_PERSISTENT,
+                       NULL, 0);
+    zoo_set_op_init(&m->op[m->n++], path, NULL, -1, -1, &m->stamp);
+    zoo_delete_op_init(&m->op[m->n++], path, -1);
+}
+
+/* The names that were asked for are no answer. */
+static void clear_names(struct evzk__multi *m)
+{
+    for (unsigned i = 0; i < m->n; i++) {
+        if (m->op[i].type == ZOO_CREATE_OP && m->op[i].create_op.buf)
+            m->op[i].create_op.buf[0] = '\0';
+    }
+}
+
+static void multi_done(int rc, const void *tag)
+{
+    struct evzk__multi *m = (struct evzk__multi *)(uintptr_t)tag;
+    const struct evzk__slot *slot = m->slot;
+
+    m->rc = rc;
+    return_multi(m);
+    if (slot)
+        done(rc, slot);
+}
+
+int evzk__client_multi(struct evzk__slot *slot, struct evzk__multi *m)
+{
+    struct evzk__client *before = enter(slot->client);
+    int rc;
+
+    m->slot = slot;
+    rc = zoo_amulti(slot->client->zh, (int)m->n, m->op, m->result, multi_done,
+                    m);
+    leave(before);
+    m->sent = true;
+    LIST_INSERT_HEAD(&slot->client->multis, m, link);
+    if (rc != ZOK)
+        m->slot = NULL; /* Out of memory, the client may keep half of it. */
+    clear_names(m);
+    return error_of(rc);
+}
+
+/* Behind the culprit all have another error; one that all have is nobody's. */
+bool evzk__multi_failed(const struct evzk__multi *m, unsigned *op, int *rc)
+{
+    unsigned i = 0;
+
+    while (i < m->n && m->result[i].err == ZOK)
+        i++;
+    if (i == m->n || m->result[i].err != m->rc ||
+        (i + 1 < m->n && m->result[i + 1].err != ZRUNTIMEINCONSISTENCY))
+        return false;
+    *op = i;
+    *rc = answer_of(m->rc);
+    return *rc != EVZK_ERR_CONNLOSS;
+}
+
+int64_t evzk__multi_zxid(const struct evzk__multi *m) { return m->stamp.mzxid; }
+
+const char *evzk__multi_path(const struct evzk__multi *m, unsigned op)
+{
+    const char *path = m->op[op].create_op.buf;
+
+    return path && path[0] ? path : NULL;
 }
 
 void evzk__client_forget(struct evzk__client *c, const char *path)

@@ -19,7 +19,7 @@
 
 struct evzk__stat {
     int64_t czxid, owner, ctime_ms;
-    int32_t cversion, children;
+    int32_t cversion, children, data_len;
 };
 
 /* What came back; all pointers are borrowed for the call. */
@@ -86,6 +86,7 @@ bool evzk__client_process(struct evzk__client *c, int what);
 
 int evzk__client_fd(const struct evzk__client *c); /* -1 while there is none. */
 int64_t evzk__client_begun(const struct evzk__client *c); /* Latest attempt. */
+uint32_t evzk__client_attempts(const struct evzk__client *c); /* So far. */
 int64_t evzk__client_id(const struct evzk__client *c, unsigned char passwd[16]);
 uint32_t evzk__client_timeout_ms(const struct evzk__client *c);
 
@@ -111,9 +112,44 @@ int evzk__client_get(struct evzk__slot *slot, const char *path, bool watch);
 int evzk__client_exists(struct evzk__slot *slot, const char *path);
 int evzk__client_children(struct evzk__slot *slot, const char *path);
 int evzk__client_delete(struct evzk__slot *slot, const char *path);
+/* Not if it was written to. */
+int evzk__client_rmdir(struct evzk__slot *slot, const char *path);
 int evzk__client_sync(struct evzk__slot *slot, const char *path);
 /* Takes the watch off `path`, on the server too. */
 int evzk__client_unwatch(struct evzk__slot *slot, const char *path);
+
+/* Several writes as one: all are done, or none.  What is added is a directory's
+ * path and a name in it, which may be NULL for the directory itself. */
+struct evzk__multi;
+
+/* For so many operations, with so many bytes of paths; what it makes has this
+ * ACL.  NULL: out of memory. */
+struct evzk__multi *evzk__multi_new(unsigned ops, size_t text,
+                                    const evzk_acl *acl, size_t acl_count);
+void evzk__multi_free(struct evzk__multi *m);
+void evzk__multi_mkdir(struct evzk__multi *m, const char *dir, const char *data,
+                       size_t len);
+void evzk__multi_create_seq(struct evzk__multi *m, const char *dir,
+                            const char *name, const void *data, size_t len);
+void evzk__multi_delete(struct evzk__multi *m, const char *dir,
+                        const char *name);
+/* Not if it was written to. */
+void evzk__multi_rmdir(struct evzk__multi *m, const char *dir);
+
+/* Makes a znode <dir>/<name><tag>, writes to it, and deletes it: whatever the
+ * ACL, the answer has the transaction's zxid.  Three operations. */
+void evzk__multi_stamp(struct evzk__multi *m, const char *dir, const char *name,
+                       const char *tag);
+
+/* Sends it; it must live until the hook is called. */
+int evzk__client_multi(struct evzk__slot *slot, struct evzk__multi *m);
+
+/* When it was answered: which operation failed, and why.  False: none did, or
+ * nobody knows. */
+bool evzk__multi_failed(const struct evzk__multi *m, unsigned *op, int *rc);
+int64_t evzk__multi_zxid(const struct evzk__multi *m);
+/* The path that an operation made, or NULL. */
+const char *evzk__multi_path(const struct evzk__multi *m, unsigned op);
 
 /* Takes a watch out of the client alone: of one that is not connected. */
 void evzk__client_forget(struct evzk__client *c, const char *path);

@@ -9,17 +9,21 @@
 
 #include "closing.h"
 #include "machine.h"
+#include "mem.h"
 #include "os.h"
 
 enum {
     RETRY_US = 100000,
+    SETTLE_EVERY = 64,  /* Watches taken out. */
     STABLE_US = 500000, /* A connection that lasted shorter did not. */
     RESOLVE_US = 1000000
 };
 
 void evzk__connection_bury(evzk_session *s)
 {
-    if (s->old && !s->cursor) { /* No machine has a watch in it any more. */
+    /* No machine has a watch in it any more; at the end they are still asked.
+     */
+    if (s->old && !s->cursor && s->phase < EVZK__SWEEPING) {
         evzk__client_free(s->old);
         s->old = NULL;
     }
@@ -36,25 +40,26 @@ void evzk__connection_forget(evzk_session *s, const char *dir, const char *name)
     path[n] = '/';
     strcpy(path + n + 1, name);
     evzk__client_forget(s->old, path);
+    if (++s->forgotten % SETTLE_EVERY == 0)
+        evzk__mem_settle();
 }
 
 static void watched(void *arg, const char *path, enum evzk__watch_event ev)
 {
     evzk_session *s = arg;
-    char *dir = s->requests.path[1], *name;
-    struct evzk__watch *w;
+    char *path_of_dir = s->requests.path[1], *name;
+    struct evzk__dir *d;
 
     if (!path || strlen(path) >= sizeof s->requests.path[1])
         return;
-    strcpy(dir, path);
-    name = strrchr(dir, '/');
+    strcpy(path_of_dir, path);
+    name = strrchr(path_of_dir, '/');
     if (!name)
         return;
     *name++ = '\0';
-    while ((w = evzk__watch_find(&s->watches, dir, name)) != NULL) {
-        evzk__watch_remove(&s->watches, w); /* It fires once. */
-        evzk__machine_fired(w, ev);
-    }
+    d = evzk__dir_find(s, path_of_dir);
+    if (d && d->refs > 0)
+        evzk__dir_fired(d, name, ev);
 }
 
 static void logged(void *arg, evzk_log_level level, const char *line)
@@ -84,6 +89,7 @@ void evzk__connection_drop(evzk_session *s)
     evzk__io_want(s->io, -1, 0);
     evzk__client_free(s->client);
     s->client = NULL;
+    s->attempts = 0;
 }
 
 static void connected(evzk_session *s)
@@ -256,8 +262,8 @@ void evzk__connection_keep(evzk_session *s)
  * already forgotten to watch. */
 void evzk__connection_note_attempt(evzk_session *s)
 {
-    if (s->client && evzk__client_begun(s->client) != s->begun) {
-        s->begun = evzk__client_begun(s->client);
+    if (s->client && evzk__client_attempts(s->client) != s->attempts) {
+        s->attempts = evzk__client_attempts(s->client);
         evzk__io_want(s->io, -1, 0);
     }
 }

@@ -13,9 +13,11 @@ libevzkcore_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libevzkcore_la_SOURCES = \
     lib/acl.c lib/acl.h \
     lib/ask.c \
+    lib/batch.c lib/batch.h \
     lib/client.c lib/client.h \
     lib/closing.c lib/closing.h \
     lib/connection.c lib/connection.h \
+    lib/dir.c lib/dir.h \
     lib/error.c \
     lib/lease.c lib/lease.h \
     lib/loop.h lib/net.h lib/os.h \
@@ -27,8 +29,8 @@ libevzkcore_la_SOURCES = \
     lib/servers.c lib/servers.h \
     lib/session.c lib/session.h \
     lib/table.c \
-    lib/turn.c \
-    lib/watch.c lib/watch.h
+    lib/tidy.c lib/tidy.h \
+    lib/turn.c
 
 # The seams, where simulations take the real world's place.
 libevzkseam_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

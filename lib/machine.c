@@ -22,7 +22,6 @@ const char *evzk__machine_state(const struct evzk__machine *m)
 void evzk__machine_unref(struct evzk__machine *m)
 {
     if (--m->refs == 0) {
-        evzk__free((char *)(uintptr_t)m->dir);
         m->kind->destroy(m);
     }
 }
@@ -31,7 +30,7 @@ static void trace(struct evzk__machine *m, const char *from, bool entered)
 {
     evzk_trace move = {.kind = m->kind->name,
                        .object = m,
-                       .path = m->dir,
+                       .path = m->dir->path,
                        .from = from,
                        .event = evzk__event_name[m->event],
                        .to = row(m)->name,
@@ -48,14 +47,23 @@ static void trace(struct evzk__machine *m, const char *from, bool entered)
 static void begin(struct evzk__machine *m, unsigned event, int rc)
 {
     m->event = (uint8_t)event;
-    m->event_rc = rc;
+    m->event_rc = (int16_t)rc;
 }
 
 /* Nothing was entered since `epoch`: the event came all the same. */
-static void trace_if_idle(struct evzk__machine *m, uint32_t epoch)
+static void trace_if_idle(struct evzk__machine *m, uint16_t epoch)
 {
     if (m->epoch == epoch)
         trace(m, row(m)->name, false);
+}
+
+static void unlist(struct evzk__machine *m)
+{
+    if (m->listed == EVZK__L_RUNNING)
+        TAILQ_REMOVE(&m->s->running, m, run);
+    else if (m->listed == EVZK__L_LATER)
+        TAILQ_REMOVE(&m->s->later, m, run);
+    m->listed = EVZK__L_NONE;
 }
 
 /* Ended: out of the lists that events come from. */
@@ -64,15 +72,14 @@ static void detach(struct evzk__machine *m)
     evzk_session *s = m->s;
 
     evzk__request_cancel(s, &m->req);
-    if (m->running)
-        TAILQ_REMOVE(&s->running, m, run);
+    unlist(m);
+    evzk__queue_leave(m);
     if (s->cursor == m)
         s->cursor = TAILQ_NEXT(m, all);
     TAILQ_REMOVE(&s->machines, m, all);
     TAILQ_INSERT_TAIL(&s->owed, m, all);
     evzk__timer_free(m->timer);
     m->timer = NULL;
-    m->running = false;
     m->ended = true;
 }
 
@@ -81,10 +88,12 @@ static void part(struct evzk__machine *m)
 {
     evzk_session *s = m->s;
 
-    evzk__watch_remove(&s->watches, &m->own_watch);
-    evzk__watch_remove(&s->watches, &m->pred_watch);
+    evzk__watch_remove(m, &m->own_watch);
+    evzk__watch_remove(m, &m->pred_watch);
     TAILQ_REMOVE(&s->owed, m, all);
     s->stats.machines--;
+    evzk__dir_put(s, m->dir);
+    m->dir = NULL;
     m->s = NULL;
     evzk__machine_unref(m);
 }
@@ -113,6 +122,35 @@ void evzk__machines_drop_owed(evzk_session *s)
         evzk__watches_lost(m);
         part(m);
     }
+}
+
+/* Tells it in a while, if it is still there. */
+static void stay(struct evzk__machine *m)
+{
+    if (m->listed != EVZK__L_NONE || m->stayed || m->ended ||
+        (m->pending & EVZK__P_STAYED) || !(row(m)->flags & EVZK__STAYS))
+        return;
+    if (m->timed && m->tick != m->s->tick) { /* It was disturbed meanwhile. */
+        m->pending |= EVZK__P_STAYED;
+        evzk__machine_post(m);
+        return;
+    }
+    m->listed = EVZK__L_LATER;
+    m->timed = true;
+    m->tick = m->s->tick;
+    TAILQ_INSERT_TAIL(&m->s->later, m, run);
+}
+
+/* Two ticks later: at least one whole one. */
+struct evzk__machine *evzk__machine_next_late(evzk_session *s)
+{
+    struct evzk__machine *m = TAILQ_FIRST(&s->later);
+
+    if (!m || (uint8_t)(s->tick - m->tick) < 2)
+        return NULL;
+    unlist(m);
+    m->pending |= EVZK__P_STAYED;
+    return m;
 }
 
 static void enter(struct evzk__machine *m)
@@ -156,7 +194,7 @@ int evzk__machine_move(struct evzk__machine *m, int state)
         return EVZK_OK;
     if (m->started && !may_move(m, state)) {
         evzk__session_log(m->s, EVZK_LOG_ERROR, "%s %s: illegal move %s to %s",
-                          m->kind->name, m->dir, row(m)->name,
+                          m->kind->name, m->dir->path, row(m)->name,
                           m->kind->rows[state].name);
 #ifdef EVZK_DEBUG
         __builtin_trap();
@@ -199,7 +237,7 @@ static bool leaving(const struct evzk__machine *m)
 
 static void take_stop(struct evzk__machine *m)
 {
-    uint32_t epoch = m->epoch;
+    uint16_t epoch = m->epoch;
 
     begin(m, EVZK__EV_STOP, m->rc);
     if (!m->started)
@@ -230,7 +268,7 @@ static void fail(struct evzk__machine *m, int rc)
 
 static void dispatch(struct evzk__machine *m, const struct evzk__event *e)
 {
-    uint32_t epoch = m->epoch;
+    uint16_t epoch = m->epoch;
     int rc;
 
     begin(m, e->type, e->reply ? e->reply->rc : 0);
@@ -260,7 +298,7 @@ static void expired(struct evzk__machine *m)
 static void tell_doubt(struct evzk__machine *m, bool lease_ended)
 {
     struct evzk__event e = {.type = EVZK__EV_SUSPENDED};
-    uint32_t epoch = m->epoch;
+    uint16_t epoch = m->epoch;
 
     dispatch(m, &e);
     if (lease_ended && !m->ended && m->epoch == epoch && !leaving(m)) {
@@ -276,7 +314,7 @@ static void catch_up(struct evzk__machine *m)
     evzk_session *s = m->s;
     bool cut = m->conn != s->conn, other = m->gen != s->gen;
     bool lease_ended = m->lease_ends != s->lease_ends;
-    uint32_t epoch = m->epoch;
+    uint16_t epoch = m->epoch;
 
     if (m->round == s->round)
         return;
@@ -284,8 +322,10 @@ static void catch_up(struct evzk__machine *m)
     m->gen = s->gen;
     m->conn = s->conn;
     m->lease_ends = s->lease_ends;
-    if (cut)
+    if (cut) {
         evzk__watches_lost(m);
+        m->stayed = m->placed; /* What we have is to be seen again. */
+    }
     if (other) {
         expired(m);
         return;
@@ -344,7 +384,7 @@ static void answered(struct evzk__request *r, const struct evzk__reply *reply)
 {
     struct evzk__machine *m = evzk__container_of(r, struct evzk__machine, req);
     struct evzk__event e = {.type = EVZK__EV_REPLY, .reply = reply};
-    uint32_t epoch = m->epoch;
+    uint16_t epoch = m->epoch;
 
     if (m->ended) {
         if (reply->last)
@@ -362,6 +402,7 @@ static void answered(struct evzk__request *r, const struct evzk__reply *reply)
         dispatch(m, &e);
     if (!m->ended && m->pending)
         evzk__machine_post(m); /* What came while the answer was awaited. */
+    stay(m);
     evzk__machine_unref(m);
 }
 
@@ -371,18 +412,35 @@ static void start(struct evzk__machine *m)
     set_state(m, 0);
 }
 
+static unsigned events_of(enum evzk__which which)
+{
+    unsigned both = (unsigned)(EVZK__P_DELETED | EVZK__P_CHANGED) << which;
+
+    return which == EVZK__PRED ? both | EVZK__P_BEFORE : both;
+}
+
 static void take_watch(struct evzk__machine *m, enum evzk__which which)
 {
     struct evzk__event e = {.type = EVZK__EV_CHANGED, .which = which};
-    unsigned shift = (unsigned)which;
-    bool deleted = m->pending & (EVZK__P_DELETED << shift);
-    unsigned both = (unsigned)(EVZK__P_DELETED | EVZK__P_CHANGED) << shift;
+    unsigned both = events_of(which);
+    bool deleted = m->pending & both & ~((unsigned)EVZK__P_CHANGED << which);
 
     if (!(m->pending & both) || !(row(m)->flags & EVZK__WATCHES))
         return;
     m->pending &= (uint16_t)~both;
     if (deleted)
         e.type = EVZK__EV_DELETED;
+    dispatch(m, &e);
+}
+
+static void take_stay(struct evzk__machine *m)
+{
+    struct evzk__event e = {.type = EVZK__EV_STAYED};
+
+    m->pending &= (uint16_t)~EVZK__P_STAYED;
+    if (!(row(m)->flags & EVZK__STAYS) || m->stayed)
+        return;
+    m->stayed = true;
     dispatch(m, &e);
 }
 
@@ -409,14 +467,19 @@ void evzk__machine_run(struct evzk__machine *m)
         take_watch(m, EVZK__OWN);
     if (!m->ended && m->req.state == EVZK__IDLE)
         take_watch(m, EVZK__PRED);
+    if (!m->ended && m->req.state == EVZK__IDLE &&
+        (m->pending & EVZK__P_STAYED))
+        take_stay(m);
+    stay(m);
     evzk__machine_unref(m);
 }
 
 void evzk__machine_post(struct evzk__machine *m)
 {
-    if (m->ended || m->running)
+    if (m->ended || m->listed == EVZK__L_RUNNING)
         return;
-    m->running = true;
+    unlist(m);
+    m->listed = EVZK__L_RUNNING;
     TAILQ_INSERT_TAIL(&m->s->running, m, run);
     evzk__session_kick(m->s);
 }
@@ -431,15 +494,12 @@ void evzk__machine_stop(struct evzk__machine *m, int rc)
     evzk__machine_post(m);
 }
 
-void evzk__machine_fired(struct evzk__watch *w, enum evzk__watch_event ev)
+void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,
+                         enum evzk__watch_event ev)
 {
-    struct evzk__machine *m =
-        w->which == EVZK__OWN
-            ? evzk__container_of(w, struct evzk__machine, own_watch)
-            : evzk__container_of(w, struct evzk__machine, pred_watch);
     unsigned bit = ev == EVZK__DELETED ? EVZK__P_DELETED : EVZK__P_CHANGED;
 
-    m->pending |= (uint16_t)(bit << w->which);
+    m->pending |= (uint16_t)(bit << which);
     evzk__machine_post(m);
 }
 
@@ -476,18 +536,17 @@ int evzk__machine_init(struct evzk__machine *m, evzk_session *s,
     m->kind = kind;
     m->s = s;
     m->req.done = answered;
-    m->dir = evzk__concat(s->chroot, dir);
+    m->dir = evzk__dir_get(s, s->chroot, dir);
     if (!m->dir)
         return EVZK_ERR_NOMEM;
     if (take_deadline(m, timeout_ms) != EVZK_OK) {
-        evzk__free((char *)(uintptr_t)m->dir);
+        evzk__dir_put(s, m->dir);
         return EVZK_ERR_NOMEM;
     }
     m->round = s->round;
     m->gen = s->gen;
     m->conn = s->conn;
     m->lease_ends = s->lease_ends;
-    m->own_watch.serial = m->pred_watch.serial = ++s->serial;
     m->own_watch.which = EVZK__OWN;
     m->pred_watch.which = EVZK__PRED;
     m->refs = 2;
@@ -515,8 +574,7 @@ void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved)
 /* In the child of a fork: it ends without a word. */
 void evzk__machine_forked(struct evzk__machine *m)
 {
-    detach(m);
-    part(m);
+    detach(m); /* Others may have joined its listing: it is let go last. */
 }
 
 int64_t evzk__machine_call_out(void) { return evzk__now_us(); }

@@ -13,9 +13,9 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "dir.h"
 #include "request.h"
 #include "session.h"
-#include "watch.h"
 
 struct evzk__machine;
 
@@ -23,6 +23,7 @@ enum evzk__event_type {
     EVZK__EV_REPLY,     /* To the request that the state's entry made. */
     EVZK__EV_DELETED,   /* A watched znode is gone. */
     EVZK__EV_CHANGED,   /* A watched znode's data has changed. */
+    EVZK__EV_STAYED,    /* It has been in this row for a while. */
     EVZK__EV_SUSPENDED, /* The session is in doubt. HOLDS rows only. */
     EVZK__EV_LEASE_END  /* Nothing may be believed. HOLDS rows only. */
 };
@@ -56,8 +57,9 @@ enum {
     EVZK__FRESH = 4, /* While its request is unsent, nothing is on the server:
                         a stop ends the machine at once. */
     EVZK__FINAL = 8,
-    EVZK__WATCHES = 16 /* Hears of watches that fired.  In other rows they wait
-                          for one that does, or are forgotten. */
+    EVZK__WATCHES = 16, /* Hears of watches that fired.  In other rows they wait
+                           for one that does, or are forgotten. */
+    EVZK__STAYS = 32    /* Hears, once, when it has been in it for a while. */
 };
 
 enum { EVZK__STAY = -1 };
@@ -67,8 +69,10 @@ enum {
     EVZK__P_START = 1,
     EVZK__P_STOP = 2,
     EVZK__P_LATE = 4,
-    EVZK__P_DELETED = 8, /* Shifted by the watch: own 8, pred 16. */
-    EVZK__P_CHANGED = 32 /* own 32, pred 64. */
+    EVZK__P_DELETED = 8,  /* Shifted by the watch: own 8, pred 16. */
+    EVZK__P_CHANGED = 32, /* own 32, pred 64. */
+    EVZK__P_BEFORE = 128, /* The one before, of our own, has left. */
+    EVZK__P_STAYED = 256
 };
 
 struct evzk__row {
@@ -88,7 +92,7 @@ struct evzk__row {
 
 /* One kind of machine.  `late` is called when the deadline passes. */
 struct evzk__kind {
-    const char *name;
+    const char *name, *mark;      /* What a contender's name has, or NULL. */
     const struct evzk__row *rows; /* The last one is the FINAL one. */
     int n_rows;
     void (*late)(struct evzk__machine *m);
@@ -102,24 +106,45 @@ struct evzk__machine {
     const struct evzk__kind *kind;
     evzk_session *s; /* NULL once it has ended, and nothing is left to do. */
     TAILQ_ENTRY(evzk__machine) all, run;
-    const char *dir; /* Owned, chroot included. */
+    RB_ENTRY(evzk__machine) place; /* In the directory's queue, by `seq`. */
+    struct evzk__dir *dir;
     struct evzk__request req;
     struct evzk__watch own_watch, pred_watch;
-    struct evzk__timer *timer; /* NULL: no deadline. */
-    int rc;                    /* The result; final once it has ended. */
-    uint32_t round, gen, conn, lease_ends; /* The session as last seen. */
-    uint32_t epoch;                        /* Counts entries into states. */
+    struct evzk__machine *before;   /* The one it waits for, if that is ours. */
+    struct evzk__timer *timer;      /* NULL: no deadline. */
+    int rc;                         /* The result; final once it has ended. */
+    uint32_t round;                 /* The session as last seen. */
+    uint16_t gen, conn, lease_ends; /* The same. */
+    uint16_t epoch;                 /* Counts entries into states. */
+    int32_t seq;                    /* Of its znode. */
     uint16_t refs;
     uint16_t pending; /* EVZK__P_* */
+    int16_t event_rc; /* The result that `event` carried. */
+    uint8_t event;    /* What it is being moved by, for the trace. */
     uint8_t state;
-    uint8_t refused; /* Refusals in a row, for no reason we know. */
-    uint8_t event;   /* What it is being moved by, for the trace, ... */
-    int event_rc;    /* ... and the result that this carried. */
-    bool started, stopping, no_requeue, running, ended;
+    uint8_t tick;        /* LATER: since when. */
+    uint8_t refused : 4; /* Refusals in a row, for no reason we know. */
+    uint8_t listed : 2;  /* EVZK__L_*: where `run` is. */
+    bool started : 1, stopping : 1;
+    bool no_requeue : 1, ended : 1;
+    bool placed : 1; /* In the queue: its znode is there, as far as we know. */
+    bool leads : 1;  /* It is first, or follows one that was and leaves. */
+    bool passed : 1; /* It leads no more: the next one does. */
+    bool followed : 1; /* One of ours waits for it. */
+    bool timed : 1;    /* `tick` counts. */
+    bool stayed : 1;   /* It has been told so. */
 };
+
+/* Which list a machine is in, with its `run`. */
+enum { EVZK__L_NONE, EVZK__L_RUNNING, EVZK__L_LATER };
 
 #define evzk__container_of(p, type, member)                                    \
     ((type *)(void *)((char *)(p)-offsetof(type, member)))
+
+static inline struct evzk__machine *evzk__machine_of(struct evzk__request *r)
+{
+    return evzk__container_of(r, struct evzk__machine, req);
+}
 
 /* `dir` is below the session's chroot, and is copied.  The machine starts in
  * state 0 in the next turn of the loop.  Two references: the caller's, and the
@@ -151,13 +176,18 @@ void evzk__machine_no_deadline(struct evzk__machine *m);
 /* Looks at it in the next turn of the loop. */
 void evzk__machine_post(struct evzk__machine *m);
 
+/* Machines that have been in a row for a while: the session asks once a turn,
+ * and counts the time. */
+struct evzk__machine *evzk__machine_next_late(evzk_session *s);
+
 void evzk__machine_unref(struct evzk__machine *m);
 
 const char *evzk__machine_state(const struct evzk__machine *m);
 
 /* For the session. */
 void evzk__machine_run(struct evzk__machine *m);
-void evzk__machine_fired(struct evzk__watch *w, enum evzk__watch_event ev);
+void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,
+                         enum evzk__watch_event ev);
 void evzk__machine_forked(struct evzk__machine *m);
 void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved);
 
@@ -192,9 +222,18 @@ void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
                  const char *pred);
 void evzk__delete(struct evzk__machine *m, const char *name);
 
-/* Takes watches off.  The own znode's goes with it; the predecessor's is taken
- * off the server in one trip with the request that follows. */
+/* Another deleted its znode, and perhaps the directory: that may be another's
+ * by now. */
+void evzk__own_gone(struct evzk__machine *m);
+
+/* It has no znode any more, or will get another. */
 void evzk__forget_own(struct evzk__machine *m);
+
+/* It is first: who was before it does not matter any more. */
+void evzk__lead(struct evzk__machine *m);
+
+/* It waits for nobody any more.  The watch is taken off the server in one trip
+ * with the request that follows. */
 void evzk__unwatch_pred(struct evzk__machine *m);
 
 /* For the core.  Both watches went with their connection. */

@@ -51,6 +51,13 @@ char *evzk__concat(const char *a, const char *b)
     return p;
 }
 
+void evzk__mem_settle(void)
+{
+    void *volatile large = malloc(4096);
+
+    free(large);
+}
+
 void evzk__free(void *p)
 {
     if (p)

@@ -11,4 +11,9 @@ char *evzk__strdup(const char *s);
 char *evzk__concat(const char *a, const char *b);
 void evzk__free(void *p);
 
+/* The C library puts small pieces that are freed aside, and joins all of them
+ * when it is next asked for a large one: 300,000 at once hold the loop for 40
+ * ms.  Called now and then while the C client frees many, this spreads it. */
+void evzk__mem_settle(void);
+
 #endif

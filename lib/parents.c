@@ -1,8 +1,8 @@
 /* Making parents on demand.
  *
- * A maker makes one directory.  When the one above is missing, it waits for the
- * maker of that one like anybody else.  So ten thousand locks below one missing
- * directory cause one request for it, and one for each lock.
+ * A maker makes one directory, for all who work below it.  When the one above
+ * is missing, it waits for the maker of that one like anybody else.  So ten
+ * thousand locks below one missing directory cause one request for it.
  */
 #include "parents.h"
 
@@ -14,7 +14,7 @@
 struct evzk__maker {
     RB_ENTRY(evzk__maker) node;
     evzk_session *s;
-    char *path, *above; /* Owned; above is "" for one below the root. */
+    struct evzk__dir *dir;
     struct evzk__request req;
     struct evzk__request_queue waiting;
     struct evzk__acl acl; /* A copy: who asked may leave. */
@@ -26,7 +26,7 @@ enum { TRIES = 16 };
 
 static int compare(const struct evzk__maker *a, const struct evzk__maker *b)
 {
-    return strcmp(a->path, b->path);
+    return strcmp(a->dir->path, b->dir->path);
 }
 
 RB_GENERATE_INTERNAL(evzk__maker_tree, evzk__maker, node, compare,
@@ -34,8 +34,7 @@ RB_GENERATE_INTERNAL(evzk__maker_tree, evzk__maker, node, compare,
 
 static void destroy(struct evzk__maker *m)
 {
-    evzk__free(m->path);
-    evzk__free(m->above);
+    evzk__dir_put(m->s, m->dir);
     evzk__acl_free(&m->acl);
     evzk__free(m);
 }
@@ -46,7 +45,7 @@ static void finish(struct evzk__maker *m, int rc)
 
     while ((r = TAILQ_FIRST(&m->waiting)) != NULL) {
         TAILQ_REMOVE(&m->waiting, r, link);
-        evzk__request_answer(r, rc);
+        evzk__request_answer_rc(m->s, r, rc);
     }
     RB_REMOVE(evzk__maker_tree, &m->s->makers, m);
     destroy(m);
@@ -55,26 +54,20 @@ static void finish(struct evzk__maker *m, int rc)
 static void make(struct evzk__maker *m)
 {
     m->req.op = EVZK__MKDIR;
-    m->req.dir = m->path;
     /* Containers go away when they empty; what is above the recipes stays. */
-    m->req.plain = strlen(m->path) <= strlen(m->s->chroot);
+    m->req.plain = strlen(m->dir->path) <= strlen(m->s->chroot);
     evzk__request_submit(m->s, &m->req);
 }
 
 /* The directory above is missing: have it made first. */
 static void make_above(struct evzk__maker *m)
 {
-    evzk_session *s = m->s;
-
-    if (m->tries++ == TRIES || m->above[0] == '\0')
+    if (m->tries++ == TRIES) {
         finish(m, EVZK_ERR_NONODE);
-    else if (strcmp(m->above, s->chroot) == 0 && !s->make_chroot)
-        finish(m, EVZK_ERR_NOCHROOT);
-    else {
-        m->req.op = EVZK__PARENTS;
-        m->req.dir = m->above;
-        evzk__request_submit(s, &m->req);
+        return;
     }
+    m->req.op = EVZK__PARENTS;
+    evzk__request_submit(m->s, &m->req);
 }
 
 static void made(struct evzk__maker *m, int rc)
@@ -100,31 +93,43 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
         finish(m, reply->rc);
 }
 
-static struct evzk__maker *find(evzk_session *s, const char *path)
+/* Nobody's maker is in a callback here, so the room for paths is free. */
+static const char *above(evzk_session *s, const struct evzk__request *r)
 {
-    struct evzk__maker key;
+    char *path = s->requests.path[1];
 
-    key.path = (char *)(uintptr_t)path; /* Only looked at. */
-    return RB_FIND(evzk__maker_tree, &s->makers, &key);
+    strcpy(path, r->dir->path);
+    *strrchr(path, '/') = '\0';
+    return path;
 }
 
-static struct evzk__maker *start(evzk_session *s, const struct evzk__request *r)
+static struct evzk__maker *find(evzk_session *s, const char *path)
+{
+    struct evzk__maker key = {.dir = evzk__dir_find(s, path)};
+
+    return key.dir ? RB_FIND(evzk__maker_tree, &s->makers, &key) : NULL;
+}
+
+static struct evzk__maker *start(evzk_session *s, const char *path,
+                                 const struct evzk__request *r)
 {
     struct evzk__maker *m = evzk__zalloc(sizeof *m);
 
     if (!m)
         return NULL;
     m->s = s;
-    m->path = evzk__strdup(r->dir);
-    m->above = evzk__strdup(r->dir);
-    if (!m->path || !m->above ||
-        evzk__acl_copy(&m->acl, r->acl, r->acl_count) != EVZK_OK) {
+    m->dir = evzk__dir_get(s, path, "");
+    if (!m->dir) {
+        evzk__free(m);
+        return NULL;
+    }
+    if (evzk__acl_copy(&m->acl, r->acl, r->acl_count) != EVZK_OK) {
         destroy(m);
         return NULL;
     }
-    *strrchr(m->above, '/') = '\0';
     TAILQ_INIT(&m->waiting);
     m->req.done = done;
+    m->req.dir = m->dir;
     m->req.acl = m->acl.v;
     m->req.acl_count = m->acl.n;
     RB_INSERT(evzk__maker_tree, &s->makers, m);
@@ -134,12 +139,19 @@ static struct evzk__maker *start(evzk_session *s, const struct evzk__request *r)
 
 void evzk__parents_join(evzk_session *s, struct evzk__request *r)
 {
-    struct evzk__maker *m = find(s, r->dir);
+    const char *path = above(s, r);
+    struct evzk__maker *m;
 
+    if (path[0] == '\0' || (strcmp(path, s->chroot) == 0 && !s->make_chroot)) {
+        evzk__request_answer_rc(s, r,
+                                path[0] ? EVZK_ERR_NOCHROOT : EVZK_ERR_NONODE);
+        return;
+    }
+    m = find(s, path);
     if (!m)
-        m = start(s, r);
+        m = start(s, path, r);
     if (!m) {
-        evzk__request_answer(r, EVZK_ERR_NOMEM);
+        evzk__request_answer_rc(s, r, EVZK_ERR_NOMEM);
         return;
     }
     r->state = EVZK__WAITING;
@@ -148,7 +160,7 @@ void evzk__parents_join(evzk_session *s, struct evzk__request *r)
 
 void evzk__parents_leave(evzk_session *s, struct evzk__request *r)
 {
-    struct evzk__maker *m = find(s, r->dir);
+    struct evzk__maker *m = find(s, above(s, r));
 
     TAILQ_REMOVE(&m->waiting, r, link);
 }

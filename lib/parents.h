@@ -7,8 +7,9 @@
 struct evzk__maker;
 RB_HEAD(evzk__maker_tree, evzk__maker);
 
-/* Takes a PARENTS request over, which is in no queue; answers it when its
- * directory exists, or cannot be made.  Answers at once when out of memory. */
+/* Takes a PARENTS request over, which is in no queue; answers it when what is
+ * above its directory exists, or cannot be made.  Answers at once when out of
+ * memory. */
 void evzk__parents_join(struct evzk_session *s, struct evzk__request *r);
 
 /* The request does not want its answer any more. */

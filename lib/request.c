@@ -3,16 +3,21 @@
 
 #include <string.h>
 
+#include "batch.h"
+#include "machine.h"
 #include "os.h"
 #include "parents.h"
 #include "session.h"
 
-enum { PAUSE_US = 100000 };
+enum { PAUSE_US = 100000, TRIES = 8 };
 
 void evzk__requests_init(struct evzk__requests *q)
 {
     for (unsigned i = 0; i < EVZK__OPS; i++)
         TAILQ_INIT(&q->queue[i]);
+    TAILQ_INIT(&q->back);
+    LIST_INIT(&q->batches);
+    q->fresh = q->emptied = 65535;
 }
 
 /* Is there a part before those of the request itself? */
@@ -29,8 +34,11 @@ static uint32_t parts_of(const struct evzk__request *r)
     case EVZK__UNWATCH:
     case EVZK__PARENTS:
     case EVZK__MKDIR:
+    case EVZK__RMDIR:
     case EVZK__LOOK:
     case EVZK__LIST:
+    case EVZK__READ_DIR:
+    case EVZK__BATCH:
         return 1;
     case EVZK__SYNC_LIST:
     case EVZK__SETTLE_LIST:
@@ -46,34 +54,118 @@ static uint32_t parts_of(const struct evzk__request *r)
     return 1;
 }
 
-void evzk__request_submit(evzk_session *s, struct evzk__request *r)
+static struct evzk__request_queue *queue_of(evzk_session *s,
+                                            const struct evzk__request *r)
 {
+    return r->back ? &s->requests.back : &s->requests.queue[r->op];
+}
+
+/* Into its queue.  Listings of one directory that are there at the same time
+ * are one. */
+static void enqueue(evzk_session *s, struct evzk__request *r, bool first)
+{
+    struct evzk__request_queue *queue = queue_of(s, r);
+
     r->state = EVZK__QUEUED;
     r->parts = parts_of(r) + lead(r);
     r->sent = r->answered = 0;
     r->first_rc = r->last_rc = EVZK_ERR_CONNLOSS;
-    TAILQ_INSERT_TAIL(&s->requests.queue[r->op], r, link);
+    if (r->op == EVZK__LIST) {
+        TAILQ_INIT(&r->joined);
+        if (!r->unwatch && r->dir->listing) {
+            r->state = EVZK__JOINED;
+            r->leader = r->dir->listing;
+            TAILQ_INSERT_TAIL(&r->leader->joined, r, link);
+            return;
+        }
+        if (!r->unwatch)
+            r->dir->listing = r;
+    }
+    if (first)
+        TAILQ_INSERT_HEAD(queue, r, link);
+    else
+        TAILQ_INSERT_TAIL(queue, r, link);
     s->requests.queued++;
+}
+
+void evzk__request_submit(evzk_session *s, struct evzk__request *r)
+{
+    r->tries = 0;
+    r->denied = r->given_up = r->cut = false;
+    enqueue(s, r, false);
     evzk__session_kick(s);
 }
 
 static void unqueue(evzk_session *s, struct evzk__request *r)
 {
-    TAILQ_REMOVE(&s->requests.queue[r->op], r, link);
+    TAILQ_REMOVE(queue_of(s, r), r, link);
+    r->back = false;
     s->requests.queued--;
+    if (r->dir && r->dir->listing == r)
+        r->dir->listing = NULL;
+}
+
+static void count_create(struct evzk__request *r, int by)
+{
+    if (r->op == EVZK__CREATE_LIST)
+        r->dir->creating = (uint16_t)(r->dir->creating + by);
+}
+
+void evzk__request_take(evzk_session *s, struct evzk__request *r)
+{
+    unqueue(s, r);
+    r->cut = false;
+    r->sent = r->parts;
+    r->state = EVZK__SENT;
+    count_create(r, 1);
+}
+
+void evzk__request_again(evzk_session *s, struct evzk__request *r)
+{
+    count_create(r, -1);
+    r->tries++;
+    enqueue(s, r, true);
+}
+
+/* The leader of a listing leaves: who has joined it lists without it. */
+static void hand_on(evzk_session *s, struct evzk__request *r)
+{
+    struct evzk__request *heir = TAILQ_FIRST(&r->joined), *other;
+
+    if (!heir)
+        return;
+    TAILQ_REMOVE(&r->joined, heir, link);
+    TAILQ_INIT(&heir->joined);
+    TAILQ_CONCAT(&heir->joined, &r->joined, link);
+    TAILQ_FOREACH(other, &heir->joined, link) other->leader = heir;
+    heir->state = EVZK__QUEUED;
+    heir->dir->listing = heir;
+    TAILQ_INSERT_TAIL(&s->requests.queue[EVZK__LIST], heir, link);
+    s->requests.queued++;
 }
 
 bool evzk__request_cancel(evzk_session *s, struct evzk__request *r)
 {
-    if (r->state == EVZK__QUEUED)
+    switch ((enum evzk__request_state)r->state) {
+    case EVZK__QUEUED:
         unqueue(s, r);
-    else if (r->state == EVZK__WAITING)
+        if (r->op == EVZK__LIST)
+            hand_on(s, r);
+        break;
+    case EVZK__WAITING:
         evzk__parents_leave(s, r);
-    else {
-        if (r->state == EVZK__SENT && r->sent < r->parts) {
+        break;
+    case EVZK__JOINED:
+        TAILQ_REMOVE(&r->leader->joined, r, link);
+        break;
+    case EVZK__SENT:
+        r->given_up = true;
+        if (r->sent < r->parts) {
             unqueue(s, r); /* What is left of it need not be sent. */
             r->parts = r->sent;
         }
+        return false;
+    case EVZK__IDLE:
         return false;
     }
     r->state = EVZK__IDLE;
@@ -102,7 +194,7 @@ static const char *join(char *buf, const char *dir, const char *name)
 static const char *path_of(evzk_session *s, struct evzk__request *r,
                            const char *name)
 {
-    return join(s->requests.path[0], r->dir, name);
+    return join(s->requests.path[0], r->dir->path, name);
 }
 
 /* One that could not be sent leaves the table, and the old watch, as they are.
@@ -110,13 +202,14 @@ static const char *path_of(evzk_session *s, struct evzk__request *r,
 static int send_watch(evzk_session *s, struct evzk__request *r, bool own,
                       struct evzk__slot *slot)
 {
+    struct evzk__machine *m = evzk__machine_of(r);
     struct evzk__watch *w = own ? r->own : r->pred;
     const char *name = own ? r->name : r->pred_name;
     int rc = evzk__client_get(slot, path_of(s, r, name), w != NULL);
 
     if (w && rc == EVZK_OK) {
-        evzk__watch_remove(&s->watches, w);
-        evzk__watch_add(&s->watches, w, r->dir, name);
+        evzk__watch_remove(m, w);
+        evzk__watch_add(m, w, name);
     }
     return rc;
 }
@@ -125,8 +218,8 @@ static int send_unwatch(evzk_session *s, struct evzk__request *r,
                         const char *name, struct evzk__slot *slot)
 {
     /* Somebody may have come to use the watch again: then only ask. */
-    if (evzk__watch_find(&s->watches, r->dir, name))
-        return evzk__client_sync(slot, r->dir);
+    if (evzk__dir_watched(r->dir, name))
+        return evzk__client_sync(slot, r->dir->path);
     return evzk__client_unwatch(slot, path_of(s, r, name));
 }
 
@@ -141,24 +234,28 @@ static int send_part(evzk_session *s, struct evzk__request *r,
         return send_unwatch(s, r, r->unwatch, slot);
     switch ((enum evzk__op)r->op) {
     case EVZK__SYNC:
-        return evzk__client_sync(slot, r->dir);
+        return evzk__client_sync(slot, r->dir->path);
     case EVZK__DELETE:
         return evzk__client_delete(slot, path_of(s, r, r->name));
     case EVZK__UNWATCH:
         return send_unwatch(s, r, r->name, slot);
     case EVZK__MKDIR:
-        return evzk__client_create(slot, r->dir, NULL, 0, r->acl, r->acl_count,
-                                   dir);
+        return evzk__client_create(slot, r->dir->path, NULL, 0, r->acl,
+                                   r->acl_count, dir);
+    case EVZK__RMDIR:
+        return evzk__client_rmdir(slot, r->dir->path);
+    case EVZK__READ_DIR:
+        return evzk__client_get(slot, r->dir->path, false);
     case EVZK__LOOK:
         return evzk__client_exists(slot, path_of(s, r, r->name));
     case EVZK__LIST:
-        return evzk__client_children(slot, r->dir);
+        return evzk__client_children(slot, r->dir->path);
     case EVZK__SYNC_LIST:
-        return first ? evzk__client_sync(slot, r->dir)
-                     : evzk__client_children(slot, r->dir);
+        return first ? evzk__client_sync(slot, r->dir->path)
+                     : evzk__client_children(slot, r->dir->path);
     case EVZK__SETTLE_LIST:
         return first ? evzk__client_delete(slot, path_of(s, r, r->name))
-                     : evzk__client_children(slot, r->dir);
+                     : evzk__client_children(slot, r->dir->path);
     case EVZK__WATCH:
         return send_watch(s, r, first && r->name, slot);
     case EVZK__GETS:
@@ -166,29 +263,30 @@ static int send_part(evzk_session *s, struct evzk__request *r,
             slot, path_of(s, r, r->names[slot->part - lead(r)]), false);
     case EVZK__CREATE_LIST:
         if (!first)
-            return evzk__client_children(slot, r->dir);
+            return evzk__client_children(slot, r->dir->path);
         return evzk__client_create(slot, path_of(s, r, r->name), r->data,
                                    r->len, r->acl, r->acl_count,
                                    EVZK__CREATE_SEQ);
     case EVZK__PARENTS:
+    case EVZK__BATCH:
     case EVZK__OPS:
         break;
     }
     return EVZK_ERR_INTERNAL;
 }
 
-static void note_watch(evzk_session *s, struct evzk__request *r, unsigned part,
-                       int rc)
+static void note_watch(struct evzk__request *r, unsigned part, int rc)
 {
+    struct evzk__machine *m = evzk__machine_of(r);
     bool own = part == lead(r) && r->name;
     struct evzk__watch *w = own ? r->own : r->pred;
 
     if (!w)
         return;
     if (rc != EVZK_OK)
-        evzk__watch_remove(&s->watches, w);
+        evzk__watch_remove(m, w);
     else if (!w->listed) /* What fired meanwhile was an earlier one. */
-        evzk__watch_add(&s->watches, w, r->dir, own ? r->name : r->pred_name);
+        evzk__watch_add(m, w, own ? r->name : r->pred_name);
     w->armed = rc == EVZK_OK;
 }
 
@@ -203,17 +301,66 @@ static void note_name(struct evzk__request *r, const char *path)
         strcpy(r->created, name + 1);
 }
 
-static void deliver(struct evzk__request *r, unsigned part,
+/* Who joined a listing gets the same; whoever asks from in there asks anew.
+ * False: this is the child of a fork, where nothing is left. */
+static bool share(const evzk_session *s, struct evzk__request *r,
+                  const struct evzk__reply *reply)
+{
+    struct evzk__request *other;
+
+    while ((other = TAILQ_FIRST(&r->joined)) != NULL) {
+        TAILQ_REMOVE(&r->joined, other, link);
+        other->state = EVZK__IDLE;
+        other->done(other, reply);
+        if (s->phase == EVZK__CLOSED)
+            return false;
+    }
+    return true;
+}
+
+/* One that many share is put in order, once for all. */
+static bool list_for_all(const evzk_session *s, struct evzk__request *r,
+                         const struct evzk__reply *reply)
+{
+    struct evzk__result res = *reply->res;
+    struct evzk__reply same = *reply;
+    struct evzk__roll roll = {0};
+    bool alive;
+
+    if (TAILQ_EMPTY(&r->joined))
+        return true;
+    res.names.roll = &roll;
+    same.res = &res;
+    alive = share(s, r, &same);
+    evzk__roll_free(&roll);
+    return alive;
+}
+
+static void note_first(const evzk_session *s, struct evzk__request *r,
+                       const struct evzk__result *res)
+{
+    r->first_rc = (int16_t)res->rc;
+    r->czxid = res->stat.czxid;
+    r->ours = res->stat.owner == s->id;
+    if (r->op == EVZK__CREATE_LIST && res->rc == EVZK_OK)
+        note_name(r, res->path);
+}
+
+static void deliver(evzk_session *s, struct evzk__request *r, unsigned part,
                     const struct evzk__result *res)
 {
     struct evzk__reply reply = {.rc = res->rc,
                                 .first_rc = r->first_rc,
-                                .first = r->first,
+                                .first = {r->czxid, r->ours},
                                 .part = part - lead(r),
                                 .last = r->answered == r->parts,
+                                .listed = r->parts - lead(r) == 2,
                                 .res = res};
 
     if (reply.last) {
+        if (r->op == EVZK__LIST && !list_for_all(s, r, &reply))
+            return;
+        count_create(r, -1);
         r->state = EVZK__IDLE; /* The owner may submit it again at once. */
         r->unwatch = NULL;
     } else if (r->answered == r->sent)
@@ -222,11 +369,53 @@ static void deliver(struct evzk__request *r, unsigned part,
         r->done(r, &reply);
 }
 
-/* No memory, or a server that will not now: whoever asks again does so in a
- * while. */
-static void pause_sending(evzk_session *s)
+void evzk__requests_pause(evzk_session *s)
 {
     s->send_at = evzk__now_us() + PAUSE_US;
+}
+
+/* Of 65535; a thirty-second part of each time counts. */
+void evzk__requests_found(evzk_session *s, bool missing)
+{
+    int was = s->requests.fresh, is = missing ? 65535 : 0;
+
+    s->requests.fresh = (uint16_t)(was + (is - was) / 32);
+}
+
+/* What the answer to a create tells of its directory.  True: it is missing, and
+ * the request goes again, with it. */
+static bool learn_of_dir(evzk_session *s, struct evzk__request *r)
+{
+    struct evzk__dir *d = r->dir;
+    bool missing = r->first_rc == EVZK_ERR_NONODE;
+
+    if (r->first_rc != EVZK_OK && !missing)
+        return false;
+    d->exists = !missing;
+    d->missing = missing;
+    if (r->tries == 0)
+        evzk__requests_found(s, missing);
+    if (missing && r->denied) {
+        r->first_rc = EVZK_ERR_NOAUTH;
+        return false;
+    }
+    return missing && !r->given_up && r->tries < TRIES;
+}
+
+/* Does its last part show the directory's own stat? */
+static bool lists(const struct evzk__request *r)
+{
+    return r->op == EVZK__LIST || r->op == EVZK__SETTLE_LIST ||
+           (r->op == EVZK__CREATE_LIST && r->parts == lead(r) + 2);
+}
+
+/* They come back one by one, in the order in which they were sent. */
+static void come_back(evzk_session *s, struct evzk__request *r)
+{
+    count_create(r, -1);
+    r->tries++;
+    r->back = true;
+    enqueue(s, r, false);
 }
 
 /* One part was answered. */
@@ -235,32 +424,45 @@ static void answered(evzk_session *s, struct evzk__request *r, unsigned part,
 {
     struct evzk__result late = {0};
 
-    if (res->rc == EVZK_ERR_NOMEM || res->rc == EVZK_ERR_SERVER)
-        pause_sending(s);
+    if (res->rc == EVZK_ERR_NOMEM ||
+        (res->rc == EVZK_ERR_SERVER && r->op != EVZK__BATCH))
+        evzk__requests_pause(s);
     r->answered++;
     if (part == r->parts - 1)
-        r->last_rc = res->rc;
+        r->last_rc = (int16_t)res->rc;
     if (part == lead(r)) {
-        r->first_rc = res->rc;
-        r->first = res->stat;
-        if (r->op == EVZK__CREATE_LIST && res->rc == EVZK_OK)
-            note_name(r, res->path);
+        note_first(s, r, res);
+    }
+    if (res->rc == EVZK_OK && part == r->parts - 1 && lists(r) && !r->dir->ours)
+        r->dir->untidy = evzk__dir_looks_ours(&res->stat);
+    if (r->op == EVZK__CREATE_LIST && r->answered == r->parts &&
+        learn_of_dir(s, r)) {
+        come_back(s, r);
+        return;
     }
     /* The last answer may be to an earlier part, when a later one could not be
      * sent: what counts is what became of the last part. */
     late.rc = r->last_rc;
     if (r->op != EVZK__GETS && part != r->parts - 1)
         res = &late;
-    deliver(r, part, res);
+    deliver(s, r, part, res);
 }
 
-void evzk__request_answer(struct evzk__request *r, int rc)
+void evzk__request_answer(evzk_session *s, struct evzk__request *r,
+                          const struct evzk__result *res)
+{
+    if (r->op == EVZK__CREATE_LIST)
+        r->parts = lead(r) + 2; /* As if it had listed. */
+    note_first(s, r, res);
+    r->answered = r->parts;
+    deliver(s, r, r->parts - 1, res);
+}
+
+void evzk__request_answer_rc(evzk_session *s, struct evzk__request *r, int rc)
 {
     struct evzk__result res = {.rc = rc};
 
-    r->first_rc = rc;
-    r->answered = r->parts;
-    deliver(r, r->parts - 1, &res);
+    evzk__request_answer(s, r, &res);
 }
 
 void evzk__request_completed(void *session, struct evzk__slot *slot,
@@ -272,7 +474,7 @@ void evzk__request_completed(void *session, struct evzk__slot *slot,
     slot->owner = NULL;
     s->requests.in_flight--;
     if (r->op == EVZK__WATCH && slot->part >= lead(r))
-        note_watch(s, r, slot->part, res->rc);
+        note_watch(r, slot->part, res->rc);
     answered(s, r, slot->part, res);
 }
 
@@ -280,12 +482,13 @@ void evzk__request_completed(void *session, struct evzk__slot *slot,
 static void take_back(evzk_session *s, struct evzk__request *r)
 {
     if (r->sent == r->parts) { /* It has left its queue: to the head again. */
-        TAILQ_INSERT_HEAD(&s->requests.queue[r->op], r, link);
+        TAILQ_INSERT_HEAD(queue_of(s, r), r, link);
         s->requests.queued++;
     }
     r->sent = 0;
     r->state = EVZK__QUEUED;
-    pause_sending(s);
+    count_create(r, -1);
+    evzk__requests_pause(s);
 }
 
 /* Sends one part.  An error of the call comes back like an answer; false when
@@ -325,18 +528,59 @@ static bool room_for(const evzk_session *s, const struct evzk__request *r)
 
     if (r->op == EVZK__SYNC)
         return true; /* The lease does not wait: it has a slot of its own. */
+    if (evzk__batch_takes(s, r))
+        return room > 0 && evzk__batch_room(s);
     return room >= (r->op == EVZK__GETS ? 1 : r->parts);
+}
+
+/* A transaction of one delete is a delete. */
+static bool is_plain_delete(const struct evzk__request *r)
+{
+    return r->op == EVZK__DELETE && !TAILQ_NEXT(r, link) &&
+           !evzk__batch_takes_dir(r);
+}
+
+/* Sends a transaction, whose requests are on their way with it. */
+void evzk__request_send_batch(evzk_session *s, struct evzk__request *r,
+                              struct evzk__multi *multi)
+{
+    struct evzk__slot *slot = evzk__client_slot(s->client);
+    int rc;
+
+    r->state = EVZK__SENT;
+    r->parts = r->sent = 1;
+    slot->owner = r;
+    slot->part = 0;
+    s->stats.requests++;
+    s->requests.in_flight++;
+    rc = evzk__client_multi(slot, multi);
+    if (rc == EVZK_OK)
+        return;
+    evzk__client_slot_free(slot);
+    s->requests.in_flight--;
+    if (rc == EVZK_ERR_NOMEM)
+        evzk__requests_pause(s);
+    evzk__request_answer_rc(s, r, rc);
 }
 
 static void send_all(evzk_session *s, struct evzk__request *r)
 {
-    uint32_t parts = r->parts;
+    uint32_t parts;
 
     if (r->op == EVZK__PARENTS) {
         unqueue(s, r);
         evzk__parents_join(s, r);
         return;
     }
+    if (evzk__batch_takes(s, r) && !is_plain_delete(r)) {
+        evzk__batch_send(s, r);
+        return;
+    }
+    /* Behind another of our own, a listing would tell it only what it is. */
+    if (r->op == EVZK__CREATE_LIST && evzk__dir_busy(r->dir))
+        r->parts = lead(r) + 1;
+    count_create(r, 1);
+    parts = r->parts;
     if (r->op == EVZK__GETS)
         parts = 1; /* It may be answered, and changed, while it is sent. */
     while (parts-- > 0 && send_one(s, r))
@@ -350,6 +594,8 @@ static struct evzk__request *next_request(evzk_session *s)
     unsigned ops = s->cursor ? EVZK__SYNC + 1 : EVZK__OPS;
 
     for (unsigned i = 0; i < ops; i++) {
+        if (i == EVZK__CREATE_LIST && !TAILQ_EMPTY(&s->requests.back))
+            return TAILQ_FIRST(&s->requests.back);
         if (!TAILQ_EMPTY(&s->requests.queue[i]))
             return TAILQ_FIRST(&s->requests.queue[i]);
     }

@@ -2,29 +2,35 @@
  *
  * A request may be compound (create and list, in one trip); its owner sees one
  * reply.  Requests wait in queues by urgency until the flow window has room;
- * the session sends them once a turn of the loop.  A request is embedded in its
- * owner and goes through it again and again: asking takes no memory. */
+ * the session sends them once a turn of the loop: creates and deletes together,
+ * as one transaction (batch.h), and one listing for all who may use it.  A
+ * request is embedded in its owner and goes through it again and again: asking
+ * takes no memory. */
 #ifndef EVZK_REQUEST_H
 #define EVZK_REQUEST_H
 
 #include <sys/queue.h>
 
 #include "client.h"
-#include "watch.h"
+#include "dir.h"
 
 enum evzk__op {
     EVZK__SYNC,        /* Asks the leader whether the session is alive. */
-    EVZK__DELETE,      /* Deletes <dir>/<name>. */
+    EVZK__DELETE,      /* Deletes <dir>/<name>, and <dir> if it is ours. */
     EVZK__UNWATCH,     /* Takes the watch off <dir>/<name>, if unused. */
-    EVZK__PARENTS,     /* Makes <dir> and what is missing above it. */
+    EVZK__PARENTS,     /* Makes what is missing above <dir>. */
     EVZK__MKDIR,       /* Makes <dir> alone. */
+    EVZK__RMDIR,       /* Deletes <dir>, if it is empty. */
     EVZK__LOOK,        /* Stat of <dir>/<name>; takes no permission. */
-    EVZK__LIST,        /* Children of <dir>. */
+    EVZK__LIST,        /* Children of <dir>; shared. */
     EVZK__SYNC_LIST,   /* The same, as the leader knows it now. */
     EVZK__SETTLE_LIST, /* The same, after all that this session ever wrote. */
     EVZK__WATCH,       /* Reads `own` and `pred`, and sets watches on them. */
     EVZK__GETS,        /* Reads <dir>/<names[i]>: a reply for each. */
-    EVZK__CREATE_LIST, /* Creates <dir>/<name><seq>; then children of <dir>. */
+    EVZK__READ_DIR,    /* Reads <dir> itself. */
+    EVZK__CREATE_LIST, /* Creates <dir>/<name><seq>, <dir> too if need be; then
+                          children of <dir>, if we may be the only one. */
+    EVZK__BATCH,       /* Others, in one transaction; never queued. */
     EVZK__OPS
 };
 
@@ -32,30 +38,43 @@ enum evzk__request_state {
     EVZK__IDLE,
     EVZK__QUEUED,
     EVZK__WAITING, /* For another that makes the same parents. */
+    EVZK__JOINED,  /* For another that lists the same directory. */
     EVZK__SENT
+};
+
+/* What is kept of the first part's answer. */
+struct evzk__first {
+    int64_t czxid;
+    bool ours; /* The present session owns it. */
 };
 
 /* One reply.  What it points to is borrowed for the call. */
 struct evzk__reply {
-    int rc;                  /* Of the last part. */
-    int first_rc;            /* Of the first part of a compound request. */
-    struct evzk__stat first; /* The same. */
-    unsigned part;           /* GETS: which one; `last` tells the last reply. */
+    int rc;                   /* Of the last part. */
+    int first_rc;             /* Of the first part of a compound request. */
+    struct evzk__first first; /* The same. */
+    unsigned part; /* GETS: which one; `last` tells the last reply. */
     bool last;
+    bool listed;                    /* CREATE_LIST: children were asked for. */
     const struct evzk__result *res; /* Of the last part. */
 };
+
+TAILQ_HEAD(evzk__request_queue, evzk__request);
 
 struct evzk__request {
     TAILQ_ENTRY(evzk__request) link;
     void (*done)(struct evzk__request *r, const struct evzk__reply *reply);
-    const char *dir, *name; /* Borrowed from the owner until the reply. */
-    const char *unwatch;    /* Of <dir>: take its watch off first; or NULL. */
+    struct evzk__dir *dir; /* Borrowed from the owner until the reply. */
+    union {
+        const char *name; /* The same. */
+        char *created;    /* CREATE_LIST: gets the number added. */
+    };
+    const char *unwatch; /* Of <dir>: take its watch off first; or NULL. */
     union {
         struct {              /* CREATE_LIST, MKDIR, PARENTS */
             const void *data; /* Borrowed, as is the ACL. */
             const evzk_acl *acl;
             uint32_t len, acl_count;
-            char *created; /* CREATE_LIST: gets the name; may be `name`. */
         };
         struct { /* WATCH */
             struct evzk__watch *own, *pred;
@@ -65,28 +84,52 @@ struct evzk__request {
             char *const *names;
             uint32_t n;
         };
+        struct {                               /* LIST */
+            struct evzk__request_queue joined; /* Who shares it. */
+            struct evzk__request *leader;      /* JOINED: whom it has joined. */
+        };
     };
-    struct evzk__stat first;
-    int first_rc, last_rc;
-    uint8_t op, state;
-    bool plain; /* MKDIR: never a container. */
+    int64_t czxid; /* Of the first part's answer. */
     uint32_t parts, sent, answered;
+    int16_t first_rc, last_rc;
+    uint8_t op, state;
+    uint8_t tries;     /* Times it was sent anew, after an answer. */
+    bool ours : 1;     /* The present session owns what was read first. */
+    bool plain : 1;    /* MKDIR: never a container. */
+    bool denied : 1;   /* It may not make its directory. */
+    bool cut : 1;      /* Those behind it go in another one. */
+    bool given_up : 1; /* Its owner wants no more of it. */
+    bool back : 1;     /* In the queue of that name. */
 };
 
-TAILQ_HEAD(evzk__request_queue, evzk__request);
+struct evzk__batch;
+LIST_HEAD(evzk__batches, evzk__batch);
 
 struct evzk__requests {
     struct evzk__request_queue queue[EVZK__OPS]; /* Urgent ones first. */
-    uint32_t queued, in_flight;
+    struct evzk__request_queue
+        back;                     /* Creates to be sent anew, before others. */
+    struct evzk__batches batches; /* In flight. */
+    uint32_t queued, in_flight, n_batches;
+    uint16_t fresh;     /* How often directories are found missing, of 65535. */
+    uint16_t emptied;   /* How often ours are empty when we leave: the same. */
     char path[2][8704]; /* Room to put paths together. */
 };
 
 struct evzk_session;
 
 void evzk__requests_init(struct evzk__requests *q);
+void evzk__requests_clear(struct evzk__requests *q);
 
 /* Puts a request into its queue; `done` is called later, never from here. */
 void evzk__request_submit(struct evzk_session *s, struct evzk__request *r);
+
+/* Puts a request of a transaction that was not done back to the queue's head.
+ */
+void evzk__request_again(struct evzk_session *s, struct evzk__request *r);
+
+/* Takes it out of its queue, to be sent with all its parts. */
+void evzk__request_take(struct evzk_session *s, struct evzk__request *r);
 
 /* Takes a request back that was not sent.  False: it was, or is idle; of one
  * that goes out bit by bit no more is sent. */
@@ -110,7 +153,21 @@ void evzk__requests_forget(struct evzk__client *c);
 void evzk__request_completed(void *session, struct evzk__slot *slot,
                              const struct evzk__result *res);
 
-/* Answers a request that is in no queue and not in flight. */
-void evzk__request_answer(struct evzk__request *r, int rc);
+/* Answers a request that is in no queue and not in flight by itself. */
+void evzk__request_answer(struct evzk_session *s, struct evzk__request *r,
+                          const struct evzk__result *res);
+void evzk__request_answer_rc(struct evzk_session *s, struct evzk__request *r,
+                             int rc);
+
+/* Sends a transaction. */
+void evzk__request_send_batch(struct evzk_session *s, struct evzk__request *r,
+                              struct evzk__multi *multi);
+
+/* No memory, or a server that will not now: whoever asks again does so in a
+ * while. */
+void evzk__requests_pause(struct evzk_session *s);
+
+/* A directory was found missing, or not. */
+void evzk__requests_found(struct evzk_session *s, bool missing);
 
 #endif

@@ -10,6 +10,7 @@
 #include "mem.h"
 #include "name.h"
 #include "os.h"
+#include "tidy.h"
 
 enum {
     TIMEOUT_MS = 10000,
@@ -141,8 +142,12 @@ static void free_credentials(evzk_session *s)
 static void destroy(evzk_session *s)
 {
     evzk__parents_clear(s);
+    evzk__tidy_clear(s);
+    evzk__requests_clear(&s->requests);
     evzk__client_free(s->client);
     evzk__client_free(s->old);
+    if (s->root)
+        evzk__dir_put(s, s->root);
     evzk__servers_free(s->servers);
     evzk__timer_free(s->timer);
     evzk__io_free(s->io);
@@ -235,9 +240,10 @@ static int attach(evzk_session *s, struct event_base *base, const char *servers,
     s->servers = evzk__servers_new(base, dns, servers, moved, s, &rc);
     if (!s->servers)
         return rc;
+    s->root = evzk__dir_get(s, "/", "");
     s->io = evzk__io_new(base, turn_io, s);
     s->timer = evzk__timer_new(base, turn_timer, s);
-    return s->io && s->timer ? EVZK_OK : EVZK_ERR_NOMEM;
+    return s->root && s->io && s->timer ? EVZK_OK : EVZK_ERR_NOMEM;
 }
 
 int evzk_session_open(struct event_base *base, const char *servers,
@@ -266,7 +272,10 @@ int evzk_session_open(struct event_base *base, const char *servers,
     TAILQ_INIT(&s->owed);
     RB_INIT(&s->makers);
     evzk__requests_init(&s->requests);
-    evzk__watches_init(&s->watches);
+    RB_INIT(&s->dirs);
+    TAILQ_INIT(&s->idle);
+    LIST_INIT(&s->tidies);
+    TAILQ_INIT(&s->later);
     rc = take_options(s, opt);
     if (rc == EVZK_OK)
         rc = attach(s, base, servers, opt->dns);
@@ -389,6 +398,6 @@ void evzk_session_get_stats(const evzk_session *s, evzk_session_stats *out)
     *out = s->stats;
     out->in_flight = s->requests.in_flight;
     out->queued = s->requests.queued;
-    out->watches = s->watches.paths;
+    out->watches = s->watches;
     out->probe_ms = (uint32_t)(evzk__lease_probe_us(&s->lease) / 1000);
 }

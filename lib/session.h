@@ -9,6 +9,7 @@
 
 #include "acl.h"
 #include "client.h"
+#include "dir.h"
 #include "evzk/session.h"
 #include "lease.h"
 #include "loop.h"
@@ -16,7 +17,6 @@
 #include "parents.h"
 #include "request.h"
 #include "servers.h"
-#include "watch.h"
 
 struct evzk__machine;
 TAILQ_HEAD(evzk__machines, evzk__machine);
@@ -68,7 +68,8 @@ struct evzk_session {
 
     /* How machines learn what became of it: they compare these with what they
      * saw last, whenever they are looked at; `round` counts any change. */
-    uint32_t round, gen, conn, lease_ends;
+    uint32_t round;
+    uint16_t gen, conn, lease_ends;
     bool up;       /* A connection is established. */
     bool doubt;    /* It is, but the leader is silent. */
     bool told_up;  /* What the application was told last. */
@@ -79,8 +80,9 @@ struct evzk_session {
     struct evzk__servers *servers;
     struct evzk__client *client; /* The present one, or NULL. */
     struct evzk__client *old;    /* One that was lost, and is emptied. */
+    uint32_t forgotten;          /* Watches taken out of it, of all so far. */
     bool moved;                  /* The servers' addresses have changed. */
-    int64_t begun;               /* When its latest attempt was made. */
+    uint32_t attempts;           /* It has made, as far as we know. */
     int64_t connected_at, retry_at, resolve_at;
     struct evzk__farewell farewell;
     struct evzk__request sync;
@@ -95,14 +97,20 @@ struct evzk_session {
     int64_t out_us; /* Spent in the application's callbacks, this turn. */
 
     struct evzk__requests requests;
-    struct evzk__watches watches;
+    struct evzk__dir_tree dirs;
+    struct evzk__dir *root;       /* "/", for what concerns none. */
+    TAILQ_HEAD(, evzk__dir) idle; /* Where nobody is, but see tidy.c. */
+    LIST_HEAD(, evzk__tidy) tidies;
+    uint32_t n_tidies;
+    uint32_t watches;
     struct evzk__maker_tree makers;
     struct evzk__machines machines, running;
+    struct evzk__machines later;  /* They are told that they have stayed. */
+    uint8_t tick;                 /* Counts probes' intervals. */
     struct evzk__machines owed;   /* They have ended, but for an answer. */
     struct evzk__machine *cursor; /* The next to be swept; NULL: done. */
     bool freed;                   /* The application has let go of it. */
 
-    uint32_t serial; /* Of the newest machine. */
     evzk_session_stats stats;
 };
 

@@ -3,11 +3,17 @@
 #include "machine.h"
 
 const char *const evzk__event_name[EVZK__EVENTS] = {
-    [EVZK__EV_REPLY] = "reply",         [EVZK__EV_DELETED] = "deleted",
-    [EVZK__EV_CHANGED] = "changed",     [EVZK__EV_SUSPENDED] = "suspended",
-    [EVZK__EV_LEASE_END] = "lease end", [EVZK__EV_RECONNECTED] = "reconnected",
-    [EVZK__EV_STOP] = "stop",           [EVZK__EV_EXPIRED] = "expired",
-    [EVZK__EV_CLOSED] = "closed",       [EVZK__EV_START] = "start"};
+    [EVZK__EV_REPLY] = "reply",
+    [EVZK__EV_DELETED] = "deleted",
+    [EVZK__EV_CHANGED] = "changed",
+    [EVZK__EV_SUSPENDED] = "suspended",
+    [EVZK__EV_STAYED] = "stayed",
+    [EVZK__EV_LEASE_END] = "lease end",
+    [EVZK__EV_RECONNECTED] = "reconnected",
+    [EVZK__EV_STOP] = "stop",
+    [EVZK__EV_EXPIRED] = "expired",
+    [EVZK__EV_CLOSED] = "closed",
+    [EVZK__EV_START] = "start"};
 
 uint32_t evzk__row_events(const struct evzk__kind *kind, int state)
 {
@@ -21,6 +27,8 @@ uint32_t evzk__row_events(const struct evzk__kind *kind, int state)
         on |= EVZK__ON(EVZK__EV_REPLY);
     if (r->flags & EVZK__WATCHES)
         on |= EVZK__ON(EVZK__EV_DELETED) | EVZK__ON(EVZK__EV_CHANGED);
+    if (r->flags & EVZK__STAYS)
+        on |= EVZK__ON(EVZK__EV_STAYED);
     if (r->flags & EVZK__HOLDS)
         on |= EVZK__ON(EVZK__EV_SUSPENDED) | EVZK__ON(EVZK__EV_LEASE_END);
     if (r->flags & (EVZK__HOLDS | EVZK__RETRY))

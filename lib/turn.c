@@ -11,6 +11,7 @@
 #include "machine.h"
 #include "os.h"
 #include "session.h"
+#include "tidy.h"
 
 static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -34,10 +35,17 @@ static void run(evzk_session *s)
 
     for (unsigned n = 0; (m = TAILQ_FIRST(&s->running)) != NULL; n++) {
         TAILQ_REMOVE(&s->running, m, run);
-        m->running = false;
+        m->listed = EVZK__L_NONE;
         evzk__machine_run(m);
         if (evzk__budget_spent(n, until))
             return;
+    }
+    for (unsigned n = 0; (m = evzk__machine_next_late(s)) != NULL; n++) {
+        evzk__machine_run(m);
+        if (evzk__budget_spent(n, until)) {
+            s->more = true;
+            return;
+        }
     }
 }
 
@@ -79,11 +87,12 @@ static void probe(evzk_session *s)
     if (s->sync_sent || now < s->next_probe)
         return;
     s->sync.op = EVZK__SYNC;
-    s->sync.dir = "/";
+    s->sync.dir = s->root;
     s->sync.done = synced;
     s->sync_sent = now; /* A little before it is sent: on the safe side. */
     s->next_probe = now + evzk__lease_probe_us(&s->lease);
     s->stats.probes++;
+    s->tick++;
     evzk__request_submit(s, &s->sync);
 }
 
@@ -95,12 +104,12 @@ static void read_and_answer(evzk_session *s, int ready)
     if (!s->client || !ready || s->phase >= EVZK__ENDING)
         return;
     more = evzk__client_process(s->client, ready);
-    for (unsigned n = 0; more; n++) {
+    while (more) {
         evzk__connection_check(s); /* Made now, it may be lost by the next. */
         if (!s->client || evzk__client_fd(s->client) < 0 ||
             s->phase >= EVZK__ENDING)
             return;
-        if (evzk__budget_spent(n, until)) {
+        if (evzk__now_us() >= until) { /* One packet may be much. */
             s->more = true;
             return;
         }
@@ -192,6 +201,7 @@ void evzk__session_turn(evzk_session *s, int ready)
     evzk__session_update_lease(s);
     run(s);
     sweep(s);
+    evzk__tidy_step(s);
     evzk__connection_bury(s);
     evzk__connection_keep(s);
     probe(s);

@@ -35,21 +35,27 @@ static const char mark[] = "-lock-";
 
 enum { OWN_MAX = EVZK__GUID_LEN + sizeof mark + 11 };
 
-struct evzk_lock {
-    struct evzk__machine m;
-    char own[OWN_MAX];         /* Our znode; while not known, its prefix. */
-    char pred[EVZK__NAME_MAX]; /* The znode we watch; "" for none. */
-    uint64_t token;
+/* What the caller gave for this lock alone. */
+struct given {
     struct evzk__acl acl;
     void *data; /* Owned; NULL: the session's. */
-    uint32_t data_len;
+    uint32_t len;
+};
+
+struct evzk_lock {
+    struct evzk__machine m;
+    char own[OWN_MAX]; /* Our znode; while not known, its prefix. */
     uint8_t parents_made;
-    bool known; /* We have a place in the queue. */
-    bool granted, suspended, released;
-    bool told;   /* The final event was reported, ahead of the end. */
-    bool broken; /* Our place was lost to somebody's delete. */
-    bool try_once, watch_own;
-    evzk_lock_cb *cb; /* NULL once the caller freed us. */
+    bool known : 1; /* We have a place in the queue. */
+    bool granted : 1, suspended : 1, released : 1;
+    bool told : 1;   /* The final event was reported, ahead of the end. */
+    bool broken : 1; /* Our place was lost to somebody's delete. */
+    bool second : 1; /* Nobody but `pred` was before us. */
+    bool try_once : 1, watch_own : 1;
+    char *pred; /* Owned: the znode we watch, when it is not ours. */
+    uint64_t token;
+    struct given *given; /* Owned; NULL: the session's serve. */
+    evzk_lock_cb *cb;    /* NULL once the caller freed us. */
     void *arg;
 };
 
@@ -99,18 +105,18 @@ static struct evzk__create_args args_of(struct evzk_lock *l)
 {
     const evzk_session *s = l->m.s;
     struct evzk__create_args a = {.name = l->own,
-                                  .data = l->data,
-                                  .len = l->data_len,
-                                  .acl = l->acl.v,
-                                  .acl_count = l->acl.n};
+                                  .data = s->data,
+                                  .len = (uint32_t)s->data_len,
+                                  .acl = s->acl.v,
+                                  .acl_count = s->acl.n};
 
-    if (!l->data) {
-        a.data = s->data;
-        a.len = (uint32_t)s->data_len;
+    if (l->given && l->given->data) {
+        a.data = l->given->data;
+        a.len = l->given->len;
     }
-    if (!l->acl.v) {
-        a.acl = s->acl.v;
-        a.acl_count = s->acl.n;
+    if (l->given && l->given->acl.v) {
+        a.acl = l->given->acl.v;
+        a.acl_count = l->given->acl.n;
     }
     return a;
 }
@@ -141,6 +147,7 @@ static void create(struct evzk__machine *m)
 static int lose_place(struct evzk_lock *l)
 {
     l->broken = true;
+    evzk__own_gone(&l->m);
     return l->m.no_requeue ? EVZK_ERR_NODEGONE
                            : evzk__machine_move(&l->m, CREATING);
 }
@@ -155,24 +162,82 @@ static bool used_up(int32_t seq, const struct evzk__stat *dir)
     return (seq == INT32_MAX || seq < 0) && twice == 2u * INT32_MAX;
 }
 
+static int be_first(struct evzk_lock *l)
+{
+    evzk__lead(&l->m);
+    return evzk__machine_move(
+        &l->m, evzk__session_certain(l->m.s) ? HELD : CONFIRMING);
+}
+
+/* `ours` is the same, when it is of our own session: it tells us itself when it
+ * leaves, and a watch is set on it all the same. */
+static int wait_for(struct evzk_lock *l, const char *pred,
+                    struct evzk__machine *ours)
+{
+    char *copy;
+
+    if (l->try_once)
+        return evzk__machine_give_up(&l->m, EVZK_ERR_BUSY, DELETING);
+    copy = evzk__strdup(pred);
+    if (!copy) {
+        evzk__requests_pause(l->m.s);
+        return evzk__machine_move(&l->m, LISTING);
+    }
+    evzk__free(l->pred);
+    l->pred = copy;
+    evzk__queue_follow(&l->m, ours);
+    return evzk__machine_move(&l->m, WATCHING);
+}
+
 /* Who is before us? */
 static int look(struct evzk_lock *l, const struct evzk__result *list)
 {
     bool found;
-    const char *pred = evzk__predecessor(&list->names, mark, l->own, &found);
-    int32_t seq;
+    size_t before;
+    const char *pred =
+        evzk__predecessor(&list->names, mark, l->own, &found, &before);
+    struct evzk__machine *ours;
 
-    if (!evzk__seq_parse(l->own, mark, &seq) || used_up(seq, &list->stat))
+    if (!l->m.placed || used_up(l->m.seq, &list->stat))
         return evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
     if (!found)
         return lose_place(l);
     if (!pred)
-        return evzk__machine_move(
-            &l->m, evzk__session_certain(l->m.s) ? HELD : CONFIRMING);
-    if (l->try_once)
-        return evzk__machine_give_up(&l->m, EVZK_ERR_BUSY, DELETING);
-    strcpy(l->pred, pred);
-    return evzk__machine_move(&l->m, WATCHING);
+        return be_first(l);
+    l->second = before == 1;
+    ours = evzk__queue_before(&l->m);
+    /* One that leads is the only one before us, or somebody was put there by
+     * hand: then who comes next is for a listing to say. */
+    if (!ours || strcmp(ours->own_watch.name, pred) != 0 ||
+        (ours->leads && before > 1))
+        ours = NULL;
+    if (ours && ours->passed)
+        return be_first(l);
+    return wait_for(l, pred, ours);
+}
+
+/* Right behind one of our own nobody else can be, if that is still there when
+ * we look at it.  The last numbers are for a listing, and so is a first one. */
+static int look_around(struct evzk_lock *l)
+{
+    struct evzk__machine *ours = evzk__queue_before(&l->m);
+
+    if (!ours || ours->passed || ours->seq < 0 || ours->seq >= INT32_MAX - 1 ||
+        l->m.seq != ours->seq + 1)
+        return evzk__machine_move(&l->m, LISTING);
+    l->second = false; /* For all we know. */
+    return wait_for(l, ours->own_watch.name, ours);
+}
+
+static void take_place(struct evzk_lock *l, const struct evzk__first *stat)
+{
+    int32_t seq;
+
+    l->known = true;
+    l->broken = false;
+    l->token = (uint64_t)stat->czxid;
+    if (evzk__seq_parse(l->own, mark, &seq))
+        evzk__queue_enter(&l->m, l->own, seq);
 }
 
 static int created(struct evzk__machine *m, const struct evzk__event *e)
@@ -188,12 +253,12 @@ static int created(struct evzk__machine *m, const struct evzk__event *e)
         return EVZK_ERR_SEQUENCE; /* Nobody else has our GUID. */
     if (rc != EVZK_OK)
         return m->stopping ? evzk__machine_finish(m, m->rc) : rc;
-    l->known = true;
-    l->broken = false;
     l->parents_made = 0;
-    l->token = (uint64_t)e->reply->first.czxid;
+    take_place(l, &e->reply->first);
     if (m->stopping)
         return evzk__machine_move(m, DELETING);
+    if (!e->reply->listed)
+        return look_around(l);
     if (e->reply->rc != EVZK_OK)
         return evzk__machine_move(m, LISTING);
     return look(l, e->reply->res);
@@ -259,16 +324,14 @@ static void adopt(struct evzk__machine *m)
 static int adopted(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
-    const struct evzk__stat *stat = &e->reply->first;
+    const struct evzk__first *stat = &e->reply->first;
 
     if (e->reply->rc == EVZK_ERR_NONODE ||
-        (e->reply->rc == EVZK_OK && stat->owner != m->s->id))
+        (e->reply->rc == EVZK_OK && !stat->ours))
         return evzk__machine_move(m, CREATING); /* Not ours after all. */
     if (e->reply->rc != EVZK_OK)
         return e->reply->rc;
-    l->known = true;
-    l->broken = false;
-    l->token = (uint64_t)stat->czxid;
+    take_place(l, stat);
     return evzk__machine_move(m, LISTING);
 }
 
@@ -287,13 +350,22 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
     return look(lock_of(m), e->reply->res);
 }
 
+/* Only what stays is worth a watch of its own: most do not, and a deletion is
+ * noticed by then at the latest. */
+static bool wants_own_watch(const struct evzk_lock *l)
+{
+    return l->watch_own && l->m.stayed && !l->m.own_watch.armed;
+}
+
 /* get, not exists: that would leave a watch where no znode ever comes. */
 static void watch(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
-    bool own = l->watch_own && !m->own_watch.armed;
+    bool own = wants_own_watch(l);
+    const char *pred = m->pred_watch.armed ? NULL : l->pred;
 
-    evzk__watch(m, own ? l->own : NULL, own, l->pred);
+    if (own || pred)
+        evzk__watch(m, own ? l->own : NULL, own, pred);
 }
 
 static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
@@ -304,24 +376,48 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
         return lose_place(lock_of(m));
     if (own && reply->first_rc != EVZK_OK && reply->first_rc != EVZK_ERR_NOAUTH)
         return reply->first_rc;
-    if (reply->rc == EVZK_ERR_NONODE)
+    if (!m->req.pred)
+        return EVZK_OK;
+    if (reply->rc == EVZK_ERR_NONODE) {
+        m->leads = false; /* Was it there at all, when we came? */
         return evzk__machine_move(m, LISTING);
+    }
     return reply->rc;
+}
+
+/* It may have left from the middle of the queue, but not if we know that it was
+ * first: nobody comes in before us.  But are we still there? */
+static int moved_up(struct evzk_lock *l)
+{
+    if (!l->m.leads && !l->second)
+        return evzk__machine_move(&l->m, LISTING);
+    evzk__lead(&l->m);
+    return evzk__machine_move(&l->m, evzk__session_certain(l->m.s) &&
+                                             evzk__queue_guarded(&l->m)
+                                         ? HELD
+                                         : CONFIRMING);
 }
 
 static int watched(struct evzk__machine *m, const struct evzk__event *e)
 {
-    if (e->type == EVZK__EV_REPLY)
+    switch (e->type) {
+    case EVZK__EV_REPLY:
         return read_both(m, e->reply);
-    if (e->type == EVZK__EV_CHANGED)
-        return evzk__machine_again(m); /* A watch fires once: set it again. */
-    if (e->which == EVZK__OWN)
-        return lose_place(lock_of(m));
-    return evzk__machine_move(m, LISTING); /* It may have left mid-queue. */
+    case EVZK__EV_CHANGED: /* A watch fires once: set it again. */
+    case EVZK__EV_STAYED:
+        return evzk__machine_again(m);
+    case EVZK__EV_DELETED:
+        return e->which == EVZK__OWN ? lose_place(lock_of(m))
+                                     : moved_up(lock_of(m));
+    case EVZK__EV_SUSPENDED:
+    case EVZK__EV_LEASE_END:
+        break;
+    }
+    return EVZK_OK;
 }
 
-/* First, but not sure that the session is alive: the core enters this state
- * again as soon as the leader has confirmed it. */
+/* First, but not sure that the session is alive, or our znode there: the core
+ * enters this state again as soon as the leader has confirmed it. */
 static int confirmed(struct evzk__machine *m, const struct evzk__event *e)
 {
     switch (e->type) {
@@ -336,6 +432,7 @@ static int confirmed(struct evzk__machine *m, const struct evzk__event *e)
         return lose_place(lock_of(m));
     case EVZK__EV_CHANGED:
         return evzk__machine_again(m);
+    case EVZK__EV_STAYED:
     case EVZK__EV_SUSPENDED:
     case EVZK__EV_LEASE_END:
         break;
@@ -348,7 +445,7 @@ static void hold(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
 
-    if (l->suspended || (l->watch_own && !m->own_watch.armed))
+    if (l->suspended || wants_own_watch(l))
         read_own(m);
     if (l->granted)
         return;
@@ -371,13 +468,19 @@ static int lose(struct evzk_lock *l, int rc)
     return EVZK_OK;
 }
 
+static int broken(struct evzk_lock *l)
+{
+    evzk__own_gone(&l->m);
+    return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);
+}
+
 static int seen_again(struct evzk_lock *l, const struct evzk__reply *reply)
 {
-    const struct evzk__stat *stat = &reply->first;
+    const struct evzk__first *stat = &reply->first;
 
     if (reply->rc == EVZK_ERR_NONODE ||
         (reply->rc == EVZK_OK && (uint64_t)stat->czxid != l->token))
-        return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);
+        return broken(l);
     if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NOAUTH)
         return lose(l, reply->rc);
     if (l->suspended && evzk__session_certain(l->m.s)) {
@@ -395,8 +498,9 @@ static int held(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK__EV_REPLY:
         return seen_again(l, e->reply);
     case EVZK__EV_DELETED:
-        return evzk__machine_finish(m, EVZK_ERR_NODEGONE);
+        return broken(l);
     case EVZK__EV_CHANGED:
+    case EVZK__EV_STAYED:
         return evzk__machine_again(m);
     case EVZK__EV_SUSPENDED:
         if (!l->suspended) {
@@ -416,6 +520,8 @@ static int dropped(struct evzk__machine *m, const struct evzk__event *e)
 {
     bool gone = e->reply->rc == EVZK_OK || e->reply->rc == EVZK_ERR_NONODE;
 
+    if (e->reply->rc == EVZK_ERR_NONODE)
+        evzk__own_gone(m);
     return evzk__machine_finish(m, gone ? m->rc : e->reply->rc);
 }
 
@@ -433,8 +539,12 @@ static void destroy(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
 
-    evzk__acl_free(&l->acl);
-    evzk__free(l->data);
+    if (l->given) {
+        evzk__acl_free(&l->given->acl);
+        evzk__free(l->given->data);
+    }
+    evzk__free(l->given);
+    evzk__free(l->pred);
     evzk__free(l);
 }
 
@@ -447,22 +557,24 @@ static void destroy(struct evzk__machine *m)
 #define HOLDS EVZK__HOLDS
 #define FRESH EVZK__FRESH
 #define WATCHES EVZK__WATCHES
+#define STAYS EVZK__STAYS
 static const struct evzk__row rows[STATES] = {
 /* state           enter            react         on stop   on expiry flags                may move to */
 S(CREATING,        create,          created,      STAY,     CREATING, FRESH,               TO(CREATING)|TO(MAKING_PARENTS)|TO(RESOLVING)|TO(LISTING)|TO(WATCHING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(MAKING_PARENTS,  make_parents,    parents_made, STAY,     CREATING, FRESH,               TO(CREATING)|TO(ENDED)),
 S(RESOLVING,       resolve,         resolved,     STAY,     CREATING, RETRY,               TO(CREATING)|TO(ADOPTING)|TO(DELETING)|TO(ENDED)),
 S(ADOPTING,        adopt,           adopted,      DELETING, CREATING, RETRY,               TO(CREATING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
-S(LISTING,         list,            listed,       DELETING, CREATING, RETRY,               TO(CREATING)|TO(WATCHING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
-S(WATCHING,        watch,           watched,      DELETING, CREATING, RETRY|WATCHES,       TO(CREATING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
+S(LISTING,         list,            listed,       DELETING, CREATING, RETRY,               TO(CREATING)|TO(LISTING)|TO(WATCHING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
+S(WATCHING,        watch,           watched,      DELETING, CREATING, RETRY|WATCHES|STAYS, TO(CREATING)|TO(LISTING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(CONFIRMING,      read_own,        confirmed,    DELETING, CREATING, RETRY|HOLDS|WATCHES, TO(CREATING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
-S(HELD,            hold,            held,         DELETING, ENDED,    RETRY|HOLDS|WATCHES, TO(DELETING)|TO(ENDED)),
+S(HELD,            hold,            held,         DELETING, ENDED,    RETRY|HOLDS|WATCHES|STAYS, TO(DELETING)|TO(ENDED)),
 S(DELETING,        drop,            dropped,      STAY,     ENDED,    RETRY,               TO(ENDED)),
 S(ENDED,           end,             NULL,         STAY,     STAY,     EVZK__FINAL,         0),
 };
 /* clang-format on */
 
-const struct evzk__kind evzk__lock_kind = {"lock", rows, STATES, late, destroy};
+const struct evzk__kind evzk__lock_kind = {"lock", mark, rows,
+                                           STATES, late, destroy};
 
 static bool options_ok(const evzk_lock_options *o)
 {
@@ -473,18 +585,29 @@ static bool options_ok(const evzk_lock_options *o)
     return o->data_len <= EVZK_LOCK_DATA_MAX && (o->data || o->data_len == 0);
 }
 
+static int take_given(struct evzk_lock *l, const evzk_lock_options *o)
+{
+    int rc;
+
+    if (!o->data && !o->acl && !o->acl_count)
+        return EVZK_OK;
+    l->given = evzk__zalloc(sizeof *l->given);
+    if (!l->given)
+        return EVZK_ERR_NOMEM;
+    rc = evzk__acl_copy(&l->given->acl, o->acl, o->acl_count);
+    if (rc != EVZK_OK || !o->data)
+        return rc;
+    l->given->data = evzk__memdup(o->data, o->data_len);
+    l->given->len = (uint32_t)o->data_len;
+    return l->given->data ? EVZK_OK : EVZK_ERR_NOMEM;
+}
+
 static int take_options(struct evzk_lock *l, const evzk_lock_options *o)
 {
-    int rc = evzk__acl_copy(&l->acl, o->acl, o->acl_count);
+    int rc = take_given(l, o);
 
     if (rc != EVZK_OK)
         return rc;
-    if (o->data) {
-        l->data = evzk__memdup(o->data, o->data_len);
-        l->data_len = (uint32_t)o->data_len;
-        if (!l->data)
-            return EVZK_ERR_NOMEM;
-    }
     l->try_once = o->try_once;
     l->watch_own = !o->no_own_watch;
     l->m.no_requeue = o->no_requeue;

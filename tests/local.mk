@@ -7,17 +7,21 @@ museum_tests = tests/museum/check-museum
 
 unit_tests = \
     tests/unit/test_args \
+    tests/unit/test_batch \
+    tests/unit/test_dir \
     tests/unit/test_error \
     tests/unit/test_lease \
     tests/unit/test_name \
     tests/unit/test_net \
+    tests/unit/test_queue \
     tests/unit/test_servers \
-    tests/unit/test_tables \
-    tests/unit/test_watch
-EXTRA_DIST += tests/unit/unit.h
+    tests/unit/test_tables
+EXTRA_DIST += tests/unit/unit.h tests/unit/unit_dir.h
 
 real_tests = \
     tests/real/support/selftest \
+    tests/real/test_batch \
+    tests/real/test_dirs \
     tests/real/test_lock \
     tests/real/test_lock_callbacks \
     tests/real/test_lock_doubt \
@@ -29,14 +33,18 @@ real_tests = \
     tests/real/test_lock_operator \
     tests/real/test_lock_options \
     tests/real/test_lock_query \
+    tests/real/test_queue \
+    tests/real/test_room \
     tests/real/test_scale \
     tests/real/test_session \
     tests/real/test_session_auth \
     tests/real/test_session_close \
     tests/real/test_session_ensemble \
     tests/real/test_session_lease \
-    tests/real/test_session_net
-EXTRA_DIST += tests/real/test_lock.h tests/real/test_session_kit.h
+    tests/real/test_session_net \
+    tests/real/test_trip
+EXTRA_DIST += tests/real/test_lock.h tests/real/test_many.h \
+    tests/real/test_session_kit.h
 
 # The frame proxy's sweep; a recipe adds a file.
 sweep_sources = \

@@ -67,13 +67,15 @@ typedef struct evzk_lock_options {
     /** Fail with EVZK_ERR_EXPIRED or EVZK_ERR_NODEGONE instead of joining the
      * queue again. */
     bool no_requeue;
-    /** Do not watch the own znode: one request less a lock, but a lock broken
-     * by an operator is noticed only after the next loss of connection. */
+    /** Do not watch the own znode: one request less for a lock that is held, or
+     * waits, for long; but a lock broken by an operator is noticed only after
+     * the next loss of connection, instead of within two probe intervals of the
+     * grant, and later at once. */
     bool no_own_watch;
     /** Data of the znode, for people to see; NULL takes the session's. */
     const void *data;
     size_t data_len; /**< At most EVZK_LOCK_DATA_MAX. */
-    /** ACL of the znode and of parents made; NULL takes the session's. */
+    /** ACL of the znode and of directories made; NULL takes the session's. */
     const evzk_acl *acl;
     size_t acl_count;
     void *reserved[4]; /**< NULL. */
@@ -82,8 +84,13 @@ typedef struct evzk_lock_options {
 #define EVZK_LOCK_DATA_MAX 65536
 
 /**
- * Starts to acquire the lock at @p path and returns at once.  Parents are made
- * on demand.  Several locks on one path in one session are separate contenders.
+ * Starts to acquire the lock at @p path and returns at once.  Several locks on
+ * one path in one session are separate contenders.
+ *
+ * A directory that is missing is made with the lock, and goes with the last
+ * one; that takes CREATE and DELETE on the one above.  Where these are denied,
+ * one that exists is used, and stays.  What is missing above it is made as
+ * containers.
  *
  * @param s    Borrowed; closing it ends the lock with EVZK_ERR_CLOSED.
  * @param path Absolute path of the lock's directory. Copied.
@@ -125,7 +132,7 @@ EVZK_API int evzk_lock_cancel(evzk_lock *lock);
  * Gives the lock back; evzk_lock_held() is false from now on.  Ends in RELEASED
  * when the znode is proved gone from the server, by its word or by the end of
  * the session; rc is EVZK_ERR_CLOSED when the session was closed and the server
- * gave no word.
+ * gave no word.  Another lock of the session may hear GRANTED before that.
  *
  * @retval EVZK_OK        The final event will come.
  * @retval EVZK_ERR_STATE Not granted, given back already, or ended.

@@ -216,12 +216,13 @@ typedef struct evzk_session_stats {
     uint64_t connects;    /**< Connections that were established. */
     uint64_t losses;      /**< Connections that were lost. */
     uint64_t expirations; /**< Sessions that the server ended. */
-    uint64_t requests;    /**< Requests handed to the client, syncs too. */
+    uint64_t requests;    /**< Requests handed to the client, syncs too; a
+                               transaction counts once. */
     uint64_t probes;      /**< The syncs among them that renew the lease. */
     uint64_t lease_ends;  /**< Times the lease ran out. */
     uint32_t in_flight;   /**< Requests sent and not answered. */
     uint32_t queued;      /**< Requests waiting for their turn. */
-    uint32_t watches;     /**< Watches set, by path and kind. */
+    uint32_t watches;     /**< Watches that operations have set. */
     uint32_t machines;    /**< Operations alive, background ones too. */
     uint32_t probe_ms;    /**< The interval between probes when idle. */
     uint64_t turn_max_us; /**< The longest the loop was held at once, without

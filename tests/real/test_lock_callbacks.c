@@ -218,7 +218,10 @@ static void play(evzk_lock_event event, enum action action)
     struct stage st = {.event = event, .action = action, .dir = "/stage"};
 
     st.proxy = proxy_start(the_server());
-    peer_open(&st.p, proxy_address(st.proxy));
+    if (event == EVZK_LOCK_REQUEUED || event == EVZK_LOCK_LOST)
+        peer_short(&st.p, proxy_address(st.proxy)); /* Heard after a while. */
+    else
+        peer_open(&st.p, proxy_address(st.proxy));
     peer_open(&st.rival, the_server());
     if (waits(&st))
         claim_held(&st.blocker, st.rival.s, st.dir, NULL);
@@ -292,22 +295,36 @@ static bool settled_in(evzk_session *s)
 
 static const evzk_session_options sleeper = {.timeout_ms = LONG_MS};
 
-/* Leads a lock into a state; what is in the way is the rival's. */
-static void lead(struct claim *c, struct peer *p, struct claim *blocker,
+static bool nothing_asked(evzk_session *s)
+{
+    evzk_session_stats stats;
+
+    evzk_session_get_stats(s, &stats);
+    return stats.in_flight == 0 && stats.queued == 0;
+}
+
+/* Leads a lock into a state; what is in the way is the rival's: one that holds,
+ * and one behind it, so that a listing must tell who comes next. */
+static void lead(struct claim *c, struct peer *p, struct claim blocker[2],
                  struct proxy *proxy, const char *dir, const char *state)
 {
     if (is(state, "MAKING_PARENTS"))
-        raw_delete_tree(op(), dir);
-    if (is(state, "RESOLVING") || is(state, "ADOPTING"))
+        raw_delete_tree(op(), "/free-state");
+    if (is(state, "RESOLVING") || is(state, "ADOPTING")) {
+        raw_mkdirs(op(), dir); /* Else it would be a transaction. */
         proxy_trap(proxy, PROXY_S2C, OP_CREATE, 1, PROXY_CUT_BEFORE);
+    }
     if (is(state, "CONFIRMING"))
         WAIT(settled_in(p->s));
     claim(c, p->s, dir, NULL);
-    if (is(state, "LISTING") || is(state, "CONFIRMING")) {
-        WAIT(is(evzk_lock_state(c->l), "WATCHING"));
-        ck_assert_int_eq(evzk_lock_release(blocker->l), EVZK_OK);
-        ck_assert(reach(c, "LISTING"));
-    }
+    if (is(state, "LISTING") || is(state, "CONFIRMING"))
+        WAIT(is(evzk_lock_state(c->l), "WATCHING") && nothing_asked(p->s));
+    if (is(state, "LISTING"))
+        ck_assert_int_eq(evzk_lock_cancel(blocker[1].l), EVZK_OK);
+    if (is(state, "CONFIRMING"))
+        ck_assert_int_eq(evzk_lock_release(blocker[0].l), EVZK_OK);
+    if (is(state, "LISTING") || is(state, "CONFIRMING"))
+        ck_assert(reach(c, state));
     if (is(state, "CONFIRMING"))
         outsleep_lease(p->s);
     if (is(state, "DELETING")) {
@@ -337,7 +354,7 @@ START_TEST(free_in_every_state)
     const char *state = states[_i], *dir = "/free-state/x";
     struct proxy *proxy = proxy_start(the_server());
     struct peer p, rival;
-    struct claim c, blocker = {0}, next;
+    struct claim c, blocker[2] = {0}, next;
 
     raw_mkdirs(op(), "/free-state");
     if (is(state, "CONFIRMING"))
@@ -347,11 +364,14 @@ START_TEST(free_in_every_state)
     WAIT(evzk_session_connected(p.s));
     peer_open(&rival, the_server());
     if (needs_blocker(state))
-        claim_held(&blocker, rival.s, dir, NULL);
-    lead(&c, &p, &blocker, proxy, dir, state);
+        claim_held(&blocker[0], rival.s, dir, NULL);
+    if (is(state, "LISTING"))
+        claim_queued(&blocker[1], rival.s, dir, NULL);
+    lead(&c, &p, blocker, proxy, dir, state);
     ck_assert(reach(&c, state));
     leave(&c);
-    evzk_lock_free(blocker.l);
+    evzk_lock_free(blocker[0].l);
+    evzk_lock_free(blocker[1].l);
     claim_held(&next, rival.s, dir, NULL); /* Nobody is in its way. */
     ck_assert_int_eq(c.rec.finals, 0);
     claim_release(&next);
@@ -384,12 +404,12 @@ END_TEST
 START_TEST(nothing_is_granted_in_doubt)
 {
     struct peer p, rival;
-    struct claim c, blocker;
+    struct claim c, blocker[2] = {0};
 
     peer_start(&p, the_server(), &sleeper);
     peer_open(&rival, the_server());
-    claim_held(&blocker, rival.s, "/confirm", NULL);
-    lead(&c, &p, &blocker, NULL, "/confirm", "CONFIRMING");
+    claim_held(&blocker[0], rival.s, "/confirm", NULL);
+    lead(&c, &p, blocker, NULL, "/confirm", "CONFIRMING");
     ck_assert(reach(&c, "CONFIRMING"));
     ck_assert(!evzk_lock_held(c.l));
     ck_assert_int_eq(c.rec.count, 0);
@@ -397,7 +417,7 @@ START_TEST(nothing_is_granted_in_doubt)
     ck_assert_uint_gt(evzk_session_lease_ms(p.s), 0);
     ck_assert_str_eq(c.rec.text, "GRANTED");
     claim_release(&c);
-    evzk_lock_free(blocker.l);
+    evzk_lock_free(blocker[0].l);
     nothing_left("/confirm", p.s);
     peer_close(&p);
     peer_close(&rival);

@@ -75,14 +75,15 @@ START_TEST(expires_on_the_way)
                                          "RESOLVING", "ADOPTING", "LISTING"};
     const char *dir = "/expire-way/x", *state = states[_i];
     bool listing = strcmp(state, "LISTING") == 0;
-    struct claim c, held;
+    struct claim c, held, second; /* A listing must tell who comes next. */
     struct scene sc;
 
     raw_delete_tree(op(), "/expire-way");
     scene_open(&sc, SESSION_MS);
-    if (listing)
+    if (listing) {
         claim_held(&held, sc.rival.s, dir, NULL);
-    else if (strcmp(state, "MAKING_PARENTS") != 0)
+        claim_queued(&second, sc.rival.s, dir, NULL);
+    } else if (strcmp(state, "MAKING_PARENTS") != 0)
         raw_mkdirs(op(), dir);
     if (strcmp(state, "RESOLVING") == 0 || strcmp(state, "ADOPTING") == 0)
         proxy_trap(sc.proxy, PROXY_S2C, OP_CREATE, 1, PROXY_CUT_BEFORE);
@@ -90,6 +91,7 @@ START_TEST(expires_on_the_way)
     if (listing) {
         WAIT(strcmp(evzk_lock_state(c.l), "WATCHING") == 0);
         ck_assert_int_eq(evzk_lock_release(held.l), EVZK_OK);
+        ck_assert_int_eq(evzk_lock_cancel(second.l), EVZK_OK);
     }
     WAIT(strcmp(evzk_lock_state(c.l), state) == 0);
     proxy_freeze(sc.proxy, PROXY_BOTH);
@@ -102,6 +104,7 @@ START_TEST(expires_on_the_way)
         WAIT(held.rec.finals == 1);
         ck_assert_str_eq(held.rec.text, "GRANTED RELEASED");
         evzk_lock_free(held.l);
+        evzk_lock_free(second.l);
     }
     WAIT(evzk_lock_held(c.l) || c.rec.finals > 0);
     /* What was on its way may have come before the news: then it was held. */

@@ -11,10 +11,10 @@
 
 /* ---- The calls that fail: found here before the client's own ---- */
 
-enum call { CREATE, LIST, GET, DELETE, SYNC, UNWATCH, LOOK, CALLS };
+enum call { CREATE, LIST, GET, DELETE, SYNC, UNWATCH, LOOK, MULTI, CALLS };
 
 static const char *const call_names[CALLS] = {
-    "create", "list", "get", "delete", "sync", "unwatch", "exists"};
+    "create", "list", "get", "delete", "sync", "unwatch", "exists", "multi"};
 
 static struct {
     const char *path; /* Of calls for this path, and below it, ... */
@@ -124,6 +124,19 @@ int zoo_aremove_all_watches(zhandle_t *zh, const char *path,
                : real(zh, path, wtype, local, completion, data);
 }
 
+int zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
+               zoo_op_result_t *results, void_completion_t completion,
+               const void *data)
+{
+    const char *first = ops[0].type == ZOO_DELETE_OP ? ops[0].delete_op.path
+                                                     : ops[0].create_op.path;
+
+    REAL(zoo_amulti);
+    return fails(MULTI, first)
+               ? ZMARSHALLINGERROR
+               : real(zh, count, ops, results, completion, data);
+}
+
 /* ---- Helpers ---- */
 
 /* Granted and given back, or failed: one or the other must come. */
@@ -154,16 +167,17 @@ static const struct {
     enum call call;
     int pass, fail;
     bool no_own_watch;
+    bool asked_of_rivals; /* Nothing of the kind behind one of our own. */
 } joins[] = {
-    {CREATE, 0, 1, false},
-    {CREATE, 0, 3, false},
-    {LIST, 0, 1, false}, /* The second half of create and list. */
-    {LIST, 0, 3, false},
-    {GET, 0, 1, false},
-    {GET, 0, 3, false},
-    {GET, 1, 1, false}, /* Of a waiter: the one before it. */
-    {GET, 1, 3, false},
-    {GET, 0, 1, true},
+    {CREATE, 0, 1, false, false},
+    {CREATE, 0, 3, false, false},
+    {LIST, 0, 1, false, true}, /* The second half of create and list. */
+    {LIST, 0, 3, false, true},
+    {GET, 0, 1, false, false}, /* Of the one before it; of the own znode. */
+    {GET, 0, 3, false, false},
+    {GET, 1, 1, false, true}, /* Of the own znode, after a while. */
+    {GET, 1, 3, false, true},
+    {GET, 0, 1, true, true},
 };
 
 /* Alone, the first in its directory. */
@@ -185,6 +199,26 @@ START_TEST(a_call_fails_before_a_free_lock)
 }
 END_TEST
 
+/* The same in a directory that comes with the lock, and goes with it. */
+START_TEST(a_transaction_fails)
+{
+    const char *dir = "/memory-multi/lock";
+    struct peer p;
+    struct claim c;
+
+    raw_mkdirs(op(), "/memory-multi");
+    peer_open(&p, the_server());
+    run_short(MULTI, dir, _i % 2, _i / 2 + 1);
+    claim(&c, p.s, dir, NULL);
+    come_to_an_end(&c);
+    ck_assert_int_ge(shortage.failed, 1);
+    ck_assert_int_eq(raw_count(op(), dir), -1);
+    nothing_left(dir, p.s);
+    peer_close(&p);
+    raw_delete_tree(op(), "/memory-multi");
+}
+END_TEST
+
 /* Behind another of the same session (the even ones), or of another: what it
  * waits for must still wake it. */
 START_TEST(a_call_fails_before_a_held_lock)
@@ -195,7 +229,9 @@ START_TEST(a_call_fails_before_a_held_lock)
     struct peer p, rival;
     struct claim held, c, next;
 
-    peer_open(&p, the_server());
+    if (_i % 2 == 0 && joins[i].asked_of_rivals)
+        return;
+    peer_short(&p, the_server());
     peer_open(&rival, the_server());
     claim_held(&held, _i % 2 ? rival.s : p.s, dir, NULL);
     wait_still(p.s);
@@ -225,14 +261,16 @@ START_TEST(the_second_listing_fails)
 {
     const char *dir = "/memory-second";
     struct peer p, rival;
-    struct claim held, c;
+    struct claim held, between, c;
 
     peer_open(&p, the_server());
     peer_open(&rival, the_server());
     claim_held(&held, rival.s, dir, NULL);
+    claim_queued(&between, rival.s, dir, NULL);
     claim_queued(&c, p.s, dir, NULL);
     wait_still(p.s);
     run_short(LIST, dir, 0, _i + 1);
+    evzk_lock_free(between.l);
     claim_release(&held);
     come_to_an_end(&c);
     ck_assert_int_ge(shortage.failed, 1);
@@ -247,21 +285,21 @@ END_TEST
 static const struct {
     bool holders; /* The holder's znode, or the waiter's own. */
     int pass, fail;
-} changes[] = {{true, 0, 1},  {true, 0, 3},  {true, 1, 1}, {true, 1, 3},
-               {false, 0, 1}, {false, 0, 3}, {false, 1, 1}};
+} changes[] = {{true, 0, 1}, {true, 0, 3},  {true, 1, 1},
+               {true, 1, 3}, {false, 0, 1}, {false, 0, 3}};
 
-/* The holder's znode is watched by both, the waiter's by itself, and with each
- * change of one it reads both. */
+/* The holder's znode is watched by both, the waiter's by itself. */
 START_TEST(a_watch_is_set_again_after_a_change)
 {
     const char *dir = "/memory-change";
     struct peer p, rival;
     struct claim held, c, *changed = changes[_i].holders ? &held : &c;
 
-    peer_open(&p, the_server());
-    peer_open(&rival, the_server());
+    peer_short(&p, the_server());
+    peer_short(&rival, the_server());
     claim_held(&held, rival.s, dir, NULL);
     claim_queued(&c, p.s, dir, NULL);
+    wait_watches(3); /* The own ones come after a while. */
     wait_still(rival.s);
     wait_still(p.s);
     run_short(GET, dir, changes[_i].pass, changes[_i].fail);
@@ -297,6 +335,7 @@ START_TEST(the_delete_of_a_held_lock_fails)
     struct peer p;
     struct claim c;
 
+    raw_mkdirs(op(), dir); /* It stays: the lock leaves alone. */
     peer_open(&p, the_server());
     claim_held(&c, p.s, dir, NULL);
     wait_still(p.s);
@@ -306,6 +345,7 @@ START_TEST(the_delete_of_a_held_lock_fails)
     ck_assert_int_eq(shortage.failed, _i + 1);
     nothing_left(dir, p.s);
     peer_close(&p);
+    raw_delete_tree(op(), dir);
 }
 END_TEST
 
@@ -315,6 +355,7 @@ START_TEST(the_delete_of_a_freed_lock_fails)
     struct peer p;
     struct claim c;
 
+    raw_mkdirs(op(), dir); /* It stays: the lock leaves alone. */
     peer_open(&p, the_server());
     claim_held(&c, p.s, dir, NULL);
     run_short(DELETE, dir, 0, _i + 1);
@@ -322,6 +363,7 @@ START_TEST(the_delete_of_a_freed_lock_fails)
     WAIT(shortage.failed == _i + 1);
     nothing_left(dir, p.s);
     peer_close(&p);
+    raw_delete_tree(op(), dir);
 }
 END_TEST
 
@@ -424,6 +466,7 @@ int main(void)
     TCase *t = lock_tests(suite, "joining", 90000);
 
     tcase_add_loop_test(t, a_call_fails_before_a_free_lock, 0, JOINS);
+    tcase_add_loop_test(t, a_transaction_fails, 0, 6);
     tcase_add_loop_test(t, a_call_fails_before_a_held_lock, 0, 2 * JOINS);
     tcase_add_loop_test(t, the_second_listing_fails, 0, 3);
     tcase_add_loop_test(t, a_watch_is_set_again_after_a_change, 0, CHANGES);

@@ -164,6 +164,17 @@ static void start_many(struct one *o, struct app *a, const char *dir, int n)
     }
 }
 
+/* Directories that are there: each lock is a request of its own. */
+static void make_many(struct raw *r, const char *dir, int n)
+{
+    char path[64];
+
+    for (int i = 0; i < n; i++) {
+        snprintf(path, sizeof path, "%s/%d", dir, i);
+        raw_mkdirs(r, path);
+    }
+}
+
 /* Exactly one znode each: no ghost of a create whose reply was lost. */
 static void check_single(struct raw *r, const char *dir, int n)
 {
@@ -191,7 +202,7 @@ START_TEST(session_resolves_what_was_in_flight)
     struct raw *r = operator_for("/inflight");
     struct app a;
 
-    raw_mkdirs(r, "/inflight");
+    make_many(r, "/inflight", N);
     app_up(&a, proxy_address(p), NULL);
     proxy_trap(p, cuts[_i].dir, cuts[_i].op, N / 2, cuts[_i].act);
     start_many(o, &a, "/inflight", N);
@@ -225,7 +236,7 @@ START_TEST(session_notices_a_send_that_failed_silently)
     app_up(&a, proxy_address(p), NULL);
     proxy_freeze(p, PROXY_S2C); /* The server gets them, we no answer. */
     start_many(o, &a, "/silent", N);
-    WAIT(stats_of(&a).in_flight >= 2 * N);
+    WAIT(stats_of(&a).in_flight > 0 && stats_of(&a).queued == 0);
     proxy_freeze(p, PROXY_BOTH);
     fd = socket_to(proxy_port(p));
     ck_assert_int_ge(fd, 0);
@@ -581,6 +592,7 @@ START_TEST(session_traces_legal_moves_only)
     struct raw *r = operator_for("/trace");
     struct app a;
 
+    make_many(r, "/trace", N);
     app_up(&a, proxy_address(p), &opt);
     proxy_trap(p, PROXY_S2C, OP_CREATE, N, PROXY_CUT_BEFORE);
     start_many(o, &a, "/trace", N);

@@ -24,10 +24,12 @@
 
 enum {
     KIT_SESSION_MS = 30000,  /* Longer than any machine stands still. */
+    KIT_SHORT_MS = 6000,     /* Where two probes are waited for. */
     KIT_BRIEF_MS = 5000,     /* Where a lease is to end. */
     KIT_OPERATOR_MS = 60000, /* The most the servers grant. */
     KIT_CLOSE_MS = 60000,    /* As long as the server takes. */
     OP_SYNC = 9,
+    OP_MULTI = 14,
     OP_CREATE = 15, /* The one that answers with a Stat. */
 };
 

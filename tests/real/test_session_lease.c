@@ -360,8 +360,9 @@ START_TEST(idle_locks_cost_the_probes_alone)
             evzk_lock_acquire(a.s, path, NULL, recorder_on_lock, &rec, &l[i]),
             EVZK_OK);
     }
-    WAIT(rec.count == n && stats_of(&a).in_flight == 0 &&
-         stats_of(&a).queued == 0);
+    /* Each watches its own znode, after a while. */
+    WAIT(rec.count == n && stats_of(&a).watches == (unsigned)n &&
+         stats_of(&a).in_flight == 0 && stats_of(&a).queued == 0);
     /* A sixth of the time-out: in one of them three probes may be lost. */
     ck_assert_uint_ge(stats_of(&a).probe_ms, KIT_SESSION_MS / 10);
     ck_assert_uint_le(stats_of(&a).probe_ms, KIT_SESSION_MS / 4);

@@ -646,21 +646,28 @@ START_TEST(fork_with_an_answer_outstanding)
 
     p = proxied();
     r = operator_for("/forked");
+    raw_mkdirs(r, "/forked/queue");
+    ck_assert_int_eq(raw_create(r, "/forked/queue/another-lock-", "", 0,
+                                ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0),
+                     ZOK);
     evzk_set_allocator(count_malloc, count_realloc, count_free);
-    app_up(&forked.a, proxy_address(p), NULL);
+    app_up(&forked.a, proxy_address(p),
+           &(evzk_session_options){.timeout_ms = KIT_SHORT_MS});
     ck_assert_int_eq(evzk_lock_acquire(forked.a.s, "/forked", &unwatched,
                                        recorder_on_lock, &forked.o[0].rec,
                                        &forked.o[0].l),
                      EVZK_OK);
     WAIT(evzk_lock_held(forked.o[0].l));
-    ck_assert_int_eq(evzk_lock_acquire(forked.a.s, "/forked", NULL,
+    ck_assert_int_eq(evzk_lock_acquire(forked.a.s, "/forked/queue", NULL,
                                        free_when_requeued, NULL,
                                        &forked.o[1].l),
                      EVZK_OK);
     WAIT(strcmp(evzk_lock_state(forked.o[1].l), "WATCHING") == 0 &&
+         stats_of(&forked.a).watches == 2 &&
          stats_of(&forked.a).in_flight == 0);
     proxy_trap(p, PROXY_S2C, OP_REMOVE_WATCHES, 1, PROXY_FREEZE);
-    snprintf(path, sizeof path, "/forked/%s", evzk_lock_node(forked.o[1].l));
+    snprintf(path, sizeof path, "/forked/queue/%s",
+             evzk_lock_node(forked.o[1].l));
     forked.o[1].l = NULL; /* It frees itself. */
     ck_assert_int_eq(raw_delete(r, path), ZOK);
     WAIT(proxy_fired(p) == 1);

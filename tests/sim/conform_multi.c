@@ -1,22 +1,24 @@
 /* Random multis of a conformance run: of creates (no containers: the client
- * misreads their results), deletes, sets and checks. */
+ * misreads their results), deletes, sets and checks.  Some are as a lock makes
+ * them: a directory, a contender in it, a write that tells the zxid; and a
+ * contender that goes with its directory. */
 #include "conform.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MULTI_MAX = 4, TEXT = 2000 };
+enum { MULTI_MAX = 4, DIRS_MAX = 3, OPS_MAX = 2 * DIRS_MAX + 1, TEXT = 3000 };
 
 struct multi {
     int n;
-    zoo_op_t ops[MULTI_MAX];
-    zoo_op_result_t results[MULTI_MAX];
-    char path[MULTI_MAX][96];
-    char made[MULTI_MAX][128];
-    struct Stat stat[MULTI_MAX];
-    struct pick_data data[MULTI_MAX];
-    bool creates[MULTI_MAX], sets[MULTI_MAX];
+    zoo_op_t ops[OPS_MAX];
+    zoo_op_result_t results[OPS_MAX];
+    char path[OPS_MAX][96];
+    char made[OPS_MAX][128];
+    struct Stat stat[OPS_MAX];
+    struct pick_data data[OPS_MAX];
+    bool creates[OPS_MAX], sets[OPS_MAX];
 };
 
 static void tell_result(char *buf, size_t size, const struct multi *m, int i,
@@ -58,11 +60,10 @@ static void on_multi(int rc, const void *data)
     free(m);
 }
 
-static void plan_create(struct multi *m, int i, char *what, size_t size)
+static void plan_create(struct multi *m, int i, int mode, char *what,
+                        size_t size)
 {
-    static const int modes[] = {0, 0, 0, 1, 2, 3};
     const struct pick_acl *acl = pick_acl();
-    int mode = modes[pick(6)];
 
     m->creates[i] = true;
     m->data[i] = pick_data();
@@ -73,44 +74,116 @@ static void plan_create(struct multi *m, int i, char *what, size_t size)
              acl->name);
 }
 
+static void plan_delete(struct multi *m, int i, int32_t version, char *what,
+                        size_t size)
+{
+    zoo_delete_op_init(&m->ops[i], m->path[i], version);
+    snprintf(what, size, " delete %s v=%d", m->path[i], version);
+}
+
+static void plan_set(struct multi *m, int i, int32_t version, char *what,
+                     size_t size)
+{
+    m->sets[i] = true;
+    m->data[i] = pick_data();
+    zoo_set_op_init(&m->ops[i], m->path[i],
+                    m->data[i].len < 0 ? NULL : m->data[i].bytes,
+                    m->data[i].len, version, &m->stat[i]);
+    snprintf(what, size, " set %s v=%d", m->path[i], version);
+}
+
 static void plan(struct multi *m, int i, char *what, size_t size)
 {
+    static const int modes[] = {0, 0, 0, 1, 2, 3};
     int32_t version = pick(3) ? -1 : pick_version();
     unsigned kind = pick(8);
 
     snprintf(m->path[i], sizeof m->path[i], "%s", pick_path());
     if (kind < 4) {
-        plan_create(m, i, what, size);
+        plan_create(m, i, modes[pick(6)], what, size);
     } else if (kind < 6) {
-        zoo_delete_op_init(&m->ops[i], m->path[i], version);
-        snprintf(what, size, " delete %s v=%d", m->path[i], version);
+        plan_delete(m, i, version, what, size);
     } else if (kind == 6) {
-        m->sets[i] = true;
-        m->data[i] = pick_data();
-        zoo_set_op_init(&m->ops[i], m->path[i],
-                        m->data[i].len < 0 ? NULL : m->data[i].bytes,
-                        m->data[i].len, version, &m->stat[i]);
-        snprintf(what, size, " set %s v=%d", m->path[i], version);
+        plan_set(m, i, version, what, size);
     } else {
         zoo_check_op_init(&m->ops[i], m->path[i], version);
         snprintf(what, size, " check %s v=%d", m->path[i], version);
     }
 }
 
+/* Where the description of the next operation goes. */
+static char *rest(struct request *r, size_t *size)
+{
+    size_t used = strlen(r->what);
+
+    *size = sizeof r->what - used;
+    return r->what + used;
+}
+
+static void plan_any(struct multi *m, struct request *r)
+{
+    size_t size;
+
+    m->n = 1 + (int)pick(MULTI_MAX);
+    for (int i = 0; i < m->n; i++) {
+        char *what = rest(r, &size);
+
+        plan(m, i, what, size);
+    }
+}
+
+/* Up to three directories and a contender in each; one of them is written to,
+ * for its Stat. */
+static void plan_locks(struct multi *m, struct request *r)
+{
+    int dirs = 1 + (int)pick(DIRS_MAX);
+    size_t size;
+    char *what;
+
+    m->n = 2 * dirs + 1;
+    for (int i = 0; i < 2 * dirs; i += 2) {
+        snprintf(m->path[i], sizeof m->path[i], "%s", pick_path());
+        what = rest(r, &size);
+        plan_create(m, i, 0, what, size);
+        snprintf(m->path[i + 1], sizeof m->path[i + 1], "%.80s/l-", m->path[i]);
+        what = rest(r, &size);
+        plan_create(m, i + 1, ZOO_EPHEMERAL | ZOO_SEQUENCE, what, size);
+    }
+    memcpy(m->path[2 * dirs], m->path[2 * pick((unsigned)dirs)],
+           sizeof m->path[0]);
+    what = rest(r, &size);
+    plan_set(m, 2 * dirs, -1, what, size);
+}
+
+/* Contenders and their directories; some have others in them, or are none. */
+static void plan_unlock(struct multi *m, struct request *r)
+{
+    int dirs = 1 + (int)pick(DIRS_MAX);
+    size_t size;
+
+    m->n = 2 * dirs;
+    for (int i = 0; i < m->n; i++) {
+        char *what = rest(r, &size);
+
+        snprintf(m->path[i], sizeof m->path[i], "%s",
+                 i % 2 ? m->path[i - 1] : pick_path());
+        if (i % 2 && strrchr(m->path[i], '/') > m->path[i] + 2)
+            *strrchr(m->path[i], '/') = '\0'; /* /t stays. */
+        plan_delete(m, i, -1, what, size);
+    }
+}
+
 void do_multi(int slot)
 {
+    static void (*const plans[])(struct multi *, struct request *) = {
+        plan_any, plan_any, plan_locks, plan_unlock};
     struct request *r = request_new(slot, "multi");
     struct multi *m = calloc(1, sizeof *m);
 
     if (!m)
         abort();
     r->own = m;
-    m->n = 1 + (int)pick(MULTI_MAX);
-    for (int i = 0; i < m->n; i++) {
-        size_t used = strlen(r->what);
-
-        plan(m, i, r->what + used, sizeof r->what - used);
-    }
+    plans[pick(4)](m, r);
     request_sent(
         r, zoo_amulti(slots[slot].zh, m->n, m->ops, m->results, on_multi, r));
 }

@@ -56,6 +56,7 @@ sim_sources = \
     tests/sim/scene_lock.h \
     tests/sim/scene_lock_calls.c \
     tests/sim/scene_lock_deeds.c \
+    tests/sim/scene_lock_dirs.c \
     tests/sim/scene_lock_query.c \
     tests/sim/scene_lock_rules.c \
     tests/sim/scene_lock_seen.c \

@@ -22,13 +22,6 @@ SIM_KEEP(lock_world)
 
 static const struct lock_scene *scene(void) { return lock_world.sc; }
 
-const char *lock_path(void) { return "/a/lock"; }
-
-const char *lock_dir(void)
-{
-    return scene()->chroot ? "/app/a/lock" : "/a/lock";
-}
-
 static int64_t us(int ms) { return ms * INT64_C(1000); }
 
 /* The end of what a process does. */
@@ -45,6 +38,20 @@ static bool busy(int proc)
            lock_world.deeds > 0;
 }
 
+static unsigned places_of(int proc)
+{
+    bool in[LOCK_PLACES] = {false};
+    unsigned n = 0;
+
+    for (int64_t i = 0; i < lock_world.slots; i++) {
+        const struct lock_slot *k = &lock_world.slot[i];
+
+        n += k->proc == proc && !in[k->place];
+        in[k->place] = in[k->place] || k->proc == proc;
+    }
+    return n ? n : 1;
+}
+
 /* All is quiet: then no watch of the present connection may be left. */
 static void check_watches(int proc)
 {
@@ -54,7 +61,8 @@ static void check_watches(int proc)
     evzk_session_get_stats(p->s, &st);
     if (st.machines || st.queued || !evzk_session_connected(p->s))
         return;
-    if (st.in_flight > 2) /* The lease's question, and one for a directory. */
+    /* The lease's question, and one for each directory. */
+    if (st.in_flight > 1 + places_of(proc))
         sim_violation("%u requests of nobody", st.in_flight);
     /* A watch whose answer found no room is known to nobody, for as long as
        the connection lasts. */
@@ -113,6 +121,8 @@ void lock_release(struct lock_slot *k)
         sim_violation("release of lock %d gave %s", index_of(k),
                       evzk_errname(rc));
     k->release = k->release || rc == EVZK_OK;
+    if (rc == EVZK_OK)
+        k->let_go = sim_now();
     if (rc == EVZK_OK && evzk_lock_held(k->l))
         sim_violation("lock %d is held after its release", index_of(k));
 }
@@ -133,6 +143,8 @@ void lock_cancel(struct lock_slot *k)
         sim_violation("cancel of lock %d gave %s", index_of(k),
                       evzk_errname(rc));
     k->cancel = k->cancel || rc == EVZK_OK;
+    if (rc == EVZK_OK)
+        k->let_go = sim_now();
 }
 
 void lock_free(struct lock_slot *k)
@@ -142,6 +154,8 @@ void lock_free(struct lock_slot *k)
 
     k->l = NULL;
     k->freed = true;
+    if (!k->let_go)
+        k->let_go = sim_now();
     stage_cancel(release_due, index_of(k));
     stage_cancel(cancel_due, index_of(k));
     stage_cancel(free_due, index_of(k));
@@ -190,12 +204,17 @@ static void free_due(intptr_t slot)
 
 static void granted(struct lock_slot *k)
 {
+    const struct lock_plan *plan = k->plan;
+    int proc = (int)k->proc;
+
     if (k->ended || k->release)
         return;
-    if (k->plan->hold_ms == 0)
+    if (plan->hold_ms == 0)
         let_go(k);
     else
-        stage_at(us(k->plan->hold_ms), (int)k->proc, release_due, index_of(k));
+        stage_at(us(plan->hold_ms), proc, release_due, index_of(k));
+    if (plan->again_inside && lock_world.slots < LOCK_SLOTS)
+        lock_start(proc, plan + 1);
 }
 
 static const char *name_of(evzk_lock_event ev)
@@ -259,8 +278,8 @@ static int acquire(struct lock_slot *k)
         opt.acl_count = 1;
     }
     player_call((int)k->proc);
-    rc = evzk_lock_acquire(player_of((int)k->proc)->s, lock_path(), &opt,
-                           on_lock, (void *)(intptr_t)index_of(k), &k->l);
+    rc = evzk_lock_acquire(player_of((int)k->proc)->s, lock_path(plan->place),
+                           &opt, on_lock, (void *)(intptr_t)index_of(k), &k->l);
     player_called((int)k->proc);
     return rc;
 }
@@ -275,12 +294,14 @@ bool lock_start(int proc, const struct lock_plan *plan)
         return false;
     k->plan = plan;
     k->proc = proc;
+    k->place = plan->place;
     k->began = sim_now();
     rc = acquire(k);
     sim_say("p%d acquire %d: %s", proc, index_of(k), evzk_errname(rc));
     if (rc == EVZK_OK) {
         lock_world.slots++;
         k->used = true;
+        lock_dirs_started(k);
         set_timers(k);
     } else {
         if (!(rc == EVZK_ERR_CLOSED && p->closing) &&
@@ -306,24 +327,6 @@ static void start_due(intptr_t i)
 
 /* The beginning. */
 
-static void make_tree(const struct lock_scene *sc)
-{
-    if (sc->chroot && !sc->make_chroot)
-        ens_create("/app", "", 0, ZOO_PERSISTENT);
-    if (!sc->parents)
-        return;
-    ens_create("/a", "", 0, ZOO_PERSISTENT);
-    ens_create("/a/lock", "", 0, ZOO_PERSISTENT);
-    if (sc->foreign) {
-        ens_create("/a/lock/operator-lock-0000000000", "", 0, ZOO_PERSISTENT);
-        ens_create("/a/lock/-lock-0000000000", "", 0, ZOO_PERSISTENT);
-        ens_create("/a/lock/x-lock-000000000x", "", 0, ZOO_PERSISTENT);
-        ens_create("/a/lock/0000000000", "", 0, ZOO_PERSISTENT);
-    }
-    if (sc->sequence)
-        ens_set_sequence("/a/lock", sc->first);
-}
-
 static void set_plans(const struct lock_scene *sc)
 {
     for (int i = 0; i < LOCK_PLANS; i++) {
@@ -340,13 +343,15 @@ static void set_plans(const struct lock_scene *sc)
 /* A waiter that wakes and looks again: one for each that went, not more. */
 static void on_trace(int proc, const evzk_trace *t)
 {
+    int place = strcmp(t->kind, "lock") == 0 ? lock_place_of(t->path) : -1;
+
     lock_traced(proc, t);
-    if (strcmp(t->kind, "lock") == 0 && t->from &&
-        strcmp(t->from, "WATCHING") == 0 && strcmp(t->to, "LISTING") == 0)
-        lock_world.again[proc]++;
-    if (strcmp(t->kind, "lock") == 0 && strcmp(t->event, "deleted") == 0 &&
-        strcmp(t->to, "LISTING") == 0)
-        lock_world.wakes++;
+    if (place < 0 || strcmp(t->to, "LISTING") != 0)
+        return;
+    if (t->from && strcmp(t->from, "WATCHING") == 0)
+        lock_world.place[place].again[proc]++;
+    if (strcmp(t->event, "deleted") == 0)
+        lock_world.place[place].wakes++;
 }
 
 void lock_begin(const struct sim_scene *sc)
@@ -365,7 +370,7 @@ void lock_begin(const struct sim_scene *sc)
     if (scene()->tick_ms)
         ens.tick_ms = scene()->tick_ms;
     ens_begin(&ens);
-    make_tree(scene());
+    lock_dirs_begin();
     cfg.chroot = scene()->chroot;
     cfg.make_chroot = scene()->make_chroot;
     for (int p = 0; p < sc->clients; p++) {

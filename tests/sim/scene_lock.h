@@ -8,7 +8,8 @@
 
 enum {
     LOCK_DEEDS = 3,   /* What others do in it. */
-    LOCK_PLANS = 5,   /* Locks that a scene starts by itself. */
+    LOCK_PLANS = 7,   /* Locks that a scene starts by itself. */
+    LOCK_PLACES = 3,  /* Directories that they may be in. */
     LOCK_SLOTS = 10,  /* And those that the explorer adds. */
     LOCK_NODES = 48,  /* Contenders seen in the tree, in all of a run. */
     LOCK_QUERIES = 4, /* Look-ups at a time. */
@@ -18,11 +19,13 @@ enum {
 /* One lock; the times are in milliseconds, 0 in *_ms is never but for hold. */
 struct lock_plan {
     int proc, start_ms;
+    int place;              /* Its directory. */
     int hold_ms;            /* From GRANTED to release; 0: at once, inside. */
     int cancel_ms, free_ms; /* From its start. */
     int linger_ms;          /* From its final event until it is freed. */
     bool free_held;         /* Freed, not released. */
-    bool again;             /* Another like it when it has ended. */
+    bool again;             /* The next plan, when it has ended and is freed. */
+    bool again_inside;      /* The same, inside GRANTED, when it is let go. */
     bool try_once, no_requeue, no_own_watch, hidden;
     uint32_t timeout_ms;
 };
@@ -39,7 +42,8 @@ enum lock_deed {
     LOCK_SILENCE, /* Nothing of it gets through for a while, either way. */
     LOCK_LATE,    /* It hears nothing for a short while. */
     LOCK_OFF,     /* Its follower is cut off, and no other is there. */
-    LOCK_CLOSE    /* It closes its session. */
+    LOCK_CLOSE,   /* It closes its session. */
+    LOCK_REMOVE   /* An operator deletes the directory `which`, if empty. */
 };
 
 struct lock_scene {
@@ -51,7 +55,11 @@ struct lock_scene {
     int route[SIM_PROCS]; /* The server that a process is with at first. */
     const char *chroot;
     bool make_chroot;
-    bool parents;       /* The directory is there at first. */
+    bool parents;       /* The first directory is there at first. */
+    bool top;           /* What is above the directories is. */
+    unsigned there;     /* These directories are: a bit each. */
+    unsigned denies;    /* These are, and let nobody make anything. */
+    bool nested;        /* The third one is above the others. */
     bool foreign;       /* So are a contender that is nobody's, and others. */
     bool sequence, end; /* Numbers begin at `first`; 3.8.0's end of them. */
     int32_t first;
@@ -62,15 +70,18 @@ struct lock_scene {
 struct lock_slot {
     evzk_lock *l; /* NULL: not started, or freed. */
     const struct lock_plan *plan;
-    int64_t proc, began, session;
+    int64_t proc, place, began, session;
     uint64_t token;
     /* Since when; 0: is not. */
     int64_t lapse, doubt, orphan, missing, left, unsaid;
+    int64_t let_go;    /* Asked to let go, freed, or told its end. */
+    int64_t placed;    /* Has a place that it knows of, or a lock. */
     int64_t lease_end; /* As it was known after the last happening. */
     bool lapsed;       /* The lease has ended since the grant. */
     uint64_t guid;     /* Of the znode it had, a hash; 0: it may change. */
     int64_t listing;   /* In LISTING its server had applied this; 0: is not. */
     uint64_t listing_on; /* By this connection. */
+    int64_t trips;       /* To be granted in so many; 0: no matter. */
     bool used, granted, suspended, ended;
     bool release, cancel; /* Were asked for, with success. */
     bool freed, gone;     /* Its znode is proved gone. */
@@ -83,8 +94,9 @@ struct lock_node {
     int32_t seq;
     int16_t slot; /* Whose; -1: foreign. */
     bool live, seen;
+    int64_t place;
     int64_t died; /* The change of the tree at which it was gone. */
-    int64_t died_zxid;
+    int64_t died_zxid, died_at;
     bool broken; /* Another deleted it. */
 };
 
@@ -100,20 +112,26 @@ struct lock_world {
         uint64_t born;   /* The connection; 0: none. */
         int64_t applied; /* What its server had, when it was made. */
         int64_t since;   /* When. */
+        int64_t count;   /* So many, with it. */
     } conn[SIM_PROCS];
-    uint64_t last_token;
-    int64_t deaths, wakes;    /* Contenders gone; waiters that went to look. */
-    int64_t broken;           /* Of those, deleted by another. */
-    int64_t again[SIM_PROCS]; /* Waiters that went to look, for any reason. */
-    int64_t second, asked;    /* Requests in the present second: its end, .. */
+    struct lock_place {
+        uint64_t last_token;
+        int64_t deaths, wakes;    /* Contenders gone; waiters that looked. */
+        int64_t broken;           /* Of those gone, deleted by another. */
+        int64_t again[SIM_PROCS]; /* Waiters that looked, for any reason. */
+    } place[LOCK_PLACES];
+    struct lock_dir {
+        int64_t czxid, mzxid; /* Of one that is not the library's, or 0. */
+        bool soiled;          /* It need not go with the locks in it. */
+    } dir[LOCK_PLACES + 1];   /* And what is above. */
+    int64_t rough; /* Until then something was done to servers or network. */
+    int64_t second, asked; /* Requests in the present second: its end, .. */
 };
 extern struct lock_world lock_world;
 
 /* scene_lock.c */
 void lock_begin(const struct sim_scene *sc);
 bool lock_done(void);
-const char *lock_dir(void);  /* In the true tree. */
-const char *lock_path(void); /* As the session names it. */
 bool lock_start(int proc, const struct lock_plan *plan);
 void lock_release(struct lock_slot *k);
 void lock_cancel(struct lock_slot *k);
@@ -124,6 +142,20 @@ bool lock_call(int proc, unsigned which);
 
 /* scene_lock_deeds.c */
 void lock_deeds_begin(void);
+
+/* scene_lock_dirs.c */
+const char *lock_dir(int place);     /* In the true tree. */
+const char *lock_path(int place);    /* As the session names it. */
+int lock_place_of(const char *path); /* As the session names it; -1. */
+void lock_dirs_begin(void);
+void lock_dirs_started(struct lock_slot *k);
+void lock_dirs_busy(int proc); /* Asks for something else, too. */
+void lock_dirs_granted(const struct lock_slot *k);
+void lock_dirs_check(void);
+void lock_dirs_check_end(void);
+/* Nothing was done to the servers, the network or the process since. */
+bool lock_calm(int proc, int64_t since);
+void lock_rough(int ms); /* A deed that lasts so long. */
 
 /* scene_lock_seen.c */
 void lock_seen_told(const struct lock_slot *k, evzk_lock_event ev);
@@ -138,7 +170,7 @@ void lock_traced(int proc, const evzk_trace *t);
 bool lock_lasts(const struct lock_slot *k, int64_t *since, bool is,
                 int64_t most);
 void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc);
-bool lock_denied(void); /* May NOAUTH be told to anybody? */
+bool lock_denied(int64_t place); /* May NOAUTH be told to anybody there? */
 void lock_check(void);
 void lock_check_end(void);
 

@@ -57,6 +57,7 @@ static void do_deed(enum lock_deed deed, int which)
         player_expire(which);
         break;
     case LOCK_DOUBT:
+        lock_rough(1300);
         wire_hold(wire_conn_of(which), WIRE_DOWNWARD, sim_now() + us(600));
         ens_create("/stalled", "", 0, ZOO_PERSISTENT);
         ens_hold_commits(sim_now() + us(1300));
@@ -65,20 +66,27 @@ static void do_deed(enum lock_deed deed, int which)
         lock_ask(which);
         break;
     case LOCK_AWAY:
+        lock_rough(200);
         refuse_all(200);
         wire_cut(wire_conn_of(which));
         break;
     case LOCK_SILENCE:
+        lock_rough(900);
         wire_hold_all(which, sim_now() + us(900));
         break;
     case LOCK_LATE:
+        lock_rough(280);
         wire_hold(wire_conn_of(which), WIRE_DOWNWARD, sim_now() + us(280));
         break;
     case LOCK_OFF:
+        lock_rough(2000);
         cut_off(which);
         break;
     case LOCK_CLOSE:
         close_session(which);
+        break;
+    case LOCK_REMOVE:
+        player_delete(lock_dir(which));
         break;
     case LOCK_NO_DEED:
         break;

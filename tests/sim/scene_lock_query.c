@@ -109,7 +109,7 @@ static bool rc_ok(int proc, int rc)
     if (rc == EVZK_ERR_CLOSED)
         return player_of(proc)->closing;
     if (rc == EVZK_ERR_NOAUTH)
-        return lock_denied();
+        return lock_denied(0);
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled(proc);
     return rc == EVZK_OK || (rc == EVZK_ERR_NOMEM && player_starved(proc));
@@ -158,14 +158,16 @@ bool lock_ask(int proc)
     q->proc = proc;
     q->asked = lock_world.changes;
     for (int64_t i = 0; i < lock_world.nodes; i++)
-        q->there[i] = lock_world.node[i].live;
+        q->there[i] = lock_world.node[i].live && lock_world.node[i].place == 0;
     player_call(proc);
-    rc = evzk_lock_query_start(p->s, lock_path(), on_answer,
+    rc = evzk_lock_query_start(p->s, lock_path(0), on_answer,
                                (void *)(intptr_t)(q - queries), &q->q);
     player_called(proc);
     sim_say("p%d look-up: %s", proc, evzk_errname(rc));
-    if (rc == EVZK_OK)
+    if (rc == EVZK_OK) {
+        lock_dirs_busy(proc);
         return true;
+    }
     if (!(rc == EVZK_ERR_CLOSED && p->closing) &&
         !(rc == EVZK_ERR_NOMEM && player_starved(proc)))
         sim_violation("p%d: a look-up gave %s at once", proc, evzk_errname(rc));

@@ -20,6 +20,7 @@ enum {
     SLACK_US = 20000,
     RESUMED_US = 1000 * 1000,
     ORPHAN_US = 15 * 1000 * 1000, /* No fault lasts so long. */
+    TURN_US = 200 * 1000,         /* In calm: it may send nothing for 100 ms. */
     STORM = 600,                  /* Requests in a second. */
     SECOND_US = 1000 * 1000
 };
@@ -51,13 +52,36 @@ static bool expired_once(const struct player *p)
 
 /* What is told. */
 
+/* Is of the same session, which has let it go: while it stands nobody else can
+   be first, and nobody holds it. */
+static bool makes_way(const struct lock_node *n, const struct lock_node *own)
+{
+    return n->slot >= 0 && n->owner == own->owner &&
+           lock_world.slot[n->slot].let_go;
+}
+
+/* Put by hand before one of the same session that was there: what that hands on
+ * is handed on past it.  Nobody can come there in another way. */
+static bool jumped(const struct lock_node *n, const struct lock_node *own)
+{
+    const struct lock_node *o = lock_world.node;
+
+    for (; n->slot < 0 && o < lock_world.node + lock_world.nodes; o++) {
+        if (o->slot >= 0 && o->place == n->place && o->owner == own->owner &&
+            o->czxid < n->czxid && lock_before(n, o))
+            return true;
+    }
+    return false;
+}
+
 static void check_first(const struct lock_slot *k, const struct lock_node *own)
 {
     const struct lock_node *n = lock_world.node;
 
     /* One that came later with a lower number was made by hand. */
     for (; n < lock_world.node + lock_world.nodes; n++) {
-        if (n->live && n->czxid < own->czxid && lock_before(n, own))
+        if (n->live && n->place == own->place && n->czxid < own->czxid &&
+            lock_before(n, own) && !makes_way(n, own) && !jumped(n, own))
             sim_violation("lock %d is granted, and %d is before it",
                           index_of(k), n->seq);
     }
@@ -66,6 +90,7 @@ static void check_first(const struct lock_slot *k, const struct lock_node *own)
 static void check_granted(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_named(evzk_lock_node(k->l));
+    uint64_t *last = &lock_world.place[k->place].last_token;
 
     k->session = evzk_session_id(player(k)->s);
     k->token = evzk_lock_token(k->l);
@@ -77,10 +102,10 @@ static void check_granted(struct lock_slot *k)
         check_first(k, own);
     if (excused(k))
         return;
-    if (k->token <= lock_world.last_token)
+    if (k->token <= *last)
         sim_violation("lock %d: its token is not greater", index_of(k));
-    if (k->token > lock_world.last_token)
-        lock_world.last_token = k->token;
+    if (k->token > *last)
+        *last = k->token;
     if (!own || !own->live || own->slot != index_of(k))
         sim_violation("lock %d is granted without a znode", index_of(k));
     else if (own->owner != k->session || (uint64_t)own->czxid != k->token)
@@ -129,9 +154,10 @@ static bool at_the_end(const struct lock_slot *k)
 }
 
 /* One that hides makes the directory anew, and hides that too. */
-bool lock_denied(void)
+bool lock_denied(int64_t place)
 {
-    return lock_world.sc->plan[0].hidden && player_any_broken();
+    return (lock_world.sc->plan[0].hidden && player_any_broken()) ||
+           (lock_world.sc->denies >> place & 1);
 }
 
 static bool failed_rc_ok(const struct lock_slot *k, int rc)
@@ -152,7 +178,7 @@ static bool failed_rc_ok(const struct lock_slot *k, int rc)
     case EVZK_ERR_SERVER:
         return ens_throttled((int)k->proc);
     case EVZK_ERR_NOAUTH:
-        return lock_denied() ||
+        return lock_denied(k->place) ||
                (lock_world.sc->plan[0].hidden && !k->plan->hidden);
     }
     return session_error(k, rc);
@@ -235,7 +261,9 @@ static void note_told(struct lock_slot *k, evzk_lock_event ev)
 {
     if (ev == EVZK_LOCK_GRANTED) {
         check_granted(k);
+        lock_dirs_granted(k);
         k->granted = true;
+        k->placed = 0;
         lock_seen_granted(k);
     }
     if (ev == EVZK_LOCK_SUSPENDED || ev == EVZK_LOCK_RESUMED)
@@ -256,6 +284,8 @@ void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc)
     if (ev < EVZK_LOCK_RELEASED)
         return;
     k->ended = true;
+    if (!k->let_go)
+        k->let_go = sim_now();
     check_gone(k, rc);
     if (evzk_lock_held(k->l))
         sim_violation("lock %d has ended, and is held", index_of(k));
@@ -314,7 +344,8 @@ static bool has_one_before(const struct lock_node *own)
     const struct lock_node *n = lock_world.node;
 
     for (; n < lock_world.node + lock_world.nodes; n++) {
-        if (n->live && n != own && (lock_before(n, own) || n->seq == own->seq))
+        if (n->live && n != own && n->place == own->place &&
+            (lock_before(n, own) || n->seq == own->seq))
             return true;
     }
     return false;
@@ -326,8 +357,11 @@ static void check_waiter(struct lock_slot *k)
     bool watching = !k->granted && !k->ended && !k->cancel && own &&
                     strcmp(evzk_lock_state(k->l), "WATCHING") == 0;
     int64_t late = k->began + k->plan->timeout_ms * INT64_C(1000);
+    bool calm = evzk_session_connected(player(k)->s) &&
+                lock_calm((int)k->proc, k->orphan);
 
-    if (lock_lasts(k, &k->orphan, watching && !has_one_before(own), ORPHAN_US))
+    if (lock_lasts(k, &k->orphan, watching && !has_one_before(own),
+                   calm ? TURN_US : ORPHAN_US))
         sim_violation("lock %d waits for nobody", index_of(k));
     if (k->plan->timeout_ms && !k->granted && !k->ended && !k->cancel &&
         sim_now() > late + SLACK_US && !player_late((int)k->proc, late))
@@ -366,16 +400,29 @@ static bool check_slot(struct lock_slot *k)
 }
 
 /* A waiter looks again only when one before it has gone. */
-static void check_polling(void)
+static void check_polling(int place)
 {
+    const struct lock_place *pl = &lock_world.place[place];
+
     for (int p = 0; p < SIM_PROCS; p++) {
         int64_t locks = 0;
 
         for (int64_t i = 0; i < lock_world.slots; i++)
-            locks += lock_world.slot[i].proc == p;
-        if (lock_world.again[p] > lock_world.deaths * locks)
+            locks += lock_world.slot[i].proc == p &&
+                     lock_world.slot[i].place == place;
+        if (pl->again[p] > pl->deaths * locks)
             sim_violation("p%d looks again, and nobody has gone", p);
     }
+}
+
+static void check_wakes(int place)
+{
+    const struct lock_place *pl = &lock_world.place[place];
+
+    /* One that is broken and does not know may watch with another, once. */
+    if (pl->wakes > pl->deaths + pl->broken)
+        sim_violation("%lld went, and %lld were woken", (long long)pl->deaths,
+                      (long long)pl->wakes);
 }
 
 /* No herd, and no storm. */
@@ -383,12 +430,10 @@ static void check_traffic(void)
 {
     int64_t now = sim_now(), all = (int64_t)ens_requests(ENS_ALL);
 
-    /* One that is broken and does not know may watch with another, once. */
-    if (lock_world.wakes > lock_world.deaths + lock_world.broken)
-        sim_violation("%lld went, and %lld were woken",
-                      (long long)lock_world.deaths,
-                      (long long)lock_world.wakes);
-    check_polling();
+    for (int place = 0; place < LOCK_PLACES; place++) {
+        check_wakes(place);
+        check_polling(place);
+    }
     if (now >= lock_world.second) {
         lock_world.second = now + SECOND_US;
         lock_world.asked = all;
@@ -399,19 +444,20 @@ static void check_traffic(void)
 
 void lock_check(void)
 {
-    const struct lock_slot *holder = NULL;
+    const struct lock_slot *holder[LOCK_PLACES] = {NULL};
 
     lock_look();
     lock_seen_conns();
+    lock_dirs_check();
     for (struct lock_slot *k = lock_world.slot;
          k < lock_world.slot + lock_world.slots; k++) {
         lock_seen_check(k);
         if (!k->l || !check_slot(k))
             continue;
-        if (holder)
+        if (holder[k->place])
             sim_violation("locks %d and %d are held at the same time",
-                          index_of(holder), index_of(k));
-        holder = k;
+                          index_of(holder[k->place]), index_of(k));
+        holder[k->place] = k;
     }
     check_traffic();
 }
@@ -429,4 +475,5 @@ void lock_check_end(void)
         if (!lock_world.slot[i].freed)
             sim_violation("lock %d was not freed", (int)i);
     }
+    lock_dirs_check_end();
 }

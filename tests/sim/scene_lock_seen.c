@@ -18,7 +18,10 @@
 enum {
     GUID = 36,
     MISSING_US = 3 * 1000 * 1000, /* No server lags so long. */
-    LEFT_US = 3 * 1000 * 1000
+    LEFT_US = 3 * 1000 * 1000,
+    PROBE_US = LOCK_TIMEOUT_MS * 1000 / 6,
+    NOTICE_US = 50 * 1000, /* From the deletion to who watches. */
+    HAND_US = 1000         /* No answer of a server comes in that time. */
 };
 
 static int index_of(const struct lock_slot *k)
@@ -43,6 +46,33 @@ static void check_missing(struct lock_slot *k)
                        !lock_node_of(k) && evzk_session_connected(player(k)->s),
                    MISSING_US))
         sim_violation("lock %d: its znode is gone, and it was not told",
+                      index_of(k));
+}
+
+/* In calm it is heard of soon: the watch may be placed only when a lock was
+ * held, or waited for, as long as one question for the lease takes to the next,
+ * and then that one is awaited. */
+static void check_notice(struct lock_slot *k)
+{
+    const struct lock_node *n = lock_node_named(evzk_lock_node(k->l));
+    bool waits = !k->granted && strcmp(evzk_lock_state(k->l), "WATCHING") == 0;
+    bool going = k->let_go || player(k)->closing;
+    int64_t from, late;
+
+    if (going || (!k->granted && !waits)) {
+        k->placed = 0;
+        return;
+    }
+    if (!k->placed)
+        k->placed = sim_now();
+    if (!n || n->live || !n->broken || k->plan->no_own_watch || k->plan->hidden)
+        return;
+    from = k->placed < n->died_at ? k->placed : n->died_at;
+    late = k->placed + 2 * PROBE_US;
+    late = (late > n->died_at ? late : n->died_at) + NOTICE_US;
+    if (sim_now() > late && lock_calm((int)k->proc, from) &&
+        !player_late((int)k->proc, from))
+        sim_violation("lock %d: its znode is gone, and it hears late of it",
                       index_of(k));
 }
 
@@ -119,6 +149,7 @@ void lock_seen_check(struct lock_slot *k)
 
     if (k->l) {
         check_missing(k);
+        check_notice(k);
         check_place(k);
         note_lease(k);
     }
@@ -137,9 +168,23 @@ void lock_seen_conns(void)
             continue;
         lock_world.conn[p].born = born;
         lock_world.conn[p].since = sim_now();
+        lock_world.conn[p].count += born != 0;
         lock_world.conn[p].applied =
             conn < 0 ? 0 : ens_applied(wire_server(conn));
     }
+}
+
+/* Handed over inside its session: by no answer at all. */
+static bool handed_over(const struct lock_slot *k)
+{
+    const struct lock_slot *o = lock_world.slot;
+
+    for (; o < lock_world.slot + lock_world.slots; o++) {
+        if (o != k && o->proc == k->proc && o->place == k->place &&
+            o->granted && o->let_go && sim_now() < o->let_go + HAND_US)
+            return true;
+    }
+    return false;
 }
 
 /* What it is told goes by an answer that cannot have shown its znode. */
@@ -149,6 +194,8 @@ void lock_seen_told(const struct lock_slot *k, evzk_lock_event ev)
     int64_t seen = lock_world.conn[k->proc].applied;
 
     if (ev != EVZK_LOCK_GRANTED && ev != EVZK_LOCK_RESUMED)
+        return;
+    if (ev == EVZK_LOCK_GRANTED && handed_over(k))
         return;
     if (ev == EVZK_LOCK_GRANTED && k->listing > seen &&
         k->listing_on == lock_world.conn[k->proc].born)

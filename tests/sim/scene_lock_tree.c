@@ -67,13 +67,13 @@ bool lock_before(const struct lock_node *a, const struct lock_node *b)
     return (int32_t)((uint32_t)a->seq - (uint32_t)b->seq) < 0;
 }
 
-static const char *path_of(char out[PATH], const char *name)
+static const char *path_of(char out[PATH], int place, const char *name)
 {
-    size_t dir = strlen(lock_dir()), n = strlen(name);
+    size_t dir = strlen(lock_dir(place)), n = strlen(name);
 
     if (dir + n + 2 > PATH)
         return NULL;
-    memcpy(out, lock_dir(), dir);
+    memcpy(out, lock_dir(place), dir);
     out[dir] = '/';
     memcpy(out + dir + 1, name, n + 1);
     return out;
@@ -102,6 +102,7 @@ static struct lock_node *find(uint64_t name, int64_t czxid)
 static void check_new(const struct lock_node *n, const char *name)
 {
     const struct lock_node *o = lock_world.node;
+    const struct lock_slot *k;
 
     for (; o < lock_world.node + lock_world.nodes; o++) {
         if (o == n)
@@ -111,14 +112,21 @@ static void check_new(const struct lock_node *n, const char *name)
         if (n->slot >= 0 && o->slot == n->slot && o->live && o->seen)
             sim_violation("lock %d has two znodes: %s", n->slot, name);
     }
-    if (n->slot >= LOCK_SLOTS || n->slot >= lock_world.slots)
+    if (n->slot >= LOCK_SLOTS || n->slot >= lock_world.slots) {
         sim_violation("a znode of no lock: %s", name);
-    else if (n->slot >= 0 && lock_world.slot[n->slot].gone &&
-             !player_over(n->owner)) /* Whose end takes it along. */
+        return;
+    }
+    if (n->slot < 0)
+        return;
+    k = &lock_world.slot[n->slot];
+    if (k->gone && !player_over(n->owner)) /* Whose end takes it along. */
         sim_violation("a znode of lock %d, which has ended: %s", n->slot, name);
+    if (k->place != n->place)
+        sim_violation("lock %d is in %s", n->slot, lock_dir((int)n->place));
 }
 
-static void add(const char *name, int32_t seq, const struct ens_seen *seen)
+static void add(int place, const char *name, int32_t seq,
+                const struct ens_seen *seen)
 {
     struct lock_node *n = &lock_world.node[lock_world.nodes];
     size_t len = strlen(name);
@@ -131,6 +139,7 @@ static void add(const char *name, int32_t seq, const struct ens_seen *seen)
     n->name = lock_hash(name, len);
     n->czxid = seen->czxid;
     n->owner = seen->owner;
+    n->place = place;
     n->seq = seq;
     n->slot = slot_of(seen);
     n->live = n->seen = true;
@@ -140,21 +149,21 @@ static void add(const char *name, int32_t seq, const struct ens_seen *seen)
     sim_say("tree %s is there, lock %d", name, n->slot);
 }
 
-static void see(const char *name)
+static void see(int place, const char *name)
 {
     char path[PATH];
     struct ens_seen seen;
     struct lock_node *n;
     int32_t seq;
 
-    if (!lock_parse(name, &seq) || !path_of(path, name) ||
+    if (!lock_parse(name, &seq) || !path_of(path, place, name) ||
         !ens_look(path, &seen))
         return;
     n = find(lock_hash(name, strlen(name)), seen.czxid);
     if (n)
         n->seen = true;
     else
-        add(name, seq, &seen);
+        add(place, name, seq, &seen);
 }
 
 static void bury(void)
@@ -166,30 +175,36 @@ static void bury(void)
             n->live = false;
             n->died = lock_world.changes;
             n->died_zxid = lock_world.looked;
+            n->died_at = sim_now();
             n->broken = player_broken(n->czxid);
-            lock_world.deaths++;
-            lock_world.broken += n->broken;
+            lock_world.place[n->place].deaths++;
+            lock_world.place[n->place].broken += n->broken;
             sim_say("tree %d is gone, lock %d", n->seq, n->slot);
         }
         n->seen = false;
     }
 }
 
-void lock_look(void)
+static void see_all(int place)
 {
     const char *names[KIDS];
-    size_t n;
+    size_t n = ens_children(lock_dir(place), names, KIDS);
 
+    for (size_t i = 0; i < n && i < KIDS; i++)
+        see(place, names[i]);
+}
+
+void lock_look(void)
+{
     if (ens_committed() == lock_world.looked)
         return;
     lock_world.looked = ens_committed();
     lock_world.changes++;
-    n = ens_children(lock_dir(), names, KIDS);
     for (struct lock_node *o = lock_world.node;
          o < lock_world.node + lock_world.nodes; o++)
         o->seen = false;
-    for (size_t i = 0; i < n && i < KIDS; i++)
-        see(names[i]);
+    for (int place = 0; place < LOCK_PLACES; place++)
+        see_all(place);
     bury();
 }
 
@@ -231,11 +246,12 @@ void lock_break(const struct lock_node *n)
 {
     const char *names[KIDS];
     char path[PATH];
-    size_t kids = ens_children(lock_dir(), names, KIDS);
+    int place = (int)n->place;
+    size_t kids = ens_children(lock_dir(place), names, KIDS);
 
     for (size_t i = 0; i < kids && i < KIDS; i++) {
         if (lock_hash(names[i], strlen(names[i])) == n->name &&
-            path_of(path, names[i])) {
+            path_of(path, place, names[i])) {
             player_delete(path);
             return;
         }

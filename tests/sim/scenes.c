@@ -114,6 +114,88 @@ doubt = {
     .plan = {{AT(0, 1), .hold_ms = 20}, {AT(1, 2), .hold_ms = 5}},
     .deed = {{LOCK_DOUBT, 34, 1}},
     .route = {0, 1}, .parents = true},
+batch = {
+    .plan = {{AT(0, 30), .hold_ms = 10}, {AT(0, 30), .hold_ms = 10, .place = 1}, {AT(0, 30), .hold_ms = 10, .place = 2}},
+    .route = {1}, .top = true},
+batch_new = {
+    .plan = {{AT(0, 30), .hold_ms = 10}, {AT(0, 30), .hold_ms = 10, .place = 1}, {AT(0, 30), .place = 2}},
+    .route = {1}},
+batch_there = {
+    .plan = {{AT(0, 30), .hold_ms = 10}, {AT(0, 30), .hold_ms = 10, .place = 1}, {AT(0, 30), .hold_ms = 10, .place = 2}},
+    .route = {1}, .there = 1 << 1},
+batch_held = {
+    .plan = {{AT(1, 20), .hold_ms = 50, .place = 1}, {AT(0, 40), .hold_ms = 10}, {AT(0, 40), .place = 1}, {AT(0, 40), .hold_ms = 10, .place = 2}},
+    .route = {1, 2}, .top = true},
+batch_waits = {
+    .plan = {{AT(0, 30), .hold_ms = 40}, {AT(0, 30), .hold_ms = 40, .place = 1}, {AT(0, 30), .hold_ms = 40, .place = 2}, {AT(1, 50), .place = 1}},
+    .route = {1, 2}, .top = true},
+batch_rival = {
+    .plan = {{AT(0, 30), .hold_ms = 10}, {AT(0, 30), .place = 1}, {AT(0, 30), .hold_ms = 10, .place = 2},
+             {AT(1, 30), .hold_ms = 10, .place = 2}, {AT(1, 30), .place = 1}, {AT(1, 30)}},
+    .route = {1, 2}, .top = true},
+batch_denied = {
+    .plan = {{AT(0, 30), .hold_ms = 10}, {AT(0, 30), .hold_ms = 10, .place = 1}, {AT(0, 30), .hold_ms = 10, .place = 2}},
+    .route = {1}, .denies = 1 << 1},
+batch_expired = {
+    .plan = {{AT(0, 30), .hold_ms = 10}, {AT(0, 30), .hold_ms = 10, .place = 1, .no_requeue = true}, {AT(0, 30), .hold_ms = 10, .place = 2}},
+    .deed = {{LOCK_EXPIRE, 31, 0}},
+    .route = {1}, .top = true},
+batch_given_up = {
+    .plan = {{AT(0, 30), .cancel_ms = 1}, {AT(0, 30), .hold_ms = 10, .place = 1}, {AT(0, 30), .free_ms = 2, .place = 2}, {AT(1, 32), .place = 2}},
+    .route = {1, 2}, .top = true},
+nested = {
+    .plan = {{AT(0, 30), .hold_ms = 10}, {AT(0, 30), .hold_ms = 20, .place = 2}, {AT(1, 35), .hold_ms = 10, .place = 1}},
+    .route = {1, 2}, .nested = true},
+row = {
+    .plan = {{AT(0, 30), .hold_ms = 60}, {AT(0, 50), .hold_ms = 5}, {AT(1, 58), .hold_ms = 5}, {AT(0, 66)}, {AT(0, 68), .hold_ms = 5}, {AT(1, 76)}},
+    .route = {1, 2}, .top = true},
+chain = {
+    .plan = {{AT(0, 30)}, {AT(0, 30)}, {AT(0, 30)}},
+    .route = {1}, .top = true},
+handed = {
+    .plan = {{AT(0, 30)}, {AT(0, 30)}},
+    .route = {1}, .parents = true},
+chain_away = {
+    .plan = {{AT(0, 30), .hold_ms = 60}, {AT(0, 31), .hold_ms = 20}, {AT(0, 32)}, {AT(1, 33), .hold_ms = 5}},
+    .deed = {{LOCK_AWAY, 80, 0}},
+    .route = {1, 2}, .top = true},
+chain_expired = {
+    .plan = {{AT(0, 30), .hold_ms = 30}, {AT(0, 31), .hold_ms = 5}, {AT(1, 32), .hold_ms = 5}, {AT(0, 33)}},
+    .deed = {{LOCK_EXPIRE, 68, 0}},
+    .route = {1, 2}, .top = true},
+chain_leaves = {
+    .plan = {{AT(0, 30), .hold_ms = 60}, {AT(0, 31), .cancel_ms = 20}, {AT(0, 32), .timeout_ms = 40}, {AT(0, 33), .free_ms = 56}, {AT(0, 34), .hold_ms = 5}, {AT(1, 35)}},
+    .route = {1, 2}, .top = true},
+chain_broken = {
+    .plan = {{AT(0, 30), .hold_ms = 60}, {AT(0, 31), .hold_ms = 5}, {AT(0, 32), .hold_ms = 5}, {AT(1, 33)}},
+    .deed = {{LOCK_BREAK, 60, 1}, {LOCK_BREAK, 89, 2}},
+    .route = {1, 2}, .top = true},
+chain_broken_first = {
+    .plan = {{AT(0, 30), .hold_ms = 60}, {AT(1, 33), .hold_ms = 5}, {AT(0, 34), .hold_ms = 5}},
+    .deed = {{LOCK_BREAK, 93, 0}},
+    .route = {1, 2}, .top = true},
+chain_broken_late = {
+    .plan = {{AT(0, 30), .hold_ms = 900}, {AT(0, 31), .hold_ms = 5}, {AT(0, 32), .hold_ms = 700}, {AT(1, 33)}},
+    .deed = {{LOCK_BREAK, 500, 1}, {LOCK_BREAK, 960, 2}},
+    .route = {1, 2}, .top = true},
+broken_late = {
+    .plan = {{AT(0, 30), .hold_ms = 900}, {AT(1, 40), .hold_ms = 5}, {AT(2, 45)}},
+    .deed = {{LOCK_BREAK, 500, 1}, {LOCK_BREAK, 600, 0}},
+    .route = {1, 2, 0}, .top = true},
+broken_early = {
+    .plan = {{AT(0, 30), .hold_ms = 900}, {AT(1, 40), .hold_ms = 600}},
+    .deed = {{LOCK_BREAK, 60, 1}, {LOCK_BREAK, 90, 0}},
+    .route = {1, 2}, .top = true},
+emptied = {
+    .plan = {{AT(0, 30), .hold_ms = 10}, {AT(0, 80), .hold_ms = 5}, {AT(1, 81)}},
+    .deed = {{LOCK_REMOVE, 70, 0}, {LOCK_REMOVE, 83, 0}},
+    .route = {1, 2}, .there = 1 << 0},
+again = {
+    .plan = {{AT(0, 30), .again_inside = true}, {.again_inside = true}, {.hold_ms = 5, .again = true}, {.hold_ms = 0}},
+    .route = {1}, .top = true},
+again_rival = {
+    .plan = {{AT(0, 30), .hold_ms = 15, .again_inside = true}, {.again_inside = true}, {.hold_ms = 5}, {AT(1, 32), .hold_ms = 5}},
+    .route = {1, 2}, .top = true},
 look = {
     .plan = {{AT(0, 1), .hold_ms = 30}, {AT(1, 2), .hold_ms = 5}},
     .deed = {{LOCK_ASK, 12, 1}},
@@ -159,6 +241,30 @@ static const struct sim_scene lock_scenes[] = {
     {"broken-blind", "a waiter's znode is deleted, and it does not watch", 2, false, &broken_blind},
     {"closed-away", "it gives up and closes, and no server answers", 2, false, &closed_away},
     {"late-answers", "two are late, and then its follower is cut off", 1, false, &late_answers},
+    {"batch", "three directories in one turn, all to be made", 1, true, &batch},
+    {"batch-new", "and what is above them", 1, false, &batch_new},
+    {"batch-there", "one of them is there, and empty", 1, false, &batch_there},
+    {"batch-held", "one of them is there, and another holds", 2, false, &batch_held},
+    {"batch-waits", "all are let go in one turn, and one is waited for", 2, false, &batch_waits},
+    {"batch-rival", "two want the same three at the same moment", 2, false, &batch_rival},
+    {"batch-denied", "one of them lets nobody in", 1, false, &batch_denied},
+    {"batch-expired", "the session is ended while they are made", 1, false, &batch_expired},
+    {"batch-given-up", "and given up, or freed, at once", 2, false, &batch_given_up},
+    {"nested", "a lock's directory above two others", 2, false, &nested},
+    {"row", "several of one session in a row, others in between", 2, false, &row},
+    {"chain", "three of one session, each let go when granted", 1, false, &chain},
+    {"handed", "two of one session, the directory is there", 1, true, &handed},
+    {"chain-away", "handed over while the connection is cut", 2, false, &chain_away},
+    {"chain-expired", "the session is ended when it was handed over", 2, false, &chain_expired},
+    {"chain-leaves", "those before the last give up in their ways", 2, false, &chain_leaves},
+    {"chain-broken", "an operator deletes those that wait", 2, false, &chain_broken},
+    {"chain-broken-first", "an operator deletes what is about to be let go", 2, false, &chain_broken_first},
+    {"chain-broken-late", "those that waited, or held, for long", 2, false, &chain_broken_late},
+    {"broken-late", "an operator deletes what was there for long", 3, false, &broken_late},
+    {"broken-early", "what was just made, and is then there for long", 2, false, &broken_early},
+    {"emptied", "an operator deletes the directory in between", 2, false, &emptied},
+    {"again", "let go and asked for again, inside callbacks", 1, false, &again},
+    {"again-rival", "the same, and another wants it", 2, false, &again_rival},
 };
 
 static const struct sim_scene lock_query_scenes[] = {

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "evzk/session.h"
 #include "lib/name.h"
 
 static const char mark[] = "-lock-";
@@ -361,9 +362,11 @@ static void expect_pred(const struct children *c, const char *own,
                         const char *pred)
 {
     bool found = false;
-    const char *p = evzk__predecessor(&c->names, mark, own, &found);
+    size_t before = 0;
+    const char *p = evzk__predecessor(&c->names, mark, own, &found, &before);
 
     ck_assert(found);
+    ck_assert(pred ? before > 0 : before == 0);
     if (pred)
         ck_assert_pstr_eq(p, pred);
     else
@@ -421,18 +424,20 @@ START_TEST(test_pred_own_missing)
 {
     struct children c = {.names.n = 0};
     bool found = true;
+    size_t before = 77;
 
-    ck_assert_ptr_null(
-        evzk__predecessor(&c.names, mark, "own-lock-0000000007", &found));
+    ck_assert_ptr_null(evzk__predecessor(&c.names, mark, "own-lock-0000000007",
+                                         &found, &before));
     ck_assert(!found);
     add(&c, "a-lock-0000000003");
     add(&c, "b-lock-0000000007"); /* Our number is not our name. */
     add(&c, "own-lock-0000000008");
     found = true;
-    evzk__predecessor(&c.names, mark, "own-lock-0000000007", &found);
+    evzk__predecessor(&c.names, mark, "own-lock-0000000007", &found, &before);
     ck_assert(!found);
     found = true; /* A prefix is not one's own name either. */
-    ck_assert_ptr_null(evzk__predecessor(&c.names, mark, "own-lock-", &found));
+    ck_assert_ptr_null(
+        evzk__predecessor(&c.names, mark, "own-lock-", &found, &before));
     ck_assert(!found);
 }
 END_TEST
@@ -485,7 +490,7 @@ START_TEST(test_pred_chain)
         struct children c = {.names.n = 0};
         int64_t start = INT32_MAX - unit_upto(&rng, 60);
         const char *own, *pred;
-        size_t n = (size_t)unit_upto(&rng, MOST - 1) + 1, chain = 1;
+        size_t n = (size_t)unit_upto(&rng, MOST - 1) + 1, chain = 1, before;
         bool found;
 
         for (size_t i = 0; i < n; i++) {
@@ -503,15 +508,218 @@ START_TEST(test_pred_chain)
             c.v[i] = c.v[j];
             c.v[j] = swap;
         }
-        while ((pred = evzk__predecessor(&c.names, mark, own, &found)) !=
-               NULL) {
-            UNIT_HOT(found);
+        while ((pred = evzk__predecessor(&c.names, mark, own, &found,
+                                         &before)) != NULL) {
+            UNIT_HOT(found && before == n - chain);
             own = pred;
             chain++;
         }
         ck_assert_uint_eq(chain, n);
         ck_assert_ptr_eq(own, c.name[0]);
     }
+}
+END_TEST
+
+/* Counting by eye: two numbers nearer than half the ring have an order. */
+
+static bool naive_before(const char *a, const char *b)
+{
+    int32_t sa = 0, sb = 0;
+    int64_t ahead;
+
+    UNIT_HOT(evzk__seq_parse(a, mark, &sa) && evzk__seq_parse(b, mark, &sb));
+    ahead = ((int64_t)sb - sa + (INT64_C(1) << 32)) % (INT64_C(1) << 32);
+    return ahead == 0 ? strcmp(a, b) < 0 : ahead < INT64_C(1) << 31;
+}
+
+struct answer {
+    const char *pred;
+    bool found;
+    size_t before;
+};
+
+/* The nearest one before has as many before it as we have, but for itself. */
+static struct answer by_eye(const struct children *c, const char *own)
+{
+    struct answer a = {NULL, false, 0};
+    int32_t seq;
+
+    for (size_t i = 0; i < c->names.n; i++) {
+        const char *name = c->v[i];
+
+        if (!evzk__seq_parse(name, mark, &seq))
+            continue;
+        a.found = a.found || strcmp(name, own) == 0;
+        if (!naive_before(name, own))
+            continue;
+        a.before++;
+        if (!a.pred || naive_before(a.pred, name))
+            a.pred = name;
+    }
+    return a;
+}
+
+static void expect_answer(const struct children *c, struct evzk__roll *roll,
+                          const char *own)
+{
+    struct evzk__names names = {c->names.n, c->names.v, roll};
+    struct answer a = {"", true, 77}, b = by_eye(c, own);
+
+    a.pred = evzk__predecessor(&names, mark, own, &a.found, &a.before);
+    UNIT_HOT(a.found == b.found);
+    if (!b.found)
+        return; /* Who is not there has nobody before it. */
+    UNIT_HOT(a.before == b.before);
+    UNIT_HOT(a.pred == b.pred || strcmp(a.pred, b.pred) == 0);
+}
+
+/* Contenders within `span` numbers of each other, some with one number, among
+ * names that are nobody's. */
+static void add_random(struct children *c, struct unit_rng *rng, int64_t start,
+                       int64_t span)
+{
+    static const char *const foreign[] = {"", "config", "x-lock-", "x-lock-5",
+                                          "x-read-0000000001"};
+    char name[64];
+
+    if (unit_upto(rng, 5) == 0) {
+        add(c, foreign[unit_upto(rng, UNIT_COUNT(foreign) - 1)]);
+        return;
+    }
+    snprintf(name, sizeof name, "%" PRIx64 "%s%010" PRId32, unit_next(rng),
+             mark, wrapped(start + unit_upto(rng, span)));
+    add(c, name);
+}
+
+static void random_listing(struct children *c, struct unit_rng *rng,
+                           int64_t span)
+{
+    static const int64_t starts[] = {0,   100,       INT32_MAX - 20,
+                                     -20, INT32_MIN, INT32_MAX};
+    int64_t start = starts[unit_upto(rng, UNIT_COUNT(starts) - 1)];
+    int64_t n = unit_upto(rng, MOST);
+
+    c->names.n = 0;
+    for (int64_t i = 0; i < n; i++)
+        add_random(c, rng, start, span);
+}
+
+/* All who are there ask, and some who are not. */
+static void ask_all(const struct children *c, struct evzk__roll *roll)
+{
+    static const char *const missing[] = {
+        "x-lock-0000000005", "-1-lock--000000003", "z-lock-2147483640"};
+
+    for (size_t i = 0; i < c->names.n; i++) {
+        int32_t seq;
+
+        if (evzk__seq_parse(c->v[i], mark, &seq))
+            expect_answer(c, roll, c->v[i]);
+    }
+    for (size_t i = 0; i < UNIT_COUNT(missing); i++)
+        expect_answer(c, roll, missing[i]);
+}
+
+START_TEST(test_roll_random)
+{
+    static const int64_t spans[] = {0, 10, 60, INT32_MAX};
+    struct unit_rng rng = unit_seeded("roll_random");
+
+    for (int round = 0; round < 400; round++) {
+        struct children c = {.names.n = 0};
+        struct evzk__roll roll = {.n = 0};
+
+        random_listing(&c, &rng, spans[round % 4]);
+        ask_all(&c, NULL);
+        ask_all(&c, &roll);
+        ck_assert(!roll.failed);
+        evzk__roll_free(&roll);
+    }
+}
+END_TEST
+
+/* Whoever makes znodes by hand may spread them all around the ring, where no
+ * order is one for all.  Everybody finds itself, and the one it would have
+ * found alone. */
+START_TEST(test_roll_spread)
+{
+    struct unit_rng rng = unit_seeded("roll_spread");
+
+    for (int round = 0; round < 400; round++) {
+        struct children c = {.names.n = 0};
+        struct evzk__roll roll = {.n = 0};
+
+        random_listing(&c, &rng, UINT32_MAX);
+        for (size_t i = 0; i < c.names.n; i++) {
+            struct evzk__names names = {c.names.n, c.names.v, NULL};
+            struct answer a, b;
+            int32_t seq;
+
+            if (!evzk__seq_parse(c.v[i], mark, &seq))
+                continue;
+            a.pred =
+                evzk__predecessor(&names, mark, c.v[i], &a.found, &a.before);
+            names.roll = &roll;
+            b.pred =
+                evzk__predecessor(&names, mark, c.v[i], &b.found, &b.before);
+            UNIT_HOT(a.found && b.found);
+            UNIT_HOT(a.pred == b.pred && a.before == b.before);
+        }
+        evzk__roll_free(&roll);
+    }
+}
+END_TEST
+
+static unsigned asked;
+
+static void *no_memory(size_t size)
+{
+    (void)size;
+    asked++;
+    return NULL;
+}
+
+/* Each looks for itself then, and memory is asked for once. */
+START_TEST(test_roll_no_memory)
+{
+    struct unit_rng rng = unit_seeded("roll_no_memory");
+
+    evzk_set_allocator(no_memory, NULL, NULL);
+    for (int round = 0; round < 100; round++) {
+        struct children c = {.names.n = 0};
+        struct evzk__roll roll = {.n = 0};
+
+        asked = 0;
+        random_listing(&c, &rng, 60);
+        ask_all(&c, &roll);
+        UNIT_HOT(asked == 1);
+        ck_assert(roll.failed);
+        evzk__roll_free(&roll);
+    }
+    evzk_set_allocator(NULL, NULL, NULL);
+}
+END_TEST
+
+/* Names that are none of a contender's do not look at the listing. */
+START_TEST(test_roll_no_contender)
+{
+    struct children c = {.names.n = 0};
+    struct evzk__roll roll = {.n = 0};
+    size_t before = 77;
+    bool found = true;
+
+    c.names.roll = &roll;
+    add(&c, "config");
+    ck_assert_ptr_null(
+        evzk__predecessor(&c.names, mark, "config", &found, &before));
+    ck_assert(!found);
+    ck_assert_uint_eq(before, 0);
+    ck_assert_ptr_null(roll.v);
+    ck_assert_ptr_null(evzk__predecessor(&c.names, mark, "x-lock-0000000001",
+                                         &found, &before));
+    ck_assert(!found); /* Of a roll that nobody is on. */
+    ck_assert_uint_eq(roll.n, 0);
+    evzk__roll_free(&roll);
 }
 END_TEST
 
@@ -540,4 +748,5 @@ UNIT_MAIN("name", test_guid_form, test_guid_unique, test_path_accepted,
           test_order_wraps, test_order_opposite, test_order_equal,
           test_pred_plain, test_pred_foreign, test_pred_too_long,
           test_pred_own_missing, test_pred_wraps, test_pred_to_zero,
-          test_pred_equal, test_pred_chain, test_find_prefix)
+          test_pred_equal, test_pred_chain, test_roll_random, test_roll_spread,
+          test_roll_no_memory, test_roll_no_contender, test_find_prefix)

@@ -106,11 +106,11 @@ END_TEST
 static void check_flags(const struct evzk__kind *k, int state)
 {
     const struct evzk__row *r = &k->rows[state];
-    unsigned known =
-        EVZK__RETRY | EVZK__HOLDS | EVZK__FRESH | EVZK__FINAL | EVZK__WATCHES;
+    unsigned reacts = EVZK__RETRY | EVZK__HOLDS | EVZK__WATCHES | EVZK__STAYS;
+    unsigned known = reacts | EVZK__FRESH | EVZK__FINAL;
 
     HOLDS_FOR((r->flags & ~known) == 0, k, state);
-    if (r->flags & (EVZK__RETRY | EVZK__HOLDS | EVZK__WATCHES)) {
+    if (r->flags & reacts) {
         HOLDS_FOR(r->react != NULL, k, state);
         HOLDS_FOR(r->enter != NULL, k, state);
     }
@@ -127,6 +127,7 @@ static void check_events(const struct evzk__kind *k, int state)
     uint32_t on = evzk__row_events(k, state);
     uint32_t doubt =
         EVZK__ON(EVZK__EV_SUSPENDED) | EVZK__ON(EVZK__EV_LEASE_END);
+    uint32_t stayed = EVZK__ON(EVZK__EV_STAYED);
     uint32_t watch = EVZK__ON(EVZK__EV_DELETED) | EVZK__ON(EVZK__EV_CHANGED);
 
     HOLDS_FOR((on & ~(EVZK__ON(EVZK__EVENTS) - 1)) == 0, k, state);
@@ -139,6 +140,7 @@ static void check_events(const struct evzk__kind *k, int state)
     HOLDS_FOR(on & EVZK__ON(EVZK__EV_EXPIRED), k, state);
     HOLDS_FOR(on & EVZK__ON(EVZK__EV_CLOSED), k, state);
     HOLDS_FOR((on & watch) == (r->flags & EVZK__WATCHES ? watch : 0), k, state);
+    HOLDS_FOR((on & stayed) == (r->flags & EVZK__STAYS ? stayed : 0), k, state);
     HOLDS_FOR((on & doubt) == (r->flags & EVZK__HOLDS ? doubt : 0), k, state);
 }
 

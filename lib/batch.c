@@ -1,0 +1,404 @@
+/* Creates and deletes that fall due together, as one transaction.
+ *
+ * A contender in a directory that is not there yet goes with its directory:
+ *
+ *     create <dir>
+ *     create <dir>/<guid>-lock-   (ephemeral, sequential)
+ *
+ * That this succeeds proves that nobody else is in it, so there is nothing to
+ * list.  One more znode, made, written to and deleted within the transaction,
+ * tells its zxid, which is the czxid of every contender in it: the fencing
+ * token, for which nothing need be read.  Nobody ever sees that znode.
+ *
+ * A contender that leaves a directory which we made, and in which we saw nobody
+ * else, takes it along.  A directory that another made, or has come to share,
+ * stays; see tidy.c.
+ *
+ * All or nothing: the first operation that fails names the culprit.  Those
+ * before it will pass, and go again by themselves; those behind it go again
+ * too; and the culprit alone is told, or goes the long way.  At most one create
+ * in each directory: all of a transaction have the same token.
+ */
+#include "batch.h"
+
+#include <string.h>
+
+#include "mem.h"
+#include "session.h"
+
+enum {
+    ITEMS = 64, /* In one transaction. */
+    SCANNED = 4 * ITEMS,
+    TRIES = 8,          /* Of one that the server refuses as a whole. */
+    BYTES = 128 * 1024, /* Far below what a server takes. */
+    IN_FLIGHT = 16,
+    STAMP_OPS = 3,
+    SUFFIX = 12 /* Of a sequential znode's name: at most eleven characters. */
+};
+
+struct evzk__batch {
+    struct evzk__request r;
+    LIST_ENTRY(evzk__batch) link;
+    evzk_session *s;
+    struct evzk__multi *multi;
+    unsigned n;
+    struct evzk__request *item[ITEMS];
+    uint8_t ops[ITEMS]; /* How many each has. */
+};
+
+static const char stamp[] = "-token";
+
+bool evzk__batch_room(const evzk_session *s)
+{
+    return s->requests.n_batches < IN_FLIGHT;
+}
+
+/* Is its directory to be made with it? */
+static bool is_fresh(const evzk_session *s, const struct evzk__request *r)
+{
+    const struct evzk__dir *d = r->dir;
+
+    return !d->exists && !r->denied && !d->chosen && !evzk__dir_busy(d) &&
+           (d->missing || s->requests.fresh > 32767);
+}
+
+/* Does its directory go with it? */
+bool evzk__batch_takes_dir(const struct evzk__request *r)
+{
+    const struct evzk__dir *d = r->dir;
+
+    return d->ours && d->creating == 0 && evzk__queue_lone(d, r->name);
+}
+
+bool evzk__batch_takes(const evzk_session *s, const struct evzk__request *r)
+{
+    if (r->unwatch)
+        return false;
+    return r->op == EVZK__DELETE ||
+           (r->op == EVZK__CREATE_LIST && is_fresh(s, r));
+}
+
+static size_t bytes_of(const struct evzk__request *r)
+{
+    size_t n = 2 * (strlen(r->dir->path) + 1) + strlen(r->name) + 2 + SUFFIX;
+
+    if (r->op != EVZK__CREATE_LIST)
+        return n;
+    for (uint32_t i = 0; i < r->acl_count; i++) /* Of both that are made. */
+        n += 2 * (strlen(r->acl[i].scheme) + strlen(r->acl[i].id) + 12);
+    return n + r->len;
+}
+
+static bool goes_with(const evzk_session *s, const struct evzk__request *first,
+                      const struct evzk__request *r)
+{
+    if (!evzk__batch_takes(s, r))
+        return false;
+    return r->op == EVZK__DELETE ||
+           evzk__acl_equal(r->acl, r->acl_count, first->acl, first->acl_count);
+}
+
+/* The more directories turn out to be there, or not to be empty, the fewer go
+ * together: what comes behind a culprit is sent for nothing. */
+static unsigned most_items(const evzk_session *s,
+                           const struct evzk__request *first)
+{
+    bool creates = first->op == EVZK__CREATE_LIST;
+    unsigned most,
+        there = 65535u - (creates ? s->requests.fresh : s->requests.emptied);
+
+    most = 2 * 65536u / (there + 1);
+    return most < ITEMS ? most : ITEMS;
+}
+
+/* Gathers those that go with the first of a queue. */
+static unsigned gather(evzk_session *s, struct evzk__request *first,
+                       struct evzk__request *v[ITEMS], size_t *bytes)
+{
+    struct evzk__request *r = first;
+    unsigned n = 0, most = most_items(s, first);
+
+    *bytes = 0;
+    for (unsigned seen = 0; r && n < most && seen < SCANNED; seen++) {
+        if (r == first || goes_with(s, first, r)) {
+            if (n > 0 && *bytes + bytes_of(r) > BYTES)
+                break;
+            *bytes += bytes_of(r);
+            v[n++] = r;
+            r->dir->chosen = r->op == EVZK__CREATE_LIST;
+            if (r->cut)
+                break;
+        }
+        r = TAILQ_NEXT(r, link);
+    }
+    return n;
+}
+
+static void add_create(struct evzk__batch *b, const struct evzk__request *r)
+{
+    evzk__multi_mkdir(b->multi, r->dir->path, evzk__dir_mark,
+                      strlen(evzk__dir_mark));
+    evzk__multi_create_seq(b->multi, r->dir->path, r->name, r->data, r->len);
+    b->ops[b->n] = 2;
+}
+
+static void add_delete(struct evzk__batch *b, const struct evzk__request *r)
+{
+    bool both = evzk__batch_takes_dir(r);
+
+    evzk__multi_delete(b->multi, r->dir->path, r->name);
+    if (both)
+        evzk__multi_rmdir(b->multi, r->dir->path);
+    b->ops[b->n] = both ? 2 : 1;
+}
+
+static void done(struct evzk__request *r, const struct evzk__reply *reply);
+
+/* NULL: out of memory. */
+static struct evzk__batch *build(evzk_session *s, struct evzk__request *v[],
+                                 unsigned n, size_t bytes)
+{
+    const struct evzk__request *first = v[0];
+    struct evzk__batch *b = evzk__zalloc(sizeof *b);
+    bool creates = first->op == EVZK__CREATE_LIST;
+
+    if (!b)
+        return NULL;
+    b->multi = evzk__multi_new(2 * n + STAMP_OPS, bytes + bytes_of(first),
+                               creates ? first->acl : NULL,
+                               creates ? first->acl_count : 0);
+    if (!b->multi) {
+        evzk__free(b);
+        return NULL;
+    }
+    b->s = s;
+    b->r.op = EVZK__BATCH;
+    b->r.done = done;
+    b->r.dir = first->dir;
+    while (b->n < n) {
+        b->item[b->n] = v[b->n];
+        if (creates)
+            add_create(b, v[b->n]);
+        else
+            add_delete(b, v[b->n]);
+        b->n++;
+    }
+    if (creates)
+        evzk__multi_stamp(b->multi, first->dir->path, first->name, stamp);
+    return b;
+}
+
+static void destroy(struct evzk__batch *b)
+{
+    LIST_REMOVE(b, link);
+    b->s->requests.n_batches--;
+    evzk__multi_free(b->multi);
+    evzk__free(b);
+}
+
+void evzk__requests_clear(struct evzk__requests *q)
+{
+    while (!LIST_EMPTY(&q->batches))
+        destroy(LIST_FIRST(&q->batches));
+}
+
+/* It was not done, and is to be sent anew.  What its owner has given up since
+ * ends here: nothing of it is on the server. */
+static void again(struct evzk__batch *b, struct evzk__request *r)
+{
+    if (r->given_up && r->op == EVZK__CREATE_LIST)
+        evzk__request_answer_rc(b->s, r, EVZK_ERR_CANCELED);
+    else
+        evzk__request_again(b->s, r);
+}
+
+/* In the child of a fork nobody is left to be answered. */
+static bool over(const struct evzk__batch *b)
+{
+    return b->s->phase == EVZK__CLOSED;
+}
+
+static void answer_all(struct evzk__batch *b, int rc)
+{
+    for (unsigned i = 0; i < b->n && !over(b); i++) {
+        struct evzk__dir *d = b->item[i]->dir;
+
+        d->untidy = d->untidy || rc == EVZK_ERR_CONNLOSS;
+        evzk__request_answer_rc(b->s, b->item[i], rc);
+    }
+}
+
+static void again_all(struct evzk__batch *b)
+{
+    evzk__requests_pause(b->s);
+    for (unsigned i = b->n; i-- > 0 && !over(b);)
+        again(b, b->item[i]);
+}
+
+static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
+{
+    const char *path = evzk__multi_path(b->multi, op);
+    const char *name = path ? strrchr(path, '/') : NULL;
+    char *own = name ? (char *)(uintptr_t)name + 1 : NULL;
+    struct evzk__result res = {.path = path,
+                               .names = {.n = 1, .v = &own, .roll = NULL},
+                               .stat = {.czxid = evzk__multi_zxid(b->multi),
+                                        .owner = b->s->id,
+                                        .cversion = 1,
+                                        .children = 1}};
+
+    evzk__requests_found(b->s, true);
+    if (!name) {
+        evzk__request_answer_rc(b->s, r,
+                                EVZK_ERR_CONNLOSS); /* Made, but as what? */
+        return;
+    }
+    r->dir->ours = true;
+    evzk__request_answer(b->s, r, &res);
+}
+
+/* Of 65535; a thirty-second part of each time counts. */
+static void learn(uint16_t *rate, bool yes)
+{
+    int was = *rate, is = yes ? 65535 : 0;
+
+    *rate = (uint16_t)(was + (is - was) / 32);
+}
+
+static void removed(struct evzk__batch *b, struct evzk__request *r,
+                    unsigned ops)
+{
+    if (ops == 2) {
+        learn(&b->s->requests.emptied, true);
+        r->dir->exists = r->dir->ours = false;
+        r->dir->missing = true;
+    }
+    evzk__request_answer_rc(b->s, r, EVZK_OK);
+}
+
+static void succeeded(struct evzk__batch *b)
+{
+    unsigned op = 0;
+
+    for (unsigned i = 0; i < b->n && !over(b); op += b->ops[i++]) {
+        if (b->item[i]->op == EVZK__CREATE_LIST)
+            made(b, b->item[i], op + 1);
+        else
+            removed(b, b->item[i], b->ops[i]);
+    }
+}
+
+/* Its directory could not be made. */
+static void no_dir(struct evzk__batch *b, struct evzk__request *r, int rc)
+{
+    evzk__requests_found(b->s,
+                         rc != EVZK_ERR_NODEEXISTS && rc != EVZK_ERR_NOAUTH);
+    if (rc != EVZK_ERR_NODEEXISTS && rc != EVZK_ERR_NOAUTH) {
+        evzk__request_answer_rc(b->s, r, rc);
+        return;
+    }
+    r->denied = rc == EVZK_ERR_NOAUTH; /* It may be there all the same. */
+    r->dir->exists = true;
+    r->dir->missing = false;
+    again(b, r);
+}
+
+static void kept_dir(struct evzk__batch *b, struct evzk__request *r)
+{
+    learn(&b->s->requests.emptied, false);
+    r->dir->ours = false;
+    r->dir->untidy = true;
+    again(b, r);
+}
+
+static void blame(struct evzk__batch *b, struct evzk__request *r, unsigned part,
+                  int rc)
+{
+    if (r->op == EVZK__CREATE_LIST && part == 0)
+        no_dir(b, r, rc);
+    else if (r->op == EVZK__DELETE && part == 1)
+        kept_dir(b, r);
+    else {
+        r->dir->untidy = r->dir->untidy || r->dir->ours;
+        evzk__request_answer_rc(b->s, r, rc);
+    }
+}
+
+/* Is what is missing for one missing for the other? */
+static bool same_parent(const struct evzk__request *a,
+                        const struct evzk__request *b)
+{
+    const char *pa = a->dir->path, *pb = b->dir->path;
+    size_t n = (size_t)(strrchr(pa, '/') - pa);
+
+    return strncmp(pa, pb, n + 1) == 0 && !strchr(pb + n + 1, '/');
+}
+
+/* The culprit is told last: what it does then may be anything. */
+static void failed(struct evzk__batch *b, unsigned op, int rc)
+{
+    unsigned k = 0, before = 0;
+    bool orphan;
+
+    while (k < b->n && op >= before + b->ops[k])
+        before += b->ops[k++];
+    if (k == b->n) { /* The stamp; the others would fare no better. */
+        answer_all(b, rc);
+        return;
+    }
+    orphan = b->item[k]->op == EVZK__CREATE_LIST && op == before &&
+             rc == EVZK_ERR_NONODE;
+    if (k > 0)
+        b->item[k - 1]->cut = true;
+    for (unsigned i = b->n; i-- > 0 && !over(b);) {
+        struct evzk__request *r = b->item[i];
+
+        if (i == k)
+            continue;
+        if (orphan && same_parent(b->item[k], r))
+            evzk__request_answer_rc(b->s, r, rc);
+        else
+            again(b, r);
+    }
+    if (!over(b))
+        blame(b, b->item[k], op - before, rc);
+}
+
+static void done(struct evzk__request *r, const struct evzk__reply *reply)
+{
+    struct evzk__batch *b =
+        (void *)((char *)r - offsetof(struct evzk__batch, r));
+    unsigned op;
+    int rc;
+
+    if (reply->rc == EVZK_OK)
+        succeeded(b);
+    else if (evzk__multi_failed(b->multi, &op, &rc))
+        failed(b, op, rc);
+    else if (reply->rc == EVZK_ERR_NOMEM ||
+             (reply->rc == EVZK_ERR_SERVER && b->item[0]->tries < TRIES))
+        again_all(b); /* It was not sent, or not taken; not for ever. */
+    else
+        answer_all(b, reply->rc);
+    destroy(b);
+}
+
+void evzk__batch_send(evzk_session *s, struct evzk__request *first)
+{
+    struct evzk__request *v[ITEMS] = {first};
+    size_t bytes;
+    unsigned n = gather(s, first, v, &bytes);
+    struct evzk__batch *b = build(s, v, n, bytes);
+
+    for (unsigned i = 0; i < n; i++)
+        v[i]->dir->chosen = false;
+    if (!b) {
+        evzk__requests_pause(s);
+        return;
+    }
+    LIST_INSERT_HEAD(&s->requests.batches, b, link);
+    s->requests.n_batches++;
+    for (unsigned i = 0; i < n; i++)
+        evzk__request_take(s, v[i]);
+    evzk__request_send_batch(s, &b->r, b->multi);
+}

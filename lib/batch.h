@@ -1,0 +1,20 @@
+/* Creates and deletes that fall due together, as one transaction. */
+#ifndef EVZK_BATCH_H
+#define EVZK_BATCH_H
+
+#include "request.h"
+
+/* May it go in a transaction, alone or with others? */
+bool evzk__batch_takes(const struct evzk_session *s,
+                       const struct evzk__request *r);
+
+/* Sends the first of a queue, and what behind it goes with it. */
+void evzk__batch_send(struct evzk_session *s, struct evzk__request *first);
+
+/* Does the directory go with this delete? */
+bool evzk__batch_takes_dir(const struct evzk__request *r);
+
+/* Is there room for one more in flight? */
+bool evzk__batch_room(const struct evzk_session *s);
+
+#endif

@@ -1,0 +1,112 @@
+/*
+ * How much memory of the process a lock takes, its watch in the client and all
+ * else included: twenty thousand that are held, and as many that wait for them.
+ */
+#include <malloc.h>
+
+#include "test_session_kit.h"
+
+enum { MANY = 20000, HELD_BYTES = 768, WAITING_BYTES = 1024 };
+
+#if defined(__SANITIZE_ADDRESS__)
+#define OWN_MALLOC 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define OWN_MALLOC 1
+#endif
+#endif
+#ifndef OWN_MALLOC
+#define OWN_MALLOC 0
+#endif
+
+static struct {
+    int granted, other;
+} heard;
+
+static void on_lock(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
+{
+    (void)l;
+    (void)rc;
+    (void)arg;
+    heard.granted += ev == EVZK_LOCK_GRANTED;
+    heard.other += ev >= EVZK_LOCK_REQUEUED;
+}
+
+static size_t in_use(void)
+{
+    struct mallinfo2 m = mallinfo2();
+
+    return m.uordblks + m.hblkhd;
+}
+
+static bool settled(const struct app *a)
+{
+    evzk_session_stats st = stats_of(a);
+
+    return st.in_flight == 0 && st.queued == 0;
+}
+
+/* Until each has all its watches, also those that come after a while. */
+static void start_all(struct app *a, evzk_lock **l, int n, unsigned watches)
+{
+    char path[128];
+
+    for (int i = 0; i < n; i++) {
+        snprintf(path, sizeof path, "/room/a-lock-of-many-%06d", i);
+        ck_assert_int_eq(
+            evzk_lock_acquire(a->s, path, NULL, on_lock, NULL, &l[i]), EVZK_OK);
+    }
+    WAIT_MS(300000, stats_of(a).watches == watches * (unsigned)n && settled(a));
+}
+
+static double each(size_t before, int n)
+{
+    return (double)(in_use() - before) / n;
+}
+
+START_TEST(room_of_a_lock)
+{
+    static evzk_lock *held_by[MANY], *waiting[MANY];
+    int n = RUNNING_ON_VALGRIND || OWN_MALLOC ? MANY / 50 : MANY;
+    evzk_session_options opt = {.timeout_ms = KIT_SHORT_MS};
+    struct raw *r = operator_for("/room");
+    struct app a, b;
+    double held, waits;
+    size_t before;
+
+    app_up(&a, server(), &opt);
+    app_up(&b, server(), &opt);
+    before = in_use();
+    start_all(&a, held_by, n, 1);
+    held = each(before, n);
+    ck_assert_int_eq(heard.granted, n);
+    before = in_use();
+    start_all(&b, waiting, n, 2);
+    waits = each(before, n);
+    ck_assert_int_eq(heard.granted, n);
+    ck_assert_int_eq(heard.other, 0);
+    printf("room: %.0f bytes of a held lock, %.0f of a waiting one\n", held,
+           waits);
+    if (n == MANY) { /* Else it is another's malloc. */
+        ck_assert(held > 0 && held < HELD_BYTES);
+        ck_assert(waits > 0 && waits < WAITING_BYTES);
+    }
+    app_close(&b);
+    app_close(&a);
+    for (int i = 0; i < n; i++) {
+        evzk_lock_free(waiting[i]);
+        evzk_lock_free(held_by[i]);
+    }
+    raw_close(r);
+    kit_done();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("room");
+    TCase *tc = kit_shared_tcase(suite, "room", 400);
+
+    tcase_add_test(tc, room_of_a_lock);
+    return kit_main(suite);
+}

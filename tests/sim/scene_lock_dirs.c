@@ -1,0 +1,295 @@
+/* The directories of the locks: which there are at first, and their rules.
+ *
+ * What the library made it may take away, and no more: what was there before
+ * stays, and is not written to.  A plain directory that it made goes with the
+ * lock in it, when that had it for itself, and was let go in calm.  Who shared
+ * it, was broken, lost its connection, or closed its session before all was
+ * let go, may leave it behind.  A container the servers take away.
+ *
+ * A lock that nobody else wants takes no longer than it must.  A companion that
+ * was started in the same moment, and is not alone, may cost the others one
+ * more round trip: what was sent as one is sent again.
+ *
+ * How it can fail: the rules are about calm, so a fault silences them.  What is
+ * true with faults is in the other rules.
+ */
+#include <string.h>
+
+#include "ens_internal.h"
+#include "faults.h"
+#include "players.h"
+#include "scene_lock.h"
+
+enum {
+    TOP = LOCK_PLACES, /* What is above them. */
+    /* The most round trips that a lock takes that is alone: */
+    TRIPS_THERE = 2, /* in a directory that is there, and not known to be, */
+    TRIPS_NEW = 1,   /* that is to be made, */
+    TRIPS_TOP = 3,   /* and so is what is above it. */
+    LEADER_US = 4000,
+    FOLLOWER_US = 6000,
+    LATE_US = 200 * 1000
+};
+
+static const struct lock_scene *scene(void) { return lock_world.sc; }
+
+static const char chroot[] = "/app";
+
+/* From the chroot on. */
+static const char *dir_of(int place)
+{
+    static const char *const dirs[] = {"/app/a/lock", "/app/a/other",
+                                       "/app/a/third", "/app/a"};
+
+    return dirs[place == 2 && scene()->nested ? TOP : place];
+}
+
+const char *lock_path(int place) { return dir_of(place) + sizeof chroot - 1; }
+
+const char *lock_dir(int place)
+{
+    return scene()->chroot ? dir_of(place) : lock_path(place);
+}
+
+int lock_place_of(const char *path)
+{
+    for (int i = 0; i < LOCK_PLACES; i++) {
+        if (strcmp(path, lock_path(i)) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* The beginning. */
+
+static bool is_there(int place)
+{
+    const struct lock_scene *sc = scene();
+
+    if (place == TOP || (place == 2 && sc->nested))
+        return sc->top || sc->parents || sc->there || sc->denies;
+    return (place == 0 && sc->parents) ||
+           ((sc->there | sc->denies) >> place & 1);
+}
+
+static void make_foreign(void)
+{
+    ens_create("/a/lock/operator-lock-0000000000", "", 0, ZOO_PERSISTENT);
+    ens_create("/a/lock/-lock-0000000000", "", 0, ZOO_PERSISTENT);
+    ens_create("/a/lock/x-lock-000000000x", "", 0, ZOO_PERSISTENT);
+    ens_create("/a/lock/0000000000", "", 0, ZOO_PERSISTENT);
+}
+
+/* Everybody may read it, and do no more.  By an operator. */
+static void deny(const char *path)
+{
+    struct ACL only = {ZOO_PERM_READ, ZOO_ANYONE_ID_UNSAFE};
+    const struct ACL_vector acl = {1, &only};
+    struct ens_txn *t = ens_txn_new(ENS_SET_ACL, 0, &ens_nobody);
+    struct wire_msg *m = wire_msg_new(ENS_SET_ACL, 0);
+
+    m->path = sim_strdup(SIM_OUTSIDE, path);
+    m->version = -1;
+    wire_msg_acl(m, &acl);
+    ens_prep(t, m, NULL, -1);
+    wire_msg_free(m);
+    ens_txn_propose(t);
+}
+
+void lock_dirs_begin(void)
+{
+    const struct lock_scene *sc = scene();
+
+    if (sc->chroot && !sc->make_chroot)
+        ens_create("/app", "", 0, ZOO_PERSISTENT);
+    if (is_there(TOP))
+        ens_create(lock_dir(TOP), "", 0, ZOO_PERSISTENT);
+    for (int i = 0; i < LOCK_PLACES; i++) {
+        if (is_there(i) && !(i == 2 && sc->nested))
+            ens_create(lock_dir(i), "", 0, ZOO_PERSISTENT);
+        if (sc->denies >> i & 1)
+            deny(lock_dir(i));
+    }
+    if (sc->nested)
+        lock_world.dir[2].soiled = true; /* It has the others in it. */
+    if (sc->foreign)
+        make_foreign();
+    if (sc->sequence)
+        ens_set_sequence("/a/lock", sc->first);
+}
+
+/* Calm. */
+
+void lock_rough(int ms)
+{
+    int64_t until = sim_now() + ms * INT64_C(1000);
+
+    if (until > lock_world.rough)
+        lock_world.rough = until;
+}
+
+bool lock_calm(int proc, int64_t since)
+{
+    return lock_world.rough < since && lock_world.conn[proc].born != 0 &&
+           lock_world.conn[proc].since <= since && !ens_throttled(proc) &&
+           !player_starved(proc);
+}
+
+/* A fault that lasts is one as a deed is. */
+static void note_faults(void)
+{
+    int64_t healed = faults_healed_at();
+
+    if (healed > sim_now() && healed > lock_world.rough)
+        lock_world.rough = healed;
+}
+
+/* Nothing at all, as yet, could make it late. */
+static bool untouched(const struct lock_slot *k)
+{
+    return lock_world.rough == 0 && !player_any_broken() &&
+           lock_calm((int)k->proc, k->began) &&
+           !player_late((int)k->proc, k->began);
+}
+
+/* How long it takes. */
+
+/* Or may be: the create of one that was freed can still be on its way. */
+static bool in_use(const struct lock_slot *k)
+{
+    bool late = !k->gone && sim_now() < k->let_go + LATE_US;
+
+    return k->used && (k->l || late || lock_node_of(k));
+}
+
+static bool foreign_in(int64_t place)
+{
+    const struct lock_node *n = lock_world.node;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->live && n->slot < 0 && n->place == place)
+            return true;
+    }
+    return false;
+}
+
+static int64_t trips_of(const struct lock_slot *k)
+{
+    struct ens_seen seen;
+    int proc = (int)k->proc, place = (int)k->place;
+    const evzk_session *s = player_of(proc)->s;
+
+    if (!untouched(k) || foreign_in(place) || lock_asking(proc) ||
+        !evzk_session_lease_ms(s) || !evzk_session_connected(s))
+        return 0;
+    if (ens_look(lock_dir(place), &seen))
+        return TRIPS_THERE;
+    return ens_look(lock_dir(TOP), &seen) ? TRIPS_NEW : TRIPS_TOP;
+}
+
+void lock_dirs_started(struct lock_slot *k)
+{
+    k->trips = trips_of(k);
+    for (struct lock_slot *o = lock_world.slot; o < k; o++) {
+        if (o->place != k->place || !in_use(o))
+            continue;
+        o->trips = k->trips = 0;
+        lock_world.dir[k->place].soiled = true;
+    }
+}
+
+/* Something else waits for its turn in the same window. */
+void lock_dirs_busy(int proc)
+{
+    struct lock_slot *k = lock_world.slot;
+
+    for (; k < lock_world.slot + lock_world.slots; k++) {
+        if (k->proc == proc)
+            k->trips = 0;
+    }
+}
+
+/* Was sent with it, or a little before, and may have been refused. */
+static bool costs(const struct lock_slot *o, const struct lock_slot *k)
+{
+    return o != k && o->used && o->proc == k->proc &&
+           o->began + LATE_US > k->began && o->trips != TRIPS_NEW;
+}
+
+void lock_dirs_granted(const struct lock_slot *k)
+{
+    const struct lock_slot *o = lock_world.slot;
+    int conn = wire_conn_of((int)k->proc);
+    int64_t trips = k->trips, one;
+
+    if (!trips || !untouched(k) || conn < 0)
+        return;
+    for (; o < lock_world.slot + lock_world.slots; o++)
+        trips += costs(o, k);
+    one = wire_server(conn) == 0 ? LEADER_US : FOLLOWER_US;
+    if (sim_now() - k->began > trips * one + one / 4)
+        sim_violation("lock %d is alone, and took %lld us",
+                      (int)(k - lock_world.slot),
+                      (long long)(sim_now() - k->began));
+}
+
+/* What was there before. */
+static void check_kept(int place)
+{
+    struct lock_dir *d = &lock_world.dir[place];
+    const char *path = lock_dir(place);
+    struct ens_seen seen;
+    bool there = ens_look(path, &seen);
+
+    if (there && d->czxid == 0 && is_there(place)) {
+        d->czxid = seen.czxid;
+        d->mzxid = seen.mzxid;
+    }
+    if (d->czxid == 0 || player_broken(d->czxid))
+        d->mzxid = 0;
+    if (d->mzxid == 0)
+        return;
+    if (!there || seen.czxid != d->czxid)
+        sim_violation("%s was there before, and is gone", path);
+    else if (seen.mzxid != d->mzxid)
+        sim_violation("%s was there before, and was written to", path);
+}
+
+/* Its directory need not go with it. */
+static bool soils(const struct lock_slot *k)
+{
+    int proc = (int)k->proc;
+
+    return !lock_calm(proc, k->began) || lock_world.conn[proc].count > 1 ||
+           player_of(proc)->closing || player_late(proc, k->began);
+}
+
+void lock_dirs_check(void)
+{
+    const struct lock_slot *k = lock_world.slot;
+
+    note_faults();
+    for (; k < lock_world.slot + lock_world.slots; k++) {
+        struct lock_dir *d = &lock_world.dir[k->place];
+
+        if (k->used && !d->soiled && in_use(k))
+            d->soiled = soils(k) || foreign_in(k->place);
+    }
+    for (int i = 0; i <= TOP; i++)
+        check_kept(i);
+}
+
+void lock_dirs_check_end(void)
+{
+    for (int i = 0; i < LOCK_PLACES; i++) {
+        const struct lock_dir *d = &lock_world.dir[i];
+        const struct ens_rev *r = ens_tree_look(lock_dir(i), ens.committed);
+
+        if (!r || r->owner != 0 || r->children || d->czxid != 0)
+            continue;
+        sim_say("tree %s is left%s", lock_dir(i),
+                d->soiled ? "" : ", and need not be");
+        if (!d->soiled && !player_any_broken())
+            sim_violation("%s was made for a lock, and is left", lock_dir(i));
+    }
+}

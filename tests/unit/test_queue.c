@@ -1,0 +1,496 @@
+/* Contenders in order, and their watches, against a naive model. */
+#include "unit_dir.h"
+
+enum { CONTENDERS = 24, DIRS = 3, SPAN = 40, NAMES = 64 };
+
+/* A machine, and what the model knows of it. */
+struct contender {
+    struct evzk__machine m;
+    char name[64], own[64], pred[64]; /* Only the text may count. */
+    size_t dir;
+    int64_t place; /* Its number, before it is wrapped. */
+    bool placed, leads, passed;
+    struct contender *waits; /* For this one, right before it. */
+    bool on[2], armed[2];    /* Its watches. */
+    unsigned pending;
+};
+
+struct line {
+    evzk_session s;
+    struct evzk__dir *d[DIRS];
+    bool ours[DIRS], untidy[DIRS];
+    struct contender c[CONTENDERS];
+    int64_t start;
+};
+
+static void set_up(struct line *t, struct unit_rng *rng)
+{
+    static const char *const paths[DIRS] = {"/a", "/a/b", "/c"};
+
+    memset(t, 0, sizeof *t);
+    unit_open(&t->s);
+    for (size_t i = 0; i < DIRS; i++)
+        t->d[i] = evzk__dir_get(&t->s, paths[i], "");
+    for (size_t i = 0; i < CONTENDERS; i++) {
+        struct contender *c = &t->c[i];
+
+        c->dir = i % DIRS;
+        unit_machine(&c->m, &t->s, t->d[c->dir]);
+    }
+    t->start = unit_upto(rng, 1) ? INT32_MAX - SPAN / 2 : -SPAN / 2;
+}
+
+static bool comes_before(const struct contender *a, const struct contender *b)
+{
+    if (a->place == b->place)
+        return strcmp(a->name, b->name) < 0;
+    return a->place < b->place;
+}
+
+static struct contender *before(struct line *t, const struct contender *c)
+{
+    struct contender *best = NULL;
+
+    for (struct contender *o = t->c; o < t->c + CONTENDERS; o++) {
+        if (o->placed && o->dir == c->dir && comes_before(o, c) &&
+            (!best || comes_before(best, o)))
+            best = o;
+    }
+    return best;
+}
+
+static struct contender *behind(struct line *t, const struct contender *c)
+{
+    struct contender *best = NULL;
+
+    for (struct contender *o = t->c; o < t->c + CONTENDERS; o++) {
+        if (o->placed && o->dir == c->dir && comes_before(c, o) &&
+            (!best || comes_before(o, best)))
+            best = o;
+    }
+    return best;
+}
+
+static size_t count_in(const struct line *t, size_t dir)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < CONTENDERS; i++)
+        n += t->c[i].placed && t->c[i].dir == dir;
+    return n;
+}
+
+/* Who is in no queue hears nothing: it has ended, or begins anew. */
+static bool watches(const struct contender *c, int which, const char *name)
+{
+    const char *watched = which == EVZK__OWN ? c->name : c->pred;
+
+    return c->placed && c->on[which] && strcmp(watched, name) == 0;
+}
+
+/* Of its own znode it hears, whoever has asked. */
+static bool hears(const struct contender *c, int which, const char *name)
+{
+    return watches(c, which, name) ||
+           (which == EVZK__OWN && c->placed && strcmp(c->name, name) == 0);
+}
+
+static bool naive_watched(const struct line *t, size_t dir, const char *name)
+{
+    for (size_t i = 0; i < CONTENDERS; i++) {
+        const struct contender *c = &t->c[i];
+
+        if (c->dir == dir &&
+            (watches(c, EVZK__OWN, name) || watches(c, EVZK__PRED, name)))
+            return true;
+    }
+    return false;
+}
+
+static void check_contender(struct line *t, struct contender *c)
+{
+    const struct contender *o = c->placed ? before(t, c) : NULL;
+    struct evzk__dir *d = c->m.dir;
+    bool lone = c->placed && count_in(t, c->dir) == 1;
+
+    UNIT_HOT(c->m.placed == c->placed);
+    UNIT_HOT(c->m.before == (c->waits ? &c->waits->m : NULL));
+    UNIT_HOT(c->m.leads == c->leads && c->m.passed == c->passed);
+    UNIT_HOT(c->m.pending == c->pending);
+    UNIT_HOT((c->m.listed == EVZK__L_RUNNING) == (c->pending != 0));
+    UNIT_HOT(evzk__queue_before(&c->m) == (o ? &o->m : NULL));
+    if (c->name[0] != '\0') {
+        UNIT_HOT(evzk__queue_find(d, c->name) == (c->placed ? &c->m : NULL));
+        UNIT_HOT(evzk__queue_lone(d, c->name) == lone);
+        UNIT_HOT(evzk__dir_watched(d, c->name) ==
+                 naive_watched(t, c->dir, c->name));
+    }
+    UNIT_HOT(c->m.own_watch.listed == c->on[EVZK__OWN]);
+    UNIT_HOT(c->m.own_watch.armed == c->armed[EVZK__OWN]);
+    UNIT_HOT(c->m.pred_watch.listed == c->on[EVZK__PRED]);
+    UNIT_HOT(c->m.pred_watch.armed == c->armed[EVZK__PRED]);
+}
+
+static void check(struct line *t)
+{
+    uint32_t remote[DIRS] = {0}, all = 0;
+
+    for (struct contender *c = t->c; c < t->c + CONTENDERS; c++) {
+        check_contender(t, c);
+        remote[c->dir] += c->on[EVZK__PRED];
+        all += (uint32_t)c->on[EVZK__PRED] + c->on[EVZK__OWN];
+    }
+    for (size_t i = 0; i < DIRS; i++) {
+        UNIT_HOT(t->d[i]->remote == remote[i]);
+        UNIT_HOT(evzk__dir_busy(t->d[i]) == (count_in(t, i) > 0));
+        UNIT_HOT(t->d[i]->ours == t->ours[i]);
+        UNIT_HOT(t->d[i]->untidy == t->untidy[i]);
+    }
+    UNIT_HOT(t->s.watches == all);
+}
+
+/* Our own ones are odd, so that there is room for others. */
+static void enter(struct line *t, struct contender *c, struct unit_rng *rng)
+{
+    int32_t seq;
+
+    c->place = t->start + unit_upto(rng, SPAN / 2) * 2 + 1;
+    seq = (int32_t)(uint32_t)c->place;
+    snprintf(c->name, sizeof c->name, "%08" PRIx32 "-lock-%010" PRId32,
+             (uint32_t)unit_next(rng), seq);
+    strcpy(c->own, c->name);
+    evzk__queue_enter(&c->m, c->own, seq);
+    c->placed = true;
+}
+
+/* What a recipe does when it has looked who is before it. */
+static void look(struct line *t, struct contender *c)
+{
+    struct contender *o = before(t, c);
+
+    if (!o || o->passed)
+        c->m.leads = c->leads = true;
+    else {
+        for (struct contender *k = t->c; k < t->c + CONTENDERS; k++)
+            k->waits = k->waits == o ? NULL : k->waits;
+        c->waits = o;
+        evzk__queue_follow(&c->m, &o->m);
+    }
+}
+
+static void tell_next(struct line *t, struct contender *c, bool first)
+{
+    struct contender *o = behind(t, c);
+
+    for (; o && o->waits != c; first = false)
+        o = behind(t, o);
+    if (!o)
+        return;
+    o->waits = NULL;
+    o->leads = first;
+    o->pending |= EVZK__P_BEFORE;
+}
+
+static void leave(struct line *t, struct contender *c)
+{
+    evzk__queue_leave(&c->m);
+    if (!c->placed)
+        return;
+    tell_next(t, c, false);
+    c->placed = false;
+    c->waits = NULL;
+    c->leads = c->passed = false;
+    if (t->ours[c->dir] && count_in(t, c->dir) == 0) {
+        t->ours[c->dir] = false;
+        t->untidy[c->dir] = true;
+    }
+}
+
+static void pass(struct line *t, struct contender *c)
+{
+    evzk__queue_pass(&c->m);
+    if (!c->placed || !c->leads)
+        return;
+    c->passed = true;
+    tell_next(t, c, true);
+}
+
+/* A contender of another session, one of ours, or what is none. */
+static void pick_name(struct line *t, size_t dir, char *out,
+                      struct unit_rng *rng)
+{
+    int64_t place = t->start + unit_upto(rng, SPAN / 2) * 2;
+    const struct contender *c = &t->c[unit_upto(rng, CONTENDERS - 1)];
+
+    if (unit_upto(rng, 9) == 0)
+        strcpy(out, unit_upto(rng, 1) ? "config" : "x-lock-5");
+    else if (c->dir == dir && c->name[0] != '\0')
+        strcpy(out, c->name);
+    else
+        snprintf(out, NAMES, "f-lock-%010" PRId32, (int32_t)(uint32_t)place);
+}
+
+static void add(struct line *t, struct contender *c, int which,
+                struct unit_rng *rng)
+{
+    if (c->on[which] || (which == EVZK__OWN && c->name[0] == '\0'))
+        return;
+    if (which == EVZK__OWN)
+        evzk__watch_add(&c->m, &c->m.own_watch, c->own);
+    else {
+        pick_name(t, c->dir, c->pred, rng);
+        evzk__watch_add(&c->m, &c->m.pred_watch, c->pred);
+    }
+    c->on[which] = true;
+}
+
+static struct evzk__watch *watch_of(struct contender *c, int which)
+{
+    return which == EVZK__OWN ? &c->m.own_watch : &c->m.pred_watch;
+}
+
+static void arm(struct contender *c, int which)
+{
+    if (c->on[which])
+        watch_of(c, which)->armed = c->armed[which] = true;
+}
+
+static void take_off(struct contender *c, int which)
+{
+    UNIT_HOT(evzk__watch_remove(&c->m, watch_of(c, which)) == c->armed[which]);
+    c->on[which] = c->armed[which] = false;
+}
+
+static void fire(struct line *t, size_t dir, struct unit_rng *rng)
+{
+    bool deleted = unit_upto(rng, 1);
+    char name[NAMES];
+
+    pick_name(t, dir, name, rng);
+    UNIT_HOT(evzk__dir_watched(t->d[dir], name) == naive_watched(t, dir, name));
+    evzk__dir_fired(t->d[dir], name, deleted ? EVZK__DELETED : EVZK__CHANGED);
+    for (struct contender *c = t->c; c < t->c + CONTENDERS; c++) {
+        for (int which = EVZK__OWN; which <= EVZK__PRED; which++) {
+            if (c->dir != dir || !hears(c, which, name))
+                continue;
+            c->on[which] = c->armed[which] = false;
+            c->pending |= (deleted ? 8u : 32u) << which;
+        }
+    }
+    UNIT_HOT(!evzk__dir_watched(t->d[dir], name));
+}
+
+/* It is looked at, and has nothing more to do. */
+static void settle(struct line *t, struct contender *c)
+{
+    if (c->pending == 0)
+        return;
+    TAILQ_REMOVE(&t->s.running, &c->m, run);
+    c->m.listed = EVZK__L_NONE;
+    c->m.pending = 0;
+    c->pending = 0;
+}
+
+static void move(struct line *t, struct contender *c, struct unit_rng *rng)
+{
+    switch (unit_upto(rng, 3)) {
+    case 0:
+    case 1:
+        if (!c->placed && !c->on[EVZK__OWN])
+            enter(t, c, rng);
+        break;
+    case 2:
+        pass(t, c);
+        break;
+    default:
+        leave(t, c);
+        break;
+    }
+}
+
+static void act(struct line *t, struct unit_rng *rng)
+{
+    struct contender *c = &t->c[unit_upto(rng, CONTENDERS - 1)];
+    int which = (int)unit_upto(rng, 1);
+
+    switch (unit_upto(rng, 9)) {
+    case 0:
+    case 1:
+    case 2:
+        move(t, c, rng);
+        break;
+    case 3:
+        if (c->placed && !c->waits && !c->leads)
+            look(t, c);
+        break;
+    case 4:
+    case 5:
+        add(t, c, which, rng);
+        break;
+    case 6:
+        arm(c, which);
+        break;
+    case 7:
+        take_off(c, which); /* Listed or not. */
+        break;
+    case 8:
+        settle(t, c);
+        t->ours[c->dir] = t->ours[c->dir] || c->placed;
+        t->d[c->dir]->ours = t->ours[c->dir];
+        break;
+    default:
+        fire(t, c->dir, rng);
+        break;
+    }
+}
+
+static void tear_down(struct line *t)
+{
+    for (struct contender *c = t->c; c < t->c + CONTENDERS; c++) {
+        take_off(c, EVZK__OWN);
+        take_off(c, EVZK__PRED);
+        leave(t, c);
+        check(t);
+    }
+    for (size_t i = 0; i < DIRS; i++)
+        evzk__dir_put(&t->s, t->d[i]);
+    evzk__tidy_clear(&t->s);
+    ck_assert(RB_EMPTY(&t->s.dirs));
+    ck_assert_uint_eq(t->s.watches, 0);
+}
+
+START_TEST(test_line_random)
+{
+    struct unit_rng rng = unit_seeded("line");
+    static struct line t;
+
+    for (int round = 0; round < 25; round++) {
+        set_up(&t, &rng);
+        for (int n = 0; n < 1000; n++) {
+            act(&t, &rng);
+            check(&t);
+        }
+        tear_down(&t);
+    }
+}
+END_TEST
+
+/* Scenes by hand: contenders 0, 3, 6, ... are in one directory. */
+
+static struct contender *place_at(struct line *t, size_t i, int32_t seq)
+{
+    struct contender *c = &t->c[i * DIRS];
+
+    c->place = seq;
+    snprintf(c->name, sizeof c->name, "x-lock-%010" PRId32, seq);
+    strcpy(c->own, c->name);
+    evzk__queue_enter(&c->m, c->own, seq);
+    c->placed = true;
+    look(t, c);
+    return c;
+}
+
+static void three(struct line *t)
+{
+    struct unit_rng rng = {1};
+
+    set_up(t, &rng);
+    for (int32_t i = 0; i < 3; i++)
+        place_at(t, (size_t)i, i);
+    check(t);
+}
+
+/* The first hands on before its znode is gone, and only once. */
+START_TEST(test_pass_then_leave)
+{
+    static struct line t;
+    struct contender *c = t.c;
+
+    three(&t);
+    ck_assert(c[0].m.leads && c[DIRS].waits == &c[0]);
+    pass(&t, &c[0]);
+    ck_assert(c[DIRS].m.leads && !c[DIRS].m.before);
+    ck_assert_uint_eq(c[DIRS].m.pending, EVZK__P_BEFORE);
+    settle(&t, &c[DIRS]);
+    leave(&t, &c[0]);
+    check(&t);
+    ck_assert_uint_eq(c[DIRS].m.pending, 0);
+    ck_assert_uint_eq(c[2 * DIRS].m.pending, 0);
+    tear_down(&t);
+}
+END_TEST
+
+/* One from the middle goes: the next one hears, and is not first. */
+START_TEST(test_leave_middle)
+{
+    static struct line t;
+    struct contender *last = &t.c[2 * DIRS];
+
+    three(&t);
+    pass(&t, &t.c[DIRS]); /* It does not lead. */
+    ck_assert_uint_eq(last->m.pending, 0);
+    leave(&t, &t.c[DIRS]);
+    check(&t);
+    ck_assert_uint_eq(last->m.pending, EVZK__P_BEFORE);
+    ck_assert(!last->m.leads && !last->m.before);
+    leave(&t, &t.c[0]); /* It waits for nobody any more. */
+    check(&t);
+    ck_assert(!last->m.leads);
+    tear_down(&t);
+}
+END_TEST
+
+/* One that came between, and did not see the first one, has nothing to do with
+ * it; nor has who waited for the first, and is not behind it any more. */
+START_TEST(test_come_between)
+{
+    static struct line t;
+    struct unit_rng rng = {1};
+    struct contender *between = &t.c[2 * DIRS], *last;
+
+    set_up(&t, &rng);
+    place_at(&t, 0, 1);
+    last = place_at(&t, 1, 9);
+    place_at(&t, 2, 5);
+    between->waits = NULL;
+    evzk__queue_follow(&between->m, NULL);
+    pass(&t, &t.c[0]);
+    leave(&t, &t.c[0]);
+    check(&t);
+    ck_assert(!between->m.leads && !last->m.leads);
+    ck_assert_uint_eq(between->m.pending, 0);
+    ck_assert_uint_eq(last->m.pending, 0);
+    tear_down(&t);
+}
+END_TEST
+
+/* One znode of another's, and all who wait for it hear; nobody else does. */
+START_TEST(test_many_watch_one)
+{
+    static const char foreign[] = "f-lock-0000000000";
+    static struct line t;
+    struct unit_rng rng = {1};
+
+    set_up(&t, &rng);
+    for (size_t i = 0; i < 8; i++) {
+        struct contender *c = place_at(&t, i, (int32_t)(2 * i + 1));
+
+        evzk__watch_add(&c->m, &c->m.pred_watch,
+                        i == 5 ? c[-DIRS].own : foreign);
+    }
+    ck_assert_uint_eq(t.d[0]->remote, 8);
+    ck_assert(evzk__dir_watched(t.d[0], foreign));
+    ck_assert(!evzk__dir_watched(t.d[1], foreign));
+    evzk__dir_fired(t.d[1], foreign, EVZK__DELETED); /* Another's. */
+    ck_assert_uint_eq(t.d[0]->remote, 8);
+    evzk__dir_fired(t.d[0], foreign, EVZK__DELETED);
+    ck_assert_uint_eq(t.d[0]->remote, 1);
+    ck_assert_uint_eq(t.s.watches, 1);
+    for (size_t i = 0; i < 8; i++)
+        ck_assert_uint_eq(t.c[i * DIRS].m.pending,
+                          i == 5 ? 0u : (unsigned)EVZK__P_DELETED << 1);
+}
+END_TEST
+
+UNIT_MAIN("queue", test_line_random, test_pass_then_leave, test_leave_middle,
+          test_come_between, test_many_watch_one)

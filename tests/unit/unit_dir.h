@@ -1,0 +1,36 @@
+/* What the tests of directories and of contenders share. */
+#ifndef EVZK_UNIT_DIR_H
+#define EVZK_UNIT_DIR_H
+
+#include "unit.h"
+
+#include <string.h>
+
+#include "lib/machine.h"
+#include "lib/tidy.h"
+
+static const struct evzk__kind unit_kind = {.name = "lock", .mark = "-lock-"};
+
+/* All that this looks at.  In a turn of the loop none is asked for. */
+static inline void unit_open(evzk_session *s)
+{
+    memset(s, 0, sizeof *s);
+    s->in_turn = true;
+    RB_INIT(&s->dirs);
+    TAILQ_INIT(&s->idle);
+    LIST_INIT(&s->tidies);
+    TAILQ_INIT(&s->running);
+    TAILQ_INIT(&s->later);
+}
+
+static inline void unit_machine(struct evzk__machine *m, evzk_session *s,
+                                struct evzk__dir *d)
+{
+    m->kind = &unit_kind;
+    m->s = s;
+    m->dir = d;
+    m->own_watch.which = EVZK__OWN;
+    m->pred_watch.which = EVZK__PRED;
+}
+
+#endif
