@@ -53,13 +53,15 @@ bool evzk__batch_room(const evzk_session *s)
     return s->requests.n_batches < IN_FLIGHT;
 }
 
-/* Is its directory to be made with it? */
+/* Is its directory to be made with it?  Creates that found it missing may still
+ * be on their way: one of them makes it, and the others come behind. */
 static bool is_fresh(const evzk_session *s, const struct evzk__request *r)
 {
     const struct evzk__dir *d = r->dir;
 
-    return !d->exists && !r->denied && !d->chosen && !evzk__dir_busy(d) &&
-           (d->missing || s->requests.fresh > 32767);
+    if (d->exists || r->denied || d->chosen || d->making)
+        return false;
+    return d->missing || (s->requests.fresh > 32767 && !evzk__dir_busy(d));
 }
 
 /* Does its directory go with it? */
@@ -364,6 +366,14 @@ static void failed(struct evzk__batch *b, unsigned op, int rc)
         blame(b, b->item[k], op - before, rc);
 }
 
+static void set_making(struct evzk__batch *b, bool making)
+{
+    for (unsigned i = 0; i < b->n; i++) {
+        if (b->item[i]->op == EVZK__CREATE_LIST)
+            b->item[i]->dir->making = making;
+    }
+}
+
 static void done(struct evzk__request *r, const struct evzk__reply *reply)
 {
     struct evzk__batch *b =
@@ -371,6 +381,7 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
     unsigned op;
     int rc;
 
+    set_making(b, false);
     if (reply->rc == EVZK_OK)
         succeeded(b);
     else if (evzk__multi_failed(b->multi, &op, &rc))
@@ -398,6 +409,7 @@ void evzk__batch_send(evzk_session *s, struct evzk__request *first)
     }
     LIST_INSERT_HEAD(&s->requests.batches, b, link);
     s->requests.n_batches++;
+    set_making(b, true);
     for (unsigned i = 0; i < n; i++)
         evzk__request_take(s, v[i]);
     evzk__request_send_batch(s, &b->r, b->multi);

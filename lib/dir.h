@@ -47,6 +47,7 @@ struct evzk__dir {
     bool missing : 1;  /* The same. */
     bool idling : 1;   /* In the list of the idle ones. */
     bool chosen : 1;   /* A create in it is chosen for a transaction. */
+    bool making : 1;   /* A transaction that makes it is under way. */
     bool ours : 1;     /* We made it, and saw nobody else in it. */
     bool untidy : 1;   /* It may be left by another of ours: see tidy.c. */
     bool astray : 1;   /* Who watches a znode may not be right behind it. */

@@ -142,9 +142,12 @@ void evzk__parents_join(evzk_session *s, struct evzk__request *r)
     const char *path = above(s, r);
     struct evzk__maker *m;
 
-    if (path[0] == '\0' || (strcmp(path, s->chroot) == 0 && !s->make_chroot)) {
-        evzk__request_answer_rc(s, r,
-                                path[0] ? EVZK_ERR_NOCHROOT : EVZK_ERR_NONODE);
+    if (path[0] == '\0') { /* The root is there. */
+        evzk__request_answer_rc(s, r, EVZK_OK);
+        return;
+    }
+    if (strcmp(path, s->chroot) == 0 && !s->make_chroot) {
+        evzk__request_answer_rc(s, r, EVZK_ERR_NOCHROOT);
         return;
     }
     m = find(s, path);

@@ -33,7 +33,7 @@ enum {
 
 static const struct lock_scene *scene(void) { return lock_world.sc; }
 
-static const char chroot[] = "/app";
+enum { CHROOT = sizeof "/app" - 1 };
 
 /* From the chroot on. */
 static const char *dir_of(int place)
@@ -44,7 +44,7 @@ static const char *dir_of(int place)
     return dirs[place == 2 && scene()->nested ? TOP : place];
 }
 
-const char *lock_path(int place) { return dir_of(place) + sizeof chroot - 1; }
+const char *lock_path(int place) { return dir_of(place) + CHROOT; }
 
 const char *lock_dir(int place)
 {
