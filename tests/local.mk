@@ -33,6 +33,7 @@ real_tests = \
     tests/real/test_lock_operator \
     tests/real/test_lock_options \
     tests/real/test_lock_query \
+    tests/real/test_mended \
     tests/real/test_queue \
     tests/real/test_room \
     tests/real/test_scale \

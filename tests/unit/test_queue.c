@@ -464,6 +464,23 @@ START_TEST(test_come_between)
 }
 END_TEST
 
+/* One that waits for nobody any more is not looked for: many who leave together
+ * would each look through the whole queue. */
+START_TEST(test_stray)
+{
+    static struct line t;
+    struct contender *c = t.c;
+
+    three(&t);
+    ck_assert(c[0].m.followed && c[DIRS].m.followed);
+    evzk__queue_stray(&c[DIRS].m);
+    ck_assert(!c[0].m.followed && !c[DIRS].m.before);
+    leave(&t, &c[DIRS]);
+    ck_assert(!c[DIRS].m.followed);
+    tear_down(&t);
+}
+END_TEST
+
 /* One znode of another's, and all who wait for it hear; nobody else does. */
 START_TEST(test_many_watch_one)
 {
@@ -493,4 +510,4 @@ START_TEST(test_many_watch_one)
 END_TEST
 
 UNIT_MAIN("queue", test_line_random, test_pass_then_leave, test_leave_middle,
-          test_come_between, test_many_watch_one)
+          test_come_between, test_stray, test_many_watch_one)
