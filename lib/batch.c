@@ -255,7 +255,8 @@ static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
                                 EVZK_ERR_CONNLOSS); /* Made, but as what? */
         return;
     }
-    r->dir->ours = true;
+    r->dir->exists = r->dir->ours = true;
+    r->dir->missing = false;
     evzk__request_answer(b->s, r, &res);
 }
 
