@@ -30,7 +30,6 @@ static void trace(struct evzk__machine *m, const char *from, bool entered)
 {
     evzk_trace move = {.kind = m->kind->name,
                        .object = m,
-                       .path = m->dir->path,
                        .from = from,
                        .event = evzk__event_name[m->event],
                        .to = row(m)->name,
@@ -38,6 +37,7 @@ static void trace(struct evzk__machine *m, const char *from, bool entered)
                        .rc = m->event_rc};
 
     if (m->s && m->s->trace) {
+        move.path = m->dir->path;
         move.time_us = (uint64_t)evzk__now_us();
         m->s->trace(&move, m->s->trace_arg);
     }
