@@ -198,10 +198,10 @@ static void destroy(struct evzk__batch *b)
     evzk__free(b);
 }
 
-void evzk__requests_clear(struct evzk__requests *q)
+void evzk__batches_clear(evzk_session *s)
 {
-    while (!LIST_EMPTY(&q->batches))
-        destroy(LIST_FIRST(&q->batches));
+    while (!LIST_EMPTY(&s->requests.batches))
+        destroy(LIST_FIRST(&s->requests.batches));
 }
 
 /* It was not done, and is to be sent anew.  What its owner has given up since
@@ -237,6 +237,19 @@ static void again_all(struct evzk__batch *b)
         again(b, b->item[i]);
 }
 
+/* Of 65535; a thirty-second part of each time counts. */
+static void learn(uint16_t *rate, bool yes)
+{
+    int was = *rate, is = yes ? 65535 : 0;
+
+    *rate = (uint16_t)(was + (is - was) / 32);
+}
+
+void evzk__batch_found(evzk_session *s, bool missing)
+{
+    learn(&s->requests.fresh, missing);
+}
+
 static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
 {
     const char *path = evzk__multi_path(b->multi, op);
@@ -249,7 +262,7 @@ static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
                                         .cversion = 1,
                                         .children = 1}};
 
-    evzk__requests_found(b->s, true);
+    evzk__batch_found(b->s, true);
     if (!name) {
         evzk__request_answer_rc(b->s, r,
                                 EVZK_ERR_CONNLOSS); /* Made, but as what? */
@@ -258,14 +271,6 @@ static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
     r->dir->exists = r->dir->ours = true;
     r->dir->missing = false;
     evzk__request_answer(b->s, r, &res);
-}
-
-/* Of 65535; a thirty-second part of each time counts. */
-static void learn(uint16_t *rate, bool yes)
-{
-    int was = *rate, is = yes ? 65535 : 0;
-
-    *rate = (uint16_t)(was + (is - was) / 32);
 }
 
 static void removed(struct evzk__batch *b, struct evzk__request *r,
@@ -294,8 +299,7 @@ static void succeeded(struct evzk__batch *b)
 /* Its directory could not be made. */
 static void no_dir(struct evzk__batch *b, struct evzk__request *r, int rc)
 {
-    evzk__requests_found(b->s,
-                         rc != EVZK_ERR_NODEEXISTS && rc != EVZK_ERR_NOAUTH);
+    evzk__batch_found(b->s, rc != EVZK_ERR_NODEEXISTS && rc != EVZK_ERR_NOAUTH);
     if (rc != EVZK_ERR_NODEEXISTS && rc != EVZK_ERR_NOAUTH) {
         evzk__request_answer_rc(b->s, r, rc);
         return;

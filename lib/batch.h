@@ -14,6 +14,12 @@ void evzk__batch_send(struct evzk_session *s, struct evzk__request *first);
 /* Does the directory go with this delete? */
 bool evzk__batch_takes_dir(const struct evzk__request *r);
 
+/* A create found its directory missing, or not: so it is guessed next time. */
+void evzk__batch_found(struct evzk_session *s, bool missing);
+
+/* Gives up what is in flight, at the end of the session; answers nobody. */
+void evzk__batches_clear(struct evzk_session *s);
+
 /* Is there room for one more in flight? */
 bool evzk__batch_room(const struct evzk_session *s);
 

@@ -25,6 +25,7 @@ libevzkcore_la_SOURCES = \
     lib/mem.c lib/mem.h \
     lib/name.c lib/name.h \
     lib/parents.c lib/parents.h \
+    lib/queue.c lib/queue.h \
     lib/request.c lib/request.h \
     lib/servers.c lib/servers.h \
     lib/session.c lib/session.h \

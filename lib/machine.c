@@ -21,9 +21,8 @@ const char *evzk__machine_state(const struct evzk__machine *m)
 
 void evzk__machine_unref(struct evzk__machine *m)
 {
-    if (--m->refs == 0) {
+    if (--m->refs == 0)
         m->kind->destroy(m);
-    }
 }
 
 static void trace(struct evzk__machine *m, const char *from, bool entered)

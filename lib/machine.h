@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "dir.h"
+#include "queue.h"
 #include "request.h"
 #include "session.h"
 

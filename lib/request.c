@@ -218,7 +218,7 @@ static int send_unwatch(evzk_session *s, struct evzk__request *r,
                         const char *name, struct evzk__slot *slot)
 {
     /* Somebody may have come to use the watch again: then only ask. */
-    if (evzk__dir_watched(r->dir, name))
+    if (evzk__watch_any(r->dir, name))
         return evzk__client_sync(slot, r->dir->path);
     return evzk__client_unwatch(slot, path_of(s, r, name));
 }
@@ -374,14 +374,6 @@ void evzk__requests_pause(evzk_session *s)
     s->send_at = evzk__now_us() + PAUSE_US;
 }
 
-/* Of 65535; a thirty-second part of each time counts. */
-void evzk__requests_found(evzk_session *s, bool missing)
-{
-    int was = s->requests.fresh, is = missing ? 65535 : 0;
-
-    s->requests.fresh = (uint16_t)(was + (is - was) / 32);
-}
-
 /* What the answer to a create tells of its directory.  True: it is missing, and
  * the request goes again, with it. */
 static bool learn_of_dir(evzk_session *s, struct evzk__request *r)
@@ -394,7 +386,7 @@ static bool learn_of_dir(evzk_session *s, struct evzk__request *r)
     d->exists = !missing;
     d->missing = missing;
     if (r->tries == 0)
-        evzk__requests_found(s, missing);
+        evzk__batch_found(s, missing);
     if (missing && r->denied) {
         r->first_rc = EVZK_ERR_NOAUTH;
         return false;
@@ -430,9 +422,8 @@ static void answered(evzk_session *s, struct evzk__request *r, unsigned part,
     r->answered++;
     if (part == r->parts - 1)
         r->last_rc = (int16_t)res->rc;
-    if (part == lead(r)) {
+    if (part == lead(r))
         note_first(s, r, res);
-    }
     if (res->rc == EVZK_OK && part == r->parts - 1 && lists(r) && !r->dir->ours)
         r->dir->untidy = evzk__dir_looks_ours(&res->stat);
     if (r->op == EVZK__CREATE_LIST && r->answered == r->parts &&

@@ -12,7 +12,7 @@
 #include <sys/queue.h>
 
 #include "client.h"
-#include "dir.h"
+#include "queue.h"
 
 enum evzk__op {
     EVZK__SYNC,        /* Asks the leader whether the session is alive. */
@@ -119,7 +119,6 @@ struct evzk__requests {
 struct evzk_session;
 
 void evzk__requests_init(struct evzk__requests *q);
-void evzk__requests_clear(struct evzk__requests *q);
 
 /* Puts a request into its queue; `done` is called later, never from here. */
 void evzk__request_submit(struct evzk_session *s, struct evzk__request *r);
@@ -166,8 +165,5 @@ void evzk__request_send_batch(struct evzk_session *s, struct evzk__request *r,
 /* No memory, or a server that will not now: whoever asks again does so in a
  * while. */
 void evzk__requests_pause(struct evzk_session *s);
-
-/* A directory was found missing, or not. */
-void evzk__requests_found(struct evzk_session *s, bool missing);
 
 #endif

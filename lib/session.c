@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "batch.h"
 #include "machine.h"
 #include "mem.h"
 #include "name.h"
@@ -143,7 +144,7 @@ static void destroy(evzk_session *s)
 {
     evzk__parents_clear(s);
     evzk__tidy_clear(s);
-    evzk__requests_clear(&s->requests);
+    evzk__batches_clear(s);
     evzk__client_free(s->client);
     evzk__client_free(s->old);
     if (s->root)

@@ -66,7 +66,7 @@ static bool may_go(const struct evzk__reply *reply)
     const struct evzk__result *res = reply->res;
 
     return reply->rc == EVZK_OK && evzk__dir_looks_ours(&res->stat) &&
-           res->stat.children == 0 &&
+           res->stat.children == 0 && res->len == strlen(evzk__dir_mark) &&
            memcmp(res->data, evzk__dir_mark, res->len) == 0;
 }
 

@@ -211,19 +211,11 @@ END_TEST
 
 /* ---- Cut in flight ---- */
 
-static const struct {
-    enum proxy_dir dir;
-    enum proxy_act act;
-} cuts[] = {{PROXY_C2S, PROXY_CUT_BEFORE},
-            {PROXY_C2S, PROXY_CUT_AFTER},
-            {PROXY_S2C, PROXY_CUT_BEFORE},
-            {PROXY_S2C, PROXY_CUT_AFTER}};
-
-enum { CUT_WAYS = 4, CUT_LOCKS = 200 };
+enum { CUT_LOCKS = 200 };
 
 static void trap(struct proxy *proxy, int way, int k)
 {
-    proxy_trap(proxy, cuts[way].dir, OP_MULTI, k, cuts[way].act);
+    proxy_trap(proxy, proxy_cuts[way].dir, OP_MULTI, k, proxy_cuts[way].act);
 }
 
 static void cut_once(struct proxy *proxy, evzk_session *s, int way, int k)
@@ -324,7 +316,7 @@ int main(void)
 
     tcase_add_test(tests, many_in_a_turn_are_few_requests);
     tcase_add_loop_test(tests, each_its_own_error, 0, ODDITIES);
-    tcase_add_loop_test(tests, cut_in_flight, 0, CUT_WAYS);
+    tcase_add_loop_test(tests, cut_in_flight, 0, PROXY_CUTS);
     tcase_add_test(tests, released_together_some_contended);
     return lock_suite_run(suite);
 }

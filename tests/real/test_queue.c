@@ -37,6 +37,17 @@ static bool all_waiting(const struct crowd *c)
     return true;
 }
 
+/* All of one session, behind one that holds; each passes it on. */
+static void line_up(struct crowd *c, int n, struct claim *held, struct peer *p)
+{
+    crowd_new(c, n);
+    c->on_grant = pass_on;
+    hold_first(held, p);
+    for (int i = 0; i < n; i++)
+        crowd_start(c, i, p->s, dir, NULL);
+    WAIT(all_waiting(c));
+}
+
 /* In the order of their start. */
 static void check_order(const struct crowd *c)
 {
@@ -161,12 +172,7 @@ START_TEST(every_other_one_is_canceled)
     struct peer p;
 
     peer_open(&p, the_server());
-    crowd_new(&c, N);
-    c.on_grant = pass_on;
-    hold_first(&held, &p);
-    for (int i = 0; i < N; i++)
-        crowd_start(&c, i, p.s, dir, NULL);
-    WAIT(all_waiting(&c));
+    line_up(&c, N, &held, &p);
     for (int i = _i; i < N; i += 2)
         ck_assert_int_eq(evzk_lock_cancel(c.v[i].l), EVZK_OK);
     WAIT(c.finals == N / 2);
@@ -265,12 +271,7 @@ START_TEST(cut_between_hand_overs)
     struct peer p;
 
     peer_open(&p, proxy_address(proxy));
-    crowd_new(&c, N);
-    c.on_grant = pass_on;
-    hold_first(&held, &p);
-    for (int i = 0; i < N; i++)
-        crowd_start(&c, i, p.s, dir, NULL);
-    WAIT(all_waiting(&c));
+    line_up(&c, N, &held, &p);
     quiet(p.s);
     proxy_trap(proxy, ask ? PROXY_C2S : PROXY_S2C, PROXY_OP_ANY, 3,
                early ? PROXY_CUT_BEFORE : PROXY_CUT_AFTER);
@@ -297,12 +298,7 @@ START_TEST(one_of_many_sees_its_znode_go)
     struct peer p;
 
     peer_short(&p, the_server());
-    crowd_new(&c, n);
-    c.on_grant = pass_on;
-    hold_first(&held, &p);
-    for (int i = 0; i < n; i++)
-        crowd_start(&c, i, p.s, dir, NULL);
-    WAIT(all_waiting(&c));
+    line_up(&c, n, &held, &p);
     ck_assert_int_eq(
         raw_delete(op(), node_path(dir, evzk_lock_node(c.v[n / 2].l))), ZOK);
     WAIT(c.v[n / 2].requeued == 1);

@@ -272,14 +272,6 @@ START_TEST(close_of_a_session_that_expired)
 END_TEST
 
 /* The request to close, and its answer, cut before and after. */
-static const struct {
-    enum proxy_dir dir;
-    enum proxy_act act;
-} cuts[] = {{PROXY_C2S, PROXY_CUT_BEFORE},
-            {PROXY_C2S, PROXY_CUT_AFTER},
-            {PROXY_S2C, PROXY_CUT_BEFORE},
-            {PROXY_S2C, PROXY_CUT_AFTER}};
-
 START_TEST(close_is_proved_over_a_cut)
 {
     struct proxy *p = proxied();
@@ -291,7 +283,7 @@ START_TEST(close_is_proved_over_a_cut)
            &(evzk_session_options){.timeout_ms = KIT_SESSION_MS,
                                    .close_timeout_ms = 60000});
     one_hold(&o, &a, "/proved");
-    proxy_trap(p, cuts[_i].dir, PROXY_OP_CLOSE, 1, cuts[_i].act);
+    proxy_trap(p, proxy_cuts[_i].dir, PROXY_OP_CLOSE, 1, proxy_cuts[_i].act);
     ck_assert_int_eq(evzk_session_close(a.s), EVZK_OK);
     WAIT(a.rec.finals == 1);
     ck_assert_str_eq(a.rec.text, "CONNECTED CLOSED");
@@ -496,7 +488,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, close_while_disconnected_reconnects_to_end_it);
     tcase_add_test(tc, close_while_disconnected_ends_in_time);
     tcase_add_test(tc, close_of_a_session_that_expired);
-    tcase_add_loop_test(tc, close_is_proved_over_a_cut, 0, 4);
+    tcase_add_loop_test(tc, close_is_proved_over_a_cut, 0, PROXY_CUTS);
     tcase_add_test(tc, close_of_a_thousand_locks);
     tcase_add_loop_test(tc, free_inside_every_event, EVZK_SESSION_CONNECTED,
                         EVZK_SESSION_CLOSED + 1);

@@ -236,7 +236,7 @@ static void drop(struct world *t, bool answer)
         ck_assert_uint_eq(count(t, EVZK__SENT), 0);
         ck_assert_uint_eq(t->s.requests.n_batches, 0);
     } else
-        evzk__requests_clear(&t->s.requests);
+        evzk__batches_clear(&t->s);
     for (size_t i = 0; i < t->n; i++) {
         sent -= t->item[i].answers;
         UNIT_HOT(t->item[i].answers <= 1);

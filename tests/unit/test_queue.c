@@ -122,7 +122,7 @@ static void check_contender(struct line *t, struct contender *c)
     if (c->name[0] != '\0') {
         UNIT_HOT(evzk__queue_find(d, c->name) == (c->placed ? &c->m : NULL));
         UNIT_HOT(evzk__queue_lone(d, c->name) == lone);
-        UNIT_HOT(evzk__dir_watched(d, c->name) ==
+        UNIT_HOT(evzk__watch_any(d, c->name) ==
                  naive_watched(t, c->dir, c->name));
     }
     UNIT_HOT(c->m.own_watch.listed == c->on[EVZK__OWN]);
@@ -267,8 +267,8 @@ static void fire(struct line *t, size_t dir, struct unit_rng *rng)
     char name[NAMES];
 
     pick_name(t, dir, name, rng);
-    UNIT_HOT(evzk__dir_watched(t->d[dir], name) == naive_watched(t, dir, name));
-    evzk__dir_fired(t->d[dir], name, deleted ? EVZK__DELETED : EVZK__CHANGED);
+    UNIT_HOT(evzk__watch_any(t->d[dir], name) == naive_watched(t, dir, name));
+    evzk__watch_fired(t->d[dir], name, deleted ? EVZK__DELETED : EVZK__CHANGED);
     for (struct contender *c = t->c; c < t->c + CONTENDERS; c++) {
         for (int which = EVZK__OWN; which <= EVZK__PRED; which++) {
             if (c->dir != dir || !hears(c, which, name))
@@ -277,7 +277,7 @@ static void fire(struct line *t, size_t dir, struct unit_rng *rng)
             c->pending |= (deleted ? 8u : 32u) << which;
         }
     }
-    UNIT_HOT(!evzk__dir_watched(t->d[dir], name));
+    UNIT_HOT(!evzk__watch_any(t->d[dir], name));
 }
 
 /* It is looked at, and has nothing more to do. */
@@ -496,11 +496,11 @@ START_TEST(test_many_watch_one)
                         i == 5 ? c[-DIRS].own : foreign);
     }
     ck_assert_uint_eq(t.d[0]->remote, 8);
-    ck_assert(evzk__dir_watched(t.d[0], foreign));
-    ck_assert(!evzk__dir_watched(t.d[1], foreign));
-    evzk__dir_fired(t.d[1], foreign, EVZK__DELETED); /* Another's. */
+    ck_assert(evzk__watch_any(t.d[0], foreign));
+    ck_assert(!evzk__watch_any(t.d[1], foreign));
+    evzk__watch_fired(t.d[1], foreign, EVZK__DELETED); /* Another's. */
     ck_assert_uint_eq(t.d[0]->remote, 8);
-    evzk__dir_fired(t.d[0], foreign, EVZK__DELETED);
+    evzk__watch_fired(t.d[0], foreign, EVZK__DELETED);
     ck_assert_uint_eq(t.d[0]->remote, 1);
     ck_assert_uint_eq(t.s.watches, 1);
     for (size_t i = 0; i < 8; i++)

@@ -15,6 +15,11 @@
 #include "proxy_route.h"
 #include "support.h"
 
+const struct proxy_cut proxy_cuts[PROXY_CUTS] = {{PROXY_C2S, PROXY_CUT_BEFORE},
+                                                 {PROXY_C2S, PROXY_CUT_AFTER},
+                                                 {PROXY_S2C, PROXY_CUT_BEFORE},
+                                                 {PROXY_S2C, PROXY_CUT_AFTER}};
+
 struct host {
     struct child child;
     size_t users;

@@ -43,6 +43,14 @@ enum proxy_act {
     PROXY_FREEZE_BOTH /* So is all that goes the other way. */
 };
 
+/* A request and its answer, each cut before it arrives and after. */
+struct proxy_cut {
+    enum proxy_dir dir;
+    enum proxy_act act;
+};
+enum { PROXY_CUTS = 4 };
+extern const struct proxy_cut proxy_cuts[PROXY_CUTS];
+
 /*
  * Starts a proxy before "127.0.0.1:port".  proxy_start_all() starts several in
  * one process; @framed false takes the bytes as they come, for links that do

@@ -1,0 +1,261 @@
+/* The session's contenders in a directory, and their watches.
+ *
+ * A red-black tree by sequence number: a znode is found by the number in its
+ * name.  Who watches a znode that is not ours stands right behind it, so that
+ * one is found the same way.
+ */
+#include "queue.h"
+
+#include <string.h>
+
+#include "machine.h"
+#include "name.h"
+
+static int compare_places(const struct evzk__machine *a,
+                          const struct evzk__machine *b)
+{
+    const char *na = a->own_watch.name, *nb = b->own_watch.name;
+
+    if (evzk__seq_before(na, a->seq, nb, b->seq))
+        return -1;
+    return evzk__seq_before(nb, b->seq, na, a->seq);
+}
+
+RB_GENERATE_INTERNAL(evzk__queue, evzk__machine, place, compare_places,
+                     __attribute__((unused)) static)
+
+/* The first contender at or behind a place. */
+static struct evzk__machine *at_or_behind(struct evzk__dir *d, const char *name,
+                                          int32_t seq)
+{
+    struct evzk__machine *m = RB_ROOT(&d->queue), *best = NULL;
+
+    while (m) {
+        if (evzk__seq_before(m->own_watch.name, m->seq, name, seq))
+            m = RB_RIGHT(m, place);
+        else {
+            best = m;
+            m = RB_LEFT(m, place);
+        }
+    }
+    return best;
+}
+
+/* Where a znode stands, or would stand; NULL: behind all, or it is none. */
+static struct evzk__machine *seek(struct evzk__dir *d, const char *name)
+{
+    const struct evzk__machine *any = RB_ROOT(&d->queue);
+    int32_t seq;
+
+    if (!any || !evzk__seq_parse(name, any->kind->mark, &seq))
+        return NULL;
+    return at_or_behind(d, name, seq);
+}
+
+static bool is_named(const struct evzk__machine *m, const char *name)
+{
+    return m && strcmp(m->own_watch.name, name) == 0;
+}
+
+/* Whom a znode's next one of ours would be. */
+static struct evzk__machine *right_behind(const char *name,
+                                          struct evzk__machine *at)
+{
+    return is_named(at, name) ? RB_NEXT(evzk__queue, NULL, at) : at;
+}
+
+/* Another may have come between, or it may watch what is not right before it.
+ */
+static void note_watcher(const struct evzk__machine *m)
+{
+    struct evzk__dir *d = m->dir;
+    const char *name = m->pred_watch.name;
+
+    if (m->pred_watch.listed && right_behind(name, seek(d, name)) != m)
+        d->astray = true;
+}
+
+void evzk__queue_enter(struct evzk__machine *m, const char *name, int32_t seq)
+{
+    const struct evzk__machine *next;
+
+    m->own_watch.name = name;
+    m->seq = seq;
+    m->placed = true;
+    RB_INSERT(evzk__queue, &m->dir->queue, m);
+    note_watcher(m);
+    next = RB_NEXT(evzk__queue, &m->dir->queue, m);
+    if (next)
+        note_watcher(next);
+}
+
+/* A directory may have been deleted and made again, with numbers from the
+ * beginning: who stands behind is not always who waits. */
+static struct evzk__machine *unfollow(struct evzk__machine *m)
+{
+    struct evzk__machine *next = m;
+
+    if (!m->followed)
+        return NULL;
+    m->followed = false;
+    do
+        next = RB_NEXT(evzk__queue, &m->dir->queue, next);
+    while (next && next->before != m);
+    if (next)
+        next->before = NULL;
+    return next;
+}
+
+static void tell_next(struct evzk__machine *m, bool first)
+{
+    struct evzk__machine *next = unfollow(m);
+
+    if (!next)
+        return;
+    next->leads = first && RB_PREV(evzk__queue, &m->dir->queue, next) == m;
+    next->pending |= EVZK__P_BEFORE;
+    evzk__machine_post(next);
+}
+
+void evzk__queue_stray(struct evzk__machine *m)
+{
+    if (m->before)
+        m->before->followed = false;
+    m->before = NULL;
+}
+
+void evzk__queue_follow(struct evzk__machine *m, struct evzk__machine *before)
+{
+    evzk__queue_stray(m);
+    if (before) {
+        unfollow(before);
+        before->followed = true;
+    }
+    m->before = before;
+}
+
+void evzk__queue_leave(struct evzk__machine *m)
+{
+    if (!m->placed)
+        return;
+    tell_next(m, false);
+    RB_REMOVE(evzk__queue, &m->dir->queue, m);
+    evzk__queue_stray(m);
+    m->placed = m->leads = m->passed = false;
+    if (RB_EMPTY(&m->dir->queue) && m->dir->ours) {
+        m->dir->ours = false; /* It may go away now, and another's come. */
+        m->dir->untidy = true;
+    }
+}
+
+void evzk__queue_pass(struct evzk__machine *m)
+{
+    if (!m->placed || !m->leads)
+        return;
+    m->passed = true;
+    tell_next(m, true);
+}
+
+bool evzk__queue_lone(const struct evzk__dir *d, const char *name)
+{
+    const struct evzk__machine *m = RB_ROOT(&d->queue);
+
+    return m && !RB_LEFT(m, place) && !RB_RIGHT(m, place) &&
+           strcmp(m->own_watch.name, name) == 0;
+}
+
+/* Who waits for it watches it. */
+bool evzk__queue_guarded(struct evzk__machine *m)
+{
+    const struct evzk__machine *next = RB_NEXT(evzk__queue, NULL, m);
+
+    return m->own_watch.armed ||
+           (next && next->before == m && next->pred_watch.armed);
+}
+
+struct evzk__machine *evzk__queue_before(struct evzk__machine *m)
+{
+    return m->placed ? RB_PREV(evzk__queue, &m->dir->queue, m) : NULL;
+}
+
+struct evzk__machine *evzk__queue_find(struct evzk__dir *d, const char *name)
+{
+    struct evzk__machine *m = seek(d, name);
+
+    return is_named(m, name) ? m : NULL;
+}
+
+void evzk__watch_add(struct evzk__machine *m, struct evzk__watch *w,
+                     const char *name)
+{
+    w->name = name;
+    w->armed = false;
+    w->listed = true;
+    m->s->watches++;
+    if (w->which != EVZK__PRED)
+        return;
+    if (m->dir->remote++ == 0)
+        m->dir->astray = false;
+    note_watcher(m);
+}
+
+bool evzk__watch_remove(struct evzk__machine *m, struct evzk__watch *w)
+{
+    bool armed = w->armed;
+
+    if (!w->listed)
+        return false;
+    w->listed = w->armed = false;
+    m->s->watches--;
+    m->dir->remote -= w->which == EVZK__PRED;
+    return armed;
+}
+
+static bool is_on(const struct evzk__watch *w, const char *name)
+{
+    return w->listed && strcmp(w->name, name) == 0;
+}
+
+/* The one that watches a znode which is not its own. */
+static struct evzk__machine *watcher_of(struct evzk__dir *d, const char *name,
+                                        struct evzk__machine *at)
+{
+    struct evzk__machine *m;
+
+    if (d->remote == 0)
+        return NULL;
+    at = right_behind(name, at);
+    if (at && is_on(&at->pred_watch, name))
+        return at;
+    if (!d->astray)
+        return NULL;
+    RB_FOREACH(m, evzk__queue, &d->queue)
+    {
+        if (is_on(&m->pred_watch, name))
+            break;
+    }
+    return m;
+}
+
+bool evzk__watch_any(struct evzk__dir *d, const char *name)
+{
+    struct evzk__machine *at = seek(d, name);
+
+    return (is_named(at, name) && at->own_watch.listed) ||
+           watcher_of(d, name, at);
+}
+
+void evzk__watch_fired(struct evzk__dir *d, const char *name,
+                       enum evzk__watch_event ev)
+{
+    struct evzk__machine *at = seek(d, name), *m;
+
+    if (is_named(at, name)) { /* Whoever asked for it. */
+        evzk__watch_remove(at, &at->own_watch);
+        evzk__machine_fired(at, EVZK__OWN, ev);
+    }
+    while ((m = watcher_of(d, name, at)) != NULL) {
+        evzk__watch_remove(m, &m->pred_watch);
+        evzk__machine_fired(m, EVZK__PRED, ev);
+    }
+}

@@ -1,0 +1,69 @@
+/* The session's own contenders in a directory, in the order of their sequence
+ * numbers, and their watches.
+ *
+ * What a session knows of its own contenders it need not ask a server: who of
+ * them comes next, whose watch has fired, and who is first when the first has
+ * left. */
+#ifndef EVZK_QUEUE_H
+#define EVZK_QUEUE_H
+
+#include "dir.h"
+
+/* A data watch on a znode of the owner's directory.  The client knows one
+ * watcher for all; events are handed out by name. */
+struct evzk__watch {
+    const char *name; /* The owner's. */
+    uint8_t which;    /* Which of the owner's watches this is. */
+    bool listed;      /* The owner is to hear of it. */
+    bool armed;       /* Acknowledged by the server. */
+};
+
+/* The machine, which is in no queue, has a znode of this name; its own watch's
+ * name is set. */
+void evzk__queue_enter(struct evzk__machine *m, const char *name, int32_t seq);
+
+/* The machine, which is in the queue, waits for this one of ours, or for none.
+ * One waits for one: whoever did so before has come to stand behind us, and has
+ * a watch. */
+void evzk__queue_follow(struct evzk__machine *m, struct evzk__machine *before);
+
+/* It waits for none of ours any more. */
+void evzk__queue_stray(struct evzk__machine *m);
+
+/* Its znode is gone, or does not count any more.  The next one hears, if it
+ * waits for this one; who is first then, it does not know. */
+void evzk__queue_leave(struct evzk__machine *m);
+
+/* It is first, and begins to leave: the next one, if it waits for this one, and
+ * saw it standing, is first from now on.  While either's znode stands, nobody
+ * else can be. */
+void evzk__queue_pass(struct evzk__machine *m);
+
+/* Is this one the only one? */
+bool evzk__queue_lone(const struct evzk__dir *d, const char *name);
+
+/* Should its znode go, would we hear? */
+bool evzk__queue_guarded(struct evzk__machine *m);
+
+/* The nearest one before; NULL: none of ours. */
+struct evzk__machine *evzk__queue_before(struct evzk__machine *m);
+
+/* The contender of ours with this znode, or NULL. */
+struct evzk__machine *evzk__queue_find(struct evzk__dir *d, const char *name);
+
+/* Lists a watch, which is not listed, of a machine on a name. */
+void evzk__watch_add(struct evzk__machine *m, struct evzk__watch *w,
+                     const char *name);
+
+/* Takes it off the list, if it is on.  True: the server has a watch for it. */
+bool evzk__watch_remove(struct evzk__machine *m, struct evzk__watch *w);
+
+/* Is there a watch of anybody on this znode? */
+bool evzk__watch_any(struct evzk__dir *d, const char *name);
+
+/* A watch has fired: whoever has it hears, and it is off the list; so does the
+ * znode's own contender, who need not have asked. */
+void evzk__watch_fired(struct evzk__dir *d, const char *name,
+                       enum evzk__watch_event ev);
+
+#endif
