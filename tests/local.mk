@@ -44,6 +44,11 @@ real_tests = \
     tests/real/test_session_lease \
     tests/real/test_session_net \
     tests/real/test_trip
+# Of these, they measure the time that the library takes: with "make -j" they
+# run one at a time, after all others.  "alone_tests=" lets them run with others.
+alone_tests = \
+    tests/real/test_scale \
+    tests/real/test_session_close
 EXTRA_DIST += tests/real/test_lock.h tests/real/test_many.h \
     tests/real/test_session_kit.h
 
@@ -52,6 +57,12 @@ sweep_sources = \
     tests/real/sweep.c tests/real/sweep.h \
     tests/real/sweep_count.c tests/real/sweep_lane.c \
     tests/real/sweep_line.c tests/real/sweep_lock.c
+
+# Of those that are to be run now; the first after the others, then the second.
+alone = $(filter $(alone_tests:=.log),$(TEST_LOGS))
+others = $(if $(alone_tests),$(filter-out $(alone),$(TEST_LOGS)))
+$(word 1,$(alone)): $(others)
+$(word 2,$(alone)): $(others) $(word 1,$(alone))
 
 # What the tests against real servers share.
 support_sources = \

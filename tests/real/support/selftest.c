@@ -18,6 +18,8 @@
 #include "zk.h"
 
 enum { SYNC = 9, CREATE = 1, SESSION_MS = 4000 };
+/* Of a session that no slowness of the servers, or of the test, must end. */
+enum { PATIENT_MS = 60000 };
 
 static void shared_up(void)
 {
@@ -490,7 +492,7 @@ END_TEST
 START_TEST(zk_is_stopped_and_restarted)
 {
     struct zk *zk = zk_start(NULL);
-    struct raw *r = raw_open(zk_servers(zk), SESSION_MS, NULL);
+    struct raw *r = raw_open(zk_servers(zk), PATIENT_MS, NULL);
     char buf[64], folder[256];
 
     raw_mkdirs(r, "/kept");
@@ -526,7 +528,7 @@ START_TEST(zk_ensemble_loses_a_link)
     zk_wait_mntr(zk, leader, "zk_synced_followers", 1);
     printf("link frozen: dropped by the leader after %d ms\n",
            (int)(now_ms() - start));
-    r = raw_open(zk_server(zk, g), SESSION_MS, NULL);
+    r = raw_open(zk_server(zk, g), PATIENT_MS, NULL);
     raw_mkdirs(r, "/quorum");
     ck_assert_int_eq(raw_sync(r, "/"), ZOK);
     ck_assert_int_eq(zk_leader(zk), leader);
@@ -545,7 +547,7 @@ START_TEST(zk_ensemble_follower_is_cut_off)
 {
     struct zk *zk = zk_start(&(struct zk_config){.size = 3});
     int leader = zk_leader(zk), f = zk_follower(zk, 0);
-    struct raw *r = raw_open(zk_server(zk, f), SESSION_MS, NULL);
+    struct raw *r = raw_open(zk_server(zk, f), PATIENT_MS, NULL);
 
     zk_link_freeze(zk, leader, f);
     ck_assert_int_eq(raw_exists(r, "/", NULL), ZOK);
@@ -561,7 +563,7 @@ START_TEST(zk_ensemble_elects_again)
 {
     struct zk *zk = zk_start(&(struct zk_config){.size = 3});
     int old = zk_leader(zk), leader;
-    struct raw *r = raw_open(zk_servers(zk), SESSION_MS, NULL);
+    struct raw *r = raw_open(zk_servers(zk), PATIENT_MS, NULL);
     int64_t start = now_ms();
 
     raw_mkdirs(r, "/before");
