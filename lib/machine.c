@@ -323,7 +323,7 @@ static void catch_up(struct evzk__machine *m)
     m->lease_ends = s->lease_ends;
     if (cut) {
         evzk__watches_lost(m);
-        m->stayed = m->placed; /* What we have is to be seen again. */
+        m->stayed = m->timed = false; /* First what it waits for. */
     }
     if (other) {
         expired(m);

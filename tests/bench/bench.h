@@ -41,12 +41,14 @@ enum {
     X(RSS,       "rss_bytes") \
     X(STALL,     "stall_ms") \
     X(OWN,       "stall_own_ms")     /* Less the wait for a CPU. */ \
+    X(BUSY,      "stall_cpu_ms")     /* The CPU used in one. */ \
     X(REQUESTS,  "requests")         /* Of a lock, by the server's count. */ \
     X(WIRE,      "wire_bytes")       /* Of a lock, both ways. */ \
     X(TRIPS,     "round_trips")      /* To acquire. */ \
     X(LATENCY,   "latency_us")       /* Release to grant: median ... */ \
     X(LATENCY99, "latency_p99_us")   /* ... and 99 of 100. */ \
-    X(REARM,     "rearm_s") \
+    X(REARM,     "rearm_s")          /* Each can be woken again. */ \
+    X(REARM_OWN, "rearm_own_s")      /* And is watched itself. */ \
     X(OTHER,     "other_callbacks") \
     X(IDLE_CPU,  "idle_cpu_percent") \
     X(FRAMES,    "idle_frames_per_s")
@@ -79,6 +81,7 @@ struct way {
     bool (*busy)(void); /* Something was asked and not yet answered. */
     bool (*connected)(void);
     void (*close)(void);
+    int64_t (*watches)(void); /* How many it has set; NULL: does not know. */
 };
 
 extern const struct way way_raw, way_raw_steps, way_raw_piped, way_evzk;
@@ -105,8 +108,8 @@ const char *workload_title(const struct workload *w);
 struct meter {
     struct event *timer;
     int schedstat;
-    int64_t tick_ns, waited_ns;
-    int64_t stall_ns, own_ns;
+    int64_t tick_ns, waited_ns, cpu_ns;
+    int64_t stall_ns, own_ns, busy_ns; /* The most of each. */
 };
 
 /* The process of one run. */
@@ -171,12 +174,14 @@ double rss_used(void);
 void meter_start(struct meter *m, struct event_base *base);
 void meter_reset(struct meter *m);
 void meter_skip(struct meter *m); /* What was just now does not count. */
+void meter_put(const struct meter *m, struct result *res);
 void meter_stop(struct meter *m);
 
 /* ---- wire.c ---- */
 
 int64_t wire_bytes(void); /* Sent and received by this process's client. */
 int64_t wire_trips(void); /* Times it sent after it had received. */
+void wire_cut(void);      /* Cuts its connection. */
 
 /* ---- mntr.c ---- */
 

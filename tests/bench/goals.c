@@ -27,11 +27,15 @@ static const struct goal {
     {"one-lock waiters=10000", RATE, MEDIAN, true, 10000,
      "hand-overs a second"},
     {"waiting n=100000", HEAP, MEDIAN, false, 1023, "bytes a waiting lock"},
-    {"waiting n=100000", REARM, WORST, false, 10, "s until all is armed again"},
+    {"waiting n=100000", REARM, WORST, false, 10,
+     "s until each can be woken again"},
+    {"waiting n=100000", REARM_OWN, WORST, false, 10,
+     "s until all is as it was"},
     {"waiting n=100000", OTHER, WORST, false, 0, "callbacks but the two"},
     {"waiting n=100000", STALL, WORST, false, 20, "ms, longest stall"},
     {"waiting n=100000", OWN, WORST, false, 20,
      "ms, less what it waited for a CPU"},
+    {"waiting n=100000", BUSY, WORST, false, 20, "ms, the CPU of the longest"},
     {"idle n=10000", HEAP, MEDIAN, false, 767, "bytes a held lock"},
 };
 

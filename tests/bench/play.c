@@ -28,10 +28,8 @@ void span_end(const struct span *s, struct run *r, int n)
 
     r->res.v[CPU] = (double)(cpu_ns() - s->cpu) / 1000 / n;
     r->res.v[WIRE] = (double)(wire_bytes() - s->wire) / n;
-    if (r->meter.timer) {
-        r->res.v[STALL] = (double)r->meter.stall_ns / 1e6;
-        r->res.v[OWN] = (double)r->meter.own_ns / 1e6;
-    }
+    if (r->meter.timer)
+        meter_put(&r->meter, &r->res);
     packets = mntr_packets(r->servers);
     if (s->packets >= 0 && packets >= 0)
         r->res.v[REQUESTS] = (double)(packets - s->packets) / n;

@@ -142,7 +142,9 @@ static void print_more(FILE *out, const struct series *s, int way)
                 {LATENCY, 0, "us from release to the next grant, median"},
                 {LATENCY99, 0, "us, 99 of 100"},
                 {WIRE, 0, "bytes on the wire a lock"},
-                {REARM, 2, "s from the cut until all is armed again"},
+                {REARM, 2, "s from the cut until each can be woken again"},
+                {REARM_OWN, 2, "s from the cut until all is as it was"},
+                {BUSY, 1, "ms of CPU in the longest turn"},
                 {OTHER, 0, "callbacks that should not be"},
                 {IDLE_CPU, 2, "% CPU idle"},
                 {FRAMES, 1, "requests/s idle"}};

@@ -102,6 +102,14 @@ static bool busy(void)
 
 static bool connected(void) { return evzk_session_connected(self.s); }
 
+static int64_t watches(void)
+{
+    evzk_session_stats st;
+
+    evzk_session_get_stats(self.s, &st);
+    return st.watches;
+}
+
 static void end(void)
 {
     evzk_session_close(self.s);
@@ -110,5 +118,5 @@ static void end(void)
     free(self.lock);
 }
 
-const struct way way_evzk = {"evzk",  true, open_session, acquire,
-                             release, busy, connected,    end};
+const struct way way_evzk = {"evzk", true,      open_session, acquire, release,
+                             busy,   connected, end,          watches};

@@ -224,11 +224,12 @@ static void end(void)
 }
 
 /* One lock after another: each step waits for the one before. */
-const struct way way_raw_steps = {"raw",   false, open_plain, acquire,
-                                  release, busy,  connected,  end};
+const struct way way_raw_steps = {
+    "raw", false, open_plain, acquire, release, busy, connected, end, NULL};
 
-const struct way way_raw = {"raw",   false, open_piped, acquire,
-                            release, busy,  connected,  end};
+const struct way way_raw = {"raw", false,     open_piped, acquire, release,
+                            busy,  connected, end,        NULL};
 
-const struct way way_raw_piped = {"raw-piped", false, open_piped, acquire,
-                                  release,     busy,  connected,  end};
+const struct way way_raw_piped = {"raw-piped", false,   open_piped,
+                                  acquire,     release, busy,
+                                  connected,   end,     NULL};

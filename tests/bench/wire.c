@@ -12,6 +12,7 @@
 
 static int64_t bytes, trips;
 static bool heard = true;
+static int last = -1;
 
 ssize_t send(int fd, const void *buf, size_t len, int flags)
 {
@@ -22,6 +23,7 @@ ssize_t send(int fd, const void *buf, size_t len, int flags)
         *(void **)&next = dlsym(RTLD_NEXT, "send");
     n = next(fd, buf, len, flags);
     if (n > 0) {
+        last = fd;
         bytes += n;
         trips += heard;
         heard = false;
@@ -47,3 +49,5 @@ ssize_t recv(int fd, void *buf, size_t len, int flags)
 int64_t wire_bytes(void) { return bytes; }
 
 int64_t wire_trips(void) { return trips; }
+
+void wire_cut(void) { shutdown(last, SHUT_RDWR); }

@@ -64,6 +64,22 @@ void conn_drop(struct conn *c, bool reset)
     free(c);
 }
 
+/* On a slow route the first byte of what waits goes a millisecond after it
+ * came, and each other one a millisecond later. */
+static bool is_due(struct conn *c, enum proxy_dir dir)
+{
+    int64_t now = now_ms();
+
+    if (!c->route->slow)
+        return true;
+    if (!c->paced[dir])
+        c->paced[dir] = now;
+    if (c->paced[dir] >= now)
+        return false;
+    c->paced[dir]++;
+    return true;
+}
+
 bool conn_flush(struct conn *c, enum proxy_dir dir)
 {
     struct evbuffer *out = c->out[dir];
@@ -72,10 +88,8 @@ bool conn_flush(struct conn *c, enum proxy_dir dir)
     if (fd < 0 || (dir == PROXY_C2S && !c->connected))
         return true;
     while (!c->route->frozen[dir] && evbuffer_get_length(out) > 0) {
-        if (c->route->slow && c->due[dir]-- <= 0) {
-            c->due[dir] = 0;
+        if (!is_due(c, dir))
             return true;
-        }
         if (evbuffer_write_atmost(out, fd, c->route->slow ? 1 : -1) >= 0)
             continue;
         if (errno == EAGAIN || errno == EINTR)
@@ -84,6 +98,8 @@ bool conn_flush(struct conn *c, enum proxy_dir dir)
             return false;
         evbuffer_drain(out, evbuffer_get_length(out)); /* Left in time. */
     }
+    if (c->route->frozen[dir] || evbuffer_get_length(out) == 0)
+        c->paced[dir] = 0;
     return true;
 }
 
@@ -102,15 +118,11 @@ static void want(struct event *ev, bool on)
 static void on_pace(int fd, short what, void *arg)
 {
     struct conn *c = arg;
-    int64_t now = now_ms();
 
     (void)fd;
     (void)what;
     if (!c->route->slow)
         event_del(c->pace);
-    for (int i = 0; i < 2; i++)
-        c->due[i] = now - c->paced;
-    c->paced = now;
     conn_step(c);
 }
 
@@ -118,10 +130,8 @@ static void keep_pace(struct conn *c)
 {
     struct timeval tv = {0, PACE_US};
 
-    if (!c->pace) {
-        c->paced = now_ms();
+    if (!c->pace)
         c->pace = event_new(loop, -1, EV_PERSIST, on_pace, c);
-    }
     if (!event_pending(c->pace, EV_TIMEOUT, NULL))
         event_add(c->pace, &tv);
 }

@@ -82,8 +82,7 @@ struct conn {
     struct evbuffer *out[2];   /* Passed on, not yet written. */
     struct event *retry;       /* Of connecting, on plain links. */
     struct event *pace;        /* The next byte, when the route is slow. */
-    int64_t paced;             /* When bytes went last. */
-    int64_t due[2];            /* Bytes that may go now. */
+    int64_t paced[2];          /* When a byte went last; 0: none waits. */
     int64_t born;
     struct evbuffer *asked; /* Requests that await their reply. */
     bool connected;
