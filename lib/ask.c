@@ -93,7 +93,7 @@ void evzk__forget_own(struct evzk__machine *m)
 {
     evzk__watch_remove(m, &m->own_watch);
     forget_events(m, EVZK__OWN);
-    m->timed = m->stayed = false;
+    m->stayed = false;
     evzk__queue_leave(m);
 }
 
@@ -123,7 +123,8 @@ void evzk__lead(struct evzk__machine *m)
 static void lost(struct evzk__machine *m, struct evzk__watch *w)
 {
     if (evzk__watch_remove(m, w))
-        evzk__connection_forget(m->s, m->dir->path, w->name);
+        evzk__connection_forget(m->s, m->dir->path, w->name,
+                                w->which == EVZK__OWN);
     forget_events(m, (enum evzk__which)w->which);
 }
 
@@ -139,10 +140,13 @@ bool evzk__unwatch_rest(struct evzk__machine *m)
     const char *name = m->req.unwatch; /* Of a request that was not sent. */
 
     m->req.unwatch = NULL;
+    m->req.own = NULL;
     if (!name && evzk__watch_remove(m, &m->pred_watch))
         name = m->pred_watch.name;
-    if (!name && evzk__watch_remove(m, &m->own_watch))
+    if (!name && evzk__watch_remove(m, &m->own_watch)) {
+        m->req.own = &m->own_watch;
         name = m->own_watch.name;
+    }
     if (name)
         ask(m, EVZK__UNWATCH, name);
     return name != NULL;

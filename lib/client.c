@@ -141,6 +141,8 @@ static void watcher(zhandle_t *zh, int type, int state, const char *path,
         c->hooks.watched(c->arg, path, EVZK__DELETED);
     else if (type == ZOO_CHANGED_EVENT)
         c->hooks.watched(c->arg, path, EVZK__CHANGED);
+    else if (type == ZOO_CHILD_EVENT)
+        c->hooks.watched(c->arg, path, EVZK__CHILDREN);
 }
 
 static void free_slots(struct evzk__client *c)
@@ -393,6 +395,14 @@ static void listed(int rc, const struct String_vector *v,
     complete(tag, &res);
 }
 
+static void guarded(int rc, const struct String_vector *v, const void *tag)
+{
+    struct evzk__result res = {.rc = answer_of(rc)};
+
+    (void)v;
+    complete(tag, &res);
+}
+
 static void looked(int rc, const struct Stat *stat, const void *tag)
 {
     struct evzk__result res = {.rc = answer_of(rc)};
@@ -484,6 +494,16 @@ int evzk__client_children(struct evzk__slot *slot, const char *path)
     return error_of(rc);
 }
 
+int evzk__client_guard(struct evzk__slot *slot, const char *path)
+{
+    struct evzk__client *before = enter(slot->client);
+    int rc = zoo_awget_children(slot->client->zh, path, watcher, slot->client,
+                                guarded, slot);
+
+    leave(before);
+    return error_of(rc);
+}
+
 static int delete_version(struct evzk__slot *slot, const char *path,
                           int version)
 {
@@ -513,12 +533,17 @@ int evzk__client_sync(struct evzk__slot *slot, const char *path)
     return error_of(rc);
 }
 
-int evzk__client_unwatch(struct evzk__slot *slot, const char *path)
+static ZooWatcherType type_of(bool data)
+{
+    return data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
+}
+
+int evzk__client_unwatch(struct evzk__slot *slot, const char *path, bool data)
 {
     struct evzk__client *before = enter(slot->client);
     /* Declared as a pointer to the function type, and used as the type. */
     int rc =
-        zoo_aremove_all_watches(slot->client->zh, path, ZWATCHTYPE_DATA, 0,
+        zoo_aremove_all_watches(slot->client->zh, path, type_of(data), 0,
                                 (void_completion_t *)(uintptr_t)done, slot);
 
     leave(before);
@@ -664,11 +689,11 @@ const char *evzk__multi_path(const struct evzk__multi *m, unsigned op)
     return path && path[0] ? path : NULL;
 }
 
-void evzk__client_forget(struct evzk__client *c, const char *path)
+void evzk__client_forget(struct evzk__client *c, const char *path, bool data)
 {
     struct evzk__client *before = enter(c);
 
-    (void)zoo_aremove_watches(c->zh, path, ZWATCHTYPE_DATA, watcher, c, 1, NULL,
+    (void)zoo_aremove_watches(c->zh, path, type_of(data), watcher, c, 1, NULL,
                               NULL);
     leave(before);
 }

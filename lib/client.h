@@ -40,7 +40,7 @@ struct evzk__slot {
     struct evzk__slot *next; /* In the list of free ones. */
 };
 
-enum evzk__watch_event { EVZK__DELETED, EVZK__CHANGED };
+enum evzk__watch_event { EVZK__DELETED, EVZK__CHANGED, EVZK__CHILDREN };
 
 struct evzk__client_hooks {
     void (*completed)(void *arg, struct evzk__slot *slot,
@@ -111,12 +111,15 @@ int evzk__client_create(struct evzk__slot *slot, const char *path,
 int evzk__client_get(struct evzk__slot *slot, const char *path, bool watch);
 int evzk__client_exists(struct evzk__slot *slot, const char *path);
 int evzk__client_children(struct evzk__slot *slot, const char *path);
+/* Is it there?  And a watch on its end, which what is written to it does not
+ * fire: that on the children it never has. */
+int evzk__client_guard(struct evzk__slot *slot, const char *path);
 int evzk__client_delete(struct evzk__slot *slot, const char *path);
 /* Not if it was written to. */
 int evzk__client_rmdir(struct evzk__slot *slot, const char *path);
 int evzk__client_sync(struct evzk__slot *slot, const char *path);
-/* Takes the watch off `path`, on the server too. */
-int evzk__client_unwatch(struct evzk__slot *slot, const char *path);
+/* Takes the watch off `path`, on the server too: that of get, or of guard. */
+int evzk__client_unwatch(struct evzk__slot *slot, const char *path, bool data);
 
 /* Several writes as one: all are done, or none.  What is added is a directory's
  * path and a name in it, which may be NULL for the directory itself. */
@@ -152,7 +155,7 @@ int64_t evzk__multi_zxid(const struct evzk__multi *m);
 const char *evzk__multi_path(const struct evzk__multi *m, unsigned op);
 
 /* Takes a watch out of the client alone: of one that is not connected. */
-void evzk__client_forget(struct evzk__client *c, const char *path);
+void evzk__client_forget(struct evzk__client *c, const char *path, bool data);
 
 /* Credentials; before the handle is first used, and while connected. */
 int evzk__client_auth(struct evzk__client *c, const char *scheme,

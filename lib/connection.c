@@ -29,7 +29,8 @@ void evzk__connection_bury(evzk_session *s)
     }
 }
 
-void evzk__connection_forget(evzk_session *s, const char *dir, const char *name)
+void evzk__connection_forget(evzk_session *s, const char *dir, const char *name,
+                             bool data)
 {
     char *path = s->requests.path[1];
     size_t n = strlen(dir);
@@ -39,7 +40,7 @@ void evzk__connection_forget(evzk_session *s, const char *dir, const char *name)
     memcpy(path, dir, n);
     path[n] = '/';
     strcpy(path + n + 1, name);
-    evzk__client_forget(s->old, path);
+    evzk__client_forget(s->old, path, data);
     if (++s->forgotten % SETTLE_EVERY == 0)
         evzk__mem_settle();
 }

@@ -123,19 +123,14 @@ void evzk__machines_drop_owed(evzk_session *s)
     }
 }
 
-/* Tells it in a while, if it is still there. */
+/* Tells it in a while, if nothing happens to it before: what does shows its own
+ * znode, too. */
 static void stay(struct evzk__machine *m)
 {
     if (m->listed != EVZK__L_NONE || m->stayed || m->ended ||
         (m->pending & EVZK__P_STAYED) || !(row(m)->flags & EVZK__STAYS))
         return;
-    if (m->timed && m->tick != m->s->tick) { /* It was disturbed meanwhile. */
-        m->pending |= EVZK__P_STAYED;
-        evzk__machine_post(m);
-        return;
-    }
     m->listed = EVZK__L_LATER;
-    m->timed = true;
     m->tick = m->s->tick;
     TAILQ_INSERT_TAIL(&m->s->later, m, run);
 }
@@ -323,7 +318,7 @@ static void catch_up(struct evzk__machine *m)
     m->lease_ends = s->lease_ends;
     if (cut) {
         evzk__watches_lost(m);
-        m->stayed = m->timed = false; /* First what it waits for. */
+        m->stayed = false; /* First what it waits for. */
     }
     if (other) {
         expired(m);

@@ -41,8 +41,6 @@ enum evzk__core_event {
 /* As the trace has them. */
 extern const char *const evzk__event_name[EVZK__EVENTS];
 
-enum evzk__which { EVZK__OWN, EVZK__PRED };
-
 struct evzk__event {
     enum evzk__event_type type;
     enum evzk__which which;          /* DELETED, CHANGED: which watch. */
@@ -131,7 +129,6 @@ struct evzk__machine {
     bool leads : 1;  /* It is first, or follows one that was and leaves. */
     bool passed : 1; /* It leads no more: the next one does. */
     bool followed : 1; /* One of ours waits for it. */
-    bool timed : 1;    /* `tick` counts. */
     bool stayed : 1;   /* It has been told so. */
 };
 

@@ -237,25 +237,31 @@ static struct evzk__machine *watcher_of(struct evzk__dir *d, const char *name,
     return m;
 }
 
-bool evzk__watch_any(struct evzk__dir *d, const char *name)
+bool evzk__watch_any(struct evzk__dir *d, const char *name,
+                     enum evzk__which which)
 {
     struct evzk__machine *at = seek(d, name);
 
-    return (is_named(at, name) && at->own_watch.listed) ||
-           watcher_of(d, name, at);
+    if (which == EVZK__OWN)
+        return is_named(at, name) && at->own_watch.listed;
+    return watcher_of(d, name, at) != NULL;
 }
 
+static void fire(struct evzk__machine *m, struct evzk__watch *w,
+                 enum evzk__watch_event ev)
+{
+    evzk__watch_remove(m, w);
+    evzk__machine_fired(m, (enum evzk__which)w->which, ev);
+}
+
+/* Data is watched by the znode's own, the end of it by who waits for it. */
 void evzk__watch_fired(struct evzk__dir *d, const char *name,
                        enum evzk__watch_event ev)
 {
     struct evzk__machine *at = seek(d, name), *m;
 
-    if (is_named(at, name)) { /* Whoever asked for it. */
-        evzk__watch_remove(at, &at->own_watch);
-        evzk__machine_fired(at, EVZK__OWN, ev);
-    }
-    while ((m = watcher_of(d, name, at)) != NULL) {
-        evzk__watch_remove(m, &m->pred_watch);
-        evzk__machine_fired(m, EVZK__PRED, ev);
-    }
+    if (is_named(at, name) && ev != EVZK__CHILDREN)
+        fire(at, &at->own_watch, ev);
+    while (ev != EVZK__CHANGED && (m = watcher_of(d, name, at)) != NULL)
+        fire(m, &m->pred_watch, ev);
 }

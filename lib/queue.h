@@ -9,8 +9,12 @@
 
 #include "dir.h"
 
-/* A data watch on a znode of the owner's directory.  The client knows one
- * watcher for all; events are handed out by name. */
+/* On its own znode, of its end and of its data; and on one before it, of its
+ * end alone: what is written to that is no news. */
+enum evzk__which { EVZK__OWN, EVZK__PRED };
+
+/* A watch on a znode of the owner's directory.  The client knows one watcher
+ * for all; events are handed out by name. */
 struct evzk__watch {
     const char *name; /* The owner's. */
     uint8_t which;    /* Which of the owner's watches this is. */
@@ -58,11 +62,12 @@ void evzk__watch_add(struct evzk__machine *m, struct evzk__watch *w,
 /* Takes it off the list, if it is on.  True: the server has a watch for it. */
 bool evzk__watch_remove(struct evzk__machine *m, struct evzk__watch *w);
 
-/* Is there a watch of anybody on this znode? */
-bool evzk__watch_any(struct evzk__dir *d, const char *name);
+/* Is there a watch of its own contender on this znode, or of one behind it? */
+bool evzk__watch_any(struct evzk__dir *d, const char *name,
+                     enum evzk__which which);
 
-/* A watch has fired: whoever has it hears, and it is off the list; so does the
- * znode's own contender, who need not have asked. */
+/* A watch has fired: whoever has it hears, and it is off the list.  Of the end
+ * the znode's own contender hears, too, who need not have asked. */
 void evzk__watch_fired(struct evzk__dir *d, const char *name,
                        enum evzk__watch_event ev);
 

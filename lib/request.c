@@ -205,7 +205,9 @@ static int send_watch(evzk_session *s, struct evzk__request *r, bool own,
     struct evzk__machine *m = evzk__machine_of(r);
     struct evzk__watch *w = own ? r->own : r->pred;
     const char *name = own ? r->name : r->pred_name;
-    int rc = evzk__client_get(slot, path_of(s, r, name), w != NULL);
+    const char *path = path_of(s, r, name);
+    int rc = own ? evzk__client_get(slot, path, w != NULL)
+                 : evzk__client_guard(slot, path);
 
     if (w && rc == EVZK_OK) {
         evzk__watch_remove(m, w);
@@ -215,12 +217,12 @@ static int send_watch(evzk_session *s, struct evzk__request *r, bool own,
 }
 
 static int send_unwatch(evzk_session *s, struct evzk__request *r,
-                        const char *name, struct evzk__slot *slot)
+                        const char *name, bool own, struct evzk__slot *slot)
 {
     /* Somebody may have come to use the watch again: then only ask. */
-    if (evzk__watch_any(r->dir, name))
+    if (evzk__watch_any(r->dir, name, own ? EVZK__OWN : EVZK__PRED))
         return evzk__client_sync(slot, r->dir->path);
-    return evzk__client_unwatch(slot, path_of(s, r, name));
+    return evzk__client_unwatch(slot, path_of(s, r, name), own);
 }
 
 static int send_part(evzk_session *s, struct evzk__request *r,
@@ -231,14 +233,14 @@ static int send_part(evzk_session *s, struct evzk__request *r,
     bool first = slot->part == lead(r);
 
     if (slot->part < lead(r))
-        return send_unwatch(s, r, r->unwatch, slot);
+        return send_unwatch(s, r, r->unwatch, false, slot);
     switch ((enum evzk__op)r->op) {
     case EVZK__SYNC:
         return evzk__client_sync(slot, r->dir->path);
     case EVZK__DELETE:
         return evzk__client_delete(slot, path_of(s, r, r->name));
     case EVZK__UNWATCH:
-        return send_unwatch(s, r, r->name, slot);
+        return send_unwatch(s, r, r->name, r->own != NULL, slot);
     case EVZK__MKDIR:
         return evzk__client_create(slot, r->dir->path, NULL, 0, r->acl,
                                    r->acl_count, dir);

@@ -357,7 +357,7 @@ static bool wants_own_watch(const struct evzk_lock *l)
     return l->watch_own && l->m.stayed && !l->m.own_watch.armed;
 }
 
-/* get, not exists: that would leave a watch where no znode ever comes. */
+/* Not by exists: that would leave a watch where no znode ever comes. */
 static void watch(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);

@@ -53,10 +53,13 @@ START_TEST(foreign_children_are_ignored)
 }
 END_TEST
 
+/* What a waiter watches may get children, if it is no ephemeral. */
 START_TEST(operators_node_counts)
 {
+    const evzk_lock_options opt = {.no_own_watch = true};
     const char *dir = "/foreign-op",
-               *node = "/foreign-op/operator-lock-0000000000";
+               *node = "/foreign-op/operator-lock-0000000000",
+               *child = "/foreign-op/operator-lock-0000000000/child";
     struct peer p;
     struct claim a, tried;
 
@@ -66,12 +69,18 @@ START_TEST(operators_node_counts)
                0); /* Sequence 0. */
     ck_assert_int_eq(raw_create(op(), node, "", 0, 0, NULL, 0), ZOK);
     peer_open(&p, the_server());
-    claim_queued(&a, p.s, dir, NULL);
+    claim_queued(&a, p.s, dir, &opt);
     claim(&tried, p.s, dir, &(evzk_lock_options){.try_once = true});
     WAIT(tried.rec.finals == 1);
     ck_assert_str_eq(tried.rec.text, "FAILED(BUSY)");
     evzk_lock_free(tried.l);
     settle(p.s);
+    ck_assert_int_eq(raw_set(op(), node, "x", 1), ZOK);
+    wait_watches(1);
+    ck_assert_int_eq(raw_create(op(), child, "", 0, 0, NULL, 0), ZOK);
+    wait_watches(1); /* It had fired. */
+    ck_assert_int_eq(raw_delete(op(), child), ZOK);
+    wait_watches(1);
     ck_assert_int_eq(a.rec.count, 0);
     ck_assert_int_eq(raw_delete(op(), node), ZOK);
     WAIT_EVENT(&a, "GRANTED");

@@ -138,7 +138,7 @@ START_TEST(waiting_is_silent)
         claim_queued(&c[i], p.s, "/silent", NULL);
     /* The own ones come after a while; all but one are there already. */
     WAIT((evzk_session_get_stats(p.s, &stats), stats.watches == 2 * N - 1));
-    wait_watches(N);
+    wait_watches(2 * N - 1);
     idle_wire(p.s);
     start = now_ms();
     a = frames_now(proxy);

@@ -120,7 +120,7 @@ START_TEST(deletion_is_noticed)
     if (placed)
         WAIT((evzk_session_get_stats(p.s, &st), st.watches == 3));
     if (placed)
-        wait_watches(2); /* Two of them are on one znode. */
+        wait_watches(3); /* Two of them are on one znode. */
     took = break_and_wait(it, dir, word);
     ck_assert_int_le(took, slow_ms(limit));
     ck_assert(!evzk_lock_held(it->l));

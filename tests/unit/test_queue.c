@@ -88,23 +88,28 @@ static bool watches(const struct contender *c, int which, const char *name)
     return c->placed && c->on[which] && strcmp(watched, name) == 0;
 }
 
-/* Of its own znode it hears, whoever has asked. */
-static bool hears(const struct contender *c, int which, const char *name)
+/* Of its own znode it hears, whoever has asked; of one before it only the end,
+ * or that it got children. */
+static bool hears(const struct contender *c, int which, const char *name,
+                  enum evzk__watch_event ev)
 {
-    return watches(c, which, name) ||
-           (which == EVZK__OWN && c->placed && strcmp(c->name, name) == 0);
+    if (which == EVZK__OWN)
+        return ev != EVZK__CHILDREN && c->placed && strcmp(c->name, name) == 0;
+    return ev != EVZK__CHANGED && watches(c, which, name);
 }
 
-static bool naive_watched(const struct line *t, size_t dir, const char *name)
+static void check_watched(const struct line *t, size_t dir, const char *name)
 {
+    bool on[2] = {false, false};
+
     for (size_t i = 0; i < CONTENDERS; i++) {
         const struct contender *c = &t->c[i];
 
-        if (c->dir == dir &&
-            (watches(c, EVZK__OWN, name) || watches(c, EVZK__PRED, name)))
-            return true;
+        for (int which = EVZK__OWN; which <= EVZK__PRED; which++)
+            on[which] |= c->dir == dir && watches(c, which, name);
     }
-    return false;
+    UNIT_HOT(evzk__watch_any(t->d[dir], name, EVZK__OWN) == on[EVZK__OWN]);
+    UNIT_HOT(evzk__watch_any(t->d[dir], name, EVZK__PRED) == on[EVZK__PRED]);
 }
 
 static void check_contender(struct line *t, struct contender *c)
@@ -122,8 +127,7 @@ static void check_contender(struct line *t, struct contender *c)
     if (c->name[0] != '\0') {
         UNIT_HOT(evzk__queue_find(d, c->name) == (c->placed ? &c->m : NULL));
         UNIT_HOT(evzk__queue_lone(d, c->name) == lone);
-        UNIT_HOT(evzk__watch_any(d, c->name) ==
-                 naive_watched(t, c->dir, c->name));
+        check_watched(t, c->dir, c->name);
     }
     UNIT_HOT(c->m.own_watch.listed == c->on[EVZK__OWN]);
     UNIT_HOT(c->m.own_watch.armed == c->armed[EVZK__OWN]);
@@ -263,21 +267,21 @@ static void take_off(struct contender *c, int which)
 
 static void fire(struct line *t, size_t dir, struct unit_rng *rng)
 {
-    bool deleted = unit_upto(rng, 1);
+    enum evzk__watch_event ev = (enum evzk__watch_event)unit_upto(rng, 2);
     char name[NAMES];
 
     pick_name(t, dir, name, rng);
-    UNIT_HOT(evzk__watch_any(t->d[dir], name) == naive_watched(t, dir, name));
-    evzk__watch_fired(t->d[dir], name, deleted ? EVZK__DELETED : EVZK__CHANGED);
+    check_watched(t, dir, name);
+    evzk__watch_fired(t->d[dir], name, ev);
     for (struct contender *c = t->c; c < t->c + CONTENDERS; c++) {
         for (int which = EVZK__OWN; which <= EVZK__PRED; which++) {
-            if (c->dir != dir || !hears(c, which, name))
+            if (c->dir != dir || !hears(c, which, name, ev))
                 continue;
             c->on[which] = c->armed[which] = false;
-            c->pending |= (deleted ? 8u : 32u) << which;
+            c->pending |= (ev == EVZK__DELETED ? 8u : 32u) << which;
         }
     }
-    UNIT_HOT(!evzk__watch_any(t->d[dir], name));
+    check_watched(t, dir, name);
 }
 
 /* It is looked at, and has nothing more to do. */
@@ -496,8 +500,9 @@ START_TEST(test_many_watch_one)
                         i == 5 ? c[-DIRS].own : foreign);
     }
     ck_assert_uint_eq(t.d[0]->remote, 8);
-    ck_assert(evzk__watch_any(t.d[0], foreign));
-    ck_assert(!evzk__watch_any(t.d[1], foreign));
+    ck_assert(evzk__watch_any(t.d[0], foreign, EVZK__PRED));
+    ck_assert(!evzk__watch_any(t.d[0], foreign, EVZK__OWN));
+    ck_assert(!evzk__watch_any(t.d[1], foreign, EVZK__PRED));
     evzk__watch_fired(t.d[1], foreign, EVZK__DELETED); /* Another's. */
     ck_assert_uint_eq(t.d[0]->remote, 8);
     evzk__watch_fired(t.d[0], foreign, EVZK__DELETED);
