@@ -111,6 +111,11 @@ void evzk__unwatch_pred(struct evzk__machine *m)
     forget_pred(m);
 }
 
+void evzk__pred_gone(struct evzk__machine *m)
+{
+    evzk__watch_fired(m->dir, m->req.pred_name, EVZK__DELETED);
+}
+
 /* A watch on one that leaves fires by itself. */
 void evzk__lead(struct evzk__machine *m)
 {

@@ -54,14 +54,15 @@ bool evzk__batch_room(const evzk_session *s)
 }
 
 /* Is its directory to be made with it?  Creates that found it missing may still
- * be on their way: one of them makes it, and the others come behind. */
+ * be on their way: one of them makes it, and the others come behind.  A guess
+ * is for who is alone: were it wrong, others would come before it. */
 static bool is_fresh(const evzk_session *s, const struct evzk__request *r)
 {
     const struct evzk__dir *d = r->dir;
 
     if (d->exists || r->denied || d->chosen || d->making)
         return false;
-    return d->missing || (s->requests.fresh > 32767 && !evzk__dir_busy(d));
+    return d->missing || (s->requests.fresh > 32767 && d->refs == 1);
 }
 
 /* Does its directory go with it? */
@@ -100,10 +101,10 @@ static bool goes_with(const evzk_session *s, const struct evzk__request *first,
            evzk__acl_equal(r->acl, r->acl_count, first->acl, first->acl_count);
 }
 
-/* The more directories turn out to be there, or not to be empty, the fewer go
- * together: what comes behind a culprit is sent for nothing. */
-static unsigned most_items(const evzk_session *s,
-                           const struct evzk__request *first)
+/* The more directories turn out to be there, or not to be empty, the fewer of
+ * them go together: what is with a culprit is sent for nothing. */
+static unsigned most_dirs(const evzk_session *s,
+                          const struct evzk__request *first)
 {
     bool creates = first->op == EVZK__CREATE_LIST;
     unsigned most,
@@ -113,20 +114,28 @@ static unsigned most_items(const evzk_session *s,
     return most < ITEMS ? most : ITEMS;
 }
 
+/* Does a directory come, or go, with it? */
+static bool has_dir(const struct evzk__request *r)
+{
+    return r->op == EVZK__CREATE_LIST || evzk__batch_takes_dir(r);
+}
+
 /* Gathers those that go with the first of a queue. */
 static unsigned gather(evzk_session *s, struct evzk__request *first,
                        struct evzk__request *v[ITEMS], size_t *bytes)
 {
     struct evzk__request *r = first;
-    unsigned n = 0, most = most_items(s, first);
+    unsigned n = 0, dirs = 0, most = most_dirs(s, first);
 
     *bytes = 0;
-    for (unsigned seen = 0; r && n < most && seen < SCANNED; seen++) {
-        if (r == first || goes_with(s, first, r)) {
+    for (unsigned seen = 0; r && n < ITEMS && seen < SCANNED; seen++) {
+        if (r == first ||
+            (goes_with(s, first, r) && (dirs < most || !has_dir(r)))) {
             if (n > 0 && *bytes + bytes_of(r) > BYTES)
                 break;
             *bytes += bytes_of(r);
             v[n++] = r;
+            dirs += has_dir(r);
             r->dir->chosen = r->op == EVZK__CREATE_LIST;
             if (r->cut)
                 break;
@@ -327,6 +336,10 @@ static void blame(struct evzk__batch *b, struct evzk__request *r, unsigned part,
         kept_dir(b, r);
     else {
         r->dir->untidy = r->dir->untidy || r->dir->ours;
+        if (r->op == EVZK__CREATE_LIST)
+            evzk__batch_found(b->s, false); /* Together they fare no better. */
+        if (rc == EVZK_ERR_SERVER)
+            evzk__requests_pause(b->s);
         evzk__request_answer_rc(b->s, r, rc);
     }
 }
@@ -349,7 +362,7 @@ static void failed(struct evzk__batch *b, unsigned op, int rc)
 
     while (k < b->n && op >= before + b->ops[k])
         before += b->ops[k++];
-    if (k == b->n) { /* The stamp; the others would fare no better. */
+    if (k == b->n || rc == EVZK_ERR_BADACL) { /* All have the same. */
         answer_all(b, rc);
         return;
     }

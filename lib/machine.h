@@ -229,6 +229,10 @@ void evzk__forget_own(struct evzk__machine *m);
 /* It is first: who was before it does not matter any more. */
 void evzk__lead(struct evzk__machine *m);
 
+/* The answer says that the one before is not there: if it is one of ours, that
+ * one hears of it, too. */
+void evzk__pred_gone(struct evzk__machine *m);
+
 /* It waits for nobody any more.  The watch is taken off the server in one trip
  * with the request that follows. */
 void evzk__unwatch_pred(struct evzk__machine *m);

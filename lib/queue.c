@@ -150,6 +150,8 @@ void evzk__queue_leave(struct evzk__machine *m)
 
 void evzk__queue_pass(struct evzk__machine *m)
 {
+    if (m->pending & EVZK__P_BEFORE)
+        m->leads = false; /* So it was told, and has not seen. */
     if (!m->placed || !m->leads)
         return;
     m->passed = true;

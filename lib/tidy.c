@@ -49,13 +49,14 @@ void evzk__tidy_not(evzk_session *s, struct evzk__dir *d)
     d->listing = NULL;
 }
 
-static void finish(struct evzk__tidy *t)
+/* If it `knows` no more, another time. */
+static void finish(struct evzk__tidy *t, bool knows)
 {
     evzk_session *s = t->s;
 
     LIST_REMOVE(t, link);
     s->n_tidies--;
-    if (t->dir->refs == 1)
+    if (t->dir->refs == 1 && knows)
         t->dir->untidy = t->dir->exists = false; /* Enough of it. */
     evzk__dir_put(s, t->dir);
     evzk__free(t);
@@ -73,6 +74,7 @@ static bool may_go(const struct evzk__reply *reply)
 static void done(struct evzk__request *r, const struct evzk__reply *reply)
 {
     struct evzk__tidy *t = evzk__container_of(r, struct evzk__tidy, req);
+    bool knows = reply->rc != EVZK_ERR_CONNLOSS && reply->rc != EVZK_ERR_NOMEM;
 
     if (r->op == EVZK__READ_DIR && t->dir->refs == 1 && may_go(reply)) {
         r->op = EVZK__RMDIR;
@@ -80,7 +82,7 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
         t->dir->missing = true;
         evzk__request_submit(t->s, r);
     } else {
-        finish(t);
+        finish(t, knows);
     }
 }
 
@@ -91,7 +93,7 @@ static void start(evzk_session *s, struct evzk__dir *d)
     evzk__tidy_not(s, d);
     d->refs++;
     if (!t) { /* Another time, perhaps. */
-        d->untidy = d->exists = false;
+        d->exists = false;
         evzk__dir_put(s, d);
         return;
     }
@@ -128,7 +130,7 @@ void evzk__tidy_clear(evzk_session *s)
 
     while ((t = LIST_FIRST(&s->tidies)) != NULL) {
         evzk__request_cancel(s, &t->req);
-        finish(t);
+        finish(t, true);
     }
     while ((d = TAILQ_FIRST(&s->idle)) != NULL) {
         evzk__tidy_not(s, d);

@@ -379,7 +379,8 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
     if (!m->req.pred)
         return EVZK_OK;
     if (reply->rc == EVZK_ERR_NONODE) {
-        m->leads = false; /* Was it there at all, when we came? */
+        m->leads = false;   /* Was it there at all, when we came? */
+        evzk__pred_gone(m); /* If it is one of ours, it is to know. */
         return evzk__machine_move(m, LISTING);
     }
     return reply->rc;

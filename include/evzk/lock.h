@@ -75,7 +75,9 @@ typedef struct evzk_lock_options {
     /** Data of the znode, for people to see; NULL takes the session's. */
     const void *data;
     size_t data_len; /**< At most EVZK_LOCK_DATA_MAX. */
-    /** ACL of the znode and of directories made; NULL takes the session's. */
+    /** ACL of the znode and of directories made; NULL takes the session's.  It
+     * has to give us CREATE, DELETE and READ, or what is made cannot be used.
+     */
     const evzk_acl *acl;
     size_t acl_count;
     void *reserved[4]; /**< NULL. */

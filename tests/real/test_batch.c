@@ -209,6 +209,125 @@ START_TEST(each_its_own_error)
 }
 END_TEST
 
+/* ---- What many have in common ---- */
+
+static uint64_t requests_of(evzk_session *s)
+{
+    evzk_session_stats st;
+
+    evzk_session_get_stats(s, &st);
+    return st.requests;
+}
+
+/* What the server says of the ACL it says of the ACL of all. */
+START_TEST(one_error_of_all)
+{
+    enum { N = 256 };
+    static const evzk_acl nobody = {EVZK_PERM_ALL, "auth", ""};
+    const evzk_lock_options opt = {.acl = &nobody, .acl_count = 1};
+    struct crowd c;
+    struct peer p;
+
+    peer_open(&p, the_server());
+    crowd_new(&c, N);
+    for (int i = 0; i < N; i++)
+        crowd_start(&c, i, p.s, numbered("/batch-acl", i), &opt);
+    WAIT(c.finals == N);
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(c.v[i].rc, EVZK_ERR_BADACL);
+    ck_assert_uint_le(requests_of(p.s), N / 4);
+    crowd_free(&c);
+    idle(p.s);
+    peer_close(&p);
+}
+END_TEST
+
+/* That directories came to be shared makes their removal a risk, and nothing
+ * else: znodes in directories that stay go together all the same. */
+START_TEST(deletes_stay_together)
+{
+    enum { SHARED = 200, N = 640 };
+    struct crowd shared, rivals, c;
+    struct peer p, rival;
+    uint64_t asked;
+
+    peer_open(&p, the_server());
+    peer_open(&rival, the_server());
+    crowd_new(&shared, SHARED);
+    crowd_new(&rivals, SHARED);
+    crowd_new(&c, N);
+    start_all(&shared, p.s, "/batch-shared");
+    WAIT(shared.granted == SHARED);
+    start_all(&rivals, rival.s, "/batch-shared");
+    WAIT(raw_count(op(), numbered("/batch-shared", SHARED - 1)) == 2);
+    quiet(rival.s);
+    crowd_release(&shared);
+    WAIT(rivals.granted == SHARED);
+    crowd_release(&rivals);
+    raw_mkdirs(op(), "/batch-there");
+    for (int i = 0; i < N; i++)
+        raw_mkdirs(op(), numbered("/batch-there", i));
+    start_all(&c, p.s, "/batch-there");
+    WAIT(c.granted == N);
+    quiet(p.s);
+    asked = requests_of(p.s);
+    crowd_release(&c);
+    WAIT(c.finals == N);
+    ck_assert_uint_le(requests_of(p.s) - asked, N / 16);
+    crowd_free(&shared);
+    crowd_free(&rivals);
+    crowd_free(&c);
+    peer_close(&p);
+    peer_close(&rival);
+    raw_delete_tree(op(), "/batch-there");
+}
+END_TEST
+
+/* ---- In the order in which they were asked for ---- */
+
+static int32_t number_of(const struct member *m)
+{
+    const char *node = evzk_lock_node(m->l);
+    size_t n = strlen(node);
+
+    return n < 10 ? -1 : (int32_t)strtol(node + n - 10, NULL, 10);
+}
+
+static const struct {
+    const char *path[4];
+} orders[] = {
+    {{"/order/there", "/order/there", "/order/there", "/order/there"}},
+    {{"/order/new", "/order/there", "/order/new", "/order/new"}},
+    {{"/order/new", "/order/new", "/order/there", "/order/new"}},
+    {{"/order/new", "/order/new", "/order/new", "/order/new"}}};
+
+/* Whether a directory is there is only guessed: who asked first comes first. */
+START_TEST(first_come_first)
+{
+    struct crowd c;
+    struct peer p;
+
+    raw_delete_tree(op(), "/order");
+    raw_mkdirs(op(), "/order/there");
+    peer_open(&p, the_server());
+    crowd_new(&c, 4);
+    for (int i = 0; i < 4; i++)
+        crowd_start(&c, i, p.s, orders[_i].path[i], NULL);
+    for (int i = 0; i < 4; i++)
+        WAIT(number_of(&c.v[i]) >= 0);
+    for (int i = 0; i < 4; i++) {
+        for (int k = 0; k < i; k++) {
+            if (strcmp(orders[_i].path[k], orders[_i].path[i]) == 0)
+                ck_assert_int_lt(number_of(&c.v[k]), number_of(&c.v[i]));
+        }
+    }
+    crowd_free(&c);
+    idle(p.s);
+    peer_close(&p);
+    raw_delete_tree(op(), "/order");
+}
+END_TEST
+
 /* ---- Cut in flight ---- */
 
 enum { CUT_LOCKS = 200 };
@@ -316,6 +435,10 @@ int main(void)
 
     tcase_add_test(tests, many_in_a_turn_are_few_requests);
     tcase_add_loop_test(tests, each_its_own_error, 0, ODDITIES);
+    tcase_add_test(tests, one_error_of_all);
+    tcase_add_test(tests, deletes_stay_together);
+    tcase_add_loop_test(tests, first_come_first, 0,
+                        sizeof orders / sizeof orders[0]);
     tcase_add_loop_test(tests, cut_in_flight, 0, PROXY_CUTS);
     tcase_add_test(tests, released_together_some_contended);
     return lock_suite_run(suite);

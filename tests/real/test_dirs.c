@@ -185,6 +185,35 @@ START_TEST(left_by_the_dead)
 }
 END_TEST
 
+/* The one who left it to others is gone; they look at it, and are cut: before
+ * their question arrives, or after its answer has left, and so on. */
+START_TEST(cut_while_it_is_looked_at)
+{
+    enum { OP_RMDIR = OP_DELETE };
+    const char *dir = "/dirs-cut";
+    struct proxy *proxy = proxy_start(the_server());
+    int ops[] = {OP_GET, OP_RMDIR}, way = _i % PROXY_CUTS;
+    struct claim first, second;
+    struct peer p, other;
+
+    peer_short(&p, proxy_address(proxy));
+    peer_open(&other, the_server());
+    claim_held(&first, other.s, dir, NULL);
+    claim_queued(&second, p.s, dir, &(evzk_lock_options){.no_own_watch = true});
+    claim_release(&first);
+    peer_close(&other); /* Or it would look, too. */
+    WAIT_EVENT(&second, "GRANTED");
+    claim_release(&second);
+    proxy_trap(proxy, proxy_cuts[way].dir, ops[_i / PROXY_CUTS], 1,
+               proxy_cuts[way].act);
+    WAIT(proxy_fired(proxy) == 1);
+    WAIT(raw_count(op(), dir) == -1);
+    nothing_left(dir, p.s);
+    peer_close(&p);
+    proxy_stop(proxy);
+}
+END_TEST
+
 /* ---- Whose they are ---- */
 
 static const struct {
@@ -298,6 +327,7 @@ int main(void)
     tcase_add_test(tests, much_data_each);
     tcase_add_test(tests, each_its_own_acl);
     tcase_add_test(tests, left_by_the_dead);
+    tcase_add_loop_test(tests, cut_while_it_is_looked_at, 0, 2 * PROXY_CUTS);
     tcase_add_test(tests, what_is_not_ours_stays);
     tcase_add_loop_test(tests, taken_over_by_an_operator, 0, 3);
     return lock_suite_run(suite);

@@ -41,6 +41,31 @@ START_TEST(holder_is_broken)
 }
 END_TEST
 
+/* The next one of the session sees that it is gone: then it hears at once, long
+ * before its own watch is there. */
+START_TEST(holder_hears_from_the_next)
+{
+    const char *dir = "/broken-next";
+    struct claim held, c;
+    struct peer p;
+
+    peer_open(&p, the_server());
+    raw_mkdirs(op(), dir);
+    claim_held(&held, p.s, dir, NULL);
+    ck_assert_int_eq(raw_delete(op(), node_path(dir, evzk_lock_node(held.l))),
+                     ZOK);
+    ck_assert(evzk_lock_held(held.l));
+    claim(&c, p.s, dir, NULL);
+    WAIT_EVENT(&c, "GRANTED");
+    ck_assert_str_eq(held.rec.text, "GRANTED LOST(NODEGONE)");
+    evzk_lock_free(held.l);
+    claim_release(&c);
+    nothing_left(dir, p.s);
+    peer_close(&p);
+    raw_delete_tree(op(), dir);
+}
+END_TEST
+
 START_TEST(waiter_goes_to_the_end)
 {
     const char *dir = "/op-waiter";
@@ -380,6 +405,7 @@ int main(void)
     TCase *tests = lock_tests(suite, "operator", 60000);
 
     tcase_add_loop_test(tests, holder_is_broken, 0, 2);
+    tcase_add_test(tests, holder_hears_from_the_next);
     tcase_add_test(tests, waiter_goes_to_the_end);
     tcase_add_test(tests, waiter_gives_up_when_told);
     tcase_add_test(tests, broken_waiter_leaves_no_watch);

@@ -358,6 +358,10 @@ START_TEST(test_one_a_directory)
         snprintf(t.item[t.n].dir, TEXT, "/dir/%zu", i / 3);
         ask_create(&t, name_of(i, false), 0);
     }
+    for (size_t i = 0; i < 12; i++) { /* Who is not alone does not guess. */
+        UNIT_HOT(!evzk__batch_takes(&t.s, &t.item[i].r));
+        t.item[i].r.dir->missing = i % 3 == 2;
+    }
     send_first(&t, EVZK__CREATE_LIST);
     for (size_t i = 0; i < 12; i++) {
         struct item *it = &t.item[i];

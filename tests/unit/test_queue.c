@@ -213,6 +213,8 @@ static void leave(struct line *t, struct contender *c)
 static void pass(struct line *t, struct contender *c)
 {
     evzk__queue_pass(&c->m);
+    if (c->pending & EVZK__P_BEFORE)
+        c->leads = false;
     if (!c->placed || !c->leads)
         return;
     c->passed = true;
@@ -404,6 +406,25 @@ static void three(struct line *t)
     check(t);
 }
 
+/* Who was told that it is first, and leaves before it saw so, tells nobody. */
+START_TEST(test_pass_unseen)
+{
+    static struct line t;
+    struct contender *c = t.c;
+
+    three(&t);
+    pass(&t, &c[0]);
+    ck_assert_uint_eq(c[DIRS].m.pending, EVZK__P_BEFORE);
+    pass(&t, &c[DIRS]);
+    ck_assert(!c[DIRS].m.leads && !c[(size_t)2 * DIRS].m.leads);
+    settle(&t, &c[DIRS]);
+    pass(&t, &c[DIRS]); /* It does not come back. */
+    ck_assert(!c[(size_t)2 * DIRS].m.leads);
+    check(&t);
+    tear_down(&t);
+}
+END_TEST
+
 /* The first hands on before its znode is gone, and only once. */
 START_TEST(test_pass_then_leave)
 {
@@ -514,5 +535,5 @@ START_TEST(test_many_watch_one)
 }
 END_TEST
 
-UNIT_MAIN("queue", test_line_random, test_pass_then_leave, test_leave_middle,
-          test_come_between, test_stray, test_many_watch_one)
+UNIT_MAIN("queue", test_line_random, test_pass_unseen, test_pass_then_leave,
+          test_leave_middle, test_come_between, test_stray, test_many_watch_one)
