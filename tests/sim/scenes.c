@@ -190,6 +190,10 @@ emptied = {
     .plan = {{AT(0, 30), .hold_ms = 10}, {AT(0, 80), .hold_ms = 5}, {AT(1, 81)}},
     .deed = {{LOCK_REMOVE, 70, 0}, {LOCK_REMOVE, 83, 0}},
     .route = {1, 2}, .there = 1 << 0},
+swept = {
+    .plan = {{AT(0, 30), .hold_ms = 5}, {AT(0, 31), .hold_ms = 70, .no_own_watch = true}, {AT(1, 90), .hold_ms = 400}, {AT(1, 92), .hold_ms = 5}, {AT(0, 110), .cancel_ms = 7}, {AT(0, 111), .hold_ms = 5}},
+    .deed = {{LOCK_BREAK, 60, 1}, {LOCK_REMOVE, 62, 0}},
+    .route = {1, 2}, .top = true},
 again = {
     .plan = {{AT(0, 30), .again_inside = true}, {.again_inside = true}, {.hold_ms = 5, .again = true}, {.hold_ms = 0}},
     .route = {1}, .top = true},
@@ -263,6 +267,7 @@ static const struct sim_scene lock_scenes[] = {
     {"broken-late", "an operator deletes what was there for long", 3, false, &broken_late},
     {"broken-early", "what was just made, and is then there for long", 2, false, &broken_early},
     {"emptied", "an operator deletes the directory in between", 2, false, &emptied},
+    {"swept", "an operator deletes the directory under a holder", 2, false, &swept},
     {"again", "let go and asked for again, inside callbacks", 1, false, &again},
     {"again-rival", "the same, and another wants it", 2, false, &again_rival},
 };
