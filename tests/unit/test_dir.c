@@ -240,6 +240,7 @@ static void leave_all(struct crowd *t)
     t->m[0].leads = true;
     for (size_t i = 0; i < MANY; i++) {
         UNIT_HOT(t->m[i].leads && !t->m[i].before);
+        t->m[i].pending &= (uint16_t)~EVZK__P_BEFORE; /* It has looked. */
         evzk__queue_pass(&t->m[i]);
         evzk__queue_leave(&t->m[i]);
     }
