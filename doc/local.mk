@@ -8,7 +8,7 @@ dist_man_MANS = $(man_pages)
 
 diagrams = lock lock-query
 EXTRA_DIST += doc/architecture.md doc/lock.md doc/testing.md \
-    doc/performance.md \
+    doc/performance.md doc/performance.svg \
     $(diagrams:%=doc/%.dot) $(diagrams:%=doc/%.svg)
 
 # Made from the tables, and kept in the tree so that a build needs no Graphviz.
