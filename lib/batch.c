@@ -340,6 +340,8 @@ static void blame(struct evzk__batch *b, struct evzk__request *r, unsigned part,
             evzk__batch_found(b->s, false); /* Together they fare no better. */
         if (rc == EVZK_ERR_SERVER)
             evzk__requests_pause(b->s);
+        if (rc == EVZK_ERR_NONODE)
+            r->dir->exists = false; /* It may have gone with the znode. */
         evzk__request_answer_rc(b->s, r, rc);
     }
 }

@@ -424,6 +424,8 @@ static void take_watch(struct evzk__machine *m, enum evzk__which which)
     m->pending &= (uint16_t)~both;
     if (deleted)
         e.type = EVZK__EV_DELETED;
+    else if (which == EVZK__OWN)
+        m->stayed = true; /* It was watched: it is to be again, at once. */
     dispatch(m, &e);
 }
 
