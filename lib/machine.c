@@ -123,8 +123,8 @@ void evzk__machines_drop_owed(evzk_session *s)
     }
 }
 
-/* Tells it in a while, if nothing happens to it before: what does shows its own
- * znode, too. */
+/* Tells it in a while, if nothing happens to it before: a look at the queue
+ * shows its own znode, too. */
 static void stay(struct evzk__machine *m)
 {
     if (m->listed != EVZK__L_NONE || m->stayed || m->ended ||

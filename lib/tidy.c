@@ -49,7 +49,7 @@ void evzk__tidy_not(evzk_session *s, struct evzk__dir *d)
     d->listing = NULL;
 }
 
-/* If it `knows` no more, another time. */
+/* Not knowing what became of it, it will look another time. */
 static void finish(struct evzk__tidy *t, bool knows)
 {
     evzk_session *s = t->s;

@@ -13,7 +13,7 @@
 #include "support.h"
 #include "zk.h"
 
-enum { RUN_LIMIT_S = 180, WORKLOAD_LIMIT_S = 150, WARM_ROUNDS = 3 };
+enum { RUN_LIMIT_S = 180, WORKLOAD_LIMIT_S = 600, WARM_ROUNDS = 3 };
 
 /* As for a server in earnest, but for what zk-private sets to spare the disk.
  * A snapshot, or the search for empty containers, in the middle of a run would
@@ -43,7 +43,7 @@ static void usage(FILE *out)
           "quotes, as in 'uncontended n=10000'; none means all.\n\n"
           "  --list             the workloads\n"
           "  --rounds N         rounds of each (5, or BENCH_ROUNDS)\n"
-          "  --seconds-limit S  no new round of a workload after that (150)\n"
+          "  --seconds-limit S  no new round of a workload after that (600)\n"
           "  --tsv FILE         every figure of every run, and the medians\n"
           "  --server ADDR      on that server, not on a private one; it is\n"
           "                     HOST:PORT, an IPv4 address; works "
