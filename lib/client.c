@@ -15,12 +15,17 @@
 /* Of a sequential znode's name: eleven characters at most, and the end. */
 enum { SUFFIX = 12 };
 
+/* Before the client would call a connection dead. */
+enum { EARLY_US = 2000 };
+
 struct evzk__client {
     zhandle_t *zh;
     int fd; /* As last told; see evzk__client_fd(). */
     int64_t begun;
     uint32_t attempts;
+    int64_t heard; /* When it last had something to read. */
     bool dead;
+    bool lost; /* The connection is, and the handle is not told. */
     struct evzk__client_hooks hooks;
     void *arg;
     struct evzk__slot *free;
@@ -197,7 +202,28 @@ struct evzk__client *evzk__client_new(const struct evzk__client_config *cfg,
     return c;
 }
 
-int evzk__client_fd(const struct evzk__client *c)
+/* Told of a loss, the client goes through all of its watches at once, to tell
+ * them; and nobody listens.  So what it would notice is noticed before it: that
+ * the server has hung up, and that it is silent for so long.  The handle is
+ * then left as it is, with a dead socket. */
+static void lose(struct evzk__client *c)
+{
+    c->lost = true;
+    evzk__net_deaden(c->fd);
+}
+
+static bool is_up(const struct evzk__client *c)
+{
+    return !c->lost && zoo_state(c->zh) == ZOO_CONNECTED_STATE;
+}
+
+static int64_t silent_at(const struct evzk__client *c)
+{
+    return c->heard + zoo_recv_timeout(c->zh) * INT64_C(1000) * 2 / 3 -
+           EARLY_US;
+}
+
+static int socket_of(const struct evzk__client *c)
 {
     int state = zoo_state(c->zh);
 
@@ -206,6 +232,11 @@ int evzk__client_fd(const struct evzk__client *c)
                    state == ZOO_ASSOCIATING_STATE
                ? c->fd
                : -1;
+}
+
+int evzk__client_fd(const struct evzk__client *c)
+{
+    return c->lost ? -1 : socket_of(c);
 }
 
 int64_t evzk__client_begun(const struct evzk__client *c) { return c->begun; }
@@ -224,7 +255,7 @@ void evzk__client_free(struct evzk__client *c)
     before = enter(NULL);
     c->dead = true;
     /* A connected handle would send and wait.  With a dead socket it cannot. */
-    evzk__net_deaden(evzk__client_fd(c));
+    evzk__net_deaden(socket_of(c));
     zookeeper_close(c->zh);
     leave(before);
     while (!LIST_EMPTY(&c->multis))
@@ -236,6 +267,8 @@ enum evzk__client_state evzk__client_state(const struct evzk__client *c)
 {
     int state = zoo_state(c->zh);
 
+    if (c->lost)
+        return EVZK__CLIENT_DOWN;
     if (state == ZOO_CONNECTED_STATE)
         return EVZK__CLIENT_UP;
     if (state == ZOO_EXPIRED_SESSION_STATE)
@@ -248,13 +281,20 @@ enum evzk__client_state evzk__client_state(const struct evzk__client *c)
 void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
                            int64_t *wait_us)
 {
-    struct evzk__client *before = enter(c);
+    struct evzk__client *before;
     struct timeval tv = {0, 0};
     int64_t now = evzk__now_us();
     bool open = evzk__client_fd(c) >= 0;
     int interest = 0, rc;
 
     *fd = -1;
+    *what = 0;
+    *wait_us = 0;
+    if (is_up(c) && now >= silent_at(c))
+        lose(c);
+    if (c->lost)
+        return;
+    before = enter(c);
     rc = zookeeper_interest(c->zh, fd, &interest, &tv);
     leave(before);
     c->fd = *fd;
@@ -268,14 +308,26 @@ void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
     *wait_us = (int64_t)tv.tv_sec * 1000000 + tv.tv_usec;
     if (rc != ZOK && *wait_us < 10000)
         *wait_us = 10000; /* Errors are normal life, but not to spin on. */
+    if (is_up(c) && silent_at(c) - now < *wait_us)
+        *wait_us = silent_at(c) - now;
 }
 
 bool evzk__client_process(struct evzk__client *c, int what)
 {
-    struct evzk__client *before = enter(c);
-    int rc = zookeeper_process(c->zh,
-                               (what & EVZK__READ ? ZOOKEEPER_READ : 0) |
-                                   (what & EVZK__WRITE ? ZOOKEEPER_WRITE : 0));
+    enum evzk__look look = is_up(c) ? evzk__net_look(c->fd) : EVZK__DATA;
+    struct evzk__client *before;
+    int rc;
+
+    if (look == EVZK__HUNG_UP) {
+        lose(c);
+        return false;
+    }
+    if (look == EVZK__DATA)
+        c->heard = evzk__now_us();
+    before = enter(c);
+    rc = zookeeper_process(c->zh,
+                           (what & EVZK__READ ? ZOOKEEPER_READ : 0) |
+                               (what & EVZK__WRITE ? ZOOKEEPER_WRITE : 0));
 
     leave(before);
     return rc == ZOK;

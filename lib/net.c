@@ -16,6 +16,17 @@ void evzk__net_cork(int fd, bool on)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_CORK, &value, sizeof value);
 }
 
+enum evzk__look evzk__net_look(int fd)
+{
+    char byte;
+    ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+    if (n > 0)
+        return EVZK__DATA;
+    return n < 0 && (errno == EAGAIN || errno == EINTR) ? EVZK__NOTHING
+                                                        : EVZK__HUNG_UP;
+}
+
 /* The xid of our own request, to know its answer by. */
 #define XID 'E', 'V', 'Z', 'K'
 

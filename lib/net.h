@@ -8,6 +8,11 @@
 /* Holds small packets back (true), or lets them go (false). */
 void evzk__net_cork(int fd, bool on);
 
+enum evzk__look { EVZK__NOTHING, EVZK__DATA, EVZK__HUNG_UP };
+
+/* What there is to be read, without reading it. */
+enum evzk__look evzk__net_look(int fd);
+
 /* The end of a session, told to the server without waiting for the answer, as
  * the client's own close would. */
 struct evzk__farewell {

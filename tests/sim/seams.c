@@ -63,6 +63,15 @@ void evzk__net_cork(int fd, bool on)
     (void)conn_of(fd, on ? "corks" : "uncorks");
 }
 
+enum evzk__look evzk__net_look(int fd)
+{
+    int conn = conn_of(fd, "looks at");
+
+    if (conn < 0 || wire_state(conn) == WIRE_BROKEN)
+        return EVZK__HUNG_UP;
+    return wire_readable(conn) ? EVZK__DATA : EVZK__NOTHING;
+}
+
 bool evzk__net_say_farewell(int fd)
 {
     int conn = conn_of(fd, "says farewell to");

@@ -63,6 +63,28 @@ static void hang_up(struct pipes *p)
     p->theirs = -1;
 }
 
+/* What is there stays there. */
+START_TEST(test_look)
+{
+    struct pipes p = set_up();
+    char byte = 0;
+
+    ck_assert_int_eq(evzk__net_look(p.ours), EVZK__NOTHING);
+    put(&p, "x", 1);
+    ck_assert_int_eq(evzk__net_look(p.ours), EVZK__DATA);
+    ck_assert_int_eq(evzk__net_look(p.ours), EVZK__DATA);
+    hang_up(&p);
+    ck_assert_int_eq(evzk__net_look(p.ours), EVZK__DATA);
+    ck_assert_int_eq(recv(p.ours, &byte, 1, 0), 1);
+    ck_assert_int_eq(byte, 'x');
+    ck_assert_int_eq(evzk__net_look(p.ours), EVZK__HUNG_UP);
+    evzk__net_deaden(p.ours);
+    ck_assert_int_eq(evzk__net_look(p.ours), EVZK__HUNG_UP);
+    ck_assert_int_eq(evzk__net_look(-1), EVZK__HUNG_UP);
+    tear_down(&p);
+}
+END_TEST
+
 START_TEST(test_request)
 {
     struct pipes p = set_up();
@@ -325,7 +347,7 @@ START_TEST(test_deaden_here)
 }
 END_TEST
 
-UNIT_MAIN("net", test_request, test_request_fails, test_pieces,
+UNIT_MAIN("net", test_look, test_request, test_request_fails, test_pieces,
           test_after_others, test_cuts, test_after_much, test_no_answer,
           test_wrong_answer, test_no_socket, test_deaden, test_deaden_in_child,
           test_deaden_here)
