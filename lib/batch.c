@@ -53,24 +53,24 @@ bool evzk__batch_room(const evzk_session *s)
     return s->requests.n_batches < IN_FLIGHT;
 }
 
-/* Is its directory to be made with it?  Creates that found it missing may still
- * be on their way: one of them makes it, and the others come behind.  A guess
- * is for who is alone: were it wrong, others would come before it. */
+/* Is its directory to be made with it?  Not while others of ours are on their
+ * way into it, or are to go before. */
 static bool is_fresh(const evzk_session *s, const struct evzk__request *r)
 {
     const struct evzk__dir *d = r->dir;
 
-    if (d->exists || r->denied || d->chosen || d->making)
+    if (d->exists || r->denied || d->chosen || d->creating ||
+        !evzk__request_in_turn(r))
         return false;
-    return d->missing || (s->requests.fresh > 32767 && d->refs == 1);
+    return d->missing || s->requests.fresh > 32767;
 }
 
-/* Does its directory go with it? */
+/* Does its directory go with it?  Not if another of ours is to come. */
 bool evzk__batch_takes_dir(const struct evzk__request *r)
 {
     const struct evzk__dir *d = r->dir;
 
-    return d->ours && d->creating == 0 && evzk__queue_lone(d, r->name);
+    return d->ours && d->coming == 0 && evzk__queue_lone(d, r->name);
 }
 
 bool evzk__batch_takes(const evzk_session *s, const struct evzk__request *r)

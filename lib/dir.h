@@ -28,7 +28,10 @@ struct evzk__dir {
     };
     uint32_t refs;     /* 0: it is idle. */
     uint32_t remote;   /* Watches on znodes that are nobody's here. */
-    uint16_t creating; /* Creates under way in it. */
+    uint32_t coming;   /* Creates in it, asked for and not answered. */
+    uint32_t held;     /* Of those, in the queue of that name. */
+    uint16_t back;     /* The same. */
+    uint16_t creating; /* And those under way. */
     uint8_t tick;      /* Since when it has been idle. */
     bool exists : 1;   /* As far as we know; neither: nothing is known. */
     bool missing : 1;  /* The same. */

@@ -16,6 +16,7 @@ void evzk__requests_init(struct evzk__requests *q)
     for (unsigned i = 0; i < EVZK__OPS; i++)
         TAILQ_INIT(&q->queue[i]);
     TAILQ_INIT(&q->back);
+    TAILQ_INIT(&q->held);
     LIST_INIT(&q->batches);
     q->fresh = q->emptied = 65535;
 }
@@ -57,7 +58,9 @@ static uint32_t parts_of(const struct evzk__request *r)
 static struct evzk__request_queue *queue_of(evzk_session *s,
                                             const struct evzk__request *r)
 {
-    return r->back ? &s->requests.back : &s->requests.queue[r->op];
+    if (r->back)
+        return &s->requests.back;
+    return r->held ? &s->requests.held : &s->requests.queue[r->op];
 }
 
 /* Into its queue.  Listings of one directory that are there at the same time
@@ -88,8 +91,43 @@ static void enqueue(evzk_session *s, struct evzk__request *r, bool first)
     s->requests.queued++;
 }
 
+static void count_coming(struct evzk__request *r, int by)
+{
+    if (r->op == EVZK__CREATE_LIST)
+        r->dir->coming += (uint32_t)by;
+}
+
+static void set_back(struct evzk__request *r, bool back)
+{
+    r->dir->back = (uint16_t)(r->dir->back + back - r->back);
+    r->back = back;
+}
+
+static void set_held(struct evzk__request *r, bool held)
+{
+    r->dir->held += (uint32_t)held - (uint32_t)r->held;
+    r->held = held;
+}
+
+bool evzk__request_in_turn(const struct evzk__request *r)
+{
+    if (r->back)
+        return true;
+    return r->dir->back == 0 && (r->held || r->dir->held == 0);
+}
+
+/* Into the queue in which it is the first. */
+static void keep_first(struct evzk__request *r)
+{
+    if (r->op != EVZK__CREATE_LIST)
+        return;
+    set_back(r, r->dir->back > 0);
+    set_held(r, !r->back && r->dir->held > 0);
+}
+
 void evzk__request_submit(evzk_session *s, struct evzk__request *r)
 {
+    count_coming(r, 1);
     r->tries = 0;
     r->denied = r->given_up = r->cut = false;
     enqueue(s, r, false);
@@ -99,7 +137,10 @@ void evzk__request_submit(evzk_session *s, struct evzk__request *r)
 static void unqueue(evzk_session *s, struct evzk__request *r)
 {
     TAILQ_REMOVE(queue_of(s, r), r, link);
-    r->back = false;
+    if (r->op == EVZK__CREATE_LIST) {
+        set_back(r, false);
+        set_held(r, false);
+    }
     s->requests.queued--;
     if (r->dir && r->dir->listing == r)
         r->dir->listing = NULL;
@@ -124,6 +165,7 @@ void evzk__request_again(evzk_session *s, struct evzk__request *r)
 {
     count_create(r, -1);
     r->tries++;
+    keep_first(r);
     enqueue(s, r, true);
 }
 
@@ -149,6 +191,7 @@ bool evzk__request_cancel(evzk_session *s, struct evzk__request *r)
     switch ((enum evzk__request_state)r->state) {
     case EVZK__QUEUED:
         unqueue(s, r);
+        count_coming(r, -1);
         if (r->op == EVZK__LIST)
             hand_on(s, r);
         break;
@@ -363,6 +406,7 @@ static void deliver(evzk_session *s, struct evzk__request *r, unsigned part,
         if (r->op == EVZK__LIST && !list_for_all(s, r, &reply))
             return;
         count_create(r, -1);
+        count_coming(r, -1);
         r->state = EVZK__IDLE; /* The owner may submit it again at once. */
         r->unwatch = NULL;
     } else if (r->answered == r->sent)
@@ -408,7 +452,7 @@ static void come_back(evzk_session *s, struct evzk__request *r)
 {
     count_create(r, -1);
     r->tries++;
-    r->back = true;
+    set_back(r, true);
     enqueue(s, r, false);
 }
 
@@ -475,6 +519,7 @@ void evzk__request_completed(void *session, struct evzk__slot *slot,
 static void take_back(evzk_session *s, struct evzk__request *r)
 {
     if (r->sent == r->parts) { /* It has left its queue: to the head again. */
+        keep_first(r);
         TAILQ_INSERT_HEAD(queue_of(s, r), r, link);
         s->requests.queued++;
     }
@@ -580,6 +625,35 @@ static void send_all(evzk_session *s, struct evzk__request *r)
         ;
 }
 
+/* Is it known what becomes of those of ours that are on their way into it? They
+ * come back when they find it missing; and who makes it may find it there. */
+static bool settled(const struct evzk__dir *d)
+{
+    return !d->making && !(d->missing && d->creating > 0);
+}
+
+/* What is new goes behind those that were sent, and comes back behind them; but
+ * it does not pass one that makes the directory, nor one that waits. */
+static struct evzk__request *next_create(evzk_session *s)
+{
+    struct evzk__requests *q = &s->requests;
+    struct evzk__request_queue *queue = &q->queue[EVZK__CREATE_LIST];
+    struct evzk__request *r = TAILQ_FIRST(&q->back);
+
+    if (r && settled(r->dir))
+        return r;
+    r = TAILQ_FIRST(&q->held);
+    if (r && settled(r->dir) && evzk__request_in_turn(r))
+        return r;
+    while ((r = TAILQ_FIRST(queue)) != NULL &&
+           (r->dir->making || !evzk__request_in_turn(r))) {
+        TAILQ_REMOVE(queue, r, link);
+        set_held(r, true);
+        TAILQ_INSERT_TAIL(&q->held, r, link);
+    }
+    return r;
+}
+
 /* While a sweep is under way only the lease's question goes out: what a machine
  * asked before it knew of the change may not be what it wants to ask now. */
 static struct evzk__request *next_request(evzk_session *s)
@@ -587,10 +661,12 @@ static struct evzk__request *next_request(evzk_session *s)
     unsigned ops = s->cursor ? EVZK__SYNC + 1 : EVZK__OPS;
 
     for (unsigned i = 0; i < ops; i++) {
-        if (i == EVZK__CREATE_LIST && !TAILQ_EMPTY(&s->requests.back))
-            return TAILQ_FIRST(&s->requests.back);
-        if (!TAILQ_EMPTY(&s->requests.queue[i]))
-            return TAILQ_FIRST(&s->requests.queue[i]);
+        struct evzk__request *r = i == EVZK__CREATE_LIST
+                                      ? next_create(s)
+                                      : TAILQ_FIRST(&s->requests.queue[i]);
+
+        if (r)
+            return r;
     }
     return NULL;
 }

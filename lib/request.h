@@ -93,13 +93,13 @@ struct evzk__request {
     uint32_t parts, sent, answered;
     int16_t first_rc, last_rc;
     uint8_t op, state;
-    uint8_t tries;     /* Times it was sent anew, after an answer. */
-    bool ours : 1;     /* The present session owns what was read first. */
-    bool plain : 1;    /* MKDIR: never a container. */
-    bool denied : 1;   /* It may not make its directory. */
-    bool cut : 1;      /* Those behind it go in another one. */
-    bool given_up : 1; /* Its owner wants no more of it. */
-    bool back : 1;     /* In the queue of that name. */
+    uint8_t tries;           /* Times it was sent anew, after an answer. */
+    bool ours : 1;           /* The present session owns what was read first. */
+    bool plain : 1;          /* MKDIR: never a container. */
+    bool denied : 1;         /* It may not make its directory. */
+    bool cut : 1;            /* Those behind it go in another one. */
+    bool given_up : 1;       /* Its owner wants no more of it. */
+    bool back : 1, held : 1; /* In the queue of that name. */
 };
 
 struct evzk__batch;
@@ -107,8 +107,9 @@ LIST_HEAD(evzk__batches, evzk__batch);
 
 struct evzk__requests {
     struct evzk__request_queue queue[EVZK__OPS]; /* Urgent ones first. */
-    struct evzk__request_queue
-        back;                     /* Creates to be sent anew, before others. */
+    /* Who asks first comes first: creates that came back, since their directory
+     * is missing, and those that wait for what becomes of them. */
+    struct evzk__request_queue back, held;
     struct evzk__batches batches; /* In flight. */
     uint32_t queued, in_flight, n_batches;
     uint16_t fresh;     /* How often directories are found missing, of 65535. */
@@ -129,6 +130,9 @@ void evzk__request_again(struct evzk_session *s, struct evzk__request *r);
 
 /* Takes it out of its queue, to be sent with all its parts. */
 void evzk__request_take(struct evzk_session *s, struct evzk__request *r);
+
+/* Does a create go before all others of ours into its directory? */
+bool evzk__request_in_turn(const struct evzk__request *r);
 
 /* Takes a request back that was not sent.  False: it was, or is idle; of one
  * that goes out bit by bit no more is sent. */

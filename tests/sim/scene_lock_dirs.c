@@ -216,12 +216,42 @@ static bool costs(const struct lock_slot *o, const struct lock_slot *k)
            o->began + LATE_US > k->began && o->trips != TRIPS_NEW;
 }
 
+/* Another session may take the directory away, or make it, at any moment. */
+static bool others_in(const struct lock_slot *k)
+{
+    const struct lock_slot *o = lock_world.slot;
+
+    for (; o < lock_world.slot + lock_world.slots; o++) {
+        if (o->used && o->place == k->place && o->proc != k->proc)
+            return true;
+    }
+    return false;
+}
+
+/* Of one session, and nothing has gone wrong: who asks first comes first. While
+ * what is above the directory is made, that need not be. */
+static void check_arrival(const struct lock_slot *k)
+{
+    const struct lock_slot *o = lock_world.slot;
+
+    if (!is_there((int)k->place) && (!is_there(TOP) || others_in(k)))
+        return;
+    for (; o < k; o++) {
+        if (o->l && o->proc == k->proc && o->place == k->place && !o->granted &&
+            !o->ended && !o->cancel && untouched(o))
+            sim_violation("lock %d is granted, and %d asked before it",
+                          (int)(k - lock_world.slot),
+                          (int)(o - lock_world.slot));
+    }
+}
+
 void lock_dirs_granted(const struct lock_slot *k)
 {
     const struct lock_slot *o = lock_world.slot;
     int conn = wire_conn_of((int)k->proc);
     int64_t trips = k->trips, one;
 
+    check_arrival(k);
     if (!trips || !untouched(k) || conn < 0)
         return;
     for (; o < lock_world.slot + lock_world.slots; o++)

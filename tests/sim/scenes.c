@@ -194,6 +194,12 @@ swept = {
     .plan = {{AT(0, 30), .hold_ms = 5}, {AT(0, 31), .hold_ms = 70, .no_own_watch = true}, {AT(1, 90), .hold_ms = 400}, {AT(1, 92), .hold_ms = 5}, {AT(0, 110), .cancel_ms = 7}, {AT(0, 111), .hold_ms = 5}},
     .deed = {{LOCK_BREAK, 60, 1}, {LOCK_REMOVE, 62, 0}},
     .route = {1, 2}, .top = true},
+leaving = {
+    .plan = {{AT(0, 30), .hold_ms = 20}, {AT(0, 57)}, {AT(0, 58)}, {AT(0, 59)}, {AT(0, 60)}, {AT(0, 61)}, {AT(0, 63)}},
+    .route = {1}, .top = true},
+behind = {
+    .plan = {{AT(0, 30), .hold_ms = 20}, {AT(0, 31), .place = 1}, {AT(0, 32), .place = 1}, {AT(0, 33)}, {AT(0, 36)}, {AT(0, 37)}},
+    .route = {1}, .top = true},
 again = {
     .plan = {{AT(0, 30), .again_inside = true}, {.again_inside = true}, {.hold_ms = 5, .again = true}, {.hold_ms = 0}},
     .route = {1}, .top = true},
@@ -268,6 +274,8 @@ static const struct sim_scene lock_scenes[] = {
     {"broken-early", "what was just made, and is then there for long", 2, false, &broken_early},
     {"emptied", "an operator deletes the directory in between", 2, false, &emptied},
     {"swept", "an operator deletes the directory under a holder", 2, false, &swept},
+    {"leaving", "asked for while the last one leaves with its directory", 1, true, &leaving},
+    {"behind", "asked for while another makes the directory", 1, true, &behind},
     {"again", "let go and asked for again, inside callbacks", 1, false, &again},
     {"again-rival", "the same, and another wants it", 2, false, &again_rival},
 };

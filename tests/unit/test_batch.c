@@ -358,19 +358,39 @@ START_TEST(test_one_a_directory)
         snprintf(t.item[t.n].dir, TEXT, "/dir/%zu", i / 3);
         ask_create(&t, name_of(i, false), 0);
     }
-    for (size_t i = 0; i < 12; i++) { /* Who is not alone does not guess. */
-        UNIT_HOT(!evzk__batch_takes(&t.s, &t.item[i].r));
-        t.item[i].r.dir->missing = i % 3 == 2;
-    }
+    for (size_t i = 0; i < 12; i++)
+        UNIT_HOT(evzk__batch_takes(&t.s, &t.item[i].r));
     send_first(&t, EVZK__CREATE_LIST);
     for (size_t i = 0; i < 12; i++) {
         struct item *it = &t.item[i];
 
         ck_assert_int_eq(it->r.state, i % 3 ? EVZK__QUEUED : EVZK__SENT);
         ck_assert_uint_eq(it->r.dir->creating, 1);
+        ck_assert_uint_eq(it->r.dir->coming, 3);
         ck_assert(!it->r.dir->chosen);
         ck_assert(!evzk__batch_takes(&t.s, &it->r)); /* It is busy now. */
     }
+    tear_down(&t, true);
+}
+END_TEST
+
+/* It goes with its last contender, if none of ours is to come. */
+START_TEST(test_one_to_come_keeps_the_directory)
+{
+    static struct world t;
+    const struct item *last, *to_come;
+
+    set_up(&t, true);
+    strcpy(t.item[0].dir, "/dir");
+    strcpy(t.item[1].dir, "/dir");
+    last = ask_delete(&t, name_of(SHORT, true), true);
+    ck_assert(evzk__batch_takes_dir(&last->r));
+    to_come = ask_create(&t, name_of(SHORT, false), 0);
+    ck_assert(!evzk__batch_takes_dir(&last->r));
+    evzk__request_cancel(&t.s, &t.item[1].r);
+    evzk__dir_put(&t.s, to_come->r.dir);
+    ck_assert(evzk__batch_takes_dir(&last->r));
+    t.n = 1;
     tear_down(&t, true);
 }
 END_TEST
@@ -438,4 +458,5 @@ START_TEST(test_batches_no_memory)
 END_TEST
 
 UNIT_MAIN("batch", test_multi_bounds, test_creates, test_deletes, test_large,
-          test_one_a_directory, test_batches_random, test_batches_no_memory)
+          test_one_a_directory, test_one_to_come_keeps_the_directory,
+          test_batches_random, test_batches_no_memory)
