@@ -68,7 +68,7 @@ static bool is_fresh(const evzk_session *s, const struct evzk__request *r)
 /* Does its directory go with it?  Not if another of ours is to come. */
 bool evzk__batch_takes_dir(const struct evzk__request *r)
 {
-    const struct evzk__dir *d = r->dir;
+    struct evzk__dir *d = r->dir;
 
     return d->ours && d->coming == 0 && evzk__queue_lone(d, r->name);
 }
@@ -120,15 +120,31 @@ static bool has_dir(const struct evzk__request *r)
     return r->op == EVZK__CREATE_LIST || evzk__batch_takes_dir(r);
 }
 
+/* What does not go bars its directory: who asks later is not to pass it. */
+static void bar(const struct evzk__request *r)
+{
+    if (r->op == EVZK__CREATE_LIST)
+        r->dir->chosen = true;
+}
+
+/* They are chosen only while they are gathered. */
+static void choose_none(struct evzk__request *first, unsigned n)
+{
+    for (struct evzk__request *r = first; r && n > 0; n--) {
+        r->dir->chosen = false;
+        r = TAILQ_NEXT(r, link);
+    }
+}
+
 /* Gathers those that go with the first of a queue. */
 static unsigned gather(evzk_session *s, struct evzk__request *first,
                        struct evzk__request *v[ITEMS], size_t *bytes)
 {
     struct evzk__request *r = first;
-    unsigned n = 0, dirs = 0, most = most_dirs(s, first);
+    unsigned n = 0, dirs = 0, most = most_dirs(s, first), seen = 0;
 
     *bytes = 0;
-    for (unsigned seen = 0; r && n < ITEMS && seen < SCANNED; seen++) {
+    for (; r && n < ITEMS && seen < SCANNED; seen++) {
         if (r == first ||
             (goes_with(s, first, r) && (dirs < most || !has_dir(r)))) {
             if (n > 0 && *bytes + bytes_of(r) > BYTES)
@@ -136,12 +152,13 @@ static unsigned gather(evzk_session *s, struct evzk__request *first,
             *bytes += bytes_of(r);
             v[n++] = r;
             dirs += has_dir(r);
-            r->dir->chosen = r->op == EVZK__CREATE_LIST;
             if (r->cut)
                 break;
         }
+        bar(r);
         r = TAILQ_NEXT(r, link);
     }
+    choose_none(first, seen);
     return n;
 }
 
@@ -305,10 +322,31 @@ static void succeeded(struct evzk__batch *b)
     }
 }
 
+/* What keeps one from making its directory keeps those that wait for it. */
+static void answer_with_held(struct evzk__batch *b, struct evzk__request *first,
+                             int rc)
+{
+    struct evzk__request_queue held = TAILQ_HEAD_INITIALIZER(held);
+    struct evzk__request *r;
+
+    if (first->dir->held > 0)
+        evzk__requests_take_held(b->s, first->dir, &held);
+    while (!over(b) && (r = TAILQ_FIRST(&held)) != NULL) {
+        TAILQ_REMOVE(&held, r, link);
+        evzk__request_answer_rc(b->s, r, rc);
+    }
+    if (!over(b))
+        evzk__request_answer_rc(b->s, first, rc);
+}
+
 /* Its directory could not be made. */
 static void no_dir(struct evzk__batch *b, struct evzk__request *r, int rc)
 {
     evzk__batch_found(b->s, rc != EVZK_ERR_NODEEXISTS && rc != EVZK_ERR_NOAUTH);
+    if (rc == EVZK_ERR_NONODE || rc == EVZK_ERR_EPHEMERAL) {
+        answer_with_held(b, r, rc);
+        return;
+    }
     if (rc != EVZK_ERR_NODEEXISTS && rc != EVZK_ERR_NOAUTH) {
         evzk__request_answer_rc(b->s, r, rc);
         return;
@@ -378,7 +416,7 @@ static void failed(struct evzk__batch *b, unsigned op, int rc)
         if (i == k)
             continue;
         if (orphan && same_parent(b->item[k], r))
-            evzk__request_answer_rc(b->s, r, rc);
+            answer_with_held(b, r, rc);
         else
             again(b, r);
     }
@@ -421,8 +459,6 @@ void evzk__batch_send(evzk_session *s, struct evzk__request *first)
     unsigned n = gather(s, first, v, &bytes);
     struct evzk__batch *b = build(s, v, n, bytes);
 
-    for (unsigned i = 0; i < n; i++)
-        v[i]->dir->chosen = false;
     if (!b) {
         evzk__requests_pause(s);
         return;

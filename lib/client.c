@@ -21,6 +21,9 @@ enum { EARLY_US = 2000 };
 struct evzk__client {
     zhandle_t *zh;
     int fd; /* As last told; see evzk__client_fd(). */
+    /* Ours, for the same socket: the loop watches it, and lets go of it before
+     * it is closed.  And the one of the attempt before. */
+    int own, old;
     int64_t begun;
     uint32_t attempts;
     int64_t heard; /* When it last had something to read. */
@@ -186,7 +189,7 @@ struct evzk__client *evzk__client_new(const struct evzk__client_config *cfg,
     *rc = EVZK_ERR_NOMEM;
     if (!c)
         return NULL;
-    c->fd = -1;
+    c->fd = c->own = c->old = -1;
     c->hooks = cfg->hooks;
     c->arg = cfg->arg;
     c->slots = cfg->slots;
@@ -203,15 +206,9 @@ struct evzk__client *evzk__client_new(const struct evzk__client_config *cfg,
 }
 
 /* Told of a loss, the client goes through all of its watches at once, to tell
- * them; and nobody listens.  So what it would notice is noticed before it: that
- * the server has hung up, and that it is silent for so long.  The handle is
- * then left as it is, with a dead socket. */
-static void lose(struct evzk__client *c)
-{
-    c->lost = true;
-    evzk__net_deaden(c->fd);
-}
-
+ * them; and nobody listens.  So what it would notice is noticed before it, as a
+ * rule: that the server has hung up, and that it is silent for so long.  The
+ * handle is then left as it is. */
 static bool is_up(const struct evzk__client *c)
 {
     return !c->lost && zoo_state(c->zh) == ZOO_CONNECTED_STATE;
@@ -236,7 +233,9 @@ static int socket_of(const struct evzk__client *c)
 
 int evzk__client_fd(const struct evzk__client *c)
 {
-    return c->lost ? -1 : socket_of(c);
+    if (c->lost || socket_of(c) < 0)
+        return -1;
+    return c->own >= 0 ? c->own : c->fd;
 }
 
 int64_t evzk__client_begun(const struct evzk__client *c) { return c->begun; }
@@ -244,6 +243,35 @@ int64_t evzk__client_begun(const struct evzk__client *c) { return c->begun; }
 uint32_t evzk__client_attempts(const struct evzk__client *c)
 {
     return c->attempts;
+}
+
+static void close_old(struct evzk__client *c)
+{
+    evzk__net_close(c->old);
+    c->old = -1;
+}
+
+/* The loop still watches it: it is closed in the next turn. */
+static void give_up_own(struct evzk__client *c)
+{
+    close_old(c);
+    c->old = c->own;
+    c->own = -1;
+}
+
+void evzk__client_hang_up(struct evzk__client *c)
+{
+    evzk__net_deaden(socket_of(c));
+    close_old(c);
+    evzk__net_close(c->own);
+    c->own = -1;
+}
+
+void evzk__client_deaden(struct evzk__client *c)
+{
+    evzk__net_deaden(socket_of(c));
+    evzk__net_deaden(c->own);
+    evzk__net_deaden(c->old);
 }
 
 void evzk__client_free(struct evzk__client *c)
@@ -255,7 +283,7 @@ void evzk__client_free(struct evzk__client *c)
     before = enter(NULL);
     c->dead = true;
     /* A connected handle would send and wait.  With a dead socket it cannot. */
-    evzk__net_deaden(socket_of(c));
+    evzk__client_hang_up(c);
     zookeeper_close(c->zh);
     leave(before);
     while (!LIST_EMPTY(&c->multis))
@@ -291,9 +319,10 @@ void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
     *what = 0;
     *wait_us = 0;
     if (is_up(c) && now >= silent_at(c))
-        lose(c);
+        c->lost = true;
     if (c->lost)
         return;
+    close_old(c);
     before = enter(c);
     rc = zookeeper_interest(c->zh, fd, &interest, &tv);
     leave(before);
@@ -302,9 +331,14 @@ void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
     if (!open && *fd >= 0) {
         c->begun = now;
         c->attempts++;
+        give_up_own(c);
+        c->own = evzk__net_own(c->fd);
+        *fd = evzk__client_fd(c);
     }
     *what = (interest & ZOOKEEPER_READ ? EVZK__READ : 0) |
             (interest & ZOOKEEPER_WRITE ? EVZK__WRITE : 0);
+    if (socket_of(c) < 0 && c->own >= 0)
+        give_up_own(c);
     *wait_us = (int64_t)tv.tv_sec * 1000000 + tv.tv_usec;
     if (rc != ZOK && *wait_us < 10000)
         *wait_us = 10000; /* Errors are normal life, but not to spin on. */
@@ -319,7 +353,7 @@ bool evzk__client_process(struct evzk__client *c, int what)
     int rc;
 
     if (look == EVZK__HUNG_UP) {
-        lose(c);
+        c->lost = true;
         return false;
     }
     if (look == EVZK__DATA)

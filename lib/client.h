@@ -70,6 +70,14 @@ enum evzk__client_state {
 struct evzk__client *evzk__client_new(const struct evzk__client_config *cfg,
                                       int *rc);
 
+/* Cuts the connection, so that nothing more is sent or heard.  The loop must
+ * not watch its descriptor any more: a child of a fork may still have the
+ * socket, and then it would go on being ready. */
+void evzk__client_hang_up(struct evzk__client *c);
+
+/* The same in the child of a fork, where the loop may be the parent's, too. */
+void evzk__client_deaden(struct evzk__client *c);
+
 /* Ends the handle at once: nothing more is sent, nothing is waited for, and no
  * hook is called.  What is in flight is dropped; see evzk__client_slots(). */
 void evzk__client_free(struct evzk__client *c);
@@ -84,7 +92,9 @@ void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
 /* Does what the descriptor is ready for.  True: there may be more to read. */
 bool evzk__client_process(struct evzk__client *c, int what);
 
-int evzk__client_fd(const struct evzk__client *c); /* -1 while there is none. */
+/* What the loop watches; -1 while there is none.  It stays open until the next
+ * evzk__client_interest(), or hang_up(), whatever the client closes. */
+int evzk__client_fd(const struct evzk__client *c);
 int64_t evzk__client_begun(const struct evzk__client *c); /* Latest attempt. */
 uint32_t evzk__client_attempts(const struct evzk__client *c); /* So far. */
 int64_t evzk__client_id(const struct evzk__client *c, unsigned char passwd[16]);

@@ -61,7 +61,8 @@ static void hang_up(evzk_session *s)
 {
     if (!s->client)
         return;
-    evzk__net_deaden(evzk__client_fd(s->client));
+    evzk__io_want(s->io, -1, 0);
+    evzk__client_hang_up(s->client);
     if (s->requests.in_flight > 0)
         evzk__requests_lost(s, s->client);
     evzk__client_free(s->old);

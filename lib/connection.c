@@ -127,6 +127,7 @@ void evzk__connection_lost(evzk_session *s)
     s->old = s->client;
     s->client = NULL;
     evzk__connection_drop(s);
+    evzk__client_hang_up(s->old);
     s->up = s->doubt = false;
     s->conn++;
     s->stats.losses++;

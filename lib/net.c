@@ -16,6 +16,18 @@ void evzk__net_cork(int fd, bool on)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_CORK, &value, sizeof value);
 }
 
+int evzk__net_own(int fd)
+{
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+void evzk__net_close(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
 enum evzk__look evzk__net_look(int fd)
 {
     char byte;

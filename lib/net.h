@@ -8,6 +8,11 @@
 /* Holds small packets back (true), or lets them go (false). */
 void evzk__net_cork(int fd, bool on);
 
+/* A descriptor of our own for the same socket; -1: there is none left.  Neither
+ * is inherited by a program that this one becomes, or starts. */
+int evzk__net_own(int fd);
+void evzk__net_close(int fd);
+
 enum evzk__look { EVZK__NOTHING, EVZK__DATA, EVZK__HUNG_UP };
 
 /* What there is to be read, without reading it. */

@@ -142,10 +142,15 @@ void evzk__queue_leave(struct evzk__machine *m)
     RB_REMOVE(evzk__queue, &m->dir->queue, m);
     evzk__queue_stray(m);
     m->placed = m->leads = m->passed = false;
-    if (RB_EMPTY(&m->dir->queue) && m->dir->ours) {
-        m->dir->ours = false; /* It may go away now, and another's come. */
-        m->dir->untidy = true;
-    }
+    evzk__queue_emptied(m->dir);
+}
+
+void evzk__queue_emptied(struct evzk__dir *d)
+{
+    if (!d->ours || d->coming > 0 || !RB_EMPTY(&d->queue))
+        return;
+    d->ours = false; /* It may go away now, and another's come. */
+    d->untidy = true;
 }
 
 void evzk__queue_pass(struct evzk__machine *m)
@@ -158,12 +163,24 @@ void evzk__queue_pass(struct evzk__machine *m)
     tell_next(m, true);
 }
 
-bool evzk__queue_lone(const struct evzk__dir *d, const char *name)
+/* What is sent behind its delete comes behind it. */
+static bool leaves(const struct evzk__machine *m)
 {
-    const struct evzk__machine *m = RB_ROOT(&d->queue);
+    return m->req.op == EVZK__DELETE && m->req.state == EVZK__SENT;
+}
 
-    return m && !RB_LEFT(m, place) && !RB_RIGHT(m, place) &&
-           strcmp(m->own_watch.name, name) == 0;
+bool evzk__queue_lone(struct evzk__dir *d, const char *name)
+{
+    struct evzk__machine *m = RB_MAX(evzk__queue, &d->queue);
+    bool found = false;
+
+    for (; m; m = RB_PREV(evzk__queue, &d->queue, m)) {
+        if (is_named(m, name))
+            found = true;
+        else if (!leaves(m))
+            return false;
+    }
+    return found;
 }
 
 /* Who waits for it watches it. */

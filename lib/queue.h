@@ -38,13 +38,16 @@ void evzk__queue_stray(struct evzk__machine *m);
  * waits for this one; who is first then, it does not know. */
 void evzk__queue_leave(struct evzk__machine *m);
 
+/* Unless one of ours is in it, or on its way, it is ours no more. */
+void evzk__queue_emptied(struct evzk__dir *d);
+
 /* It is first, and begins to leave: the next one, if it waits for this one, and
  * saw it standing, is first from now on.  While either's znode stands, nobody
  * else can be. */
 void evzk__queue_pass(struct evzk__machine *m);
 
-/* Is this one the only one? */
-bool evzk__queue_lone(const struct evzk__dir *d, const char *name);
+/* Is this one the only one, but for those whose delete is on its way? */
+bool evzk__queue_lone(struct evzk__dir *d, const char *name);
 
 /* Should its znode go, would we hear? */
 bool evzk__queue_guarded(struct evzk__machine *m);

@@ -97,6 +97,13 @@ static void count_coming(struct evzk__request *r, int by)
         r->dir->coming += (uint32_t)by;
 }
 
+static void not_coming(struct evzk__request *r)
+{
+    count_coming(r, -1);
+    if (r->op == EVZK__CREATE_LIST)
+        evzk__queue_emptied(r->dir);
+}
+
 static void set_back(struct evzk__request *r, bool back)
 {
     r->dir->back = (uint16_t)(r->dir->back + back - r->back);
@@ -161,6 +168,20 @@ void evzk__request_take(evzk_session *s, struct evzk__request *r)
     count_create(r, 1);
 }
 
+void evzk__requests_take_held(evzk_session *s, const struct evzk__dir *d,
+                              struct evzk__request_queue *out)
+{
+    struct evzk__request *r, *next;
+
+    for (r = TAILQ_FIRST(&s->requests.held); r && d->held > 0; r = next) {
+        next = TAILQ_NEXT(r, link);
+        if (r->dir == d) {
+            evzk__request_take(s, r);
+            TAILQ_INSERT_TAIL(out, r, link);
+        }
+    }
+}
+
 void evzk__request_again(evzk_session *s, struct evzk__request *r)
 {
     count_create(r, -1);
@@ -191,7 +212,7 @@ bool evzk__request_cancel(evzk_session *s, struct evzk__request *r)
     switch ((enum evzk__request_state)r->state) {
     case EVZK__QUEUED:
         unqueue(s, r);
-        count_coming(r, -1);
+        not_coming(r);
         if (r->op == EVZK__LIST)
             hand_on(s, r);
         break;
@@ -406,7 +427,10 @@ static void deliver(evzk_session *s, struct evzk__request *r, unsigned part,
         if (r->op == EVZK__LIST && !list_for_all(s, r, &reply))
             return;
         count_create(r, -1);
-        count_coming(r, -1);
+        if (r->first_rc != EVZK_OK)
+            not_coming(r);
+        else
+            count_coming(r, -1);
         r->state = EVZK__IDLE; /* The owner may submit it again at once. */
         r->unwatch = NULL;
     } else if (r->answered == r->sent)
@@ -634,11 +658,14 @@ static bool settled(const struct evzk__dir *d)
 
 /* What is new goes behind those that were sent, and comes back behind them; but
  * it does not pass one that makes the directory, nor one that waits. */
+enum { HELD_AT_ONCE = 4096 }; /* The rest in the next turn. */
+
 static struct evzk__request *next_create(evzk_session *s)
 {
     struct evzk__requests *q = &s->requests;
     struct evzk__request_queue *queue = &q->queue[EVZK__CREATE_LIST];
     struct evzk__request *r = TAILQ_FIRST(&q->back);
+    unsigned n = 0;
 
     if (r && settled(r->dir))
         return r;
@@ -650,6 +677,10 @@ static struct evzk__request *next_create(evzk_session *s)
         TAILQ_REMOVE(queue, r, link);
         set_held(r, true);
         TAILQ_INSERT_TAIL(&q->held, r, link);
+        if (++n == HELD_AT_ONCE) {
+            s->more = true;
+            return NULL;
+        }
     }
     return r;
 }

@@ -131,6 +131,11 @@ void evzk__request_again(struct evzk_session *s, struct evzk__request *r);
 /* Takes it out of its queue, to be sent with all its parts. */
 void evzk__request_take(struct evzk_session *s, struct evzk__request *r);
 
+/* Takes the creates that are held back for a directory out of their queue, as
+ * if they were sent. */
+void evzk__requests_take_held(struct evzk_session *s, const struct evzk__dir *d,
+                              struct evzk__request_queue *out);
+
 /* Does a create go before all others of ours into its directory? */
 bool evzk__request_in_turn(const struct evzk__request *r);
 

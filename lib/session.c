@@ -342,7 +342,7 @@ static void free_in_child(evzk_session *s)
 
     s->phase = EVZK__CLOSED; /* Forked in a callback, its turn still runs. */
     if (s->client) {
-        evzk__net_deaden(evzk__client_fd(s->client));
+        evzk__client_deaden(s->client);
         evzk__requests_forget(s->client);
     }
     if (s->old)

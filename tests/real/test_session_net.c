@@ -309,6 +309,13 @@ START_TEST(net_leaves_a_server_that_is_silent)
 END_TEST
 
 /* Taken and hung up on, again and again: not in a busy loop. */
+static void on_late(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd;
+    (void)what;
+    (void)arg;
+}
+
 START_TEST(net_does_not_spin_on_a_server_that_hangs_up)
 {
     struct proxy *p = proxied();
@@ -325,6 +332,41 @@ START_TEST(net_does_not_spin_on_a_server_that_hangs_up)
     }
     ck_assert_int_le(proxy_accepts(p) - accepts, 10 * 3);
     ck_assert_uint_eq(stats_of(&a).expirations, 0);
+    app_close(&a);
+    proxy_stop(p);
+    kit_done();
+}
+END_TEST
+
+/* A helper that was forked keeps a copy of the connection's socket.  What is
+ * lost must not be watched any more, or the loop spins for as long as it lives.
+ */
+START_TEST(net_does_not_spin_on_what_a_child_keeps)
+{
+    struct proxy *p = proxied();
+    struct app a;
+    pid_t child;
+    int64_t turns = 0, end;
+
+    app_up(&a, proxy_address(p), NULL);
+    child = harness_fork();
+    if (child == 0) {
+        for (;;)
+            pause();
+    }
+    proxy_cut(p);
+    WAIT(stats_of(&a).connects == 2 && evzk_session_connected(a.s));
+    end = now_ms() + 300;
+    ck_assert_int_eq(event_base_once(harness_base(), -1, EV_TIMEOUT, on_late,
+                                     NULL, &(struct timeval){0, 300000}),
+                     0);
+    while (now_ms() < end) {
+        ck_assert_int_eq(event_base_loop(harness_base(), EVLOOP_ONCE), 0);
+        turns++;
+    }
+    ck_assert_int_le(turns, 100); /* One that spins has thousands. */
+    ck_assert_int_eq(kill(child, SIGKILL), 0);
+    ck_assert_int_eq(harness_join(child), 128 + SIGKILL);
     app_close(&a);
     proxy_stop(p);
     kit_done();
@@ -703,6 +745,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, net_goes_on_after_a_connect_that_failed_late);
     tcase_add_test(tc, net_leaves_a_server_that_is_silent);
     tcase_add_test(tc, net_does_not_spin_on_a_server_that_hangs_up);
+    tcase_add_test(tc, net_does_not_spin_on_what_a_child_keeps);
     tcase_add_test(tc, net_sees_a_connection_of_one_turn);
     tcase_add_loop_test(tc, fork_leaves_the_parents_session_alone, 0, 2);
     tcase_add_loop_test(tc, fork_inside_every_callback, 1, 10);

@@ -263,6 +263,9 @@ static void set_timers(const struct lock_slot *k)
 static int acquire(struct lock_slot *k)
 {
     static const evzk_acl nobody = {EVZK_PERM_ALL, "digest", "nobody:x"};
+    static const evzk_acl own = {EVZK_PERM_CREATE | EVZK_PERM_DELETE |
+                                     EVZK_PERM_READ,
+                                 "world", "anyone"};
     const struct lock_plan *plan = k->plan;
     char data[2] = {'l', (char)('0' + index_of(k))};
     evzk_lock_options opt = {.timeout_ms = plan->timeout_ms,
@@ -273,8 +276,8 @@ static int acquire(struct lock_slot *k)
                              .data_len = sizeof data};
     int rc;
 
-    if (plan->hidden) {
-        opt.acl = &nobody;
+    if (plan->hidden || plan->own_acl) {
+        opt.acl = plan->hidden ? &nobody : &own;
         opt.acl_count = 1;
     }
     player_call((int)k->proc);

@@ -27,6 +27,7 @@ struct lock_plan {
     bool again;             /* The next plan, when it has ended and is freed. */
     bool again_inside;      /* The same, inside GRANTED, when it is let go. */
     bool try_once, no_requeue, no_own_watch, hidden;
+    bool own_acl; /* One that is not the session's. */
     uint32_t timeout_ms;
 };
 

@@ -194,7 +194,8 @@ void lock_dirs_started(struct lock_slot *k)
         if (o->place != k->place || !in_use(o))
             continue;
         o->trips = k->trips = 0;
-        lock_world.dir[k->place].soiled = true;
+        if (o->proc != k->proc)
+            lock_world.dir[k->place].soiled = true;
     }
 }
 
@@ -285,13 +286,29 @@ static void check_kept(int place)
         sim_violation("%s was there before, and was written to", path);
 }
 
+/* It gave up while it waited: its watch is taken off with its znode, and that
+ * does not go in a transaction. */
+static bool gave_up(const struct lock_slot *k)
+{
+    const struct lock_slot *o = lock_world.slot;
+
+    if (!k->let_go || k->granted)
+        return false;
+    for (; o < lock_world.slot + lock_world.slots; o++) {
+        if (o != k && o->used && o->place == k->place)
+            return true;
+    }
+    return false;
+}
+
 /* Its directory need not go with it. */
 static bool soils(const struct lock_slot *k)
 {
     int proc = (int)k->proc;
 
-    return !lock_calm(proc, k->began) || lock_world.conn[proc].count > 1 ||
-           player_of(proc)->closing || player_late(proc, k->began);
+    return gave_up(k) || !lock_calm(proc, k->began) ||
+           lock_world.conn[proc].count > 1 || player_of(proc)->closing ||
+           player_late(proc, k->began);
 }
 
 void lock_dirs_check(void)

@@ -200,6 +200,12 @@ leaving = {
 behind = {
     .plan = {{AT(0, 30), .hold_ms = 20}, {AT(0, 31), .place = 1}, {AT(0, 32), .place = 1}, {AT(0, 33)}, {AT(0, 36)}, {AT(0, 37)}},
     .route = {1}, .top = true},
+two_acls = {
+    .plan = {{AT(0, 30), .own_acl = true}, {AT(0, 30), .place = 1}, {AT(0, 30), .place = 1, .own_acl = true}},
+    .route = {1}, .top = true},
+crowd_new = {
+    .plan = {{AT(0, 30), .hold_ms = 5}, {AT(0, 30)}, {AT(0, 30), .place = 1}, {AT(0, 30), .cancel_ms = 8}, {AT(0, 30), .hold_ms = 5}},
+    .route = {1}},
 again = {
     .plan = {{AT(0, 30), .again_inside = true}, {.again_inside = true}, {.hold_ms = 5, .again = true}, {.hold_ms = 0}},
     .route = {1}, .top = true},
@@ -274,8 +280,10 @@ static const struct sim_scene lock_scenes[] = {
     {"broken-early", "what was just made, and is then there for long", 2, false, &broken_early},
     {"emptied", "an operator deletes the directory in between", 2, false, &emptied},
     {"swept", "an operator deletes the directory under a holder", 2, false, &swept},
-    {"leaving", "asked for while the last one leaves with its directory", 1, true, &leaving},
-    {"behind", "asked for while another makes the directory", 1, true, &behind},
+    {"leaving", "asked for while the last one leaves with its directory", 1, false, &leaving},
+    {"behind", "asked for while another makes the directory", 1, false, &behind},
+    {"two-acls", "in one turn, in two directories", 1, false, &two_acls},
+    {"crowd-new", "several on one path, and nothing of it is there", 1, false, &crowd_new},
     {"again", "let go and asked for again, inside callbacks", 1, false, &again},
     {"again-rival", "the same, and another wants it", 2, false, &again_rival},
 };
