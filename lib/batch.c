@@ -152,6 +152,8 @@ static unsigned gather(evzk_session *s, struct evzk__request *first,
             *bytes += bytes_of(r);
             v[n++] = r;
             dirs += has_dir(r);
+            r->rmdir = r->op == EVZK__DELETE && evzk__batch_takes_dir(r);
+            r->state = EVZK__SENT; /* For those that come behind it. */
             if (r->cut)
                 break;
         }
@@ -172,12 +174,10 @@ static void add_create(struct evzk__batch *b, const struct evzk__request *r)
 
 static void add_delete(struct evzk__batch *b, const struct evzk__request *r)
 {
-    bool both = evzk__batch_takes_dir(r);
-
     evzk__multi_delete(b->multi, r->dir->path, r->name);
-    if (both)
+    if (r->rmdir)
         evzk__multi_rmdir(b->multi, r->dir->path);
-    b->ops[b->n] = both ? 2 : 1;
+    b->ops[b->n] = r->rmdir ? 2 : 1;
 }
 
 static void done(struct evzk__request *r, const struct evzk__reply *reply);
@@ -460,6 +460,8 @@ void evzk__batch_send(evzk_session *s, struct evzk__request *first)
     struct evzk__batch *b = build(s, v, n, bytes);
 
     if (!b) {
+        for (unsigned i = 0; i < n; i++)
+            v[i]->state = EVZK__QUEUED;
         evzk__requests_pause(s);
         return;
     }

@@ -97,6 +97,7 @@ struct evzk__request {
     bool ours : 1;           /* The present session owns what was read first. */
     bool plain : 1;          /* MKDIR: never a container. */
     bool denied : 1;         /* It may not make its directory. */
+    bool rmdir : 1;          /* DELETE in a transaction: with the directory. */
     bool cut : 1;            /* Those behind it go in another one. */
     bool given_up : 1;       /* Its owner wants no more of it. */
     bool back : 1, held : 1; /* In the queue of that name. */
