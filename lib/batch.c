@@ -23,6 +23,7 @@
 
 #include <string.h>
 
+#include "arrival.h"
 #include "mem.h"
 #include "session.h"
 
@@ -60,7 +61,7 @@ static bool is_fresh(const evzk_session *s, const struct evzk__request *r)
     const struct evzk__dir *d = r->dir;
 
     if (d->exists || r->denied || d->chosen || d->creating ||
-        !evzk__request_in_turn(r))
+        !evzk__arrival_in_turn(r))
         return false;
     return d->missing || s->requests.fresh > 32767;
 }
@@ -330,7 +331,7 @@ static void answer_with_held(struct evzk__batch *b, struct evzk__request *first,
     struct evzk__request *r;
 
     if (first->dir->held > 0)
-        evzk__requests_take_held(b->s, first->dir, &held);
+        evzk__arrival_take_held(b->s, first->dir, &held);
     while (!over(b) && (r = TAILQ_FIRST(&held)) != NULL) {
         TAILQ_REMOVE(&held, r, link);
         evzk__request_answer_rc(b->s, r, rc);

@@ -12,6 +12,7 @@ noinst_LTLIBRARIES += libevzkcore.la libevzkseam.la
 libevzkcore_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libevzkcore_la_SOURCES = \
     lib/acl.c lib/acl.h \
+    lib/arrival.c lib/arrival.h \
     lib/ask.c \
     lib/batch.c lib/batch.h \
     lib/client.c lib/client.h \

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "arrival.h"
 #include "batch.h"
 #include "machine.h"
 #include "os.h"
@@ -91,50 +92,9 @@ static void enqueue(evzk_session *s, struct evzk__request *r, bool first)
     s->requests.queued++;
 }
 
-static void count_coming(struct evzk__request *r, int by)
-{
-    if (r->op == EVZK__CREATE_LIST)
-        r->dir->coming += (uint32_t)by;
-}
-
-static void not_coming(struct evzk__request *r)
-{
-    count_coming(r, -1);
-    if (r->op == EVZK__CREATE_LIST)
-        evzk__queue_emptied(r->dir);
-}
-
-static void set_back(struct evzk__request *r, bool back)
-{
-    r->dir->back = (uint16_t)(r->dir->back + back - r->back);
-    r->back = back;
-}
-
-static void set_held(struct evzk__request *r, bool held)
-{
-    r->dir->held += (uint32_t)held - (uint32_t)r->held;
-    r->held = held;
-}
-
-bool evzk__request_in_turn(const struct evzk__request *r)
-{
-    if (r->back)
-        return true;
-    return r->dir->back == 0 && (r->held || r->dir->held == 0);
-}
-
-/* Into the queue in which it is the first. */
-static void keep_first(struct evzk__request *r)
-{
-    if (r->op != EVZK__CREATE_LIST)
-        return;
-    set_back(r, r->dir->back > 0);
-    set_held(r, !r->back && r->dir->held > 0);
-}
-
 void evzk__request_submit(evzk_session *s, struct evzk__request *r)
 {
-    count_coming(r, 1);
+    evzk__arrival_asked(r);
     r->tries = 0;
     r->denied = r->given_up = r->cut = false;
     enqueue(s, r, false);
@@ -144,10 +104,7 @@ void evzk__request_submit(evzk_session *s, struct evzk__request *r)
 static void unqueue(evzk_session *s, struct evzk__request *r)
 {
     TAILQ_REMOVE(queue_of(s, r), r, link);
-    if (r->op == EVZK__CREATE_LIST) {
-        set_back(r, false);
-        set_held(r, false);
-    }
+    evzk__arrival_sent(r);
     s->requests.queued--;
     if (r->dir && r->dir->listing == r)
         r->dir->listing = NULL;
@@ -168,25 +125,11 @@ void evzk__request_take(evzk_session *s, struct evzk__request *r)
     count_create(r, 1);
 }
 
-void evzk__requests_take_held(evzk_session *s, const struct evzk__dir *d,
-                              struct evzk__request_queue *out)
-{
-    struct evzk__request *r, *next;
-
-    for (r = TAILQ_FIRST(&s->requests.held); r && d->held > 0; r = next) {
-        next = TAILQ_NEXT(r, link);
-        if (r->dir == d) {
-            evzk__request_take(s, r);
-            TAILQ_INSERT_TAIL(out, r, link);
-        }
-    }
-}
-
 void evzk__request_again(evzk_session *s, struct evzk__request *r)
 {
     count_create(r, -1);
     r->tries++;
-    keep_first(r);
+    evzk__arrival_first(r);
     enqueue(s, r, true);
 }
 
@@ -212,7 +155,7 @@ bool evzk__request_cancel(evzk_session *s, struct evzk__request *r)
     switch ((enum evzk__request_state)r->state) {
     case EVZK__QUEUED:
         unqueue(s, r);
-        not_coming(r);
+        evzk__arrival_over(r, false);
         if (r->op == EVZK__LIST)
             hand_on(s, r);
         break;
@@ -427,10 +370,7 @@ static void deliver(evzk_session *s, struct evzk__request *r, unsigned part,
         if (r->op == EVZK__LIST && !list_for_all(s, r, &reply))
             return;
         count_create(r, -1);
-        if (r->first_rc != EVZK_OK)
-            not_coming(r);
-        else
-            count_coming(r, -1);
+        evzk__arrival_over(r, r->first_rc == EVZK_OK);
         r->state = EVZK__IDLE; /* The owner may submit it again at once. */
         r->unwatch = NULL;
     } else if (r->answered == r->sent)
@@ -476,7 +416,7 @@ static void come_back(evzk_session *s, struct evzk__request *r)
 {
     count_create(r, -1);
     r->tries++;
-    set_back(r, true);
+    evzk__arrival_back(r);
     enqueue(s, r, false);
 }
 
@@ -543,7 +483,7 @@ void evzk__request_completed(void *session, struct evzk__slot *slot,
 static void take_back(evzk_session *s, struct evzk__request *r)
 {
     if (r->sent == r->parts) { /* It has left its queue: to the head again. */
-        keep_first(r);
+        evzk__arrival_first(r);
         TAILQ_INSERT_HEAD(queue_of(s, r), r, link);
         s->requests.queued++;
     }
@@ -649,42 +589,6 @@ static void send_all(evzk_session *s, struct evzk__request *r)
         ;
 }
 
-/* Is it known what becomes of those of ours that are on their way into it? They
- * come back when they find it missing; and who makes it may find it there. */
-static bool settled(const struct evzk__dir *d)
-{
-    return !d->making && !(d->missing && d->creating > 0);
-}
-
-/* What is new goes behind those that were sent, and comes back behind them; but
- * it does not pass one that makes the directory, nor one that waits. */
-enum { HELD_AT_ONCE = 4096 }; /* The rest in the next turn. */
-
-static struct evzk__request *next_create(evzk_session *s)
-{
-    struct evzk__requests *q = &s->requests;
-    struct evzk__request_queue *queue = &q->queue[EVZK__CREATE_LIST];
-    struct evzk__request *r = TAILQ_FIRST(&q->back);
-    unsigned n = 0;
-
-    if (r && settled(r->dir))
-        return r;
-    r = TAILQ_FIRST(&q->held);
-    if (r && settled(r->dir) && evzk__request_in_turn(r))
-        return r;
-    while ((r = TAILQ_FIRST(queue)) != NULL &&
-           (r->dir->making || !evzk__request_in_turn(r))) {
-        TAILQ_REMOVE(queue, r, link);
-        set_held(r, true);
-        TAILQ_INSERT_TAIL(&q->held, r, link);
-        if (++n == HELD_AT_ONCE) {
-            s->more = true;
-            return NULL;
-        }
-    }
-    return r;
-}
-
 /* While a sweep is under way only the lease's question goes out: what a machine
  * asked before it knew of the change may not be what it wants to ask now. */
 static struct evzk__request *next_request(evzk_session *s)
@@ -693,7 +597,7 @@ static struct evzk__request *next_request(evzk_session *s)
 
     for (unsigned i = 0; i < ops; i++) {
         struct evzk__request *r = i == EVZK__CREATE_LIST
-                                      ? next_create(s)
+                                      ? evzk__arrival_next(s)
                                       : TAILQ_FIRST(&s->requests.queue[i]);
 
         if (r)

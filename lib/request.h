@@ -108,8 +108,8 @@ LIST_HEAD(evzk__batches, evzk__batch);
 
 struct evzk__requests {
     struct evzk__request_queue queue[EVZK__OPS]; /* Urgent ones first. */
-    /* Who asks first comes first: creates that came back, since their directory
-     * is missing, and those that wait for what becomes of them. */
+    /* Creates that came back, since their directory is missing, and those that
+     * wait for what becomes of them: see arrival.c. */
     struct evzk__request_queue back, held;
     struct evzk__batches batches; /* In flight. */
     uint32_t queued, in_flight, n_batches;
@@ -131,14 +131,6 @@ void evzk__request_again(struct evzk_session *s, struct evzk__request *r);
 
 /* Takes it out of its queue, to be sent with all its parts. */
 void evzk__request_take(struct evzk_session *s, struct evzk__request *r);
-
-/* Takes the creates that are held back for a directory out of their queue, as
- * if they were sent. */
-void evzk__requests_take_held(struct evzk_session *s, const struct evzk__dir *d,
-                              struct evzk__request_queue *out);
-
-/* Does a create go before all others of ours into its directory? */
-bool evzk__request_in_turn(const struct evzk__request *r);
 
 /* Takes a request back that was not sent.  False: it was, or is idle; of one
  * that goes out bit by bit no more is sent. */
