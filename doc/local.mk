@@ -2,11 +2,12 @@ man_pages = \
     doc/evzk.3 \
     doc/evzk_error.3 \
     doc/evzk_lock.3 \
+    doc/evzk_lock_revoke.3 \
     doc/evzk_session.3 \
     doc/evzk_version.3
 dist_man_MANS = $(man_pages)
 
-diagrams = lock lock-query
+diagrams = lock lock-query lock-revoke
 EXTRA_DIST += doc/architecture.md doc/lock.md doc/testing.md \
     doc/performance.md doc/performance.svg \
     $(diagrams:%=doc/%.dot) $(diagrams:%=doc/%.svg)

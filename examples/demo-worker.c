@@ -109,6 +109,8 @@ static void on_lock(evzk_lock *lock, evzk_lock_event event, int rc, void *arg)
         resumed(w, item);
         break;
     case EVZK_LOCK_REQUEUED:
+    case EVZK_LOCK_DOWNGRADED:
+    case EVZK_LOCK_REVOKE_REQUESTED:
         break;
     case EVZK_LOCK_RELEASED:
         if (rc)

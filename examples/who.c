@@ -21,9 +21,12 @@ static void print_data(const unsigned char *data, size_t len)
 
 static void print_one(const evzk_contender *c)
 {
-    printf("%-6s  session 0x%016" PRIx64 "  token %" PRIu64 "  for %.1f s\n",
-           c->holder ? "holds" : "waits", (uint64_t)c->session, c->token,
-           (double)c->age_ms / 1e3);
+    static const char *const modes[] = {"alone", "writes", "reads"};
+
+    printf("%-6s  %-6s  session 0x%016" PRIx64 "  token %" PRIu64
+           "  for %.1f s\n",
+           c->holder ? "holds" : "waits", modes[c->mode], (uint64_t)c->session,
+           c->token, (double)c->age_ms / 1e3);
     printf("        %s  ", c->node);
     print_data(c->data, c->data_len);
 }

@@ -32,6 +32,12 @@ void evzk__create_list(struct evzk__machine *m,
     ask(m, EVZK__CREATE_LIST, args->name); /* Written to by the answer. */
 }
 
+void evzk__swap(struct evzk__machine *m, struct evzk__swap *swap)
+{
+    m->req.swap = swap;
+    ask(m, EVZK__SWAP, swap->old);
+}
+
 void evzk__parents(struct evzk__machine *m,
                    const struct evzk__create_args *args)
 {
@@ -60,6 +66,14 @@ void evzk__gets(struct evzk__machine *m, char *const *names, uint32_t n)
     ask(m, EVZK__GETS, NULL);
 }
 
+void evzk__sets(struct evzk__machine *m, const struct evzk__set *sets,
+                uint32_t n)
+{
+    m->req.sets = sets;
+    m->req.n = n;
+    ask(m, EVZK__SETS, NULL);
+}
+
 void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
                  const char *pred)
 {
@@ -74,6 +88,12 @@ void evzk__delete(struct evzk__machine *m, const char *name)
     evzk__queue_pass(m);
     evzk__unwatch_pred(m); /* The own one goes when the znode has gone. */
     ask(m, EVZK__DELETE, name);
+}
+
+void evzk__remove(struct evzk__machine *m, const char *name)
+{
+    evzk__unwatch_pred(m);
+    ask(m, EVZK__REMOVE, name);
 }
 
 static void forget_events(struct evzk__machine *m, enum evzk__which which)
@@ -97,6 +117,15 @@ void evzk__forget_own(struct evzk__machine *m)
     evzk__queue_leave(m);
 }
 
+/* One that was watched is to be watched again, at once. */
+void evzk__rename_own(struct evzk__machine *m, char *own, const char *name,
+                      int32_t seq)
+{
+    evzk__watch_remove(m, &m->own_watch); /* It went with the old one. */
+    forget_events(m, EVZK__OWN);
+    evzk__queue_rename(m, own, name, seq);
+}
+
 static void forget_pred(struct evzk__machine *m)
 {
     forget_events(m, EVZK__PRED);
@@ -113,7 +142,7 @@ void evzk__unwatch_pred(struct evzk__machine *m)
 
 void evzk__pred_gone(struct evzk__machine *m)
 {
-    evzk__watch_fired(m->dir, m->req.pred_name, EVZK__DELETED);
+    evzk__watch_fired(m->s, m->dir, m->req.pred_name, EVZK__DELETED);
 }
 
 /* A watch on one that leaves fires by itself. */

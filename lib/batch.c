@@ -14,6 +14,14 @@
  * else, takes it along.  A directory that another made, or has come to share,
  * stays; see tidy.c.
  *
+ * One that changes its znode for another goes as
+ *
+ *     delete <dir>/<old>
+ *     create <dir>/<new>    (ephemeral)
+ *
+ * so that it stands in the directory all the time, and once; with the same
+ * stamp, so that it knows its czxid.
+ *
  * All or nothing: the first operation that fails names the culprit.  Those
  * before it will pass, and go again by themselves; those behind it go again
  * too; and the culprit alone is told, or goes the long way.  At most one create
@@ -78,7 +86,7 @@ bool evzk__batch_takes(const evzk_session *s, const struct evzk__request *r)
 {
     if (r->unwatch)
         return false;
-    return r->op == EVZK__DELETE ||
+    return r->op == EVZK__DELETE || r->op == EVZK__SWAP ||
            (r->op == EVZK__CREATE_LIST && is_fresh(s, r));
 }
 
@@ -86,6 +94,8 @@ static size_t bytes_of(const struct evzk__request *r)
 {
     size_t n = 2 * (strlen(r->dir->path) + 1) + strlen(r->name) + 2 + SUFFIX;
 
+    if (r->op == EVZK__SWAP)
+        return n + strlen(r->swap->created) + r->swap->len;
     if (r->op != EVZK__CREATE_LIST)
         return n;
     for (uint32_t i = 0; i < r->acl_count; i++) /* Of both that are made. */
@@ -98,6 +108,10 @@ static bool goes_with(const evzk_session *s, const struct evzk__request *first,
 {
     if (!evzk__batch_takes(s, r))
         return false;
+    if (r->op == EVZK__SWAP)
+        return !r->dir->chosen &&
+               evzk__acl_equal(r->swap->acl, r->swap->acl_count,
+                               first->swap->acl, first->swap->acl_count);
     return r->op == EVZK__DELETE ||
            evzk__acl_equal(r->acl, r->acl_count, first->acl, first->acl_count);
 }
@@ -118,13 +132,14 @@ static unsigned most_dirs(const evzk_session *s,
 /* Does a directory come, or go, with it? */
 static bool has_dir(const struct evzk__request *r)
 {
-    return r->op == EVZK__CREATE_LIST || evzk__batch_takes_dir(r);
+    return r->op == EVZK__CREATE_LIST ||
+           (r->op == EVZK__DELETE && evzk__batch_takes_dir(r));
 }
 
 /* What does not go bars its directory: who asks later is not to pass it. */
 static void bar(const struct evzk__request *r)
 {
-    if (r->op == EVZK__CREATE_LIST)
+    if (r->op != EVZK__DELETE)
         r->dir->chosen = true;
 }
 
@@ -175,10 +190,46 @@ static void add_create(struct evzk__batch *b, const struct evzk__request *r)
 
 static void add_delete(struct evzk__batch *b, const struct evzk__request *r)
 {
-    evzk__multi_delete(b->multi, r->dir->path, r->name);
+    evzk__multi_delete(b->multi, r->dir->path, r->name, -1);
     if (r->rmdir)
         evzk__multi_rmdir(b->multi, r->dir->path);
     b->ops[b->n] = r->rmdir ? 2 : 1;
+}
+
+static void add_swap(struct evzk__batch *b, const struct evzk__request *r)
+{
+    const struct evzk__swap *swap = r->swap;
+
+    evzk__multi_delete(b->multi, r->dir->path, swap->old, swap->version);
+    if (swap->numbered)
+        evzk__multi_create_seq(b->multi, r->dir->path, swap->created,
+                               swap->data, swap->len);
+    else
+        evzk__multi_create_name(b->multi, r->dir->path, swap->created,
+                                swap->data, swap->len);
+    b->ops[b->n] = 2;
+}
+
+static void add(struct evzk__batch *b, const struct evzk__request *r)
+{
+    if (r->op == EVZK__CREATE_LIST)
+        add_create(b, r);
+    else if (r->op == EVZK__SWAP)
+        add_swap(b, r);
+    else
+        add_delete(b, r);
+}
+
+/* All of a transaction have the same. */
+static struct evzk__multi *new_multi(const struct evzk__request *first,
+                                     unsigned ops, size_t bytes)
+{
+    if (first->op == EVZK__SWAP)
+        return evzk__multi_new(ops, bytes, first->swap->acl,
+                               first->swap->acl_count);
+    if (first->op == EVZK__CREATE_LIST)
+        return evzk__multi_new(ops, bytes, first->acl, first->acl_count);
+    return evzk__multi_new(ops, bytes, NULL, 0);
 }
 
 static void done(struct evzk__request *r, const struct evzk__reply *reply);
@@ -189,13 +240,10 @@ static struct evzk__batch *build(evzk_session *s, struct evzk__request *v[],
 {
     const struct evzk__request *first = v[0];
     struct evzk__batch *b = evzk__zalloc(sizeof *b);
-    bool creates = first->op == EVZK__CREATE_LIST;
 
     if (!b)
         return NULL;
-    b->multi = evzk__multi_new(2 * n + STAMP_OPS, bytes + bytes_of(first),
-                               creates ? first->acl : NULL,
-                               creates ? first->acl_count : 0);
+    b->multi = new_multi(first, 2 * n + STAMP_OPS, bytes + bytes_of(first));
     if (!b->multi) {
         evzk__free(b);
         return NULL;
@@ -206,13 +254,10 @@ static struct evzk__batch *build(evzk_session *s, struct evzk__request *v[],
     b->r.dir = first->dir;
     while (b->n < n) {
         b->item[b->n] = v[b->n];
-        if (creates)
-            add_create(b, v[b->n]);
-        else
-            add_delete(b, v[b->n]);
+        add(b, v[b->n]);
         b->n++;
     }
-    if (creates)
+    if (first->op != EVZK__DELETE)
         evzk__multi_stamp(b->multi, first->dir->path, first->name, stamp);
     return b;
 }
@@ -300,6 +345,21 @@ static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
     evzk__request_answer(b->s, r, &res);
 }
 
+static void swapped(struct evzk__batch *b, struct evzk__request *r, unsigned op)
+{
+    const char *path = evzk__multi_path(b->multi, op);
+    const char *name = path ? strrchr(path, '/') : NULL;
+    struct evzk__result res = {
+        .path = path,
+        .stat = {.czxid = evzk__multi_zxid(b->multi), .owner = b->s->id}};
+
+    if (name && r->swap->numbered)
+        evzk__request_note_name(r->swap->created, name + 1);
+    else if (!name)
+        res.rc = EVZK_ERR_CONNLOSS; /* Done, but what is its name? */
+    evzk__request_answer(b->s, r, &res);
+}
+
 static void removed(struct evzk__batch *b, struct evzk__request *r,
                     unsigned ops)
 {
@@ -318,6 +378,8 @@ static void succeeded(struct evzk__batch *b)
     for (unsigned i = 0; i < b->n && !over(b); op += b->ops[i++]) {
         if (b->item[i]->op == EVZK__CREATE_LIST)
             made(b, b->item[i], op + 1);
+        else if (b->item[i]->op == EVZK__SWAP)
+            swapped(b, b->item[i], op + 1);
         else
             removed(b, b->item[i], b->ops[i]);
     }

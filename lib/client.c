@@ -429,6 +429,7 @@ static void set_stat(struct evzk__result *res, const struct Stat *stat)
         res->stat.czxid = stat->czxid;
         res->stat.owner = stat->ephemeralOwner;
         res->stat.ctime_ms = stat->ctime;
+        res->stat.version = stat->version;
         res->stat.cversion = stat->cversion;
         res->stat.children = stat->numChildren;
         res->stat.data_len = stat->dataLength;
@@ -590,6 +591,17 @@ int evzk__client_guard(struct evzk__slot *slot, const char *path)
     return error_of(rc);
 }
 
+int evzk__client_set(struct evzk__slot *slot, const char *path,
+                     const void *data, size_t len, int32_t version)
+{
+    struct evzk__client *before = enter(slot->client);
+    int rc =
+        zoo_aset(slot->client->zh, path, data, (int)len, version, looked, slot);
+
+    leave(before);
+    return error_of(rc);
+}
+
 static int delete_version(struct evzk__slot *slot, const char *path,
                           int version)
 {
@@ -682,20 +694,33 @@ void evzk__multi_mkdir(struct evzk__multi *m, const char *dir, const char *data,
                        (int)len, &m->acl, ZOO_PERSISTENT, NULL, 0);
 }
 
-void evzk__multi_create_seq(struct evzk__multi *m, const char *dir,
-                            const char *name, const void *data, size_t len)
+static void add_ephemeral(struct evzk__multi *m, const char *dir,
+                          const char *name, const void *data, size_t len,
+                          int mode)
 {
     char *path = path_in(m, dir, name, "");
 
     m->next += SUFFIX;
-    zoo_create_op_init(&m->op[m->n++], path, data, (int)len, &m->acl,
-                       ZOO_EPHEMERAL_SEQUENTIAL, path, (int)(m->next - path));
+    zoo_create_op_init(&m->op[m->n++], path, data, (int)len, &m->acl, mode,
+                       path, (int)(m->next - path));
+}
+
+void evzk__multi_create_seq(struct evzk__multi *m, const char *dir,
+                            const char *name, const void *data, size_t len)
+{
+    add_ephemeral(m, dir, name, data, len, ZOO_EPHEMERAL_SEQUENTIAL);
+}
+
+void evzk__multi_create_name(struct evzk__multi *m, const char *dir,
+                             const char *name, const void *data, size_t len)
+{
+    add_ephemeral(m, dir, name, data, len, ZOO_EPHEMERAL);
 }
 
 void evzk__multi_delete(struct evzk__multi *m, const char *dir,
-                        const char *name)
+                        const char *name, int32_t version)
 {
-    zoo_delete_op_init(&m->op[m->n++], path_in(m, dir, name, ""), -1);
+    zoo_delete_op_init(&m->op[m->n++], path_in(m, dir, name, ""), version);
 }
 
 void evzk__multi_rmdir(struct evzk__multi *m, const char *dir)

@@ -19,7 +19,7 @@
 
 struct evzk__stat {
     int64_t czxid, owner, ctime_ms;
-    int32_t cversion, children, data_len;
+    int32_t version, cversion, children, data_len;
 };
 
 /* What came back; all pointers are borrowed for the call. */
@@ -124,6 +124,8 @@ int evzk__client_children(struct evzk__slot *slot, const char *path);
 /* Is it there?  And a watch on its end, which what is written to it does not
  * fire: that on the children it never has. */
 int evzk__client_guard(struct evzk__slot *slot, const char *path);
+int evzk__client_set(struct evzk__slot *slot, const char *path,
+                     const void *data, size_t len, int32_t version);
 int evzk__client_delete(struct evzk__slot *slot, const char *path);
 /* Not if it was written to. */
 int evzk__client_rmdir(struct evzk__slot *slot, const char *path);
@@ -144,8 +146,11 @@ void evzk__multi_mkdir(struct evzk__multi *m, const char *dir, const char *data,
                        size_t len);
 void evzk__multi_create_seq(struct evzk__multi *m, const char *dir,
                             const char *name, const void *data, size_t len);
+/* Ephemeral, with a number or without. */
+void evzk__multi_create_name(struct evzk__multi *m, const char *dir,
+                             const char *name, const void *data, size_t len);
 void evzk__multi_delete(struct evzk__multi *m, const char *dir,
-                        const char *name);
+                        const char *name, int32_t version);
 /* Not if it was written to. */
 void evzk__multi_rmdir(struct evzk__multi *m, const char *dir);
 

@@ -60,7 +60,7 @@ static void watched(void *arg, const char *path, enum evzk__watch_event ev)
     *name++ = '\0';
     d = evzk__dir_find(s, path_of_dir);
     if (d && d->refs > 0)
-        evzk__watch_fired(d, name, ev);
+        evzk__watch_fired(s, d, name, ev);
 }
 
 static void logged(void *arg, evzk_log_level level, const char *line)

@@ -30,6 +30,7 @@ libevzkcore_la_SOURCES = \
     lib/request.c lib/request.h \
     lib/servers.c lib/servers.h \
     lib/session.c lib/session.h \
+    lib/stand.c lib/stand.h \
     lib/table.c \
     lib/tidy.c lib/tidy.h \
     lib/turn.c

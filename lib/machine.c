@@ -440,6 +440,16 @@ static void take_stay(struct evzk__machine *m)
     dispatch(m, &e);
 }
 
+static void take_ask(struct evzk__machine *m)
+{
+    struct evzk__event e = {.type = EVZK__EV_ASKED};
+
+    if (!(row(m)->flags & EVZK__HEEDS) || m->stopping)
+        return;
+    m->pending &= (uint16_t)~EVZK__P_ASKED;
+    dispatch(m, &e);
+}
+
 static bool take(struct evzk__machine *m, unsigned bit)
 {
     bool set = m->pending & bit;
@@ -466,6 +476,8 @@ void evzk__machine_run(struct evzk__machine *m)
     if (!m->ended && m->req.state == EVZK__IDLE &&
         (m->pending & EVZK__P_STAYED))
         take_stay(m);
+    if (!m->ended && m->req.state == EVZK__IDLE && (m->pending & EVZK__P_ASKED))
+        take_ask(m);
     stay(m);
     evzk__machine_unref(m);
 }
@@ -487,6 +499,12 @@ void evzk__machine_stop(struct evzk__machine *m, int rc)
     m->stopping = true;
     m->rc = rc;
     m->pending |= EVZK__P_STOP;
+    evzk__machine_post(m);
+}
+
+void evzk__machine_ask(struct evzk__machine *m)
+{
+    m->pending |= EVZK__P_ASKED;
     evzk__machine_post(m);
 }
 

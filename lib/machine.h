@@ -16,6 +16,7 @@
 #include "queue.h"
 #include "request.h"
 #include "session.h"
+#include "stand.h"
 
 struct evzk__machine;
 
@@ -24,6 +25,7 @@ enum evzk__event_type {
     EVZK__EV_DELETED,   /* A watched znode is gone. */
     EVZK__EV_CHANGED,   /* A watched znode's data has changed. */
     EVZK__EV_STAYED,    /* It has been in this row for a while. */
+    EVZK__EV_ASKED,     /* Its user wants what only some rows can do. */
     EVZK__EV_SUSPENDED, /* The session is in doubt. HOLDS rows only. */
     EVZK__EV_LEASE_END  /* Nothing may be believed. HOLDS rows only. */
 };
@@ -57,7 +59,8 @@ enum {
     EVZK__FINAL = 8,
     EVZK__WATCHES = 16, /* Hears of watches that fired.  In other rows they wait
                            for one that does, or are forgotten. */
-    EVZK__STAYS = 32    /* Hears, once, when it has been in it for a while. */
+    EVZK__STAYS = 32,   /* Hears, once, when it has been in it for a while. */
+    EVZK__HEEDS = 64 /* Hears what its user asks; in other rows that waits. */
 };
 
 enum { EVZK__STAY = -1 };
@@ -70,7 +73,8 @@ enum {
     EVZK__P_DELETED = 8,  /* Shifted by the watch: own 8, pred 16. */
     EVZK__P_CHANGED = 32, /* own 32, pred 64. */
     EVZK__P_BEFORE = 128, /* The one before, of our own, has left. */
-    EVZK__P_STAYED = 256
+    EVZK__P_STAYED = 256,
+    EVZK__P_ASKED = 512
 };
 
 struct evzk__row {
@@ -90,8 +94,9 @@ struct evzk__row {
 
 /* One kind of machine.  `late` is called when the deadline passes. */
 struct evzk__kind {
-    const char *name, *mark;      /* What a contender's name has, or NULL. */
-    const struct evzk__row *rows; /* The last one is the FINAL one. */
+    const char *name;
+    const struct evzk__mark *marks; /* Of contenders' names, or NULL. */
+    const struct evzk__row *rows;   /* The last one is the FINAL one. */
     int n_rows;
     void (*late)(struct evzk__machine *m);
     void (*destroy)(struct evzk__machine *m);
@@ -104,7 +109,10 @@ struct evzk__machine {
     const struct evzk__kind *kind;
     evzk_session *s; /* NULL once it has ended, and nothing is left to do. */
     TAILQ_ENTRY(evzk__machine) all, run;
-    RB_ENTRY(evzk__machine) place; /* In the directory's queue, by `seq`. */
+    union {
+        RB_ENTRY(evzk__machine) place; /* In the directory's queue, by `seq`. */
+        LIST_ENTRY(evzk__machine) onlooker; /* Of one that never contends. */
+    };
     struct evzk__dir *dir;
     struct evzk__request req;
     struct evzk__watch own_watch, pred_watch;
@@ -167,6 +175,9 @@ int evzk__machine_again(struct evzk__machine *m);
  * next turn of the loop, and takes no memory. */
 void evzk__machine_stop(struct evzk__machine *m, int rc);
 
+/* Asks it for what rows that heed do, in a later turn of the loop. */
+void evzk__machine_ask(struct evzk__machine *m);
+
 /* What the deadline was for has happened. */
 void evzk__machine_no_deadline(struct evzk__machine *m);
 
@@ -196,7 +207,7 @@ void evzk__machines_drop_owed(evzk_session *s);
 int64_t evzk__machine_call_out(void);
 void evzk__machine_called(evzk_session *s, int64_t begun);
 
-/* Requests.  Each is answered by one EV_REPLY, but for `gets`. */
+/* Requests.  Each is answered by one EV_REPLY, but for `gets` and `sets`. */
 struct evzk__create_args {
     char *name; /* In: the prefix; out: the name. EVZK__NAME_MAX at most. */
     const void *data;
@@ -205,6 +216,8 @@ struct evzk__create_args {
 };
 void evzk__create_list(struct evzk__machine *m,
                        const struct evzk__create_args *args);
+/* Another znode in the place of its own, in one step; `swap` is borrowed. */
+void evzk__swap(struct evzk__machine *m, struct evzk__swap *swap);
 void evzk__parents(struct evzk__machine *m,
                    const struct evzk__create_args *args);
 void evzk__look(struct evzk__machine *m, const char *name);
@@ -213,11 +226,15 @@ void evzk__sync_list(struct evzk__machine *m);
 /* Deletes `name`, which cannot exist, and lists: see EVZK__SETTLE_LIST. */
 void evzk__settle_list(struct evzk__machine *m, const char *name);
 void evzk__gets(struct evzk__machine *m, char *const *names, uint32_t n);
+void evzk__sets(struct evzk__machine *m, const struct evzk__set *sets,
+                uint32_t n);
 /* Reads `own`, with a watch if `watch_own`, and `pred` with one; either may be
  * NULL.  The first part of the reply is own's when there are two. */
 void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
                  const char *pred);
 void evzk__delete(struct evzk__machine *m, const char *name);
+/* Another's. */
+void evzk__remove(struct evzk__machine *m, const char *name);
 
 /* Another deleted its znode, and perhaps the directory: that may be another's
  * by now. */
@@ -225,6 +242,11 @@ void evzk__own_gone(struct evzk__machine *m);
 
 /* It has no znode any more, or will get another. */
 void evzk__forget_own(struct evzk__machine *m);
+
+/* Its znode was changed for another, in one step; `own`, where the name is
+ * kept, gets the new one. */
+void evzk__rename_own(struct evzk__machine *m, char *own, const char *name,
+                      int32_t seq);
 
 /* It is first: who was before it does not matter any more. */
 void evzk__lead(struct evzk__machine *m);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "evzk/error.h"
-#include "mem.h"
 #include "os.h"
 
 int evzk__guid(char out[EVZK__GUID_LEN + 1])
@@ -127,108 +126,6 @@ bool evzk__seq_before(const char *a, int32_t sa, const char *b, int32_t sb)
     if (diff == UINT32_C(0x80000000))
         return sa < sb; /* As far apart as can be: any order, but one. */
     return diff > UINT32_C(0x80000000);
-}
-
-struct evzk__place {
-    const char *name;
-    int32_t seq;
-};
-
-static int compare_places(const void *pa, const void *pb)
-{
-    const struct evzk__place *a = pa, *b = pb;
-
-    if (evzk__seq_before(a->name, a->seq, b->name, b->seq))
-        return -1;
-    return evzk__seq_before(b->name, b->seq, a->name, a->seq);
-}
-
-/* Names made by hand may be spread so far around the ring that no order is one
- * for all: then sorting them means nothing, and may lose some. */
-static bool within_half(const struct evzk__roll *roll)
-{
-    int64_t low = 0, high = 0;
-
-    for (size_t i = 0; i < roll->n; i++) {
-        int32_t off =
-            (int32_t)((uint32_t)roll->v[i].seq - (uint32_t)roll->v[0].seq);
-
-        low = off < low ? off : low;
-        high = off > high ? off : high;
-    }
-    return high - low <= INT32_MAX;
-}
-
-static bool call_roll(struct evzk__roll *roll, const struct evzk__names *names,
-                      const char *mark)
-{
-    if (roll->v || roll->failed)
-        return !roll->failed;
-    roll->v = evzk__zalloc(names->n * sizeof *roll->v);
-    roll->failed = !roll->v;
-    if (roll->failed)
-        return false;
-    for (size_t i = 0; i < names->n; i++) {
-        struct evzk__place *p = &roll->v[roll->n];
-
-        p->name = names->v[i];
-        roll->n += evzk__seq_parse(p->name, mark, &p->seq);
-    }
-    roll->failed = !within_half(roll);
-    if (roll->n > 1 && !roll->failed)
-        qsort(roll->v, roll->n, sizeof *roll->v, compare_places);
-    return !roll->failed;
-}
-
-void evzk__roll_free(struct evzk__roll *roll) { evzk__free(roll->v); }
-
-static const char *before_in_roll(const struct evzk__roll *roll,
-                                  const struct evzk__place *own, bool *found,
-                                  size_t *before)
-{
-    const struct evzk__place *p = NULL;
-
-    if (roll->n > 0)
-        p = bsearch(own, roll->v, roll->n, sizeof *p, compare_places);
-    *found = p != NULL;
-    *before = p ? (size_t)(p - roll->v) : 0;
-    return *before > 0 ? p[-1].name : NULL;
-}
-
-static const char *before_in_list(const struct evzk__names *names,
-                                  const char *mark,
-                                  const struct evzk__place *own, bool *found,
-                                  size_t *before)
-{
-    struct evzk__place p, best = {0};
-
-    for (size_t i = 0; i < names->n; i++) {
-        p.name = names->v[i];
-        if (!evzk__seq_parse(p.name, mark, &p.seq))
-            continue;
-        if (strcmp(p.name, own->name) == 0)
-            *found = true;
-        else if (compare_places(&p, own) < 0) {
-            (*before)++;
-            if (!best.name || compare_places(&best, &p) < 0)
-                best = p;
-        }
-    }
-    return best.name;
-}
-
-const char *evzk__predecessor(const struct evzk__names *names, const char *mark,
-                              const char *own, bool *found, size_t *before)
-{
-    struct evzk__place self = {.name = own};
-
-    *found = false;
-    *before = 0;
-    if (!evzk__seq_parse(own, mark, &self.seq))
-        return NULL;
-    if (names->roll && call_roll(names->roll, names, mark))
-        return before_in_roll(names->roll, &self, found, before);
-    return before_in_list(names, mark, &self, found, before);
 }
 
 const char *evzk__find_prefix(const struct evzk__names *names,

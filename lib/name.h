@@ -1,4 +1,4 @@
-/* Names of znodes: GUIDs, sequence numbers, and who comes before whom. */
+/* Names of znodes: GUIDs, paths, sequence numbers. */
 #ifndef EVZK_NAME_H
 #define EVZK_NAME_H
 
@@ -11,18 +11,11 @@ enum {
     EVZK__NAME_MAX = 96  /* A longer name is no contender's. */
 };
 
-/* A listing's contenders in order: made once for all who look at it. */
-struct evzk__roll {
-    size_t n;
-    struct evzk__place *v;
-    bool failed; /* No memory: each looks for itself. */
-};
-
 /* The names of a directory's children; all is borrowed. */
 struct evzk__names {
     size_t n;
     char *const *v;
-    struct evzk__roll *roll; /* Of one that many look at; or NULL. */
+    struct evzk__roll *roll; /* Of one that many look at (stand.h); or NULL. */
 };
 
 /* Writes a fresh GUID, with its terminating zero.  0 or EVZK_ERR_INTERNAL. */
@@ -38,13 +31,6 @@ bool evzk__seq_parse(const char *name, const char *mark, int32_t *seq);
 /* Tells whether contender a, with sequence number sa, comes before b.  Sequence
  * numbers wrap; equal ones are ordered by name. */
 bool evzk__seq_before(const char *a, int32_t sa, const char *b, int32_t sb);
-
-/* The nearest contender before `own`, or NULL when own is first.  `found` tells
- * whether own itself is among the names, `before` how many come before it. */
-const char *evzk__predecessor(const struct evzk__names *names, const char *mark,
-                              const char *own, bool *found, size_t *before);
-
-void evzk__roll_free(struct evzk__roll *roll);
 
 /* The name that begins with `prefix`, or NULL. */
 const char *evzk__find_prefix(const struct evzk__names *names,

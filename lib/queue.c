@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "machine.h"
-#include "name.h"
+#include "stand.h"
 
 static int compare_places(const struct evzk__machine *a,
                           const struct evzk__machine *b)
@@ -45,11 +45,11 @@ static struct evzk__machine *at_or_behind(struct evzk__dir *d, const char *name,
 static struct evzk__machine *seek(struct evzk__dir *d, const char *name)
 {
     const struct evzk__machine *any = RB_ROOT(&d->queue);
-    int32_t seq;
+    struct evzk__contender c;
 
-    if (!any || !evzk__seq_parse(name, any->kind->mark, &seq))
+    if (!any || !evzk__contender_parse(name, any->kind->marks, &c))
         return NULL;
-    return at_or_behind(d, name, seq);
+    return at_or_behind(d, name, c.seq);
 }
 
 static bool is_named(const struct evzk__machine *m, const char *name)
@@ -87,6 +87,16 @@ void evzk__queue_enter(struct evzk__machine *m, const char *name, int32_t seq)
     next = RB_NEXT(evzk__queue, &m->dir->queue, m);
     if (next)
         note_watcher(next);
+}
+
+void evzk__queue_rename(struct evzk__machine *m, char *own, const char *name,
+                        int32_t seq)
+{
+    RB_REMOVE(evzk__queue, &m->dir->queue, m);
+    strcpy(own, name);
+    m->seq = seq;
+    RB_INSERT(evzk__queue, &m->dir->queue, m);
+    m->dir->astray = true; /* Who watches the old one is found no more. */
 }
 
 /* A directory may have been deleted and made again, with numbers from the
@@ -213,6 +223,10 @@ void evzk__watch_add(struct evzk__machine *m, struct evzk__watch *w,
     m->s->watches++;
     if (w->which != EVZK__PRED)
         return;
+    if (!m->kind->marks) {
+        LIST_INSERT_HEAD(&m->s->onlookers, m, onlooker);
+        return;
+    }
     if (m->dir->remote++ == 0)
         m->dir->astray = false;
     note_watcher(m);
@@ -226,7 +240,10 @@ bool evzk__watch_remove(struct evzk__machine *m, struct evzk__watch *w)
         return false;
     w->listed = w->armed = false;
     m->s->watches--;
-    m->dir->remote -= w->which == EVZK__PRED;
+    if (m->kind->marks)
+        m->dir->remote -= w->which == EVZK__PRED;
+    else
+        LIST_REMOVE(m, onlooker);
     return armed;
 }
 
@@ -235,7 +252,7 @@ static bool is_on(const struct evzk__watch *w, const char *name)
     return w->listed && strcmp(w->name, name) == 0;
 }
 
-/* The one that watches a znode which is not its own. */
+/* One that watches a znode which is not its own. */
 static struct evzk__machine *watcher_of(struct evzk__dir *d, const char *name,
                                         struct evzk__machine *at)
 {
@@ -256,14 +273,33 @@ static struct evzk__machine *watcher_of(struct evzk__dir *d, const char *name,
     return m;
 }
 
-bool evzk__watch_any(struct evzk__dir *d, const char *name,
-                     enum evzk__which which)
+static bool looks_on(const struct evzk__machine *m, const struct evzk__dir *d,
+                     const char *name)
+{
+    return m->dir == d && is_on(&m->pred_watch, name);
+}
+
+static bool anybody_looks_on(const evzk_session *s, const struct evzk__dir *d,
+                             const char *name)
+{
+    const struct evzk__machine *m;
+
+    LIST_FOREACH(m, &s->onlookers, onlooker)
+    {
+        if (looks_on(m, d, name))
+            return true;
+    }
+    return false;
+}
+
+bool evzk__watch_any(const evzk_session *s, struct evzk__dir *d,
+                     const char *name, enum evzk__which which)
 {
     struct evzk__machine *at = seek(d, name);
 
     if (which == EVZK__OWN)
         return is_named(at, name) && at->own_watch.listed;
-    return watcher_of(d, name, at) != NULL;
+    return watcher_of(d, name, at) != NULL || anybody_looks_on(s, d, name);
 }
 
 static void fire(struct evzk__machine *m, struct evzk__watch *w,
@@ -273,14 +309,36 @@ static void fire(struct evzk__machine *m, struct evzk__watch *w,
     evzk__machine_fired(m, (enum evzk__which)w->which, ev);
 }
 
-/* Data is watched by the znode's own, the end of it by who waits for it. */
-void evzk__watch_fired(struct evzk__dir *d, const char *name,
-                       enum evzk__watch_event ev)
+static void fire_all(struct evzk__dir *d, const char *name,
+                     enum evzk__watch_event ev)
 {
-    struct evzk__machine *at = seek(d, name), *m;
+    struct evzk__machine *m;
+
+    RB_FOREACH(m, evzk__queue, &d->queue)
+    {
+        if (is_on(&m->pred_watch, name))
+            fire(m, &m->pred_watch, ev);
+    }
+}
+
+/* Data is watched by the znode's own, the end of it by who waits for it. */
+void evzk__watch_fired(const evzk_session *s, struct evzk__dir *d,
+                       const char *name, enum evzk__watch_event ev)
+{
+    struct evzk__machine *at = seek(d, name), *m, *next;
 
     if (is_named(at, name) && ev != EVZK__CHILDREN)
         fire(at, &at->own_watch, ev);
-    while (ev != EVZK__CHANGED && (m = watcher_of(d, name, at)) != NULL)
+    if (ev == EVZK__CHANGED)
+        return;
+    m = watcher_of(d, name, at);
+    if (m)
         fire(m, &m->pred_watch, ev);
+    if (m && d->astray)
+        fire_all(d, name, ev); /* There may be more of them. */
+    for (m = LIST_FIRST(&s->onlookers); m; m = next) {
+        next = LIST_NEXT(m, onlooker);
+        if (looks_on(m, d, name))
+            fire(m, &m->pred_watch, ev);
+    }
 }

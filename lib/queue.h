@@ -22,9 +22,16 @@ struct evzk__watch {
     bool armed;       /* Acknowledged by the server. */
 };
 
+/* One that has no znode here, and never will, may watch others all the same: an
+ * onlooker. */
+
 /* The machine, which is in no queue, has a znode of this name; its own watch's
  * name is set. */
 void evzk__queue_enter(struct evzk__machine *m, const char *name, int32_t seq);
+
+/* It has another znode; `own`, where the name is kept, gets the new one. */
+void evzk__queue_rename(struct evzk__machine *m, char *own, const char *name,
+                        int32_t seq);
 
 /* The machine, which is in the queue, waits for this one of ours, or for none.
  * One waits for one: whoever did so before has come to stand behind us, and has
@@ -66,12 +73,12 @@ void evzk__watch_add(struct evzk__machine *m, struct evzk__watch *w,
 bool evzk__watch_remove(struct evzk__machine *m, struct evzk__watch *w);
 
 /* Is there a watch of its own contender on this znode, or of one behind it? */
-bool evzk__watch_any(struct evzk__dir *d, const char *name,
-                     enum evzk__which which);
+bool evzk__watch_any(const struct evzk_session *s, struct evzk__dir *d,
+                     const char *name, enum evzk__which which);
 
-/* A watch has fired: whoever has it hears, and it is off the list.  Of the end
+/* A watch has fired: all who have it hear, and it is off the list.  Of the end
  * the znode's own contender hears, too, who need not have asked. */
-void evzk__watch_fired(struct evzk__dir *d, const char *name,
-                       enum evzk__watch_event ev);
+void evzk__watch_fired(const struct evzk_session *s, struct evzk__dir *d,
+                       const char *name, enum evzk__watch_event ev);
 
 #endif

@@ -10,7 +10,7 @@
 #include "parents.h"
 #include "session.h"
 
-enum { PAUSE_US = 100000, TRIES = 8 };
+enum { PAUSE_US = 100000, TRIES = 8, COMPANY = 64 };
 
 void evzk__requests_init(struct evzk__requests *q)
 {
@@ -33,10 +33,12 @@ static uint32_t parts_of(const struct evzk__request *r)
     switch ((enum evzk__op)r->op) {
     case EVZK__SYNC:
     case EVZK__DELETE:
+    case EVZK__REMOVE:
     case EVZK__UNWATCH:
     case EVZK__PARENTS:
     case EVZK__MKDIR:
     case EVZK__RMDIR:
+    case EVZK__SWAP:
     case EVZK__LOOK:
     case EVZK__LIST:
     case EVZK__READ_DIR:
@@ -49,6 +51,7 @@ static uint32_t parts_of(const struct evzk__request *r)
     case EVZK__WATCH:
         return (r->name ? 1u : 0u) + (r->pred ? 1u : 0u);
     case EVZK__GETS:
+    case EVZK__SETS:
         return r->n;
     case EVZK__OPS:
         break;
@@ -227,9 +230,16 @@ static int send_unwatch(evzk_session *s, struct evzk__request *r,
                         const char *name, bool own, struct evzk__slot *slot)
 {
     /* Somebody may have come to use the watch again: then only ask. */
-    if (evzk__watch_any(r->dir, name, own ? EVZK__OWN : EVZK__PRED))
+    if (evzk__watch_any(s, r->dir, name, own ? EVZK__OWN : EVZK__PRED))
         return evzk__client_sync(slot, r->dir->path);
     return evzk__client_unwatch(slot, path_of(s, r, name), own);
+}
+
+static int send_set(evzk_session *s, struct evzk__request *r,
+                    const struct evzk__set *set, struct evzk__slot *slot)
+{
+    return evzk__client_set(slot, path_of(s, r, set->name), set->data, set->len,
+                            set->version);
 }
 
 static int send_part(evzk_session *s, struct evzk__request *r,
@@ -245,6 +255,7 @@ static int send_part(evzk_session *s, struct evzk__request *r,
     case EVZK__SYNC:
         return evzk__client_sync(slot, r->dir->path);
     case EVZK__DELETE:
+    case EVZK__REMOVE:
         return evzk__client_delete(slot, path_of(s, r, r->name));
     case EVZK__UNWATCH:
         return send_unwatch(s, r, r->name, r->own != NULL, slot);
@@ -270,12 +281,15 @@ static int send_part(evzk_session *s, struct evzk__request *r,
     case EVZK__GETS:
         return evzk__client_get(
             slot, path_of(s, r, r->names[slot->part - lead(r)]), false);
+    case EVZK__SETS:
+        return send_set(s, r, &r->sets[slot->part - lead(r)], slot);
     case EVZK__CREATE_LIST:
         if (!first)
             return evzk__client_children(slot, r->dir->path);
         return evzk__client_create(slot, path_of(s, r, r->name), r->data,
                                    r->len, r->acl, r->acl_count,
                                    EVZK__CREATE_SEQ);
+    case EVZK__SWAP:
     case EVZK__PARENTS:
     case EVZK__BATCH:
     case EVZK__OPS:
@@ -299,15 +313,21 @@ static void note_watch(struct evzk__request *r, unsigned part, int rc)
     w->armed = rc == EVZK_OK;
 }
 
+void evzk__request_note_name(char *created, const char *name)
+{
+    size_t prefix = strlen(created);
+
+    /* The prefix, and at most ten digits and a sign. */
+    if (strncmp(name, created, prefix) == 0 && strlen(name) <= prefix + 11)
+        strcpy(created, name);
+}
+
 static void note_name(struct evzk__request *r, const char *path)
 {
     const char *name = path ? strrchr(path, '/') : NULL;
-    size_t prefix = strlen(r->name);
 
-    /* The prefix, and at most ten digits and a sign. */
-    if (name && strncmp(name + 1, r->name, prefix) == 0 &&
-        strlen(name + 1) <= prefix + 11)
-        strcpy(r->created, name + 1);
+    if (name)
+        evzk__request_note_name(r->created, name + 1);
 }
 
 /* Who joined a listing gets the same; whoever asks from in there asks anew.
@@ -351,20 +371,29 @@ static void note_first(const evzk_session *s, struct evzk__request *r,
     r->first_rc = (int16_t)res->rc;
     r->czxid = res->stat.czxid;
     r->ours = res->stat.owner == s->id;
+    r->version = res->stat.version;
+    r->told = res->len == sizeof EVZK__UNLOCK - 1 &&
+              memcmp(res->data, EVZK__UNLOCK, res->len) == 0;
     if (r->op == EVZK__CREATE_LIST && res->rc == EVZK_OK)
         note_name(r, res->path);
+}
+
+static bool answers_each(const struct evzk__request *r)
+{
+    return r->op == EVZK__GETS || r->op == EVZK__SETS;
 }
 
 static void deliver(evzk_session *s, struct evzk__request *r, unsigned part,
                     const struct evzk__result *res)
 {
-    struct evzk__reply reply = {.rc = res->rc,
-                                .first_rc = r->first_rc,
-                                .first = {r->czxid, r->ours},
-                                .part = part - lead(r),
-                                .last = r->answered == r->parts,
-                                .listed = r->parts - lead(r) == 2,
-                                .res = res};
+    struct evzk__reply reply = {
+        .rc = res->rc,
+        .first_rc = r->first_rc,
+        .first = {r->czxid, r->ours, r->told, r->version},
+        .part = part - lead(r),
+        .last = r->answered == r->parts,
+        .listed = r->parts - lead(r) == 2,
+        .res = res};
 
     if (reply.last) {
         if (r->op == EVZK__LIST && !list_for_all(s, r, &reply))
@@ -375,7 +404,7 @@ static void deliver(evzk_session *s, struct evzk__request *r, unsigned part,
         r->unwatch = NULL;
     } else if (r->answered == r->sent)
         r->state = EVZK__QUEUED; /* The rest may still be taken back. */
-    if (reply.last || r->op == EVZK__GETS)
+    if (reply.last || answers_each(r))
         r->done(r, &reply);
 }
 
@@ -444,7 +473,7 @@ static void answered(evzk_session *s, struct evzk__request *r, unsigned part,
     /* The last answer may be to an earlier part, when a later one could not be
      * sent: what counts is what became of the last part. */
     late.rc = r->last_rc;
-    if (r->op != EVZK__GETS && part != r->parts - 1)
+    if (!answers_each(r) && part != r->parts - 1)
         res = &late;
     deliver(s, r, part, res);
 }
@@ -521,7 +550,7 @@ static bool send_one(evzk_session *s, struct evzk__request *r)
     return true;
 }
 
-/* Has room for all parts of a request; only GETS goes out bit by bit. */
+/* Has room for all parts of a request; some go out bit by bit. */
 static bool room_for(const evzk_session *s, const struct evzk__request *r)
 {
     uint32_t room = s->window > s->requests.in_flight
@@ -532,7 +561,7 @@ static bool room_for(const evzk_session *s, const struct evzk__request *r)
         return true; /* The lease does not wait: it has a slot of its own. */
     if (evzk__batch_takes(s, r))
         return room > 0 && evzk__batch_room(s);
-    return room >= (r->op == EVZK__GETS ? 1 : r->parts);
+    return room >= (answers_each(r) ? 1 : r->parts);
 }
 
 /* A transaction of one delete is a delete. */
@@ -583,10 +612,28 @@ static void send_all(evzk_session *s, struct evzk__request *r)
         r->parts = lead(r) + 1;
     count_create(r, 1);
     parts = r->parts;
-    if (r->op == EVZK__GETS)
+    if (answers_each(r))
         parts = 1; /* It may be answered, and changed, while it is sent. */
     while (parts-- > 0 && send_one(s, r))
         ;
+}
+
+/* Machines are still to be told what has happened: those that one event wakes
+ * then share one listing.  Not for ever. */
+static bool awaits_company(const evzk_session *s)
+{
+    return !TAILQ_EMPTY(&s->running) && s->requests.put_off < COMPANY;
+}
+
+static void count_put_off(evzk_session *s)
+{
+    bool waits = !TAILQ_EMPTY(&s->requests.queue[EVZK__LIST]) &&
+                 !TAILQ_EMPTY(&s->running);
+
+    if (!waits)
+        s->requests.put_off = 0;
+    else if (s->requests.put_off < COMPANY)
+        s->requests.put_off++;
 }
 
 /* While a sweep is under way only the lease's question goes out: what a machine
@@ -600,7 +647,7 @@ static struct evzk__request *next_request(evzk_session *s)
                                       ? evzk__arrival_next(s)
                                       : TAILQ_FIRST(&s->requests.queue[i]);
 
-        if (r)
+        if (r && !(i == EVZK__LIST && awaits_company(s)))
             return r;
     }
     return NULL;
@@ -611,6 +658,7 @@ bool evzk__requests_flush(evzk_session *s, int64_t deadline_us)
     struct evzk__request *r;
     unsigned n = 0;
 
+    count_put_off(s);
     if (evzk__now_us() >= s->send_at)
         s->send_at = 0;
     while ((r = next_request(s)) != NULL) {

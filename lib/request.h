@@ -15,18 +15,21 @@
 #include "queue.h"
 
 enum evzk__op {
-    EVZK__SYNC,        /* Asks the leader whether the session is alive. */
-    EVZK__DELETE,      /* Deletes <dir>/<name>, and <dir> if it is ours. */
-    EVZK__UNWATCH,     /* Takes the watch off <dir>/<name>, if unused. */
-    EVZK__PARENTS,     /* Makes what is missing above <dir>. */
-    EVZK__MKDIR,       /* Makes <dir> alone. */
-    EVZK__RMDIR,       /* Deletes <dir>, if it is empty. */
-    EVZK__LOOK,        /* Stat of <dir>/<name>; takes no permission. */
-    EVZK__LIST,        /* Children of <dir>; shared. */
+    EVZK__SYNC,    /* Asks the leader whether the session is alive. */
+    EVZK__DELETE,  /* Deletes <dir>/<name>, and <dir> if it is ours. */
+    EVZK__REMOVE,  /* Deletes <dir>/<name>, which is another's, alone. */
+    EVZK__UNWATCH, /* Takes the watch off <dir>/<name>, if unused. */
+    EVZK__PARENTS, /* Makes what is missing above <dir>. */
+    EVZK__MKDIR,   /* Makes <dir> alone. */
+    EVZK__RMDIR,   /* Deletes <dir>, if it is empty. */
+    EVZK__SWAP,    /* Deletes <dir>/<old>, and creates another in its place. */
+    EVZK__LOOK,    /* Stat of <dir>/<name>; takes no permission. */
+    EVZK__LIST,    /* Children of <dir>; shared. */
     EVZK__SYNC_LIST,   /* The same, as the leader knows it now. */
     EVZK__SETTLE_LIST, /* The same, after all that this session ever wrote. */
     EVZK__WATCH,       /* Reads `own` and `pred`, and sets watches on them. */
     EVZK__GETS,        /* Reads <dir>/<names[i]>: a reply for each. */
+    EVZK__SETS,        /* Writes to <dir>/<sets[i].name>: the same. */
     EVZK__READ_DIR,    /* Reads <dir> itself. */
     EVZK__CREATE_LIST, /* Creates <dir>/<name><seq>, <dir> too if need be; then
                           children of <dir>, if we may be the only one. */
@@ -45,7 +48,31 @@ enum evzk__request_state {
 /* What is kept of the first part's answer. */
 struct evzk__first {
     int64_t czxid;
-    bool ours; /* The present session owns it. */
+    bool ours;       /* The present session owns it. */
+    bool told;       /* Its data is EVZK__UNLOCK, .. */
+    int32_t version; /* .. and that of its data. */
+};
+
+/* Who writes this to a contender asks it to let go. */
+#define EVZK__UNLOCK "unlock"
+
+/* A znode in the place of another.  Owned by who asks, until the reply. */
+struct evzk__swap {
+    const char *old;
+    char *created; /* Gets the number added, if `numbered`. */
+    const void *data;
+    uint32_t len, acl_count;
+    const evzk_acl *acl;
+    bool numbered;
+    int32_t version; /* That the old one must have; -1: any. */
+};
+
+/* A write to a znode, if it has this version. */
+struct evzk__set {
+    const char *name;
+    const void *data;
+    uint32_t len;
+    int32_t version;
 };
 
 /* One reply.  What it points to is borrowed for the call. */
@@ -53,7 +80,7 @@ struct evzk__reply {
     int rc;                   /* Of the last part. */
     int first_rc;             /* Of the first part of a compound request. */
     struct evzk__first first; /* The same. */
-    unsigned part; /* GETS: which one; `last` tells the last reply. */
+    unsigned part; /* GETS, SETS: which one; `last` tells the last reply. */
     bool last;
     bool listed;                    /* CREATE_LIST: children were asked for. */
     const struct evzk__result *res; /* Of the last part. */
@@ -80,10 +107,12 @@ struct evzk__request {
             struct evzk__watch *own, *pred;
             const char *pred_name;
         };
-        struct { /* GETS */
+        struct { /* GETS, SETS */
             char *const *names;
+            const struct evzk__set *sets;
             uint32_t n;
         };
+        struct evzk__swap *swap;               /* SWAP */
         struct {                               /* LIST */
             struct evzk__request_queue joined; /* Who shares it. */
             struct evzk__request *leader;      /* JOINED: whom it has joined. */
@@ -91,9 +120,11 @@ struct evzk__request {
     };
     int64_t czxid; /* Of the first part's answer. */
     uint32_t parts, sent, answered;
+    int32_t version; /* The same. */
     int16_t first_rc, last_rc;
     uint8_t op, state;
-    uint8_t tries;           /* Times it was sent anew, after an answer. */
+    uint8_t tries : 7;       /* Times it was sent anew, after an answer. */
+    uint8_t told : 1;        /* Data read first was EVZK__UNLOCK. */
     bool ours : 1;           /* The present session owns what was read first. */
     bool plain : 1;          /* MKDIR: never a container. */
     bool denied : 1;         /* It may not make its directory. */
@@ -115,6 +146,7 @@ struct evzk__requests {
     uint32_t queued, in_flight, n_batches;
     uint16_t fresh;     /* How often directories are found missing, of 65535. */
     uint16_t emptied;   /* How often ours are empty when we leave: the same. */
+    uint8_t put_off;    /* Turns for which listings have waited for company. */
     char path[2][8704]; /* Room to put paths together. */
 };
 
@@ -159,6 +191,9 @@ void evzk__request_answer(struct evzk_session *s, struct evzk__request *r,
                           const struct evzk__result *res);
 void evzk__request_answer_rc(struct evzk_session *s, struct evzk__request *r,
                              int rc);
+
+/* Adds the number that a server has given to a name, if it is this name. */
+void evzk__request_note_name(char *created, const char *name);
 
 /* Sends a transaction. */
 void evzk__request_send_batch(struct evzk_session *s, struct evzk__request *r,

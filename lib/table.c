@@ -3,17 +3,12 @@
 #include "machine.h"
 
 const char *const evzk__event_name[EVZK__EVENTS] = {
-    [EVZK__EV_REPLY] = "reply",
-    [EVZK__EV_DELETED] = "deleted",
-    [EVZK__EV_CHANGED] = "changed",
-    [EVZK__EV_SUSPENDED] = "suspended",
-    [EVZK__EV_STAYED] = "stayed",
-    [EVZK__EV_LEASE_END] = "lease end",
-    [EVZK__EV_RECONNECTED] = "reconnected",
-    [EVZK__EV_STOP] = "stop",
-    [EVZK__EV_EXPIRED] = "expired",
-    [EVZK__EV_CLOSED] = "closed",
-    [EVZK__EV_START] = "start"};
+    [EVZK__EV_REPLY] = "reply",         [EVZK__EV_DELETED] = "deleted",
+    [EVZK__EV_CHANGED] = "changed",     [EVZK__EV_SUSPENDED] = "suspended",
+    [EVZK__EV_STAYED] = "stayed",       [EVZK__EV_ASKED] = "asked",
+    [EVZK__EV_LEASE_END] = "lease end", [EVZK__EV_RECONNECTED] = "reconnected",
+    [EVZK__EV_STOP] = "stop",           [EVZK__EV_EXPIRED] = "expired",
+    [EVZK__EV_CLOSED] = "closed",       [EVZK__EV_START] = "start"};
 
 uint32_t evzk__row_events(const struct evzk__kind *kind, int state)
 {
@@ -26,9 +21,13 @@ uint32_t evzk__row_events(const struct evzk__kind *kind, int state)
     if (r->enter && r->react)
         on |= EVZK__ON(EVZK__EV_REPLY);
     if (r->flags & EVZK__WATCHES)
-        on |= EVZK__ON(EVZK__EV_DELETED) | EVZK__ON(EVZK__EV_CHANGED);
+        on |= EVZK__ON(EVZK__EV_DELETED);
+    if (r->flags & EVZK__WATCHES && kind->marks)
+        on |= EVZK__ON(EVZK__EV_CHANGED); /* Of its own znode. */
     if (r->flags & EVZK__STAYS)
         on |= EVZK__ON(EVZK__EV_STAYED);
+    if (r->flags & EVZK__HEEDS)
+        on |= EVZK__ON(EVZK__EV_ASKED);
     if (r->flags & EVZK__HOLDS)
         on |= EVZK__ON(EVZK__EV_SUSPENDED) | EVZK__ON(EVZK__EV_LEASE_END);
     if (r->flags & (EVZK__HOLDS | EVZK__RETRY))

@@ -1,5 +1,5 @@
 /* The list of all recipes' tables. */
 #include "recipes/kinds.h"
 
-const struct evzk__kind *const evzk__kinds[] = {&evzk__lock_kind,
-                                                &evzk__lock_query_kind, NULL};
+const struct evzk__kind *const evzk__kinds[] = {
+    &evzk__lock_kind, &evzk__lock_query_kind, &evzk__lock_revoke_kind, NULL};

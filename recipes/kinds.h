@@ -5,7 +5,8 @@
 
 #include "lib/machine.h"
 
-extern const struct evzk__kind evzk__lock_kind, evzk__lock_query_kind;
+extern const struct evzk__kind evzk__lock_kind, evzk__lock_query_kind,
+    evzk__lock_revoke_kind;
 
 /* NULL at the end. */
 extern const struct evzk__kind *const evzk__kinds[];

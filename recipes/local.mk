@@ -1,4 +1,7 @@
 libevzkcore_la_SOURCES += \
     recipes/kinds.c recipes/kinds.h \
-    recipes/lock.c \
-    recipes/lock_query.c
+    recipes/lock.c recipes/lock_own.h \
+    recipes/lock_calls.c \
+    recipes/lock_query.c \
+    recipes/lock_revoke.c recipes/lock_revoke.h \
+    recipes/lock_room.c

@@ -1,5 +1,15 @@
-/* Exclusive lock: one ephemeral sequential znode per contender.  The lowest
- * holds the lock; each of the others watches the one just before its own.
+/* Locks: one ephemeral sequential znode per contender, all in one queue.
+ *
+ *   <guid>-lock-<seq>    holds alone; waits for the one just before its own
+ *   <guid>-write-<seq>   the same, and can become a read lock
+ *   <guid>-read-<seq>    holds together with others that read; waits for the
+ *                        nearest before it that does not
+ *
+ * So one that holds alone wakes, when it leaves, all who read behind it up to
+ * the next that does not, and nobody else; and who reads behind a waiting
+ * writer does not pass it.  A write lock becomes a read lock by having its
+ * znode changed for one that reads, of the same number, in one transaction:
+ * there is no moment without it.
  *
  *   CREATING <--> MAKING_PARENTS
  *    |  ^  \
@@ -10,6 +20,9 @@
  *    |  `--> WATCHING     (somebody is before us)
  *    v
  *   CONFIRMING --> HELD --> DELETING --> ENDED
+ *                  ^  |
+ *                  |  v
+ *                SWAPPING     (a write lock becomes a read lock)
  *
  * The full diagram, made from the table below, is in doc/lock.svg.
  *
@@ -23,41 +36,21 @@
  * the end of the queue.  A directory whose sequence numbers are used up gives
  * the last ones again and again: whoever gets one gives up.
  */
-#include "evzk/lock.h"
+#include "recipes/lock_own.h"
 
 #include <string.h>
 
 #include "lib/mem.h"
-#include "lib/name.h"
+#include "lib/stand.h"
 #include "recipes/kinds.h"
 
-static const char mark[] = "-lock-";
-
-enum { OWN_MAX = EVZK__GUID_LEN + sizeof mark + 11 };
-
-/* What the caller gave for this lock alone. */
-struct given {
-    struct evzk__acl acl;
-    void *data; /* Owned; NULL: the session's. */
-    uint32_t len;
-};
-
-struct evzk_lock {
-    struct evzk__machine m;
-    char own[OWN_MAX]; /* Our znode; while not known, its prefix. */
-    uint8_t parents_made;
-    bool known : 1; /* We have a place in the queue. */
-    bool granted : 1, suspended : 1, released : 1;
-    bool told : 1;   /* The final event was reported, ahead of the end. */
-    bool broken : 1; /* Our place was lost to somebody's delete. */
-    bool second : 1; /* Nobody but `pred` was before us. */
-    bool try_once : 1, watch_own : 1;
-    char *pred; /* Owned: the znode we watch, when it is not ours. */
-    uint64_t token;
-    struct given *given; /* Owned; NULL: the session's serve. */
-    evzk_lock_cb *cb;    /* NULL once the caller freed us. */
-    void *arg;
-};
+const struct evzk__mark evzk__lock_marks[] = {
+    [EVZK_LOCK_EXCLUSIVE] = {"-lock-", 0},
+    [EVZK_LOCK_WRITE] = {"-write-", EVZK__MOVES},
+    [EVZK_LOCK_READ] = {"-read-", EVZK__SHARES},
+    [EVZK_LOCK_WRITE + LOCK_ROOM] = {"-write-wait-", EVZK__WAITS},
+    [EVZK_LOCK_READ + LOCK_ROOM] = {"-read-wait-", EVZK__WAITS | EVZK__SHARES},
+    {NULL, 0}};
 
 enum {
     CREATING,
@@ -68,6 +61,8 @@ enum {
     WATCHING,
     CONFIRMING,
     HELD,
+    ENTERING,
+    SWAPPING,
     DELETING,
     ENDED,
     STATES
@@ -75,11 +70,6 @@ enum {
 
 /* A container may go away between the making and our create; not for ever. */
 enum { PARENTS_TRIES = 8 };
-
-static struct evzk_lock *lock_of(struct evzk__machine *m)
-{
-    return evzk__container_of(m, struct evzk_lock, m);
-}
 
 /* May free the lock: touch nothing after. */
 static void tell(struct evzk_lock *l, evzk_lock_event ev, int rc)
@@ -121,6 +111,34 @@ static struct evzk__create_args args_of(struct evzk_lock *l)
     return a;
 }
 
+evzk_lock_mode evzk__lock_mode_named(const struct evzk__contender *c)
+{
+    if (c->flags & EVZK__SHARES)
+        return EVZK_LOCK_READ;
+    return c->flags & (EVZK__MOVES | EVZK__WAITS) ? EVZK_LOCK_WRITE
+                                                  : EVZK_LOCK_EXCLUSIVE;
+}
+
+int evzk__lock_name(const struct evzk_lock *l, char *out, unsigned mark)
+{
+    int rc = evzk__guid(out);
+
+    out += EVZK__GUID_LEN;
+    if (l->given && l->given->urgent) {
+        evzk__priority_print(out, l->given->priority.priority,
+                             l->given->priority.ageing);
+        out += strlen(out);
+    }
+    strcpy(out, evzk__lock_marks[mark].text);
+    return rc;
+}
+
+static unsigned first_mark(const struct evzk_lock *l)
+{
+    return l->given && l->given->urgent ? l->mode + (unsigned)LOCK_ROOM
+                                        : l->mode;
+}
+
 /* One GUID, one attempt: a name that was once sent is never sent again. */
 static void create(struct evzk__machine *m)
 {
@@ -131,11 +149,12 @@ static void create(struct evzk__machine *m)
     evzk__forget_own(m);
     evzk__unwatch_pred(m);
     l->known = false;
-    if (evzk__guid(l->own) != EVZK_OK) {
+    l->arrived = l->entering = false;
+    evzk__lock_calm(l);
+    if (evzk__lock_name(l, l->own, first_mark(l)) != EVZK_OK) {
         evzk__machine_finish(m, EVZK_ERR_INTERNAL);
         return;
     }
-    strcpy(l->own + EVZK__GUID_LEN, mark);
     args = args_of(l);
     evzk__create_list(m, &args);
     if (requeued)
@@ -162,9 +181,11 @@ static bool used_up(int32_t seq, const struct evzk__stat *dir)
     return (seq == INT32_MAX || seq < 0) && twice == 2u * INT32_MAX;
 }
 
-static int be_first(struct evzk_lock *l)
+/* Nobody is before it that it would have to wait for; or nobody at all. */
+static int be_first(struct evzk_lock *l, bool alone)
 {
     evzk__lead(&l->m);
+    l->m.leads = alone;
     return evzk__machine_move(
         &l->m, evzk__session_certain(l->m.s) ? HELD : CONFIRMING);
 }
@@ -189,31 +210,68 @@ static int wait_for(struct evzk_lock *l, const char *pred,
     return evzk__machine_move(&l->m, WATCHING);
 }
 
-/* Who is before us? */
-static int look(struct evzk_lock *l, const struct evzk__result *list)
+/* It waits for one before it in the room, or for the holders; or for nobody. */
+static int look_in_room(struct evzk_lock *l, const struct evzk__roll *roll,
+                        const char *pred)
 {
-    bool found;
-    size_t before;
-    const char *pred =
-        evzk__predecessor(&list->names, mark, l->own, &found, &before);
+    l->second = false;
+    if (pred && evzk__lock_look_round(l, roll) != EVZK_OK) {
+        evzk__requests_pause(l->m.s);
+        return evzk__machine_move(&l->m, LISTING);
+    }
+    return pred ? wait_for(l, pred, NULL) : evzk__machine_move(&l->m, ENTERING);
+}
+
+/* Who is before us? */
+static int look_at(struct evzk_lock *l, const struct evzk__result *list)
+{
+    struct evzk__stand stand;
     struct evzk__machine *ours;
 
+    evzk__stand(&stand, &list->names, evzk__lock_marks, l->own);
     if (!l->m.placed || used_up(l->m.seq, &list->stat))
         return evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
-    if (!found)
+    if (!stand.found)
         return lose_place(l);
-    if (!pred)
-        return be_first(l);
-    l->second = before == 1;
-    ours = evzk__queue_before(&l->m);
-    /* One that leads is the only one before us, or somebody was put there by
+    if (evzk__lock_waits(l))
+        return look_in_room(l, list->names.roll, stand.pred);
+    if (!stand.pred)
+        return be_first(l, stand.before == 0);
+    l->second = stand.next;
+    ours = l->mode == EVZK_LOCK_READ ? NULL : evzk__queue_before(&l->m);
+    /* One that reads is not told that it leads: others may read before it. One
+     * that leads is the only one before us, or somebody was put there by
      * hand: then who comes next is for a listing to say. */
-    if (!ours || strcmp(ours->own_watch.name, pred) != 0 ||
-        (ours->leads && before > 1))
+    if (!ours || strcmp(ours->own_watch.name, stand.pred) != 0 ||
+        (ours->leads && stand.before > 1))
         ours = NULL;
     if (ours && ours->passed)
-        return be_first(l);
-    return wait_for(l, pred, ours);
+        return be_first(l, true);
+    return wait_for(l, stand.pred, ours);
+}
+
+/* In the room all look at it in order, also one that looks alone. */
+static int look(struct evzk_lock *l, const struct evzk__result *list)
+{
+    struct evzk__result ordered = *list;
+    struct evzk__roll roll = {0};
+    int rc;
+
+    if (list->names.roll || !evzk__lock_waits(l))
+        return look_at(l, list);
+    ordered.names.roll = &roll;
+    rc = look_at(l, &ordered);
+    evzk__roll_free(&roll);
+    return rc;
+}
+
+static bool bars(const struct evzk_lock *l, const char *name)
+{
+    struct evzk__contender a, b;
+
+    return evzk__contender_parse(name, evzk__lock_marks, &a) &&
+           evzk__contender_parse(l->own, evzk__lock_marks, &b) &&
+           !(a.flags & EVZK__WAITS) && evzk__contender_bars(&a, &b);
 }
 
 /* Right behind one of our own nobody else can be, if that is still there when
@@ -222,22 +280,25 @@ static int look_around(struct evzk_lock *l)
 {
     struct evzk__machine *ours = evzk__queue_before(&l->m);
 
-    if (!ours || ours->passed || ours->seq < 0 || ours->seq >= INT32_MAX - 1 ||
-        l->m.seq != ours->seq + 1)
+    if (!ours || ours->passed || evzk__lock_waits(l) ||
+        !bars(l, ours->own_watch.name) || ours->seq < 0 ||
+        ours->seq >= INT32_MAX - 1 || l->m.seq != ours->seq + 1)
         return evzk__machine_move(&l->m, LISTING);
     l->second = false; /* For all we know. */
-    return wait_for(l, ours->own_watch.name, ours);
+    return wait_for(l, ours->own_watch.name,
+                    l->mode == EVZK_LOCK_READ ? NULL : ours);
 }
 
 static void take_place(struct evzk_lock *l, const struct evzk__first *stat)
 {
-    int32_t seq;
+    struct evzk__contender own;
 
     l->known = true;
     l->broken = false;
+    l->seen = 0;
     l->token = (uint64_t)stat->czxid;
-    if (evzk__seq_parse(l->own, mark, &seq))
-        evzk__queue_enter(&l->m, l->own, seq);
+    if (evzk__contender_parse(l->own, evzk__lock_marks, &own))
+        evzk__queue_enter(&l->m, l->own, own.seq);
 }
 
 static int created(struct evzk__machine *m, const struct evzk__event *e)
@@ -282,6 +343,72 @@ static int parents_made(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__machine_move(m, CREATING);
 }
 
+static void enter_queue(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+
+    if (evzk__lock_name(l, l->given->name, l->mode) != EVZK_OK)
+        evzk__machine_give_up(m, EVZK_ERR_INTERNAL, DELETING);
+    else
+        evzk__lock_swap(l, true);
+}
+
+/* The old name is kept where the new one was: it may be ours all the same. */
+static void rename_own(struct evzk_lock *l)
+{
+    char old[EVZK__NAME_MAX];
+
+    evzk__forget_own(&l->m);
+    strcpy(old, l->own);
+    strcpy(l->own, l->given->name);
+    strcpy(l->given->name, old);
+}
+
+static void come_in(struct evzk_lock *l, const struct evzk__first *stat)
+{
+    struct evzk__contender c;
+
+    l->token = (uint64_t)stat->czxid;
+    l->seen = 0;
+    evzk__lock_calm(l);
+    if (evzk__contender_parse(l->given->name, evzk__lock_marks, &c))
+        evzk__rename_own(&l->m, l->own, l->given->name, c.seq);
+}
+
+static int entered(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock *l = lock_of(m);
+    int rc = e->reply->rc;
+
+    if (rc == EVZK_ERR_CONNLOSS) {
+        rename_own(l);
+        l->entering = true;
+        return evzk__machine_move(m, RESOLVING);
+    }
+    if (rc == EVZK_OK)
+        come_in(l, &e->reply->first);
+    if (m->stopping)
+        return evzk__machine_move(m, DELETING);
+    if (rc == EVZK_ERR_NONODE)
+        return lose_place(l);
+    if (rc == EVZK_OK)
+        return evzk__machine_move(m, LISTING);
+    if (rc == EVZK_ERR_NODEEXISTS)
+        rc = EVZK_ERR_SEQUENCE; /* Nobody else has our GUID. */
+    return evzk__machine_give_up(m, rc, DELETING);
+}
+
+/* It was not done: the znode in the room is still ours, or was broken. */
+static int stay_in_room(struct evzk_lock *l)
+{
+    struct evzk__first stat = {.czxid = (int64_t)l->token};
+
+    rename_own(l);
+    l->entering = false;
+    take_place(l, &stat);
+    return evzk__machine_move(&l->m, l->m.stopping ? DELETING : LISTING);
+}
+
 /* A delete that must fail: its answer came after all that we ever wrote. */
 static void resolve(struct evzk__machine *m)
 {
@@ -300,10 +427,13 @@ static int resolved(struct evzk__machine *m, const struct evzk__event *e)
         return e->reply->rc;
     if (e->reply->rc == EVZK_OK)
         name = evzk__find_prefix(&e->reply->res->names, l->own);
-    if (name && strlen(name) < sizeof l->own) {
+    if (name && strlen(name) < OWN_MAX + (l->given ? EVZK__PRIORITY_MAX : 0)) {
         strcpy(l->own, name);
+        l->entering = false;
         return evzk__machine_move(m, m->stopping ? DELETING : ADOPTING);
     }
+    if (l->entering)
+        return stay_in_room(l);
     if (m->stopping)
         return evzk__machine_finish(m, m->rc);
     return evzk__machine_move(m, CREATING);
@@ -326,6 +456,8 @@ static int adopted(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk_lock *l = lock_of(m);
     const struct evzk__first *stat = &e->reply->first;
 
+    if (e->reply->rc == EVZK_ERR_NONODE && l->known)
+        return lose_place(l); /* In the room it was, and then in the queue. */
     if (e->reply->rc == EVZK_ERR_NONODE ||
         (e->reply->rc == EVZK_OK && !stat->ours))
         return evzk__machine_move(m, CREATING); /* Not ours after all. */
@@ -350,11 +482,24 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
     return look(lock_of(m), e->reply->res);
 }
 
+/* Somebody has written to our znode: each time once, and nothing but this word.
+ * False: the application wants no more of it. */
+static bool hear(struct evzk_lock *l, const struct evzk__first *own)
+{
+    bool anew = own->version != l->seen;
+
+    l->seen = own->version;
+    l->passed = anew && !own->told;
+    if (anew && own->told)
+        tell(l, EVZK_LOCK_REVOKE_REQUESTED, EVZK_OK);
+    return !l->m.stopping;
+}
+
 /* Only what stays is worth a watch of its own: most do not, and a deletion is
- * noticed by then at the latest. */
+ * noticed by then at the latest.  In the room it is how others tell us. */
 static bool wants_own_watch(const struct evzk_lock *l)
 {
-    return l->watch_own && l->m.stayed && !l->m.own_watch.armed;
+    return l->watch_own && (l->m.stayed || l->eager) && !l->m.own_watch.armed;
 }
 
 /* Not by exists: that would leave a watch where no znode ever comes. */
@@ -376,6 +521,10 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
         return lose_place(lock_of(m));
     if (own && reply->first_rc != EVZK_OK && reply->first_rc != EVZK_ERR_NOAUTH)
         return reply->first_rc;
+    if (own && reply->first_rc == EVZK_OK && !hear(lock_of(m), &reply->first))
+        return EVZK_OK;
+    if (own && lock_of(m)->passed && evzk__lock_waits(lock_of(m)))
+        return evzk__machine_move(m, LISTING);
     if (!m->req.pred)
         return EVZK_OK;
     if (reply->rc == EVZK_ERR_NONODE) {
@@ -410,6 +559,7 @@ static int watched(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK__EV_DELETED:
         return e->which == EVZK__OWN ? lose_place(lock_of(m))
                                      : moved_up(lock_of(m));
+    case EVZK__EV_ASKED:
     case EVZK__EV_SUSPENDED:
     case EVZK__EV_LEASE_END:
         break;
@@ -427,6 +577,8 @@ static int confirmed(struct evzk__machine *m, const struct evzk__event *e)
             return lose_place(lock_of(m));
         if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NOAUTH)
             return e->reply->rc;
+        if (e->reply->rc == EVZK_OK && !hear(lock_of(m), &e->reply->first))
+            return EVZK_OK;
         return evzk__session_certain(m->s) ? evzk__machine_move(m, HELD)
                                            : EVZK_OK;
     case EVZK__EV_DELETED:
@@ -434,6 +586,7 @@ static int confirmed(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK__EV_CHANGED:
         return evzk__machine_again(m);
     case EVZK__EV_STAYED:
+    case EVZK__EV_ASKED:
     case EVZK__EV_SUSPENDED:
     case EVZK__EV_LEASE_END:
         break;
@@ -446,7 +599,7 @@ static void hold(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
 
-    if (l->suspended || wants_own_watch(l))
+    if (l->suspended || l->unseen || l->reread || wants_own_watch(l))
         read_own(m);
     if (l->granted)
         return;
@@ -475,20 +628,66 @@ static int broken(struct evzk_lock *l)
     return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);
 }
 
+/* Of one that was changed for another, and the answer lost, all that is known
+ * is its name, which nobody else has. */
+static bool is_own(struct evzk_lock *l, const struct evzk__first *stat)
+{
+    struct given *given = l->given;
+
+    if (!l->swapped)
+        return (uint64_t)stat->czxid == l->token;
+    if (given->czxid == 0 && stat->ours)
+        given->czxid = stat->czxid;
+    return stat->czxid == given->czxid;
+}
+
 static int seen_again(struct evzk_lock *l, const struct evzk__reply *reply)
 {
     const struct evzk__first *stat = &reply->first;
 
     if (reply->rc == EVZK_ERR_NONODE ||
-        (reply->rc == EVZK_OK && (uint64_t)stat->czxid != l->token))
+        (reply->rc == EVZK_OK && !is_own(l, stat)))
         return broken(l);
     if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NOAUTH)
         return lose(l, reply->rc);
-    if (l->suspended && evzk__session_certain(l->m.s)) {
+    if (l->unseen) {
+        l->unseen = false;
+        tell(l, EVZK_LOCK_DOWNGRADED, EVZK_OK);
+    }
+    if (l->suspended && !l->m.stopping && evzk__session_certain(l->m.s)) {
         l->suspended = false;
         tell(l, EVZK_LOCK_RESUMED, EVZK_OK);
     }
+    if (reply->rc == EVZK_OK && !l->m.stopping)
+        hear(l, stat);
+    if (l->reread)
+        evzk__machine_ask(&l->m);
+    l->reread = false;
     return EVZK_OK;
+}
+
+void evzk__lock_swap(struct evzk_lock *l, bool numbered)
+{
+    struct evzk__create_args args = args_of(l);
+    struct evzk__swap *swap = &l->given->swap;
+
+    swap->old = l->own;
+    swap->created = l->given->name;
+    swap->numbered = numbered;
+    swap->version = numbered ? -1 : l->seen;
+    swap->data = args.data;
+    swap->len = args.len;
+    swap->acl = args.acl;
+    swap->acl_count = args.acl_count;
+    evzk__swap(&l->m, swap);
+}
+
+static void suspend(struct evzk_lock *l)
+{
+    if (!l->suspended) {
+        l->suspended = true;
+        tell(l, EVZK_LOCK_SUSPENDED, EVZK_OK);
+    }
 }
 
 static int held(struct evzk__machine *m, const struct evzk__event *e)
@@ -503,11 +702,10 @@ static int held(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK__EV_CHANGED:
     case EVZK__EV_STAYED:
         return evzk__machine_again(m);
+    case EVZK__EV_ASKED:
+        return evzk__machine_move(m, SWAPPING);
     case EVZK__EV_SUSPENDED:
-        if (!l->suspended) {
-            l->suspended = true;
-            tell(l, EVZK_LOCK_SUSPENDED, EVZK_OK);
-        }
+        suspend(l);
         return EVZK_OK;
     case EVZK__EV_LEASE_END:
         return lose(l, EVZK_ERR_LEASE);
@@ -515,7 +713,71 @@ static int held(struct evzk__machine *m, const struct evzk__event *e)
     return EVZK_OK;
 }
 
-static void drop(struct evzk__machine *m) { evzk__delete(m, lock_of(m)->own); }
+/* Again and again the same name, if need be: it is made once. */
+static void swap(struct evzk__machine *m)
+{
+    evzk__lock_swap(lock_of(m), false);
+}
+
+/* Others may still watch the old one, also some of ours. */
+static void take_swap(struct evzk_lock *l, int64_t czxid)
+{
+    evzk__rename_own(&l->m, l->own, l->given->name, l->m.seq);
+    l->mode = EVZK_LOCK_READ;
+    l->seen = 0;
+    l->given->czxid = czxid;
+    l->swapped = true;
+}
+
+/* No such znode: it was broken, or this was done before, and the answer lost.
+ * What is there now tells.  Another version: somebody has written to it, and
+ * that is to be heard first. */
+static int change(struct evzk_lock *l, const struct evzk__reply *reply)
+{
+    bool done = reply->rc == EVZK_OK, gone = reply->rc == EVZK_ERR_NONODE;
+
+    if (done || gone)
+        take_swap(l, done ? reply->first.czxid : 0);
+    l->reread = reply->rc == EVZK_ERR_BADVERSION;
+    if (l->m.stopping)
+        return evzk__machine_move(&l->m, DELETING);
+    /* Not: refused, and it writes as before. */
+    l->asked = done || gone || l->reread;
+    l->unseen = gone;
+    evzk__machine_move(&l->m, HELD);
+    if (!gone && !l->reread)
+        tell(l, EVZK_LOCK_DOWNGRADED, reply->rc);
+    return EVZK_OK;
+}
+
+static int swapped(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock *l = lock_of(m);
+
+    if (m->stopping && e->type != EVZK__EV_REPLY)
+        return EVZK_OK; /* What it holds is no news any more. */
+    switch (e->type) {
+    case EVZK__EV_REPLY:
+        return change(l, e->reply);
+    case EVZK__EV_SUSPENDED:
+        suspend(l);
+        return EVZK_OK;
+    case EVZK__EV_LEASE_END:
+        return lose(l, EVZK_ERR_LEASE);
+    case EVZK__EV_DELETED:
+    case EVZK__EV_CHANGED:
+    case EVZK__EV_STAYED:
+    case EVZK__EV_ASKED:
+        break;
+    }
+    return EVZK_OK;
+}
+
+static void drop(struct evzk__machine *m)
+{
+    evzk__lock_calm(lock_of(m));
+    evzk__delete(m, lock_of(m)->own);
+}
 
 static int dropped(struct evzk__machine *m, const struct evzk__event *e)
 {
@@ -536,10 +798,11 @@ static void late(struct evzk__machine *m)
     end_early(lock_of(m), m->rc);
 }
 
-static void destroy(struct evzk__machine *m)
+void evzk__lock_destroy(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
 
+    evzk__lock_calm(l);
     if (l->given) {
         evzk__acl_free(&l->given->acl);
         evzk__free(l->given->data);
@@ -559,142 +822,23 @@ static void destroy(struct evzk__machine *m)
 #define FRESH EVZK__FRESH
 #define WATCHES EVZK__WATCHES
 #define STAYS EVZK__STAYS
+#define HEEDS EVZK__HEEDS
 static const struct evzk__row rows[STATES] = {
 /* state           enter            react         on stop   on expiry flags                may move to */
-S(CREATING,        create,          created,      STAY,     CREATING, FRESH,               TO(CREATING)|TO(MAKING_PARENTS)|TO(RESOLVING)|TO(LISTING)|TO(WATCHING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
+S(CREATING,        create,          created,      STAY,     CREATING, FRESH,               TO(CREATING)|TO(MAKING_PARENTS)|TO(RESOLVING)|TO(LISTING)|TO(WATCHING)|TO(ENTERING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(MAKING_PARENTS,  make_parents,    parents_made, STAY,     CREATING, FRESH,               TO(CREATING)|TO(ENDED)),
-S(RESOLVING,       resolve,         resolved,     STAY,     CREATING, RETRY,               TO(CREATING)|TO(ADOPTING)|TO(DELETING)|TO(ENDED)),
+S(RESOLVING,       resolve,         resolved,     STAY,     CREATING, RETRY,               TO(CREATING)|TO(ADOPTING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
 S(ADOPTING,        adopt,           adopted,      DELETING, CREATING, RETRY,               TO(CREATING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
-S(LISTING,         list,            listed,       DELETING, CREATING, RETRY,               TO(CREATING)|TO(LISTING)|TO(WATCHING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
+S(LISTING,         list,            listed,       DELETING, CREATING, RETRY,               TO(CREATING)|TO(LISTING)|TO(WATCHING)|TO(ENTERING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(WATCHING,        watch,           watched,      DELETING, CREATING, RETRY|WATCHES|STAYS, TO(CREATING)|TO(LISTING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(CONFIRMING,      read_own,        confirmed,    DELETING, CREATING, RETRY|HOLDS|WATCHES, TO(CREATING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
-S(HELD,            hold,            held,         DELETING, ENDED,    RETRY|HOLDS|WATCHES|STAYS, TO(DELETING)|TO(ENDED)),
+S(HELD,            hold,            held,         DELETING, ENDED,    RETRY|HOLDS|WATCHES|STAYS|HEEDS, TO(SWAPPING)|TO(DELETING)|TO(ENDED)),
+S(ENTERING,        enter_queue,      entered,      STAY,     CREATING, 0,                   TO(CREATING)|TO(RESOLVING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
+S(SWAPPING,        swap,            swapped,      STAY,     ENDED,    RETRY|HOLDS,         TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(DELETING,        drop,            dropped,      STAY,     ENDED,    RETRY,               TO(ENDED)),
 S(ENDED,           end,             NULL,         STAY,     STAY,     EVZK__FINAL,         0),
 };
 /* clang-format on */
 
-const struct evzk__kind evzk__lock_kind = {"lock", mark, rows,
-                                           STATES, late, destroy};
-
-static bool options_ok(const evzk_lock_options *o)
-{
-    for (size_t i = 0; i < sizeof o->reserved / sizeof o->reserved[0]; i++) {
-        if (o->reserved[i])
-            return false;
-    }
-    return o->data_len <= EVZK_LOCK_DATA_MAX && (o->data || o->data_len == 0);
-}
-
-static int take_given(struct evzk_lock *l, const evzk_lock_options *o)
-{
-    int rc;
-
-    if (!o->data && !o->acl && !o->acl_count)
-        return EVZK_OK;
-    l->given = evzk__zalloc(sizeof *l->given);
-    if (!l->given)
-        return EVZK_ERR_NOMEM;
-    rc = evzk__acl_copy(&l->given->acl, o->acl, o->acl_count);
-    if (rc != EVZK_OK || !o->data)
-        return rc;
-    l->given->data = evzk__memdup(o->data, o->data_len);
-    l->given->len = (uint32_t)o->data_len;
-    return l->given->data ? EVZK_OK : EVZK_ERR_NOMEM;
-}
-
-static int take_options(struct evzk_lock *l, const evzk_lock_options *o)
-{
-    int rc = take_given(l, o);
-
-    if (rc != EVZK_OK)
-        return rc;
-    l->try_once = o->try_once;
-    l->watch_own = !o->no_own_watch;
-    l->m.no_requeue = o->no_requeue;
-    return EVZK_OK;
-}
-
-int evzk_lock_acquire(evzk_session *s, const char *path,
-                      const evzk_lock_options *opt, evzk_lock_cb *cb, void *arg,
-                      evzk_lock **out)
-{
-    static const evzk_lock_options defaults;
-    struct evzk_lock *l;
-    int rc;
-
-    if (!opt)
-        opt = &defaults;
-    if (!s || !evzk__path_ok(path) || !cb || !out || !options_ok(opt))
-        return EVZK_ERR_INVAL;
-    rc = evzk__session_check(s);
-    if (rc != EVZK_OK)
-        return rc;
-    l = evzk__zalloc(sizeof *l);
-    if (!l)
-        return EVZK_ERR_NOMEM;
-    l->cb = cb;
-    l->arg = arg;
-    rc = take_options(l, opt);
-    if (rc == EVZK_OK)
-        rc = evzk__machine_init(&l->m, s, &evzk__lock_kind, path,
-                                opt->timeout_ms);
-    if (rc != EVZK_OK) {
-        destroy(&l->m);
-        return rc;
-    }
-    *out = l;
-    return EVZK_OK;
-}
-
-static int stop(struct evzk_lock *l, bool want_granted, int rc)
-{
-    if (!l)
-        return EVZK_ERR_INVAL;
-    if (!l->m.ended && evzk__session_forked(l->m.s))
-        return EVZK_ERR_FORKED;
-    if (l->m.ended || l->m.stopping || l->granted != want_granted)
-        return EVZK_ERR_STATE;
-    l->released = want_granted;
-    evzk__machine_stop(&l->m, rc);
-    return EVZK_OK;
-}
-
-int evzk_lock_cancel(evzk_lock *l) { return stop(l, false, EVZK_ERR_CANCELED); }
-
-int evzk_lock_release(evzk_lock *l) { return stop(l, true, EVZK_OK); }
-
-void evzk_lock_free(evzk_lock *l)
-{
-    if (l) {
-        l->cb = NULL;
-        evzk__machine_stop(&l->m, EVZK_ERR_CANCELED);
-        evzk__machine_unref(&l->m);
-    }
-}
-
-bool evzk_lock_held(const evzk_lock *l)
-{
-    return l && l->granted && !l->m.ended && !l->m.stopping &&
-           l->m.gen == l->m.s->gen && evzk_session_lease_ms(l->m.s) > 0;
-}
-
-uint32_t evzk_lock_lease_ms(const evzk_lock *l)
-{
-    return evzk_lock_held(l) ? evzk_session_lease_ms(l->m.s) : 0;
-}
-
-uint64_t evzk_lock_token(const evzk_lock *l)
-{
-    return l && l->granted ? l->token : 0;
-}
-
-const char *evzk_lock_node(const evzk_lock *l)
-{
-    return l && l->known ? l->own : "";
-}
-
-const char *evzk_lock_state(const evzk_lock *l)
-{
-    return l ? evzk__machine_state(&l->m) : "";
-}
+const struct evzk__kind evzk__lock_kind = {
+    "lock", evzk__lock_marks, rows, STATES, late, evzk__lock_destroy};

@@ -12,11 +12,9 @@
 
 #include "evzk/lock.h"
 #include "lib/mem.h"
-#include "lib/name.h"
 #include "lib/os.h"
 #include "recipes/kinds.h"
-
-static const char mark[] = "-lock-";
+#include "recipes/lock_own.h"
 
 struct evzk_lock_query {
     struct evzk__machine m;
@@ -51,31 +49,41 @@ static void clear(struct evzk_lock_query *q)
     q->failed = EVZK_OK;
 }
 
+static struct evzk__contender place_of(const evzk_contender *c)
+{
+    struct evzk__contender place = {0};
+
+    evzk__contender_parse(c->node, evzk__lock_marks, &place);
+    return place;
+}
+
 static int in_order(const void *pa, const void *pb)
 {
-    const evzk_contender *a = pa, *b = pb;
-    int32_t sa = 0, sb = 0;
+    struct evzk__contender a = place_of(pa), b = place_of(pb);
 
-    evzk__seq_parse(a->node, mark, &sa);
-    evzk__seq_parse(b->node, mark, &sb);
-    return evzk__seq_before(a->node, sa, b->node, sb) ? -1 : 1;
+    if ((a.flags ^ b.flags) & EVZK__WAITS)
+        return b.flags & EVZK__WAITS ? -1 : 1; /* The room is behind. */
+
+    return evzk__contender_before(&a, &b) ? -1 : 1;
 }
 
 static int copy_names(struct evzk_lock_query *q,
                       const struct evzk__names *names)
 {
-    int32_t seq;
+    struct evzk__contender c;
 
     q->v = evzk__zalloc(names->n * sizeof *q->v);
     q->names = evzk__zalloc(names->n * sizeof *q->names);
     if (!q->v || !q->names)
         return EVZK_ERR_NOMEM;
     for (size_t i = 0; i < names->n; i++) {
-        if (!evzk__seq_parse(names->v[i], mark, &seq))
+        if (!evzk__contender_parse(names->v[i], evzk__lock_marks, &c))
             continue;
         q->v[q->n].node = evzk__strdup(names->v[i]);
         if (!q->v[q->n].node)
             return EVZK_ERR_NOMEM;
+        q->v[q->n].mode = evzk__lock_mode_named(&c);
+        q->v[q->n].priority = c.priority;
         q->n++;
     }
     if (q->n > 1)
@@ -118,12 +126,22 @@ static int note(evzk_contender *c, const struct evzk__result *res)
     int64_t age = evzk__wall_ms() - res->stat.ctime_ms;
 
     c->session = res->stat.owner;
-    c->token = (uint64_t)res->stat.czxid;
+    if (!(place_of(c).flags & EVZK__WAITS))
+        c->token = (uint64_t)res->stat.czxid;
     c->created_ms = res->stat.ctime_ms;
     c->age_ms = age > 0 ? age : 0;
     c->data_len = res->len;
     c->data = evzk__memdup(res->data, res->len);
     return c->data ? EVZK_OK : EVZK_ERR_NOMEM;
+}
+
+/* The first in the queue, and those that share with it. */
+static bool holds(const struct evzk_lock_query *q, size_t i)
+{
+    bool share =
+        q->v[i].mode == EVZK_LOCK_READ && q->v[0].mode == EVZK_LOCK_READ;
+
+    return !(place_of(&q->v[i]).flags & EVZK__WAITS) && (i == 0 || share);
 }
 
 /* Leaves out those that have left. */
@@ -140,8 +158,8 @@ static void pack(struct evzk_lock_query *q)
         }
     }
     q->n = kept;
-    if (kept > 0)
-        q->v[0].holder = true;
+    for (size_t i = 0; i < kept && holds(q, i); i++)
+        q->v[i].holder = true;
 }
 
 static int answered(struct evzk__machine *m, const struct evzk__event *e)

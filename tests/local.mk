@@ -15,6 +15,7 @@ unit_tests = \
     tests/unit/test_net \
     tests/unit/test_queue \
     tests/unit/test_servers \
+    tests/unit/test_stand \
     tests/unit/test_tables
 EXTRA_DIST += tests/unit/unit.h tests/unit/unit_dir.h
 
@@ -22,6 +23,7 @@ real_tests = \
     tests/real/support/selftest \
     tests/real/test_batch \
     tests/real/test_dirs \
+    tests/real/test_example_herd \
     tests/real/test_lock \
     tests/real/test_lock_callbacks \
     tests/real/test_lock_doubt \
@@ -32,7 +34,10 @@ real_tests = \
     tests/real/test_lock_memory \
     tests/real/test_lock_operator \
     tests/real/test_lock_options \
+    tests/real/test_lock_priority \
     tests/real/test_lock_query \
+    tests/real/test_lock_revoke \
+    tests/real/test_lock_shared \
     tests/real/test_mended \
     tests/real/test_queue \
     tests/real/test_room \
@@ -112,10 +117,12 @@ AM_TESTS_ENVIRONMENT = \
         LIBEVENT_CFLAGS LIBEVENT_LIBS SIM_CFLAGS SIM_LIBS ZOOKEEPER_CFLAGS \
         EVZK_SRCDIR EVZK_BUILDDIR EVZK_ZK_PRIVATE;
 
-# Every rule of the frame proxy at every frame and byte: about a minute.
+# Every rule of the frame proxy at every frame and byte: some minutes.
 proxy: tests/real/sweep$(EXEEXT) libtestsupport.la
-	EVZK_ZK_PRIVATE='$(abs_top_srcdir)/tools/zk-private' \
-	    tests/real/sweep$(EXEEXT)
+	for r in lock lock-shared lock-revoke lock-priority; do \
+	    EVZK_ZK_PRIVATE='$(abs_top_srcdir)/tools/zk-private' \
+	        tests/real/sweep$(EXEEXT) --recipe $$r || exit 1; \
+	done
 
 # Known defects, each planted and caught: about a minute.
 museum:

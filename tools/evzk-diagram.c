@@ -15,10 +15,12 @@ static void node(const struct evzk__row *r)
         printf("shape=doublecircle, ");
     if (r->flags & EVZK__HOLDS)
         printf("style=\"filled,rounded\", fillcolor=\"#d8ecd8\", ");
-    printf("tooltip=\"%s%s%s%s%s\"];\n",
+    printf("tooltip=\"%s%s%s%s%s%s%s\"];\n",
            r->flags & EVZK__RETRY ? "repeated after a lost connection; " : "",
            r->flags & EVZK__HOLDS ? "hears of doubt and of the lease; " : "",
            r->flags & EVZK__WATCHES ? "hears of watches; " : "",
+           r->flags & EVZK__STAYS ? "hears when it has stayed; " : "",
+           r->flags & EVZK__HEEDS ? "hears what its user asks; " : "",
            r->flags & EVZK__FRESH ? "ends at once while unsent; " : "",
            r->flags & EVZK__FINAL ? "final" : "");
 }

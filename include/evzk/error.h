@@ -30,6 +30,7 @@ typedef enum evzk_error_class {
     X(INVAL,       -1, USAGE,     "invalid argument") \
     X(STATE,       -2, USAGE,     "not possible in this state") \
     X(FORKED,      -3, USAGE,     "the session belongs to the parent process") \
+    X(UPGRADE,     -4, USAGE,     "a read lock cannot become a write lock") \
     X(CANCELED,   -10, OUTCOME,   "canceled by the caller") \
     X(TIMEOUT,    -11, OUTCOME,   "the time-out passed") \
     X(BUSY,       -12, OUTCOME,   "held by another, and not to be waited for") \

@@ -1,10 +1,12 @@
 /**
  * @file evzk/lock.h
- * Exclusive lock on a path, held by at most one live session.  Fair: granted in
- * order of arrival.  No herd: each waiter watches only the one before it.
+ * Locks on a path: exclusive ones, held by at most one live session, and shared
+ * ones, held by one that writes or by many that read.  Fair: granted in order
+ * of arrival.  No herd: each waiter watches only the one that it waits for.
  *
- * Protocol: "Locks" of the ZooKeeper recipes page, with an own GUID in every
- * contender's name, so that a create of unknown outcome is found again.
+ * Protocol: "Locks" and "Shared locks" of the ZooKeeper recipes page, with an
+ * own GUID in every contender's name, so that a create of unknown outcome is
+ * found again.
  *
  * What no lock can promise: a process that is paused may write long after its
  * lock went to another.  Send the fencing token (evzk_lock_token()) with every
@@ -24,6 +26,16 @@ extern "C" {
 
 typedef struct evzk_lock evzk_lock; /**< One attempt to hold a lock. Opaque. */
 
+/** What a lock lets others do while it is held.  Locks of all modes on one path
+ * stand in one queue, and keep each other out. */
+typedef enum evzk_lock_mode {
+    EVZK_LOCK_EXCLUSIVE, /**< Nobody else holds it. */
+    EVZK_LOCK_WRITE,     /**< The same; can be downgraded to READ. */
+    /** Others may hold it, too, that READ.  It waits for the nearest before it
+     * that does not: a reader never passes a writer that waits. */
+    EVZK_LOCK_READ
+} evzk_lock_mode;
+
 /** What the callback reports. RELEASED, LOST and FAILED are final. */
 typedef enum evzk_lock_event {
     /** Held from now on, until SUSPENDED or a final event. */
@@ -36,6 +48,14 @@ typedef enum evzk_lock_event {
     /** Not held yet; the session expired or the znode was deleted by another,
      * so the wait goes on at the end of the queue. rc says why. */
     EVZK_LOCK_REQUEUED,
+    /** Held, as it was, and in mode READ from now on: others that read may hold
+     * it, too.  With an rc that is not 0 the server has refused, and the lock
+     * is what it was.  See evzk_lock_downgrade(). */
+    EVZK_LOCK_DOWNGRADED,
+    /** Held, or waiting, as it was; somebody asks to let go, and may take the
+     * lock away in a while: see evzk_lock_revoke_start().  Once for each time
+     * that it is asked. */
+    EVZK_LOCK_REVOKE_REQUESTED,
     /** Final. Was held; released as asked, and proved gone from the server. rc
      * is not 0 when the server refused to delete the znode: then it stands
      * until the session ends. */
@@ -47,15 +67,44 @@ typedef enum evzk_lock_event {
 } evzk_lock_event;
 
 /**
- * Reports progress: at most one GRANTED, then exactly one final event.  Always
- * called from the loop, never inside a call to this library.  Every function
- * of the library may be called from it, evzk_lock_free() included.
+ * Reports progress: at most one GRANTED, and in the end exactly one final
+ * event.  Always called from the loop, never inside a call to this library.
+ * Every function of the library may be called from it, evzk_lock_free()
+ * included.
  */
 typedef void evzk_lock_cb(evzk_lock *lock, evzk_lock_event event, int rc,
                           void *arg);
 
+/**
+ * Makes a lock of mode WRITE or READ one of several that are not equally
+ * urgent.  Among those that wait the lower number goes first, and equal ones in
+ * order of arrival; one that reads goes as soon as nobody more urgent that
+ * writes waits before it.  Who holds is never passed, only asked.
+ *
+ * Those without a priority, on the same path, do not wait with the others:
+ * nobody is more urgent.
+ */
+typedef struct evzk_lock_priority {
+    uint8_t priority; /**< 0 is the most urgent. */
+    /** Against starvation: one that is less urgent by 1 counts as come by so
+     * many contenders later, and no more.  So at most ageing * (difference of
+     * priorities) of those that come after it pass it.  0: any number.  All on
+     * one path should say the same. */
+    uint32_t ageing;
+    /** Ask those that hold it and are less urgent to let go, as
+     * evzk_lock_revoke_start() does. */
+    bool revoke;
+    /** With `revoke`: delete their znodes so long after they were asked; 0:
+     * never. */
+    uint32_t grace_ms;
+} evzk_lock_priority;
+
 /** Zero-initialize, then set what you need. Everything is copied. */
 typedef struct evzk_lock_options {
+    evzk_lock_mode mode; /**< 0: EVZK_LOCK_EXCLUSIVE. */
+    /** NULL: in order of arrival.  Not for EVZK_LOCK_EXCLUSIVE, and not with
+     * `no_own_watch`. */
+    const evzk_lock_priority *priority;
     /** Longest wait for GRANTED; 0 waits forever.  At its end FAILED with
      * EVZK_ERR_TIMEOUT comes on time, whatever the server does; the znode is
      * deleted in the background.  A cancel that is under way still ends when
@@ -72,6 +121,13 @@ typedef struct evzk_lock_options {
      * the next loss of connection, instead of within two probe intervals of the
      * grant, and later at once. */
     bool no_own_watch;
+    /** Watch the own znode at once, so that REVOKE_REQUESTED, and the end of a
+     * lock broken by an operator, come without delay: one request more for each
+     * lock.  Without it what was written to the znode is heard of within two
+     * probe intervals (of a sixth of the session's time-out) of the grant, or
+     * of the begin of the wait, and later at once.  A lock with a priority
+     * always does so.  Not with `no_own_watch`. */
+    bool revocable;
     /** Data of the znode, for people to see; NULL takes the session's. */
     const void *data;
     size_t data_len; /**< At most EVZK_LOCK_DATA_MAX. */
@@ -143,6 +199,35 @@ EVZK_API int evzk_lock_cancel(evzk_lock *lock);
 EVZK_API int evzk_lock_release(evzk_lock *lock);
 
 /**
+ * Turns a held lock of mode WRITE into one of mode READ, without a moment in
+ * which another that writes could hold it: what was written under it can be
+ * read in peace.  From this call on others that read may hold it, too, so write
+ * no more; DOWNGRADED tells that they may.  The token stays the same; the znode
+ * becomes another.
+ *
+ * @retval EVZK_OK        DOWNGRADED will come, unless the lock ends before.
+ * @retval EVZK_ERR_STATE Not granted, not of mode WRITE, asked already, given
+ *                        back, or ended.
+ * @retval EVZK_ERR_NOMEM, EVZK_ERR_INVAL, EVZK_ERR_FORKED; nothing has changed.
+ */
+EVZK_API int evzk_lock_downgrade(evzk_lock *lock);
+
+/**
+ * Says why there is no way back: two who read and both want to write would wait
+ * for each other for ever.  Release the lock, acquire one of mode WRITE, and
+ * look again at what was read.
+ *
+ * @retval EVZK_ERR_UPGRADE The lock is of mode READ.
+ * @retval EVZK_ERR_STATE   It is not: there is nothing to upgrade.
+ * @retval EVZK_ERR_INVAL, EVZK_ERR_FORKED.
+ */
+EVZK_API int evzk_lock_upgrade(evzk_lock *lock);
+
+/** The mode it was acquired in; READ from evzk_lock_downgrade() on.  NULL:
+ * EVZK_LOCK_EXCLUSIVE. */
+EVZK_API evzk_lock_mode evzk_lock_mode_of(const evzk_lock *lock);
+
+/**
  * Ends ownership, in any state; NULL is a no-op.  No callback follows.  A znode
  * that may exist is still deleted, in the background.
  */
@@ -156,7 +241,9 @@ EVZK_API uint32_t evzk_lock_lease_ms(const evzk_lock *lock);
 
 /**
  * The fencing token: greater than that of every earlier grant of this lock,
- * over re-creations of its directory too.  0 before GRANTED.
+ * over re-creations of its directory too.  0 before GRANTED.  Of mode READ:
+ * greater than that of every earlier grant that was not; those who read
+ * together have different tokens, in no order.
  */
 EVZK_API uint64_t evzk_lock_token(const evzk_lock *lock);
 
@@ -169,11 +256,17 @@ EVZK_API const char *evzk_lock_state(const evzk_lock *lock);
 
 /** One who holds a lock or waits for it. */
 typedef struct evzk_contender {
-    const char *node;   /**< Name of the znode in the lock's directory. */
-    bool holder;        /**< The first; the others wait, in this order. */
-    bool hidden;        /**< Its ACL denies reading: nothing below is known. */
-    int64_t session;    /**< Session that owns it; 0: a persistent znode. */
-    uint64_t token;     /**< The fencing token it has, or would have. */
+    const char *node; /**< Name of the znode in the lock's directory. */
+    /** The first; if that reads, those behind it too up to the next that does
+     * not.  The others wait, in this order. */
+    bool holder;
+    evzk_lock_mode mode; /**< What its name says that it is. */
+    uint8_t priority;    /**< The same; 0 for one without. */
+    bool hidden;         /**< Its ACL denies reading: nothing below is known. */
+    int64_t session;     /**< Session that owns it; 0: a persistent znode. */
+    /** The fencing token it has, or would have; 0: not known yet, of one that
+     * waits with a priority. */
+    uint64_t token;
     int64_t created_ms; /**< When, by the server's clock, since 1970. */
     int64_t age_ms;     /**< How long ago, if the clocks agree; never < 0. */
     const void *data;   /**< What it says of itself. */
@@ -205,6 +298,84 @@ EVZK_API int evzk_lock_query_start(evzk_session *s, const char *path,
 
 /** Ends ownership, in any state; NULL is a no-op.  No callback follows. */
 EVZK_API void evzk_lock_query_free(evzk_lock_query *query);
+
+/** Which contenders are asked to let go, and what if they do not.
+ * Zero-initialize, then set what you need. Everything is copied. */
+typedef struct evzk_lock_revoke_options {
+    /** In whose way they are: READ asks those only that do not read. */
+    evzk_lock_mode mode;
+    /** The znode of a contender (evzk_lock_node(), which is "" before it has
+     * one: that is EVZK_ERR_INVAL): only those before it are asked.  NULL: all
+     * who hold the lock, or wait in its queue. */
+    const char *before;
+    uint8_t priority; /**< Only those with this one, or less urgent. */
+    /** Delete the znodes of those that are still there `grace_ms` after they
+     * were asked: they hear LOST, or queue again. */
+    bool remove;
+    uint32_t grace_ms;
+    /** Longest wait for all to have gone; 0 waits for ever. */
+    uint32_t timeout_ms;
+    void *reserved[4]; /**< NULL. */
+} evzk_lock_revoke_options;
+
+/** What became of one that was asked. */
+typedef enum evzk_revoked_how {
+    EVZK_REVOKED_STAYS,   /**< Not known to have gone when this ended. */
+    EVZK_REVOKED_YIELDED, /**< It went by itself, or its session ended. */
+    EVZK_REVOKED_REMOVED  /**< Its znode was deleted by this operation. */
+} evzk_revoked_how;
+
+typedef struct evzk_revoked {
+    const char *node; /**< Name of the znode in the lock's directory. */
+    evzk_revoked_how how;
+} evzk_revoked;
+
+typedef struct evzk_lock_revoke evzk_lock_revoke; /**< One attempt. Opaque. */
+
+/**
+ * Hears the end, once: @p v has the @p n that were asked, in order, borrowed
+ * for the call.  rc is EVZK_OK when all of them have gone (with n 0 when nobody
+ * was in the way), EVZK_ERR_TIMEOUT, EVZK_ERR_CANCELED, or as
+ * evzk_lock_revoke_start() says.
+ */
+typedef void evzk_lock_revoke_cb(evzk_lock_revoke *revoke, int rc,
+                                 const evzk_revoked *v, size_t n, void *arg);
+
+/**
+ * Asks those who are in the way at @p path to let go, waits until they have
+ * gone, and, if so asked, deletes the znodes of those that do not go.
+ *
+ * A contender is asked by writing exactly "unlock" to its znode, which takes
+ * WRITE on it; it hears REVOKE_REQUESTED once, also if it was disconnected.
+ * Whoever comes later is not asked.  The grace time begins when the last one
+ * has been asked, and no znode is deleted before its end.
+ *
+ * @param opt  Copied, with all it points to; NULL: everybody, without force.
+ *
+ * @retval EVZK_OK  @p cb will be called, unless freed before.
+ * @retval EVZK_ERR_INVAL, EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED.
+ *
+ * Later: EVZK_ERR_NOAUTH (a znode may not be read, written to, or deleted),
+ * _NOMEM, _SERVER, _CLOSED, _AUTH.  Those that were asked stay so.
+ */
+EVZK_API int evzk_lock_revoke_start(evzk_session *s, const char *path,
+                                    const evzk_lock_revoke_options *opt,
+                                    evzk_lock_revoke_cb *cb, void *arg,
+                                    evzk_lock_revoke **out);
+
+/**
+ * Waits no more, and removes nobody who was not removed before; the callback
+ * comes with EVZK_ERR_CANCELED, and what has become of them so far.
+ *
+ * @retval EVZK_OK        The callback will come.
+ * @retval EVZK_ERR_STATE Ended, or canceled already.
+ * @retval EVZK_ERR_INVAL, EVZK_ERR_FORKED.
+ */
+EVZK_API int evzk_lock_revoke_cancel(evzk_lock_revoke *revoke);
+
+/** Ends ownership, in any state; NULL is a no-op.  No callback follows.  Nobody
+ * is asked, or removed, from now on. */
+EVZK_API void evzk_lock_revoke_free(evzk_lock_revoke *revoke);
 
 #ifdef __cplusplus
 }

@@ -48,7 +48,7 @@ static void usage(FILE *out)
           "  --server ADDR      on that server, not on a private one; it is\n"
           "                     HOST:PORT, an IPv4 address; works "
           "below " BENCH_ROOT "\n"
-          "  --way NAME         only raw, raw-piped or evzk: no ratios\n"
+          "  --way NAME         only that way, as raw or evzk: no ratios\n"
           "  --cold             do not warm the server up first\n\n"
           "Exit status: 0; 1 when a run failed; 2 for a wrong command line.\n"
           "Whether a goal was reached changes nothing.\n",

@@ -5,6 +5,7 @@
  * runs.c      one run: a process of its own, with a limit of time
  * workloads.c the list of what is measured
  * play*.c     the workloads themselves, the same for every way
+ * crew.c      several processes of one run
  * way_*.c     the ways: the raw C client, and evzk
  * plain.c     the C client on a libevent loop, without any library
  * batch.c     many creates or deletes in large transactions
@@ -27,6 +28,7 @@ enum {
     WINDOW = 1000, /* Requests in flight, as by the library's default. */
     SLICE = 1000,  /* Calls that an application makes in one turn. */
     PATH_SIZE = 192,
+    PROCESSES_MAX = 10,
     ROUNDS_MAX = 99,
     WAYS_MAX = 3
 };
@@ -84,7 +86,8 @@ struct way {
     int64_t (*watches)(void); /* How many it has set; NULL: does not know. */
 };
 
-extern const struct way way_raw, way_raw_steps, way_raw_piped, way_evzk;
+extern const struct way way_raw, way_raw_steps, way_raw_piped, way_evzk,
+    way_evzk_priority;
 
 struct workload {
     const char *name;
@@ -95,6 +98,9 @@ struct workload {
                                          compared with. */
     int raw_rounds;  /* The most rounds of the first way; 0: all. */
     bool one;        /* All on one path. */
+    int paths;       /* All on so many, by chance; 0: each on its own. */
+    int reads;       /* Shared: of 100, so many read; 0: exclusive. */
+    int priorities;  /* With one: so many different; 0: all the same. */
     bool dirs_there; /* Whatever the way, the directories are there. */
     const char *help;
 };
@@ -119,6 +125,8 @@ struct run {
     const char *servers;
     const char *dir; /* The locks are below it. */
     bool one;        /* All on one path. */
+    int paths;       /* As the workload says. */
+    int first;       /* Of the locks of this process, where it matters. */
     struct event_base *base;
     int64_t granted_ns, released_ns;        /* When it was that last. */
     void (*granted)(struct run *r, int i);  /* NULL: only counted. */
@@ -148,7 +156,11 @@ void run_clean(const char *servers);
 void run_open(struct run *r, const char *servers);
 void run_close(struct run *r);
 
+/* What lock @i of this process is. */
+enum mode { ALONE, WRITES, READS };
+
 void run_path(const struct run *r, int i, char path[PATH_SIZE]);
+enum mode run_mode(const struct run *r, int i);
 void run_granted(struct run *r, int i);
 void run_released(struct run *r, int i);
 
@@ -221,6 +233,7 @@ void play_idle(struct run *r);
 void play_one(struct run *r);
 void play_spread(struct run *r);
 void play_alternate(struct run *r);
+void play_shared(struct run *r);
 void play_waiting(struct run *r);
 
 /* ---- report.c ---- */

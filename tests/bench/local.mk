@@ -2,6 +2,7 @@
 bench_sources = \
     tests/bench/batch.c tests/bench/batch.h \
     tests/bench/bench.c tests/bench/bench.h \
+    tests/bench/crew.c \
     tests/bench/fill.c \
     tests/bench/goals.c \
     tests/bench/holder.c \
@@ -11,6 +12,7 @@ bench_sources = \
     tests/bench/play.c tests/bench/play.h \
     tests/bench/play_many.c \
     tests/bench/play_one.c \
+    tests/bench/play_shared.c \
     tests/bench/play_waiting.c \
     tests/bench/report.c \
     tests/bench/runs.c \

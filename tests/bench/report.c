@@ -94,10 +94,10 @@ static void cell(FILE *out, int width, struct spread s, int decimals)
 void report_header(FILE *out)
 {
     fprintf(out,
-            "%-34s %-9s %2s %23s %23s %18s %12s %13s %7s | %18s %8s %8s\n"
-            "%-34s %-9s %2s %23s %23s %18s %12s %13s %7s | %18s %8s %8s\n",
+            "%-34s %-13s %2s %23s %23s %18s %12s %13s %7s | %18s %8s %8s\n"
+            "%-34s %-13s %2s %23s %23s %18s %12s %13s %7s | %18s %8s %8s\n",
             "", "", "", "acquired or", "", "CPU of a lock", "memory",
-            "longest stall", "server", "paired with raw:", "", "", "workload",
+            "longest stall", "server", "paired with first:", "", "", "workload",
             "way", "N", "handed over /s", "released /s", "us, user+sys",
             "B/lock", "ms (own)", "req/lock", "rate", "release", "CPU");
 }
@@ -112,11 +112,11 @@ static void print_stall(FILE *out, const struct series *s, int way)
     fprintf(out, " %13s", text);
 }
 
-static void print_ratio(FILE *out, struct spread r)
+static void print_ratio(FILE *out, struct spread r, const char *first)
 {
     if (r.n > 0)
-        fprintf(out, "; %s (%s..%s) of raw's", number(r.median, 2),
-                number(r.min, 2), number(r.max, 2));
+        fprintf(out, "; %s (%s..%s) of %s's", number(r.median, 2),
+                number(r.min, 2), number(r.max, 2), first);
     fputs("\n", out);
 }
 
@@ -154,10 +154,10 @@ static void print_more(FILE *out, const struct series *s, int way)
 
         if (v.n == 0 || (more[k].m == OTHER && v.max == 0))
             continue;
-        fprintf(out, "%-34s %-9s %2s", "", s->w->ways[way]->name, "");
+        fprintf(out, "%-34s %-13s %2s", "", s->w->ways[way]->name, "");
         cell(out, 23, v, more[k].decimals);
         fprintf(out, " %s", more[k].text);
-        print_ratio(out, ratio_of(s, way, more[k].m));
+        print_ratio(out, ratio_of(s, way, more[k].m), s->w->ways[0]->name);
     }
 }
 
@@ -173,7 +173,7 @@ static int rounds_of(const struct series *s, int way)
 
 static void print_way(FILE *out, const struct series *s, int way)
 {
-    fprintf(out, "%-34s %-9s %2d", workload_title(s->w), s->w->ways[way]->name,
+    fprintf(out, "%-34s %-13s %2d", workload_title(s->w), s->w->ways[way]->name,
             rounds_of(s, way));
     cell(out, 23, spread_of(s, way, RATE), 0);
     cell(out, 23, spread_of(s, way, RELEASE), 0);

@@ -35,9 +35,29 @@ void fail(const char *format, ...)
 
 /* ---- In the process of the run ---- */
 
+/* A number that looks as if by chance (the mixing of MurmurHash3): two of one
+ * lock have nothing to do with each other. */
+static uint32_t chance(const struct run *r, int i, uint32_t which)
+{
+    uint32_t x = 2 * (uint32_t)(r->first + i) + which + 1;
+
+    x = (x ^ x >> 16) * 0x85ebca6b;
+    x = (x ^ x >> 13) * 0xc2b2ae35;
+    return x ^ x >> 16;
+}
+
 void run_path(const struct run *r, int i, char path[PATH_SIZE])
 {
+    if (r->paths)
+        i = (int)(chance(r, i, 0) % (uint32_t)r->paths);
     snprintf(path, PATH_SIZE, "%s/%06d", r->dir, r->one ? 0 : i);
+}
+
+enum mode run_mode(const struct run *r, int i)
+{
+    if (r->w->reads == 0)
+        return ALONE;
+    return chance(r, i, 1) % 100 < (uint32_t)r->w->reads ? READS : WRITES;
 }
 
 void run_granted(struct run *r, int i)
@@ -112,8 +132,12 @@ void run_feed(struct run *r, void (*call)(int i), int first, int n, int step)
 _Noreturn static void play(const struct workload *w, const struct way *way,
                            const char *servers, const char *dir, int fd)
 {
-    struct run r = {
-        .w = w, .way = way, .servers = servers, .dir = dir, .one = w->one};
+    struct run r = {.w = w,
+                    .way = way,
+                    .servers = servers,
+                    .dir = dir,
+                    .one = w->one,
+                    .paths = w->paths};
 
     signal(SIGPIPE, SIG_IGN);
     result_clear(&r.res);
@@ -130,6 +154,8 @@ static int dirs_of(const struct workload *w)
 {
     if (w->one)
         return 1;
+    if (w->paths)
+        return w->paths;
     return w->n < DIRS_MIN ? DIRS_MIN : w->n;
 }
 

@@ -1,4 +1,5 @@
-/* evzk with its default options, used as its manual says. */
+/* evzk with its default options, used as its manual says; and with a
+ * priority. */
 #include <event2/event.h>
 #include <evzk/evzk.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@ static struct {
     struct run *run;
     evzk_lock **lock;
     int locks;
+    bool urgent; /* With a priority. */
     bool up, closed;
 } self;
 
@@ -42,7 +44,7 @@ static void on_lock(evzk_lock *lock, evzk_lock_event event, int rc, void *arg)
         return;
     if (event != EVZK_LOCK_RELEASED || rc != EVZK_OK)
         r->n_other += !r->ending;
-    if (event == EVZK_LOCK_REQUEUED)
+    if (event < EVZK_LOCK_RELEASED)
         return;
     evzk_lock_free(lock);
     self.lock[i] = NULL;
@@ -68,8 +70,32 @@ static void open_session(struct run *r, const char *servers)
     wait_for(r->base, &self.up);
 }
 
+static void open_urgent(struct run *r, const char *servers)
+{
+    self.urgent = true;
+    open_session(r, servers);
+}
+
+static evzk_lock_options options_of(int i)
+{
+    static const evzk_lock_mode modes[] = {[ALONE] = EVZK_LOCK_EXCLUSIVE,
+                                           [WRITES] = EVZK_LOCK_WRITE,
+                                           [READS] = EVZK_LOCK_READ};
+    static evzk_lock_priority priority;
+    evzk_lock_options opt = {.mode = modes[run_mode(self.run, i)]};
+    int different = self.run->w->priorities;
+
+    if (self.urgent) {
+        priority.priority = (uint8_t)(different ? i % different : 0);
+        opt.mode = EVZK_LOCK_WRITE;
+        opt.priority = &priority;
+    }
+    return opt;
+}
+
 static void acquire(int i)
 {
+    evzk_lock_options opt = options_of(i);
     char path[PATH_SIZE];
     int rc;
 
@@ -78,7 +104,7 @@ static void acquire(int i)
     if (!self.lock)
         fail("evzk: out of memory");
     run_path(self.run, i, path);
-    rc = evzk_lock_acquire(self.s, path, NULL, on_lock, (void *)(intptr_t)i,
+    rc = evzk_lock_acquire(self.s, path, &opt, on_lock, (void *)(intptr_t)i,
                            &self.lock[i]);
     if (rc != EVZK_OK)
         fail("evzk: acquire: %s", evzk_strerror(rc));
@@ -120,3 +146,7 @@ static void end(void)
 
 const struct way way_evzk = {"evzk", true,      open_session, acquire, release,
                              busy,   connected, end,          watches};
+
+const struct way way_evzk_priority = {"evzk-priority", true,    open_urgent,
+                                      acquire,         release, busy,
+                                      connected,       end,     watches};

@@ -2,7 +2,9 @@
  * The C client without any library: what a program does that knows the recipe
  * and the client well, and trusts the network.  Create and listing go out back
  * to back; one that is not the first watches the one before it, and lists again
- * when that is gone.  As many requests are in flight as the library's default.
+ * when that is gone.  Of locks that are shared, one that reads watches the
+ * nearest before it that writes.  As many requests are in flight as the
+ * library's default.
  */
 #include <event2/event.h>
 #include <stdlib.h>
@@ -28,6 +30,9 @@ static struct {
     int flying; /* Requests. */
     bool piped;
 } self;
+
+/* In the order of enum mode. */
+static const char *const prefix[] = {"lock-", "write-", "read-"};
 
 static void list(int i);
 
@@ -85,6 +90,13 @@ static void watch(int i, const char *name)
           "get");
 }
 
+/* Is it in the way of @i? */
+static bool bars(const char *name, int i)
+{
+    return run_mode(self.run, i) != READS ||
+           strncmp(name, prefix[READS], strlen(prefix[READS])) != 0;
+}
+
 static void on_listed(int rc, const struct String_vector *names,
                       const void *data)
 {
@@ -97,7 +109,7 @@ static void on_listed(int rc, const struct String_vector *names,
     for (int32_t k = 0; k < names->count; k++) {
         int32_t seq = seq_of(names->data[k]);
 
-        if (seq < own && seq > best) {
+        if (seq < own && seq > best && bars(names->data[k], i)) {
             best = seq;
             before = names->data[k];
         }
@@ -135,7 +147,7 @@ static void start(int i)
     char dir[PATH_SIZE], path[PATH_SIZE + 8];
 
     run_path(self.run, i, dir);
-    snprintf(path, sizeof path, "%s/lock-", dir);
+    snprintf(path, sizeof path, "%s/%s", dir, prefix[run_mode(self.run, i)]);
     self.flying++;
     check(zoo_acreate2(self.p.zh, path, "host:12345", 10, &ZOO_OPEN_ACL_UNSAFE,
                        ZOO_EPHEMERAL | ZOO_SEQUENCE, on_created, &self.lock[i]),
@@ -156,7 +168,8 @@ static void stop(int i)
     char dir[PATH_SIZE], path[PATH_SIZE + 24];
 
     run_path(self.run, i, dir);
-    snprintf(path, sizeof path, "%s/lock-%010d", dir, self.lock[i].seq);
+    snprintf(path, sizeof path, "%s/%s%010d", dir,
+             prefix[run_mode(self.run, i)], self.lock[i].seq);
     self.flying++;
     check(zoo_adelete(self.p.zh, path, -1, on_deleted, &self.lock[i]),
           "delete");

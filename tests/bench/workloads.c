@@ -5,6 +5,10 @@
     {                                                                          \
         &way_raw, &way_evzk                                                    \
     }
+#define URGENT                                                                 \
+    {                                                                          \
+        &way_evzk, &way_evzk_priority                                          \
+    }
 #define DISTINCT(many)                                                         \
     {                                                                          \
         .name = "uncontended", .n = (many), .play = play_uncontended,          \
@@ -58,6 +62,41 @@ const struct workload workloads[] = {
      .processes = 2,
      .play = play_alternate,
      .ways = BOTH,
+     .one = true,
+     .help = "two processes pass one lock to each other: the latency"},
+    {.name = "read-mostly",
+     .n = 20000,
+     .processes = 4,
+     .play = play_shared,
+     .ways = BOTH,
+     .paths = 100,
+     .reads = 95,
+     .help = "1,000 clients share 100 locks, given back at once: 95% read"},
+    {.name = "write-mostly",
+     .n = 20000,
+     .processes = 4,
+     .play = play_shared,
+     .ways = BOTH,
+     .paths = 100,
+     .reads = 20,
+     .help = "the same: 20% read"},
+    {.name = "priority",
+     .n = 10000,
+     .play = play_uncontended,
+     .ways = URGENT,
+     .help = "distinct locks, all at once: with a priority, and without"},
+    {.name = "priority",
+     .n = 1000,
+     .play = play_one,
+     .ways = URGENT,
+     .one = true,
+     .priorities = 10,
+     .help = "waiters of one process on one lock, of ten priorities"},
+    {.name = "priority",
+     .n = 300,
+     .processes = 2,
+     .play = play_alternate,
+     .ways = URGENT,
      .one = true,
      .help = "two processes pass one lock to each other: the latency"},
     {.name = "waiting",

@@ -21,7 +21,8 @@ enum {
     PROGRESS_MS = 200
 };
 
-static const struct sweep_recipe *const recipes[] = {&sweep_lock};
+static const struct sweep_recipe *const recipes[] = {
+    &sweep_lock, &sweep_shared, &sweep_revoke, &sweep_priority};
 
 static void usage(FILE *to)
 {

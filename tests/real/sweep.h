@@ -63,7 +63,8 @@ struct sweep_recipe {
     void (*tell)(const void *scene, char *text, size_t size);
 };
 
-extern const struct sweep_recipe sweep_lock;
+extern const struct sweep_recipe sweep_lock, sweep_shared, sweep_revoke,
+    sweep_priority;
 
 void sweep_complain(const struct sweep_stage *stage, enum sweep_fault fault,
                     const char *format, ...)

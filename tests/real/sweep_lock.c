@@ -1,39 +1,57 @@
 /*
- * The exclusive lock's scenario: two contenders each acquire, hold and release.
- * The holder gives the lock back when the other stands in the queue, so each
- * part has every step of both: create, list, watch, grant, delete.
+ * The locks' scenarios, each between two contenders of which the first, the
+ * second, or both are behind the proxy:
  *
- * Must hold whatever the network does: never two at once, one grant and one
- * final event each, tokens that grow.
+ * lock           Both acquire, hold and release; the first gives it back when
+ *                the second stands in the queue, so each has every step:
+ * create, list, watch, grant, delete. lock-shared    One writes, another waits
+ * to read; the first downgrades, and both hold it. lock-revoke    One holds,
+ * another waits and has the first asked to let go; it does. lock-priority  One
+ * that is less urgent holds, a more urgent one waits in the room, and the first
+ * is asked by policy.
+ *
+ * Must hold whatever the network does: two at once only if both read, one grant
+ * and one final event each, tokens that grow, one request heard once.
  */
 #define _GNU_SOURCE 1
 #include "sweep.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum part { FAR_FIRST, NEAR_FIRST, BOTH_FAR };
+enum kind { EXCLUSIVE, SHARED, REVOKE, PRIORITY };
 
 static const char *const parts[] = {"holder", "waiter", "both", NULL};
 
 struct contender {
     evzk_lock *l;
     struct recorder rec;
-    bool far;
-    bool asked; /* To release. */
-    int grants;
+    bool far, released, down, told_down;
+    int grants, asked;
 };
 
 struct duel {
     struct sweep_stage *stage;
+    enum kind kind;
     struct contender c[2];
     evzk_lock_query *query;
     bool answered;
+    evzk_lock_revoke *revoke;
+    bool revoked;
 };
+
+static bool reads(const struct contender *c)
+{
+    return evzk_lock_mode_of(c->l) == EVZK_LOCK_READ;
+}
 
 static bool both_held(const struct duel *d)
 {
-    return d->c[0].l && d->c[1].l && evzk_lock_held(d->c[0].l) &&
-           evzk_lock_held(d->c[1].l);
+    const struct contender *a = &d->c[0], *b = &d->c[1];
+
+    return a->l && b->l && evzk_lock_held(a->l) && evzk_lock_held(b->l) &&
+           !(reads(a) && reads(b));
 }
 
 static void granted(struct duel *d, struct contender *c)
@@ -49,6 +67,18 @@ static void granted(struct duel *d, struct contender *c)
     d->stage->token = token;
 }
 
+static void note(struct duel *d, struct contender *c, evzk_lock_event event,
+                 int rc)
+{
+    if (event == EVZK_LOCK_GRANTED)
+        granted(d, c);
+    if (event == EVZK_LOCK_REVOKE_REQUESTED && ++c->asked > 1)
+        sweep_complain(d->stage, SWEEP_DOUBLED, "asked twice");
+    if (event == EVZK_LOCK_DOWNGRADED && (c->told_down || rc))
+        sweep_complain(d->stage, SWEEP_DOUBLED, "downgraded: %d", rc);
+    c->told_down = c->told_down || event == EVZK_LOCK_DOWNGRADED;
+}
+
 static void on_event(evzk_lock *l, evzk_lock_event event, int rc, void *arg)
 {
     struct duel *d = arg;
@@ -61,45 +91,106 @@ static void on_event(evzk_lock *l, evzk_lock_event event, int rc, void *arg)
     if (both_held(d))
         sweep_complain(d->stage, SWEEP_BOTH_HELD, "at %s",
                        lock_event_name(event));
-    if (event == EVZK_LOCK_GRANTED)
-        granted(d, c);
+    note(d, c, event, rc);
 }
 
 static void enter(struct duel *d, struct contender *c)
 {
+    bool first = c == &d->c[0];
     evzk_session *s = c->far ? d->stage->far : d->stage->near;
-    int rc = evzk_lock_acquire(s, d->stage->dir, NULL, on_event, d, &c->l);
+    evzk_lock_priority urgency = {.priority = first ? 5 : 1,
+                                  .revoke = d->kind == PRIORITY};
+    evzk_lock_options opt = {.mode = EVZK_LOCK_WRITE,
+                             .revocable = d->kind == REVOKE};
+    int rc;
 
+    if (d->kind == EXCLUSIVE)
+        opt.mode = EVZK_LOCK_EXCLUSIVE;
+    if (d->kind == SHARED && !first)
+        opt.mode = EVZK_LOCK_READ;
+    if (d->kind == PRIORITY)
+        opt.priority = &urgency;
+    rc = evzk_lock_acquire(s, d->stage->dir, &opt, on_event, d, &c->l);
     if (rc)
         support_fail("sweep: acquire: %d", rc);
 }
 
-static void begin(void *scene, struct sweep_stage *stage)
+static void begin(struct duel *d, enum kind kind, struct sweep_stage *stage)
 {
-    struct duel *d = scene;
     enum part part = (enum part)stage->part;
 
+    d->kind = kind;
     d->stage = stage;
     d->c[0].far = part != NEAR_FIRST;
     d->c[1].far = part != FAR_FIRST;
     enter(d, &d->c[0]);
-    if (part == BOTH_FAR)
+    if (kind == EXCLUSIVE && part == BOTH_FAR)
         enter(d, &d->c[1]);
 }
 
+static void begin_lock(void *scene, struct sweep_stage *stage)
+{
+    begin(scene, EXCLUSIVE, stage);
+}
+
+static void begin_shared(void *scene, struct sweep_stage *stage)
+{
+    begin(scene, SHARED, stage);
+}
+
+static void begin_revoke(void *scene, struct sweep_stage *stage)
+{
+    begin(scene, REVOKE, stage);
+}
+
+static void begin_priority(void *scene, struct sweep_stage *stage)
+{
+    begin(scene, PRIORITY, stage);
+}
+
+static bool over(const struct contender *c) { return c->rec.finals > 0; }
+
 static bool in_queue(const struct contender *c)
 {
-    return c->l && (c->rec.finals > 0 || evzk_lock_node(c->l)[0]);
+    return c->l && (over(c) || evzk_lock_node(c->l)[0]);
 }
 
 static void give_back(struct duel *d, struct contender *c)
 {
     int rc = evzk_lock_release(c->l);
 
-    c->asked = true;
+    c->released = true;
     if (rc || evzk_lock_held(c->l))
         sweep_complain(d->stage, SWEEP_WRONG, "release: %d%s", rc,
                        rc ? "" : ", and it is still held");
+}
+
+static void on_revoked(evzk_lock_revoke *revoke, int rc, const evzk_revoked *v,
+                       size_t n, void *arg)
+{
+    struct duel *d = arg;
+
+    (void)revoke;
+    if (d->revoked)
+        sweep_complain(d->stage, SWEEP_DOUBLED, "revoked twice");
+    d->revoked = true;
+    for (size_t i = 0; i < n; i++)
+        if (v[i].how != EVZK_REVOKED_YIELDED)
+            sweep_complain(d->stage, SWEEP_WRONG, "revoked: how %d", v[i].how);
+    if (rc)
+        sweep_complain(d->stage, SWEEP_WRONG, "revocation: %d", rc);
+}
+
+/* Those before the second one are asked: the first. */
+static void ask(struct duel *d)
+{
+    evzk_session *s = d->c[1].far ? d->stage->far : d->stage->near;
+    evzk_lock_revoke_options opt = {.mode = EVZK_LOCK_WRITE,
+                                    .before = evzk_lock_node(d->c[1].l)};
+
+    if (evzk_lock_revoke_start(s, d->stage->dir, &opt, on_revoked, d,
+                               &d->revoke) != EVZK_OK)
+        support_fail("sweep: revoke");
 }
 
 static void on_query(evzk_lock_query *query, int rc, const evzk_contender *v,
@@ -122,6 +213,8 @@ static void on_query(evzk_lock_query *query, int rc, const evzk_contender *v,
  */
 static bool is_ready(struct duel *d, const struct contender *c)
 {
+    if (!in_queue(&d->c[c == &d->c[0]]))
+        return false;
     if (d->stage->part != FAR_FIRST || !c->far)
         return true;
     if (!d->query && evzk_lock_query_start(d->stage->far, d->stage->dir,
@@ -130,22 +223,48 @@ static bool is_ready(struct duel *d, const struct contender *c)
     return d->answered && c->rec.last != EVZK_LOCK_SUSPENDED;
 }
 
+/* When has it held it long enough? */
+static bool is_done(struct duel *d, const struct contender *c)
+{
+    const struct contender *a = &d->c[0], *b = &d->c[1];
+
+    if (d->kind == EXCLUSIVE)
+        return is_ready(d, c);
+    if (d->kind == SHARED)
+        return (b->grants > 0 || over(b)) && (a->told_down || over(a));
+    return c == b || a->asked > 0;
+}
+
+static void push(struct duel *d)
+{
+    struct contender *a = &d->c[0];
+
+    if (d->kind == SHARED && !a->down && evzk_lock_held(a->l)) {
+        a->down = true;
+        if (evzk_lock_downgrade(a->l) != EVZK_OK)
+            sweep_complain(d->stage, SWEEP_WRONG, "downgrade");
+    }
+    if (d->kind == REVOKE && !d->revoke && !over(&d->c[1]))
+        ask(d);
+}
+
 static bool turn(void *scene)
 {
     struct duel *d = scene;
 
     if (both_held(d))
         sweep_complain(d->stage, SWEEP_BOTH_HELD, "between events");
-    if (!d->c[1].l && (d->c[0].grants > 0 || d->c[0].rec.finals > 0))
+    if (!d->c[1].l && (d->c[0].grants > 0 || over(&d->c[0])))
         enter(d, &d->c[1]);
+    if (d->c[1].l && in_queue(&d->c[1]))
+        push(d);
     for (int i = 0; i < 2; i++) {
         struct contender *c = &d->c[i];
 
-        if (c->l && !c->asked && evzk_lock_held(c->l) && in_queue(&d->c[!i]) &&
-            is_ready(d, c))
+        if (c->l && !c->released && evzk_lock_held(c->l) && is_done(d, c))
             give_back(d, c);
     }
-    return d->c[0].rec.finals > 0 && d->c[1].rec.finals > 0;
+    return over(&d->c[0]) && over(&d->c[1]) && (d->revoked || !d->revoke);
 }
 
 /* Released as asked; or lost, by one whose session was let die. */
@@ -181,6 +300,8 @@ static void end(void *scene)
     }
     evzk_lock_query_free(d->query);
     d->query = NULL;
+    evzk_lock_revoke_free(d->revoke);
+    d->revoke = NULL;
 }
 
 static void tell(const void *scene, char *text, size_t size)
@@ -190,17 +311,19 @@ static void tell(const void *scene, char *text, size_t size)
 
     for (int i = 0; i < 2; i++)
         state[i] = d->c[i].l ? evzk_lock_state(d->c[i].l) : "none";
-    snprintf(text, size, "[%s: %s] [%s: %s]", state[0], d->c[0].rec.text,
-             state[1], d->c[1].rec.text);
+    snprintf(text, size, "[%s: %s] [%s: %s]%s", state[0], d->c[0].rec.text,
+             state[1], d->c[1].rec.text, d->revoked ? " revoked" : "");
 }
 
-const struct sweep_recipe sweep_lock = {
-    .name = "lock",
-    .parts = parts,
-    .size = sizeof(struct duel),
-    .begin = begin,
-    .turn = turn,
-    .judge = judge,
-    .end = end,
-    .tell = tell,
-};
+#define RECIPE(recipe, kind)                                                   \
+    {                                                                          \
+        .name = (recipe), .parts = parts, .size = sizeof(struct duel),         \
+        .begin = (kind), .turn = turn, .judge = judge, .end = end,             \
+        .tell = tell                                                           \
+    }
+
+const struct sweep_recipe sweep_lock = RECIPE("lock", begin_lock);
+const struct sweep_recipe sweep_shared = RECIPE("lock-shared", begin_shared);
+const struct sweep_recipe sweep_revoke = RECIPE("lock-revoke", begin_revoke);
+const struct sweep_recipe sweep_priority =
+    RECIPE("lock-priority", begin_priority);

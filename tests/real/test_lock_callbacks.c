@@ -22,17 +22,19 @@ enum action {
 static const char *const action_name[ACTIONS] = {
     "release", "cancel", "free", "acquire", "query", "close", "free session"};
 
-enum { EVENTS = 7 };      /* From 1. */
+enum { EVENTS = 9 };      /* From 1. */
 enum { LONG_MS = 12000 }; /* Of a session whose lease ends, but not it. */
+
+static bool is_held(evzk_lock_event event)
+{
+    return event < EVZK_LOCK_RELEASED && event != EVZK_LOCK_REQUEUED;
+}
 
 /* What a call inside an event's callback must give. */
 static int wanted_rc(evzk_lock_event event, enum action a)
 {
-    bool held = event == EVZK_LOCK_GRANTED || event == EVZK_LOCK_SUSPENDED ||
-                event == EVZK_LOCK_RESUMED;
-
     if (a == RELEASE)
-        return held ? EVZK_OK : EVZK_ERR_STATE;
+        return is_held(event) ? EVZK_OK : EVZK_ERR_STATE;
     if (a == CANCEL)
         return event == EVZK_LOCK_REQUEUED ? EVZK_OK : EVZK_ERR_STATE;
     return EVZK_OK;
@@ -141,6 +143,14 @@ static void provoke(struct stage *st)
         WAIT(strcmp(evzk_lock_state(st->l), "WATCHING") == 0);
         raw_delete(op(), node_path(st->dir, evzk_lock_node(st->l)));
         break;
+    case EVZK_LOCK_DOWNGRADED:
+        WAIT(passed(st, "GRANTED"));
+        ck_assert_int_eq(evzk_lock_downgrade(st->l), EVZK_OK);
+        break;
+    case EVZK_LOCK_REVOKE_REQUESTED:
+        WAIT(passed(st, "GRANTED"));
+        raw_set(op(), node_path(st->dir, evzk_lock_node(st->l)), "unlock", 6);
+        break;
     case EVZK_LOCK_RELEASED:
         WAIT(passed(st, "GRANTED"));
         ck_assert_int_eq(evzk_lock_release(st->l), EVZK_OK);
@@ -193,7 +203,7 @@ static void check_end(struct stage *st)
     ck_assert_int_eq(st->rec.finals, 1);
     if (final)
         ck_assert_int_eq(st->after, 0);
-    else if (st->action == RELEASE && st->event < EVZK_LOCK_REQUEUED)
+    else if (st->action == RELEASE && is_held(st->event))
         ck_assert_int_eq(st->rec.last, EVZK_LOCK_RELEASED);
     else if (st->action == CANCEL && st->event == EVZK_LOCK_REQUEUED)
         ck_assert_int_eq(st->rec.last, EVZK_LOCK_FAILED);
@@ -215,10 +225,12 @@ static void end_others(struct stage *st)
 
 static void play(evzk_lock_event event, enum action action)
 {
+    static const evzk_lock_options write = {.mode = EVZK_LOCK_WRITE};
     struct stage st = {.event = event, .action = action, .dir = "/stage"};
 
     st.proxy = proxy_start(the_server());
-    if (event == EVZK_LOCK_REQUEUED || event == EVZK_LOCK_LOST)
+    if (event == EVZK_LOCK_REQUEUED || event == EVZK_LOCK_LOST ||
+        event == EVZK_LOCK_REVOKE_REQUESTED)
         peer_short(&st.p, proxy_address(st.proxy)); /* Heard after a while. */
     else
         peer_open(&st.p, proxy_address(st.proxy));
@@ -226,7 +238,8 @@ static void play(evzk_lock_event event, enum action action)
     if (waits(&st))
         claim_held(&st.blocker, st.rival.s, st.dir, NULL);
     ck_assert_int_eq(
-        evzk_lock_acquire(st.p.s, st.dir, NULL, on_event, &st, &st.l), EVZK_OK);
+        evzk_lock_acquire(st.p.s, st.dir, &write, on_event, &st, &st.l),
+        EVZK_OK);
     provoke(&st);
     end_lock(&st);
     end_others(&st);

@@ -58,6 +58,7 @@ sim_sources = \
     tests/sim/scene_lock_deeds.c \
     tests/sim/scene_lock_dirs.c \
     tests/sim/scene_lock_query.c \
+    tests/sim/scene_lock_revoke.c \
     tests/sim/scene_lock_rules.c \
     tests/sim/scene_lock_seen.c \
     tests/sim/scene_lock_tree.c \

@@ -107,6 +107,11 @@ bool player_forced(int64_t session) { return among(forced.session, session); }
 
 bool player_broken(int64_t czxid) { return among(forced.czxid, czxid); }
 
+void player_removed(int64_t czxid)
+{
+    forced.czxid[forced.czxids++ % FORCED] = czxid;
+}
+
 bool player_any_broken(void) { return forced.czxids > 0; }
 
 bool player_over(int64_t session)

@@ -35,7 +35,7 @@ static bool busy(int proc)
             return true;
     }
     return lock_world.planned[proc] > 0 || lock_asking(proc) ||
-           lock_world.deeds > 0;
+           lock_revoking(proc) || lock_world.deeds > 0;
 }
 
 static unsigned places_of(int proc)
@@ -101,6 +101,7 @@ void lock_maybe_close(int proc)
 static void release_due(intptr_t slot);
 static void cancel_due(intptr_t slot);
 static void free_due(intptr_t slot);
+static void down_due(intptr_t slot);
 
 static int index_of(const struct lock_slot *k)
 {
@@ -147,6 +148,25 @@ void lock_cancel(struct lock_slot *k)
         k->let_go = sim_now();
 }
 
+void lock_downgrade(struct lock_slot *k)
+{
+    bool may = k->granted && !k->ended && !k->release && !k->asked_down &&
+               k->plan->mode == EVZK_LOCK_WRITE;
+    int rc;
+
+    player_call((int)k->proc);
+    rc = evzk_lock_downgrade(k->l);
+    player_called((int)k->proc);
+    sim_say("p%d downgrade %d: %s", (int)k->proc, index_of(k),
+            evzk_errname(rc));
+    if (rc != (may ? EVZK_OK : EVZK_ERR_STATE) &&
+        !(may && rc == EVZK_ERR_NOMEM && player_starved((int)k->proc)))
+        sim_violation("downgrade of lock %d gave %s", index_of(k),
+                      evzk_errname(rc));
+    if (rc == EVZK_OK)
+        k->asked_down = sim_now();
+}
+
 void lock_free(struct lock_slot *k)
 {
     evzk_lock *l = k->l;
@@ -159,6 +179,7 @@ void lock_free(struct lock_slot *k)
     stage_cancel(release_due, index_of(k));
     stage_cancel(cancel_due, index_of(k));
     stage_cancel(free_due, index_of(k));
+    stage_cancel(down_due, index_of(k));
     player_call(proc);
     evzk_lock_free(l);
     player_called(proc);
@@ -194,6 +215,14 @@ static void cancel_due(intptr_t slot)
         lock_cancel(k);
 }
 
+static void down_due(intptr_t slot)
+{
+    struct lock_slot *k = &lock_world.slot[slot];
+
+    if (k->l && k->granted && !k->release && !k->ended && !k->asked_down)
+        lock_downgrade(k);
+}
+
 static void free_due(intptr_t slot)
 {
     struct lock_slot *k = &lock_world.slot[slot];
@@ -209,6 +238,8 @@ static void granted(struct lock_slot *k)
 
     if (k->ended || k->release)
         return;
+    if (plan->down_ms)
+        stage_at(us(plan->down_ms), proc, down_due, index_of(k));
     if (plan->hold_ms == 0)
         let_go(k);
     else
@@ -219,9 +250,9 @@ static void granted(struct lock_slot *k)
 
 static const char *name_of(evzk_lock_event ev)
 {
-    static const char *const names[] = {"?",       "GRANTED",  "SUSPENDED",
-                                        "RESUMED", "REQUEUED", "RELEASED",
-                                        "LOST",    "FAILED"};
+    static const char *const names[] = {
+        "?",          "GRANTED",          "SUSPENDED", "RESUMED", "REQUEUED",
+        "DOWNGRADED", "REVOKE_REQUESTED", "RELEASED",  "LOST",    "FAILED"};
 
     return ev >= 1 && ev <= EVZK_LOCK_FAILED ? names[ev] : names[0];
 }
@@ -244,6 +275,11 @@ static void on_lock(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
         return;
     if (ev == EVZK_LOCK_GRANTED)
         granted(k);
+    if (ev == EVZK_LOCK_REVOKE_REQUESTED && k->plan->yields && k->granted &&
+        !k->release)
+        lock_release(k);
+    if (k->l != l)
+        return;
     if (ev >= EVZK_LOCK_RELEASED && k->plan->linger_ms)
         stage_at(us(k->plan->linger_ms), (int)k->proc, free_due, slot);
     else if (ev >= EVZK_LOCK_RELEASED)
@@ -268,14 +304,22 @@ static int acquire(struct lock_slot *k)
                                  "world", "anyone"};
     const struct lock_plan *plan = k->plan;
     char data[2] = {'l', (char)('0' + index_of(k))};
-    evzk_lock_options opt = {.timeout_ms = plan->timeout_ms,
+    evzk_lock_options opt = {.mode = plan->mode,
+                             .timeout_ms = plan->timeout_ms,
                              .try_once = plan->try_once,
                              .no_requeue = plan->no_requeue,
                              .no_own_watch = plan->no_own_watch,
+                             .revocable = plan->revocable,
                              .data = data,
                              .data_len = sizeof data};
+    evzk_lock_priority urgency = {.priority = plan->priority,
+                                  .ageing = plan->ageing,
+                                  .revoke = plan->revoke,
+                                  .grace_ms = plan->grace_ms};
     int rc;
 
+    if (plan->urgent)
+        opt.priority = &urgency;
     if (plan->hidden || plan->own_acl) {
         opt.acl = plan->hidden ? &nobody : &own;
         opt.acl_count = 1;
@@ -393,5 +437,6 @@ bool lock_done(void)
         if (lock_world.planned[p])
             return false;
     }
-    return lock_world.deeds == 0 && !lock_asking(-1) && players_gone();
+    return lock_world.deeds == 0 && !lock_asking(-1) && !lock_revoking(-1) &&
+           players_gone();
 }

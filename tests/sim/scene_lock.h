@@ -13,6 +13,7 @@ enum {
     LOCK_SLOTS = 10,  /* And those that the explorer adds. */
     LOCK_NODES = 48,  /* Contenders seen in the tree, in all of a run. */
     LOCK_QUERIES = 4, /* Look-ups at a time. */
+    LOCK_REVOKES = 4, /* Revocations, in all of a run. */
     LOCK_TIMEOUT_MS = 1000
 };
 
@@ -23,9 +24,16 @@ struct lock_plan {
     int hold_ms;            /* From GRANTED to release; 0: at once, inside. */
     int cancel_ms, free_ms; /* From its start. */
     int linger_ms;          /* From its final event until it is freed. */
-    bool free_held;         /* Freed, not released. */
-    bool again;             /* The next plan, when it has ended and is freed. */
-    bool again_inside;      /* The same, inside GRANTED, when it is let go. */
+    evzk_lock_mode mode;
+    int down_ms;         /* Downgraded, from GRANTED; 0: not. */
+    bool urgent, revoke; /* It has a priority; it asks those with less. */
+    bool revocable;
+    bool yields; /* Lets go when it is asked to. */
+    uint8_t priority;
+    uint32_t ageing, grace_ms;
+    bool free_held;    /* Freed, not released. */
+    bool again;        /* The next plan, when it has ended and is freed. */
+    bool again_inside; /* The same, inside GRANTED, when it is let go. */
     bool try_once, no_requeue, no_own_watch, hidden;
     bool own_acl; /* One that is not the session's. */
     uint32_t timeout_ms;
@@ -44,7 +52,17 @@ enum lock_deed {
     LOCK_LATE,    /* It hears nothing for a short while. */
     LOCK_OFF,     /* Its follower is cut off, and no other is there. */
     LOCK_CLOSE,   /* It closes its session. */
-    LOCK_REMOVE   /* An operator deletes the directory `which`, if empty. */
+    LOCK_REMOVE,  /* An operator deletes the directory `which`, if empty. */
+    LOCK_REVOKE,  /* Process `which` revokes, as the scene says. */
+    LOCK_UNLOCK,  /* Somebody writes "unlock" to the znode of lock `which`. */
+    LOCK_SCRIBBLE /* Somebody writes something else. */
+};
+
+struct lock_revoke_plan {
+    evzk_lock_mode mode;
+    uint8_t priority;
+    bool remove;
+    uint32_t grace_ms, timeout_ms;
 };
 
 struct lock_scene {
@@ -53,6 +71,7 @@ struct lock_scene {
         enum lock_deed deed;
         int at_ms, which;
     } deed[LOCK_DEEDS];
+    struct lock_revoke_plan revoke;
     int route[SIM_PROCS]; /* The server that a process is with at first. */
     const char *chroot;
     bool make_chroot;
@@ -81,9 +100,13 @@ struct lock_slot {
     bool lapsed;       /* The lease has ended since the grant. */
     uint64_t guid;     /* Of the znode it had, a hash; 0: it may change. */
     int64_t listing;   /* In LISTING its server had applied this; 0: is not. */
-    uint64_t listing_on; /* By this connection. */
-    int64_t trips;       /* To be granted in so many; 0: no matter. */
-    bool used, granted, suspended, ended;
+    int64_t looked;    /* The same, of the last one. */
+    uint64_t listing_on;       /* By this connection. */
+    int64_t trips;             /* To be granted in so many; 0: no matter. */
+    int64_t asked_down, moved; /* Since when; the czxid of what came of it. */
+    int64_t undone, unheard;   /* Since when. */
+    int64_t revokes, heard;    /* Requests told; when the last was. */
+    bool used, granted, suspended, ended, told_down;
     bool release, cancel; /* Were asked for, with success. */
     bool freed, gone;     /* Its znode is proved gone. */
 };
@@ -96,6 +119,13 @@ struct lock_node {
     int16_t slot; /* Whose; -1: foreign. */
     bool live, seen;
     int64_t place;
+    bool shares, waits; /* It waits in the room. */
+    uint8_t priority;
+    int64_t handicap, born; /* The change of the tree at which it came. */
+    int64_t passed;         /* By those that came later. */
+    int64_t mzxid, asks;    /* Asked to let go so often. */
+    int64_t asked;          /* Since when its data says so; 0: it does not. */
+    int64_t first_asked;
     int64_t died; /* The change of the tree at which it was gone. */
     int64_t died_zxid, died_at;
     bool broken; /* Another deleted it. */
@@ -116,8 +146,10 @@ struct lock_world {
         int64_t count;   /* So many, with it. */
     } conn[SIM_PROCS];
     struct lock_place {
-        uint64_t last_token;
+        uint64_t last_token, last_alone; /* Of all, and of those not shared. */
         int64_t deaths, wakes;    /* Contenders gone; waiters that looked. */
+        int64_t concerned;        /* Waiters that those who went were before. */
+        int64_t touched, late;    /* Told to look; or not, and look in vain. */
         int64_t broken;           /* Of those gone, deleted by another. */
         int64_t again[SIM_PROCS]; /* Waiters that looked, for any reason. */
     } place[LOCK_PLACES];
@@ -137,6 +169,7 @@ bool lock_start(int proc, const struct lock_plan *plan);
 void lock_release(struct lock_slot *k);
 void lock_cancel(struct lock_slot *k);
 void lock_free(struct lock_slot *k);
+void lock_downgrade(struct lock_slot *k);
 void lock_maybe_close(int proc); /* When it has nothing left to do. */
 extern const char *const lock_calls[];
 bool lock_call(int proc, unsigned which);
@@ -177,20 +210,31 @@ void lock_check_end(void);
 
 /* scene_lock_tree.c */
 uint64_t lock_hash(const char *s, size_t n);
-bool lock_parse(const char *name, int32_t *seq); /* Is it a contender? */
+bool lock_bars(const struct lock_node *a, const struct lock_node *b);
 bool lock_before(const struct lock_node *a, const struct lock_node *b);
+int64_t lock_concerned(const struct lock_node *gone); /* Whom it barred. */
 void lock_look(void);                            /* Brings `node` up to date. */
 bool lock_was_broken(const struct lock_slot *k); /* A znode that it had. */
 const struct lock_node *lock_node_of(const struct lock_slot *k);
 const struct lock_node *lock_node_named(const char *name);
-/* Deletes a node, as an operator would. */
+/* As an operator would: deletes a node, or writes to it. */
 void lock_break(const struct lock_node *n);
+void lock_write(const struct lock_node *n, const char *data);
 
 /* scene_lock_query.c */
 bool lock_ask(int proc);
 bool lock_asking(int proc);   /* -1: anybody. */
 bool lock_ask_free(int proc); /* Gives a look-up up. */
 
-extern const struct sim_recipe sim_lock, sim_lock_query;
+/* scene_lock_revoke.c */
+bool lock_revoke(int proc, const struct lock_revoke_plan *plan);
+bool lock_revoking(int proc); /* -1: anybody. */
+bool lock_revoke_cancel(int proc);
+bool lock_revoke_free(int proc);
+/* Was this one, which has gone, deleted by one that may? */
+bool lock_removed(const struct lock_node *n);
+bool lock_removing(void); /* Might one have been? */
+
+extern const struct sim_recipe sim_lock, sim_lock_query, sim_lock_revoke;
 
 #endif

@@ -7,8 +7,10 @@
 #include "scene_lock.h"
 
 const char *const lock_calls[] = {
-    "release",    "cancel",   "free",          "acquire",      "query",
-    "free-query", "add-auth", "close-session", "free-session", NULL};
+    "release",      "cancel",     "free",     "acquire",
+    "query",        "free-query", "add-auth", "close-session",
+    "free-session", "downgrade",  "revoke",   "cancel-revoke",
+    "free-revoke",  NULL};
 
 enum call {
     RELEASE,
@@ -19,7 +21,11 @@ enum call {
     FREE_QUERY,
     AUTH,
     CLOSE,
-    FREE_SESSION
+    FREE_SESSION,
+    DOWNGRADE,
+    REVOKE,
+    CANCEL_REVOKE,
+    FREE_REVOKE
 };
 
 static struct lock_slot *first_of(int proc)
@@ -57,6 +63,8 @@ static bool on_lock(struct lock_slot *k, enum call what)
         lock_release(k);
     else if (what == CANCEL)
         lock_cancel(k);
+    else if (what == DOWNGRADE)
+        lock_downgrade(k);
     else
         lock_free(k);
     return true;
@@ -85,10 +93,14 @@ static bool on_session(int proc, enum call what)
 
 bool lock_call(int proc, unsigned which)
 {
+    static const struct lock_revoke_plan rough = {.remove = true,
+                                                  .grace_ms = 30};
+
     switch ((enum call)which) {
     case RELEASE:
     case CANCEL:
     case FREE:
+    case DOWNGRADE:
         return on_lock(first_of(proc), (enum call)which);
     case ACQUIRE:
         return start(proc);
@@ -98,6 +110,12 @@ bool lock_call(int proc, unsigned which)
         return lock_ask_free(proc);
     case AUTH:
         return add_auth(proc);
+    case REVOKE:
+        return lock_revoke(proc, &rough);
+    case CANCEL_REVOKE:
+        return lock_revoke_cancel(proc);
+    case FREE_REVOKE:
+        return lock_revoke_free(proc);
     case CLOSE:
     case FREE_SESSION:
         return on_session(proc, (enum call)which);

@@ -88,6 +88,15 @@ static void do_deed(enum lock_deed deed, int which)
     case LOCK_REMOVE:
         player_delete(lock_dir(which));
         break;
+    case LOCK_REVOKE:
+        lock_revoke(which, &lock_world.sc->revoke);
+        break;
+    case LOCK_UNLOCK:
+    case LOCK_SCRIBBLE:
+        n = lock_node_of(&lock_world.slot[which]);
+        if (n)
+            lock_write(n, deed == LOCK_UNLOCK ? "unlock" : "unlock!");
+        break;
     case LOCK_NO_DEED:
         break;
     }
@@ -102,14 +111,22 @@ static bool anybody_opening(void)
     return false;
 }
 
+/* The process that does it; -1: somebody else. */
+static int doer_of(intptr_t i)
+{
+    enum lock_deed deed = lock_world.sc->deed[i].deed;
+
+    return deed == LOCK_ASK || deed == LOCK_REVOKE
+               ? lock_world.sc->deed[i].which
+               : -1;
+}
+
 static void deed_due(intptr_t i)
 {
     enum lock_deed deed = lock_world.sc->deed[i].deed;
 
     if (anybody_opening()) {
-        stage_at(us(AGAIN_MS),
-                 deed == LOCK_ASK ? lock_world.sc->deed[i].which : -1, deed_due,
-                 i);
+        stage_at(us(AGAIN_MS), doer_of(i), deed_due, i);
         return;
     }
     lock_world.deeds--;
@@ -133,8 +150,6 @@ void lock_deeds_begin(void)
         if (deed == LOCK_NO_DEED)
             continue;
         lock_world.deeds++;
-        stage_at(us(lock_world.sc->deed[i].at_ms),
-                 deed == LOCK_ASK ? lock_world.sc->deed[i].which : -1, deed_due,
-                 i);
+        stage_at(us(lock_world.sc->deed[i].at_ms), doer_of(i), deed_due, i);
     }
 }

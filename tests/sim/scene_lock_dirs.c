@@ -179,8 +179,9 @@ static int64_t trips_of(const struct lock_slot *k)
     int proc = (int)k->proc, place = (int)k->place;
     const evzk_session *s = player_of(proc)->s;
 
-    if (!untouched(k) || foreign_in(place) || lock_asking(proc) ||
-        !evzk_session_lease_ms(s) || !evzk_session_connected(s))
+    if (!untouched(k) || k->plan->urgent || foreign_in(place) ||
+        lock_asking(proc) || !evzk_session_lease_ms(s) ||
+        !evzk_session_connected(s))
         return 0;
     if (ens_look(lock_dir(place), &seen))
         return TRIPS_THERE;
@@ -239,7 +240,10 @@ static void check_arrival(const struct lock_slot *k)
         return;
     for (; o < k; o++) {
         if (o->l && o->proc == k->proc && o->place == k->place && !o->granted &&
-            !o->ended && !o->cancel && untouched(o))
+            !o->ended && !o->cancel && untouched(o) && !o->plan->urgent &&
+            !k->plan->urgent &&
+            !(o->plan->mode == EVZK_LOCK_READ &&
+              k->plan->mode == EVZK_LOCK_READ))
             sim_violation("lock %d is granted, and %d asked before it",
                           (int)(k - lock_world.slot),
                           (int)(o - lock_world.slot));
@@ -336,7 +340,7 @@ void lock_dirs_check_end(void)
             continue;
         sim_say("tree %s is left%s", lock_dir(i),
                 d->soiled ? "" : ", and need not be");
-        if (!d->soiled && !player_any_broken())
+        if (!d->soiled && !player_any_broken() && !lock_removing())
             sim_violation("%s was made for a lock, and is left", lock_dir(i));
     }
 }

@@ -55,7 +55,7 @@ bool lock_ask_free(int proc)
 }
 
 static void check_one(const struct query *q, const evzk_contender *c,
-                      bool first)
+                      bool holds)
 {
     const struct lock_node *n = lock_node_named(c->node);
 
@@ -63,12 +63,14 @@ static void check_one(const struct query *q, const evzk_contender *c,
         sim_violation("a look-up tells of %s, which never was", c->node);
     else if (!n->live && n->died <= q->asked)
         sim_violation("a look-up tells of %s, which had gone", c->node);
-    else if (c->hidden
-                 ? c->session || c->token || c->data_len
-                 : c->session != n->owner || c->token != (uint64_t)n->czxid)
+    else if (c->hidden ? c->session || c->token || c->data_len
+                       : c->session != n->owner ||
+                             c->token != (n->waits ? 0 : (uint64_t)n->czxid))
         sim_violation("a look-up tells wrongly of %s", c->node);
-    if (c->holder != first)
+    if (c->holder != (holds && !(n && n->waits)))
         sim_violation("a look-up is wrong about who holds");
+    if (n && n->shares != (c->mode == EVZK_LOCK_READ))
+        sim_violation("a look-up is wrong about who reads");
     if (n && n->slot >= 0 && c->hidden != lock_world.slot[n->slot].plan->hidden)
         sim_violation("a look-up is wrong about who hides");
 }
@@ -84,10 +86,13 @@ static bool has(const evzk_contender *v, size_t n, const struct lock_node *node)
 
 static void check_all(const struct query *q, const evzk_contender *v, size_t n)
 {
+    bool all_read = true;
+
     for (size_t i = 0; i < n; i++) {
         const struct lock_node *a, *b;
 
-        check_one(q, &v[i], i == 0);
+        all_read = all_read && v[i].mode == EVZK_LOCK_READ;
+        check_one(q, &v[i], i == 0 || all_read);
         if (i == 0)
             continue;
         a = lock_node_named(v[i - 1].node);

@@ -38,7 +38,8 @@ static const struct player *player(const struct lock_slot *k)
 /* Its end could not be foreseen. */
 static bool excused(const struct lock_slot *k)
 {
-    return player_broken((int64_t)k->token) || player_forced(k->session);
+    return player_broken((int64_t)k->token) || player_broken(k->moved) ||
+           player_forced(k->session);
 }
 
 static bool expired_once(const struct player *p)
@@ -81,7 +82,8 @@ static void check_first(const struct lock_slot *k, const struct lock_node *own)
     /* One that came later with a lower number was made by hand. */
     for (; n < lock_world.node + lock_world.nodes; n++) {
         if (n->live && n->place == own->place && n->czxid < own->czxid &&
-            lock_before(n, own) && !makes_way(n, own) && !jumped(n, own))
+            lock_before(n, own) && lock_bars(n, own) && !makes_way(n, own) &&
+            !jumped(n, own))
             sim_violation("lock %d is granted, and %d is before it",
                           index_of(k), n->seq);
     }
@@ -90,7 +92,8 @@ static void check_first(const struct lock_slot *k, const struct lock_node *own)
 static void check_granted(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_named(evzk_lock_node(k->l));
-    uint64_t *last = &lock_world.place[k->place].last_token;
+    struct lock_place *pl = &lock_world.place[k->place];
+    bool shared = k->plan->mode == EVZK_LOCK_READ;
 
     k->session = evzk_session_id(player(k)->s);
     k->token = evzk_lock_token(k->l);
@@ -102,10 +105,12 @@ static void check_granted(struct lock_slot *k)
         check_first(k, own);
     if (excused(k))
         return;
-    if (k->token <= *last)
+    if (k->token <= (shared ? pl->last_alone : pl->last_token))
         sim_violation("lock %d: its token is not greater", index_of(k));
-    if (k->token > *last)
-        *last = k->token;
+    if (k->token > pl->last_token)
+        pl->last_token = k->token;
+    if (!shared && k->token > pl->last_alone)
+        pl->last_alone = k->token;
     if (!own || !own->live || own->slot != index_of(k))
         sim_violation("lock %d is granted without a znode", index_of(k));
     else if (own->owner != k->session || (uint64_t)own->czxid != k->token)
@@ -127,7 +132,7 @@ static bool lost_rc_ok(const struct lock_slot *k, int rc)
     if (rc == EVZK_ERR_EXPIRED)
         return expired_once(player(k));
     if (rc == EVZK_ERR_NODEGONE)
-        return player_broken((int64_t)k->token);
+        return player_broken((int64_t)k->token) || player_broken(k->moved);
     if (rc == EVZK_ERR_NOMEM)
         return false; /* What it takes to hold on is asked again. */
     if (rc == EVZK_ERR_LEASE)
@@ -214,6 +219,17 @@ static void check_gone(struct lock_slot *k, int rc)
         sim_violation("lock %d has ended, and its znode is there", index_of(k));
 }
 
+/* So often somebody has asked it, in all of its places. */
+static int64_t asks_of(const struct lock_slot *k)
+{
+    const struct lock_node *n = lock_world.node;
+    int64_t asks = 0;
+
+    for (; n < lock_world.node + lock_world.nodes; n++)
+        asks += n->slot == index_of(k) ? n->asks : 0;
+    return asks;
+}
+
 static bool in_turn(const struct lock_slot *k, evzk_lock_event ev)
 {
     if (k->ended)
@@ -227,6 +243,10 @@ static bool in_turn(const struct lock_slot *k, evzk_lock_event ev)
         return k->granted && k->suspended && !k->release;
     case EVZK_LOCK_REQUEUED:
         return !k->granted && !k->cancel;
+    case EVZK_LOCK_DOWNGRADED:
+        return k->granted && k->asked_down && !k->told_down && !k->release;
+    case EVZK_LOCK_REVOKE_REQUESTED:
+        return !k->release && !k->cancel && k->revokes < asks_of(k);
     case EVZK_LOCK_RELEASED:
         return k->granted && k->release;
     case EVZK_LOCK_LOST:
@@ -243,7 +263,11 @@ static bool rc_ok(const struct lock_slot *k, evzk_lock_event ev, int rc)
     case EVZK_LOCK_GRANTED:
     case EVZK_LOCK_SUSPENDED:
     case EVZK_LOCK_RESUMED:
+    case EVZK_LOCK_REVOKE_REQUESTED:
         return rc == EVZK_OK;
+    case EVZK_LOCK_DOWNGRADED:
+        return rc == EVZK_OK ||
+               (rc == EVZK_ERR_SERVER && ens_throttled((int)k->proc));
     case EVZK_LOCK_REQUEUED:
         return requeued_rc_ok(k, rc);
     case EVZK_LOCK_RELEASED:
@@ -256,8 +280,21 @@ static bool rc_ok(const struct lock_slot *k, evzk_lock_event ev, int rc)
     return false;
 }
 
+/* What was written to the old znode was heard before it went. */
+static void check_downgraded(const struct lock_slot *k)
+{
+    const struct lock_node *n = lock_world.node;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if ((uint64_t)n->czxid == k->token && !n->live && n->asked &&
+            n->asked > k->heard && !n->broken)
+            sim_violation("lock %d was asked to let go, and goes on reading",
+                          index_of(k));
+    }
+}
+
 /* The rules for what was told, and what is known from now on. */
-static void note_told(struct lock_slot *k, evzk_lock_event ev)
+static void note_told(struct lock_slot *k, evzk_lock_event ev, int rc)
 {
     if (ev == EVZK_LOCK_GRANTED) {
         check_granted(k);
@@ -270,6 +307,13 @@ static void note_told(struct lock_slot *k, evzk_lock_event ev)
         k->suspended = ev == EVZK_LOCK_SUSPENDED;
     if (ev == EVZK_LOCK_REQUEUED)
         k->guid = 0;
+    if (ev == EVZK_LOCK_DOWNGRADED && rc == EVZK_OK)
+        check_downgraded(k);
+    k->told_down = k->told_down || ev == EVZK_LOCK_DOWNGRADED;
+    if (ev == EVZK_LOCK_REVOKE_REQUESTED) {
+        k->revokes++;
+        k->heard = sim_now();
+    }
 }
 
 void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc)
@@ -280,7 +324,7 @@ void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc)
         sim_violation("lock %d: event %d with %s", index_of(k), ev,
                       evzk_errname(rc));
     lock_seen_told(k, ev);
-    note_told(k, ev);
+    note_told(k, ev, rc);
     if (ev < EVZK_LOCK_RELEASED)
         return;
     k->ended = true;
@@ -301,7 +345,7 @@ static void check_held(const struct lock_slot *k)
         sim_violation("lock %d is held, and should not be", index_of(k));
     if (excused(k))
         return;
-    if (!own || (uint64_t)own->czxid != k->token)
+    if (!own || ((uint64_t)own->czxid != k->token && own->czxid != k->moved))
         sim_violation("lock %d is held, and its znode is gone", index_of(k));
     else if (!ens_alive(own->owner))
         sim_violation("lock %d is held, and its session is over", index_of(k));
@@ -345,7 +389,7 @@ static bool has_one_before(const struct lock_node *own)
 
     for (; n < lock_world.node + lock_world.nodes; n++) {
         if (n->live && n != own && n->place == own->place &&
-            (lock_before(n, own) || n->seq == own->seq))
+            lock_bars(n, own) && (lock_before(n, own) || n->seq == own->seq))
             return true;
     }
     return false;
@@ -410,7 +454,7 @@ static void check_polling(int place)
         for (int64_t i = 0; i < lock_world.slots; i++)
             locks += lock_world.slot[i].proc == p &&
                      lock_world.slot[i].place == place;
-        if (pl->again[p] > pl->deaths * locks)
+        if (pl->again[p] > (pl->deaths + pl->touched) * locks)
             sim_violation("p%d looks again, and nobody has gone", p);
     }
 }
@@ -420,9 +464,9 @@ static void check_wakes(int place)
     const struct lock_place *pl = &lock_world.place[place];
 
     /* One that is broken and does not know may watch with another, once. */
-    if (pl->wakes > pl->deaths + pl->broken)
-        sim_violation("%lld went, and %lld were woken", (long long)pl->deaths,
-                      (long long)pl->wakes);
+    if (pl->wakes > pl->concerned + pl->broken + pl->late)
+        sim_violation("%lld were waited for, and %lld were woken",
+                      (long long)pl->concerned, (long long)pl->wakes);
 }
 
 /* No herd, and no storm. */
@@ -442,6 +486,12 @@ static void check_traffic(void)
         sim_violation("a storm of requests");
 }
 
+/* As its user has to believe. */
+static bool reads(const struct lock_slot *k)
+{
+    return evzk_lock_mode_of(k->l) == EVZK_LOCK_READ;
+}
+
 void lock_check(void)
 {
     const struct lock_slot *holder[LOCK_PLACES] = {NULL};
@@ -454,10 +504,11 @@ void lock_check(void)
         lock_seen_check(k);
         if (!k->l || !check_slot(k))
             continue;
-        if (holder[k->place])
+        if (holder[k->place] && !(reads(holder[k->place]) && reads(k)))
             sim_violation("locks %d and %d are held at the same time",
                           index_of(holder[k->place]), index_of(k));
-        holder[k->place] = k;
+        if (!holder[k->place] || !reads(k))
+            holder[k->place] = k;
     }
     check_traffic();
 }

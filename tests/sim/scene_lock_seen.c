@@ -19,6 +19,7 @@ enum {
     GUID = 36,
     MISSING_US = 3 * 1000 * 1000, /* No server lags so long. */
     LEFT_US = 3 * 1000 * 1000,
+    SOON_US = 200 * 1000, /* In calm; a server may have no room for 100 ms. */
     PROBE_US = LOCK_TIMEOUT_MS * 1000 / 6,
     NOTICE_US = 50 * 1000, /* From the deletion to who watches. */
     HAND_US = 1000         /* No answer of a server comes in that time. */
@@ -76,6 +77,27 @@ static void check_notice(struct lock_slot *k)
                       index_of(k));
 }
 
+/* What was asked of it is done, and what others ask is told. */
+static void check_asked(struct lock_slot *k)
+{
+    const struct lock_node *own = lock_node_of(k);
+    const struct player *p = player(k);
+    bool well = !k->ended && !k->release && !k->cancel && !p->closing &&
+                evzk_session_connected(p->s);
+    bool soon = (k->plan->urgent || k->plan->revocable) &&
+                lock_calm((int)k->proc, k->unheard);
+
+    if (lock_lasts(k, &k->undone, well && k->asked_down && !k->told_down,
+                   MISSING_US))
+        sim_violation("lock %d is not downgraded", index_of(k));
+    if (lock_lasts(k, &k->unheard,
+                   well && own && own->asked && k->heard < own->asked &&
+                       !k->plan->no_own_watch && !k->plan->hidden,
+                   soon ? SOON_US : MISSING_US))
+        sim_violation("lock %d was asked to let go, and has not heard",
+                      index_of(k));
+}
+
 /* It is over, its session lives on: then its znode is not to stay. */
 static void check_left(struct lock_slot *k)
 {
@@ -99,7 +121,7 @@ static void note_listing(struct lock_slot *k)
         k->listing = 0;
         k->listing_on = 0;
     } else if (k->listing_on != wire_born(conn)) {
-        k->listing = ens_applied(wire_server(conn));
+        k->listing = k->looked = ens_applied(wire_server(conn));
         k->listing_on = wire_born(conn);
     }
 }
@@ -130,13 +152,17 @@ void lock_seen_granted(struct lock_slot *k)
     k->lease_end = lease_end(k);
 }
 
+/* Not one in the queue, that it has entered from the room. */
+static bool waits_again(const char *name) { return strstr(name, "-wait-"); }
+
 /* Another znode is another place in the queue, and that is told. */
 static void check_place(struct lock_slot *k)
 {
     const char *name = evzk_lock_node(k->l);
     uint64_t guid = strlen(name) < GUID ? 0 : lock_hash(name, GUID);
 
-    if (guid && k->guid && guid != k->guid)
+    if (guid && k->guid && guid != k->guid && !k->asked_down &&
+        !(k->plan->urgent && !waits_again(name)))
         sim_violation("lock %d has lost its place, and it was not told",
                       index_of(k));
     if (guid)
@@ -150,6 +176,7 @@ void lock_seen_check(struct lock_slot *k)
     if (k->l) {
         check_missing(k);
         check_notice(k);
+        check_asked(k);
         check_place(k);
         note_lease(k);
     }

@@ -17,7 +17,10 @@
 
 enum { KIDS = 40, PATH = 160, GUID = 36, NAME_MOST = 95 };
 
-static const char mark[] = "-lock-";
+/* By mode; then those in the room. */
+static const char *const marks[] = {"-lock-", "-write-", "-read-",
+                                    "-write-wait-", "-read-wait-"};
+enum { ROOM = 3 };
 
 uint64_t lock_hash(const char *s, size_t n)
 {
@@ -49,22 +52,53 @@ static bool read_number(const char *s, int32_t *seq)
     return true;
 }
 
-bool lock_parse(const char *name, int32_t *seq)
+static bool parse_as(const char *name, const char *mark, int32_t *seq)
 {
     const char *p = name;
 
     if (strlen(name) > NAME_MOST)
         return false;
     while ((p = strstr(p + 1, mark)) != NULL) {
-        if (read_number(p + sizeof mark - 1, seq))
+        if (read_number(p + strlen(mark), seq))
             return true;
     }
     return false;
 }
 
+/* Is it a contender, and of which mode? */
+static bool parse(const char *name, int32_t *seq, unsigned *mode)
+{
+    for (*mode = 0; *mode < sizeof marks / sizeof marks[0]; ++*mode) {
+        if (parse_as(name, marks[*mode], seq))
+            return true;
+    }
+    return false;
+}
+
+/* "...-p7a100" before the mark. */
+static void read_priority(const char *name, struct lock_node *n)
+{
+    const char *p = strlen(name) > GUID ? name + GUID : "";
+    unsigned priority, ageing;
+
+    if (sscanf(p, "-p%ua%u-", &priority, &ageing) != 2)
+        return;
+    n->priority = (uint8_t)priority;
+    n->handicap =
+        priority * (ageing ? (int64_t)ageing : INT64_C(1) << 32) * n->waits;
+}
+
+bool lock_bars(const struct lock_node *a, const struct lock_node *b)
+{
+    return !a->shares || !b->shares;
+}
+
 bool lock_before(const struct lock_node *a, const struct lock_node *b)
 {
-    return (int32_t)((uint32_t)a->seq - (uint32_t)b->seq) < 0;
+    if (a->waits != b->waits)
+        return b->waits;
+    return (int32_t)((uint32_t)a->seq - (uint32_t)b->seq) + a->handicap <
+           b->handicap;
 }
 
 static const char *path_of(char out[PATH], int place, const char *name)
@@ -125,7 +159,59 @@ static void check_new(const struct lock_node *n, const char *name)
         sim_violation("lock %d is in %s", n->slot, lock_dir((int)n->place));
 }
 
-static void add(int place, const char *name, int32_t seq,
+/* Its lock has become a read lock: it stands where the old one stood. */
+static void note_moved(const struct lock_node *n)
+{
+    const struct lock_node *o = lock_world.node;
+
+    for (; n->slot >= 0 && n->shares && o < n; o++) {
+        if (o->slot == n->slot && !o->shares && o->seq == n->seq &&
+            lock_world.slot[n->slot].asked_down)
+            lock_world.slot[n->slot].moved = n->czxid;
+    }
+}
+
+/* One that has left the room for the queue, in the same change. */
+static bool has_entered(const struct lock_node *n, const struct lock_node *own)
+{
+    return own->waits && own->slot == n->slot && own->live && !own->seen;
+}
+
+/* It had looked at a room in which this one was, before it, and in its way. */
+static void check_passed(const struct lock_node *own, struct lock_node *n)
+{
+    const struct lock_slot *k = &lock_world.slot[own->slot];
+    int64_t looked = own->czxid > k->looked ? own->czxid : k->looked;
+    int64_t most = (n->handicap - own->handicap) + LOCK_PLANS;
+
+    if (!n->live || !n->seen || !n->waits || n == own ||
+        n->place != own->place || !lock_bars(n, own) || player_over(n->owner))
+        return;
+    if (lock_before(n, own) && n->czxid < looked)
+        sim_violation("lock %d enters, and %d is before it in the room",
+                      own->slot, n->slot);
+    if (own->czxid > n->czxid && ++n->passed > most)
+        sim_violation("lock %d was passed %d times", n->slot, (int)n->passed);
+}
+
+/* Those that should know that it has come, and may not know in time. */
+static void note_urgent(const struct lock_node *n)
+{
+    struct lock_node *o = lock_world.node;
+    const struct lock_node *own = NULL;
+
+    if (n->waits)
+        lock_world.place[n->place].late += lock_concerned(n);
+    for (; !n->waits && o < lock_world.node + lock_world.nodes; o++) {
+        if (has_entered(n, o))
+            own = o;
+    }
+    for (o = lock_world.node; own && o < lock_world.node + lock_world.nodes;
+         o++)
+        check_passed(own, o);
+}
+
+static void add(int place, const char *name, int32_t seq, unsigned mode,
                 const struct ens_seen *seen)
 {
     struct lock_node *n = &lock_world.node[lock_world.nodes];
@@ -138,15 +224,39 @@ static void add(int place, const char *name, int32_t seq,
     lock_world.nodes++;
     n->name = lock_hash(name, len);
     n->czxid = seen->czxid;
+    n->born = lock_world.changes;
     n->owner = seen->owner;
     n->place = place;
     n->seq = seq;
     n->slot = slot_of(seen);
+    n->shares = mode == EVZK_LOCK_READ || mode == ROOM + 1;
+    n->waits = mode >= ROOM;
+    read_priority(name, n);
+    n->mzxid = seen->mzxid;
     n->live = n->seen = true;
     if (n->slot >= 0 && len > GUID)
         n->guid = lock_hash(name, GUID);
     check_new(n, name);
+    note_moved(n);
     sim_say("tree %s is there, lock %d", name, n->slot);
+}
+
+static void note_asked(struct lock_node *n, const struct ens_seen *seen)
+{
+    n->seen = true;
+    if (seen->mzxid == n->mzxid)
+        return;
+    n->mzxid = seen->mzxid;
+    if (seen->len != 6 || memcmp(seen->data, "unlock", 6) != 0) {
+        lock_world.place[n->place].touched++;
+        n->asked = 0; /* It says so no more. */
+        return;
+    }
+    n->asks++;
+    n->asked = sim_now();
+    if (!n->first_asked)
+        n->first_asked = sim_now();
+    sim_say("tree %d is asked to let go, lock %d", n->seq, n->slot);
 }
 
 static void see(int place, const char *name)
@@ -155,15 +265,36 @@ static void see(int place, const char *name)
     struct ens_seen seen;
     struct lock_node *n;
     int32_t seq;
+    unsigned mode;
 
-    if (!lock_parse(name, &seq) || !path_of(path, place, name) ||
+    if (!parse(name, &seq, &mode) || !path_of(path, place, name) ||
         !ens_look(path, &seen))
         return;
     n = find(lock_hash(name, strlen(name)), seen.czxid);
     if (n)
-        n->seen = true;
+        note_asked(n, &seen);
     else
-        add(place, name, seq, &seen);
+        add(place, name, seq, mode, &seen);
+}
+
+/* Those whom it barred, and nobody nearer does. */
+int64_t lock_concerned(const struct lock_node *gone)
+{
+    const struct lock_node *n = lock_world.node, *o;
+    int64_t count = 0;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        bool nearer = !n->live || n->place != gone->place ||
+                      !lock_before(gone, n) || !lock_bars(gone, n);
+
+        for (o = lock_world.node;
+             !nearer && o < lock_world.node + lock_world.nodes; o++)
+            nearer = o->live && o->seen && o->place == n->place &&
+                     lock_before(gone, o) && lock_before(o, n) &&
+                     lock_bars(o, n);
+        count += !nearer;
+    }
+    return count > 1 ? count : 1;
 }
 
 static void bury(void)
@@ -176,8 +307,11 @@ static void bury(void)
             n->died = lock_world.changes;
             n->died_zxid = lock_world.looked;
             n->died_at = sim_now();
-            n->broken = player_broken(n->czxid);
+            n->broken = player_broken(n->czxid) || lock_removed(n);
+            if (n->broken && !player_broken(n->czxid))
+                player_removed(n->czxid);
             lock_world.place[n->place].deaths++;
+            lock_world.place[n->place].concerned += lock_concerned(n);
             lock_world.place[n->place].broken += n->broken;
             sim_say("tree %d is gone, lock %d", n->seq, n->slot);
         }
@@ -205,6 +339,11 @@ void lock_look(void)
         o->seen = false;
     for (int place = 0; place < LOCK_PLACES; place++)
         see_all(place);
+    for (const struct lock_node *n = lock_world.node;
+         n < lock_world.node + lock_world.nodes; n++) {
+        if (n->born == lock_world.changes)
+            note_urgent(n);
+    }
     bury();
 }
 
@@ -242,18 +381,32 @@ const struct lock_node *lock_node_named(const char *name)
     return NULL;
 }
 
-void lock_break(const struct lock_node *n)
+static bool find_path(const struct lock_node *n, char path[PATH])
 {
     const char *names[KIDS];
-    char path[PATH];
     int place = (int)n->place;
     size_t kids = ens_children(lock_dir(place), names, KIDS);
 
     for (size_t i = 0; i < kids && i < KIDS; i++) {
         if (lock_hash(names[i], strlen(names[i])) == n->name &&
-            path_of(path, place, names[i])) {
-            player_delete(path);
-            return;
-        }
+            path_of(path, place, names[i]))
+            return true;
     }
+    return false;
+}
+
+void lock_break(const struct lock_node *n)
+{
+    char path[PATH];
+
+    if (find_path(n, path))
+        player_delete(path);
+}
+
+void lock_write(const struct lock_node *n, const char *data)
+{
+    char path[PATH];
+
+    if (find_path(n, path))
+        ens_set_data(path, data, strlen(data));
 }

@@ -5,6 +5,9 @@
 
 /* Which process starts a lock, and when. */
 #define AT(process, ms) .proc = (process), .start_ms = (ms)
+#define R .mode = EVZK_LOCK_READ
+#define P(n) .urgent = true, .priority = (n)
+#define W .mode = EVZK_LOCK_WRITE
 
 /* clang-format off */
 static const struct lock_scene
@@ -212,6 +215,164 @@ again = {
 again_rival = {
     .plan = {{AT(0, 30), .hold_ms = 15, .again_inside = true}, {.again_inside = true}, {.hold_ms = 5}, {AT(1, 32), .hold_ms = 5}},
     .route = {1, 2}, .top = true},
+readers = {
+    .plan = {{AT(0, 1), W, .hold_ms = 40}, {AT(1, 10), R, .hold_ms = 15}, {AT(2, 12), R, .hold_ms = 10}, {AT(1, 14), W, .hold_ms = 5}, {AT(2, 16), R, .hold_ms = 5}},
+    .route = {0, 1, 2}, .parents = true},
+readers_first = {
+    .plan = {{AT(0, 1), R, .hold_ms = 30}, {AT(1, 3), R, .hold_ms = 10}, {AT(2, 12), W, .hold_ms = 5}, {AT(0, 16), R}},
+    .route = {1, 2, 0}, .parents = true},
+readers_two = {
+    .plan = {{AT(0, 1), W, .hold_ms = 10}, {AT(1, 2), R, .hold_ms = 5}},
+    .route = {0, 1}, .parents = true},
+by_turns = {
+    .plan = {{AT(0, 1), R, .hold_ms = 10}, {AT(1, 5), W, .hold_ms = 5}, {AT(0, 8), R, .hold_ms = 5}, {AT(1, 11), .hold_ms = 5}, {AT(0, 14), R}},
+    .route = {1, 2}},
+own_readers = {
+    .plan = {{AT(0, 30), W, .hold_ms = 30}, {AT(0, 31), R, .hold_ms = 10}, {AT(0, 32), R, .hold_ms = 5}, {AT(0, 33), W}, {AT(1, 34), R, .hold_ms = 5}, {AT(0, 40), .hold_ms = 5}},
+    .route = {1, 2}, .top = true},
+reader_between = {
+    .plan = {{AT(0, 30), W, .hold_ms = 30}, {AT(1, 40), R, .hold_ms = 60}, {AT(0, 50), R, .hold_ms = 5}, {AT(0, 52), W, .hold_ms = 5}, {AT(0, 54), R}},
+    .route = {1, 2}, .top = true},
+readers_leave = {
+    .plan = {{AT(0, 1), W, .hold_ms = 60}, {AT(1, 10), R, .cancel_ms = 20}, {AT(2, 12), R, .hold_ms = 10}, {AT(1, 14), W, .timeout_ms = 30}, {AT(2, 16), R, .hold_ms = 5}, {AT(1, 18), W, .free_ms = 60}},
+    .route = {0, 1, 2}, .parents = true},
+readers_broken = {
+    .plan = {{AT(0, 1), R, .hold_ms = 60}, {AT(1, 3), R, .hold_ms = 70}, {AT(2, 10), W, .hold_ms = 5}, {AT(1, 12), R}},
+    .deed = {{LOCK_BREAK, 30, 0}, {LOCK_BREAK, 40, 2}},
+    .route = {0, 1, 2}, .parents = true},
+readers_try = {
+    .plan = {{AT(0, 1), R, .hold_ms = 60}, {AT(1, 15), R, .try_once = true, .hold_ms = 60}, {AT(1, 30), W, .try_once = true}, {AT(0, 35), W, .hold_ms = 5}, {AT(1, 50), R, .try_once = true}},
+    .route = {1, 2}, .parents = true},
+downgrade = {
+    .plan = {{AT(0, 1), W, .down_ms = 20, .hold_ms = 45}, {AT(1, 10), R, .hold_ms = 5}, {AT(2, 12), W}},
+    .route = {0, 1, 2}, .parents = true},
+downgrade_one = {
+    .plan = {{AT(0, 1), W, .down_ms = 5, .hold_ms = 20}, {AT(1, 5), R}},
+    .route = {1, 0}, .parents = true},
+downgrade_own = {
+    .plan = {{AT(0, 30), W, .down_ms = 10, .hold_ms = 40}, {AT(0, 31), R, .hold_ms = 20}, {AT(0, 32), W, .down_ms = 5, .hold_ms = 15}, {AT(1, 33), R, .hold_ms = 5}, {AT(0, 34), .hold_ms = 5}},
+    .route = {1, 2}, .top = true},
+downgrade_next = {
+    .plan = {{AT(0, 30), W, .down_ms = 10, .hold_ms = 40}, {AT(0, 31), W, .hold_ms = 5}, {AT(0, 32), R}},
+    .route = {1}, .top = true},
+downgrade_broken = {
+    .plan = {{AT(0, 1), W, .down_ms = 30, .hold_ms = 60}, {AT(1, 10), W, .hold_ms = 5}, {AT(2, 12), R}},
+    .deed = {{LOCK_BREAK, 29, 0}, {LOCK_BREAK, 46, 0}},
+    .route = {1, 2, 0}, .parents = true},
+downgrade_leaves = {
+    .plan = {{AT(0, 1), W, .down_ms = 20, .hold_ms = 20}, {AT(1, 10), W, .down_ms = 10, .hold_ms = 11, .free_held = true}, {AT(1, 12), W, .down_ms = 1, .hold_ms = 5}},
+    .route = {1, 2}, .parents = true},
+downgrade_away = {
+    .plan = {{AT(0, 1), W, .down_ms = 330, .hold_ms = 700}, {AT(1, 10), R, .hold_ms = 5}},
+    .deed = {{LOCK_AWAY, 300, 0}},
+    .route = {1, 2}, .parents = true},
+downgrade_unlocked = {
+    .plan = {{AT(0, 1), W, .down_ms = 40, .hold_ms = 90}, {AT(1, 10), R, .hold_ms = 5}},
+    .deed = {{LOCK_SCRIBBLE, 45, 0}, {LOCK_UNLOCK, 58, 0}},
+    .route = {1, 2}, .parents = true},
+downgrade_late = {
+    .plan = {{AT(0, 1), W, .down_ms = 500, .hold_ms = 1500}, {AT(1, 10), W, .hold_ms = 5}},
+    .deed = {{LOCK_BREAK, 1000, 0}},
+    .route = {1, 2}, .parents = true},
+downgrade_lapsed = {
+    .plan = {{AT(0, 1), W, .down_ms = 450, .hold_ms = 6000}, {AT(1, 10), R, .hold_ms = 5}},
+    .deed = {{LOCK_DOUBT, 400, 0}},
+    .route = {1, 2}, .parents = true},
+unlocked = {
+    .plan = {{AT(0, 1), .hold_ms = 1200}, {AT(1, 10), W, .hold_ms = 400}},
+    .deed = {{LOCK_UNLOCK, 600, 0}, {LOCK_UNLOCK, 700, 1}, {LOCK_SCRIBBLE, 800, 0}},
+    .route = {1, 2}, .parents = true},
+unlocked_early = {
+    .plan = {{AT(0, 1), R, .hold_ms = 700}, {AT(1, 10), W, .hold_ms = 5}},
+    .deed = {{LOCK_UNLOCK, 30, 0}, {LOCK_UNLOCK, 35, 1}, {LOCK_UNLOCK, 500, 0}},
+    .route = {1, 2}, .parents = true},
+unlocked_soon = {
+    .plan = {{AT(0, 1), .hold_ms = 300, .revocable = true, .yields = true}, {AT(1, 10), W, .hold_ms = 200, .revocable = true}, {AT(0, 12), R}},
+    .deed = {{LOCK_UNLOCK, 40, 0}, {LOCK_UNLOCK, 45, 1}, {LOCK_SCRIBBLE, 60, 2}},
+    .route = {1, 2}, .parents = true},
+unlocked_away = {
+    .plan = {{AT(0, 1), W, .hold_ms = 1500}, {AT(1, 10), .hold_ms = 5}},
+    .deed = {{LOCK_AWAY, 600, 0}, {LOCK_UNLOCK, 650, 0}, {LOCK_SCRIBBLE, 680, 1}},
+    .route = {1, 2}, .parents = true},
+urgent = {
+    .plan = {{AT(0, 1), .hold_ms = 40}, {AT(1, 10), W, P(9)}, {AT(2, 14), W, P(5)}, {AT(1, 22), W, P(1), .hold_ms = 5}},
+    .route = {0, 1, 2}, .parents = true},
+urgent_one = {
+    .plan = {{AT(0, 1), W, P(5), .hold_ms = 10}, {AT(1, 3), W, P(1)}},
+    .route = {1, 0}, .parents = true},
+urgent_three = {
+    .plan = {{AT(0, 1), R, P(5), .hold_ms = 20}, {AT(1, 3), W, P(5)}, {AT(2, 8), W, P(3), .hold_ms = 5}},
+    .route = {1, 2, 0}},
+urgent_readers = {
+    .plan = {{AT(0, 1), W, P(5), .hold_ms = 50}, {AT(1, 10), R, P(5), .hold_ms = 10}, {AT(2, 12), R, P(6), .hold_ms = 10}, {AT(0, 14), W, P(6)}, {AT(2, 18), W, P(2), .hold_ms = 5}, {AT(1, 25), R, P(1), .hold_ms = 5}},
+    .route = {0, 1, 2}, .parents = true},
+urgent_ageing = {
+    .plan = {{AT(0, 1), .hold_ms = 60}, {AT(1, 10), W, P(3), .ageing = 1}, {AT(2, 14), W, P(1), .ageing = 1}, {AT(0, 18), W, P(1), .ageing = 1}, {AT(2, 22), W, P(1), .ageing = 1}, {AT(0, 26), W, P(0), .ageing = 1}},
+    .route = {1, 2, 0}, .parents = true},
+urgent_leave = {
+    .plan = {{AT(0, 1), W, .hold_ms = 60}, {AT(1, 10), W, P(5), .cancel_ms = 20}, {AT(2, 12), R, P(4), .timeout_ms = 30}, {AT(1, 14), W, P(3), .free_ms = 30}, {AT(2, 16), W, P(2), .try_once = true}, {AT(1, 18), R, P(7)}},
+    .route = {0, 1, 2}, .parents = true},
+urgent_broken = {
+    .plan = {{AT(0, 1), W, P(4), .hold_ms = 60}, {AT(1, 10), W, P(5), .hold_ms = 5}, {AT(2, 12), W, P(3), .no_requeue = true}},
+    .deed = {{LOCK_BREAK, 30, 1}, {LOCK_BREAK, 35, 2}, {LOCK_BREAK, 55, 0}},
+    .route = {0, 1, 2}, .parents = true},
+urgent_expired = {
+    .plan = {{AT(0, 1), W, P(4), .hold_ms = 60}, {AT(1, 10), W, P(3), .hold_ms = 5}, {AT(2, 15), R, P(5), .hold_ms = 5}},
+    .deed = {{LOCK_EXPIRE, 30, 1}},
+    .route = {0, 1, 2}, .parents = true},
+urgent_asks = {
+    .plan = {{AT(0, 1), W, P(9), .hold_ms = 1500, .yields = true}, {AT(1, 600), W, P(2), .revoke = true, .hold_ms = 5}, {AT(2, 610), R, P(4)}},
+    .route = {0, 1, 2}, .parents = true},
+urgent_removes = {
+    .plan = {{AT(0, 1), R, P(9), .hold_ms = 2500}, {AT(1, 10), R, P(1), .hold_ms = 800}, {AT(2, 20), W, P(2), .revoke = true, .grace_ms = 400, .hold_ms = 5}},
+    .route = {0, 1, 2}, .parents = true},
+urgent_own = {
+    .plan = {{AT(0, 30), W, P(5), .hold_ms = 20}, {AT(0, 31), W, P(5), .hold_ms = 5}, {AT(0, 32), R, P(1), .hold_ms = 5}, {AT(0, 33), R, P(7)}, {AT(1, 34), R, P(3)}, {AT(0, 40), W, .hold_ms = 5}},
+    .route = {1, 2}, .top = true},
+urgent_kept = {
+    .plan = {{AT(0, 1), W, P(5), .hold_ms = 900, .down_ms = 500}, {AT(1, 10), W, P(5), .hold_ms = 5}, {AT(2, 500), W, P(1), .hold_ms = 700}},
+    .deed = {{LOCK_UNLOCK, 400, 1}, {LOCK_AWAY, 600, 1}, {LOCK_BREAK, 1700, 2}},
+    .route = {0, 1, 2}, .parents = true},
+urgent_end = {
+    .plan = {{AT(0, 1), W, P(1), .hold_ms = 30}, {AT(1, 10), W, P(2)}},
+    .route = {0, 1}, .parents = true, .sequence = true, .end = true, .first = INT32_MAX - 1},
+revoke = {
+    .plan = {{AT(0, 1), .hold_ms = 1500, .yields = true}, {AT(1, 10), W, .hold_ms = 5}},
+    .deed = {{LOCK_REVOKE, 600, 1}},
+    .route = {1, 2}, .parents = true},
+revoke_two = {
+    .plan = {{AT(0, 1), .hold_ms = 30, .revocable = true}, {AT(1, 40)}},
+    .deed = {{LOCK_REVOKE, 12, 1}},
+    .revoke = {.remove = true, .grace_ms = 5},
+    .route = {1, 0}, .parents = true},
+revoke_removes = {
+    .plan = {{AT(0, 1), R, .hold_ms = 3000}, {AT(1, 3), R, .hold_ms = 3000, .yields = true}, {AT(0, 5), W, .hold_ms = 200}},
+    .deed = {{LOCK_REVOKE, 700, 2}},
+    .revoke = {.remove = true, .grace_ms = 300},
+    .route = {1, 2, 0}, .parents = true},
+revoke_writers = {
+    .plan = {{AT(0, 1), R, .hold_ms = 400}, {AT(1, 3), W, .hold_ms = 5}, {AT(0, 10), R, .hold_ms = 5}},
+    .deed = {{LOCK_REVOKE, 100, 2}},
+    .revoke = {.mode = EVZK_LOCK_READ, .timeout_ms = 100},
+    .route = {1, 2, 0}, .parents = true},
+revoke_nobody = {
+    .plan = {{AT(0, 60), .hold_ms = 5}},
+    .deed = {{LOCK_REVOKE, 10, 0}, {LOCK_REVOKE, 120, 0}},
+    .route = {1}},
+revoke_away = {
+    .plan = {{AT(0, 1), W, .hold_ms = 2000, .yields = true}, {AT(1, 10), .hold_ms = 5}},
+    .deed = {{LOCK_AWAY, 600, 0}, {LOCK_REVOKE, 650, 2}},
+    .revoke = {.remove = true, .grace_ms = 1000},
+    .route = {1, 2, 0}, .parents = true},
+revoke_hidden = {
+    .plan = {{AT(0, 1), .hold_ms = 60, .hidden = true}},
+    .deed = {{LOCK_REVOKE, 20, 1}},
+    .route = {1, 2}, .parents = true},
+revoke_expired = {
+    .plan = {{AT(0, 1), .hold_ms = 900}},
+    .deed = {{LOCK_REVOKE, 50, 1}, {LOCK_EXPIRE, 100, 1}},
+    .revoke = {.remove = true, .grace_ms = 300},
+    .route = {1, 2}, .parents = true},
 look = {
     .plan = {{AT(0, 1), .hold_ms = 30}, {AT(1, 2), .hold_ms = 5}},
     .deed = {{LOCK_ASK, 12, 1}},
@@ -286,12 +447,59 @@ static const struct sim_scene lock_scenes[] = {
     {"crowd-new", "several on one path, and nothing of it is there", 1, false, &crowd_new},
     {"again", "let go and asked for again, inside callbacks", 1, false, &again},
     {"again-rival", "the same, and another wants it", 2, false, &again_rival},
+    {"readers", "one writes, two read, one writes, one reads", 3, false, &readers},
+    {"readers-first", "two read, one writes, and one reads behind it", 3, false, &readers_first},
+    {"readers-two", "one writes, and one reads", 2, true, &readers_two},
+    {"by-turns", "they read, write, and hold alone, two sessions in turn", 2, false, &by_turns},
+    {"own-readers", "several of one session that read and write", 2, false, &own_readers},
+    {"reader-between", "of another session, between several of one", 2, false, &reader_between},
+    {"readers-leave", "those that read and write give up in their ways", 3, false, &readers_leave},
+    {"readers-broken", "an operator deletes one that reads, and one that waits to write", 3, false, &readers_broken},
+    {"readers-try", "looks once, beside one that reads", 2, false, &readers_try},
+    {"downgrade", "one writes, then reads, beside one that reads", 3, false, &downgrade},
+    {"downgrade-one", "the same, with nobody behind", 2, true, &downgrade_one},
+    {"downgrade-own", "several of one session, of which two downgrade", 2, false, &downgrade_own},
+    {"downgrade-next", "the next ones are of the same session", 1, false, &downgrade_next},
+    {"downgrade-broken", "an operator deletes what is being changed", 3, false, &downgrade_broken},
+    {"downgrade-leaves", "let go, or freed, while it is being changed", 2, false, &downgrade_leaves},
+    {"downgrade-away", "asked for without a connection", 2, false, &downgrade_away},
+    {"downgrade-unlocked", "asked to let go right before it is changed", 2, false, &downgrade_unlocked},
+    {"downgrade-late", "what was changed is held for long, and then deleted", 2, false, &downgrade_late},
+    {"downgrade-lapsed", "the lease ends while it is being changed", 2, false, &downgrade_lapsed},
+    {"unlocked", "holder and waiter are asked to let go, and something else", 2, false, &unlocked},
+    {"unlocked-early", "asked before the watch is there, and again", 2, false, &unlocked_early},
+    {"unlocked-soon", "asked while they are watched from the beginning", 2, false, &unlocked_soon},
+    {"unlocked-away", "asked while the holder is away", 2, false, &unlocked_away},
+    {"urgent", "three wait, the later the more urgent", 3, false, &urgent},
+    {"urgent-one", "one holds, a more urgent one waits", 2, true, &urgent_one},
+    {"urgent-three", "nothing is there, one reads, two write", 3, false, &urgent_three},
+    {"urgent-readers", "they read and write, more and less urgent", 3, false, &urgent_readers},
+    {"urgent-ageing", "the least urgent is passed, but not by all", 3, false, &urgent_ageing},
+    {"urgent-leave", "those in the room give up in their ways", 3, false, &urgent_leave},
+    {"urgent-broken", "an operator deletes what is in the room, and what holds", 3, false, &urgent_broken},
+    {"urgent-expired", "the session of one in the room is ended", 3, false, &urgent_expired},
+    {"urgent-asks", "a less urgent holder is asked, and yields", 3, false, &urgent_asks},
+    {"urgent-removes", "a less urgent holder is asked, and removed", 3, false, &urgent_removes},
+    {"urgent-own", "several of one session, and one without a priority", 2, false, &urgent_own},
+    {"urgent-kept", "long in the room, long held, and downgraded", 3, false, &urgent_kept},
+    {"urgent-end", "the last of the sequence numbers", 2, false, &urgent_end},
 };
 
 static const struct sim_scene lock_query_scenes[] = {
     {"look", "while two contend", 2, true, &look},
     {"look-empty", "without a directory, and when all have left", 2, false, &look_empty},
     {"look-foreign", "one that hides, and what is no session's", 2, false, &look_foreign},
+};
+
+static const struct sim_scene lock_revoke_scenes[] = {
+    {"revoke", "the holder is asked, and yields", 2, false, &revoke},
+    {"revoke-two", "it is asked, and removed at once", 2, true, &revoke_two},
+    {"revoke-removes", "two read, one of them yields, one that waits is removed", 3, false, &revoke_removes},
+    {"revoke-writers", "those only that do not read, for a while", 3, false, &revoke_writers},
+    {"revoke-nobody", "nobody is there", 1, false, &revoke_nobody},
+    {"revoke-away", "the holder is away", 3, false, &revoke_away},
+    {"revoke-hidden", "the holder hides", 2, false, &revoke_hidden},
+    {"revoke-expired", "the session of the one that revokes is ended", 2, false, &revoke_expired},
 };
 /* clang-format on */
 
@@ -321,5 +529,18 @@ const struct sim_recipe sim_lock_query = {
     .call = lock_call,
 };
 
+const struct sim_recipe sim_lock_revoke = {
+    .name = "lock-revoke",
+    .kind = &evzk__lock_revoke_kind,
+    .scenes = lock_revoke_scenes,
+    .n_scenes = COUNT(lock_revoke_scenes),
+    .begin = lock_begin,
+    .check = lock_check,
+    .done = lock_done,
+    .check_end = lock_check_end,
+    .calls = lock_calls,
+    .call = lock_call,
+};
+
 const struct sim_recipe *const sim_recipes[] = {&sim_lock, &sim_lock_query,
-                                                NULL};
+                                                &sim_lock_revoke, NULL};

@@ -115,6 +115,26 @@ static void on_query(evzk_lock_query *q, int rc, const evzk_contender *v,
         DO(evzk_lock_query_free(q));
 }
 
+/* Without a server nobody is found, and nobody asked. */
+static void on_revoke(evzk_lock_revoke *r, int rc, const evzk_revoked *v,
+                      size_t n, void *arg)
+{
+    struct heard *h = arg;
+
+    ck_assert_int_eq(inside, 0);
+    ck_assert_ptr_nonnull(r);
+    ck_assert_ptr_null(v);
+    ck_assert_uint_eq(n, 0);
+    h->events++;
+    h->rc = rc;
+    if (h->w)
+        h->w->ended++;
+    if (h->close)
+        DO(evzk_session_free(h->close));
+    if (h->free_it)
+        DO(evzk_lock_revoke_free(r));
+}
+
 static void open_session(struct world *w, const char *servers)
 {
     ck_assert_int_eq(CALL(evzk_session_open(w->base, servers, NULL, on_session,
@@ -180,6 +200,35 @@ static evzk_lock *acquire(struct world *w, const evzk_lock_options *opt,
     ck_assert_ptr_nonnull(l);
     ck_assert_int_eq(h->events, 0);
     return l;
+}
+
+static const evzk_lock_revoke_options all_revoke_options = {
+    .mode = EVZK_LOCK_READ,
+    .before = "x-read-0000000001",
+    .priority = 1,
+    .remove = true,
+    .grace_ms = 5,
+    .timeout_ms = 10000};
+
+static evzk_lock_revoke *start_revoke(struct world *w,
+                                      const evzk_lock_revoke_options *opt,
+                                      struct heard *h)
+{
+    evzk_lock_revoke *r = NULL;
+
+    h->w = w;
+    ck_assert_int_eq(
+        CALL(evzk_lock_revoke_start(w->s, "/locks/a", opt, on_revoke, h, &r)),
+        EVZK_OK);
+    ck_assert_ptr_nonnull(r);
+    ck_assert_int_eq(h->events, 0);
+    return r;
+}
+
+static void expect_end(const struct heard *h, int rc)
+{
+    ck_assert_int_eq(h->events, 1);
+    ck_assert_int_eq(h->rc, rc);
 }
 
 static void expect(const struct heard *h, int event, int rc)
@@ -381,7 +430,15 @@ END_TEST
 
 START_TEST(test_lock_options)
 {
+    static const evzk_lock_priority urgent = {.priority = 1};
     const evzk_lock_options bad[] = {
+        {.mode = (evzk_lock_mode)(EVZK_LOCK_READ + 1)},
+        {.mode = (evzk_lock_mode)-1},
+        {.priority = &urgent},
+        {.mode = EVZK_LOCK_EXCLUSIVE, .priority = &urgent},
+        {.mode = EVZK_LOCK_WRITE, .priority = &urgent, .no_own_watch = true},
+        {.mode = EVZK_LOCK_READ, .priority = &urgent, .no_own_watch = true},
+        {.revocable = true, .no_own_watch = true},
         {.data_len = 1},
         {.data = "x", .data_len = EVZK_LOCK_DATA_MAX + 1},
         {.data = "x", .data_len = SIZE_MAX},
@@ -397,6 +454,45 @@ START_TEST(test_lock_options)
 }
 END_TEST
 
+/* Every mode, every priority, and what becomes of the copies. */
+START_TEST(test_lock_modes)
+{
+    struct world w;
+
+    set_up(&w);
+    for (int i = 0; i < 6; i++) {
+        evzk_lock_priority urgent = {.priority = 255,
+                                     .ageing = UINT32_MAX,
+                                     .revoke = true,
+                                     .grace_ms = UINT32_MAX};
+        evzk_lock_options opt = {.mode = (evzk_lock_mode)(i / 2),
+                                 .revocable = i % 2};
+        struct heard h = {0};
+        evzk_lock *l;
+
+        if (i % 2 && opt.mode != EVZK_LOCK_EXCLUSIVE)
+            opt.priority = &urgent;
+        l = acquire(&w, &opt, &h);
+        memset(&urgent, 0x5a, sizeof urgent); /* It was copied. */
+        ck_assert_int_eq(evzk_lock_mode_of(l), i / 2);
+        run_ms(&w, 10);
+        ck_assert_int_eq(CALL(evzk_lock_downgrade(l)), EVZK_ERR_STATE);
+        ck_assert_int_eq(CALL(evzk_lock_upgrade(l)), opt.mode == EVZK_LOCK_READ
+                                                         ? EVZK_ERR_UPGRADE
+                                                         : EVZK_ERR_STATE);
+        ck_assert_int_eq(evzk_lock_mode_of(l), i / 2);
+        ck_assert_int_eq(CALL(evzk_lock_cancel(l)), EVZK_OK);
+        ck_assert_int_eq(CALL(evzk_lock_downgrade(l)), EVZK_ERR_STATE);
+        run_until(&w, &h.events, 1);
+        expect(&h, EVZK_LOCK_FAILED, EVZK_ERR_CANCELED);
+        ck_assert_int_eq(CALL(evzk_lock_downgrade(l)), EVZK_ERR_STATE);
+        ck_assert_int_eq(evzk_lock_mode_of(l), i / 2);
+        DO(evzk_lock_free(l));
+    }
+    tear_down(&w);
+}
+END_TEST
+
 START_TEST(test_lock_null)
 {
     ck_assert_int_eq(evzk_lock_cancel(NULL), EVZK_ERR_INVAL);
@@ -406,8 +502,13 @@ START_TEST(test_lock_null)
     ck_assert_uint_eq(evzk_lock_token(NULL), 0);
     ck_assert_str_eq(evzk_lock_node(NULL), "");
     ck_assert_str_eq(evzk_lock_state(NULL), "");
+    ck_assert_int_eq(evzk_lock_downgrade(NULL), EVZK_ERR_INVAL);
+    ck_assert_int_eq(evzk_lock_upgrade(NULL), EVZK_ERR_INVAL);
+    ck_assert_int_eq(evzk_lock_mode_of(NULL), EVZK_LOCK_EXCLUSIVE);
+    ck_assert_int_eq(evzk_lock_revoke_cancel(NULL), EVZK_ERR_INVAL);
     evzk_lock_free(NULL);
     evzk_lock_query_free(NULL);
+    evzk_lock_revoke_free(NULL);
 }
 END_TEST
 
@@ -482,6 +583,63 @@ START_TEST(test_query_args)
 }
 END_TEST
 
+static void revoke_fails(evzk_session *s, const char *path,
+                         const evzk_lock_revoke_options *opt,
+                         evzk_lock_revoke_cb *cb, int rc)
+{
+    evzk_lock_revoke *before = (void *)&mark_of_out, *out = before;
+    long blocks = live;
+
+    ck_assert_int_eq(CALL(evzk_lock_revoke_start(s, path, opt, cb, NULL, &out)),
+                     rc);
+    ck_assert_ptr_eq(out, before);
+    ck_assert_int_eq(live, blocks);
+}
+
+START_TEST(test_revoke_args)
+{
+    struct world w;
+
+    set_up(&w);
+    revoke_fails(NULL, "/a", NULL, on_revoke, EVZK_ERR_INVAL);
+    revoke_fails(w.s, "/a", NULL, NULL, EVZK_ERR_INVAL);
+    for (size_t i = 0; i < UNIT_COUNT(bad_paths); i++)
+        revoke_fails(w.s, bad_paths[i], NULL, on_revoke, EVZK_ERR_INVAL);
+    ck_assert_int_eq(
+        CALL(evzk_lock_revoke_start(w.s, "/a", NULL, on_revoke, NULL, NULL)),
+        EVZK_ERR_INVAL);
+    tear_down(&w);
+}
+END_TEST
+
+START_TEST(test_revoke_options)
+{
+    char longer[5000];
+    const evzk_lock_revoke_options bad[] = {
+        {.mode = (evzk_lock_mode)(EVZK_LOCK_READ + 1)},
+        {.mode = (evzk_lock_mode)-1},
+        {.before = longer},
+        {.before = ""}, /* Of a lock that has no znode yet. */
+        {.before = "config"},
+        {.before = "x-read-1"},
+        {.reserved = {&mark_of_out}},
+        {.reserved = {NULL, NULL, NULL, &mark_of_out}},
+    };
+    struct heard h = {0};
+    struct world w;
+
+    set_up(&w);
+    memset(longer, 'x', sizeof longer);
+    longer[sizeof longer - 1] = '\0';
+    for (size_t i = 0; i < UNIT_COUNT(bad); i++)
+        revoke_fails(w.s, "/a", &bad[i], on_revoke, EVZK_ERR_INVAL);
+    DO(evzk_lock_revoke_free(start_revoke(&w, &all_revoke_options, &h)));
+    DO(evzk_lock_revoke_free(start_revoke(&w, NULL, &h)));
+    tear_down(&w);
+    ck_assert_int_eq(h.events, 0);
+}
+END_TEST
+
 /* A session that never was: its figures. */
 START_TEST(test_session_figures)
 {
@@ -517,7 +675,12 @@ END_TEST
 static evzk_acl one_acl[] = {{EVZK_PERM_ALL, "digest", "user:hash"}};
 static const evzk_session_options all_session_options = {
     .chroot = "/app", .acl = one_acl, .acl_count = 1};
-static const evzk_lock_options all_lock_options = {.timeout_ms = 10000,
+static const evzk_lock_priority all_priority = {
+    .priority = 9, .ageing = 2, .revoke = true, .grace_ms = 5};
+static const evzk_lock_options all_lock_options = {.mode = EVZK_LOCK_WRITE,
+                                                   .priority = &all_priority,
+                                                   .revocable = true,
+                                                   .timeout_ms = 10000,
                                                    .data = "me",
                                                    .data_len = 2,
                                                    .acl = one_acl,
@@ -551,6 +714,16 @@ static int try_query(struct world *w, void **out)
     int rc = CALL(evzk_lock_query_start(w->s, "/a/b", on_query, NULL, &q));
 
     *out = q;
+    return rc;
+}
+
+static int try_revoke(struct world *w, void **out)
+{
+    evzk_lock_revoke *r = *out;
+    int rc = CALL(evzk_lock_revoke_start(w->s, "/a/b", &all_revoke_options,
+                                         on_revoke, &w->session, &r));
+
+    *out = r;
     return rc;
 }
 
@@ -623,6 +796,19 @@ START_TEST(test_no_memory_query)
 }
 END_TEST
 
+START_TEST(test_no_memory_revoke)
+{
+    struct world w;
+
+    set_up(&w);
+    for (int all = 0; all < 2; all++)
+        DO(evzk_lock_revoke_free(with_failures(&w, try_revoke, all)));
+    run_ms(&w, 20);
+    ck_assert_int_eq(w.session.events, 0);
+    tear_down(&w);
+}
+END_TEST
+
 START_TEST(test_no_memory_auth)
 {
     struct world w;
@@ -637,26 +823,34 @@ END_TEST
 /* Ending takes no memory: cancel, close, free. */
 START_TEST(test_ends_without_memory)
 {
-    struct heard a = {0}, b = {0}, c = {0};
+    struct heard a = {0}, b = {0}, c = {0}, d = {0}, e = {0};
     evzk_lock *la, *lb, *lc;
+    evzk_lock_revoke *rd, *re;
     struct world w;
 
     set_up(&w);
     la = acquire(&w, NULL, &a);
     lb = acquire(&w, &all_lock_options, &b);
     lc = acquire(&w, NULL, &c);
+    rd = start_revoke(&w, NULL, &d);
+    re = start_revoke(&w, &all_revoke_options, &e);
     fail_at = calls + 1;
     fail_on = true;
     ck_assert_int_eq(CALL(evzk_lock_cancel(la)), EVZK_OK);
+    ck_assert_int_eq(CALL(evzk_lock_revoke_cancel(rd)), EVZK_OK);
     DO(evzk_lock_free(lc));
-    run_until(&w, &w.ended, 1);
+    run_until(&w, &w.ended, 2);
     expect(&a, EVZK_LOCK_FAILED, EVZK_ERR_CANCELED);
+    expect_end(&d, EVZK_ERR_CANCELED);
     ck_assert_int_eq(CALL(evzk_session_close(w.s)), EVZK_OK);
     run_out(&w);
     expect(&b, EVZK_LOCK_FAILED, EVZK_ERR_CLOSED);
+    expect_end(&e, EVZK_ERR_CLOSED);
     ck_assert_int_eq(c.events, 0);
     DO(evzk_lock_free(la));
     DO(evzk_lock_free(lb));
+    DO(evzk_lock_revoke_free(rd));
+    DO(evzk_lock_revoke_free(re));
     tear_down(&w);
 }
 END_TEST
@@ -948,6 +1142,7 @@ START_TEST(test_close)
         CALL(evzk_lock_acquire(w.s, "/a", NULL, on_lock, NULL, &none)),
         EVZK_ERR_CLOSED);
     query_fails(w.s, "/a", on_query, EVZK_ERR_CLOSED);
+    revoke_fails(w.s, "/a", NULL, on_revoke, EVZK_ERR_CLOSED);
     ck_assert_int_eq(CALL(evzk_session_add_auth(w.s, "a", "b", 1)),
                      EVZK_ERR_CLOSED);
     ck_assert_int_eq(w.session.events, 0);
@@ -999,6 +1194,110 @@ START_TEST(test_cancel_then_close)
     run_out(&w);
     expect(&h, EVZK_LOCK_FAILED, EVZK_ERR_CANCELED);
     DO(evzk_lock_free(l));
+    tear_down(&w);
+}
+END_TEST
+
+/* The life of a revocation without a server. */
+
+static void revoke_cancel_after(int64_t ms)
+{
+    struct heard h = {0};
+    struct world w;
+    evzk_lock_revoke *r;
+
+    set_up(&w);
+    r = start_revoke(&w, NULL, &h);
+    if (ms > 0)
+        run_ms(&w, ms);
+    ck_assert_int_eq(CALL(evzk_lock_revoke_cancel(r)), EVZK_OK);
+    ck_assert_int_eq(h.events, 0);
+    ck_assert_int_eq(CALL(evzk_lock_revoke_cancel(r)), EVZK_ERR_STATE);
+    run_until(&w, &w.ended, 1);
+    expect_end(&h, EVZK_ERR_CANCELED);
+    ck_assert_int_eq(CALL(evzk_lock_revoke_cancel(r)), EVZK_ERR_STATE);
+    run_ms(&w, 20);
+    ck_assert_int_eq(h.events, 1);
+    DO(evzk_lock_revoke_free(r));
+    tear_down(&w);
+}
+
+START_TEST(test_revoke_cancel)
+{
+    revoke_cancel_after(0);
+    revoke_cancel_after(30);
+}
+END_TEST
+
+START_TEST(test_revoke_timeout)
+{
+    const evzk_lock_revoke_options opt = {
+        .remove = true, .grace_ms = 5, .timeout_ms = 200};
+    struct heard h = {0};
+    struct world w;
+    evzk_lock_revoke *r;
+    int64_t begun;
+
+    set_up(&w);
+    run_ms(&w, 20);
+    begun = now_ms();
+    r = start_revoke(&w, &opt, &h);
+    run_until(&w, &w.ended, 1);
+    expect_end(&h, EVZK_ERR_TIMEOUT);
+    ck_assert_int_ge(now_ms() - begun, 200 - TICK_MS);
+    ck_assert_int_lt(now_ms() - begun, 10000);
+    ck_assert_int_eq(CALL(evzk_lock_revoke_cancel(r)), EVZK_ERR_STATE);
+    run_ms(&w, 50);
+    ck_assert_int_eq(h.events, 1);
+    DO(evzk_lock_revoke_free(r));
+    tear_down(&w);
+}
+END_TEST
+
+/* At once, after a while, canceled before, and inside the callback. */
+START_TEST(test_revoke_free)
+{
+    struct heard h = {0}, inner = {.free_it = true};
+    evzk_lock_revoke *r[3];
+    struct world w;
+
+    set_up(&w);
+    for (int i = 0; i < 3; i++)
+        r[i] = start_revoke(&w, i ? &all_revoke_options : NULL, &h);
+    DO(evzk_lock_revoke_free(r[0]));
+    run_ms(&w, 30);
+    DO(evzk_lock_revoke_free(r[1]));
+    ck_assert_int_eq(CALL(evzk_lock_revoke_cancel(r[2])), EVZK_OK);
+    DO(evzk_lock_revoke_free(r[2]));
+    run_ms(&w, 30);
+    ck_assert_int_eq(h.events, 0);
+    ck_assert_int_eq(
+        CALL(evzk_lock_revoke_cancel(start_revoke(&w, NULL, &inner))), EVZK_OK);
+    run_until(&w, &w.ended, 1);
+    expect_end(&inner, EVZK_ERR_CANCELED);
+    tear_down(&w);
+}
+END_TEST
+
+/* It outlives the session, which may be freed in its callback. */
+START_TEST(test_revoke_closed)
+{
+    struct heard h[3] = {{0}};
+    evzk_lock_revoke *r[3];
+    struct world w;
+
+    set_up(&w);
+    for (int i = 0; i < 3; i++)
+        r[i] = start_revoke(&w, NULL, &h[i]);
+    h[1].close = w.s;
+    ck_assert_int_eq(CALL(evzk_lock_revoke_cancel(r[1])), EVZK_OK);
+    run_out(&w);
+    w.s = NULL;
+    for (int i = 0; i < 3; i++) {
+        expect_end(&h[i], i == 1 ? EVZK_ERR_CANCELED : EVZK_ERR_CLOSED);
+        ck_assert_int_eq(CALL(evzk_lock_revoke_cancel(r[i])), EVZK_ERR_STATE);
+        DO(evzk_lock_revoke_free(r[i]));
+    }
     tear_down(&w);
 }
 END_TEST
@@ -1121,6 +1420,7 @@ struct parent {
     struct heard h[2];
     evzk_lock *l[2];
     evzk_lock_query *q;
+    evzk_lock_revoke *r;
 };
 
 static void set_up_parent(struct parent *p)
@@ -1134,6 +1434,7 @@ static void set_up_parent(struct parent *p)
     ck_assert_int_eq(
         CALL(evzk_lock_query_start(p->w.s, "/a", on_query, &p->h[0], &p->q)),
         EVZK_OK);
+    p->r = start_revoke(&p->w, &all_revoke_options, &p->h[0]);
     run_until(&p->w, &p->w.session.events, 1);
     expect(&p->w.session, EVZK_SESSION_CONNECTED, EVZK_OK);
     ck_assert(evzk_session_connected(p->w.s));
@@ -1146,6 +1447,7 @@ static void close_parent(struct parent *p)
     DO(evzk_lock_free(p->l[0]));
     DO(evzk_lock_free(p->l[1]));
     DO(evzk_lock_query_free(p->q));
+    DO(evzk_lock_revoke_free(p->r));
     stop_server(&p->sv);
     tear_down(&p->w);
 }
@@ -1182,6 +1484,7 @@ static bool session_calls(struct parent *p)
 {
     evzk_lock *l = NULL;
     evzk_lock_query *q = NULL;
+    evzk_lock_revoke *r = NULL;
     evzk_session *s = p->w.s;
     bool ok = SAY(evzk_session_close(s) == EVZK_ERR_FORKED);
 
@@ -1190,7 +1493,9 @@ static bool session_calls(struct parent *p)
               EVZK_ERR_FORKED);
     ok &= SAY(evzk_lock_query_start(s, "/a", on_query, NULL, &q) ==
               EVZK_ERR_FORKED);
-    ok &= SAY(!l && !q);
+    ok &= SAY(evzk_lock_revoke_start(s, "/a", NULL, on_revoke, NULL, &r) ==
+              EVZK_ERR_FORKED);
+    ok &= SAY(!l && !q && !r);
     return ok && SAY(evzk_session_lease_ms(s) == 0);
 }
 
@@ -1226,8 +1531,11 @@ static bool lock_calls(struct parent *p)
     for (int i = 0; i < 2; i++) {
         ok &= SAY(evzk_lock_release(p->l[i]) == EVZK_ERR_FORKED);
         ok &= SAY(evzk_lock_cancel(p->l[i]) == EVZK_ERR_FORKED);
+        ok &= SAY(evzk_lock_downgrade(p->l[i]) == EVZK_ERR_FORKED);
+        ok &= SAY(evzk_lock_upgrade(p->l[i]) == EVZK_ERR_FORKED);
         ok &= SAY(!evzk_lock_held(p->l[i]));
     }
+    ok &= SAY(evzk_lock_revoke_cancel(p->r) == EVZK_ERR_FORKED);
     return ok;
 }
 
@@ -1248,6 +1556,7 @@ static bool free_all(struct parent *p)
     evzk_lock_free(p->l[0]);
     evzk_lock_free(p->l[1]);
     evzk_lock_query_free(p->q);
+    evzk_lock_revoke_free(p->r);
     if (live > 1)
         printf("%ld blocks are left\n", live);
     return SAY(live <= 1);
@@ -1257,6 +1566,7 @@ static bool free_locks_first(struct parent *p)
 {
     evzk_lock_free(p->l[0]);
     evzk_lock_query_free(p->q);
+    evzk_lock_revoke_free(p->r);
     evzk_lock_free(p->l[1]);
     evzk_session_free(p->w.s);
     if (live > 1)
@@ -1281,6 +1591,7 @@ static bool free_quietly(struct parent *p)
     evzk_lock_free(p->l[0]);
     evzk_lock_free(p->l[1]);
     evzk_lock_query_free(p->q);
+    evzk_lock_revoke_free(p->r);
     return true;
 }
 
@@ -1362,15 +1673,18 @@ START_TEST(test_fork_reinit_after)
 END_TEST
 
 UNIT_MAIN("args", test_open_args, test_open_options, test_open_defaults,
-          test_acls, test_lock_args, test_lock_options, test_lock_null,
-          test_session_null, test_auth_args, test_query_args,
-          test_session_figures, test_no_memory_open, test_no_memory_lock,
-          test_no_memory_query, test_no_memory_auth, test_ends_without_memory,
+          test_acls, test_lock_args, test_lock_options, test_lock_modes,
+          test_lock_null, test_session_null, test_auth_args, test_query_args,
+          test_revoke_args, test_revoke_options, test_session_figures,
+          test_no_memory_open, test_no_memory_lock, test_no_memory_query,
+          test_no_memory_revoke, test_no_memory_auth, test_ends_without_memory,
           test_no_memory_in_loop, test_cancel, test_timeout,
           test_timeout_in_busy_loop, test_timeout_freed_inside,
           test_timeout_and_cancel, test_free, test_free_inside,
           test_free_after_session, test_free_all_inside, test_close,
-          test_close_freed_inside, test_cancel_then_close, test_query_freed,
-          test_open_and_free, test_fork_session_calls, test_fork_connected,
-          test_fork_lock_calls, test_fork_memory, test_fork_parent_goes_on,
-          test_fork_reinit_before, test_fork_reinit_after)
+          test_close_freed_inside, test_cancel_then_close, test_revoke_cancel,
+          test_revoke_timeout, test_revoke_free, test_revoke_closed,
+          test_query_freed, test_open_and_free, test_fork_session_calls,
+          test_fork_connected, test_fork_lock_calls, test_fork_memory,
+          test_fork_parent_goes_on, test_fork_reinit_before,
+          test_fork_reinit_after)

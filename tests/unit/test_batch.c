@@ -76,10 +76,10 @@ static struct evzk__multi *fill(const char *dir, const char *name)
     UNIT_HOT(m);
     evzk__multi_mkdir(m, dir, "data", 4);
     evzk__multi_create_seq(m, dir, name, "data", 4);
-    evzk__multi_delete(m, dir, name);
-    evzk__multi_delete(m, dir, NULL);
+    evzk__multi_delete(m, dir, name, -1);
+    evzk__multi_delete(m, dir, NULL, -1);
     evzk__multi_stamp(m, dir, name, "-tag");
-    evzk__multi_delete(m, dir, NULL);
+    evzk__multi_delete(m, dir, NULL, -1);
     return m;
 }
 

@@ -224,10 +224,10 @@ static void fire_all(struct crowd *t)
         size_t i = t->order[n];
         struct evzk__machine *m = &t->m[i];
 
-        UNIT_HOT(evzk__watch_any(t->d, t->pred[i], EVZK__PRED));
-        evzk__watch_fired(t->d, t->pred[i], EVZK__DELETED);
+        UNIT_HOT(evzk__watch_any(&t->s, t->d, t->pred[i], EVZK__PRED));
+        evzk__watch_fired(&t->s, t->d, t->pred[i], EVZK__DELETED);
         UNIT_HOT(m->pending == EVZK__P_DELETED << 1);
-        evzk__watch_fired(t->d, t->own[i], EVZK__CHANGED);
+        evzk__watch_fired(&t->s, t->d, t->own[i], EVZK__CHANGED);
         UNIT_HOT(m->pending == (EVZK__P_DELETED << 1 | EVZK__P_CHANGED));
         UNIT_HOT(t->d->remote == MANY - n - 1);
     }

@@ -5,9 +5,22 @@
 #include <string.h>
 
 #include "evzk/session.h"
-#include "lib/name.h"
+#include "lib/stand.h"
 
 static const char mark[] = "-lock-";
+
+static const char *predecessor(const struct evzk__names *names,
+                                     const char *text, const char *own,
+                                     bool *found, size_t *before)
+{
+    const struct evzk__mark marks[] = {{text, 0}, {NULL, 0}};
+    struct evzk__stand s;
+
+    evzk__stand(&s, names, marks, own);
+    *found = s.found;
+    *before = s.before;
+    return s.pred;
+}
 
 /* GUIDs. */
 
@@ -363,7 +376,7 @@ static void expect_pred(const struct children *c, const char *own,
 {
     bool found = false;
     size_t before = 0;
-    const char *p = evzk__predecessor(&c->names, mark, own, &found, &before);
+    const char *p = predecessor(&c->names, mark, own, &found, &before);
 
     ck_assert(found);
     ck_assert(pred ? before > 0 : before == 0);
@@ -426,18 +439,18 @@ START_TEST(test_pred_own_missing)
     bool found = true;
     size_t before = 77;
 
-    ck_assert_ptr_null(evzk__predecessor(&c.names, mark, "own-lock-0000000007",
+    ck_assert_ptr_null(predecessor(&c.names, mark, "own-lock-0000000007",
                                          &found, &before));
     ck_assert(!found);
     add(&c, "a-lock-0000000003");
     add(&c, "b-lock-0000000007"); /* Our number is not our name. */
     add(&c, "own-lock-0000000008");
     found = true;
-    evzk__predecessor(&c.names, mark, "own-lock-0000000007", &found, &before);
+    predecessor(&c.names, mark, "own-lock-0000000007", &found, &before);
     ck_assert(!found);
     found = true; /* A prefix is not one's own name either. */
     ck_assert_ptr_null(
-        evzk__predecessor(&c.names, mark, "own-lock-", &found, &before));
+        predecessor(&c.names, mark, "own-lock-", &found, &before));
     ck_assert(!found);
 }
 END_TEST
@@ -508,7 +521,7 @@ START_TEST(test_pred_chain)
             c.v[i] = c.v[j];
             c.v[j] = swap;
         }
-        while ((pred = evzk__predecessor(&c.names, mark, own, &found,
+        while ((pred = predecessor(&c.names, mark, own, &found,
                                          &before)) != NULL) {
             UNIT_HOT(found && before == n - chain);
             own = pred;
@@ -565,7 +578,7 @@ static void expect_answer(const struct children *c, struct evzk__roll *roll,
     struct evzk__names names = {c->names.n, c->names.v, roll};
     struct answer a = {"", true, 77}, b = by_eye(c, own);
 
-    a.pred = evzk__predecessor(&names, mark, own, &a.found, &a.before);
+    a.pred = predecessor(&names, mark, own, &a.found, &a.before);
     UNIT_HOT(a.found == b.found);
     if (!b.found)
         return; /* Who is not there has nobody before it. */
@@ -658,10 +671,10 @@ START_TEST(test_roll_spread)
             if (!evzk__seq_parse(c.v[i], mark, &seq))
                 continue;
             a.pred =
-                evzk__predecessor(&names, mark, c.v[i], &a.found, &a.before);
+                predecessor(&names, mark, c.v[i], &a.found, &a.before);
             names.roll = &roll;
             b.pred =
-                evzk__predecessor(&names, mark, c.v[i], &b.found, &b.before);
+                predecessor(&names, mark, c.v[i], &b.found, &b.before);
             UNIT_HOT(a.found && b.found);
             UNIT_HOT(a.pred == b.pred && a.before == b.before);
         }
@@ -711,11 +724,11 @@ START_TEST(test_roll_no_contender)
     c.names.roll = &roll;
     add(&c, "config");
     ck_assert_ptr_null(
-        evzk__predecessor(&c.names, mark, "config", &found, &before));
+        predecessor(&c.names, mark, "config", &found, &before));
     ck_assert(!found);
     ck_assert_uint_eq(before, 0);
     ck_assert_ptr_null(roll.v);
-    ck_assert_ptr_null(evzk__predecessor(&c.names, mark, "x-lock-0000000001",
+    ck_assert_ptr_null(predecessor(&c.names, mark, "x-lock-0000000001",
                                          &found, &before));
     ck_assert(!found); /* Of a roll that nobody is on. */
     ck_assert_uint_eq(roll.n, 0);

@@ -108,8 +108,8 @@ static void check_watched(const struct line *t, size_t dir, const char *name)
         for (int which = EVZK__OWN; which <= EVZK__PRED; which++)
             on[which] |= c->dir == dir && watches(c, which, name);
     }
-    UNIT_HOT(evzk__watch_any(t->d[dir], name, EVZK__OWN) == on[EVZK__OWN]);
-    UNIT_HOT(evzk__watch_any(t->d[dir], name, EVZK__PRED) == on[EVZK__PRED]);
+    UNIT_HOT(evzk__watch_any(&t->s, t->d[dir], name, EVZK__OWN) == on[EVZK__OWN]);
+    UNIT_HOT(evzk__watch_any(&t->s, t->d[dir], name, EVZK__PRED) == on[EVZK__PRED]);
 }
 
 static void check_contender(struct line *t, struct contender *c)
@@ -274,7 +274,7 @@ static void fire(struct line *t, size_t dir, struct unit_rng *rng)
 
     pick_name(t, dir, name, rng);
     check_watched(t, dir, name);
-    evzk__watch_fired(t->d[dir], name, ev);
+    evzk__watch_fired(&t->s, t->d[dir], name, ev);
     for (struct contender *c = t->c; c < t->c + CONTENDERS; c++) {
         for (int which = EVZK__OWN; which <= EVZK__PRED; which++) {
             if (c->dir != dir || !hears(c, which, name, ev))
@@ -521,12 +521,12 @@ START_TEST(test_many_watch_one)
                         i == 5 ? c[-DIRS].own : foreign);
     }
     ck_assert_uint_eq(t.d[0]->remote, 8);
-    ck_assert(evzk__watch_any(t.d[0], foreign, EVZK__PRED));
-    ck_assert(!evzk__watch_any(t.d[0], foreign, EVZK__OWN));
-    ck_assert(!evzk__watch_any(t.d[1], foreign, EVZK__PRED));
-    evzk__watch_fired(t.d[1], foreign, EVZK__DELETED); /* Another's. */
+    ck_assert(evzk__watch_any(&t.s, t.d[0], foreign, EVZK__PRED));
+    ck_assert(!evzk__watch_any(&t.s, t.d[0], foreign, EVZK__OWN));
+    ck_assert(!evzk__watch_any(&t.s, t.d[1], foreign, EVZK__PRED));
+    evzk__watch_fired(&t.s, t.d[1], foreign, EVZK__DELETED); /* Another's. */
     ck_assert_uint_eq(t.d[0]->remote, 8);
-    evzk__watch_fired(t.d[0], foreign, EVZK__DELETED);
+    evzk__watch_fired(&t.s, t.d[0], foreign, EVZK__DELETED);
     ck_assert_uint_eq(t.d[0]->remote, 1);
     ck_assert_uint_eq(t.s.watches, 1);
     for (size_t i = 0; i < 8; i++)

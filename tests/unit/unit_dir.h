@@ -9,7 +9,9 @@
 #include "lib/machine.h"
 #include "lib/tidy.h"
 
-static const struct evzk__kind unit_kind = {.name = "lock", .mark = "-lock-"};
+static const struct evzk__mark unit_marks[] = {{"-lock-", 0}, {NULL, 0}};
+static const struct evzk__kind unit_kind = {.name = "lock",
+                                            .marks = unit_marks};
 
 /* All that this looks at.  In a turn of the loop none is asked for. */
 static inline void unit_open(evzk_session *s)
@@ -19,6 +21,7 @@ static inline void unit_open(evzk_session *s)
     RB_INIT(&s->dirs);
     TAILQ_INIT(&s->idle);
     LIST_INIT(&s->tidies);
+    LIST_INIT(&s->onlookers);
     TAILQ_INIT(&s->running);
     TAILQ_INIT(&s->later);
 }

@@ -142,6 +142,10 @@ const char *lock_event_name(evzk_lock_event event)
         return "RESUMED";
     case EVZK_LOCK_REQUEUED:
         return "REQUEUED";
+    case EVZK_LOCK_DOWNGRADED:
+        return "DOWNGRADED";
+    case EVZK_LOCK_REVOKE_REQUESTED:
+        return "REVOKE_REQUESTED";
     case EVZK_LOCK_RELEASED:
         return "RELEASED";
     case EVZK_LOCK_LOST:

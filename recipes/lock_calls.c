@@ -1,0 +1,194 @@
+/* The lock's calls.  They check, note, and post an event: what follows is for
+ * the states, in lock.c. */
+#include "evzk/lock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "lib/name.h"
+#include "recipes/kinds.h"
+#include "recipes/lock_own.h"
+
+static bool options_ok(const evzk_lock_options *o)
+{
+    for (size_t i = 0; i < sizeof o->reserved / sizeof o->reserved[0]; i++) {
+        if (o->reserved[i])
+            return false;
+    }
+    if (o->priority && o->mode == EVZK_LOCK_EXCLUSIVE)
+        return false;
+    if ((o->priority || o->revocable) && o->no_own_watch)
+        return false;
+    return (unsigned)o->mode <= EVZK_LOCK_READ &&
+           o->data_len <= EVZK_LOCK_DATA_MAX && (o->data || o->data_len == 0);
+}
+
+static int take_given(struct evzk_lock *l, const evzk_lock_options *o)
+{
+    int rc;
+
+    if (!o->data && !o->acl && !o->acl_count && !o->priority)
+        return EVZK_OK;
+    l->given = evzk__zalloc(sizeof *l->given);
+    if (!l->given)
+        return EVZK_ERR_NOMEM;
+    l->given->urgent = o->priority != NULL;
+    if (o->priority)
+        l->given->priority = *o->priority;
+    rc = evzk__acl_copy(&l->given->acl, o->acl, o->acl_count);
+    if (rc != EVZK_OK || !o->data)
+        return rc;
+    l->given->data = evzk__memdup(o->data, o->data_len);
+    l->given->len = (uint32_t)o->data_len;
+    return l->given->data ? EVZK_OK : EVZK_ERR_NOMEM;
+}
+
+static int take_options(struct evzk_lock *l, const evzk_lock_options *o)
+{
+    int rc = take_given(l, o);
+
+    if (rc != EVZK_OK)
+        return rc;
+    l->mode = (unsigned)o->mode & 3;
+    l->try_once = o->try_once;
+    l->watch_own = !o->no_own_watch;
+    l->eager = o->revocable || o->priority;
+    l->m.no_requeue = o->no_requeue;
+    return EVZK_OK;
+}
+
+int evzk_lock_acquire(evzk_session *s, const char *path,
+                      const evzk_lock_options *opt, evzk_lock_cb *cb, void *arg,
+                      evzk_lock **out)
+{
+    static const evzk_lock_options defaults;
+    struct evzk_lock *l;
+    int rc;
+
+    if (!opt)
+        opt = &defaults;
+    if (!s || !evzk__path_ok(path) || !cb || !out || !options_ok(opt))
+        return EVZK_ERR_INVAL;
+    rc = evzk__session_check(s);
+    if (rc != EVZK_OK)
+        return rc;
+    l = evzk__zalloc(
+        sizeof *l + (opt->priority ? (size_t)EVZK__NAME_MAX : (size_t)OWN_MAX));
+    if (!l)
+        return EVZK_ERR_NOMEM;
+    l->cb = cb;
+    l->arg = arg;
+    rc = take_options(l, opt);
+    if (rc == EVZK_OK)
+        rc = evzk__machine_init(&l->m, s, &evzk__lock_kind, path,
+                                opt->timeout_ms);
+    if (rc != EVZK_OK) {
+        evzk__lock_destroy(&l->m);
+        return rc;
+    }
+    *out = l;
+    return EVZK_OK;
+}
+
+static int stop(struct evzk_lock *l, bool want_granted, int rc)
+{
+    if (!l)
+        return EVZK_ERR_INVAL;
+    if (!l->m.ended && evzk__session_forked(l->m.s))
+        return EVZK_ERR_FORKED;
+    if (l->m.ended || l->m.stopping || l->granted != want_granted)
+        return EVZK_ERR_STATE;
+    l->released = want_granted;
+    evzk__machine_stop(&l->m, rc);
+    return EVZK_OK;
+}
+
+int evzk_lock_cancel(evzk_lock *l) { return stop(l, false, EVZK_ERR_CANCELED); }
+
+int evzk_lock_release(evzk_lock *l) { return stop(l, true, EVZK_OK); }
+
+/* For the name that its znode is to have. */
+static int prepare_swap(struct evzk_lock *l)
+{
+    if (!l->given)
+        l->given = evzk__zalloc(sizeof *l->given);
+    if (!l->given)
+        return EVZK_ERR_NOMEM;
+    if (evzk__lock_name(l, l->given->name, EVZK_LOCK_READ) != EVZK_OK)
+        return EVZK_ERR_INTERNAL;
+    sprintf(l->given->name + strlen(l->given->name), "%010" PRId32, l->m.seq);
+    return EVZK_OK;
+}
+
+int evzk_lock_downgrade(evzk_lock *l)
+{
+    int rc;
+
+    if (!l)
+        return EVZK_ERR_INVAL;
+    if (!l->m.ended && evzk__session_forked(l->m.s))
+        return EVZK_ERR_FORKED;
+    if (l->m.ended || l->m.stopping || !l->granted ||
+        evzk_lock_mode_of(l) != EVZK_LOCK_WRITE)
+        return EVZK_ERR_STATE;
+    rc = prepare_swap(l);
+    if (rc != EVZK_OK)
+        return rc;
+    l->asked = true;
+    evzk__machine_ask(&l->m);
+    return EVZK_OK;
+}
+
+int evzk_lock_upgrade(evzk_lock *l)
+{
+    if (!l)
+        return EVZK_ERR_INVAL;
+    if (!l->m.ended && evzk__session_forked(l->m.s))
+        return EVZK_ERR_FORKED;
+    return evzk_lock_mode_of(l) == EVZK_LOCK_READ ? EVZK_ERR_UPGRADE
+                                                  : EVZK_ERR_STATE;
+}
+
+evzk_lock_mode evzk_lock_mode_of(const evzk_lock *l)
+{
+    if (!l)
+        return EVZK_LOCK_EXCLUSIVE;
+    return l->asked ? EVZK_LOCK_READ : (evzk_lock_mode)l->mode;
+}
+
+void evzk_lock_free(evzk_lock *l)
+{
+    if (l) {
+        l->cb = NULL;
+        evzk__machine_stop(&l->m, EVZK_ERR_CANCELED);
+        evzk__machine_unref(&l->m);
+    }
+}
+
+bool evzk_lock_held(const evzk_lock *l)
+{
+    return l && l->granted && !l->m.ended && !l->m.stopping &&
+           l->m.gen == l->m.s->gen && evzk_session_lease_ms(l->m.s) > 0;
+}
+
+uint32_t evzk_lock_lease_ms(const evzk_lock *l)
+{
+    return evzk_lock_held(l) ? evzk_session_lease_ms(l->m.s) : 0;
+}
+
+uint64_t evzk_lock_token(const evzk_lock *l)
+{
+    return l && l->granted ? l->token : 0;
+}
+
+const char *evzk_lock_node(const evzk_lock *l)
+{
+    return l && l->known && !l->entering ? l->own : "";
+}
+
+const char *evzk_lock_state(const evzk_lock *l)
+{
+    return l ? evzk__machine_state(&l->m) : "";
+}

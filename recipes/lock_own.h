@@ -1,0 +1,82 @@
+/* A lock, as its states (lock.c) and its calls (lock_calls.c) know it. */
+#ifndef EVZK_LOCK_OWN_H
+#define EVZK_LOCK_OWN_H
+
+#include "evzk/lock.h"
+#include "lib/machine.h"
+
+enum { OWN_MAX = EVZK__GUID_LEN + sizeof "-write-" + 11 };
+
+/* Marks of those in the queue are evzk_lock_mode's; in the room others. */
+enum { LOCK_ROOM = EVZK_LOCK_READ }; /* Added to WRITE and READ. */
+
+/* What the caller gave for this lock alone, and what only some locks need. */
+struct given {
+    struct evzk__acl acl;
+    void *data; /* Owned; NULL: the session's. */
+    uint32_t len;
+    bool urgent; /* It has a priority. */
+    evzk_lock_priority priority;
+    evzk_lock_revoke *press; /* Owned: those less urgent are asked; or NULL. */
+    struct evzk__swap swap;
+    int64_t czxid; /* Of the znode, when it was swapped; 0: not known. */
+    char name[EVZK__NAME_MAX]; /* That it is to have, or had. */
+};
+
+struct evzk_lock {
+    struct evzk__machine m;
+    uint8_t parents_made;
+    uint8_t mode : 2; /* evzk_lock_mode: an index of evzk__lock_marks. */
+    bool known : 1;   /* We have a place in the queue. */
+    bool granted : 1, suspended : 1, released : 1;
+    bool told : 1;   /* The final event was reported, ahead of the end. */
+    bool broken : 1; /* Our place was lost to somebody's delete. */
+    bool second : 1; /* When `pred` has gone, we are first. */
+    bool try_once : 1, watch_own : 1;
+    bool asked : 1;    /* To become a read lock. */
+    bool swapped : 1;  /* It has. */
+    bool reread : 1;   /* It is to be, when what was written to us is read. */
+    bool unseen : 1;   /* It may have: our znode is to be looked at. */
+    bool eager : 1;    /* Our znode is watched at once. */
+    bool arrived : 1;  /* Those that it has come before in the room know. */
+    bool passed : 1;   /* Another came before us in the room. */
+    bool entering : 1; /* Its create may be that of the place in the queue. */
+    int32_t seen;      /* The version of its data that was read last. */
+    char *pred;        /* Owned: the znode we watch, when it is not ours. */
+    uint64_t token;
+    struct given *given; /* Owned; NULL: the session's serve. */
+    evzk_lock_cb *cb;    /* NULL once the caller freed us. */
+    void *arg;
+    char own[]; /* Our znode; while not known, its prefix. */
+};
+
+static inline struct evzk_lock *lock_of(struct evzk__machine *m)
+{
+    return evzk__container_of(m, struct evzk_lock, m);
+}
+
+extern const struct evzk__mark evzk__lock_marks[];
+
+/* The mode of one whose name was read by them. */
+evzk_lock_mode evzk__lock_mode_named(const struct evzk__contender *c);
+
+/* A fresh name with one of the marks, but for its number.  0 or
+ * EVZK_ERR_INTERNAL. */
+int evzk__lock_name(const struct evzk_lock *l, char *out, unsigned mark);
+
+/* Asks for the znode given->name in the place of its own. */
+void evzk__lock_swap(struct evzk_lock *l, bool numbered);
+
+/* lock_room.c: is its znode in the room? */
+bool evzk__lock_waits(const struct evzk_lock *l);
+
+/* Tells those that it has come before, and those in its way.  0, or an error:
+ * then it is to look again in a while. */
+int evzk__lock_look_round(struct evzk_lock *l, const struct evzk__roll *roll);
+
+/* Nobody is in its way any more, or it wants no more of it. */
+void evzk__lock_calm(struct evzk_lock *l);
+
+void evzk__lock_destroy(struct evzk__machine *m);
+
+#endif

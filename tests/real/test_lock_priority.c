@@ -1,0 +1,1277 @@
+/*
+ * Locks that are not equally urgent: in which order they are granted, how many
+ * may pass, who wakes, what the room keeps, and who is asked to let go.
+ */
+#define _GNU_SOURCE 1
+#include <inttypes.h>
+
+#include "test_many.h"
+
+enum { GRACE_MS = 500, SESSIONS = 51 };
+
+/* A lock with a priority; the options are kept for the call alone. */
+struct wish {
+    evzk_lock_mode mode;
+    int priority; /* -1: none. */
+    uint32_t ageing;
+    bool revoke, no_requeue, try_once;
+    uint32_t grace_ms, timeout_ms;
+};
+
+static struct wish wish_of(evzk_lock_mode mode, int priority)
+{
+    return (struct wish){.mode = mode, .priority = priority};
+}
+
+static struct wish writes(int priority)
+{
+    return wish_of(EVZK_LOCK_WRITE, priority);
+}
+
+static struct wish reads(int priority)
+{
+    return wish_of(EVZK_LOCK_READ, priority);
+}
+
+static void ask(struct claim *c, evzk_session *s, const char *dir,
+                struct wish wish)
+{
+    const evzk_lock_priority urgent = {.priority = (uint8_t)wish.priority,
+                                       .ageing = wish.ageing,
+                                       .revoke = wish.revoke,
+                                       .grace_ms = wish.grace_ms};
+    const evzk_lock_options opt = {.mode = wish.mode,
+                                   .priority =
+                                       wish.priority < 0 ? NULL : &urgent,
+                                   .revocable = true,
+                                   .no_requeue = wish.no_requeue,
+                                   .try_once = wish.try_once,
+                                   .timeout_ms = wish.timeout_ms};
+
+    claim(c, s, dir, &opt);
+}
+
+static bool in_room(const struct claim *c)
+{
+    return strcmp(evzk_lock_state(c->l), "WATCHING") == 0 &&
+           strstr(evzk_lock_node(c->l), "-wait-");
+}
+
+/* It is in the room, and watches whom it waits for. */
+static void ask_waits(struct claim *c, evzk_session *s, const char *dir,
+                      struct wish wish)
+{
+    ask(c, s, dir, wish);
+    WAIT(in_room(c));
+}
+
+static void ask_held(struct claim *c, evzk_session *s, const char *dir,
+                     struct wish wish)
+{
+    ask(c, s, dir, wish);
+    WAIT(evzk_lock_held(c->l));
+}
+
+static bool granted(const struct claim *c)
+{
+    return recorder_has(&c->rec, "GRANTED");
+}
+
+/* All that was asked is answered, and nobody asks any more. */
+static void all_quiet(const struct peer *p, int n)
+{
+    uint64_t before, after = 0;
+    evzk_session_stats st;
+
+    ck_assert_int_eq(raw_sync(op(), "/"), ZOK);
+    do {
+        before = after;
+        after = 0;
+        run_for(harness_base(), 50);
+        for (int i = 0; i < n; i++) {
+            quiet(p[i].s);
+            evzk_session_get_stats(p[i].s, &st);
+            after += st.requests - st.probes;
+        }
+    } while (after != before);
+}
+
+static void all_close(struct peer *p, int n, const char *dir)
+{
+    for (int i = 0; i < n; i++)
+        idle(p[i].s);
+    nothing_left(dir, p[0].s);
+    for (int i = 0; i < n; i++)
+        peer_close(&p[i]);
+}
+
+static int version_of(const char *dir, const struct claim *c)
+{
+    struct Stat stat;
+
+    ck_assert_int_eq(
+        raw_exists(op(), node_path(dir, evzk_lock_node(c->l)), &stat), ZOK);
+    return stat.version;
+}
+
+/* ---- The order ---- */
+
+/* In one session, or each in its own. */
+START_TEST(the_most_urgent_first)
+{
+    enum { N = 7 };
+    static const int priority[N] = {5, 3, 3, 255, 0, 5, 4};
+    static const int order[N] = {4, 1, 2, 6, 0, 5, 3};
+    const char *dir = "/priority-order";
+    struct claim held, c[N];
+    struct peer p[N];
+    uint64_t token;
+
+    for (int i = 0; i < N; i++)
+        peer_open(&p[i], the_server());
+    ask_held(&held, p[0].s, dir, writes(9));
+    for (int i = 0; i < N; i++)
+        ask_waits(&c[i], p[_i ? i : 0].s, dir, writes(priority[i]));
+    all_quiet(p, N);
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(c[i].rec.count, 0); /* Who holds is never passed. */
+    token = evzk_lock_token(held.l);
+    claim_release(&held);
+    for (int i = 0; i < N; i++) {
+        WAIT_EVENT(&c[order[i]], "GRANTED");
+        ck_assert_uint_gt(evzk_lock_token(c[order[i]].l), token);
+        token = evzk_lock_token(c[order[i]].l);
+        all_quiet(p, N);
+        for (int j = i + 1; j < N; j++)
+            ck_assert_int_eq(c[order[j]].rec.count, 0);
+        claim_release(&c[order[i]]);
+    }
+    all_close(p, N, dir);
+}
+END_TEST
+
+/* One that comes while another, less urgent, holds: it goes next. */
+START_TEST(the_holder_is_not_passed)
+{
+    const char *dir = "/priority-holder";
+    struct claim held, late, urgent;
+    struct peer p[2];
+
+    peer_open(&p[0], the_server());
+    peer_open(&p[1], the_server());
+    ask_held(&held, p[0].s, dir, writes(200));
+    ask_waits(&late, p[0].s, dir, writes(1));
+    ask_waits(&urgent, p[1].s, dir, writes(0));
+    all_quiet(p, 2);
+    ck_assert(evzk_lock_held(held.l));
+    ck_assert_str_eq(held.rec.text, "GRANTED");
+    ck_assert(!granted(&late) && !granted(&urgent));
+    claim_release(&held);
+    WAIT_EVENT(&urgent, "GRANTED");
+    ck_assert(!granted(&late));
+    claim_release(&urgent);
+    WAIT_EVENT(&late, "GRANTED");
+    claim_release(&late);
+    all_close(p, 2, dir);
+}
+END_TEST
+
+/* They hold together, up to the first that writes, and is more urgent. */
+START_TEST(readers_and_writers)
+{
+    enum { N = 7 };
+    const struct wish wish[N] = {reads(5),  writes(4), reads(1), reads(3),
+                                 writes(6), reads(9),  reads(6)};
+    static const int turn[N] = {3, 2, 1, 1, 4, 5, 5};
+    const char *dir = "/priority-readers";
+    struct claim held, c[N];
+    struct peer p[2];
+
+    peer_open(&p[0], the_server());
+    peer_open(&p[1], the_server());
+    ask_held(&held, p[0].s, dir, writes(0));
+    for (int i = 0; i < N; i++)
+        ask_waits(&c[i], p[i % 2].s, dir, wish[i]);
+    claim_release(&held);
+    for (int now = 1; now <= 5; now++) {
+        for (int i = 0; i < N; i++)
+            WAIT(turn[i] != now || evzk_lock_held(c[i].l));
+        all_quiet(p, 2);
+        for (int i = 0; i < N; i++)
+            ck_assert(granted(&c[i]) == (turn[i] <= now));
+        for (int i = 0; i < N; i++) {
+            if (turn[i] == now)
+                claim_release(&c[i]);
+        }
+    }
+    all_close(p, 2, dir);
+}
+END_TEST
+
+/* While one reads, others may, unless one more urgent waits to write. */
+START_TEST(readers_join_who_reads)
+{
+    const char *dir = "/priority-join";
+    struct claim held, writer, urgent, late;
+    struct peer p[2];
+
+    peer_open(&p[0], the_server());
+    peer_open(&p[1], the_server());
+    ask_held(&held, p[0].s, dir, reads(9));
+    ask_waits(&writer, p[1].s, dir, writes(5));
+    ask_held(&urgent, p[0].s, dir, reads(4));
+    ask_waits(&late, p[1].s, dir, reads(6));
+    all_quiet(p, 2);
+    ck_assert(!granted(&writer) && !granted(&late));
+    claim_release(&held);
+    all_quiet(p, 2);
+    ck_assert(!granted(&writer) && !granted(&late));
+    claim_release(&urgent);
+    WAIT_EVENT(&writer, "GRANTED");
+    all_quiet(p, 2);
+    ck_assert(!granted(&late));
+    claim_release(&writer);
+    WAIT_EVENT(&late, "GRANTED");
+    claim_release(&late);
+    all_close(p, 2, dir);
+}
+END_TEST
+
+/* ---- Ageing ---- */
+
+static void let_go(struct member *m)
+{
+    ck_assert_int_eq(evzk_lock_release(m->l), EVZK_OK);
+}
+
+/* At most so many of those that come later pass it, and not fewer by more than
+ * the one whose turn is the same. */
+START_TEST(ageing_bounds_who_pass)
+{
+    enum { LATER = 20 };
+    static const struct {
+        uint32_t ageing;
+        uint8_t own, others;
+        int most;
+    } cases[] = {{2, 3, 0, 6},
+                 {2, 3, 2, 2},
+                 {5, 3, 0, 15},
+                 {1, 3, 3, 0},
+                 {0, 3, 0, LATER}};
+    const char *dir = "/priority-ageing";
+    evzk_lock_priority urgent = {.ageing = cases[_i].ageing};
+    const evzk_lock_options opt = {.mode = EVZK_LOCK_WRITE,
+                                   .priority = &urgent};
+    int most = cases[_i].most;
+    struct claim held;
+    struct crowd c;
+    struct peer p[3];
+
+    for (int i = 0; i < 3; i++)
+        peer_open(&p[i], the_server());
+    claim_held(&held, p[0].s, dir, NULL);
+    crowd_new(&c, LATER + 1);
+    c.on_grant = let_go;
+    urgent.priority = cases[_i].own;
+    crowd_start(&c, 0, p[0].s, dir, &opt);
+    WAIT(raw_count(op(), dir) == 2);
+    urgent.priority = cases[_i].others;
+    for (int i = 1; i <= LATER; i++) {
+        crowd_start(&c, i, p[i % 3].s, dir, &opt);
+        WAIT(raw_count(op(), dir) == i + 2);
+    }
+    all_quiet(p, 3);
+    ck_assert_int_eq(c.granted, 0);
+    claim_release(&held);
+    WAIT(c.finals == LATER + 1);
+    crowd_check_served(&c);
+    ck_assert_int_le(c.v[0].turn, most);
+    ck_assert_int_ge(c.v[0].turn, most == LATER ? most : most - 1);
+    for (int i = 2; i <= LATER; i++) /* Among each other by their arrival. */
+        ck_assert(c.v[i - 1].turn < c.v[i].turn &&
+                  c.v[i - 1].token < c.v[i].token);
+    crowd_free(&c);
+    all_close(p, 3, dir);
+}
+END_TEST
+
+/* ---- No herd ---- */
+
+/* What each session was woken by. */
+struct woken {
+    int deleted, changed;
+};
+
+static void count_woken(const evzk_trace *move, void *arg)
+{
+    struct woken *w = arg;
+
+    w->deleted += strcmp(move->event, "deleted") == 0;
+    w->changed += strcmp(move->event, "changed") == 0;
+}
+
+/* A crowd of sessions behind one proxy. */
+struct herd {
+    struct proxy *proxy;
+    struct peer p[SESSIONS];
+    struct claim c[SESSIONS];
+    struct woken woken[SESSIONS];
+    int64_t watches; /* That had fired, on the wire. */
+    int n;
+};
+
+static void herd_open(struct herd *h, int n)
+{
+    memset(h, 0, sizeof *h);
+    h->n = n;
+    h->proxy = proxy_start(the_server());
+    for (int i = 0; i < n; i++) {
+        const evzk_session_options opt = {.timeout_ms = OPERATOR_MS,
+                                          .trace = count_woken,
+                                          .trace_arg = &h->woken[i]};
+
+        peer_start(&h->p[i], proxy_address(h->proxy), &opt);
+    }
+    for (int i = 0; i < n; i++)
+        WAIT(evzk_session_connected(h->p[i].s));
+}
+
+static void herd_close(struct herd *h, const char *dir)
+{
+    all_close(h->p, h->n, dir);
+    proxy_stop(h->proxy);
+}
+
+/* From here on it is counted. */
+static void herd_count(struct herd *h)
+{
+    all_quiet(h->p, h->n);
+    memset(h->woken, 0, sizeof h->woken);
+    h->watches = proxy_frames_of(h->proxy, PROXY_S2C, PROXY_OP_WATCH);
+}
+
+static int64_t herd_watches(const struct herd *h)
+{
+    return proxy_frames_of(h->proxy, PROXY_S2C, PROXY_OP_WATCH) - h->watches;
+}
+
+/* How many were woken since, how often, and not of this session. */
+static int herd_woken(const struct herd *h, int but)
+{
+    int n = 0;
+
+    for (int i = 0; i < h->n; i++)
+        n += i == but ? 0 : h->woken[i].deleted + h->woken[i].changed;
+    return n;
+}
+
+/* Each that comes goes before all the others: it tells the one that was the
+ * first, and nobody else. */
+static void herd_gathers(struct herd *h, const char *dir)
+{
+    ask_held(&h->c[0], h->p[0].s, dir, writes(255));
+    for (int i = 1; i < h->n; i++) {
+        herd_count(h);
+        ask_waits(&h->c[i], h->p[i].s, dir, writes(h->n - i));
+        all_quiet(h->p, h->n);
+        ck_assert_int_le(herd_woken(h, i), 1);
+        ck_assert_int_le(herd_watches(h), 1);
+        ck_assert_int_eq(h->woken[i].changed + h->woken[i].deleted, 0);
+        for (int j = 0; j < i - 1; j++) /* Only its neighbour. */
+            ck_assert_int_eq(h->woken[j].changed + h->woken[j].deleted, 0);
+    }
+}
+
+/*
+ * When one lets go it wakes one, which enters the queue, and so leaves the
+ * room: that wakes the one behind it, the first in the room from now on.  On
+ * the wire are also the own watches of the two that went.
+ */
+START_TEST(one_release_wakes_one)
+{
+    static struct herd h;
+    const char *dir = "/priority-herd";
+    int holder = 0;
+
+    herd_open(&h, SESSIONS);
+    herd_gathers(&h, dir);
+    for (int i = SESSIONS - 1; i > 0; i--) {
+        herd_count(&h);
+        claim_release(&h.c[holder]);
+        WAIT(evzk_lock_held(h.c[i].l));
+        all_quiet(h.p, h.n);
+        ck_assert_int_eq(h.woken[i].deleted, 1);
+        ck_assert_int_le(h.woken[i].changed, 0);
+        ck_assert_int_eq(herd_woken(&h, i), i > 1);
+        ck_assert_int_eq(h.woken[i - 1].deleted, i > 1);
+        ck_assert_int_le(herd_watches(&h), 4);
+        for (int j = 1; j < i; j++)
+            ck_assert(!granted(&h.c[j]));
+        holder = i;
+    }
+    claim_release(&h.c[holder]);
+    herd_close(&h, dir);
+}
+END_TEST
+
+/* One that leaves the room wakes who waited for it. */
+START_TEST(one_cancel_wakes_one)
+{
+    enum { N = 10 };
+    static struct herd h;
+    const char *dir = "/priority-herd-cancel";
+
+    herd_open(&h, N);
+    herd_gathers(&h, dir); /* 9 is the first, and 1 the last. */
+    for (int i = 2; i < N; i++) {
+        herd_count(&h);
+        claim_cancel(&h.c[i]);
+        all_quiet(h.p, h.n);
+        ck_assert_int_eq(herd_woken(&h, i), 1);
+        ck_assert_int_eq(h.woken[1].deleted, 1); /* It was right behind. */
+        ck_assert_int_le(herd_watches(&h), 2);
+    }
+    claim_release(&h.c[0]);
+    WAIT(evzk_lock_held(h.c[1].l));
+    claim_release(&h.c[1]);
+    herd_close(&h, dir);
+}
+END_TEST
+
+/* All who read behind one that writes go on together; who writes behind them
+ * does not. */
+START_TEST(readers_wake_together)
+{
+    enum { READERS = 20, LAST = READERS + 2 };
+    static struct herd h;
+    const char *dir = "/priority-together";
+
+    herd_open(&h, LAST + 1);
+    ask_held(&h.c[0], h.p[0].s, dir, writes(9));
+    ask_waits(&h.c[1], h.p[1].s, dir, writes(1));
+    for (int i = 2; i < LAST; i++)
+        ask_waits(&h.c[i], h.p[i].s, dir, reads(i));
+    ask_waits(&h.c[LAST], h.p[LAST].s, dir, writes(100));
+    claim_release(&h.c[0]);
+    WAIT(evzk_lock_held(h.c[1].l));
+    herd_count(&h);
+    for (int i = 2; i <= LAST; i++)
+        ck_assert(!granted(&h.c[i]));
+    claim_release(&h.c[1]);
+    for (int i = 2; i < LAST; i++)
+        WAIT(evzk_lock_held(h.c[i].l));
+    all_quiet(h.p, h.n);
+    for (int i = 2; i < LAST; i++)
+        ck_assert_int_eq(h.woken[i].deleted + h.woken[i].changed, 1);
+    ck_assert(!granted(&h.c[LAST]));
+    for (int i = 2; i < LAST; i++) {
+        ck_assert(!granted(&h.c[LAST]));
+        claim_release(&h.c[i]);
+    }
+    WAIT(evzk_lock_held(h.c[LAST].l));
+    claim_release(&h.c[LAST]);
+    herd_close(&h, dir);
+}
+END_TEST
+
+/* Who is passed in the room is told by its own data: that stays what it was,
+ * and is no request to let go, whatever it says. */
+START_TEST(who_is_passed_hears_nothing)
+{
+    static const char *const said[] = {"somebody", "", "unlock"};
+    const evzk_lock_priority late = {.priority = 9};
+    const evzk_lock_options opt = {.mode = EVZK_LOCK_WRITE,
+                                   .priority = &late,
+                                   .data = said[_i],
+                                   .data_len = strlen(said[_i])};
+    const char *dir = "/priority-told";
+    struct claim held, c, urgent;
+    struct peer p[2];
+    struct Stat stat;
+    char data[32];
+    int len = sizeof data;
+
+    peer_open(&p[0], the_server());
+    peer_open(&p[1], the_server());
+    ask_held(&held, p[0].s, dir, writes(0));
+    claim_queued(&c, p[0].s, dir, &opt);
+    ask_waits(&urgent, p[1].s, dir, writes(1));
+    all_quiet(p, 2);
+    ck_assert_int_eq(
+        raw_get(op(), node_path(dir, evzk_lock_node(c.l)), data, &len, &stat),
+        ZOK);
+    ck_assert_int_eq(len, (int)strlen(said[_i]));
+    ck_assert_int_eq(memcmp(data, said[_i], (size_t)len), 0);
+    /* That word is not written again: it finds out by itself. */
+    ck_assert_int_eq(stat.version, strcmp(said[_i], "unlock") != 0);
+    ck_assert_str_eq(c.rec.text, "");
+    claim_release(&held);
+    WAIT_EVENT(&urgent, "GRANTED");
+    claim_release(&urgent);
+    WAIT_EVENT(&c, "GRANTED");
+    ck_assert_str_eq(c.rec.text, "GRANTED");
+    claim_release(&c);
+    all_close(p, 2, dir);
+}
+END_TEST
+
+/* Who may not be written to is not told, and learns it when it wakes. */
+START_TEST(who_cannot_be_told_learns_it)
+{
+    enum { N = 4 };
+    const evzk_acl acl = {EVZK_PERM_ALL & ~(unsigned)EVZK_PERM_WRITE, "world",
+                          "anyone"};
+    evzk_lock_priority urgent = {.priority = N};
+    const evzk_lock_options opt = {.mode = EVZK_LOCK_WRITE,
+                                   .priority = &urgent,
+                                   .acl = &acl,
+                                   .acl_count = 1};
+    const char *dir = "/priority-untold";
+    struct claim held, c[N];
+    struct peer p[N];
+
+    for (int i = 0; i < N; i++)
+        peer_open(&p[i], the_server());
+    claim_held(&held, p[0].s, dir, &opt);
+    for (int i = 0; i < N; i++) {
+        urgent.priority = (uint8_t)(N - 1 - i);
+        claim_queued(&c[i], p[i].s, dir, &opt);
+        all_quiet(p, N);
+    }
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(version_of(dir, &c[i]), 0);
+    claim_release(&held);
+    for (int i = N - 1; i >= 0; i--) {
+        WAIT_EVENT(&c[i], "GRANTED");
+        all_quiet(p, N);
+        for (int j = 0; j < i; j++)
+            ck_assert(!granted(&c[j]));
+        claim_release(&c[i]);
+    }
+    all_close(p, N, dir);
+}
+END_TEST
+
+/* ---- Leaving the room ---- */
+
+/* How one leaves it, the first or one behind it. */
+enum way { CANCEL, FREE, TIMEOUT, DELETED, EXPIRED, WAYS };
+
+static const char *const way_story[WAYS] = {[CANCEL] = "FAILED(CANCELED)",
+                                            [FREE] = "",
+                                            [TIMEOUT] = "FAILED(TIMEOUT)",
+                                            [DELETED] = "FAILED(NODEGONE)",
+                                            [EXPIRED] = "FAILED(EXPIRED)"};
+
+static void leave(struct claim *c, struct peer *p, const char *dir,
+                  enum way way)
+{
+    switch (way) {
+    case CANCEL:
+        ck_assert_int_eq(evzk_lock_cancel(c->l), EVZK_OK);
+        break;
+    case FREE:
+        evzk_lock_free(c->l);
+        break;
+    case DELETED:
+        ck_assert_int_eq(raw_delete(op(), node_path(dir, evzk_lock_node(c->l))),
+                         ZOK);
+        break;
+    case EXPIRED:
+        raw_expire(the_server(), evzk_session_id(p->s));
+        break;
+    case TIMEOUT:
+    case WAYS:
+        break;
+    }
+}
+
+START_TEST(leaving_the_room)
+{
+    enum way way = (enum way)(_i / 2);
+    bool first = _i % 2;
+    const char *dir = "/priority-leave";
+    struct claim held, c, next;
+    struct peer p[2];
+
+    peer_open(&p[0], the_server());
+    peer_open(&p[1], the_server());
+    ask_held(&held, p[0].s, dir, writes(0));
+    ask(&c, p[1].s, dir,
+        (struct wish){.mode = EVZK_LOCK_WRITE,
+                      .priority = first ? 2 : 7,
+                      .no_requeue = true,
+                      .timeout_ms = way == TIMEOUT ? 4000 : 0});
+    WAIT(in_room(&c) || c.rec.finals);
+    ask_waits(&next, p[0].s, dir, writes(5));
+    all_quiet(p, 1);
+    leave(&c, &p[1], dir, way);
+    WAIT(way == FREE || c.rec.finals == 1);
+    WAIT(raw_count(op(), dir) == 2);
+    ck_assert_str_eq(c.rec.text, way_story[way]);
+    if (way != FREE)
+        evzk_lock_free(c.l);
+    claim_release(&held);
+    WAIT_EVENT(&next, "GRANTED");
+    claim_release(&next);
+    WAIT(evzk_session_connected(p[1].s));
+    all_close(p, 2, dir);
+}
+END_TEST
+
+START_TEST(look_once)
+{
+    const char *dir = "/priority-try";
+    const struct wish tries = {
+        .mode = EVZK_LOCK_WRITE, .priority = 0, .try_once = true};
+    const struct wish tries_to_read = {
+        .mode = EVZK_LOCK_READ, .priority = 3, .try_once = true};
+    struct claim held, c, reader;
+    struct peer p;
+
+    peer_open(&p, the_server());
+    ask_held(&c, p.s, dir, tries);
+    claim_release(&c);
+    ask_held(&held, p.s, dir, reads(9));
+    ask(&c, p.s, dir, tries);
+    WAIT(c.rec.finals == 1);
+    ck_assert_str_eq(c.rec.text, "FAILED(BUSY)");
+    evzk_lock_free(c.l);
+    ask_held(&reader, p.s, dir, tries_to_read); /* It holds with the other. */
+    claim_release(&reader);
+    ask_waits(&c, p.s, dir, writes(2));
+    ask(&reader, p.s, dir,
+        tries_to_read); /* Not past one that is more urgent. */
+    WAIT(reader.rec.finals == 1);
+    ck_assert_str_eq(reader.rec.text, "FAILED(BUSY)");
+    evzk_lock_free(reader.l);
+    claim_cancel(&c);
+    claim_release(&held);
+    all_close(&p, 1, dir);
+}
+END_TEST
+
+/* The session ends, or the znode is deleted by another: at the end again, and
+ * granted in its turn. */
+START_TEST(queues_again)
+{
+    bool expires = _i % 2, first = _i / 2;
+    const char *dir = "/priority-requeue";
+    struct claim held, c, other;
+    struct peer p[2];
+    char node[128];
+
+    peer_open(&p[0], the_server());
+    peer_open(&p[1], the_server());
+    ask_held(&held, p[0].s, dir, writes(0));
+    ask_waits(&c, p[1].s, dir, writes(3));
+    ask_waits(&other, p[0].s, dir, writes(first ? 4 : 3));
+    snprintf(node, sizeof node, "%s", evzk_lock_node(c.l));
+    leave(&c, &p[1], dir, expires ? EXPIRED : DELETED);
+    WAIT_EVENT(&c, expires ? "REQUEUED(EXPIRED)" : "REQUEUED(NODEGONE)");
+    WAIT(in_room(&c));
+    ck_assert_str_ne(evzk_lock_node(c.l), node);
+    ck_assert_int_eq(raw_count(op(), dir), 3);
+    all_quiet(p, 2);
+    claim_release(&held);
+    if (first) {
+        WAIT_EVENT(&c, "GRANTED"); /* It is the more urgent one. */
+        ck_assert(!granted(&other));
+        claim_release(&c);
+        WAIT_EVENT(&other, "GRANTED");
+        claim_release(&other);
+    } else {
+        WAIT_EVENT(&other, "GRANTED");
+        ck_assert(!granted(&c));
+        claim_release(&other);
+        WAIT_EVENT(&c, "GRANTED");
+        claim_release(&c);
+    }
+    all_close(p, 2, dir);
+}
+END_TEST
+
+/* ---- Entering, when it is not known whether it was done ---- */
+
+/* Exactly one znode is in the directory, and it is in the queue. */
+static void check_only(const char *dir, const struct claim *c)
+{
+    struct raw_names names;
+
+    ck_assert_int_eq(raw_children(op(), dir, &names), ZOK);
+    ck_assert_uint_eq(names.n, 1);
+    ck_assert_str_eq(names.name[0], evzk_lock_node(c->l));
+    ck_assert_ptr_null(strstr(names.name[0], "-wait-"));
+    raw_names_free(&names);
+}
+
+START_TEST(entering_is_cut)
+{
+    const struct proxy_cut *cut = &proxy_cuts[_i % PROXY_CUTS];
+    evzk_lock_mode mode = _i < PROXY_CUTS ? EVZK_LOCK_WRITE : EVZK_LOCK_READ;
+    const char *dir = "/priority-enter";
+    struct claim held, c;
+    struct Stat stat;
+    struct scene sc;
+
+    scene_open(&sc, SESSION_MS);
+    ask_held(&held, sc.rival.s, dir, writes(9));
+    ask_waits(&c, sc.p.s, dir, wish_of(mode, 3));
+    quiet(sc.p.s);
+    proxy_trap(sc.proxy, cut->dir, OP_MULTI, 1, cut->act);
+    ck_assert_int_eq(evzk_lock_release(held.l), EVZK_OK);
+    WAIT_EVENT(&c, "GRANTED");
+    ck_assert_int_eq(proxy_fired(sc.proxy), 1);
+    WAIT(held.rec.finals == 1);
+    ck_assert_str_eq(recorder_story(&c.rec), "GRANTED");
+    check_only(dir, &c);
+    ck_assert_int_eq(
+        raw_exists(op(), node_path(dir, evzk_lock_node(c.l)), &stat), ZOK);
+    ck_assert_uint_eq(evzk_lock_token(c.l), (uint64_t)stat.czxid);
+    ck_assert_uint_gt(evzk_lock_token(c.l), evzk_lock_token(held.l));
+    evzk_lock_free(held.l);
+    claim_release(&c);
+    scene_close(&sc, dir);
+}
+END_TEST
+
+/* It is not known, since the request, or the answer, was lost; and it wants no
+ * more of it. */
+START_TEST(leaving_while_unknown)
+{
+    const struct proxy_cut *cut = &proxy_cuts[_i / 3];
+    enum way way = (enum way[]){CANCEL, FREE, EXPIRED}[_i % 3];
+    const char *dir = "/priority-unknown";
+    struct claim held, c, next;
+    struct scene sc;
+
+    scene_open(&sc, SESSION_MS);
+    ask_held(&held, sc.rival.s, dir, writes(9));
+    ask_waits(&c, sc.p.s, dir, writes(3));
+    quiet(sc.p.s);
+    proxy_trap(sc.proxy, cut->dir, OP_MULTI, 1, cut->act);
+    proxy_refuse(sc.proxy, true);
+    claim_release(&held);
+    WAIT(proxy_fired(sc.proxy) == 1);
+    WAIT(strcmp(evzk_lock_state(c.l), "RESOLVING") == 0);
+    ck_assert_str_eq(evzk_lock_node(c.l), "");
+    leave(&c, &sc.p, dir, way);
+    run_for(harness_base(), 100);
+    ck_assert_int_eq(c.rec.count, 0); /* Not proved gone; or not heard. */
+    proxy_refuse(sc.proxy, false);
+    if (way == CANCEL) {
+        WAIT(c.rec.finals == 1);
+        ck_assert_str_eq(c.rec.text, "FAILED(CANCELED)");
+        evzk_lock_free(c.l);
+    } else if (way == EXPIRED) {
+        WAIT_EVENT(&c, "GRANTED");
+        check_only(dir, &c);
+        claim_release(&c);
+    }
+    ask_held(&next, sc.rival.s, dir, writes(9));
+    claim_release(&next);
+    scene_close(&sc, dir);
+}
+END_TEST
+
+/* ---- Asking those less urgent to let go ---- */
+
+static const struct wish presses = {
+    .mode = EVZK_LOCK_WRITE, .priority = 2, .revoke = true};
+
+START_TEST(the_less_urgent_is_asked)
+{
+    const char *dir = "/priority-press";
+    struct claim held, c;
+    struct peer p[2];
+
+    peer_open(&p[0], the_server());
+    peer_open(&p[1], the_server());
+    ask_held(&held, p[0].s, dir,
+             wish_of(_i ? EVZK_LOCK_READ : EVZK_LOCK_WRITE, 9));
+    ask_waits(&c, p[1].s, dir, presses);
+    WAIT_EVENT(&held, "REVOKE_REQUESTED");
+    all_quiet(p, 2);
+    ck_assert_int_eq(version_of(dir, &held), 1);
+    ck_assert_str_eq(held.rec.text, "GRANTED REVOKE_REQUESTED");
+    ck_assert(!granted(&c));
+    claim_release(&held);
+    WAIT_EVENT(&c, "GRANTED");
+    claim_release(&c);
+    all_close(p, 2, dir);
+}
+END_TEST
+
+/* As urgent, or more; or it says not how urgent it is; or no policy. */
+START_TEST(the_more_urgent_is_not_asked)
+{
+    static const struct {
+        int holder, comes;
+        bool revoke;
+    } cases[] = {{9, 9, true},  {9, 10, true}, {9, 255, true},
+                 {-1, 2, true}, {9, 2, false}, {255, 255, true}};
+    const char *dir = "/priority-polite";
+    struct wish wish = presses;
+    struct claim held, c;
+    struct peer p[2];
+
+    peer_open(&p[0], the_server());
+    peer_open(&p[1], the_server());
+    ask_held(&held, p[0].s, dir, writes(cases[_i].holder));
+    wish.priority = cases[_i].comes;
+    wish.revoke = cases[_i].revoke;
+    wish.grace_ms = 1;
+    ask_waits(&c, p[1].s, dir, wish);
+    all_quiet(p, 2);
+    run_for(harness_base(), 100);
+    ck_assert_int_eq(version_of(dir, &held), 0);
+    ck_assert_str_eq(held.rec.text, "GRANTED");
+    claim_release(&held);
+    WAIT_EVENT(&c, "GRANTED");
+    claim_release(&c);
+    all_close(p, 2, dir);
+}
+END_TEST
+
+/* Of those that read only the less urgent, whichever came first; one that reads
+ * asks none of them. */
+START_TEST(only_those_in_the_way_are_asked)
+{
+    const char *dir = "/priority-way";
+    struct claim less, more, reader, c;
+    struct wish wish = presses;
+    struct peer p[2];
+
+    peer_open(&p[0], the_server());
+    peer_open(&p[1], the_server());
+    if (_i == 0)
+        ask_held(&less, p[0].s, dir, reads(9));
+    ask_held(&more, p[0].s, dir, reads(2));
+    if (_i == 1)
+        ask_held(&less, p[0].s, dir, reads(9));
+    wish.mode = EVZK_LOCK_READ;
+    ask_held(&reader, p[1].s, dir, wish);
+    claim_release(&reader);
+    all_quiet(p, 2);
+    ck_assert_int_eq(version_of(dir, &less), 0);
+    ask_waits(&c, p[1].s, dir, presses);
+    all_quiet(p, 2);
+    ck_assert_str_eq(less.rec.text, "GRANTED REVOKE_REQUESTED");
+    ck_assert_int_eq(version_of(dir, &more), 0);
+    claim_release(&less);
+    all_quiet(p, 2);
+    ck_assert_str_eq(more.rec.text, "GRANTED");
+    ck_assert(!granted(&c));
+    claim_release(&more);
+    WAIT_EVENT(&c, "GRANTED");
+    claim_release(&c);
+    all_close(p, 2, dir);
+}
+END_TEST
+
+/* Not before the grace time, and with one request. */
+START_TEST(the_less_urgent_is_removed)
+{
+    const char *dir = "/priority-remove";
+    struct wish wish = presses;
+    struct claim held, c;
+    struct peer p[2];
+    int64_t start;
+
+    peer_open(&p[0], the_server());
+    peer_open(&p[1], the_server());
+    ask_held(&held, p[0].s, dir, writes(9));
+    wish.grace_ms = GRACE_MS;
+    start = now_ms();
+    ask(&c, p[1].s, dir, wish);
+    WAIT_EVENT(&c, "GRANTED");
+    ck_assert_int_ge(c.rec.when - start, GRACE_MS);
+    WAIT(held.rec.finals == 1);
+    ck_assert_str_eq(recorder_story(&held.rec),
+                     "GRANTED REVOKE_REQUESTED LOST(NODEGONE)");
+    ck_assert_uint_gt(evzk_lock_token(c.l), evzk_lock_token(held.l));
+    evzk_lock_free(held.l);
+    claim_release(&c);
+    all_close(p, 2, dir);
+}
+END_TEST
+
+/* Who does not want it any more removes nobody. */
+START_TEST(who_leaves_removes_nobody)
+{
+    static const enum way ways[] = {CANCEL, FREE, TIMEOUT};
+    const char *dir = "/priority-calm";
+    struct wish wish = presses;
+    struct claim held, c;
+    struct peer p[2];
+
+    peer_open(&p[0], the_server());
+    peer_open(&p[1], the_server());
+    ask_held(&held, p[0].s, dir, writes(9));
+    wish.grace_ms = 2 * GRACE_MS;
+    wish.timeout_ms = ways[_i] == TIMEOUT ? GRACE_MS : 0;
+    ask(&c, p[1].s, dir, wish);
+    WAIT_EVENT(&held, "REVOKE_REQUESTED");
+    leave(&c, &p[1], dir, ways[_i]);
+    WAIT(ways[_i] == FREE || c.rec.finals == 1);
+    idle(p[1].s);
+    run_for(harness_base(), 3 * GRACE_MS); /* For what must not happen. */
+    ck_assert(evzk_lock_held(held.l));
+    ck_assert_str_eq(recorder_story(&held.rec), "GRANTED REVOKE_REQUESTED");
+    ck_assert_int_eq(raw_count(op(), dir), 1);
+    if (ways[_i] != FREE)
+        evzk_lock_free(c.l);
+    claim_release(&held);
+    all_close(p, 2, dir);
+}
+END_TEST
+
+/* Several come, each more urgent: it is asked once. */
+START_TEST(many_ask_once)
+{
+    enum { N = 5 };
+    const char *dir = "/priority-once";
+    struct wish wish = presses;
+    struct claim held, c[N];
+    struct peer p[2];
+
+    peer_open(&p[0], the_server());
+    peer_open(&p[1], the_server());
+    ask_held(&held, p[0].s, dir, writes(9));
+    for (int i = 0; i < N; i++) {
+        wish.priority = N - i;
+        ask_waits(&c[i], p[i % 2].s, dir, wish);
+        all_quiet(p, 2);
+    }
+    ck_assert_int_eq(version_of(dir, &held), 1);
+    ck_assert_str_eq(held.rec.text, "GRANTED REVOKE_REQUESTED");
+    claim_release(&held);
+    for (int i = N - 1; i >= 0; i--) {
+        WAIT_EVENT(&c[i], "GRANTED");
+        ck_assert_str_eq(c[i].rec.text, "GRANTED");
+        claim_release(&c[i]);
+    }
+    all_close(p, 2, dir);
+}
+END_TEST
+
+/* ---- Together with locks that have none ---- */
+
+/* They pass the room, and keep all others out. */
+START_TEST(those_without_pass_the_room)
+{
+    static const evzk_lock_mode modes[] = {EVZK_LOCK_EXCLUSIVE, EVZK_LOCK_WRITE,
+                                           EVZK_LOCK_READ};
+    const char *dir = "/priority-plain";
+    struct claim held, plain, urgent;
+    struct peer p[2];
+
+    peer_open(&p[0], the_server());
+    peer_open(&p[1], the_server());
+    ask_held(&held, p[0].s, dir, writes(9));
+    ask_waits(&urgent, p[1].s, dir, writes(0));
+    ask(&plain, p[0].s, dir, wish_of(modes[_i], -1));
+    WAIT(strcmp(evzk_lock_state(plain.l), "WATCHING") == 0);
+    ck_assert_ptr_null(strstr(evzk_lock_node(plain.l), "-wait-"));
+    claim_release(&held);
+    WAIT_EVENT(&plain, "GRANTED");
+    all_quiet(p, 2);
+    ck_assert(!granted(&urgent));
+    claim_release(&plain);
+    WAIT_EVENT(&urgent, "GRANTED");
+    ask(&plain, p[0].s, dir, wish_of(modes[_i], -1));
+    all_quiet(p, 2);
+    ck_assert(!granted(&plain));
+    claim_release(&urgent);
+    WAIT_EVENT(&plain, "GRANTED");
+    claim_release(&plain);
+    all_close(p, 2, dir);
+}
+END_TEST
+
+/* Those that read hold together all the same. */
+START_TEST(readers_with_and_without)
+{
+    const char *dir = "/priority-mixed";
+    struct claim plain, reader, writer;
+    struct peer p[2];
+
+    peer_open(&p[0], the_server());
+    peer_open(&p[1], the_server());
+    ask_held(&plain, p[0].s, dir, reads(-1));
+    ask_held(&reader, p[1].s, dir, reads(200));
+    ask_waits(&writer, p[1].s, dir, writes(0));
+    claim_release(&plain);
+    all_quiet(p, 2);
+    ck_assert(!granted(&writer));
+    claim_release(&reader);
+    WAIT_EVENT(&writer, "GRANTED");
+    claim_release(&writer);
+    all_close(p, 2, dir);
+}
+END_TEST
+
+/* ---- Looking up, and what is refused ---- */
+
+struct seen {
+    int count;
+    size_t n;
+    evzk_contender v[8];
+    char node[8][128];
+};
+
+static void on_seen(evzk_lock_query *q, int rc, const evzk_contender *v,
+                    size_t n, void *arg)
+{
+    struct seen *s = arg;
+
+    (void)q;
+    ck_assert_int_eq(rc, EVZK_OK);
+    ck_assert_uint_le(n, 8);
+    s->count++;
+    s->n = n;
+    for (size_t i = 0; i < n; i++) {
+        s->v[i] = v[i];
+        snprintf(s->node[i], sizeof s->node[i], "%s", v[i].node);
+    }
+}
+
+START_TEST(looking_up)
+{
+    enum { N = 6 };
+    const struct wish wish[N] = {reads(7),   reads(-1), writes(5),
+                                 reads(255), writes(1), reads(1)};
+    static const int order[N] = {0, 1, 4, 5, 2, 3};
+    const char *dir = "/priority-look";
+    struct seen seen = {0};
+    evzk_lock_query *q;
+    struct claim c[N];
+    struct peer p;
+
+    peer_open(&p, the_server());
+    for (int i = 0; i < N; i++) {
+        ask(&c[i], p.s, dir, wish[i]);
+        WAIT(i < 2 ? evzk_lock_held(c[i].l) : in_room(&c[i]));
+    }
+    ck_assert_int_eq(evzk_lock_query_start(p.s, dir, on_seen, &seen, &q),
+                     EVZK_OK);
+    WAIT(seen.count == 1);
+    ck_assert_uint_eq(seen.n, N);
+    for (int i = 0; i < N; i++) {
+        const struct claim *of = &c[order[i]];
+        const struct wish *w = &wish[order[i]];
+
+        ck_assert_str_eq(seen.node[i], evzk_lock_node(of->l));
+        ck_assert_int_eq(seen.v[i].mode, w->mode);
+        ck_assert_int_eq(seen.v[i].priority, w->priority < 0 ? 0 : w->priority);
+        ck_assert(seen.v[i].holder == (i < 2));
+        ck_assert_uint_eq(seen.v[i].token, evzk_lock_token(of->l));
+        ck_assert(!seen.v[i].token == (i >= 2));
+        ck_assert(seen.v[i].session == evzk_session_id(p.s));
+        ck_assert(!seen.v[i].hidden);
+    }
+    evzk_lock_query_free(q);
+    for (int i = 0; i < N; i++)
+        evzk_lock_free(c[i].l);
+    all_close(&p, 1, dir);
+}
+END_TEST
+
+/* Nobody has entered yet: nobody holds it. */
+START_TEST(looking_up_a_room_alone)
+{
+    const char *dir = "/priority-look-room",
+               *node = "/priority-look-room/x-p5a0-write-wait-0000000003";
+    struct seen seen = {0};
+    evzk_lock_query *q;
+    struct peer p;
+
+    raw_mkdirs(op(), dir);
+    ck_assert_int_eq(raw_create(op(), node, "", 0, 0, NULL, 0), ZOK);
+    peer_open(&p, the_server());
+    ck_assert_int_eq(evzk_lock_query_start(p.s, dir, on_seen, &seen, &q),
+                     EVZK_OK);
+    WAIT(seen.count == 1);
+    ck_assert_uint_eq(seen.n, 1);
+    ck_assert_uint_eq(seen.v[0].priority, 5);
+    ck_assert_uint_eq(seen.v[0].token, 0);
+    ck_assert(!seen.v[0].holder);
+    evzk_lock_query_free(q);
+    idle(p.s);
+    peer_close(&p);
+    raw_delete_tree(op(), dir);
+}
+END_TEST
+
+START_TEST(refused)
+{
+    const evzk_lock_priority urgent = {.priority = 1};
+    const evzk_lock_options bad[] = {
+        {.priority = &urgent},
+        {.mode = EVZK_LOCK_EXCLUSIVE, .priority = &urgent},
+        {.mode = EVZK_LOCK_WRITE, .priority = &urgent, .no_own_watch = true},
+        {.mode = EVZK_LOCK_READ, .priority = &urgent, .no_own_watch = true}};
+    evzk_lock *l = NULL;
+    struct recorder rec = {.count = 0};
+    struct peer p;
+
+    peer_open(&p, the_server());
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ck_assert_int_eq(evzk_lock_acquire(p.s, "/priority-bad", &bad[i],
+                                           recorder_on_lock, &rec, &l),
+                         EVZK_ERR_INVAL);
+        ck_assert_ptr_null(l);
+    }
+    idle(p.s);
+    ck_assert_int_eq(rec.count, 0);
+    ck_assert_int_eq(raw_exists(op(), "/priority-bad", NULL), ZNONODE);
+    peer_close(&p);
+}
+END_TEST
+
+/* ---- All at once ---- */
+
+enum { ROUNDS = 240, PLAYERS = 6 };
+
+/* What is true of all who hold it at one moment. */
+struct play {
+    struct peer p[PLAYERS];
+    struct proxy *proxy;
+    struct {
+        evzk_lock *l;
+        struct play *play;
+        evzk_lock_mode mode;
+        bool held, done, leaves;
+    } v[ROUNDS];
+    int readers, writers, done, granted;
+    uint64_t token, state;
+};
+
+static uint32_t upto(struct play *t, uint32_t most)
+{
+    t->state = t->state * UINT64_C(6364136223846793005) +
+               UINT64_C(1442695040888963407);
+    return (uint32_t)(t->state >> 33) % (most + 1);
+}
+
+static void in_play(evzk_lock *l, evzk_lock_event event, int rc, void *arg)
+{
+    struct play *t = *(struct play **)arg;
+    int i = (int)((char *)arg - (char *)&t->v[0].play) / (int)sizeof t->v[0];
+
+    (void)rc;
+    if (event == EVZK_LOCK_GRANTED) {
+        t->granted++;
+        t->v[i].held = true;
+        *(t->v[i].mode == EVZK_LOCK_READ ? &t->readers : &t->writers) += 1;
+        ck_assert(t->writers == 0 || (t->writers == 1 && t->readers == 0));
+        if (t->v[i].mode != EVZK_LOCK_READ) {
+            ck_assert_uint_gt(evzk_lock_token(l), t->token);
+            t->token = evzk_lock_token(l);
+        }
+    } else if (event >= EVZK_LOCK_RELEASED) {
+        ck_assert(!t->v[i].done);
+        t->v[i].done = true;
+        t->done++;
+    }
+}
+
+static void play_start(struct play *t, int i)
+{
+    const evzk_lock_priority urgent = {.priority = (uint8_t)upto(t, 4),
+                                       .ageing = 3};
+    const evzk_lock_options opt = {.mode = upto(t, 2) ? EVZK_LOCK_READ
+                                                      : EVZK_LOCK_WRITE,
+                                   .priority = upto(t, 9) ? &urgent : NULL};
+
+    t->v[i].play = t;
+    t->v[i].mode = opt.mode;
+    t->v[i].leaves = upto(t, 5) == 0;
+    ck_assert_int_eq(evzk_lock_acquire(t->p[upto(t, PLAYERS - 1)].s,
+                                       "/priority-play", &opt, in_play,
+                                       &t->v[i].play, &t->v[i].l),
+                     EVZK_OK);
+}
+
+/* Who holds lets go, and some who wait leave. */
+static void play_turn(struct play *t, int begun)
+{
+    for (int i = 0; i < begun; i++) {
+        if (t->v[i].done)
+            continue;
+        if (t->v[i].held && evzk_lock_release(t->v[i].l) == EVZK_OK)
+            *(t->v[i].mode == EVZK_LOCK_READ ? &t->readers : &t->writers) -= 1;
+        else if (t->v[i].leaves && upto(t, 40) == 0)
+            (void)evzk_lock_cancel(t->v[i].l);
+    }
+}
+
+/*
+ * Many of all kinds come, hold, and leave, in several sessions, some of them
+ * cut now and then: never do two hold what they may not hold together, and all
+ * come to their end.
+ */
+START_TEST(many_of_all_kinds)
+{
+    static struct play t;
+    const char *dir = "/priority-play", *seed = getenv("EVZK_SEED");
+
+    memset(&t, 0, sizeof t);
+    t.state =
+        seed ? strtoull(seed, NULL, 0) : (uint64_t)now_ms() + (uint64_t)_i;
+    printf("many_of_all_kinds: EVZK_SEED=%" PRIu64 "\n", t.state);
+    t.proxy = proxy_start(the_server());
+    for (int i = 0; i < PLAYERS; i++)
+        peer_open(&t.p[i], i % 2 ? the_server() : proxy_address(t.proxy));
+    for (int i = 0; i < ROUNDS; i++) {
+        play_start(&t, i);
+        if (upto(&t, 3) == 0)
+            run_for(harness_base(), (int64_t)upto(&t, 6));
+        play_turn(&t, i + 1);
+        if (_i && upto(&t, 30) == 0)
+            proxy_cut(t.proxy);
+    }
+    WAIT((play_turn(&t, ROUNDS), t.done == ROUNDS));
+    for (int i = 0; i < ROUNDS; i++)
+        evzk_lock_free(t.v[i].l);
+    for (int i = 0; i < PLAYERS; i++)
+        WAIT(evzk_session_connected(t.p[i].s));
+    all_close(t.p, PLAYERS, dir);
+    proxy_stop(t.proxy);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("lock-priority");
+    TCase *tests = lock_tests(suite, "priority", 60000);
+
+    tcase_add_loop_test(tests, the_most_urgent_first, 0, 2);
+    tcase_add_test(tests, the_holder_is_not_passed);
+    tcase_add_test(tests, readers_and_writers);
+    tcase_add_test(tests, readers_join_who_reads);
+    tcase_add_loop_test(tests, ageing_bounds_who_pass, 0, 5);
+    tcase_add_test(tests, one_release_wakes_one);
+    tcase_add_test(tests, one_cancel_wakes_one);
+    tcase_add_test(tests, readers_wake_together);
+    tcase_add_loop_test(tests, who_is_passed_hears_nothing, 0, 3);
+    tcase_add_test(tests, who_cannot_be_told_learns_it);
+    tcase_add_loop_test(tests, leaving_the_room, 0, 2 * WAYS);
+    tcase_add_test(tests, look_once);
+    tcase_add_loop_test(tests, queues_again, 0, 4);
+    tcase_add_loop_test(tests, entering_is_cut, 0, 2 * PROXY_CUTS);
+    tcase_add_loop_test(tests, leaving_while_unknown, 0, 9);
+    tcase_add_loop_test(tests, the_less_urgent_is_asked, 0, 2);
+    tcase_add_loop_test(tests, the_more_urgent_is_not_asked, 0, 6);
+    tcase_add_loop_test(tests, only_those_in_the_way_are_asked, 0, 2);
+    tcase_add_test(tests, the_less_urgent_is_removed);
+    tcase_add_loop_test(tests, who_leaves_removes_nobody, 0, 3);
+    tcase_add_test(tests, many_ask_once);
+    tcase_add_loop_test(tests, those_without_pass_the_room, 0, 3);
+    tcase_add_test(tests, readers_with_and_without);
+    tcase_add_test(tests, looking_up);
+    tcase_add_test(tests, looking_up_a_room_alone);
+    tcase_add_test(tests, refused);
+    tcase_add_loop_test(tests, many_of_all_kinds, 0, 2);
+    return lock_suite_run(suite);
+}
