@@ -79,6 +79,8 @@ static void detach(struct evzk__machine *m)
     TAILQ_INSERT_TAIL(&s->owed, m, all);
     evzk__timer_free(m->timer);
     m->timer = NULL;
+    if (m->kind->detach)
+        m->kind->detach(m);
     m->ended = true;
 }
 

@@ -100,6 +100,8 @@ struct evzk__kind {
     int n_rows;
     void (*late)(struct evzk__machine *m);
     void (*destroy)(struct evzk__machine *m);
+    /* It has ended: lets go of what is the loop's.  NULL: it has nothing. */
+    void (*detach)(struct evzk__machine *m);
 };
 
 /* The events that a row can be given, as EVZK__ON(event) ored together. */

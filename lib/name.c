@@ -132,9 +132,11 @@ const char *evzk__find_prefix(const struct evzk__names *names,
                               const char *prefix)
 {
     size_t len = strlen(prefix);
+    int32_t seq;
 
     for (size_t i = 0; i < names->n; i++) {
-        if (strncmp(names->v[i], prefix, len) == 0)
+        if (strncmp(names->v[i], prefix, len) == 0 &&
+            read_seq(names->v[i] + len, &seq))
             return names->v[i];
     }
     return NULL;

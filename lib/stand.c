@@ -289,8 +289,10 @@ bool evzk__held_by_less(const struct evzk__roll *roll,
                         const struct evzk__contender *own)
 {
     for (size_t i = 0; i < roll->queued; i++) {
-        if (roll->v[i].c.priority > own->priority &&
-            evzk__contender_bars(&roll->v[i].c, own))
+        const struct evzk__contender *c = &roll->v[i].c;
+
+        if (c->priority > own->priority && evzk__contender_bars(c, own) &&
+            (own->flags & EVZK__WAITS || compare(c, own) < 0))
             return true;
     }
     return false;

@@ -71,7 +71,7 @@ void evzk__stand(struct evzk__stand *s, const struct evzk__names *names,
 size_t evzk__passed(const struct evzk__roll *roll,
                     const struct evzk__contender *own, char **out);
 
-/* The same: is one in the queue less urgent, and in its way? */
+/* The same: is one in the queue less urgent, before it, and in its way? */
 bool evzk__held_by_less(const struct evzk__roll *roll,
                         const struct evzk__contender *own);
 

@@ -21,9 +21,7 @@ uint32_t evzk__row_events(const struct evzk__kind *kind, int state)
     if (r->enter && r->react)
         on |= EVZK__ON(EVZK__EV_REPLY);
     if (r->flags & EVZK__WATCHES)
-        on |= EVZK__ON(EVZK__EV_DELETED);
-    if (r->flags & EVZK__WATCHES && kind->marks)
-        on |= EVZK__ON(EVZK__EV_CHANGED); /* Of its own znode. */
+        on |= EVZK__ON(EVZK__EV_DELETED) | EVZK__ON(EVZK__EV_CHANGED);
     if (r->flags & EVZK__STAYS)
         on |= EVZK__ON(EVZK__EV_STAYED);
     if (r->flags & EVZK__HEEDS)

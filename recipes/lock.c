@@ -149,7 +149,7 @@ static void create(struct evzk__machine *m)
     evzk__forget_own(m);
     evzk__unwatch_pred(m);
     l->known = false;
-    l->arrived = l->entering = false;
+    l->arrived = l->entering = l->reread = false;
     evzk__lock_calm(l);
     if (evzk__lock_name(l, l->own, first_mark(l)) != EVZK_OK) {
         evzk__machine_finish(m, EVZK_ERR_INTERNAL);
@@ -211,14 +211,9 @@ static int wait_for(struct evzk_lock *l, const char *pred,
 }
 
 /* It waits for one before it in the room, or for the holders; or for nobody. */
-static int look_in_room(struct evzk_lock *l, const struct evzk__roll *roll,
-                        const char *pred)
+static int look_in_room(struct evzk_lock *l, const char *pred)
 {
     l->second = false;
-    if (pred && evzk__lock_look_round(l, roll) != EVZK_OK) {
-        evzk__requests_pause(l->m.s);
-        return evzk__machine_move(&l->m, LISTING);
-    }
     return pred ? wait_for(l, pred, NULL) : evzk__machine_move(&l->m, ENTERING);
 }
 
@@ -233,8 +228,13 @@ static int look_at(struct evzk_lock *l, const struct evzk__result *list)
         return evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
     if (!stand.found)
         return lose_place(l);
+    if (stand.pred && !l->try_once &&
+        evzk__lock_look_round(l, list->names.roll) != EVZK_OK) {
+        evzk__requests_pause(l->m.s);
+        return evzk__machine_move(&l->m, LISTING);
+    }
     if (evzk__lock_waits(l))
-        return look_in_room(l, list->names.roll, stand.pred);
+        return look_in_room(l, stand.pred);
     if (!stand.pred)
         return be_first(l, stand.before == 0);
     l->second = stand.next;
@@ -250,14 +250,14 @@ static int look_at(struct evzk_lock *l, const struct evzk__result *list)
     return wait_for(l, stand.pred, ours);
 }
 
-/* In the room all look at it in order, also one that looks alone. */
+/* With a priority all look at it in order, also one that looks alone. */
 static int look(struct evzk_lock *l, const struct evzk__result *list)
 {
     struct evzk__result ordered = *list;
     struct evzk__roll roll = {0};
     int rc;
 
-    if (list->names.roll || !evzk__lock_waits(l))
+    if (list->names.roll || !l->given || !l->given->urgent)
         return look_at(l, list);
     ordered.names.roll = &roll;
     rc = look_at(l, &ordered);
@@ -370,7 +370,6 @@ static void come_in(struct evzk_lock *l, const struct evzk__first *stat)
 
     l->token = (uint64_t)stat->czxid;
     l->seen = 0;
-    evzk__lock_calm(l);
     if (evzk__contender_parse(l->given->name, evzk__lock_marks, &c))
         evzk__rename_own(&l->m, l->own, l->given->name, c.seq);
 }
@@ -393,6 +392,9 @@ static int entered(struct evzk__machine *m, const struct evzk__event *e)
         return lose_place(l);
     if (rc == EVZK_OK)
         return evzk__machine_move(m, LISTING);
+    l->reread = rc == EVZK_ERR_BADVERSION; /* First what was written to us. */
+    if (l->reread)
+        return evzk__machine_move(m, WATCHING);
     if (rc == EVZK_ERR_NODEEXISTS)
         rc = EVZK_ERR_SEQUENCE; /* Nobody else has our GUID. */
     return evzk__machine_give_up(m, rc, DELETING);
@@ -402,11 +404,23 @@ static int entered(struct evzk__machine *m, const struct evzk__event *e)
 static int stay_in_room(struct evzk_lock *l)
 {
     struct evzk__first stat = {.czxid = (int64_t)l->token};
+    int32_t seen = l->seen;
 
     rename_own(l);
     l->entering = false;
     take_place(l, &stat);
+    l->seen = seen;
     return evzk__machine_move(&l->m, l->m.stopping ? DELETING : LISTING);
+}
+
+/* What stood in the room may still stand there. */
+static int unresolved(struct evzk_lock *l, int rc)
+{
+    if (!l->entering)
+        return rc;
+    rename_own(l);
+    l->entering = false;
+    return evzk__machine_give_up(&l->m, rc, DELETING);
 }
 
 /* A delete that must fail: its answer came after all that we ever wrote. */
@@ -421,13 +435,13 @@ static int resolved(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk_lock *l = lock_of(m);
     const char *name = NULL;
 
-    if (e->reply->first_rc == EVZK_ERR_SERVER)
-        return EVZK_ERR_SERVER; /* Perhaps never queued: it proves nothing. */
+    if (e->reply->first_rc == EVZK_ERR_SERVER) /* It proves nothing. */
+        return unresolved(l, EVZK_ERR_SERVER);
     if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
-        return e->reply->rc;
+        return unresolved(l, e->reply->rc);
     if (e->reply->rc == EVZK_OK)
         name = evzk__find_prefix(&e->reply->res->names, l->own);
-    if (name && strlen(name) < OWN_MAX + (l->given ? EVZK__PRIORITY_MAX : 0)) {
+    if (name) {
         strcpy(l->own, name);
         l->entering = false;
         return evzk__machine_move(m, m->stopping ? DELETING : ADOPTING);
@@ -506,11 +520,20 @@ static bool wants_own_watch(const struct evzk_lock *l)
 static void watch(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
-    bool own = wants_own_watch(l);
-    const char *pred = m->pred_watch.armed ? NULL : l->pred;
+    bool own = wants_own_watch(l) || l->reread;
+    const char *pred = m->pred_watch.armed || l->reread ? NULL : l->pred;
 
     if (own || pred)
         evzk__watch(m, own ? l->own : NULL, own, pred);
+}
+
+/* In the room: what others wrote to us has been read. */
+static bool looks_again(struct evzk_lock *l)
+{
+    bool again = l->passed || l->reread;
+
+    l->passed = l->reread = false;
+    return again && evzk__lock_waits(l);
 }
 
 static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
@@ -523,7 +546,7 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
         return reply->first_rc;
     if (own && reply->first_rc == EVZK_OK && !hear(lock_of(m), &reply->first))
         return EVZK_OK;
-    if (own && lock_of(m)->passed && evzk__lock_waits(lock_of(m)))
+    if (own && looks_again(lock_of(m)))
         return evzk__machine_move(m, LISTING);
     if (!m->req.pred)
         return EVZK_OK;
@@ -559,7 +582,8 @@ static int watched(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK__EV_DELETED:
         return e->which == EVZK__OWN ? lose_place(lock_of(m))
                                      : moved_up(lock_of(m));
-    case EVZK__EV_ASKED:
+    case EVZK__EV_ASKED: /* What it asked of others has ended. */
+        return evzk__machine_move(m, LISTING);
     case EVZK__EV_SUSPENDED:
     case EVZK__EV_LEASE_END:
         break;
@@ -604,6 +628,7 @@ static void hold(struct evzk__machine *m)
     if (l->granted)
         return;
     l->granted = true;
+    evzk__lock_calm(l);
     evzk__machine_no_deadline(m);
     tell(l, EVZK_LOCK_GRANTED, EVZK_OK);
 }
@@ -674,7 +699,7 @@ void evzk__lock_swap(struct evzk_lock *l, bool numbered)
     swap->old = l->own;
     swap->created = l->given->name;
     swap->numbered = numbered;
-    swap->version = numbered ? -1 : l->seen;
+    swap->version = l->seen;
     swap->data = args.data;
     swap->len = args.len;
     swap->acl = args.acl;
@@ -702,8 +727,9 @@ static int held(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK__EV_CHANGED:
     case EVZK__EV_STAYED:
         return evzk__machine_again(m);
-    case EVZK__EV_ASKED:
-        return evzk__machine_move(m, SWAPPING);
+    case EVZK__EV_ASKED: /* Or what it asked of others has ended. */
+        return l->asked && !l->swapped ? evzk__machine_move(m, SWAPPING)
+                                       : EVZK_OK;
     case EVZK__EV_SUSPENDED:
         suspend(l);
         return EVZK_OK;
@@ -788,7 +814,11 @@ static int dropped(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__machine_finish(m, gone ? m->rc : e->reply->rc);
 }
 
-static void end(struct evzk__machine *m) { tell_end(lock_of(m), m->rc); }
+static void end(struct evzk__machine *m)
+{
+    evzk__lock_calm(lock_of(m));
+    tell_end(lock_of(m), m->rc);
+}
 
 static void late(struct evzk__machine *m)
 {
@@ -830,10 +860,10 @@ S(MAKING_PARENTS,  make_parents,    parents_made, STAY,     CREATING, FRESH,    
 S(RESOLVING,       resolve,         resolved,     STAY,     CREATING, RETRY,               TO(CREATING)|TO(ADOPTING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
 S(ADOPTING,        adopt,           adopted,      DELETING, CREATING, RETRY,               TO(CREATING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
 S(LISTING,         list,            listed,       DELETING, CREATING, RETRY,               TO(CREATING)|TO(LISTING)|TO(WATCHING)|TO(ENTERING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
-S(WATCHING,        watch,           watched,      DELETING, CREATING, RETRY|WATCHES|STAYS, TO(CREATING)|TO(LISTING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
+S(WATCHING,        watch,            watched,      DELETING, CREATING, RETRY|WATCHES|STAYS|HEEDS,  TO(CREATING)|TO(LISTING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(CONFIRMING,      read_own,        confirmed,    DELETING, CREATING, RETRY|HOLDS|WATCHES, TO(CREATING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(HELD,            hold,            held,         DELETING, ENDED,    RETRY|HOLDS|WATCHES|STAYS|HEEDS, TO(SWAPPING)|TO(DELETING)|TO(ENDED)),
-S(ENTERING,        enter_queue,      entered,      STAY,     CREATING, 0,                   TO(CREATING)|TO(RESOLVING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
+S(ENTERING,        enter_queue,      entered,      STAY,     CREATING, 0,                   TO(CREATING)|TO(RESOLVING)|TO(LISTING)|TO(WATCHING)|TO(DELETING)|TO(ENDED)),
 S(SWAPPING,        swap,            swapped,      STAY,     ENDED,    RETRY|HOLDS,         TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(DELETING,        drop,            dropped,      STAY,     ENDED,    RETRY,               TO(ENDED)),
 S(ENDED,           end,             NULL,         STAY,     STAY,     EVZK__FINAL,         0),
@@ -841,4 +871,4 @@ S(ENDED,           end,             NULL,         STAY,     STAY,     EVZK__FINA
 /* clang-format on */
 
 const struct evzk__kind evzk__lock_kind = {
-    "lock", evzk__lock_marks, rows, STATES, late, evzk__lock_destroy};
+    "lock", evzk__lock_marks, rows, STATES, late, evzk__lock_destroy, NULL};

@@ -18,6 +18,7 @@ struct given {
     bool urgent; /* It has a priority. */
     evzk_lock_priority priority;
     evzk_lock_revoke *press; /* Owned: those less urgent are asked; or NULL. */
+    uint8_t failed;          /* So often that could not be done. */
     struct evzk__swap swap;
     int64_t czxid; /* Of the znode, when it was swapped; 0: not known. */
     char name[EVZK__NAME_MAX]; /* That it is to have, or had. */

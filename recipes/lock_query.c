@@ -220,8 +220,8 @@ S(ENDED,    end,             NULL,     EVZK__STAY, EVZK__STAY, EVZK__FINAL,     
 };
 /* clang-format on */
 
-const struct evzk__kind evzk__lock_query_kind = {"lock-query", NULL, rows,
-                                                 STATES,       NULL, destroy};
+const struct evzk__kind evzk__lock_query_kind = {
+    "lock-query", NULL, rows, STATES, NULL, destroy, NULL};
 
 int evzk_lock_query_start(evzk_session *s, const char *path,
                           evzk_lock_query_cb *cb, void *arg,

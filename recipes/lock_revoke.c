@@ -311,7 +311,8 @@ static int awaited(struct evzk__machine *m, const struct evzk__event *e)
         return next(r);
     case EVZK__EV_ASKED: /* The grace time is over. */
         return evzk__machine_move(m, REMOVING);
-    case EVZK__EV_CHANGED:
+    case EVZK__EV_CHANGED: /* It got a child: the watch is used up. */
+        return evzk__machine_again(m);
     case EVZK__EV_STAYED:
     case EVZK__EV_SUSPENDED:
     case EVZK__EV_LEASE_END:
@@ -336,8 +337,13 @@ static int dropped(struct evzk__machine *m, const struct evzk__event *e)
 
     if (e->reply->rc == EVZK_ERR_CONNLOSS || e->reply->rc == EVZK_OK)
         r->target[r->at].tried = true;
-    if (e->reply->rc == EVZK_ERR_CONNLOSS)
+    if (e->reply->rc == EVZK_ERR_CONNLOSS && !m->stopping)
         return evzk__machine_again(m);
+    if (m->stopping) {
+        if (e->reply->rc == EVZK_OK || e->reply->rc == EVZK_ERR_NONODE)
+            gone(r, r->at);
+        return evzk__machine_finish(m, m->rc);
+    }
     if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
         return e->reply->rc;
     return next(r);
@@ -347,19 +353,30 @@ static void end(struct evzk__machine *m)
 {
     struct evzk_lock_revoke *r = revoke_of(m);
     evzk_session *s = m->s;
-    int64_t begun;
+    int64_t begun = evzk__machine_call_out();
 
-    evzk__timer_free(r->grace);
-    r->grace = NULL;
-    begun = evzk__machine_call_out();
     if (r->cb)
         r->cb(r, m->rc, r->n ? r->v : NULL, r->n, r->arg);
     evzk__machine_called(s, begun);
 }
 
+/* The loop may go before us. */
+static void detach(struct evzk__machine *m)
+{
+    struct evzk_lock_revoke *r = revoke_of(m);
+
+    evzk__timer_free(r->grace);
+    r->grace = NULL;
+}
+
 static void late(struct evzk__machine *m)
 {
-    if (!m->stopping)
+    if (m->stopping)
+        return;
+    /* What is being removed is in the report. */
+    if (m->state == REMOVING && m->req.state == EVZK__SENT)
+        evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
+    else
         evzk__machine_finish(m, EVZK_ERR_TIMEOUT);
 }
 
@@ -388,13 +405,13 @@ S(LISTING,    list,     listed,   ENDED,  LISTING,  FRESH|RETRY,         TO(LIST
 S(READING,    read_all, answered, ENDED,  READING,  0,                   TO(READING)|TO(ASKING)|TO(ENDED)),
 S(ASKING,     ask,      answered, ENDED,  READING,  0,                   TO(READING)|TO(WAITING)|TO(ENDED)),
 S(WAITING,    wait_for, awaited,  ENDED,  WAITING,  RETRY|WATCHES|HEEDS, TO(WAITING)|TO(REMOVING)|TO(ENDED)),
-S(REMOVING,   drop,     dropped,  ENDED,  REMOVING, 0,                   TO(REMOVING)|TO(ENDED)),
+S(REMOVING,   drop,     dropped,  STAY,   REMOVING, FRESH,                   TO(REMOVING)|TO(ENDED)),
 S(ENDED,      end,      NULL,     STAY,   STAY,     EVZK__FINAL,         0),
 };
 /* clang-format on */
 
-const struct evzk__kind evzk__lock_revoke_kind = {"lock-revoke", NULL, rows,
-                                                  STATES,        late, destroy};
+const struct evzk__kind evzk__lock_revoke_kind = {
+    "lock-revoke", NULL, rows, STATES, late, destroy, detach};
 
 static bool options_ok(const evzk_lock_revoke_options *o)
 {
@@ -474,9 +491,9 @@ int evzk_lock_revoke_start(evzk_session *s, const char *path,
 
 int evzk__lock_press(evzk_session *s, const char *path,
                      const evzk_lock_revoke_options *opt,
-                     evzk_lock_revoke **out)
+                     evzk_lock_revoke_cb *cb, void *arg, evzk_lock_revoke **out)
 {
-    return begin(s, path, opt, NULL, NULL, out);
+    return begin(s, path, opt, cb, arg, out);
 }
 
 bool evzk__lock_revoked(const evzk_lock_revoke *r) { return !r || r->m.ended; }

@@ -8,9 +8,11 @@
 int evzk__lock_touch(evzk_session *s, const char *path, char *const *names,
                      uint32_t n);
 
-/* As evzk_lock_revoke_start() does, and nobody is told. */
+/* As evzk_lock_revoke_start() does, with arguments that are known to be good.
+ */
 int evzk__lock_press(evzk_session *s, const char *path,
                      const evzk_lock_revoke_options *opt,
+                     evzk_lock_revoke_cb *cb, void *arg,
                      evzk_lock_revoke **out);
 
 /* Has it ended?  NULL has. */

@@ -46,6 +46,8 @@
 #include "lib/stand.h"
 #include "recipes/lock_revoke.h"
 
+enum { TRIES = 8 };
+
 bool evzk__lock_waits(const struct evzk_lock *l)
 {
     struct evzk__contender own;
@@ -74,23 +76,40 @@ static void tell_passed(struct evzk_lock *l, const struct evzk__roll *roll,
     evzk__free(passed);
 }
 
-/* By policy: all of them that are less urgent, each once, since who was asked
- * is not asked again. */
+/* All have gone, or it could not be done: then it looks again.  Not for ever,
+ * and not when it may not ask. */
+static void pressed(evzk_lock_revoke *r, int rc, const evzk_revoked *v,
+                    size_t n, void *arg)
+{
+    struct evzk_lock *l = arg;
+
+    (void)r, (void)v, (void)n;
+    if (rc != EVZK_OK && rc != EVZK_ERR_NOMEM && rc != EVZK_ERR_SERVER)
+        l->given->failed = TRIES;
+    else if (rc != EVZK_OK)
+        l->given->failed++;
+    if (l->given->failed < TRIES)
+        evzk__machine_ask(&l->m);
+}
+
+/* By policy: all that are before it and less urgent, each once, since who was
+ * asked is not asked again. */
 static int press(struct evzk_lock *l, const struct evzk__roll *roll,
                  const struct evzk__contender *own)
 {
     struct given *g = l->given;
     evzk_lock_revoke_options opt = {.mode = (evzk_lock_mode)l->mode,
+                                    .before = l->own,
                                     .priority = (uint8_t)(own->priority + 1),
                                     .remove = g->priority.grace_ms > 0,
                                     .grace_ms = g->priority.grace_ms};
 
-    if (!g->priority.revoke || !evzk__lock_revoked(g->press) ||
-        !evzk__held_by_less(roll, own))
+    if (!g->priority.revoke || g->failed == TRIES ||
+        !evzk__lock_revoked(g->press) || !evzk__held_by_less(roll, own))
         return EVZK_OK;
     evzk_lock_revoke_free(g->press);
     g->press = NULL;
-    return evzk__lock_press(l->m.s, path_of(l), &opt, &g->press);
+    return evzk__lock_press(l->m.s, path_of(l), &opt, pressed, l, &g->press);
 }
 
 void evzk__lock_calm(struct evzk_lock *l)
@@ -106,10 +125,12 @@ int evzk__lock_look_round(struct evzk_lock *l, const struct evzk__roll *roll)
 {
     struct evzk__contender own;
 
+    if (!l->given || !l->given->urgent)
+        return EVZK_OK;
     if (roll->failed)
         return roll->v ? EVZK_OK : EVZK_ERR_NOMEM;
     evzk__contender_parse(l->own, evzk__lock_marks, &own);
-    if (!l->arrived)
+    if (!l->arrived && (own.flags & EVZK__WAITS))
         tell_passed(l, roll, &own);
     l->arrived = true;
     return press(l, roll, &own);

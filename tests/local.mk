@@ -25,8 +25,10 @@ real_tests = \
     tests/real/test_dirs \
     tests/real/test_example_herd \
     tests/real/test_lock \
+    tests/real/test_lock_asked \
     tests/real/test_lock_callbacks \
     tests/real/test_lock_doubt \
+    tests/real/test_lock_downgrade \
     tests/real/test_lock_expiry \
     tests/real/test_lock_faults \
     tests/real/test_lock_foreign \
@@ -55,7 +57,7 @@ alone_tests = \
     tests/real/test_scale \
     tests/real/test_session_close
 EXTRA_DIST += tests/real/test_lock.h tests/real/test_many.h \
-    tests/real/test_session_kit.h
+    tests/real/test_party.h tests/real/test_session_kit.h
 
 # The frame proxy's sweep; a recipe adds a file.
 sweep_sources = \

@@ -313,16 +313,19 @@ typedef struct evzk_lock_revoke_options {
      * were asked: they hear LOST, or queue again. */
     bool remove;
     uint32_t grace_ms;
-    /** Longest wait for all to have gone; 0 waits for ever. */
+    /** Longest wait for all to have gone; 0 waits for ever.  A removal that is
+     * under way is awaited first. */
     uint32_t timeout_ms;
     void *reserved[4]; /**< NULL. */
 } evzk_lock_revoke_options;
 
 /** What became of one that was asked. */
 typedef enum evzk_revoked_how {
-    EVZK_REVOKED_STAYS,   /**< Not known to have gone when this ended. */
-    EVZK_REVOKED_YIELDED, /**< It went by itself, or its session ended. */
-    EVZK_REVOKED_REMOVED  /**< Its znode was deleted by this operation. */
+    EVZK_REVOKED_STAYS, /**< Not known to have gone when this ended. */
+    /** It let go, or its session ended, or it was downgraded: then it writes no
+     * more, and may go on reading. */
+    EVZK_REVOKED_YIELDED,
+    EVZK_REVOKED_REMOVED /**< Its znode was deleted by this operation. */
 } evzk_revoked_how;
 
 typedef struct evzk_revoked {
@@ -356,7 +359,8 @@ typedef void evzk_lock_revoke_cb(evzk_lock_revoke *revoke, int rc,
  * @retval EVZK_ERR_INVAL, EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED.
  *
  * Later: EVZK_ERR_NOAUTH (a znode may not be read, written to, or deleted),
- * _NOMEM, _SERVER, _CLOSED, _AUTH.  Those that were asked stay so.
+ * _NOTEMPTY (one made by hand has children), _NOMEM, _SERVER, _CLOSED, _AUTH.
+ * Those that were asked stay so.
  */
 EVZK_API int evzk_lock_revoke_start(evzk_session *s, const char *path,
                                     const evzk_lock_revoke_options *opt,

@@ -1,7 +1,8 @@
 /*
- * What the tests of the exclusive lock share: sessions and locks with a record
- * of what they said, an operator's client, and the proof that nothing is left
- * on the server.  For tests/real/test_lock*.c only.
+ * What the tests of the lock share, in whichever mode: sessions and locks with
+ * a record of what they said, an operator's client, and the proof that nothing
+ * is left on the server.  For tests/real/test_lock*.c, and by test_many.h for
+ * others in tests/real.
  */
 #ifndef TESTS_REAL_TEST_LOCK_H
 #define TESTS_REAL_TEST_LOCK_H

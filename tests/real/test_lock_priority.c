@@ -869,6 +869,31 @@ START_TEST(only_those_in_the_way_are_asked)
 }
 END_TEST
 
+/* Also by one that is not the first in the room. */
+START_TEST(asked_from_behind)
+{
+    const char *dir = "/priority-behind";
+    struct claim held, first, c;
+    struct peer p[2];
+
+    peer_open(&p[0], the_server());
+    peer_open(&p[1], the_server());
+    ask_held(&held, p[0].s, dir, writes(9));
+    ask_waits(&first, p[0].s, dir, writes(1));
+    ask_waits(&c, p[1].s, dir, presses);
+    WAIT_EVENT(&held, "REVOKE_REQUESTED");
+    claim_release(&held);
+    WAIT_EVENT(&first, "GRANTED");
+    all_quiet(p, 2);
+    ck_assert_str_eq(first.rec.text, "GRANTED");
+    ck_assert_int_eq(version_of(dir, &first), 0);
+    claim_release(&first);
+    WAIT_EVENT(&c, "GRANTED");
+    claim_release(&c);
+    all_close(p, 2, dir);
+}
+END_TEST
+
 /* Not before the grace time, and with one request. */
 START_TEST(the_less_urgent_is_removed)
 {
@@ -1264,6 +1289,7 @@ int main(void)
     tcase_add_loop_test(tests, the_less_urgent_is_asked, 0, 2);
     tcase_add_loop_test(tests, the_more_urgent_is_not_asked, 0, 6);
     tcase_add_loop_test(tests, only_those_in_the_way_are_asked, 0, 2);
+    tcase_add_test(tests, asked_from_behind);
     tcase_add_test(tests, the_less_urgent_is_removed);
     tcase_add_loop_test(tests, who_leaves_removes_nobody, 0, 3);
     tcase_add_test(tests, many_ask_once);

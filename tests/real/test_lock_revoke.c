@@ -617,6 +617,49 @@ START_TEST(who_comes_later_is_not_asked)
 }
 END_TEST
 
+/* What one does that is asked, and only reads from then on. */
+static void downgrade_when_asked(evzk_lock *l, evzk_lock_event event, int rc,
+                                 void *arg)
+{
+    recorder_on_lock(l, event, rc, arg);
+    if (event == EVZK_LOCK_REVOKE_REQUESTED &&
+        evzk_lock_mode_of(l) == EVZK_LOCK_WRITE)
+        ck_assert_int_eq(evzk_lock_downgrade(l), EVZK_OK);
+}
+
+/* Its znode has gone, and it writes no more: that counts, whoever asks. */
+START_TEST(who_downgrades_has_yielded)
+{
+    const evzk_lock_options writes = {.mode = EVZK_LOCK_WRITE,
+                                      .revocable = true};
+    const evzk_lock_revoke_options opt = {.mode = _i ? EVZK_LOCK_WRITE
+                                                     : EVZK_LOCK_READ,
+                                          .remove = true,
+                                          .grace_ms = GRACE_MS};
+    const char *dir = "/revoke-downgrade";
+    struct report *r;
+    struct claim c;
+    struct pair t;
+
+    pair_open(&t);
+    recorder_clear(&c.rec);
+    ck_assert_int_eq(evzk_lock_acquire(t.p.s, dir, &writes,
+                                       downgrade_when_asked, &c.rec, &c.l),
+                     EVZK_OK);
+    WAIT(evzk_lock_held(c.l));
+    r = press(t.q.s, dir, &opt);
+    WAIT_EVENT(&c, "DOWNGRADED");
+    WAIT(r->count == 1);
+    ck_assert_int_eq(r->rc, EVZK_OK);
+    ck_assert_uint_eq(r->n, 1);
+    ck_assert_int_eq(r->v[0].how, EVZK_REVOKED_YIELDED);
+    ck_assert(evzk_lock_held(c.l));
+    report_free(r);
+    evzk_lock_free(c.l);
+    pair_close(&t, dir);
+}
+END_TEST
+
 /* ---- Nobody ---- */
 
 START_TEST(nobody_is_there)
@@ -1360,6 +1403,7 @@ int main(void)
     tcase_add_test(tests, only_the_less_urgent);
     tcase_add_loop_test(tests, the_room_is_not_asked, 0, 2);
     tcase_add_test(tests, who_comes_later_is_not_asked);
+    tcase_add_loop_test(tests, who_downgrades_has_yielded, 0, 2);
     tcase_add_test(tests, nobody_is_there);
     tcase_add_loop_test(tests, timeout_comes_on_time, 0, 2);
     tcase_add_test(tests, timeout_without_an_answer);

@@ -1,7 +1,7 @@
 /*
- * What the tests of many locks at once share: a crowd of locks, what became of
- * each, and the server's own count of requests.  For test_batch*.c and
- * test_queue*.c only.
+ * What the tests of many locks share: a crowd of locks, what became of each,
+ * the server's own count of requests, and sessions that ask for nothing
+ * meanwhile.  For whichever test in tests/real needs more than test_lock.h.
  */
 #ifndef TESTS_REAL_TEST_MANY_H
 #define TESTS_REAL_TEST_MANY_H

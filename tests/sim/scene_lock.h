@@ -7,7 +7,7 @@
 #include "world.h"
 
 enum {
-    LOCK_DEEDS = 3,   /* What others do in it. */
+    LOCK_DEEDS = 4,   /* What others do in it. */
     LOCK_PLANS = 7,   /* Locks that a scene starts by itself. */
     LOCK_PLACES = 3,  /* Directories that they may be in. */
     LOCK_SLOTS = 10,  /* And those that the explorer adds. */
@@ -41,21 +41,23 @@ struct lock_plan {
 
 enum lock_deed {
     LOCK_NO_DEED,
-    LOCK_BREAK,   /* An operator deletes the znode of lock `which`. */
-    LOCK_EXPIRE,  /* The servers end the session of process `which`. */
-    LOCK_CLEAR,   /* An operator deletes the foreign contender. */
-    LOCK_DOUBT,   /* Process `which` hears nothing for a while, and no sync is
-                     answered until its lease is over. */
-    LOCK_ASK,     /* Process `which` looks up who contends. */
-    LOCK_AWAY,    /* It is cut, and finds no server for a while. */
-    LOCK_SILENCE, /* Nothing of it gets through for a while, either way. */
-    LOCK_LATE,    /* It hears nothing for a short while. */
-    LOCK_OFF,     /* Its follower is cut off, and no other is there. */
-    LOCK_CLOSE,   /* It closes its session. */
-    LOCK_REMOVE,  /* An operator deletes the directory `which`, if empty. */
-    LOCK_REVOKE,  /* Process `which` revokes, as the scene says. */
-    LOCK_UNLOCK,  /* Somebody writes "unlock" to the znode of lock `which`. */
-    LOCK_SCRIBBLE /* Somebody writes something else. */
+    LOCK_BREAK,     /* An operator deletes the znode of lock `which`. */
+    LOCK_EXPIRE,    /* The servers end the session of process `which`. */
+    LOCK_CLEAR,     /* An operator deletes the foreign contender. */
+    LOCK_DOUBT,     /* Process `which` hears nothing for a while, and no sync is
+                       answered until its lease is over. */
+    LOCK_ASK,       /* Process `which` looks up who contends. */
+    LOCK_AWAY,      /* It is cut, and finds no server for a while. */
+    LOCK_SILENCE,   /* Nothing of it gets through for a while, either way. */
+    LOCK_LATE,      /* It hears nothing for a short while. */
+    LOCK_OFF,       /* Its follower is cut off, and no other is there. */
+    LOCK_CLOSE,     /* It closes its session. */
+    LOCK_REMOVE,    /* An operator deletes the directory `which`, if empty. */
+    LOCK_REVOKE,    /* Process `which` revokes, as the scene says. */
+    LOCK_UNLOCK,    /* Somebody writes "unlock" to the znode of lock `which`. */
+    LOCK_CHILD,     /* A foreign contender gets a child. */
+    LOCK_CHILDLESS, /* That one goes. */
+    LOCK_SCRIBBLE   /* Somebody writes something else. */
 };
 
 struct lock_revoke_plan {
@@ -93,7 +95,7 @@ struct lock_slot {
     int64_t proc, place, began, session;
     uint64_t token;
     /* Since when; 0: is not. */
-    int64_t lapse, doubt, orphan, missing, left, unsaid;
+    int64_t lapse, doubt, orphan, missing, left, unsaid, pressing;
     int64_t let_go;    /* Asked to let go, freed, or told its end. */
     int64_t placed;    /* Has a place that it knows of, or a lock. */
     int64_t lease_end; /* As it was known after the last happening. */
@@ -128,7 +130,9 @@ struct lock_node {
     int64_t first_asked;
     int64_t died; /* The change of the tree at which it was gone. */
     int64_t died_zxid, died_at;
-    bool broken; /* Another deleted it. */
+    bool broken;            /* Another deleted it. */
+    bool removed;           /* One that revokes did. */
+    int64_t again, by_hand; /* Asked once more; written to by the scene. */
 };
 
 struct lock_world {
@@ -220,6 +224,7 @@ const struct lock_node *lock_node_named(const char *name);
 /* As an operator would: deletes a node, or writes to it. */
 void lock_break(const struct lock_node *n);
 void lock_write(const struct lock_node *n, const char *data);
+void lock_child(bool make); /* Of the foreign one. */
 
 /* scene_lock_query.c */
 bool lock_ask(int proc);

@@ -97,6 +97,10 @@ static void do_deed(enum lock_deed deed, int which)
         if (n)
             lock_write(n, deed == LOCK_UNLOCK ? "unlock" : "unlock!");
         break;
+    case LOCK_CHILD:
+    case LOCK_CHILDLESS:
+        lock_child(deed == LOCK_CHILD);
+        break;
     case LOCK_NO_DEED:
         break;
     }

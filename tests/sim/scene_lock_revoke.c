@@ -145,6 +145,20 @@ static bool in_the_way(const struct lock_revoke_plan *plan,
            n->priority >= plan->priority;
 }
 
+/* Nobody else may have removed anybody. */
+static bool alone(const struct revoke *v)
+{
+    for (int i = 0; i < LOCK_REVOKES; i++) {
+        if (revokes[i].used && &revokes[i] != v)
+            return false;
+    }
+    for (int64_t i = 0; i < lock_world.slots; i++) {
+        if (lock_world.slot[i].plan->revoke)
+            return false;
+    }
+    return true;
+}
+
 static void check_report(const struct revoke *v, int rc, const evzk_revoked *o,
                          size_t n)
 {
@@ -158,6 +172,10 @@ static void check_report(const struct revoke *v, int rc, const evzk_revoked *o,
             sim_violation("a revocation is wrong about %s", o[i].node);
         else if (!in_the_way(v->plan, node))
             sim_violation("%s was in nobody's way", o[i].node);
+        if (node && o[i].how == EVZK_REVOKED_YIELDED && node->removed &&
+            alone(v))
+            sim_violation("%s was removed, and is said to have yielded",
+                          o[i].node);
         if (o[i].how == EVZK_REVOKED_REMOVED && !v->plan->remove)
             sim_violation("%s was not to be removed", o[i].node);
         if (o[i].how == EVZK_REVOKED_STAYS && rc == EVZK_OK)
@@ -177,11 +195,13 @@ static bool rc_ok(const struct revoke *v, int rc)
 
     if (rc == EVZK_ERR_CLOSED)
         return player_of(proc)->closing;
-    if (rc == EVZK_ERR_CANCELED)
-        return v->canceled;
+    if (rc == EVZK_ERR_CANCELED || v->canceled)
+        return rc == EVZK_ERR_CANCELED && v->canceled;
     if (rc == EVZK_ERR_TIMEOUT)
         return v->plan->timeout_ms &&
                sim_now() >= v->began + v->plan->timeout_ms * INT64_C(1000);
+    if (rc == EVZK_ERR_NOTEMPTY)
+        return lock_world.sc->foreign && v->plan->remove;
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled(proc);
     if (rc == EVZK_ERR_NOAUTH)

@@ -21,6 +21,7 @@ enum {
     RESUMED_US = 1000 * 1000,
     ORPHAN_US = 15 * 1000 * 1000, /* No fault lasts so long. */
     TURN_US = 200 * 1000,         /* In calm: it may send nothing for 100 ms. */
+    PRESSED_US = 8 * 1000 * 1000, /* Of those that give a second at most. */
     STORM = 600,                  /* Requests in a second. */
     SECOND_US = 1000 * 1000
 };
@@ -89,6 +90,20 @@ static void check_first(const struct lock_slot *k, const struct lock_node *own)
     }
 }
 
+/* What was written to its znode in the room was heard before it went. */
+static void check_heard(const struct lock_slot *k)
+{
+    const struct lock_node *n = lock_world.node;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->slot == index_of(k) && n->waits && !n->live && n->asked &&
+            n->asked > k->heard && !n->broken &&
+            n->owner == evzk_session_id(player(k)->s))
+            sim_violation("lock %d was asked in the room, and has not heard",
+                          index_of(k));
+    }
+}
+
 static void check_granted(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_named(evzk_lock_node(k->l));
@@ -99,6 +114,7 @@ static void check_granted(struct lock_slot *k)
     k->token = evzk_lock_token(k->l);
     if (k->granted || k->cancel || player(k)->closing)
         sim_violation("lock %d: GRANTED out of turn", index_of(k));
+    check_heard(k);
     if (!evzk_lock_held(k->l))
         sim_violation("lock %d: GRANTED and not held", index_of(k));
     if (own && own->live)
@@ -283,8 +299,12 @@ static bool rc_ok(const struct lock_slot *k, evzk_lock_event ev, int rc)
 /* What was written to the old znode was heard before it went. */
 static void check_downgraded(const struct lock_slot *k)
 {
-    const struct lock_node *n = lock_world.node;
+    const struct lock_node *n = lock_node_named(evzk_lock_node(k->l));
 
+    if (!n || !n->shares || n->slot != index_of(k))
+        sim_violation("lock %d is downgraded, and has no znode that reads",
+                      index_of(k));
+    n = lock_world.node;
     for (; n < lock_world.node + lock_world.nodes; n++) {
         if ((uint64_t)n->czxid == k->token && !n->live && n->asked &&
             n->asked > k->heard && !n->broken)
@@ -310,6 +330,8 @@ static void note_told(struct lock_slot *k, evzk_lock_event ev, int rc)
     if (ev == EVZK_LOCK_DOWNGRADED && rc == EVZK_OK)
         check_downgraded(k);
     k->told_down = k->told_down || ev == EVZK_LOCK_DOWNGRADED;
+    if (ev == EVZK_LOCK_DOWNGRADED)
+        k->placed = 0; /* It is another znode. */
     if (ev == EVZK_LOCK_REVOKE_REQUESTED) {
         k->revokes++;
         k->heard = sim_now();
@@ -395,6 +417,33 @@ static bool has_one_before(const struct lock_node *own)
     return false;
 }
 
+static bool less_holds(const struct lock_slot *k, const struct lock_node *own)
+{
+    const struct lock_node *n = lock_world.node;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->live && n != own && n->place == own->place && !n->waits &&
+            lock_bars(n, own) && n->priority > k->plan->priority)
+            return true;
+    }
+    return false;
+}
+
+/* By policy it has those that are less urgent go. */
+static void check_pressing(struct lock_slot *k)
+{
+    const struct lock_node *own = lock_node_of(k);
+    bool watching = !k->granted && !k->ended && !k->cancel && own &&
+                    strcmp(evzk_lock_state(k->l), "WATCHING") == 0;
+
+    if (lock_lasts(k, &k->pressing,
+                   watching && k->plan->revoke && k->plan->grace_ms &&
+                       less_holds(k, own) &&
+                       evzk_session_connected(player(k)->s),
+                   PRESSED_US))
+        sim_violation("lock %d is in a hurry, and asks nobody", index_of(k));
+}
+
 static void check_waiter(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_of(k);
@@ -439,6 +488,7 @@ static bool check_slot(struct lock_slot *k)
         sim_violation("lock %d: its token has changed", index_of(k));
     check_holder(k);
     check_waiter(k);
+    check_pressing(k);
     sim_leave(before);
     return held && !excused(k);
 }
@@ -449,12 +499,17 @@ static void check_polling(int place)
     const struct lock_place *pl = &lock_world.place[place];
 
     for (int p = 0; p < SIM_PROCS; p++) {
-        int64_t locks = 0;
+        int64_t locks = 0, presses = 0;
 
-        for (int64_t i = 0; i < lock_world.slots; i++)
-            locks += lock_world.slot[i].proc == p &&
-                     lock_world.slot[i].place == place;
-        if (pl->again[p] > (pl->deaths + pl->touched) * locks)
+        for (int64_t i = 0; i < lock_world.slots; i++) {
+            const struct lock_slot *k = &lock_world.slot[i];
+            bool is = k->proc == p && k->place == place;
+
+            locks += is;
+            presses += is && k->plan->revoke;
+        }
+        /* What it asks of others ends when they go, or fails some times. */
+        if (pl->again[p] > (pl->deaths + pl->touched) * locks + 8 * presses)
             sim_violation("p%d looks again, and nobody has gone", p);
     }
 }

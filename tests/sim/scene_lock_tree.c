@@ -194,6 +194,19 @@ static void check_passed(const struct lock_node *own, struct lock_node *n)
         sim_violation("lock %d was passed %d times", n->slot, (int)n->passed);
 }
 
+/* It had looked at a queue in which this one was, and in its way. */
+static void check_entered(const struct lock_node *own,
+                          const struct lock_node *n)
+{
+    const struct lock_slot *k = &lock_world.slot[own->slot];
+    int64_t looked = own->czxid > k->looked ? own->czxid : k->looked;
+
+    if (n->live && n->seen && !n->waits && n->place == own->place &&
+        lock_bars(n, own) && n->czxid < looked && !player_over(n->owner))
+        sim_violation("lock %d enters, and %d is in the queue", own->slot,
+                      n->seq);
+}
+
 /* Those that should know that it has come, and may not know in time. */
 static void note_urgent(const struct lock_node *n)
 {
@@ -207,8 +220,11 @@ static void note_urgent(const struct lock_node *n)
             own = o;
     }
     for (o = lock_world.node; own && o < lock_world.node + lock_world.nodes;
-         o++)
+         o++) {
         check_passed(own, o);
+        if (o != n)
+            check_entered(own, o);
+    }
 }
 
 static void add(int place, const char *name, int32_t seq, unsigned mode,
@@ -247,11 +263,13 @@ static void note_asked(struct lock_node *n, const struct ens_seen *seen)
     if (seen->mzxid == n->mzxid)
         return;
     n->mzxid = seen->mzxid;
+    lock_world.place[n->place].touched++;
     if (seen->len != 6 || memcmp(seen->data, "unlock", 6) != 0) {
-        lock_world.place[n->place].touched++;
         n->asked = 0; /* It says so no more. */
         return;
     }
+    if (n->asked && ++n->again > n->by_hand)
+        sim_violation("lock %d is asked once more", n->slot);
     n->asks++;
     n->asked = sim_now();
     if (!n->first_asked)
@@ -307,8 +325,9 @@ static void bury(void)
             n->died = lock_world.changes;
             n->died_zxid = lock_world.looked;
             n->died_at = sim_now();
-            n->broken = player_broken(n->czxid) || lock_removed(n);
-            if (n->broken && !player_broken(n->czxid))
+            n->removed = lock_removed(n);
+            n->broken = player_broken(n->czxid) || n->removed;
+            if (n->removed)
                 player_removed(n->czxid);
             lock_world.place[n->place].deaths++;
             lock_world.place[n->place].concerned += lock_concerned(n);
@@ -407,6 +426,24 @@ void lock_write(const struct lock_node *n, const char *data)
 {
     char path[PATH];
 
-    if (find_path(n, path))
+    if (find_path(n, path)) {
         ens_set_data(path, data, strlen(data));
+        lock_world.node[n - lock_world.node].by_hand++;
+    }
+}
+
+void lock_child(bool make)
+{
+    const struct lock_node *n = lock_world.node;
+    char path[PATH], child[PATH + 8];
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (!n->live || n->slot >= 0 || !find_path(n, path))
+            continue;
+        snprintf(child, sizeof child, "%s/child", path);
+        if (make)
+            ens_create(child, "", 0, 0);
+        else
+            ens_delete(child);
+    }
 }

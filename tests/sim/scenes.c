@@ -324,7 +324,7 @@ urgent_asks = {
     .plan = {{AT(0, 1), W, P(9), .hold_ms = 1500, .yields = true}, {AT(1, 600), W, P(2), .revoke = true, .hold_ms = 5}, {AT(2, 610), R, P(4)}},
     .route = {0, 1, 2}, .parents = true},
 urgent_removes = {
-    .plan = {{AT(0, 1), R, P(9), .hold_ms = 2500}, {AT(1, 10), R, P(1), .hold_ms = 800}, {AT(2, 20), W, P(2), .revoke = true, .grace_ms = 400, .hold_ms = 5}},
+    .plan = {{AT(0, 1), R, P(9), .hold_ms = 2500}, {AT(1, 10), R, P(2), .hold_ms = 800}, {AT(2, 20), W, P(2), .revoke = true, .grace_ms = 400, .hold_ms = 5}},
     .route = {0, 1, 2}, .parents = true},
 urgent_own = {
     .plan = {{AT(0, 30), W, P(5), .hold_ms = 20}, {AT(0, 31), W, P(5), .hold_ms = 5}, {AT(0, 32), R, P(1), .hold_ms = 5}, {AT(0, 33), R, P(7)}, {AT(1, 34), R, P(3)}, {AT(0, 40), W, .hold_ms = 5}},
@@ -332,6 +332,52 @@ urgent_own = {
 urgent_kept = {
     .plan = {{AT(0, 1), W, P(5), .hold_ms = 900, .down_ms = 500}, {AT(1, 10), W, P(5), .hold_ms = 5}, {AT(2, 500), W, P(1), .hold_ms = 700}},
     .deed = {{LOCK_UNLOCK, 400, 1}, {LOCK_AWAY, 600, 1}, {LOCK_BREAK, 1700, 2}},
+    .route = {0, 1, 2}, .parents = true},
+urgent_second = {
+    .plan = {{AT(0, 1), W, P(9), .hold_ms = 20000}, {AT(1, 1), W, P(1), .revoke = true, .grace_ms = 400, .hold_ms = 5}},
+    .route = {1, 2}, .parents = true},
+urgent_presses = {
+    .plan = {{AT(0, 1), W, P(9), .hold_ms = 20000}, {AT(1, 100), W, P(1), .revoke = true, .grace_ms = 400, .hold_ms = 5}},
+    .route = {1, 2}, .parents = true},
+urgent_again = {
+    .plan = {{AT(0, 1), R, P(9), .hold_ms = 20000}, {AT(0, 20), R, P(9), .hold_ms = 450}, {AT(2, 98), R, P(9), .hold_ms = 20000, .yields = true}, {AT(1, 100), W, P(1), .revoke = true, .grace_ms = 1000}},
+    .route = {0, 1, 2}, .parents = true},
+urgent_lapses = {
+    .plan = {{AT(0, 1), W, P(9), .hold_ms = 3000}, {AT(1, 100), W, P(1), .revoke = true, .grace_ms = 800, .no_requeue = true, .linger_ms = 2500}},
+    .deed = {{LOCK_EXPIRE, 300, 1}},
+    .route = {1, 2}, .parents = true},
+urgent_unlocked = {
+    .plan = {{AT(0, 1), W, P(5), .hold_ms = 300}, {AT(1, 10), W, P(5), .hold_ms = 5}, {AT(2, 340), W, P(1), .hold_ms = 700}},
+    .deed = {{LOCK_UNLOCK, 100, 1}},
+    .route = {0, 1, 2}, .parents = true},
+urgent_asked = {
+    .plan = {{AT(0, 1), W, P(5), .hold_ms = 100}, {AT(1, 10), W, P(5), .hold_ms = 300}},
+    .deed = {{LOCK_UNLOCK, 124, 1}},
+    .route = {0, 1}, .parents = true},
+urgent_chroot = {
+    .plan = {{AT(0, 1), W, P(5), .hold_ms = 60}, {AT(1, 30), W, P(5), .hold_ms = 5}, {AT(1, 50), W, P(1), .revoke = true, .grace_ms = 10, .hold_ms = 5}},
+    .route = {0, 1}, .chroot = "/app", .make_chroot = true},
+urgent_wrap = {
+    .plan = {{AT(0, 1), W, P(5), .hold_ms = 60}, {AT(1, 20), W, P(5), .hold_ms = 5}, {AT(0, 30), W, P(1), .revoke = true, .grace_ms = 20, .hold_ms = 5}},
+    .route = {0, 1}, .parents = true, .sequence = true, .first = INT32_MAX - 3},
+urgent_top = {
+    .plan = {{AT(0, 30), W, P(5), .hold_ms = 30}, {AT(0, 30), R, P(5), .hold_ms = 5}, {AT(0, 30), R, P(1), .hold_ms = 5}, {AT(0, 50), W, P(0), .revoke = true, .grace_ms = 4}, {AT(0, 52), .hold_ms = 3}, {AT(1, 55), W, P(3), .hold_ms = 5}},
+    .route = {1, 2}, .top = true},
+urgent_down = {
+    .plan = {{AT(0, 1), W, P(9), .hold_ms = 500, .down_ms = 120}, {AT(1, 30), W, P(1), .revoke = true, .grace_ms = 250, .hold_ms = 5}, {AT(2, 40), R, P(4), .revoke = true, .grace_ms = 90, .hold_ms = 400}},
+    .route = {0, 1, 2}, .parents = true},
+urgent_foreign = {
+    .plan = {{AT(0, 1), W, P(5), .hold_ms = 10}, {AT(1, 3), R, P(1), .revoke = true, .grace_ms = 20}},
+    .deed = {{LOCK_CLEAR, 60, 0}},
+    .route = {1, 2}, .parents = true, .foreign = true},
+urgent_passes = {
+    .plan = {{AT(0, 1), W, P(5), .hold_ms = 30, .yields = true}, {AT(0, 21), R, P(5)}, {AT(1, 24), W, P(1), .revoke = true, .grace_ms = 8}},
+    .route = {0, 1}, .parents = true},
+urgent_try = {
+    .plan = {{AT(0, 1), W, P(5), .hold_ms = 150}, {AT(1, 21), W, P(5)}, {AT(2, 54), W, P(1), .try_once = true, .revoke = true, .grace_ms = 50}},
+    .route = {0, 1, 2}, .parents = true},
+urgent_crowd = {
+    .plan = {{AT(0, 1), W, P(5), .hold_ms = 60}, {AT(0, 20), W, P(5), .hold_ms = 40}, {AT(1, 32), R, P(5)}, {AT(1, 33), R, P(5)}, {AT(2, 34), R, P(5)}, {AT(2, 35), R, P(5)}},
     .route = {0, 1, 2}, .parents = true},
 urgent_end = {
     .plan = {{AT(0, 1), W, P(1), .hold_ms = 30}, {AT(1, 10), W, P(2)}},
@@ -342,7 +388,7 @@ revoke = {
     .route = {1, 2}, .parents = true},
 revoke_two = {
     .plan = {{AT(0, 1), .hold_ms = 30, .revocable = true}, {AT(1, 40)}},
-    .deed = {{LOCK_REVOKE, 12, 1}},
+    .deed = {{LOCK_REVOKE, 25, 1}},
     .revoke = {.remove = true, .grace_ms = 5},
     .route = {1, 0}, .parents = true},
 revoke_removes = {
@@ -368,6 +414,20 @@ revoke_hidden = {
     .plan = {{AT(0, 1), .hold_ms = 60, .hidden = true}},
     .deed = {{LOCK_REVOKE, 20, 1}},
     .route = {1, 2}, .parents = true},
+revoke_late = {
+    .plan = {{AT(0, 1), .hold_ms = 30, .revocable = true}, {AT(1, 40)}},
+    .deed = {{LOCK_REVOKE, 25, 1}},
+    .revoke = {.remove = true, .grace_ms = 5, .timeout_ms = 15},
+    .route = {1, 0}, .parents = true},
+revoke_child = {
+    .plan = {{AT(1, 200), .hold_ms = 5}},
+    .deed = {{LOCK_REVOKE, 20, 0}, {LOCK_CHILD, 60, 0}, {LOCK_CHILDLESS, 80, 0}, {LOCK_CLEAR, 100, 0}},
+    .route = {1, 2}, .parents = true, .foreign = true},
+revoke_parent = {
+    .plan = {{AT(1, 200), .hold_ms = 5}},
+    .deed = {{LOCK_REVOKE, 20, 0}, {LOCK_CHILD, 25, 0}, {LOCK_CHILDLESS, 80, 0}, {LOCK_CLEAR, 100, 0}},
+    .revoke = {.remove = true, .grace_ms = 5},
+    .route = {1, 2}, .parents = true, .foreign = true},
 revoke_expired = {
     .plan = {{AT(0, 1), .hold_ms = 900}},
     .deed = {{LOCK_REVOKE, 50, 1}, {LOCK_EXPIRE, 100, 1}},
@@ -471,7 +531,7 @@ static const struct sim_scene lock_scenes[] = {
     {"unlocked-soon", "asked while they are watched from the beginning", 2, false, &unlocked_soon},
     {"unlocked-away", "asked while the holder is away", 2, false, &unlocked_away},
     {"urgent", "three wait, the later the more urgent", 3, false, &urgent},
-    {"urgent-one", "one holds, a more urgent one waits", 2, true, &urgent_one},
+    {"urgent-one", "two come, one more urgent", 2, false, &urgent_one},
     {"urgent-three", "nothing is there, one reads, two write", 3, false, &urgent_three},
     {"urgent-readers", "they read and write, more and less urgent", 3, false, &urgent_readers},
     {"urgent-ageing", "the least urgent is passed, but not by all", 3, false, &urgent_ageing},
@@ -482,6 +542,20 @@ static const struct sim_scene lock_scenes[] = {
     {"urgent-removes", "a less urgent holder is asked, and removed", 3, false, &urgent_removes},
     {"urgent-own", "several of one session, and one without a priority", 2, false, &urgent_own},
     {"urgent-kept", "long in the room, long held, and downgraded", 3, false, &urgent_kept},
+    {"urgent-second", "two at the same moment, and the more urgent one presses", 2, false, &urgent_second},
+    {"urgent-presses", "long before the holder would let go", 2, false, &urgent_presses},
+    {"urgent-again", "another enters while the first are asked", 3, false, &urgent_again},
+    {"urgent-lapses", "the session of one that presses is ended, and it fails", 2, false, &urgent_lapses},
+    {"urgent-unlocked", "asked to let go while it is in the room", 3, false, &urgent_unlocked},
+    {"urgent-asked", "asked to let go right before it enters", 2, false, &urgent_asked},
+    {"urgent-chroot", "below a chroot that is to be made", 2, false, &urgent_chroot},
+    {"urgent-wrap", "sequence numbers that begin again below zero", 2, false, &urgent_wrap},
+    {"urgent-top", "many of one session, and nothing is there", 2, false, &urgent_top},
+    {"urgent-down", "one is pressed, and downgraded", 3, false, &urgent_down},
+    {"urgent-foreign", "a contender that is nobody's is pressed", 2, false, &urgent_foreign},
+    {"urgent-passes", "one passes another, tells it, and presses the holder", 2, true, &urgent_passes},
+    {"urgent-try", "an urgent one looks once", 3, false, &urgent_try},
+    {"urgent-crowd", "four read behind one that enters to write", 3, false, &urgent_crowd},
     {"urgent-end", "the last of the sequence numbers", 2, false, &urgent_end},
 };
 
@@ -499,6 +573,9 @@ static const struct sim_scene lock_revoke_scenes[] = {
     {"revoke-nobody", "nobody is there", 1, false, &revoke_nobody},
     {"revoke-away", "the holder is away", 3, false, &revoke_away},
     {"revoke-hidden", "the holder hides", 2, false, &revoke_hidden},
+    {"revoke-late", "the time is over while one is removed", 2, false, &revoke_late},
+    {"revoke-child", "a contender by hand gets a child, and loses it", 2, false, &revoke_child},
+    {"revoke-parent", "one that has a child is to be removed", 2, false, &revoke_parent},
     {"revoke-expired", "the session of the one that revokes is ended", 2, false, &revoke_expired},
 };
 /* clang-format on */

@@ -10,8 +10,8 @@
 static const char mark[] = "-lock-";
 
 static const char *predecessor(const struct evzk__names *names,
-                                     const char *text, const char *own,
-                                     bool *found, size_t *before)
+                               const char *text, const char *own, bool *found,
+                               size_t *before)
 {
     const struct evzk__mark marks[] = {{text, 0}, {NULL, 0}};
     struct evzk__stand s;
@@ -439,8 +439,8 @@ START_TEST(test_pred_own_missing)
     bool found = true;
     size_t before = 77;
 
-    ck_assert_ptr_null(predecessor(&c.names, mark, "own-lock-0000000007",
-                                         &found, &before));
+    ck_assert_ptr_null(
+        predecessor(&c.names, mark, "own-lock-0000000007", &found, &before));
     ck_assert(!found);
     add(&c, "a-lock-0000000003");
     add(&c, "b-lock-0000000007"); /* Our number is not our name. */
@@ -521,8 +521,8 @@ START_TEST(test_pred_chain)
             c.v[i] = c.v[j];
             c.v[j] = swap;
         }
-        while ((pred = predecessor(&c.names, mark, own, &found,
-                                         &before)) != NULL) {
+        while ((pred = predecessor(&c.names, mark, own, &found, &before)) !=
+               NULL) {
             UNIT_HOT(found && before == n - chain);
             own = pred;
             chain++;
@@ -670,11 +670,9 @@ START_TEST(test_roll_spread)
 
             if (!evzk__seq_parse(c.v[i], mark, &seq))
                 continue;
-            a.pred =
-                predecessor(&names, mark, c.v[i], &a.found, &a.before);
+            a.pred = predecessor(&names, mark, c.v[i], &a.found, &a.before);
             names.roll = &roll;
-            b.pred =
-                predecessor(&names, mark, c.v[i], &b.found, &b.before);
+            b.pred = predecessor(&names, mark, c.v[i], &b.found, &b.before);
             UNIT_HOT(a.found && b.found);
             UNIT_HOT(a.pred == b.pred && a.before == b.before);
         }
@@ -723,13 +721,12 @@ START_TEST(test_roll_no_contender)
 
     c.names.roll = &roll;
     add(&c, "config");
-    ck_assert_ptr_null(
-        predecessor(&c.names, mark, "config", &found, &before));
+    ck_assert_ptr_null(predecessor(&c.names, mark, "config", &found, &before));
     ck_assert(!found);
     ck_assert_uint_eq(before, 0);
     ck_assert_ptr_null(roll.v);
-    ck_assert_ptr_null(predecessor(&c.names, mark, "x-lock-0000000001",
-                                         &found, &before));
+    ck_assert_ptr_null(
+        predecessor(&c.names, mark, "x-lock-0000000001", &found, &before));
     ck_assert(!found); /* Of a roll that nobody is on. */
     ck_assert_uint_eq(roll.n, 0);
     evzk__roll_free(&roll);
@@ -747,10 +744,13 @@ START_TEST(test_find_prefix)
     ck_assert_ptr_null(evzk__find_prefix(&c.names, "guid-lock-"));
     add(&c, "xguid-lock-0000000001");
     ck_assert_ptr_null(evzk__find_prefix(&c.names, "guid-lock-"));
+    add(&c, "guid-lock-0000000009-and-more"); /* Put there by another. */
+    add(&c, "guid-lock-junk");
+    ck_assert_ptr_null(evzk__find_prefix(&c.names, "guid-lock-"));
     add(&c, "guid-lock-0000000009");
     ck_assert_str_eq(evzk__find_prefix(&c.names, "guid-lock-"),
                      "guid-lock-0000000009");
-    ck_assert_str_eq(evzk__find_prefix(&c.names, "x"), "x");
+    ck_assert_ptr_null(evzk__find_prefix(&c.names, "x")); /* No number. */
 }
 END_TEST
 

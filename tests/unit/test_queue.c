@@ -108,8 +108,10 @@ static void check_watched(const struct line *t, size_t dir, const char *name)
         for (int which = EVZK__OWN; which <= EVZK__PRED; which++)
             on[which] |= c->dir == dir && watches(c, which, name);
     }
-    UNIT_HOT(evzk__watch_any(&t->s, t->d[dir], name, EVZK__OWN) == on[EVZK__OWN]);
-    UNIT_HOT(evzk__watch_any(&t->s, t->d[dir], name, EVZK__PRED) == on[EVZK__PRED]);
+    UNIT_HOT(evzk__watch_any(&t->s, t->d[dir], name, EVZK__OWN) ==
+             on[EVZK__OWN]);
+    UNIT_HOT(evzk__watch_any(&t->s, t->d[dir], name, EVZK__PRED) ==
+             on[EVZK__PRED]);
 }
 
 static void check_contender(struct line *t, struct contender *c)

@@ -722,6 +722,8 @@ static void check_held_by_less(const struct listing *t, const struct one *own,
 
     for (const struct one *o = t->v; o < t->v + t->n; o++)
         less |= !kinds[o->kind].waits && o->c.priority > own->c.priority &&
+                (kinds[own->kind].waits ||
+                 evzk__contender_before(&o->c, &own->c)) &&
                 !(kinds[o->kind].shares && kinds[own->kind].shares);
     UNIT_HOT(evzk__held_by_less(roll, &own->c) == less);
 }
