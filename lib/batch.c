@@ -90,17 +90,25 @@ bool evzk__batch_takes(const evzk_session *s, const struct evzk__request *r)
            (r->op == EVZK__CREATE_LIST && is_fresh(s, r));
 }
 
+static size_t acl_bytes(const evzk_acl *acl, uint32_t count)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        n += strlen(acl[i].scheme) + strlen(acl[i].id) + 12;
+    return n;
+}
+
 static size_t bytes_of(const struct evzk__request *r)
 {
     size_t n = 2 * (strlen(r->dir->path) + 1) + strlen(r->name) + 2 + SUFFIX;
 
     if (r->op == EVZK__SWAP)
-        return n + strlen(r->swap->created) + r->swap->len;
+        return n + strlen(r->swap->created) + r->swap->len +
+               acl_bytes(r->swap->acl, r->swap->acl_count);
     if (r->op != EVZK__CREATE_LIST)
         return n;
-    for (uint32_t i = 0; i < r->acl_count; i++) /* Of both that are made. */
-        n += 2 * (strlen(r->acl[i].scheme) + strlen(r->acl[i].id) + 12);
-    return n + r->len;
+    return n + 2 * acl_bytes(r->acl, r->acl_count) + r->len; /* Two are made. */
 }
 
 static bool goes_with(const evzk_session *s, const struct evzk__request *first,

@@ -110,14 +110,19 @@ static int compare_places(const void *pa, const void *pb)
 
 /* Names made by hand may be spread so far around the ring that no order is one
  * for all: then sorting them means nothing, and may lose some. */
-static bool within_half(const struct evzk__roll *roll)
+static bool within_half(const struct evzk__roll *roll, uint8_t room)
 {
+    const struct evzk__contender *first = NULL;
     int64_t low = 0, high = 0;
 
     for (size_t i = 0; i < roll->n; i++) {
-        int32_t off =
-            (int32_t)((uint32_t)roll->v[i].c.seq - (uint32_t)roll->v[0].c.seq);
+        const struct evzk__contender *c = &roll->v[i].c;
+        int32_t off;
 
+        if ((c->flags & EVZK__WAITS) != room)
+            continue;
+        first = first ? first : c;
+        off = (int32_t)((uint32_t)c->seq - (uint32_t)first->seq);
         low = off < low ? off : low;
         high = off > high ? off : high;
     }
@@ -154,7 +159,7 @@ static bool call_roll(struct evzk__roll *roll, const struct evzk__names *names,
         roll->n++;
         roll->queued += !(c->flags & EVZK__WAITS);
     }
-    roll->failed = !within_half(roll);
+    roll->failed = !within_half(roll, 0) || !within_half(roll, EVZK__WAITS);
     if (roll->n > 1 && !roll->failed)
         qsort(roll->v, roll->n, sizeof *roll->v, compare_places);
     find_bars(roll);

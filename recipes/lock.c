@@ -149,7 +149,7 @@ static void create(struct evzk__machine *m)
     evzk__forget_own(m);
     evzk__unwatch_pred(m);
     l->known = false;
-    l->arrived = l->entering = l->reread = false;
+    l->arrived = l->entering = l->reread = l->blind = false;
     evzk__lock_calm(l);
     if (evzk__lock_name(l, l->own, first_mark(l)) != EVZK_OK) {
         evzk__machine_finish(m, EVZK_ERR_INTERNAL);
@@ -546,6 +546,8 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
         return reply->first_rc;
     if (own && reply->first_rc == EVZK_OK && !hear(lock_of(m), &reply->first))
         return EVZK_OK;
+    if (own)
+        lock_of(m)->blind = reply->first_rc == EVZK_ERR_NOAUTH;
     if (own && looks_again(lock_of(m)))
         return evzk__machine_move(m, LISTING);
     if (!m->req.pred)
@@ -666,15 +668,44 @@ static bool is_own(struct evzk_lock *l, const struct evzk__first *stat)
     return stat->czxid == given->czxid;
 }
 
+/* The old one is kept where the new one was. */
+static void trade_names(struct evzk_lock *l)
+{
+    char old[OWN_MAX + EVZK__PRIORITY_MAX];
+
+    strcpy(old, l->own);
+    evzk__rename_own(&l->m, l->own, l->given->name, l->m.seq);
+    strcpy(l->given->name, old);
+}
+
+/* It was not done: the old znode is still ours, or was broken. */
+static void take_back(struct evzk_lock *l)
+{
+    trade_names(l);
+    l->mode = EVZK_LOCK_WRITE;
+    l->swapped = l->unsure = l->unseen = l->asked = l->sent = false;
+}
+
+static int stay_alone(struct evzk_lock *l)
+{
+    take_back(l);
+    l->reread = true; /* Its znode is to be seen, before all. */
+    tell(l, EVZK_LOCK_DOWNGRADED, l->given->refused);
+    return l->m.stopping ? EVZK_OK : evzk__machine_again(&l->m);
+}
+
 static int seen_again(struct evzk_lock *l, const struct evzk__reply *reply)
 {
     const struct evzk__first *stat = &reply->first;
 
+    if (reply->rc == EVZK_ERR_NONODE && l->unsure)
+        return stay_alone(l);
     if (reply->rc == EVZK_ERR_NONODE ||
         (reply->rc == EVZK_OK && !is_own(l, stat)))
         return broken(l);
     if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NOAUTH)
         return lose(l, reply->rc);
+    l->unsure = false;
     if (l->unseen) {
         l->unseen = false;
         tell(l, EVZK_LOCK_DOWNGRADED, EVZK_OK);
@@ -685,7 +716,8 @@ static int seen_again(struct evzk_lock *l, const struct evzk__reply *reply)
     }
     if (reply->rc == EVZK_OK && !l->m.stopping)
         hear(l, stat);
-    if (l->reread)
+    l->blind = reply->rc == EVZK_ERR_NOAUTH; /* Nothing is to be heard. */
+    if (l->reread && l->asked)
         evzk__machine_ask(&l->m);
     l->reread = false;
     return EVZK_OK;
@@ -699,7 +731,7 @@ void evzk__lock_swap(struct evzk_lock *l, bool numbered)
     swap->old = l->own;
     swap->created = l->given->name;
     swap->numbered = numbered;
-    swap->version = l->seen;
+    swap->version = l->blind ? -1 : l->seen;
     swap->data = args.data;
     swap->len = args.len;
     swap->acl = args.acl;
@@ -742,13 +774,17 @@ static int held(struct evzk__machine *m, const struct evzk__event *e)
 /* Again and again the same name, if need be: it is made once. */
 static void swap(struct evzk__machine *m)
 {
-    evzk__lock_swap(lock_of(m), false);
+    struct evzk_lock *l = lock_of(m);
+
+    l->unsure = l->sent; /* What was sent before may have been done. */
+    l->sent = true;
+    evzk__lock_swap(l, false);
 }
 
 /* Others may still watch the old one, also some of ours. */
 static void take_swap(struct evzk_lock *l, int64_t czxid)
 {
-    evzk__rename_own(&l->m, l->own, l->given->name, l->m.seq);
+    trade_names(l);
     l->mode = EVZK_LOCK_READ;
     l->seen = 0;
     l->given->czxid = czxid;
@@ -756,19 +792,24 @@ static void take_swap(struct evzk_lock *l, int64_t czxid)
 }
 
 /* No such znode: it was broken, or this was done before, and the answer lost.
- * What is there now tells.  Another version: somebody has written to it, and
- * that is to be heard first. */
+ * What is there now tells; so it does when this is refused, and an answer was
+ * lost before.  Another version: somebody has written to it, and that is to be
+ * heard first. */
 static int change(struct evzk_lock *l, const struct evzk__reply *reply)
 {
     bool done = reply->rc == EVZK_OK, gone = reply->rc == EVZK_ERR_NONODE;
 
-    if (done || gone)
-        take_swap(l, done ? reply->first.czxid : 0);
     l->reread = reply->rc == EVZK_ERR_BADVERSION;
+    l->unsure = l->unsure && !done && !gone && !l->reread;
+    if (done || gone || l->unsure)
+        take_swap(l, done ? reply->first.czxid : 0);
+    l->given->refused = reply->rc;
+    gone = gone || l->unsure;
     if (l->m.stopping)
         return evzk__machine_move(&l->m, DELETING);
     /* Not: refused, and it writes as before. */
     l->asked = done || gone || l->reread;
+    l->sent = l->sent && l->asked;
     l->unseen = gone;
     evzk__machine_move(&l->m, HELD);
     if (!gone && !l->reread)
@@ -809,6 +850,10 @@ static int dropped(struct evzk__machine *m, const struct evzk__event *e)
 {
     bool gone = e->reply->rc == EVZK_OK || e->reply->rc == EVZK_ERR_NONODE;
 
+    if (e->reply->rc == EVZK_ERR_NONODE && lock_of(m)->unsure) {
+        take_back(lock_of(m)); /* Then it is the old one that is to go. */
+        return evzk__machine_again(m);
+    }
     if (e->reply->rc == EVZK_ERR_NONODE)
         evzk__own_gone(m);
     return evzk__machine_finish(m, gone ? m->rc : e->reply->rc);

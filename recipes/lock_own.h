@@ -21,6 +21,7 @@ struct given {
     uint8_t failed;          /* So often that could not be done. */
     struct evzk__swap swap;
     int64_t czxid; /* Of the znode, when it was swapped; 0: not known. */
+    int refused;   /* Why it may not have been. */
     char name[EVZK__NAME_MAX]; /* That it is to have, or had. */
 };
 
@@ -37,6 +38,9 @@ struct evzk_lock {
     bool asked : 1;    /* To become a read lock. */
     bool swapped : 1;  /* It has. */
     bool reread : 1;   /* It is to be, when what was written to us is read. */
+    bool blind : 1;    /* Our znode may not be read: not even by us. */
+    bool sent : 1;     /* The change for a read lock, once at least. */
+    bool unsure : 1;   /* Refused now, it may have been done before. */
     bool unseen : 1;   /* It may have: our znode is to be looked at. */
     bool eager : 1;    /* Our znode is watched at once. */
     bool arrived : 1;  /* Those that it has come before in the room know. */

@@ -270,6 +270,10 @@ downgrade_unlocked = {
     .plan = {{AT(0, 1), W, .down_ms = 40, .hold_ms = 90}, {AT(1, 10), R, .hold_ms = 5}},
     .deed = {{LOCK_SCRIBBLE, 45, 0}, {LOCK_UNLOCK, 58, 0}},
     .route = {1, 2}, .parents = true},
+downgrade_hidden = {
+    .plan = {{AT(0, 1), W, .hidden = true, .down_ms = 40, .hold_ms = 90}, {AT(1, 10), R, .hold_ms = 5}},
+    .deed = {{LOCK_UNLOCK, 45, 0}},
+    .route = {1, 2}, .parents = true},
 downgrade_late = {
     .plan = {{AT(0, 1), W, .down_ms = 500, .hold_ms = 1500}, {AT(1, 10), W, .hold_ms = 5}},
     .deed = {{LOCK_BREAK, 1000, 0}},
@@ -524,6 +528,7 @@ static const struct sim_scene lock_scenes[] = {
     {"downgrade-leaves", "let go, or freed, while it is being changed", 2, false, &downgrade_leaves},
     {"downgrade-away", "asked for without a connection", 2, false, &downgrade_away},
     {"downgrade-unlocked", "asked to let go right before it is changed", 2, false, &downgrade_unlocked},
+    {"downgrade-hidden", "asked to let go, and it may not even read that", 2, false, &downgrade_hidden},
     {"downgrade-late", "what was changed is held for long, and then deleted", 2, false, &downgrade_late},
     {"downgrade-lapsed", "the lease ends while it is being changed", 2, false, &downgrade_lapsed},
     {"unlocked", "holder and waiter are asked to let go, and something else", 2, false, &unlocked},
