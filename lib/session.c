@@ -192,13 +192,18 @@ static int copy_data(evzk_session *s, const void *data, size_t len)
     return s->data ? EVZK_OK : EVZK_ERR_NOMEM;
 }
 
-static bool options_ok(const evzk_session_options *o)
+bool evzk__reserved_ok(void *const reserved[EVZK__RESERVED])
 {
-    for (size_t i = 0; i < sizeof o->reserved / sizeof o->reserved[0]; i++) {
-        if (o->reserved[i])
+    for (int i = 0; i < EVZK__RESERVED; i++) {
+        if (reserved[i])
             return false;
     }
-    return o->timeout_ms <= TIMEOUT_MAX_MS &&
+    return true;
+}
+
+static bool options_ok(const evzk_session_options *o)
+{
+    return evzk__reserved_ok(o->reserved) && o->timeout_ms <= TIMEOUT_MAX_MS &&
            o->close_timeout_ms <= TIMEOUT_MAX_MS && o->window <= WINDOW_MAX &&
            o->data_len <= 65536 && o->log_level <= EVZK_LOG_DEBUG;
 }

@@ -147,6 +147,10 @@ bool evzk__session_certain(const evzk_session *s);
 /* In the child of a fork. */
 bool evzk__session_forked(const evzk_session *s);
 
+/* Is what every struct of options reserves NULL? */
+enum { EVZK__RESERVED = 4 };
+bool evzk__reserved_ok(void *const reserved[EVZK__RESERVED]);
+
 /* EVZK_OK, or why no operation may be started or changed. */
 int evzk__session_check(const evzk_session *s);
 

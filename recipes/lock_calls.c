@@ -13,15 +13,12 @@
 
 static bool options_ok(const evzk_lock_options *o)
 {
-    for (size_t i = 0; i < sizeof o->reserved / sizeof o->reserved[0]; i++) {
-        if (o->reserved[i])
-            return false;
-    }
     if (o->priority && o->mode == EVZK_LOCK_EXCLUSIVE)
         return false;
     if ((o->priority || o->revocable) && o->no_own_watch)
         return false;
-    return (unsigned)o->mode <= EVZK_LOCK_READ &&
+    return evzk__reserved_ok(o->reserved) &&
+           (unsigned)o->mode <= EVZK_LOCK_READ &&
            o->data_len <= EVZK_LOCK_DATA_MAX && (o->data || o->data_len == 0);
 }
 

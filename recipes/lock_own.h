@@ -1,4 +1,5 @@
-/* A lock, as its states (lock.c) and its calls (lock_calls.c) know it. */
+/* A lock, as its states (lock_states.h) and its calls (lock_calls.c) know it.
+ */
 #ifndef EVZK_LOCK_OWN_H
 #define EVZK_LOCK_OWN_H
 
@@ -37,11 +38,11 @@ struct evzk_lock {
     bool try_once : 1, watch_own : 1;
     bool asked : 1;    /* To become a read lock. */
     bool swapped : 1;  /* It has. */
-    bool reread : 1;   /* It is to be, when what was written to us is read. */
+    bool reread : 1;   /* Our znode is to be read: somebody wrote to it. */
     bool blind : 1;    /* Our znode may not be read: not even by us. */
-    bool sent : 1;     /* The change for a read lock, once at least. */
-    bool unsure : 1;   /* Refused now, it may have been done before. */
-    bool unseen : 1;   /* It may have: our znode is to be looked at. */
+    bool sent : 1;     /* That change was asked for, once at least. */
+    bool unsure : 1;   /* It was refused, and may have been done before. */
+    bool unseen : 1;   /* It may have been done: our znode is to be read. */
     bool eager : 1;    /* Our znode is watched at once. */
     bool arrived : 1;  /* Those that it has come before in the room know. */
     bool passed : 1;   /* Another came before us in the room. */

@@ -417,11 +417,8 @@ static bool options_ok(const evzk_lock_revoke_options *o)
 {
     struct evzk__contender c;
 
-    for (size_t i = 0; i < sizeof o->reserved / sizeof o->reserved[0]; i++) {
-        if (o->reserved[i])
-            return false;
-    }
-    return (unsigned)o->mode <= EVZK_LOCK_READ &&
+    return evzk__reserved_ok(o->reserved) &&
+           (unsigned)o->mode <= EVZK_LOCK_READ &&
            (!o->before ||
             evzk__contender_parse(o->before, evzk__lock_marks, &c));
 }

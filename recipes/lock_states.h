@@ -1,0 +1,80 @@
+/* The lock's states, and what the files in which they are written share: how a
+ * lock gets its place (lock_place.c), how it waits (lock_wait.c), how it is
+ * held (lock_held.c).  The table is in lock.c. */
+#ifndef EVZK_LOCK_STATES_H
+#define EVZK_LOCK_STATES_H
+
+#include "lib/stand.h"
+#include "recipes/kinds.h"
+#include "recipes/lock_own.h"
+
+enum {
+    CREATING,
+    MAKING_PARENTS,
+    RESOLVING,
+    ADOPTING,
+    LISTING,
+    WATCHING,
+    CONFIRMING,
+    HELD,
+    ENTERING,
+    SWAPPING,
+    DELETING,
+    ENDED,
+    STATES
+};
+
+/* lock.c.  May free the lock: touch nothing after. */
+void evzk__lock_tell(struct evzk_lock *l, evzk_lock_event ev, int rc);
+void evzk__lock_tell_end(struct evzk_lock *l, int rc);
+
+/* What its znodes are made with. */
+struct evzk__create_args evzk__lock_args(struct evzk_lock *l);
+
+/* lock_place.c: of the states from CREATING to ADOPTING, and ENTERING. */
+void evzk__lock_create(struct evzk__machine *m);
+int evzk__lock_created(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__lock_make_parents(struct evzk__machine *m);
+int evzk__lock_parents_made(struct evzk__machine *m,
+                            const struct evzk__event *e);
+void evzk__lock_resolve(struct evzk__machine *m);
+int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__lock_adopt(struct evzk__machine *m);
+int evzk__lock_adopted(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__lock_enter_queue(struct evzk__machine *m);
+int evzk__lock_entered(struct evzk__machine *m, const struct evzk__event *e);
+
+/* Our znode is gone, and we held nothing: to the end of the queue. */
+int evzk__lock_lose_place(struct evzk_lock *l);
+
+/* lock_wait.c: of LISTING, WATCHING and CONFIRMING. */
+void evzk__lock_list(struct evzk__machine *m);
+int evzk__lock_listed(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__lock_watch(struct evzk__machine *m);
+int evzk__lock_watched(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__lock_read_own(struct evzk__machine *m);
+int evzk__lock_confirmed(struct evzk__machine *m, const struct evzk__event *e);
+
+/* Who is before us?  Of a listing; and of our own alone, without one. */
+int evzk__lock_look(struct evzk_lock *l, const struct evzk__result *list);
+int evzk__lock_look_around(struct evzk_lock *l);
+
+/* Somebody has written to our znode: each time once, and nothing but this word.
+ * False: the application wants no more of it. */
+bool evzk__lock_hear(struct evzk_lock *l, const struct evzk__first *own);
+bool evzk__lock_wants_own_watch(const struct evzk_lock *l);
+
+/* lock_held.c: of HELD and SWAPPING. */
+void evzk__lock_hold(struct evzk__machine *m);
+int evzk__lock_still_held(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__lock_become_reader(struct evzk__machine *m);
+int evzk__lock_became_reader(struct evzk__machine *m,
+                             const struct evzk__event *e);
+
+/* Reports the end now; what is left to do on the server goes on. */
+void evzk__lock_end_early(struct evzk_lock *l, int rc);
+
+/* It was not changed: the old znode is still ours, or was broken. */
+void evzk__lock_take_back(struct evzk_lock *l);
+
+#endif

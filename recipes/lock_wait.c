@@ -1,0 +1,279 @@
+/* How a lock waits: who is before it, and what becomes of that one, and of its
+ * own znode, until it is first.
+ *
+ * How it can fail.  The one before it may have left from the middle of the
+ * queue, or been changed for another: so who wakes looks again, but where it is
+ * known that nobody else was before it.
+ */
+#include "recipes/lock_states.h"
+
+#include <string.h>
+
+#include "lib/mem.h"
+
+/* A server of 3.8.0 that has given the last number gives it again, or one from
+ * the far end, to whoever comes next.  Others go on there, and count it. */
+static bool used_up(int32_t seq, const struct evzk__stat *dir)
+{
+    /* cversion counts each create twice, and less what is still there. */
+    uint32_t twice = (uint32_t)dir->cversion + (uint32_t)dir->children;
+
+    return (seq == INT32_MAX || seq < 0) && twice == 2u * INT32_MAX;
+}
+
+/* Nobody is before it that it would have to wait for; or nobody at all. */
+static int be_first(struct evzk_lock *l, bool alone)
+{
+    evzk__lead(&l->m);
+    l->m.leads = alone;
+    return evzk__machine_move(
+        &l->m, evzk__session_certain(l->m.s) ? HELD : CONFIRMING);
+}
+
+/* `ours` is the same, when it is of our own session: it tells us itself when it
+ * leaves, and a watch is set on it all the same. */
+static int wait_for(struct evzk_lock *l, const char *pred,
+                    struct evzk__machine *ours)
+{
+    char *copy;
+
+    if (l->try_once)
+        return evzk__machine_give_up(&l->m, EVZK_ERR_BUSY, DELETING);
+    copy = evzk__strdup(pred);
+    if (!copy) {
+        evzk__requests_pause(l->m.s);
+        return evzk__machine_move(&l->m, LISTING);
+    }
+    evzk__free(l->pred);
+    l->pred = copy;
+    evzk__queue_follow(&l->m, ours);
+    return evzk__machine_move(&l->m, WATCHING);
+}
+
+/* It waits for one before it in the room, or for the holders; or for nobody. */
+static int look_in_room(struct evzk_lock *l, const char *pred)
+{
+    l->second = false;
+    return pred ? wait_for(l, pred, NULL) : evzk__machine_move(&l->m, ENTERING);
+}
+
+/* Who is before us? */
+static int look_at(struct evzk_lock *l, const struct evzk__result *list)
+{
+    struct evzk__stand stand;
+    struct evzk__machine *ours;
+
+    evzk__stand(&stand, &list->names, evzk__lock_marks, l->own);
+    if (!l->m.placed || used_up(l->m.seq, &list->stat))
+        return evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
+    if (!stand.found)
+        return evzk__lock_lose_place(l);
+    if (stand.pred && !l->try_once &&
+        evzk__lock_look_round(l, list->names.roll) != EVZK_OK) {
+        evzk__requests_pause(l->m.s);
+        return evzk__machine_move(&l->m, LISTING);
+    }
+    if (evzk__lock_waits(l))
+        return look_in_room(l, stand.pred);
+    if (!stand.pred)
+        return be_first(l, stand.before == 0);
+    l->second = stand.next;
+    ours = l->mode == EVZK_LOCK_READ ? NULL : evzk__queue_before(&l->m);
+    /* One that reads is not told that it leads: others may read before it. One
+     * that leads is the only one before us, or somebody was put there by
+     * hand: then who comes next is for a listing to say. */
+    if (!ours || strcmp(ours->own_watch.name, stand.pred) != 0 ||
+        (ours->leads && stand.before > 1))
+        ours = NULL;
+    if (ours && ours->passed)
+        return be_first(l, true);
+    return wait_for(l, stand.pred, ours);
+}
+
+/* With a priority all look at it in order, also one that looks alone. */
+int evzk__lock_look(struct evzk_lock *l, const struct evzk__result *list)
+{
+    struct evzk__result ordered = *list;
+    struct evzk__roll roll = {0};
+    int rc;
+
+    if (list->names.roll || !l->given || !l->given->urgent)
+        return look_at(l, list);
+    ordered.names.roll = &roll;
+    rc = look_at(l, &ordered);
+    evzk__roll_free(&roll);
+    return rc;
+}
+
+static bool bars(const struct evzk_lock *l, const char *name)
+{
+    struct evzk__contender a, b;
+
+    return evzk__contender_parse(name, evzk__lock_marks, &a) &&
+           evzk__contender_parse(l->own, evzk__lock_marks, &b) &&
+           !(a.flags & EVZK__WAITS) && evzk__contender_bars(&a, &b);
+}
+
+/* Right behind one of our own nobody else can be, if that is still there when
+ * we look at it.  The last numbers are for a listing, and so is a first one. */
+int evzk__lock_look_around(struct evzk_lock *l)
+{
+    struct evzk__machine *ours = evzk__queue_before(&l->m);
+
+    if (!ours || ours->passed || evzk__lock_waits(l) ||
+        !bars(l, ours->own_watch.name) || ours->seq < 0 ||
+        ours->seq >= INT32_MAX - 1 || l->m.seq != ours->seq + 1)
+        return evzk__machine_move(&l->m, LISTING);
+    l->second = false; /* For all we know. */
+    return wait_for(l, ours->own_watch.name,
+                    l->mode == EVZK_LOCK_READ ? NULL : ours);
+}
+
+void evzk__lock_read_own(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+
+    evzk__watch(m, l->own, l->watch_own, NULL);
+}
+
+void evzk__lock_list(struct evzk__machine *m)
+{
+    evzk__unwatch_pred(m);
+    evzk__list(m);
+}
+
+int evzk__lock_listed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (e->reply->rc == EVZK_ERR_NONODE)
+        return evzk__lock_lose_place(
+            lock_of(m)); /* The directory and all in it. */
+    if (e->reply->rc != EVZK_OK)
+        return e->reply->rc;
+    return evzk__lock_look(lock_of(m), e->reply->res);
+}
+
+/* Somebody has written to our znode: each time once, and nothing but this word.
+ * False: the application wants no more of it. */
+bool evzk__lock_hear(struct evzk_lock *l, const struct evzk__first *own)
+{
+    bool anew = own->version != l->seen;
+
+    l->seen = own->version;
+    l->passed = anew && !own->told;
+    if (anew && own->told)
+        evzk__lock_tell(l, EVZK_LOCK_REVOKE_REQUESTED, EVZK_OK);
+    return !l->m.stopping;
+}
+
+/* Only what stays is worth a watch of its own: most do not, and a deletion is
+ * noticed by then at the latest.  In the room it is how others tell us. */
+bool evzk__lock_wants_own_watch(const struct evzk_lock *l)
+{
+    return l->watch_own && (l->m.stayed || l->eager) && !l->m.own_watch.armed;
+}
+
+/* Not by exists: that would leave a watch where no znode ever comes. */
+void evzk__lock_watch(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+    bool own = evzk__lock_wants_own_watch(l) || l->reread;
+    const char *pred = m->pred_watch.armed || l->reread ? NULL : l->pred;
+
+    if (own || pred)
+        evzk__watch(m, own ? l->own : NULL, own, pred);
+}
+
+/* In the room: what others wrote to us has been read. */
+static bool looks_again(struct evzk_lock *l)
+{
+    bool again = l->passed || l->reread;
+
+    l->passed = l->reread = false;
+    return again && evzk__lock_waits(l);
+}
+
+static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
+{
+    bool own = m->req.name != NULL;
+
+    if (own && reply->first_rc == EVZK_ERR_NONODE)
+        return evzk__lock_lose_place(lock_of(m));
+    if (own && reply->first_rc != EVZK_OK && reply->first_rc != EVZK_ERR_NOAUTH)
+        return reply->first_rc;
+    if (own && reply->first_rc == EVZK_OK &&
+        !evzk__lock_hear(lock_of(m), &reply->first))
+        return EVZK_OK;
+    if (own)
+        lock_of(m)->blind = reply->first_rc == EVZK_ERR_NOAUTH;
+    if (own && looks_again(lock_of(m)))
+        return evzk__machine_move(m, LISTING);
+    if (!m->req.pred)
+        return EVZK_OK;
+    if (reply->rc == EVZK_ERR_NONODE) {
+        m->leads = false;   /* Was it there at all, when we came? */
+        evzk__pred_gone(m); /* If it is one of ours, it is to know. */
+        return evzk__machine_move(m, LISTING);
+    }
+    return reply->rc;
+}
+
+/* It may have left from the middle of the queue, but not if we know that it was
+ * first: nobody comes in before us.  But are we still there? */
+static int moved_up(struct evzk_lock *l)
+{
+    if (!l->m.leads && !l->second)
+        return evzk__machine_move(&l->m, LISTING);
+    evzk__lead(&l->m);
+    return evzk__machine_move(&l->m, evzk__session_certain(l->m.s) &&
+                                             evzk__queue_guarded(&l->m)
+                                         ? HELD
+                                         : CONFIRMING);
+}
+
+int evzk__lock_watched(struct evzk__machine *m, const struct evzk__event *e)
+{
+    switch (e->type) {
+    case EVZK__EV_REPLY:
+        return read_both(m, e->reply);
+    case EVZK__EV_CHANGED: /* A watch fires once: set it again. */
+    case EVZK__EV_STAYED:
+        return evzk__machine_again(m);
+    case EVZK__EV_DELETED:
+        return e->which == EVZK__OWN ? evzk__lock_lose_place(lock_of(m))
+                                     : moved_up(lock_of(m));
+    case EVZK__EV_ASKED: /* What it asked of others has ended. */
+        return evzk__machine_move(m, LISTING);
+    case EVZK__EV_SUSPENDED:
+    case EVZK__EV_LEASE_END:
+        break;
+    }
+    return EVZK_OK;
+}
+
+/* First, but not sure that the session is alive, or our znode there: the core
+ * enters this state again as soon as the leader has confirmed it. */
+int evzk__lock_confirmed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    switch (e->type) {
+    case EVZK__EV_REPLY:
+        if (e->reply->rc == EVZK_ERR_NONODE)
+            return evzk__lock_lose_place(lock_of(m));
+        if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NOAUTH)
+            return e->reply->rc;
+        if (e->reply->rc == EVZK_OK &&
+            !evzk__lock_hear(lock_of(m), &e->reply->first))
+            return EVZK_OK;
+        return evzk__session_certain(m->s) ? evzk__machine_move(m, HELD)
+                                           : EVZK_OK;
+    case EVZK__EV_DELETED:
+        return evzk__lock_lose_place(lock_of(m));
+    case EVZK__EV_CHANGED:
+        return evzk__machine_again(m);
+    case EVZK__EV_STAYED:
+    case EVZK__EV_ASKED:
+    case EVZK__EV_SUSPENDED:
+    case EVZK__EV_LEASE_END:
+        break;
+    }
+    return EVZK_OK;
+}
