@@ -330,14 +330,20 @@ static void note_name(struct evzk__request *r, const char *path)
         evzk__request_note_name(r->created, name + 1);
 }
 
-/* Who joined a listing gets the same; whoever asks from in there asks anew.
+/* Who joined a listing gets the same; whoever asks from in there asks anew.  So
+ * do all but the first when there is no memory to put it in order: a look of
+ * each through all the names would stop the loop.
  * False: this is the child of a fork, where nothing is left. */
-static bool share(const evzk_session *s, struct evzk__request *r,
-                  const struct evzk__reply *reply)
+static bool share(evzk_session *s, struct evzk__request *r,
+                  struct evzk__reply *reply)
 {
     struct evzk__request *other;
 
     while ((other = TAILQ_FIRST(&r->joined)) != NULL) {
+        if (evzk__roll_short(reply->res->names.roll)) {
+            evzk__requests_pause(s);
+            reply->rc = EVZK_ERR_NOMEM;
+        }
         TAILQ_REMOVE(&r->joined, other, link);
         other->state = EVZK__IDLE;
         other->done(other, reply);
@@ -348,7 +354,7 @@ static bool share(const evzk_session *s, struct evzk__request *r,
 }
 
 /* One that many share is put in order, once for all. */
-static bool list_for_all(const evzk_session *s, struct evzk__request *r,
+static bool list_for_all(evzk_session *s, struct evzk__request *r,
                          const struct evzk__reply *reply)
 {
     struct evzk__result res = *reply->res;

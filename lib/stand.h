@@ -54,6 +54,12 @@ struct evzk__roll {
     bool failed; /* No memory, or no order: each looks for itself. */
 };
 
+/* No memory to put it in order: a look by itself is through all names. */
+static inline bool evzk__roll_short(const struct evzk__roll *roll)
+{
+    return roll->failed && !roll->v;
+}
+
 struct evzk__stand {
     const char *pred; /* The nearest that it has to wait for; or NULL. */
     size_t before;    /* How many of its kind come before it. */

@@ -128,7 +128,7 @@ int evzk__lock_look_round(struct evzk_lock *l, const struct evzk__roll *roll)
     if (!l->given || !l->given->urgent)
         return EVZK_OK;
     if (roll->failed)
-        return roll->v ? EVZK_OK : EVZK_ERR_NOMEM;
+        return evzk__roll_short(roll) ? EVZK_ERR_NOMEM : EVZK_OK;
     evzk__contender_parse(l->own, evzk__lock_marks, &own);
     if (!l->arrived && (own.flags & EVZK__WAITS))
         tell_passed(l, roll, &own);

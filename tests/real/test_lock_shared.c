@@ -275,6 +275,56 @@ START_TEST(readers_of_a_session_share_a_listing)
 }
 END_TEST
 
+static struct {
+    size_t from; /* So large, or larger, ... */
+    int left;    /* ... so many times more, is refused. */
+} shortage;
+
+static void *scarce(size_t size)
+{
+    if (size < shortage.from || shortage.left == 0)
+        return malloc(size);
+    shortage.left--;
+    return NULL;
+}
+
+/* A look through all names for each would stop the loop: one looks at what was
+ * listed, one more at what it is for all, and the others list again. */
+START_TEST(readers_without_memory_list_again)
+{
+    enum { N = 100, REFUSED = 3 };
+    struct proxy *proxy = proxy_start(the_server());
+    const char *dir = "/shared-scarce";
+    struct claim first;
+    struct peer p[2];
+    struct crowd c;
+    int64_t listed;
+
+    evzk_set_allocator(scarce, NULL, NULL);
+    for (int i = 0; i < 2; i++)
+        peer_fresh(&p[i], proxy_address(proxy));
+    claim_held(&first, p[0].s, dir, BARE(WRITE));
+    start_readers(&c, N, dir, &p[1], 1);
+    quiet(p[1].s);
+    listed = lists(proxy);
+    shortage.from = N * (size_t)24; /* Some bytes for each. */
+    shortage.left = REFUSED;
+    claim_release(&first);
+    WAIT(c.granted == N);
+    ck_assert_int_eq(shortage.left, 0);
+    ck_assert_int_eq(lists(proxy) - listed, 1 + REFUSED);
+    crowd_release(&c);
+    WAIT(c.finals == N);
+    crowd_check_served(&c);
+    crowd_free(&c);
+    for (int i = 0; i < 2; i++) {
+        nothing_left(dir, p[i].s);
+        peer_close(&p[i]);
+    }
+    proxy_stop(proxy);
+}
+END_TEST
+
 /* ---- Those that do not wait, or not for ever ---- */
 
 static void attempt(struct party *a, int i, evzk_lock_mode mode,
@@ -473,6 +523,7 @@ int main(void)
     tcase_add_loop_test(tests, one_wake_for_each_that_leaves, 0, 2);
     tcase_add_test(tests, a_writer_wakes_its_readers);
     tcase_add_loop_test(tests, readers_of_a_session_share_a_listing, 0, 4);
+    tcase_add_test(tests, readers_without_memory_list_again);
     tcase_add_loop_test(tests, try_once, 0, 2);
     tcase_add_loop_test(tests, writer_leaves_the_queue, 0, 2 * LEAVES);
     tcase_add_loop_test(tests, reader_leaves_the_queue, 0, 2 * LEAVES);
