@@ -9,14 +9,14 @@
 #include "test_party.h"
 
 /* Its znode is there, and as it should be named. */
-static void check_node(const struct party *a, int i, const char *mark,
+static void check_node(const char *dir, const struct claim *c, const char *mark,
                        const char *seq)
 {
-    const char *name = evzk_lock_node(a->c[i].l);
+    const char *name = evzk_lock_node(c->l);
 
     ck_assert_str_eq(sequence_of(name), seq);
     ck_assert_ptr_nonnull(strstr(name, mark));
-    ck_assert_int_eq(raw_exists(op(), node_path(a->dir, name), NULL), ZOK);
+    ck_assert_int_eq(raw_exists(op(), node_path(dir, name), NULL), ZOK);
 }
 
 /* W R W R, in sessions of their own and in one.  Only who may hold it wakes. */
@@ -35,7 +35,7 @@ START_TEST(downgrade_lets_readers_in)
     waits(&a, 3, BARE(READ));
     token = evzk_lock_token(a.c[0].l);
     strcpy(seq, sequence_of(evzk_lock_node(a.c[0].l)));
-    check_node(&a, 0, "-write-", seq);
+    check_node(a.dir, &a.c[0], "-write-", seq);
     woken = wakes(proxy);
     downgrade(&a.c[0]);
     WAIT(still_held(&a.c[0]) && recorder_has(&a.c[0].rec, "DOWNGRADED"));
@@ -45,7 +45,7 @@ START_TEST(downgrade_lets_readers_in)
     ck_assert_str_eq(a.c[0].rec.text, "GRANTED DOWNGRADED");
     ck_assert_uint_eq(evzk_lock_token(a.c[0].l), token);
     ck_assert_int_eq(evzk_lock_mode_of(a.c[0].l), EVZK_LOCK_READ);
-    check_node(&a, 0, "-read-", seq);
+    check_node(a.dir, &a.c[0], "-read-", seq);
     ck_assert_int_eq(raw_count(op(), a.dir), 4);
     pass_on(&a, proxy, 0, "-100", 0);
     pass_on(&a, proxy, 1, "--10", 1);
@@ -258,11 +258,17 @@ START_TEST(downgrade_is_broken)
 }
 END_TEST
 
+static void set_perms(const char *dir, int perms)
+{
+    struct ACL acl = {perms, ZOO_ANYONE_ID_UNSAFE};
+    struct ACL_vector v = {1, &acl};
+
+    ck_assert_int_eq(raw_set_acl(op(), dir, &v), ZOK);
+}
+
 /* The server refuses: it is what it was, and can be asked again. */
 START_TEST(downgrade_is_refused)
 {
-    struct ACL acl = {ZOO_PERM_ALL & ~ZOO_PERM_CREATE, ZOO_ANYONE_ID_UNSAFE};
-    struct ACL_vector v = {1, &acl};
     struct party a;
     char seq[16];
 
@@ -270,22 +276,81 @@ START_TEST(downgrade_is_refused)
     holds(&a, 0, MODE(WRITE));
     waits(&a, 1, MODE(READ));
     strcpy(seq, sequence_of(evzk_lock_node(a.c[0].l)));
-    ck_assert_int_eq(raw_set_acl(op(), a.dir, &v), ZOK);
+    set_perms(a.dir, ZOO_PERM_ALL & ~ZOO_PERM_CREATE);
     downgrade(&a.c[0]);
     WAIT(still_held(&a.c[0]) && recorder_has(&a.c[0].rec, "DOWNGRADED"));
     ck_assert_str_eq(a.c[0].rec.text, "GRANTED DOWNGRADED(NOAUTH)");
     ck_assert_int_eq(evzk_lock_mode_of(a.c[0].l), EVZK_LOCK_WRITE);
     calm_held(&a, "10");
-    check_node(&a, 0, "-write-", seq);
-    ck_assert_int_eq(raw_set_acl(op(), a.dir, &ZOO_OPEN_ACL_UNSAFE), ZOK);
+    check_node(a.dir, &a.c[0], "-write-", seq);
+    set_perms(a.dir, ZOO_PERM_ALL);
     ck_assert_int_eq(evzk_lock_downgrade(a.c[0].l), EVZK_OK);
     WAIT_EVENT(&a.c[1], "GRANTED");
     calm_held(&a, "11");
     ck_assert_str_eq(a.c[0].rec.text, "GRANTED DOWNGRADED(NOAUTH) DOWNGRADED");
-    check_node(&a, 0, "-read-", seq);
+    check_node(a.dir, &a.c[0], "-read-", seq);
     claim_release(&a.c[0]);
     claim_release(&a.c[1]);
     party_close(&a);
+}
+END_TEST
+
+/* Cut with its answer (0), or before it came (1, 2): nobody may change anything
+ * there when it goes again. */
+static void cut_and_refuse(struct scene *sc, struct claim *c, const char *dir,
+                           bool done)
+{
+    proxy_refuse(sc->proxy, true);
+    proxy_trap(sc->proxy, done ? PROXY_S2C : PROXY_C2S, OP_MULTI, 1,
+               PROXY_CUT_BEFORE);
+    downgrade(c);
+    WAIT(still_held(c) && proxy_fired(sc->proxy) == 1 &&
+         recorder_has(&c->rec, "SUSPENDED"));
+    set_perms(dir, ZOO_PERM_ALL & ~(ZOO_PERM_CREATE | ZOO_PERM_DELETE));
+    proxy_refuse(sc->proxy, false);
+    WAIT(still_held(c) && recorder_has(&c->rec, "DOWNGRADED") &&
+         recorder_has(&c->rec, "RESUMED"));
+    settle(sc->p.s);
+    settle(sc->rival.s);
+}
+
+/* That it was refused does not say that it was not done before: what it says
+ * is what is there.  If it was not, it can be asked again (2). */
+START_TEST(cut_downgrade_is_refused)
+{
+    bool done = _i == 0;
+    const char *dir = numbered("/down-cut-refused", _i);
+    struct claim c, reader;
+    struct scene sc;
+    char seq[16];
+
+    scene_open(&sc, SESSION_MS);
+    claim_held(&c, sc.p.s, dir, MODE(WRITE));
+    claim_queued(&reader, sc.rival.s, dir, MODE(READ));
+    strcpy(seq, sequence_of(evzk_lock_node(c.l)));
+    cut_and_refuse(&sc, &c, dir, done);
+    if (done)
+        WAIT_EVENT(&reader, "GRANTED");
+    ck_assert_int_eq(heard(&c, "DOWNGRADED"), 1);
+    ck_assert_int_eq(heard(&c, "DOWNGRADED(NOAUTH)"), !done);
+    ck_assert_int_eq(evzk_lock_mode_of(c.l),
+                     done ? EVZK_LOCK_READ : EVZK_LOCK_WRITE);
+    check_node(dir, &c, done ? "-read-" : "-write-", seq);
+    ck_assert(still_held(&c) && evzk_lock_held(reader.l) == done);
+    ck_assert_int_eq(raw_count(op(), dir), 2);
+    set_perms(dir, ZOO_PERM_ALL);
+    recorder_clear(&c.rec);
+    if (_i == 2) {
+        downgrade(&c);
+        WAIT(still_held(&c) && recorder_has(&reader.rec, "GRANTED"));
+        WAIT_EVENT(&c, "DOWNGRADED");
+        ck_assert_str_eq(c.rec.text, "DOWNGRADED");
+        check_node(dir, &c, "-read-", seq);
+    }
+    claim_release(&c);
+    WAIT_EVENT(&reader, "GRANTED");
+    claim_release(&reader);
+    scene_close(&sc, dir);
 }
 END_TEST
 
@@ -293,6 +358,47 @@ static int64_t multis(struct proxy *proxy)
 {
     return proxy_frames_of(proxy, PROXY_C2S, OP_MULTI);
 }
+
+/* Its ACL lets nobody read it, not even its own session, and an operator has
+ * written to it: before it tried to look (0), or after. */
+START_TEST(downgrade_of_one_that_is_not_read)
+{
+    enum { MANY = 8 }; /* It goes on and on. */
+    const evzk_acl acl = {EVZK_PERM_ALL & ~EVZK_PERM_READ, "world", "anyone"};
+    const evzk_lock_options opt = {.mode = EVZK_LOCK_WRITE,
+                                   .revocable = _i == 1,
+                                   .acl = &acl,
+                                   .acl_count = 1};
+    struct proxy *proxy = proxy_start(the_server());
+    const char *dir = numbered("/down-unread", _i);
+    struct claim c, reader;
+    struct peer p;
+    int64_t sent;
+    char seq[16];
+
+    raw_mkdirs(op(), dir);
+    peer_open(&p, proxy_address(proxy));
+    claim_held(&c, p.s, dir, &opt);
+    strcpy(seq, sequence_of(evzk_lock_node(c.l)));
+    quiet(p.s);
+    ck_assert_int_eq(
+        raw_set(op(), node_path(dir, evzk_lock_node(c.l)), "note", 4), ZOK);
+    sent = multis(proxy);
+    downgrade(&c);
+    WAIT(still_held(&c) &&
+         (recorder_has(&c.rec, "DOWNGRADED") || multis(proxy) - sent > MANY));
+    ck_assert_str_eq(recorder_story(&c.rec), "GRANTED DOWNGRADED");
+    ck_assert_int_le(multis(proxy) - sent, 2);
+    check_node(dir, &c, "-read-", seq);
+    claim_held(&reader, p.s, dir, MODE(READ));
+    claim_release(&reader);
+    claim_release(&c);
+    nothing_left(dir, p.s);
+    peer_close(&p);
+    proxy_stop(proxy);
+    raw_delete_tree(op(), dir);
+}
+END_TEST
 
 static const char *many_dir(int i) { return numbered("/down-many", i); }
 
@@ -330,6 +436,65 @@ START_TEST(many_are_downgraded_at_once)
     }
     WAIT(c.finals == n);
     ck_assert_int_eq(c.v[OUT].rc, _i ? EVZK_ERR_NODEGONE : EVZK_OK);
+    crowd_free(&c);
+    idle(p.s);
+    peer_close(&p);
+    proxy_stop(proxy);
+    raw_delete_tree(op(), "/down-many");
+}
+END_TEST
+
+/* Over 16 KB: of 64 znodes that is more than a server takes at once. */
+static const evzk_acl *long_acl(void)
+{
+    enum { ID_LEN = 1100 };
+    static char id[EVZK_ACL_MAX][ID_LEN + 1];
+    static evzk_acl acl[EVZK_ACL_MAX];
+
+    acl[0] = (evzk_acl){EVZK_PERM_ALL, "world", "anyone"};
+    for (int i = 1; i < EVZK_ACL_MAX; i++) {
+        memset(id[i], 'a' + i, ID_LEN);
+        id[i][ID_LEN / 2] = ':'; /* As the scheme wants it. */
+        acl[i] = (evzk_acl){EVZK_PERM_ALL, "digest", id[i]};
+    }
+    return acl;
+}
+
+/* All are changed, on one connection, and still several at a time. */
+START_TEST(many_with_a_long_acl_are_downgraded)
+{
+    enum { N = 64, FEW = 16 };
+    const evzk_lock_options opt = {.mode = EVZK_LOCK_WRITE,
+                                   .no_own_watch = true,
+                                   .acl = long_acl(),
+                                   .acl_count = EVZK_ACL_MAX};
+    struct proxy *proxy = proxy_start(the_server());
+    evzk_session_stats st;
+    struct crowd c;
+    struct peer p;
+    int64_t sent;
+
+    raw_mkdirs(op(), "/down-many");
+    peer_fresh(&p, proxy_address(proxy));
+    crowd_new(&c, N);
+    for (int i = 0; i < N; i++)
+        crowd_start(&c, i, p.s, many_dir(i), &opt);
+    WAIT(c.granted == N);
+    sent = multis(proxy);
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(evzk_lock_downgrade(c.v[i].l), EVZK_OK);
+    WAIT(c.doubts + c.finals == N);
+    evzk_session_get_stats(p.s, &st);
+    ck_assert_uint_eq(st.losses, 0);
+    ck_assert_int_le(multis(proxy) - sent, FEW);
+    for (int i = 0; i < N; i++) {
+        ck_assert(evzk_lock_held(c.v[i].l));
+        ck_assert_ptr_nonnull(strstr(evzk_lock_node(c.v[i].l), "-read-"));
+    }
+    crowd_release(&c);
+    WAIT(c.finals == N);
+    crowd_check_served(&c);
+    ck_assert_int_eq(proxy_accepts(proxy), 1);
     crowd_free(&c);
     idle(p.s);
     peer_close(&p);
@@ -608,7 +773,10 @@ int main(void)
     tcase_add_loop_test(tests, downgrade_is_cut, 0, 2 * PROXY_CUTS);
     tcase_add_loop_test(tests, downgrade_is_broken, 0, 3);
     tcase_add_test(tests, downgrade_is_refused);
+    tcase_add_loop_test(tests, cut_downgrade_is_refused, 0, 3);
+    tcase_add_loop_test(tests, downgrade_of_one_that_is_not_read, 0, 2);
     tcase_add_loop_test(tests, many_are_downgraded_at_once, 0, 2);
+    tcase_add_test(tests, many_with_a_long_acl_are_downgraded);
     tcase_add_loop_test(tests, leaving_after_downgrade, 0, MOMENTS * ENDS);
     tcase_add_test(tests, released_downgrade_proves_it);
     tcase_add_loop_test(tests, downgrade_of_another_mode, 0, 2);
