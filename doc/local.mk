@@ -1,15 +1,19 @@
 man_pages = \
     doc/evzk.3 \
+    doc/evzk_election.3 \
     doc/evzk_error.3 \
     doc/evzk_lock.3 \
     doc/evzk_lock_revoke.3 \
     doc/evzk_session.3 \
+    doc/evzk_shards.3 \
     doc/evzk_version.3
 dist_man_MANS = $(man_pages)
 
-diagrams = lock lock-query lock-revoke
-EXTRA_DIST += doc/architecture.md doc/lock.md doc/testing.md \
+diagrams = election follow lock lock-query lock-revoke observer once \
+    shards-planner
+EXTRA_DIST += doc/architecture.md doc/election.md doc/lock.md doc/testing.md \
     doc/performance.md doc/performance.svg \
+    doc/shard-server.png doc/shards.md doc/shards-demo.svg \
     $(diagrams:%=doc/%.dot) $(diagrams:%=doc/%.svg)
 
 # Made from the tables, and kept in the tree so that a build needs no Graphviz.

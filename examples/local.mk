@@ -1,11 +1,14 @@
 noinst_PROGRAMS += \
+    examples/elect \
     examples/evzk-demo \
     examples/herd \
     examples/lock \
     examples/priority \
     examples/readme \
     examples/revoke \
+    examples/shards-demo/shards-demo \
     examples/shared \
+    examples/spread \
     examples/who
 
 examples_evzk_demo_SOURCES = \
@@ -16,6 +19,46 @@ examples_evzk_demo_SOURCES = \
     examples/demo-worker.c \
     examples/evzk-demo.c
 
+# Needs json-c.
+if HAVE_JSON_C
+noinst_PROGRAMS += examples/shard-server/shard-server
+endif
+examples_shard_server_shard_server_SOURCES = \
+    examples/shard-server/server.h \
+    examples/shard-server/answer.c \
+    examples/shard-server/lead.c \
+    examples/shard-server/main.c \
+    examples/shard-server/metrics.c \
+    examples/shard-server/page.c \
+    examples/shard-server/status.c
+examples_shard_server_shard_server_CPPFLAGS = $(AM_CPPFLAGS) \
+    -iquote examples/shard-server $(JSON_C_CFLAGS)
+examples_shard_server_shard_server_LDADD = libevzk.la $(LIBEVENT_LIBS) \
+    $(JSON_C_LIBS) -lm
+
+# The page's style and script become strings of C.
+EXTRA_DIST += examples/shard-server/page.css examples/shard-server/page.js
+CLEANFILES += examples/shard-server/page.css.inc examples/shard-server/page.js.inc
+examples/shard-server/page.css.inc: examples/shard-server/page.css
+examples/shard-server/page.js.inc: examples/shard-server/page.js
+examples/shard-server/page.css.inc examples/shard-server/page.js.inc:
+	@$(MKDIR_P) examples/shard-server
+	$(AM_V_GEN)sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' $< >$@
+examples/shard-server/shard_server-page.$(OBJEXT): \
+    examples/shard-server/page.css.inc examples/shard-server/page.js.inc
+
+examples_shards_demo_shards_demo_SOURCES = \
+    examples/shards-demo/count.c \
+    examples/shards-demo/demo.h \
+    examples/shards-demo/judge.c examples/shards-demo/judge.h \
+    examples/shards-demo/main.c \
+    examples/shards-demo/process.c \
+    examples/shards-demo/run.c examples/shards-demo/run.h \
+    examples/shards-demo/show.c \
+    examples/shards-demo/svg.c \
+    examples/shards-demo/worker.c
+examples_shards_demo_shards_demo_LDADD = $(examples) -lm
+
 examples_herd_SOURCES = \
     examples/herd.c examples/herd.h \
     examples/herd-client.c \
@@ -23,6 +66,7 @@ examples_herd_SOURCES = \
     examples/herd-naive.c
 
 examples = libevzk.la $(LIBEVENT_LIBS)
+examples_elect_LDADD = $(examples)
 examples_evzk_demo_LDADD = $(examples)
 # The naive lock is written with the C client.
 examples_herd_LDADD = libevzk.la $(deps)
@@ -31,4 +75,5 @@ examples_priority_LDADD = $(examples)
 examples_readme_LDADD = $(examples)
 examples_revoke_LDADD = $(examples)
 examples_shared_LDADD = $(examples)
+examples_spread_LDADD = $(examples)
 examples_who_LDADD = $(examples)

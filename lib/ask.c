@@ -35,7 +35,7 @@ void evzk__create_list(struct evzk__machine *m,
 void evzk__swap(struct evzk__machine *m, struct evzk__swap *swap)
 {
     m->req.swap = swap;
-    ask(m, EVZK__SWAP, swap->old);
+    ask(m, EVZK__SWAP, swap->own ? swap->own : swap->old);
 }
 
 void evzk__parents(struct evzk__machine *m,
@@ -83,11 +83,34 @@ void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
     ask(m, EVZK__WATCH, own);
 }
 
-void evzk__delete(struct evzk__machine *m, const char *name)
+void evzk__delete(struct evzk__machine *m, const char *name, const char *also)
 {
-    evzk__queue_pass(m);
+    if (!also)
+        evzk__queue_pass(m);
     evzk__unwatch_pred(m); /* The own one goes when the znode has gone. */
+    m->req.also = also;
     ask(m, EVZK__DELETE, name);
+}
+
+void evzk__observe(struct evzk__machine *m, const char *name)
+{
+    m->req.own = &m->own_watch;
+    m->req.pred = NULL;
+    ask(m, EVZK__OBSERVE, name);
+}
+
+void evzk__roster(struct evzk__machine *m, const char *name)
+{
+    m->req.own = NULL;
+    m->req.pred = &m->pred_watch;
+    m->req.pred_name = name;
+    ask(m, EVZK__ROSTER, NULL);
+}
+
+void evzk__put(struct evzk__machine *m, const struct evzk__create_args *args)
+{
+    take_args(&m->req, args);
+    ask(m, EVZK__PUT, args->name);
 }
 
 void evzk__remove(struct evzk__machine *m, const char *name)

@@ -10,6 +10,9 @@
  * tells its zxid, which is the czxid of every contender in it: the fencing
  * token, for which nothing need be read.  Nobody ever sees that znode.
  *
+ * Of many that come into directories which are there (`bulk`), each is made
+ * without one, in the same way, and lists by itself then.
+ *
  * A contender that leaves a directory which we made, and in which we saw nobody
  * else, takes it along.  A directory that another made, or has come to share,
  * stays; see tidy.c.
@@ -21,6 +24,14 @@
  *
  * so that it stands in the directory all the time, and once; with the same
  * stamp, so that it knows its czxid.
+ *
+ * One that leads an election makes, and takes away, a znode beside its own:
+ *
+ *     check <dir>/<own>            delete <dir>/leader
+ *     delete <dir>/leader          delete <dir>/<own>
+ *     create <dir>/leader
+ *
+ * so that it never touches that of the one behind it.
  *
  * All or nothing: the first operation that fails names the culprit.  Those
  * before it will pass, and go again by themselves; those behind it go again
@@ -41,6 +52,7 @@ enum {
     TRIES = 8,          /* Of one that the server refuses as a whole. */
     BYTES = 128 * 1024, /* Far below what a server takes. */
     IN_FLIGHT = 16,
+    OPS_EACH = 3, /* At most. */
     STAMP_OPS = 3,
     SUFFIX = 12 /* Of a sequential znode's name: at most eleven characters. */
 };
@@ -62,16 +74,27 @@ bool evzk__batch_room(const evzk_session *s)
     return s->requests.n_batches < IN_FLIGHT;
 }
 
-/* Is its directory to be made with it?  Not while others of ours are on their
- * way into it, or are to go before. */
+/* Not while others of ours are on their way into its directory, or are to go
+ * before; nor if it may not make it. */
+static bool may_go(const struct evzk__request *r)
+{
+    const struct evzk__dir *d = r->dir;
+
+    return !r->denied && !d->chosen && !d->creating && evzk__arrival_in_turn(r);
+}
+
+/* Is its directory to be made with it? */
 static bool is_fresh(const evzk_session *s, const struct evzk__request *r)
 {
     const struct evzk__dir *d = r->dir;
 
-    if (d->exists || r->denied || d->chosen || d->creating ||
-        !evzk__arrival_in_turn(r))
-        return false;
-    return d->missing || s->requests.fresh > 32767;
+    return !d->exists && may_go(r) && (d->missing || s->requests.fresh > 32767);
+}
+
+/* Or is it made in one that is there, with many others? */
+static bool is_bulk(const struct evzk__request *r)
+{
+    return r->bulk && r->tries < TRIES && may_go(r);
 }
 
 /* Does its directory go with it?  Not if another of ours is to come. */
@@ -85,9 +108,9 @@ bool evzk__batch_takes_dir(const struct evzk__request *r)
 bool evzk__batch_takes(const evzk_session *s, const struct evzk__request *r)
 {
     if (r->unwatch)
-        return false;
+        return false; /* Who waits has nothing else to take away. */
     return r->op == EVZK__DELETE || r->op == EVZK__SWAP ||
-           (r->op == EVZK__CREATE_LIST && is_fresh(s, r));
+           (r->op == EVZK__CREATE_LIST && (is_fresh(s, r) || is_bulk(r)));
 }
 
 static size_t acl_bytes(const evzk_acl *acl, uint32_t count)
@@ -99,15 +122,22 @@ static size_t acl_bytes(const evzk_acl *acl, uint32_t count)
     return n;
 }
 
+static size_t path_bytes(const struct evzk__request *r, const char *name)
+{
+    return strlen(r->dir->path) + 1 + (name ? strlen(name) : 0) + 1;
+}
+
 static size_t bytes_of(const struct evzk__request *r)
 {
-    size_t n = 2 * (strlen(r->dir->path) + 1) + strlen(r->name) + 2 + SUFFIX;
+    const struct evzk__swap *swap = r->op == EVZK__SWAP ? r->swap : NULL;
+    size_t n = path_bytes(r, r->name) + SUFFIX;
 
-    if (r->op == EVZK__SWAP)
-        return n + strlen(r->swap->created) + r->swap->len +
-               acl_bytes(r->swap->acl, r->swap->acl_count);
-    if (r->op != EVZK__CREATE_LIST)
-        return n;
+    if (swap)
+        return n + path_bytes(r, swap->old) + path_bytes(r, swap->created) +
+               swap->len + acl_bytes(swap->acl, swap->acl_count);
+    n += path_bytes(r, NULL);
+    if (r->op == EVZK__DELETE)
+        return r->also ? n + path_bytes(r, r->also) : n;
     return n + 2 * acl_bytes(r->acl, r->acl_count) + r->len; /* Two are made. */
 }
 
@@ -138,9 +168,9 @@ static unsigned most_dirs(const evzk_session *s,
 }
 
 /* Does a directory come, or go, with it? */
-static bool has_dir(const struct evzk__request *r)
+static bool has_dir(const evzk_session *s, const struct evzk__request *r)
 {
-    return r->op == EVZK__CREATE_LIST ||
+    return (r->op == EVZK__CREATE_LIST && is_fresh(s, r)) ||
            (r->op == EVZK__DELETE && evzk__batch_takes_dir(r));
 }
 
@@ -170,13 +200,13 @@ static unsigned gather(evzk_session *s, struct evzk__request *first,
     *bytes = 0;
     for (; r && n < ITEMS && seen < SCANNED; seen++) {
         if (r == first ||
-            (goes_with(s, first, r) && (dirs < most || !has_dir(r)))) {
+            (goes_with(s, first, r) && (dirs < most || !has_dir(s, r)))) {
             if (n > 0 && *bytes + bytes_of(r) > BYTES)
                 break;
             *bytes += bytes_of(r);
             v[n++] = r;
-            dirs += has_dir(r);
-            r->rmdir = r->op == EVZK__DELETE && evzk__batch_takes_dir(r);
+            r->with_dir = has_dir(s, r);
+            dirs += r->with_dir;
             r->state = EVZK__SENT; /* For those that come behind it. */
             if (r->cut)
                 break;
@@ -190,32 +220,38 @@ static unsigned gather(evzk_session *s, struct evzk__request *first,
 
 static void add_create(struct evzk__batch *b, const struct evzk__request *r)
 {
-    evzk__multi_mkdir(b->multi, r->dir->path, evzk__dir_mark,
-                      strlen(evzk__dir_mark));
+    if (r->with_dir)
+        evzk__multi_mkdir(b->multi, r->dir->path, evzk__dir_mark,
+                          strlen(evzk__dir_mark));
     evzk__multi_create_seq(b->multi, r->dir->path, r->name, r->data, r->len);
-    b->ops[b->n] = 2;
+    b->ops[b->n] = (uint8_t)(1 + r->with_dir);
 }
 
 static void add_delete(struct evzk__batch *b, const struct evzk__request *r)
 {
+    if (r->also)
+        evzk__multi_delete(b->multi, r->dir->path, r->also, -1);
     evzk__multi_delete(b->multi, r->dir->path, r->name, -1);
-    if (r->rmdir)
+    if (r->with_dir)
         evzk__multi_rmdir(b->multi, r->dir->path);
-    b->ops[b->n] = r->rmdir ? 2 : 1;
+    b->ops[b->n] = (uint8_t)(1 + (r->also != NULL) + r->with_dir);
 }
 
 static void add_swap(struct evzk__batch *b, const struct evzk__request *r)
 {
     const struct evzk__swap *swap = r->swap;
 
-    evzk__multi_delete(b->multi, r->dir->path, swap->old, swap->version);
+    if (swap->own)
+        evzk__multi_check(b->multi, r->dir->path, swap->own);
+    if (swap->old)
+        evzk__multi_delete(b->multi, r->dir->path, swap->old, swap->version);
     if (swap->numbered)
         evzk__multi_create_seq(b->multi, r->dir->path, swap->created,
                                swap->data, swap->len);
     else
         evzk__multi_create_name(b->multi, r->dir->path, swap->created,
                                 swap->data, swap->len);
-    b->ops[b->n] = 2;
+    b->ops[b->n] = (uint8_t)(1 + (swap->own != NULL) + (swap->old != NULL));
 }
 
 static void add(struct evzk__batch *b, const struct evzk__request *r)
@@ -251,7 +287,8 @@ static struct evzk__batch *build(evzk_session *s, struct evzk__request *v[],
 
     if (!b)
         return NULL;
-    b->multi = new_multi(first, 2 * n + STAMP_OPS, bytes + bytes_of(first));
+    b->multi =
+        new_multi(first, OPS_EACH * n + STAMP_OPS, bytes + bytes_of(first));
     if (!b->multi) {
         evzk__free(b);
         return NULL;
@@ -342,13 +379,14 @@ static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
                                         .cversion = 1,
                                         .children = 1}};
 
-    evzk__batch_found(b->s, true);
+    evzk__batch_found(b->s, r->with_dir);
     if (!name) {
         evzk__request_answer_rc(b->s, r,
                                 EVZK_ERR_CONNLOSS); /* Made, but as what? */
         return;
     }
-    r->dir->exists = r->dir->ours = true;
+    r->dir->exists = true;
+    r->dir->ours = r->dir->ours || r->with_dir;
     r->dir->missing = false;
     evzk__request_answer(b->s, r, &res);
 }
@@ -368,10 +406,9 @@ static void swapped(struct evzk__batch *b, struct evzk__request *r, unsigned op)
     evzk__request_answer(b->s, r, &res);
 }
 
-static void removed(struct evzk__batch *b, struct evzk__request *r,
-                    unsigned ops)
+static void removed(struct evzk__batch *b, struct evzk__request *r)
 {
-    if (ops == 2) {
+    if (r->with_dir) {
         learn(&b->s->requests.emptied, true);
         r->dir->exists = r->dir->ours = false;
         r->dir->missing = true;
@@ -385,11 +422,11 @@ static void succeeded(struct evzk__batch *b)
 
     for (unsigned i = 0; i < b->n && !over(b); op += b->ops[i++]) {
         if (b->item[i]->op == EVZK__CREATE_LIST)
-            made(b, b->item[i], op + 1);
+            made(b, b->item[i], op + b->ops[i] - 1);
         else if (b->item[i]->op == EVZK__SWAP)
-            swapped(b, b->item[i], op + 1);
+            swapped(b, b->item[i], op + b->ops[i] - 1);
         else
-            removed(b, b->item[i], b->ops[i]);
+            removed(b, b->item[i]);
     }
 }
 
@@ -428,6 +465,15 @@ static void no_dir(struct evzk__batch *b, struct evzk__request *r, int rc)
     again(b, r);
 }
 
+/* It was not there. */
+static void missed_dir(struct evzk__batch *b, struct evzk__request *r)
+{
+    evzk__batch_found(b->s, true);
+    r->dir->exists = false;
+    r->dir->missing = true;
+    again(b, r);
+}
+
 static void kept_dir(struct evzk__batch *b, struct evzk__request *r)
 {
     learn(&b->s->requests.emptied, false);
@@ -436,12 +482,24 @@ static void kept_dir(struct evzk__batch *b, struct evzk__request *r)
     again(b, r);
 }
 
+/* What is beside it is not there, or may not be touched: then it stays. */
+static void leave_other(struct evzk__batch *b, struct evzk__request *r)
+{
+    r->also = NULL;
+    again(b, r);
+}
+
 static void blame(struct evzk__batch *b, struct evzk__request *r, unsigned part,
                   int rc)
 {
-    if (r->op == EVZK__CREATE_LIST && part == 0)
+    if (r->op == EVZK__CREATE_LIST && r->with_dir && part == 0)
         no_dir(b, r, rc);
-    else if (r->op == EVZK__DELETE && part == 1)
+    else if (r->op == EVZK__CREATE_LIST && !r->with_dir &&
+             rc == EVZK_ERR_NONODE)
+        missed_dir(b, r);
+    else if (r->op == EVZK__DELETE && r->also && part == 0)
+        leave_other(b, r);
+    else if (r->op == EVZK__DELETE && part == 1 + (r->also != NULL))
         kept_dir(b, r);
     else {
         r->dir->untidy = r->dir->untidy || r->dir->ours;
@@ -477,8 +535,8 @@ static void failed(struct evzk__batch *b, unsigned op, int rc)
         answer_all(b, rc);
         return;
     }
-    orphan = b->item[k]->op == EVZK__CREATE_LIST && op == before &&
-             rc == EVZK_ERR_NONODE;
+    orphan = b->item[k]->op == EVZK__CREATE_LIST && b->item[k]->with_dir &&
+             op == before && rc == EVZK_ERR_NONODE;
     if (k > 0)
         b->item[k - 1]->cut = true;
     for (unsigned i = b->n; i-- > 0 && !over(b);) {

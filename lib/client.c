@@ -147,7 +147,7 @@ static void watcher(zhandle_t *zh, int type, int state, const char *path,
         return;
     if (type == ZOO_DELETED_EVENT)
         c->hooks.watched(c->arg, path, EVZK__DELETED);
-    else if (type == ZOO_CHANGED_EVENT)
+    else if (type == ZOO_CHANGED_EVENT || type == ZOO_CREATED_EVENT)
         c->hooks.watched(c->arg, path, EVZK__CHANGED);
     else if (type == ZOO_CHILD_EVENT)
         c->hooks.watched(c->arg, path, EVZK__CHILDREN);
@@ -563,10 +563,11 @@ int evzk__client_get(struct evzk__slot *slot, const char *path, bool watch)
     return error_of(rc);
 }
 
-int evzk__client_exists(struct evzk__slot *slot, const char *path)
+int evzk__client_exists(struct evzk__slot *slot, const char *path, bool watch)
 {
     struct evzk__client *before = enter(slot->client);
-    int rc = zoo_aexists(slot->client->zh, path, 0, looked, slot);
+    int rc = zoo_awexists(slot->client->zh, path, watch ? watcher : NULL,
+                          slot->client, looked, slot);
 
     leave(before);
     return error_of(rc);
@@ -586,6 +587,16 @@ int evzk__client_guard(struct evzk__slot *slot, const char *path)
     struct evzk__client *before = enter(slot->client);
     int rc = zoo_awget_children(slot->client->zh, path, watcher, slot->client,
                                 guarded, slot);
+
+    leave(before);
+    return error_of(rc);
+}
+
+int evzk__client_roster(struct evzk__slot *slot, const char *path)
+{
+    struct evzk__client *before = enter(slot->client);
+    int rc = zoo_awget_children2(slot->client->zh, path, watcher, slot->client,
+                                 listed, slot);
 
     leave(before);
     return error_of(rc);
@@ -715,6 +726,11 @@ void evzk__multi_create_name(struct evzk__multi *m, const char *dir,
                              const char *name, const void *data, size_t len)
 {
     add_ephemeral(m, dir, name, data, len, ZOO_EPHEMERAL);
+}
+
+void evzk__multi_check(struct evzk__multi *m, const char *dir, const char *name)
+{
+    zoo_check_op_init(&m->op[m->n++], path_in(m, dir, name, ""), -1);
 }
 
 void evzk__multi_delete(struct evzk__multi *m, const char *dir,

@@ -40,7 +40,11 @@ struct evzk__slot {
     struct evzk__slot *next; /* In the list of free ones. */
 };
 
-enum evzk__watch_event { EVZK__DELETED, EVZK__CHANGED, EVZK__CHILDREN };
+enum evzk__watch_event {
+    EVZK__DELETED,
+    EVZK__CHANGED, /* Or it has come. */
+    EVZK__CHILDREN
+};
 
 struct evzk__client_hooks {
     void (*completed)(void *arg, struct evzk__slot *slot,
@@ -119,11 +123,14 @@ int evzk__client_create(struct evzk__slot *slot, const char *path,
                         const void *data, size_t len, const evzk_acl *acl,
                         size_t acl_count, enum evzk__create mode);
 int evzk__client_get(struct evzk__slot *slot, const char *path, bool watch);
-int evzk__client_exists(struct evzk__slot *slot, const char *path);
+/* With a watch on all that becomes of it, also when it is not there. */
+int evzk__client_exists(struct evzk__slot *slot, const char *path, bool watch);
 int evzk__client_children(struct evzk__slot *slot, const char *path);
 /* Is it there?  And a watch on its end, which what is written to it does not
  * fire: that on the children it never has. */
 int evzk__client_guard(struct evzk__slot *slot, const char *path);
+/* The names, and a watch on who comes and goes. */
+int evzk__client_roster(struct evzk__slot *slot, const char *path);
 int evzk__client_set(struct evzk__slot *slot, const char *path,
                      const void *data, size_t len, int32_t version);
 int evzk__client_delete(struct evzk__slot *slot, const char *path);
@@ -149,6 +156,9 @@ void evzk__multi_create_seq(struct evzk__multi *m, const char *dir,
 /* Ephemeral, with a number or without. */
 void evzk__multi_create_name(struct evzk__multi *m, const char *dir,
                              const char *name, const void *data, size_t len);
+/* Does nothing, but fails without it. */
+void evzk__multi_check(struct evzk__multi *m, const char *dir,
+                       const char *name);
 void evzk__multi_delete(struct evzk__multi *m, const char *dir,
                         const char *name, int32_t version);
 /* Not if it was written to. */

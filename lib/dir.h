@@ -15,6 +15,7 @@ struct evzk__machine;
 struct evzk__request;
 
 RB_HEAD(evzk__queue, evzk__machine);
+RB_HEAD(evzk__onlookers, evzk__machine);
 RB_HEAD(evzk__dir_tree, evzk__dir);
 
 struct evzk__dir {

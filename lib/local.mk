@@ -2,8 +2,10 @@ evzkincludedir = $(includedir)/evzk
 evzkinclude_HEADERS = \
     include/evzk/error.h \
     include/evzk/evzk.h \
+    include/evzk/election.h \
     include/evzk/lock.h \
     include/evzk/session.h \
+    include/evzk/shards.h \
     include/evzk/version.h
 
 noinst_LTLIBRARIES += libevzkcore.la libevzkseam.la

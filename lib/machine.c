@@ -180,7 +180,7 @@ static int final_state(const struct evzk__machine *m)
 static bool may_move(struct evzk__machine *m, int state)
 {
     evzk__request_cancel(m->s, &m->req);
-    return (row(m)->next & EVZK__TO(state)) &&
+    return (evzk__row_next(m->kind, m->state) & EVZK__TO(state)) &&
            (m->req.state == EVZK__IDLE || state == final_state(m));
 }
 

@@ -92,6 +92,12 @@ struct evzk__row {
 #define EVZK__TO(state) (UINT32_C(1) << (state))
 #define EVZK__ON(event) (UINT32_C(1) << (event))
 
+/* What a row allows, and what never comes of it in this kind. */
+struct evzk__never {
+    uint32_t next, on; /* EVZK__TO, EVZK__ON; both 0: the end. */
+    uint8_t state;
+};
+
 /* One kind of machine.  `late` is called when the deadline passes. */
 struct evzk__kind {
     const char *name;
@@ -102,7 +108,18 @@ struct evzk__kind {
     void (*destroy)(struct evzk__machine *m);
     /* It has ended: lets go of what is the loop's.  NULL: it has nothing. */
     void (*detach)(struct evzk__machine *m);
+    uint32_t without; /* Rows of the table that it does not have: see TO. */
+    const struct evzk__never *never; /* Or NULL. */
 };
+
+/* Has it this row?  Two kinds may share a table. */
+static inline bool evzk__has_row(const struct evzk__kind *kind, int state)
+{
+    return !(kind->without & EVZK__TO(state));
+}
+
+/* Where a row may lead, as EVZK__TO(state) ored together. */
+uint32_t evzk__row_next(const struct evzk__kind *kind, int state);
 
 /* The events that a row can be given, as EVZK__ON(event) ored together. */
 uint32_t evzk__row_events(const struct evzk__kind *kind, int state);
@@ -111,10 +128,9 @@ struct evzk__machine {
     const struct evzk__kind *kind;
     evzk_session *s; /* NULL once it has ended, and nothing is left to do. */
     TAILQ_ENTRY(evzk__machine) all, run;
-    union {
-        RB_ENTRY(evzk__machine) place; /* In the directory's queue, by `seq`. */
-        LIST_ENTRY(evzk__machine) onlooker; /* Of one that never contends. */
-    };
+    /* In the directory's queue, by `seq`; of one that never contends: among the
+     * onlookers. */
+    RB_ENTRY(evzk__machine) place;
     struct evzk__dir *dir;
     struct evzk__request req;
     struct evzk__watch own_watch, pred_watch;
@@ -124,7 +140,7 @@ struct evzk__machine {
     uint32_t round;                 /* The session as last seen. */
     uint16_t gen, conn, lease_ends; /* The same. */
     uint16_t epoch;                 /* Counts entries into states. */
-    int32_t seq;                    /* Of its znode. */
+    int32_t seq;                    /* Of its znode; which onlooker it is. */
     uint16_t refs;
     uint16_t pending; /* EVZK__P_* */
     int16_t event_rc; /* The result that `event` carried. */
@@ -133,6 +149,7 @@ struct evzk__machine {
     uint8_t tick;        /* LATER: since when. */
     uint8_t refused : 4; /* Refusals in a row, for no reason we know. */
     uint8_t listed : 2;  /* EVZK__L_*: where `run` is. */
+    uint8_t onlooks : 2; /* So many watches, of one that never contends. */
     bool started : 1, stopping : 1;
     bool no_requeue : 1, ended : 1;
     bool placed : 1; /* In the queue: its znode is there, as far as we know. */
@@ -234,7 +251,16 @@ void evzk__sets(struct evzk__machine *m, const struct evzk__set *sets,
  * NULL.  The first part of the reply is own's when there are two. */
 void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
                  const char *pred);
-void evzk__delete(struct evzk__machine *m, const char *name);
+/* `also`, if not NULL, goes with it: then the next one comes when it has gone,
+ * since it may make that anew. */
+void evzk__delete(struct evzk__machine *m, const char *name, const char *also);
+/* Reads `name`, and sets the own watch on it, there or not. */
+void evzk__observe(struct evzk__machine *m, const char *name);
+/* The children of `name`, with the other watch on them: it fires, as one that
+ * has changed, when one comes or goes. */
+void evzk__roster(struct evzk__machine *m, const char *name);
+/* Creates `name` as it is, to stay. */
+void evzk__put(struct evzk__machine *m, const struct evzk__create_args *args);
 /* Another's. */
 void evzk__remove(struct evzk__machine *m, const char *name);
 

@@ -76,7 +76,7 @@ bool evzk__path_ok(const char *path)
 {
     const char *s, *end;
 
-    if (!path || path[0] != '/' || strlen(path) > 4096)
+    if (!path || path[0] != '/' || strlen(path) > EVZK__PATH_MAX)
         return false;
     for (s = path + 1;; s = end + 1) {
         end = strchr(s, '/');

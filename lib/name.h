@@ -8,7 +8,8 @@
 
 enum {
     EVZK__GUID_LEN = 36, /* As in 123e4567-e89b-42d3-a456-426614174000. */
-    EVZK__NAME_MAX = 96  /* A longer name is no contender's. */
+    EVZK__NAME_MAX = 96, /* A longer name is no contender's. */
+    EVZK__PATH_MAX = 4096
 };
 
 /* The names of a directory's children; all is borrowed. */

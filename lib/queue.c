@@ -24,6 +24,18 @@ static int compare_places(const struct evzk__machine *a,
 RB_GENERATE_INTERNAL(evzk__queue, evzk__machine, place, compare_places,
                      __attribute__((unused)) static)
 
+/* Those of one directory are together. */
+static int compare_onlookers(const struct evzk__machine *a,
+                             const struct evzk__machine *b)
+{
+    if (a->dir != b->dir)
+        return (uintptr_t)a->dir < (uintptr_t)b->dir ? -1 : 1;
+    return (a->seq > b->seq) - (a->seq < b->seq);
+}
+
+RB_GENERATE_INTERNAL(evzk__onlookers, evzk__machine, place, compare_onlookers,
+                     __attribute__((unused)) static)
+
 /* The first contender at or behind a place. */
 static struct evzk__machine *at_or_behind(struct evzk__dir *d, const char *name,
                                           int32_t seq)
@@ -221,12 +233,15 @@ void evzk__watch_add(struct evzk__machine *m, struct evzk__watch *w,
     w->armed = false;
     w->listed = true;
     m->s->watches++;
-    if (w->which != EVZK__PRED)
-        return;
     if (!m->kind->marks) {
-        LIST_INSERT_HEAD(&m->s->onlookers, m, onlooker);
+        if (m->onlooks++ == 0) {
+            m->seq = (int32_t)m->s->onlooked++;
+            RB_INSERT(evzk__onlookers, &m->s->onlookers, m);
+        }
         return;
     }
+    if (w->which != EVZK__PRED)
+        return;
     if (m->dir->remote++ == 0)
         m->dir->astray = false;
     note_watcher(m);
@@ -242,8 +257,8 @@ bool evzk__watch_remove(struct evzk__machine *m, struct evzk__watch *w)
     m->s->watches--;
     if (m->kind->marks)
         m->dir->remote -= w->which == EVZK__PRED;
-    else
-        LIST_REMOVE(m, onlooker);
+    else if (--m->onlooks == 0)
+        RB_REMOVE(evzk__onlookers, &m->s->onlookers, m);
     return armed;
 }
 
@@ -273,33 +288,41 @@ static struct evzk__machine *watcher_of(struct evzk__dir *d, const char *name,
     return m;
 }
 
-static bool looks_on(const struct evzk__machine *m, const struct evzk__dir *d,
-                     const char *name)
+static struct evzk__watch *watch_of(struct evzk__machine *m,
+                                    enum evzk__which which)
 {
-    return m->dir == d && is_on(&m->pred_watch, name);
+    return which == EVZK__OWN ? &m->own_watch : &m->pred_watch;
 }
 
-static bool anybody_looks_on(const evzk_session *s, const struct evzk__dir *d,
-                             const char *name)
+static struct evzk__machine *first_onlooker(const evzk_session *s,
+                                            struct evzk__dir *d)
 {
-    const struct evzk__machine *m;
+    struct evzk__machine key = {.dir = d, .seq = INT32_MIN}, *m;
+    struct evzk__onlookers all = s->onlookers; /* Its root alone. */
 
-    LIST_FOREACH(m, &s->onlookers, onlooker)
-    {
-        if (looks_on(m, d, name))
-            return true;
-    }
-    return false;
+    m = RB_NFIND(evzk__onlookers, &all, &key);
+    return m && m->dir == d ? m : NULL;
+}
+
+static struct evzk__machine *next_onlooker(struct evzk__machine *m)
+{
+    struct evzk__machine *next = RB_NEXT(evzk__onlookers, NULL, m);
+
+    return next && next->dir == m->dir ? next : NULL;
 }
 
 bool evzk__watch_any(const evzk_session *s, struct evzk__dir *d,
                      const char *name, enum evzk__which which)
 {
-    struct evzk__machine *at = seek(d, name);
+    struct evzk__machine *at = seek(d, name), *m = first_onlooker(s, d);
 
+    for (; m; m = next_onlooker(m)) {
+        if (is_on(watch_of(m, which), name))
+            return true;
+    }
     if (which == EVZK__OWN)
         return is_named(at, name) && at->own_watch.listed;
-    return watcher_of(d, name, at) != NULL || anybody_looks_on(s, d, name);
+    return watcher_of(d, name, at) != NULL;
 }
 
 static void fire(struct evzk__machine *m, struct evzk__watch *w,
@@ -321,12 +344,27 @@ static void fire_all(struct evzk__dir *d, const char *name,
     }
 }
 
-/* Data is watched by the znode's own, the end of it by who waits for it. */
-void evzk__watch_fired(const evzk_session *s, struct evzk__dir *d,
-                       const char *name, enum evzk__watch_event ev)
+static void tell_onlookers(evzk_session *s, struct evzk__dir *d,
+                           const char *name, enum evzk__watch_event ev)
 {
-    struct evzk__machine *at = seek(d, name), *m, *next;
+    struct evzk__machine *m, *next;
 
+    for (m = first_onlooker(s, d); m; m = next) {
+        next = next_onlooker(m);
+        if (ev != EVZK__CHILDREN && is_on(&m->own_watch, name))
+            fire(m, &m->own_watch, ev);
+        if (ev != EVZK__CHANGED && is_on(&m->pred_watch, name))
+            fire(m, &m->pred_watch, ev);
+    }
+}
+
+/* Data is watched by the znode's own, the end of it by who waits for it. */
+void evzk__watch_fired(evzk_session *s, struct evzk__dir *d, const char *name,
+                       enum evzk__watch_event ev)
+{
+    struct evzk__machine *at = seek(d, name), *m;
+
+    tell_onlookers(s, d, name, ev);
     if (is_named(at, name) && ev != EVZK__CHILDREN)
         fire(at, &at->own_watch, ev);
     if (ev == EVZK__CHANGED)
@@ -336,9 +374,4 @@ void evzk__watch_fired(const evzk_session *s, struct evzk__dir *d,
         fire(m, &m->pred_watch, ev);
     if (m && d->astray)
         fire_all(d, name, ev); /* There may be more of them. */
-    for (m = LIST_FIRST(&s->onlookers); m; m = next) {
-        next = LIST_NEXT(m, onlooker);
-        if (looks_on(m, d, name))
-            fire(m, &m->pred_watch, ev);
-    }
 }

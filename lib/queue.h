@@ -23,7 +23,8 @@ struct evzk__watch {
 };
 
 /* One that has no znode here, and never will, may watch others all the same: an
- * onlooker. */
+ * onlooker.  Its own watch is then on any znode, there or not, of all that
+ * becomes of it. */
 
 /* The machine, which is in no queue, has a znode of this name; its own watch's
  * name is set. */
@@ -73,12 +74,12 @@ void evzk__watch_add(struct evzk__machine *m, struct evzk__watch *w,
 bool evzk__watch_remove(struct evzk__machine *m, struct evzk__watch *w);
 
 /* Is there a watch of its own contender on this znode, or of one behind it? */
-bool evzk__watch_any(const struct evzk_session *s, struct evzk__dir *d,
+bool evzk__watch_any(const evzk_session *s, struct evzk__dir *d,
                      const char *name, enum evzk__which which);
 
 /* A watch has fired: all who have it hear, and it is off the list.  Of the end
  * the znode's own contender hears, too, who need not have asked. */
-void evzk__watch_fired(const struct evzk_session *s, struct evzk__dir *d,
-                       const char *name, enum evzk__watch_event ev);
+void evzk__watch_fired(evzk_session *s, struct evzk__dir *d, const char *name,
+                       enum evzk__watch_event ev);
 
 #endif

@@ -41,13 +41,17 @@ static uint32_t parts_of(const struct evzk__request *r)
     case EVZK__SWAP:
     case EVZK__LOOK:
     case EVZK__LIST:
+    case EVZK__PUT:
     case EVZK__READ_DIR:
     case EVZK__BATCH:
         return 1;
+    case EVZK__ROSTER:
     case EVZK__SYNC_LIST:
     case EVZK__SETTLE_LIST:
     case EVZK__CREATE_LIST:
         return 2;
+    case EVZK__OBSERVE:
+        return 3;
     case EVZK__WATCH:
         return (r->name ? 1u : 0u) + (r->pred ? 1u : 0u);
     case EVZK__GETS:
@@ -209,21 +213,53 @@ static const char *path_of(evzk_session *s, struct evzk__request *r,
 
 /* One that could not be sent leaves the table, and the old watch, as they are.
  */
-static int send_watch(evzk_session *s, struct evzk__request *r, bool own,
-                      struct evzk__slot *slot)
+static int list_watch(struct evzk__request *r, struct evzk__watch *w,
+                      const char *name, int rc)
 {
     struct evzk__machine *m = evzk__machine_of(r);
-    struct evzk__watch *w = own ? r->own : r->pred;
-    const char *name = own ? r->name : r->pred_name;
-    const char *path = path_of(s, r, name);
-    int rc = own ? evzk__client_get(slot, path, w != NULL)
-                 : evzk__client_guard(slot, path);
 
     if (w && rc == EVZK_OK) {
         evzk__watch_remove(m, w);
         evzk__watch_add(m, w, name);
     }
     return rc;
+}
+
+static int send_watch(evzk_session *s, struct evzk__request *r, bool own,
+                      struct evzk__slot *slot)
+{
+    struct evzk__watch *w = own ? r->own : r->pred;
+    const char *name = own ? r->name : r->pred_name;
+    const char *path = path_of(s, r, name);
+
+    return list_watch(r, w, name,
+                      own ? evzk__client_get(slot, path, w != NULL)
+                          : evzk__client_guard(slot, path));
+}
+
+/* The watch first: what is read is then as new, or it fires. */
+static int send_observe(evzk_session *s, struct evzk__request *r,
+                        struct evzk__slot *slot)
+{
+    switch (slot->part - lead(r)) {
+    case 0:
+        return evzk__client_sync(slot, r->dir->path);
+    case 1:
+        return list_watch(
+            r, r->own, r->name,
+            evzk__client_exists(slot, path_of(s, r, r->name), true));
+    default:
+        return evzk__client_get(slot, path_of(s, r, r->name), false);
+    }
+}
+
+static int send_roster(evzk_session *s, struct evzk__request *r, bool first,
+                       struct evzk__slot *slot)
+{
+    if (first)
+        return evzk__client_sync(slot, r->dir->path);
+    return list_watch(r, r->pred, r->pred_name,
+                      evzk__client_roster(slot, path_of(s, r, r->pred_name)));
 }
 
 static int send_unwatch(evzk_session *s, struct evzk__request *r,
@@ -267,7 +303,7 @@ static int send_part(evzk_session *s, struct evzk__request *r,
     case EVZK__READ_DIR:
         return evzk__client_get(slot, r->dir->path, false);
     case EVZK__LOOK:
-        return evzk__client_exists(slot, path_of(s, r, r->name));
+        return evzk__client_exists(slot, path_of(s, r, r->name), false);
     case EVZK__LIST:
         return evzk__client_children(slot, r->dir->path);
     case EVZK__SYNC_LIST:
@@ -278,6 +314,14 @@ static int send_part(evzk_session *s, struct evzk__request *r,
                      : evzk__client_children(slot, r->dir->path);
     case EVZK__WATCH:
         return send_watch(s, r, first && r->name, slot);
+    case EVZK__OBSERVE:
+        return send_observe(s, r, slot);
+    case EVZK__ROSTER:
+        return send_roster(s, r, first, slot);
+    case EVZK__PUT:
+        return evzk__client_create(slot, path_of(s, r, r->name), r->data,
+                                   r->len, r->acl, r->acl_count,
+                                   EVZK__CREATE_DIR);
     case EVZK__GETS:
         return evzk__client_get(
             slot, path_of(s, r, r->names[slot->part - lead(r)]), false);
@@ -298,19 +342,34 @@ static int send_part(evzk_session *s, struct evzk__request *r,
     return EVZK_ERR_INTERNAL;
 }
 
-static void note_watch(struct evzk__request *r, unsigned part, int rc)
+static void note_watch(struct evzk__request *r, struct evzk__watch *w,
+                       const char *name, bool armed)
 {
     struct evzk__machine *m = evzk__machine_of(r);
-    bool own = part == lead(r) && r->name;
-    struct evzk__watch *w = own ? r->own : r->pred;
 
     if (!w)
         return;
-    if (rc != EVZK_OK)
+    if (!armed)
         evzk__watch_remove(m, w);
     else if (!w->listed) /* What fired meanwhile was an earlier one. */
-        evzk__watch_add(m, w, own ? r->name : r->pred_name);
-    w->armed = rc == EVZK_OK;
+        evzk__watch_add(m, w, name);
+    w->armed = armed;
+}
+
+static void note_watches(struct evzk__request *r, unsigned part, int rc)
+{
+    bool first = part == lead(r);
+
+    if (part < lead(r))
+        return;
+    if (r->op == EVZK__OBSERVE && part == lead(r) + 1)
+        note_watch(r, r->own, r->name, rc == EVZK_OK || rc == EVZK_ERR_NONODE);
+    if (r->op == EVZK__ROSTER && !first)
+        note_watch(r, r->pred, r->pred_name, rc == EVZK_OK);
+    if (r->op == EVZK__WATCH && first && r->name)
+        note_watch(r, r->own, r->name, rc == EVZK_OK);
+    else if (r->op == EVZK__WATCH)
+        note_watch(r, r->pred, r->pred_name, rc == EVZK_OK);
 }
 
 void evzk__request_note_name(char *created, const char *name)
@@ -488,7 +547,7 @@ void evzk__request_answer(evzk_session *s, struct evzk__request *r,
                           const struct evzk__result *res)
 {
     if (r->op == EVZK__CREATE_LIST)
-        r->parts = lead(r) + 2; /* As if it had listed. */
+        r->parts = lead(r) + (r->with_dir ? 2 : 1); /* As if it had listed. */
     note_first(s, r, res);
     r->answered = r->parts;
     deliver(s, r, r->parts - 1, res);
@@ -509,8 +568,7 @@ void evzk__request_completed(void *session, struct evzk__slot *slot,
 
     slot->owner = NULL;
     s->requests.in_flight--;
-    if (r->op == EVZK__WATCH && slot->part >= lead(r))
-        note_watch(r, slot->part, res->rc);
+    note_watches(r, slot->part, res->rc);
     answered(s, r, slot->part, res);
 }
 
@@ -573,7 +631,7 @@ static bool room_for(const evzk_session *s, const struct evzk__request *r)
 /* A transaction of one delete is a delete. */
 static bool is_plain_delete(const struct evzk__request *r)
 {
-    return r->op == EVZK__DELETE && !TAILQ_NEXT(r, link) &&
+    return r->op == EVZK__DELETE && !r->also && !TAILQ_NEXT(r, link) &&
            !evzk__batch_takes_dir(r);
 }
 

@@ -16,13 +16,14 @@
 
 enum evzk__op {
     EVZK__SYNC,    /* Asks the leader whether the session is alive. */
-    EVZK__DELETE,  /* Deletes <dir>/<name>, and <dir> if it is ours. */
+    EVZK__DELETE,  /* Deletes <dir>/<name>, <also>, and <dir> if it is ours. */
     EVZK__REMOVE,  /* Deletes <dir>/<name>, which is another's, alone. */
     EVZK__UNWATCH, /* Takes the watch off <dir>/<name>, if unused. */
     EVZK__PARENTS, /* Makes what is missing above <dir>. */
     EVZK__MKDIR,   /* Makes <dir> alone. */
     EVZK__RMDIR,   /* Deletes <dir>, if it is empty. */
-    EVZK__SWAP,    /* Deletes <dir>/<old>, and creates another in its place. */
+    EVZK__SWAP,    /* Deletes <dir>/<old>, and creates another in its place;
+                      or creates one while <own> is there. */
     EVZK__LOOK,    /* Stat of <dir>/<name>; takes no permission. */
     EVZK__LIST,    /* Children of <dir>; shared. */
     EVZK__SYNC_LIST,   /* The same, as the leader knows it now. */
@@ -30,7 +31,12 @@ enum evzk__op {
     EVZK__WATCH,       /* Reads `own` and `pred`, and sets watches on them. */
     EVZK__GETS,        /* Reads <dir>/<names[i]>: a reply for each. */
     EVZK__SETS,        /* Writes to <dir>/<sets[i].name>: the same. */
-    EVZK__READ_DIR,    /* Reads <dir> itself. */
+    EVZK__OBSERVE,     /* Reads <dir>/<name>, as the leader knows it now, and
+                          sets `own` on it, there or not. */
+    EVZK__ROSTER,   /* Children of <dir>/<name>, as the leader knows them now,
+                       and sets `pred` on them. */
+    EVZK__PUT,      /* Creates <dir>/<name>, to stay. */
+    EVZK__READ_DIR, /* Reads <dir> itself. */
     EVZK__CREATE_LIST, /* Creates <dir>/<name><seq>, <dir> too if need be; then
                           children of <dir>, if we may be the only one. */
     EVZK__BATCH,       /* Others, in one transaction; never queued. */
@@ -58,8 +64,9 @@ struct evzk__first {
 
 /* A znode in the place of another.  Owned by who asks, until the reply. */
 struct evzk__swap {
-    const char *old;
-    char *created; /* Gets the number added, if `numbered`. */
+    const char *own; /* Only if this is there; NULL: that does not matter. */
+    const char *old; /* NULL: there is none to go. */
+    char *created;   /* Gets the number added, if `numbered`. */
     const void *data;
     uint32_t len, acl_count;
     const evzk_acl *acl;
@@ -98,12 +105,12 @@ struct evzk__request {
     };
     const char *unwatch; /* Of <dir>: take its watch off first; or NULL. */
     union {
-        struct {              /* CREATE_LIST, MKDIR, PARENTS */
+        struct {              /* CREATE_LIST, MKDIR, PARENTS, PUT */
             const void *data; /* Borrowed, as is the ACL. */
             const evzk_acl *acl;
             uint32_t len, acl_count;
         };
-        struct { /* WATCH */
+        struct { /* WATCH, OBSERVE, UNWATCH */
             struct evzk__watch *own, *pred;
             const char *pred_name;
         };
@@ -113,6 +120,7 @@ struct evzk__request {
             uint32_t n;
         };
         struct evzk__swap *swap;               /* SWAP */
+        const char *also;                      /* DELETE: or NULL. */
         struct {                               /* LIST */
             struct evzk__request_queue joined; /* Who shares it. */
             struct evzk__request *leader;      /* JOINED: whom it has joined. */
@@ -123,12 +131,14 @@ struct evzk__request {
     int32_t version; /* The same. */
     int16_t first_rc, last_rc;
     uint8_t op, state;
-    uint8_t tries : 7;       /* Times it was sent anew, after an answer. */
+    uint8_t tries : 6;       /* Times it was sent anew, after an answer. */
+    uint8_t bulk : 1;        /* CREATE_LIST: one of many, see batch.c. */
     uint8_t told : 1;        /* Data read first was EVZK__UNLOCK. */
     bool ours : 1;           /* The present session owns what was read first. */
     bool plain : 1;          /* MKDIR: never a container. */
     bool denied : 1;         /* It may not make its directory. */
-    bool rmdir : 1;          /* DELETE in a transaction: with the directory. */
+    bool with_dir : 1;       /* In a transaction: its directory comes, or goes,
+                                with it. */
     bool cut : 1;            /* Those behind it go in another one. */
     bool given_up : 1;       /* Its owner wants no more of it. */
     bool back : 1, held : 1; /* In the queue of that name. */

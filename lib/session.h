@@ -101,7 +101,8 @@ struct evzk_session {
     struct evzk__dir *root;       /* "/", for what concerns none. */
     TAILQ_HEAD(, evzk__dir) idle; /* Where nobody is, but see tidy.c. */
     LIST_HEAD(, evzk__tidy) tidies;
-    LIST_HEAD(, evzk__machine) onlookers; /* See queue.h. */
+    struct evzk__onlookers onlookers; /* See queue.h. */
+    uint32_t onlooked;                /* So many have been. */
     uint32_t n_tidies;
     uint32_t watches;
     struct evzk__maker_tree makers;

@@ -10,13 +10,33 @@ const char *const evzk__event_name[EVZK__EVENTS] = {
     [EVZK__EV_STOP] = "stop",           [EVZK__EV_EXPIRED] = "expired",
     [EVZK__EV_CLOSED] = "closed",       [EVZK__EV_START] = "start"};
 
+static struct evzk__never never_of(const struct evzk__kind *kind, int state)
+{
+    static const struct evzk__never nothing;
+    const struct evzk__never *n = kind->never;
+
+    for (; n && (n->next || n->on); n++) {
+        if (n->state == state)
+            return *n;
+    }
+    return nothing;
+}
+
+uint32_t evzk__row_next(const struct evzk__kind *kind, int state)
+{
+    if (!evzk__has_row(kind, state))
+        return 0;
+    return kind->rows[state].next & ~kind->without &
+           ~never_of(kind, state).next;
+}
+
 uint32_t evzk__row_events(const struct evzk__kind *kind, int state)
 {
     const struct evzk__row *r = &kind->rows[state];
     uint32_t on = EVZK__ON(EVZK__EV_STOP) | EVZK__ON(EVZK__EV_EXPIRED) |
                   EVZK__ON(EVZK__EV_CLOSED);
 
-    if (r->flags & EVZK__FINAL)
+    if (r->flags & EVZK__FINAL || !evzk__has_row(kind, state))
         return 0;
     if (r->enter && r->react)
         on |= EVZK__ON(EVZK__EV_REPLY);
@@ -30,5 +50,5 @@ uint32_t evzk__row_events(const struct evzk__kind *kind, int state)
         on |= EVZK__ON(EVZK__EV_SUSPENDED) | EVZK__ON(EVZK__EV_LEASE_END);
     if (r->flags & (EVZK__HOLDS | EVZK__RETRY))
         on |= EVZK__ON(EVZK__EV_RECONNECTED);
-    return on;
+    return on & ~never_of(kind, state).on;
 }

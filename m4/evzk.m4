@@ -102,6 +102,12 @@ AS_IF([test "$zk_sasl" = yes],
     [ZOOKEEPER_LIBS_PRIVATE="$ZOOKEEPER_LIBS_PRIVATE -lsasl2"])
 AC_SUBST([ZOOKEEPER_LIBS_PRIVATE])])
 
+# The example server writes JSON with json-c; the library needs none of it.
+AC_DEFUN([EVZK_EXAMPLES], [
+PKG_CHECK_MODULES([JSON_C], [json-c >= 0.13], [have_json_c=yes],
+    [have_json_c=no])
+AM_CONDITIONAL([HAVE_JSON_C], [test "$have_json_c" = yes])])
+
 # Only for tests and documents: nothing here is needed to build.
 AC_DEFUN([EVZK_TOOLS], [
 AC_ARG_ENABLE([tests], [AS_HELP_STRING([--disable-tests],
@@ -139,7 +145,8 @@ EVZK_SAY([containers], [$zk_container], [needs a client of 3.5.1 or newer])
 EVZK_SAY([TTL nodes], [$zk_ttl], [needs a client of 3.5.3 or newer])
 EVZK_SAY([TLS], [$zk_tls], [$zk_source --with-openssl (Debian's has none)])
 EVZK_SAY([SASL], [$zk_sasl], [$zk_source --with-sasl (Debian's has none)])
-AS_ECHO(["Tests and documents (optional; all at once: ./quickstart deps)"])
+AS_ECHO(["Tests, documents, examples (optional; all at once: ./quickstart deps)"])
+EVZK_SAY([shard-server], [$have_json_c], [apt-get install libjson-c-dev])
 AS_IF([test "x$enable_tests" = xno],
     [AS_ECHO(["  tests               left out, as asked"])],
     [EVZK_SAY([tests], [$have_check],

@@ -11,6 +11,11 @@
  * znode changed for one that reads, of the same number, in one transaction:
  * there is no moment without it.
  *
+ * In an election the same queue is that of those who stand:
+ *
+ *   <guid>-n_<seq>       leads alone; waits for the one just before its own
+ *   leader               made by the one that leads, when it is ready to
+ *
  *   CREATING <--> MAKING_PARENTS
  *    |  ^  \
  *    |  |   `--> RESOLVING --> ADOPTING      (the create's outcome is unknown)
@@ -24,6 +29,7 @@
  *                  ^  |
  *                  |  v
  *                SWAPPING     (a write lock becomes a read lock)
+ *                ANNOUNCING --> LEADING    (it says that it leads)
  *
  * The full diagram, made from the table below, is in doc/lock.svg.
  *
@@ -50,6 +56,7 @@ const struct evzk__mark evzk__lock_marks[] = {
     [EVZK_LOCK_READ] = {"-read-", EVZK__SHARES},
     [EVZK_LOCK_WRITE + LOCK_ROOM] = {"-write-wait-", EVZK__WAITS},
     [EVZK_LOCK_READ + LOCK_ROOM] = {"-read-wait-", EVZK__WAITS | EVZK__SHARES},
+    [LOCK_STANDS] = {"-n_", 0},
     {NULL, 0}};
 
 /* May free the lock: touch nothing after. */
@@ -116,8 +123,10 @@ int evzk__lock_name(const struct evzk_lock *l, char *out, unsigned mark)
 
 static void evzk__lock_drop(struct evzk__machine *m)
 {
-    evzk__lock_calm(lock_of(m));
-    evzk__delete(m, lock_of(m)->own);
+    struct evzk_lock *l = lock_of(m);
+
+    evzk__lock_calm(l);
+    evzk__delete(m, l->own, l->said ? EVZK__LEADER : NULL);
 }
 
 static int evzk__lock_dropped(struct evzk__machine *m,
@@ -157,6 +166,7 @@ void evzk__lock_destroy(struct evzk__machine *m)
     if (l->given) {
         evzk__acl_free(&l->given->acl);
         evzk__free(l->given->data);
+        evzk__free(l->given->said);
     }
     evzk__free(l->given);
     evzk__free(l->pred);
@@ -183,13 +193,38 @@ S(ADOPTING,        adopt,          adopted,        DELETING,  CREATING,  RETRY, 
 S(LISTING,         list,           listed,         DELETING,  CREATING,  RETRY,                            TO(CREATING)|TO(LISTING)|TO(WATCHING)|TO(ENTERING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(WATCHING,        watch,          watched,        DELETING,  CREATING,  RETRY|WATCHES|STAYS|HEEDS,        TO(CREATING)|TO(LISTING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(CONFIRMING,      read_own,       confirmed,      DELETING,  CREATING,  RETRY|HOLDS|WATCHES,              TO(CREATING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
-S(HELD,            hold,           still_held,     DELETING,  ENDED,     RETRY|HOLDS|WATCHES|STAYS|HEEDS,  TO(SWAPPING)|TO(DELETING)|TO(ENDED)),
+S(HELD,            hold,           still_held,     DELETING,  ENDED,     RETRY|HOLDS|WATCHES|STAYS|HEEDS,  TO(SWAPPING)|TO(ANNOUNCING)|TO(DELETING)|TO(ENDED)),
 S(ENTERING,        enter_queue,    entered,        STAY,      CREATING,  0,                                TO(CREATING)|TO(RESOLVING)|TO(LISTING)|TO(WATCHING)|TO(DELETING)|TO(ENDED)),
 S(SWAPPING,        become_reader,  became_reader,  STAY,      ENDED,     RETRY|HOLDS,                      TO(HELD)|TO(DELETING)|TO(ENDED)),
+S(ANNOUNCING,      announce,       announced,      STAY,      ENDED,     RETRY|HOLDS,                      TO(HELD)|TO(LEADING)|TO(DELETING)|TO(ENDED)),
+S(LEADING,         hold,           still_held,     DELETING,  ENDED,     RETRY|HOLDS|WATCHES|STAYS|HEEDS,  TO(ANNOUNCING)|TO(DELETING)|TO(ENDED)),
 S(DELETING,        drop,           dropped,        STAY,      ENDED,     RETRY,                            TO(ENDED)),
 [ENDED] =        {"ENDED", evzk__lock_end, NULL, STAY, STAY, EVZK__FINAL, 0},
 };
 /* clang-format on */
 
-const struct evzk__kind evzk__lock_kind = {
-    "lock", evzk__lock_marks, rows, STATES, late, evzk__lock_destroy, NULL};
+const struct evzk__kind evzk__lock_kind = {.name = "lock",
+                                           .marks = evzk__lock_marks,
+                                           .rows = rows,
+                                           .n_rows = STATES,
+                                           .late = late,
+                                           .destroy = evzk__lock_destroy,
+                                           .without =
+                                               TO(ANNOUNCING) | TO(LEADING)};
+
+/* Nobody comes into the queue from elsewhere, or is asked while it waits. */
+static const struct evzk__never never_elected[] = {
+    {.state = RESOLVING, .next = TO(LISTING)},
+    {.state = WATCHING, .on = EVZK__ON(EVZK__EV_ASKED)},
+    {0}};
+
+/* The same queue, and what its first one does besides. */
+const struct evzk__kind evzk__election_kind = {.name = "election",
+                                               .marks = evzk__lock_marks,
+                                               .rows = rows,
+                                               .n_rows = STATES,
+                                               .late = late,
+                                               .destroy = evzk__lock_destroy,
+                                               .without =
+                                                   TO(ENTERING) | TO(SWAPPING),
+                                               .never = never_elected};

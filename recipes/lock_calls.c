@@ -56,9 +56,9 @@ static int take_options(struct evzk_lock *l, const evzk_lock_options *o)
     return EVZK_OK;
 }
 
-int evzk_lock_acquire(evzk_session *s, const char *path,
-                      const evzk_lock_options *opt, evzk_lock_cb *cb, void *arg,
-                      evzk_lock **out)
+int evzk__lock_begin(evzk_session *s, const struct evzk__kind *kind,
+                     const char *path, const evzk_lock_options *opt,
+                     evzk_lock_cb *cb, void *arg, evzk_lock **out)
 {
     static const evzk_lock_options defaults;
     struct evzk_lock *l;
@@ -77,16 +77,23 @@ int evzk_lock_acquire(evzk_session *s, const char *path,
         return EVZK_ERR_NOMEM;
     l->cb = cb;
     l->arg = arg;
+    l->stands = kind == &evzk__election_kind;
     rc = take_options(l, opt);
     if (rc == EVZK_OK)
-        rc = evzk__machine_init(&l->m, s, &evzk__lock_kind, path,
-                                opt->timeout_ms);
+        rc = evzk__machine_init(&l->m, s, kind, path, opt->timeout_ms);
     if (rc != EVZK_OK) {
         evzk__lock_destroy(&l->m);
         return rc;
     }
     *out = l;
     return EVZK_OK;
+}
+
+int evzk_lock_acquire(evzk_session *s, const char *path,
+                      const evzk_lock_options *opt, evzk_lock_cb *cb, void *arg,
+                      evzk_lock **out)
+{
+    return evzk__lock_begin(s, &evzk__lock_kind, path, opt, cb, arg, out);
 }
 
 static int stop(struct evzk_lock *l, bool want_granted, int rc)

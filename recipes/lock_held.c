@@ -30,14 +30,14 @@ void evzk__lock_end_early(struct evzk_lock *l, int rc)
     l->told = true;
 }
 
-static int lose(struct evzk_lock *l, int rc)
+int evzk__lock_lose(struct evzk_lock *l, int rc)
 {
     evzk__machine_stop(&l->m, rc);
     evzk__lock_end_early(l, rc);
     return EVZK_OK;
 }
 
-static int broken(struct evzk_lock *l)
+int evzk__lock_break(struct evzk_lock *l)
 {
     evzk__own_gone(&l->m);
     return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);
@@ -90,9 +90,9 @@ static int seen_again(struct evzk_lock *l, const struct evzk__reply *reply)
         return stay_alone(l);
     if (reply->rc == EVZK_ERR_NONODE ||
         (reply->rc == EVZK_OK && !is_own(l, stat)))
-        return broken(l);
+        return evzk__lock_break(l);
     if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NOAUTH)
-        return lose(l, reply->rc);
+        return evzk__lock_lose(l, reply->rc);
     l->unsure = false;
     if (l->unseen) {
         l->unseen = false;
@@ -127,12 +127,19 @@ void evzk__lock_swap(struct evzk_lock *l, bool numbered)
     evzk__swap(&l->m, swap);
 }
 
-static void suspend(struct evzk_lock *l)
+void evzk__lock_suspend(struct evzk_lock *l)
 {
     if (!l->suspended) {
         l->suspended = true;
         evzk__lock_tell(l, EVZK_LOCK_SUSPENDED, EVZK_OK);
     }
+}
+
+static int do_asked(struct evzk_lock *l)
+{
+    if (!l->asked || l->swapped)
+        return EVZK_OK;
+    return evzk__machine_move(&l->m, l->stands ? ANNOUNCING : SWAPPING);
 }
 
 int evzk__lock_still_held(struct evzk__machine *m, const struct evzk__event *e)
@@ -143,18 +150,17 @@ int evzk__lock_still_held(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK__EV_REPLY:
         return seen_again(l, e->reply);
     case EVZK__EV_DELETED:
-        return broken(l);
+        return evzk__lock_break(l);
     case EVZK__EV_CHANGED:
     case EVZK__EV_STAYED:
         return evzk__machine_again(m);
     case EVZK__EV_ASKED: /* Or what it asked of others has ended. */
-        return l->asked && !l->swapped ? evzk__machine_move(m, SWAPPING)
-                                       : EVZK_OK;
+        return do_asked(l);
     case EVZK__EV_SUSPENDED:
-        suspend(l);
+        evzk__lock_suspend(l);
         return EVZK_OK;
     case EVZK__EV_LEASE_END:
-        return lose(l, EVZK_ERR_LEASE);
+        return evzk__lock_lose(l, EVZK_ERR_LEASE);
     }
     return EVZK_OK;
 }
@@ -216,10 +222,10 @@ int evzk__lock_became_reader(struct evzk__machine *m,
     case EVZK__EV_REPLY:
         return change(l, e->reply);
     case EVZK__EV_SUSPENDED:
-        suspend(l);
+        evzk__lock_suspend(l);
         return EVZK_OK;
     case EVZK__EV_LEASE_END:
-        return lose(l, EVZK_ERR_LEASE);
+        return evzk__lock_lose(l, EVZK_ERR_LEASE);
     case EVZK__EV_DELETED:
     case EVZK__EV_CHANGED:
     case EVZK__EV_STAYED:

@@ -10,6 +10,11 @@ enum { OWN_MAX = EVZK__GUID_LEN + sizeof "-write-" + 11 };
 
 /* Marks of those in the queue are evzk_lock_mode's; in the room others. */
 enum { LOCK_ROOM = EVZK_LOCK_READ }; /* Added to WRITE and READ. */
+enum { LOCK_STANDS = EVZK_LOCK_READ + LOCK_ROOM + 1 }; /* In an election. */
+
+/* Told like the events of evzk_lock_event, of one that stands in an election:
+ * its leader znode stands, or was refused; its own znode is there. */
+enum { LOCK_ANNOUNCED = EVZK_LOCK_FAILED + 1, LOCK_PLACED };
 
 /* What the caller gave for this lock alone, and what only some locks need. */
 struct given {
@@ -24,11 +29,18 @@ struct given {
     int64_t czxid; /* Of the znode, when it was swapped; 0: not known. */
     int refused;   /* Why it may not have been. */
     char name[EVZK__NAME_MAX]; /* That it is to have, or had. */
+    void *said;                /* Owned: what its leader znode says; or NULL. */
+    uint32_t said_len;
 };
+
+/* What an election's leader makes beside its own znode. */
+#define EVZK__LEADER "leader"
+
+struct evzk_election;
 
 struct evzk_lock {
     struct evzk__machine m;
-    uint8_t parents_made;
+    uint8_t parents_made : 4;
     uint8_t mode : 2; /* evzk_lock_mode: an index of evzk__lock_marks. */
     bool known : 1;   /* We have a place in the queue. */
     bool granted : 1, suspended : 1, released : 1;
@@ -47,6 +59,10 @@ struct evzk_lock {
     bool arrived : 1;  /* Those that it has come before in the room know. */
     bool passed : 1;   /* Another came before us in the room. */
     bool entering : 1; /* Its create may be that of the place in the queue. */
+    bool stands : 1;   /* In an election: it is to lead. */
+    bool leads : 1;    /* And says so: its leader znode stands. */
+    bool said : 1;     /* That may be there, of this one. */
+    bool replaces : 1; /* One is there, of another or of this one. */
     int32_t seen;      /* The version of its data that was read last. */
     char *pred;        /* Owned: the znode we watch, when it is not ours. */
     uint64_t token;
@@ -63,6 +79,14 @@ static inline struct evzk_lock *lock_of(struct evzk__machine *m)
 
 extern const struct evzk__mark evzk__lock_marks[];
 
+/* lock_calls.c: evzk_lock_acquire(), for a lock or for an election. */
+int evzk__lock_begin(evzk_session *s, const struct evzk__kind *kind,
+                     const char *path, const evzk_lock_options *opt,
+                     evzk_lock_cb *cb, void *arg, evzk_lock **out);
+
+/* election.c: evzk_election_acknowledge(). */
+int evzk__election_say(evzk_lock *l, const void *data, size_t len);
+
 /* The mode of one whose name was read by them. */
 evzk_lock_mode evzk__lock_mode_named(const struct evzk__contender *c);
 
@@ -72,6 +96,9 @@ int evzk__lock_name(const struct evzk_lock *l, char *out, unsigned mark);
 
 /* Asks for the znode given->name in the place of its own. */
 void evzk__lock_swap(struct evzk_lock *l, bool numbered);
+
+/* election.c: what it is at bottom, for the tests. */
+struct evzk_lock *evzk__election_lock(const struct evzk_election *e);
 
 /* lock_room.c: is its znode in the room? */
 bool evzk__lock_waits(const struct evzk_lock *l);

@@ -14,6 +14,8 @@ enum { PARENTS_TRIES = 8 };
 
 static unsigned first_mark(const struct evzk_lock *l)
 {
+    if (l->stands)
+        return LOCK_STANDS;
     return l->given && l->given->urgent ? l->mode + (unsigned)LOCK_ROOM
                                         : l->mode;
 }
@@ -60,6 +62,8 @@ static void take_place(struct evzk_lock *l, const struct evzk__first *stat)
     l->token = (uint64_t)stat->czxid;
     if (evzk__contender_parse(l->own, evzk__lock_marks, &own))
         evzk__queue_enter(&l->m, l->own, own.seq);
+    if (l->stands)
+        evzk__lock_tell(l, (evzk_lock_event)LOCK_PLACED, EVZK_OK);
 }
 
 int evzk__lock_created(struct evzk__machine *m, const struct evzk__event *e)

@@ -221,7 +221,7 @@ S(ENDED,    end,             NULL,     EVZK__STAY, EVZK__STAY, EVZK__FINAL,     
 /* clang-format on */
 
 const struct evzk__kind evzk__lock_query_kind = {
-    "lock-query", NULL, rows, STATES, NULL, destroy, NULL};
+    .name = "lock-query", .rows = rows, .n_rows = STATES, .destroy = destroy};
 
 int evzk_lock_query_start(evzk_session *s, const char *path,
                           evzk_lock_query_cb *cb, void *arg,

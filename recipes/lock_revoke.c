@@ -410,8 +410,12 @@ S(ENDED,      end,      NULL,     STAY,   STAY,     EVZK__FINAL,         0),
 };
 /* clang-format on */
 
-const struct evzk__kind evzk__lock_revoke_kind = {
-    "lock-revoke", NULL, rows, STATES, late, destroy, detach};
+const struct evzk__kind evzk__lock_revoke_kind = {.name = "lock-revoke",
+                                                  .rows = rows,
+                                                  .n_rows = STATES,
+                                                  .late = late,
+                                                  .destroy = destroy,
+                                                  .detach = detach};
 
 static bool options_ok(const evzk_lock_revoke_options *o)
 {

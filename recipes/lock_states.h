@@ -1,6 +1,7 @@
 /* The lock's states, and what the files in which they are written share: how a
  * lock gets its place (lock_place.c), how it waits (lock_wait.c), how it is
- * held (lock_held.c).  The table is in lock.c. */
+ * held (lock_held.c), and how who leads says so (lock_lead.c).  The table is in
+ * lock.c. */
 #ifndef EVZK_LOCK_STATES_H
 #define EVZK_LOCK_STATES_H
 
@@ -19,6 +20,8 @@ enum {
     HELD,
     ENTERING,
     SWAPPING,
+    ANNOUNCING,
+    LEADING,
     DELETING,
     ENDED,
     STATES
@@ -73,6 +76,16 @@ int evzk__lock_became_reader(struct evzk__machine *m,
 
 /* Reports the end now; what is left to do on the server goes on. */
 void evzk__lock_end_early(struct evzk_lock *l, int rc);
+
+/* What every state does in which it is held: it is in doubt; it is held no
+ * longer; its znode has gone. */
+void evzk__lock_suspend(struct evzk_lock *l);
+int evzk__lock_lose(struct evzk_lock *l, int rc);
+int evzk__lock_break(struct evzk_lock *l);
+
+/* lock_lead.c: of ANNOUNCING. */
+void evzk__lock_announce(struct evzk__machine *m);
+int evzk__lock_announced(struct evzk__machine *m, const struct evzk__event *e);
 
 /* It was not changed: the old znode is still ours, or was broken. */
 void evzk__lock_take_back(struct evzk_lock *l);

@@ -166,10 +166,15 @@ bool evzk__lock_hear(struct evzk_lock *l, const struct evzk__first *own)
 }
 
 /* Only what stays is worth a watch of its own: most do not, and a deletion is
- * noticed by then at the latest.  In the room it is how others tell us. */
+ * noticed by then at the latest.  In the room it is how others tell us.  One of
+ * many that waits is to be first as soon as the one before it has gone, and not
+ * to ask then whether it is still there. */
 bool evzk__lock_wants_own_watch(const struct evzk_lock *l)
 {
-    return l->watch_own && (l->m.stayed || l->eager) && !l->m.own_watch.armed;
+    bool soon =
+        l->m.stayed || l->eager || (l->m.req.bulk && l->m.state == WATCHING);
+
+    return l->watch_own && soon && !l->m.own_watch.armed;
 }
 
 /* Not by exists: that would leave a watch where no znode ever comes. */

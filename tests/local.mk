@@ -13,6 +13,7 @@ unit_tests = \
     tests/unit/test_lease \
     tests/unit/test_name \
     tests/unit/test_net \
+    tests/unit/test_plan \
     tests/unit/test_queue \
     tests/unit/test_servers \
     tests/unit/test_stand \
@@ -23,7 +24,9 @@ real_tests = \
     tests/real/support/selftest \
     tests/real/test_batch \
     tests/real/test_dirs \
+    tests/real/test_election \
     tests/real/test_example_herd \
+    tests/real/test_example_shards \
     tests/real/test_lock \
     tests/real/test_lock_asked \
     tests/real/test_lock_callbacks \
@@ -50,20 +53,23 @@ real_tests = \
     tests/real/test_session_ensemble \
     tests/real/test_session_lease \
     tests/real/test_session_net \
+    tests/real/test_shards \
     tests/real/test_trip
 # Of these, they measure the time that the library takes: with "make -j" they
 # run one at a time, after all others.  "alone_tests=" lets them run with others.
 alone_tests = \
     tests/real/test_scale \
     tests/real/test_session_close
-EXTRA_DIST += tests/real/test_lock.h tests/real/test_many.h \
+EXTRA_DIST += tests/real/test_election.h tests/real/test_shards.h \
+    tests/real/test_lock.h \
+    tests/real/test_many.h \
     tests/real/test_party.h tests/real/test_session_kit.h
 
 # The frame proxy's sweep; a recipe adds a file.
 sweep_sources = \
     tests/real/sweep.c tests/real/sweep.h \
-    tests/real/sweep_count.c tests/real/sweep_lane.c \
-    tests/real/sweep_line.c tests/real/sweep_lock.c
+    tests/real/sweep_count.c tests/real/sweep_election.c \
+    tests/real/sweep_lane.c tests/real/sweep_line.c tests/real/sweep_lock.c
 
 # Of those that are to be run now: all after the others, the second after the
 # first.  A third one needs a line as well.
@@ -121,7 +127,7 @@ AM_TESTS_ENVIRONMENT = \
 
 # Every rule of the frame proxy at every frame and byte: some minutes.
 proxy: tests/real/sweep$(EXEEXT) libtestsupport.la
-	for r in lock lock-shared lock-revoke lock-priority; do \
+	for r in lock lock-shared lock-revoke lock-priority election; do \
 	    EVZK_ZK_PRIVATE='$(abs_top_srcdir)/tools/zk-private' \
 	        tests/real/sweep$(EXEEXT) --recipe $$r || exit 1; \
 	done

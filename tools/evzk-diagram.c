@@ -35,7 +35,7 @@ static void edges(const struct evzk__kind *k, int from)
                             : to == r->expiry                ? "expiry"
                                                              : "";
 
-        if (r->next & EVZK__TO(to))
+        if (evzk__row_next(k, from) & EVZK__TO(to))
             printf("  %s -> %s [label=\"%s\"%s];\n", r->name, k->rows[to].name,
                    label, label[0] ? ", style=dashed" : "");
     }
@@ -48,8 +48,10 @@ static void draw(const struct evzk__kind *k)
            "  edge [fontname=\"Helvetica\", fontsize=10];\n"
            "  start [shape=point];\n  start -> %s;\n",
            k->name, k->rows[0].name);
-    for (int i = 0; i < k->n_rows; i++)
-        node(&k->rows[i]);
+    for (int i = 0; i < k->n_rows; i++) {
+        if (evzk__has_row(k, i))
+            node(&k->rows[i]);
+    }
     for (int i = 0; i < k->n_rows; i++)
         edges(k, i);
     printf("}\n");

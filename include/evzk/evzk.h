@@ -6,9 +6,11 @@
 #ifndef EVZK_EVZK_H
 #define EVZK_EVZK_H
 
+#include <evzk/election.h>
 #include <evzk/error.h>
 #include <evzk/lock.h>
 #include <evzk/session.h>
+#include <evzk/shards.h>
 #include <evzk/version.h>
 
 #endif

@@ -22,7 +22,8 @@ enum {
 };
 
 static const struct sweep_recipe *const recipes[] = {
-    &sweep_lock, &sweep_shared, &sweep_revoke, &sweep_priority};
+    &sweep_lock, &sweep_shared, &sweep_revoke, &sweep_priority,
+    &sweep_election};
 
 static void usage(FILE *to)
 {

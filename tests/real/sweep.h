@@ -64,7 +64,7 @@ struct sweep_recipe {
 };
 
 extern const struct sweep_recipe sweep_lock, sweep_shared, sweep_revoke,
-    sweep_priority;
+    sweep_priority, sweep_election;
 
 void sweep_complain(const struct sweep_stage *stage, enum sweep_fault fault,
                     const char *format, ...)

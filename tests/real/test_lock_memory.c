@@ -127,12 +127,14 @@ int zoo_async(zhandle_t *zh, const char *path, string_completion_t completion,
                              : real(zh, path, completion, data);
 }
 
-int zoo_aexists(zhandle_t *zh, const char *path, int watch,
-                stat_completion_t completion, const void *data)
+int zoo_awexists(zhandle_t *zh, const char *path, watcher_fn watcher,
+                 void *watcherCtx, stat_completion_t completion,
+                 const void *data)
 {
-    REAL(zoo_aexists);
-    return fails(LOOK, path) ? ZMARSHALLINGERROR
-                             : real(zh, path, watch, completion, data);
+    REAL(zoo_awexists);
+    return fails(LOOK, path)
+               ? ZMARSHALLINGERROR
+               : real(zh, path, watcher, watcherCtx, completion, data);
 }
 
 int zoo_aremove_all_watches(zhandle_t *zh, const char *path,

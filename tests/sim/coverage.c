@@ -112,9 +112,9 @@ struct coverage coverage_of(const struct evzk__kind *kind)
     struct taken *k = taken_of(kind);
 
     for (int i = 0; k && i < kind->n_rows; i++) {
-        uint32_t next = kind->rows[i].next, on = evzk__row_events(kind, i);
+        uint32_t next = evzk__row_next(kind, i), on = evzk__row_events(kind, i);
 
-        c.all_states++;
+        c.all_states += evzk__has_row(kind, i);
         c.states += k->states >> i & 1;
         c.all_moves += count(next);
         c.moves += count(next & k->moves[i]);
@@ -152,12 +152,13 @@ unsigned coverage_missing(const struct evzk__kind *kind, FILE *out)
     unsigned n = 0;
 
     for (int i = 0; k && i < kind->n_rows; i++) {
-        if (!(k->states >> i & 1)) {
+        if (evzk__has_row(kind, i) && !(k->states >> i & 1)) {
             fprintf(out, "%s: state never entered: %s\n", kind->name,
                     kind->rows[i].name);
             n++;
         }
-        n += missing_moves(kind, i, kind->rows[i].next & ~k->moves[i], out);
+        n +=
+            missing_moves(kind, i, evzk__row_next(kind, i) & ~k->moves[i], out);
         n += missing_events(kind, i, evzk__row_events(kind, i) & ~k->events[i],
                             out);
     }

@@ -52,6 +52,8 @@ sim_sources = \
     tests/sim/run.c \
     tests/sim/run.h \
     tests/sim/scene.h \
+    tests/sim/scene_election.c \
+    tests/sim/scene_election_rules.c \
     tests/sim/scene_lock.c \
     tests/sim/scene_lock.h \
     tests/sim/scene_lock_calls.c \
@@ -62,6 +64,7 @@ sim_sources = \
     tests/sim/scene_lock_rules.c \
     tests/sim/scene_lock_seen.c \
     tests/sim/scene_lock_tree.c \
+    tests/sim/scene_observer.c \
     tests/sim/scenes.c \
     tests/sim/search.c \
     tests/sim/search.h \

@@ -35,7 +35,7 @@ static bool busy(int proc)
             return true;
     }
     return lock_world.planned[proc] > 0 || lock_asking(proc) ||
-           lock_revoking(proc) || lock_world.deeds > 0;
+           lock_revoking(proc) || lock_observing(proc) || lock_world.deeds > 0;
 }
 
 static unsigned places_of(int proc)
@@ -70,8 +70,10 @@ static void check_watches(int proc)
         return;
     if (st.watches)
         sim_violation("%u watches of nobody", st.watches);
-    /* One whose removal a server has refused stays there. */
-    if (ens_watches_of(evzk_session_id(p->s)) > ens_throttled(proc))
+    /* One whose removal a server has refused stays there; and while something
+       lasts, a server may not know that an old connection is no more. */
+    if (lock_world.rough < sim_now() &&
+        ens_watches_of(evzk_session_id(p->s)) > ens_throttled(proc))
         sim_violation("watches of nobody at the servers");
 }
 
@@ -115,7 +117,7 @@ void lock_release(struct lock_slot *k)
     int rc;
 
     player_call((int)k->proc);
-    rc = evzk_lock_release(k->l);
+    rc = k->e ? evzk_election_resign(k->e) : evzk_lock_release(k->l);
     player_called((int)k->proc);
     sim_say("p%d release %d: %s", (int)k->proc, index_of(k), evzk_errname(rc));
     if (rc != want)
@@ -136,7 +138,7 @@ void lock_cancel(struct lock_slot *k)
     int rc;
 
     player_call((int)k->proc);
-    rc = evzk_lock_cancel(k->l);
+    rc = k->e ? evzk_election_resign(k->e) : evzk_lock_cancel(k->l);
     player_called((int)k->proc);
     sim_say("p%d cancel %d: %s", (int)k->proc, index_of(k), evzk_errname(rc));
     /* It may be giving up already, and has not said so yet. */
@@ -170,9 +172,11 @@ void lock_downgrade(struct lock_slot *k)
 void lock_free(struct lock_slot *k)
 {
     evzk_lock *l = k->l;
+    evzk_election *e = k->e;
     int proc = (int)k->proc;
 
     k->l = NULL;
+    k->e = NULL;
     k->freed = true;
     if (!k->let_go)
         k->let_go = sim_now();
@@ -180,8 +184,12 @@ void lock_free(struct lock_slot *k)
     stage_cancel(cancel_due, index_of(k));
     stage_cancel(free_due, index_of(k));
     stage_cancel(down_due, index_of(k));
+    lock_acknowledge_end(k);
     player_call(proc);
-    evzk_lock_free(l);
+    if (e)
+        evzk_election_free(e);
+    else
+        evzk_lock_free(l);
     player_called(proc);
     sim_say("p%d freed %d", proc, index_of(k));
     if (k->plan->again && lock_world.slots < LOCK_SLOTS)
@@ -240,6 +248,8 @@ static void granted(struct lock_slot *k)
         return;
     if (plan->down_ms)
         stage_at(us(plan->down_ms), proc, down_due, index_of(k));
+    if (k->e)
+        lock_acknowledge_set(k);
     if (plan->hold_ms == 0)
         let_go(k);
     else
@@ -257,18 +267,14 @@ static const char *name_of(evzk_lock_event ev)
     return ev >= 1 && ev <= EVZK_LOCK_FAILED ? names[ev] : names[0];
 }
 
-static void on_lock(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
+void lock_heard(struct lock_slot *k, evzk_lock_event ev, int rc)
 {
-    int slot = (int)(intptr_t)arg;
-    struct lock_slot *k = &lock_world.slot[slot];
+    const evzk_lock *l = k->l;
+    int slot = index_of(k);
 
     sim_say("p%d lock %d is told %s %s", (int)k->proc, slot, name_of(ev),
             evzk_errname(rc));
     player_heard((int)k->proc, "a lock's callback");
-    if (k->l != l) {
-        sim_violation("lock %d: %s after it was freed", slot, name_of(ev));
-        return;
-    }
     lock_told(k, ev, rc);
     player_callback((int)k->proc);
     if (k->l != l)
@@ -284,6 +290,17 @@ static void on_lock(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
         stage_at(us(k->plan->linger_ms), (int)k->proc, free_due, slot);
     else if (ev >= EVZK_LOCK_RELEASED)
         lock_free(k);
+}
+
+static void on_lock(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
+{
+    struct lock_slot *k = &lock_world.slot[(intptr_t)arg];
+
+    if (k->l == l)
+        lock_heard(k, ev, rc);
+    else
+        sim_violation("lock %d: %s after it was freed", index_of(k),
+                      name_of(ev));
 }
 
 static void set_timers(const struct lock_slot *k)
@@ -343,7 +360,7 @@ bool lock_start(int proc, const struct lock_plan *plan)
     k->proc = proc;
     k->place = plan->place;
     k->began = sim_now();
-    rc = acquire(k);
+    rc = plan->elect ? lock_volunteer(k) : acquire(k);
     sim_say("p%d acquire %d: %s", proc, index_of(k), evzk_errname(rc));
     if (rc == EVZK_OK) {
         lock_world.slots++;
@@ -390,9 +407,11 @@ static void set_plans(const struct lock_scene *sc)
 /* A waiter that wakes and looks again: one for each that went, not more. */
 static void on_trace(int proc, const evzk_trace *t)
 {
-    int place = strcmp(t->kind, "lock") == 0 ? lock_place_of(t->path) : -1;
+    bool one = strcmp(t->kind, "lock") == 0 || strcmp(t->kind, "election") == 0;
+    int place = one ? lock_place_of(t->path) : -1;
 
     lock_traced(proc, t);
+    lock_observers_traced(proc, t);
     if (place < 0 || strcmp(t->to, "LISTING") != 0)
         return;
     if (t->from && strcmp(t->from, "WATCHING") == 0)
@@ -418,6 +437,7 @@ void lock_begin(const struct sim_scene *sc)
         ens.tick_ms = scene()->tick_ms;
     ens_begin(&ens);
     lock_dirs_begin();
+    lock_leader_begin();
     cfg.chroot = scene()->chroot;
     cfg.make_chroot = scene()->make_chroot;
     for (int p = 0; p < sc->clients; p++) {
@@ -438,5 +458,5 @@ bool lock_done(void)
             return false;
     }
     return lock_world.deeds == 0 && !lock_asking(-1) && !lock_revoking(-1) &&
-           players_gone();
+           !lock_observing(-1) && players_gone();
 }

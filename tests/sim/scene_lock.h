@@ -2,6 +2,7 @@
 #ifndef SIM_SCENE_LOCK_H
 #define SIM_SCENE_LOCK_H
 
+#include "evzk/election.h"
 #include "evzk/lock.h"
 #include "scene.h"
 #include "world.h"
@@ -36,6 +37,9 @@ struct lock_plan {
     bool again_inside; /* The same, inside GRANTED, when it is let go. */
     bool try_once, no_requeue, no_own_watch, hidden;
     bool own_acl; /* One that is not the session's. */
+    bool elect;   /* It stands in an election; so does a scene's first one. */
+    int ready_ms; /* Acknowledged, from ELECTED; 0: inside; below: never. */
+    int again_ms; /* Once more. */
     uint32_t timeout_ms;
 };
 
@@ -57,7 +61,19 @@ enum lock_deed {
     LOCK_UNLOCK,    /* Somebody writes "unlock" to the znode of lock `which`. */
     LOCK_CHILD,     /* A foreign contender gets a child. */
     LOCK_CHILDLESS, /* That one goes. */
-    LOCK_SCRIBBLE   /* Somebody writes something else. */
+    LOCK_SCRIBBLE,  /* Somebody writes something else. */
+    LOCK_OBSERVE,   /* Process `which` observes who leads in the first place. */
+    LOCK_SEAT,      /* He makes one there, of nobody, with the newest epoch. */
+    LOCK_UNSEAT     /* An operator deletes the leader znode there. */
+};
+
+/* A leader znode that is there at first, and no session's. */
+enum lock_leader_there {
+    LOCK_NO_LEADER,
+    LOCK_LEADER,       /* It says something else. */
+    LOCK_LEADER_LIKE,  /* It names nobody, with the last epoch of all. */
+    LOCK_LEADER_HAND,  /* It names the foreign contender. */
+    LOCK_LEADER_PARENT /* It has a child. */
 };
 
 struct lock_revoke_plan {
@@ -77,11 +93,12 @@ struct lock_scene {
     int route[SIM_PROCS]; /* The server that a process is with at first. */
     const char *chroot;
     bool make_chroot;
-    bool parents;       /* The first directory is there at first. */
-    bool top;           /* What is above the directories is. */
-    unsigned there;     /* These directories are: a bit each. */
-    unsigned denies;    /* These are, and let nobody make anything. */
-    bool nested;        /* The third one is above the others. */
+    bool parents;    /* The first directory is there at first. */
+    bool top;        /* What is above the directories is. */
+    unsigned there;  /* These directories are: a bit each. */
+    unsigned denies; /* These are, and let nobody make anything. */
+    bool nested;     /* The third one is above the others. */
+    enum lock_leader_there leader;
     bool foreign;       /* So are a contender that is nobody's, and others. */
     bool sequence, end; /* Numbers begin at `first`; 3.8.0's end of them. */
     int32_t first;
@@ -90,7 +107,8 @@ struct lock_scene {
 
 /* One lock of a run; a slot is used once. */
 struct lock_slot {
-    evzk_lock *l; /* NULL: not started, or freed. */
+    evzk_lock *l;     /* NULL: not started, or freed. */
+    evzk_election *e; /* The same, of one that stands in an election. */
     const struct lock_plan *plan;
     int64_t proc, place, began, session;
     uint64_t token;
@@ -108,7 +126,10 @@ struct lock_slot {
     int64_t asked_down, moved; /* Since when; the czxid of what came of it. */
     int64_t undone, unheard;   /* Since when. */
     int64_t revokes, heard;    /* Requests told; when the last was. */
+    int64_t acked, acks;       /* Since when, until LEADING; so often. */
+    int64_t unled;             /* Since when. */
     bool used, granted, suspended, ended, told_down;
+    bool leads;           /* LEADING was told. */
     bool release, cancel; /* Were asked for, with success. */
     bool freed, gone;     /* Its znode is proved gone. */
 };
@@ -133,6 +154,17 @@ struct lock_node {
     bool broken;            /* Another deleted it. */
     bool removed;           /* One that revokes did. */
     int64_t again, by_hand; /* Asked once more; written to by the scene. */
+};
+
+/* A leader znode of a run, as it was seen in the true tree. */
+struct lock_leader {
+    int64_t czxid, mzxid, owner, place;
+    uint64_t epoch, node; /* Epoch 0: is not of this form.  Node: a hash. */
+    uint64_t said;        /* A hash, too. */
+    int64_t slot, nth;    /* Whose, the nth that it says; -1: nobody's. */
+    int64_t died;         /* The change of the tree at which it was gone. */
+    bool live, seen;
+    bool changed; /* Another wrote that. */
 };
 
 struct lock_world {
@@ -174,6 +206,8 @@ void lock_release(struct lock_slot *k);
 void lock_cancel(struct lock_slot *k);
 void lock_free(struct lock_slot *k);
 void lock_downgrade(struct lock_slot *k);
+/* What its callback hears; `which` is what called. */
+void lock_heard(struct lock_slot *k, evzk_lock_event ev, int rc);
 void lock_maybe_close(int proc); /* When it has nothing left to do. */
 extern const char *const lock_calls[];
 bool lock_call(int proc, unsigned which);
@@ -203,7 +237,38 @@ void lock_seen_granted(struct lock_slot *k);
 bool lock_lapsed(const struct lock_slot *k); /* Its lease has ended. */
 void lock_traced(int proc, const evzk_trace *t);
 
+/* scene_election.c */
+int lock_volunteer(struct lock_slot *k);
+void lock_acknowledge(struct lock_slot *k);
+void lock_acknowledge_set(struct lock_slot *k); /* It is elected. */
+void lock_acknowledge_end(struct lock_slot *k); /* It is freed. */
+void lock_leader_begin(void);
+extern const char *const lock_election_calls[];
+bool lock_election_call(int proc, unsigned which);
+
+/* scene_election_rules.c */
+void lock_election_look(void); /* Brings the leader znodes up to date. */
+void lock_election_check(struct lock_slot *k);
+void lock_told_leading(struct lock_slot *k, int rc);
+/* Who leads there in truth; NULL: nobody. */
+const struct lock_leader *lock_leader_of(int64_t place);
+/* As an observer tells it; NULL: never was. */
+const struct lock_leader *lock_leader_told(int64_t place, const evzk_leader *l);
+const struct lock_node *lock_leader_node(const struct lock_leader *r);
+void lock_unseat(int64_t place);
+void lock_seat(int64_t place);
+
+/* scene_observer.c */
+bool lock_observe(int proc);
+bool lock_observing(int proc); /* -1: anybody. */
+bool lock_observe_free(int proc);
+void lock_observers_look(void); /* The tree has changed. */
+void lock_observers_check(void);
+void lock_observers_traced(int proc, const evzk_trace *t);
+
 /* scene_lock_rules.c */
+/* Is it first of all that are there, but for what nobody can help? */
+const struct lock_node *lock_one_before(const struct lock_node *own);
 /* Is true for longer than anybody may take to notice. */
 bool lock_lasts(const struct lock_slot *k, int64_t *since, bool is,
                 int64_t most);
@@ -240,6 +305,7 @@ bool lock_revoke_free(int proc);
 bool lock_removed(const struct lock_node *n);
 bool lock_removing(void); /* Might one have been? */
 
-extern const struct sim_recipe sim_lock, sim_lock_query, sim_lock_revoke;
+extern const struct sim_recipe sim_lock, sim_lock_query, sim_lock_revoke,
+    sim_election, sim_observer;
 
 #endif

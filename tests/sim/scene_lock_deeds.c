@@ -101,6 +101,15 @@ static void do_deed(enum lock_deed deed, int which)
     case LOCK_CHILDLESS:
         lock_child(deed == LOCK_CHILD);
         break;
+    case LOCK_OBSERVE:
+        lock_observe(which);
+        break;
+    case LOCK_SEAT:
+        lock_seat(0);
+        break;
+    case LOCK_UNSEAT:
+        lock_unseat(0);
+        break;
     case LOCK_NO_DEED:
         break;
     }
@@ -120,7 +129,7 @@ static int doer_of(intptr_t i)
 {
     enum lock_deed deed = lock_world.sc->deed[i].deed;
 
-    return deed == LOCK_ASK || deed == LOCK_REVOKE
+    return deed == LOCK_ASK || deed == LOCK_REVOKE || deed == LOCK_OBSERVE
                ? lock_world.sc->deed[i].which
                : -1;
 }

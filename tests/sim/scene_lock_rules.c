@@ -76,7 +76,7 @@ static bool jumped(const struct lock_node *n, const struct lock_node *own)
     return false;
 }
 
-static void check_first(const struct lock_slot *k, const struct lock_node *own)
+const struct lock_node *lock_one_before(const struct lock_node *own)
 {
     const struct lock_node *n = lock_world.node;
 
@@ -85,9 +85,18 @@ static void check_first(const struct lock_slot *k, const struct lock_node *own)
         if (n->live && n->place == own->place && n->czxid < own->czxid &&
             lock_before(n, own) && lock_bars(n, own) && !makes_way(n, own) &&
             !jumped(n, own))
-            sim_violation("lock %d is granted, and %d is before it",
-                          index_of(k), n->seq);
+            return n;
     }
+    return NULL;
+}
+
+static void check_first(const struct lock_slot *k, const struct lock_node *own)
+{
+    const struct lock_node *n = lock_one_before(own);
+
+    if (n)
+        sim_violation("lock %d is granted, and %d is before it", index_of(k),
+                      n->seq);
 }
 
 /* What was written to its znode in the room was heard before it went. */
@@ -489,6 +498,8 @@ static bool check_slot(struct lock_slot *k)
     check_holder(k);
     check_waiter(k);
     check_pressing(k);
+    if (k->e)
+        lock_election_check(k);
     sim_leave(before);
     return held && !excused(k);
 }
@@ -544,7 +555,7 @@ static void check_traffic(void)
 /* As its user has to believe. */
 static bool reads(const struct lock_slot *k)
 {
-    return evzk_lock_mode_of(k->l) == EVZK_LOCK_READ;
+    return !k->e && evzk_lock_mode_of(k->l) == EVZK_LOCK_READ;
 }
 
 void lock_check(void)
@@ -565,6 +576,7 @@ void lock_check(void)
         if (!holder[k->place] || !reads(k))
             holder[k->place] = k;
     }
+    lock_observers_check();
     check_traffic();
 }
 

@@ -236,11 +236,11 @@ void lock_seen_told(const struct lock_slot *k, evzk_lock_event ev)
 /* What may be asked again is, when there was no memory for the answer. */
 void lock_traced(int proc, const evzk_trace *t)
 {
-    static const char *const again[] = {"LISTING", "WATCHING", "CONFIRMING",
-                                        "HELD"};
+    static const char *const again[] = {"LISTING", "WATCHING",   "CONFIRMING",
+                                        "HELD",    "ANNOUNCING", "LEADING"};
 
-    if (strcmp(t->kind, "lock") != 0 || t->rc != EVZK_ERR_NOMEM || !t->from ||
-        strcmp(t->from, t->to) == 0)
+    if ((strcmp(t->kind, "lock") != 0 && strcmp(t->kind, "election") != 0) ||
+        t->rc != EVZK_ERR_NOMEM || !t->from || strcmp(t->from, t->to) == 0)
         return;
     for (unsigned i = 0; i < sizeof again / sizeof again[0]; i++) {
         if (strcmp(t->from, again[i]) == 0)

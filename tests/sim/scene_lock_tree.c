@@ -18,9 +18,9 @@
 enum { KIDS = 40, PATH = 160, GUID = 36, NAME_MOST = 95 };
 
 /* By mode; then those in the room. */
-static const char *const marks[] = {"-lock-", "-write-", "-read-",
-                                    "-write-wait-", "-read-wait-"};
-enum { ROOM = 3 };
+static const char *const marks[] = {"-lock-",       "-write-",     "-read-",
+                                    "-write-wait-", "-read-wait-", "-n_"};
+enum { ROOM = 3, STANDS = 5 };
 
 uint64_t lock_hash(const char *s, size_t n)
 {
@@ -246,7 +246,7 @@ static void add(int place, const char *name, int32_t seq, unsigned mode,
     n->seq = seq;
     n->slot = slot_of(seen);
     n->shares = mode == EVZK_LOCK_READ || mode == ROOM + 1;
-    n->waits = mode >= ROOM;
+    n->waits = mode >= ROOM && mode < STANDS;
     read_priority(name, n);
     n->mzxid = seen->mzxid;
     n->live = n->seen = true;
@@ -364,6 +364,8 @@ void lock_look(void)
             note_urgent(n);
     }
     bury();
+    if (lock_world.sc->plan[0].elect)
+        lock_election_look();
 }
 
 const struct lock_node *lock_node_of(const struct lock_slot *k)

@@ -39,6 +39,8 @@ static const struct kept {
 {"lock", "chain-broken-late:2=oom@1", 1, "the second at an earlier look was taken for the second now"},
 {"lock", "row:82=delete-all", 1, "numbers in a row were taken for neighbours, and nobody had seen the lower one standing"},
 {"lock", "timeout:82=freeze-short", 1, "to hear that it had stayed, it was looked at again and again within one turn"},
+{"observer", "observe-seated:", 1, "a leader znode by hand, of nobody, with a newer epoch: the leader was not told ever after"},
+{"observer", "observe-unseated:51=late", 1, "a leader znode that was made again, since its outcome was unknown, was told again"},
     /* clang-format on */
 };
 

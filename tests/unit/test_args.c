@@ -135,6 +135,70 @@ static void on_revoke(evzk_lock_revoke *r, int rc, const evzk_revoked *v,
         DO(evzk_lock_revoke_free(r));
 }
 
+static void on_election(evzk_election *e, evzk_election_event ev, int rc,
+                        void *arg)
+{
+    struct heard *h = arg;
+
+    ck_assert_int_eq(inside, 0);
+    ck_assert_ptr_nonnull(e);
+    ck_assert_int_eq(h->events, 0); /* Without a server: one, and the last. */
+    h->events++;
+    h->event = (int)ev;
+    h->rc = rc;
+    if (h->w)
+        h->w->ended++;
+    if (h->close)
+        DO(evzk_session_free(h->close));
+    if (h->free_it)
+        DO(evzk_election_free(e));
+}
+
+/* Without a server nothing is seen: it hears the end only. */
+static void on_observer(evzk_observer *o, int rc, const evzk_leader *leader,
+                        void *arg)
+{
+    struct heard *h = arg;
+
+    ck_assert_int_eq(inside, 0);
+    ck_assert_ptr_nonnull(o);
+    ck_assert_ptr_null(leader);
+    ck_assert_int_eq(h->events, 0);
+    h->events++;
+    h->rc = rc;
+    if (h->w)
+        h->w->ended++;
+    if (h->free_it)
+        DO(evzk_observer_free(o));
+}
+
+/* Without a server nothing is heard of any shard. */
+static void on_shard(evzk_shards *a, uint32_t shard, evzk_election_event ev,
+                     int rc, void *arg)
+{
+    (void)a;
+    (void)arg;
+    ck_abort_msg("shard %u: event %d, %s", shard, (int)ev, evzk_errname(rc));
+}
+
+static void on_shards(evzk_shards *a, evzk_shards_event ev, int rc, void *arg)
+{
+    struct heard *h = arg;
+
+    ck_assert_int_eq(inside, 0);
+    ck_assert_ptr_nonnull(a);
+    ck_assert_int_eq(h->events, 0);
+    h->events++;
+    h->event = (int)ev;
+    h->rc = rc;
+    if (h->w)
+        h->w->ended++;
+    if (h->close)
+        DO(evzk_session_free(h->close));
+    if (h->free_it)
+        DO(evzk_shards_free(a));
+}
+
 static void open_session(struct world *w, const char *servers)
 {
     ck_assert_int_eq(CALL(evzk_session_open(w->base, servers, NULL, on_session,
@@ -223,6 +287,52 @@ static evzk_lock_revoke *start_revoke(struct world *w,
     ck_assert_ptr_nonnull(r);
     ck_assert_int_eq(h->events, 0);
     return r;
+}
+
+static evzk_election *
+volunteer(struct world *w, const evzk_election_options *opt, struct heard *h)
+{
+    evzk_election *e = NULL;
+
+    h->w = w;
+    ck_assert_int_eq(
+        CALL(evzk_election_volunteer(w->s, "/e/a", opt, on_election, h, &e)),
+        EVZK_OK);
+    ck_assert_ptr_nonnull(e);
+    ck_assert_int_eq(h->events, 0);
+    return e;
+}
+
+static evzk_observer *observe(struct world *w, struct heard *h)
+{
+    evzk_observer *o = NULL;
+
+    h->w = w;
+    ck_assert_int_eq(
+        CALL(evzk_election_observe(w->s, "/e/a", on_observer, h, &o)), EVZK_OK);
+    ck_assert_ptr_nonnull(o);
+    ck_assert_int_eq(h->events, 0);
+    return o;
+}
+
+static const evzk_shards_options all_shards_options = {.count = 7,
+                                                       .weight = 2,
+                                                       .most = 5,
+                                                       .acknowledge = true,
+                                                       .data = "host:80",
+                                                       .data_len = 7};
+
+static evzk_shards *join(struct world *w, struct heard *h)
+{
+    evzk_shards *a = NULL;
+
+    h->w = w;
+    ck_assert_int_eq(CALL(evzk_shards_join(w->s, "/s/a", &all_shards_options,
+                                           on_shard, on_shards, h, &a)),
+                     EVZK_OK);
+    ck_assert_ptr_nonnull(a);
+    ck_assert_int_eq(h->events, 0);
+    return a;
 }
 
 static void expect_end(const struct heard *h, int rc)
@@ -640,6 +750,204 @@ START_TEST(test_revoke_options)
 }
 END_TEST
 
+static void volunteer_fails(evzk_session *s, const char *path,
+                            const evzk_election_options *opt,
+                            evzk_election_cb *cb, int rc)
+{
+    evzk_election *before = (void *)&mark_of_out, *out = before;
+    long blocks = live;
+
+    ck_assert_int_eq(
+        CALL(evzk_election_volunteer(s, path, opt, cb, NULL, &out)), rc);
+    ck_assert_ptr_eq(out, before);
+    ck_assert_int_eq(live, blocks);
+}
+
+START_TEST(test_election_args)
+{
+    struct world w;
+
+    set_up(&w);
+    volunteer_fails(NULL, "/a", NULL, on_election, EVZK_ERR_INVAL);
+    volunteer_fails(w.s, "/a", NULL, NULL, EVZK_ERR_INVAL);
+    for (size_t i = 0; i < UNIT_COUNT(bad_paths); i++)
+        volunteer_fails(w.s, bad_paths[i], NULL, on_election, EVZK_ERR_INVAL);
+    ck_assert_int_eq(
+        CALL(evzk_election_volunteer(w.s, "/a", NULL, on_election, NULL, NULL)),
+        EVZK_ERR_INVAL);
+    tear_down(&w);
+}
+END_TEST
+
+START_TEST(test_election_options)
+{
+    const evzk_election_options bad[] = {
+        {.revocable = true, .no_own_watch = true},
+        {.data_len = 1},
+        {.data = "x", .data_len = EVZK_ELECTION_DATA_MAX + 1},
+        {.data = "x", .data_len = SIZE_MAX},
+        {.reserved = {&mark_of_out}},
+        {.reserved = {NULL, NULL, NULL, &mark_of_out}},
+    };
+    evzk_election_options opt = {.timeout_ms = 0};
+    struct world w;
+
+    set_up(&w);
+    for (size_t i = 0; i < UNIT_COUNT(bad); i++)
+        volunteer_fails(w.s, "/a", &bad[i], on_election, EVZK_ERR_INVAL);
+    for (size_t i = 0; i < UNIT_COUNT(bad_acls); i++) {
+        opt.acl = bad_acls[i].v;
+        opt.acl_count = bad_acls[i].n;
+        volunteer_fails(w.s, "/a", &opt, on_election, EVZK_ERR_INVAL);
+    }
+    tear_down(&w);
+}
+END_TEST
+
+static void observe_fails(evzk_session *s, const char *path,
+                          evzk_observer_cb *cb, int rc)
+{
+    evzk_observer *before = (void *)&mark_of_out, *out = before;
+    long blocks = live;
+
+    ck_assert_int_eq(CALL(evzk_election_observe(s, path, cb, NULL, &out)), rc);
+    ck_assert_ptr_eq(out, before);
+    ck_assert_int_eq(live, blocks);
+}
+
+START_TEST(test_observe_args)
+{
+    struct world w;
+
+    set_up(&w);
+    observe_fails(NULL, "/a", on_observer, EVZK_ERR_INVAL);
+    observe_fails(w.s, "/a", NULL, EVZK_ERR_INVAL);
+    for (size_t i = 0; i < UNIT_COUNT(bad_paths); i++)
+        observe_fails(w.s, bad_paths[i], on_observer, EVZK_ERR_INVAL);
+    ck_assert_int_eq(
+        CALL(evzk_election_observe(w.s, "/a", on_observer, NULL, NULL)),
+        EVZK_ERR_INVAL);
+    tear_down(&w);
+}
+END_TEST
+
+START_TEST(test_election_null)
+{
+    ck_assert_int_eq(evzk_election_acknowledge(NULL, "x", 1), EVZK_ERR_INVAL);
+    ck_assert_int_eq(evzk_election_resign(NULL), EVZK_ERR_INVAL);
+    ck_assert(!evzk_election_elected(NULL));
+    ck_assert(!evzk_election_leading(NULL));
+    ck_assert_uint_eq(evzk_election_lease_ms(NULL), 0);
+    ck_assert_uint_eq(evzk_election_epoch(NULL), 0);
+    ck_assert_str_eq(evzk_election_node(NULL), "");
+    ck_assert_str_eq(evzk_election_state(NULL), "");
+    evzk_election_free(NULL);
+    evzk_observer_free(NULL);
+}
+END_TEST
+
+static void join_fails(evzk_session *s, const char *path,
+                       const evzk_shards_options *opt, evzk_shards_cb *cb,
+                       int rc)
+{
+    evzk_shards *before = (void *)&mark_of_out, *out = before;
+    long blocks = live;
+
+    ck_assert_int_eq(
+        CALL(evzk_shards_join(s, path, opt, on_shard, cb, NULL, &out)), rc);
+    ck_assert_ptr_eq(out, before);
+    ck_assert_int_eq(live, blocks);
+}
+
+START_TEST(test_shards_args)
+{
+    const evzk_shards_options *opt = &all_shards_options;
+    char longest[4096 - 12 + 2]; /* With "/shard-65535" behind it. */
+    struct heard h = {0};
+    struct world w;
+
+    set_up(&w);
+    join_fails(NULL, "/a", opt, on_shards, EVZK_ERR_INVAL);
+    join_fails(w.s, "/a", NULL, on_shards, EVZK_ERR_INVAL);
+    join_fails(w.s, "/a", opt, NULL, EVZK_ERR_INVAL);
+    for (size_t i = 0; i < UNIT_COUNT(bad_paths); i++)
+        join_fails(w.s, bad_paths[i], opt, on_shards, EVZK_ERR_INVAL);
+    ck_assert_int_eq(
+        CALL(evzk_shards_join(w.s, "/a", opt, on_shard, on_shards, NULL, NULL)),
+        EVZK_ERR_INVAL);
+    memset(longest, 'x', sizeof longest);
+    longest[0] = '/';
+    longest[sizeof longest - 1] = '\0';
+    join_fails(w.s, longest, opt, on_shards, EVZK_ERR_INVAL);
+    DO(evzk_shards_free(join(&w, &h)));
+    run_ms(&w, 20);
+    ck_assert_int_eq(h.events, 0);
+    tear_down(&w);
+}
+END_TEST
+
+START_TEST(test_shards_options)
+{
+    static char data[EVZK_SHARDS_DATA_MAX + 1];
+    const evzk_shards_options bad[] = {
+        {.count = 0},
+        {.count = EVZK_SHARDS_MAX + 1},
+        {.count = UINT32_MAX},
+        {.count = 1, .data_len = 1},
+        {.count = 1, .data = data, .data_len = sizeof data},
+        {.count = 1, .data = data, .data_len = SIZE_MAX},
+        {.count = 1, .reserved = {data}},
+        {.count = 1, .reserved = {NULL, NULL, NULL, data}},
+    };
+    const evzk_shards_options good[] = {
+        {.count = 1},
+        {.count = EVZK_SHARDS_MAX},
+        {.count = 1, .data = data},
+        {.count = 1, .data = data, .data_len = EVZK_SHARDS_DATA_MAX},
+        {.count = 1,
+         .observer = true,
+         .weight = UINT32_MAX,
+         .most = UINT32_MAX},
+    };
+    struct world w;
+
+    set_up(&w);
+    for (size_t i = 0; i < UNIT_COUNT(bad); i++)
+        join_fails(w.s, "/a", &bad[i], on_shards, EVZK_ERR_INVAL);
+    for (size_t i = 0; i < UNIT_COUNT(good); i++) {
+        evzk_shards *a = NULL;
+
+        ck_assert_int_eq(CALL(evzk_shards_join(w.s, "/a", &good[i], NULL,
+                                               on_shards, NULL, &a)),
+                         EVZK_OK);
+        DO(evzk_shards_free(a));
+    }
+    tear_down(&w);
+}
+END_TEST
+
+START_TEST(test_shards_null)
+{
+    evzk_shards_member m;
+    evzk_shards_stats st;
+
+    ck_assert_int_eq(evzk_shards_acknowledge(NULL, 0, "x", 1), EVZK_ERR_INVAL);
+    ck_assert_int_eq(evzk_shards_drain(NULL, 1), EVZK_ERR_INVAL);
+    ck_assert(!evzk_shards_elected(NULL, 0));
+    ck_assert(!evzk_shards_leading(NULL, 0));
+    ck_assert_uint_eq(evzk_shards_epoch(NULL, 0), 0);
+    ck_assert(!evzk_shards_leader(NULL, 0, &m));
+    ck_assert(!evzk_shards_member_at(NULL, 0, &m));
+    memset(&st, 1, sizeof st);
+    evzk_shards_get_stats(NULL, &st);
+    ck_assert_uint_eq(st.plan + st.moves, 0);
+    ck_assert_uint_eq(st.members + st.planned + st.elected + st.leading, 0);
+    ck_assert(!st.planner);
+    evzk_shards_get_stats(NULL, NULL);
+    evzk_shards_free(NULL);
+}
+END_TEST
+
 /* A session that never was: its figures. */
 START_TEST(test_session_figures)
 {
@@ -688,6 +996,9 @@ static const evzk_lock_options all_lock_options = {.mode = EVZK_LOCK_WRITE,
 
 typedef int attempt(struct world *w, void **out);
 
+/* What the call had begun ends in the loop. */
+static bool ends_in_loop;
+
 static int try_open(struct world *w, void **out)
 {
     evzk_session *s = *out;
@@ -727,6 +1038,43 @@ static int try_revoke(struct world *w, void **out)
     return rc;
 }
 
+static const evzk_election_options all_election_options = {.revocable = true,
+                                                           .timeout_ms = 10000,
+                                                           .data = "me",
+                                                           .data_len = 2,
+                                                           .acl = one_acl,
+                                                           .acl_count = 1};
+
+static int try_volunteer(struct world *w, void **out)
+{
+    evzk_election *e = *out;
+    int rc = CALL(evzk_election_volunteer(w->s, "/a/b", &all_election_options,
+                                          on_election, &w->session, &e));
+
+    *out = e;
+    return rc;
+}
+
+static int try_observe(struct world *w, void **out)
+{
+    evzk_observer *o = *out;
+    int rc =
+        CALL(evzk_election_observe(w->s, "/a/b", on_observer, &w->session, &o));
+
+    *out = o;
+    return rc;
+}
+
+static int try_join(struct world *w, void **out)
+{
+    evzk_shards *a = *out;
+    int rc = CALL(evzk_shards_join(w->s, "/a/b", &all_shards_options, on_shard,
+                                   on_shards, &w->session, &a));
+
+    *out = a;
+    return rc;
+}
+
 static int try_auth(struct world *w, void **out)
 {
     (void)out;
@@ -753,6 +1101,8 @@ static void *with_failures(struct world *w, attempt *try_it, bool all_after)
         ck_assert_msg(rc == EVZK_ERR_NOMEM, "allocation %ld: %s", i,
                       evzk_errname(rc));
         ck_assert_ptr_eq(out, &mark_of_out);
+        if (ends_in_loop && live > before)
+            run_ms(w, 20);
         ck_assert_int_eq(live, before);
     }
     fail_at = 0;
@@ -804,6 +1154,40 @@ START_TEST(test_no_memory_revoke)
     for (int all = 0; all < 2; all++)
         DO(evzk_lock_revoke_free(with_failures(&w, try_revoke, all)));
     run_ms(&w, 20);
+    ck_assert_int_eq(w.session.events, 0);
+    tear_down(&w);
+}
+END_TEST
+
+START_TEST(test_no_memory_election)
+{
+    struct world w;
+
+    set_up(&w);
+    for (int all = 0; all < 2; all++) {
+        DO(evzk_election_free(with_failures(&w, try_volunteer, all)));
+        DO(evzk_observer_free(with_failures(&w, try_observe, all)));
+    }
+    run_ms(&w, 20);
+    ck_assert_int_eq(w.session.events, 0);
+    tear_down(&w);
+}
+END_TEST
+
+START_TEST(test_no_memory_shards)
+{
+    struct heard h = {0};
+    struct world w;
+
+    set_up(&w);
+    ends_in_loop = true;
+    DO(evzk_shards_free(join(&w, &h)));
+    run_ms(&w, 20); /* What the session keeps for all that follows. */
+    for (int all = 0; all < 2; all++) {
+        DO(evzk_shards_free(with_failures(&w, try_join, all)));
+        run_ms(&w, 20);
+    }
+    ends_in_loop = false;
     ck_assert_int_eq(w.session.events, 0);
     tear_down(&w);
 }
@@ -1118,6 +1502,265 @@ START_TEST(test_free_all_inside)
 }
 END_TEST
 
+/* The life of a candidate and of an observer without a server. */
+
+static void expect_not_elected(const evzk_election *e)
+{
+    ck_assert(!evzk_election_elected(e));
+    ck_assert(!evzk_election_leading(e));
+    ck_assert_uint_eq(evzk_election_lease_ms(e), 0);
+    ck_assert_uint_eq(evzk_election_epoch(e), 0);
+    ck_assert_str_eq(evzk_election_node(e), "");
+    ck_assert_uint_gt(strlen(evzk_election_state(e)), 0);
+}
+
+/* Nothing is said before it is elected, whatever it is. */
+static void cannot_acknowledge(evzk_election *e)
+{
+    static const char most[EVZK_ELECTION_DATA_MAX + 1];
+    long blocks = live;
+
+    ck_assert_int_eq(CALL(evzk_election_acknowledge(e, "x", 1)),
+                     EVZK_ERR_STATE);
+    ck_assert_int_eq(CALL(evzk_election_acknowledge(e, NULL, 0)),
+                     EVZK_ERR_STATE);
+    ck_assert_int_eq(CALL(evzk_election_acknowledge(e, most, sizeof most - 1)),
+                     EVZK_ERR_STATE);
+    ck_assert_int_eq(CALL(evzk_election_acknowledge(e, NULL, 1)),
+                     EVZK_ERR_INVAL);
+    ck_assert_int_eq(CALL(evzk_election_acknowledge(e, most, sizeof most)),
+                     EVZK_ERR_INVAL);
+    ck_assert_int_eq(CALL(evzk_election_acknowledge(e, most, SIZE_MAX)),
+                     EVZK_ERR_INVAL);
+    ck_assert_int_eq(live, blocks);
+}
+
+START_TEST(test_election_resigns)
+{
+    struct heard h[2] = {{0}, {.free_it = true}};
+    evzk_election *e[2];
+    struct world w;
+
+    set_up(&w);
+    for (int i = 0; i < 2; i++) {
+        e[i] = volunteer(&w, i ? &all_election_options : NULL, &h[i]);
+        expect_not_elected(e[i]);
+        cannot_acknowledge(e[i]);
+    }
+    run_ms(&w, 20);
+    for (int i = 0; i < 2; i++) {
+        cannot_acknowledge(e[i]);
+        ck_assert_int_eq(CALL(evzk_election_resign(e[i])), EVZK_OK);
+        ck_assert_int_eq(CALL(evzk_election_resign(e[i])), EVZK_ERR_STATE);
+        cannot_acknowledge(e[i]);
+    }
+    run_until(&w, &w.ended, 2);
+    for (int i = 0; i < 2; i++)
+        expect(&h[i], EVZK_ELECTION_FAILED, EVZK_ERR_CANCELED);
+    expect_not_elected(e[0]);
+    cannot_acknowledge(e[0]);
+    ck_assert_int_eq(CALL(evzk_election_resign(e[0])), EVZK_ERR_STATE);
+    DO(evzk_election_free(e[0]));
+    tear_down(&w);
+}
+END_TEST
+
+START_TEST(test_election_timeout)
+{
+    const evzk_election_options opt = {.timeout_ms = 50};
+    struct heard h = {0};
+    struct world w;
+    evzk_election *e;
+
+    set_up(&w);
+    e = volunteer(&w, &opt, &h);
+    run_until(&w, &w.ended, 1);
+    expect(&h, EVZK_ELECTION_FAILED, EVZK_ERR_TIMEOUT);
+    expect_not_elected(e);
+    DO(evzk_election_free(e));
+    tear_down(&w);
+}
+END_TEST
+
+/* Freed at once, later, and after the call to resign: not a word. */
+START_TEST(test_election_free)
+{
+    struct heard h = {0};
+    evzk_election *e[2];
+    evzk_observer *o;
+    struct world w;
+
+    set_up(&w);
+    DO(evzk_election_free(volunteer(&w, &all_election_options, &h)));
+    DO(evzk_observer_free(observe(&w, &h)));
+    for (int i = 0; i < 2; i++)
+        e[i] = volunteer(&w, NULL, &h);
+    o = observe(&w, &h);
+    run_ms(&w, 20);
+    DO(evzk_election_free(e[0]));
+    ck_assert_int_eq(CALL(evzk_election_resign(e[1])), EVZK_OK);
+    DO(evzk_election_free(e[1]));
+    DO(evzk_observer_free(o));
+    run_ms(&w, 20);
+    ck_assert_int_eq(h.events, 0);
+    tear_down(&w);
+}
+END_TEST
+
+/* Closed (0), or the session is freed (1). */
+static void elections_end(bool freed)
+{
+    struct heard h[4] = {{0}, {.free_it = true}, {0}, {.free_it = true}};
+    evzk_election *e;
+    evzk_observer *o;
+    struct world w;
+
+    set_up(&w);
+    e = volunteer(&w, &all_election_options, &h[0]);
+    volunteer(&w, NULL, &h[1]);
+    o = observe(&w, &h[2]);
+    observe(&w, &h[3]);
+    run_ms(&w, 20);
+    if (!freed) {
+        ck_assert_int_eq(CALL(evzk_session_close(w.s)), EVZK_OK);
+        volunteer_fails(w.s, "/a", NULL, on_election, EVZK_ERR_CLOSED);
+        observe_fails(w.s, "/a", on_observer, EVZK_ERR_CLOSED);
+    } else {
+        DO(evzk_session_free(w.s));
+        w.s = NULL;
+    }
+    run_out(&w);
+    for (int i = 0; i < 2; i++)
+        expect(&h[i], EVZK_ELECTION_FAILED, EVZK_ERR_CLOSED);
+    for (int i = 2; i < 4; i++)
+        expect_end(&h[i], EVZK_ERR_CLOSED);
+    expect_not_elected(e);
+    cannot_acknowledge(e);
+    ck_assert_int_eq(CALL(evzk_election_resign(e)), EVZK_ERR_STATE);
+    DO(evzk_election_free(e));
+    DO(evzk_observer_free(o));
+    tear_down(&w);
+}
+
+START_TEST(test_election_closed)
+{
+    elections_end(false);
+    elections_end(true);
+}
+END_TEST
+
+/* The life of shards without a server. */
+
+static void expect_no_shards(evzk_shards *a)
+{
+    evzk_shards_member m;
+    evzk_shards_stats st;
+
+    for (uint32_t i = 0; i < 8; i++) {
+        ck_assert(!evzk_shards_elected(a, i));
+        ck_assert(!evzk_shards_leading(a, i));
+        ck_assert_uint_eq(evzk_shards_epoch(a, i), 0);
+        ck_assert(!evzk_shards_leader(a, i, &m));
+        ck_assert(!evzk_shards_member_at(a, i, &m));
+        ck_assert_int_eq(CALL(evzk_shards_acknowledge(a, i, "x", 1)),
+                         i < 7 ? EVZK_ERR_STATE : EVZK_ERR_INVAL);
+    }
+    evzk_shards_get_stats(a, &st);
+    ck_assert_uint_eq(st.plan + st.moves, 0);
+    ck_assert_uint_eq(st.members + st.planned + st.elected + st.leading, 0);
+    ck_assert_uint_eq(st.nobodys, 0);
+    ck_assert(!st.planner);
+}
+
+/* Drained at once, later, with a time, and freed inside. */
+START_TEST(test_shards_drain)
+{
+    struct heard h[3] = {{0}, {0}, {.free_it = true}};
+    evzk_shards *a[3];
+    struct world w;
+
+    set_up(&w);
+    for (int i = 0; i < 3; i++) {
+        a[i] = join(&w, &h[i]);
+        expect_no_shards(a[i]);
+        if (i == 1)
+            run_ms(&w, 20);
+        ck_assert_int_eq(CALL(evzk_shards_drain(a[i], i ? 60000 : 0)), EVZK_OK);
+        ck_assert_int_eq(CALL(evzk_shards_drain(a[i], 0)), EVZK_ERR_STATE);
+        expect_no_shards(a[i]);
+    }
+    run_until(&w, &w.ended, 3);
+    for (int i = 0; i < 3; i++)
+        expect(&h[i], EVZK_SHARDS_DRAINED, EVZK_OK);
+    for (int i = 0; i < 2; i++) {
+        expect_no_shards(a[i]);
+        ck_assert_int_eq(CALL(evzk_shards_drain(a[i], 0)), EVZK_ERR_STATE);
+        DO(evzk_shards_free(a[i]));
+    }
+    tear_down(&w);
+}
+END_TEST
+
+/* Freed at once, later, and after the call to drain: not a word. */
+START_TEST(test_shards_free)
+{
+    struct heard h = {0};
+    evzk_shards *a[2];
+    struct world w;
+
+    set_up(&w);
+    DO(evzk_shards_free(join(&w, &h)));
+    for (int i = 0; i < 2; i++)
+        a[i] = join(&w, &h);
+    run_ms(&w, 20);
+    DO(evzk_shards_free(a[0]));
+    ck_assert_int_eq(CALL(evzk_shards_drain(a[1], 10)), EVZK_OK);
+    DO(evzk_shards_free(a[1]));
+    run_ms(&w, 40);
+    ck_assert_int_eq(h.events, 0);
+    tear_down(&w);
+}
+END_TEST
+
+/* Closed (0), or the session is freed (1), there by one of them (2). */
+static void shards_end(int how)
+{
+    struct heard h[3] = {{0}, {.free_it = true}, {.free_it = true}};
+    struct world w;
+    evzk_shards *a;
+
+    set_up(&w);
+    a = join(&w, &h[0]);
+    join(&w, &h[1]);
+    if (how == 2)
+        h[2].close = w.s;
+    if (how == 2)
+        ck_assert_int_eq(CALL(evzk_shards_drain(join(&w, &h[2]), 0)), EVZK_OK);
+    run_ms(&w, 20);
+    if (how == 0)
+        ck_assert_int_eq(CALL(evzk_session_close(w.s)), EVZK_OK);
+    if (how == 0)
+        join_fails(w.s, "/a", &all_shards_options, on_shards, EVZK_ERR_CLOSED);
+    if (how == 1)
+        DO(evzk_session_free(w.s));
+    if (how > 0)
+        w.s = NULL;
+    run_out(&w);
+    for (int i = 0; i < 2; i++)
+        expect(&h[i], EVZK_SHARDS_FAILED, EVZK_ERR_CLOSED);
+    expect_no_shards(a);
+    ck_assert_int_eq(CALL(evzk_shards_drain(a, 0)), EVZK_ERR_STATE);
+    DO(evzk_shards_free(a));
+    tear_down(&w);
+}
+
+START_TEST(test_shards_closed)
+{
+    for (int how = 0; how < 3; how++)
+        shards_end(how);
+}
+END_TEST
+
 /* Closing. */
 
 START_TEST(test_close)
@@ -1421,6 +2064,9 @@ struct parent {
     evzk_lock *l[2];
     evzk_lock_query *q;
     evzk_lock_revoke *r;
+    evzk_election *e;
+    evzk_observer *o;
+    evzk_shards *a;
 };
 
 static void set_up_parent(struct parent *p)
@@ -1435,6 +2081,9 @@ static void set_up_parent(struct parent *p)
         CALL(evzk_lock_query_start(p->w.s, "/a", on_query, &p->h[0], &p->q)),
         EVZK_OK);
     p->r = start_revoke(&p->w, &all_revoke_options, &p->h[0]);
+    p->e = volunteer(&p->w, &all_election_options, &p->h[0]);
+    p->o = observe(&p->w, &p->h[0]);
+    p->a = join(&p->w, &p->h[0]);
     run_until(&p->w, &p->w.session.events, 1);
     expect(&p->w.session, EVZK_SESSION_CONNECTED, EVZK_OK);
     ck_assert(evzk_session_connected(p->w.s));
@@ -1448,6 +2097,9 @@ static void close_parent(struct parent *p)
     DO(evzk_lock_free(p->l[1]));
     DO(evzk_lock_query_free(p->q));
     DO(evzk_lock_revoke_free(p->r));
+    DO(evzk_election_free(p->e));
+    DO(evzk_observer_free(p->o));
+    DO(evzk_shards_free(p->a));
     stop_server(&p->sv);
     tear_down(&p->w);
 }
@@ -1485,6 +2137,9 @@ static bool session_calls(struct parent *p)
     evzk_lock *l = NULL;
     evzk_lock_query *q = NULL;
     evzk_lock_revoke *r = NULL;
+    evzk_election *e = NULL;
+    evzk_observer *o = NULL;
+    evzk_shards *a = NULL;
     evzk_session *s = p->w.s;
     bool ok = SAY(evzk_session_close(s) == EVZK_ERR_FORKED);
 
@@ -1495,7 +2150,13 @@ static bool session_calls(struct parent *p)
               EVZK_ERR_FORKED);
     ok &= SAY(evzk_lock_revoke_start(s, "/a", NULL, on_revoke, NULL, &r) ==
               EVZK_ERR_FORKED);
-    ok &= SAY(!l && !q && !r);
+    ok &= SAY(evzk_election_volunteer(s, "/a", NULL, on_election, NULL, &e) ==
+              EVZK_ERR_FORKED);
+    ok &= SAY(evzk_election_observe(s, "/a", on_observer, NULL, &o) ==
+              EVZK_ERR_FORKED);
+    ok &= SAY(evzk_shards_join(s, "/a", &all_shards_options, NULL, on_shards,
+                               NULL, &a) == EVZK_ERR_FORKED);
+    ok &= SAY(!l && !q && !r && !e && !o && !a);
     return ok && SAY(evzk_session_lease_ms(s) == 0);
 }
 
@@ -1536,6 +2197,12 @@ static bool lock_calls(struct parent *p)
         ok &= SAY(!evzk_lock_held(p->l[i]));
     }
     ok &= SAY(evzk_lock_revoke_cancel(p->r) == EVZK_ERR_FORKED);
+    ok &= SAY(evzk_election_acknowledge(p->e, "x", 1) == EVZK_ERR_FORKED);
+    ok &= SAY(evzk_election_resign(p->e) == EVZK_ERR_FORKED);
+    ok &= SAY(!evzk_election_elected(p->e) && !evzk_election_leading(p->e));
+    ok &= SAY(evzk_shards_drain(p->a, 0) == EVZK_ERR_FORKED);
+    ok &= SAY(evzk_shards_acknowledge(p->a, 0, "x", 1) == EVZK_ERR_FORKED);
+    ok &= SAY(!evzk_shards_elected(p->a, 0) && !evzk_shards_leading(p->a, 0));
     return ok;
 }
 
@@ -1557,6 +2224,9 @@ static bool free_all(struct parent *p)
     evzk_lock_free(p->l[1]);
     evzk_lock_query_free(p->q);
     evzk_lock_revoke_free(p->r);
+    evzk_election_free(p->e);
+    evzk_observer_free(p->o);
+    evzk_shards_free(p->a);
     if (live > 1)
         printf("%ld blocks are left\n", live);
     return SAY(live <= 1);
@@ -1567,6 +2237,9 @@ static bool free_locks_first(struct parent *p)
     evzk_lock_free(p->l[0]);
     evzk_lock_query_free(p->q);
     evzk_lock_revoke_free(p->r);
+    evzk_election_free(p->e);
+    evzk_observer_free(p->o);
+    evzk_shards_free(p->a);
     evzk_lock_free(p->l[1]);
     evzk_session_free(p->w.s);
     if (live > 1)
@@ -1592,6 +2265,9 @@ static bool free_quietly(struct parent *p)
     evzk_lock_free(p->l[1]);
     evzk_lock_query_free(p->q);
     evzk_lock_revoke_free(p->r);
+    evzk_election_free(p->e);
+    evzk_observer_free(p->o);
+    evzk_shards_free(p->a);
     return true;
 }
 
@@ -1675,13 +2351,18 @@ END_TEST
 UNIT_MAIN("args", test_open_args, test_open_options, test_open_defaults,
           test_acls, test_lock_args, test_lock_options, test_lock_modes,
           test_lock_null, test_session_null, test_auth_args, test_query_args,
-          test_revoke_args, test_revoke_options, test_session_figures,
-          test_no_memory_open, test_no_memory_lock, test_no_memory_query,
-          test_no_memory_revoke, test_no_memory_auth, test_ends_without_memory,
+          test_revoke_args, test_revoke_options, test_election_args,
+          test_election_options, test_observe_args, test_election_null,
+          test_shards_args, test_shards_options, test_shards_null,
+          test_session_figures, test_no_memory_open, test_no_memory_lock,
+          test_no_memory_query, test_no_memory_revoke, test_no_memory_election,
+          test_no_memory_shards, test_no_memory_auth, test_ends_without_memory,
           test_no_memory_in_loop, test_cancel, test_timeout,
           test_timeout_in_busy_loop, test_timeout_freed_inside,
           test_timeout_and_cancel, test_free, test_free_inside,
-          test_free_after_session, test_free_all_inside, test_close,
+          test_free_after_session, test_free_all_inside, test_election_resigns,
+          test_election_timeout, test_election_free, test_election_closed,
+          test_shards_drain, test_shards_free, test_shards_closed, test_close,
           test_close_freed_inside, test_cancel_then_close, test_revoke_cancel,
           test_revoke_timeout, test_revoke_free, test_revoke_closed,
           test_query_freed, test_open_and_free, test_fork_session_calls,

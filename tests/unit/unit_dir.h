@@ -21,7 +21,7 @@ static inline void unit_open(evzk_session *s)
     RB_INIT(&s->dirs);
     TAILQ_INIT(&s->idle);
     LIST_INIT(&s->tidies);
-    LIST_INIT(&s->onlookers);
+    RB_INIT(&s->onlookers);
     TAILQ_INIT(&s->running);
     TAILQ_INIT(&s->later);
 }

@@ -1,0 +1,173 @@
+/*
+ * GET /shard/<key or number>: the answer of the shard, if it is led here; else
+ * where it is led by the plan; else that nobody leads it now, and to ask again.
+ *
+ * How it can fail.  What others said of themselves may be anything: it goes
+ * into a Location only if it looks like an address.  The one the plan names may
+ * not lead yet, or not any more: it says so, 503, instead of sending on, so
+ * nobody is sent round in circles.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <event2/buffer.h>
+#include <json-c/json.h>
+
+#include "server.h"
+
+#define PREFIX "/shard/"
+
+/* FNV-1a.  Any hash will do that all servers share. */
+static uint32_t hash(const char *key)
+{
+    uint32_t h = 2166136261u;
+
+    for (; *key; key++)
+        h = (h ^ (unsigned char)*key) * 16777619u;
+    return h;
+}
+
+/* A number is a shard, anything else is a key, which belongs to one. */
+static bool shard_of(const char *key, uint32_t count, uint32_t *out)
+{
+    char *rest;
+    unsigned long n;
+
+    if (!*key)
+        return false;
+    if (key[strspn(key, "0123456789")]) {
+        *out = hash(key) % count;
+        return true;
+    }
+    errno = 0;
+    n = strtoul(key, &rest, 10);
+    *out = (uint32_t)n;
+    return !errno && n < count;
+}
+
+/* An address, and behind a space a name: what join() in lead.c has said. */
+void place_of(const evzk_shards_member *m, struct place *out)
+{
+    static const char good[] = "abcdefghijklmnopqrstuvwxyz"
+                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.:[]-_";
+    const char *data = m->data, *space;
+    size_t n = m->data_len, rest;
+
+    memset(out, 0, sizeof *out);
+    space = n ? memchr(data, ' ', n) : NULL;
+    if (space)
+        n = (size_t)(space - data);
+    if (n < sizeof out->address)
+        memcpy(out->address, data, n);
+    if (out->address[strspn(out->address, good)])
+        out->address[0] = '\0';
+    rest = space ? m->data_len - n - 1 : 0;
+    if (rest && rest < sizeof out->name)
+        memcpy(out->name, space + 1, rest);
+}
+
+static struct json_object *facts(const struct server *s, uint32_t shard)
+{
+    struct json_object *o = json_object_new_object();
+
+    json_object_object_add(o, "shard", json_object_new_int64(shard));
+    json_object_object_add(o, "leader", json_object_new_string(s->address));
+    json_object_object_add(
+        o, "epoch",
+        json_object_new_int64((int64_t)evzk_shards_epoch(s->shards, shard)));
+    json_object_object_add(
+        o, "lease_ms",
+        json_object_new_int64(evzk_session_lease_ms(s->session)));
+    return o;
+}
+
+static void say(struct evhttp_request *req, int code, struct json_object *o)
+{
+    struct evbuffer *body = evbuffer_new();
+
+    if (body)
+        evbuffer_add_printf(
+            body, "%s\n",
+            json_object_to_json_string_ext(
+                o, JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE));
+    json_object_put(o);
+    send_text(req, code, "application/json", body);
+}
+
+static void say_error(struct evhttp_request *req, int code, const char *why)
+{
+    struct json_object *o = json_object_new_object();
+
+    json_object_object_add(o, "error", json_object_new_string(why));
+    say(req, code, o);
+}
+
+/* The same request, there. */
+static void send_away(struct evhttp_request *req, const char *address)
+{
+    struct evbuffer *url = evbuffer_new();
+
+    if (url) {
+        evbuffer_add_printf(url, "http://%s%s", address,
+                            evhttp_request_get_uri(req));
+        evbuffer_add(url, "", 1);
+        evhttp_add_header(evhttp_request_get_output_headers(req), "Location",
+                          (const char *)evbuffer_pullup(url, -1));
+        evbuffer_free(url);
+    }
+    say_error(req, 307, "led elsewhere: see Location");
+}
+
+static void send_to_leader(struct evhttp_request *req, struct server *s,
+                           uint32_t shard)
+{
+    evzk_shards_member m;
+    struct place there = {0};
+
+    if (evzk_shards_leader(s->shards, shard, &m) && !m.self)
+        place_of(&m, &there);
+    if (there.address[0]) {
+        s->answers.elsewhere++;
+        send_away(req, there.address);
+        return;
+    }
+    s->answers.nobody++;
+    evhttp_add_header(evhttp_request_get_output_headers(req), "Retry-After",
+                      "1");
+    say_error(req, 503, "nobody leads this shard now");
+}
+
+/* Looked at last of all: what is said of a shard holds while it is led, and
+ * there is nothing between the look and the answer.  What is written to
+ * somewhere else should carry the epoch, for the other side to check. */
+static void answer(struct evhttp_request *req, struct server *s, uint32_t shard)
+{
+    if (!evzk_shards_leading(s->shards, shard)) {
+        send_to_leader(req, s, shard);
+        return;
+    }
+    s->answers.led++;
+    say(req, HTTP_OK, facts(s, shard));
+}
+
+void answer_shard(struct evhttp_request *req, void *arg)
+{
+    const char *path = evhttp_uri_get_path(evhttp_request_get_evhttp_uri(req));
+    struct server *s = arg;
+    char *key = NULL;
+    uint32_t shard;
+
+    if (path && strncmp(path, PREFIX, strlen(PREFIX)) == 0)
+        key = evhttp_uridecode(path + strlen(PREFIX), 0, NULL);
+    if (key && shard_of(key, s->opt.count, &shard)) {
+        answer(req, s, shard);
+    } else {
+        s->answers.wrong++;
+        say_error(req, HTTP_NOTFOUND,
+                  "there is /shard/<key or number>, /status, /status.json "
+                  "and /metrics");
+    }
+    free(key);
+}

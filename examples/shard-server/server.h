@@ -1,0 +1,84 @@
+/*
+ * What the parts of the example server share.
+ *
+ *   main.c         the command line, the HTTP server, the signals
+ *   lead.c         all that it does with evzk: the part to copy from
+ *   answer.c       GET /shard/<key or number>
+ *   status.c       GET /status.json, and what the page shows, too
+ *   page.c         GET /status: the page (page.css, page.js are put into it)
+ *   metrics.c      GET /metrics
+ *
+ * One thread, one event_base: the HTTP server, the session and the shards.
+ */
+#ifndef SHARD_SERVER_H
+#define SHARD_SERVER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <event2/event.h>
+#include <event2/http.h>
+#include <evzk/evzk.h>
+
+struct options {
+    const char *servers, *path, *host, *name;
+    uint16_t port;
+    uint32_t count, weight, most;
+};
+
+/* What became of the requests for a shard. */
+struct answers {
+    uint64_t led, elsewhere, nobody, wrong;
+};
+
+struct server {
+    struct options opt;
+    struct event_base *base;
+    struct evhttp *http;
+    struct event *stop[2], *hurry; /* SIGTERM and SIGINT; too late. */
+    evzk_session *session;
+    evzk_shards *shards; /* NULL when it is over. */
+    char address[300];   /* "host:port", as the others are told. */
+    bool draining;
+    bool closing;
+    int status; /* To exit with. */
+    struct answers answers;
+};
+
+/* lead.c */
+int lead_begin(struct server *s);
+void lead_drain(struct server *s); /* The second time it is in a hurry. */
+void lead_end(struct server *s);
+
+/* Who is to lead a shard, or a member: what it said when it joined. */
+struct place {
+    char address[300]; /* Empty when it said nothing of use. */
+    char name[300];
+};
+
+void place_of(const evzk_shards_member *m, struct place *out);
+
+/* What each of them answers with. */
+void answer_shard(struct evhttp_request *req, void *server);
+void answer_json(struct evhttp_request *req, void *server);
+void answer_page(struct evhttp_request *req, void *server);
+void answer_metrics(struct evhttp_request *req, void *server);
+
+/* Sends @body, which it frees, as what it is. */
+void send_text(struct evhttp_request *req, int code, const char *type,
+               struct evbuffer *body);
+
+/* The plan's members, as they are until the next turn of the loop. */
+struct roster {
+    uint32_t n;
+    evzk_shards_member *m;
+    uint32_t last; /* Who was found last. */
+};
+
+bool roster_take(const struct server *s, struct roster *out);
+void roster_free(struct roster *r);
+
+/* Which of them is to lead a shard; -1: nobody. */
+int roster_leader(struct roster *r, const struct server *s, uint32_t shard);
+
+#endif

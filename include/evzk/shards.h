@@ -1,0 +1,159 @@
+/**
+ * @file evzk/shards.h
+ * Many elections as one object: of N shards each is led by at most one process,
+ * and all of them are spread over the processes that have joined, as evenly as
+ * their weights allow, with as few moves as that takes.
+ *
+ * Each shard is an election of its own (evzk/election.h): what is promised
+ * there of who leads, the lease and the epoch holds for every shard.  Who is to
+ * lead which is written down in a plan, by the first of the members; it only
+ * says who stands where.
+ *
+ * Threading: call everything here, and expect every callback, on the thread
+ * that runs the session's event_base.  Nothing here blocks.
+ */
+#ifndef EVZK_SHARDS_H
+#define EVZK_SHARDS_H
+
+#include <evzk/election.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct evzk_shards evzk_shards; /**< One who has joined. Opaque. */
+
+#define EVZK_SHARDS_MAX 65536     /**< Most shards of one object. */
+#define EVZK_SHARDS_DATA_MAX 1024 /**< Most bytes that a member says. */
+
+/**
+ * Hears what becomes of one shard: ELECTED, LEADING, SUSPENDED, RESUMED;
+ * RESIGNED when it goes to another (it is no longer led from then on), LOST
+ * with an rc when it was lost, FAILED with an rc when it can not be stood for
+ * until the next plan.  After RESIGNED, LOST and FAILED it may come again.
+ * Always called from the loop; every function of the library may be called from
+ * it, evzk_shards_free() included.
+ */
+typedef void evzk_shard_cb(evzk_shards *shards, uint32_t shard,
+                           evzk_election_event event, int rc, void *arg);
+
+/** What the object's callback reports. DRAINED and FAILED are final. */
+typedef enum evzk_shards_event {
+    /** There is a new plan: members have come or gone. */
+    EVZK_SHARDS_PLANNED = 1,
+    /** All that the plan gives us is led by us, and nothing else. */
+    EVZK_SHARDS_BALANCED,
+    /** Final. All was handed over, or given up, and proved gone. */
+    EVZK_SHARDS_DRAINED,
+    /** Final. rc says why: EVZK_ERR_INVAL when the others have another number
+     * of shards, or an error of evzk_lock_acquire().  What is led is given up.
+     */
+    EVZK_SHARDS_FAILED
+} evzk_shards_event;
+
+/** Always called from the loop, as evzk_shard_cb is. */
+typedef void evzk_shards_cb(evzk_shards *shards, evzk_shards_event event,
+                            int rc, void *arg);
+
+/** Zero-initialize, then set what you need. Everything is copied. */
+typedef struct evzk_shards_options {
+    uint32_t count; /**< Of shards, 1 to EVZK_SHARDS_MAX; the same for all. */
+    /** The share of this process, beside the others' weights; 0 is 1. */
+    uint32_t weight;
+    uint32_t most; /**< Lead no more than so many; 0: any number. */
+    /** Leads nothing: sees who does. */
+    bool observer;
+    /** Wait for evzk_shards_acknowledge() after each ELECTED.  Without it the
+     * member's data is acknowledged with at once. */
+    bool acknowledge;
+    /** What others are told of this process: an address, say.  At most
+     * EVZK_SHARDS_DATA_MAX bytes. */
+    const void *data;
+    size_t data_len;
+    void *reserved[4]; /**< NULL. */
+} evzk_shards_options;
+
+/**
+ * Joins those that share the shards at @p path, and returns at once.
+ *
+ * @param s    Borrowed; closing it ends this with EVZK_ERR_CLOSED.
+ * @param path Absolute path of the directory in which all of this is. Copied.
+ * @param opt  Copied, with all it points to.
+ * @param shard Hears of each shard; NULL: nobody does.
+ * @param cb   Hears of all of them.
+ * @param arg  Borrowed; handed back to both untouched.
+ * @param out  Set on success: owned by the caller, evzk_shards_free().
+ *
+ * @retval EVZK_OK  @p cb will be called.
+ * @retval EVZK_ERR_INVAL, EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED.
+ */
+EVZK_API int evzk_shards_join(evzk_session *s, const char *path,
+                              const evzk_shards_options *opt,
+                              evzk_shard_cb *shard, evzk_shards_cb *cb,
+                              void *arg, evzk_shards **out);
+
+/** As evzk_election_acknowledge(), for one shard. */
+EVZK_API int evzk_shards_acknowledge(evzk_shards *shards, uint32_t shard,
+                                     const void *data, size_t len);
+
+/**
+ * Leaves the others in peace: is planned for no more, hands over each shard as
+ * soon as another stands ready to take it, and then ends in DRAINED.  What
+ * nobody takes within @p timeout_ms (0: for ever) is given up.
+ *
+ * @retval EVZK_OK        DRAINED will come.
+ * @retval EVZK_ERR_STATE Asked before, or ended.
+ * @retval EVZK_ERR_INVAL, EVZK_ERR_NOMEM, EVZK_ERR_FORKED.
+ */
+EVZK_API int evzk_shards_drain(evzk_shards *shards, uint32_t timeout_ms);
+
+/**
+ * Ends ownership, in any state; NULL is a no-op.  No callback follows.  All
+ * that is led is given up, in the background.
+ */
+EVZK_API void evzk_shards_free(evzk_shards *shards);
+
+/** As evzk_election_leading(), _elected(), _epoch(), for one shard. */
+EVZK_API bool evzk_shards_leading(const evzk_shards *shards, uint32_t shard);
+EVZK_API bool evzk_shards_elected(const evzk_shards *shards, uint32_t shard);
+EVZK_API uint64_t evzk_shards_epoch(const evzk_shards *shards, uint32_t shard);
+
+/** One that has joined, as the plan knows it. */
+typedef struct evzk_shards_member {
+    const char *node; /**< Name of its znode. */
+    uint32_t planned; /**< So many shards are to be its. */
+    bool self;
+    const void *data; /**< What it says of itself. */
+    size_t data_len;
+} evzk_shards_member;
+
+/** Who is to lead a shard by the plan: where to go with what is not ours.  What
+ * is filled in is borrowed until the next callback.  False: nobody, or there is
+ * no plan yet. */
+EVZK_API bool evzk_shards_leader(const evzk_shards *shards, uint32_t shard,
+                                 evzk_shards_member *out);
+
+/** The plan's members, one after another: false when @p i is none. */
+EVZK_API bool evzk_shards_member_at(const evzk_shards *shards, uint32_t i,
+                                    evzk_shards_member *out);
+
+/** Figures of one object; counters run from the join. */
+typedef struct evzk_shards_stats {
+    uint64_t plan;    /**< The plan's number; 0: none yet. */
+    uint32_t members; /**< In it. */
+    uint32_t planned; /**< Of the shards, these are to be ours. */
+    uint32_t elected; /**< And these we lead, or are about to. */
+    uint32_t leading; /**< These we lead. */
+    uint32_t nobodys; /**< These are to be nobody's: all have their most. */
+    uint64_t moves;   /**< Shards that plans gave to another, all told. */
+    bool planner;     /**< We make the plans. */
+} evzk_shards_stats;
+
+EVZK_API void evzk_shards_get_stats(const evzk_shards *shards,
+                                    evzk_shards_stats *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

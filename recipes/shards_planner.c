@@ -1,0 +1,355 @@
+/* Makes the plan of who leads which shard.
+ *
+ *   LISTING --> READING --> WRITING --> WATCHING      (to the end: ENDED)
+ *      ^           |           |            |
+ *      `-----------+-----------+------------'
+ *
+ * The members are listed, with a watch on who comes and goes; what they say is
+ * read, and the plan that is there; and, if that is for others, the next one is
+ * written, in the version after the one that was read.  Only the first of the
+ * members does this, so one change of them wakes one.
+ *
+ * How it can fail.  Another may have become the first meanwhile, and have
+ * written: then it looks again.  Whatever a plan says, a shard is led only by
+ * who is first in its own election.  A write of unknown outcome is looked at.
+ */
+#include "recipes/shards_planner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/mem.h"
+#include "recipes/kinds.h"
+#include "recipes/lock_own.h"
+#include "recipes/shards_own.h"
+#include "recipes/shards_plan.h"
+
+struct evzk__planner {
+    struct evzk__machine m;
+    uint32_t n_shards;
+    char **names; /* Owned, and what is in it: of the members, and the plan. */
+    void **texts; /* The same: what the members say. */
+    struct evzk__member *member; /* Owned array. */
+    uint32_t n;                  /* Of members. */
+    /* What was read; what is to be written; what was known or written last, in
+     * case somebody deletes it. */
+    struct evzk__plan prev, next, last;
+    char *text; /* Owned: the next one's, and how long it is. */
+    size_t len;
+    struct evzk__set set;
+    bool there, cut; /* A plan is; a read was lost. */
+    int failed;
+    evzk__planner_cb *cb;
+    void *arg;
+};
+
+enum { LISTING, READING, WRITING, WATCHING, ENDED, STATES };
+
+static struct evzk__planner *planner_of(struct evzk__machine *m)
+{
+    return evzk__container_of(m, struct evzk__planner, m);
+}
+
+static void clear(struct evzk__planner *p)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        evzk__free(p->names[i]);
+        evzk__free(p->texts[i]);
+    }
+    evzk__free(p->names);
+    evzk__free(p->texts);
+    evzk__free(p->member);
+    evzk__free(p->text);
+    evzk__plan_free(&p->prev);
+    evzk__plan_free(&p->next);
+    p->names = NULL;
+    p->texts = NULL;
+    p->member = NULL;
+    p->text = NULL;
+    p->n = 0;
+    p->there = p->cut = false;
+    p->failed = EVZK_OK;
+}
+
+static void list(struct evzk__machine *m)
+{
+    clear(planner_of(m));
+    evzk__roster(m, EVZK__SHARDS_MEMBERS);
+}
+
+static int in_order(const void *pa, const void *pb)
+{
+    const char *a = *(char *const *)pa, *b = *(char *const *)pb;
+    struct evzk__contender ca = {0}, cb = {0};
+
+    evzk__contender_parse(strrchr(a, '/') + 1, evzk__lock_marks, &ca);
+    evzk__contender_parse(strrchr(b, '/') + 1, evzk__lock_marks, &cb);
+    return evzk__contender_before(&ca, &cb) ? -1 : 1;
+}
+
+static int copy_names(struct evzk__planner *p, const struct evzk__names *names)
+{
+    struct evzk__contender c;
+
+    p->names = evzk__zalloc((names->n + 1) * sizeof *p->names);
+    p->texts = evzk__zalloc((names->n + 1) * sizeof *p->texts);
+    p->member = evzk__zalloc((names->n + 1) * sizeof *p->member);
+    if (!p->names || !p->texts || !p->member)
+        return EVZK_ERR_NOMEM;
+    for (size_t i = 0; i < names->n; i++) {
+        if (!evzk__contender_parse(names->v[i], evzk__lock_marks, &c))
+            continue;
+        p->names[p->n] = evzk__concat(EVZK__SHARDS_MEMBERS "/", names->v[i]);
+        if (!p->names[p->n])
+            return EVZK_ERR_NOMEM;
+        p->n++;
+    }
+    if (p->n > 1)
+        qsort(p->names, p->n, sizeof *p->names, in_order);
+    while (p->n > EVZK__PLAN_MEMBERS) /* Those who came last wait. */
+        evzk__free(p->names[--p->n]);
+    return EVZK_OK;
+}
+
+static int begin_anew(struct evzk__planner *p)
+{
+    evzk__requests_pause(p->m.s);
+    return evzk__machine_move(&p->m, LISTING);
+}
+
+static int listed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk__planner *p = planner_of(m);
+
+    if (e->reply->first_rc != EVZK_OK)
+        return e->reply->first_rc;
+    if (e->reply->rc == EVZK_ERR_NONODE) /* We are not there ourselves. */
+        return begin_anew(p);
+    if (e->reply->rc != EVZK_OK)
+        return e->reply->rc;
+    if (copy_names(p, &e->reply->res->names) != EVZK_OK)
+        return begin_anew(p);
+    return evzk__machine_move(m, READING);
+}
+
+/* The plan last. */
+static void read_all(struct evzk__machine *m)
+{
+    static char plan[] = EVZK__SHARDS_PLAN;
+    struct evzk__planner *p = planner_of(m);
+
+    p->names[p->n] = plan;
+    evzk__gets(m, p->names, p->n + 1);
+}
+
+static int note_member(struct evzk__planner *p, uint32_t i,
+                       const struct evzk__result *res)
+{
+    struct evzk__member *to = &p->member[i];
+    uint64_t ready;
+
+    p->texts[i] = evzk__memdup(res->data, res->len);
+    if (!p->texts[i])
+        return EVZK_ERR_NOMEM;
+    if (evzk__member_parse(to, &ready, p->texts[i], res->len))
+        to->name = strrchr(p->names[i], '/') + 1;
+    return EVZK_OK;
+}
+
+static int note_plan(struct evzk__planner *p, const struct evzk__result *res)
+{
+    int rc = evzk__plan_parse(&p->prev, res->data, res->len);
+
+    p->there = true;
+    p->set.version = res->stat.version;
+    return rc == EVZK_ERR_INVAL ? EVZK_OK : rc; /* It is nobody's plan. */
+}
+
+static void note(struct evzk__planner *p, const struct evzk__reply *reply)
+{
+    int rc = reply->rc;
+
+    if (rc == EVZK_OK)
+        rc = reply->part < p->n ? note_member(p, reply->part, reply->res)
+                                : note_plan(p, reply->res);
+    if (rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_NOMEM)
+        p->cut = true;
+    else if (rc != EVZK_OK && rc != EVZK_ERR_NONODE)
+        p->failed = rc;
+}
+
+/* Those that have gone meanwhile, or say nothing that is a member's. */
+static uint32_t pack(struct evzk__planner *p)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < p->n; i++) {
+        if (p->member[i].name)
+            p->member[kept++] = p->member[i];
+    }
+    return kept;
+}
+
+static int make_plan(struct evzk__planner *p)
+{
+    uint32_t n = pack(p);
+    const struct evzk__plan *prev = p->prev.version ? &p->prev : &p->last;
+
+    /* For nobody there is none: who still leads goes on. */
+    if (n == 0 || evzk__plan_is_for(&p->prev, p->member, n, p->n_shards))
+        return evzk__machine_move(&p->m, WATCHING);
+    if (evzk__plan_next(&p->next, prev, p->member, n, p->n_shards) != EVZK_OK)
+        return begin_anew(p);
+    p->text = evzk__plan_print(&p->next, &p->len);
+    return p->text ? evzk__machine_move(&p->m, WRITING) : begin_anew(p);
+}
+
+static int have_read(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk__planner *p = planner_of(m);
+
+    note(p, e->reply);
+    if (!e->reply->last)
+        return EVZK_OK;
+    if (p->failed)
+        return p->failed;
+    return p->cut ? begin_anew(p) : make_plan(p);
+}
+
+static void write_plan(struct evzk__machine *m)
+{
+    static char plan[] = EVZK__SHARDS_PLAN;
+    struct evzk__planner *p = planner_of(m);
+    struct evzk__create_args args = {.name = plan,
+                                     .data = p->text,
+                                     .len = (uint32_t)p->len,
+                                     .acl = m->s->acl.v,
+                                     .acl_count = m->s->acl.n};
+
+    p->set.name = plan;
+    p->set.data = p->text;
+    p->set.len = (uint32_t)p->len;
+    if (p->there)
+        evzk__sets(m, &p->set, 1);
+    else
+        evzk__put(m, &args);
+}
+
+/* Another was faster, or nobody knows. */
+static int written(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk__planner *p = planner_of(m);
+
+    switch (e->reply->rc) {
+    case EVZK_OK:
+        evzk__plan_free(&p->last);
+        p->last = p->next;
+        p->next = (struct evzk__plan){0};
+        return evzk__machine_move(m, WATCHING);
+    case EVZK_ERR_BADVERSION:
+    case EVZK_ERR_NODEEXISTS:
+    case EVZK_ERR_NONODE:
+    case EVZK_ERR_CONNLOSS:
+    case EVZK_ERR_NOMEM:
+        return begin_anew(p);
+    default:
+        return e->reply->rc;
+    }
+}
+
+static void wait_for(struct evzk__machine *m)
+{
+    if (!m->pred_watch.listed &&
+        !(m->pending & ((EVZK__P_DELETED | EVZK__P_CHANGED) << EVZK__PRED)))
+        evzk__machine_move(m, LISTING);
+}
+
+static int watched(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__machine_move(m, LISTING);
+}
+
+static void end(struct evzk__machine *m)
+{
+    struct evzk__planner *p = planner_of(m);
+
+    if (p->cb)
+        p->cb(p->arg, m->rc);
+}
+
+static void destroy(struct evzk__machine *m)
+{
+    clear(planner_of(m));
+    evzk__plan_free(&planner_of(m)->last);
+    evzk__free(planner_of(m));
+}
+
+/* clang-format off */
+#define S(state, enter, react, on_stop, on_expiry, flags, next) \
+    [state] = { #state, enter, react, on_stop, on_expiry, flags, next }
+#define TO EVZK__TO
+static const struct evzk__row rows[STATES] = {
+/* state      enter       react      on stop     on expiry   flags                      may move to */
+S(LISTING,    list,       listed,    ENDED,      LISTING,    EVZK__RETRY|EVZK__FRESH,   TO(LISTING)|TO(READING)|TO(ENDED)),
+S(READING,    read_all,   have_read, ENDED,      LISTING,    0,                         TO(LISTING)|TO(WRITING)|TO(WATCHING)|TO(ENDED)),
+S(WRITING,    write_plan, written,   ENDED,      LISTING,    0,                         TO(LISTING)|TO(WATCHING)|TO(ENDED)),
+S(WATCHING,   wait_for,   watched,   ENDED,      LISTING,    EVZK__RETRY|EVZK__WATCHES, TO(LISTING)|TO(ENDED)),
+S(ENDED,      end,        NULL,      EVZK__STAY, EVZK__STAY, EVZK__FINAL,               0),
+};
+/* clang-format on */
+
+const struct evzk__kind evzk__planner_kind = {.name = "shards-planner",
+                                              .rows = rows,
+                                              .n_rows = STATES,
+                                              .destroy = destroy};
+
+/* As it would be read. */
+static int copy_plan(struct evzk__plan *to, const struct evzk__plan *from)
+{
+    size_t len;
+    char *text;
+    int rc;
+
+    if (from->version == 0)
+        return EVZK_OK;
+    text = evzk__plan_print(from, &len);
+    if (!text)
+        return EVZK_ERR_NOMEM;
+    rc = evzk__plan_parse(to, text, len);
+    evzk__free(text);
+    return rc;
+}
+
+int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
+                        const struct evzk__plan *known, evzk__planner_cb *cb,
+                        void *arg, struct evzk__planner **out)
+{
+    struct evzk__planner *p = evzk__zalloc(sizeof *p);
+    int rc;
+
+    if (!p)
+        return EVZK_ERR_NOMEM;
+    p->n_shards = n_shards;
+    p->cb = cb;
+    p->arg = arg;
+    rc = copy_plan(&p->last, known);
+    if (rc == EVZK_OK)
+        rc = evzk__machine_init(&p->m, s, &evzk__planner_kind, path, 0);
+    if (rc != EVZK_OK) {
+        evzk__plan_free(&p->last);
+        evzk__free(p);
+        return rc;
+    }
+    *out = p;
+    return EVZK_OK;
+}
+
+void evzk__planner_free(struct evzk__planner *p)
+{
+    if (p) {
+        p->cb = NULL;
+        evzk__machine_stop(&p->m, EVZK_ERR_CANCELED);
+        evzk__machine_unref(&p->m);
+    }
+}

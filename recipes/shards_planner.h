@@ -1,0 +1,24 @@
+/* Makes the plan of who leads which shard: while one is the first of the
+ * members. */
+#ifndef EVZK_SHARDS_PLANNER_H
+#define EVZK_SHARDS_PLANNER_H
+
+#include "lib/machine.h"
+#include "recipes/shards_plan.h"
+
+struct evzk__planner;
+
+/* Its last word: an error that it cannot mend.  May free it. */
+typedef void evzk__planner_cb(void *arg, int rc);
+
+/* `known`, which is copied, is the plan that it begins from when there is none
+ * on the server. */
+int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
+                        const struct evzk__plan *known, evzk__planner_cb *cb,
+                        void *arg, struct evzk__planner **out);
+
+/* NULL is a no-op.  No callback follows; a write that is under way may still be
+ * done. */
+void evzk__planner_free(struct evzk__planner *p);
+
+#endif

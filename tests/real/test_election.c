@@ -1,0 +1,1268 @@
+/*
+ * Leader election on a real server: who is elected, what the leader znode says,
+ * and what observers see; whatever the network, an operator and another program
+ * do, and whatever is called inside a callback.
+ */
+#define _GNU_SOURCE 1
+#include "test_election.h"
+
+enum { OP_MULTI = 14 };
+
+static int acknowledge(struct candidate *c, const char *data)
+{
+    return evzk_election_acknowledge(c->e, data, strlen(data));
+}
+
+static void delete_own(const struct candidate *c)
+{
+    ck_assert_int_eq(
+        raw_delete(op(), node_path(c->dir, evzk_election_node(c->e))), ZOK);
+}
+
+static void delete_leader(const char *dir)
+{
+    ck_assert_int_eq(raw_delete(op(), leader_path(dir)), ZOK);
+}
+
+/* Ended, and not by its own wish. */
+static void lost_with(struct candidate *c, int rc)
+{
+    WAIT(c->finals == 1);
+    ck_assert_int_eq(c->last, EVZK_ELECTION_LOST);
+    ck_assert_int_eq(c->rc, rc);
+    ck_assert(!evzk_election_elected(c->e));
+    ck_assert(!evzk_election_leading(c->e));
+    evzk_election_free(c->e);
+    c->e = NULL;
+}
+
+/* Its own znode is watched at once, so it hears at once. */
+static const evzk_election_options watchful = {.revocable = true};
+
+/* ---- One after another ---- */
+
+/* Two stand; one leads, says so, resigns; then the other. */
+START_TEST(one_leads_and_then_the_next)
+{
+    const char *dir = "/election";
+    struct peer p, q, r;
+    struct candidate a, b;
+    struct watcher w;
+    uint64_t first;
+
+    peer_open(&p, the_server());
+    peer_open(&q, the_server());
+    peer_open(&r, the_server());
+    observe(&w, r.s, dir);
+    WAIT(w.told == 1);
+    stand_elected(&a, p.s, dir);
+    stand(&b, q.s, dir, NULL);
+    WAIT(strcmp(evzk_election_state(b.e), "WATCHING") == 0);
+    ck_assert_str_eq(w.text, "-");
+    lead(&a, "a leads");
+    WAIT(w.told == 2);
+    first = evzk_election_epoch(a.e);
+    ck_assert_uint_eq(w.epoch, first);
+    resign(&a);
+    WAIT(evzk_election_elected(b.e));
+    ck_assert_uint_gt(evzk_election_epoch(b.e), first);
+    WAIT(w.told == 3);
+    lead(&b, "b leads");
+    WAIT(w.told == 4);
+    ck_assert_uint_eq(w.epoch, evzk_election_epoch(b.e));
+    resign(&b);
+    WAIT(w.told == 5);
+    ck_assert_str_eq(w.text, "- a leads - b leads -");
+    evzk_observer_free(w.o);
+    nothing_left(dir, p.s);
+    nothing_left(dir, q.s);
+    nothing_left(dir, r.s);
+    peer_close(&p);
+    peer_close(&q);
+    peer_close(&r);
+}
+END_TEST
+
+/* Two of one session: the second's leader znode is not taken along with the
+ * first's, which is freed late. */
+START_TEST(two_of_one_session)
+{
+    struct hall h;
+
+    hall_open(&h, "/election-one-session");
+    stand_elected(&h.a, h.p.s, h.dir);
+    stand_behind(&h.b, h.p.s, h.dir, NULL);
+    lead(&h.a, "a");
+    WAIT_TEXT(&h.w, "- a");
+    ck_assert_int_eq(evzk_election_resign(h.a.e), EVZK_OK);
+    WAIT(evzk_election_elected(h.b.e));
+    lead(&h.b, "b");
+    WAIT(h.a.finals == 1);
+    ck_assert_str_eq(h.a.text, "ELECTED LEADING RESIGNED");
+    evzk_election_free(h.a.e);
+    settle(h.p.s);
+    check_leader(&h.b, "b");
+    ck_assert(evzk_election_leading(h.b.e));
+    ck_assert_int_eq(h.w.session, evzk_session_id(h.p.s));
+    ck_assert_str_eq(h.w.node, evzk_election_node(h.b.e));
+    resign(&h.b);
+    WAIT(h.w.epoch == 0);
+    hall_close(&h);
+}
+END_TEST
+
+/* What it says last counts, and others hear all of it. */
+START_TEST(acknowledged_again)
+{
+    struct hall h;
+    uint64_t epoch;
+
+    hall_open(&h, "/election-again");
+    stand_elected(&h.a, h.p.s, h.dir);
+    epoch = evzk_election_epoch(h.a.e);
+    lead(&h.a, "one");
+    WAIT_TEXT(&h.w, "- one");
+    ck_assert_int_eq(acknowledge(&h.a, "two"), EVZK_OK);
+    ck_assert_int_eq(acknowledge(&h.a, "three"), EVZK_ERR_STATE);
+    ck_assert(evzk_election_leading(h.a.e));
+    WAIT(times(&h.a, "LEADING") == 2);
+    WAIT_TEXT(&h.w, "- one two");
+    ck_assert_uint_eq(h.w.epoch, epoch);
+    check_leader(&h.a, "two");
+    ck_assert_int_eq(evzk_election_acknowledge(h.a.e, NULL, 0), EVZK_OK);
+    WAIT(times(&h.a, "LEADING") == 3);
+    WAIT_TEXT(&h.w, "- one two ");
+    check_leader(&h.a, "");
+    ck_assert_str_eq(h.a.text, "ELECTED LEADING LEADING LEADING");
+    resign(&h.a);
+    hall_close(&h);
+}
+END_TEST
+
+/* Only who is elected says so, and one thing at a time. */
+START_TEST(acknowledged_out_of_turn)
+{
+    struct hall h;
+
+    hall_open(&h, "/election-turn");
+    stand(&h.a, h.p.s, h.dir, NULL);
+    ck_assert_int_eq(acknowledge(&h.a, "a"), EVZK_ERR_STATE);
+    WAIT(evzk_election_elected(h.a.e));
+    stand_behind(&h.b, h.q.s, h.dir, NULL);
+    ck_assert_int_eq(acknowledge(&h.b, "b"), EVZK_ERR_STATE);
+    ck_assert_uint_eq(evzk_election_epoch(h.b.e), 0);
+    ck_assert_int_eq(acknowledge(&h.a, "a"), EVZK_OK);
+    ck_assert(!evzk_election_leading(h.a.e)); /* Not before it is told. */
+    ck_assert_int_eq(acknowledge(&h.a, "x"), EVZK_ERR_STATE);
+    WAIT(evzk_election_leading(h.a.e));
+    WAIT_TEXT(&h.w, "- a");
+    ck_assert_int_eq(evzk_election_resign(h.a.e), EVZK_OK);
+    ck_assert_int_eq(evzk_election_resign(h.a.e), EVZK_ERR_STATE);
+    ck_assert_int_eq(acknowledge(&h.a, "x"), EVZK_ERR_STATE);
+    WAIT(h.a.finals == 1);
+    ck_assert_int_eq(acknowledge(&h.a, "x"), EVZK_ERR_STATE);
+    ck_assert_int_eq(evzk_election_resign(h.a.e), EVZK_ERR_STATE);
+    evzk_election_free(h.a.e);
+    WAIT(evzk_election_elected(h.b.e));
+    resign(&h.b);
+    hall_close(&h);
+}
+END_TEST
+
+/* All that fits, and bytes of every kind. */
+START_TEST(data_is_taken_as_it_is)
+{
+    static char data[EVZK_ELECTION_DATA_MAX];
+    struct said said;
+    struct hall h;
+    char *head;
+
+    hall_open(&h, "/election-data");
+    memset(data, '\n', sizeof data);
+    data[0] = '\0';
+    stand_elected(&h.a, h.p.s, h.dir);
+    ck_assert_int_eq(evzk_election_acknowledge(h.a.e, data, sizeof data),
+                     EVZK_OK);
+    WAIT(evzk_election_leading(h.a.e));
+    WAIT(h.w.told == 2);
+    ck_assert_uint_eq(h.w.len, sizeof data);
+    ck_assert_uint_eq(h.w.epoch, evzk_election_epoch(h.a.e));
+    memset(&said, 0, sizeof said);
+    ck_assert_int_eq(raw_exists(op(), leader_path(h.dir), &said.stat), ZOK);
+    ck_assert_int_eq(asprintf(&head, "%llu %s\n",
+                              (unsigned long long)evzk_election_epoch(h.a.e),
+                              evzk_election_node(h.a.e)),
+                     said.stat.dataLength - (int)sizeof data);
+    free(head);
+    resign(&h.a);
+    hall_close(&h);
+}
+END_TEST
+
+/* ---- Leaving ---- */
+
+enum stage { WAITING, ELECTED, ASKING, ANSWERED, LEADS, STAGES };
+
+/* Leads it to the stage; what it asked then, or was answered, is held. */
+static void reach(struct candidate *c, struct scene *sc, enum stage stage)
+{
+    if (stage == WAITING) {
+        WAIT(in_state(c, "WATCHING"));
+        return;
+    }
+    WAIT(evzk_election_elected(c->e));
+    if (stage == LEADS)
+        lead(c, "c");
+    if (stage == ELECTED || stage == LEADS)
+        return;
+    proxy_freeze(sc->proxy, stage == ASKING ? PROXY_C2S : PROXY_S2C);
+    ck_assert_int_eq(acknowledge(c, "c"), EVZK_OK);
+    WAIT(in_state(c, "ANNOUNCING"));
+    if (stage == ANSWERED)
+        WAIT(leader_there(c->dir));
+}
+
+/* Resigns (0), or is freed (1). */
+START_TEST(leaves_at_every_stage)
+{
+    enum stage stage = (enum stage)(_i / 2);
+    struct candidate held, c, next;
+    const char *dir = "/election-leave";
+    struct watcher w;
+    struct scene sc;
+
+    scene_open(&sc, SESSION_MS);
+    observe(&w, sc.rival.s, dir);
+    WAIT_TEXT(&w, "-");
+    if (stage == WAITING)
+        stand_elected(&held, sc.rival.s, dir);
+    stand(&c, sc.p.s, dir, NULL);
+    reach(&c, &sc, stage);
+    stand_behind(&next, sc.rival.s, dir, NULL);
+    if (_i % 2) {
+        evzk_election_free(c.e);
+        c.freed = true;
+    } else {
+        ck_assert_int_eq(evzk_election_resign(c.e), EVZK_OK);
+        ck_assert(!evzk_election_elected(c.e));
+        ck_assert(!evzk_election_leading(c.e));
+    }
+    proxy_thaw(sc.proxy);
+    if (stage == WAITING)
+        resign(&held);
+    WAIT(evzk_election_elected(next.e));
+    ck_assert(!leader_there(dir));
+    if (_i % 2 == 0) {
+        WAIT(c.finals == 1);
+        ck_assert_str_eq(c.text, stage == WAITING ? "FAILED(CANCELED)"
+                                 : stage == LEADS ? "ELECTED LEADING RESIGNED"
+                                                  : "ELECTED RESIGNED");
+        evzk_election_free(c.e);
+    }
+    lead(&next, "next");
+    WAIT(w.epoch == evzk_election_epoch(next.e));
+    settle(sc.p.s);
+    check_leader(&next, "next");
+    resign(&next);
+    WAIT(w.epoch == 0);
+    blind(&w);
+    scene_close(&sc, dir);
+}
+END_TEST
+
+static int do_resign(struct candidate *c) { return evzk_election_resign(c->e); }
+
+static int do_free(struct candidate *c)
+{
+    evzk_election_free(c->e);
+    c->e = NULL;
+    c->freed = true;
+    return EVZK_OK;
+}
+
+static bool is_final(evzk_election_event ev)
+{
+    return ev >= EVZK_ELECTION_RESIGNED;
+}
+
+/* Leads one that is elected, or waits, to the event. */
+static void provoke(struct candidate *c, struct scene *sc)
+{
+    switch (c->at) {
+    case EVZK_ELECTION_ELECTED:
+    case EVZK_ELECTION_LEADING:
+        break;
+    case EVZK_ELECTION_SUSPENDED:
+    case EVZK_ELECTION_RESUMED:
+        proxy_cut(sc->proxy);
+        break;
+    case EVZK_ELECTION_REQUEUED:
+        delete_own(c);
+        break;
+    case EVZK_ELECTION_RESIGN_REQUESTED:
+        ck_assert_int_eq(raw_set(op(),
+                                 node_path(c->dir, evzk_election_node(c->e)),
+                                 "unlock", 6),
+                         ZOK);
+        break;
+    case EVZK_ELECTION_RESIGNED:
+    case EVZK_ELECTION_FAILED:
+        ck_assert_int_eq(evzk_election_resign(c->e), EVZK_OK);
+        break;
+    case EVZK_ELECTION_LOST:
+        raw_expire(the_server(), evzk_session_id(c->s));
+        break;
+    }
+    WAIT(c->acted);
+}
+
+/* It left, if it could; nothing was heard after a free. */
+static void check_left(struct candidate *c, bool waits)
+{
+    bool leaves = !is_final(c->at);
+
+    if (c->freed)
+        return;
+    ck_assert_int_eq(c->act_rc, leaves ? EVZK_OK : EVZK_ERR_STATE);
+    WAIT(c->finals == 1);
+    if (leaves)
+        ck_assert_int_eq(c->last,
+                         waits ? EVZK_ELECTION_FAILED : EVZK_ELECTION_RESIGNED);
+    evzk_election_free(c->e);
+}
+
+/* In each event: resigns, or is freed. */
+START_TEST(leaves_inside_every_callback)
+{
+    evzk_election_event at = (evzk_election_event)(1 + _i / 2);
+    bool waits = at == EVZK_ELECTION_REQUEUED || at == EVZK_ELECTION_FAILED;
+    const char *dir = "/election-inside";
+    struct candidate held, c, next;
+    struct scene sc;
+
+    scene_open(&sc, SESSION_MS);
+    if (waits)
+        stand_elected(&held, sc.rival.s, dir);
+    stand_acting(&c, sc.p.s, dir, &watchful, at, _i % 2 ? do_free : do_resign);
+    WAIT(c.acted ||
+         (waits ? in_state(&c, "WATCHING") : evzk_election_elected(c.e)));
+    if (!waits && !c.acted)
+        ck_assert_int_eq(acknowledge(&c, "c"), EVZK_OK);
+    WAIT(c.acted || waits || evzk_election_leading(c.e));
+    provoke(&c, &sc);
+    check_left(&c, waits);
+    if (waits)
+        resign(&held);
+    stand_elected(&next, sc.rival.s, dir);
+    lead(&next, "next");
+    check_leader(&next, "next");
+    resign(&next);
+    scene_close(&sc, dir);
+}
+END_TEST
+
+static int do_stand(struct candidate *c)
+{
+    stand(c->next, c->s, c->dir, NULL);
+    return EVZK_OK;
+}
+
+/* Stands again inside RESIGNED (0), and inside LOST, its session having expired
+ * (1) or its znode having been deleted (2). */
+START_TEST(stands_again_inside_its_end)
+{
+    struct candidate again;
+    struct hall h;
+    uint64_t epoch;
+
+    hall_open(&h, "/election-rejoin");
+    stand_acting(&h.a, h.p.s, h.dir, &watchful,
+                 _i ? EVZK_ELECTION_LOST : EVZK_ELECTION_RESIGNED, do_stand);
+    h.a.next = &again;
+    WAIT(evzk_election_elected(h.a.e));
+    lead(&h.a, "a");
+    epoch = evzk_election_epoch(h.a.e);
+    stand_behind(&h.b, h.q.s, h.dir, NULL);
+    settle(h.p.s); /* It watches its znode. */
+    if (_i == 1)
+        raw_expire(the_server(), evzk_session_id(h.p.s));
+    else if (_i == 2)
+        delete_own(&h.a);
+    else
+        ck_assert_int_eq(evzk_election_resign(h.a.e), EVZK_OK);
+    WAIT(h.a.finals == 1);
+    evzk_election_free(h.a.e);
+    WAIT(evzk_election_elected(h.b.e));
+    ck_assert_uint_gt(evzk_election_epoch(h.b.e), epoch);
+    lead(&h.b, "b");
+    WAIT(in_state(&again, "WATCHING"));
+    ck_assert_str_eq(again.text, "");
+    epoch = evzk_election_epoch(h.b.e);
+    resign(&h.b);
+    WAIT(evzk_election_elected(again.e));
+    ck_assert_uint_gt(evzk_election_epoch(again.e), epoch);
+    lead(&again, "again");
+    WAIT(h.w.epoch == evzk_election_epoch(again.e));
+    resign(&again);
+    WAIT(h.w.epoch == 0);
+    hall_close(&h);
+}
+END_TEST
+
+/* ---- The network ---- */
+
+/* The request is dropped (0), or its answer (1): it comes once, and is ours. */
+START_TEST(cut_while_acknowledging)
+{
+    const char *dir = "/election-cut";
+    struct candidate c, next;
+    struct watcher w;
+    struct scene sc;
+
+    scene_open(&sc, SESSION_MS);
+    observe(&w, sc.rival.s, dir);
+    WAIT_TEXT(&w, "-");
+    stand_elected(&c, sc.p.s, dir);
+    stand_behind(&next, sc.rival.s, dir, NULL);
+    proxy_trap(sc.proxy, _i ? PROXY_S2C : PROXY_C2S, OP_MULTI, 1,
+               PROXY_CUT_BEFORE);
+    ck_assert_int_eq(acknowledge(&c, "c"), EVZK_OK);
+    WAIT(evzk_election_leading(c.e));
+    ck_assert_int_eq(proxy_fired(sc.proxy), 1);
+    WAIT(times(&c, "RESUMED") == 1);
+    settle(sc.p.s);
+    ck_assert_int_eq(times(&c, "LEADING"), 1);
+    ck_assert_int_eq(times(&c, "SUSPENDED"), 1);
+    ck_assert_int_eq(c.finals, 0);
+    check_leader(&c, "c");
+    WAIT(w.epoch == evzk_election_epoch(c.e));
+    resign(&c);
+    WAIT(evzk_election_elected(next.e));
+    ck_assert(!leader_there(dir));
+    resign(&next);
+    blind(&w);
+    scene_close(&sc, dir);
+}
+END_TEST
+
+/* Its znodes have gone, and the answer is lost: when it asks again, the next
+ * one leads, and goes on leading. */
+START_TEST(cut_while_resigning)
+{
+    const char *dir = "/election-cut-resign";
+    struct candidate c, next;
+    struct watcher w;
+    struct scene sc;
+
+    raw_mkdirs(op(), dir); /* It is nobody's to take along. */
+    scene_open(&sc, SESSION_MS);
+    observe(&w, sc.rival.s, dir);
+    WAIT_TEXT(&w, "-");
+    stand_elected(&c, sc.p.s, dir);
+    lead(&c, "c");
+    stand_behind(&next, sc.rival.s, dir, NULL);
+    proxy_trap(sc.proxy, PROXY_S2C, OP_MULTI, 1, PROXY_CUT_BEFORE);
+    proxy_refuse(sc.proxy, true);
+    ck_assert_int_eq(evzk_election_resign(c.e), EVZK_OK);
+    if (_i)
+        evzk_election_free(c.e);
+    c.freed = _i;
+    WAIT(evzk_election_elected(next.e));
+    ck_assert_int_eq(c.finals, 0);
+    ck_assert(!leader_there(dir));
+    lead(&next, "next");
+    WAIT(w.epoch == evzk_election_epoch(next.e));
+    proxy_refuse(sc.proxy, false);
+    WAIT(evzk_session_connected(sc.p.s));
+    idle(sc.p.s);
+    check_leader(&next, "next");
+    if (!_i) {
+        ck_assert_int_eq(c.finals, 1);
+        ck_assert_int_eq(c.last, EVZK_ELECTION_RESIGNED);
+        ck_assert_int_eq(c.rc, EVZK_OK);
+        evzk_election_free(c.e);
+    }
+    resign(&next);
+    WAIT(w.epoch == 0);
+    blind(&w);
+    scene_close(&sc, dir);
+    raw_delete_tree(op(), dir);
+}
+END_TEST
+
+/* Nothing comes through, and what it says in doubt is said at the end of it. */
+START_TEST(leads_through_a_doubt)
+{
+    const char *dir = "/election-doubt";
+    struct candidate c, next;
+    struct watcher w;
+    struct scene sc;
+
+    scene_open(&sc, SESSION_MS);
+    observe(&w, sc.rival.s, dir);
+    stand_elected(&c, sc.p.s, dir);
+    lead(&c, "one");
+    stand_behind(&next, sc.rival.s, dir, NULL);
+    WAIT_TEXT(&w, "- one");
+    proxy_refuse(sc.proxy, true);
+    proxy_cut(sc.proxy);
+    WAIT(times(&c, "SUSPENDED") == 1);
+    ck_assert(evzk_election_elected(c.e));
+    ck_assert(evzk_election_leading(c.e));
+    ck_assert_uint_gt(evzk_election_lease_ms(c.e), 0);
+    if (_i)
+        ck_assert_int_eq(acknowledge(&c, "two"), EVZK_OK);
+    proxy_refuse(sc.proxy, false);
+    WAIT(times(&c, "RESUMED") == 1);
+    WAIT(times(&c, "LEADING") == 1 + _i);
+    ck_assert(evzk_election_leading(c.e));
+    if (_i)
+        WAIT_TEXT(&w, "- one two");
+    settle(sc.rival.s);
+    ck_assert_str_eq(w.text, _i ? "- one two" : "- one");
+    ck_assert_str_eq(next.text, "");
+    resign(&c);
+    WAIT(evzk_election_elected(next.e));
+    resign(&next);
+    blind(&w);
+    scene_close(&sc, dir);
+}
+END_TEST
+
+/* What it said, without the doubts that passed. */
+static const char *story(const struct candidate *c)
+{
+    static const char doubt[] = " SUSPENDED RESUMED";
+    static char text[sizeof c->text];
+    char *at;
+
+    snprintf(text, sizeof text, "%s", c->text);
+    while ((at = strstr(text, doubt)) != NULL)
+        memmove(at, at + strlen(doubt), strlen(at + strlen(doubt)) + 1);
+    return text;
+}
+
+/* Its lease ends, elected only (0), or leading (1): before anybody else can be
+ * elected. */
+START_TEST(lease_ends)
+{
+    const char *dir = "/election-lease";
+    struct candidate c, next;
+    struct watcher w;
+    struct scene sc;
+
+    scene_open(&sc, (uint32_t)slow_ms(2000));
+    observe(&w, sc.rival.s, dir);
+    WAIT_TEXT(&w, "-");
+    stand_elected(&c, sc.p.s, dir);
+    if (_i) {
+        lead(&c, "c");
+        WAIT_TEXT(&w, "- c");
+    }
+    stand_behind(&next, sc.rival.s, dir, NULL);
+    proxy_freeze(sc.proxy, PROXY_BOTH);
+    WAIT(c.finals == 1);
+    ck_assert(!evzk_election_elected(next.e));
+    ck_assert_str_eq(story(&c), _i ? "ELECTED LEADING SUSPENDED LOST(LEASE)"
+                                   : "ELECTED SUSPENDED LOST(LEASE)");
+    ck_assert(!evzk_election_elected(c.e) && !evzk_election_leading(c.e));
+    proxy_thaw(sc.proxy);
+    WAIT(evzk_election_elected(next.e));
+    lead(&next, "next");
+    WAIT(w.epoch == evzk_election_epoch(next.e));
+    ck_assert_ptr_null(strstr(strstr(w.text, "next"), "c ")); /* Not again. */
+    evzk_election_free(c.e);
+    resign(&next);
+    blind(&w);
+    scene_close(&sc, dir);
+}
+END_TEST
+
+START_TEST(leader_expires)
+{
+    struct hall h;
+    uint64_t epoch;
+
+    hall_open(&h, "/election-expire");
+    stand_elected(&h.a, h.p.s, h.dir);
+    epoch = evzk_election_epoch(h.a.e);
+    lead(&h.a, "a");
+    WAIT_TEXT(&h.w, "- a");
+    stand_behind(&h.b, h.q.s, h.dir, NULL);
+    raw_expire(the_server(), evzk_session_id(h.p.s));
+    WAIT_TEXT(&h.w, "- a -");
+    lost_with(&h.a, EVZK_ERR_EXPIRED);
+    ck_assert_str_eq(h.a.text, "ELECTED LEADING SUSPENDED LOST(EXPIRED)");
+    WAIT(evzk_election_elected(h.b.e));
+    ck_assert_uint_gt(evzk_election_epoch(h.b.e), epoch);
+    lead(&h.b, "b");
+    WAIT_TEXT(&h.w, "- a - b");
+    resign(&h.b);
+    WAIT_TEXT(&h.w, "- a - b -");
+    WAIT(evzk_session_connected(h.p.s));
+    hall_close(&h);
+}
+END_TEST
+
+/* While its leader znode is asked for (0), or the answer is held (1). */
+START_TEST(expires_while_acknowledging)
+{
+    const char *dir = "/election-expire-asking";
+    struct candidate c, next;
+    struct watcher w;
+    struct scene sc;
+
+    scene_open(&sc, SESSION_MS);
+    observe(&w, sc.rival.s, dir);
+    stand(&c, sc.p.s, dir, NULL);
+    reach(&c, &sc, _i ? ANSWERED : ASKING);
+    stand_behind(&next, sc.rival.s, dir, NULL);
+    raw_expire(the_server(), evzk_session_id(sc.p.s));
+    WAIT(evzk_election_elected(next.e));
+    ck_assert(!leader_there(dir));
+    lead(&next, "next");
+    proxy_thaw(sc.proxy);
+    WAIT(c.finals == 1);
+    ck_assert_int_eq(c.last, EVZK_ELECTION_LOST);
+    ck_assert_int_eq(c.rc, EVZK_ERR_EXPIRED);
+    evzk_election_free(c.e);
+    WAIT(evzk_session_connected(sc.p.s));
+    settle(sc.p.s);
+    check_leader(&next, "next");
+    WAIT(w.epoch == evzk_election_epoch(next.e));
+    resign(&next);
+    blind(&w);
+    scene_close(&sc, dir);
+}
+END_TEST
+
+/* ---- An operator, and other programs ---- */
+
+/* A leader znode is there that is not ours: ephemeral (0), or persistent. */
+START_TEST(foreign_leader_is_replaced)
+{
+    struct hall h;
+
+    hall_open(&h, "/election-foreign");
+    stand_elected(&h.a, h.p.s, h.dir);
+    ck_assert_int_eq(raw_create(op(), leader_path(h.dir), "who?", 4,
+                                _i ? 0 : ZOO_EPHEMERAL, NULL, 0),
+                     ZOK);
+    lead(&h.a, "a");
+    ck_assert_str_eq(h.a.text, "ELECTED LEADING");
+    check_leader(&h.a, "a");
+    WAIT_TEXT(&h.w, "- a");
+    resign(&h.a);
+    WAIT_TEXT(&h.w, "- a -");
+    hall_close(&h);
+}
+END_TEST
+
+/* It cannot be replaced, which is told; elected as before (0). The one who
+ * resigns leaves it (1). */
+START_TEST(foreign_leader_with_a_child)
+{
+    struct hall h;
+    char child[256];
+
+    hall_open(&h, "/election-child");
+    stand_elected(&h.a, h.p.s, h.dir);
+    snprintf(child, sizeof child, "%s/child", leader_path(h.dir));
+    raw_mkdirs(op(), child);
+    ck_assert_int_eq(acknowledge(&h.a, "a"), EVZK_OK);
+    WAIT(h.a.text[strlen("ELECTED")]);
+    ck_assert_str_eq(h.a.text, "ELECTED LEADING(NOTEMPTY)");
+    ck_assert(evzk_election_elected(h.a.e));
+    ck_assert(!evzk_election_leading(h.a.e));
+    if (_i) {
+        resign(&h.a);
+        ck_assert(leader_there(h.dir));
+        settle(h.r.s);
+        ck_assert_str_eq(h.w.text, "-");
+        raw_delete_tree(op(), leader_path(h.dir));
+    } else {
+        ck_assert_int_eq(raw_delete(op(), child), ZOK);
+        lead(&h.a, "a");
+        check_leader(&h.a, "a");
+        WAIT_TEXT(&h.w, "- a");
+        resign(&h.a);
+    }
+    hall_close(&h);
+}
+END_TEST
+
+/* It leads no more; its leader znode says so still, but nobody believes it. */
+START_TEST(own_znode_is_deleted)
+{
+    struct said said;
+    struct hall h;
+
+    hall_open(&h, "/election-gone");
+    stand(&h.a, h.p.s, h.dir, &watchful);
+    WAIT(evzk_election_elected(h.a.e));
+    lead(&h.a, "a");
+    WAIT_TEXT(&h.w, "- a");
+    stand_behind(&h.b, h.q.s, h.dir, NULL);
+    settle(h.p.s);
+    delete_own(&h.a);
+    WAIT_TEXT(&h.w, "- a -");
+    lost_with(&h.a, EVZK_ERR_NODEGONE);
+    leader_read(h.dir, &said);
+    ck_assert_int_eq(said.stat.ephemeralOwner, evzk_session_id(h.p.s));
+    WAIT(evzk_election_elected(h.b.e));
+    lead(&h.b, "b");
+    check_leader(&h.b, "b");
+    WAIT_TEXT(&h.w, "- a - b");
+    resign(&h.b);
+    WAIT_TEXT(&h.w, "- a - b -");
+    hall_close(&h);
+}
+END_TEST
+
+/* And it has not heard of it when it acknowledges. */
+START_TEST(own_znode_is_gone_before)
+{
+    const evzk_election_options opt = {.no_own_watch = true};
+    struct hall h;
+
+    hall_open(&h, "/election-gone-before");
+    stand(&h.a, h.p.s, h.dir, &opt);
+    WAIT(evzk_election_elected(h.a.e));
+    delete_own(&h.a);
+    ck_assert_int_eq(acknowledge(&h.a, "a"), EVZK_OK);
+    lost_with(&h.a, EVZK_ERR_NODEGONE);
+    ck_assert_str_eq(h.a.text, "ELECTED LOST(NODEGONE)");
+    ck_assert(!leader_there(h.dir));
+    settle(h.r.s);
+    ck_assert_str_eq(h.w.text, "-");
+    hall_close(&h);
+}
+END_TEST
+
+/* It leads as before, but others do not see it, until it says so again. */
+START_TEST(leader_znode_is_deleted)
+{
+    struct hall h;
+    uint64_t epoch;
+
+    hall_open(&h, "/election-unsaid");
+    stand_elected(&h.a, h.p.s, h.dir);
+    epoch = evzk_election_epoch(h.a.e);
+    lead(&h.a, "a");
+    WAIT_TEXT(&h.w, "- a");
+    delete_leader(h.dir);
+    WAIT_TEXT(&h.w, "- a -");
+    ck_assert_int_eq(acknowledge(&h.a, "a"), EVZK_OK);
+    WAIT(times(&h.a, "LEADING") == 2);
+    WAIT_TEXT(&h.w, "- a - a");
+    ck_assert_uint_eq(h.w.epoch, epoch);
+    ck_assert_uint_eq(evzk_election_epoch(h.a.e), epoch);
+    check_leader(&h.a, "a");
+    delete_leader(h.dir);
+    WAIT_TEXT(&h.w, "- a - a -");
+    resign(&h.a); /* There is nothing to take along. */
+    ck_assert_str_eq(h.a.text, "ELECTED LEADING LEADING RESIGNED");
+    hall_close(&h);
+}
+END_TEST
+
+/* ---- Observers ---- */
+
+/* Of what was never there; freed at once (0), or when it has looked (1). */
+START_TEST(observer_of_nothing)
+{
+    const char *dir = "/election-never/there";
+    struct watcher w;
+    struct peer p;
+
+    peer_open(&p, the_server());
+    observe(&w, p.s, dir);
+    if (_i) {
+        WAIT_TEXT(&w, "-");
+        wait_watches(1);
+    }
+    blind(&w);
+    nothing_left(dir, p.s);
+    ck_assert_int_eq(raw_exists(op(), "/election-never", NULL), ZNONODE);
+    peer_close(&p);
+}
+END_TEST
+
+/* Several of one path, candidates in the same session; one leaves. */
+START_TEST(observers_of_one_session)
+{
+    enum { N = 3 };
+    const char *dir = "/election-shared";
+    struct candidate a, b;
+    struct watcher w[N];
+    struct peer p;
+
+    peer_open(&p, the_server());
+    for (int i = 0; i < N; i++)
+        observe(&w[i], p.s, dir);
+    for (int i = 0; i < N; i++)
+        WAIT_TEXT(&w[i], "-");
+    stand_elected(&a, p.s, dir);
+    stand_behind(&b, p.s, dir, NULL);
+    lead(&a, "a");
+    for (int i = 0; i < N; i++)
+        WAIT_TEXT(&w[i], "- a");
+    blind(&w[1]);
+    resign(&a);
+    WAIT_TEXT(&w[0], "- a -");
+    WAIT_TEXT(&w[2], "- a -");
+    WAIT(evzk_election_elected(b.e));
+    lead(&b, "b");
+    WAIT_TEXT(&w[0], "- a - b");
+    WAIT_TEXT(&w[2], "- a - b");
+    observe(&w[1], p.s, dir); /* One that comes late. */
+    WAIT_TEXT(&w[1], "b");
+    resign(&b);
+    WAIT_TEXT(&w[1], "b -");
+    WAIT_TEXT(&w[0], "- a - b -");
+    WAIT_TEXT(&w[2], "- a - b -");
+    for (int i = 0; i < N; i++)
+        blind(&w[i]);
+    nothing_left(dir, p.s);
+    peer_close(&p);
+}
+END_TEST
+
+/* It is cut off: nothing happens meanwhile (0), its leader says something else
+ * (1), another comes to lead (2), nobody leads any more (3). */
+START_TEST(observer_is_cut_off)
+{
+    const char *dir = "/election-blink";
+    static const char *const then[] = {"a", "a two", "a b", "a -"};
+    struct candidate a, b;
+    struct watcher w;
+    struct scene sc;
+
+    scene_open(&sc, SESSION_MS);
+    stand_elected(&a, sc.rival.s, dir);
+    lead(&a, "a");
+    observe(&w, sc.p.s, dir);
+    WAIT_TEXT(&w, "a");
+    stand_behind(&b, sc.rival.s, dir, NULL);
+    settle(sc.p.s);
+    proxy_refuse(sc.proxy, true);
+    proxy_cut(sc.proxy);
+    WAIT(!evzk_session_connected(sc.p.s));
+    if (_i == 1)
+        lead(&a, "two");
+    if (_i == 1)
+        WAIT(times(&a, "LEADING") == 2);
+    if (_i >= 2) {
+        resign(&a);
+        WAIT(evzk_election_elected(b.e));
+    }
+    if (_i == 2)
+        lead(&b, "b");
+    ck_assert_str_eq(w.text, "a");
+    proxy_refuse(sc.proxy, false);
+    WAIT(evzk_session_connected(sc.p.s));
+    WAIT_TEXT(&w, then[_i]);
+    settle(sc.p.s);
+    ck_assert_str_eq(w.text, then[_i]);
+    if (_i < 2)
+        resign(&a);
+    WAIT(evzk_election_elected(b.e));
+    resign(&b);
+    WAIT(w.epoch == 0);
+    blind(&w);
+    scene_close(&sc, dir);
+}
+END_TEST
+
+/* Its own session expires: with nothing else happening (0), or while another
+ * comes to lead (1). */
+START_TEST(observer_expires)
+{
+    struct hall h;
+
+    hall_open(&h, "/election-reborn");
+    stand_elected(&h.a, h.p.s, h.dir);
+    lead(&h.a, "a");
+    WAIT_TEXT(&h.w, "- a");
+    stand_behind(&h.b, h.q.s, h.dir, NULL);
+    recorder_clear(&h.r.rec);
+    raw_expire(the_server(), evzk_session_id(h.r.s));
+    if (_i)
+        ck_assert_int_eq(evzk_election_resign(h.a.e), EVZK_OK);
+    WAIT(recorder_has(&h.r.rec, "EXPIRED"));
+    WAIT(evzk_session_connected(h.r.s));
+    if (!_i) {
+        settle(h.r.s);
+        ck_assert_str_eq(h.w.text, "- a");
+        ck_assert_int_eq(evzk_election_resign(h.a.e), EVZK_OK);
+    }
+    WAIT_TEXT(&h.w, "- a -");
+    WAIT(h.a.finals == 1);
+    evzk_election_free(h.a.e);
+    WAIT(evzk_election_elected(h.b.e));
+    lead(&h.b, "b");
+    WAIT_TEXT(&h.w, "- a - b");
+    resign(&h.b);
+    WAIT_TEXT(&h.w, "- a - b -");
+    hall_close(&h);
+}
+END_TEST
+
+/* What another program may have written; NULL stands for too long a name. */
+static const struct {
+    const char *text;
+    int len;
+} garbage[] = {{"", 0},          {"7 x", 3},      {"7 \n", 3},
+               {"7\n", 2},       {"7 x\0y\n", 6}, {"0 x\n", 4},
+               {"-1 x\n", 5},    {"+1 x\n", 5},   {" 1 x\n", 5},
+               {"07 x\n", 5},    {"7  x/y\n", 7}, {"7 ../x\n", 7},
+               {"leader\n", 7},  {"7\0 x\n", 5},  {"\n7 x\n", 5},
+               {"\0007 x\n", 5}, {NULL, 0}};
+
+static void write_garbage(const char *dir, size_t i)
+{
+    char longest[8192];
+    int len = garbage[i].len;
+
+    memset(longest, 'x', sizeof longest);
+    memcpy(longest, "7 ", 2);
+    longest[sizeof longest - 1] = '\n';
+    if (garbage[i].text)
+        memcpy(longest, garbage[i].text, (size_t)len);
+    else
+        len = sizeof longest;
+    ck_assert_int_eq(raw_set(op(), leader_path(dir), longest, len), ZOK);
+}
+
+/* Garbage says that nobody leads; what is right again is heard again. */
+START_TEST(garbage_says_nobody)
+{
+    struct said said;
+    struct hall h;
+
+    hall_open(&h, "/election-garbage");
+    stand_elected(&h.a, h.p.s, h.dir);
+    lead(&h.a, "a");
+    WAIT(h.w.told == 2);
+    leader_read(h.dir, &said);
+    for (size_t i = 0; i < sizeof garbage / sizeof garbage[0]; i++) {
+        write_garbage(h.dir, i);
+        WAIT(h.w.told == 3 + 2 * (int)i);
+        ck_assert_msg(h.w.epoch == 0, "garbage %d: %s", (int)i, h.w.text);
+        ck_assert_int_eq(raw_set(op(), leader_path(h.dir), said.text, said.len),
+                         ZOK);
+        WAIT(h.w.told == 4 + 2 * (int)i);
+        ck_assert_uint_eq(h.w.epoch, evzk_election_epoch(h.a.e));
+    }
+    ck_assert_str_eq(h.a.text, "ELECTED LEADING");
+    resign(&h.a);
+    WAIT(h.w.epoch == 0);
+    hall_close(&h);
+}
+END_TEST
+
+/* Garbage is there at first, and goes. */
+START_TEST(garbage_at_first)
+{
+    const char *dir = "/election-garbage-first";
+    struct candidate a;
+    struct watcher w;
+    struct peer p;
+
+    peer_open(&p, the_server());
+    raw_mkdirs(op(), leader_path(dir));
+    write_garbage(dir, (size_t)_i);
+    observe(&w, p.s, dir);
+    WAIT_TEXT(&w, "-");
+    stand_elected(&a, p.s, dir);
+    lead(&a, "a");
+    WAIT_TEXT(&w, "- a");
+    resign(&a);
+    WAIT_TEXT(&w, "- a -");
+    blind(&w);
+    nothing_left(dir, p.s);
+    peer_close(&p);
+    raw_delete_tree(op(), dir);
+}
+END_TEST
+
+/* A leader is there whose znodes others may not read: that is the end of it. */
+START_TEST(leader_may_not_be_read)
+{
+    const evzk_acl acl = {EVZK_PERM_ALL, "auth", ""};
+    const evzk_election_options opt = {.acl = &acl, .acl_count = 1};
+    struct hall h;
+
+    hall_open(&h, "/election-secret");
+    blind(&h.w);
+    raw_mkdirs(op(), h.dir); /* That may be read. */
+    ck_assert_int_eq(evzk_session_add_auth(h.p.s, "digest", "a:b", 3), EVZK_OK);
+    stand(&h.a, h.p.s, h.dir, &opt);
+    WAIT(evzk_election_elected(h.a.e));
+    lead(&h.a, "a");
+    observe(&h.w, h.r.s, h.dir);
+    WAIT_TEXT(&h.w, "END(NOAUTH)");
+    resign(&h.a);
+    idle(h.r.s);
+    ck_assert_str_eq(h.a.text, "ELECTED LEADING RESIGNED");
+    ck_assert_str_eq(h.w.text, "END(NOAUTH)");
+    hall_close(&h);
+    raw_delete_tree(op(), "/election-secret");
+}
+END_TEST
+
+/* Who may not read its own znode is elected, but cannot say so. */
+START_TEST(blind_one_is_refused)
+{
+    const evzk_acl acl = {EVZK_PERM_ALL & ~EVZK_PERM_READ, "world", "anyone"};
+    const evzk_election_options opt = {.acl = &acl, .acl_count = 1};
+    struct hall h;
+
+    hall_open(&h, "/election-blind");
+    raw_mkdirs(op(), h.dir);
+    stand(&h.a, h.p.s, h.dir, &opt);
+    WAIT(evzk_election_elected(h.a.e));
+    ck_assert_int_eq(acknowledge(&h.a, "a"), EVZK_OK);
+    WAIT(h.a.text[strlen("ELECTED")]);
+    ck_assert_str_eq(h.a.text, "ELECTED LEADING(NOAUTH)");
+    ck_assert(evzk_election_elected(h.a.e));
+    ck_assert(!evzk_election_leading(h.a.e));
+    ck_assert(!leader_there(h.dir));
+    resign(&h.a);
+    hall_close(&h);
+    raw_delete_tree(op(), "/election-blind");
+}
+END_TEST
+
+static void free_both(struct watcher *w)
+{
+    blind(w->arg);
+    blind(w);
+}
+
+/* One frees itself, and another, inside its callback; a third goes on. */
+START_TEST(observer_freed_inside)
+{
+    const char *at = _i ? "a" : "-";
+    struct watcher w[2];
+    struct hall h;
+
+    hall_open(&h, "/election-free-inside");
+    for (int i = 0; i < 2; i++)
+        observe(&w[i], h.r.s, h.dir);
+    for (int i = 0; i < 2 && _i; i++)
+        WAIT_TEXT(&w[i], "-");
+    for (int i = 0; i < 2; i++) { /* Whichever comes first. */
+        w[i].at = at;
+        w[i].arg = &w[1 - i];
+        w[i].act = free_both;
+    }
+    stand_elected(&h.a, h.p.s, h.dir);
+    lead(&h.a, "a");
+    WAIT_TEXT(&h.w, "- a");
+    WAIT(w[0].freed && w[1].freed);
+    ck_assert_int_eq(w[0].told + w[1].told, _i ? 3 : 1);
+    resign(&h.a);
+    WAIT_TEXT(&h.w, "- a -");
+    hall_close(&h);
+}
+END_TEST
+
+/* The session is closed: everybody hears the end, once. */
+START_TEST(session_is_closed)
+{
+    struct hall h;
+
+    hall_open(&h, "/election-close");
+    stand_elected(&h.a, h.p.s, h.dir);
+    lead(&h.a, "a");
+    stand_behind(&h.b, h.r.s, h.dir, NULL);
+    WAIT_TEXT(&h.w, "- a");
+    peer_close(&h.r);
+    ck_assert_str_eq(h.w.text, "- a END(CLOSED)");
+    ck_assert_str_eq(h.b.text, "FAILED(CLOSED)");
+    peer_close(&h.p);
+    ck_assert_int_eq(h.a.finals, 1);
+    ck_assert(!evzk_election_elected(h.a.e));
+    evzk_election_free(h.a.e);
+    evzk_election_free(h.b.e);
+    blind(&h.w);
+    nothing_left(h.dir, h.q.s);
+    peer_close(&h.q);
+}
+END_TEST
+
+/* Somebody wrote an epoch that is none, or that can never be; and took it
+ * away. */
+START_TEST(forged_epoch_is_no_epoch)
+{
+    static const char *const forged[] = {"18446744073709551615 x\n",
+                                         "99999999999999999999999 x\n",
+                                         "4611686018427387904 x\n"};
+    char dir[32];
+    struct hall h;
+
+    snprintf(dir, sizeof dir, "/election-forged-%d", _i);
+    hall_open(&h, dir);
+    stand_elected(&h.a, h.p.s, h.dir);
+    ck_assert_int_eq(raw_create(op(), leader_path(h.dir), forged[_i],
+                                (int)strlen(forged[_i]), 0, NULL, 0),
+                     ZOK);
+    settle(h.r.s);
+    ck_assert_str_eq(h.w.text, "-");
+    lead(&h.a, "a");
+    for (int i = 0; i < 20 && h.w.told < 2; i++)
+        settle(h.r.s);
+    ck_assert_str_eq(h.w.text, "- a");
+    resign(&h.a);
+    WAIT_TEXT(&h.w, "- a -");
+    hall_close(&h);
+}
+END_TEST
+
+/* ---- Many ---- */
+
+enum { MANY = 200, FEW = 12 };
+
+static struct candidate many[MANY];
+
+static int count_final(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < MANY; i++)
+        n += many[i].finals;
+    return n;
+}
+
+static int count_if(bool (*is)(const evzk_election *e))
+{
+    int n = 0;
+
+    for (int i = 0; i < MANY; i++)
+        n += is(many[i].e);
+    return n;
+}
+
+static int64_t multis(struct proxy *proxy)
+{
+    return proxy_frames_of(proxy, PROXY_C2S, OP_MULTI);
+}
+
+/* In as many directories, all in one turn each: few transactions do. */
+START_TEST(many_elections)
+{
+    static char dir[MANY][64];
+    struct scene sc;
+    int64_t sent;
+
+    scene_open(&sc, SESSION_MS);
+    raw_mkdirs(op(), "/election-many");
+    sent = multis(sc.proxy);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(dir[i], sizeof dir[i], "/election-many/%03d", i);
+        stand(&many[i], sc.p.s, dir[i], NULL);
+    }
+    WAIT(count_if(evzk_election_elected) == MANY);
+    ck_assert_int_le(multis(sc.proxy) - sent, FEW);
+    sent = multis(sc.proxy);
+    for (int i = 0; i < MANY; i++)
+        ck_assert_int_eq(acknowledge(&many[i], dir[i]), EVZK_OK);
+    WAIT(count_if(evzk_election_leading) == MANY);
+    ck_assert_int_le(multis(sc.proxy) - sent, FEW);
+    for (int i = 0; i < MANY; i += 67)
+        check_leader(&many[i], dir[i]);
+    sent = multis(sc.proxy);
+    for (int i = 0; i < MANY; i++)
+        ck_assert_int_eq(evzk_election_resign(many[i].e), EVZK_OK);
+    WAIT(count_final() == MANY);
+    ck_assert_int_le(multis(sc.proxy) - sent, FEW);
+    for (int i = 0; i < MANY; i++) {
+        ck_assert_str_eq(many[i].text, "ELECTED LEADING RESIGNED");
+        evzk_election_free(many[i].e);
+        ck_assert_int_le(raw_count(op(), dir[i]), 0);
+    }
+    scene_close(&sc, dir[0]);
+    raw_delete_tree(op(), "/election-many");
+}
+END_TEST
+
+/* One of many has lost its znode, and does not know: it alone is told. */
+START_TEST(one_of_many_is_gone)
+{
+    enum { N = 20, OUT = 7 };
+    const evzk_election_options opt = {.no_own_watch = true};
+    static char dir[N][64];
+    struct scene sc;
+    int64_t sent;
+
+    scene_open(&sc, SESSION_MS);
+    raw_mkdirs(op(), "/election-some");
+    for (int i = 0; i < N; i++) {
+        snprintf(dir[i], sizeof dir[i], "/election-some/%03d", i);
+        stand(&many[i], sc.p.s, dir[i], &opt);
+    }
+    for (int i = 0; i < N; i++)
+        WAIT(evzk_election_elected(many[i].e));
+    delete_own(&many[OUT]);
+    sent = multis(sc.proxy);
+    for (int i = 0; i < N; i++)
+        ck_assert_int_eq(acknowledge(&many[i], dir[i]), EVZK_OK);
+    lost_with(&many[OUT], EVZK_ERR_NODEGONE);
+    for (int i = 0; i < N; i++) {
+        if (i == OUT)
+            continue;
+        WAIT(evzk_election_leading(many[i].e));
+        check_leader(&many[i], dir[i]);
+    }
+    ck_assert_int_le(multis(sc.proxy) - sent, FEW);
+    for (int i = 0; i < N; i++) {
+        if (i != OUT)
+            resign(&many[i]);
+    }
+    scene_close(&sc, dir[0]);
+    raw_delete_tree(op(), "/election-some");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("election");
+    TCase *tests = lock_tests(suite, "election", 60000);
+
+    tcase_add_test(tests, one_leads_and_then_the_next);
+    tcase_add_test(tests, two_of_one_session);
+    tcase_add_test(tests, acknowledged_again);
+    tcase_add_test(tests, acknowledged_out_of_turn);
+    tcase_add_test(tests, data_is_taken_as_it_is);
+    tcase_add_loop_test(tests, leaves_at_every_stage, 0, 2 * STAGES);
+    tcase_add_loop_test(tests, leaves_inside_every_callback, 0,
+                        2 * EVZK_ELECTION_FAILED);
+    tcase_add_loop_test(tests, stands_again_inside_its_end, 0, 3);
+    tcase_add_loop_test(tests, cut_while_acknowledging, 0, 2);
+    tcase_add_loop_test(tests, cut_while_resigning, 0, 2);
+    tcase_add_loop_test(tests, leads_through_a_doubt, 0, 2);
+    tcase_add_loop_test(tests, lease_ends, 0, 2);
+    tcase_add_test(tests, leader_expires);
+    tcase_add_loop_test(tests, expires_while_acknowledging, 0, 2);
+    tcase_add_loop_test(tests, foreign_leader_is_replaced, 0, 2);
+    tcase_add_loop_test(tests, foreign_leader_with_a_child, 0, 2);
+    tcase_add_test(tests, own_znode_is_deleted);
+    tcase_add_test(tests, own_znode_is_gone_before);
+    tcase_add_test(tests, leader_znode_is_deleted);
+    tcase_add_loop_test(tests, observer_of_nothing, 0, 2);
+    tcase_add_test(tests, observers_of_one_session);
+    tcase_add_loop_test(tests, observer_is_cut_off, 0, 4);
+    tcase_add_loop_test(tests, observer_expires, 0, 2);
+    tcase_add_test(tests, garbage_says_nobody);
+    tcase_add_loop_test(tests, garbage_at_first, 0,
+                        sizeof garbage / sizeof garbage[0]);
+    tcase_add_test(tests, leader_may_not_be_read);
+    tcase_add_test(tests, blind_one_is_refused);
+    tcase_add_loop_test(tests, observer_freed_inside, 0, 2);
+    tcase_add_test(tests, session_is_closed);
+    tcase_add_test(tests, many_elections);
+    tcase_add_test(tests, one_of_many_is_gone);
+    tcase_add_loop_test(tests, forged_epoch_is_no_epoch, 0, 3);
+    return lock_suite_run(suite);
+}
