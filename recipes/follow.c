@@ -93,8 +93,17 @@ S(ENDED,      end,      NULL,    EVZK__STAY, EVZK__STAY, EVZK__FINAL,           
 };
 /* clang-format on */
 
-const struct evzk__kind evzk__follow_kind = {
-    .name = "follow", .rows = rows, .n_rows = STATES, .destroy = destroy};
+/* As of the observer. */
+static const struct evzk__never never[] = {
+    {.state = WATCHING,
+     .on = EVZK__ON(EVZK__EV_REPLY) | EVZK__ON(EVZK__EV_EXPIRED)},
+    {0}};
+
+const struct evzk__kind evzk__follow_kind = {.name = "follow",
+                                             .rows = rows,
+                                             .n_rows = STATES,
+                                             .destroy = destroy,
+                                             .never = never};
 
 int evzk__follow_start(evzk_session *s, const char *path, const char *name,
                        evzk__follow_cb *cb, void *arg,

@@ -191,7 +191,7 @@ static void is_leading(struct shard *d, int rc)
 static void is_over(struct shard *d, evzk_lock_event ev, int rc)
 {
     struct evzk_shards *a = d->all;
-    bool was = d->elected, told = d->resigning;
+    bool was = d->elected, told = d->resigning || d->leaving;
 
     d->failed = ev == EVZK_LOCK_FAILED && !told;
     forget(d);
@@ -259,11 +259,19 @@ static void start(struct evzk_shards *a, uint32_t i)
         d->failed = true;
 }
 
+/* It waits no longer; that is over when its znode is proved gone. */
+static void stand_down(struct shard *d)
+{
+    if (!d->leaving)
+        evzk_lock_cancel(d->l); /* Or it is about to end by itself. */
+    d->leaving = true;
+}
+
 /* From now on it is led no longer; the request goes out when that was told. */
 static bool let_go(struct shard *d)
 {
     if (!d->elected) {
-        forget(d);
+        stand_down(d);
         return true;
     }
     if (d->resigning || d->all->resigning >= LEAVING)
@@ -378,7 +386,7 @@ static bool put_right(struct evzk_shards *a, uint32_t i, unsigned *n)
     }
     if (!d->l || !is_awaited(a, i))
         return true;
-    *n += !d->resigning;
+    *n += !d->resigning && !d->leaving;
     return let_go(d);
 }
 
@@ -400,7 +408,9 @@ static bool is_ready(const struct evzk_shards *a)
     if (a->me == EVZK__NOBODY || a->draining || a->unplaced > 0)
         return false;
     for (uint32_t i = 0; i < a->count; i++) {
-        if (is_ours(a, i) && !a->shard[i].placed)
+        const struct shard *d = &a->shard[i];
+
+        if (is_ours(a, i) && (!d->placed || d->leaving || d->resigning))
             return false;
     }
     return true;
@@ -421,21 +431,36 @@ static void say_ready(struct evzk_shards *a)
         a->retry = true;
 }
 
-static uint32_t planned(const struct evzk_shards *a, uint16_t member)
+/* Each that is to be ours is led, and no other one is, or is stood for. */
+static bool is_balanced(const struct evzk_shards *a)
 {
-    uint32_t n = 0;
+    if (a->me == EVZK__NOBODY || a->standing != a->leading || a->resigning > 0)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (is_ours(a, i) != a->shard[i].leading)
+            return false;
+    }
+    return true;
+}
 
-    for (uint32_t i = 0; a->plan.version && i < a->count; i++)
-        n += a->plan.owner[i] == member;
-    return n;
+/* Of what was left to a session that is closed nothing is proved. */
+static void drained(struct evzk_shards *a)
+{
+    int rc = evzk__session_check(a->s);
+
+    if (rc != EVZK_OK) {
+        fail(a, rc);
+        return;
+    }
+    evzk__shards_stop(a);
+    tell(a, EVZK_SHARDS_DRAINED, EVZK_OK);
 }
 
 /* All has been looked at. */
 static void settle(struct evzk_shards *a)
 {
     if (a->draining && a->standing == 0 && !a->member) {
-        evzk__shards_stop(a);
-        tell(a, EVZK_SHARDS_DRAINED, EVZK_OK);
+        drained(a);
         return;
     }
     if (a->member && evzk_lock_held(a->member))
@@ -448,8 +473,7 @@ static void settle(struct evzk_shards *a)
         a->at = 0;
         evzk__timer_set(a->timer, RETRY_US);
     }
-    if (!a->balanced && !a->draining && a->me != EVZK__NOBODY &&
-        a->standing == a->leading && a->leading == planned(a, a->me)) {
+    if (!a->balanced && !a->draining && is_balanced(a)) {
         a->balanced = true;
         tell(a, EVZK_SHARDS_BALANCED, EVZK_OK);
     }
@@ -487,9 +511,10 @@ static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
         bool ours = evzk__plan_find(next, a->own) != EVZK__NOBODY;
 
         evzk__plan_free(next);
+        a->differs = !ours; /* It is of those that were there before. */
         if (ours)
             fail(a, EVZK_ERR_INVAL);
-        return; /* Of those that were there before. */
+        return;
     }
     if (a->plan.version > 0)
         a->moves += evzk__plan_moves(next, &a->plan);
@@ -503,12 +528,20 @@ static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
     tell(a, EVZK_SHARDS_PLANNED, EVZK_OK);
 }
 
-static void look_again_later(struct evzk_shards *a)
+static void look_again(struct evzk_shards *a, int64_t delay_us)
 {
     evzk__follow_free(a->follow);
     a->follow = NULL;
+    a->plan_at = (struct evzk__stat){0};
     a->at = 0;
-    evzk__timer_set(a->timer, RETRY_US);
+    evzk__timer_set(a->timer, delay_us);
+}
+
+/* It has gone, or is none: the last one holds, until there is another. */
+static void no_plan(struct evzk_shards *a)
+{
+    if (a->planner)
+        evzk__planner_look(a->planner);
 }
 
 static void plan_heard(void *arg, int rc, const struct evzk__result *res)
@@ -516,8 +549,10 @@ static void plan_heard(void *arg, int rc, const struct evzk__result *res)
     struct evzk_shards *a = arg;
     struct evzk__plan next;
 
-    if (rc == EVZK_ERR_NONODE)
-        return; /* The last one holds. */
+    if (rc == EVZK_ERR_NONODE) {
+        no_plan(a);
+        return;
+    }
     if (rc != EVZK_OK) {
         fail(a, rc);
         return;
@@ -527,9 +562,11 @@ static void plan_heard(void *arg, int rc, const struct evzk__result *res)
         return; /* It was only looked at again. */
     rc = evzk__plan_parse(&next, res->data, res->len);
     if (rc == EVZK_ERR_NOMEM)
-        look_again_later(a);
+        look_again(a, RETRY_US);
+    else if (rc != EVZK_OK)
+        no_plan(a);
     if (rc != EVZK_OK)
-        return; /* What is no plan will be written over. */
+        return;
     a->plan_at = res->stat;
     take_plan(a, &next);
 }
@@ -545,8 +582,11 @@ static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
     stop_planning(a);
     if (a->draining)
         evzk__shards_begin_step(a);
-    else if (ev != EVZK_LOCK_FAILED && evzk__session_check(a->s) == EVZK_OK)
-        rc = evzk__shards_stand(a);
+    else if (ev != EVZK_LOCK_FAILED) {
+        rc = evzk__session_check(a->s);
+        if (rc == EVZK_OK)
+            rc = evzk__shards_stand(a);
+    }
     if (!a->draining && !a->member)
         fail(a, rc);
 }
@@ -556,6 +596,9 @@ static void member_placed(struct evzk_shards *a)
     strcpy(a->own, evzk_lock_node(a->member));
     a->said = 0;
     find_me(a);
+    if (a->differs) /* It may be for us, too. */
+        look_again(a, 0);
+    a->differs = false;
 }
 
 static void member_heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)

@@ -27,6 +27,7 @@ struct shard {
     bool placed : 1; /* Its znode is there. */
     bool elected : 1, leading : 1;
     bool resigning : 1; /* It has told so. */
+    bool leaving : 1;   /* It was not elected, and stands no longer. */
     bool failed : 1;    /* Not before the next plan. */
 };
 
@@ -61,6 +62,7 @@ struct evzk_shards {
     uint16_t me;               /* Of its members; EVZK__NOBODY. */
     uint64_t said; /* The plan for which we said so, or are saying it. */
     bool balanced; /* That was told, of this plan. */
+    bool differs;  /* The last one was of another number of shards. */
 
     struct evzk__timer *timer, *deadline;
     uint32_t at;       /* The shard that the step looks at next. */

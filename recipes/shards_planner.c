@@ -6,8 +6,9 @@
  *
  * The members are listed, with a watch on who comes and goes; what they say is
  * read, and the plan that is there; and, if that is for others, the next one is
- * written, in the version after the one that was read.  Only the first of the
- * members does this, so one change of them wakes one.
+ * written, in the version after the one that was read.  A plan that has gone,
+ * or is none any more, is made anew: whoever follows it tells.  Only the first
+ * of the members does this, so one change of them wakes one.
  *
  * How it can fail.  Another may have become the first meanwhile, and have
  * written: then it looks again.  Whatever a plan says, a shard is led only by
@@ -31,8 +32,7 @@ struct evzk__planner {
     void **texts; /* The same: what the members say. */
     struct evzk__member *member; /* Owned array. */
     uint32_t n;                  /* Of members. */
-    /* What was read; what is to be written; what was known or written last, in
-     * case somebody deletes it. */
+    /* What was read; what is to be written; what was known or written last. */
     struct evzk__plan prev, next, last;
     char *text; /* Owned: the next one's, and how long it is. */
     size_t len;
@@ -190,14 +190,25 @@ static uint32_t pack(struct evzk__planner *p)
     return kept;
 }
 
+/* In case somebody deletes it. */
+static void keep(struct evzk__planner *p, struct evzk__plan *plan)
+{
+    evzk__plan_free(&p->last);
+    p->last = *plan;
+    *plan = (struct evzk__plan){0};
+}
+
 static int make_plan(struct evzk__planner *p)
 {
     uint32_t n = pack(p);
     const struct evzk__plan *prev = p->prev.version ? &p->prev : &p->last;
 
-    /* For nobody there is none: who still leads goes on. */
-    if (n == 0 || evzk__plan_is_for(&p->prev, p->member, n, p->n_shards))
+    if (n == 0) /* For nobody there is none: who still leads goes on. */
         return evzk__machine_move(&p->m, WATCHING);
+    if (evzk__plan_is_for(&p->prev, p->member, n, p->n_shards)) {
+        keep(p, &p->prev);
+        return evzk__machine_move(&p->m, WATCHING);
+    }
     if (evzk__plan_next(&p->next, prev, p->member, n, p->n_shards) != EVZK_OK)
         return begin_anew(p);
     p->text = evzk__plan_print(&p->next, &p->len);
@@ -242,9 +253,7 @@ static int written(struct evzk__machine *m, const struct evzk__event *e)
 
     switch (e->reply->rc) {
     case EVZK_OK:
-        evzk__plan_free(&p->last);
-        p->last = p->next;
-        p->next = (struct evzk__plan){0};
+        keep(p, &p->next);
         return evzk__machine_move(m, WATCHING);
     case EVZK_ERR_BADVERSION:
     case EVZK_ERR_NODEEXISTS:
@@ -289,20 +298,30 @@ static void destroy(struct evzk__machine *m)
 #define S(state, enter, react, on_stop, on_expiry, flags, next) \
     [state] = { #state, enter, react, on_stop, on_expiry, flags, next }
 #define TO EVZK__TO
+#define RETRY EVZK__RETRY
+#define HEEDS EVZK__HEEDS
 static const struct evzk__row rows[STATES] = {
 /* state      enter       react      on stop     on expiry   flags                      may move to */
-S(LISTING,    list,       listed,    ENDED,      LISTING,    EVZK__RETRY|EVZK__FRESH,   TO(LISTING)|TO(READING)|TO(ENDED)),
+S(LISTING,    list,       listed,    ENDED,      LISTING,    RETRY|EVZK__FRESH,         TO(LISTING)|TO(READING)|TO(ENDED)),
 S(READING,    read_all,   have_read, ENDED,      LISTING,    0,                         TO(LISTING)|TO(WRITING)|TO(WATCHING)|TO(ENDED)),
 S(WRITING,    write_plan, written,   ENDED,      LISTING,    0,                         TO(LISTING)|TO(WATCHING)|TO(ENDED)),
-S(WATCHING,   wait_for,   watched,   ENDED,      LISTING,    EVZK__RETRY|EVZK__WATCHES, TO(LISTING)|TO(ENDED)),
+S(WATCHING,   wait_for,   watched,   ENDED,      LISTING,    RETRY|EVZK__WATCHES|HEEDS, TO(LISTING)|TO(ENDED)),
 S(ENDED,      end,        NULL,      EVZK__STAY, EVZK__STAY, EVZK__FINAL,               0),
 };
 /* clang-format on */
 
+/* Who watches has nothing to ask; and a connection that is lost, as it is
+ * before a session has ended, has it look again. */
+static const struct evzk__never never[] = {
+    {.state = WATCHING,
+     .on = EVZK__ON(EVZK__EV_REPLY) | EVZK__ON(EVZK__EV_EXPIRED)},
+    {0}};
+
 const struct evzk__kind evzk__planner_kind = {.name = "shards-planner",
                                               .rows = rows,
                                               .n_rows = STATES,
-                                              .destroy = destroy};
+                                              .destroy = destroy,
+                                              .never = never};
 
 /* As it would be read. */
 static int copy_plan(struct evzk__plan *to, const struct evzk__plan *from)
@@ -344,6 +363,8 @@ int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
     *out = p;
     return EVZK_OK;
 }
+
+void evzk__planner_look(struct evzk__planner *p) { evzk__machine_ask(&p->m); }
 
 void evzk__planner_free(struct evzk__planner *p)
 {

@@ -17,6 +17,9 @@ int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
                         const struct evzk__plan *known, evzk__planner_cb *cb,
                         void *arg, struct evzk__planner **out);
 
+/* The plan has gone, or is none any more: it looks, and writes one. */
+void evzk__planner_look(struct evzk__planner *p);
+
 /* NULL is a no-op.  No callback follows; a write that is under way may still be
  * done. */
 void evzk__planner_free(struct evzk__planner *p);

@@ -43,7 +43,8 @@ typedef enum evzk_shards_event {
     EVZK_SHARDS_PLANNED = 1,
     /** All that the plan gives us is led by us, and nothing else. */
     EVZK_SHARDS_BALANCED,
-    /** Final. All was handed over, or given up, and proved gone. */
+    /** Final. All was handed over, or given up, and proved gone; what was lost
+     * meanwhile stands until the session ends. */
     EVZK_SHARDS_DRAINED,
     /** Final. rc says why: EVZK_ERR_INVAL when the others have another number
      * of shards, or an error of evzk_lock_acquire().  What is led is given up.

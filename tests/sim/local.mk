@@ -65,6 +65,12 @@ sim_sources = \
     tests/sim/scene_lock_seen.c \
     tests/sim/scene_lock_tree.c \
     tests/sim/scene_observer.c \
+    tests/sim/scene_shards.c \
+    tests/sim/scene_shards.h \
+    tests/sim/scene_shards_deeds.c \
+    tests/sim/scene_shards_list.c \
+    tests/sim/scene_shards_rules.c \
+    tests/sim/scene_shards_tree.c \
     tests/sim/scenes.c \
     tests/sim/search.c \
     tests/sim/search.h \

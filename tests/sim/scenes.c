@@ -1,5 +1,6 @@
 /* The recipes that the explorer knows, and their scenes. */
 #include "scene_lock.h"
+#include "scene_shards.h"
 
 #define COUNT(v) (sizeof(v) / sizeof(v)[0])
 
@@ -854,4 +855,5 @@ const struct sim_recipe sim_observer = {
 
 const struct sim_recipe *const sim_recipes[] = {
     &sim_lock,     &sim_lock_query, &sim_lock_revoke,
-    &sim_election, &sim_observer,   NULL};
+    &sim_election, &sim_observer,   &sim_shards,
+    &sim_follow,   &sim_once,       NULL};

@@ -41,6 +41,12 @@ static const struct kept {
 {"lock", "timeout:82=freeze-short", 1, "to hear that it had stayed, it was looked at again and again within one turn"},
 {"observer", "observe-seated:", 1, "a leader znode by hand, of nobody, with a newer epoch: the leader was not told ever after"},
 {"observer", "observe-unseated:51=late", 1, "a leader znode that was made again, since its outcome was unknown, was told again"},
+{"shards", "alone:50=call@drain", 1, "DRAINED was told while candidates that were not elected still stood"},
+{"shards", "alone-drains:74=call@close-session", 1, "DRAINED was told in a session that was closed, with nothing proved"},
+{"shards", "expires:149=call@close-session", 1, "a member was lost and its session closed: FAILED, but not with CLOSED"},
+{"shards", "member-broken:189=oom-on@1", 1, "what was just handed over was given back: BALANCED at once"},
+{"shards", "broken:83=empty-dir", 1, "a plan that was deleted before all had read it was never written again"},
+{"shards", "differs:97=oom-on@2", 1, "a plan of another number of shards was seen before the own znode was known: no FAILED"},
     /* clang-format on */
 };
 

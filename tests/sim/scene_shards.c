@@ -1,0 +1,486 @@
+/* The shards' scenes at work: each process joins, does what it is asked to, and
+ * leaves when all has been settled; then it closes its session, when nothing is
+ * left to do.
+ *
+ * How it can fail: the explorer may drain, free or close anything at any time,
+ * also inside a callback.  So after every callback out, and in every timer, a
+ * slot is looked at anew.
+ */
+#include "scene_shards.h"
+
+#include <string.h>
+
+#include "ens.h"
+#include "happen.h"
+#include "wire.h"
+
+enum {
+    LINGER_MS = 10,
+    AGAIN_MS = 20,
+    HOME_MS = 50,
+    EXCUSED = 20, /* So many checks it waits all the same. */
+    PATIENCE = 40
+};
+
+struct shards_world shards_world;
+SIM_KEEP(shards_world)
+
+static int64_t us(int ms) { return ms * INT64_C(1000); }
+
+static int index_of(const struct shards_slot *v)
+{
+    return (int)(v - shards_world.slot);
+}
+
+/* The end of what a process does. */
+
+static bool busy(int proc)
+{
+    for (int64_t i = 0; i < shards_world.slots; i++) {
+        const struct shards_slot *v = &shards_world.slot[i];
+
+        if (v->proc == proc && v->a)
+            return true;
+    }
+    return shards_world.planned[proc] > 0 || shards_world.deeds > 0;
+}
+
+/* All was let go, and is proved gone: then nothing may be left. */
+static void check_left(int proc)
+{
+    const struct player *p = player_of(proc);
+    evzk_session_stats st;
+
+    evzk_session_get_stats(p->s, &st);
+    if (st.machines || st.queued || st.in_flight || player_starved(proc) ||
+        !evzk_session_connected(p->s))
+        return;
+    if (st.watches)
+        sim_violation("p%d: %u watches of nobody", proc, st.watches);
+    if (!ens_throttled(proc) && shards_owns(evzk_session_id(p->s)))
+        sim_violation("p%d: znodes of nobody", proc);
+}
+
+static bool is_idle(const struct player *p)
+{
+    evzk_session_stats st;
+
+    evzk_session_get_stats(p->s, &st);
+    return st.machines == 0;
+}
+
+static void close_idle(intptr_t arg)
+{
+    int proc = (int)arg;
+    const struct player *p = player_of(proc);
+
+    if (busy(proc) || p->closing) {
+        shards_world.closing[proc] = 0;
+        return;
+    }
+    if (p->s && !is_idle(p) && shards_world.closing[proc]++ < PATIENCE) {
+        stage_at(us(LINGER_MS), proc, close_idle, proc);
+        return;
+    }
+    if (p->s)
+        check_left(proc);
+    player_close(proc);
+}
+
+void shards_maybe_close(int proc)
+{
+    if (busy(proc) || shards_world.closing[proc] || player_of(proc)->closing)
+        return;
+    shards_world.closing[proc] = 1;
+    stage_at(us(LINGER_MS), proc, close_idle, proc);
+}
+
+/* Calls of the library: what they return follows from what was told. */
+
+static void drain_due(intptr_t slot);
+static void free_due(intptr_t slot);
+static void ack_due(intptr_t both);
+
+/* Nobody is there to take what is let go. */
+static bool all_leave(void)
+{
+    for (int64_t i = 0; i < shards_world.slots; i++) {
+        const struct shards_slot *v = &shards_world.slot[i];
+
+        if (v->a && !v->drain && !v->ended)
+            return false;
+    }
+    return true;
+}
+
+static void drain(struct shards_slot *v)
+{
+    int want = v->ended || v->drain ? EVZK_ERR_STATE : EVZK_OK;
+    int ms = v->plan->timeout_ms ? v->plan->timeout_ms : 300, rc;
+
+    player_call((int)v->proc);
+    rc = evzk_shards_drain(v->a, (uint32_t)ms);
+    player_called((int)v->proc);
+    sim_say("p%d drain %d: %s", (int)v->proc, index_of(v), evzk_errname(rc));
+    if (rc != want && !(rc == EVZK_ERR_NOMEM && player_starved((int)v->proc)))
+        sim_violation("draining %d gave %s", index_of(v), evzk_errname(rc));
+    if (rc == EVZK_OK)
+        v->drain = sim_now();
+    if (rc == EVZK_ERR_NOMEM)
+        stage_at(us(AGAIN_MS), (int)v->proc, drain_due, index_of(v));
+    if (all_leave())
+        shards_world.rough = 1;
+}
+
+static void free_it(struct shards_slot *v)
+{
+    evzk_shards *a = v->a;
+    int proc = (int)v->proc;
+
+    v->a = NULL;
+    if (!v->ended)
+        shards_world.rough = 1; /* What it led is nobody's for a while. */
+    stage_cancel(drain_due, index_of(v));
+    stage_cancel(free_due, index_of(v));
+    for (int i = 0; i < SHARDS_MOST; i++)
+        stage_cancel(ack_due, index_of(v) * SHARDS_MOST + i);
+    memset(v->seat, 0, sizeof v->seat);
+    player_call(proc);
+    evzk_shards_free(a);
+    player_called(proc);
+    sim_say("p%d freed %d", proc, index_of(v));
+    shards_maybe_close(proc);
+}
+
+static void acknowledge(struct shards_slot *v, int shard)
+{
+    struct shards_seat *seat = &v->seat[shard];
+    bool may = seat->epoch && !seat->acked && !v->ended && v->plan->acknowledge;
+    char said[2] = {'w', (char)('0' + index_of(v))};
+    int rc;
+
+    player_call((int)v->proc);
+    rc = evzk_shards_acknowledge(v->a, (uint32_t)shard, said, sizeof said);
+    player_called((int)v->proc);
+    sim_say("p%d acknowledge %d of %d: %s", (int)v->proc, shard, index_of(v),
+            evzk_errname(rc));
+    if (rc != EVZK_OK && rc != EVZK_ERR_STATE &&
+        !(rc == EVZK_ERR_NOMEM && player_starved((int)v->proc)))
+        sim_violation("acknowledging %d gave %s", shard, evzk_errname(rc));
+    if (rc == EVZK_ERR_STATE && may && !player_of((int)v->proc)->closing)
+        sim_violation("%d is elected, and may not say that it leads", shard);
+    if (rc == EVZK_OK && !seat->epoch)
+        sim_violation("%d is not elected, and may say that it leads", shard);
+    seat->acked = seat->acked || rc == EVZK_OK;
+    if (rc == EVZK_ERR_NOMEM)
+        stage_at(us(AGAIN_MS), (int)v->proc, ack_due,
+                 index_of(v) * SHARDS_MOST + shard);
+}
+
+static void ack_due(intptr_t both)
+{
+    struct shards_slot *v = &shards_world.slot[both / SHARDS_MOST];
+    int shard = (int)(both % SHARDS_MOST);
+
+    if (v->a && v->seat[shard].epoch && !v->seat[shard].acked)
+        acknowledge(v, shard);
+}
+
+static void drain_due(intptr_t slot)
+{
+    struct shards_slot *v = &shards_world.slot[slot];
+
+    if (v->a && !v->ended && !v->drain)
+        drain(v);
+}
+
+static void free_due(intptr_t slot)
+{
+    struct shards_slot *v = &shards_world.slot[slot];
+
+    if (v->a)
+        free_it(v);
+}
+
+/* What is told. */
+
+static void on_shard(evzk_shards *a, uint32_t shard, evzk_election_event ev,
+                     int rc, void *arg)
+{
+    struct shards_slot *v = &shards_world.slot[(intptr_t)arg];
+
+    sim_say("p%d %d is told %d %s of shard %u", (int)v->proc, index_of(v), ev,
+            evzk_errname(rc), shard);
+    player_heard((int)v->proc, "a shard's callback");
+    if (v->a != a) {
+        sim_violation("%d: event %d after it was freed", index_of(v), ev);
+        return;
+    }
+    shards_told(v, (int)shard, ev, rc);
+    player_callback((int)v->proc);
+    if (v->a != a || ev != EVZK_ELECTION_ELECTED || !v->plan->acknowledge)
+        return;
+    if (v->plan->ack_ms)
+        stage_at(us(v->plan->ack_ms), (int)v->proc, ack_due,
+                 (intptr_t)arg * SHARDS_MOST + (intptr_t)shard);
+    else if (v->seat[shard].epoch && !v->seat[shard].acked)
+        acknowledge(v, (int)shard);
+}
+
+static void on_all(evzk_shards *a, evzk_shards_event ev, int rc, void *arg)
+{
+    static const char *const names[] = {"?", "PLANNED", "BALANCED", "DRAINED",
+                                        "FAILED"};
+    struct shards_slot *v = &shards_world.slot[(intptr_t)arg];
+
+    sim_say("p%d %d is told %s %s", (int)v->proc, index_of(v), names[ev],
+            evzk_errname(rc));
+    player_heard((int)v->proc, "the shards' callback");
+    if (v->a != a) {
+        sim_violation("%d: %s after it was freed", index_of(v), names[ev]);
+        return;
+    }
+    shards_told_all(v, ev, rc);
+    player_callback((int)v->proc);
+    if (v->a != a || !v->ended)
+        return;
+    if (v->plan->linger_ms)
+        stage_at(us(v->plan->linger_ms), (int)v->proc, free_due, index_of(v));
+    else
+        free_it(v);
+}
+
+/* The processes. */
+
+static int do_join(struct shards_slot *v)
+{
+    const struct shards_plan *plan = v->plan;
+    char data[2] = {'m', (char)('0' + index_of(v))};
+    evzk_shards_options opt = {.count = plan->count,
+                               .weight = plan->weight,
+                               .most = plan->most,
+                               .observer = plan->observer,
+                               .acknowledge = plan->acknowledge,
+                               .data = data,
+                               .data_len = sizeof data};
+    int rc;
+
+    if (opt.count == 0)
+        opt.count = (uint32_t)shards_world.sc->shards;
+    player_call((int)v->proc);
+    rc = evzk_shards_join(player_of((int)v->proc)->s, SHARDS_PATH, &opt,
+                          on_shard, on_all, (void *)(intptr_t)index_of(v),
+                          &v->a);
+    player_called((int)v->proc);
+    return rc;
+}
+
+static bool join(int proc, const struct shards_plan *plan)
+{
+    struct shards_slot *v = &shards_world.slot[shards_world.slots];
+    const struct player *p = player_of(proc);
+    int rc;
+
+    if (!p->s || shards_world.slots == SHARDS_SLOTS)
+        return false;
+    v->plan = plan;
+    v->proc = proc;
+    rc = do_join(v);
+    sim_say("p%d join %d: %s", proc, index_of(v), evzk_errname(rc));
+    if (rc != EVZK_OK) {
+        if (!(rc == EVZK_ERR_CLOSED && p->closing) &&
+            !(rc == EVZK_ERR_NOMEM && player_starved(proc)))
+            sim_violation("p%d: joining gave %s", proc, evzk_errname(rc));
+        memset(v, 0, sizeof *v);
+        return false;
+    }
+    shards_world.slots++;
+    v->used = 1;
+    if (plan->drain_ms)
+        stage_at(us(plan->drain_ms), proc, drain_due, index_of(v));
+    if (plan->free_ms)
+        stage_at(us(plan->free_ms), proc, free_due, index_of(v));
+    return true;
+}
+
+static void join_due(intptr_t i)
+{
+    const struct shards_plan *plan = &shards_world.sc->plan[i];
+
+    if (player_opening(plan->proc)) {
+        stage_at(us(AGAIN_MS), plan->proc, join_due, i);
+        return;
+    }
+    shards_world.planned[plan->proc]--;
+    if (!join(plan->proc, plan))
+        shards_maybe_close(plan->proc);
+}
+
+/* When all is settled, they leave. */
+
+static void leave_due(intptr_t slot)
+{
+    struct shards_slot *v = &shards_world.slot[slot];
+
+    if (v->a && v->plan->drains && !v->ended && !v->drain)
+        drain(v);
+    else if (v->a && !v->drain)
+        free_it(v);
+}
+
+/* Has a time of its own to leave, or is leaving. */
+static bool any_leaves(void)
+{
+    for (int64_t i = 0; i < shards_world.slots; i++) {
+        const struct shards_slot *v = &shards_world.slot[i];
+
+        if (v->a && (v->plan->drain_ms || v->plan->free_ms || v->drain))
+            return true;
+    }
+    return false;
+}
+
+static bool may_leave(void)
+{
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (shards_world.planned[p])
+            return false;
+    }
+    if (shards_world.deeds || any_leaves())
+        return false;
+    if (shards_right())
+        return true;
+    return shards_excused() && ++shards_world.checks > EXCUSED;
+}
+
+static void go_home(intptr_t arg)
+{
+    if (!may_leave()) {
+        stage_at(us(HOME_MS), -1, go_home, arg);
+        return;
+    }
+    sim_say("all is settled");
+    shards_world.home = shards_world.rough = 1;
+    for (int i = 0; i < shards_world.slots; i++) {
+        if (shards_world.slot[i].a)
+            stage_at(0, (int)shards_world.slot[i].proc, leave_due, i);
+    }
+}
+
+/* The beginning. */
+
+static void set_plans(const struct shards_scene *sc)
+{
+    for (int i = 0; i < SHARDS_SLOTS; i++) {
+        const struct shards_plan *plan = &sc->plan[i];
+
+        if (plan->join_ms) {
+            shards_world.planned[plan->proc]++;
+            stage_at(us(plan->join_ms), plan->proc, join_due, i);
+        }
+    }
+    stage_at(us(HOME_MS), -1, go_home, 0);
+    shards_deeds_begin();
+}
+
+void shards_begin(const struct sim_scene *sc)
+{
+    static const struct ens_config servers = {.servers = 3,
+                                              .tick_ms = 100,
+                                              .commit_us = 2000,
+                                              .link_us = 1000,
+                                              .patience_us = 500000};
+    static const struct player_config cfg = {.timeout_ms = SHARDS_TIMEOUT_MS};
+    static const char garbage[] = "evzk-plan 1 7 x";
+
+    shards_world.sc = sc->own;
+    player_trace = NULL;
+    ens_begin(&servers);
+    if (shards_world.sc->garbage) {
+        ens_create(SHARDS_PATH, "", 0, ZOO_PERSISTENT);
+        ens_create(SHARDS_PATH "/plan", garbage, strlen(garbage),
+                   ZOO_PERSISTENT);
+    }
+    for (int p = 0; p < sc->clients; p++) {
+        wire_route(p, p % SIM_SERVERS);
+        player_open(p, &cfg);
+    }
+    set_plans(shards_world.sc);
+}
+
+bool shards_done(void)
+{
+    for (int64_t i = 0; i < shards_world.slots; i++) {
+        if (shards_world.slot[i].a)
+            return false;
+    }
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (shards_world.planned[p])
+            return false;
+    }
+    return shards_world.deeds == 0 && players_gone();
+}
+
+/* The explorer's calls. */
+
+const char *const shards_calls[] = {
+    "drain",         "free",         "join", "acknowledge",
+    "close-session", "free-session", NULL};
+
+enum call { DRAIN, FREE, JOIN, ACKNOWLEDGE, CLOSE, FREE_SESSION };
+
+static bool on_first(int proc, enum call what)
+{
+    struct shards_slot *v = shards_world.slot;
+
+    while (v < shards_world.slot + shards_world.slots &&
+           !(v->proc == proc && v->a))
+        v++;
+    if (v == shards_world.slot + shards_world.slots)
+        return false;
+    if (what == DRAIN)
+        drain(v);
+    else if (what == FREE)
+        free_it(v);
+    else
+        acknowledge(v, 0);
+    return true;
+}
+
+static bool join_besides(int proc)
+{
+    static const struct shards_plan plan = {.free_ms = 200};
+
+    if (!player_of(proc)->s || shards_world.slots == SHARDS_SLOTS)
+        return false;
+    (void)join(proc, &plan); /* It may well be refused. */
+    return true;
+}
+
+static bool on_session(int proc, enum call what)
+{
+    if (!player_of(proc)->s)
+        return false;
+    if (what == CLOSE)
+        player_close(proc);
+    else
+        player_free(proc);
+    return true;
+}
+
+bool shards_call(int proc, unsigned which)
+{
+    shards_world.rough = 1;
+    switch ((enum call)which) {
+    case DRAIN:
+    case FREE:
+    case ACKNOWLEDGE:
+        return on_first(proc, (enum call)which);
+    case JOIN:
+        return join_besides(proc);
+    case CLOSE:
+    case FREE_SESSION:
+        return on_session(proc, (enum call)which);
+    }
+    return false;
+}

@@ -1,0 +1,143 @@
+/* Scenes for many shards: a few processes that join, drain, leave and die; what
+ * they do (scene_shards.c), what is to be true all the while
+ * (scene_shards_rules.c) and of the tree (scene_shards_tree.c), and what others
+ * do (scene_shards_deeds.c).  The scenes are in scene_shards_list.c. */
+#ifndef SIM_SCENE_SHARDS_H
+#define SIM_SCENE_SHARDS_H
+
+#include "evzk/shards.h"
+#include "players.h"
+#include "scene.h"
+
+enum {
+    SHARDS_SLOTS = 4,
+    SHARDS_MOST = 4,
+    SHARDS_DEEDS = 2,
+    SHARDS_NODES = 8, /* In a directory, at a time. */
+    SHARDS_TIMEOUT_MS = 1000
+};
+
+#define SHARDS_PATH "/s"
+
+/* One that joins.  Who has no time to leave stays until all is quiet. */
+struct shards_plan {
+    int proc;
+    int join_ms; /* 0: nobody. */
+    int drain_ms, timeout_ms, free_ms;
+    uint32_t weight, most, count; /* Count 0: the scene's. */
+    bool observer, drains;        /* When all is quiet it leaves by that. */
+    bool acknowledge;
+    int ack_ms;    /* 0: inside the callback. */
+    int linger_ms; /* From the final event to its being freed. */
+};
+
+enum shards_deed {
+    SHARDS_NO_DEED,
+    SHARDS_EXPIRE,       /* Of the process `which`: its session ends. */
+    SHARDS_AWAY,         /* Nothing gets through, for longer than that lives. */
+    SHARDS_CLOSE,        /* It closes its session under its shards. */
+    SHARDS_BREAK_MEMBER, /* Its member's znode is deleted. */
+    SHARDS_BREAK,        /* The first candidate's znode of shard `which` is. */
+    SHARDS_BREAK_DIR,    /* The members' directory, if it is empty. */
+    SHARDS_BREAK_PLAN,
+    SHARDS_SPOIL_PLAN, /* Something else is written there. */
+    SHARDS_SPOIL_MEMBER
+};
+
+struct shards_scene {
+    int shards;
+    struct shards_plan plan[SHARDS_SLOTS];
+    struct {
+        enum shards_deed deed;
+        int at_ms, which;
+    } deed[SHARDS_DEEDS];
+    bool garbage; /* There is something in `plan` at first. */
+};
+
+/* One shard of one that has joined, as it was told. */
+struct shards_seat {
+    int64_t epoch;   /* 0: it is not elected. */
+    int64_t session; /* At that time. */
+    int64_t leading, suspended;
+    int64_t acked;
+    int64_t failed; /* FAILED was told, or LEADING refused, of this plan. */
+};
+
+struct shards_slot {
+    evzk_shards *a; /* NULL: not joined yet, or freed. */
+    const struct shards_plan *plan;
+    int64_t proc, used;
+    int64_t drain;  /* Was called. */
+    int64_t ended;  /* DRAINED or FAILED was told. */
+    int64_t lapsed; /* Its lease was: what it had may still be there. */
+    struct shards_seat seat[SHARDS_MOST];
+};
+
+/* What is in the true tree. */
+struct shards_node {
+    int64_t czxid, owner;
+    uint64_t name; /* A hash. */
+    int64_t ok;    /* A member's: says what a member does. */
+};
+
+struct shards_dir {
+    struct shards_node node[SHARDS_NODES];
+    int64_t n;
+};
+
+struct shards_text { /* The plan's. */
+    int64_t ok;      /* Is one. */
+    uint64_t version;
+    int64_t shards, members;
+    uint64_t name[SHARDS_NODES];
+    int64_t weight[SHARDS_NODES], most[SHARDS_NODES];
+    int64_t owner[SHARDS_MOST]; /* A member, or -1. */
+};
+
+struct shards_world {
+    const struct shards_scene *sc;
+    struct shards_slot slot[SHARDS_SLOTS];
+    int64_t slots, deeds, planned[SIM_PROCS];
+    int64_t closing[SIM_PROCS]; /* So often it was not quiet enough for that. */
+    int64_t home;               /* All may leave. */
+    int64_t checks;             /* So often it was not right, and excused. */
+    int64_t rough;              /* Something has befallen it. */
+    int64_t by_hand;            /* Another wrote to the plan, or a member's. */
+    int64_t looked;             /* The zxid seen last. */
+    uint64_t conn[SIM_PROCS];
+    struct shards_dir members, dir[SHARDS_MOST];
+    struct shards_text text;
+    int64_t plan_mzxid;
+    int64_t epoch[SHARDS_MOST]; /* The highest told. */
+    int64_t led[SHARDS_MOST];   /* Was, once. */
+    int64_t unled[SHARDS_MOST]; /* Since when; 0: it is. */
+};
+extern struct shards_world shards_world;
+
+/* scene_shards.c */
+void shards_begin(const struct sim_scene *sc);
+bool shards_done(void);
+void shards_maybe_close(int proc);
+extern const char *const shards_calls[];
+bool shards_call(int proc, unsigned which);
+
+/* scene_shards_deeds.c */
+void shards_deeds_begin(void);
+
+/* scene_shards_tree.c */
+void shards_look(void);
+bool shards_owns(int64_t session); /* Has it a znode there? */
+const struct shards_node *shards_candidate(int shard, int64_t czxid);
+
+/* scene_shards_rules.c */
+void shards_told(struct shards_slot *v, int shard, evzk_election_event ev,
+                 int rc);
+void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc);
+bool shards_right(void);   /* All is as it should be when all is quiet. */
+bool shards_excused(void); /* It need not come to that. */
+void shards_check(void);
+void shards_check_end(void);
+
+extern const struct sim_recipe sim_shards, sim_follow, sim_once;
+
+#endif

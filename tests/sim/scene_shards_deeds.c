@@ -1,0 +1,159 @@
+/* What others do to the shards, and what befalls them without a fault.
+ *
+ * How it can fail: a deed that comes before the sessions are open would be done
+ * to nobody.  So it waits for them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "ens.h"
+#include "happen.h"
+#include "scene_shards.h"
+#include "wire.h"
+
+enum { AGAIN_MS = 20, AWAY_MS = 2200, PATH = 160 };
+
+static int64_t us(int ms) { return ms * INT64_C(1000); }
+
+/* The first znode in a directory: a session's, or anybody's (0). */
+static bool first_in(const char *dir, int64_t owner, char path[PATH])
+{
+    const char *names[SHARDS_NODES];
+    size_t n = ens_children(dir, names, SHARDS_NODES);
+    struct ens_seen seen, best = {0};
+
+    for (size_t i = 0; i < n && i < SHARDS_NODES; i++) {
+        char here[PATH];
+
+        snprintf(here, sizeof here, "%s/%s", dir, names[i]);
+        if (strcmp(names[i], "leader") == 0 || !ens_look(here, &seen) ||
+            seen.owner == 0 || (owner && seen.owner != owner) ||
+            (best.czxid && seen.czxid > best.czxid))
+            continue;
+        best = seen;
+        memcpy(path, here, PATH);
+    }
+    return best.czxid != 0;
+}
+
+static int64_t session_of(int proc)
+{
+    const struct player *p = player_of(proc);
+
+    return p->n_ids ? p->ids[p->n_ids - 1] : -1;
+}
+
+static bool member_of(int proc, char path[PATH])
+{
+    return first_in(SHARDS_PATH "/members", session_of(proc), path);
+}
+
+static void close_session(int proc)
+{
+    int before = sim_enter(proc);
+
+    player_close(proc);
+    sim_leave(before);
+}
+
+static void break_candidate(int shard)
+{
+    char dir[PATH], path[PATH];
+
+    snprintf(dir, sizeof dir, SHARDS_PATH "/shard-%d", shard);
+    if (first_in(dir, 0, path))
+        player_delete(path);
+}
+
+static void spoil(const char *path)
+{
+    shards_world.by_hand = 1;
+    ens_set_data(path, "garbage", 7);
+}
+
+static void do_deed(enum shards_deed deed, int which)
+{
+    char path[PATH];
+
+    switch (deed) {
+    case SHARDS_EXPIRE:
+        player_expire(which);
+        break;
+    case SHARDS_AWAY:
+        wire_hold_all(which, sim_now() + us(AWAY_MS));
+        break;
+    case SHARDS_CLOSE:
+        close_session(which);
+        break;
+    case SHARDS_BREAK_MEMBER:
+        if (member_of(which, path))
+            player_delete(path);
+        break;
+    case SHARDS_BREAK:
+        break_candidate(which);
+        break;
+    case SHARDS_BREAK_DIR:
+        player_delete(SHARDS_PATH "/members");
+        break;
+    case SHARDS_BREAK_PLAN:
+        player_delete(SHARDS_PATH "/plan");
+        break;
+    case SHARDS_SPOIL_PLAN:
+        spoil(SHARDS_PATH "/plan");
+        break;
+    case SHARDS_SPOIL_MEMBER:
+        if (member_of(which, path))
+            spoil(path);
+        break;
+    case SHARDS_NO_DEED:
+        break;
+    }
+}
+
+static bool anybody_opening(void)
+{
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (player_opening(p))
+            return true;
+    }
+    return false;
+}
+
+/* It is done, and over. */
+static void deed_over(intptr_t i)
+{
+    (void)i;
+    shards_world.deeds--;
+    for (int p = 0; shards_world.deeds == 0 && p < SIM_PROCS; p++) {
+        int before;
+
+        if (!player_of(p)->s)
+            continue;
+        before = sim_enter(p);
+        shards_maybe_close(p);
+        sim_leave(before);
+    }
+}
+
+static void deed_due(intptr_t i)
+{
+    enum shards_deed deed = shards_world.sc->deed[i].deed;
+
+    if (anybody_opening()) {
+        stage_at(us(AGAIN_MS), -1, deed_due, i);
+        return;
+    }
+    shards_world.rough = 1;
+    do_deed(deed, shards_world.sc->deed[i].which);
+    stage_at(deed == SHARDS_AWAY ? us(AWAY_MS) : 0, -1, deed_over, i);
+}
+
+void shards_deeds_begin(void)
+{
+    for (int i = 0; i < SHARDS_DEEDS; i++) {
+        if (shards_world.sc->deed[i].deed == SHARDS_NO_DEED)
+            continue;
+        shards_world.deeds++;
+        stage_at(us(shards_world.sc->deed[i].at_ms), -1, deed_due, i);
+    }
+}

@@ -1,0 +1,181 @@
+/* The scenes of the shards, and the recipes that share them: who plans, who
+ * follows a znode, who writes once. */
+#include "scene_shards.h"
+
+#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+
+/* clang-format off */
+static const struct shards_scene alone =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20}}};
+static const struct shards_scene alone_drains =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 90, .linger_ms = 10}}};
+static const struct shards_scene two =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 20}}};
+static const struct shards_scene later =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 90}}};
+static const struct shards_scene third =
+    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 25},
+                           {.proc = 2, .join_ms = 120, .drains = true}}};
+static const struct shards_scene drains =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 25, .drain_ms = 130, .timeout_ms = 3000}}};
+static const struct shards_scene planner_drains =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 130, .timeout_ms = 3000},
+                           {.proc = 1, .join_ms = 25}}};
+static const struct shards_scene both_drain =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 130},
+                           {.proc = 1, .join_ms = 25, .drain_ms = 130}}};
+static const struct shards_scene freed =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .free_ms = 130},
+                           {.proc = 1, .join_ms = 25}}};
+static const struct shards_scene expires =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 25}},
+     .deed = {{SHARDS_EXPIRE, 130, 1}}};
+static const struct shards_scene planner_expires =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 25}},
+     .deed = {{SHARDS_EXPIRE, 130, 0}}};
+static const struct shards_scene away =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 25}},
+     .deed = {{SHARDS_AWAY, 130, 1}}};
+static const struct shards_scene closes =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 25}},
+     .deed = {{SHARDS_CLOSE, 130, 0}}};
+static const struct shards_scene member_broken =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 25}},
+     .deed = {{SHARDS_BREAK_MEMBER, 130, 0}}};
+static const struct shards_scene second_broken =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 25}},
+     .deed = {{SHARDS_BREAK_MEMBER, 130, 1}}};
+static const struct shards_scene dir_broken =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20}},
+     .deed = {{SHARDS_BREAK_MEMBER, 100, 0}, {SHARDS_BREAK_DIR, 130, 0}}};
+static const struct shards_scene broken =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 25}},
+     .deed = {{SHARDS_BREAK, 130, 1}}};
+static const struct shards_scene no_plan =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 160}},
+     .deed = {{SHARDS_BREAK_PLAN, 130, 0}}};
+static const struct shards_scene spoilt_plan =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 160}},
+     .deed = {{SHARDS_SPOIL_PLAN, 130, 0}}};
+static const struct shards_scene garbage =
+    {.shards = 2, .garbage = true, .plan = {{.proc = 0, .join_ms = 20}}};
+static const struct shards_scene spoilt_member =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 25},
+                           {.proc = 0, .join_ms = 160, .free_ms = 220}},
+     .deed = {{SHARDS_SPOIL_MEMBER, 130, 1}}};
+static const struct shards_scene weights =
+    {.shards = 4, .plan = {{.proc = 0, .join_ms = 20, .weight = 3},
+                           {.proc = 1, .join_ms = 90}}};
+static const struct shards_scene most =
+    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20, .most = 1},
+                           {.proc = 1, .join_ms = 25, .most = 1}}};
+static const struct shards_scene onlooker =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .observer = true},
+                           {.proc = 1, .join_ms = 25}}};
+static const struct shards_scene acknowledges =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .acknowledge = true},
+                           {.proc = 1, .join_ms = 90, .acknowledge = true, .ack_ms = 30}}};
+static const struct shards_scene differs =
+    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20, .count = 2},
+                           {.proc = 1, .join_ms = 90, .count = 3}}};
+static const struct shards_scene twice =
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 0, .join_ms = 90}}};
+
+#define SCENE(name, about, clients, own) {name, about, clients, false, &own}
+#define PAIRS(name, about, clients, own) {name, about, clients, true, &own}
+static const struct sim_scene shards_scenes[] = {
+SCENE("alone", "one joins, and leaves", 1, alone),
+PAIRS("alone-drains", "one joins, and drains", 1, alone_drains),
+SCENE("two", "two join", 2, two),
+SCENE("later", "one joins later: it takes over its share", 2, later),
+SCENE("third", "a third joins later, and drains", 3, third),
+SCENE("drains", "the second drains", 2, drains),
+SCENE("planner-drains", "the one that plans drains", 2, planner_drains),
+SCENE("both-drain", "two drain at once", 2, both_drain),
+SCENE("freed", "the one that plans is freed", 2, freed),
+SCENE("expires", "the second one's session ends", 2, expires),
+SCENE("planner-expires", "the session of the one that plans ends", 2, planner_expires),
+SCENE("away", "the second is away for long", 2, away),
+SCENE("closes", "the one that plans closes its session", 2, closes),
+SCENE("member-broken", "an operator deletes the first member's znode", 2, member_broken),
+SCENE("second-broken", "and the second one's", 2, second_broken),
+SCENE("dir-broken", "an operator deletes the only one's, and the directory", 1, dir_broken),
+SCENE("broken", "an operator deletes a candidate's znode", 2, broken),
+SCENE("no-plan", "an operator deletes the plan", 2, no_plan),
+SCENE("spoilt-plan", "an operator writes something else there", 2, spoilt_plan),
+SCENE("garbage", "there is no plan in the plan", 1, garbage),
+SCENE("spoilt-member", "an operator writes to a member's znode", 2, spoilt_member),
+SCENE("weights", "one has three times the weight", 2, weights),
+SCENE("most", "there is more than they take", 2, most),
+SCENE("observer", "one leads nothing", 2, onlooker),
+SCENE("acknowledges", "who is elected says by hand that it leads", 2, acknowledges),
+SCENE("differs", "one has another number of shards", 2, differs),
+SCENE("twice", "two members in one session", 1, twice),
+};
+
+static const struct sim_scene follow_scenes[] = {
+SCENE("alone", "one joins, and leaves", 1, alone),
+SCENE("later", "one joins later: it takes over its share", 2, later),
+SCENE("planner-expires", "the session of the one that plans ends", 2, planner_expires),
+SCENE("no-plan", "an operator deletes the plan", 2, no_plan),
+};
+
+static const struct sim_scene once_scenes[] = {
+SCENE("alone", "one joins, and leaves", 1, alone),
+SCENE("expires", "the second one's session ends", 2, expires),
+};
+/* clang-format on */
+
+const struct sim_recipe sim_shards = {
+    .name = "shards",
+    .kind = &evzk__planner_kind,
+    .scenes = shards_scenes,
+    .n_scenes = COUNT(shards_scenes),
+    .begin = shards_begin,
+    .check = shards_check,
+    .done = shards_done,
+    .check_end = shards_check_end,
+    .calls = shards_calls,
+    .call = shards_call,
+};
+
+const struct sim_recipe sim_follow = {
+    .name = "follow",
+    .kind = &evzk__follow_kind,
+    .scenes = follow_scenes,
+    .n_scenes = COUNT(follow_scenes),
+    .begin = shards_begin,
+    .check = shards_check,
+    .done = shards_done,
+    .check_end = shards_check_end,
+    .calls = shards_calls,
+    .call = shards_call,
+};
+
+const struct sim_recipe sim_once = {
+    .name = "once",
+    .kind = &evzk__once_kind,
+    .scenes = once_scenes,
+    .n_scenes = COUNT(once_scenes),
+    .begin = shards_begin,
+    .check = shards_check,
+    .done = shards_done,
+    .check_end = shards_check_end,
+    .calls = shards_calls,
+    .call = shards_call,
+};

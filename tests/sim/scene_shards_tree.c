@@ -1,0 +1,240 @@
+/* What is in the true tree: members, candidates, the plan; and what must be
+ * true of one plan after another.
+ *
+ * How it can fail: the plan is read by this file's own hand, so that a mistake
+ * of the library does not explain itself away.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ens.h"
+#include "scene_shards.h"
+
+enum { PATH = 160, TEXT = 1024, NOBODY = 65535 };
+
+static uint64_t hash(const char *s)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+
+    while (*s)
+        h = (h ^ (unsigned char)*s++) * UINT64_C(1099511628211);
+    return h;
+}
+
+/* "<weight> <most> <ready>\n..." */
+static bool is_members(const struct ens_seen *seen)
+{
+    char text[TEXT] = "";
+    uint64_t weight, most, ready;
+    int at = 0;
+
+    if (seen->len <= 0 || seen->len >= TEXT)
+        return false;
+    memcpy(text, seen->data, (size_t)seen->len);
+    return sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 "%n", &weight, &most,
+                  &ready, &at) == 3 &&
+           text[at] == '\n';
+}
+
+static void look_into(struct shards_dir *d, const char *dir)
+{
+    const char *names[SHARDS_NODES];
+    size_t n = ens_children(dir, names, SHARDS_NODES);
+
+    memset(d, 0, sizeof *d);
+    for (size_t i = 0; i < n && i < SHARDS_NODES; i++) {
+        struct shards_node *to = &d->node[d->n];
+        struct ens_seen seen;
+        char path[PATH];
+
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        if (strcmp(names[i], "leader") == 0 || !ens_look(path, &seen) ||
+            seen.owner == 0)
+            continue;
+        to->czxid = seen.czxid;
+        to->owner = seen.owner;
+        to->name = hash(names[i]);
+        to->ok = is_members(&seen);
+        d->n++;
+    }
+}
+
+/* ---- The plan ---- */
+
+static const char *read_member(struct shards_text *t, int64_t i,
+                               const char *from)
+{
+    char name[PATH];
+    int at = 0;
+    size_t len;
+
+    if (sscanf(from, "%159s %" SCNd64 " %" SCNd64 " %zu%n", name, &t->weight[i],
+               &t->most[i], &len, &at) != 4 ||
+        from[at] != '\n' || strlen(from + at + 1) <= len)
+        return NULL;
+    t->name[i] = hash(name);
+    return from + at + 1 + len + 1;
+}
+
+static bool read_owners(struct shards_text *t, const char *from)
+{
+    int64_t at = 0, n, own;
+    int used;
+
+    while (at < t->shards) {
+        used = 0;
+        if (sscanf(from, "%" SCNd64 "*%" SCNd64 "%n", &n, &own, &used) != 2 ||
+            from[used] != '\n' || n < 1 || n > t->shards - at || own < 0 ||
+            (own >= t->members && own != NOBODY))
+            return false;
+        from += used + 1;
+        while (n-- > 0)
+            t->owner[at++] = own == NOBODY ? -1 : own;
+    }
+    return *from == '\0';
+}
+
+static bool read_plan(struct shards_text *t, const struct ens_seen *seen)
+{
+    char text[TEXT] = "";
+    const char *from;
+    int at = 0;
+
+    memset(t, 0, sizeof *t);
+    if (seen->len <= 0 || seen->len >= TEXT)
+        return false;
+    memcpy(text, seen->data, (size_t)seen->len);
+    if (sscanf(text, "evzk-plan 1 %" SCNu64 " %" SCNd64 " %" SCNd64 "%n",
+               &t->version, &t->shards, &t->members, &at) != 3 ||
+        text[at] != '\n' || t->shards > SHARDS_MOST ||
+        t->members > SHARDS_NODES)
+        return false;
+    from = text + at + 1;
+    for (int64_t i = 0; from && i < t->members; i++)
+        from = read_member(t, i, from);
+    return from && read_owners(t, from);
+}
+
+static int64_t count(const struct shards_text *t, int64_t member)
+{
+    int64_t n = 0;
+
+    for (int64_t i = 0; i < t->shards; i++)
+        n += t->owner[i] == member;
+    return n;
+}
+
+/* By weight, and within one: who has it already may keep one more. */
+static void check_even(const struct shards_text *t)
+{
+    int64_t weight = 0;
+    bool most = false;
+
+    for (int64_t i = 0; i < t->members; i++) {
+        weight += t->weight[i];
+        most = most || t->most[i];
+        if (t->most[i] && count(t, i) > t->most[i])
+            sim_violation("member %d is given more than it may have", (int)i);
+    }
+    for (int64_t i = 0; i < t->members && weight && !most; i++) {
+        int64_t off = count(t, i) * weight - t->weight[i] * t->shards;
+
+        if (off > weight || off < -weight)
+            sim_violation("plan %d is not even", (int)t->version);
+    }
+}
+
+/* Who stays keeps what it had, as far as its share goes. */
+static void check_moves(const struct shards_text *t,
+                        const struct shards_text *prev)
+{
+    for (int64_t i = 0; i < t->members; i++) {
+        int64_t had = 0, kept = 0, has = count(t, i);
+
+        for (int64_t s = 0; s < t->shards && s < prev->shards; s++) {
+            bool was =
+                prev->owner[s] >= 0 && prev->name[prev->owner[s]] == t->name[i];
+
+            had += was;
+            kept += was && t->owner[s] == i;
+        }
+        if (kept < (had < has ? had : has))
+            sim_violation("plan %d moves what could stay", (int)t->version);
+    }
+}
+
+static void look_at_plan(void)
+{
+    struct shards_text *t = &shards_world.text, next;
+    struct ens_seen seen;
+
+    if (!ens_look(SHARDS_PATH "/plan", &seen) ||
+        seen.mzxid == shards_world.plan_mzxid)
+        return;
+    shards_world.plan_mzxid = seen.mzxid;
+    if (!read_plan(&next, &seen)) {
+        if (!shards_world.by_hand && !shards_world.sc->garbage)
+            sim_violation("what is no plan was written");
+        return;
+    }
+    next.ok = 1;
+    sim_say("tree plan %d, of %d members", (int)next.version,
+            (int)next.members);
+    if (next.members > 0)
+        check_even(&next);
+    if (t->ok && !player_any_broken() && !shards_world.by_hand) {
+        check_moves(&next, t);
+        if (next.version <= t->version)
+            sim_violation("plan %d comes after %d", (int)next.version,
+                          (int)t->version);
+    }
+    *t = next;
+}
+
+/* ---- All of it ---- */
+
+void shards_look(void)
+{
+    char dir[PATH];
+
+    if (ens_committed() == shards_world.looked)
+        return;
+    shards_world.looked = ens_committed();
+    look_into(&shards_world.members, SHARDS_PATH "/members");
+    for (int i = 0; i < shards_world.sc->shards; i++) {
+        snprintf(dir, sizeof dir, SHARDS_PATH "/shard-%d", i);
+        look_into(&shards_world.dir[i], dir);
+    }
+    look_at_plan();
+}
+
+static bool owns_in(const struct shards_dir *d, int64_t session)
+{
+    for (int64_t i = 0; i < d->n; i++) {
+        if (d->node[i].owner == session)
+            return true;
+    }
+    return false;
+}
+
+bool shards_owns(int64_t session)
+{
+    shards_look();
+    for (int i = 0; i < SHARDS_MOST; i++) {
+        if (owns_in(&shards_world.dir[i], session))
+            return true;
+    }
+    return owns_in(&shards_world.members, session);
+}
+
+const struct shards_node *shards_candidate(int shard, int64_t czxid)
+{
+    const struct shards_dir *d = &shards_world.dir[shard];
+
+    for (int64_t i = 0; i < d->n; i++) {
+        if (d->node[i].czxid == czxid)
+            return &d->node[i];
+    }
+    return NULL;
+}
