@@ -7,6 +7,7 @@
 
 #include "lib/stand.h"
 #include "recipes/lock_own.h"
+#include "tests/real/support/support.h" /* RUNNING_ON_VALGRIND */
 
 static const char guid[] = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
 
@@ -472,6 +473,9 @@ static void check_order(const struct one *v, int n)
     }
 }
 
+/* Valgrind takes thirty times as long, and sees the same in fewer. */
+static int rounds(int n) { return RUNNING_ON_VALGRIND ? n / 10 : n; }
+
 /* A total order of all whose numbers are within half the ring. */
 START_TEST(test_before_random)
 {
@@ -480,7 +484,7 @@ START_TEST(test_before_random)
     struct unit_rng rng = unit_seeded("before_random");
     struct one v[N];
 
-    for (int round = 0; round < 3000; round++) {
+    for (int round = 0; round < rounds(3000); round++) {
         uint32_t ageing = (uint32_t)unit_upto(&rng, 4);
         int64_t start = wrapped((int64_t)unit_next(&rng));
 
@@ -643,7 +647,7 @@ START_TEST(test_stand_exclusive)
     struct unit_rng rng = unit_seeded("stand_exclusive");
     struct listing t;
 
-    for (int round = 0; round < 4000; round++) {
+    for (int round = 0; round < rounds(4000); round++) {
         random_listing(&t, &rng, spans[round % 4], LOCK);
         ask_all(&t);
     }
@@ -655,7 +659,7 @@ START_TEST(test_stand_shared)
     struct unit_rng rng = unit_seeded("stand_shared");
     struct listing t;
 
-    for (int round = 0; round < 4000; round++) {
+    for (int round = 0; round < rounds(4000); round++) {
         random_listing(&t, &rng, spans[round % 4], READ);
         ask_all(&t);
     }
@@ -667,7 +671,7 @@ START_TEST(test_stand_with_room)
     struct unit_rng rng = unit_seeded("stand_with_room");
     struct listing t;
 
-    for (int round = 0; round < 4000; round++) {
+    for (int round = 0; round < rounds(4000); round++) {
         random_listing(&t, &rng, spans[round % 4], READ_WAIT);
         ask_all(&t);
     }
@@ -734,7 +738,7 @@ START_TEST(test_room_passed)
     struct listing t;
     int some = 0;
 
-    for (int round = 0; round < 4000; round++) {
+    for (int round = 0; round < rounds(4000); round++) {
         struct evzk__roll roll = {.n = 0};
         struct evzk__names names = {.v = t.names, .roll = &roll};
         struct evzk__stand s;
@@ -763,7 +767,7 @@ START_TEST(test_stand_missing)
     struct listing t;
     struct one own;
 
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < rounds(2000); round++) {
         const struct evzk__names names = {.v = t.names};
         struct evzk__names asked = names;
         struct evzk__stand s = {.found = true};
@@ -791,7 +795,7 @@ START_TEST(test_stand_spread)
     struct unit_rng rng = unit_seeded("stand_spread");
     int failed = 0;
 
-    for (int round = 0; round < 2000; round++) {
+    for (int round = 0; round < rounds(2000); round++) {
         struct evzk__roll roll = {.n = 0};
         struct evzk__names names;
         struct listing t;
