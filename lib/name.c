@@ -87,6 +87,12 @@ bool evzk__path_ok(const char *path)
     }
 }
 
+bool evzk__name_ok(const char *name, size_t len)
+{
+    return len < EVZK__NAME_MAX && !memchr(name, '/', len) &&
+           segment_ok(name, len);
+}
+
 /* Reads a number as the server prints it: %010d, with a sign if need be. */
 static bool read_seq(const char *s, int32_t *seq)
 {

@@ -25,6 +25,10 @@ int evzk__guid(char out[EVZK__GUID_LEN + 1]);
 /* Tells whether `path` is an absolute path that a server takes. */
 bool evzk__path_ok(const char *path);
 
+/* Tells whether this, which another has written somewhere, can be the name of a
+ * contender's znode. */
+bool evzk__name_ok(const char *name, size_t len);
+
 /* Reads "<some prefix><mark><sequence>", as in "...-lock-0000000012", with a
  * negative sequence too.  False when the name is not of this form. */
 bool evzk__seq_parse(const char *name, const char *mark, int32_t *seq);

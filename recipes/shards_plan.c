@@ -25,6 +25,7 @@
 
 #include "evzk/error.h"
 #include "lib/mem.h"
+#include "lib/name.h"
 
 /* After this one comes 1. */
 #define VERSION_MAX (UINT64_MAX / 16)
@@ -317,21 +318,22 @@ static char *piece(struct text *t, size_t len, char behind)
     return from;
 }
 
-static char *word(struct text *t)
+/* What is none would lead out of the members' directory, or of our memory. */
+static char *name(struct text *t)
 {
     char *space = t->bad ? NULL : memchr(t->at, ' ', (size_t)(t->end - t->at));
-    char *from = piece(t, space ? (size_t)(space - t->at) : 0, ' ');
+    size_t len = space ? (size_t)(space - t->at) : 0;
+    char *from = piece(t, len, ' ');
 
-    if (space)
+    t->bad = t->bad || !evzk__name_ok(from, len);
+    if (!t->bad)
         *space = '\0';
-    t->bad =
-        t->bad || !space || !*from || memchr(from, '\n', strlen(from)) != NULL;
     return from;
 }
 
 static void read_member(struct text *t, struct evzk__member *m)
 {
-    m->name = word(t);
+    m->name = name(t);
     m->weight = (uint32_t)number(t, UINT32_MAX, ' ');
     m->most = (uint32_t)number(t, UINT32_MAX, ' ');
     m->len = (size_t)number(t, EVZK__PLAN_DATA, '\n');

@@ -917,7 +917,8 @@ static const struct {
                {"-1 x\n", 5},    {"+1 x\n", 5},   {" 1 x\n", 5},
                {"07 x\n", 5},    {"7  x/y\n", 7}, {"7 ../x\n", 7},
                {"leader\n", 7},  {"7\0 x\n", 5},  {"\n7 x\n", 5},
-               {"\0007 x\n", 5}, {NULL, 0}};
+               {"\0007 x\n", 5}, {"7 ..\n", 5},   {"7 .\n", 4},
+               {"7 a\001\n", 5}, {"7 \200\n", 4}, {NULL, 0}};
 
 static void write_garbage(const char *dir, size_t i)
 {

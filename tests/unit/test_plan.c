@@ -9,6 +9,7 @@
 
 #include "evzk/error.h"
 #include "evzk/evzk.h"
+#include "lib/name.h"
 #include "recipes/shards_plan.h"
 
 enum { MOST = 40, SHARDS = 2000, NAME = 32, DATA = 24 };
@@ -497,6 +498,36 @@ START_TEST(test_corrupted)
 }
 END_TEST
 
+/* What cannot be a znode's name may lead anywhere. */
+START_TEST(test_no_names)
+{
+    static const struct {
+        const char *name;
+        size_t len;
+    } no[] = {
+        {"a/b", 3},    {"..", 2},   {".", 1},       {"a\0b", 3},
+        {"a\001b", 3}, {"\200", 1}, {"../plan", 7}, {NULL, EVZK__NAME_MAX},
+        {NULL, 10000}};
+    static char longest[10000], text[10100];
+    struct evzk__plan p;
+
+    memset(longest, 'a', sizeof longest);
+    for (size_t i = 0; i <= UNIT_COUNT(no); i++) {
+        bool ok = i == UNIT_COUNT(no); /* The longest one that is a name. */
+        size_t len = ok ? EVZK__NAME_MAX - 1 : no[i].len, n;
+
+        n = (size_t)sprintf(text, "evzk-plan 1 1 1 1\n");
+        memcpy(text + n, ok || !no[i].name ? longest : no[i].name, len);
+        n += len;
+        n += (size_t)sprintf(text + n, " 1 0 0\n\n1*0\n");
+        ck_assert_msg(parse_exactly(&p, text, n) ==
+                          (ok ? EVZK_OK : EVZK_ERR_INVAL),
+                      "name %zu", i);
+        evzk__plan_free(&p);
+    }
+}
+END_TEST
+
 START_TEST(test_no_plans)
 {
     static const char *const no[] = {
@@ -710,5 +741,5 @@ END_TEST
 UNIT_MAIN("plan", test_three_share, test_weights_and_limits, test_greatest,
           test_comings_and_goings, test_small, test_another_number,
           test_last_version, test_is_for, test_cut_short, test_corrupted,
-          test_no_plans, test_member, test_no_member, test_member_corrupted,
-          test_no_memory)
+          test_no_names, test_no_plans, test_member, test_no_member,
+          test_member_corrupted, test_no_memory)
