@@ -119,11 +119,22 @@ void evzk__remove(struct evzk__machine *m, const char *name)
     ask(m, EVZK__REMOVE, name);
 }
 
+static unsigned changes_of(enum evzk__which which)
+{
+    return (unsigned)(EVZK__P_DELETED | EVZK__P_CHANGED) << which;
+}
+
 static void forget_events(struct evzk__machine *m, enum evzk__which which)
 {
-    unsigned both = (unsigned)(EVZK__P_DELETED | EVZK__P_CHANGED) << which;
+    m->pending &= (uint16_t)~changes_of(which);
+}
 
-    m->pending &= (uint16_t)~both;
+bool evzk__watch_missing(const struct evzk__machine *m, enum evzk__which which)
+{
+    const struct evzk__watch *w =
+        which == EVZK__OWN ? &m->own_watch : &m->pred_watch;
+
+    return !w->listed && !(m->pending & changes_of(which));
 }
 
 void evzk__own_gone(struct evzk__machine *m)

@@ -225,6 +225,12 @@ int evzk__machine_again(struct evzk__machine *m)
     return EVZK_OK;
 }
 
+int evzk__machine_again_later(struct evzk__machine *m)
+{
+    evzk__requests_pause(m->s);
+    return evzk__machine_again(m);
+}
+
 /* Asked to stop, and not yet on the way of its own. */
 static bool leaving(const struct evzk__machine *m)
 {
@@ -502,6 +508,12 @@ void evzk__machine_stop(struct evzk__machine *m, int rc)
     m->rc = rc;
     m->pending |= EVZK__P_STOP;
     evzk__machine_post(m);
+}
+
+void evzk__machine_let_go(struct evzk__machine *m)
+{
+    evzk__machine_stop(m, EVZK_ERR_CANCELED);
+    evzk__machine_unref(m);
 }
 
 void evzk__machine_ask(struct evzk__machine *m)

@@ -190,6 +190,9 @@ int evzk__machine_give_up(struct evzk__machine *m, int rc, int state);
 /* Enters the present state once more. */
 int evzk__machine_again(struct evzk__machine *m);
 
+/* The same in a while: what it needs was not to be had. */
+int evzk__machine_again_later(struct evzk__machine *m);
+
 /* Asks it to stop, with a result; the first one counts.  Takes effect in the
  * next turn of the loop, and takes no memory. */
 void evzk__machine_stop(struct evzk__machine *m, int rc);
@@ -208,6 +211,10 @@ void evzk__machine_post(struct evzk__machine *m);
 struct evzk__machine *evzk__machine_next_late(evzk_session *s);
 
 void evzk__machine_unref(struct evzk__machine *m);
+
+/* Its user wants no more of it: asks it to stop, and gives the reference back.
+ */
+void evzk__machine_let_go(struct evzk__machine *m);
 
 const char *evzk__machine_state(const struct evzk__machine *m);
 
@@ -286,6 +293,10 @@ void evzk__pred_gone(struct evzk__machine *m);
 /* It waits for nobody any more.  The watch is taken off the server in one trip
  * with the request that follows. */
 void evzk__unwatch_pred(struct evzk__machine *m);
+
+/* Has it neither this watch, nor one that has fired and is still to be heard
+ * of?  Then it went with a connection, or could not be set. */
+bool evzk__watch_missing(const struct evzk__machine *m, enum evzk__which which);
 
 /* For the core.  Both watches went with their connection. */
 void evzk__watches_lost(struct evzk__machine *m);

@@ -42,11 +42,6 @@ static void look(struct evzk__machine *m)
     evzk__observe(m, follow_of(m)->name);
 }
 
-static bool fired(const struct evzk__machine *m)
-{
-    return m->pending & (EVZK__P_DELETED | EVZK__P_CHANGED);
-}
-
 static int looked(struct evzk__machine *m, const struct evzk__event *e)
 {
     int rc = e->reply->rc;
@@ -55,10 +50,8 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
         return e->reply->first_rc;
     if (rc != EVZK_OK && rc != EVZK_ERR_NONODE)
         return rc;
-    if (!m->own_watch.armed && !fired(m)) { /* It could not be set. */
-        evzk__requests_pause(m->s);
-        return evzk__machine_again(m);
-    }
+    if (evzk__watch_missing(m, EVZK__OWN))
+        return evzk__machine_again_later(m);
     evzk__machine_move(m, WATCHING);
     tell(follow_of(m), rc, e->reply->res);
     return EVZK_OK;
@@ -67,7 +60,7 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
 /* Without its watch, which went with the connection, from the beginning. */
 static void wait_for(struct evzk__machine *m)
 {
-    if (!m->own_watch.listed && !fired(m))
+    if (evzk__watch_missing(m, EVZK__OWN))
         evzk__machine_move(m, LOOKING);
 }
 
@@ -130,7 +123,6 @@ void evzk__follow_free(struct evzk__follow *f)
 {
     if (f) {
         f->cb = NULL;
-        evzk__machine_stop(&f->m, EVZK_ERR_CANCELED);
-        evzk__machine_unref(&f->m);
+        evzk__machine_let_go(&f->m);
     }
 }

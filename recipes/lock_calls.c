@@ -166,8 +166,7 @@ void evzk_lock_free(evzk_lock *l)
 {
     if (l) {
         l->cb = NULL;
-        evzk__machine_stop(&l->m, EVZK_ERR_CANCELED);
-        evzk__machine_unref(&l->m);
+        evzk__machine_let_go(&l->m);
     }
 }
 

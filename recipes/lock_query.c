@@ -253,7 +253,6 @@ void evzk_lock_query_free(evzk_lock_query *q)
 {
     if (q) {
         q->cb = NULL;
-        evzk__machine_stop(&q->m, EVZK_ERR_CANCELED);
-        evzk__machine_unref(&q->m);
+        evzk__machine_let_go(&q->m);
     }
 }

@@ -534,7 +534,6 @@ void evzk_lock_revoke_free(evzk_lock_revoke *r)
 {
     if (r) {
         r->cb = NULL;
-        evzk__machine_stop(&r->m, EVZK_ERR_CANCELED);
-        evzk__machine_unref(&r->m);
+        evzk__machine_let_go(&r->m);
     }
 }

@@ -141,12 +141,6 @@ static int take_leader(struct evzk_observer *o, const struct evzk__result *res)
     return EVZK_OK;
 }
 
-static int look_later(struct evzk_observer *o)
-{
-    evzk__requests_pause(o->m.s);
-    return evzk__machine_again(&o->m);
-}
-
 static int looked(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_observer *o = observer_of(m);
@@ -156,11 +150,9 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
         return e->reply->first_rc;
     if (rc != EVZK_OK && rc != EVZK_ERR_NONODE)
         return rc;
-    if (!m->own_watch.armed &&
-        !(m->pending & (EVZK__P_DELETED | EVZK__P_CHANGED)))
-        return look_later(o); /* It could not be set. */
-    if (rc == EVZK_OK && take_leader(o, e->reply->res) != EVZK_OK)
-        return look_later(o);
+    if (evzk__watch_missing(m, EVZK__OWN) ||
+        (rc == EVZK_OK && take_leader(o, e->reply->res) != EVZK_OK))
+        return evzk__machine_again_later(m);
     if (rc == EVZK_ERR_NONODE || o->seen.epoch <= o->ended)
         return nobody(o);
     return evzk__machine_move(m, CHECKING);
@@ -189,8 +181,7 @@ static int checked(struct evzk__machine *m, const struct evzk__event *e)
 
 static void wait_for(struct evzk__machine *m)
 {
-    if (!m->own_watch.listed &&
-        !(m->pending & (EVZK__P_DELETED | EVZK__P_CHANGED)))
+    if (evzk__watch_missing(m, EVZK__OWN))
         evzk__machine_move(m, LOOKING);
 }
 
@@ -284,7 +275,6 @@ void evzk_observer_free(evzk_observer *o)
 {
     if (o) {
         o->cb = NULL;
-        evzk__machine_stop(&o->m, EVZK_ERR_CANCELED);
-        evzk__machine_unref(&o->m);
+        evzk__machine_let_go(&o->m);
     }
 }

@@ -90,7 +90,6 @@ void evzk__once_free(struct evzk__once *o)
 {
     if (o) {
         o->cb = NULL;
-        evzk__machine_stop(&o->m, EVZK_ERR_CANCELED);
-        evzk__machine_unref(&o->m);
+        evzk__machine_let_go(&o->m);
     }
 }

@@ -268,8 +268,7 @@ static int written(struct evzk__machine *m, const struct evzk__event *e)
 
 static void wait_for(struct evzk__machine *m)
 {
-    if (!m->pred_watch.listed &&
-        !(m->pending & ((EVZK__P_DELETED | EVZK__P_CHANGED) << EVZK__PRED)))
+    if (evzk__watch_missing(m, EVZK__PRED))
         evzk__machine_move(m, LISTING);
 }
 
@@ -370,7 +369,6 @@ void evzk__planner_free(struct evzk__planner *p)
 {
     if (p) {
         p->cb = NULL;
-        evzk__machine_stop(&p->m, EVZK_ERR_CANCELED);
-        evzk__machine_unref(&p->m);
+        evzk__machine_let_go(&p->m);
     }
 }
