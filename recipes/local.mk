@@ -15,5 +15,7 @@ libevzkcore_la_SOURCES += \
     recipes/once.c recipes/once.h \
     recipes/shards.c recipes/shards_own.h \
     recipes/shards_calls.c \
+    recipes/shards_member.c \
+    recipes/shards_one.c \
     recipes/shards_plan.c recipes/shards_plan.h \
     recipes/shards_planner.c recipes/shards_planner.h

@@ -1,5 +1,6 @@
-/* The shards, as their steps (shards.c) and their calls (shards_calls.c) know
- * them.  Where things are:
+/* The shards, as their files know them: the step that puts things right
+ * (shards.c), one shard (shards_one.c), the member (shards_member.c), the calls
+ * (shards_calls.c).  Where things are:
  *
  *   <path>/members/<guid>-n_<seq>    who has joined: an election; its first one
  *                                    makes the plans
@@ -77,18 +78,41 @@ struct evzk_shards {
     struct shard shard[];
 };
 
-/* Stands as a member.  0 or an error. */
-int evzk__shards_stand(struct evzk_shards *a);
+enum { EVZK__SHARDS_RETRY_US = 500000 }; /* Where there was no memory. */
 
-/* Begins to follow the plan.  0 or an error. */
-int evzk__shards_follow(struct evzk_shards *a);
-
-/* Compares what is with what is planned, from the next turn of the loop on. */
+/* shards.c.  Compares what is with what is planned, from the next turn of the
+ * loop on. */
 void evzk__shards_begin_step(struct evzk_shards *a);
 void evzk__shards_step(void *shards);
+
+/* False: the caller has freed us. */
+bool evzk__shards_tell(struct evzk_shards *a, evzk_shards_event ev, int rc);
+bool evzk__shard_tell(struct shard *d, evzk_election_event ev, int rc);
+
+/* Is at its end, and tells so: may free us. */
+void evzk__shards_fail(struct evzk_shards *a, int rc);
+
+void evzk__shards_stop_planning(struct evzk_shards *a);
 
 /* Lets go of everything but the calls' own. */
 void evzk__shards_stop(struct evzk_shards *a);
 void evzk__shards_destroy(struct evzk_shards *a);
+
+/* shards_one.c.  Stands for a shard; says what it is led with; stands down, or
+ * resigns (false: the caller has freed us); and, when that has ended, or does
+ * not matter any more, forgets it. */
+void evzk__shard_start(struct evzk_shards *a, uint32_t i);
+void evzk__shard_say(struct shard *d);
+bool evzk__shard_let_go(struct shard *d);
+void evzk__shard_forget(struct shard *d);
+
+/* May it be let go?  What the plan still gives to us is for the next one. */
+bool evzk__shard_awaited(struct evzk_shards *a, uint32_t i);
+void evzk__shards_drop_takers(struct evzk_shards *a);
+
+/* shards_member.c.  Stands as a member, begins to follow the plan.  0 or an
+ * error. */
+int evzk__shards_stand(struct evzk_shards *a);
+int evzk__shards_follow(struct evzk_shards *a);
 
 #endif

@@ -1,0 +1,154 @@
+/* A member's place among the others, and the plan that it follows.
+ *
+ * How it can fail.  Its znode may go, by expiry or by an operator's hand: it
+ * stands again, as another, and the next plan is for that one.  A plan that has
+ * gone, or that is none, changes nothing; who makes the plans writes it anew.
+ */
+#include "recipes/shards_own.h"
+
+#include <string.h>
+
+#include "recipes/kinds.h"
+
+/* ---- The plan ---- */
+
+static void find_me(struct evzk_shards *a)
+{
+    a->me = a->own[0] ? evzk__plan_find(&a->plan, a->own) : EVZK__NOBODY;
+    a->balanced = false;
+    evzk__shards_begin_step(a);
+}
+
+static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
+{
+    if (next->n_shards != a->count) {
+        bool ours = evzk__plan_find(next, a->own) != EVZK__NOBODY;
+
+        evzk__plan_free(next);
+        a->differs = !ours; /* It is of those that were there before. */
+        if (ours)
+            evzk__shards_fail(a, EVZK_ERR_INVAL);
+        return;
+    }
+    if (a->plan.version > 0)
+        a->moves += evzk__plan_moves(next, &a->plan);
+    evzk__plan_free(&a->plan);
+    a->plan = *next;
+    a->said = 0;
+    evzk__shards_drop_takers(a);
+    for (uint32_t i = 0; i < a->count; i++)
+        a->shard[i].failed = false;
+    find_me(a);
+    evzk__shards_tell(a, EVZK_SHARDS_PLANNED, EVZK_OK);
+}
+
+static void look_again(struct evzk_shards *a, int64_t delay_us)
+{
+    evzk__follow_free(a->follow);
+    a->follow = NULL;
+    a->plan_at = (struct evzk__stat){0};
+    a->at = 0;
+    evzk__timer_set(a->timer, delay_us);
+}
+
+/* It has gone, or is none: the last one holds, until there is another. */
+static void no_plan(struct evzk_shards *a)
+{
+    if (a->planner)
+        evzk__planner_look(a->planner);
+}
+
+static void plan_heard(void *arg, int rc, const struct evzk__result *res)
+{
+    struct evzk_shards *a = arg;
+    struct evzk__plan next;
+
+    if (rc == EVZK_ERR_NONODE) {
+        no_plan(a);
+        return;
+    }
+    if (rc != EVZK_OK) {
+        evzk__shards_fail(a, rc);
+        return;
+    }
+    if (res->stat.czxid == a->plan_at.czxid &&
+        res->stat.version == a->plan_at.version)
+        return; /* It was only looked at again. */
+    rc = evzk__plan_parse(&next, res->data, res->len);
+    if (rc == EVZK_ERR_NOMEM)
+        look_again(a, EVZK__SHARDS_RETRY_US);
+    else if (rc != EVZK_OK)
+        no_plan(a);
+    if (rc != EVZK_OK)
+        return;
+    a->plan_at = res->stat;
+    take_plan(a, &next);
+}
+
+/* ---- The member ---- */
+
+/* It stands again, behind the others, as another: the plan for the old one
+ * holds until there is the next. */
+static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
+{
+    evzk_lock_free(a->member);
+    a->member = NULL;
+    evzk__shards_stop_planning(a);
+    if (a->draining)
+        evzk__shards_begin_step(a);
+    else if (ev != EVZK_LOCK_FAILED) {
+        rc = evzk__session_check(a->s);
+        if (rc == EVZK_OK)
+            rc = evzk__shards_stand(a);
+    }
+    if (!a->draining && !a->member)
+        evzk__shards_fail(a, rc);
+}
+
+static void member_placed(struct evzk_shards *a)
+{
+    strcpy(a->own, evzk_lock_node(a->member));
+    a->said = 0;
+    find_me(a);
+    if (a->differs) /* It may be for us, too. */
+        look_again(a, 0);
+    a->differs = false;
+}
+
+static void member_heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
+{
+    struct evzk_shards *a = arg;
+
+    (void)l;
+    switch ((int)ev) {
+    case LOCK_PLACED:
+        member_placed(a);
+        break;
+    case EVZK_LOCK_GRANTED:
+        evzk__shards_begin_step(a); /* From now on it makes the plans. */
+        break;
+    case EVZK_LOCK_RELEASED:
+    case EVZK_LOCK_LOST:
+    case EVZK_LOCK_FAILED:
+        member_over(a, ev, rc);
+        break;
+    default:
+        break;
+    }
+}
+
+int evzk__shards_stand(struct evzk_shards *a)
+{
+    char text[64 + EVZK__PLAN_DATA];
+    evzk_lock_options opt = {.data = text};
+
+    opt.data_len = (size_t)evzk__member_print(text, sizeof text, &a->self, 0);
+    return evzk__lock_begin(a->s, &evzk__election_kind, a->members, &opt,
+                            member_heard, a, &a->member);
+}
+
+int evzk__shards_follow(struct evzk_shards *a)
+{
+    return evzk__follow_start(a->s, a->path, EVZK__SHARDS_PLAN, plan_heard, a,
+                              &a->follow);
+}

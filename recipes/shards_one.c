@@ -1,0 +1,246 @@
+/* One shard: the election that is stood for, from the begin to the end, and,
+ * when it is to be another's, that one.
+ *
+ * How it can fail.  A taker that has gone, or is another for a new plan, is not
+ * ready: then the shard is led on.
+ */
+#include "recipes/shards_own.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "lib/mem.h"
+#include "recipes/kinds.h"
+
+enum {
+    LEAVING = 32 /* Handed over at a time: each is led by nobody for a trip or
+                    two, and not while it waits for the others. */
+};
+
+void evzk__shard_forget(struct shard *d)
+{
+    struct evzk_shards *a = d->all;
+
+    a->unplaced -= d->l && !d->placed;
+    a->standing -= d->l != NULL;
+    a->elected -= d->elected;
+    a->leading -= d->leading;
+    a->resigning -= d->resigning;
+    evzk_lock_free(d->l);
+    *d = (struct shard){.all = a, .failed = d->failed};
+}
+
+/* What it leads with is said.  Without memory the step asks again, later; when
+ * it was refused, with the next plan. */
+void evzk__shard_say(struct shard *d)
+{
+    struct evzk_shards *a = d->all;
+    int rc;
+
+    if (a->acknowledge || !d->l || !d->elected || d->leading || d->failed ||
+        d->l->asked)
+        return;
+    rc = evzk__election_say(d->l, a->self.data, a->self.len);
+    a->retry = a->retry || rc == EVZK_ERR_NOMEM;
+}
+
+static void placed(struct shard *d)
+{
+    d->all->unplaced -= !d->placed;
+    d->placed = true;
+    if (d->all->unplaced == 0)
+        evzk__shards_begin_step(d->all); /* It is ready. */
+}
+
+static void is_elected(struct shard *d)
+{
+    struct evzk_shards *a = d->all;
+
+    d->elected = true;
+    a->elected++;
+    if (!evzk__shard_tell(d, EVZK_ELECTION_ELECTED, EVZK_OK))
+        return;
+    evzk__shard_say(d);
+    if (a->retry)
+        evzk__shards_begin_step(a);
+}
+
+static void is_leading(struct shard *d, int rc)
+{
+    struct evzk_shards *a = d->all;
+
+    a->leading += rc == EVZK_OK && !d->leading;
+    d->leading = d->leading || rc == EVZK_OK;
+    d->failed = !d->leading;
+    if (evzk__shard_tell(d, EVZK_ELECTION_LEADING, rc))
+        evzk__shards_begin_step(a);
+}
+
+/* It stands no more, for whatever reason. */
+static void is_over(struct shard *d, evzk_lock_event ev, int rc)
+{
+    struct evzk_shards *a = d->all;
+    bool was = d->elected, told = d->resigning || d->leaving;
+
+    d->failed = ev == EVZK_LOCK_FAILED && !told;
+    evzk__shard_forget(d);
+    evzk__shards_begin_step(a);
+    if (told)
+        return;
+    if (was)
+        evzk__shard_tell(d, EVZK_ELECTION_LOST, rc);
+    else if (ev == EVZK_LOCK_FAILED && !a->ended)
+        evzk__shard_tell(d, EVZK_ELECTION_FAILED, rc);
+}
+
+static void heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
+{
+    struct shard *d = arg;
+
+    (void)l;
+    switch ((int)ev) {
+    case LOCK_PLACED:
+        placed(d);
+        break;
+    case EVZK_LOCK_GRANTED:
+        is_elected(d);
+        break;
+    case LOCK_ANNOUNCED:
+        is_leading(d, rc);
+        break;
+    case EVZK_LOCK_SUSPENDED:
+        evzk__shard_tell(d, EVZK_ELECTION_SUSPENDED, rc);
+        break;
+    case EVZK_LOCK_RESUMED:
+        evzk__shard_tell(d, EVZK_ELECTION_RESUMED, rc);
+        break;
+    case EVZK_LOCK_REQUEUED:
+        d->all->unplaced += d->placed;
+        d->placed = false;
+        break;
+    case EVZK_LOCK_RELEASED:
+    case EVZK_LOCK_LOST:
+    case EVZK_LOCK_FAILED:
+        is_over(d, ev, rc);
+        break;
+    default:
+        break;
+    }
+}
+
+void evzk__shard_start(struct evzk_shards *a, uint32_t i)
+{
+    struct shard *d = &a->shard[i];
+    const evzk_lock_options opt = {0};
+    char *path = a->s->requests.path[1]; /* Copied at once. */
+    int rc;
+
+    sprintf(path, "%s/" EVZK__SHARDS_SHARD "%" PRIu32, a->path, i);
+    rc = evzk__lock_begin(a->s, &evzk__election_kind, path, &opt, heard, d,
+                          &d->l);
+    if (rc == EVZK_OK) {
+        d->l->m.req.bulk = true;
+        a->standing++;
+        a->unplaced++;
+    } else if (rc == EVZK_ERR_NOMEM)
+        a->retry = true;
+    else
+        d->failed = true;
+}
+
+/* It waits no longer; that is over when its znode is proved gone. */
+static void stand_down(struct shard *d)
+{
+    if (!d->leaving)
+        evzk_lock_cancel(d->l); /* Or it is about to end by itself. */
+    d->leaving = true;
+}
+
+/* From now on it is led no longer; the request goes out when that was told. */
+bool evzk__shard_let_go(struct shard *d)
+{
+    if (!d->elected) {
+        stand_down(d);
+        return true;
+    }
+    if (d->resigning || d->all->resigning >= LEAVING)
+        return true; /* Whoever ends begins the step anew. */
+    d->resigning = true;
+    d->all->resigning++;
+    if (!d->all->give_up) /* Another stands there: it is not to be removed. */
+        evzk__own_gone(&d->l->m);
+    if (evzk_lock_release(d->l) != EVZK_OK) {
+        d->resigning = false; /* It is about to end by itself. */
+        d->all->resigning--;
+        return true;
+    }
+    return evzk__shard_tell(d, EVZK_ELECTION_RESIGNED, EVZK_OK);
+}
+
+/* ---- Those to whom shards go ---- */
+
+void evzk__shards_drop_takers(struct evzk_shards *a)
+{
+    struct taker *t;
+
+    while ((t = LIST_FIRST(&a->takers)) != NULL) {
+        LIST_REMOVE(t, link);
+        evzk__follow_free(t->follow);
+        evzk__free(t);
+    }
+}
+
+static void taker_heard(void *arg, int rc, const struct evzk__result *res)
+{
+    struct taker *t = arg;
+    struct evzk__member m;
+    uint64_t ready;
+
+    t->ready = 0;
+    if (rc != EVZK_OK || !evzk__member_parse(&m, &ready, res->data, res->len))
+        return; /* It has gone: the next plan knows another. */
+    t->ready = ready;
+    evzk__shards_begin_step(t->all);
+}
+
+/* NULL: nothing is known of it yet. */
+static struct taker *taker_of(struct evzk_shards *a, uint16_t member)
+{
+    struct taker *t;
+
+    LIST_FOREACH(t, &a->takers, link)
+    {
+        if (t->member == member)
+            return t;
+    }
+    t = evzk__zalloc(sizeof *t);
+    a->retry = a->retry || !t;
+    if (!t)
+        return NULL;
+    t->all = a;
+    t->member = member;
+    if (evzk__follow_start(a->s, a->members, a->plan.member[member].name,
+                           taker_heard, t, &t->follow) != EVZK_OK) {
+        evzk__free(t);
+        a->retry = true;
+        return NULL;
+    }
+    LIST_INSERT_HEAD(&a->takers, t, link);
+    return t;
+}
+
+/* May it be let go?  What the plan still gives to us is for the next one. */
+bool evzk__shard_awaited(struct evzk_shards *a, uint32_t i)
+{
+    uint16_t to = a->plan.version ? a->plan.owner[i] : EVZK__NOBODY;
+    struct taker *t;
+
+    if (a->give_up || !a->shard[i].elected)
+        return true;
+    if (to == EVZK__NOBODY)
+        return a->plan.version > 0;
+    if (to == a->me)
+        return false;
+    t = taker_of(a, to);
+    return t && t->ready == a->plan.version;
+}
