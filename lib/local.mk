@@ -28,6 +28,7 @@ libevzkcore_la_SOURCES = \
     lib/mem.c lib/mem.h \
     lib/name.c lib/name.h \
     lib/parents.c lib/parents.h \
+    lib/part.c lib/part.h \
     lib/queue.c lib/queue.h \
     lib/request.c lib/request.h \
     lib/servers.c lib/servers.h \

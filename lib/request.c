@@ -8,6 +8,7 @@
 #include "machine.h"
 #include "os.h"
 #include "parents.h"
+#include "part.h"
 #include "session.h"
 
 enum { PAUSE_US = 100000, TRIES = 8, COMPANY = 64 };
@@ -20,47 +21,6 @@ void evzk__requests_init(struct evzk__requests *q)
     TAILQ_INIT(&q->held);
     LIST_INIT(&q->batches);
     q->fresh = q->emptied = 65535;
-}
-
-/* Is there a part before those of the request itself? */
-static uint32_t lead(const struct evzk__request *r)
-{
-    return r->unwatch ? 1 : 0;
-}
-
-static uint32_t parts_of(const struct evzk__request *r)
-{
-    switch ((enum evzk__op)r->op) {
-    case EVZK__SYNC:
-    case EVZK__DELETE:
-    case EVZK__REMOVE:
-    case EVZK__UNWATCH:
-    case EVZK__PARENTS:
-    case EVZK__MKDIR:
-    case EVZK__RMDIR:
-    case EVZK__SWAP:
-    case EVZK__LOOK:
-    case EVZK__LIST:
-    case EVZK__PUT:
-    case EVZK__READ_DIR:
-    case EVZK__BATCH:
-        return 1;
-    case EVZK__ROSTER:
-    case EVZK__SYNC_LIST:
-    case EVZK__SETTLE_LIST:
-    case EVZK__CREATE_LIST:
-        return 2;
-    case EVZK__OBSERVE:
-        return 3;
-    case EVZK__WATCH:
-        return (r->name ? 1u : 0u) + (r->pred ? 1u : 0u);
-    case EVZK__GETS:
-    case EVZK__SETS:
-        return r->n;
-    case EVZK__OPS:
-        break;
-    }
-    return 1;
 }
 
 static struct evzk__request_queue *queue_of(evzk_session *s,
@@ -78,7 +38,7 @@ static void enqueue(evzk_session *s, struct evzk__request *r, bool first)
     struct evzk__request_queue *queue = queue_of(s, r);
 
     r->state = EVZK__QUEUED;
-    r->parts = parts_of(r) + lead(r);
+    r->parts = evzk__parts_of(r) + evzk__part_lead(r);
     r->sent = r->answered = 0;
     r->first_rc = r->last_rc = EVZK_ERR_CONNLOSS;
     if (r->op == EVZK__LIST) {
@@ -195,183 +155,6 @@ void evzk__request_no_unwatch(struct evzk__request *r)
         r->parts--;
 }
 
-static const char *join(char *buf, const char *dir, const char *name)
-{
-    size_t n = strlen(dir);
-
-    memcpy(buf, dir, n);
-    buf[n] = '/';
-    strcpy(buf + n + 1, name); /* Lengths are limited where paths come in. */
-    return buf;
-}
-
-static const char *path_of(evzk_session *s, struct evzk__request *r,
-                           const char *name)
-{
-    return join(s->requests.path[0], r->dir->path, name);
-}
-
-/* One that could not be sent leaves the table, and the old watch, as they are.
- */
-static int list_watch(struct evzk__request *r, struct evzk__watch *w,
-                      const char *name, int rc)
-{
-    struct evzk__machine *m = evzk__machine_of(r);
-
-    if (w && rc == EVZK_OK) {
-        evzk__watch_remove(m, w);
-        evzk__watch_add(m, w, name);
-    }
-    return rc;
-}
-
-static int send_watch(evzk_session *s, struct evzk__request *r, bool own,
-                      struct evzk__slot *slot)
-{
-    struct evzk__watch *w = own ? r->own : r->pred;
-    const char *name = own ? r->name : r->pred_name;
-    const char *path = path_of(s, r, name);
-
-    return list_watch(r, w, name,
-                      own ? evzk__client_get(slot, path, w != NULL)
-                          : evzk__client_guard(slot, path));
-}
-
-/* The watch first: what is read is then as new, or it fires. */
-static int send_observe(evzk_session *s, struct evzk__request *r,
-                        struct evzk__slot *slot)
-{
-    switch (slot->part - lead(r)) {
-    case 0:
-        return evzk__client_sync(slot, r->dir->path);
-    case 1:
-        return list_watch(
-            r, r->own, r->name,
-            evzk__client_exists(slot, path_of(s, r, r->name), true));
-    default:
-        return evzk__client_get(slot, path_of(s, r, r->name), false);
-    }
-}
-
-static int send_roster(evzk_session *s, struct evzk__request *r, bool first,
-                       struct evzk__slot *slot)
-{
-    if (first)
-        return evzk__client_sync(slot, r->dir->path);
-    return list_watch(r, r->pred, r->pred_name,
-                      evzk__client_roster(slot, path_of(s, r, r->pred_name)));
-}
-
-static int send_unwatch(evzk_session *s, struct evzk__request *r,
-                        const char *name, bool own, struct evzk__slot *slot)
-{
-    /* Somebody may have come to use the watch again: then only ask. */
-    if (evzk__watch_any(s, r->dir, name, own ? EVZK__OWN : EVZK__PRED))
-        return evzk__client_sync(slot, r->dir->path);
-    return evzk__client_unwatch(slot, path_of(s, r, name), own);
-}
-
-static int send_set(evzk_session *s, struct evzk__request *r,
-                    const struct evzk__set *set, struct evzk__slot *slot)
-{
-    return evzk__client_set(slot, path_of(s, r, set->name), set->data, set->len,
-                            set->version);
-}
-
-static int send_part(evzk_session *s, struct evzk__request *r,
-                     struct evzk__slot *slot)
-{
-    enum evzk__create dir =
-        r->plain ? EVZK__CREATE_DIR : EVZK__CREATE_CONTAINER;
-    bool first = slot->part == lead(r);
-
-    if (slot->part < lead(r))
-        return send_unwatch(s, r, r->unwatch, false, slot);
-    switch ((enum evzk__op)r->op) {
-    case EVZK__SYNC:
-        return evzk__client_sync(slot, r->dir->path);
-    case EVZK__DELETE:
-    case EVZK__REMOVE:
-        return evzk__client_delete(slot, path_of(s, r, r->name));
-    case EVZK__UNWATCH:
-        return send_unwatch(s, r, r->name, r->own != NULL, slot);
-    case EVZK__MKDIR:
-        return evzk__client_create(slot, r->dir->path, NULL, 0, r->acl,
-                                   r->acl_count, dir);
-    case EVZK__RMDIR:
-        return evzk__client_rmdir(slot, r->dir->path);
-    case EVZK__READ_DIR:
-        return evzk__client_get(slot, r->dir->path, false);
-    case EVZK__LOOK:
-        return evzk__client_exists(slot, path_of(s, r, r->name), false);
-    case EVZK__LIST:
-        return evzk__client_children(slot, r->dir->path);
-    case EVZK__SYNC_LIST:
-        return first ? evzk__client_sync(slot, r->dir->path)
-                     : evzk__client_children(slot, r->dir->path);
-    case EVZK__SETTLE_LIST:
-        return first ? evzk__client_delete(slot, path_of(s, r, r->name))
-                     : evzk__client_children(slot, r->dir->path);
-    case EVZK__WATCH:
-        return send_watch(s, r, first && r->name, slot);
-    case EVZK__OBSERVE:
-        return send_observe(s, r, slot);
-    case EVZK__ROSTER:
-        return send_roster(s, r, first, slot);
-    case EVZK__PUT:
-        return evzk__client_create(slot, path_of(s, r, r->name), r->data,
-                                   r->len, r->acl, r->acl_count,
-                                   EVZK__CREATE_DIR);
-    case EVZK__GETS:
-        return evzk__client_get(
-            slot, path_of(s, r, r->names[slot->part - lead(r)]), false);
-    case EVZK__SETS:
-        return send_set(s, r, &r->sets[slot->part - lead(r)], slot);
-    case EVZK__CREATE_LIST:
-        if (!first)
-            return evzk__client_children(slot, r->dir->path);
-        return evzk__client_create(slot, path_of(s, r, r->name), r->data,
-                                   r->len, r->acl, r->acl_count,
-                                   EVZK__CREATE_SEQ);
-    case EVZK__SWAP:
-    case EVZK__PARENTS:
-    case EVZK__BATCH:
-    case EVZK__OPS:
-        break;
-    }
-    return EVZK_ERR_INTERNAL;
-}
-
-static void note_watch(struct evzk__request *r, struct evzk__watch *w,
-                       const char *name, bool armed)
-{
-    struct evzk__machine *m = evzk__machine_of(r);
-
-    if (!w)
-        return;
-    if (!armed)
-        evzk__watch_remove(m, w);
-    else if (!w->listed) /* What fired meanwhile was an earlier one. */
-        evzk__watch_add(m, w, name);
-    w->armed = armed;
-}
-
-static void note_watches(struct evzk__request *r, unsigned part, int rc)
-{
-    bool first = part == lead(r);
-
-    if (part < lead(r))
-        return;
-    if (r->op == EVZK__OBSERVE && part == lead(r) + 1)
-        note_watch(r, r->own, r->name, rc == EVZK_OK || rc == EVZK_ERR_NONODE);
-    if (r->op == EVZK__ROSTER && !first)
-        note_watch(r, r->pred, r->pred_name, rc == EVZK_OK);
-    if (r->op == EVZK__WATCH && first && r->name)
-        note_watch(r, r->own, r->name, rc == EVZK_OK);
-    else if (r->op == EVZK__WATCH)
-        note_watch(r, r->pred, r->pred_name, rc == EVZK_OK);
-}
-
 void evzk__request_note_name(char *created, const char *name)
 {
     size_t prefix = strlen(created);
@@ -455,9 +238,9 @@ static void deliver(evzk_session *s, struct evzk__request *r, unsigned part,
         .rc = res->rc,
         .first_rc = r->first_rc,
         .first = {r->czxid, r->ours, r->told, r->version},
-        .part = part - lead(r),
+        .part = part - evzk__part_lead(r),
         .last = r->answered == r->parts,
-        .listed = r->parts - lead(r) == 2,
+        .listed = r->parts - evzk__part_lead(r) == 2,
         .res = res};
 
     if (reply.last) {
@@ -502,7 +285,7 @@ static bool learn_of_dir(evzk_session *s, struct evzk__request *r)
 static bool lists(const struct evzk__request *r)
 {
     return r->op == EVZK__LIST || r->op == EVZK__SETTLE_LIST ||
-           (r->op == EVZK__CREATE_LIST && r->parts == lead(r) + 2);
+           (r->op == EVZK__CREATE_LIST && r->parts == evzk__part_lead(r) + 2);
 }
 
 /* They come back one by one, in the order in which they were sent. */
@@ -526,7 +309,7 @@ static void answered(evzk_session *s, struct evzk__request *r, unsigned part,
     r->answered++;
     if (part == r->parts - 1)
         r->last_rc = (int16_t)res->rc;
-    if (part == lead(r))
+    if (part == evzk__part_lead(r))
         note_first(s, r, res);
     if (res->rc == EVZK_OK && part == r->parts - 1 && lists(r) && !r->dir->ours)
         r->dir->untidy = evzk__dir_looks_ours(&res->stat);
@@ -547,7 +330,8 @@ void evzk__request_answer(evzk_session *s, struct evzk__request *r,
                           const struct evzk__result *res)
 {
     if (r->op == EVZK__CREATE_LIST)
-        r->parts = lead(r) + (r->with_dir ? 2 : 1); /* As if it had listed. */
+        r->parts = evzk__part_lead(r) +
+                   (r->with_dir ? 2 : 1); /* As if it had listed. */
     note_first(s, r, res);
     r->answered = r->parts;
     deliver(s, r, r->parts - 1, res);
@@ -568,7 +352,7 @@ void evzk__request_completed(void *session, struct evzk__slot *slot,
 
     slot->owner = NULL;
     s->requests.in_flight--;
-    note_watches(r, slot->part, res->rc);
+    evzk__part_answered(r, slot->part, res->rc);
     answered(s, r, slot->part, res);
 }
 
@@ -601,7 +385,7 @@ static bool send_one(evzk_session *s, struct evzk__request *r)
     slot->part = part;
     s->stats.requests++;
     s->requests.in_flight++;
-    res.rc = send_part(s, r, slot);
+    res.rc = evzk__part_send(s, r, slot);
     if (res.rc == EVZK_OK)
         return true;
     evzk__client_slot_free(slot);
@@ -673,7 +457,7 @@ static void send_all(evzk_session *s, struct evzk__request *r)
     }
     /* Behind another of our own, a listing would tell it only what it is. */
     if (r->op == EVZK__CREATE_LIST && evzk__dir_busy(r->dir))
-        r->parts = lead(r) + 1;
+        r->parts = evzk__part_lead(r) + 1;
     count_create(r, 1);
     parts = r->parts;
     if (answers_each(r))
