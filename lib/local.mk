@@ -17,7 +17,9 @@ libevzkcore_la_SOURCES = \
     lib/arrival.c lib/arrival.h \
     lib/ask.c \
     lib/batch.c lib/batch.h \
-    lib/client.c lib/client.h \
+    lib/client.c lib/client.h lib/client_own.h \
+    lib/client_calls.c \
+    lib/client_multi.c \
     lib/closing.c lib/closing.h \
     lib/connection.c lib/connection.h \
     lib/dir.c lib/dir.h \
