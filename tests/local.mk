@@ -44,6 +44,7 @@ real_tests = \
     tests/real/test_lock_revoke \
     tests/real/test_lock_shared \
     tests/real/test_mended \
+    tests/real/test_observer \
     tests/real/test_queue \
     tests/real/test_room \
     tests/real/test_scale \
@@ -54,6 +55,7 @@ real_tests = \
     tests/real/test_session_lease \
     tests/real/test_session_net \
     tests/real/test_shards \
+    tests/real/test_shards_trouble \
     tests/real/test_trip
 # Of these, they measure the time that the library takes: with "make -j" they
 # run one at a time, after all others.  "alone_tests=" lets them run with others.

@@ -299,4 +299,86 @@ static inline void check_leader(const struct candidate *c, const char *data)
     ck_assert_int_eq(said.stat.ephemeralOwner, evzk_session_id(c->s));
 }
 
+/* ---- Scenes ---- */
+
+/* The first leads, and who observes has heard it. */
+static inline void hall_led(struct hall *h, const char *dir,
+                            const evzk_election_options *opt)
+{
+    uint64_t epoch;
+
+    hall_open(h, dir);
+    stand(&h->a, h->p.s, dir, opt);
+    WAIT(evzk_election_elected(h->a.e));
+    ck_assert_str_eq(h->a.text, "ELECTED");
+    ck_assert(!evzk_election_leading(h->a.e));
+    epoch = evzk_election_epoch(h->a.e);
+    lead(&h->a, "a");
+    ck_assert_uint_eq(evzk_election_epoch(h->a.e), epoch);
+    WAIT_TEXT(&h->w, "- a");
+}
+
+/* After the first, which is heard to be gone, the second leads and resigns. */
+static inline void hall_next(struct hall *h)
+{
+    WAIT(evzk_election_elected(h->b.e));
+    lead(&h->b, "b");
+    check_leader(&h->b, "b");
+    WAIT_TEXT(&h->w, "- a - b");
+    resign(&h->b);
+    WAIT_TEXT(&h->w, "- a - b -");
+}
+
+/* One behind a proxy, and one that is not, who comes next; who observes. */
+struct gate {
+    const char *dir;
+    struct scene sc;
+    struct candidate c, next;
+    struct watcher w; /* Its o is NULL: nobody does. */
+};
+
+static inline void gate_open(struct gate *g, const char *dir,
+                             uint32_t timeout_ms)
+{
+    memset(g, 0, sizeof *g);
+    g->dir = dir;
+    scene_open(&g->sc, timeout_ms);
+}
+
+static inline void gate_observed(struct gate *g, const char *dir,
+                                 uint32_t timeout_ms)
+{
+    gate_open(g, dir, timeout_ms);
+    observe(&g->w, g->sc.rival.s, dir);
+    WAIT_TEXT(&g->w, "-");
+}
+
+/* The one behind the proxy is elected, and says this, or nothing (NULL); the
+ * next one waits. */
+static inline void gate_elected(struct gate *g, const char *dir,
+                                uint32_t timeout_ms, const char *data)
+{
+    char heard[64];
+
+    gate_observed(g, dir, timeout_ms);
+    stand_elected(&g->c, g->sc.p.s, dir);
+    if (data) {
+        lead(&g->c, data);
+        snprintf(heard, sizeof heard, "- %s", data);
+        WAIT_TEXT(&g->w, heard);
+    }
+    stand_behind(&g->next, g->sc.rival.s, dir, NULL);
+}
+
+/* The next one, which is elected, resigns: then nobody is left. */
+static inline void gate_close(struct gate *g)
+{
+    resign(&g->next);
+    if (g->w.o) {
+        WAIT(g->w.epoch == 0);
+        blind(&g->w);
+    }
+    scene_close(&g->sc, g->dir);
+}
+
 #endif

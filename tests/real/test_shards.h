@@ -9,6 +9,9 @@
 #include "evzk/shards.h"
 #include "test_lock.h"
 
+/* Opcodes that the proxy is asked for. */
+enum { OP_CREATE_1 = 1, OP_SET = 5, OP_MULTI = 14 };
+
 enum { SHARD_MEMBERS = 6 };
 
 /* One that has joined, what it said, and what it does inside an event. */
@@ -200,6 +203,7 @@ struct team {
     const char *path;
     int sessions;
     struct member v[SHARD_MEMBERS];
+    struct proxy *proxy[SHARD_MEMBERS]; /* Of those that are behind one. */
 };
 
 static inline struct team *team_open(const char *path, int sessions)
@@ -279,6 +283,40 @@ static inline void check_leaders(const struct team *t, uint32_t count)
         check_leaders(t, count);                                               \
     } while (0)
 
+/* The first `n` join, one after another, and each takes its share. */
+static inline void team_fill(struct team *t, int n, uint32_t count)
+{
+    const evzk_shards_options opt = {.count = count};
+
+    for (int i = 0; i < n; i++)
+        team_join(t, i, &opt);
+    TEAM_BALANCED(t, (uint32_t)n, count);
+}
+
+/* So many sessions, of which the first `n` have joined. */
+static inline struct team *team_start(const char *path, int sessions, int n,
+                                      uint32_t count)
+{
+    struct team *t = team_open(path, sessions);
+
+    team_fill(t, n, count);
+    return t;
+}
+
+/* The next session is behind a proxy, until the team is closed. */
+static inline struct proxy *behind_proxy(struct team *t, int i,
+                                         uint32_t timeout_ms)
+{
+    const evzk_session_options opt = {.timeout_ms = timeout_ms};
+
+    ck_assert_int_eq(i, t->sessions);
+    t->proxy[i] = proxy_start(the_server());
+    peer_start(&t->v[i].p, proxy_address(t->proxy[i]), &opt);
+    WAIT(evzk_session_connected(t->v[i].p.s));
+    t->sessions++;
+    return t->proxy[i];
+}
+
 static inline const char *shard_path(const struct team *t, uint32_t i)
 {
     static char path[128];
@@ -301,6 +339,37 @@ static inline const char *plan_path(const struct team *t)
 
     snprintf(path, sizeof path, "%s/plan", t->path);
     return path;
+}
+
+/* Its znode is there, and it does not know: nothing else comes from it. */
+static inline struct proxy *join_frozen(struct team *t, int i,
+                                        const evzk_shards_options *opt)
+{
+    struct proxy *proxy = behind_proxy(t, i, SESSION_MS);
+    int there = raw_count(op(), members_path(t));
+
+    proxy_trap(proxy, PROXY_S2C, OP_CREATE, 1, PROXY_FREEZE_BOTH);
+    team_join(t, i, opt);
+    WAIT(proxy_fired(proxy) == 1);
+    WAIT(raw_count(op(), members_path(t)) == there + 1);
+    WAIT(stats_of(&t->v[0]).members == (uint32_t)there + 1);
+    return proxy;
+}
+
+/* Ended as it wished, and nothing was lost. */
+static inline void wait_drained(const struct member *m)
+{
+    WAIT(m->finals == 1);
+    ck_assert_int_eq(m->last, EVZK_SHARDS_DRAINED);
+    ck_assert_int_eq(m->rc, EVZK_OK);
+    ck_assert_int_eq(m->lost, 0);
+}
+
+static inline void wait_failed(const struct member *m, int rc)
+{
+    WAIT(m->finals == 1);
+    ck_assert_int_eq(m->last, EVZK_SHARDS_FAILED);
+    ck_assert_int_eq(m->rc, rc);
 }
 
 /* Ends the session of one who leads something, and waits until it knows. */
@@ -339,6 +408,10 @@ static inline void team_close(struct team *t)
         ck_assert_int_le(raw_count(op(), shard_path(t, i)), 0);
     for (int i = 0; i < t->sessions; i++)
         peer_close(&t->v[i].p);
+    for (int i = 0; i < SHARD_MEMBERS; i++) {
+        if (t->proxy[i])
+            proxy_stop(t->proxy[i]);
+    }
     raw_delete_tree(op(), t->path);
 }
 

@@ -53,7 +53,9 @@ sim_sources = \
     tests/sim/run.h \
     tests/sim/scene.h \
     tests/sim/scene_election.c \
+    tests/sim/scene_election_list.c \
     tests/sim/scene_election_rules.c \
+    tests/sim/scene_list.h \
     tests/sim/scene_lock.c \
     tests/sim/scene_lock.h \
     tests/sim/scene_lock_calls.c \

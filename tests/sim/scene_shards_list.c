@@ -1,8 +1,7 @@
 /* The scenes of the shards, and the recipes that share them: who plans, who
  * follows a znode, who writes once. */
+#include "scene_list.h"
 #include "scene_shards.h"
-
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
 /* clang-format off */
 static const struct shards_scene alone =
@@ -141,41 +140,9 @@ SCENE("expires", "the second one's session ends", 2, expires),
 };
 /* clang-format on */
 
-const struct sim_recipe sim_shards = {
-    .name = "shards",
-    .kind = &evzk__planner_kind,
-    .scenes = shards_scenes,
-    .n_scenes = COUNT(shards_scenes),
-    .begin = shards_begin,
-    .check = shards_check,
-    .done = shards_done,
-    .check_end = shards_check_end,
-    .calls = shards_calls,
-    .call = shards_call,
-};
-
-const struct sim_recipe sim_follow = {
-    .name = "follow",
-    .kind = &evzk__follow_kind,
-    .scenes = follow_scenes,
-    .n_scenes = COUNT(follow_scenes),
-    .begin = shards_begin,
-    .check = shards_check,
-    .done = shards_done,
-    .check_end = shards_check_end,
-    .calls = shards_calls,
-    .call = shards_call,
-};
-
-const struct sim_recipe sim_once = {
-    .name = "once",
-    .kind = &evzk__once_kind,
-    .scenes = once_scenes,
-    .n_scenes = COUNT(once_scenes),
-    .begin = shards_begin,
-    .check = shards_check,
-    .done = shards_done,
-    .check_end = shards_check_end,
-    .calls = shards_calls,
-    .call = shards_call,
-};
+const struct sim_recipe sim_shards =
+    SIM_RECIPE("shards", planner, shards_scenes, shards, shards);
+const struct sim_recipe sim_follow =
+    SIM_RECIPE("follow", follow, follow_scenes, shards, shards);
+const struct sim_recipe sim_once =
+    SIM_RECIPE("once", once, once_scenes, shards, shards);
