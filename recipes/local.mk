@@ -18,4 +18,5 @@ libevzkcore_la_SOURCES += \
     recipes/shards_member.c \
     recipes/shards_one.c \
     recipes/shards_plan.c recipes/shards_plan.h \
-    recipes/shards_planner.c recipes/shards_planner.h
+    recipes/shards_planner.c recipes/shards_planner.h \
+    recipes/shards_takers.c

@@ -230,11 +230,12 @@ static void settle(struct evzk_shards *a)
     if (!a->follow)
         a->retry = evzk__shards_follow(a) != EVZK_OK || a->retry;
     say_ready(a);
-    if (a->retry) {
-        a->retry = false;
+    if (a->paced || a->retry) {
         a->at = 0;
-        evzk__timer_set(a->timer, EVZK__SHARDS_RETRY_US);
+        evzk__timer_set(a->timer, a->retry ? EVZK__SHARDS_RETRY_US
+                                           : EVZK__TAKER_PATIENCE_US);
     }
+    a->paced = a->retry = false;
     if (!a->balanced && !a->draining && is_balanced(a)) {
         a->balanced = true;
         evzk__shards_tell(a, EVZK_SHARDS_BALANCED, EVZK_OK);

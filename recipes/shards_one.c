@@ -1,8 +1,7 @@
-/* One shard: the election that is stood for, from the begin to the end, and,
- * when it is to be another's, that one.
+/* One shard: the election that is stood for, from the begin to the end.
  *
- * How it can fail.  A taker that has gone, or is another for a new plan, is not
- * ready: then the shard is led on.
+ * How it can fail.  It may be refused, or its znode deleted by another: then it
+ * is not stood for again before the next plan, or stood for anew.
  */
 #include "recipes/shards_own.h"
 
@@ -11,11 +10,6 @@
 
 #include "lib/mem.h"
 #include "recipes/kinds.h"
-
-enum {
-    LEAVING = 32 /* Handed over at a time: each is led by nobody for a trip or
-                    two, and not while it waits for the others. */
-};
 
 void evzk__shard_forget(struct shard *d)
 {
@@ -84,6 +78,7 @@ static void is_over(struct shard *d, evzk_lock_event ev, int rc)
 
     d->failed = ev == EVZK_LOCK_FAILED && !told;
     evzk__shard_forget(d);
+    evzk__taker_free_to_take(d);
     evzk__shards_begin_step(a);
     if (told)
         return;
@@ -128,6 +123,11 @@ static void heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
     }
 }
 
+void evzk__shard_print_path(const struct evzk_shards *a, uint32_t i, char *to)
+{
+    sprintf(to, "%s/" EVZK__SHARDS_SHARD "%" PRIu32, a->path, i);
+}
+
 void evzk__shard_start(struct evzk_shards *a, uint32_t i)
 {
     struct shard *d = &a->shard[i];
@@ -135,7 +135,7 @@ void evzk__shard_start(struct evzk_shards *a, uint32_t i)
     char *path = a->s->requests.path[1]; /* Copied at once. */
     int rc;
 
-    sprintf(path, "%s/" EVZK__SHARDS_SHARD "%" PRIu32, a->path, i);
+    evzk__shard_print_path(a, i, path);
     rc = evzk__lock_begin(a->s, &evzk__election_kind, path, &opt, heard, d,
                           &d->l);
     if (rc == EVZK_OK) {
@@ -163,7 +163,7 @@ bool evzk__shard_let_go(struct shard *d)
         stand_down(d);
         return true;
     }
-    if (d->resigning || d->all->resigning >= LEAVING)
+    if (d->resigning || d->all->resigning >= EVZK__LEAVING)
         return true; /* Whoever ends begins the step anew. */
     d->resigning = true;
     d->all->resigning++;
@@ -174,73 +174,6 @@ bool evzk__shard_let_go(struct shard *d)
         d->all->resigning--;
         return true;
     }
+    evzk__taker_given(d);
     return evzk__shard_tell(d, EVZK_ELECTION_RESIGNED, EVZK_OK);
-}
-
-/* ---- Those to whom shards go ---- */
-
-void evzk__shards_drop_takers(struct evzk_shards *a)
-{
-    struct taker *t;
-
-    while ((t = LIST_FIRST(&a->takers)) != NULL) {
-        LIST_REMOVE(t, link);
-        evzk__follow_free(t->follow);
-        evzk__free(t);
-    }
-}
-
-static void taker_heard(void *arg, int rc, const struct evzk__result *res)
-{
-    struct taker *t = arg;
-    struct evzk__member m;
-    uint64_t ready;
-
-    t->ready = 0;
-    if (rc != EVZK_OK || !evzk__member_parse(&m, &ready, res->data, res->len))
-        return; /* It has gone: the next plan knows another. */
-    t->ready = ready;
-    evzk__shards_begin_step(t->all);
-}
-
-/* NULL: nothing is known of it yet. */
-static struct taker *taker_of(struct evzk_shards *a, uint16_t member)
-{
-    struct taker *t;
-
-    LIST_FOREACH(t, &a->takers, link)
-    {
-        if (t->member == member)
-            return t;
-    }
-    t = evzk__zalloc(sizeof *t);
-    a->retry = a->retry || !t;
-    if (!t)
-        return NULL;
-    t->all = a;
-    t->member = member;
-    if (evzk__follow_start(a->s, a->members, a->plan.member[member].name,
-                           taker_heard, t, &t->follow) != EVZK_OK) {
-        evzk__free(t);
-        a->retry = true;
-        return NULL;
-    }
-    LIST_INSERT_HEAD(&a->takers, t, link);
-    return t;
-}
-
-/* May it be let go?  What the plan still gives to us is for the next one. */
-bool evzk__shard_awaited(struct evzk_shards *a, uint32_t i)
-{
-    uint16_t to = a->plan.version ? a->plan.owner[i] : EVZK__NOBODY;
-    struct taker *t;
-
-    if (a->give_up || !a->shard[i].elected)
-        return true;
-    if (to == EVZK__NOBODY)
-        return a->plan.version > 0;
-    if (to == a->me)
-        return false;
-    t = taker_of(a, to);
-    return t && t->ready == a->plan.version;
 }

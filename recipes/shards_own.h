@@ -1,6 +1,6 @@
 /* The shards, as their files know them: the step that puts things right
- * (shards.c), one shard (shards_one.c), the member (shards_member.c), the calls
- * (shards_calls.c).  Where things are:
+ * (shards.c), one shard (shards_one.c), to whom it goes (shards_takers.c), the
+ * member (shards_member.c), the calls (shards_calls.c).  Where things are:
  *
  *   <path>/members/<guid>-n_<seq>    who has joined: an election; its first one
  *                                    makes the plans
@@ -32,14 +32,7 @@ struct shard {
     bool failed : 1;    /* Not before the next plan. */
 };
 
-/* One to whom shards are to go. */
-struct taker {
-    LIST_ENTRY(taker) link;
-    struct evzk_shards *all;
-    struct evzk__follow *follow; /* Owned; of its znode. */
-    uint64_t ready;              /* For this plan. */
-    uint16_t member;             /* Of the present plan. */
-};
+struct taker; /* One to whom shards are to go. */
 
 struct evzk_shards {
     evzk_session *s;      /* With a reference. */
@@ -75,10 +68,16 @@ struct evzk_shards {
     bool give_up;  /* And we wait for nobody to take it. */
     bool ended;
     bool retry; /* There was no memory for something. */
+    bool paced; /* A taker has enough for the moment. */
     struct shard shard[];
 };
 
-enum { EVZK__SHARDS_RETRY_US = 500000 }; /* Where there was no memory. */
+enum {
+    EVZK__SHARDS_RETRY_US = 500000, /* Where there was no memory. */
+    EVZK__TAKER_PATIENCE_US = 1000000,
+    EVZK__LEAVING = 32 /* Handed over at a time: each is led by nobody for a
+                          trip or two, and not while it waits for the others. */
+};
 
 /* shards.c.  Compares what is with what is planned, from the next turn of the
  * loop on. */
@@ -106,8 +105,18 @@ void evzk__shard_say(struct shard *d);
 bool evzk__shard_let_go(struct shard *d);
 void evzk__shard_forget(struct shard *d);
 
-/* May it be let go?  What the plan still gives to us is for the next one. */
+/* Its election's; `to` has room for a path. */
+void evzk__shard_print_path(const struct evzk_shards *a, uint32_t i, char *to);
+
+/* shards_takers.c.  May it be let go now?  What the plan still gives to us is
+ * for the next one. */
 bool evzk__shard_awaited(struct evzk_shards *a, uint32_t i);
+
+/* It was let go; and it has gone: the taker may take it. */
+void evzk__taker_given(struct shard *d);
+void evzk__taker_free_to_take(struct shard *d);
+
+/* There is a new plan, or nothing to plan any more. */
 void evzk__shards_drop_takers(struct evzk_shards *a);
 
 /* shards_member.c.  Stands as a member, begins to follow the plan.  0 or an

@@ -1,14 +1,19 @@
 /* Makes the plan of who leads which shard.
  *
  *   LISTING --> READING --> WRITING --> WATCHING      (to the end: ENDED)
- *      ^           |           |            |
- *      `-----------+-----------+------------'
+ *      ^         |  |          |            |
+ *      |     SETTLING          |            |
+ *      `---------+--+----------+------------'
  *
  * The members are listed, with a watch on who comes and goes; what they say is
  * read, and the plan that is there; and, if that is for others, the next one is
  * written, in the version after the one that was read.  A plan that has gone,
  * or is none any more, is made anew: whoever follows it tells.  Only the first
  * of the members does this, so one change of them wakes one.
+ *
+ * Processes are often started together.  So who joins waits a moment for
+ * others: one plan for all of them moves less than one for each.  Nobody waits
+ * for a plan when one of those who lead has gone.
  *
  * How it can fail.  Another may have become the first meanwhile, and have
  * written: then it looks again.  Whatever a plan says, a shard is led only by
@@ -38,12 +43,16 @@ struct evzk__planner {
     size_t len;
     struct evzk__set set;
     bool there, cut; /* A plan is; a read was lost. */
+    bool settled;    /* Those who join were waited for. */
+    struct evzk__timer *timer;
     int failed;
     evzk__planner_cb *cb;
     void *arg;
 };
 
-enum { LISTING, READING, WRITING, WATCHING, ENDED, STATES };
+enum { LISTING, READING, SETTLING, WRITING, WATCHING, ENDED, STATES };
+
+enum { SETTLE_US = 200000 };
 
 static struct evzk__planner *planner_of(struct evzk__machine *m)
 {
@@ -73,6 +82,7 @@ static void clear(struct evzk__planner *p)
 
 static void list(struct evzk__machine *m)
 {
+    evzk__timer_stop(planner_of(m)->timer);
     clear(planner_of(m));
     evzk__roster(m, EVZK__SHARDS_MEMBERS);
 }
@@ -198,6 +208,17 @@ static void keep(struct evzk__planner *p, struct evzk__plan *plan)
     *plan = (struct evzk__plan){0};
 }
 
+/* Some of those who lead have gone, and some are there to lead for them. */
+static bool is_urgent(const struct evzk__plan *prev,
+                      const struct evzk__member *member, uint32_t n)
+{
+    uint32_t left = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        left += evzk__plan_find(prev, member[i].name) != EVZK__NOBODY;
+    return left > 0 && left < prev->n_members;
+}
+
 static int make_plan(struct evzk__planner *p)
 {
     uint32_t n = pack(p);
@@ -209,6 +230,8 @@ static int make_plan(struct evzk__planner *p)
         keep(p, &p->prev);
         return evzk__machine_move(&p->m, WATCHING);
     }
+    if (!p->settled && !is_urgent(prev, p->member, n))
+        return evzk__machine_move(&p->m, SETTLING);
     if (evzk__plan_next(&p->next, prev, p->member, n, p->n_shards) != EVZK_OK)
         return begin_anew(p);
     p->text = evzk__plan_print(&p->next, &p->len);
@@ -225,6 +248,25 @@ static int have_read(struct evzk__machine *m, const struct evzk__event *e)
     if (p->failed)
         return p->failed;
     return p->cut ? begin_anew(p) : make_plan(p);
+}
+
+static void let_settle(struct evzk__machine *m)
+{
+    evzk__timer_set(planner_of(m)->timer, SETTLE_US);
+}
+
+static void have_settled(void *arg)
+{
+    struct evzk__planner *p = arg;
+
+    p->settled = true;
+    evzk__machine_ask(&p->m);
+}
+
+static int settled(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__machine_move(m, LISTING);
 }
 
 static void write_plan(struct evzk__machine *m)
@@ -268,6 +310,7 @@ static int written(struct evzk__machine *m, const struct evzk__event *e)
 
 static void wait_for(struct evzk__machine *m)
 {
+    planner_of(m)->settled = false;
     if (evzk__watch_missing(m, EVZK__PRED))
         evzk__machine_move(m, LISTING);
 }
@@ -286,8 +329,15 @@ static void end(struct evzk__machine *m)
         p->cb(p->arg, m->rc);
 }
 
+static void detach(struct evzk__machine *m)
+{
+    evzk__timer_free(planner_of(m)->timer);
+    planner_of(m)->timer = NULL;
+}
+
 static void destroy(struct evzk__machine *m)
 {
+    detach(m);
     clear(planner_of(m));
     evzk__plan_free(&planner_of(m)->last);
     evzk__free(planner_of(m));
@@ -302,24 +352,27 @@ static void destroy(struct evzk__machine *m)
 static const struct evzk__row rows[STATES] = {
 /* state      enter       react      on stop     on expiry   flags                      may move to */
 S(LISTING,    list,       listed,    ENDED,      LISTING,    RETRY|EVZK__FRESH,         TO(LISTING)|TO(READING)|TO(ENDED)),
-S(READING,    read_all,   have_read, ENDED,      LISTING,    0,                         TO(LISTING)|TO(WRITING)|TO(WATCHING)|TO(ENDED)),
+S(READING,    read_all,   have_read, ENDED,      LISTING,    0,                         TO(LISTING)|TO(SETTLING)|TO(WRITING)|TO(WATCHING)|TO(ENDED)),
+S(SETTLING,   let_settle, settled,   ENDED,      LISTING,    RETRY|HEEDS,               TO(LISTING)|TO(ENDED)),
 S(WRITING,    write_plan, written,   ENDED,      LISTING,    0,                         TO(LISTING)|TO(WATCHING)|TO(ENDED)),
 S(WATCHING,   wait_for,   watched,   ENDED,      LISTING,    RETRY|EVZK__WATCHES|HEEDS, TO(LISTING)|TO(ENDED)),
 S(ENDED,      end,        NULL,      EVZK__STAY, EVZK__STAY, EVZK__FINAL,               0),
 };
 /* clang-format on */
 
-/* Who watches has nothing to ask; and a connection that is lost, as it is
- * before a session has ended, has it look again. */
+/* Who watches, or waits, has nothing to ask; and a connection that is lost, as
+ * it is before a session has ended, has who watches look again. */
 static const struct evzk__never never[] = {
     {.state = WATCHING,
      .on = EVZK__ON(EVZK__EV_REPLY) | EVZK__ON(EVZK__EV_EXPIRED)},
+    {.state = SETTLING, .on = EVZK__ON(EVZK__EV_REPLY)},
     {0}};
 
 const struct evzk__kind evzk__planner_kind = {.name = "shards-planner",
                                               .rows = rows,
                                               .n_rows = STATES,
                                               .destroy = destroy,
+                                              .detach = detach,
                                               .never = never};
 
 /* As it would be read. */
@@ -352,9 +405,13 @@ int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
     p->cb = cb;
     p->arg = arg;
     rc = copy_plan(&p->last, known);
+    p->timer = evzk__timer_new(s->base, have_settled, p);
+    if (rc == EVZK_OK && !p->timer)
+        rc = EVZK_ERR_NOMEM;
     if (rc == EVZK_OK)
         rc = evzk__machine_init(&p->m, s, &evzk__planner_kind, path, 0);
     if (rc != EVZK_OK) {
+        evzk__timer_free(p->timer);
         evzk__plan_free(&p->last);
         evzk__free(p);
         return rc;

@@ -214,6 +214,42 @@ START_TEST(acknowledged_one_by_one)
 }
 END_TEST
 
+static struct proxy *taker_proxy;
+static int64_t taker_frozen;
+
+static void freeze_taker(struct member *m)
+{
+    (void)m;
+    taker_frozen = now_ms();
+    proxy_freeze(taker_proxy, PROXY_BOTH);
+}
+
+/* Who is slow to take is given one, and no more before it has that; or, after
+ * a while, two. */
+START_TEST(given_as_it_is_taken)
+{
+    enum { N = 64, PATIENCE_MS = 1000 };
+    const evzk_shards_options opt = {.count = N};
+    struct team *t = team_start("/shards-slow-taker", 1, 1, N);
+    struct member *m = &t->v[0];
+
+    taker_proxy = behind_proxy(t, 1, 30000);
+    m->at_shard = EVZK_ELECTION_RESIGNED;
+    m->act = freeze_taker;
+    team_join(t, 1, &opt);
+    WAIT(m->resigned > 0);
+    ck_assert_int_eq(m->resigned, 1);
+    WAIT(m->resigned > 1);
+    ck_assert_int_ge(now_ms() - taker_frozen, PATIENCE_MS / 2);
+    ck_assert_int_eq(m->resigned, 1 + 2);
+    ck_assert_uint_eq(shards_led(N), N - (1 + 2));
+    proxy_thaw(taker_proxy);
+    TEAM_BALANCED(t, 2, N);
+    ck_assert_int_eq(m->resigned, N / 2);
+    team_close(t);
+}
+END_TEST
+
 /* ---- Drain ---- */
 
 START_TEST(drain_alone)
@@ -451,6 +487,7 @@ int main(void)
     tcase_add_test(tests, another_number);
     tcase_add_test(tests, another_number_before);
     tcase_add_test(tests, acknowledged_one_by_one);
+    tcase_add_test(tests, given_as_it_is_taken);
     tcase_add_loop_test(tests, drain_alone, 0, 2);
     tcase_add_test(tests, drain_with_a_timeout);
     tcase_add_loop_test(tests, two_drain_at_once, 0, 2);

@@ -449,7 +449,7 @@ static bool on_first(int proc, enum call what)
 
 static bool join_besides(int proc)
 {
-    static const struct shards_plan plan = {.free_ms = 200};
+    static const struct shards_plan plan = {.free_ms = 400};
 
     if (!player_of(proc)->s || shards_world.slots == SHARDS_SLOTS)
         return false;

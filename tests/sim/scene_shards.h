@@ -51,7 +51,8 @@ struct shards_scene {
         enum shards_deed deed;
         int at_ms, which;
     } deed[SHARDS_DEEDS];
-    bool garbage; /* There is something in `plan` at first. */
+    bool garbage;  /* There is something in `plan` at first. */
+    bool together; /* All join at once: one plan, and nothing moves. */
 };
 
 /* One shard of one that has joined, as it was told. */

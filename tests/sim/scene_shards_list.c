@@ -7,78 +7,78 @@
 static const struct shards_scene alone =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20}}};
 static const struct shards_scene alone_drains =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 90, .linger_ms = 10}}};
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 290, .linger_ms = 10}}};
 static const struct shards_scene two =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+    {.shards = 2, .together = true, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 20}}};
 static const struct shards_scene later =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 90}}};
+                           {.proc = 1, .join_ms = 290}}};
 static const struct shards_scene third =
     {.shards = 3, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25},
-                           {.proc = 2, .join_ms = 120, .drains = true}}};
+                           {.proc = 2, .join_ms = 320, .drains = true}}};
 static const struct shards_scene drains =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 25, .drain_ms = 130, .timeout_ms = 3000}}};
+                           {.proc = 1, .join_ms = 25, .drain_ms = 330, .timeout_ms = 3000}}};
 static const struct shards_scene planner_drains =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 130, .timeout_ms = 3000},
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 330, .timeout_ms = 3000},
                            {.proc = 1, .join_ms = 25}}};
 static const struct shards_scene both_drain =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 130},
-                           {.proc = 1, .join_ms = 25, .drain_ms = 130}}};
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 330},
+                           {.proc = 1, .join_ms = 25, .drain_ms = 330}}};
 static const struct shards_scene freed =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .free_ms = 130},
+    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .free_ms = 330},
                            {.proc = 1, .join_ms = 25}}};
 static const struct shards_scene expires =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
-     .deed = {{SHARDS_EXPIRE, 130, 1}}};
+     .deed = {{SHARDS_EXPIRE, 330, 1}}};
 static const struct shards_scene planner_expires =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
-     .deed = {{SHARDS_EXPIRE, 130, 0}}};
+     .deed = {{SHARDS_EXPIRE, 330, 0}}};
 static const struct shards_scene away =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
-     .deed = {{SHARDS_AWAY, 130, 1}}};
+     .deed = {{SHARDS_AWAY, 330, 1}}};
 static const struct shards_scene closes =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
-     .deed = {{SHARDS_CLOSE, 130, 0}}};
+     .deed = {{SHARDS_CLOSE, 330, 0}}};
 static const struct shards_scene member_broken =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
-     .deed = {{SHARDS_BREAK_MEMBER, 130, 0}}};
+     .deed = {{SHARDS_BREAK_MEMBER, 330, 0}}};
 static const struct shards_scene second_broken =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
-     .deed = {{SHARDS_BREAK_MEMBER, 130, 1}}};
+     .deed = {{SHARDS_BREAK_MEMBER, 330, 1}}};
 static const struct shards_scene dir_broken =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20}},
-     .deed = {{SHARDS_BREAK_MEMBER, 100, 0}, {SHARDS_BREAK_DIR, 130, 0}}};
+     .deed = {{SHARDS_BREAK_MEMBER, 300, 0}, {SHARDS_BREAK_DIR, 330, 0}}};
 static const struct shards_scene broken =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
-     .deed = {{SHARDS_BREAK, 130, 1}}};
+     .deed = {{SHARDS_BREAK, 330, 1}}};
 static const struct shards_scene no_plan =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 160}},
-     .deed = {{SHARDS_BREAK_PLAN, 130, 0}}};
+                           {.proc = 1, .join_ms = 360}},
+     .deed = {{SHARDS_BREAK_PLAN, 330, 0}}};
 static const struct shards_scene spoilt_plan =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 160}},
-     .deed = {{SHARDS_SPOIL_PLAN, 130, 0}}};
+                           {.proc = 1, .join_ms = 360}},
+     .deed = {{SHARDS_SPOIL_PLAN, 330, 0}}};
 static const struct shards_scene garbage =
     {.shards = 2, .garbage = true, .plan = {{.proc = 0, .join_ms = 20}}};
 static const struct shards_scene spoilt_member =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25},
-                           {.proc = 0, .join_ms = 160, .free_ms = 220}},
-     .deed = {{SHARDS_SPOIL_MEMBER, 130, 1}}};
+                           {.proc = 0, .join_ms = 360, .free_ms = 420}},
+     .deed = {{SHARDS_SPOIL_MEMBER, 330, 1}}};
 static const struct shards_scene weights =
     {.shards = 4, .plan = {{.proc = 0, .join_ms = 20, .weight = 3},
-                           {.proc = 1, .join_ms = 90}}};
+                           {.proc = 1, .join_ms = 290}}};
 static const struct shards_scene most =
     {.shards = 3, .plan = {{.proc = 0, .join_ms = 20, .most = 1},
                            {.proc = 1, .join_ms = 25, .most = 1}}};
@@ -87,20 +87,27 @@ static const struct shards_scene onlooker =
                            {.proc = 1, .join_ms = 25}}};
 static const struct shards_scene acknowledges =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .acknowledge = true},
-                           {.proc = 1, .join_ms = 90, .acknowledge = true, .ack_ms = 30}}};
+                           {.proc = 1, .join_ms = 290, .acknowledge = true, .ack_ms = 30}}};
 static const struct shards_scene differs =
     {.shards = 3, .plan = {{.proc = 0, .join_ms = 20, .count = 2},
-                           {.proc = 1, .join_ms = 90, .count = 3}}};
+                           {.proc = 1, .join_ms = 290, .count = 3}}};
+static const struct shards_scene paced =
+    {.shards = 4, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 290, .drain_ms = 450, .timeout_ms = 9000}}};
+static const struct shards_scene paced_expires =
+    {.shards = 4, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 290}},
+     .deed = {{SHARDS_EXPIRE, 525, 1}}};
 static const struct shards_scene twice =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 0, .join_ms = 90}}};
+                           {.proc = 0, .join_ms = 290}}};
 
 #define SCENE(name, about, clients, own) {name, about, clients, false, &own}
 #define PAIRS(name, about, clients, own) {name, about, clients, true, &own}
 static const struct sim_scene shards_scenes[] = {
 SCENE("alone", "one joins, and leaves", 1, alone),
 PAIRS("alone-drains", "one joins, and drains", 1, alone_drains),
-SCENE("two", "two join", 2, two),
+SCENE("two", "two join, and have one plan", 2, two),
 SCENE("later", "one joins later: it takes over its share", 2, later),
 SCENE("third", "a third joins later, and drains", 3, third),
 SCENE("drains", "the second drains", 2, drains),
@@ -124,6 +131,8 @@ SCENE("most", "there is more than they take", 2, most),
 SCENE("observer", "one leads nothing", 2, onlooker),
 SCENE("acknowledges", "who is elected says by hand that it leads", 2, acknowledges),
 SCENE("differs", "one has another number of shards", 2, differs),
+SCENE("paced", "two go to one: one after the other, and back", 2, paced),
+SCENE("paced-expires", "the session of the one that takes them ends", 2, paced_expires),
 SCENE("twice", "two members in one session", 1, twice),
 };
 

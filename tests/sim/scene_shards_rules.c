@@ -192,6 +192,10 @@ static void note(struct shards_slot *v, int shard, evzk_election_event ev,
         seat->failed = 1;
         break;
     case EVZK_ELECTION_RESIGNED:
+        if (shards_world.sc->together && !shards_world.rough)
+            sim_violation("shard %d moves, though all joined at once", shard);
+        check_lost(v, shard);
+        break;
     case EVZK_ELECTION_LOST:
         check_lost(v, shard);
         break;
