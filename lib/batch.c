@@ -102,7 +102,8 @@ bool evzk__batch_takes_dir(const struct evzk__request *r)
 {
     struct evzk__dir *d = r->dir;
 
-    return d->ours && d->coming == 0 && evzk__queue_lone(d, r->name);
+    return d->ours && !r->keeps_dir && d->coming == 0 &&
+           evzk__queue_lone(d, r->name);
 }
 
 bool evzk__batch_takes(const evzk_session *s, const struct evzk__request *r)

@@ -131,7 +131,8 @@ struct evzk__request {
     int32_t version; /* The same. */
     int16_t first_rc, last_rc;
     uint8_t op, state;
-    uint8_t tries : 6;       /* Times it was sent anew, after an answer. */
+    uint8_t tries : 5;       /* Times it was sent anew, after an answer. */
+    uint8_t keeps_dir : 1;   /* DELETE: another stands in its directory. */
     uint8_t bulk : 1;        /* CREATE_LIST: one of many, see batch.c. */
     uint8_t told : 1;        /* Data read first was EVZK__UNLOCK. */
     bool ours : 1;           /* The present session owns what was read first. */

@@ -104,8 +104,7 @@ static void too_late(void *arg)
 /* Whoever waits for nobody has nothing to hand over to. */
 static bool is_alone(const struct evzk_shards *a)
 {
-    return a->plan.n_members == 0 ||
-           (a->plan.n_members == 1 && a->me != EVZK__NOBODY);
+    return a->plan.n_members == 0 || a->alone;
 }
 
 int evzk_shards_drain(evzk_shards *a, uint32_t timeout_ms)

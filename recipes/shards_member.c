@@ -19,6 +19,12 @@ static void find_me(struct evzk_shards *a)
     evzk__shards_begin_step(a);
 }
 
+/* One of ours, made before we were another. */
+static bool was_us(const struct evzk_shards *a)
+{
+    return a->former[0] && evzk__plan_find(&a->plan, a->former) != EVZK__NOBODY;
+}
+
 static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
 {
     if (next->n_shards != a->count) {
@@ -39,6 +45,8 @@ static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
     for (uint32_t i = 0; i < a->count; i++)
         a->shard[i].failed = false;
     find_me(a);
+    a->alone = a->plan.n_members == 1 && (a->me != EVZK__NOBODY || was_us(a));
+    a->give_up = a->give_up || (a->draining && a->alone);
     evzk__shards_tell(a, EVZK_SHARDS_PLANNED, EVZK_OK);
 }
 
@@ -107,6 +115,8 @@ static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
 
 static void member_placed(struct evzk_shards *a)
 {
+    if (strcmp(a->own, evzk_lock_node(a->member)) != 0)
+        strcpy(a->former, a->own);
     strcpy(a->own, evzk_lock_node(a->member));
     a->said = 0;
     find_me(a);

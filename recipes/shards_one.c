@@ -167,8 +167,7 @@ bool evzk__shard_let_go(struct shard *d)
         return true; /* Whoever ends begins the step anew. */
     d->resigning = true;
     d->all->resigning++;
-    if (!d->all->give_up) /* Another stands there: it is not to be removed. */
-        evzk__own_gone(&d->l->m);
+    d->l->m.req.keeps_dir = evzk__shard_has_taker(d);
     if (evzk_lock_release(d->l) != EVZK_OK) {
         d->resigning = false; /* It is about to end by itself. */
         d->all->resigning--;

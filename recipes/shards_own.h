@@ -47,6 +47,7 @@ struct evzk_shards {
 
     evzk_lock *member;             /* Owned; NULL: none any more. */
     char own[EVZK__NAME_MAX];      /* Its last znode; "": there was none. */
+    char former[EVZK__NAME_MAX];   /* And the one before. */
     struct evzk__planner *planner; /* Owned, as are these. */
     struct evzk__follow *follow;
     struct evzk__once *saying; /* That we are ready. */
@@ -55,6 +56,7 @@ struct evzk_shards {
     struct evzk__stat plan_at; /* Of its znode. */
     uint16_t me;               /* Of its members; EVZK__NOBODY. */
     uint64_t said; /* The plan for which we said so, or are saying it. */
+    bool alone;    /* It is for us, or for who we were, and for nobody else. */
     bool balanced; /* That was told, of this plan. */
     bool differs;  /* The last one was of another number of shards. */
 
@@ -111,6 +113,9 @@ void evzk__shard_print_path(const struct evzk_shards *a, uint32_t i, char *to);
 /* shards_takers.c.  May it be let go now?  What the plan still gives to us is
  * for the next one. */
 bool evzk__shard_awaited(struct evzk_shards *a, uint32_t i);
+
+/* Does another stand there, who is to have it? */
+bool evzk__shard_has_taker(const struct shard *d);
 
 /* It was let go; and it has gone: the taker may take it. */
 void evzk__taker_given(struct shard *d);

@@ -142,9 +142,14 @@ static struct taker *taker_to(const struct shard *d)
 {
     const struct evzk_shards *a = d->all;
 
-    if (a->plan.version == 0)
+    if (a->plan.version == 0 || a->give_up)
         return NULL;
     return find(a, a->plan.owner[d - a->shard]);
+}
+
+bool evzk__shard_has_taker(const struct shard *d)
+{
+    return taker_to(d) != NULL;
 }
 
 /* Where leaders acknowledge by hand, how long that takes says nothing. */

@@ -71,7 +71,8 @@ EXTRA_DIST += tests/real/test_election.h tests/real/test_shards.h \
 sweep_sources = \
     tests/real/sweep.c tests/real/sweep.h \
     tests/real/sweep_count.c tests/real/sweep_election.c \
-    tests/real/sweep_lane.c tests/real/sweep_line.c tests/real/sweep_lock.c
+    tests/real/sweep_lane.c tests/real/sweep_line.c \
+    tests/real/sweep_lock.c tests/real/sweep_shards.c
 
 # Of those that are to be run now: all after the others, the second after the
 # first.  A third one needs a line as well.
@@ -128,8 +129,10 @@ AM_TESTS_ENVIRONMENT = \
         EVZK_SRCDIR EVZK_BUILDDIR EVZK_ZK_PRIVATE;
 
 # Every rule of the frame proxy at every frame and byte: some minutes.
+# Pairs of frames are too many with the shards.
 proxy: tests/real/sweep$(EXEEXT) libtestsupport.la
-	for r in lock lock-shared lock-revoke lock-priority election; do \
+	for r in lock lock-shared lock-revoke lock-priority election \
+	        'shards --share 10'; do \
 	    EVZK_ZK_PRIVATE='$(abs_top_srcdir)/tools/zk-private' \
 	        tests/real/sweep$(EXEEXT) --recipe $$r || exit 1; \
 	done

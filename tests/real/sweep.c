@@ -22,8 +22,8 @@ enum {
 };
 
 static const struct sweep_recipe *const recipes[] = {
-    &sweep_lock, &sweep_shared, &sweep_revoke, &sweep_priority,
-    &sweep_election};
+    &sweep_lock,     &sweep_shared,   &sweep_revoke,
+    &sweep_priority, &sweep_election, &sweep_shards};
 
 static void usage(FILE *to)
 {

@@ -56,6 +56,7 @@ struct sweep_recipe {
     const char *name;
     const char *const *parts; /* Their names, and NULL. */
     size_t size;
+    int keeps; /* Znodes below its directory that it may leave there. */
     void (*begin)(void *scene, struct sweep_stage *stage);
     bool (*turn)(void *scene);  /* True when all has ended. */
     void (*judge)(void *scene); /* Complains of a wrong end. */
@@ -64,7 +65,7 @@ struct sweep_recipe {
 };
 
 extern const struct sweep_recipe sweep_lock, sweep_shared, sweep_revoke,
-    sweep_priority, sweep_election;
+    sweep_priority, sweep_election, sweep_shards;
 
 void sweep_complain(const struct sweep_stage *stage, enum sweep_fault fault,
                     const char *format, ...)

@@ -31,8 +31,22 @@ void sweep_dir(const struct sweep *sw, const struct sweep_line *line, char *dir,
              line->rule->name);
 }
 
+/* What is right below it, for people. */
+static void show_left(struct raw *r, const char *path)
+{
+    struct raw_names names;
+
+    if (raw_children(r, path, &names) != ZOK)
+        return;
+    fprintf(stderr, "sweep: %s:", path);
+    for (size_t i = 0; i < names.n; i++)
+        fprintf(stderr, " %s", names.name[i]);
+    fprintf(stderr, "\n");
+    raw_names_free(&names);
+}
+
 static int64_t count_below(struct raw *r, const char *dir,
-                           const struct raw_names *runs)
+                           const struct raw_names *runs, int keeps, bool late)
 {
     int64_t sum = 0;
 
@@ -42,13 +56,17 @@ static int64_t count_below(struct raw *r, const char *dir,
 
         snprintf(path, sizeof path, "%s/%s", dir, runs->name[i]);
         n = raw_count(r, path);
-        sum += n > 0 ? n : 0; /* Else the server took the empty container. */
+        if (n > keeps) { /* Else the server took the empty container. */
+            sum += n - keeps;
+            if (late)
+                show_left(r, path);
+        }
     }
     return sum;
 }
 
 /* Znodes below every run's directory; -1 when that is not known. */
-static int64_t count_nodes(struct sweep *sw, const char *dir)
+static int64_t count_nodes(struct sweep *sw, const char *dir, bool late)
 {
     struct raw *r = raw_open(zk_server(sw->zk, 0), SWEEP_SESSION_MS, NULL);
     struct raw_names runs;
@@ -58,7 +76,7 @@ static int64_t count_nodes(struct sweep *sw, const char *dir)
     raw_drive(r, harness_base());
     rc = raw_children(r, dir, &runs);
     if (rc == ZOK) {
-        sum = count_below(r, dir, &runs);
+        sum = count_below(r, dir, &runs, sw->recipe->keeps, late);
         raw_names_free(&runs);
     } else {
         sum = rc == ZNONODE ? 0 : -1;
@@ -104,7 +122,7 @@ static void check_line(struct sweep *sw, struct sweep_line *line)
     int64_t nodes, watches;
 
     sweep_dir(sw, line, dir, sizeof dir);
-    nodes = count_nodes(sw, dir);
+    nodes = count_nodes(sw, dir, late);
     watches = count_watches(sw, dir);
     line->next_check = now_ms() + PACE_MS;
     if ((nodes != 0 || watches != 0) && !late)

@@ -204,10 +204,11 @@ static bool try_again(const struct sweep *sw, struct sweep_line *line,
     return true;
 }
 
-static void next_k(struct sweep_line *line, const struct sweep_job *job)
+static void next_k(const struct sweep *sw, struct sweep_line *line,
+                   const struct sweep_job *job)
 {
     if (job->k == line->k) {
-        line->k++;
+        line->k += sw->share < 100 ? FRAMES_STEP : 1;
         line->n = 0;
     }
 }
@@ -232,7 +233,7 @@ static void missed(const struct sweep *sw, struct sweep_line *line,
         if (try_again(sw, line, job))
             return;
         line->over = line->over || job->k > line->extent;
-        next_k(line, job);
+        next_k(sw, line, job);
         return;
     }
 }
@@ -253,7 +254,7 @@ void sweep_report(struct sweep *sw, const struct sweep_job *job, int64_t hits,
     if (hits == 0)
         missed(sw, line, job);
     else if (hits == 1 && line->rule->kind == SWEEP_TWICE)
-        next_k(line, job);
+        next_k(sw, line, job);
 }
 
 /* The first runs are slow, on a server that is cold: frames that only keep the

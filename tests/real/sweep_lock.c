@@ -2,13 +2,15 @@
  * The locks' scenarios, each between two contenders of which the first, the
  * second, or both are behind the proxy:
  *
- * lock           Both acquire, hold and release; the first gives it back when
- *                the second stands in the queue, so each has every step:
- * create, list, watch, grant, delete. lock-shared    One writes, another waits
- * to read; the first downgrades, and both hold it. lock-revoke    One holds,
- * another waits and has the first asked to let go; it does. lock-priority  One
- * that is less urgent holds, a more urgent one waits in the room, and the first
- * is asked by policy.
+ * - lock: both acquire, hold and release; the first gives it back when the
+ *   second stands in the queue, so each has every step: create, list, watch,
+ *   grant, delete.
+ * - lock-shared: one writes, another waits to read; the first downgrades, and
+ *   both hold it.
+ * - lock-revoke: one holds, another waits and has the first asked to let go; it
+ *   does.
+ * - lock-priority: one that is less urgent holds, a more urgent one waits in
+ *   the room, and the first is asked by policy.
  *
  * Must hold whatever the network does: two at once only if both read, one grant
  * and one final event each, tokens that grow, one request heard once.

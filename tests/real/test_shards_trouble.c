@@ -350,6 +350,24 @@ START_TEST(znodes_are_deleted)
 }
 END_TEST
 
+/* Who was the only one, and is another by now, has nobody to wait for, though
+ * the plan names somebody: it drains, and for that needs no time-out. */
+START_TEST(drains_as_another)
+{
+    enum { N = 6 };
+    struct team *t = team_start("/shards-another", 1, 1, N);
+    struct member *m = &t->v[0];
+
+    delete_one_child(members_path(t));
+    WAIT(stats_of(m).planned == 0);
+    ck_assert_uint_eq(led_by(m), N);
+    ck_assert_int_eq(evzk_shards_drain(m->a, 0), EVZK_OK);
+    wait_drained(m);
+    ck_assert_int_eq(m->resigned, N);
+    team_close(t);
+}
+END_TEST
+
 /* What cannot be said for one shard is told, and tried again with the next
  * plan. */
 START_TEST(leader_is_refused)
@@ -472,6 +490,7 @@ int main(void)
     tcase_add_loop_test(tests, plan_is_spoilt, 0, SPOILT);
     tcase_add_test(tests, member_is_spoilt);
     tcase_add_loop_test(tests, znodes_are_deleted, 0, 2);
+    tcase_add_test(tests, drains_as_another);
     tcase_add_test(tests, leader_is_refused);
     tcase_add_loop_test(tests, not_allowed, 0, 3);
     tcase_add_loop_test(tests, memory_is_short, 0, 5);
