@@ -58,7 +58,7 @@ static void usage(FILE *out)
 static void list(void)
 {
     for (size_t k = 0; k < workload_count; k++)
-        printf("%-34s %s\n", workload_title(&workloads[k]), workloads[k].help);
+        printf("%-36s %s\n", workload_title(&workloads[k]), workloads[k].help);
 }
 
 _Noreturn static void misuse(const char *what, const char *value)
@@ -221,6 +221,8 @@ static void play_series(struct series *s, const struct workload *w,
     int64_t end = now_ns() + options.seconds * (int64_t)1000000000;
 
     s->w = w;
+    if (w->rounds && rounds > w->rounds)
+        rounds = w->rounds;
     for (int k = 0; k < rounds && !s->failed; k++) {
         struct result *out[WAYS_MAX];
 

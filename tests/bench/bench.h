@@ -6,8 +6,10 @@
  * workloads.c the list of what is measured
  * play*.c     the workloads themselves, the same for every way
  * crew.c      several processes of one run
+ * team.c      the same that lead shards, and do as they are told
  * way_*.c     the ways: the raw C client, and evzk
  * plain.c     the C client on a libevent loop, without any library
+ * library.c   the library's session on it
  * batch.c     many creates or deletes in large transactions
  * fill.c      znodes that must be there before, and gone after
  * holder.c    a process that holds locks, for others to wait for
@@ -47,13 +49,20 @@ enum {
     X(REQUESTS,  "requests")         /* Of a lock, by the server's count. */ \
     X(WIRE,      "wire_bytes")       /* Of a lock, both ways. */ \
     X(TRIPS,     "round_trips")      /* To acquire. */ \
-    X(LATENCY,   "latency_us")       /* Release to grant: median ... */ \
+    X(LATENCY,   "latency_us")       /* End to next grant: median ... */ \
     X(LATENCY99, "latency_p99_us")   /* ... and 99 of 100. */ \
     X(REARM,     "rearm_s")          /* Each can be woken again. */ \
     X(REARM_OWN, "rearm_own_s")      /* And is watched itself. */ \
     X(OTHER,     "other_callbacks") \
     X(IDLE_CPU,  "idle_cpu_percent") \
-    X(FRAMES,    "idle_frames_per_s")
+    X(FRAMES,    "idle_frames_per_s") \
+    X(LATENCY_MAX, "latency_max_us") \
+    X(ALL_LED,   "all_led_s")        /* Since the call. */ \
+    X(AFTER_END, "after_end_s")      /* Likewise, since a session's end. */ \
+    X(AFTER_KILL, "after_kill_s")    /* And since that process's. */ \
+    X(TRANSACTIONS, "transactions")     /* The server's, all told. */ \
+    X(UNEVEN,    "uneven_percent")   /* The most that a share is off. */ \
+    X(MOVED,     "moved_of_least")
 /* clang-format on */
 
 enum metric {
@@ -84,10 +93,15 @@ struct way {
     bool (*connected)(void);
     void (*close)(void);
     int64_t (*watches)(void); /* How many it has set; NULL: does not know. */
+    /* Of shards: process @k of the run is to lead its part, and stands behind
+     * the others where it may come to; and hands over all that it leads. */
+    void (*join)(int k);
+    void (*drain)(void);
 };
 
 extern const struct way way_raw, way_raw_steps, way_raw_piped, way_evzk,
-    way_evzk_priority;
+    way_evzk_priority, way_raw_election, way_evzk_election, way_raw_observe,
+    way_evzk_observe, way_evzk_shards;
 
 struct workload {
     const char *name;
@@ -96,12 +110,15 @@ struct workload {
     void (*play)(struct run *r);
     const struct way *ways[WAYS_MAX]; /* The first is what others are
                                          compared with. */
+    int rounds;      /* At most; 0: as many as are asked for. */
     int raw_rounds;  /* The most rounds of the first way; 0: all. */
     bool one;        /* All on one path. */
     int paths;       /* All on so many, by chance; 0: each on its own. */
     int reads;       /* Shared: of 100, so many read; 0: exclusive. */
     int priorities;  /* With one: so many different; 0: all the same. */
     bool dirs_there; /* Whatever the way, the directories are there. */
+    int shards;      /* So many, of which @n are measured. */
+    int session_ms;  /* The session time-out; 0: the default. */
     const char *help;
 };
 
@@ -131,7 +148,8 @@ struct run {
     int64_t granted_ns, released_ns;        /* When it was that last. */
     void (*granted)(struct run *r, int i);  /* NULL: only counted. */
     void (*released)(struct run *r, int i); /* Likewise. */
-    int n_granted, n_released;
+    void (*given)(struct run *r, int i);    /* Likewise: led no longer. */
+    int n_granted, n_released, n_given;
     int n_suspended, n_resumed, n_other; /* Callbacks. */
     bool ending;                         /* What comes now is not counted. */
     struct meter meter;
@@ -163,6 +181,13 @@ void run_path(const struct run *r, int i, char path[PATH_SIZE]);
 enum mode run_mode(const struct run *r, int i);
 void run_granted(struct run *r, int i);
 void run_released(struct run *r, int i);
+
+/* A shard is led no longer, from now on; and all of these are proved gone. */
+void run_given(struct run *r, int i);
+void run_all_released(struct run *r);
+
+/* The session time-out to ask for. */
+int run_session_ms(const struct run *r);
 
 /* Runs the loop until so many were granted, or released. */
 void run_await(struct run *r, const int *count, int wanted);
@@ -203,6 +228,10 @@ int64_t mntr_packets(const char *server);
 /* Any figure of "mntr"; -1: unknown. */
 int64_t mntr_figure(const char *server, const char *name);
 
+/* What costs the server little to say: its znodes; the transactions so far. */
+int64_t srvr_znodes(const char *server);
+int64_t srvr_transactions(const char *server);
+
 /* ---- fill.c: each in a process of its own, and done when it returns ---- */
 
 /* Makes @dir, and below it @n lock directories, if they are not there. */
@@ -210,6 +239,9 @@ void fill_dirs(const char *servers, const char *dir, int n);
 
 /* Removes @dir, and what is left of @n lock directories in it. */
 void fill_remove(const char *servers, const char *dir, int n);
+
+/* Removes @dir, and all in it that has nothing in it. */
+void fill_clear(const char *servers, const char *dir);
 
 /* ---- holder.c ---- */
 
@@ -235,6 +267,14 @@ void play_spread(struct run *r);
 void play_alternate(struct run *r);
 void play_shared(struct run *r);
 void play_waiting(struct run *r);
+void play_observe(struct run *r);
+void play_join(struct run *r);
+void play_hand_over(struct run *r);
+void play_kill(struct run *r);
+void play_share(struct run *r);
+
+/* Where the library's shards are, below the run's directory. */
+#define SHARDS_NAME "shards"
 
 /* ---- report.c ---- */
 

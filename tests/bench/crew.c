@@ -1,6 +1,7 @@
 /* Several processes of one run; see play.h. */
 #include <event2/event.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -76,4 +77,30 @@ void crew_note_cost(struct run *r, int64_t packets, int n)
     r->res.v[WIRE] = (double)atomic_load(&crew->wire) / n;
     if (packets >= 0 && now >= 0)
         r->res.v[REQUESTS] = (double)(now - packets) / n;
+}
+
+void crew_note_last(int64_t granted_ns)
+{
+    int64_t last = atomic_load(&crew->last_ns);
+
+    while (granted_ns > last &&
+           !atomic_compare_exchange_weak(&crew->last_ns, &last, granted_ns))
+        ;
+}
+
+static int compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+void note_times(struct run *r, int64_t *took, int n)
+{
+    if (n <= 0)
+        return;
+    qsort(took, (size_t)n, sizeof took[0], compare);
+    r->res.v[LATENCY] = (double)took[n / 2] / 1e3;
+    r->res.v[LATENCY99] = (double)took[n * 99 / 100] / 1e3;
+    r->res.v[LATENCY_MAX] = (double)took[n - 1] / 1e3;
 }

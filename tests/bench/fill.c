@@ -117,3 +117,32 @@ void fill_remove(const char *servers, const char *dir, int n)
     await_answers();
     end();
 }
+
+static void on_names(int rc, const struct String_vector *names,
+                     const void *data)
+{
+    char path[2 * PATH_SIZE];
+
+    (void)data;
+    for (int32_t k = 0; rc == ZOK && k < names->count; k++) {
+        snprintf(path, sizeof path, "%.100s/%.180s", filler.dir,
+                 names->data[k]);
+        filler.wanted++;
+        zoo_adelete(filler.p.zh, path, -1, on_removed, NULL);
+    }
+    filler.wanted--;
+}
+
+void fill_clear(const char *servers, const char *dir)
+{
+    if (!begin(servers))
+        return;
+    filler.dir = dir;
+    filler.wanted = 1;
+    zoo_aget_children(filler.p.zh, dir, 0, on_names, NULL);
+    await_answers();
+    filler.wanted = 1;
+    zoo_adelete(filler.p.zh, dir, -1, on_removed, NULL);
+    await_answers();
+    end();
+}

@@ -9,6 +9,8 @@
 
 enum judged { MEDIAN, WORST, RATIO }; /* Of all rounds; of evzk to raw. */
 
+#define SHARE "shards-share n=10000 processes=3"
+
 static const struct goal {
     const char *workload; /* As its title. */
     enum metric metric;
@@ -37,6 +39,12 @@ static const struct goal {
      "ms, less what it waited for a CPU"},
     {"waiting n=100000", BUSY, WORST, false, 20, "ms, the CPU of the longest"},
     {"idle n=10000", HEAP, MEDIAN, false, 767, "bytes a held lock"},
+    {SHARE, ALL_LED, WORST, false, 2, "s, one comes: all are led"},
+    {SHARE, UNEVEN, WORST, false, 5, "% off even, the worst share"},
+    {SHARE, MOVED, WORST, false, 1, "moves, of the least there can be"},
+    {SHARE, AFTER_KILL, WORST, false, 6, "s from a kill; the time-out is 4"},
+    {SHARE, AFTER_END, WORST, false, 2, "s from that session's end"},
+    {SHARE, LATENCY_MAX, WORST, false, 200000, "us with no leader: drained"},
 };
 
 static const struct series *find(const struct series *all, size_t n,
@@ -70,10 +78,10 @@ static void print_goal(FILE *out, const struct goal *g, const struct series *s)
     bool met = g->at_least ? v >= g->limit : v <= g->limit;
 
     if (isnan(v))
-        fprintf(out, "%-26s %-34s %s %8g %10s  not measured\n", g->workload,
+        fprintf(out, "%-32s %-34s %s %8g %10s  not measured\n", g->workload,
                 g->text, g->at_least ? ">=" : "<=", g->limit, "-");
     else
-        fprintf(out, "%-26s %-34s %s %8g %10.2f  %s\n", g->workload, g->text,
+        fprintf(out, "%-32s %-34s %s %8g %10.2f  %s\n", g->workload, g->text,
                 g->at_least ? ">=" : "<=", g->limit, v,
                 met ? "reached" : "NOT REACHED");
 }
@@ -88,7 +96,7 @@ void report_goals(FILE *out, const struct series *all, size_t n)
         if (!s)
             continue;
         if (!any)
-            fprintf(out, "\n%-26s %-34s %11s %10s\n", "goals", "", "asked",
+            fprintf(out, "\n%-32s %-34s %11s %10s\n", "goals", "", "asked",
                     "measured");
         any = true;
         print_goal(out, &goals[k], s);

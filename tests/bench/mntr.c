@@ -1,4 +1,4 @@
-/* The server's counters, by the four-letter word "mntr". */
+/* The server's counters, by the four-letter words "mntr" and "srvr". */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -9,6 +9,8 @@
 #include "bench.h"
 
 enum { ANSWER = 65536 };
+
+static int64_t asked; /* Questions so far. */
 
 static int connect_to(const char *server)
 {
@@ -33,7 +35,7 @@ static int connect_to(const char *server)
 }
 
 /* read() and write(): what send() and recv() do is counted (wire.c). */
-static bool ask(const char *server, char answer[ANSWER])
+static bool ask(const char *server, const char word[4], char answer[ANSWER])
 {
     int fd = connect_to(server);
     size_t len = 0;
@@ -41,7 +43,8 @@ static bool ask(const char *server, char answer[ANSWER])
 
     if (fd < 0)
         return false;
-    if (write(fd, "mntr", 4) == 4)
+    asked++;
+    if (write(fd, word, 4) == 4)
         while ((n = read(fd, answer + len, ANSWER - 1 - len)) > 0)
             len += (size_t)n;
     answer[len] = '\0';
@@ -49,23 +52,40 @@ static bool ask(const char *server, char answer[ANSWER])
     return n == 0 && len > 0;
 }
 
-int64_t mntr_figure(const char *server, const char *name)
+/* The number behind @key; -1: unknown. */
+static int64_t figure(const char *server, const char word[4], const char *key)
 {
     static char answer[ANSWER];
-    char key[96];
     const char *at;
 
-    snprintf(key, sizeof key, "\n%s\t", name);
-    if (!ask(server, answer))
+    if (!ask(server, word, answer))
         return -1;
     at = strstr(answer, key);
-    return at ? strtoll(at + strlen(key), NULL, 10) : -1;
+    return at ? strtoll(at + strlen(key), NULL, 0) : -1;
+}
+
+int64_t mntr_figure(const char *server, const char *name)
+{
+    char key[96];
+
+    snprintf(key, sizeof key, "\n%s\t", name);
+    return figure(server, "mntr", key);
+}
+
+int64_t srvr_znodes(const char *server)
+{
+    return figure(server, "srvr", "\nNode count: ");
+}
+
+int64_t srvr_transactions(const char *server)
+{
+    return figure(server, "srvr", "\nZxid: ");
 }
 
 /* To ask may count as a packet too: how many, two questions tell. */
 int64_t mntr_packets(const char *server)
 {
-    static int64_t each = -1, asked;
+    static int64_t each = -1;
     static const char name[] = "zk_packets_received";
     int64_t now = mntr_figure(server, name);
 
@@ -76,8 +96,7 @@ int64_t mntr_packets(const char *server)
         int64_t third = mntr_figure(server, name);
 
         each = second - now < third - second ? second - now : third - second;
-        asked = 2;
         now = third;
     }
-    return now - each * asked++;
+    return now - each * asked;
 }

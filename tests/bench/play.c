@@ -35,6 +35,14 @@ void span_end(const struct span *s, struct run *r, int n)
         r->res.v[REQUESTS] = (double)(packets - s->packets) / n;
 }
 
+void note_transactions(struct run *r, int64_t before)
+{
+    int64_t now = srvr_transactions(r->servers);
+
+    if (before >= 0 && now >= 0)
+        r->res.v[TRANSACTIONS] = (double)(now - before);
+}
+
 double per_second(double n, int64_t ns)
 {
     return ns > 0 ? n * 1e9 / (double)ns : 0;

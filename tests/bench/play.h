@@ -27,6 +27,9 @@ void span_memory(const struct span *s, struct run *r, int n);
 /* CPU, requests, bytes, stalls up to now, for each of @n. */
 void span_end(const struct span *s, struct run *r, int n);
 
+/* Of the server, since there were @before; the loop waits for the answer. */
+void note_transactions(struct run *r, int64_t before);
+
 /* @n things in @ns, as so many a second. */
 double per_second(double n, int64_t ns);
 
@@ -40,6 +43,11 @@ struct crew {
     atomic_bool go;
     _Atomic int64_t cpu, wire, heap, rss; /* Sums. */
     _Atomic int64_t last_ns;              /* The last grant of all. */
+    /* team.c: what each process is to do, how many shards it leads; and how
+     * many have done what they were told last. */
+    atomic_int order[PROCESSES_MAX], leading[PROCESSES_MAX], obeyed;
+    atomic_int others; /* Callbacks that should not be. */
+    _Atomic int64_t begun_ns;
     int64_t granted_ns[GRANTS_MAX], released_ns[GRANTS_MAX];
 };
 
@@ -59,5 +67,12 @@ void crew_add_cost(const struct span *s);
 
 /* What all have spent, for each of @n. */
 void crew_note_cost(struct run *r, int64_t packets, int n);
+
+/* The last grant is no earlier. */
+void crew_note_last(int64_t granted_ns);
+
+/* Sorts the @n times, which took so many ns each, and notes median, 99 of 100
+ * and the worst. */
+void note_times(struct run *r, int64_t *took, int n);
 
 #endif

@@ -19,13 +19,6 @@ static int note_grant(struct run *r)
     return k;
 }
 
-static int compare(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* From each release to the next grant, by whichever process. */
 static void note_latency(struct run *r, int grants)
 {
@@ -34,9 +27,7 @@ static void note_latency(struct run *r, int grants)
 
     for (int k = 0; k < n; k++)
         took[k] = crew->granted_ns[k + 1] - crew->released_ns[k];
-    qsort(took, (size_t)n, sizeof took[0], compare);
-    r->res.v[LATENCY] = (double)took[n / 2] / 1e3;
-    r->res.v[LATENCY99] = (double)took[n * 99 / 100] / 1e3;
+    note_times(r, took, n);
 }
 
 /* ---- All have queued before the first gets it ---- */

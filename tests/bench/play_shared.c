@@ -17,15 +17,6 @@ static void take_next(struct run *r, int i)
         r->way->acquire(i + clients);
 }
 
-static void note_last(int64_t granted_ns)
-{
-    int64_t last = atomic_load(&crew->last_ns);
-
-    while (granted_ns > last &&
-           !atomic_compare_exchange_weak(&crew->last_ns, &last, granted_ns))
-        ;
-}
-
 /* The meters of so many processes would cost what they measure. */
 static void serve_clients(struct run *r, int k)
 {
@@ -39,7 +30,7 @@ static void serve_clients(struct run *r, int k)
     meter_stop(&r->meter);
     run_feed(r, r->way->acquire, 0, clients, 1);
     run_await(r, &r->n_released, locks);
-    note_last(r->granted_ns);
+    crew_note_last(r->granted_ns);
     meter_start(&r->meter, r->base);
     run_settle(r);
     crew_add_cost(&s);

@@ -94,8 +94,8 @@ static void cell(FILE *out, int width, struct spread s, int decimals)
 void report_header(FILE *out)
 {
     fprintf(out,
-            "%-34s %-13s %2s %23s %23s %18s %12s %13s %7s | %18s %8s %8s\n"
-            "%-34s %-13s %2s %23s %23s %18s %12s %13s %7s | %18s %8s %8s\n",
+            "%-36s %-13s %2s %23s %23s %18s %12s %13s %7s | %18s %8s %8s\n"
+            "%-36s %-13s %2s %23s %23s %18s %12s %13s %7s | %18s %8s %8s\n",
             "", "", "", "acquired or", "", "CPU of a lock", "memory",
             "longest stall", "server", "paired with first:", "", "", "workload",
             "way", "N", "handed over /s", "released /s", "us, user+sys",
@@ -139,8 +139,15 @@ static void print_more(FILE *out, const struct series *s, int way)
         int decimals;
         const char *text;
     } more[] = {{TRIPS, 2, "round trips to acquire"},
-                {LATENCY, 0, "us from release to the next grant, median"},
+                {ALL_LED, 2, "s until all are led"},
+                {AFTER_END, 2, "s from a session's end until all are led"},
+                {AFTER_KILL, 2, "s from its process's end, by a kill"},
+                {LATENCY, 0, "us from release, or end, to grant, median"},
                 {LATENCY99, 0, "us, 99 of 100"},
+                {LATENCY_MAX, 0, "us, the worst"},
+                {TRANSACTIONS, 0, "transactions on the server, all told"},
+                {UNEVEN, 2, "% from even, the worst of all"},
+                {MOVED, 3, "moves, of the least that there can be"},
                 {WIRE, 0, "bytes on the wire a lock"},
                 {REARM, 2, "s from the cut until each can be woken again"},
                 {REARM_OWN, 2, "s from the cut until all is as it was"},
@@ -154,7 +161,7 @@ static void print_more(FILE *out, const struct series *s, int way)
 
         if (v.n == 0 || (more[k].m == OTHER && v.max == 0))
             continue;
-        fprintf(out, "%-34s %-13s %2s", "", s->w->ways[way]->name, "");
+        fprintf(out, "%-36s %-13s %2s", "", s->w->ways[way]->name, "");
         cell(out, 23, v, more[k].decimals);
         fprintf(out, " %s", more[k].text);
         print_ratio(out, ratio_of(s, way, more[k].m), s->w->ways[0]->name);
@@ -173,7 +180,7 @@ static int rounds_of(const struct series *s, int way)
 
 static void print_way(FILE *out, const struct series *s, int way)
 {
-    fprintf(out, "%-34s %-13s %2d", workload_title(s->w), s->w->ways[way]->name,
+    fprintf(out, "%-36s %-13s %2d", workload_title(s->w), s->w->ways[way]->name,
             rounds_of(s, way));
     cell(out, 23, spread_of(s, way, RATE), 0);
     cell(out, 23, spread_of(s, way, RELEASE), 0);
@@ -194,7 +201,7 @@ void report_series(FILE *out, const struct series *s)
     for (int way = 0; way < WAYS_MAX && s->w->ways[way]; way++)
         print_more(out, s, way);
     if (s->failed)
-        fprintf(out, "%-34s FAILED\n", workload_title(s->w));
+        fprintf(out, "%-36s FAILED\n", workload_title(s->w));
     fflush(out);
 }
 

@@ -14,7 +14,12 @@
 #include "bench.h"
 #include "harness.h"
 
-enum { QUIET_NS = 5000000, MADE_MAX = 16, DIRS_MIN = 1000 };
+enum {
+    QUIET_NS = 5000000,
+    MADE_MAX = 16,
+    DIRS_MIN = 1000,
+    SESSION_MS = 10000 /* As the library's default. */
+};
 
 #define QUIET_LIMIT_NS ((int64_t)30000000000)
 
@@ -74,6 +79,24 @@ void run_released(struct run *r, int i)
     r->released_ns = now_ns();
     if (r->released)
         r->released(r, i);
+}
+
+void run_given(struct run *r, int i)
+{
+    r->n_given++;
+    if (r->given)
+        r->given(r, i);
+}
+
+void run_all_released(struct run *r)
+{
+    r->n_released = r->n_given;
+    r->released_ns = now_ns();
+}
+
+int run_session_ms(const struct run *r)
+{
+    return r->w->session_ms ? r->w->session_ms : SESSION_MS;
 }
 
 void run_open(struct run *r, const char *servers)
@@ -156,6 +179,8 @@ static int dirs_of(const struct workload *w)
         return 1;
     if (w->paths)
         return w->paths;
+    if (w->shards)
+        return w->shards;
     return w->n < DIRS_MIN ? DIRS_MIN : w->n;
 }
 
@@ -248,6 +273,17 @@ static bool run_below(const struct workload *w, const struct way *way,
     return done;
 }
 
+static void remove_rest(const struct workload *w, const char *servers,
+                        const char *dir)
+{
+    char shards[PATH_SIZE];
+
+    snprintf(shards, sizeof shards, "%.100s/" SHARDS_NAME, dir);
+    if (w->shards)
+        fill_clear(servers, shards);
+    fill_remove(servers, dir, dirs_of(w));
+}
+
 bool run_once(const struct workload *w, const struct way *way,
               const char *servers, int limit_s, struct result *out)
 {
@@ -266,6 +302,6 @@ bool run_once(const struct workload *w, const struct way *way,
     fill_dirs(servers, dir, w->dirs_there ? dirs_of(w) : 0);
     done = run_below(w, way, servers, dir, limit_s, out);
     if (done)
-        fill_remove(servers, dir, dirs_of(w));
+        remove_rest(w, servers, dir);
     return done;
 }

@@ -237,12 +237,26 @@ static void end(void)
 }
 
 /* One lock after another: each step waits for the one before. */
-const struct way way_raw_steps = {
-    "raw", false, open_plain, acquire, release, busy, connected, end, NULL};
+const struct way way_raw_steps = {.name = "raw",
+                                  .open = open_plain,
+                                  .acquire = acquire,
+                                  .release = release,
+                                  .busy = busy,
+                                  .connected = connected,
+                                  .close = end};
 
-const struct way way_raw = {"raw", false,     open_piped, acquire, release,
-                            busy,  connected, end,        NULL};
+const struct way way_raw = {.name = "raw",
+                            .open = open_piped,
+                            .acquire = acquire,
+                            .release = release,
+                            .busy = busy,
+                            .connected = connected,
+                            .close = end};
 
-const struct way way_raw_piped = {"raw-piped", false,   open_piped,
-                                  acquire,     release, busy,
-                                  connected,   end,     NULL};
+const struct way way_raw_piped = {.name = "raw-piped",
+                                  .open = open_piped,
+                                  .acquire = acquire,
+                                  .release = release,
+                                  .busy = busy,
+                                  .connected = connected,
+                                  .close = end};

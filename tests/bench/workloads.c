@@ -9,6 +9,14 @@
     {                                                                          \
         &way_evzk, &way_evzk_priority                                          \
     }
+#define ELECTION                                                               \
+    {                                                                          \
+        &way_raw_election, &way_evzk_election                                  \
+    }
+#define SHARDS                                                                 \
+    {                                                                          \
+        &way_raw_election, &way_evzk_shards                                    \
+    }
 #define DISTINCT(many)                                                         \
     {                                                                          \
         .name = "uncontended", .n = (many), .play = play_uncontended,          \
@@ -110,6 +118,48 @@ const struct workload workloads[] = {
      .play = play_idle,
      .ways = BOTH,
      .help = "locks held for a while, and nothing done"},
+    {.name = "election",
+     .n = 10000,
+     .play = play_uncontended,
+     .ways = ELECTION,
+     .help = "distinct elections, all at once, each led; then resigned"},
+    {.name = "observe",
+     .n = 1000,
+     .play = play_observe,
+     .ways = {&way_raw_observe, &way_evzk_observe},
+     .help = "an observer on each election; then each leader changes"},
+    {.name = "shards-join",
+     .n = 10000,
+     .shards = 10000,
+     .play = play_join,
+     .ways = SHARDS,
+     .help = "one process joins, and leads all; then gives all up"},
+    {.name = "shards-hand-over",
+     .n = 3333,
+     .shards = 6666,
+     .session_ms = 4000,
+     .processes = 2,
+     .play = play_hand_over,
+     .ways = SHARDS,
+     .help = "of two that lead as many each, one drains"},
+    {.name = "shards-kill",
+     .n = 3333,
+     .shards = 6666,
+     .session_ms = 4000,
+     .processes = 2,
+     .play = play_kill,
+     .ways = SHARDS,
+     .rounds = 3,
+     .help = "the same, but it is killed; session time-out 4 s"},
+    {.name = "shards-share",
+     .n = 10000,
+     .shards = 10000,
+     .session_ms = 4000,
+     .processes = 3,
+     .play = play_share,
+     .ways = {&way_evzk_shards},
+     .rounds = 2,
+     .help = "of three, one hands over, another comes, one is killed (4 s)"},
 };
 
 const size_t workload_count = sizeof workloads / sizeof workloads[0];
