@@ -1,4 +1,4 @@
-/* One znode, there or not, and every change of it.
+/* One znode, there or not, and every change of it; or of the names in it.
  *
  *   LOOKING <--> WATCHING      (to the end: ENDED)
  *
@@ -20,6 +20,7 @@ struct evzk__follow {
     struct evzk__machine m;
     evzk__follow_cb *cb;
     void *arg;
+    bool children; /* The names in it; else itself. */
     char name[];
 };
 
@@ -37,9 +38,22 @@ static void tell(struct evzk__follow *f, int rc, const struct evzk__result *res)
         f->cb(f->arg, rc, res);
 }
 
+static bool is_deaf(const struct evzk__machine *m)
+{
+    const struct evzk__follow *f =
+        evzk__container_of(m, const struct evzk__follow, m);
+
+    return evzk__watch_missing(m, f->children ? EVZK__PRED : EVZK__OWN);
+}
+
 static void look(struct evzk__machine *m)
 {
-    evzk__observe(m, follow_of(m)->name);
+    struct evzk__follow *f = follow_of(m);
+
+    if (f->children)
+        evzk__roster(m, f->name);
+    else
+        evzk__observe(m, f->name);
 }
 
 static int looked(struct evzk__machine *m, const struct evzk__event *e)
@@ -48,9 +62,9 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
 
     if (e->reply->first_rc != EVZK_OK)
         return e->reply->first_rc;
-    if (rc != EVZK_OK && rc != EVZK_ERR_NONODE)
+    if (rc != EVZK_OK && (rc != EVZK_ERR_NONODE || follow_of(m)->children))
         return rc;
-    if (evzk__watch_missing(m, EVZK__OWN))
+    if (is_deaf(m))
         return evzk__machine_again_later(m);
     evzk__machine_move(m, WATCHING);
     tell(follow_of(m), rc, e->reply->res);
@@ -60,7 +74,7 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
 /* Without its watch, which went with the connection, from the beginning. */
 static void wait_for(struct evzk__machine *m)
 {
-    if (evzk__watch_missing(m, EVZK__OWN))
+    if (is_deaf(m))
         evzk__machine_move(m, LOOKING);
 }
 
@@ -98,9 +112,9 @@ const struct evzk__kind evzk__follow_kind = {.name = "follow",
                                              .destroy = destroy,
                                              .never = never};
 
-int evzk__follow_start(evzk_session *s, const char *path, const char *name,
-                       evzk__follow_cb *cb, void *arg,
-                       struct evzk__follow **out)
+static int start(evzk_session *s, const char *path, const char *name,
+                 bool children, evzk__follow_cb *cb, void *arg,
+                 struct evzk__follow **out)
 {
     struct evzk__follow *f = evzk__zalloc(sizeof *f + strlen(name) + 1);
     int rc;
@@ -108,6 +122,7 @@ int evzk__follow_start(evzk_session *s, const char *path, const char *name,
     if (!f)
         return EVZK_ERR_NOMEM;
     strcpy(f->name, name);
+    f->children = children;
     f->cb = cb;
     f->arg = arg;
     rc = evzk__machine_init(&f->m, s, &evzk__follow_kind, path, 0);
@@ -117,6 +132,20 @@ int evzk__follow_start(evzk_session *s, const char *path, const char *name,
     }
     *out = f;
     return EVZK_OK;
+}
+
+int evzk__follow_start(evzk_session *s, const char *path, const char *name,
+                       evzk__follow_cb *cb, void *arg,
+                       struct evzk__follow **out)
+{
+    return start(s, path, name, false, cb, arg, out);
+}
+
+int evzk__follow_children(evzk_session *s, const char *path, const char *name,
+                          evzk__follow_cb *cb, void *arg,
+                          struct evzk__follow **out)
+{
+    return start(s, path, name, true, cb, arg, out);
 }
 
 void evzk__follow_free(struct evzk__follow *f)

@@ -1,4 +1,5 @@
-/* One znode, there or not, and every change of it: for other recipes. */
+/* One znode, there or not, and every change of it; or of who is in it: for
+ * other recipes. */
 #ifndef EVZK_FOLLOW_H
 #define EVZK_FOLLOW_H
 
@@ -16,6 +17,12 @@ typedef void evzk__follow_cb(void *arg, int rc, const struct evzk__result *res);
 int evzk__follow_start(evzk_session *s, const char *path, const char *name,
                        evzk__follow_cb *cb, void *arg,
                        struct evzk__follow **out);
+
+/* The same, of the names of what is in <path>/<name>.  That it is not there is
+ * the last word. */
+int evzk__follow_children(evzk_session *s, const char *path, const char *name,
+                          evzk__follow_cb *cb, void *arg,
+                          struct evzk__follow **out);
 
 /* NULL is a no-op.  No callback follows. */
 void evzk__follow_free(struct evzk__follow *f);

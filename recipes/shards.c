@@ -86,8 +86,9 @@ void evzk__shards_stop(struct evzk_shards *a)
     a->me = EVZK__NOBODY;
     evzk__shards_stop_planning(a);
     evzk__follow_free(a->follow);
+    evzk__follow_free(a->others);
     evzk__once_free(a->saying);
-    a->follow = NULL;
+    a->follow = a->others = NULL;
     a->saying = NULL;
     evzk__shards_drop_takers(a);
     evzk_lock_free(a->member);
@@ -229,6 +230,8 @@ static void settle(struct evzk_shards *a)
         plan_from_now(a);
     if (!a->follow)
         a->retry = evzk__shards_follow(a) != EVZK_OK || a->retry;
+    if (a->draining && !a->member && !a->give_up && !a->others)
+        a->retry = evzk__shards_look_for_others(a) != EVZK_OK || a->retry;
     say_ready(a);
     if (a->paced || a->retry) {
         a->at = 0;

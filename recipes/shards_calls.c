@@ -101,12 +101,6 @@ static void too_late(void *arg)
     evzk__shards_begin_step(a);
 }
 
-/* Whoever waits for nobody has nothing to hand over to. */
-static bool is_alone(const struct evzk_shards *a)
-{
-    return a->plan.n_members == 0 || a->alone;
-}
-
 int evzk_shards_drain(evzk_shards *a, uint32_t timeout_ms)
 {
     if (!a)
@@ -122,7 +116,6 @@ int evzk_shards_drain(evzk_shards *a, uint32_t timeout_ms)
         evzk__timer_set(a->deadline, timeout_ms * INT64_C(1000));
     }
     a->draining = true;
-    a->give_up = is_alone(a);
     evzk__planner_free(a->planner);
     a->planner = NULL;
     if (a->member && a->member->granted)
@@ -167,6 +160,12 @@ static uint32_t planned(const struct evzk_shards *a, uint16_t member)
     return n;
 }
 
+/* Or was, before it came back as another. */
+static bool is_self(const struct evzk_shards *a, const struct evzk__member *m)
+{
+    return strcmp(m->name, a->own) == 0 || strcmp(m->name, a->former) == 0;
+}
+
 bool evzk_shards_member_at(const evzk_shards *a, uint32_t i,
                            evzk_shards_member *out)
 {
@@ -177,7 +176,7 @@ bool evzk_shards_member_at(const evzk_shards *a, uint32_t i,
     m = &a->plan.member[i];
     *out = (evzk_shards_member){.node = m->name,
                                 .planned = planned(a, (uint16_t)i),
-                                .self = i == a->me,
+                                .self = is_self(a, m),
                                 .data = m->data,
                                 .data_len = m->len};
     return true;
@@ -197,7 +196,7 @@ bool evzk_shards_leader(const evzk_shards *a, uint32_t shard,
         return false;
     m = &a->plan.member[i];
     *out = (evzk_shards_member){.node = m->name,
-                                .self = i == a->me,
+                                .self = is_self(a, m),
                                 .data = m->data,
                                 .data_len = m->len};
     return true;

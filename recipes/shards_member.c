@@ -19,12 +19,6 @@ static void find_me(struct evzk_shards *a)
     evzk__shards_begin_step(a);
 }
 
-/* One of ours, made before we were another. */
-static bool was_us(const struct evzk_shards *a)
-{
-    return a->former[0] && evzk__plan_find(&a->plan, a->former) != EVZK__NOBODY;
-}
-
 static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
 {
     if (next->n_shards != a->count) {
@@ -45,8 +39,6 @@ static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
     for (uint32_t i = 0; i < a->count; i++)
         a->shard[i].failed = false;
     find_me(a);
-    a->alone = a->plan.n_members == 1 && (a->me != EVZK__NOBODY || was_us(a));
-    a->give_up = a->give_up || (a->draining && a->alone);
     evzk__shards_tell(a, EVZK_SHARDS_PLANNED, EVZK_OK);
 }
 
@@ -161,4 +153,35 @@ int evzk__shards_follow(struct evzk_shards *a)
 {
     return evzk__follow_start(a->s, a->path, EVZK__SHARDS_PLAN, plan_heard, a,
                               &a->follow);
+}
+
+/* ---- The others ---- */
+
+static bool anybody(const struct evzk__names *names)
+{
+    struct evzk__contender c;
+
+    for (size_t i = 0; i < names->n; i++) {
+        if (evzk__contender_parse(names->v[i], evzk__lock_marks, &c))
+            return true;
+    }
+    return false;
+}
+
+/* Who cannot see them does not wait for them either. */
+static void others_heard(void *arg, int rc, const struct evzk__result *res)
+{
+    struct evzk_shards *a = arg;
+
+    if ((rc == EVZK_OK && anybody(&res->names)) ||
+        evzk__session_check(a->s) != EVZK_OK)
+        return;
+    a->give_up = true;
+    evzk__shards_begin_step(a);
+}
+
+int evzk__shards_look_for_others(struct evzk_shards *a)
+{
+    return evzk__follow_children(a->s, a->path, EVZK__SHARDS_MEMBERS,
+                                 others_heard, a, &a->others);
 }

@@ -50,13 +50,13 @@ struct evzk_shards {
     char former[EVZK__NAME_MAX];   /* And the one before. */
     struct evzk__planner *planner; /* Owned, as are these. */
     struct evzk__follow *follow;
-    struct evzk__once *saying; /* That we are ready. */
+    struct evzk__follow *others; /* Members, while it drains. */
+    struct evzk__once *saying;   /* That we are ready. */
     LIST_HEAD(, taker) takers;
     struct evzk__plan plan;
     struct evzk__stat plan_at; /* Of its znode. */
     uint16_t me;               /* Of its members; EVZK__NOBODY. */
     uint64_t said; /* The plan for which we said so, or are saying it. */
-    bool alone;    /* It is for us, or for who we were, and for nobody else. */
     bool balanced; /* That was told, of this plan. */
     bool differs;  /* The last one was of another number of shards. */
 
@@ -128,5 +128,9 @@ void evzk__shards_drop_takers(struct evzk_shards *a);
  * error. */
 int evzk__shards_stand(struct evzk_shards *a);
 int evzk__shards_follow(struct evzk_shards *a);
+
+/* The same, of who else is a member: when there is nobody, nobody is waited
+ * for. */
+int evzk__shards_look_for_others(struct evzk_shards *a);
 
 #endif

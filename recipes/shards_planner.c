@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "lib/os.h"
 #include "recipes/kinds.h"
 #include "recipes/lock_own.h"
 #include "recipes/shards_own.h"
@@ -44,8 +45,10 @@ struct evzk__planner {
     struct evzk__set set;
     bool there, cut; /* A plan is; a read was lost. */
     bool settled;    /* Those who join were waited for. */
+    int64_t until;   /* They are; 0: not yet. */
     struct evzk__timer *timer;
     int failed;
+    int denied; /* What a member says may not be read. */
     evzk__planner_cb *cb;
     void *arg;
 };
@@ -77,7 +80,7 @@ static void clear(struct evzk__planner *p)
     p->text = NULL;
     p->n = 0;
     p->there = p->cut = false;
-    p->failed = EVZK_OK;
+    p->failed = p->denied = EVZK_OK;
 }
 
 static void list(struct evzk__machine *m)
@@ -107,7 +110,8 @@ static int copy_names(struct evzk__planner *p, const struct evzk__names *names)
     if (!p->names || !p->texts || !p->member)
         return EVZK_ERR_NOMEM;
     for (size_t i = 0; i < names->n; i++) {
-        if (!evzk__contender_parse(names->v[i], evzk__lock_marks, &c))
+        if (!evzk__contender_parse(names->v[i], evzk__lock_marks, &c) ||
+            strchr(names->v[i], ' ')) /* That a plan cannot name. */
             continue;
         p->names[p->n] = evzk__concat(EVZK__SHARDS_MEMBERS "/", names->v[i]);
         if (!p->names[p->n])
@@ -184,6 +188,8 @@ static void note(struct evzk__planner *p, const struct evzk__reply *reply)
                                 : note_plan(p, reply->res);
     if (rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_NOMEM)
         p->cut = true;
+    else if (rc == EVZK_ERR_NOAUTH && reply->part < p->n)
+        p->denied = rc; /* As one that says nothing. */
     else if (rc != EVZK_OK && rc != EVZK_ERR_NONODE)
         p->failed = rc;
 }
@@ -224,6 +230,8 @@ static int make_plan(struct evzk__planner *p)
     uint32_t n = pack(p);
     const struct evzk__plan *prev = p->prev.version ? &p->prev : &p->last;
 
+    if (n == 0 && p->denied) /* Not even our own. */
+        return p->denied;
     if (n == 0) /* For nobody there is none: who still leads goes on. */
         return evzk__machine_move(&p->m, WATCHING);
     if (evzk__plan_is_for(&p->prev, p->member, n, p->n_shards)) {
@@ -250,9 +258,15 @@ static int have_read(struct evzk__machine *m, const struct evzk__event *e)
     return p->cut ? begin_anew(p) : make_plan(p);
 }
 
+/* Who comes or goes meanwhile is looked at: it may be one who leads. */
 static void let_settle(struct evzk__machine *m)
 {
-    evzk__timer_set(planner_of(m)->timer, SETTLE_US);
+    struct evzk__planner *p = planner_of(m);
+    int64_t now = evzk__now_us();
+
+    if (p->until == 0)
+        p->until = now + SETTLE_US;
+    evzk__timer_set(p->timer, p->until > now ? p->until - now : 0);
 }
 
 static void have_settled(void *arg)
@@ -311,6 +325,7 @@ static int written(struct evzk__machine *m, const struct evzk__event *e)
 static void wait_for(struct evzk__machine *m)
 {
     planner_of(m)->settled = false;
+    planner_of(m)->until = 0;
     if (evzk__watch_missing(m, EVZK__PRED))
         evzk__machine_move(m, LISTING);
 }
@@ -353,7 +368,7 @@ static const struct evzk__row rows[STATES] = {
 /* state      enter       react      on stop     on expiry   flags                      may move to */
 S(LISTING,    list,       listed,    ENDED,      LISTING,    RETRY|EVZK__FRESH,         TO(LISTING)|TO(READING)|TO(ENDED)),
 S(READING,    read_all,   have_read, ENDED,      LISTING,    0,                         TO(LISTING)|TO(SETTLING)|TO(WRITING)|TO(WATCHING)|TO(ENDED)),
-S(SETTLING,   let_settle, settled,   ENDED,      LISTING,    RETRY|HEEDS,               TO(LISTING)|TO(ENDED)),
+S(SETTLING,   let_settle, settled,   ENDED,      LISTING,    RETRY|EVZK__WATCHES|HEEDS, TO(LISTING)|TO(ENDED)),
 S(WRITING,    write_plan, written,   ENDED,      LISTING,    0,                         TO(LISTING)|TO(WATCHING)|TO(ENDED)),
 S(WATCHING,   wait_for,   watched,   ENDED,      LISTING,    RETRY|EVZK__WATCHES|HEEDS, TO(LISTING)|TO(ENDED)),
 S(ENDED,      end,        NULL,      EVZK__STAY, EVZK__STAY, EVZK__FINAL,               0),

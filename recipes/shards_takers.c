@@ -127,8 +127,10 @@ static void follow_last(struct taker *t)
 
 static bool takes_more(struct taker *t)
 {
-    if (t->given == t->most && evzk__now_us() >= t->until)
+    if (t->given == t->most && evzk__now_us() >= t->until) {
         next_round(t);
+        t->most = 1; /* It may be frozen. */
+    }
     if (t->given < t->most)
         return true;
     if (t->free_to_take && !t->taking)

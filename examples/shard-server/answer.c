@@ -4,13 +4,15 @@
  *
  * How it can fail.  What others said of themselves may be anything: it goes
  * into a Location only if it looks like an address.  The one the plan names may
- * not lead yet, or not any more: it says so, 503, instead of sending on, so
- * nobody is sent round in circles.
+ * not lead yet, or not any more: it says so, 503, instead of sending on.  A
+ * plan that is old could have two send a request to each other; so who has not
+ * heard from ZooKeeper lately sends nobody on.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <wchar.h>
 
 #include <event2/buffer.h>
 #include <json-c/json.h>
@@ -47,6 +49,20 @@ static bool shard_of(const char *key, uint32_t count, uint32_t *out)
     return !errno && n < count;
 }
 
+/* main() has set the locale that says what a character is. */
+void make_utf8(char *text)
+{
+    for (size_t n; *text; text += n) {
+        mbstate_t begin = {0};
+
+        n = mbrlen(text, strlen(text), &begin);
+        if (n == (size_t)-1 || n == (size_t)-2) {
+            *text = '?';
+            n = 1;
+        }
+    }
+}
+
 /* An address, and behind a space a name: what join() in lead.c has said. */
 void place_of(const evzk_shards_member *m, struct place *out)
 {
@@ -66,6 +82,7 @@ void place_of(const evzk_shards_member *m, struct place *out)
     rest = space ? m->data_len - n - 1 : 0;
     if (rest && rest < sizeof out->name)
         memcpy(out->name, space + 1, rest);
+    make_utf8(out->name);
 }
 
 static struct json_object *facts(const struct server *s, uint32_t shard)
@@ -104,14 +121,17 @@ static void say_error(struct evhttp_request *req, int code, const char *why)
     say(req, code, o);
 }
 
-/* The same request, there. */
+/* The same request, there.  It may have come with a host of its own. */
 static void send_away(struct evhttp_request *req, const char *address)
 {
+    const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(req);
+    const char *query = evhttp_uri_get_query(uri);
     struct evbuffer *url = evbuffer_new();
 
     if (url) {
-        evbuffer_add_printf(url, "http://%s%s", address,
-                            evhttp_request_get_uri(req));
+        evbuffer_add_printf(url, "http://%s%s%s%s", address,
+                            evhttp_uri_get_path(uri), query ? "?" : "",
+                            query ? query : "");
         evbuffer_add(url, "", 1);
         evhttp_add_header(evhttp_request_get_output_headers(req), "Location",
                           (const char *)evbuffer_pullup(url, -1));
@@ -126,7 +146,8 @@ static void send_to_leader(struct evhttp_request *req, struct server *s,
     evzk_shards_member m;
     struct place there = {0};
 
-    if (evzk_shards_leader(s->shards, shard, &m) && !m.self)
+    if (evzk_session_connected(s->session) &&
+        evzk_shards_leader(s->shards, shard, &m) && !m.self)
         place_of(&m, &there);
     if (there.address[0]) {
         s->answers.elsewhere++;

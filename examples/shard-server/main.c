@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,11 @@
 #include <event2/buffer.h>
 
 #include "server.h"
+
+enum {
+    REQUEST_MAX = 16384, /* Bytes: what is longer is nobody's. */
+    LISTEN_FAILED = 1    /* Besides the library's errors. */
+};
 
 void send_text(struct evhttp_request *req, int code, const char *type,
                struct evbuffer *body)
@@ -45,16 +51,21 @@ static int listen_on(struct server *s)
         return EVZK_ERR_NOMEM;
     evhttp_set_allowed_methods(s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
     evhttp_set_timeout(s->http, 60);
+    evhttp_set_max_headers_size(s->http, REQUEST_MAX);
+    evhttp_set_max_body_size(s->http, REQUEST_MAX);
     evhttp_set_cb(s->http, "/status", answer_page, s);
     evhttp_set_cb(s->http, "/", answer_page, s);
     evhttp_set_cb(s->http, "/status.json", answer_json, s);
     evhttp_set_cb(s->http, "/metrics", answer_metrics, s);
     evhttp_set_gencb(s->http, answer_shard, s);
+    errno = 0; /* A host that is none leaves it so. */
     bound = evhttp_bind_socket_with_handle(s->http, s->opt.host, s->opt.port);
     if (!bound || getsockname(evhttp_bound_socket_get_fd(bound),
                               (struct sockaddr *)&at, &len)) {
-        perror("shard-server: cannot listen");
-        return EVZK_ERR_INVAL;
+        fprintf(stderr, "shard-server: cannot listen on %s, port %u: %s\n",
+                s->opt.host, (unsigned)s->opt.port,
+                errno ? strerror(errno) : "no such address");
+        return LISTEN_FAILED;
     }
     snprintf(s->address, sizeof s->address, v6 ? "[%s]:%u" : "%s:%u",
              s->opt.host, ntohs(((struct sockaddr_in *)&at)->sin_port));
@@ -126,6 +137,7 @@ static bool set(struct options *opt, int option)
     case 'm':
         return number(optarg, EVZK_SHARDS_MAX, &opt->most);
     case 'n':
+        make_utf8(optarg);
         opt->name = optarg;
         return strlen(optarg) < 200;
     case 'l':
@@ -161,6 +173,7 @@ int main(int argc, char **argv)
     struct server s = {.opt = {.host = "127.0.0.1", .name = "", .count = 64}};
     int rc;
 
+    setlocale(LC_CTYPE, "C.UTF-8");
     if (!parse(argc, argv, &s.opt)) {
         fputs(USAGE, stderr);
         return 2;
@@ -168,7 +181,8 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     rc = begin(&s);
     if (rc) {
-        fprintf(stderr, "shard-server: %s\n", evzk_strerror(rc));
+        if (rc != LISTEN_FAILED) /* That was said. */
+            fprintf(stderr, "shard-server: %s\n", evzk_strerror(rc));
         s.status = 1;
     } else {
         printf("http://%s/status\n", s.address);

@@ -50,7 +50,8 @@ static void shards(struct evbuffer *b, const struct server *s)
     gauge(b, "planner", "1 if this process makes the plans.", st.planner);
     gauge(b, "draining", "1 if it is handing over before its end.",
           s->draining);
-    counter(b, "plans_total", "Number of the plan; grows with each.", st.plan);
+    gauge(b, "plan", "Number of the plan, the same for all members.",
+          (double)st.plan);
     counter(b, "moves_total", "Shards that plans gave to another.", st.moves);
 }
 

@@ -58,6 +58,9 @@ struct place {
 
 void place_of(const evzk_shards_member *m, struct place *out);
 
+/* What is no UTF-8 becomes '?': nobody could read the JSON otherwise. */
+void make_utf8(char *text);
+
 /* What each of them answers with. */
 void answer_shard(struct evhttp_request *req, void *server);
 void answer_json(struct evhttp_request *req, void *server);

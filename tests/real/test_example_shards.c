@@ -214,6 +214,45 @@ START_TEST(answers_or_sends_to_where_it_is_led)
 }
 END_TEST
 
+/* A request that names a host, as a proxy's does: who is elsewhere is sent to
+ * that process, and to the same path and query. */
+START_TEST(sent_on_without_the_host_it_named)
+{
+    struct served p[2];
+    char want[96];
+    int i;
+
+    for (i = 0; i < 2; i++)
+        serve(&p[i], "/host", "--shards", "16");
+    WAIT(leads(&p[0], SHARDS / 2, 2) && leads(&p[1], SHARDS / 2, 2));
+    i = is_led_by(&p[0], 3); /* Who does not lead it. */
+    ck_assert_int_eq(ask(p[i].port, "http://there:1/shard/3?a=b%20c"), 307);
+    snprintf(want, sizeof want,
+             "Location: http://127.0.0.1:%d/shard/3?a=b%%20c", p[!i].port);
+    ck_assert_msg(SAYS(want), "%s", said);
+    for (i = 0; i < 2; i++)
+        ck_assert_int_eq(stop(&p[i]), 0);
+}
+END_TEST
+
+/* A name that is no UTF-8 would make the JSON none; a request that does not end
+ * would be kept, and looked through again and again. */
+START_TEST(what_is_no_text_or_too_long_is_refused)
+{
+    static char line[70000] = "/shard/";
+    struct served p;
+
+    serve(&p, "/odd", "--name", "al\xff\xc3pha \xe2\x82\xac\xed\xa0\x80");
+    WAIT(leads(&p, 64, 1));
+    ck_assert_int_eq(ask(p.port, "/status.json"), 200);
+    ck_assert(SAYS("\"name\":\"al??pha \xe2\x82\xac???\""));
+    memset(line + strlen(line), 'a', sizeof line - 1 - strlen(line));
+    ck_assert_int_ne(ask(p.port, line), 200);
+    ck_assert_int_eq(ask(p.port, "/metrics"), 200);
+    ck_assert_int_eq(stop(&p), 0);
+}
+END_TEST
+
 /* The shard of a key is the same for all; a number is a shard. */
 START_TEST(keys_and_wrong_numbers)
 {
@@ -484,6 +523,8 @@ int main(void)
     tcase_set_timeout(tests, (double)slow_ms(60000) / 1000);
     tcase_add_unchecked_fixture(tests, up, zk_shared_stop);
     tcase_add_test(tests, answers_or_sends_to_where_it_is_led);
+    tcase_add_test(tests, sent_on_without_the_host_it_named);
+    tcase_add_test(tests, what_is_no_text_or_too_long_is_refused);
     tcase_add_test(tests, keys_and_wrong_numbers);
     tcase_add_test(tests, metrics_are_as_prometheus_reads_them);
     tcase_add_test(tests, page_shows_all_and_escapes_names);

@@ -25,6 +25,36 @@ START_TEST(expired_comes_back)
 }
 END_TEST
 
+/* It comes back as another, and knows itself in the plan that still has the one
+ * that it was: nobody is sent from it to itself.  Alone (0), or behind who
+ * makes the plans (1). */
+START_TEST(knows_itself_again)
+{
+    enum { N = 8 };
+    const evzk_shards_options observer = {.count = N, .observer = true};
+    const evzk_shards_options opt = {.count = N, .data = "me:1", .data_len = 4};
+    struct team *t = team_open("/shards-itself", 2);
+    struct member *m = &t->v[_i];
+    evzk_shards_member to;
+    uint64_t plan;
+
+    if (_i == 1) {
+        team_join(t, 0, &observer);
+        WAIT(stats_of(&t->v[0]).planner);
+    }
+    team_join(t, _i, &opt);
+    TEAM_BALANCED(t, (uint32_t)_i + 1, N);
+    plan = stats_of(m).plan;
+    team_expire(t, _i);
+    while (stats_of(m).plan == plan) {
+        ck_assert(!evzk_shards_leader(m->a, 0, &to) || to.self);
+        event_base_loop(harness_base(), EVLOOP_ONCE);
+    }
+    TEAM_BALANCED(t, (uint32_t)_i + 1, N);
+    team_close(t);
+}
+END_TEST
+
 static void plan_no_more(struct team *t, int how)
 {
     struct member *m = &t->v[0];
@@ -301,6 +331,38 @@ START_TEST(member_is_spoilt)
 }
 END_TEST
 
+/* What somebody puts beside the members, which none of us has made: one whose
+ * name no plan can have (0); one that may not be read (1).  It is left out, and
+ * nobody fails of it. */
+START_TEST(member_of_another_kind)
+{
+    enum { N = 20 };
+    static const char *const name[] = {
+        "a b-n_0000000009",
+        "00000000-0000-4000-8000-000000000000-n_0000000009"};
+    const evzk_shards_options opt = {.count = N};
+    struct ACL one = {ZOO_PERM_ADMIN, {"world", "anyone"}};
+    struct ACL_vector closed = {1, &one};
+    struct team *t = team_start("/shards-other-kind", 2, 1, N);
+    const char *node = node_path(members_path(t), name[_i]);
+
+    ck_assert_int_eq(raw_create_acl(op(), node, "1 0 0\n", 6, 0,
+                                    _i == 1 ? &closed : &ZOO_OPEN_ACL_UNSAFE,
+                                    NULL, 0),
+                     ZOK);
+    settle(t->v[0].s);
+    if (_i == 0) { /* Who stands behind one that may not be read fails. */
+        team_join(t, 1, &opt);
+        TEAM_BALANCED(t, 2, N);
+    }
+    TEAM_BALANCED(t, _i == 0 ? 2 : 1, N);
+    ck_assert_int_eq(t->v[0].finals + t->v[0].lost, 0);
+    ck_assert_uint_le(stats_of(&t->v[0]).plan, 2); /* Not again and again. */
+    raw_delete(op(), node_path(members_path(t), name[_i]));
+    team_close(t);
+}
+END_TEST
+
 static void delete_one_child(const char *dir)
 {
     struct raw_names names;
@@ -480,6 +542,7 @@ int main(void)
     TCase *tests = lock_tests(suite, "shards_trouble", 60000);
 
     tcase_add_test(tests, expired_comes_back);
+    tcase_add_loop_test(tests, knows_itself_again, 0, 2);
     tcase_add_loop_test(tests, planner_goes, 0, 3);
     tcase_add_test(tests, session_closed);
     tcase_add_test(tests, frozen_and_thawed);
@@ -489,6 +552,7 @@ int main(void)
     tcase_add_loop_test(tests, answer_lost, 0, 3 * PROXY_CUTS);
     tcase_add_loop_test(tests, plan_is_spoilt, 0, SPOILT);
     tcase_add_test(tests, member_is_spoilt);
+    tcase_add_loop_test(tests, member_of_another_kind, 0, 2);
     tcase_add_loop_test(tests, znodes_are_deleted, 0, 2);
     tcase_add_test(tests, drains_as_another);
     tcase_add_test(tests, leader_is_refused);
