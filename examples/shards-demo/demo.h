@@ -121,4 +121,7 @@ void show_result(const struct result *r);
 /* svg.c */
 bool svg_write(const struct result *r, const char *file);
 
+/* Could it be? */
+bool svg_writable(const char *file);
+
 #endif

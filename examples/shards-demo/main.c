@@ -86,6 +86,10 @@ static int demonstrate(const struct options *opt)
     struct result r = {0};
     bool ran, ok;
 
+    if (opt->svg && !svg_writable(opt->svg)) { /* Now, not in half a minute. */
+        perror(opt->svg);
+        return EXIT_FAILURE;
+    }
     printf("%u shards, 5 processes, then 6; session time-out %u ms\n\n",
            opt->count, opt->session_ms);
     fflush(stdout); /* Or each fork would print it again. */

@@ -131,6 +131,13 @@ static void axes(FILE *f, const struct result *r)
     }
 }
 
+bool svg_writable(const char *file)
+{
+    FILE *f = fopen(file, "ae");
+
+    return f && fclose(f) == 0;
+}
+
 bool svg_write(const struct result *r, const char *file)
 {
     FILE *f = fopen(file, "we");
