@@ -160,12 +160,6 @@ static uint32_t planned(const struct evzk_shards *a, uint16_t member)
     return n;
 }
 
-/* Or was, before it came back as another. */
-static bool is_self(const struct evzk_shards *a, const struct evzk__member *m)
-{
-    return strcmp(m->name, a->own) == 0 || strcmp(m->name, a->former) == 0;
-}
-
 bool evzk_shards_member_at(const evzk_shards *a, uint32_t i,
                            evzk_shards_member *out)
 {
@@ -176,7 +170,7 @@ bool evzk_shards_member_at(const evzk_shards *a, uint32_t i,
     m = &a->plan.member[i];
     *out = (evzk_shards_member){.node = m->name,
                                 .planned = planned(a, (uint16_t)i),
-                                .self = is_self(a, m),
+                                .self = evzk__shards_is_self(a, (uint16_t)i),
                                 .data = m->data,
                                 .data_len = m->len};
     return true;
@@ -196,7 +190,7 @@ bool evzk_shards_leader(const evzk_shards *a, uint32_t shard,
         return false;
     m = &a->plan.member[i];
     *out = (evzk_shards_member){.node = m->name,
-                                .self = is_self(a, m),
+                                .self = evzk__shards_is_self(a, i),
                                 .data = m->data,
                                 .data_len = m->len};
     return true;

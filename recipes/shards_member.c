@@ -19,6 +19,13 @@ static void find_me(struct evzk_shards *a)
     evzk__shards_begin_step(a);
 }
 
+bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member)
+{
+    const char *name = a->plan.member[member].name;
+
+    return strcmp(name, a->own) == 0 || strcmp(name, a->former) == 0;
+}
+
 static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
 {
     if (next->n_shards != a->count) {
@@ -35,10 +42,13 @@ static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
     evzk__plan_free(&a->plan);
     a->plan = *next;
     a->said = 0;
+    a->differs = false;
     evzk__shards_drop_takers(a);
     for (uint32_t i = 0; i < a->count; i++)
         a->shard[i].failed = false;
     find_me(a);
+    if (a->planner)
+        evzk__planner_heard(a->planner, a->plan.version);
     evzk__shards_tell(a, EVZK_SHARDS_PLANNED, EVZK_OK);
 }
 

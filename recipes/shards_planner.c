@@ -376,11 +376,13 @@ S(ENDED,      end,        NULL,      EVZK__STAY, EVZK__STAY, EVZK__FINAL,       
 /* clang-format on */
 
 /* Who watches, or waits, has nothing to ask; and a connection that is lost, as
- * it is before a session has ended, has who watches look again. */
+ * it is before a session has ended, has who watches look again.  Where all that
+ * was there goes, something has changed first. */
 static const struct evzk__never never[] = {
     {.state = WATCHING,
      .on = EVZK__ON(EVZK__EV_REPLY) | EVZK__ON(EVZK__EV_EXPIRED)},
-    {.state = SETTLING, .on = EVZK__ON(EVZK__EV_REPLY)},
+    {.state = SETTLING,
+     .on = EVZK__ON(EVZK__EV_REPLY) | EVZK__ON(EVZK__EV_DELETED)},
     {0}};
 
 const struct evzk__kind evzk__planner_kind = {.name = "shards-planner",
@@ -436,6 +438,13 @@ int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
 }
 
 void evzk__planner_look(struct evzk__planner *p) { evzk__machine_ask(&p->m); }
+
+/* While it writes, the plan is its own, or it will be refused. */
+void evzk__planner_heard(struct evzk__planner *p, uint64_t version)
+{
+    if (p->m.state != WRITING && p->last.version != version)
+        evzk__planner_look(p);
+}
 
 void evzk__planner_free(struct evzk__planner *p)
 {

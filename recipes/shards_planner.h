@@ -20,6 +20,10 @@ int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
 /* The plan has gone, or is none any more: it looks, and writes one. */
 void evzk__planner_look(struct evzk__planner *p);
 
+/* This is the plan now: it looks, too, if that is not its last one, but one
+ * that was written late. */
+void evzk__planner_heard(struct evzk__planner *p, uint64_t version);
+
 /* NULL is a no-op.  No callback follows; a write that is under way may still be
  * done. */
 void evzk__planner_free(struct evzk__planner *p);

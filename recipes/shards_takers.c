@@ -183,7 +183,7 @@ bool evzk__shard_awaited(struct evzk_shards *a, uint32_t i)
         return true;
     if (to == EVZK__NOBODY)
         return a->plan.version > 0;
-    if (to == a->me)
+    if (evzk__shards_is_self(a, to))
         return false;
     t = taker_of(a, to);
     return t && t->ready == a->plan.version && takes_more(t);

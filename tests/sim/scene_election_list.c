@@ -72,6 +72,10 @@ elect_unseated = {
     .plan = {{AT(0, 1), E, .again_ms = 700, .hold_ms = 1200}, {AT(1, 10), E, .hold_ms = 20}},
     .deed = {{LOCK_UNSEAT, 300, 0}, {LOCK_UNSEAT, 900, 0}},
     .route = {1, 2}, .parents = true},
+elect_unseated_late = {
+    .plan = {{AT(0, 30), E, .hold_ms = 40, .place = 1}, {AT(0, 30), E, .hold_ms = 40}, {AT(0, 30), E, .hold_ms = 20}, {AT(0, 30), E, .hold_ms = 20}},
+    .deed = {{LOCK_BREAK, 75, 0}, {LOCK_UNSEAT, 75, 0}},
+    .route = {1}, .top = true},
 elect_foreign = {
     .plan = {{AT(0, 1), E, .hold_ms = 30}, {AT(1, 10), E, .hold_ms = 20}},
     .route = {1, 2}, .parents = true, .leader = LOCK_LEADER},
@@ -104,6 +108,16 @@ elect_asked = {
 elect_end = {
     .plan = {{AT(0, 1), E, .hold_ms = 30}, {AT(1, 10), E}, {AT(2, 15), E}},
     .route = {0, 1, 2}, .parents = true, .sequence = true, .end = true, .first = INT32_MAX - 1},
+elect_wrap = {
+    .plan = {{AT(0, 1), E, .hold_ms = 40}, {AT(1, 10), E, .hold_ms = 15}, {AT(2, 20), E, .hold_ms = 15}, {AT(1, 22), E, .hold_ms = 5}},
+    .route = {0, 1, 2}, .parents = true, .sequence = true, .first = INT32_MAX - 1},
+elect_wrap_own = {
+    .plan = {{AT(0, 30), E, .hold_ms = 20}, {AT(0, 30), E, .hold_ms = 5}, {AT(0, 30), E, .hold_ms = 15}, {AT(1, 33), E, .hold_ms = 5}},
+    .route = {1, 2}, .parents = true, .sequence = true, .first = INT32_MAX},
+elect_wrap_requeue = {
+    .plan = {{AT(0, 1), E, .hold_ms = 60}, {AT(1, 10), E, .hold_ms = 15}, {AT(2, 15), E, .hold_ms = 5}},
+    .deed = {{LOCK_EXPIRE, 30, 1}},
+    .route = {0, 1, 2}, .parents = true, .sequence = true, .first = INT32_MAX - 1},
 elect_chroot = {
     .plan = {{AT(0, 1), E, .hold_ms = 20}, {AT(1, 1), E, .hold_ms = 15}},
     .deed = {{LOCK_OBSERVE, 5, 1}},
@@ -156,6 +170,14 @@ observe_away = {
     .plan = {{AT(0, 1), E, .again_ms = 450, .hold_ms = 900}, {AT(1, 10), E, .hold_ms = 500}},
     .deed = {{LOCK_OBSERVE, 20, 2}, {LOCK_AWAY, 300, 2}, {LOCK_LATE, 800, 2}},
     .route = {1, 2, 0}, .parents = true},
+observe_wrap = {
+    .plan = {{AT(0, 1), E, .hold_ms = 40}, {AT(1, 10), E, .hold_ms = 30}, {AT(0, 15), E, .hold_ms = 20}},
+    .deed = {{LOCK_OBSERVE, 20, 2}},
+    .route = {0, 1, 2}, .parents = true, .sequence = true, .first = INT32_MAX - 1},
+observe_end = {
+    .plan = {{AT(0, 1), E, .hold_ms = 40}, {AT(1, 10), E, .hold_ms = 30}},
+    .deed = {{LOCK_OBSERVE, 20, 2}},
+    .route = {0, 1, 2}, .parents = true, .sequence = true, .end = true, .first = INT32_MAX - 1},
 observe_closed = {
     .plan = {{AT(0, 1), E, .hold_ms = 100}},
     .deed = {{LOCK_OBSERVE, 20, 1}, {LOCK_CLOSE, 60, 1}},
@@ -181,6 +203,7 @@ static const struct sim_scene election_scenes[] = {
     {"elect-deleted-first", "the same, right before it leads", 2, false, &elect_deleted_first},
     {"elect-deleted-away", "the same, while it is away", 2, false, &elect_deleted_away},
     {"elect-unseated", "an operator deletes the leader znode", 2, false, &elect_unseated},
+    {"elect-unseated-late", "the same, and another's candidate, as both resign", 1, false, &elect_unseated_late},
     {"elect-foreign", "a leader znode by hand is there", 2, false, &elect_foreign},
     {"elect-parent", "and has a child", 2, false, &elect_parent},
     {"elect-long", "they lead for longer than any doubt lasts", 2, false, &elect_long},
@@ -190,6 +213,9 @@ static const struct sim_scene election_scenes[] = {
     {"elect-closed-away", "a leader closes, and no server answers", 2, false, &elect_closed_away},
     {"elect-asked", "they are asked to resign", 2, false, &elect_asked},
     {"elect-end", "the last of the sequence numbers", 3, false, &elect_end},
+    {"elect-wrap", "servers that begin again below zero", 3, false, &elect_wrap},
+    {"elect-wrap-own", "the same, and several of one session", 2, false, &elect_wrap_own},
+    {"elect-wrap-requeue", "the same, and one stands again below zero", 3, false, &elect_wrap_requeue},
     {"elect-chroot", "below a chroot that is to be made", 2, false, &elect_chroot},
 };
 
@@ -206,6 +232,8 @@ static const struct sim_scene observer_scenes[] = {
     {"observe-seated", "one by hand, of nobody, between elected and leading", 2, false, &observe_seated},
     {"observe-expired", "sessions of observer and leader are ended", 3, false, &observe_expired},
     {"observe-away", "while the observer is away, and late", 3, false, &observe_away},
+    {"observe-wrap", "the leader's number is below zero", 3, false, &observe_wrap},
+    {"observe-end", "the last of the sequence numbers", 3, false, &observe_end},
     {"observe-closed", "the observer closes its session", 2, false, &observe_closed},
 };
 /* clang-format on */

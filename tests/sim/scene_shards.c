@@ -295,6 +295,7 @@ static bool join(int proc, const struct shards_plan *plan)
         return false;
     }
     shards_world.slots++;
+    shards_world.moved = sim_now();
     v->used = 1;
     if (plan->drain_ms)
         stage_at(us(plan->drain_ms), proc, drain_due, index_of(v));
@@ -383,24 +384,47 @@ static void set_plans(const struct shards_scene *sc)
     shards_deeds_begin();
 }
 
+static void set_sequence(const char *dir)
+{
+    ens_create(dir, "", 0, ZOO_PERSISTENT);
+    ens_set_sequence(dir, shards_world.sc->first);
+}
+
+/* What is there at first. */
+static void make_tree(const struct shards_scene *sc)
+{
+    static const char garbage[] = "evzk-plan 1 7 x";
+
+    if (sc->garbage || sc->sequence || sc->refused)
+        ens_create(SHARDS_PATH, "", 0, ZOO_PERSISTENT);
+    if (sc->garbage)
+        ens_create(SHARDS_PATH "/plan", garbage, strlen(garbage),
+                   ZOO_PERSISTENT);
+    if (sc->sequence) {
+        set_sequence(SHARDS_PATH "/members");
+        set_sequence(SHARDS_PATH "/shard-0");
+    }
+    if (sc->refused) {
+        ens_create(SHARDS_PATH "/shard-0", "", 0, ZOO_PERSISTENT);
+        ens_create(SHARDS_PATH "/shard-0/leader", "", 0, ZOO_PERSISTENT);
+        ens_create(SHARDS_PATH "/shard-0/leader/child", "", 0, ZOO_PERSISTENT);
+    }
+}
+
 void shards_begin(const struct sim_scene *sc)
 {
-    static const struct ens_config servers = {.servers = 3,
-                                              .tick_ms = 100,
-                                              .commit_us = 2000,
-                                              .link_us = 1000,
-                                              .patience_us = 500000};
     static const struct player_config cfg = {.timeout_ms = SHARDS_TIMEOUT_MS};
-    static const char garbage[] = "evzk-plan 1 7 x";
+    struct ens_config servers = {.servers = 3,
+                                 .tick_ms = 100,
+                                 .commit_us = 2000,
+                                 .link_us = 1000,
+                                 .patience_us = 500000};
 
     shards_world.sc = sc->own;
     player_trace = NULL;
+    servers.quirk_end = shards_world.sc->end;
     ens_begin(&servers);
-    if (shards_world.sc->garbage) {
-        ens_create(SHARDS_PATH, "", 0, ZOO_PERSISTENT);
-        ens_create(SHARDS_PATH "/plan", garbage, strlen(garbage),
-                   ZOO_PERSISTENT);
-    }
+    make_tree(shards_world.sc);
     for (int p = 0; p < sc->clients; p++) {
         wire_route(p, p % SIM_SERVERS);
         player_open(p, &cfg);
@@ -470,7 +494,7 @@ static bool on_session(int proc, enum call what)
 
 bool shards_call(int proc, unsigned which)
 {
-    shards_world.rough = 1;
+    shards_world.rough = shards_world.touched = 1;
     switch ((enum call)which) {
     case DRAIN:
     case FREE:

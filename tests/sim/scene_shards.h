@@ -33,6 +33,7 @@ struct shards_plan {
 
 enum shards_deed {
     SHARDS_NO_DEED,
+    SHARDS_STAY,         /* Nothing: until then nobody leaves, all quiet. */
     SHARDS_EXPIRE,       /* Of the process `which`: its session ends. */
     SHARDS_AWAY,         /* Nothing gets through, for longer than that lives. */
     SHARDS_CLOSE,        /* It closes its session under its shards. */
@@ -40,6 +41,7 @@ enum shards_deed {
     SHARDS_BREAK,        /* The first candidate's znode of shard `which` is. */
     SHARDS_BREAK_DIR,    /* The members' directory, if it is empty. */
     SHARDS_BREAK_PLAN,
+    SHARDS_ALLOW,      /* What is below shard 0's leader znode goes. */
     SHARDS_SPOIL_PLAN, /* Something else is written there. */
     SHARDS_SPOIL_MEMBER
 };
@@ -52,7 +54,12 @@ struct shards_scene {
         int at_ms, which;
     } deed[SHARDS_DEEDS];
     bool garbage;  /* There is something in `plan` at first. */
+    bool refused;  /* A leader znode by hand, with a child, is shard 0's. */
+    bool soon;     /* Who is ended by the deed is followed at once. */
     bool together; /* All join at once: one plan, and nothing moves. */
+    bool sequence, end; /* The members' numbers begin at `first`, and those of
+                           shard 0's candidates; 3.8.0's end of them. */
+    int32_t first;
 };
 
 /* One shard of one that has joined, as it was told. */
@@ -61,16 +68,20 @@ struct shards_seat {
     int64_t session; /* At that time. */
     int64_t leading, suspended;
     int64_t acked;
-    int64_t failed; /* FAILED was told, or LEADING refused, of this plan. */
+    int64_t failed; /* LEADING was refused, of this plan. */
+    int64_t absent; /* FAILED was told, of this plan. */
 };
 
 struct shards_slot {
     evzk_shards *a; /* NULL: not joined yet, or freed. */
     const struct shards_plan *plan;
     int64_t proc, used;
-    int64_t drain;  /* Was called. */
-    int64_t ended;  /* DRAINED or FAILED was told. */
-    int64_t lapsed; /* Its lease was: what it had may still be there. */
+    int64_t drain;    /* Was called. */
+    int64_t ended;    /* DRAINED or FAILED was told. */
+    int64_t lapsed;   /* Its lease was: what it had may still be there. */
+    uint64_t planned; /* The plan that was told last. */
+    /* The shard, plus one, that it gave to each first, of this plan. */
+    int64_t given[SHARDS_SLOTS];
     struct shards_seat seat[SHARDS_MOST];
 };
 
@@ -104,11 +115,14 @@ struct shards_world {
     int64_t checks;             /* So often it was not right, and excused. */
     int64_t rough;              /* Something has befallen it. */
     int64_t by_hand;            /* Another wrote to the plan, or a member's. */
+    int64_t touched;            /* The same, but for what a deed ends. */
+    int64_t ended_at, ends;     /* Since that was, and whose session. */
+    int64_t moved;              /* Since the last change of members, or plan. */
     int64_t looked;             /* The zxid seen last. */
     uint64_t conn[SIM_PROCS];
     struct shards_dir members, dir[SHARDS_MOST];
     struct shards_text text;
-    int64_t plan_mzxid;
+    int64_t plan_czxid, plan_mzxid;
     int64_t epoch[SHARDS_MOST]; /* The highest told. */
     int64_t led[SHARDS_MOST];   /* Was, once. */
     int64_t unled[SHARDS_MOST]; /* Since when; 0: it is. */
@@ -129,6 +143,9 @@ void shards_deeds_begin(void);
 void shards_look(void);
 bool shards_owns(int64_t session); /* Has it a znode there? */
 const struct shards_node *shards_candidate(int shard, int64_t czxid);
+int64_t shards_member(const char *name); /* Whose it is; 0: there is none. */
+bool shards_stands(int shard, int64_t session);
+bool shards_says(int shard, int64_t session); /* That it leads. */
 
 /* scene_shards_rules.c */
 void shards_told(struct shards_slot *v, int shard, evzk_election_event ev,

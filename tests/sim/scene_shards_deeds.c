@@ -98,6 +98,9 @@ static void do_deed(enum shards_deed deed, int which)
     case SHARDS_BREAK_PLAN:
         player_delete(SHARDS_PATH "/plan");
         break;
+    case SHARDS_ALLOW:
+        ens_delete(SHARDS_PATH "/shard-0/leader/child");
+        break;
     case SHARDS_SPOIL_PLAN:
         spoil(SHARDS_PATH "/plan");
         break;
@@ -105,6 +108,7 @@ static void do_deed(enum shards_deed deed, int which)
         if (member_of(which, path))
             spoil(path);
         break;
+    case SHARDS_STAY:
     case SHARDS_NO_DEED:
         break;
     }
@@ -143,7 +147,12 @@ static void deed_due(intptr_t i)
         stage_at(us(AGAIN_MS), -1, deed_due, i);
         return;
     }
-    shards_world.rough = 1;
+    if (deed != SHARDS_STAY)
+        shards_world.rough = 1;
+    if (deed == SHARDS_EXPIRE) {
+        shards_world.ended_at = sim_now();
+        shards_world.ends = shards_world.sc->deed[i].which;
+    }
     do_deed(deed, shards_world.sc->deed[i].which);
     stage_at(deed == SHARDS_AWAY ? us(AWAY_MS) : 0, -1, deed_over, i);
 }

@@ -31,11 +31,11 @@ static const struct shards_scene freed =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .free_ms = 330},
                            {.proc = 1, .join_ms = 25}}};
 static const struct shards_scene expires =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+    {.shards = 2, .soon = true, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
      .deed = {{SHARDS_EXPIRE, 330, 1}}};
 static const struct shards_scene planner_expires =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
+    {.shards = 2, .soon = true, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
      .deed = {{SHARDS_EXPIRE, 330, 0}}};
 static const struct shards_scene away =
@@ -69,6 +69,11 @@ static const struct shards_scene spoilt_plan =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 360}},
      .deed = {{SHARDS_SPOIL_PLAN, 330, 0}}};
+static const struct shards_scene lost_plan =
+    {.shards = 4, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 25},
+                           {.proc = 2, .join_ms = 30}},
+     .deed = {{SHARDS_BREAK_PLAN, 400, 0}, {SHARDS_EXPIRE, 402, 1}}};
 static const struct shards_scene garbage =
     {.shards = 2, .garbage = true, .plan = {{.proc = 0, .join_ms = 20}}};
 static const struct shards_scene spoilt_member =
@@ -77,14 +82,15 @@ static const struct shards_scene spoilt_member =
                            {.proc = 0, .join_ms = 360, .free_ms = 420}},
      .deed = {{SHARDS_SPOIL_MEMBER, 330, 1}}};
 static const struct shards_scene weights =
-    {.shards = 4, .plan = {{.proc = 0, .join_ms = 20, .weight = 3},
+    {.shards = 4, .plan = {{.proc = 0, .join_ms = 20, .weight = 7},
                            {.proc = 1, .join_ms = 290}}};
 static const struct shards_scene most =
     {.shards = 3, .plan = {{.proc = 0, .join_ms = 20, .most = 1},
                            {.proc = 1, .join_ms = 25, .most = 1}}};
 static const struct shards_scene onlooker =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .observer = true},
-                           {.proc = 1, .join_ms = 25}}};
+    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20, .observer = true},
+                           {.proc = 1, .join_ms = 60},
+                           {.proc = 2, .join_ms = 65}}};
 static const struct shards_scene acknowledges =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .acknowledge = true},
                            {.proc = 1, .join_ms = 290, .acknowledge = true, .ack_ms = 30}}};
@@ -98,9 +104,38 @@ static const struct shards_scene paced_expires =
     {.shards = 4, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 290}},
      .deed = {{SHARDS_EXPIRE, 525, 1}}};
+static const struct shards_scene paced_stays =
+    {.shards = 4, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 290}},
+     .deed = {{SHARDS_STAY, 1400, 0}}};
 static const struct shards_scene twice =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 0, .join_ms = 290}}};
+static const struct shards_scene refused =
+    {.shards = 2, .refused = true,
+     .plan = {{.proc = 0, .join_ms = 20},
+              {.proc = 1, .join_ms = 360}},
+     .deed = {{SHARDS_ALLOW, 330, 0}}};
+static const struct shards_scene replaced =
+    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 25},
+                           {.proc = 2, .join_ms = 320, .free_ms = 219},
+                           {.proc = 0, .join_ms = 540}},
+     .deed = {{SHARDS_STAY, 1200, 0}}};
+static const struct shards_scene third_leaves =
+    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 25},
+                           {.proc = 2, .join_ms = 320, .free_ms = 219}},
+     .deed = {{SHARDS_STAY, 1200, 0}}};
+static const struct shards_scene wrap =
+    {.shards = 2, .sequence = true, .first = INT32_MAX,
+     .plan = {{.proc = 0, .join_ms = 20},
+              {.proc = 1, .join_ms = 25},
+              {.proc = 2, .join_ms = 320, .drains = true}}};
+static const struct shards_scene end_of_numbers =
+    {.shards = 2, .sequence = true, .end = true, .first = INT32_MAX - 1,
+     .plan = {{.proc = 0, .join_ms = 20},
+              {.proc = 1, .join_ms = 25}}};
 
 #define SCENE(name, about, clients, own) {name, about, clients, false, &own}
 #define PAIRS(name, about, clients, own) {name, about, clients, true, &own}
@@ -123,17 +158,24 @@ SCENE("second-broken", "and the second one's", 2, second_broken),
 SCENE("dir-broken", "an operator deletes the only one's, and the directory", 1, dir_broken),
 SCENE("broken", "an operator deletes a candidate's znode", 2, broken),
 SCENE("no-plan", "an operator deletes the plan", 2, no_plan),
+SCENE("lost-plan", "the same, and the session of the one that plans ends", 3, lost_plan),
 SCENE("spoilt-plan", "an operator writes something else there", 2, spoilt_plan),
 SCENE("garbage", "there is no plan in the plan", 1, garbage),
 SCENE("spoilt-member", "an operator writes to a member's znode", 2, spoilt_member),
-SCENE("weights", "one has three times the weight", 2, weights),
+SCENE("weights", "one has seven times the weight", 2, weights),
 SCENE("most", "there is more than they take", 2, most),
-SCENE("observer", "one leads nothing", 2, onlooker),
+SCENE("observer", "one leads nothing", 3, onlooker),
 SCENE("acknowledges", "who is elected says by hand that it leads", 2, acknowledges),
 SCENE("differs", "one has another number of shards", 2, differs),
 SCENE("paced", "two go to one: one after the other, and back", 2, paced),
 SCENE("paced-expires", "the session of the one that takes them ends", 2, paced_expires),
+SCENE("paced-stays", "and both stay for long", 2, paced_stays),
 SCENE("twice", "two members in one session", 1, twice),
+SCENE("refused", "it may not say that it leads, at first", 2, refused),
+SCENE("replaced", "a third leaves as it is planned for, and another joins", 3, replaced),
+SCENE("third-leaves", "a third leaves as it is planned for", 3, third_leaves),
+SCENE("wrap", "sequence numbers that begin again below zero", 3, wrap),
+SCENE("end", "the last of the sequence numbers", 2, end_of_numbers),
 };
 
 static const struct sim_scene follow_scenes[] = {

@@ -18,7 +18,11 @@
 #include "scene_shards.h"
 #include "wire.h"
 
-enum { UNLED_US = 60 * 1000 };
+enum {
+    UNLED_US = 60 * 1000,
+    SOON_US = 100 * 1000,    /* What waits for nobody. */
+    FOLLOWED_US = 500 * 1000 /* From a plan to its being so. */
+};
 
 static int index_of(const struct shards_slot *v)
 {
@@ -53,6 +57,8 @@ static bool refused_rc_ok(const struct shards_slot *v, int rc)
         return ens_throttled((int)v->proc);
     if (rc == EVZK_ERR_CLOSED)
         return player(v)->closing;
+    if (rc == EVZK_ERR_SEQUENCE)
+        return shards_world.sc->end;
     return rc == EVZK_ERR_NOMEM && player_starved((int)v->proc);
 }
 
@@ -74,6 +80,7 @@ static bool rc_ok(const struct shards_slot *v, const struct shards_seat *seat,
     switch (ev) {
     case EVZK_ELECTION_LEADING:
         return rc == EVZK_OK ||
+               (rc == EVZK_ERR_NOTEMPTY && shards_world.sc->refused) ||
                (rc == EVZK_ERR_SERVER && ens_throttled((int)v->proc));
     case EVZK_ELECTION_LOST:
         return lost_rc_ok(v, seat, rc);
@@ -169,6 +176,77 @@ static void check_lost(struct shards_slot *v, int shard)
     seat->leading = seat->suspended = seat->acked = 0;
 }
 
+/* ---- What is handed over ---- */
+
+/* What it says of itself is who it is; NULL: it is gone, or about to go. */
+static struct shards_slot *slot_of(const evzk_shards_member *m)
+{
+    const char *data = m->data;
+    struct shards_slot *t;
+
+    if (m->data_len != 2 || data[0] != 'm' || data[1] < '0' ||
+        data[1] >= '0' + SHARDS_SLOTS)
+        return NULL;
+    t = &shards_world.slot[data[1] - '0'];
+    return t->a && !t->drain && !t->ended && !player(t)->closing ? t : NULL;
+}
+
+static uint64_t plan_of(const struct shards_slot *v)
+{
+    evzk_shards_stats st;
+
+    evzk_shards_get_stats(v->a, &st);
+    return st.plan;
+}
+
+static bool gives_up(const struct shards_slot *v)
+{
+    int ms = v->plan->timeout_ms ? v->plan->timeout_ms : 300;
+
+    return v->drain && sim_now() - v->drain >= ms * INT64_C(1000);
+}
+
+/* In calm the second is given when the first is led. */
+static void check_pace(struct shards_slot *v, const struct shards_slot *t,
+                       int shard, int64_t session)
+{
+    int64_t *first = &v->given[index_of(t)];
+
+    if (shards_world.rough || v->plan->acknowledge)
+        return;
+    if (*first == 0)
+        *first = shard + 1;
+    else if (!shards_says((int)*first - 1, session))
+        sim_violation("%d is given shard %d, and does not lead the first yet",
+                      index_of(t), shard);
+}
+
+/* To one that stands there: when it said so it did, and it goes only by what
+ * nobody can help, or by a plan that it knows already. */
+static void check_handed(struct shards_slot *v, int shard)
+{
+    const struct shards_slot *t;
+    evzk_shards_member m;
+    int64_t session;
+
+    if (shards_world.by_hand || gives_up(v) ||
+        !evzk_shards_leader(v->a, (uint32_t)shard, &m))
+        return;
+    shards_look();
+    session = shards_member(m.node);
+    t = slot_of(&m);
+    if (t == v && !shards_world.touched)
+        sim_violation("%d resigns shard %d, which it is to lead", index_of(v),
+                      shard);
+    if (!session || !t || m.self || player_any_broken() ||
+        plan_of(t) != plan_of(v) || t->seat[shard].absent)
+        return;
+    if (!shards_stands(shard, session))
+        sim_violation("shard %d is handed to %d, which does not stand there",
+                      shard, index_of(t));
+    check_pace(v, t, shard, session);
+}
+
 static void note(struct shards_slot *v, int shard, evzk_election_event ev,
                  int rc)
 {
@@ -189,14 +267,16 @@ static void note(struct shards_slot *v, int shard, evzk_election_event ev,
         seat->suspended = ev == EVZK_ELECTION_SUSPENDED;
         break;
     case EVZK_ELECTION_FAILED:
-        seat->failed = 1;
+        seat->absent = 1;
         break;
     case EVZK_ELECTION_RESIGNED:
+        check_handed(v, shard);
         if (shards_world.sc->together && !shards_world.rough)
             sim_violation("shard %d moves, though all joined at once", shard);
         check_lost(v, shard);
         break;
     case EVZK_ELECTION_LOST:
+        v->lapsed = v->lapsed || rc == EVZK_ERR_LEASE;
         check_lost(v, shard);
         break;
     case EVZK_ELECTION_REQUEUED:
@@ -234,11 +314,14 @@ static bool any_elected(const struct shards_slot *v)
 
 static void check_balanced(const struct shards_slot *v)
 {
+    shards_look();
     for (int i = 0; i < shards_world.sc->shards; i++) {
         const struct shards_seat *seat = &v->seat[i];
         evzk_shards_member m;
         bool own = evzk_shards_leader(v->a, (uint32_t)i, &m) && m.self;
 
+        if (own && !shards_member(m.node))
+            continue; /* It may be who it was, before it came back. */
         if (own != (seat->epoch != 0) || own != (seat->leading != 0))
             sim_violation("%d is BALANCED, and shard %d is not right",
                           index_of(v), i);
@@ -261,6 +344,9 @@ static void check_drained(const struct shards_slot *v)
         !ens_throttled((int)v->proc) && !player_over(evzk_session_id(p->s)) &&
         shards_owns(evzk_session_id(p->s)))
         sim_violation("%d is DRAINED, and its znodes are there", index_of(v));
+    if (shards_world.slots == 1 && !shards_world.touched &&
+        sim_now() - v->drain > SOON_US)
+        sim_violation("%d is alone, and DRAINED late", index_of(v));
 }
 
 /* The others may have another number of shards. */
@@ -287,6 +373,20 @@ static void note_end(struct shards_slot *v)
     }
 }
 
+/* Another one than before, unless that was deleted. */
+static void check_planned(struct shards_slot *v)
+{
+    uint64_t plan = plan_of(v);
+
+    if (plan == v->planned && !player_any_broken() && !shards_world.by_hand &&
+        !may_differ())
+        sim_violation("%d is told of plan %d again", index_of(v), (int)plan);
+    v->planned = plan;
+    memset(v->given, 0, sizeof v->given);
+    for (int i = 0; i < SHARDS_MOST; i++)
+        v->seat[i].failed = v->seat[i].absent = 0;
+}
+
 void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc)
 {
     if (v->ended)
@@ -296,8 +396,7 @@ void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc)
                       evzk_errname(rc));
     switch (ev) {
     case EVZK_SHARDS_PLANNED:
-        for (int i = 0; i < SHARDS_MOST; i++)
-            v->seat[i].failed = 0;
+        check_planned(v);
         break;
     case EVZK_SHARDS_BALANCED:
         check_balanced(v);
@@ -315,6 +414,18 @@ void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc)
 
 /* ---- What is believed ---- */
 
+/* Who is elected no more is told, before any other is: only the end of a lease
+ * is told by the clock. */
+static void check_silence(const struct shards_slot *v, int shard, bool elected)
+{
+    const struct player *p = player(v);
+
+    if (v->seat[shard].epoch && !elected && !v->ended && !p->closing &&
+        evzk_session_lease_ms(p->s) && !v->lapsed)
+        sim_violation("%d is elected of shard %d no more, and is not told",
+                      index_of(v), shard);
+}
+
 static bool check_seat(const struct shards_slot *v, int shard)
 {
     const struct shards_seat *seat = &v->seat[shard];
@@ -327,6 +438,7 @@ static bool check_seat(const struct shards_slot *v, int shard)
     if (leading != (elected && seat->leading))
         sim_violation("%d leads shard %d, and was told otherwise", index_of(v),
                       shard);
+    check_silence(v, shard, elected);
     if (!elected || excused(seat))
         return false;
     if (!shards_candidate(shard, seat->epoch))
@@ -352,6 +464,8 @@ static void check_stats(const struct shards_slot *v)
     if (st.elected < elected || st.leading < leading || st.leading > st.elected)
         sim_violation("%d counts %u and %u, and not %u and %u", index_of(v),
                       st.elected, st.leading, elected, leading);
+    if (v->drain && st.planner)
+        sim_violation("%d leaves, and makes the plans", index_of(v));
 }
 
 static void check_beliefs(void)
@@ -398,14 +512,22 @@ static bool befallen(int proc)
 static void note_roughness(void)
 {
     bool rough = faults_healed_at() > sim_now() || player_any_broken();
+    bool touched = faults_healed_at() > sim_now();
 
-    for (int p = 0; p < SIM_PROCS; p++)
-        rough = befallen(p) || rough;
+    for (int p = 0; p < SIM_PROCS; p++) {
+        bool is = befallen(p);
+
+        rough = rough || is;
+        touched = touched ||
+                  (is && !(shards_world.ended_at && p == shards_world.ends));
+    }
     for (int64_t i = 0; i < shards_world.members.n; i++) {
         if (!shards_world.members.node[i].ok)
             shards_world.by_hand = 1;
     }
     rough = rough || shards_world.by_hand;
+    if (touched || shards_world.by_hand)
+        shards_world.touched = 1;
     if (rough || shards_world.home)
         shards_world.rough = 1;
 }
@@ -434,6 +556,32 @@ static void check_led(int shard)
         sim_violation("shard %d is led by nobody for long", shard);
     if (shards_world.dir[shard].n == 0)
         sim_violation("shard %d was handed over to nobody", shard);
+}
+
+static bool is_led_now(int shard)
+{
+    for (int64_t i = 0; i < shards_world.slots; i++) {
+        const struct shards_seat *seat = &shards_world.slot[i].seat[shard];
+
+        if (seat->epoch && ens_alive(seat->session))
+            return true;
+    }
+    return false;
+}
+
+/* Nobody waits for others to join when one that led has gone.  Looked at once:
+ * after that it may be handed over again. */
+static void check_soon(void)
+{
+    if (!shards_world.sc->soon || !shards_world.ended_at ||
+        player_any_broken() || sim_now() - shards_world.ended_at <= SOON_US)
+        return;
+    shards_world.ended_at = 0;
+    for (int i = 0; i < shards_world.sc->shards; i++) {
+        if (!shards_world.touched && !shards_world.home && !is_led_now(i))
+            sim_violation("shard %d is led by nobody since its leader has gone",
+                          i);
+    }
 }
 
 /* ---- When all is quiet ---- */
@@ -484,6 +632,17 @@ static bool leads(const struct shards_slot *v, int shard)
     return is;
 }
 
+/* What was refused is not asked again before the next plan; and who could not
+ * stand in one election is not ready for any. */
+static bool may_lack(const struct shards_slot *v, int shard, bool own)
+{
+    bool is = v->seat[shard].failed || v->seat[shard].absent;
+
+    for (int i = 0; own && i < SHARDS_MOST; i++)
+        is = is || v->seat[i].absent;
+    return is;
+}
+
 /* Who leads it, or nobody, by the plan; and nobody else. */
 static bool is_in_place(int shard, int64_t *selves)
 {
@@ -501,6 +660,8 @@ static bool is_in_place(int shard, int64_t *selves)
         given = evzk_shards_leader(v->a, (uint32_t)shard, &m);
         own = given && m.self;
         *selves += own;
+        if (may_lack(v, shard, own))
+            return true;
         if (own != leads(v, shard) || own != (v->seat[shard].epoch != 0))
             return false;
     }
@@ -537,17 +698,27 @@ bool shards_right(void)
     return planners == 1;
 }
 
-/* What was refused is not asked again before the next plan; and a member's
- * znode that another wrote to is no member's. */
-bool shards_excused(void)
-{
-    bool is = shards_world.by_hand;
+/* A member's znode that another wrote to is no member's. */
+bool shards_excused(void) { return shards_world.by_hand; }
 
+static bool anybody_leaves(void)
+{
     for (int64_t i = 0; i < shards_world.slots; i++) {
-        for (int s = 0; s < SHARDS_MOST; s++)
-            is = is || shards_world.slot[i].seat[s].failed;
+        const struct shards_slot *v = &shards_world.slot[i];
+
+        if (v->a && (v->drain || v->ended))
+            return true;
     }
-    return is;
+    return false;
+}
+
+static void check_followed(void)
+{
+    if (anybody_leaves())
+        shards_world.moved = sim_now();
+    if (sim_now() - shards_world.moved > FOLLOWED_US && !shards_right())
+        sim_violation("plan %d is not followed for long",
+                      (int)shards_world.text.version);
 }
 
 void shards_check(void)
@@ -557,6 +728,9 @@ void shards_check(void)
     check_beliefs();
     for (int i = 0; !shards_world.rough && i < shards_world.sc->shards; i++)
         check_led(i);
+    check_soon();
+    if (!shards_world.rough)
+        check_followed();
 }
 
 void shards_check_end(void)

@@ -136,6 +136,8 @@ static void check_even(const struct shards_text *t)
         most = most || t->most[i];
         if (t->most[i] && count(t, i) > t->most[i])
             sim_violation("member %d is given more than it may have", (int)i);
+        if (t->weight[i] == 0 && count(t, i) > 0)
+            sim_violation("member %d looks on, and is given some", (int)i);
     }
     for (int64_t i = 0; i < t->members && weight && !most; i++) {
         int64_t off = count(t, i) * weight - t->weight[i] * t->shards;
@@ -164,15 +166,33 @@ static void check_moves(const struct shards_text *t,
     }
 }
 
+/* One that was deleted is made anew from what is known of it. */
+static void check_next(const struct shards_text *t,
+                       const struct shards_text *prev, bool anew)
+{
+    if (t->members > 0)
+        check_even(t);
+    if (!prev->ok || (anew && shards_world.touched) || shards_world.by_hand)
+        return;
+    check_moves(t, prev);
+    if (t->version <= prev->version)
+        sim_violation("plan %d comes after %d", (int)t->version,
+                      (int)prev->version);
+}
+
 static void look_at_plan(void)
 {
-    struct shards_text *t = &shards_world.text, next;
+    struct shards_text next;
     struct ens_seen seen;
+    bool anew;
 
     if (!ens_look(SHARDS_PATH "/plan", &seen) ||
         seen.mzxid == shards_world.plan_mzxid)
         return;
+    anew = seen.czxid != shards_world.plan_czxid;
+    shards_world.plan_czxid = seen.czxid;
     shards_world.plan_mzxid = seen.mzxid;
+    shards_world.moved = sim_now();
     if (!read_plan(&next, &seen)) {
         if (!shards_world.by_hand && !shards_world.sc->garbage)
             sim_violation("what is no plan was written");
@@ -181,18 +201,34 @@ static void look_at_plan(void)
     next.ok = 1;
     sim_say("tree plan %d, of %d members", (int)next.version,
             (int)next.members);
-    if (next.members > 0)
-        check_even(&next);
-    if (t->ok && !player_any_broken() && !shards_world.by_hand) {
-        check_moves(&next, t);
-        if (next.version <= t->version)
-            sim_violation("plan %d comes after %d", (int)next.version,
-                          (int)t->version);
-    }
-    *t = next;
+    check_next(&next, &shards_world.text, anew);
+    shards_world.text = next;
 }
 
 /* ---- All of it ---- */
+
+static bool has(const struct shards_dir *d, int64_t czxid)
+{
+    for (int64_t i = 0; i < d->n; i++) {
+        if (d->node[i].czxid == czxid)
+            return true;
+    }
+    return false;
+}
+
+/* What an operator deletes there is none of the scene's deeds, or excuses as
+ * much. */
+static bool look_again(struct shards_dir *d, const char *dir)
+{
+    struct shards_dir prev = *d;
+
+    look_into(d, dir);
+    for (int64_t i = 0; i < prev.n; i++) {
+        if (!has(d, prev.node[i].czxid) && player_broken(prev.node[i].czxid))
+            shards_world.touched = 1;
+    }
+    return memcmp(d, &prev, sizeof prev) != 0;
+}
 
 void shards_look(void)
 {
@@ -201,10 +237,11 @@ void shards_look(void)
     if (ens_committed() == shards_world.looked)
         return;
     shards_world.looked = ens_committed();
-    look_into(&shards_world.members, SHARDS_PATH "/members");
+    if (look_again(&shards_world.members, SHARDS_PATH "/members"))
+        shards_world.moved = sim_now();
     for (int i = 0; i < shards_world.sc->shards; i++) {
         snprintf(dir, sizeof dir, SHARDS_PATH "/shard-%d", i);
-        look_into(&shards_world.dir[i], dir);
+        look_again(&shards_world.dir[i], dir);
     }
     look_at_plan();
 }
@@ -226,6 +263,31 @@ bool shards_owns(int64_t session)
             return true;
     }
     return owns_in(&shards_world.members, session);
+}
+
+int64_t shards_member(const char *name)
+{
+    const struct shards_dir *d = &shards_world.members;
+
+    for (int64_t i = 0; i < d->n; i++) {
+        if (d->node[i].name == hash(name))
+            return d->node[i].owner;
+    }
+    return 0;
+}
+
+bool shards_stands(int shard, int64_t session)
+{
+    return owns_in(&shards_world.dir[shard], session);
+}
+
+bool shards_says(int shard, int64_t session)
+{
+    struct ens_seen seen;
+    char path[PATH];
+
+    snprintf(path, sizeof path, SHARDS_PATH "/shard-%d/leader", shard);
+    return ens_look(path, &seen) && seen.owner == session;
 }
 
 const struct shards_node *shards_candidate(int shard, int64_t czxid)
