@@ -20,7 +20,18 @@ unit_tests = \
     tests/unit/test_tables
 EXTRA_DIST += tests/unit/unit.h tests/unit/unit_dir.h
 
+# The long ones first: then "make -j" ends sooner.
 real_tests = \
+    tests/real/test_shards_trouble \
+    tests/real/test_shards \
+    tests/real/test_session_net \
+    tests/real/test_session_lease \
+    tests/real/test_session_ensemble \
+    tests/real/test_trip \
+    tests/real/test_lock_priority \
+    tests/real/test_session \
+    tests/real/test_lock_revoke \
+    tests/real/test_session_auth \
     tests/real/support/selftest \
     tests/real/test_batch \
     tests/real/test_dirs \
@@ -39,24 +50,14 @@ real_tests = \
     tests/real/test_lock_memory \
     tests/real/test_lock_operator \
     tests/real/test_lock_options \
-    tests/real/test_lock_priority \
     tests/real/test_lock_query \
-    tests/real/test_lock_revoke \
     tests/real/test_lock_shared \
     tests/real/test_mended \
     tests/real/test_observer \
     tests/real/test_queue \
     tests/real/test_room \
     tests/real/test_scale \
-    tests/real/test_session \
-    tests/real/test_session_auth \
-    tests/real/test_session_close \
-    tests/real/test_session_ensemble \
-    tests/real/test_session_lease \
-    tests/real/test_session_net \
-    tests/real/test_shards \
-    tests/real/test_shards_trouble \
-    tests/real/test_trip
+    tests/real/test_session_close
 # Of these, they measure the time that the library takes: with "make -j" they
 # run one at a time, after all others.  "alone_tests=" lets them run with others.
 alone_tests = \
@@ -103,7 +104,8 @@ libtestsupport_la_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 
 check_PROGRAMS += $(unit_tests) $(real_tests) tests/real/sweep
 tests_real_sweep_SOURCES = $(sweep_sources)
-TESTS += $(unit_tests) $(real_tests) $(museum_tests) tests/real/check-proxy
+TESTS += $(sim_checks) tests/real/check-proxy $(real_tests) $(museum_tests) \
+    $(unit_tests)
 else
 check-local: no-check
 endif
@@ -161,7 +163,7 @@ valgrind:
 	    echo 'This needs Valgrind: apt-get install valgrind,' \
 	    'then ./configure again.' >&2; exit 1; }
 	CK_TIMEOUT_MULTIPLIER=10 $(MAKE) check \
-	    TESTS='$(unit_tests) $(sim_tests) $(real_tests)' \
+	    TESTS='$(real_tests) $(sim_tests) $(unit_tests)' \
 	    LOG_COMPILER='$(VALGRIND) $(VALGRIND_FLAGS)'
 
 # The installed library must serve a program that knows only pkg-config.

@@ -72,6 +72,7 @@ sim_sources = \
     tests/sim/scene_shards_deeds.c \
     tests/sim/scene_shards_list.c \
     tests/sim/scene_shards_rules.c \
+    tests/sim/scene_shards_told.c \
     tests/sim/scene_shards_tree.c \
     tests/sim/scenes.c \
     tests/sim/search.c \
@@ -144,7 +145,7 @@ tests_sim_test_zoo_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_zoo_LDADD = $(world)
 
 sim_tests = tests/sim/test_sim $(world_tests)
-TESTS += $(sim_tests) $(sim_checks)
+TESTS += $(sim_tests)
 endif
 endif
 

@@ -14,7 +14,8 @@ enum {
     SHARDS_MOST = 4,
     SHARDS_DEEDS = 2,
     SHARDS_NODES = 8, /* In a directory, at a time. */
-    SHARDS_TIMEOUT_MS = 1000
+    SHARDS_TIMEOUT_MS = 1000,
+    SHARDS_SOON_US = 100 * 1000 /* What waits for nobody. */
 };
 
 #define SHARDS_PATH "/s"
@@ -129,6 +130,31 @@ struct shards_world {
 };
 extern struct shards_world shards_world;
 
+static inline int shards_index(const struct shards_slot *v)
+{
+    return (int)(v - shards_world.slot);
+}
+
+static inline const struct player *shards_player(const struct shards_slot *v)
+{
+    return player_of((int)v->proc);
+}
+
+/* Its end could not be foreseen. */
+static inline bool shards_seat_excused(const struct shards_seat *seat)
+{
+    return player_broken(seat->epoch) || player_forced(seat->session);
+}
+
+static inline bool shards_expired_once(const struct player *p)
+{
+    for (unsigned i = 0; i < p->n_ids; i++) {
+        if (player_over(p->ids[i]))
+            return true;
+    }
+    return false;
+}
+
 /* scene_shards.c */
 void shards_begin(const struct sim_scene *sc);
 bool shards_done(void);
@@ -147,10 +173,12 @@ int64_t shards_member(const char *name); /* Whose it is; 0: there is none. */
 bool shards_stands(int shard, int64_t session);
 bool shards_says(int shard, int64_t session); /* That it leads. */
 
-/* scene_shards_rules.c */
+/* scene_shards_told.c */
 void shards_told(struct shards_slot *v, int shard, evzk_election_event ev,
                  int rc);
 void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc);
+
+/* scene_shards_rules.c */
 bool shards_right(void);   /* All is as it should be when all is quiet. */
 bool shards_excused(void); /* It need not come to that. */
 void shards_check(void);

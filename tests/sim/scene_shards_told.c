@@ -1,0 +1,377 @@
+/* The shards' rules for what is told: of one shard, of those that are handed
+ * over, and of all.
+ *
+ * How it can fail: what excuses too much.  Of an operator's deed, or what was
+ * refused, no more is excused than what follows from it.
+ */
+#include <string.h>
+
+#include "ens.h"
+#include "scene_shards.h"
+
+/* ---- What is told of one shard ---- */
+
+static bool refused_rc_ok(const struct shards_slot *v, int rc)
+{
+    if (rc == EVZK_ERR_SERVER)
+        return ens_throttled((int)v->proc);
+    if (rc == EVZK_ERR_CLOSED)
+        return shards_player(v)->closing;
+    if (rc == EVZK_ERR_SEQUENCE)
+        return shards_world.sc->end;
+    return rc == EVZK_ERR_NOMEM && player_starved((int)v->proc);
+}
+
+static bool lost_rc_ok(const struct shards_slot *v,
+                       const struct shards_seat *seat, int rc)
+{
+    if (rc == EVZK_ERR_EXPIRED)
+        return shards_expired_once(shards_player(v));
+    if (rc == EVZK_ERR_NODEGONE)
+        return player_broken(seat->epoch);
+    if (rc == EVZK_ERR_LEASE)
+        return seat->suspended;
+    return rc == EVZK_ERR_CLOSED && shards_player(v)->closing;
+}
+
+static bool rc_ok(const struct shards_slot *v, const struct shards_seat *seat,
+                  evzk_election_event ev, int rc)
+{
+    switch (ev) {
+    case EVZK_ELECTION_LEADING:
+        return rc == EVZK_OK ||
+               (rc == EVZK_ERR_NOTEMPTY && shards_world.sc->refused) ||
+               (rc == EVZK_ERR_SERVER && ens_throttled((int)v->proc));
+    case EVZK_ELECTION_LOST:
+        return lost_rc_ok(v, seat, rc);
+    case EVZK_ELECTION_FAILED:
+        return refused_rc_ok(v, rc);
+    case EVZK_ELECTION_ELECTED:
+    case EVZK_ELECTION_SUSPENDED:
+    case EVZK_ELECTION_RESUMED:
+    case EVZK_ELECTION_RESIGNED:
+    case EVZK_ELECTION_REQUEUED:
+    case EVZK_ELECTION_RESIGN_REQUESTED:
+        break;
+    }
+    return rc == EVZK_OK;
+}
+
+static bool in_turn(const struct shards_slot *v, const struct shards_seat *seat,
+                    evzk_election_event ev)
+{
+    if (v->ended)
+        return false;
+    switch (ev) {
+    case EVZK_ELECTION_ELECTED:
+        return !seat->epoch;
+    case EVZK_ELECTION_LEADING:
+        return seat->epoch && (seat->acked || !v->plan->acknowledge);
+    case EVZK_ELECTION_SUSPENDED:
+        return seat->epoch && !seat->suspended;
+    case EVZK_ELECTION_RESUMED:
+        return seat->epoch && seat->suspended;
+    case EVZK_ELECTION_RESIGNED:
+    case EVZK_ELECTION_LOST:
+        return seat->epoch;
+    case EVZK_ELECTION_FAILED:
+        return !seat->epoch;
+    case EVZK_ELECTION_REQUEUED:
+    case EVZK_ELECTION_RESIGN_REQUESTED:
+        break;
+    }
+    return false;
+}
+
+static void check_elected(struct shards_slot *v, int shard)
+{
+    struct shards_seat *seat = &v->seat[shard];
+    const struct shards_node *n;
+
+    seat->epoch = (int64_t)evzk_shards_epoch(v->a, (uint32_t)shard);
+    seat->session = evzk_session_id(shards_player(v)->s);
+    if (!evzk_shards_elected(v->a, (uint32_t)shard))
+        sim_violation("%d: ELECTED of shard %d, and is not", shards_index(v),
+                      shard);
+    if (shards_seat_excused(seat))
+        return;
+    if (seat->epoch <= shards_world.epoch[shard])
+        sim_violation("the epoch of shard %d is not greater", shard);
+    shards_world.epoch[shard] = seat->epoch;
+    shards_look();
+    n = shards_candidate(shard, seat->epoch);
+    if (!n || n->owner != seat->session)
+        sim_violation("%d is elected of shard %d, and has no znode there",
+                      shards_index(v), shard);
+}
+
+/* It says so: the znode stands, and names this epoch. */
+static void check_leading(const struct shards_slot *v, int shard)
+{
+    const struct shards_seat *seat = &v->seat[shard];
+    char path[64], want[32];
+    struct ens_seen seen;
+    int n;
+
+    snprintf(path, sizeof path, SHARDS_PATH "/shard-%d/leader", shard);
+    n = snprintf(want, sizeof want, "%lld ", (long long)seat->epoch);
+    if (!evzk_shards_leading(v->a, (uint32_t)shard) || player_any_broken() ||
+        player_forced(seat->session))
+        return;
+    if (!ens_look(path, &seen) || seen.owner != seat->session ||
+        (seen.mzxid == seen.czxid &&
+         (seen.len < n || memcmp(seen.data, want, (size_t)n) != 0)))
+        sim_violation("%d leads shard %d, and the leader znode does not stand",
+                      shards_index(v), shard);
+}
+
+static void check_lost(struct shards_slot *v, int shard)
+{
+    struct shards_seat *seat = &v->seat[shard];
+
+    if (evzk_shards_elected(v->a, (uint32_t)shard))
+        sim_violation("%d has lost shard %d, and is elected", shards_index(v),
+                      shard);
+    seat->epoch = seat->session = 0;
+    seat->leading = seat->suspended = seat->acked = 0;
+}
+
+/* ---- What is handed over ---- */
+
+/* What it says of itself is who it is; NULL: it is gone, or about to go. */
+static struct shards_slot *slot_of(const evzk_shards_member *m)
+{
+    const char *data = m->data;
+    struct shards_slot *t;
+
+    if (m->data_len != 2 || data[0] != 'm' || data[1] < '0' ||
+        data[1] >= '0' + SHARDS_SLOTS)
+        return NULL;
+    t = &shards_world.slot[data[1] - '0'];
+    return t->a && !t->drain && !t->ended && !shards_player(t)->closing ? t
+                                                                        : NULL;
+}
+
+static uint64_t plan_of(const struct shards_slot *v)
+{
+    evzk_shards_stats st;
+
+    evzk_shards_get_stats(v->a, &st);
+    return st.plan;
+}
+
+static bool gives_up(const struct shards_slot *v)
+{
+    int ms = v->plan->timeout_ms ? v->plan->timeout_ms : 300;
+
+    return v->drain && sim_now() - v->drain >= ms * INT64_C(1000);
+}
+
+/* In calm the second is given when the first is led. */
+static void check_pace(struct shards_slot *v, const struct shards_slot *t,
+                       int shard, int64_t session)
+{
+    int64_t *first = &v->given[shards_index(t)];
+
+    if (shards_world.rough || v->plan->acknowledge)
+        return;
+    if (*first == 0)
+        *first = shard + 1;
+    else if (!shards_says((int)*first - 1, session))
+        sim_violation("%d is given shard %d, and does not lead the first yet",
+                      shards_index(t), shard);
+}
+
+/* To one that stands there: when it said so it did, and it goes only by what
+ * nobody can help, or by a plan that it knows already. */
+static void check_handed(struct shards_slot *v, int shard)
+{
+    const struct shards_slot *t;
+    evzk_shards_member m;
+    int64_t session;
+
+    if (shards_world.by_hand || gives_up(v) ||
+        !evzk_shards_leader(v->a, (uint32_t)shard, &m))
+        return;
+    shards_look();
+    session = shards_member(m.node);
+    t = slot_of(&m);
+    if (t == v && !shards_world.touched)
+        sim_violation("%d resigns shard %d, which it is to lead",
+                      shards_index(v), shard);
+    if (!session || !t || m.self || player_any_broken() ||
+        plan_of(t) != plan_of(v) || t->seat[shard].absent)
+        return;
+    if (!shards_stands(shard, session))
+        sim_violation("shard %d is handed to %d, which does not stand there",
+                      shard, shards_index(t));
+    check_pace(v, t, shard, session);
+}
+
+static void note(struct shards_slot *v, int shard, evzk_election_event ev,
+                 int rc)
+{
+    struct shards_seat *seat = &v->seat[shard];
+
+    switch (ev) {
+    case EVZK_ELECTION_ELECTED:
+        check_elected(v, shard);
+        break;
+    case EVZK_ELECTION_LEADING:
+        if (rc == EVZK_OK)
+            check_leading(v, shard);
+        seat->leading = seat->leading || rc == EVZK_OK;
+        seat->failed = seat->failed || rc != EVZK_OK;
+        break;
+    case EVZK_ELECTION_SUSPENDED:
+    case EVZK_ELECTION_RESUMED:
+        seat->suspended = ev == EVZK_ELECTION_SUSPENDED;
+        break;
+    case EVZK_ELECTION_FAILED:
+        seat->absent = 1;
+        break;
+    case EVZK_ELECTION_RESIGNED:
+        check_handed(v, shard);
+        if (shards_world.sc->together && !shards_world.rough)
+            sim_violation("shard %d moves, though all joined at once", shard);
+        check_lost(v, shard);
+        break;
+    case EVZK_ELECTION_LOST:
+        v->lapsed = v->lapsed || rc == EVZK_ERR_LEASE;
+        check_lost(v, shard);
+        break;
+    case EVZK_ELECTION_REQUEUED:
+    case EVZK_ELECTION_RESIGN_REQUESTED:
+        break;
+    }
+}
+
+void shards_told(struct shards_slot *v, int shard, evzk_election_event ev,
+                 int rc)
+{
+    if (shard < 0 || shard >= shards_world.sc->shards) {
+        sim_violation("%d is told of shard %d", shards_index(v), shard);
+        return;
+    }
+    if (!in_turn(v, &v->seat[shard], ev))
+        sim_violation("%d: event %d of shard %d out of turn", shards_index(v),
+                      ev, shard);
+    if (!rc_ok(v, &v->seat[shard], ev, rc))
+        sim_violation("%d: event %d of shard %d with %s", shards_index(v), ev,
+                      shard, evzk_errname(rc));
+    note(v, shard, ev, rc);
+}
+
+/* ---- What is told of all ---- */
+
+static bool any_elected(const struct shards_slot *v)
+{
+    for (int i = 0; i < SHARDS_MOST; i++) {
+        if (v->seat[i].epoch)
+            return true;
+    }
+    return false;
+}
+
+static void check_balanced(const struct shards_slot *v)
+{
+    shards_look();
+    for (int i = 0; i < shards_world.sc->shards; i++) {
+        const struct shards_seat *seat = &v->seat[i];
+        evzk_shards_member m;
+        bool own = evzk_shards_leader(v->a, (uint32_t)i, &m) && m.self;
+
+        if (own && !shards_member(m.node))
+            continue; /* It may be who it was, before it came back. */
+        if (own != (seat->epoch != 0) || own != (seat->leading != 0))
+            sim_violation("%d is BALANCED, and shard %d is not right",
+                          shards_index(v), i);
+    }
+}
+
+/* Proved gone. */
+static void check_drained(const struct shards_slot *v)
+{
+    const struct player *p = shards_player(v);
+    int64_t slots = 0;
+
+    for (int64_t i = 0; i < shards_world.slots; i++)
+        slots += shards_world.slot[i].proc == v->proc;
+    if (!v->drain || p->closing)
+        sim_violation("%d: DRAINED out of turn", shards_index(v));
+    if (any_elected(v))
+        sim_violation("%d is DRAINED, and elected", shards_index(v));
+    if (slots == 1 && !v->lapsed && evzk_session_lease_ms(p->s) &&
+        !ens_throttled((int)v->proc) && !player_over(evzk_session_id(p->s)) &&
+        shards_owns(evzk_session_id(p->s)))
+        sim_violation("%d is DRAINED, and its znodes are there",
+                      shards_index(v));
+    if (shards_world.slots == 1 && !shards_world.touched &&
+        sim_now() - v->drain > SHARDS_SOON_US)
+        sim_violation("%d is alone, and DRAINED late", shards_index(v));
+}
+
+/* The others may have another number of shards. */
+static bool may_differ(void) { return shards_world.sc->plan[0].count != 0; }
+
+static void check_failed(const struct shards_slot *v, int rc)
+{
+    bool differs = may_differ() && rc == EVZK_ERR_INVAL;
+
+    if (!differs && !refused_rc_ok(v, rc))
+        sim_violation("%d: FAILED with %s", shards_index(v), evzk_errname(rc));
+}
+
+/* Nothing that it leads is its own any more. */
+static void note_end(struct shards_slot *v)
+{
+    v->ended = 1;
+    if (any_elected(v))
+        shards_world.rough = 1;
+    memset(v->seat, 0, sizeof v->seat);
+    for (int i = 0; i < shards_world.sc->shards; i++) {
+        if (evzk_shards_elected(v->a, (uint32_t)i))
+            sim_violation("%d has ended, and is elected of %d", shards_index(v),
+                          i);
+    }
+}
+
+/* Another one than before, unless that was deleted. */
+static void check_planned(struct shards_slot *v)
+{
+    uint64_t plan = plan_of(v);
+
+    if (plan == v->planned && !player_any_broken() && !shards_world.by_hand &&
+        !may_differ())
+        sim_violation("%d is told of plan %d again", shards_index(v),
+                      (int)plan);
+    v->planned = plan;
+    memset(v->given, 0, sizeof v->given);
+    for (int i = 0; i < SHARDS_MOST; i++)
+        v->seat[i].failed = v->seat[i].absent = 0;
+}
+
+void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc)
+{
+    if (v->ended)
+        sim_violation("%d: event %d after the final one", shards_index(v), ev);
+    if (rc != EVZK_OK && ev != EVZK_SHARDS_FAILED)
+        sim_violation("%d: event %d with %s", shards_index(v), ev,
+                      evzk_errname(rc));
+    switch (ev) {
+    case EVZK_SHARDS_PLANNED:
+        check_planned(v);
+        break;
+    case EVZK_SHARDS_BALANCED:
+        check_balanced(v);
+        break;
+    case EVZK_SHARDS_DRAINED:
+        check_drained(v);
+        break;
+    case EVZK_SHARDS_FAILED:
+        check_failed(v, rc);
+        break;
+    }
+    if (ev >= EVZK_SHARDS_DRAINED)
+        note_end(v);
+}
