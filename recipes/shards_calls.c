@@ -116,8 +116,7 @@ int evzk_shards_drain(evzk_shards *a, uint32_t timeout_ms)
         evzk__timer_set(a->deadline, timeout_ms * INT64_C(1000));
     }
     a->draining = true;
-    evzk__planner_free(a->planner);
-    a->planner = NULL;
+    evzk__shards_stop_planning(a);
     if (a->member && a->member->granted)
         evzk_lock_release(a->member);
     else

@@ -129,11 +129,11 @@ void evzk__shards_drop_takers(struct evzk_shards *a);
 int evzk__shards_stand(struct evzk_shards *a);
 int evzk__shards_follow(struct evzk_shards *a);
 
+/* Begins to watch who else is a member, for one that drains: when there is
+ * nobody, nobody is waited for.  0 or an error. */
+int evzk__shards_look_for_others(struct evzk_shards *a);
+
 /* Is this one of the plan us, or was, before we came back as another? */
 bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member);
-
-/* The same, of who else is a member: when there is nobody, nobody is waited
- * for. */
-int evzk__shards_look_for_others(struct evzk_shards *a);
 
 #endif
