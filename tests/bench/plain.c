@@ -2,10 +2,12 @@
 #include "plain.h"
 
 #include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "bench.h"
 
-enum { BUDGET_NS = 2000000, CONNECT_S = 60 };
+enum { BUDGET_NS = 2000000, CONNECT_S = 60, DIGITS = 10 };
 
 static void on_log(const char *line) { (void)line; }
 
@@ -105,4 +107,27 @@ void plain_close(struct plain *p)
     event_free(p->io);
     event_free(p->timer);
     zookeeper_close(p->zh);
+}
+
+void plain_check(int rc, const char *what)
+{
+    if (rc != ZOK)
+        fail("raw: %s: %s", what, zerror(rc));
+}
+
+int32_t plain_seq(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len < DIGITS ? 0 : (int32_t)strtol(name + len - DIGITS, NULL, 10);
+}
+
+void plain_push(struct plain *p, struct plain_todo *todo, int what)
+{
+    if (!todo->v)
+        todo->v = calloc((size_t)todo->room, sizeof todo->v[0]);
+    if (!todo->v)
+        fail("raw: out of memory");
+    todo->v[todo->tail++ % todo->room] = what;
+    plain_kick(p);
 }

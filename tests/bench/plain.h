@@ -31,4 +31,29 @@ void plain_open(struct plain *p, struct event_base *base, const char *servers,
 void plain_kick(struct plain *p);
 void plain_close(struct plain *p);
 
+/* Fails unless it went well. */
+void plain_check(int rc, const char *what);
+
+/* The number at the end of a sequential znode's name, or path. */
+int32_t plain_seq(const char *name);
+
+/* What is to be done, when there is room for its requests. */
+struct plain_todo {
+    int *v; /* Owned; a ring, made at the first. */
+    int head, tail, room;
+};
+
+/* Puts it at the end, and has the loop have a turn. */
+void plain_push(struct plain *p, struct plain_todo *todo, int what);
+
+static inline bool plain_has_todo(const struct plain_todo *todo)
+{
+    return todo->head != todo->tail;
+}
+
+static inline int plain_next(const struct plain_todo *todo)
+{
+    return todo->v[todo->head % todo->room];
+}
+
 #endif

@@ -13,7 +13,7 @@
 #include "bench.h"
 #include "plain.h"
 
-enum { SESSION_MS = 10000, DIGITS = 10 };
+enum { SESSION_MS = 10000 };
 
 struct raw_lock {
     int32_t seq; /* Of the own znode. */
@@ -25,9 +25,8 @@ static struct {
     struct run *run;
     struct raw_lock *lock;
     int locks;
-    int *todo; /* A lock to acquire, or ~lock to release. */
-    int head, tail, room;
-    int flying; /* Requests. */
+    struct plain_todo todo; /* A lock to acquire, or ~lock to release. */
+    int flying;             /* Requests. */
     bool piped;
 } self;
 
@@ -39,19 +38,6 @@ static void list(int i);
 static int index_of(const void *data)
 {
     return (int)((const struct raw_lock *)data - self.lock);
-}
-
-static void check(int rc, const char *what)
-{
-    if (rc != ZOK)
-        fail("raw: %s: %s", what, zerror(rc));
-}
-
-static int32_t seq_of(const char *name)
-{
-    size_t len = strlen(name);
-
-    return len < DIGITS ? 0 : (int32_t)strtol(name + len - DIGITS, NULL, 10);
 }
 
 static void on_watch(zhandle_t *zh, int type, int state, const char *path,
@@ -74,7 +60,7 @@ static void on_watched(int rc, const char *value, int len,
     if (rc == ZNONODE)
         list(index_of(data));
     else
-        check(rc, "get");
+        plain_check(rc, "get");
 }
 
 static void watch(int i, const char *name)
@@ -85,9 +71,9 @@ static void watch(int i, const char *name)
     snprintf(path, sizeof path, "%s/%s", dir, name);
     self.lock[i].waiting = true;
     self.flying++;
-    check(zoo_awget(self.p.zh, path, on_watch, &self.lock[i], on_watched,
-                    &self.lock[i]),
-          "get");
+    plain_check(zoo_awget(self.p.zh, path, on_watch, &self.lock[i], on_watched,
+                          &self.lock[i]),
+                "get");
 }
 
 /* Is it in the way of @i? */
@@ -105,9 +91,9 @@ static void on_listed(int rc, const struct String_vector *names,
     const char *before = NULL;
 
     self.flying--;
-    check(rc, "getChildren");
+    plain_check(rc, "getChildren");
     for (int32_t k = 0; k < names->count; k++) {
-        int32_t seq = seq_of(names->data[k]);
+        int32_t seq = plain_seq(names->data[k]);
 
         if (seq < own && seq > best && bars(names->data[k], i)) {
             best = seq;
@@ -127,8 +113,8 @@ static void list(int i)
     run_path(self.run, i, dir);
     self.lock[i].waiting = false;
     self.flying++;
-    check(zoo_aget_children(self.p.zh, dir, 0, on_listed, &self.lock[i]),
-          "getChildren");
+    plain_check(zoo_aget_children(self.p.zh, dir, 0, on_listed, &self.lock[i]),
+                "getChildren");
 }
 
 static void on_created(int rc, const char *path, const struct Stat *stat,
@@ -136,8 +122,8 @@ static void on_created(int rc, const char *path, const struct Stat *stat,
 {
     (void)stat;
     self.flying--;
-    check(rc, "create");
-    self.lock[index_of(data)].seq = seq_of(path);
+    plain_check(rc, "create");
+    self.lock[index_of(data)].seq = plain_seq(path);
     if (!self.piped)
         list(index_of(data));
 }
@@ -149,9 +135,10 @@ static void start(int i)
     run_path(self.run, i, dir);
     snprintf(path, sizeof path, "%s/%s", dir, prefix[run_mode(self.run, i)]);
     self.flying++;
-    check(zoo_acreate2(self.p.zh, path, "host:12345", 10, &ZOO_OPEN_ACL_UNSAFE,
-                       ZOO_EPHEMERAL | ZOO_SEQUENCE, on_created, &self.lock[i]),
-          "create");
+    plain_check(zoo_acreate2(self.p.zh, path, "host:12345", 10,
+                             &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE,
+                             on_created, &self.lock[i]),
+                "create");
     if (self.piped)
         list(i);
 }
@@ -159,7 +146,7 @@ static void start(int i)
 static void on_deleted(int rc, const void *data)
 {
     self.flying--;
-    check(rc, "delete");
+    plain_check(rc, "delete");
     run_released(self.run, index_of(data));
 }
 
@@ -171,15 +158,16 @@ static void stop(int i)
     snprintf(path, sizeof path, "%s/%s%010d", dir,
              prefix[run_mode(self.run, i)], self.lock[i].seq);
     self.flying++;
-    check(zoo_adelete(self.p.zh, path, -1, on_deleted, &self.lock[i]),
-          "delete");
+    plain_check(zoo_adelete(self.p.zh, path, -1, on_deleted, &self.lock[i]),
+                "delete");
 }
 
 static void on_turn(void)
 {
-    while (self.head != self.tail && self.flying + 2 <= WINDOW) {
-        int i = self.todo[self.head++ % self.room];
+    while (plain_has_todo(&self.todo) && self.flying + 2 <= WINDOW) {
+        int i = plain_next(&self.todo);
 
+        self.todo.head++;
         if (i >= 0)
             start(i);
         else
@@ -191,12 +179,10 @@ static void push(int i)
 {
     if (!self.lock) {
         self.lock = calloc((size_t)self.locks, sizeof self.lock[0]);
-        self.todo = calloc((size_t)self.room, sizeof self.todo[0]);
-        if (!self.lock || !self.todo)
+        if (!self.lock)
             fail("raw: out of memory");
     }
-    self.todo[self.tail++ % self.room] = i;
-    plain_kick(&self.p);
+    plain_push(&self.p, &self.todo, i);
 }
 
 static void acquire(int i) { push(i); }
@@ -208,7 +194,7 @@ static void open_as(struct run *r, const char *servers, bool piped)
     self.run = r;
     self.piped = piped;
     self.locks = r->w->n < 1000 ? 1000 : r->w->n;
-    self.room = 2 * self.locks;
+    self.todo.room = 2 * self.locks;
     plain_open(&self.p, r->base, servers, SESSION_MS, on_turn);
 }
 
@@ -222,7 +208,7 @@ static void open_plain(struct run *r, const char *servers)
     open_as(r, servers, false);
 }
 
-static bool busy(void) { return self.flying > 0 || self.head != self.tail; }
+static bool busy(void) { return self.flying > 0 || plain_has_todo(&self.todo); }
 
 static bool connected(void)
 {
@@ -233,30 +219,16 @@ static void end(void)
 {
     plain_close(&self.p);
     free(self.lock);
-    free(self.todo);
+    free(self.todo.v);
 }
 
+#define RAW(title, opens)                                                      \
+    {                                                                          \
+        .name = (title), .open = (opens), .acquire = acquire,                  \
+        .release = release, .busy = busy, .connected = connected, .close = end \
+    }
+
 /* One lock after another: each step waits for the one before. */
-const struct way way_raw_steps = {.name = "raw",
-                                  .open = open_plain,
-                                  .acquire = acquire,
-                                  .release = release,
-                                  .busy = busy,
-                                  .connected = connected,
-                                  .close = end};
-
-const struct way way_raw = {.name = "raw",
-                            .open = open_piped,
-                            .acquire = acquire,
-                            .release = release,
-                            .busy = busy,
-                            .connected = connected,
-                            .close = end};
-
-const struct way way_raw_piped = {.name = "raw-piped",
-                                  .open = open_piped,
-                                  .acquire = acquire,
-                                  .release = release,
-                                  .busy = busy,
-                                  .connected = connected,
-                                  .close = end};
+const struct way way_raw_steps = RAW("raw", open_plain);
+const struct way way_raw = RAW("raw", open_piped);
+const struct way way_raw_piped = RAW("raw-piped", open_piped);

@@ -17,7 +17,6 @@
 #include "plain.h"
 
 enum {
-    DIGITS = 10,
     LEAVING = 32 /* Shards handed over at a time: each is led by nobody for a
                     few trips, and not while it waits for the others. */
 };
@@ -36,9 +35,8 @@ static struct {
     struct run *run;
     struct candidate *candidate;
     int elections;
-    int *todo; /* To stand for, or ~to resign. */
-    int head, tail, room;
-    int flying; /* Requests. */
+    struct plain_todo todo; /* To stand for, or ~to resign. */
+    int flying;             /* Requests. */
     int leaving, most_leaving;
 } self;
 
@@ -49,25 +47,12 @@ static int index_of(const void *data)
     return (int)((const struct candidate *)data - self.candidate);
 }
 
-static void check(int rc, const char *what)
-{
-    if (rc != ZOK)
-        fail("raw: %s: %s", what, zerror(rc));
-}
-
 static void child_path(int i, const char *name, char path[2 * PATH_SIZE])
 {
     char dir[PATH_SIZE];
 
     run_path(self.run, i, dir);
     snprintf(path, (size_t)2 * PATH_SIZE, "%.150s/%.150s", dir, name);
-}
-
-static int32_t seq_of(const char *name)
-{
-    size_t len = strlen(name);
-
-    return len < DIGITS ? 0 : (int32_t)strtol(name + len - DIGITS, NULL, 10);
 }
 
 /* ---- To stand ---- */
@@ -78,7 +63,7 @@ static void on_led(int rc, const char *path, const void *data)
 
     (void)path;
     self.flying--;
-    check(rc, "create leader");
+    plain_check(rc, "create leader");
     self.candidate[i].leads = true;
     run_granted(self.run, i);
 }
@@ -89,10 +74,10 @@ static void lead(int i)
 
     child_path(i, "leader", path);
     self.flying++;
-    check(zoo_acreate(self.p.zh, path, said, sizeof said - 1,
-                      &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, on_led,
-                      &self.candidate[i]),
-          "create leader");
+    plain_check(zoo_acreate(self.p.zh, path, said, sizeof said - 1,
+                            &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, on_led,
+                            &self.candidate[i]),
+                "create leader");
 }
 
 static void is_gone(struct candidate *c)
@@ -123,7 +108,7 @@ static void on_watched(int rc, const char *value, int len,
     (void)value, (void)len, (void)stat;
     self.flying--;
     if (rc != ZNONODE)
-        check(rc, "get");
+        plain_check(rc, "get");
     else
         is_gone(c);
 }
@@ -136,7 +121,7 @@ static void watch(int i, const char *name)
     child_path(i, name, path);
     c->waiting = true;
     self.flying++;
-    check(zoo_awget(self.p.zh, path, on_watch, c, on_watched, c), "get");
+    plain_check(zoo_awget(self.p.zh, path, on_watch, c, on_watched, c), "get");
 }
 
 static void on_listed(int rc, const struct String_vector *names,
@@ -147,10 +132,10 @@ static void on_listed(int rc, const struct String_vector *names,
     const char *next = NULL;
 
     self.flying--;
-    check(rc, "getChildren");
+    plain_check(rc, "getChildren");
     for (int32_t k = 0; k < names->count; k++) {
         const char *name = names->data[k];
-        int32_t seq = seq_of(name);
+        int32_t seq = plain_seq(name);
 
         if (strncmp(name, own_prefix, strlen(own_prefix)) != 0 || seq >= own)
             continue;
@@ -173,8 +158,9 @@ static void list(int i)
     run_path(self.run, i, dir);
     self.candidate[i].waiting = false;
     self.flying++;
-    check(zoo_aget_children(self.p.zh, dir, 0, on_listed, &self.candidate[i]),
-          "getChildren");
+    plain_check(
+        zoo_aget_children(self.p.zh, dir, 0, on_listed, &self.candidate[i]),
+        "getChildren");
 }
 
 static void on_created(int rc, const char *path, const struct Stat *stat,
@@ -182,8 +168,8 @@ static void on_created(int rc, const char *path, const struct Stat *stat,
 {
     (void)stat;
     self.flying--;
-    check(rc, "create");
-    self.candidate[index_of(data)].seq = seq_of(path);
+    plain_check(rc, "create");
+    self.candidate[index_of(data)].seq = plain_seq(path);
 }
 
 static void stand(int i)
@@ -192,10 +178,10 @@ static void stand(int i)
 
     child_path(i, own_prefix, path);
     self.flying++;
-    check(zoo_acreate2(self.p.zh, path, said, sizeof said - 1,
-                       &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE,
-                       on_created, &self.candidate[i]),
-          "create");
+    plain_check(zoo_acreate2(self.p.zh, path, said, sizeof said - 1,
+                             &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE,
+                             on_created, &self.candidate[i]),
+                "create");
     list(i);
 }
 
@@ -205,14 +191,14 @@ static void on_deleted(int rc, const void *data)
 {
     (void)data;
     self.flying--;
-    check(rc, "delete leader");
+    plain_check(rc, "delete leader");
 }
 
 static void on_resigned(int rc, const void *data)
 {
     self.flying--;
     self.leaving--;
-    check(rc, "delete");
+    plain_check(rc, "delete");
     run_released(self.run, index_of(data));
 }
 
@@ -226,22 +212,23 @@ static void resign(int i)
     self.flying += 2;
     self.leaving++;
     child_path(i, "leader", path);
-    check(zoo_adelete(self.p.zh, path, -1, on_deleted, c), "delete leader");
+    plain_check(zoo_adelete(self.p.zh, path, -1, on_deleted, c),
+                "delete leader");
     snprintf(name, sizeof name, "%s%010d", own_prefix, c->seq);
     child_path(i, name, path);
-    check(zoo_adelete(self.p.zh, path, -1, on_resigned, c), "delete");
+    plain_check(zoo_adelete(self.p.zh, path, -1, on_resigned, c), "delete");
 }
 
 /* ---- What is to be done ---- */
 
 static void on_turn(void)
 {
-    while (self.head != self.tail && self.flying + 2 <= WINDOW) {
-        int i = self.todo[self.head % self.room];
+    while (plain_has_todo(&self.todo) && self.flying + 2 <= WINDOW) {
+        int i = plain_next(&self.todo);
 
         if (i < 0 && self.leaving >= self.most_leaving)
             return;
-        self.head++;
+        self.todo.head++;
         if (i >= 0)
             stand(i);
         else
@@ -254,12 +241,10 @@ static void push(int i)
     if (!self.candidate) {
         self.candidate =
             calloc((size_t)self.elections, sizeof self.candidate[0]);
-        self.todo = calloc((size_t)self.room, sizeof self.todo[0]);
-        if (!self.candidate || !self.todo)
+        if (!self.candidate)
             fail("raw: out of memory");
     }
-    self.todo[self.tail++ % self.room] = i;
-    plain_kick(&self.p);
+    plain_push(&self.p, &self.todo, i);
 }
 
 static void acquire(int i) { push(i); }
@@ -287,12 +272,12 @@ static void open_session(struct run *r, const char *servers)
 {
     self.run = r;
     self.elections = r->w->shards ? r->w->shards : r->w->n;
-    self.room = 2 * self.elections;
+    self.todo.room = 2 * self.elections;
     self.most_leaving = WINDOW;
     plain_open(&self.p, r->base, servers, run_session_ms(r), on_turn);
 }
 
-static bool busy(void) { return self.flying > 0 || self.head != self.tail; }
+static bool busy(void) { return self.flying > 0 || plain_has_todo(&self.todo); }
 
 static bool connected(void)
 {
@@ -303,7 +288,7 @@ static void end(void)
 {
     plain_close(&self.p);
     free(self.candidate);
-    free(self.todo);
+    free(self.todo.v);
 }
 
 const struct way way_raw_election = {.name = "raw",

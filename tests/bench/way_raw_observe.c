@@ -43,12 +43,6 @@ static void leader_path(int i, char path[2 * PATH_SIZE])
     snprintf(path, (size_t)2 * PATH_SIZE, "%s/leader", dir);
 }
 
-static void check(int rc, const char *what)
-{
-    if (rc != ZOK)
-        fail("raw: %s: %s", what, zerror(rc));
-}
-
 /* It has come meanwhile, or the watch will tell. */
 static void on_exists(int rc, const struct Stat *stat, const void *data)
 {
@@ -57,7 +51,7 @@ static void on_exists(int rc, const struct Stat *stat, const void *data)
     if (rc == ZOK)
         look(index_of(data));
     else if (rc != ZNONODE)
-        check(rc, "exists");
+        plain_check(rc, "exists");
 }
 
 static void await(int i)
@@ -66,9 +60,9 @@ static void await(int i)
 
     leader_path(i, path);
     self.flying++;
-    check(zoo_awexists(self.p.zh, path, on_watch, &self.seen[i], on_exists,
-                       &self.seen[i]),
-          "exists");
+    plain_check(zoo_awexists(self.p.zh, path, on_watch, &self.seen[i],
+                             on_exists, &self.seen[i]),
+                "exists");
 }
 
 static void on_read(int rc, const char *value, int len, const struct Stat *stat,
@@ -84,7 +78,7 @@ static void on_read(int rc, const char *value, int len, const struct Stat *stat,
         await(i);
         return;
     }
-    check(rc, "get");
+    plain_check(rc, "get");
     snprintf(text, sizeof text, "%.*s", len, value);
     epoch = strtoll(text, NULL, 10);
     if (epoch == self.seen[i].epoch)
@@ -99,9 +93,9 @@ static void look(int i)
 
     leader_path(i, path);
     self.flying++;
-    check(zoo_awget(self.p.zh, path, on_watch, &self.seen[i], on_read,
-                    &self.seen[i]),
-          "get");
+    plain_check(zoo_awget(self.p.zh, path, on_watch, &self.seen[i], on_read,
+                          &self.seen[i]),
+                "get");
 }
 
 static void acquire(int i)
