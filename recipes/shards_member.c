@@ -1,4 +1,5 @@
-/* A member's place among the others, and the plan that it follows.
+/* A member's place among the others, the plan that it follows, and, when it
+ * drains, who else is there.
  *
  * How it can fail.  Its znode may go, by expiry or by an operator's hand: it
  * stands again, as another, and the next plan is for that one.  A plan that has

@@ -7,8 +7,9 @@
  * and one that cannot lead at all gets one to begin with.
  *
  * How it can fail.  A taker that has gone is not ready, and the next plan knows
- * another.  One that never takes what it was given, since its `leader` is
- * refused, is given the next after a time: the plan is what holds.
+ * another.  One that does not take what it was given may be frozen, or its
+ * `leader` refused: it is given one more after a time, since the plan is what
+ * holds, and then begins again with one.
  */
 #include "recipes/shards_own.h"
 
