@@ -48,7 +48,7 @@ START_TEST(many_in_a_turn_are_few_requests)
         crowd_new(&c, N);
         start_all(&c, p.s, "/batch/few");
         WAIT(c.granted == N);
-        quiet(p.s);
+        all_answered(p.s);
         ck_assert_int_le(packets() - start, FEW);
         check_all_alone(&c, "/batch/few");
         for (int i = 0; i < N; i++) {
@@ -194,7 +194,7 @@ START_TEST(each_its_own_error)
     for (int i = 0; i < NEIGHBOURS; i++)
         crowd_start(&c, i, p.s, path_of(i, shift), &try_once);
     WAIT(c.granted + c.finals >= NEIGHBOURS);
-    quiet(p.s);
+    all_answered(p.s);
     check_each(&c, shift);
     ck_assert(evzk_lock_held(rival.l));
     ck_assert_int_eq(c.finals, FAIL);
@@ -260,7 +260,7 @@ START_TEST(deletes_stay_together)
     WAIT(shared.granted == SHARED);
     start_all(&rivals, rival.s, "/batch-shared");
     WAIT(raw_count(op(), numbered("/batch-shared", SHARED - 1)) == 2);
-    quiet(rival.s);
+    all_answered(rival.s);
     crowd_release(&shared);
     WAIT(rivals.granted == SHARED);
     crowd_release(&rivals);
@@ -269,7 +269,7 @@ START_TEST(deletes_stay_together)
         raw_mkdirs(op(), numbered("/batch-there", i));
     start_all(&c, p.s, "/batch-there");
     WAIT(c.granted == N);
-    quiet(p.s);
+    all_answered(p.s);
     asked = requests_of(p.s);
     crowd_release(&c);
     WAIT(c.finals == N);
@@ -350,7 +350,7 @@ static void cut_once(struct proxy *proxy, evzk_session *s, int way, int k)
     start_all(&c, s, parent);
     WAIT(c.granted == CUT_LOCKS && proxy_fired(proxy) == fired + 1);
     WAIT(evzk_session_connected(s));
-    quiet(s);
+    all_answered(s);
     check_all_alone(&c, parent);
     trap(proxy, way, k);
     crowd_release(&c);
@@ -407,7 +407,7 @@ START_TEST(released_together_some_contended)
                     NULL);
     for (int i = 0; i < BEHIND; i++)
         WAIT(strcmp(evzk_lock_state(behind.v[i].l), "WATCHING") == 0);
-    quiet(rival.s);
+    all_answered(rival.s);
     start = packets();
     crowd_release(&c);
     WAIT(c.finals == N && behind.granted == BEHIND);

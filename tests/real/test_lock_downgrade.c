@@ -380,7 +380,7 @@ START_TEST(downgrade_of_one_that_is_not_read)
     peer_open(&p, proxy_address(proxy));
     claim_held(&c, p.s, dir, &opt);
     strcpy(seq, sequence_of(evzk_lock_node(c.l)));
-    quiet(p.s);
+    all_answered(p.s);
     ck_assert_int_eq(
         raw_set(op(), node_path(dir, evzk_lock_node(c.l)), "note", 4), ZOK);
     sent = multis(proxy);
@@ -578,7 +578,7 @@ START_TEST(released_downgrade_proves_it)
     scene_open(&sc, BRIEF_MS);
     claim_held(&c, sc.p.s, dir, MODE(WRITE));
     WAIT(evzk_session_connected(sc.p.s));
-    quiet(sc.p.s);
+    all_answered(sc.p.s);
     proxy_refuse(sc.proxy, true);
     proxy_freeze(sc.proxy, PROXY_BOTH);
     start_downgrade(&sc, &c, UNDER_WAY);

@@ -112,15 +112,6 @@ START_TEST(one_release_wakes_one)
 }
 END_TEST
 
-/* All that was asked is answered. */
-static void idle_wire(evzk_session *s)
-{
-    evzk_session_stats stats;
-
-    WAIT((evzk_session_get_stats(s, &stats),
-          stats.in_flight == 0 && stats.queued == 0));
-}
-
 /* Waiting costs nothing but the lease's probe and the client's ping. */
 START_TEST(waiting_is_silent)
 {
@@ -139,11 +130,11 @@ START_TEST(waiting_is_silent)
     /* The own ones come after a while; all but one are there already. */
     WAIT((evzk_session_get_stats(p.s, &stats), stats.watches == 2 * N - 1));
     wait_watches(2 * N - 1);
-    idle_wire(p.s);
+    all_answered(p.s);
     start = now_ms();
     a = frames_now(proxy);
     WAIT(proxy_frames_of(proxy, PROXY_C2S, OP_SYNC) >= a.sync + 2);
-    idle_wire(p.s);
+    all_answered(p.s);
     took = now_ms() - start;
     b = frames_now(proxy);
     ck_assert_int_eq(b.children + b.get + b.del + b.other,

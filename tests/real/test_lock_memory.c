@@ -176,14 +176,6 @@ static void come_to_an_end(struct claim *c)
     c->l = NULL;
 }
 
-static void wait_still(evzk_session *s)
-{
-    evzk_session_stats stats;
-
-    WAIT((evzk_session_get_stats(s, &stats),
-          stats.in_flight == 0 && stats.queued == 0));
-}
-
 /* ---- On the way to the lock ---- */
 
 static const struct {
@@ -257,8 +249,8 @@ START_TEST(a_call_fails_before_a_held_lock)
     peer_short(&p, the_server());
     peer_open(&rival, the_server());
     claim_held(&held, _i % 2 ? rival.s : p.s, dir, NULL);
-    wait_still(p.s);
-    wait_still(rival.s);
+    all_answered(p.s);
+    all_answered(rival.s);
     run_short(joins[i].call, dir, joins[i].pass, joins[i].fail);
     claim(&c, p.s, dir, &opt);
     WAIT(shortage.fail == 0 || c.rec.finals == 1);
@@ -291,7 +283,7 @@ START_TEST(the_second_listing_fails)
     claim_held(&held, rival.s, dir, NULL);
     claim_queued(&between, rival.s, dir, NULL);
     claim_queued(&c, p.s, dir, NULL);
-    wait_still(p.s);
+    all_answered(p.s);
     run_short(LIST, dir, 0, _i + 1);
     evzk_lock_free(between.l);
     claim_release(&held);
@@ -323,8 +315,8 @@ START_TEST(a_watch_is_set_again_after_a_change)
     claim_held(&held, rival.s, dir, NULL);
     claim_queued(&c, p.s, dir, NULL);
     wait_watches(3); /* The own ones come after a while. */
-    wait_still(rival.s);
-    wait_still(p.s);
+    all_answered(rival.s);
+    all_answered(p.s);
     run_short(GET, dir, 0, changes[_i].fail);
     ck_assert_int_eq(
         raw_set(op(), node_path(dir, evzk_lock_node(changed->l)), "x", 1), ZOK);
@@ -361,7 +353,7 @@ START_TEST(the_delete_of_a_held_lock_fails)
     raw_mkdirs(op(), dir); /* It stays: the lock leaves alone. */
     peer_open(&p, the_server());
     claim_held(&c, p.s, dir, NULL);
-    wait_still(p.s);
+    all_answered(p.s);
     run_short(DELETE, dir, 0, _i + 1);
     claim_release(&c); /* RELEASED, without an error, and then it is gone. */
     ck_assert_int_eq(raw_count(op(), dir), 0);
@@ -407,9 +399,9 @@ START_TEST(the_delete_of_a_waiter_fails)
     peer_open(&rival, the_server());
     claim_held(&held, rival.s, dir, NULL);
     claim_queued(&c, p.s, dir, NULL);
-    wait_still(p.s);
+    all_answered(p.s);
     claim_queued(&next, p.s, dir, NULL);
-    wait_still(p.s);
+    all_answered(p.s);
     run_short(exits[_i].call, dir, 0, exits[_i].fail);
     claim_cancel(&c); /* FAILED(CANCELED), and then it is gone. */
     ck_assert_int_eq(raw_count(op(), dir), 2);

@@ -89,7 +89,7 @@ static void all_quiet(const struct peer *p, int n)
         after = 0;
         run_for(harness_base(), 50);
         for (int i = 0; i < n; i++) {
-            quiet(p[i].s);
+            all_answered(p[i].s);
             evzk_session_get_stats(p[i].s, &st);
             after += st.requests - st.probes;
         }
@@ -717,7 +717,7 @@ START_TEST(entering_is_cut)
     scene_open(&sc, SESSION_MS);
     ask_held(&held, sc.rival.s, dir, writes(9));
     ask_waits(&c, sc.p.s, dir, wish_of(mode, 3));
-    quiet(sc.p.s);
+    all_answered(sc.p.s);
     proxy_trap(sc.proxy, cut->dir, OP_MULTI, 1, cut->act);
     ck_assert_int_eq(evzk_lock_release(held.l), EVZK_OK);
     WAIT_EVENT(&c, "GRANTED");
@@ -748,7 +748,7 @@ START_TEST(leaving_while_unknown)
     scene_open(&sc, SESSION_MS);
     ask_held(&held, sc.rival.s, dir, writes(9));
     ask_waits(&c, sc.p.s, dir, writes(3));
-    quiet(sc.p.s);
+    all_answered(sc.p.s);
     proxy_trap(sc.proxy, cut->dir, OP_MULTI, 1, cut->act);
     proxy_refuse(sc.proxy, true);
     claim_release(&held);

@@ -252,7 +252,7 @@ START_TEST(holder_yields_later)
     r = press(t.q.s, dir, NULL);
     WAIT(asked(&h));
     WAIT((evzk_session_get_stats(t.q.s, &before), before.watches == 1));
-    quiet(t.q.s);
+    all_answered(t.q.s);
     evzk_session_get_stats(t.q.s, &before);
     run_for(harness_base(), 300);
     evzk_session_get_stats(t.q.s, &after);
@@ -806,7 +806,7 @@ START_TEST(canceled_half_way)
     ck_assert_int_eq(raw_sync(op(), "/"), ZOK);
     run_for(harness_base(), 100);
     WAIT((evzk_session_get_stats(t.q.s, &st), st.watches == 1));
-    quiet(t.q.s);
+    all_answered(t.q.s);
     ck_assert_int_eq(evzk_lock_revoke_cancel(r->r), EVZK_OK);
     expect(r, EVZK_ERR_CANCELED, "YIELDED STAYS", WHO(&a, &b));
     check_stays(&t, &b, dir);
@@ -1019,7 +1019,7 @@ static void waiting(evzk_session *s)
 
     WAIT(evzk_session_connected(s));
     WAIT((evzk_session_get_stats(s, &st), st.watches == 1));
-    quiet(s);
+    all_answered(s);
 }
 
 /* The write, or the answer to it, is lost: it lands once. */
@@ -1103,7 +1103,7 @@ START_TEST(every_request_is_cut)
 
     scene_open(&sc, SESSION_MS);
     stand_held(&h, sc.rival.s, dir, EVZK_LOCK_WRITE, false);
-    quiet(sc.p.s);
+    all_answered(sc.p.s);
     proxy_trap(sc.proxy, cut->dir, ops[_i / PROXY_CUTS], 1, cut->act);
     start = now_ms();
     r = press(sc.p.s, dir, &opt);

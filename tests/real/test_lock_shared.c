@@ -252,7 +252,7 @@ START_TEST(readers_of_a_session_share_a_listing)
     start_readers(&c, n, dir, p, sessions);
     claim_queued(&last, p[sessions].s, dir, BARE(WRITE));
     for (int i = 0; i <= sessions; i++)
-        quiet(p[i].s);
+        all_answered(p[i].s);
     listed = lists(proxy);
     woken = wakes(proxy);
     claim_release(&first);
@@ -305,7 +305,7 @@ START_TEST(readers_without_memory_list_again)
         peer_fresh(&p[i], proxy_address(proxy));
     claim_held(&first, p[0].s, dir, BARE(WRITE));
     start_readers(&c, N, dir, &p[1], 1);
-    quiet(p[1].s);
+    all_answered(p[1].s);
     listed = lists(proxy);
     shortage.from = N * (size_t)24; /* Some bytes for each. */
     shortage.left = REFUSED;

@@ -110,14 +110,6 @@ static inline long packets(void)
     return zk_mntr(zk_shared(), 0, "zk_packets_received");
 }
 
-/* All that was asked is answered. */
-static inline void quiet(evzk_session *s)
-{
-    evzk_session_stats st;
-
-    WAIT((evzk_session_get_stats(s, &st), st.in_flight == 0 && st.queued == 0));
-}
-
 /* A session whose probe has just been answered: the next is far off. */
 static inline void peer_fresh(struct peer *p, const char *server)
 {
@@ -127,7 +119,7 @@ static inline void peer_fresh(struct peer *p, const char *server)
     peer_start(p, server, &opt);
     WAIT(evzk_session_connected(p->s));
     WAIT((evzk_session_get_stats(p->s, &st), st.probes >= 1));
-    quiet(p->s);
+    all_answered(p->s);
 }
 
 #endif

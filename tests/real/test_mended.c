@@ -55,7 +55,7 @@ START_TEST(a_refused_transaction_is_answered_after_all)
     raw_mkdirs(op(), "/mended-half");
     scene_open(&sc, SESSION_MS);
     claim_held(&c[0], sc.p.s, dir, NULL);
-    quiet(sc.p.s);
+    all_answered(sc.p.s);
     proxy_trap(sc.proxy, PROXY_C2S, OP_MULTI, 1, PROXY_CUT_BEFORE);
     refused.next = HALF;
     claim(&c[1], sc.p.s, "/mended-half/other", NULL);
@@ -86,7 +86,7 @@ START_TEST(a_refusal_that_lasts_is_no_spin)
     for (int i = 0; i < N; i++)
         crowd_start(&c, i, p.s, numbered("/mended-refused", i), NULL);
     WAIT(c.granted == N);
-    quiet(p.s);
+    all_answered(p.s);
     refused.next = ALL;
     crowd_release(&c);
     run_for(harness_base(), REFUSED_MS);
@@ -204,7 +204,7 @@ static void queue_up(struct claim *c, struct peer *p, const char *dir)
                          ZOK);
         claim_queued(&c[i], p->s, dir, NULL);
     }
-    quiet(p->s);
+    all_answered(p->s);
 }
 
 static void drop_strangers(const char *dir)
@@ -314,7 +314,7 @@ START_TEST(a_long_acl_goes_with_many_locks)
     }
     peer_start(&p, the_server(), &of_session);
     WAIT(evzk_session_connected(p.s));
-    quiet(p.s);
+    all_answered(p.s);
     evzk_session_get_stats(p.s, &before);
     crowd_new(&c, N);
     for (int i = 0; i < N; i++)
@@ -344,7 +344,7 @@ static void tidied(evzk_session *s)
     evzk_session_get_stats(s, &st);
     probes = st.probes;
     WAIT((evzk_session_get_stats(s, &st), st.probes >= probes + 4));
-    quiet(s);
+    all_answered(s);
 }
 
 static void check_data(const char *path, const char *want)

@@ -60,7 +60,7 @@ static inline void calm(const struct party *a)
     ck_assert_int_eq(raw_sync(op(), "/"), ZOK);
     run_for(harness_base(), 100); /* For what must not happen. */
     for (int i = 0; i < a->sessions; i++)
-        quiet(a->p[i].s);
+        all_answered(a->p[i].s);
 }
 
 /* A '1' for each that holds, a '0' for each that waits, '-' for none. */
@@ -115,7 +115,7 @@ static inline void wait_own_watches(evzk_session *s, unsigned n)
     evzk_session_stats st;
 
     WAIT((evzk_session_get_stats(s, &st), st.watches == n));
-    quiet(s);
+    all_answered(s);
 }
 
 static inline int64_t wakes(struct proxy *proxy)

@@ -76,7 +76,7 @@ START_TEST(one_session_asks_little)
     for (int i = 0; i < n; i++)
         crowd_start(&c, i, p.s, dir, NULL);
     WAIT(all_waiting(&c));
-    quiet(p.s);
+    all_answered(p.s);
     lists = proxy_frames_of(proxy, PROXY_C2S, OP_CHILDREN);
     claim_release(&held);
     WAIT(c.finals == n);
@@ -272,7 +272,7 @@ START_TEST(cut_between_hand_overs)
 
     peer_open(&p, proxy_address(proxy));
     line_up(&c, N, &held, &p);
-    quiet(p.s);
+    all_answered(p.s);
     proxy_trap(proxy, ask ? PROXY_C2S : PROXY_S2C, PROXY_OP_ANY, 3,
                early ? PROXY_CUT_BEFORE : PROXY_CUT_AFTER);
     claim_release(&held);

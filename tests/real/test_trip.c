@@ -19,7 +19,7 @@ static void one_trip(struct proxy *proxy, struct peer *p, const char *path,
     int64_t before = sent(proxy);
     struct claim c;
 
-    quiet(p->s);
+    all_answered(p->s);
     proxy_freeze(proxy, PROXY_S2C);
     claim(&c, p->s, path, NULL);
     WAIT(sent(proxy) == before + frames);
