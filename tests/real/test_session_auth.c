@@ -381,7 +381,7 @@ START_TEST(chroot_is_a_prefix_and_nothing_more)
     one_start(&w, &out, "/meet/x");
     WAIT(strcmp(evzk_lock_state(w.l), "WATCHING") == 0);
     ck_assert_int_eq(evzk_lock_release(o.l), EVZK_OK);
-    WAIT(evzk_lock_held(w.l));
+    WAIT(evzk_lock_held(w.l) && o.rec.finals == 1);
     ck_assert_str_eq(o.rec.text, "GRANTED RELEASED");
     one_free(&o);
     one_free(&w);
