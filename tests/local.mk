@@ -102,6 +102,13 @@ check_LTLIBRARIES += libtestsupport.la
 libtestsupport_la_SOURCES = $(support_sources)
 libtestsupport_la_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 
+# Loaded before a program: answers come late.
+check_LTLIBRARIES += tests/real/support/late.la
+tests_real_support_late_la_SOURCES = tests/real/support/late.c
+tests_real_support_late_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version \
+    -rpath /nowhere
+tests_real_support_late_la_LIBADD = -ldl
+
 check_PROGRAMS += $(unit_tests) $(real_tests) tests/real/sweep
 tests_real_sweep_SOURCES = $(sweep_sources)
 TESTS += $(sim_checks) tests/real/check-proxy $(real_tests) $(museum_tests) \
@@ -143,7 +150,7 @@ proxy: tests/real/sweep$(EXEEXT) libtestsupport.la
 museum:
 	@$(AM_TESTS_ENVIRONMENT) bash $(top_srcdir)/tests/museum/run
 
-.PHONY: museum proxy no-check check-quick valgrind distcheck-quick
+.PHONY: museum proxy no-check check-quick late valgrind distcheck-quick
 no-check:
 	@echo 'The tests need Check: apt-get install check,' \
 	    'then ./configure again.' >&2; exit 1
@@ -165,6 +172,14 @@ valgrind:
 	CK_TIMEOUT_MULTIPLIER=10 $(MAKE) check \
 	    TESTS='$(real_tests) $(sim_tests) $(unit_tests)' \
 	    LOG_COMPILER='$(VALGRIND) $(VALGRIND_FLAGS)'
+
+# The tests on real servers, every answer held back for up to LATE milliseconds:
+# what two sessions hear comes in every order.
+LATE = 50
+late:
+	EVZK_TEST_LATE=$(LATE) EVZK_TEST_SLOW=3 CK_TIMEOUT_MULTIPLIER=3 \
+	    $(MAKE) check TESTS='$(real_tests)' LOG_COMPILER='env \
+	    LD_PRELOAD=$(abs_builddir)/tests/real/support/.libs/late.so'
 
 # The installed library must serve a program that knows only pkg-config.
 installcheck-local:
