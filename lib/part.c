@@ -34,7 +34,7 @@ uint32_t evzk__parts_of(const struct evzk__request *r)
     case EVZK__CREATE_LIST:
         return 2;
     case EVZK__OBSERVE:
-        return 3;
+        return r->behind || r->absent ? 1 : 2;
     case EVZK__WATCH:
         return (r->name ? 1u : 0u) + (r->pred ? 1u : 0u);
     case EVZK__GETS:
@@ -88,20 +88,26 @@ static int send_watch(evzk_session *s, struct evzk__request *r, bool own,
                           : evzk__client_guard(slot, path));
 }
 
-/* The watch first: what is read is then as new, or it fires. */
+/* Is this part an OBSERVE's sync? */
+static bool is_sync(const struct evzk__request *r, unsigned part)
+{
+    return r->op == EVZK__OBSERVE && part + 1 < r->parts;
+}
+
 static int send_observe(evzk_session *s, struct evzk__request *r,
                         struct evzk__slot *slot)
 {
-    switch (slot->part - evzk__part_lead(r)) {
-    case 0:
-        return evzk__client_sync(slot, r->dir->path);
-    case 1:
-        return list_watch(
-            r, r->own, r->name,
-            evzk__client_exists(slot, path_of(s, r, r->name), true));
-    default:
-        return evzk__client_get(slot, path_of(s, r, r->name), false);
+    const char *path = path_of(s, r, r->name);
+    int rc;
+
+    if (is_sync(r, slot->part)) {
+        rc = evzk__client_sync(slot, r->dir->path);
+        s->requests.synced = rc == EVZK_OK;
+        return rc;
     }
+    return list_watch(r, r->own, r->name,
+                      r->absent ? evzk__client_exists(slot, path, true)
+                                : evzk__client_get(slot, path, true));
 }
 
 static int send_roster(evzk_session *s, struct evzk__request *r, bool first,
@@ -208,13 +214,17 @@ static void note_watch(struct evzk__request *r, struct evzk__watch *w,
     w->armed = armed;
 }
 
-void evzk__part_answered(struct evzk__request *r, unsigned part, int rc)
+void evzk__part_answered(evzk_session *s, struct evzk__request *r,
+                         unsigned part, int rc)
 {
     bool first = part == evzk__part_lead(r);
 
     if (part < evzk__part_lead(r))
         return;
-    if (r->op == EVZK__OBSERVE && part == evzk__part_lead(r) + 1)
+    if (is_sync(r, part))
+        s->requests.sync_rc = (int16_t)rc;
+    else if (r->op == EVZK__OBSERVE) /* Of one that is not there another of ours
+                                        may have left a watch, to this. */
         note_watch(r, r->own, r->name, rc == EVZK_OK || rc == EVZK_ERR_NONODE);
     if (r->op == EVZK__ROSTER && !first)
         note_watch(r, r->pred, r->pred_name, rc == EVZK_OK);

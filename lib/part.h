@@ -16,7 +16,9 @@ uint32_t evzk__parts_of(const struct evzk__request *r);
 int evzk__part_send(struct evzk_session *s, struct evzk__request *r,
                     struct evzk__slot *slot);
 
-/* Notes what became of the watch that it set, if it sets one. */
-void evzk__part_answered(struct evzk__request *r, unsigned part, int rc);
+/* Notes what became of the watch that it set, if it sets one, and of a sync
+ * that others rely on. */
+void evzk__part_answered(struct evzk_session *s, struct evzk__request *r,
+                         unsigned part, int rc);
 
 #endif

@@ -40,6 +40,7 @@ static void enqueue(evzk_session *s, struct evzk__request *r, bool first)
     r->state = EVZK__QUEUED;
     r->parts = evzk__parts_of(r) + evzk__part_lead(r);
     r->sent = r->answered = 0;
+    r->behind = 0;
     r->first_rc = r->last_rc = EVZK_ERR_CONNLOSS;
     if (r->op == EVZK__LIST) {
         TAILQ_INIT(&r->joined);
@@ -64,6 +65,7 @@ void evzk__request_submit(evzk_session *s, struct evzk__request *r)
     evzk__arrival_asked(r);
     r->tries = 0;
     r->denied = r->given_up = r->cut = false;
+    r->absent = 0;
     enqueue(s, r, false);
     evzk__session_kick(s);
 }
@@ -217,6 +219,10 @@ static void note_first(const evzk_session *s, struct evzk__request *r,
                        const struct evzk__result *res)
 {
     r->first_rc = (int16_t)res->rc;
+    if (r->behind) /* Answers come in the order of requests. */
+        r->first_rc = s->requests.sync_rc;
+    if (r->absent)
+        r->first_rc = EVZK_OK; /* As the sync before. */
     r->czxid = res->stat.czxid;
     r->ours = res->stat.owner == s->id;
     r->version = res->stat.version;
@@ -297,6 +303,21 @@ static void come_back(evzk_session *s, struct evzk__request *r)
     enqueue(s, r, false);
 }
 
+/* What is there is read with a watch, at one go.  What is not is waited for,
+ * with a watch of another kind; and read, if it has come by then.  True: it
+ * goes again. */
+static bool observed(evzk_session *s, struct evzk__request *r)
+{
+    if (r->op != EVZK__OBSERVE || r->answered < r->parts || r->given_up ||
+        r->first_rc != EVZK_OK ||
+        r->last_rc != (r->absent ? EVZK_OK : EVZK_ERR_NONODE))
+        return false;
+    r->absent = !r->absent;
+    r->unwatch = NULL;
+    enqueue(s, r, true);
+    return true;
+}
+
 /* One part was answered. */
 static void answered(evzk_session *s, struct evzk__request *r, unsigned part,
                      const struct evzk__result *res)
@@ -318,6 +339,8 @@ static void answered(evzk_session *s, struct evzk__request *r, unsigned part,
         come_back(s, r);
         return;
     }
+    if (observed(s, r))
+        return;
     /* The last answer may be to an earlier part, when a later one could not be
      * sent: what counts is what became of the last part. */
     late.rc = r->last_rc;
@@ -352,7 +375,7 @@ void evzk__request_completed(void *session, struct evzk__slot *slot,
 
     slot->owner = NULL;
     s->requests.in_flight--;
-    evzk__part_answered(r, slot->part, res->rc);
+    evzk__part_answered(s, r, slot->part, res->rc);
     answered(s, r, slot->part, res);
 }
 
@@ -458,6 +481,10 @@ static void send_all(evzk_session *s, struct evzk__request *r)
     /* Behind another of our own, a listing would tell it only what it is. */
     if (r->op == EVZK__CREATE_LIST && evzk__dir_busy(r->dir))
         r->parts = evzk__part_lead(r) + 1;
+    if (r->op == EVZK__OBSERVE) {
+        r->behind = s->requests.synced;
+        r->parts = evzk__part_lead(r) + evzk__parts_of(r);
+    }
     count_create(r, 1);
     parts = r->parts;
     if (answers_each(r))
@@ -507,6 +534,7 @@ bool evzk__requests_flush(evzk_session *s, int64_t deadline_us)
     unsigned n = 0;
 
     count_put_off(s);
+    s->requests.synced = false;
     if (evzk__now_us() >= s->send_at)
         s->send_at = 0;
     while ((r = next_request(s)) != NULL) {
@@ -535,6 +563,7 @@ void evzk__requests_lost(evzk_session *s, struct evzk__client *c)
 {
     struct evzk__slot *slot = NULL;
 
+    s->requests.sync_rc = EVZK_ERR_CONNLOSS;
     while ((slot = evzk__client_next_slot(c, slot)) != NULL) {
         struct evzk__request *r = slot->owner;
 

@@ -32,7 +32,7 @@ enum evzk__op {
     EVZK__GETS,        /* Reads <dir>/<names[i]>: a reply for each. */
     EVZK__SETS,        /* Writes to <dir>/<sets[i].name>: the same. */
     EVZK__OBSERVE,     /* Reads <dir>/<name>, as the leader knows it now, and
-                          sets `own` on it, there or not. */
+                          sets `own` on it, there or not; see observed(). */
     EVZK__ROSTER,   /* Children of <dir>/<name>, as the leader knows them now,
                        and sets `pred` on them. */
     EVZK__PUT,      /* Creates <dir>/<name>, to stay. */
@@ -130,7 +130,10 @@ struct evzk__request {
     uint32_t parts, sent, answered;
     int32_t version; /* The same. */
     int16_t first_rc, last_rc;
-    uint8_t op, state;
+    uint8_t op;
+    uint8_t state : 3;
+    uint8_t behind : 1;      /* OBSERVE: another's sync goes before it. */
+    uint8_t absent : 1;      /* OBSERVE: it was not there when we read. */
     uint8_t tries : 5;       /* Times it was sent anew, after an answer. */
     uint8_t keeps_dir : 1;   /* DELETE: another stands in its directory. */
     uint8_t bulk : 1;        /* CREATE_LIST: one of many, see batch.c. */
@@ -155,9 +158,11 @@ struct evzk__requests {
     struct evzk__request_queue back, held;
     struct evzk__batches batches; /* In flight. */
     uint32_t queued, in_flight, n_batches;
-    uint16_t fresh;     /* How often directories are found missing, of 65535. */
-    uint16_t emptied;   /* How often ours are empty when we leave: the same. */
-    uint8_t put_off;    /* Turns for which listings have waited for company. */
+    uint16_t fresh;   /* How often directories are found missing, of 65535. */
+    uint16_t emptied; /* How often ours are empty when we leave: the same. */
+    uint8_t put_off;  /* Turns for which listings have waited for company. */
+    bool synced;      /* A sync went out for those that follow in this turn. */
+    int16_t sync_rc;  /* What the last one of these was answered. */
     char path[2][8704]; /* Room to put paths together. */
 };
 

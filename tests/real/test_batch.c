@@ -211,14 +211,6 @@ END_TEST
 
 /* ---- What many have in common ---- */
 
-static uint64_t requests_of(evzk_session *s)
-{
-    evzk_session_stats st;
-
-    evzk_session_get_stats(s, &st);
-    return st.requests;
-}
-
 /* What the server says of the ACL it says of the ACL of all. */
 START_TEST(one_error_of_all)
 {

@@ -230,6 +230,15 @@ static inline void all_answered(evzk_session *s)
           stats.in_flight == 0 && stats.queued == 0));
 }
 
+/* So far, those of the lease included. */
+static inline uint64_t requests_of(evzk_session *s)
+{
+    evzk_session_stats stats;
+
+    evzk_session_get_stats(s, &stats);
+    return stats.requests;
+}
+
 /* Everybody in the directory learnt of what was done before. */
 static inline void settle(evzk_session *s)
 {

@@ -66,6 +66,46 @@ START_TEST(observers_of_one_session)
 }
 END_TEST
 
+/* Where somebody leads (0), or nobody does (1): two requests for each that
+ * looks, and one sync for all. */
+START_TEST(those_that_look_share_a_sync)
+{
+    enum { N = 100, FEW = 10 };
+    static struct candidate c[N];
+    static struct watcher w[N];
+    static char dir[N][40];
+    struct peer p, r;
+    uint64_t before;
+
+    peer_open(&p, the_server());
+    peer_open(&r, the_server());
+    for (int i = 0; i < N; i++) {
+        snprintf(dir[i], sizeof dir[i], "/election-looks/%d", i);
+        stand(&c[i], p.s, dir[i], NULL);
+    }
+    for (int i = 0; i < N; i++) {
+        WAIT(evzk_election_elected(c[i].e));
+        if (_i == 0)
+            lead(&c[i], "a");
+    }
+    all_answered(p.s);
+    before = requests_of(r.s);
+    for (int i = 0; i < N; i++)
+        observe(&w[i], r.s, dir[i]);
+    for (int i = 0; i < N; i++)
+        WAIT_TEXT(&w[i], _i == 0 ? "a" : "-");
+    ck_assert_uint_le(requests_of(r.s) - before, 2 * N + FEW);
+    for (int i = 0; i < N; i++) {
+        blind(&w[i]);
+        resign(&c[i]);
+    }
+    for (int i = 0; i < N; i++)
+        nothing_left(dir[i], i == N - 1 ? p.s : NULL);
+    peer_close(&p);
+    peer_close(&r);
+}
+END_TEST
+
 /* It is cut off: nothing happens meanwhile (0), its leader says something else
  * (1), another comes to lead (2), nobody leads any more (3). */
 START_TEST(observer_is_cut_off)
@@ -157,6 +197,8 @@ START_TEST(observer_freed_inside)
         w[i].arg = &w[1 - i];
         w[i].act = free_both;
     }
+    if (_i == 0)
+        WAIT(w[0].freed && w[1].freed);
     stand_elected(&h.a, h.p.s, h.dir);
     lead(&h.a, "a");
     WAIT_TEXT(&h.w, "- a");
@@ -307,6 +349,7 @@ int main(void)
 
     tcase_add_loop_test(tests, observer_of_nothing, 0, 2);
     tcase_add_test(tests, observers_of_one_session);
+    tcase_add_loop_test(tests, those_that_look_share_a_sync, 0, 2);
     tcase_add_loop_test(tests, observer_is_cut_off, 0, 4);
     tcase_add_loop_test(tests, observer_expires, 0, 2);
     tcase_add_test(tests, garbage_says_nobody);

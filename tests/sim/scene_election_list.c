@@ -130,6 +130,10 @@ observe_two = {
     .plan = {{AT(0, 1), E, .again_ms = 20, .hold_ms = 40}, {AT(1, 10), E, .ready_ms = 10, .hold_ms = 30}},
     .deed = {{LOCK_OBSERVE, 1, 2}, {LOCK_OBSERVE, 30, 1}},
     .route = {1, 2, 0}, .parents = true},
+observe_both = {
+    .plan = {{AT(0, 1), E, .again_ms = 20, .hold_ms = 40}, {AT(2, 10), E, .hold_ms = 30}},
+    .deed = {{LOCK_OBSERVE, 20, 1}, {LOCK_OBSERVE, 58, 1}, {LOCK_OBSERVE, 58, 1}},
+    .route = {0, 1, 2}, .parents = true},
 observe_nobody = {
     .plan = {{AT(1, 60), E, .hold_ms = 30}},
     .deed = {{LOCK_OBSERVE, 5, 0}},
@@ -222,6 +226,7 @@ static const struct sim_scene election_scenes[] = {
 static const struct sim_scene observer_scenes[] = {
     {"observe", "one leads, one observes", 2, true, &observe},
     {"observe-two", "two lead, one of them twice; it observes from the beginning", 3, false, &observe_two},
+    {"observe-both", "three of one session, two of them at once, when one resigns", 3, false, &observe_both},
     {"observe-nobody", "before anything is there", 2, false, &observe_nobody},
     {"observe-deleted", "an operator deletes the candidate's znode", 3, false, &observe_deleted},
     {"observe-unseated", "an operator deletes the leader znode", 2, false, &observe_unseated},

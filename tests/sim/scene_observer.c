@@ -25,8 +25,10 @@ enum {
 };
 
 static struct observer {
-    evzk_observer *o; /* NULL: free. */
+    evzk_observer *o;    /* NULL: free. */
+    const void *machine; /* Its, once it has looked; not to be followed. */
     int64_t proc;
+    int64_t made;        /* After so many others. */
     int64_t looked;      /* The change of the tree after which it began to. */
     uint64_t epoch;      /* The highest told. */
     uint64_t over;       /* The highest that was told to have ended. */
@@ -38,6 +40,8 @@ static struct observer {
     bool nobody; /* There was a moment without one, since it began to look. */
 } observers[OBSERVERS];
 SIM_KEEP(observers)
+static int64_t made;
+SIM_KEEP(made)
 
 static int index_of(const struct observer *v) { return (int)(v - observers); }
 
@@ -237,13 +241,37 @@ static void begin_to_look(struct observer *v)
     v->nobody = !lock_leader_of(0);
 }
 
+/* Machines begin in the order in which they were made; of one that was freed
+ * before it began nothing is traced but its end. */
+static struct observer *of_machine(int proc, const void *machine)
+{
+    struct observer *next = NULL;
+
+    for (int i = 0; i < OBSERVERS; i++) {
+        struct observer *v = &observers[i];
+
+        if (!v->o || v->proc != proc)
+            continue;
+        if (v->machine == machine)
+            return v;
+        if (!v->machine && (!next || v->made < next->made))
+            next = v;
+    }
+    if (next)
+        next->machine = machine;
+    return next;
+}
+
 void lock_observers_traced(int proc, const evzk_trace *t)
 {
-    for (int i = 0; i < OBSERVERS; i++) {
-        if (observers[i].o && observers[i].proc == proc && t->entered &&
-            strcmp(t->kind, "observer") == 0 && strcmp(t->to, "LOOKING") == 0)
-            begin_to_look(&observers[i]);
-    }
+    struct observer *v;
+
+    if (strcmp(t->kind, "observer") != 0 || !t->entered ||
+        strcmp(t->to, "LOOKING") != 0)
+        return;
+    v = of_machine(proc, t->object);
+    if (v)
+        begin_to_look(v);
 }
 
 static void check_one(struct observer *v)
@@ -277,10 +305,9 @@ void lock_observers_check(void)
     }
 }
 
-/* One for each process: so it is known which of them looks. */
-static struct observer *free_one(int proc)
+static struct observer *free_one(void)
 {
-    for (int i = 0; i < OBSERVERS && !lock_observing(proc); i++) {
+    for (int i = 0; i < OBSERVERS; i++) {
         if (!observers[i].o)
             return &observers[i];
     }
@@ -290,12 +317,13 @@ static struct observer *free_one(int proc)
 bool lock_observe(int proc)
 {
     const struct player *p = player_of(proc);
-    struct observer *v = p->s ? free_one(proc) : NULL;
+    struct observer *v = p->s ? free_one() : NULL;
     int rc;
 
     if (!v)
         return false;
     v->proc = proc;
+    v->made = ++made;
     begin_to_look(v);
     player_call(proc);
     rc = evzk_election_observe(p->s, lock_path(0), on_leader,
