@@ -31,6 +31,12 @@ static struct evzk__request_queue *queue_of(evzk_session *s,
     return r->held ? &s->requests.held : &s->requests.queue[r->op];
 }
 
+static void count_parts(struct evzk__request *r)
+{
+    r->behind = 0;
+    r->parts = evzk__parts_of(r) + evzk__part_lead(r);
+}
+
 /* Into its queue.  Listings of one directory that are there at the same time
  * are one. */
 static void enqueue(evzk_session *s, struct evzk__request *r, bool first)
@@ -38,9 +44,8 @@ static void enqueue(evzk_session *s, struct evzk__request *r, bool first)
     struct evzk__request_queue *queue = queue_of(s, r);
 
     r->state = EVZK__QUEUED;
-    r->parts = evzk__parts_of(r) + evzk__part_lead(r);
+    count_parts(r);
     r->sent = r->answered = 0;
-    r->behind = 0;
     r->first_rc = r->last_rc = EVZK_ERR_CONNLOSS;
     if (r->op == EVZK__LIST) {
         TAILQ_INIT(&r->joined);
@@ -389,6 +394,7 @@ static void take_back(evzk_session *s, struct evzk__request *r)
     }
     r->sent = 0;
     r->state = EVZK__QUEUED;
+    count_parts(r); /* It may have relied on the company that it was sent in. */
     count_create(r, -1);
     evzk__requests_pause(s);
 }
@@ -481,9 +487,9 @@ static void send_all(evzk_session *s, struct evzk__request *r)
     /* Behind another of our own, a listing would tell it only what it is. */
     if (r->op == EVZK__CREATE_LIST && evzk__dir_busy(r->dir))
         r->parts = evzk__part_lead(r) + 1;
-    if (r->op == EVZK__OBSERVE) {
-        r->behind = s->requests.synced;
-        r->parts = evzk__part_lead(r) + evzk__parts_of(r);
+    if (r->op == EVZK__OBSERVE && !r->absent && s->requests.synced) {
+        r->behind = 1;
+        r->parts--;
     }
     count_create(r, 1);
     parts = r->parts;

@@ -41,6 +41,7 @@ static const struct kept {
 {"lock", "timeout:82=freeze-short", 1, "to hear that it had stayed, it was looked at again and again within one turn"},
 {"observer", "observe-seated:", 1, "a leader znode by hand, of nobody, with a newer epoch: the leader was not told ever after"},
 {"observer", "observe-unseated:51=late", 1, "a leader znode that was made again, since its outcome was unknown, was told again"},
+{"follow", "later:62=foreign-higher,105=callback@1/drain,138=oom-on@5,161=callback@1/acknowledge,240=foreign-higher,252=delete-all,255=lagging@1,269=throttle,306=late-at@0", 144329609, "no memory for a look behind another's sync: later it had more parts than there was room for, and the program died"},
 {"shards", "alone:50=call@drain", 1, "DRAINED was told while candidates that were not elected still stood"},
 {"shards", "alone-drains:74=call@close-session", 1, "DRAINED was told in a session that was closed, with nothing proved"},
 {"shards", "expires:149=call@close-session", 1, "a member was lost and its session closed: FAILED, but not with CLOSED"},
