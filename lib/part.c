@@ -223,9 +223,9 @@ void evzk__part_answered(evzk_session *s, struct evzk__request *r,
         return;
     if (is_sync(r, part))
         s->requests.sync_rc = (int16_t)rc;
-    else if (r->op == EVZK__OBSERVE) /* Of one that is not there another of ours
-                                        may have left a watch, to this. */
-        note_watch(r, r->own, r->name, rc == EVZK_OK || rc == EVZK_ERR_NONODE);
+    else if (r->op == EVZK__OBSERVE) /* Whatever the answer: another of ours may
+                                        have left its watch to this one. */
+        note_watch(r, r->own, r->name, rc != EVZK_ERR_CONNLOSS);
     if (r->op == EVZK__ROSTER && !first)
         note_watch(r, r->pred, r->pred_name, rc == EVZK_OK);
     if (r->op == EVZK__WATCH && first && r->name)

@@ -342,6 +342,40 @@ START_TEST(forged_epoch_is_no_epoch)
 }
 END_TEST
 
+/* Its watch is left to one that is just asking, and may not read. */
+START_TEST(observer_leaves_its_watch)
+{
+    char scheme[] = "digest", id[] = "x:y";
+    struct ACL perm = {ZOO_PERM_ALL, {scheme, id}};
+    struct ACL_vector others = {1, &perm};
+    const char *dir = "/election-shut";
+    struct watcher w[2];
+    struct scene sc;
+    uint64_t n;
+
+    scene_open(&sc, SESSION_MS);
+    raw_mkdirs(op(), leader_path(dir)); /* Nobody's. */
+    observe(&w[0], sc.p.s, dir);
+    WAIT_TEXT(&w[0], "-");
+    all_answered(sc.p.s);
+    ck_assert_int_eq(raw_set_acl(op(), leader_path(dir), &others), ZOK);
+    proxy_freeze(sc.proxy, PROXY_S2C);
+    n = requests_of(sc.p.s);
+    observe(&w[1], sc.p.s, dir);
+    WAIT(requests_of(sc.p.s) >= n + 2);
+    n = requests_of(sc.p.s);
+    blind(&w[0]);
+    WAIT(requests_of(sc.p.s) > n);
+    proxy_thaw(sc.proxy);
+    WAIT_TEXT(&w[1], "END(NOAUTH)");
+    blind(&w[1]);
+    idle(sc.p.s);
+    wait_watches(0);
+    raw_delete_tree(op(), dir);
+    scene_close(&sc, dir);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("observer");
@@ -350,6 +384,7 @@ int main(void)
     tcase_add_loop_test(tests, observer_of_nothing, 0, 2);
     tcase_add_test(tests, observers_of_one_session);
     tcase_add_loop_test(tests, those_that_look_share_a_sync, 0, 2);
+    tcase_add_test(tests, observer_leaves_its_watch);
     tcase_add_loop_test(tests, observer_is_cut_off, 0, 4);
     tcase_add_loop_test(tests, observer_expires, 0, 2);
     tcase_add_test(tests, garbage_says_nobody);
