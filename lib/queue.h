@@ -19,7 +19,7 @@ struct evzk__watch {
     const char *name; /* The owner's. */
     uint8_t which;    /* Which of the owner's watches this is. */
     bool listed;      /* The owner is to hear of it. */
-    bool armed;       /* Acknowledged by the server. */
+    bool armed;       /* Answered: it stands, or may. */
 };
 
 /* One that has no znode here, and never will, may watch others all the same: an

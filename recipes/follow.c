@@ -2,7 +2,7 @@
  *
  *   LOOKING <--> WATCHING      (to the end: ENDED)
  *
- * Each look is as new as the ensemble's leader, and its watch is set before it
+ * Each look is as new as the ensemble's leader, and its watch is set as it
  * reads: what changes after is heard of.
  *
  * How it can fail.  Changes that follow each other fast are seen as one.  After
