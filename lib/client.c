@@ -10,8 +10,12 @@
 #include "net.h"
 #include "os.h"
 
-/* Before the client would call a connection dead. */
-enum { EARLY_US = 2000 };
+enum {
+    EARLY_US = 2000, /* Before the client would call a connection dead. */
+    SOCKETS = 2,     /* Descriptors of a connection: the client's and ours. */
+    STARVED_US = 100000,
+    SAY_US = 10000000
+};
 
 /* The client's log callback has no context: this is who is talking to it. */
 static _Thread_local struct evzk__client *talking;
@@ -149,7 +153,7 @@ static void give_up_own(struct evzk__client *c)
 
 void evzk__client_hang_up(struct evzk__client *c)
 {
-    evzk__net_deaden(socket_of(c));
+    evzk__net_cut(socket_of(c));
     close_old(c);
     evzk__net_close(c->own);
     c->own = -1;
@@ -194,6 +198,23 @@ enum evzk__client_state evzk__client_state(const struct evzk__client *c)
     return EVZK__CLIENT_DOWN;
 }
 
+/* Without a free descriptor the client would fail, and log it, several times a
+ * second.  It is not asked to connect until there are enough. */
+static bool starved(struct evzk__client *c, int64_t now)
+{
+    if (socket_of(c) >= 0 || evzk__net_room(SOCKETS)) {
+        c->say_at = 0;
+        return false;
+    }
+    if (c->own >= 0)
+        give_up_own(c); /* It counts, too. */
+    if (now >= c->say_at) {
+        c->say_at = now + SAY_US;
+        c->hooks.log(c->arg, EVZK_LOG_WARN, EVZK__NO_DESCRIPTOR);
+    }
+    return true;
+}
+
 void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
                            int64_t *wait_us)
 {
@@ -211,6 +232,10 @@ void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
     if (c->lost)
         return;
     close_old(c);
+    if (starved(c, now)) {
+        *wait_us = STARVED_US;
+        return;
+    }
     before = evzk__client_enter(c);
     rc = zookeeper_interest(c->zh, fd, &interest, &tv);
     evzk__client_leave(before);

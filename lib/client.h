@@ -63,6 +63,10 @@ struct evzk__client_config {
     void *arg;
 };
 
+/* What the log says while no connection can be made for want of descriptors. */
+#define EVZK__NO_DESCRIPTOR                                                    \
+    "no descriptor is free (RLIMIT_NOFILE): the session cannot connect"
+
 enum evzk__client_state {
     EVZK__CLIENT_DOWN,
     EVZK__CLIENT_UP,

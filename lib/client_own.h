@@ -17,6 +17,8 @@ struct evzk__client {
     int own, old;
     int64_t begun;
     uint32_t attempts;
+    int64_t
+        say_at; /* When the log may say again that descriptors are missing. */
     int64_t heard; /* When it last had something to read. */
     bool dead;
     bool lost; /* The connection is, and the handle is not told. */

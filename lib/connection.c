@@ -10,6 +10,7 @@
 #include "closing.h"
 #include "machine.h"
 #include "mem.h"
+#include "net.h"
 #include "os.h"
 
 enum {
@@ -230,7 +231,9 @@ static void resolve(evzk_session *s, int64_t now)
     if (!evzk__servers_addresses(s->servers) && s->resolve_at &&
         !evzk__servers_busy(s->servers))
         evzk__session_log(s, EVZK_LOG_WARN, "%s",
-                          evzk_strerror(EVZK_ERR_RESOLVE));
+                          evzk__net_room(EVZK__ROOM_MAX)
+                              ? evzk_strerror(EVZK_ERR_RESOLVE)
+                              : EVZK__NO_DESCRIPTOR);
     evzk__servers_refresh(s->servers);
     s->resolve_at = now + RESOLVE_US;
 }

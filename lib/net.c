@@ -28,6 +28,24 @@ void evzk__net_close(int fd)
         close(fd);
 }
 
+bool evzk__net_room(unsigned n)
+{
+    int fd[EVZK__ROOM_MAX];
+    unsigned got = 0;
+    bool room = true;
+
+    while (room && got < n && got < EVZK__ROOM_MAX) {
+        fd[got] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        room = fd[got] >= 0 || (errno != EMFILE && errno != ENFILE);
+        if (fd[got] < 0)
+            break; /* Another error: what needs the descriptor will say it. */
+        got++;
+    }
+    while (got > 0)
+        close(fd[--got]);
+    return room;
+}
+
 enum evzk__look evzk__net_look(int fd)
 {
     char byte;
@@ -94,22 +112,35 @@ enum evzk__answer evzk__net_await_farewell(int fd, struct evzk__farewell *f)
     return is_answer(f) ? EVZK__CONFIRMED : EVZK__NOT_YET;
 }
 
-void evzk__net_deaden(int fd)
+/* False: no descriptor is free for it. */
+static bool replace(int fd)
 {
     int pair[2];
 
-    if (fd < 0)
-        return;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
-        close(fd); /* No descriptors left: then its own is free for this. */
-        pair[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-        if (pair[0] >= 0 && pair[0] != fd) {
-            dup3(pair[0], fd, O_CLOEXEC);
-            close(pair[0]);
-        }
-        return;
-    }
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
+        return false;
     dup3(pair[0], fd, O_CLOEXEC);
     close(pair[0]);
     close(pair[1]);
+    return true;
+}
+
+void evzk__net_deaden(int fd)
+{
+    int dead;
+
+    if (fd < 0 || replace(fd))
+        return;
+    close(fd); /* No descriptors left: then its own is free for this. */
+    dead = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (dead >= 0 && dead != fd) {
+        dup3(dead, fd, O_CLOEXEC);
+        close(dead);
+    }
+}
+
+void evzk__net_cut(int fd)
+{
+    if (fd >= 0 && !replace(fd))
+        (void)shutdown(fd, SHUT_RDWR);
 }

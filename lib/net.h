@@ -13,6 +13,10 @@ void evzk__net_cork(int fd, bool on);
 int evzk__net_own(int fd);
 void evzk__net_close(int fd);
 
+/* Are @n descriptors free?  Up to EVZK__ROOM_MAX can be asked for. */
+enum { EVZK__ROOM_MAX = 8 };
+bool evzk__net_room(unsigned n);
+
 enum evzk__look { EVZK__NOTHING, EVZK__DATA, EVZK__HUNG_UP };
 
 /* What there is to be read, without reading it. */
@@ -34,5 +38,9 @@ enum evzk__answer evzk__net_await_farewell(int fd, struct evzk__farewell *f);
 /* Puts a dead socket in fd's place: from now on whoever writes to fd fails at
  * once, and nothing reaches the peer, nor a parent process that shares it. */
 void evzk__net_deaden(int fd);
+
+/* The same where no parent shares the socket.  @fd stays open even when no
+ * descriptor is free, so no other thread can be given its number. */
+void evzk__net_cut(int fd);
 
 #endif

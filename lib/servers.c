@@ -12,6 +12,7 @@
 
 #include "evzk/error.h"
 #include "mem.h"
+#include "net.h"
 
 enum {
     PORT = 2181,
@@ -272,13 +273,17 @@ static void say_nothing(int is_warning, const char *text)
     (void)text;
 }
 
-/* evdns would tell stderr of name servers that do not answer. */
+/* evdns would tell stderr of name servers that do not answer.  And it reads its
+ * files once: made while no descriptor is free it would never know a name. */
 static bool need_dns(struct evzk__servers *sv)
 {
     int flags = EVDNS_BASE_DISABLE_WHEN_INACTIVE;
 
     if (sv->dns)
         return true;
+    if (!evzk__net_room(EVZK__ROOM_MAX))
+        return false;
+    evdns_set_log_fn(say_nothing);
     sv->dns =
         evdns_base_new(sv->base, flags | EVDNS_BASE_INITIALIZE_NAMESERVERS);
     if (!sv->dns) { /* No resolv.conf: there may still be a hosts file. */
@@ -286,7 +291,6 @@ static bool need_dns(struct evzk__servers *sv)
         if (sv->dns)
             evdns_base_load_hosts(sv->dns, "/etc/hosts");
     }
-    evdns_set_log_fn(say_nothing);
     sv->own_dns = sv->dns != NULL;
     return sv->own_dns;
 }

@@ -57,7 +57,8 @@ real_tests = \
     tests/real/test_queue \
     tests/real/test_room \
     tests/real/test_scale \
-    tests/real/test_session_close
+    tests/real/test_session_close \
+    tests/real/test_session_descriptors
 # Of these, they measure the time that the library takes: with "make -j" they
 # run one at a time, after all others.  "alone_tests=" lets them run with others.
 alone_tests = \

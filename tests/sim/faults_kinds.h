@@ -30,7 +30,7 @@ typedef bool fault_fn(const struct fault *f, const struct sim_happening *h);
 /* faults_net.c */
 fault_fn fault_cut, fault_cut_after, fault_late, fault_late_at, fault_lagging,
     fault_hold_replies, fault_hold_requests, fault_partition, fault_follower,
-    fault_refuse, fault_outage, fault_throttle, fault_expire,
+    fault_refuse, fault_starve, fault_outage, fault_throttle, fault_expire,
     fault_expire_after, fault_freeze, fault_freeze_short;
 
 /* faults_tree.c */

@@ -4,6 +4,7 @@
  * a machine that is stuck.  All that is begun here ends by the clock. */
 #include "ens.h"
 #include "faults_kinds.h"
+#include "happen.h"
 #include "players.h"
 #include "wire.h"
 #include "world.h"
@@ -138,6 +139,20 @@ bool fault_refuse(const struct fault *f, const struct sim_happening *h)
     wire_refuse(wire_server(conn), sim_now() + FAULT_SHORT);
     faults_last(FAULT_SHORT);
     wire_cut(conn);
+    return true;
+}
+
+static void feed(intptr_t proc) { (void)seams_starve((int)proc, false); }
+
+/* The process has no free descriptor, for a while: no new connection. */
+bool fault_starve(const struct fault *f, const struct sim_happening *h)
+{
+    if (!fault_cut(f, h))
+        return false;
+    if (seams_starve(h->proc, true))
+        stage_cancel(feed, h->proc);
+    stage_at(FAULT_SHORT, -1, feed, h->proc);
+    faults_last(FAULT_SHORT);
     return true;
 }
 

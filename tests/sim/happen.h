@@ -54,4 +54,7 @@ void stage_cancel(void (*fn)(intptr_t arg), intptr_t arg);
  * process that runs. */
 void seams_open(void);
 
+/* Whether the process has no free descriptor; how it was before. */
+bool seams_starve(int proc, bool on);
+
 #endif

@@ -72,6 +72,23 @@ int evzk__net_own(int fd)
 
 void evzk__net_close(int fd) { (void)fd; }
 
+static bool starved[SIM_PROCS];
+SIM_KEEP(starved)
+
+bool seams_starve(int proc, bool on)
+{
+    bool was = starved[proc];
+
+    starved[proc] = on;
+    return was;
+}
+
+bool evzk__net_room(unsigned n)
+{
+    (void)n;
+    return !starved[sim_running()];
+}
+
 enum evzk__look evzk__net_look(int fd)
 {
     int conn = conn_of(fd, "looks at");
@@ -117,3 +134,5 @@ void evzk__net_deaden(int fd)
     if (conn >= 0)
         wire_deaden(conn);
 }
+
+void evzk__net_cut(int fd) { evzk__net_deaden(fd); }

@@ -2,8 +2,10 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -347,7 +349,32 @@ START_TEST(test_deaden_here)
 }
 END_TEST
 
+/* No descriptor is free: the number stays taken, or another thread would be
+ * given it before the client closes it. */
+START_TEST(test_cut_without_descriptors)
+{
+    struct pipes p = set_up();
+    struct rlimit before, none;
+    char c;
+
+    ck_assert(evzk__net_room(EVZK__ROOM_MAX));
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    none.rlim_cur = 3;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    ck_assert(!evzk__net_room(1));
+    evzk__net_cut(p.ours);
+    evzk__net_cut(-1);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    ck_assert(evzk__net_room(1));
+    ck_assert_int_ge(fcntl(p.ours, F_GETFD), 0);
+    ck_assert_int_eq(evzk__net_look(p.ours), EVZK__HUNG_UP);
+    ck_assert_int_eq(recv(p.theirs, &c, 1, 0), 0);
+    tear_down(&p);
+}
+END_TEST
+
 UNIT_MAIN("net", test_look, test_request, test_request_fails, test_pieces,
           test_after_others, test_cuts, test_after_much, test_no_answer,
           test_wrong_answer, test_no_socket, test_deaden, test_deaden_in_child,
-          test_deaden_here)
+          test_deaden_here, test_cut_without_descriptors)
