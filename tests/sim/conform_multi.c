@@ -137,15 +137,17 @@ static void plan_any(struct multi *m, struct request *r)
 static void plan_locks(struct multi *m, struct request *r)
 {
     int dirs = 1 + (int)pick(DIRS_MAX);
+    const char *dir;
     size_t size;
     char *what;
 
     m->n = 2 * dirs + 1;
     for (int i = 0; i < 2 * dirs; i += 2) {
-        snprintf(m->path[i], sizeof m->path[i], "%s", pick_path());
+        dir = pick_path();
+        snprintf(m->path[i], sizeof m->path[i], "%s", dir);
         what = rest(r, &size);
         plan_create(m, i, 0, what, size);
-        snprintf(m->path[i + 1], sizeof m->path[i + 1], "%.80s/l-", m->path[i]);
+        snprintf(m->path[i + 1], sizeof m->path[i + 1], "%.80s/l-", dir);
         what = rest(r, &size);
         plan_create(m, i + 1, ZOO_EPHEMERAL | ZOO_SEQUENCE, what, size);
     }
@@ -159,14 +161,16 @@ static void plan_locks(struct multi *m, struct request *r)
 static void plan_unlock(struct multi *m, struct request *r)
 {
     int dirs = 1 + (int)pick(DIRS_MAX);
+    const char *znode = "";
     size_t size;
 
     m->n = 2 * dirs;
     for (int i = 0; i < m->n; i++) {
         char *what = rest(r, &size);
 
-        snprintf(m->path[i], sizeof m->path[i], "%s",
-                 i % 2 ? m->path[i - 1] : pick_path());
+        if (i % 2 == 0)
+            znode = pick_path();
+        snprintf(m->path[i], sizeof m->path[i], "%s", znode);
         if (i % 2 && strrchr(m->path[i], '/') > m->path[i] + 2)
             *strrchr(m->path[i], '/') = '\0'; /* /t stays. */
         plan_delete(m, i, -1, what, size);

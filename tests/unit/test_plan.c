@@ -41,11 +41,12 @@ static void joins(struct fleet *f, uint32_t weight, uint32_t most, size_t len)
 
 static void leaves(struct fleet *f, uint32_t i)
 {
-    uint32_t after = --f->n - i;
-
-    memmove(&f->m[i], &f->m[i + 1], after * sizeof f->m[0]);
-    memmove(f->name[i], f->name[i + 1], after * sizeof f->name[0]);
-    memmove(f->data[i], f->data[i + 1], after * sizeof f->data[0]);
+    f->n--;
+    for (; i < f->n; i++) {
+        f->m[i] = f->m[i + 1];
+        memcpy(f->name[i], f->name[i + 1], sizeof f->name[0]);
+        memcpy(f->data[i], f->data[i + 1], sizeof f->data[0]);
+    }
     point_at_own(f);
 }
 
