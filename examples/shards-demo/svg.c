@@ -148,7 +148,8 @@ bool svg_write(const struct result *r, const char *file)
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
             "role=\"img\" aria-label=\"Shards led by each process, and shards "
             "without a leader, over time\">\n"
-            "<style>text{font:12px sans-serif;fill:#1b2430}"
+            "<style>text{font:12px sans-serif;fill:#1b2430;"
+            "paint-order:stroke;stroke:#f6f7f9;stroke-width:4px}"
             ".at{stroke:#1b2430;stroke-dasharray:3 3}"
             ".grid{stroke:#1b243022}</style>\n"
             "<rect width=\"%d\" height=\"%d\" rx=\"8\" fill=\"#f6f7f9\"/>\n",

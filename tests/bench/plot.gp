@@ -1,5 +1,7 @@
 # Rate and CPU over the number of locks.  Given: figures, svg.
-set terminal svg size 900,420 font "sans,12" background "white"
+# Fonts and signs that every browser has: no Symbol, which gnuplot takes for mu.
+set encoding utf8
+set terminal svg size 900,420 font "sans-serif,12" background "white"
 set output svg
 set datafile separator "\t"
 set datafile missing "-"
@@ -32,7 +34,7 @@ plot rows("raw") using 2:6 with points linestyle 3 notitle, \
      medians("evzk") using 2:6 with linespoints linestyle 2 title "evzk"
 
 set key top right
-set title "client CPU per acquire and release, {/Symbol m}s"
+set title "client CPU per acquire and release, µs"
 plot rows("raw") using 2:8 with points linestyle 3 notitle, \
      rows("evzk") using 2:8 with points linestyle 4 notitle, \
      medians("raw") using 2:8 with linespoints linestyle 1 \
