@@ -11,10 +11,30 @@ dist_man_MANS = $(man_pages)
 
 diagrams = election follow lock lock-query lock-revoke observer once \
     shards-planner
-EXTRA_DIST += doc/architecture.md doc/election.md doc/lock.md doc/testing.md \
+nobase_dist_doc_DATA += \
+    doc/architecture.md \
+    doc/election.md doc/election.svg \
+    doc/follow.svg \
+    doc/lock.md doc/lock.svg doc/lock-query.svg doc/lock-revoke.svg \
+    doc/observer.svg \
+    doc/once.svg \
     doc/performance.md doc/performance.svg \
     doc/shard-server.png doc/shards.md doc/shards-demo.svg \
-    $(diagrams:%=doc/%.dot) $(diagrams:%=doc/%.svg)
+    doc/shards-planner.svg \
+    doc/testing.md
+EXTRA_DIST += doc/link-less doc/man-links $(diagrams:%=doc/%.dot)
+
+# What is installed has no link to what is not.  For each function there is a
+# page that leads to its own, so that man(1) finds it.
+install-data-hook:
+	$(SHELL) $(srcdir)/doc/link-less '$(DESTDIR)$(docdir)'
+	$(SHELL) $(srcdir)/doc/man-links $(man_pages:%=$(srcdir)/%) | \
+	    while read name page; do \
+	        echo ".so man3/$$page" >'$(DESTDIR)$(man3dir)'/$$name.3 || exit 1; \
+	    done
+uninstall-hook:
+	$(SHELL) $(srcdir)/doc/man-links $(man_pages:%=$(srcdir)/%) | \
+	    while read name page; do rm -f '$(DESTDIR)$(man3dir)'/$$name.3; done
 
 # Made from the tables, and kept in the tree so that a build needs no Graphviz.
 .PHONY: diagrams

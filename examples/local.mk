@@ -37,7 +37,6 @@ examples_shard_server_shard_server_LDADD = libevzk.la $(LIBEVENT_LIBS) \
     $(JSON_C_LIBS) -lm
 
 # The page's style and script become strings of C.
-EXTRA_DIST += examples/shard-server/page.css examples/shard-server/page.js
 CLEANFILES += examples/shard-server/page.css.inc examples/shard-server/page.js.inc
 examples/shard-server/page.css.inc: examples/shard-server/page.css
 examples/shard-server/page.js.inc: examples/shard-server/page.js
@@ -64,6 +63,22 @@ examples_herd_SOURCES = \
     examples/herd-client.c \
     examples/herd-evzk.c \
     examples/herd-naive.c
+
+# Installed with the documents, whose links lead to them.
+nobase_dist_doc_DATA += \
+    $(examples_evzk_demo_SOURCES) \
+    $(examples_herd_SOURCES) \
+    $(examples_shard_server_shard_server_SOURCES) \
+    $(examples_shards_demo_shards_demo_SOURCES) \
+    examples/elect.c \
+    examples/lock.c \
+    examples/priority.c \
+    examples/readme.c \
+    examples/revoke.c \
+    examples/shard-server/page.css examples/shard-server/page.js \
+    examples/shared.c \
+    examples/spread.c \
+    examples/who.c
 
 examples = libevzk.la $(LIBEVENT_LIBS)
 examples_elect_LDADD = $(examples)

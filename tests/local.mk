@@ -185,7 +185,7 @@ late:
 # The installed library must serve a program that knows only pkg-config.
 installcheck-local:
 	CC='$(CC)' CFLAGS='$(CFLAGS) $(SANITIZER_CFLAGS)' \
-	    PKG_CONFIG='$(PKG_CONFIG)' \
+	    PKG_CONFIG='$(PKG_CONFIG)' EVZK_SRCDIR='$(abs_top_srcdir)' \
 	    PKG_CONFIG_PATH="$(DESTDIR)$(pkgconfigdir):$$PKG_CONFIG_PATH" \
 	    $(SHELL) $(top_srcdir)/tests/check-install
 EXTRA_DIST += tests/check-install
