@@ -26,6 +26,7 @@ endif
 examples_shard_server_shard_server_SOURCES = \
     examples/shard-server/server.h \
     examples/shard-server/answer.c \
+    examples/shard-server/gate.c \
     examples/shard-server/lead.c \
     examples/shard-server/main.c \
     examples/shard-server/metrics.c \

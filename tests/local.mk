@@ -36,6 +36,7 @@ real_tests = \
     tests/real/test_batch \
     tests/real/test_dirs \
     tests/real/test_election \
+    tests/real/test_example_flood \
     tests/real/test_example_herd \
     tests/real/test_example_shards \
     tests/real/test_lock \
@@ -64,7 +65,8 @@ real_tests = \
 alone_tests = \
     tests/real/test_scale \
     tests/real/test_session_close
-EXTRA_DIST += tests/real/test_election.h tests/real/test_shards.h \
+EXTRA_DIST += tests/real/test_election.h tests/real/test_example.h \
+    tests/real/test_shards.h \
     tests/real/test_lock.h \
     tests/real/test_many.h \
     tests/real/test_party.h tests/real/test_session_kit.h

@@ -50,7 +50,6 @@ static int listen_on(struct server *s)
     if (!s->http)
         return EVZK_ERR_NOMEM;
     evhttp_set_allowed_methods(s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
-    evhttp_set_timeout(s->http, 60);
     evhttp_set_max_headers_size(s->http, REQUEST_MAX);
     evhttp_set_max_body_size(s->http, REQUEST_MAX);
     evhttp_set_cb(s->http, "/status", answer_page, s);
@@ -69,7 +68,7 @@ static int listen_on(struct server *s)
     }
     snprintf(s->address, sizeof s->address, v6 ? "[%s]:%u" : "%s:%u",
              s->opt.host, ntohs(((struct sockaddr_in *)&at)->sin_port));
-    return EVZK_OK;
+    return gate_begin(s, bound);
 }
 
 static void on_stop(evutil_socket_t fd, short what, void *server)
@@ -97,6 +96,7 @@ static int begin(struct server *s)
 static void end(struct server *s)
 {
     lead_end(s);
+    gate_end(s);
     if (s->http)
         evhttp_free(s->http);
     for (int i = 0; i < 2; i++)

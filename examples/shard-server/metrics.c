@@ -82,6 +82,13 @@ static void session(struct evbuffer *b, const struct server *s)
     counter(b, "session_requests_total", "Requests sent.", st.requests);
 }
 
+static void connections(struct evbuffer *b, const struct gate *g)
+{
+    counter(b, "connections_refused_total",
+            "Connections beyond the cap, answered 503.", g->refused);
+    counter(b, "accept_errors_total", "Times that accept() failed.", g->failed);
+}
+
 static void answers(struct evbuffer *b, const struct answers *a)
 {
     static const char row[] =
@@ -102,6 +109,7 @@ void answer_metrics(struct evhttp_request *req, void *arg)
     if (b) {
         shards(b, s);
         session(b, s);
+        connections(b, &s->gate);
         answers(b, &s->answers);
     }
     send_text(req, HTTP_OK, "text/plain; version=0.0.4; charset=utf-8", b);

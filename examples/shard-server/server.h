@@ -2,6 +2,7 @@
  * What the parts of the example server share.
  *
  *   main.c         the command line, the HTTP server, the signals
+ *   gate.c         how many connections there may be: the part to copy, too
  *   lead.c         all that it does with evzk: the part to copy from
  *   answer.c       GET /shard/<key or number>
  *   status.c       GET /status.json, and what the page shows, too
@@ -15,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <event2/event.h>
 #include <event2/http.h>
@@ -31,10 +33,20 @@ struct answers {
     uint64_t led, elsewhere, nobody, wrong;
 };
 
+/* What is let in: gate.c. */
+struct gate {
+    struct evconnlistener *listener; /* evhttp's. */
+    struct event *excess, *resume;
+    int cap;                  /* Numbers of descriptors for connections. */
+    time_t told;              /* To the log. */
+    uint64_t refused, failed; /* Connections; accept(). */
+};
+
 struct server {
     struct options opt;
     struct event_base *base;
     struct evhttp *http;
+    struct gate gate;
     struct event *stop[2], *hurry; /* SIGTERM and SIGINT; too late. */
     evzk_session *session;
     evzk_shards *shards; /* NULL when it is over. */
@@ -44,6 +56,10 @@ struct server {
     int status; /* To exit with. */
     struct answers answers;
 };
+
+/* gate.c */
+int gate_begin(struct server *s, struct evhttp_bound_socket *bound);
+void gate_end(struct server *s);
 
 /* lead.c */
 int lead_begin(struct server *s);

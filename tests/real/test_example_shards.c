@@ -3,192 +3,11 @@
  * that it hands over at its end; and the demonstration of shards.  Skipped
  * where it was not built, without json-c.
  */
-#include <arpa/inet.h>
-#include <check.h>
-#include <errno.h>
 #include <regex.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "harness.h"
-#include "zk.h"
+#include "test_example.h"
 
 #define SQUARE "h8.5v8.5h-8.5z"
-#define LEADS_HERE "\"leader\": \"127.0.0.1:"
-#define SAYS(text) (strstr(said, (text)) != NULL)
-
-enum { SHARDS = 16 };
-
-/* A process. */
-struct served {
-    pid_t pid;
-    int out; /* What it prints. */
-    int port;
-};
-
-static char said[400000]; /* The last answer, with its head. */
-
-static const char *program(void)
-{
-    static char path[512];
-    const char *build = getenv("EVZK_BUILDDIR");
-
-    snprintf(path, sizeof path, "%s/examples/shard-server/shard-server",
-             build ? build : ".");
-    return path;
-}
-
-/* ---- Processes ---- */
-
-/* The last of its arguments are ZooKeeper's servers, the path, and port 0. */
-static void launch(struct served *p, const char *servers, const char *path,
-                   const char *option, const char *value)
-{
-    int out[2];
-
-    ck_assert_int_eq(pipe(out), 0);
-    p->pid = fork();
-    ck_assert_int_ge(p->pid, 0);
-    if (p->pid == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        dup2(out[1], STDOUT_FILENO);
-        close(out[0]);
-        close(out[1]);
-        execl(program(), "shard-server", option, value, servers, path, "0",
-              (char *)NULL);
-        _exit(127);
-    }
-    close(out[1]);
-    p->out = out[0];
-}
-
-static void read_line(struct served *p, char *line, size_t size)
-{
-    size_t n = 0;
-
-    while (n + 1 < size && read(p->out, line + n, 1) == 1 && line[n] != '\n')
-        n++;
-    line[n] = '\0';
-}
-
-static void serve(struct served *p, const char *path, const char *option,
-                  const char *value)
-{
-    char line[200];
-
-    launch(p, zk_server(zk_shared(), 0), path, option, value);
-    read_line(p, line, sizeof line);
-    ck_assert_msg(sscanf(line, "http://127.0.0.1:%d/status", &p->port) == 1,
-                  "it said: %s", line);
-}
-
-static bool has_ended(struct served *p, int *status)
-{
-    return waitpid(p->pid, status, WNOHANG) == p->pid;
-}
-
-/* Its exit status. */
-static int ended(struct served *p)
-{
-    int status = 0;
-
-    WAIT(has_ended(p, &status));
-    close(p->out);
-    ck_assert(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-static int stop(struct served *p)
-{
-    ck_assert_int_eq(kill(p->pid, SIGTERM), 0);
-    return ended(p);
-}
-
-/* ---- Asking ---- */
-
-static int connect_to(int port)
-{
-    const struct timeval patience = {slow_ms(30000) / 1000, 0};
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)port),
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    ck_assert_int_ge(fd, 0);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    if (connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
-        return fd;
-    close(fd);
-    return -1;
-}
-
-/* The status, or -1 when nobody listens; the answer is in said[]. */
-static int ask(int port, const char *what)
-{
-    int fd = connect_to(port), status = -1;
-    size_t len = 0;
-    ssize_t n;
-
-    said[0] = '\0';
-    if (fd < 0)
-        return -1;
-    dprintf(fd, "GET %s HTTP/1.0\r\n\r\n", what);
-    while ((n = read(fd, said + len, sizeof said - 1 - len)) > 0)
-        len += (size_t)n;
-    said[len] = '\0';
-    ck_assert(n == 0 || errno == ECONNRESET);
-    close(fd);
-    if (sscanf(said, "HTTP/1.%*d %d", &status) != 1)
-        return -1; /* It ended meanwhile. */
-    return status;
-}
-
-static int ask_shard(const struct served *p, unsigned shard)
-{
-    char what[32];
-
-    snprintf(what, sizeof what, "/shard/%u", shard);
-    return ask(p->port, what);
-}
-
-/* It leads so many, as planned, of those that the shards are shared by. */
-static bool leads(const struct served *p, int n, int members)
-{
-    char word[64];
-    const char *at;
-    int found = 0;
-
-    if (ask(p->port, "/status.json") != 200)
-        return false;
-    for (at = said; (at = strstr(at, "\"node\":")) != NULL; at++)
-        found++;
-    snprintf(word, sizeof word, "\"elected\":%d,\"leading\":%d,", n, n);
-    return SAYS(word) && found == members;
-}
-
-static int port_there(void)
-{
-    const char *at = strstr(said, "Location: http://127.0.0.1:");
-
-    ck_assert_ptr_nonnull(at);
-    return atoi(at + strlen("Location: http://127.0.0.1:"));
-}
-
-static bool is_led_by(const struct served *p, unsigned shard)
-{
-    char here[64];
-
-    snprintf(here, sizeof here, LEADS_HERE "%d\"", p->port);
-    return ask_shard(p, shard) == 200 && SAYS(here) && !SAYS("\"epoch\": 0");
-}
-
-/* ---- The tests ---- */
 
 /* Each shard is led by one of them, and the other knows by whom. */
 START_TEST(answers_or_sends_to_where_it_is_led)
@@ -507,22 +326,10 @@ START_TEST(the_demonstration_comes_to_its_end)
 }
 END_TEST
 
-static void up(void) { zk_shared(); }
-
 int main(void)
 {
-    Suite *suite = suite_create("example-shards");
     TCase *tests = tcase_create("shards");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
-    if (access(program(), X_OK) != 0) {
-        puts("the example server was not built: no json-c");
-        return 77;
-    }
-    signal(SIGPIPE, SIG_IGN); /* A server may hang up on what it refuses. */
-    tcase_set_timeout(tests, (double)slow_ms(60000) / 1000);
-    tcase_add_unchecked_fixture(tests, up, zk_shared_stop);
     tcase_add_test(tests, answers_or_sends_to_where_it_is_led);
     tcase_add_test(tests, sent_on_without_the_host_it_named);
     tcase_add_test(tests, what_is_no_text_or_too_long_is_refused);
@@ -535,9 +342,5 @@ int main(void)
     tcase_add_test(tests, wrong_arguments_are_refused);
     tcase_add_test(tests, another_number_of_shards_is_refused);
     tcase_add_test(tests, the_demonstration_comes_to_its_end);
-    suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return example_main("example-shards", tests);
 }
