@@ -38,6 +38,7 @@ real_tests = \
     tests/real/test_election \
     tests/real/test_example_flood \
     tests/real/test_example_herd \
+    tests/real/test_example_page \
     tests/real/test_example_shards \
     tests/real/test_lock \
     tests/real/test_lock_asked \

@@ -3,7 +3,8 @@
  * the picture of the spread included, so that it says the truth without
  * scripts, too; page.js then draws it again each second from /status.json.
  *
- * How it can fail.  Names come from others: all of them are escaped.
+ * How it can fail.  Names come from others: all of them are escaped.  What the
+ * page shows of other members' shards is the plan: they may not lead them yet.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -167,7 +168,7 @@ static void add_members(struct page *p)
         most = p->r.m[i].planned > most ? p->r.m[i].planned : most;
     ADD(p, "<section><h2>Members</h2><table><thead><tr><th scope=col>Name"
            "<th scope=col>Address<th scope=col class=n>Shards"
-           "<th scope=col><tbody id=members>\n");
+           "<th scope=col class=wide><tbody id=members>\n");
     for (uint32_t i = 0; i < p->r.n; i++)
         add_member(p, i, most);
     ADD(p, "</table></section>\n");
@@ -188,8 +189,8 @@ static void add_shard(struct page *p, uint32_t i, int member)
     else
         ADD(p, "<td class=n>–<td>%s\n",
             member < 0            ? "nobody’s"
-            : p->r.m[member].self ? "coming"
-                                  : "led there");
+            : p->r.m[member].self ? "to be led here"
+                                  : "to be led there");
 }
 
 static void add_shards(struct page *p, const int *leader)
@@ -203,10 +204,10 @@ static void add_shards(struct page *p, const int *leader)
             "The first %" PRIu32 "; all are in "
             "<a href=\"/status.json\">status.json</a>. ",
             n);
-    ADD(p,
-        "Of shards led elsewhere, this process does not know the epoch."
-        "</caption><thead><tr><th scope=col class=n>Shard<th scope=col>Leader"
-        "<th scope=col class=n>Epoch<th scope=col>State<tbody id=shards>\n");
+    ADD(p, "The plan says who is to lead a shard. Of the others’ shards this "
+           "process knows no more.</caption>");
+    ADD(p, "<thead><tr><th scope=col class=n>Shard<th scope=col>By the plan"
+           "<th scope=col class=n>Epoch<th scope=col>State<tbody id=shards>\n");
     for (uint32_t i = 0; i < n; i++)
         add_shard(p, i, leader[i]);
     ADD(p, "</table></div></section>\n");

@@ -1,5 +1,10 @@
 // Draws again, each second, what the server drew first: see page.c.
+//
+// A server that hangs answers nothing, and refuses nothing: so each question
+// has a time limit.  Without an answer the old figures are marked as stale.
 'use strict';
+const LIMIT_MS = 3000;
+let heard = performance.now();  // When the figures were new.
 const $ = id => document.getElementById(id);
 const colours = new Map();  // A member keeps its colour while it is there.
 
@@ -84,7 +89,7 @@ function table(s) {
     const m = s.members[s.leader[i]], cell = row.cells;
     const is = [m ? called(m) : 'nobody', s.epoch[i] || '\u2013',
       s.epoch[i] ? 'led here' : !m ? 'nobody\u2019s' :
-        m.self ? 'coming' : 'led there'];
+        m.self ? 'to be led here' : 'to be led there'];
     is.forEach((text, k) => {
       const e = k ? cell[k + 1] : cell[1].lastChild;
       if (e.textContent !== String(text)) e.textContent = text;
@@ -93,19 +98,38 @@ function table(s) {
   });
 }
 
+function draw(s) {
+  const there = new Set(s.members.map(m => m.node));
+  for (const node of colours.keys())
+    if (!there.has(node)) colours.delete(node);
+  s.members.forEach(m => colour(m.node));
+  figures(s);
+  spread(s);
+  members(s);
+  table(s);
+}
+
+async function ask() {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), LIMIT_MS);
+  try {
+    const answer = await fetch('/status.json', {signal: stop.signal});
+    if (!answer.ok) throw new Error(answer.status);
+    return await answer.json();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 async function refresh() {
   try {
-    const s = await (await fetch('/status.json')).json();
-    const there = new Set(s.members.map(m => m.node));
-    for (const node of colours.keys())
-      if (!there.has(node)) colours.delete(node);
-    s.members.forEach(m => colour(m.node));
-    figures(s);
-    spread(s);
-    members(s);
-    table(s);
+    draw(await ask());
+    heard = performance.now();
+    document.body.className = '';
   } catch (e) {
-    state('no answer', true);
+    const age = Math.round((performance.now() - heard) / 1000);
+    document.body.className = 'stale';
+    state(`no answer: figures are ${age} s old`, true);
   }
   setTimeout(refresh, 1000);
 }
