@@ -157,7 +157,8 @@ EVZK_API bool evzk_election_leading(const evzk_election *election);
 EVZK_API uint32_t evzk_election_lease_ms(const evzk_election *election);
 
 /** The epoch: greater than that of everyone elected here before, over
- * re-creations of the directory too.  0 before ELECTED. */
+ * re-creations of the directory too.  0 before ELECTED.  At most INT64_MAX.
+ * Elections on different paths may have the same one. */
 EVZK_API uint64_t evzk_election_epoch(const evzk_election *election);
 
 /** The name of the own znode in the directory; "" while there is none known.

@@ -189,10 +189,13 @@ EVZK_API int evzk_session_close(evzk_session *session);
 
 /**
  * Ends ownership, in any state; NULL is a no-op.  The session's callback is not
- * called again.  A session that was not closed is closed from the loop first;
- * run the base until CLOSED before freeing session and base when that must be
- * finished.  Recipes of the session keep their own final callbacks, and are
- * still to be freed by their owner.
+ * called again.  A session that was not closed is closed from the loop first:
+ * the base has to run for that, for `close_timeout_ms` at most, and no callback
+ * tells when it is done.  If the base does not run any more, no server is told,
+ * so that the session ends by expiry, and its memory is not given back.  To
+ * know the end, close the session, and free it after CLOSED.  Recipes of the
+ * session keep their own final callbacks, and are still to be freed by their
+ * owner. Free all of them, and the session, before the base.
  */
 EVZK_API void evzk_session_free(evzk_session *session);
 
@@ -201,7 +204,9 @@ EVZK_API bool evzk_session_connected(const evzk_session *session);
 
 /**
  * Milliseconds that the session surely still lives, computed now from what the
- * leader confirmed; 0 when nobody may believe to hold anything.
+ * leader confirmed; 0 when nobody may believe to hold anything.  In CONNECTED,
+ * before the first request is answered, it is about 0.95 of the time-out: the
+ * leader has confirmed the handshake.  Later it is between 0.4 and 0.6.
  */
 EVZK_API uint32_t evzk_session_lease_ms(const evzk_session *session);
 

@@ -68,6 +68,40 @@ START_TEST(many_in_a_turn_are_few_requests)
 }
 END_TEST
 
+/* Locks of different paths may have one transaction, and so one token; those of
+ * one path never: a token means something on its path alone. */
+START_TEST(tokens_are_of_their_path)
+{
+    enum { PATHS = 10, READERS = 3 };
+    const evzk_lock_options reads = {.mode = EVZK_LOCK_READ};
+    struct crowd c, readers;
+    struct peer p;
+    int alike = 0;
+
+    peer_fresh(&p, the_server());
+    crowd_new(&c, PATHS);
+    crowd_new(&readers, READERS);
+    start_all(&c, p.s, "/batch/paths");
+    for (int i = 0; i < READERS; i++)
+        crowd_start(&readers, i, p.s, "/batch/path", &reads);
+    WAIT(c.granted == PATHS && readers.granted == READERS);
+    for (int i = 1; i < PATHS; i++)
+        alike += c.v[i].token == c.v[0].token;
+    ck_assert_int_gt(alike, 0);
+    for (int i = 0; i < READERS; i++) {
+        for (int j = 0; j < i; j++)
+            ck_assert_uint_ne(readers.v[i].token, readers.v[j].token);
+        ck_assert_uint_le(readers.v[i].token, INT64_MAX);
+    }
+    crowd_release(&c);
+    crowd_release(&readers);
+    WAIT(c.finals == PATHS && readers.finals == READERS);
+    crowd_free(&c);
+    crowd_free(&readers);
+    peer_close(&p);
+}
+END_TEST
+
 /* ---- Each its own error ---- */
 
 enum oddity {
@@ -426,6 +460,7 @@ int main(void)
     TCase *tests = lock_tests(suite, "batch", 60000);
 
     tcase_add_test(tests, many_in_a_turn_are_few_requests);
+    tcase_add_test(tests, tokens_are_of_their_path);
     tcase_add_loop_test(tests, each_its_own_error, 0, ODDITIES);
     tcase_add_test(tests, one_error_of_all);
     tcase_add_test(tests, deletes_stay_together);

@@ -476,6 +476,91 @@ START_TEST(free_without_close_ends_the_session)
 }
 END_TEST
 
+/* What the library has of memory, and has not given back. */
+static int blocks;
+
+static void *count_malloc(size_t size)
+{
+    void *p = malloc(size);
+
+    blocks += p != NULL;
+    return p;
+}
+
+static void *count_realloc(void *p, size_t size)
+{
+    void *q = realloc(p, size);
+
+    blocks += !p && q;
+    return q;
+}
+
+static void count_free(void *p)
+{
+    blocks -= p != NULL;
+    free(p);
+}
+
+/* On a base of its own, with a lock that is held; the memory is counted. */
+static struct event_base *hold_on_base(struct app *a, uint32_t timeout_ms,
+                                       const char *path)
+{
+    struct event_base *base = event_base_new();
+    struct one o;
+
+    evzk_set_allocator(count_malloc, count_realloc, count_free);
+    harness_set_base(base);
+    app_up(a, server(), &(evzk_session_options){.timeout_ms = timeout_ms});
+    one_hold(&o, a, path);
+    harness_set_base(NULL);
+    one_free(&o);
+    return base;
+}
+
+/* Nothing tells the end, but for the base: it has no event of the session any
+ * more. */
+START_TEST(free_is_finished_by_the_base)
+{
+    struct raw *r = operator_for("/based");
+    struct event_base *base;
+    struct app a;
+
+    raw_mkdirs(r, "/based");
+    base = hold_on_base(&a, KIT_SESSION_MS, "/based");
+    evzk_session_free(a.s);
+    ck_assert_int_gt(blocks, 0);
+    ck_assert_int_eq(event_base_dispatch(base), 1); /* It has none at all. */
+    ck_assert_int_eq(blocks, 0);
+    ck_assert_int_eq(raw_count(r, "/based"), 0);
+    event_base_free(base);
+    raw_close(r);
+    kit_done();
+}
+END_TEST
+
+/* The session is left to the server, which ends it when its time has come; and
+ * its memory to the process. */
+START_TEST(free_without_the_base_tells_no_server)
+{
+    static evzk_session *volatile kept; /* Is no leak, to the sanitizer. */
+    struct raw *r = operator_for("/baseless");
+    struct event_base *base;
+    struct app a;
+
+    raw_mkdirs(r, "/baseless");
+    base = hold_on_base(&a, KIT_BRIEF_MS, "/baseless");
+    kept = a.s;
+    evzk_session_free(kept);
+    event_base_free(base);
+    ck_assert_int_gt(blocks, 0);
+    ck_assert_int_eq(raw_count(r, "/baseless"), 1);
+    WAIT(raw_count(r, "/baseless") == 0);
+    ck_assert_int_gt(blocks, 0);
+    raw_close(r);
+    kit_done();
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("session: close");
@@ -495,6 +580,8 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tc, close_inside_every_event, EVZK_SESSION_CONNECTED,
                         EVZK_SESSION_CLOSED + 1);
     tcase_add_loop_test(tc, free_without_close_ends_the_session, 0, 4);
+    tcase_add_test(tc, free_is_finished_by_the_base);
+    tcase_add_test(tc, free_without_the_base_tells_no_server);
     tc = kit_tcase(suite, "with an own server", 120);
     tcase_add_test(tc, close_does_not_stall_on_a_stopped_server);
     return suite;

@@ -416,11 +416,76 @@ START_TEST(lease_is_asked_for_first)
 }
 END_TEST
 
+/* What a session says in the callback that tells of a connection. */
+struct first {
+    struct recorder rec;
+    uint32_t lease_ms;
+    uint64_t probes;
+    bool connected;
+};
+
+static void on_first(evzk_session *s, evzk_session_event ev, int rc, void *arg)
+{
+    struct first *f = arg;
+    evzk_session_stats st;
+
+    recorder_on_session(s, ev, rc, &f->rec);
+    evzk_session_get_stats(s, &st);
+    f->lease_ms = evzk_session_lease_ms(s);
+    f->probes = st.probes;
+    f->connected = evzk_session_connected(s);
+}
+
+/* All but the margin, and what the handshake took. */
+static void check_first(const struct first *f, uint64_t probes)
+{
+    ck_assert(f->connected);
+    ck_assert_uint_eq(f->probes, probes);
+    ck_assert_uint_gt(f->lease_ms, KIT_SESSION_MS / 2);
+    ck_assert_uint_lt(f->lease_ms, KIT_SESSION_MS * 19 / 20);
+}
+
+/* The leader took part in the handshake: that counts before the first sync of
+ * the connection is sent. */
+START_TEST(lease_begins_with_the_connection)
+{
+    const evzk_session_options opt = {.timeout_ms = KIT_SESSION_MS};
+    struct proxy *p = proxied();
+    struct first f = {.lease_ms = 0};
+    uint64_t probes;
+    struct app a;
+
+    ck_assert_int_eq(evzk_session_open(harness_base(), proxy_address(p), &opt,
+                                       on_first, &f, &a.s),
+                     EVZK_OK);
+    ck_assert_uint_eq(evzk_session_lease_ms(a.s), 0);
+    ck_assert(!evzk_session_connected(a.s));
+    WAIT(recorder_has(&f.rec, "CONNECTED"));
+    ck_assert_uint_eq(evzk_session_timeout_ms(a.s), KIT_SESSION_MS);
+    check_first(&f, 0);
+    proxy_refuse(p, true);
+    proxy_cut(p);
+    WAIT(recorder_has(&f.rec, "SUSPENDED"));
+    ck_assert(!f.connected);
+    ck_assert_uint_gt(f.lease_ms, 0);
+    probes = stats_of(&a).probes;
+    proxy_refuse(p, false);
+    WAIT(recorder_has(&f.rec, "RESUMED"));
+    check_first(&f, probes);
+    ck_assert_int_eq(evzk_session_close(a.s), EVZK_OK);
+    WAIT(f.rec.finals == 1);
+    evzk_session_free(a.s);
+    proxy_stop(p);
+    kit_done();
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *suite = suite_create("session: lease");
     TCase *tc = kit_shared_tcase(suite, "lease", 120);
 
+    tcase_add_test(tc, lease_begins_with_the_connection);
     tcase_add_test(tc, lease_ends_while_disconnected);
     tcase_add_loop_test(tc, lease_ends_while_the_znode_is_read_again, 0, 2);
     tcase_add_test(tc, lease_is_renewed_by_the_leader_alone);
