@@ -50,6 +50,20 @@ void evzk__look(struct evzk__machine *m, const char *name)
     ask(m, EVZK__LOOK, name);
 }
 
+/* A directory that is missing may be below a chroot that is missing, unless the
+ * session makes its chroot. */
+bool evzk__chroot_unsure(const struct evzk__machine *m)
+{
+    return m->s->chroot[0] && !m->s->make_chroot;
+}
+
+void evzk__look_chroot(struct evzk__machine *m) { ask(m, EVZK__CHROOT, NULL); }
+
+int evzk__chroot_looked(const struct evzk__event *e)
+{
+    return e->reply->rc == EVZK_ERR_NONODE ? EVZK_ERR_NOCHROOT : e->reply->rc;
+}
+
 void evzk__list(struct evzk__machine *m) { ask(m, EVZK__LIST, NULL); }
 
 void evzk__sync_list(struct evzk__machine *m) { ask(m, EVZK__SYNC_LIST, NULL); }

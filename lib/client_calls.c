@@ -5,6 +5,10 @@
  */
 #include "client_own.h"
 
+/* A server since 3.7 answers with it; the client's header has no name for it.
+ */
+enum { QUOTA_EXCEEDED = -125 };
+
 int evzk__client_error(int zrc)
 {
     switch (zrc) {
@@ -27,6 +31,8 @@ int evzk__client_error(int zrc)
         return EVZK_ERR_EPHEMERAL;
     case ZUNIMPLEMENTED:
         return EVZK_ERR_UNSUPPORTED;
+    case QUOTA_EXCEEDED:
+        return EVZK_ERR_QUOTA;
     case ZBADARGUMENTS:
         return EVZK_ERR_INVAL;
     case ZMARSHALLINGERROR:

@@ -98,13 +98,13 @@ static void connected(evzk_session *s)
 {
     int64_t timeout_us;
 
+    evzk__session_update_lease(s);
     s->up = true;
     s->connected_at = evzk__now_us();
     s->stats.connects++;
     s->id = evzk__client_id(s->client, s->passwd);
     s->timeout_ms = evzk__client_timeout_ms(s->client);
     timeout_us = (int64_t)s->timeout_ms * 1000;
-    evzk__session_update_lease(s);
     evzk__lease_connected(&s->lease, evzk__client_begun(s->client),
                           evzk__now_us(), timeout_us);
     s->next_probe = 0;

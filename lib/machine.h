@@ -247,6 +247,13 @@ void evzk__swap(struct evzk__machine *m, struct evzk__swap *swap);
 void evzk__parents(struct evzk__machine *m,
                    const struct evzk__create_args *args);
 void evzk__look(struct evzk__machine *m, const char *name);
+
+/* Looks for the session's chroot, if a directory may be missing because of it
+ * (chroot_unsure); what the answer means for a look-up: 0, EVZK_ERR_NOCHROOT or
+ * another error. */
+bool evzk__chroot_unsure(const struct evzk__machine *m);
+void evzk__look_chroot(struct evzk__machine *m);
+int evzk__chroot_looked(const struct evzk__event *e);
 void evzk__list(struct evzk__machine *m);
 void evzk__sync_list(struct evzk__machine *m);
 /* Deletes `name`, which cannot exist, and lists: see EVZK__SETTLE_LIST. */

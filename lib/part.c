@@ -23,6 +23,7 @@ uint32_t evzk__parts_of(const struct evzk__request *r)
     case EVZK__RMDIR:
     case EVZK__SWAP:
     case EVZK__LOOK:
+    case EVZK__CHROOT:
     case EVZK__LIST:
     case EVZK__PUT:
     case EVZK__READ_DIR:
@@ -161,6 +162,8 @@ int evzk__part_send(evzk_session *s, struct evzk__request *r,
         return evzk__client_get(slot, r->dir->path, false);
     case EVZK__LOOK:
         return evzk__client_exists(slot, path_of(s, r, r->name), false);
+    case EVZK__CHROOT:
+        return evzk__client_exists(slot, s->chroot, false);
     case EVZK__LIST:
         return evzk__client_children(slot, r->dir->path);
     case EVZK__SYNC_LIST:

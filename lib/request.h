@@ -25,6 +25,7 @@ enum evzk__op {
     EVZK__SWAP,    /* Deletes <dir>/<old>, and creates another in its place;
                       or creates one while <own> is there. */
     EVZK__LOOK,    /* Stat of <dir>/<name>; takes no permission. */
+    EVZK__CHROOT,  /* Stat of the session's chroot. */
     EVZK__LIST,    /* Children of <dir>; shared. */
     EVZK__SYNC_LIST,   /* The same, as the leader knows it now. */
     EVZK__SETTLE_LIST, /* The same, after all that this session ever wrote. */

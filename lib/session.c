@@ -41,6 +41,8 @@ void evzk__session_tell(evzk_session *s, evzk_session_event ev, int rc)
 
     if (ev == EVZK_SESSION_SUSPENDED && !s->told_up)
         return; /* It has heard so already, or was never up. */
+    if (ev != EVZK_SESSION_CLOSED && !evzk__session_tells(s))
+        return; /* Closed inside an earlier callback of this loop step. */
     s->told_up = ev == EVZK_SESSION_CONNECTED || ev == EVZK_SESSION_RESUMED;
     if (s->cb)
         s->cb(s, ev, rc, s->cb_arg);
@@ -100,6 +102,19 @@ bool evzk__budget_spent(unsigned n, int64_t until)
     return n % 8 == 7 && evzk__now_us() >= until;
 }
 
+void evzk__session_set_doubt(evzk_session *s, bool doubt)
+{
+    if (s->doubt == doubt)
+        return;
+    s->doubt = doubt;
+    evzk__session_sweep(s);
+    evzk__session_tell(s, doubt ? EVZK_SESSION_SUSPENDED : EVZK_SESSION_RESUMED,
+                       EVZK_OK);
+}
+
+/* A process that stood still may see the lease's end before any doubt: then the
+ * session is in doubt first, so that its event comes before those of what it
+ * holds. */
 void evzk__session_update_lease(evzk_session *s)
 {
     bool valid = evzk__session_sure(s);
@@ -107,12 +122,14 @@ void evzk__session_update_lease(evzk_session *s)
     if (valid == s->lease_on || s->phase != EVZK__RUNNING)
         return;
     s->lease_on = valid;
-    if (!valid) {
-        s->lease_ends++;
-        s->stats.lease_ends++;
-        evzk__session_log(s, EVZK_LOG_WARN, "the lease ended");
-    }
     evzk__session_sweep(s);
+    if (valid)
+        return;
+    s->lease_ends++;
+    s->stats.lease_ends++;
+    evzk__session_log(s, EVZK_LOG_WARN, "the lease ended");
+    if (s->up)
+        evzk__session_set_doubt(s, true);
 }
 
 static void turn_timer(void *arg) { evzk__session_turn(arg, 0); }

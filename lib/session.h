@@ -130,6 +130,16 @@ void evzk__session_turn(evzk_session *s, int ready);
 /* Has the lease ended, or begun anew?  Asked before anything extends it. */
 void evzk__session_update_lease(evzk_session *s);
 
+/* Is the session in doubt, or out of it?  Tells the application, and has every
+ * machine look. */
+void evzk__session_set_doubt(evzk_session *s, bool doubt);
+
+/* Is news told?  Once the session is closed only final events are. */
+static inline bool evzk__session_tells(const evzk_session *s)
+{
+    return s->phase == EVZK__RUNNING;
+}
+
 /* Reports an event to the application. */
 void evzk__session_tell(evzk_session *s, evzk_session_event ev, int rc);
 

@@ -51,16 +51,6 @@ static void run(evzk_session *s)
 
 /* The lease. */
 
-static void set_doubt(evzk_session *s, bool doubt)
-{
-    if (s->doubt == doubt)
-        return;
-    s->doubt = doubt;
-    evzk__session_sweep(s);
-    evzk__session_tell(s, doubt ? EVZK_SESSION_SUSPENDED : EVZK_SESSION_RESUMED,
-                       EVZK_OK);
-}
-
 static void synced(struct evzk__request *r, const struct evzk__reply *reply)
 {
     evzk_session *s = evzk__container_of(r, evzk_session, sync);
@@ -71,7 +61,7 @@ static void synced(struct evzk__request *r, const struct evzk__reply *reply)
         return; /* The connection is gone, or we are. */
     evzk__session_update_lease(s);
     evzk__lease_confirmed(&s->lease, sent, evzk__now_us());
-    set_doubt(s, false);
+    evzk__session_set_doubt(s, false);
     evzk__session_update_lease(s);
 }
 
@@ -83,7 +73,7 @@ static void probe(evzk_session *s)
         return;
     patience = 2 * evzk__lease_probe_us(&s->lease);
     if (s->sync_sent && now - s->sync_sent >= patience)
-        set_doubt(s, true);
+        evzk__session_set_doubt(s, true);
     if (s->sync_sent || now < s->next_probe)
         return;
     s->sync.op = EVZK__SYNC;

@@ -59,13 +59,18 @@ const struct evzk__mark evzk__lock_marks[] = {
     [LOCK_STANDS] = {"-n_", 0},
     {NULL, 0}};
 
+static bool is_final(evzk_lock_event ev)
+{
+    return ev >= EVZK_LOCK_RELEASED && ev <= EVZK_LOCK_FAILED;
+}
+
 /* May free the lock: touch nothing after. */
 void evzk__lock_tell(struct evzk_lock *l, evzk_lock_event ev, int rc)
 {
     evzk_session *s = l->m.s;
     int64_t begun = evzk__machine_call_out();
 
-    if (l->cb && !l->told)
+    if (l->cb && !l->told && (is_final(ev) || evzk__session_tells(s)))
         l->cb(l, ev, rc, l->arg);
     evzk__machine_called(s, begun);
 }

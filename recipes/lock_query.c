@@ -2,6 +2,11 @@
  * then all the contenders' data, read side by side.
  *
  *   LISTING <--> READING --> ENDED
+ *      |                       ^
+ *      `------> ROOTING -------'
+ *
+ * A directory that does not exist may be below a chroot that does not exist:
+ * then that is asked (ROOTING), since it is an error.
  *
  * How it can fail.  A contender may leave between listing and reading: it is
  * left out.  One whose data may not be read is shown without.  A connection
@@ -27,7 +32,7 @@ struct evzk_lock_query {
     void *arg;
 };
 
-enum { LISTING, READING, ENDED, STATES };
+enum { LISTING, READING, ROOTING, ENDED, STATES };
 
 static struct evzk_lock_query *query_of(struct evzk__machine *m)
 {
@@ -109,6 +114,8 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
         return e->reply->first_rc;
     if (rc == EVZK_OK)
         rc = copy_names(q, &e->reply->res->names);
+    if (rc == EVZK_ERR_NONODE && evzk__chroot_unsure(m))
+        return evzk__machine_move(m, ROOTING);
     if (rc == EVZK_ERR_NONODE || (rc == EVZK_OK && q->n == 0))
         return evzk__machine_finish(m, EVZK_OK); /* Nobody is there. */
     return rc != EVZK_OK ? rc : evzk__machine_move(m, READING);
@@ -190,6 +197,13 @@ static int answered(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__machine_finish(m, EVZK_OK);
 }
 
+static int rooted(struct evzk__machine *m, const struct evzk__event *e)
+{
+    int rc = evzk__chroot_looked(e);
+
+    return rc != EVZK_OK ? rc : evzk__machine_finish(m, EVZK_OK);
+}
+
 static void end(struct evzk__machine *m)
 {
     struct evzk_lock_query *q = query_of(m);
@@ -214,8 +228,9 @@ static void destroy(struct evzk__machine *m)
 #define TO EVZK__TO
 static const struct evzk__row rows[STATES] = {
 /* state    enter            react     on stop     on expiry   flags                   may move to */
-S(LISTING,  list,            listed,   ENDED,      LISTING,    EVZK__FRESH|EVZK__RETRY, TO(LISTING)|TO(READING)|TO(ENDED)),
+S(LISTING,  list,            listed,   ENDED,      LISTING,    EVZK__FRESH|EVZK__RETRY, TO(LISTING)|TO(READING)|TO(ROOTING)|TO(ENDED)),
 S(READING,  read_all,        answered, ENDED,      LISTING,    0,                      TO(LISTING)|TO(ENDED)),
+S(ROOTING,  evzk__look_chroot, rooted, ENDED,      LISTING,    EVZK__RETRY,            TO(LISTING)|TO(ENDED)),
 S(ENDED,    end,             NULL,     EVZK__STAY, EVZK__STAY, EVZK__FINAL,            0),
 };
 /* clang-format on */

@@ -57,7 +57,7 @@ struct evzk_lock_revoke {
     void *arg;
 };
 
-enum { LISTING, READING, ASKING, WAITING, REMOVING, ENDED, STATES };
+enum { LISTING, READING, ASKING, WAITING, REMOVING, ROOTING, ENDED, STATES };
 
 static struct evzk_lock_revoke *revoke_of(struct evzk__machine *m)
 {
@@ -160,9 +160,19 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
         return e->reply->first_rc;
     if (rc == EVZK_OK)
         rc = choose(r, &e->reply->res->names);
+    if (rc == EVZK_ERR_NONODE && evzk__chroot_unsure(m))
+        return evzk__machine_move(m, ROOTING);
     if (rc == EVZK_ERR_NONODE || (rc == EVZK_OK && r->n == 0))
         return evzk__machine_finish(m, EVZK_OK); /* Nobody is in the way. */
     return rc != EVZK_OK ? rc : evzk__machine_move(m, READING);
+}
+
+/* Without the directory: is there at least the chroot? */
+static int rooted(struct evzk__machine *m, const struct evzk__event *e)
+{
+    int rc = evzk__chroot_looked(e);
+
+    return rc != EVZK_OK ? rc : evzk__machine_finish(m, EVZK_OK);
 }
 
 /* Those that are there, as far as we know. */
@@ -401,11 +411,12 @@ static void destroy(struct evzk__machine *m)
 #define HEEDS EVZK__HEEDS
 static const struct evzk__row rows[STATES] = {
 /* state      enter     react     on stop on expiry flags                may move to */
-S(LISTING,    list,     listed,   ENDED,  LISTING,  FRESH|RETRY,         TO(LISTING)|TO(READING)|TO(ENDED)),
+S(LISTING,    list,     listed,   ENDED,  LISTING,  FRESH|RETRY,         TO(LISTING)|TO(READING)|TO(ROOTING)|TO(ENDED)),
 S(READING,    read_all, answered, ENDED,  READING,  0,                   TO(READING)|TO(ASKING)|TO(ENDED)),
 S(ASKING,     ask,      answered, ENDED,  READING,  0,                   TO(READING)|TO(WAITING)|TO(ENDED)),
 S(WAITING,    wait_for, awaited,  ENDED,  WAITING,  RETRY|WATCHES|HEEDS, TO(WAITING)|TO(REMOVING)|TO(ENDED)),
 S(REMOVING,   drop,     dropped,  STAY,   REMOVING, FRESH,                   TO(REMOVING)|TO(ENDED)),
+S(ROOTING,    evzk__look_chroot, rooted, ENDED, LISTING, RETRY,          TO(LISTING)|TO(ENDED)),
 S(ENDED,      end,      NULL,     STAY,   STAY,     EVZK__FINAL,         0),
 };
 /* clang-format on */

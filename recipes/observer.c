@@ -5,6 +5,9 @@
  *      |            |  |        |
  *      `------------+--'--------'      (to the end: ENDED)
  *
+ * If there is no leader's znode at the first look, the session's chroot may be
+ * missing: that is an error, so it is looked for (ROOTING, from LOOKING).
+ *
  * The leader's znode is read, and watched, there or not; then the candidate's
  * that it names is looked for, and watched, too.  The leader is told when both
  * are there: one whose own znode another has deleted leads no more, whatever
@@ -43,7 +46,7 @@ struct evzk_observer {
     void *arg;
 };
 
-enum { LOOKING, CHECKING, WATCHING, ENDED, STATES };
+enum { LOOKING, ROOTING, CHECKING, WATCHING, ENDED, STATES };
 
 static struct evzk_observer *observer_of(struct evzk__machine *m)
 {
@@ -56,7 +59,7 @@ static void tell(struct evzk_observer *o, int rc, const evzk_leader *leader)
     evzk_session *s = o->m.s;
     int64_t begun = evzk__machine_call_out();
 
-    if (o->cb)
+    if (o->cb && (rc != EVZK_OK || evzk__session_tells(s)))
         o->cb(o, rc, leader, o->arg);
     evzk__machine_called(s, begun);
 }
@@ -153,9 +156,26 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
     if (evzk__watch_missing(m, EVZK__OWN) ||
         (rc == EVZK_OK && take_leader(o, e->reply->res) != EVZK_OK))
         return evzk__machine_again_later(m);
+    if (rc == EVZK_ERR_NONODE && !o->spoken && evzk__chroot_unsure(m))
+        return evzk__machine_move(m, ROOTING);
     if (rc == EVZK_ERR_NONODE || o->seen.epoch <= o->ended)
         return nobody(o);
     return evzk__machine_move(m, CHECKING);
+}
+
+static void look_chroot(struct evzk__machine *m)
+{
+    if (evzk__watch_missing(m, EVZK__OWN))
+        evzk__machine_move(m, LOOKING);
+    else
+        evzk__look_chroot(m);
+}
+
+static int rooted(struct evzk__machine *m, const struct evzk__event *e)
+{
+    int rc = evzk__chroot_looked(e);
+
+    return rc != EVZK_OK ? rc : nobody(observer_of(m));
 }
 
 /* Without the first watch, which went with its connection, or has fired, from
@@ -225,7 +245,8 @@ static void destroy(struct evzk__machine *m)
 #define RETRY EVZK__RETRY
 static const struct evzk__row rows[STATES] = {
 /* state      enter     react    on stop  on expiry  flags                    may move to */
-S(LOOKING,    look,     looked,  ENDED,   LOOKING,   RETRY|EVZK__FRESH,       TO(LOOKING)|TO(CHECKING)|TO(WATCHING)|TO(ENDED)),
+S(LOOKING,    look,     looked,  ENDED,   LOOKING,   RETRY|EVZK__FRESH,       TO(LOOKING)|TO(ROOTING)|TO(CHECKING)|TO(WATCHING)|TO(ENDED)),
+S(ROOTING,    look_chroot, rooted, ENDED,  LOOKING,  RETRY,                   TO(LOOKING)|TO(WATCHING)|TO(ENDED)),
 S(CHECKING,   check,    checked, ENDED,   LOOKING,   RETRY,                   TO(LOOKING)|TO(WATCHING)|TO(ENDED)),
 S(WATCHING,   wait_for, watched, ENDED,   LOOKING,   RETRY|EVZK__WATCHES,     TO(LOOKING)|TO(CHECKING)|TO(ENDED)),
 S(ENDED,      end,      NULL,    STAY,    STAY,      EVZK__FINAL,             0),
@@ -235,6 +256,7 @@ S(ENDED,      end,      NULL,    STAY,    STAY,      EVZK__FINAL,             0)
 /* Who watches has nothing to ask; and a connection that is lost, as it is
  * before a session has ended, has it look again. */
 static const struct evzk__never never[] = {
+    {.state = ROOTING, .on = EVZK__ON(EVZK__EV_EXPIRED)},
     {.state = CHECKING, .on = EVZK__ON(EVZK__EV_EXPIRED)},
     {.state = WATCHING,
      .on = EVZK__ON(EVZK__EV_REPLY) | EVZK__ON(EVZK__EV_EXPIRED)},

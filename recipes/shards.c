@@ -44,6 +44,12 @@ void evzk__shards_destroy(struct evzk_shards *a)
     evzk__free(a);
 }
 
+/* Ends are told always, news while the session is not closed. */
+static bool tells(const struct evzk_shards *a, bool final)
+{
+    return a->cb && (final || evzk__session_tells(a->s));
+}
+
 /* The caller's callbacks run between these; false: it has freed us. */
 static void call_out(struct evzk_shards *a) { a->busy++; }
 
@@ -59,7 +65,7 @@ static bool called(struct evzk_shards *a)
 bool evzk__shards_tell(struct evzk_shards *a, evzk_shards_event ev, int rc)
 {
     call_out(a);
-    if (a->cb)
+    if (tells(a, ev >= EVZK_SHARDS_DRAINED))
         a->cb(a, ev, rc, a->arg);
     return called(a);
 }
@@ -69,7 +75,7 @@ bool evzk__shard_tell(struct shard *d, evzk_election_event ev, int rc)
     struct evzk_shards *a = d->all;
 
     call_out(a);
-    if (a->cb && a->shard_cb)
+    if (tells(a, ev >= EVZK_ELECTION_RESIGNED) && a->shard_cb)
         a->shard_cb(a, (uint32_t)(d - a->shard), ev, rc, a->arg);
     return called(a);
 }

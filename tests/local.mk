@@ -60,7 +60,8 @@ real_tests = \
     tests/real/test_room \
     tests/real/test_scale \
     tests/real/test_session_close \
-    tests/real/test_session_descriptors
+    tests/real/test_session_descriptors \
+    tests/real/test_told
 # Of these, they measure the time that the library takes: with "make -j" they
 # run one at a time, after all others.  "alone_tests=" lets them run with others.
 alone_tests = \

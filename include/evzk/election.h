@@ -197,9 +197,10 @@ typedef void evzk_observer_cb(evzk_observer *observer, int rc,
  * @retval EVZK_OK  @p cb will be called, unless freed before.
  * @retval EVZK_ERR_INVAL, EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED.
  *
- * Later, in the end: EVZK_ERR_NOAUTH (the leader's znode may not be read; one
- * that comes while it is observed is not seen at all, nor who comes after it,
- * before the next connection), _SERVER, _CLOSED, _AUTH.
+ * Later, in the end: EVZK_ERR_NOCHROOT (nothing can be made below it), _NOAUTH
+ * (the leader's znode may not be read; one that comes while it is observed is
+ * not seen at all, nor who comes after it, before the next connection),
+ * _SERVER, _CLOSED, _AUTH.
  */
 EVZK_API int evzk_election_observe(evzk_session *s, const char *path,
                                    evzk_observer_cb *cb, void *arg,

@@ -163,8 +163,8 @@ typedef struct evzk_lock_options {
  *
  * Later, through @p cb, FAILED: EVZK_ERR_CANCELED, _TIMEOUT, _BUSY, _NOAUTH (to
  * wait takes READ on the directory and on the znode before the own one),
- * _BADACL, _NOCHROOT, _NONODE (parents go away as fast as they are made),
- * _SEQUENCE, _EPHEMERAL, _UNSUPPORTED, _SERVER, _NOMEM, _CLOSED, _AUTH,
+ * _BADACL, _NOCHROOT, _QUOTA, _NONODE (parents go away as fast as they are
+ * made), _SEQUENCE, _EPHEMERAL, _UNSUPPORTED, _SERVER, _NOMEM, _CLOSED, _AUTH,
  * _INTERNAL, and with `no_requeue` _EXPIRED and _NODEGONE; the server's error
  * instead of these, when it refuses to delete the znode.  LOST: EVZK_ERR_LEASE
  * (no word from the leader), _EXPIRED, _NODEGONE (someone deleted the znode),
@@ -291,7 +291,7 @@ typedef void evzk_lock_query_cb(evzk_lock_query *query, int rc,
  * @retval EVZK_OK  @p cb will be called, unless freed before.
  * @retval EVZK_ERR_INVAL, EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED.
  *
- * Later: EVZK_ERR_NOAUTH, _NOMEM, _CLOSED, _AUTH.
+ * Later: EVZK_ERR_NOCHROOT, _NOAUTH, _NOMEM, _CLOSED, _AUTH.
  */
 EVZK_API int evzk_lock_query_start(evzk_session *s, const char *path,
                                    evzk_lock_query_cb *cb, void *arg,
@@ -359,9 +359,9 @@ typedef void evzk_lock_revoke_cb(evzk_lock_revoke *revoke, int rc,
  * @retval EVZK_OK  @p cb will be called, unless freed before.
  * @retval EVZK_ERR_INVAL, EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED.
  *
- * Later: EVZK_ERR_NOAUTH (a znode may not be read, written to, or deleted),
- * _NOTEMPTY (one made by hand has children), _NOMEM, _SERVER, _CLOSED, _AUTH.
- * Those that were asked stay so.
+ * Later: EVZK_ERR_NOCHROOT, _NOAUTH (a znode may not be read, written to, or
+ * deleted), _NOTEMPTY (one made by hand has children), _NOMEM, _SERVER,
+ * _CLOSED, _AUTH. Those that were asked stay so.
  */
 EVZK_API int evzk_lock_revoke_start(evzk_session *s, const char *path,
                                     const evzk_lock_revoke_options *opt,

@@ -36,8 +36,9 @@ typedef enum evzk_session_event {
     /** A session is there: the first, or a new one after EXPIRED. */
     EVZK_SESSION_CONNECTED = 1,
     /**
-     * In doubt: the connection is lost, or the leader has been silent.  What is
-     * held stays held until the lease ends (evzk_session_lease_ms()).
+     * In doubt: the connection is lost, or the leader has been silent, or the
+     * process stood still.  What is held stays held until the lease ends
+     * (evzk_session_lease_ms()).  Told before what it does to locks and others.
      */
     EVZK_SESSION_SUSPENDED,
     /** The same session goes on: connected, and confirmed by the leader. */
@@ -179,9 +180,9 @@ EVZK_API int evzk_session_add_auth(evzk_session *session, const char *scheme,
 
 /**
  * Ends the session: lets requests in flight finish, tells the server, and gives
- * it `close_timeout_ms` to answer.  Nothing is held from this call on.  Every
- * operation of the session ends in its own final callback with EVZK_ERR_CLOSED;
- * then CLOSED is reported.  Does not block.
+ * it `close_timeout_ms` to answer.  Nothing is held from this call on, and only
+ * final events are told.  Every operation of the session ends in its own final
+ * callback with EVZK_ERR_CLOSED; then CLOSED is reported.  Does not block.
  *
  * @retval EVZK_ERR_INVAL, EVZK_ERR_FORKED; EVZK_ERR_CLOSED when done before.
  */

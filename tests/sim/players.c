@@ -32,6 +32,7 @@ static struct own {
     bool wanted, opening, calling, starved;
     int64_t late_until, out_since, dead_since, closing_at, freed_at;
     int64_t starved_at;
+    int64_t doubts;            /* Times that SUSPENDED was told. */
     int64_t probes, probed_at; /* Syncs so far, and when the newest was seen. */
 } own[SIM_PROCS];
 SIM_KEEP(own)
@@ -68,6 +69,25 @@ void player_heard(int proc, const char *what)
         sim_violation("p%d: %s inside a call of the library", proc, what);
     if (sim_running() != proc)
         sim_violation("p%d: %s while p%d runs", proc, what, sim_running());
+}
+
+void player_news(int proc, const char *what)
+{
+    if (own[proc].p.closing)
+        sim_violation("p%d: %s after the session was closed", proc, what);
+}
+
+void player_certain(int proc, int64_t *doubts, const char *what)
+{
+    if (own[proc].told != TOLD_UP)
+        sim_violation("p%d: %s before the session told of it", proc, what);
+    *doubts = own[proc].doubts;
+}
+
+void player_doubtful(int proc, const int64_t *doubts, const char *what)
+{
+    if (own[proc].doubts == *doubts)
+        sim_violation("p%d: %s before the session's SUSPENDED", proc, what);
 }
 
 /* Force. */
@@ -214,6 +234,7 @@ static void note_event(int proc, evzk_session_event ev, int rc)
         break;
     case EVZK_SESSION_SUSPENDED:
         o->told = TOLD_DOUBT;
+        o->doubts++;
         check_rc(proc, ev, rc, EVZK_OK);
         break;
     case EVZK_SESSION_EXPIRED:

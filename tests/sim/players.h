@@ -48,6 +48,13 @@ void player_call(int proc);
 void player_called(int proc);
 /* For a callback to ask at its beginning: is it called as promised? */
 void player_heard(int proc, const char *what);
+/* The same, of an event that is not final: none comes after close. */
+void player_news(int proc, const char *what);
+/* The session's event comes before those of the recipes that follow from it.
+ * `doubts` belongs to what is granted or led: player_certain() is asked when it
+ * is granted and when it is resumed, player_doubtful() when it is suspended. */
+void player_certain(int proc, int64_t *doubts, const char *what);
+void player_doubtful(int proc, const int64_t *doubts, const char *what);
 
 /* What no library can foresee, done where the rules learn of it: the servers
  * end the process's session before its time, and an operator deletes a znode.

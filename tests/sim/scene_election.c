@@ -109,6 +109,7 @@ static void leading(struct lock_slot *k, int rc)
     sim_say("p%d lock %d is told LEADING %s", (int)k->proc, index_of(k),
             evzk_errname(rc));
     player_heard((int)k->proc, "an election's callback");
+    player_news((int)k->proc, "LEADING");
     lock_told_leading(k, rc);
     player_callback((int)k->proc);
 }

@@ -122,6 +122,14 @@ elect_chroot = {
     .plan = {{AT(0, 1), E, .hold_ms = 20}, {AT(1, 1), E, .hold_ms = 15}},
     .deed = {{LOCK_OBSERVE, 5, 1}},
     .route = {0, 1}, .chroot = "/app", .make_chroot = true},
+observe_chroot = {
+    .plan = {{AT(0, 20), E, .hold_ms = 20}},
+    .deed = {{LOCK_OBSERVE, 5, 1}},
+    .route = {0, 1}, .chroot = "/app"},
+observe_rootless = {
+    .plan = {{AT(0, 20), E, .hold_ms = 20}},
+    .deed = {{LOCK_OBSERVE, 5, 1}},
+    .route = {0, 1}, .chroot = "/app", .rootless = true},
 observe = {
     .plan = {{AT(0, 1), E, .hold_ms = 20}},
     .deed = {{LOCK_OBSERVE, 10, 1}},
@@ -239,6 +247,8 @@ static const struct sim_scene observer_scenes[] = {
     {"observe-away", "while the observer is away, and late", 3, false, &observe_away},
     {"observe-wrap", "the leader's number is below zero", 3, false, &observe_wrap},
     {"observe-end", "the last of the sequence numbers", 3, false, &observe_end},
+    {"observe-chroot", "below a chroot, before anything is there", 2, false, &observe_chroot},
+    {"observe-rootless", "below a chroot that is missing", 2, false, &observe_rootless},
     {"observe-closed", "the observer closes its session", 2, false, &observe_closed},
 };
 /* clang-format on */

@@ -93,6 +93,7 @@ struct lock_scene {
     int route[SIM_PROCS]; /* The server that a process is with at first. */
     const char *chroot;
     bool make_chroot;
+    bool rootless;   /* The chroot is missing: nothing can be had. */
     bool parents;    /* The first directory is there at first. */
     bool top;        /* What is above the directories is. */
     unsigned there;  /* These directories are: a bit each. */
@@ -128,6 +129,7 @@ struct lock_slot {
     int64_t revokes, heard;    /* Requests told; when the last was. */
     int64_t acked, acks;       /* Since when, until LEADING; so often. */
     int64_t unled;             /* Since when. */
+    int64_t doubts;            /* For player_certain(). */
     bool used, granted, suspended, ended, told_down;
     bool leads;           /* LEADING was told. */
     bool release, cancel; /* Were asked for, with success. */
@@ -219,6 +221,7 @@ void lock_deeds_begin(void);
 const char *lock_dir(int place);     /* In the true tree. */
 const char *lock_path(int place);    /* As the session names it. */
 int lock_place_of(const char *path); /* As the session names it; -1. */
+bool lock_rootless(void);            /* Its chroot is missing. */
 void lock_dirs_begin(void);
 void lock_dirs_started(struct lock_slot *k);
 void lock_dirs_busy(int proc); /* Asks for something else, too. */

@@ -60,6 +60,14 @@ int lock_place_of(const char *path)
     return -1;
 }
 
+/* Nobody makes it in these scenes, once it is gone. */
+bool lock_rootless(void)
+{
+    struct ens_seen seen;
+
+    return scene()->chroot && !scene()->make_chroot && !ens_look("/app", &seen);
+}
+
 /* The beginning. */
 
 static bool is_there(int place)
@@ -100,7 +108,7 @@ void lock_dirs_begin(void)
 {
     const struct lock_scene *sc = scene();
 
-    if (sc->chroot && !sc->make_chroot)
+    if (sc->chroot && !sc->make_chroot && !sc->rootless)
         ens_create("/app", "", 0, ZOO_PERSISTENT);
     if (is_there(TOP))
         ens_create(lock_dir(TOP), "", 0, ZOO_PERSISTENT);

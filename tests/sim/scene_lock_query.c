@@ -117,7 +117,10 @@ static bool rc_ok(int proc, int rc)
         return lock_denied(0);
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled(proc);
-    return rc == EVZK_OK || (rc == EVZK_ERR_NOMEM && player_starved(proc));
+    if (rc == EVZK_ERR_NOMEM)
+        return player_starved(proc);
+    return rc == EVZK_ERR_NOCHROOT ? lock_rootless()
+                                   : rc == EVZK_OK && !lock_world.sc->rootless;
 }
 
 static void on_answer(evzk_lock_query *answered, int rc,

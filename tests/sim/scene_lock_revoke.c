@@ -206,7 +206,10 @@ static bool rc_ok(const struct revoke *v, int rc)
         return ens_throttled(proc);
     if (rc == EVZK_ERR_NOAUTH)
         return lock_world.sc->plan[0].hidden || lock_denied(0);
-    return rc == EVZK_OK || (rc == EVZK_ERR_NOMEM && player_starved(proc));
+    if (rc == EVZK_ERR_NOMEM)
+        return player_starved(proc);
+    return rc == EVZK_ERR_NOCHROOT ? lock_rootless()
+                                   : rc == EVZK_OK && !lock_world.sc->rootless;
 }
 
 static void on_end(evzk_lock_revoke *ended, int rc, const evzk_revoked *o,

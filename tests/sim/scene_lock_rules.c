@@ -207,6 +207,8 @@ static bool failed_rc_ok(const struct lock_slot *k, int rc)
         return at_the_end(k);
     case EVZK_ERR_SERVER:
         return ens_throttled((int)k->proc);
+    case EVZK_ERR_NOCHROOT:
+        return lock_rootless();
     case EVZK_ERR_NOAUTH:
         return lock_denied(k->place) ||
                (lock_world.sc->plan[0].hidden && !k->plan->hidden);
@@ -347,8 +349,20 @@ static void note_told(struct lock_slot *k, evzk_lock_event ev, int rc)
     }
 }
 
+/* After the session's own events, and none after its close but the end. */
+static void check_order(struct lock_slot *k, evzk_lock_event ev)
+{
+    if (ev < EVZK_LOCK_RELEASED)
+        player_news((int)k->proc, "a lock's event");
+    if (ev == EVZK_LOCK_GRANTED || ev == EVZK_LOCK_RESUMED)
+        player_certain((int)k->proc, &k->doubts, "a lock's GRANTED or RESUMED");
+    if (ev == EVZK_LOCK_SUSPENDED)
+        player_doubtful((int)k->proc, &k->doubts, "a lock's SUSPENDED");
+}
+
 void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc)
 {
+    check_order(k, ev);
     if (!in_turn(k, ev))
         sim_violation("lock %d: event %d out of turn", index_of(k), ev);
     if (!rc_ok(k, ev, rc))

@@ -123,6 +123,12 @@ static void leave_due(intptr_t i)
 
 /* The rules for what is told. */
 
+static void check_root(int proc)
+{
+    if (lock_world.sc->rootless)
+        sim_violation("p%d observes below no chroot, and is told", proc);
+}
+
 static void check_nobody(const struct observer *v)
 {
     if (v->spoken && !v->leads)
@@ -188,6 +194,8 @@ static bool rc_ok(int proc, int rc)
         return player_of(proc)->closing;
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled(proc);
+    if (rc == EVZK_ERR_NOCHROOT)
+        return lock_rootless();
     return rc == EVZK_ERR_NOAUTH && lock_denied(0);
 }
 
@@ -212,6 +220,10 @@ static void on_leader(evzk_observer *o, int rc, const evzk_leader *l, void *arg)
     sim_say("p%d is told %s, who leads: %s", proc, evzk_errname(rc),
             l ? l->node : "nobody");
     player_heard(proc, "an observer's callback");
+    if (rc == EVZK_OK)
+        player_news(proc, "an observer's word");
+    if (rc == EVZK_OK)
+        check_root(proc);
     if (rc != EVZK_OK) {
         check_end(v, rc, l);
     } else if (l) {

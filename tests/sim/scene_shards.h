@@ -71,6 +71,7 @@ struct shards_seat {
     int64_t acked;
     int64_t failed; /* LEADING was refused, of this plan. */
     int64_t absent; /* FAILED was told, of this plan. */
+    int64_t doubts; /* For player_certain(). */
 };
 
 struct shards_slot {

@@ -246,6 +246,21 @@ static void note(struct shards_slot *v, int shard, evzk_election_event ev,
     }
 }
 
+/* As of a lock: after the session's own, and none after its close but what ends
+ * the leading. */
+static void check_order(const struct shards_slot *v, struct shards_seat *seat,
+                        evzk_election_event ev)
+{
+    int proc = (int)v->proc;
+
+    if (ev < EVZK_ELECTION_RESIGNED)
+        player_news(proc, "a shard's event");
+    if (ev == EVZK_ELECTION_ELECTED || ev == EVZK_ELECTION_RESUMED)
+        player_certain(proc, &seat->doubts, "a shard's ELECTED or RESUMED");
+    if (ev == EVZK_ELECTION_SUSPENDED)
+        player_doubtful(proc, &seat->doubts, "a shard's SUSPENDED");
+}
+
 void shards_told(struct shards_slot *v, int shard, evzk_election_event ev,
                  int rc)
 {
@@ -253,6 +268,7 @@ void shards_told(struct shards_slot *v, int shard, evzk_election_event ev,
         sim_violation("%d is told of shard %d", shards_index(v), shard);
         return;
     }
+    check_order(v, &v->seat[shard], ev);
     if (!in_turn(v, &v->seat[shard], ev))
         sim_violation("%d: event %d of shard %d out of turn", shards_index(v),
                       ev, shard);
@@ -358,6 +374,8 @@ void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc)
     if (rc != EVZK_OK && ev != EVZK_SHARDS_FAILED)
         sim_violation("%d: event %d with %s", shards_index(v), ev,
                       evzk_errname(rc));
+    if (ev < EVZK_SHARDS_DRAINED)
+        player_news((int)v->proc, "an event of the shards");
     switch (ev) {
     case EVZK_SHARDS_PLANNED:
         check_planned(v);

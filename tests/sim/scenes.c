@@ -441,6 +441,22 @@ look = {
     .plan = {{AT(0, 1), .hold_ms = 30}, {AT(1, 2), .hold_ms = 5}},
     .deed = {{LOCK_ASK, 12, 1}},
     .route = {0, 1}, .parents = true},
+look_chroot = {
+    .plan = {{AT(0, 20)}},
+    .deed = {{LOCK_ASK, 5, 1}},
+    .route = {0, 1}, .chroot = "/app"},
+look_rootless = {
+    .plan = {{AT(0, 20)}},
+    .deed = {{LOCK_ASK, 5, 1}},
+    .route = {0, 1}, .chroot = "/app", .rootless = true},
+revoke_chroot = {
+    .plan = {{AT(0, 20)}},
+    .deed = {{LOCK_REVOKE, 5, 1}},
+    .route = {0, 1}, .chroot = "/app"},
+revoke_rootless = {
+    .plan = {{AT(0, 20)}},
+    .deed = {{LOCK_REVOKE, 5, 1}},
+    .route = {0, 1}, .chroot = "/app", .rootless = true},
 look_empty = {
     .plan = {{AT(1, 40)}},
     .deed = {{LOCK_ASK, 5, 0}, {LOCK_ASK, 80, 0}},
@@ -567,10 +583,14 @@ static const struct sim_scene lock_scenes[] = {
 static const struct sim_scene lock_query_scenes[] = {
     {"look", "while two contend", 2, true, &look},
     {"look-empty", "without a directory, and when all have left", 2, false, &look_empty},
+    {"look-chroot", "below a chroot, without a directory", 2, false, &look_chroot},
+    {"look-rootless", "below a chroot that is missing", 2, false, &look_rootless},
     {"look-foreign", "one that hides, and what is no session's", 2, false, &look_foreign},
 };
 
 static const struct sim_scene lock_revoke_scenes[] = {
+    {"revoke-chroot", "below a chroot, without a directory", 2, false, &revoke_chroot},
+    {"revoke-rootless", "below a chroot that is missing", 2, false, &revoke_rootless},
     {"revoke", "the holder is asked, and yields", 2, false, &revoke},
     {"revoke-two", "it is asked, and removed at once", 2, true, &revoke_two},
     {"revoke-removes", "two read, one of them yields, one that waits is removed", 3, false, &revoke_removes},
