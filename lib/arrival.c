@@ -1,33 +1,95 @@
-/* Creates mostly stay in the order in which they are sent.  Two things could
- * break it, and two queues see to that:
+/* The order of arrival: of the contenders of one session in one directory, the
+ * one that asks first gets the lowest number.
  *
- * back   One that finds its directory missing is sent anew, with it, when all
- *        that were sent with it have come back, too.
- * held   A directory that is made with its first contender may be there after
- *        all, and that one goes again: the others wait for what becomes of it.
+ * Each directory has a line: the contenders that have no place in it yet, in
+ * the order in which they asked.  A contender leaves the line while its create
+ * is on its way to the server.  When the create fails, the contender takes up
+ * its old position again, and keeps it until it has a znode, or ends: while its
+ * create is sent anew, while parents are made, while the outcome is unknown.
+ * Only the first of a line may be sent, so nobody passes it meanwhile.
+ *
+ * Creates that are sent behind each other arrive in that order; but if the
+ * directory is missing, the first of them fails, and when another session makes
+ * the directory right then, the second does not.  So a create is sent while
+ * another is still on its way only where a contender of our own stands in the
+ * directory, which keeps the server from deleting that.
+ *
+ * How it can fail: somebody else deletes both that contender's znode and the
+ * directory, and a third session makes the directory, all between the arrival
+ * of two creates.
  */
 #include "arrival.h"
 
+#include "machine.h"
 #include "queue.h"
 #include "session.h"
 
-enum { HELD_AT_ONCE = 4096 }; /* The rest in the next turn. */
+enum { PARKED_AT_ONCE = 4096 }; /* The rest in the next turn. */
+
+/* In the line `seq` is the contender's ticket. */
+static int compare(const struct evzk__machine *a, const struct evzk__machine *b)
+{
+    int32_t ahead = (int32_t)((uint32_t)a->seq - (uint32_t)b->seq);
+
+    return (ahead > 0) - (ahead < 0);
+}
+
+RB_GENERATE_INTERNAL(evzk__line, evzk__machine, place, compare,
+                     __attribute__((unused)) static)
 
 static bool is_create(const struct evzk__request *r)
 {
     return r->op == EVZK__CREATE_LIST;
 }
 
-static void set_back(struct evzk__request *r, bool back)
+static void join(struct evzk__machine *m)
 {
-    r->dir->back = (uint16_t)(r->dir->back + back - r->back);
-    r->back = back;
+    m->lined = true;
+    RB_INSERT(evzk__line, &m->dir->line, m);
 }
 
-static void set_held(struct evzk__request *r, bool held)
+static void leave(struct evzk__machine *m)
 {
-    r->dir->held += (uint32_t)held - (uint32_t)r->held;
-    r->held = held;
+    if (m->lined)
+        RB_REMOVE(evzk__line, &m->dir->line, m);
+    m->lined = false;
+}
+
+static bool is_first(const struct evzk__machine *m)
+{
+    return m->lined && RB_MIN(evzk__line, &m->dir->line) == m;
+}
+
+bool evzk__arrival_is_first(const struct evzk__request *r)
+{
+    return is_first(evzk__machine_of((struct evzk__request *)(uintptr_t)r));
+}
+
+/* May its create be sent now? */
+static bool may_go(const struct evzk__machine *m)
+{
+    const struct evzk__dir *d = m->dir;
+
+    return is_first(m) &&
+           (d->creating == 0 || (!d->alone && evzk__queue_keeps_dir(d)));
+}
+
+/* Puts the first of a line into the session's queue, if it may be sent.  So
+ * those behind it cost nothing while they wait. */
+static void step(evzk_session *s, struct evzk__dir *d)
+{
+    struct evzk__machine *m = RB_MIN(evzk__line, &d->line);
+    struct evzk__request *r = m ? &m->req : NULL;
+
+    if (!r || !r->parked || !may_go(m))
+        return;
+    r->parked = false;
+    if (r->back)
+        TAILQ_INSERT_TAIL(&s->requests.back, r, link);
+    else if (r->tries > 0)
+        TAILQ_INSERT_HEAD(&s->requests.queue[EVZK__CREATE_LIST], r, link);
+    else
+        TAILQ_INSERT_TAIL(&s->requests.queue[EVZK__CREATE_LIST], r, link);
 }
 
 void evzk__arrival_asked(struct evzk__request *r)
@@ -45,75 +107,109 @@ void evzk__arrival_over(struct evzk__request *r, bool made)
         evzk__queue_emptied(r->dir);
 }
 
-void evzk__arrival_sent(struct evzk__request *r)
+void evzk__arrival_wait(evzk_session *s, struct evzk__request *r)
 {
+    struct evzk__machine *m = evzk__machine_of(r);
+
+    if (!m->lined) { /* It asks for the first time, or anew. */
+        m->seq = (int32_t)s->requests.tickets++;
+        join(m);
+    }
+    r->parked = true;
+    step(s, m->dir);
+}
+
+/* A transaction may be refused for another that goes with it. */
+void evzk__arrival_sent(evzk_session *s, struct evzk__request *r,
+                        bool transaction)
+{
+    struct evzk__machine *m = evzk__machine_of(r);
+
     if (!is_create(r))
         return;
-    set_back(r, false);
-    set_held(r, false);
+    leave(m);
+    m->dir->creating++;
+    m->dir->alone = m->dir->alone || transaction;
+    m->dir->tried = s->requests.tickets;
+    step(s, m->dir);
 }
 
-void evzk__arrival_first(struct evzk__request *r)
+void evzk__arrival_back(evzk_session *s, struct evzk__request *r, bool made)
 {
+    struct evzk__machine *m = evzk__machine_of(r);
+    struct evzk__dir *d = r->dir;
+
     if (!is_create(r))
         return;
-    set_back(r, r->dir->back > 0);
-    set_held(r, !r->back && r->dir->held > 0);
+    d->creating--;
+    if (!made && !m->ended)
+        join(m);
+    d->alone = d->creating > 0 && (d->alone || !made);
+    step(s, d);
 }
 
-void evzk__arrival_back(struct evzk__request *r) { set_back(r, true); }
-
-bool evzk__arrival_in_turn(const struct evzk__request *r)
+void evzk__arrival_left(struct evzk__machine *m)
 {
-    if (r->back)
-        return true;
-    return r->dir->back == 0 && (r->held || r->dir->held == 0);
+    if (!m->lined)
+        return;
+    leave(m);
+    step(m->s, m->dir);
 }
 
-/* Is it known what becomes of those of ours that are on their way into it? They
- * come back when they find it missing; and who makes it may find it there. */
-static bool settled(const struct evzk__dir *d)
+/* The next of a queue that may be sent; others wait in their line again. */
+static struct evzk__request *
+next_of(evzk_session *s, struct evzk__request_queue *queue, unsigned *parked)
 {
-    return !d->making && !(d->missing && d->creating > 0);
-}
+    struct evzk__request *r;
 
-/* What is new goes behind those that were sent, and comes back behind them; but
- * it does not pass one that makes the directory, nor one that waits. */
-struct evzk__request *evzk__arrival_next(evzk_session *s)
-{
-    struct evzk__requests *q = &s->requests;
-    struct evzk__request_queue *queue = &q->queue[EVZK__CREATE_LIST];
-    struct evzk__request *r = TAILQ_FIRST(&q->back);
-    unsigned n = 0;
-
-    if (r && settled(r->dir))
-        return r;
-    r = TAILQ_FIRST(&q->held);
-    if (r && settled(r->dir) && evzk__arrival_in_turn(r))
-        return r;
-    while ((r = TAILQ_FIRST(queue)) != NULL &&
-           (r->dir->making || !evzk__arrival_in_turn(r))) {
-        TAILQ_REMOVE(queue, r, link);
-        set_held(r, true);
-        TAILQ_INSERT_TAIL(&q->held, r, link);
-        if (++n == HELD_AT_ONCE) {
+    while ((r = TAILQ_FIRST(queue)) != NULL && !may_go(evzk__machine_of(r))) {
+        if (++*parked > PARKED_AT_ONCE) {
             s->more = true;
             return NULL;
         }
+        TAILQ_REMOVE(queue, r, link);
+        r->parked = true;
     }
     return r;
 }
 
-void evzk__arrival_take_held(evzk_session *s, const struct evzk__dir *d,
-                             struct evzk__request_queue *out)
+struct evzk__request *evzk__arrival_next(evzk_session *s)
 {
-    struct evzk__request *r, *next;
+    unsigned parked = 0;
+    struct evzk__request *r = next_of(s, &s->requests.back, &parked);
 
-    for (r = TAILQ_FIRST(&s->requests.held); r && d->held > 0; r = next) {
-        next = TAILQ_NEXT(r, link);
-        if (r->dir == d) {
-            evzk__request_take(s, r);
-            TAILQ_INSERT_TAIL(out, r, link);
-        }
+    if (!r && parked <= PARKED_AT_ONCE)
+        r = next_of(s, &s->requests.queue[EVZK__CREATE_LIST], &parked);
+    return r;
+}
+
+/* Is it an answer about the directory, whoever asks? */
+static bool is_of_dir(const struct evzk__request *r, int rc)
+{
+    return (is_create(r) || r->op == EVZK__PARENTS) &&
+           (rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_NOCHROOT ||
+            rc == EVZK_ERR_EPHEMERAL);
+}
+
+/* A contender that asked after this one was sent may know better: the session
+ * may have got other credentials in between. */
+void evzk__arrival_take_like(evzk_session *s, const struct evzk__request *r,
+                             int rc, struct evzk__request_queue *out)
+{
+    struct evzk__machine *m, *next;
+    uint32_t tried;
+
+    TAILQ_INIT(out);
+    if (!is_of_dir(r, rc))
+        return;
+    tried = r->dir->tried;
+    for (m = RB_MIN(evzk__line, &r->dir->line); m; m = next) {
+        next = RB_NEXT(evzk__line, NULL, m);
+        if ((int32_t)((uint32_t)m->seq - tried) >= 0)
+            break;
+        if (!is_create(&m->req) || m->req.state != EVZK__QUEUED)
+            continue;
+        evzk__request_take(s, &m->req);
+        TAILQ_INSERT_TAIL(out, &m->req, link);
     }
 }

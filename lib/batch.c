@@ -80,7 +80,8 @@ static bool may_go(const struct evzk__request *r)
 {
     const struct evzk__dir *d = r->dir;
 
-    return !r->denied && !d->chosen && !d->creating && evzk__arrival_in_turn(r);
+    return !r->denied && !d->chosen && !d->creating &&
+           evzk__arrival_is_first(r);
 }
 
 /* Is its directory to be made with it? */
@@ -88,7 +89,8 @@ static bool is_fresh(const evzk_session *s, const struct evzk__request *r)
 {
     const struct evzk__dir *d = r->dir;
 
-    return !d->exists && may_go(r) && (d->missing || s->requests.fresh > 32767);
+    return !d->exists && !evzk__queue_keeps_dir(d) && may_go(r) &&
+           (d->missing || s->requests.fresh > 32767);
 }
 
 /* Or is it made in one that is there, with many others? */
@@ -431,31 +433,10 @@ static void succeeded(struct evzk__batch *b)
     }
 }
 
-/* What keeps one from making its directory keeps those that wait for it. */
-static void answer_with_held(struct evzk__batch *b, struct evzk__request *first,
-                             int rc)
-{
-    struct evzk__request_queue held = TAILQ_HEAD_INITIALIZER(held);
-    struct evzk__request *r;
-
-    if (first->dir->held > 0)
-        evzk__arrival_take_held(b->s, first->dir, &held);
-    while (!over(b) && (r = TAILQ_FIRST(&held)) != NULL) {
-        TAILQ_REMOVE(&held, r, link);
-        evzk__request_answer_rc(b->s, r, rc);
-    }
-    if (!over(b))
-        evzk__request_answer_rc(b->s, first, rc);
-}
-
 /* Its directory could not be made. */
 static void no_dir(struct evzk__batch *b, struct evzk__request *r, int rc)
 {
     evzk__batch_found(b->s, rc != EVZK_ERR_NODEEXISTS && rc != EVZK_ERR_NOAUTH);
-    if (rc == EVZK_ERR_NONODE || rc == EVZK_ERR_EPHEMERAL) {
-        answer_with_held(b, r, rc);
-        return;
-    }
     if (rc != EVZK_ERR_NODEEXISTS && rc != EVZK_ERR_NOAUTH) {
         evzk__request_answer_rc(b->s, r, rc);
         return;
@@ -546,20 +527,12 @@ static void failed(struct evzk__batch *b, unsigned op, int rc)
         if (i == k)
             continue;
         if (orphan && same_parent(b->item[k], r))
-            answer_with_held(b, r, rc);
+            evzk__request_answer_rc(b->s, r, rc);
         else
             again(b, r);
     }
     if (!over(b))
         blame(b, b->item[k], op - before, rc);
-}
-
-static void set_making(struct evzk__batch *b, bool making)
-{
-    for (unsigned i = 0; i < b->n; i++) {
-        if (b->item[i]->op == EVZK__CREATE_LIST)
-            b->item[i]->dir->making = making;
-    }
 }
 
 static void done(struct evzk__request *r, const struct evzk__reply *reply)
@@ -569,7 +542,6 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
     unsigned op;
     int rc;
 
-    set_making(b, false);
     if (reply->rc == EVZK_OK)
         succeeded(b);
     else if (evzk__multi_failed(b->multi, &op, &rc))
@@ -597,7 +569,6 @@ void evzk__batch_send(evzk_session *s, struct evzk__request *first)
     }
     LIST_INSERT_HEAD(&s->requests.batches, b, link);
     s->requests.n_batches++;
-    set_making(b, true);
     for (unsigned i = 0; i < n; i++)
         evzk__request_take(s, v[i]);
     evzk__request_send_batch(s, &b->r, b->multi);

@@ -47,6 +47,7 @@ struct evzk__dir *evzk__dir_get(evzk_session *s, const char *a, const char *b)
             return NULL;
         memcpy(d->path, path, na + nb + 1);
         RB_INIT(&d->queue);
+        RB_INIT(&d->line);
         RB_INSERT(evzk__dir_tree, &s->dirs, d);
     }
     if (d->refs == 0 && d->idling)

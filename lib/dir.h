@@ -15,6 +15,7 @@ struct evzk__machine;
 struct evzk__request;
 
 RB_HEAD(evzk__queue, evzk__machine);
+RB_HEAD(evzk__line, evzk__machine);
 RB_HEAD(evzk__onlookers, evzk__machine);
 RB_HEAD(evzk__dir_tree, evzk__dir);
 
@@ -27,21 +28,21 @@ struct evzk__dir {
         };
         TAILQ_ENTRY(evzk__dir) idle; /* While nobody works in it. */
     };
-    uint32_t refs;     /* 0: it is idle. */
-    uint32_t remote;   /* Watches on znodes that are nobody's here. */
-    uint32_t coming;   /* Creates in it, asked for and not answered. */
-    uint32_t held;     /* Of those, in the queue of that name. */
-    uint16_t back;     /* The same. */
-    uint16_t creating; /* And those under way. */
-    uint8_t tick;      /* Since when it has been idle. */
-    bool exists : 1;   /* As far as we know; neither: nothing is known. */
-    bool missing : 1;  /* The same. */
-    bool idling : 1;   /* In the list of the idle ones. */
-    bool chosen : 1;   /* A create in it is chosen for a transaction. */
-    bool making : 1;   /* A transaction that makes it is under way. */
-    bool ours : 1;     /* We made it, and saw nobody else in it. */
-    bool untidy : 1;   /* It may be left by another of ours: see tidy.c. */
-    bool astray : 1;   /* Who watches a znode may not be right behind it. */
+    struct evzk__line line; /* Contenders without a place: see arrival.c. */
+    uint32_t refs;          /* 0: it is idle. */
+    uint32_t remote;        /* Watches on znodes that are nobody's here. */
+    uint32_t coming;        /* Creates in it, asked for and not answered. */
+    uint32_t tried;         /* The next ticket, when the last one was sent. */
+    uint16_t creating;      /* Creates under way. */
+    uint8_t tick;           /* Since when it has been idle. */
+    bool exists : 1;        /* As far as we know; neither: nothing is known. */
+    bool missing : 1;       /* The same. */
+    bool idling : 1;        /* In the list of the idle ones. */
+    bool chosen : 1;        /* A create in it is chosen for a transaction. */
+    bool alone : 1;  /* None is sent until those under way are answered. */
+    bool ours : 1;   /* We made it, and saw nobody else in it. */
+    bool untidy : 1; /* It may be left by another of ours: see tidy.c. */
+    bool astray : 1; /* Who watches a znode may not be right behind it. */
     char path[];
 };
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "arrival.h"
 #include "config.h"
 #include "mem.h"
 #include "os.h"
@@ -72,6 +73,7 @@ static void detach(struct evzk__machine *m)
 
     evzk__request_cancel(s, &m->req);
     unlist(m);
+    evzk__arrival_left(m);
     evzk__queue_leave(m);
     if (s->cursor == m)
         s->cursor = TAILQ_NEXT(m, all);

@@ -128,8 +128,8 @@ struct evzk__machine {
     const struct evzk__kind *kind;
     evzk_session *s; /* NULL once it has ended, and nothing is left to do. */
     TAILQ_ENTRY(evzk__machine) all, run;
-    /* In the directory's queue, by `seq`; of one that never contends: among the
-     * onlookers. */
+    /* In the directory's queue, by `seq`, or in its line (arrival.c), by the
+     * same; of one that never contends: among the onlookers. */
     RB_ENTRY(evzk__machine) place;
     struct evzk__dir *dir;
     struct evzk__request req;
@@ -140,7 +140,7 @@ struct evzk__machine {
     uint32_t round;                 /* The session as last seen. */
     uint16_t gen, conn, lease_ends; /* The same. */
     uint16_t epoch;                 /* Counts entries into states. */
-    int32_t seq;                    /* Of its znode; which onlooker it is. */
+    int32_t seq; /* Of its znode; its ticket; which onlooker it is. */
     uint16_t refs;
     uint16_t pending; /* EVZK__P_* */
     int16_t event_rc; /* The result that `event` carried. */
@@ -153,6 +153,7 @@ struct evzk__machine {
     bool started : 1, stopping : 1;
     bool no_requeue : 1, ended : 1;
     bool placed : 1; /* In the queue: its znode is there, as far as we know. */
+    bool lined : 1;  /* In the line. */
     bool leads : 1;  /* It is first, or follows one that was and leaves. */
     bool passed : 1; /* It leads no more: the next one does. */
     bool followed : 1; /* One of ours waits for it. */

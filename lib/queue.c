@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "arrival.h"
 #include "machine.h"
 #include "stand.h"
 
@@ -91,6 +92,7 @@ void evzk__queue_enter(struct evzk__machine *m, const char *name, int32_t seq)
 {
     const struct evzk__machine *next;
 
+    evzk__arrival_left(m);
     m->own_watch.name = name;
     m->seq = seq;
     m->placed = true;
@@ -203,6 +205,16 @@ bool evzk__queue_lone(struct evzk__dir *d, const char *name)
             return false;
     }
     return found;
+}
+
+/* The last one is looked at alone: those before it leave sooner, mostly. */
+bool evzk__queue_keeps_dir(const struct evzk__dir *d)
+{
+    struct evzk__queue all = d->queue; /* Its root alone. */
+    const struct evzk__machine *last = RB_MAX(evzk__queue, &all);
+
+    return last && !(last->pending & EVZK__P_DELETED) &&
+           (last->req.op != EVZK__DELETE || last->req.state == EVZK__IDLE);
 }
 
 /* Who waits for it watches it. */

@@ -57,6 +57,9 @@ void evzk__queue_pass(struct evzk__machine *m);
 /* Is this one the only one, but for those whose delete is on its way? */
 bool evzk__queue_lone(struct evzk__dir *d, const char *name);
 
+/* Does one of ours stand in it, and stay there, so that the directory stays? */
+bool evzk__queue_keeps_dir(const struct evzk__dir *d);
+
 /* Should its znode go, would we hear? */
 bool evzk__queue_guarded(struct evzk__machine *m);
 

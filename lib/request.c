@@ -18,7 +18,6 @@ void evzk__requests_init(struct evzk__requests *q)
     for (unsigned i = 0; i < EVZK__OPS; i++)
         TAILQ_INIT(&q->queue[i]);
     TAILQ_INIT(&q->back);
-    TAILQ_INIT(&q->held);
     LIST_INIT(&q->batches);
     q->fresh = q->emptied = 65535;
 }
@@ -26,9 +25,7 @@ void evzk__requests_init(struct evzk__requests *q)
 static struct evzk__request_queue *queue_of(evzk_session *s,
                                             const struct evzk__request *r)
 {
-    if (r->back)
-        return &s->requests.back;
-    return r->held ? &s->requests.held : &s->requests.queue[r->op];
+    return r->back ? &s->requests.back : &s->requests.queue[r->op];
 }
 
 static void count_parts(struct evzk__request *r)
@@ -37,12 +34,21 @@ static void count_parts(struct evzk__request *r)
     r->parts = evzk__parts_of(r) + evzk__part_lead(r);
 }
 
+static void put(evzk_session *s, struct evzk__request *r, bool first)
+{
+    s->requests.queued++;
+    if (r->op == EVZK__CREATE_LIST)
+        evzk__arrival_wait(s, r);
+    else if (first)
+        TAILQ_INSERT_HEAD(queue_of(s, r), r, link);
+    else
+        TAILQ_INSERT_TAIL(queue_of(s, r), r, link);
+}
+
 /* Into its queue.  Listings of one directory that are there at the same time
  * are one. */
 static void enqueue(evzk_session *s, struct evzk__request *r, bool first)
 {
-    struct evzk__request_queue *queue = queue_of(s, r);
-
     r->state = EVZK__QUEUED;
     count_parts(r);
     r->sent = r->answered = 0;
@@ -58,11 +64,7 @@ static void enqueue(evzk_session *s, struct evzk__request *r, bool first)
         if (!r->unwatch)
             r->dir->listing = r;
     }
-    if (first)
-        TAILQ_INSERT_HEAD(queue, r, link);
-    else
-        TAILQ_INSERT_TAIL(queue, r, link);
-    s->requests.queued++;
+    put(s, r, first);
 }
 
 void evzk__request_submit(evzk_session *s, struct evzk__request *r)
@@ -77,17 +79,12 @@ void evzk__request_submit(evzk_session *s, struct evzk__request *r)
 
 static void unqueue(evzk_session *s, struct evzk__request *r)
 {
-    TAILQ_REMOVE(queue_of(s, r), r, link);
-    evzk__arrival_sent(r);
+    if (!r->parked)
+        TAILQ_REMOVE(queue_of(s, r), r, link);
+    r->parked = r->back = false;
     s->requests.queued--;
     if (r->dir && r->dir->listing == r)
         r->dir->listing = NULL;
-}
-
-static void count_create(struct evzk__request *r, int by)
-{
-    if (r->op == EVZK__CREATE_LIST)
-        r->dir->creating = (uint16_t)(r->dir->creating + by);
 }
 
 void evzk__request_take(evzk_session *s, struct evzk__request *r)
@@ -96,14 +93,13 @@ void evzk__request_take(evzk_session *s, struct evzk__request *r)
     r->cut = false;
     r->sent = r->parts;
     r->state = EVZK__SENT;
-    count_create(r, 1);
+    evzk__arrival_sent(s, r, true);
 }
 
 void evzk__request_again(evzk_session *s, struct evzk__request *r)
 {
-    count_create(r, -1);
+    evzk__arrival_back(s, r, false);
     r->tries++;
-    evzk__arrival_first(r);
     enqueue(s, r, true);
 }
 
@@ -242,6 +238,18 @@ static bool answers_each(const struct evzk__request *r)
     return r->op == EVZK__GETS || r->op == EVZK__SETS;
 }
 
+/* In the child of a fork nobody is left to be answered. */
+static void answer_all(evzk_session *s, struct evzk__request_queue *queue,
+                       int rc)
+{
+    struct evzk__request *r;
+
+    while ((r = TAILQ_FIRST(queue)) != NULL && s->phase != EVZK__CLOSED) {
+        TAILQ_REMOVE(queue, r, link);
+        evzk__request_answer_rc(s, r, rc);
+    }
+}
+
 static void deliver(evzk_session *s, struct evzk__request *r, unsigned part,
                     const struct evzk__result *res)
 {
@@ -253,18 +261,21 @@ static void deliver(evzk_session *s, struct evzk__request *r, unsigned part,
         .last = r->answered == r->parts,
         .listed = r->parts - evzk__part_lead(r) == 2,
         .res = res};
+    struct evzk__request_queue like = TAILQ_HEAD_INITIALIZER(like);
 
     if (reply.last) {
         if (r->op == EVZK__LIST && !list_for_all(s, r, &reply))
             return;
-        count_create(r, -1);
+        evzk__arrival_back(s, r, r->first_rc == EVZK_OK);
         evzk__arrival_over(r, r->first_rc == EVZK_OK);
+        evzk__arrival_take_like(s, r, r->first_rc, &like);
         r->state = EVZK__IDLE; /* The owner may submit it again at once. */
         r->unwatch = NULL;
     } else if (r->answered == r->sent)
         r->state = EVZK__QUEUED; /* The rest may still be taken back. */
     if (reply.last || answers_each(r))
         r->done(r, &reply);
+    answer_all(s, &like, reply.first_rc);
 }
 
 void evzk__requests_pause(evzk_session *s)
@@ -302,9 +313,9 @@ static bool lists(const struct evzk__request *r)
 /* They come back one by one, in the order in which they were sent. */
 static void come_back(evzk_session *s, struct evzk__request *r)
 {
-    count_create(r, -1);
+    evzk__arrival_back(s, r, false);
     r->tries++;
-    evzk__arrival_back(r);
+    r->back = true;
     enqueue(s, r, false);
 }
 
@@ -387,15 +398,12 @@ void evzk__request_completed(void *session, struct evzk__slot *slot,
 /* No memory to send it with: try again in a while. */
 static void take_back(evzk_session *s, struct evzk__request *r)
 {
-    if (r->sent == r->parts) { /* It has left its queue: to the head again. */
-        evzk__arrival_first(r);
-        TAILQ_INSERT_HEAD(queue_of(s, r), r, link);
-        s->requests.queued++;
-    }
+    evzk__arrival_back(s, r, false);
+    if (r->sent == r->parts) /* It has left its queue: to the head again. */
+        put(s, r, true);
     r->sent = 0;
     r->state = EVZK__QUEUED;
     count_parts(r); /* It may have relied on the company that it was sent in. */
-    count_create(r, -1);
     evzk__requests_pause(s);
 }
 
@@ -491,7 +499,7 @@ static void send_all(evzk_session *s, struct evzk__request *r)
         r->behind = 1;
         r->parts--;
     }
-    count_create(r, 1);
+    evzk__arrival_sent(s, r, false);
     parts = r->parts;
     if (answers_each(r))
         parts = 1; /* It may be answered, and changed, while it is sent. */

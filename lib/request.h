@@ -133,20 +133,21 @@ struct evzk__request {
     int16_t first_rc, last_rc;
     uint8_t op;
     uint8_t state : 3;
-    uint8_t behind : 1;      /* OBSERVE: another's sync goes before it. */
-    uint8_t absent : 1;      /* OBSERVE: it was not there when we read. */
-    uint8_t tries : 5;       /* Times it was sent anew, after an answer. */
-    uint8_t keeps_dir : 1;   /* DELETE: another stands in its directory. */
-    uint8_t bulk : 1;        /* CREATE_LIST: one of many, see batch.c. */
-    uint8_t told : 1;        /* Data read first was EVZK__UNLOCK. */
-    bool ours : 1;           /* The present session owns what was read first. */
-    bool plain : 1;          /* MKDIR: never a container. */
-    bool denied : 1;         /* It may not make its directory. */
-    bool with_dir : 1;       /* In a transaction: its directory comes, or goes,
-                                with it. */
-    bool cut : 1;            /* Those behind it go in another one. */
-    bool given_up : 1;       /* Its owner wants no more of it. */
-    bool back : 1, held : 1; /* In the queue of that name. */
+    uint8_t behind : 1;    /* OBSERVE: another's sync goes before it. */
+    uint8_t absent : 1;    /* OBSERVE: it was not there when we read. */
+    uint8_t tries : 5;     /* Times it was sent anew, after an answer. */
+    uint8_t keeps_dir : 1; /* DELETE: another stands in its directory. */
+    uint8_t bulk : 1;      /* CREATE_LIST: one of many, see batch.c. */
+    uint8_t told : 1;      /* Data read first was EVZK__UNLOCK. */
+    bool ours : 1;         /* The present session owns what was read first. */
+    bool plain : 1;        /* MKDIR: never a container. */
+    bool denied : 1;       /* It may not make its directory. */
+    bool with_dir : 1;     /* In a transaction: its directory comes, or goes,
+                              with it. */
+    bool cut : 1;          /* Those behind it go in another one. */
+    bool given_up : 1;     /* Its owner wants no more of it. */
+    bool back : 1;         /* In the queue of that name. */
+    bool parked : 1;       /* In its directory's line, and in no queue. */
 };
 
 struct evzk__batch;
@@ -154,9 +155,10 @@ LIST_HEAD(evzk__batches, evzk__batch);
 
 struct evzk__requests {
     struct evzk__request_queue queue[EVZK__OPS]; /* Urgent ones first. */
-    /* Creates that came back, since their directory is missing, and those that
-     * wait for what becomes of them: see arrival.c. */
-    struct evzk__request_queue back, held;
+    /* Creates that came back, since their directory is missing.  Of all creates
+     * only the first in each directory is in a queue: see arrival.c. */
+    struct evzk__request_queue back;
+    uint32_t tickets;             /* Drawn by contenders, as they asked. */
     struct evzk__batches batches; /* In flight. */
     uint32_t queued, in_flight, n_batches;
     uint16_t fresh;   /* How often directories are found missing, of 65535. */

@@ -33,6 +33,7 @@ real_tests = \
     tests/real/test_lock_revoke \
     tests/real/test_session_auth \
     tests/real/support/selftest \
+    tests/real/test_arrival \
     tests/real/test_batch \
     tests/real/test_dirs \
     tests/real/test_election \

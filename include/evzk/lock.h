@@ -2,7 +2,8 @@
  * @file evzk/lock.h
  * Locks on a path: exclusive ones, held by at most one live session, and shared
  * ones, held by one that writes or by many that read.  Fair: granted in order
- * of arrival.  No herd: each waiter watches only the one that it waits for.
+ * of arrival; of one session, in the order of the calls (evzk_lock(3), "Order
+ * of arrival").  No herd: each waiter watches only the one that it waits for.
  *
  * Protocol: "Locks" and "Shared locks" of the ZooKeeper recipes page, with an
  * own GUID in every contender's name, so that a create of unknown outcome is

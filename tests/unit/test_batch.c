@@ -3,6 +3,7 @@
 #include "unit_dir.h"
 
 #include "evzk/session.h"
+#include "lib/arrival.h"
 #include "lib/batch.h"
 #include "lib/mem.h"
 
@@ -114,8 +115,7 @@ END_TEST
 enum { MOST = 150, TEXT = 8193 };
 
 struct item {
-    struct evzk__request r;
-    struct evzk__machine m; /* The one contender, of a delete. */
+    struct evzk__machine m; /* The contender, with its request. */
     char dir[TEXT], name[2 * EVZK__NAME_MAX];
     unsigned answers;
     int rc;
@@ -132,7 +132,7 @@ static char data[1 << 20];
 
 static void answered(struct evzk__request *r, const struct evzk__reply *reply)
 {
-    struct item *i = evzk__container_of(r, struct item, r);
+    struct item *i = evzk__container_of(r, struct item, m.req);
 
     i->answers++;
     i->rc = reply->rc;
@@ -177,11 +177,12 @@ static struct item *ask(struct world *t, enum evzk__op op, const char *name)
     struct item *i = &t->item[t->n++];
 
     strcpy(i->name, name);
-    i->r.done = answered;
-    i->r.op = (uint8_t)op;
-    i->r.name = i->name;
-    i->r.dir = evzk__dir_get(&t->s, i->dir, "");
-    UNIT_HOT(i->r.dir);
+    i->m.req.done = answered;
+    i->m.req.op = (uint8_t)op;
+    i->m.req.name = i->name;
+    i->m.req.dir = evzk__dir_get(&t->s, i->dir, "");
+    UNIT_HOT(i->m.req.dir);
+    unit_machine(&i->m, &t->s, i->m.req.dir);
     return i;
 }
 
@@ -189,11 +190,11 @@ static struct item *ask_create(struct world *t, const char *name, size_t len)
 {
     struct item *i = ask(t, EVZK__CREATE_LIST, name);
 
-    i->r.data = data;
-    i->r.len = (uint32_t)len;
-    i->r.acl = &acl;
-    i->r.acl_count = 1;
-    evzk__request_submit(&t->s, &i->r);
+    i->m.req.data = data;
+    i->m.req.len = (uint32_t)len;
+    i->m.req.acl = &acl;
+    i->m.req.acl_count = 1;
+    evzk__request_submit(&t->s, &i->m.req);
     return i;
 }
 
@@ -201,10 +202,9 @@ static struct item *ask_delete(struct world *t, const char *name, bool ours)
 {
     struct item *i = ask(t, EVZK__DELETE, name);
 
-    unit_machine(&i->m, &t->s, i->r.dir);
     evzk__queue_enter(&i->m, i->name, 0);
-    i->r.dir->ours = ours;
-    evzk__request_submit(&t->s, &i->r);
+    i->m.req.dir->ours = ours;
+    evzk__request_submit(&t->s, &i->m.req);
     return i;
 }
 
@@ -222,7 +222,7 @@ static size_t count(const struct world *t, enum evzk__request_state state)
     size_t n = 0;
 
     for (size_t i = 0; i < t->n; i++)
-        n += t->item[i].r.state == (uint8_t)state;
+        n += t->item[i].m.req.state == (uint8_t)state;
     return n;
 }
 
@@ -253,9 +253,10 @@ static void tear_down(struct world *t, bool answer)
     for (size_t i = 0; i < t->n; i++) {
         struct item *it = &t->item[i];
 
-        evzk__request_cancel(&t->s, &it->r);
+        evzk__request_cancel(&t->s, &it->m.req);
+        evzk__arrival_left(&it->m);
         evzk__queue_leave(&it->m);
-        evzk__dir_put(&t->s, it->r.dir);
+        evzk__dir_put(&t->s, it->m.req.dir);
     }
     evzk__tidy_clear(&t->s);
     ck_assert(RB_EMPTY(&t->s.dirs) && LIST_EMPTY(&blocks));
@@ -359,16 +360,16 @@ START_TEST(test_one_a_directory)
         ask_create(&t, name_of(i, false), 0);
     }
     for (size_t i = 0; i < 12; i++)
-        UNIT_HOT(evzk__batch_takes(&t.s, &t.item[i].r));
+        UNIT_HOT(evzk__batch_takes(&t.s, &t.item[i].m.req) == (i % 3 == 0));
     send_first(&t, EVZK__CREATE_LIST);
     for (size_t i = 0; i < 12; i++) {
         struct item *it = &t.item[i];
 
-        ck_assert_int_eq(it->r.state, i % 3 ? EVZK__QUEUED : EVZK__SENT);
-        ck_assert_uint_eq(it->r.dir->creating, 1);
-        ck_assert_uint_eq(it->r.dir->coming, 3);
-        ck_assert(!it->r.dir->chosen);
-        ck_assert(!evzk__batch_takes(&t.s, &it->r)); /* It is busy now. */
+        ck_assert_int_eq(it->m.req.state, i % 3 ? EVZK__QUEUED : EVZK__SENT);
+        ck_assert_uint_eq(it->m.req.dir->creating, 1);
+        ck_assert_uint_eq(it->m.req.dir->coming, 3);
+        ck_assert(!it->m.req.dir->chosen);
+        ck_assert(!evzk__batch_takes(&t.s, &it->m.req)); /* It is busy now. */
     }
     tear_down(&t, true);
 }
@@ -384,12 +385,12 @@ START_TEST(test_one_to_come_keeps_the_directory)
     strcpy(t.item[0].dir, "/dir");
     strcpy(t.item[1].dir, "/dir");
     last = ask_delete(&t, name_of(SHORT, true), true);
-    ck_assert(evzk__batch_takes_dir(&last->r));
+    ck_assert(evzk__batch_takes_dir(&last->m.req));
     to_come = ask_create(&t, name_of(SHORT, false), 0);
-    ck_assert(!evzk__batch_takes_dir(&last->r));
-    evzk__request_cancel(&t.s, &t.item[1].r);
-    evzk__dir_put(&t.s, to_come->r.dir);
-    ck_assert(evzk__batch_takes_dir(&last->r));
+    ck_assert(!evzk__batch_takes_dir(&last->m.req));
+    evzk__request_cancel(&t.s, &t.item[1].m.req);
+    evzk__dir_put(&t.s, to_come->m.req.dir);
+    ck_assert(evzk__batch_takes_dir(&last->m.req));
     t.n = 1;
     tear_down(&t, true);
 }
@@ -451,7 +452,8 @@ START_TEST(test_batches_no_memory)
         ck_assert_uint_eq(t.s.requests.in_flight, 0);
         ck_assert(t.s.send_at > 0);
         for (size_t i = 0; i < t.n; i++)
-            ck_assert(!t.item[i].r.dir->chosen && !t.item[i].r.dir->creating);
+            ck_assert(!t.item[i].m.req.dir->chosen &&
+                      !t.item[i].m.req.dir->creating);
         tear_down(&t, true);
     }
 }
