@@ -52,6 +52,9 @@ elect_chain = {
 elect_shards = {
     .plan = {{AT(0, 30), E, .hold_ms = 20}, {AT(0, 30), E, .hold_ms = 20, .place = 1}, {AT(0, 30), E, .hold_ms = 20, .place = 2}, {AT(1, 33), E, .hold_ms = 5, .place = 1}},
     .route = {1, 2}, .top = true},
+elect_new = {
+    .plan = {{AT(0, 30), E, .hold_ms = 15}, {AT(0, 30), E, .hold_ms = 5}, {AT(0, 30), E}, {AT(1, 31), E, .hold_ms = 5}, {AT(1, 31), E, .hold_ms = 5}, {AT(0, 33), E, .hold_ms = 15}},
+    .route = {1, 2}, .deep = true},
 elect_deleted = {
     .plan = {{AT(0, 1), E, .hold_ms = 60}, {AT(1, 10), E, .hold_ms = 20}, {AT(2, 15), E, .hold_ms = 20}},
     .deed = {{LOCK_BREAK, 30, 0}, {LOCK_BREAK, 45, 2}},
@@ -210,6 +213,7 @@ static const struct sim_scene election_scenes[] = {
     {"elect-own", "several of one session, and one of another", 2, false, &elect_own},
     {"elect-chain", "three of one session, resigned soon", 1, false, &elect_chain},
     {"elect-shards", "three elections in one turn, all to be made", 2, false, &elect_shards},
+    {"elect-new", "several of two sessions, and nothing is there", 2, false, &elect_new},
     {"elect-deleted", "an operator deletes the candidate's znode while it leads", 3, false, &elect_deleted},
     {"elect-deleted-late", "the same, when it has led for long", 2, false, &elect_deleted_late},
     {"elect-deleted-first", "the same, right before it leads", 2, false, &elect_deleted_first},

@@ -57,6 +57,7 @@ enum lock_deed {
     LOCK_OFF,       /* Its follower is cut off, and no other is there. */
     LOCK_CLOSE,     /* It closes its session. */
     LOCK_REMOVE,    /* An operator deletes the directory `which`, if empty. */
+    LOCK_MAKE,      /* He makes it. */
     LOCK_REVOKE,    /* Process `which` revokes, as the scene says. */
     LOCK_UNLOCK,    /* Somebody writes "unlock" to the znode of lock `which`. */
     LOCK_CHILD,     /* A foreign contender gets a child. */
@@ -97,8 +98,10 @@ struct lock_scene {
     bool parents;    /* The first directory is there at first. */
     bool top;        /* What is above the directories is. */
     unsigned there;  /* These directories are: a bit each. */
-    unsigned denies; /* These are, and let nobody make anything. */
+    unsigned denies; /* These are, and let nobody make anything; one bit more is
+                        for what is above. */
     bool nested;     /* The third one is above the others. */
+    bool deep;       /* Several levels are above them, and none is there. */
     enum lock_leader_there leader;
     bool foreign;       /* So are a contender that is nobody's, and others. */
     bool sequence, end; /* Numbers begin at `first`; 3.8.0's end of them. */
@@ -226,6 +229,7 @@ void lock_dirs_begin(void);
 void lock_dirs_started(struct lock_slot *k);
 void lock_dirs_busy(int proc); /* Asks for something else, too. */
 void lock_dirs_granted(const struct lock_slot *k);
+void lock_dirs_placed(const struct lock_node *n); /* Seen for the first time. */
 void lock_dirs_check(void);
 void lock_dirs_check_end(void);
 /* Nothing was done to the servers, the network or the process since. */

@@ -88,6 +88,9 @@ static void do_deed(enum lock_deed deed, int which)
     case LOCK_REMOVE:
         player_delete(lock_dir(which));
         break;
+    case LOCK_MAKE:
+        ens_create(lock_dir(which), "", 0, ZOO_PERSISTENT);
+        break;
     case LOCK_REVOKE:
         lock_revoke(which, &lock_world.sc->revoke);
         break;

@@ -40,7 +40,11 @@ static const char *dir_of(int place)
 {
     static const char *const dirs[] = {"/app/a/lock", "/app/a/other",
                                        "/app/a/third", "/app/a"};
+    static const char *const deep[] = {"/app/a/b/c/lock", "/app/a/b/c/other",
+                                       "/app/a/b/third", "/app/a/b"};
 
+    if (scene()->deep)
+        return deep[place];
     return dirs[place == 2 && scene()->nested ? TOP : place];
 }
 
@@ -118,6 +122,8 @@ void lock_dirs_begin(void)
         if (sc->denies >> i & 1)
             deny(lock_dir(i));
     }
+    if (sc->denies >> TOP & 1)
+        deny(lock_dir(TOP));
     if (sc->nested)
         lock_world.dir[2].soiled = true; /* It has the others in it. */
     if (sc->foreign)
@@ -187,8 +193,8 @@ static int64_t trips_of(const struct lock_slot *k)
     int proc = (int)k->proc, place = (int)k->place;
     const evzk_session *s = player_of(proc)->s;
 
-    if (!untouched(k) || k->plan->urgent || foreign_in(place) ||
-        lock_asking(proc) || !evzk_session_lease_ms(s) ||
+    if (!untouched(k) || k->plan->urgent || scene()->deep ||
+        foreign_in(place) || lock_asking(proc) || !evzk_session_lease_ms(s) ||
         !evzk_session_connected(s))
         return 0;
     if (ens_look(lock_dir(place), &seen))
@@ -226,26 +232,50 @@ static bool costs(const struct lock_slot *o, const struct lock_slot *k)
            o->began + LATE_US > k->began && o->trips != TRIPS_NEW;
 }
 
-/* Another session may take the directory away, or make it, at any moment. */
-static bool others_in(const struct lock_slot *k)
+/* Somebody else has deleted a znode of the process there.  Then the directory
+ * can go while creates are on their way, and another session can make it. */
+static bool may_be_remade(const struct lock_slot *k)
 {
-    const struct lock_slot *o = lock_world.slot;
+    const struct lock_node *n = lock_world.node;
+    bool broken = false, others = false;
 
-    for (; o < lock_world.slot + lock_world.slots; o++) {
-        if (o->used && o->place == k->place && o->proc != k->proc)
-            return true;
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->slot < 0 || n->place != k->place)
+            continue;
+        if (lock_world.slot[n->slot].proc != k->proc)
+            others = true;
+        else
+            broken = broken || n->broken;
     }
-    return false;
+    return broken && others;
 }
 
-/* Of one session, and nothing has gone wrong: who asks first comes first. While
- * what is above the directory is made, that need not be. */
+/* Of one session the one that asks first comes first, whatever happens: its
+ * first znode is there before those of all that asked later.  One that has lost
+ * its place comes anew. */
+void lock_dirs_placed(const struct lock_node *n)
+{
+    const struct lock_node *o = lock_world.node;
+    const struct lock_slot *k = &lock_world.slot[n->slot];
+    int later = -1;
+
+    for (; o < n; o++) {
+        if (o->slot == n->slot)
+            return;
+        if (o->slot > n->slot && o->place == n->place &&
+            lock_world.slot[o->slot].proc == k->proc)
+            later = o->slot;
+    }
+    if (later >= 0 && !may_be_remade(k))
+        sim_violation("lock %d has its place behind %d, which asked later",
+                      n->slot, later);
+}
+
+/* Nor is one that asked later granted before it, if nothing has gone wrong. */
 static void check_arrival(const struct lock_slot *k)
 {
     const struct lock_slot *o = lock_world.slot;
 
-    if (!is_there((int)k->place) && (!is_there(TOP) || others_in(k)))
-        return;
     for (; o < k; o++) {
         if (o->l && o->proc == k->proc && o->place == k->place && !o->granted &&
             !o->ended && !o->cancel && untouched(o) && !o->plan->urgent &&

@@ -187,7 +187,9 @@ static bool at_the_end(const struct lock_slot *k)
 bool lock_denied(int64_t place)
 {
     return (lock_world.sc->plan[0].hidden && player_any_broken()) ||
-           (lock_world.sc->denies >> place & 1);
+           ((lock_world.sc->denies >> place |
+             lock_world.sc->denies >> LOCK_PLACES) &
+            1);
 }
 
 static bool failed_rc_ok(const struct lock_slot *k, int rc)

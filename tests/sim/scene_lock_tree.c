@@ -253,6 +253,8 @@ static void add(int place, const char *name, int32_t seq, unsigned mode,
     if (n->slot >= 0 && len > GUID)
         n->guid = lock_hash(name, GUID);
     check_new(n, name);
+    if (n->slot >= 0 && n->slot < lock_world.slots)
+        lock_dirs_placed(n);
     note_moved(n);
     sim_say("tree %s is there, lock %d", name, n->slot);
 }

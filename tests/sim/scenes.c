@@ -209,6 +209,32 @@ two_acls = {
 crowd_new = {
     .plan = {{AT(0, 30), .hold_ms = 5}, {AT(0, 30)}, {AT(0, 30), .place = 1}, {AT(0, 30), .cancel_ms = 8}, {AT(0, 30), .hold_ms = 5}},
     .route = {1}},
+new_readers = {
+    .plan = {{AT(0, 30), R, .hold_ms = 20}, {AT(0, 30), R, .hold_ms = 20}, {AT(0, 30), W, .hold_ms = 5}, {AT(0, 32), R, .hold_ms = 5}, {AT(0, 36)}},
+    .route = {1}},
+new_deep = {
+    .plan = {{AT(0, 30), R, .hold_ms = 20}, {AT(0, 30), R, .hold_ms = 20}, {AT(0, 30), W, P(3), .hold_ms = 5}, {AT(0, 33), .hold_ms = 5, .place = 1}, {AT(0, 37), .place = 1}, {AT(0, 39), W}},
+    .route = {1}, .deep = true},
+new_rival = {
+    .plan = {{AT(0, 30), R, .hold_ms = 20}, {AT(0, 30), W, .hold_ms = 5}, {AT(0, 34), R, .hold_ms = 5}, {AT(1, 30), R, .hold_ms = 5}, {AT(1, 30), R, .hold_ms = 20}, {AT(1, 35), W}},
+    .route = {1, 2}, .deep = true},
+new_given_up = {
+    .plan = {{AT(0, 30), .cancel_ms = 1}, {AT(0, 30), .free_ms = 8}, {AT(0, 30), .timeout_ms = 12}, {AT(0, 30), .hold_ms = 5}, {AT(0, 31), .cancel_ms = 14}, {AT(0, 33)}},
+    .route = {1}, .deep = true},
+new_emptied = {
+    .plan = {{AT(0, 30), R, .hold_ms = 10}, {AT(0, 30), R, .hold_ms = 10}, {AT(0, 30), W, .hold_ms = 5}, {AT(0, 31)}},
+    .deed = {{LOCK_REMOVE, 43, 3}, {LOCK_REMOVE, 49, 3}, {LOCK_REMOVE, 55, 3}, {LOCK_REMOVE, 62, 0}},
+    .route = {1}},
+remade = {
+    .plan = {{AT(0, 30), .hold_ms = 10}, {AT(0, 80), R, .hold_ms = 10}, {AT(0, 81), R, .hold_ms = 5}, {AT(0, 81), W}},
+    .deed = {{LOCK_REMOVE, 70, 0}, {LOCK_MAKE, 82, 0}},
+    .route = {1}, .there = 1 << 0},
+shut = {
+    .plan = {{AT(0, 30)}, {AT(0, 30)}, {AT(0, 30), .place = 1}, {AT(0, 31)}, {AT(0, 36)}, {AT(0, 36), .place = 1}},
+    .route = {1}, .denies = 1 << 1},
+shut_above = {
+    .plan = {{AT(0, 30)}, {AT(0, 30)}, {AT(0, 30)}, {AT(0, 31)}, {AT(0, 36), .cancel_ms = 2}, {AT(0, 36)}},
+    .route = {1}, .denies = 1 << LOCK_PLACES},
 again = {
     .plan = {{AT(0, 30), .again_inside = true}, {.again_inside = true}, {.hold_ms = 5, .again = true}, {.hold_ms = 0}},
     .route = {1}, .top = true},
@@ -525,6 +551,14 @@ static const struct sim_scene lock_scenes[] = {
     {"behind", "asked for while another makes the directory", 1, false, &behind},
     {"two-acls", "in one turn, in two directories", 1, false, &two_acls},
     {"crowd-new", "several on one path, and nothing of it is there", 1, false, &crowd_new},
+    {"new-readers", "two read, one writes, and nothing is there", 1, false, &new_readers},
+    {"new-deep", "the same, several levels below", 1, false, &new_deep},
+    {"new-rival", "the same, in two sessions", 2, false, &new_rival},
+    {"new-given-up", "those that asked first give up", 1, false, &new_given_up},
+    {"new-emptied", "what is made for them is deleted again", 1, false, &new_emptied},
+    {"remade", "an operator deletes the directory, and makes it right then", 1, false, &remade},
+    {"shut", "several where nobody may make anything", 1, false, &shut},
+    {"shut-above", "several where nobody may make the directory", 1, false, &shut_above},
     {"again", "let go and asked for again, inside callbacks", 1, false, &again},
     {"again-rival", "the same, and another wants it", 2, false, &again_rival},
     {"readers", "one writes, two read, one writes, one reads", 3, false, &readers},
