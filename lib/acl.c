@@ -5,21 +5,26 @@
 
 #include "mem.h"
 
-static bool entry_ok(const evzk_acl *e)
+static const char *entry_fault(const evzk_acl *e)
 {
-    return e->perms != 0 && (e->perms & ~EVZK_PERM_ALL) == 0 && e->scheme &&
-           e->scheme[0] && e->id;
+    if (e->perms == 0 || (e->perms & ~EVZK_PERM_ALL) != 0)
+        return "must have perms of EVZK_PERM_* in each entry";
+    if (!e->scheme || !e->scheme[0])
+        return "must have a scheme in each entry";
+    return e->id ? NULL : "must have an id in each entry, \"\" for auth";
 }
 
-static bool list_ok(const evzk_acl *v, size_t n)
+const char *evzk__acl_fault(const evzk_acl *v, size_t n)
 {
-    if ((v == NULL) != (n == 0) || n > EVZK_ACL_MAX)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        if (!entry_ok(&v[i]))
-            return false;
-    }
-    return true;
+    const char *fault = NULL;
+
+    if ((v == NULL) != (n == 0))
+        return "must be given with acl_count, or neither";
+    if (n > EVZK_ACL_MAX)
+        return "must have at most EVZK_ACL_MAX entries";
+    for (size_t i = 0; i < n && !fault; i++)
+        fault = entry_fault(&v[i]);
+    return fault;
 }
 
 /* One block: the entries, then their strings. */
@@ -30,7 +35,7 @@ int evzk__acl_copy(struct evzk__acl *out, const evzk_acl *v, size_t n)
 
     out->v = NULL;
     out->n = 0;
-    if (!list_ok(v, n))
+    if (evzk__acl_fault(v, n))
         return EVZK_ERR_INVAL;
     if (n == 0)
         return EVZK_OK;

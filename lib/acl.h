@@ -11,6 +11,9 @@ struct evzk__acl {
     uint32_t n;
 };
 
+/* The rule that the list breaks, or NULL. */
+const char *evzk__acl_fault(const evzk_acl *v, size_t n);
+
 /* EVZK_ERR_INVAL when the list is none; `out` is empty then. */
 int evzk__acl_copy(struct evzk__acl *out, const evzk_acl *v, size_t n);
 bool evzk__acl_equal(const evzk_acl *a, size_t na, const evzk_acl *b,

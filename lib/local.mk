@@ -32,6 +32,7 @@ libevzkcore_la_SOURCES = \
     lib/parents.c lib/parents.h \
     lib/part.c lib/part.h \
     lib/queue.c lib/queue.h \
+    lib/refuse.c lib/refuse.h \
     lib/request.c lib/request.h \
     lib/servers.c lib/servers.h \
     lib/session.c lib/session.h \

@@ -72,20 +72,29 @@ static bool segment_ok(const char *s, size_t len)
     return true;
 }
 
-bool evzk__path_ok(const char *path)
+const char *evzk__path_fault(const char *path)
 {
     const char *s, *end;
 
-    if (!path || path[0] != '/' || strlen(path) > EVZK__PATH_MAX)
-        return false;
+    if (!path)
+        return "must not be NULL";
+    if (path[0] != '/')
+        return "must begin with '/'";
+    if (strlen(path) > EVZK__PATH_MAX)
+        return "must be at most 4096 bytes long";
     for (s = path + 1;; s = end + 1) {
         end = strchr(s, '/');
+        if (s[0] == '\0' || s[0] == '/')
+            return "must have a name behind each '/'";
         if (!segment_ok(s, end ? (size_t)(end - s) : strlen(s)))
-            return false;
+            return "must have no name \".\" or \"..\", and no character that "
+                   "servers refuse";
         if (!end)
-            return true;
+            return NULL;
     }
 }
+
+bool evzk__path_ok(const char *path) { return !evzk__path_fault(path); }
 
 bool evzk__name_ok(const char *name, size_t len)
 {

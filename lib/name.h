@@ -22,8 +22,10 @@ struct evzk__names {
 /* Writes a fresh GUID, with its terminating zero.  0 or EVZK_ERR_INTERNAL. */
 int evzk__guid(char out[EVZK__GUID_LEN + 1]);
 
-/* Tells whether `path` is an absolute path that a server takes. */
+/* Tells whether `path` is an absolute path that a server takes; the rule that
+ * it breaks, or NULL. */
 bool evzk__path_ok(const char *path);
+const char *evzk__path_fault(const char *path);
 
 /* Tells whether this, which another has written somewhere, can be the name of a
  * contender's znode. */

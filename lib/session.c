@@ -11,6 +11,7 @@
 #include "mem.h"
 #include "name.h"
 #include "os.h"
+#include "refuse.h"
 #include "tidy.h"
 
 enum {
@@ -18,6 +19,7 @@ enum {
     CLOSE_TIMEOUT_MS = 1000,
     WINDOW = 1000,
     WINDOW_MAX = 10000,
+    TIMEOUT_MIN_MS = 100, /* Of a session: what is shorter never connects. */
     TIMEOUT_MAX_MS = 24 * 3600 * 1000
 };
 
@@ -187,8 +189,6 @@ static int copy_chroot(evzk_session *s, const char *chroot)
 {
     if (!chroot || strcmp(chroot, "/") == 0)
         chroot = "";
-    if (chroot[0] && !evzk__path_ok(chroot))
-        return EVZK_ERR_INVAL;
     s->chroot = evzk__strdup(chroot);
     return s->chroot ? EVZK_OK : EVZK_ERR_NOMEM;
 }
@@ -197,8 +197,6 @@ static int copy_data(evzk_session *s, const void *data, size_t len)
 {
     char self[300];
 
-    if (!data && len)
-        return EVZK_ERR_INVAL;
     if (!data) {
         evzk__self(self, sizeof self);
         data = self;
@@ -218,11 +216,32 @@ bool evzk__reserved_ok(void *const reserved[EVZK__RESERVED])
     return true;
 }
 
-static bool options_ok(const evzk_session_options *o)
+static bool broken_times(const struct evzk__call *c,
+                         const evzk_session_options *o)
 {
-    return evzk__reserved_ok(o->reserved) && o->timeout_ms <= TIMEOUT_MAX_MS &&
-           o->close_timeout_ms <= TIMEOUT_MAX_MS && o->window <= WINDOW_MAX &&
-           o->data_len <= 65536 && o->log_level <= EVZK_LOG_DEBUG;
+    return evzk__broken(c,
+                        o->timeout_ms == 0 ||
+                            (o->timeout_ms >= TIMEOUT_MIN_MS &&
+                             o->timeout_ms <= TIMEOUT_MAX_MS),
+                        "timeout_ms", "must be 0, or 100 to one day") ||
+           evzk__broken(c, o->close_timeout_ms <= TIMEOUT_MAX_MS,
+                        "close_timeout_ms", "must be at most one day");
+}
+
+static bool broken_options(const struct evzk__call *c,
+                           const evzk_session_options *o)
+{
+    const char *root = o->chroot;
+
+    return evzk__broken_reserved(c, o->reserved) || broken_times(c, o) ||
+           evzk__broken(c, o->window <= WINDOW_MAX, "window",
+                        "must be at most 10,000") ||
+           evzk__broken(c, (unsigned)o->log_level <= EVZK_LOG_DEBUG,
+                        "log_level", "must be 0, or one of EVZK_LOG_*") ||
+           (root && root[0] && strcmp(root, "/") != 0 &&
+            evzk__broken_path(c, "chroot", root)) ||
+           evzk__broken_data(c, o->data, o->data_len, 65536) ||
+           evzk__broken_acl(c, o->acl, o->acl_count);
 }
 
 static uint32_t or_default(uint32_t value, uint32_t other)
@@ -234,8 +253,6 @@ static int take_options(evzk_session *s, const evzk_session_options *o)
 {
     int rc;
 
-    if (!options_ok(o))
-        return EVZK_ERR_INVAL;
     s->ask_timeout_ms = or_default(o->timeout_ms, TIMEOUT_MS);
     s->close_timeout_ms = or_default(o->close_timeout_ms, CLOSE_TIMEOUT_MS);
     s->window = or_default(o->window, WINDOW);
@@ -277,9 +294,16 @@ int evzk_session_open(struct event_base *base, const char *servers,
     evzk_session *s;
     int rc;
 
+    struct evzk__call call = {.function = __func__};
+
     if (!opt)
         opt = &defaults;
-    if (!base || !servers || !out)
+    call.log = opt->log;
+    call.log_arg = opt->log_arg;
+    if (evzk__broken(&call, base, "base", EVZK__NOT_NULL) ||
+        evzk__broken(&call, servers, "servers", EVZK__NOT_NULL) ||
+        evzk__broken(&call, out, "out", EVZK__NOT_NULL) ||
+        broken_options(&call, opt))
         return EVZK_ERR_INVAL;
     s = evzk__zalloc(sizeof *s);
     if (!s)
@@ -304,6 +328,9 @@ int evzk_session_open(struct event_base *base, const char *servers,
     if (rc == EVZK_OK)
         rc = attach(s, base, servers, opt->dns);
     if (rc != EVZK_OK) {
+        evzk__broken(&call, rc != EVZK_ERR_INVAL, "servers",
+                     "must be \"host:port\" or \"[IPv6]:port\", with commas "
+                     "between, and no chroot");
         destroy(s);
         return rc;
     }
@@ -318,7 +345,14 @@ int evzk_session_add_auth(evzk_session *s, const char *scheme, const void *cert,
     struct evzk__credential *c;
     int rc;
 
-    if (!s || !scheme || !scheme[0] || (!cert && len) || len > 65536)
+    struct evzk__call call = evzk__call_of(s, __func__);
+
+    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
+        evzk__broken(&call, scheme && scheme[0], "scheme",
+                     "must not be NULL or \"\"") ||
+        evzk__broken(&call, cert || len == 0, "cert",
+                     "must not be NULL when len is not 0") ||
+        evzk__broken(&call, len <= 65536, "len", "must be at most 65,536"))
         return EVZK_ERR_INVAL;
     rc = evzk__session_check(s);
     if (rc != EVZK_OK)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "lib/refuse.h"
 #include "recipes/kinds.h"
 #include "recipes/lock_own.h"
 
@@ -70,12 +71,15 @@ int evzk_election_volunteer(evzk_session *s, const char *path,
 {
     static const evzk_election_options defaults;
     evzk_lock_options lock = {0};
+    struct evzk__call call = evzk__call_of(s, __func__);
     struct evzk_election *e;
     int rc;
 
     if (!opt)
         opt = &defaults;
-    if (!cb || !out || !evzk__reserved_ok(opt->reserved))
+    if (evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
+        evzk__broken(&call, out, "out", EVZK__NOT_NULL) ||
+        evzk__broken_reserved(&call, opt->reserved))
         return EVZK_ERR_INVAL;
     lock.data = opt->data;
     lock.data_len = opt->data_len;
@@ -124,14 +128,16 @@ static int compose(struct evzk_lock *l, const void *data, size_t len)
 
 int evzk_election_acknowledge(evzk_election *e, const void *data, size_t len)
 {
-    return e ? evzk__election_say(e->l, data, len) : EVZK_ERR_INVAL;
+    return e ? evzk__election_say(e->l, __func__, data, len) : EVZK_ERR_INVAL;
 }
 
-int evzk__election_say(evzk_lock *l, const void *data, size_t len)
+int evzk__election_say(evzk_lock *l, const char *function, const void *data,
+                       size_t len)
 {
+    struct evzk__call call = evzk__call_of(l->m.s, function);
     int rc;
 
-    if (len > EVZK_ELECTION_DATA_MAX || (!data && len > 0))
+    if (evzk__broken_data(&call, data, len, EVZK_ELECTION_DATA_MAX))
         return EVZK_ERR_INVAL;
     if (!l->m.ended && evzk__session_forked(l->m.s))
         return EVZK_ERR_FORKED;

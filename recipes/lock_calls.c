@@ -8,18 +8,24 @@
 
 #include "lib/mem.h"
 #include "lib/name.h"
+#include "lib/refuse.h"
 #include "recipes/kinds.h"
 #include "recipes/lock_own.h"
 
-static bool options_ok(const evzk_lock_options *o)
+static bool broken_options(const struct evzk__call *c,
+                           const evzk_lock_options *o)
 {
-    if (o->priority && o->mode == EVZK_LOCK_EXCLUSIVE)
-        return false;
-    if ((o->priority || o->revocable) && o->no_own_watch)
-        return false;
-    return evzk__reserved_ok(o->reserved) &&
-           (unsigned)o->mode <= EVZK_LOCK_READ &&
-           o->data_len <= EVZK_LOCK_DATA_MAX && (o->data || o->data_len == 0);
+    return evzk__broken_reserved(c, o->reserved) ||
+           evzk__broken(c, (unsigned)o->mode <= EVZK_LOCK_READ, "mode",
+                        "must be one of EVZK_LOCK_*") ||
+           evzk__broken(c, !o->priority || o->mode != EVZK_LOCK_EXCLUSIVE,
+                        "priority", "needs the mode WRITE or READ") ||
+           evzk__broken(c, !o->priority || !o->no_own_watch, "no_own_watch",
+                        "must not be set with priority") ||
+           evzk__broken(c, !o->revocable || !o->no_own_watch, "no_own_watch",
+                        "must not be set with revocable") ||
+           evzk__broken_data(c, o->data, o->data_len, EVZK_LOCK_DATA_MAX) ||
+           evzk__broken_acl(c, o->acl, o->acl_count);
 }
 
 static int take_given(struct evzk_lock *l, const evzk_lock_options *o)
@@ -61,12 +67,19 @@ int evzk__lock_begin(evzk_session *s, const struct evzk__kind *kind,
                      evzk_lock_cb *cb, void *arg, evzk_lock **out)
 {
     static const evzk_lock_options defaults;
+    struct evzk__call call = evzk__call_of(s, kind == &evzk__election_kind
+                                                  ? "evzk_election_volunteer"
+                                                  : "evzk_lock_acquire");
     struct evzk_lock *l;
     int rc;
 
     if (!opt)
         opt = &defaults;
-    if (!s || !evzk__path_ok(path) || !cb || !out || !options_ok(opt))
+    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
+        evzk__broken_path(&call, "path", path) ||
+        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
+        evzk__broken(&call, out, "out", EVZK__NOT_NULL) ||
+        broken_options(&call, opt))
         return EVZK_ERR_INVAL;
     rc = evzk__session_check(s);
     if (rc != EVZK_OK)

@@ -85,7 +85,8 @@ int evzk__lock_begin(evzk_session *s, const struct evzk__kind *kind,
                      evzk_lock_cb *cb, void *arg, evzk_lock **out);
 
 /* election.c: evzk_election_acknowledge(). */
-int evzk__election_say(evzk_lock *l, const void *data, size_t len);
+int evzk__election_say(evzk_lock *l, const char *function, const void *data,
+                       size_t len);
 
 /* The mode of one whose name was read by them. */
 evzk_lock_mode evzk__lock_mode_named(const struct evzk__contender *c);

@@ -18,6 +18,7 @@
 #include "evzk/lock.h"
 #include "lib/mem.h"
 #include "lib/os.h"
+#include "lib/refuse.h"
 #include "recipes/kinds.h"
 #include "recipes/lock_own.h"
 
@@ -242,10 +243,14 @@ int evzk_lock_query_start(evzk_session *s, const char *path,
                           evzk_lock_query_cb *cb, void *arg,
                           evzk_lock_query **out)
 {
+    struct evzk__call call = evzk__call_of(s, __func__);
     struct evzk_lock_query *q;
     int rc;
 
-    if (!s || !evzk__path_ok(path) || !cb || !out)
+    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
+        evzk__broken_path(&call, "path", path) ||
+        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
+        evzk__broken(&call, out, "out", EVZK__NOT_NULL))
         return EVZK_ERR_INVAL;
     rc = evzk__session_check(s);
     if (rc != EVZK_OK)

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "lib/refuse.h"
 #include "recipes/kinds.h"
 #include "recipes/lock_own.h"
 
@@ -428,14 +429,18 @@ const struct evzk__kind evzk__lock_revoke_kind = {.name = "lock-revoke",
                                                   .destroy = destroy,
                                                   .detach = detach};
 
-static bool options_ok(const evzk_lock_revoke_options *o)
+static bool broken_options(const struct evzk__call *call,
+                           const evzk_lock_revoke_options *o)
 {
     struct evzk__contender c;
 
-    return evzk__reserved_ok(o->reserved) &&
-           (unsigned)o->mode <= EVZK_LOCK_READ &&
-           (!o->before ||
-            evzk__contender_parse(o->before, evzk__lock_marks, &c));
+    return evzk__broken_reserved(call, o->reserved) ||
+           evzk__broken(call, (unsigned)o->mode <= EVZK_LOCK_READ, "mode",
+                        "must be one of EVZK_LOCK_*") ||
+           evzk__broken(call,
+                        !o->before || evzk__contender_parse(
+                                          o->before, evzk__lock_marks, &c),
+                        "before", "must be the name of a contender's znode");
 }
 
 static void grace_over(void *arg)
@@ -491,11 +496,16 @@ int evzk_lock_revoke_start(evzk_session *s, const char *path,
                            evzk_lock_revoke **out)
 {
     static const evzk_lock_revoke_options defaults;
+    struct evzk__call call = evzk__call_of(s, __func__);
     int rc;
 
     if (!opt)
         opt = &defaults;
-    if (!s || !evzk__path_ok(path) || !cb || !out || !options_ok(opt))
+    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
+        evzk__broken_path(&call, "path", path) ||
+        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
+        evzk__broken(&call, out, "out", EVZK__NOT_NULL) ||
+        broken_options(&call, opt))
         return EVZK_ERR_INVAL;
     rc = evzk__session_check(s);
     return rc != EVZK_OK ? rc : begin(s, path, opt, cb, arg, out);

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "lib/refuse.h"
 #include "recipes/kinds.h"
 #include "recipes/lock_own.h"
 
@@ -271,10 +272,14 @@ const struct evzk__kind evzk__observer_kind = {.name = "observer",
 int evzk_election_observe(evzk_session *s, const char *path,
                           evzk_observer_cb *cb, void *arg, evzk_observer **out)
 {
+    struct evzk__call call = evzk__call_of(s, __func__);
     struct evzk_observer *o;
     int rc;
 
-    if (!s || !evzk__path_ok(path) || !cb || !out)
+    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
+        evzk__broken_path(&call, "path", path) ||
+        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
+        evzk__broken(&call, out, "out", EVZK__NOT_NULL))
         return EVZK_ERR_INVAL;
     rc = evzk__session_check(s);
     if (rc != EVZK_OK)

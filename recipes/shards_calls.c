@@ -5,20 +5,26 @@
 #include <string.h>
 
 #include "lib/mem.h"
+#include "lib/name.h"
+#include "lib/refuse.h"
 
-static bool options_ok(const evzk_shards_options *o)
+static bool broken_options(const struct evzk__call *c,
+                           const evzk_shards_options *o)
 {
-    return evzk__reserved_ok(o->reserved) && o->count > 0 &&
-           o->count <= EVZK_SHARDS_MAX && o->data_len <= EVZK_SHARDS_DATA_MAX &&
-           (o->data || o->data_len == 0);
+    return evzk__broken(c, o, "opt", EVZK__NOT_NULL) ||
+           evzk__broken_reserved(c, o->reserved) ||
+           evzk__broken(c, o->count > 0 && o->count <= EVZK_SHARDS_MAX, "count",
+                        "must be 1 to EVZK_SHARDS_MAX") ||
+           evzk__broken_data(c, o->data, o->data_len, EVZK_SHARDS_DATA_MAX);
 }
 
-static bool path_ok(const char *path)
+static bool broken_path(const struct evzk__call *c, const char *path)
 {
     static const char longest[] = "/" EVZK__SHARDS_SHARD "65535";
 
-    return evzk__path_ok(path) &&
-           strlen(path) + strlen(longest) <= EVZK__PATH_MAX;
+    return evzk__broken_path(c, "path", path) ||
+           evzk__broken(c, strlen(path) + strlen(longest) <= EVZK__PATH_MAX,
+                        "path", "must leave room for the shards' own names");
 }
 
 static int take_options(struct evzk_shards *a, const char *path,
@@ -52,10 +58,14 @@ int evzk_shards_join(evzk_session *s, const char *path,
                      const evzk_shards_options *opt, evzk_shard_cb *shard,
                      evzk_shards_cb *cb, void *arg, evzk_shards **out)
 {
+    struct evzk__call call = evzk__call_of(s, __func__);
     struct evzk_shards *a;
     int rc;
 
-    if (!s || !path_ok(path) || !opt || !options_ok(opt) || !cb || !out)
+    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
+        broken_path(&call, path) || broken_options(&call, opt) ||
+        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
+        evzk__broken(&call, out, "out", EVZK__NOT_NULL))
         return EVZK_ERR_INVAL;
     rc = evzk__session_check(s);
     if (rc != EVZK_OK)
@@ -84,13 +94,17 @@ int evzk_shards_join(evzk_session *s, const char *path,
 int evzk_shards_acknowledge(evzk_shards *a, uint32_t shard, const void *data,
                             size_t len)
 {
-    if (!a || shard >= a->count)
+    struct evzk__call call = evzk__call_of(a ? a->s : NULL, __func__);
+
+    if (evzk__broken(&call, a, "shards", EVZK__NOT_NULL) ||
+        evzk__broken(&call, shard < a->count, "shard",
+                     "must be less than the count"))
         return EVZK_ERR_INVAL;
     if (evzk__session_forked(a->s))
         return EVZK_ERR_FORKED;
     if (!a->shard[shard].l)
         return EVZK_ERR_STATE;
-    return evzk__election_say(a->shard[shard].l, data, len);
+    return evzk__election_say(a->shard[shard].l, __func__, data, len);
 }
 
 static void too_late(void *arg)

@@ -34,7 +34,7 @@ void evzk__shard_say(struct shard *d)
     if (a->acknowledge || !d->l || !d->elected || d->leading || d->failed ||
         d->l->asked)
         return;
-    rc = evzk__election_say(d->l, a->self.data, a->self.len);
+    rc = evzk__election_say(d->l, __func__, a->self.data, a->self.len);
     a->retry = a->retry || rc == EVZK_ERR_NOMEM;
 }
 
