@@ -38,10 +38,33 @@ static evzk_log_level level_of(const char *line)
     return strstr(line, ":ZOO_WARN@") ? EVZK_LOG_INFO : EVZK_LOG_DEBUG;
 }
 
+/* "<time>:<pid>:ZOO_WARN@<function>@<line>: <message>": the log has a time of
+ * its own.  The whole line where it is of another form. */
+static const char *message_of(const char *line)
+{
+    const char *function = strchr(line, '@');
+    const char *number = function ? strchr(function + 1, '@') : NULL;
+    const char *message = number ? strstr(number, ": ") : NULL;
+
+    return message ? message + 2 : line;
+}
+
+static bool is_connected(const struct evzk__client *c)
+{
+    return c->zh && zoo_state(c->zh) == ZOO_CONNECTED_STATE;
+}
+
 static void logged(const char *line)
 {
-    if (talking && talking->hooks.log)
-        talking->hooks.log(talking->arg, level_of(line), line);
+    evzk_log_level level = level_of(line);
+
+    if (!talking)
+        return;
+    if (level == EVZK_LOG_WARN && !is_connected(talking) &&
+        talking->hooks.failed)
+        talking->hooks.failed(talking->arg, message_of(line));
+    else if (talking->hooks.log)
+        talking->hooks.log(talking->arg, level, message_of(line));
 }
 
 static void free_slots(struct evzk__client *c)

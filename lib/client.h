@@ -51,6 +51,9 @@ struct evzk__client_hooks {
                       const struct evzk__result *res);
     void (*watched)(void *arg, const char *path, enum evzk__watch_event ev);
     void (*log)(void *arg, evzk_log_level level, const char *line);
+    /* An attempt to connect failed: why, in the client's words.  NULL: that is
+     * in the log. */
+    void (*failed)(void *arg, const char *why);
 };
 
 struct evzk__client_config {

@@ -5,6 +5,7 @@
  */
 #include "connection.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "closing.h"
@@ -17,7 +18,10 @@ enum {
     RETRY_US = 100000,
     SETTLE_EVERY = 64,  /* Watches taken out. */
     STABLE_US = 500000, /* A connection that lasted shorter did not. */
-    RESOLVE_US = 1000000
+    RESOLVE_US = 1000000,
+    SAY_FIRST_US = 5000000, /* After so long without a server; then ... */
+    SAY_MOST_US =
+        300000000 /* ... after twice as long, and so often at least. */
 };
 
 void evzk__connection_bury(evzk_session *s)
@@ -66,7 +70,17 @@ static void watched(void *arg, const char *path, enum evzk__watch_event ev)
 
 static void logged(void *arg, evzk_log_level level, const char *line)
 {
-    evzk__session_log(arg, level, "%s", line);
+    evzk__session_log(arg, level, "client: %s", line);
+}
+
+/* Normal life, and frequent: say_away() tells of it now and then. */
+static void attempt_failed(void *arg, const char *line)
+{
+    evzk_session *s = arg;
+
+    memset(s->away_why, 0, sizeof s->away_why);
+    snprintf(s->away_why, sizeof s->away_why, "%s", line);
+    evzk__session_log(s, EVZK_LOG_INFO, "client: %s", line);
 }
 
 static int present_credentials(evzk_session *s)
@@ -100,6 +114,8 @@ static void connected(evzk_session *s)
 
     evzk__session_update_lease(s);
     s->up = true;
+    s->away_since = 0;
+    memset(s->away_why, 0, sizeof s->away_why);
     s->connected_at = evzk__now_us();
     s->stats.connects++;
     s->id = evzk__client_id(s->client, s->passwd);
@@ -210,7 +226,7 @@ static int open_client(evzk_session *s, const char *addresses)
         .timeout_ms = s->ask_timeout_ms,
         .id = s->id,
         .slots = s->window + 1, /* One for the lease. */
-        .hooks = {evzk__request_completed, watched, logged},
+        .hooks = {evzk__request_completed, watched, logged, attempt_failed},
         .arg = s};
     int rc;
 
@@ -223,17 +239,50 @@ static int open_client(evzk_session *s, const char *addresses)
     return rc;
 }
 
+static const char *why_away(const evzk_session *s)
+{
+    if (!evzk__servers_addresses(s->servers))
+        return evzk_strerror(EVZK_ERR_RESOLVE);
+    return s->away_why[0] ? s->away_why : "no server has answered yet";
+}
+
+/* Nobody need wonder why nothing happens: says so after a while, and then more
+ * and more seldom. */
+static void say_away(evzk_session *s, int64_t now)
+{
+    int64_t away = now - s->away_since, wait;
+
+    if (s->away_since == 0) {
+        s->away_since = now;
+        s->say_away_at = now + SAY_FIRST_US;
+        return;
+    }
+    if (now < s->say_away_at)
+        return;
+    evzk__session_log(s, EVZK_LOG_WARN, "no server reached for %d s: %s",
+                      (int)(away / 1000000), why_away(s));
+    wait = away < SAY_MOST_US ? away : SAY_MOST_US;
+    s->say_away_at = now + wait;
+}
+
+static void say_unresolved(evzk_session *s)
+{
+    bool room = evzk__net_room(EVZK__ROOM_MAX);
+
+    evzk__session_log(s, room ? EVZK_LOG_INFO : EVZK_LOG_WARN, "%s",
+                      room ? evzk_strerror(EVZK_ERR_RESOLVE)
+                           : EVZK__NO_DESCRIPTOR);
+}
+
 /* While there is no connection, look the names up now and then. */
 static void resolve(evzk_session *s, int64_t now)
 {
     if (s->up || now < s->resolve_at)
         return;
+    say_away(s, now);
     if (!evzk__servers_addresses(s->servers) && s->resolve_at &&
         !evzk__servers_busy(s->servers))
-        evzk__session_log(s, EVZK_LOG_WARN, "%s",
-                          evzk__net_room(EVZK__ROOM_MAX)
-                              ? evzk_strerror(EVZK_ERR_RESOLVE)
-                              : EVZK__NO_DESCRIPTOR);
+        say_unresolved(s);
     evzk__servers_refresh(s->servers);
     s->resolve_at = now + RESOLVE_US;
 }

@@ -84,6 +84,8 @@ struct evzk_session {
     bool moved;                  /* The servers' addresses have changed. */
     uint32_t attempts;           /* It has made, as far as we know. */
     int64_t connected_at, retry_at, resolve_at;
+    int64_t away_since, say_away_at; /* No server is reached; 0: not begun. */
+    char away_why[160];              /* What the client said last of that. */
     struct evzk__farewell farewell;
     struct evzk__request sync;
     int64_t sync_sent; /* 0: none under way. */

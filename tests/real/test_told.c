@@ -348,6 +348,53 @@ START_TEST(told_of_a_quota)
 }
 END_TEST
 
+/* ---- What the log says ---- */
+
+static struct {
+    int away, refused, odd;
+    char line[256];
+} noted;
+
+static void note(evzk_log_level level, const char *line, void *arg)
+{
+    (void)arg;
+    if (strstr(line, "ZOO_") || (line[0] >= '0' && line[0] <= '9'))
+        noted.odd++; /* The client's own time and place. */
+    if (strncmp(line, "no server reached for ", 22) != 0) {
+        noted.refused += level <= EVZK_LOG_WARN;
+        return;
+    }
+    ck_assert_int_eq(level, EVZK_LOG_WARN);
+    noted.away++;
+    snprintf(noted.line, sizeof noted.line, "%s", line);
+}
+
+static void away(struct told *t, const char *servers)
+{
+    static const evzk_session_options opt = {
+        .timeout_ms = KIT_SESSION_MS, .log = note, .log_level = EVZK_LOG_DEBUG};
+
+    memset(&noted, 0, sizeof noted);
+    told_open(t, servers, &opt);
+    WAIT(noted.away == 1);
+    ck_assert_int_eq(noted.odd, 0);
+    ck_assert_int_eq(noted.refused, 0); /* That one line, and no flood. */
+}
+
+START_TEST(told_why_there_is_no_server)
+{
+    struct told t;
+
+    away(&t, "127.0.0.1:1");
+    ck_assert_msg(strstr(noted.line, "refused"), "%s", noted.line);
+    told_close(&t);
+    away(&t, "no-such-host.invalid:2181");
+    ck_assert_msg(strstr(noted.line, "resolved"), "%s", noted.line);
+    told_close(&t);
+    kit_done();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("told");
@@ -359,5 +406,7 @@ int main(void)
     tc = kit_shared_tcase(suite, "errors", 120);
     tcase_add_test(tc, told_of_a_missing_chroot);
     tcase_add_test(tc, told_of_a_quota);
+    tc = kit_tcase(suite, "log", 120);
+    tcase_add_test(tc, told_why_there_is_no_server);
     return kit_main(suite);
 }
