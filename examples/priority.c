@@ -28,7 +28,7 @@ static void on_lock(evzk_lock *l, evzk_lock_event event, int rc, void *session)
     else if (event == EVZK_LOCK_REVOKE_REQUESTED) {
         puts("asked to let go"); /* Here: put the data in order. */
         let_go();
-    } else if (event >= EVZK_LOCK_RELEASED) {
+    } else if (evzk_lock_event_is_final(event)) {
         printf("the end: %s\n", evzk_strerror(rc));
         evzk_lock_free(l);
         lock = NULL;

@@ -31,7 +31,7 @@ static void on_lock(evzk_lock *lock, evzk_lock_event event, int rc, void *app)
 {
     if (event == EVZK_LOCK_GRANTED) {
         begin_work(app, evzk_lock_token(lock)); /* Send it with each write. */
-    } else if (event >= EVZK_LOCK_RELEASED) {   /* Or lost, or failed. */
+    } else if (evzk_lock_event_is_final(event)) {
         end_work(app, rc);
         evzk_lock_free(lock);
     }
@@ -39,7 +39,8 @@ static void on_lock(evzk_lock *lock, evzk_lock_event event, int rc, void *app)
 
 static int take_lock(struct event_base *base, struct app *app)
 {
-    int rc = evzk_session_open(base, app->servers, NULL, NULL, NULL, &app->zk);
+    evzk_session_options opt = {.log = evzk_log_stderr};
+    int rc = evzk_session_open(base, app->servers, &opt, NULL, NULL, &app->zk);
 
     if (rc == EVZK_OK)
         rc = evzk_lock_acquire(app->zk, "/job", NULL, on_lock, app, &app->job);

@@ -40,7 +40,7 @@ static void on_lock(evzk_lock *l, evzk_lock_event event, int rc, void *session)
         let_go(); /* The server refused. */
     } else if (event == EVZK_LOCK_GRANTED || event == EVZK_LOCK_DOWNGRADED) {
         event_add(&done, &(struct timeval){3, 0});
-    } else if (event >= EVZK_LOCK_RELEASED) {
+    } else if (evzk_lock_event_is_final(event)) {
         status = event == EVZK_LOCK_RELEASED ? EXIT_SUCCESS : EXIT_FAILURE;
         event_del(&done);
         evzk_lock_free(l);

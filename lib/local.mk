@@ -32,6 +32,7 @@ libevzkcore_la_SOURCES = \
     lib/parents.c lib/parents.h \
     lib/part.c lib/part.h \
     lib/queue.c lib/queue.h \
+    lib/event.c lib/log_stderr.c \
     lib/refuse.c lib/refuse.h \
     lib/request.c lib/request.h \
     lib/servers.c lib/servers.h \

@@ -10,6 +10,7 @@ unit_tests = \
     tests/unit/test_batch \
     tests/unit/test_dir \
     tests/unit/test_error \
+    tests/unit/test_event \
     tests/unit/test_lease \
     tests/unit/test_name \
     tests/unit/test_net \

@@ -58,6 +58,14 @@ typedef enum evzk_election_event {
     EVZK_ELECTION_FAILED
 } evzk_election_event;
 
+/** The name of an event, as in "ELECTED"; "?" for a number that is none.
+ * Static, never NULL. */
+EVZK_API const char *evzk_election_event_name(evzk_election_event event);
+
+/** Is it the last that is told of this candidate (of a shard: until it comes
+ * again)? */
+EVZK_API bool evzk_election_event_is_final(evzk_election_event event);
+
 /**
  * Reports progress: at most one ELECTED, and in the end exactly one final
  * event.  Always called from the loop, never inside a call to this library.

@@ -67,6 +67,13 @@ typedef enum evzk_lock_event {
     EVZK_LOCK_FAILED
 } evzk_lock_event;
 
+/** The name of an event, as in "GRANTED"; "?" for a number that is none.
+ * Static, never NULL. */
+EVZK_API const char *evzk_lock_event_name(evzk_lock_event event);
+
+/** Is it the last that is told of this lock? */
+EVZK_API bool evzk_lock_event_is_final(evzk_lock_event event);
+
 /**
  * Reports progress: at most one GRANTED, and in the end exactly one final
  * event.  Always called from the loop, never inside a call to this library.
@@ -106,10 +113,11 @@ typedef struct evzk_lock_options {
     /** NULL: in order of arrival.  Not for EVZK_LOCK_EXCLUSIVE, and not with
      * `no_own_watch`. */
     const evzk_lock_priority *priority;
-    /** Longest wait for GRANTED; 0 waits forever.  At its end FAILED with
-     * EVZK_ERR_TIMEOUT comes on time, whatever the server does; the znode is
-     * deleted in the background.  A cancel that is under way still ends when
-     * the znode is proved gone. */
+    /** Longest wait for GRANTED, from the call on, connecting included; 0 waits
+     * forever.  One that is shorter than a round trip always ends so.  At its
+     * end FAILED with EVZK_ERR_TIMEOUT comes on time, whatever the server does;
+     * the znode is deleted in the background.  A cancel that is under way still
+     * ends when the znode is proved gone. */
     uint32_t timeout_ms;
     /** Look once and do not wait: FAILED with EVZK_ERR_BUSY when held.  With a
      * `timeout_ms`, for the case that there is no server to ask. */
@@ -329,6 +337,10 @@ typedef enum evzk_revoked_how {
     EVZK_REVOKED_YIELDED,
     EVZK_REVOKED_REMOVED /**< Its znode was deleted by this operation. */
 } evzk_revoked_how;
+
+/** The name of it, as in "YIELDED"; "?" for a number that is none.  Static,
+ * never NULL. */
+EVZK_API const char *evzk_revoked_how_name(evzk_revoked_how how);
 
 typedef struct evzk_revoked {
     const char *node; /**< Name of the znode in the lock's directory. */

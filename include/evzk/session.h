@@ -55,6 +55,13 @@ typedef enum evzk_session_event {
     EVZK_SESSION_CLOSED
 } evzk_session_event;
 
+/** The name of an event, as in "CONNECTED"; "?" for a number that is none.
+ * Static, never NULL. */
+EVZK_API const char *evzk_session_event_name(evzk_session_event event);
+
+/** Is it the last that is told? */
+EVZK_API bool evzk_session_event_is_final(evzk_session_event event);
+
 /**
  * Reports what becomes of the session.  Always called from the loop, never
  * inside a call to this library.  Every function of the library may be called
@@ -77,6 +84,14 @@ typedef enum evzk_log_level {
  * inside a call to this library, and must not call it.
  */
 typedef void evzk_log_cb(evzk_log_level level, const char *line, void *arg);
+
+/**
+ * A log for those who have none: writes the local time, the level and the line
+ * to stderr.  For evzk_session_options.log; @p arg is not used.  May be called
+ * by several threads at once.  Nothing else in the library writes there.
+ */
+EVZK_API void evzk_log_stderr(evzk_log_level level, const char *line,
+                              void *arg);
 
 /** One event that a state machine was given, for logs, metrics and tests. */
 typedef struct evzk_trace {
@@ -117,8 +132,8 @@ typedef struct evzk_acl {
 
 /** Zero-initialize, then set what you need. Everything is copied. */
 typedef struct evzk_session_options {
-    /** Session time-out to ask for; 0 asks for 10,000.  The server decides:
-     * evzk_session_timeout_ms(). */
+    /** Session time-out to ask for, 100 to one day; 0 asks for 10,000.  The
+     * server decides: evzk_session_timeout_ms(). */
     uint32_t timeout_ms;
     /** How long evzk_session_close() waits for a silent server; 0 is 1,000. */
     uint32_t close_timeout_ms;
@@ -139,7 +154,8 @@ typedef struct evzk_session_options {
      * NULL makes one from /etc/resolv.conf when a name is to be resolved, and
      * silences evdns, which would warn on stderr (evdns_set_log_fn()). */
     struct evdns_base *dns;
-    /** Takes the log; NULL throws it away: nothing goes to stderr. */
+    /** Takes the log, as evzk_log_stderr() does; NULL throws it away: nothing
+     * goes to stderr. */
     evzk_log_cb *log;
     void *log_arg;            /**< Borrowed. */
     evzk_log_level log_level; /**< The most detailed wanted; 0 is WARN. */
@@ -160,7 +176,8 @@ typedef struct evzk_session_options {
  * @param out     Set on success: owned by the caller, evzk_session_free().
  *
  * @retval EVZK_OK        The session is on its way.
- * @retval EVZK_ERR_INVAL A bad argument; nothing was done, @p out is unset.
+ * @retval EVZK_ERR_INVAL A bad argument; nothing was done, @p out is unset.  A
+ *         line in the log names function, argument and rule.
  * @retval EVZK_ERR_NOMEM As above.
  */
 EVZK_API int evzk_session_open(struct event_base *base, const char *servers,

@@ -52,6 +52,13 @@ typedef enum evzk_shards_event {
     EVZK_SHARDS_FAILED
 } evzk_shards_event;
 
+/** The name of an event, as in "PLANNED"; "?" for a number that is none.
+ * Static, never NULL. */
+EVZK_API const char *evzk_shards_event_name(evzk_shards_event event);
+
+/** Is it the last that is told of this object? */
+EVZK_API bool evzk_shards_event_is_final(evzk_shards_event event);
+
 /** Always called from the loop, as evzk_shard_cb is. */
 typedef void evzk_shards_cb(evzk_shards *shards, evzk_shards_event event,
                             int rc, void *arg);

@@ -25,27 +25,7 @@ struct candidate {
 
 static inline const char *election_word(evzk_election_event ev)
 {
-    switch (ev) {
-    case EVZK_ELECTION_ELECTED:
-        return "ELECTED";
-    case EVZK_ELECTION_LEADING:
-        return "LEADING";
-    case EVZK_ELECTION_SUSPENDED:
-        return "SUSPENDED";
-    case EVZK_ELECTION_RESUMED:
-        return "RESUMED";
-    case EVZK_ELECTION_REQUEUED:
-        return "REQUEUED";
-    case EVZK_ELECTION_RESIGN_REQUESTED:
-        return "RESIGN_REQUESTED";
-    case EVZK_ELECTION_RESIGNED:
-        return "RESIGNED";
-    case EVZK_ELECTION_LOST:
-        return "LOST";
-    case EVZK_ELECTION_FAILED:
-        return "FAILED";
-    }
-    return "?";
+    return evzk_election_event_name(ev);
 }
 
 static inline void say_word(char *text, size_t size, const char *word, int rc)

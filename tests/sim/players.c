@@ -249,29 +249,23 @@ static void note_event(int proc, evzk_session_event ev, int rc)
     }
 }
 
-static const char *name_of(evzk_session_event ev)
-{
-    static const char *const names[] = {"?",       "CONNECTED", "SUSPENDED",
-                                        "RESUMED", "EXPIRED",   "CLOSED"};
-
-    return ev >= 1 && ev <= EVZK_SESSION_CLOSED ? names[ev] : names[0];
-}
-
 static void on_session(evzk_session *s, evzk_session_event ev, int rc,
                        void *arg)
 {
     int proc = (int)(intptr_t)arg;
     struct own *o = &own[proc];
 
-    sim_say("p%d session %s %s", proc, name_of(ev), evzk_errname(rc));
+    sim_say("p%d session %s %s", proc, evzk_session_event_name(ev),
+            evzk_errname(rc));
     player_heard(proc, "the session's callback");
     if (o->p.s != s) {
-        sim_violation("p%d: %s after the session was freed", proc, name_of(ev));
+        sim_violation("p%d: %s after the session was freed", proc,
+                      evzk_session_event_name(ev));
         return;
     }
     note_id(&o->p);
     if (!follows(o, ev))
-        sim_violation("p%d: %s out of turn", proc, name_of(ev));
+        sim_violation("p%d: %s out of turn", proc, evzk_session_event_name(ev));
     note_event(proc, ev, rc);
     player_callback(proc);
     if (o->p.s == s && ev == EVZK_SESSION_CLOSED)

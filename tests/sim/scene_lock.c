@@ -258,22 +258,13 @@ static void granted(struct lock_slot *k)
         lock_start(proc, plan + 1);
 }
 
-static const char *name_of(evzk_lock_event ev)
-{
-    static const char *const names[] = {
-        "?",          "GRANTED",          "SUSPENDED", "RESUMED", "REQUEUED",
-        "DOWNGRADED", "REVOKE_REQUESTED", "RELEASED",  "LOST",    "FAILED"};
-
-    return ev >= 1 && ev <= EVZK_LOCK_FAILED ? names[ev] : names[0];
-}
-
 void lock_heard(struct lock_slot *k, evzk_lock_event ev, int rc)
 {
     const evzk_lock *l = k->l;
     int slot = index_of(k);
 
-    sim_say("p%d lock %d is told %s %s", (int)k->proc, slot, name_of(ev),
-            evzk_errname(rc));
+    sim_say("p%d lock %d is told %s %s", (int)k->proc, slot,
+            evzk_lock_event_name(ev), evzk_errname(rc));
     player_heard((int)k->proc, "a lock's callback");
     lock_told(k, ev, rc);
     player_callback((int)k->proc);
@@ -300,7 +291,7 @@ static void on_lock(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
         lock_heard(k, ev, rc);
     else
         sim_violation("lock %d: %s after it was freed", index_of(k),
-                      name_of(ev));
+                      evzk_lock_event_name(ev));
 }
 
 static void set_timers(const struct lock_slot *k)

@@ -229,15 +229,14 @@ static void on_shard(evzk_shards *a, uint32_t shard, evzk_election_event ev,
 
 static void on_all(evzk_shards *a, evzk_shards_event ev, int rc, void *arg)
 {
-    static const char *const names[] = {"?", "PLANNED", "BALANCED", "DRAINED",
-                                        "FAILED"};
     struct shards_slot *v = &shards_world.slot[(intptr_t)arg];
 
-    sim_say("p%d %d is told %s %s", (int)v->proc, index_of(v), names[ev],
-            evzk_errname(rc));
+    sim_say("p%d %d is told %s %s", (int)v->proc, index_of(v),
+            evzk_shards_event_name(ev), evzk_errname(rc));
     player_heard((int)v->proc, "the shards' callback");
     if (v->a != a) {
-        sim_violation("%d: %s after it was freed", index_of(v), names[ev]);
+        sim_violation("%d: %s after it was freed", index_of(v),
+                      evzk_shards_event_name(ev));
         return;
     }
     shards_told_all(v, ev, rc);

@@ -116,44 +116,12 @@ void harness_wait_end(struct harness_wait *w) { event_free(w->tick); }
 
 const char *session_event_name(evzk_session_event event)
 {
-    switch (event) {
-    case EVZK_SESSION_CONNECTED:
-        return "CONNECTED";
-    case EVZK_SESSION_SUSPENDED:
-        return "SUSPENDED";
-    case EVZK_SESSION_RESUMED:
-        return "RESUMED";
-    case EVZK_SESSION_EXPIRED:
-        return "EXPIRED";
-    case EVZK_SESSION_CLOSED:
-        return "CLOSED";
-    }
-    return "?";
+    return evzk_session_event_name(event);
 }
 
 const char *lock_event_name(evzk_lock_event event)
 {
-    switch (event) {
-    case EVZK_LOCK_GRANTED:
-        return "GRANTED";
-    case EVZK_LOCK_SUSPENDED:
-        return "SUSPENDED";
-    case EVZK_LOCK_RESUMED:
-        return "RESUMED";
-    case EVZK_LOCK_REQUEUED:
-        return "REQUEUED";
-    case EVZK_LOCK_DOWNGRADED:
-        return "DOWNGRADED";
-    case EVZK_LOCK_REVOKE_REQUESTED:
-        return "REVOKE_REQUESTED";
-    case EVZK_LOCK_RELEASED:
-        return "RELEASED";
-    case EVZK_LOCK_LOST:
-        return "LOST";
-    case EVZK_LOCK_FAILED:
-        return "FAILED";
-    }
-    return "?";
+    return evzk_lock_event_name(event);
 }
 
 /* "EXPIRED" for EVZK_ERR_EXPIRED. */
@@ -202,8 +170,7 @@ void recorder_on_lock(evzk_lock *lock, evzk_lock_event event, int rc, void *arg)
     struct recorder *rec = arg;
 
     (void)lock;
-    rec->finals += event == EVZK_LOCK_RELEASED || event == EVZK_LOCK_LOST ||
-                   event == EVZK_LOCK_FAILED;
+    rec->finals += evzk_lock_event_is_final(event);
     record(rec, lock_event_name(event), (int)event, rc);
 }
 
