@@ -19,14 +19,23 @@ static void print_data(const unsigned char *data, size_t len)
     putchar('\n');
 }
 
+/* What another library's contender does is not known. */
+static const char *what_it_does(const evzk_contender *c)
+{
+    if (c->foreign)
+        return "there";
+    return c->holder ? "holds" : "waits";
+}
+
 static void print_one(const evzk_contender *c)
 {
     static const char *const modes[] = {"alone", "writes", "reads"};
 
     printf("%-6s  %-6s  session 0x%016" PRIx64 "  token %" PRIu64
-           "  for %.1f s\n",
-           c->holder ? "holds" : "waits", modes[c->mode], (uint64_t)c->session,
-           c->token, (double)c->age_ms / 1e3);
+           "  for %.1f s%s%s\n",
+           what_it_does(c), modes[c->mode], (uint64_t)c->session, c->token,
+           (double)c->age_ms / 1e3, c->library ? "  of " : "",
+           c->library ? c->library : "");
     printf("        %s  ", c->node);
     print_data(c->data, c->data_len);
 }

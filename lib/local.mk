@@ -24,6 +24,7 @@ libevzkcore_la_SOURCES = \
     lib/connection.c lib/connection.h \
     lib/dir.c lib/dir.h \
     lib/error.c \
+    lib/foreign.c lib/foreign.h \
     lib/lease.c lib/lease.h \
     lib/loop.h lib/net.h lib/os.h \
     lib/machine.c lib/machine.h \

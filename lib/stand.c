@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "foreign.h"
 #include "mem.h"
 
 void evzk__priority_print(char out[EVZK__PRIORITY_MAX], uint8_t priority,
@@ -142,6 +143,24 @@ static void find_bars(struct evzk__roll *roll)
     }
 }
 
+/* Of one whose name is no contender's of ours, or is, by these flags. */
+static void note_stranger(struct evzk__strangers *s, const char *name,
+                          bool ours, unsigned flags)
+{
+    struct evzk__foreign f;
+
+    if (!ours && !s->any && evzk__foreign_parse(name, &f))
+        s->any = name;
+    else if (ours && (flags & EVZK__COMMON) && evzk__foreign_maker(name))
+        s->common = name;
+}
+
+static const char *stranger_to(const struct evzk__contender *own,
+                               const struct evzk__strangers *s)
+{
+    return s->any || own->flags & EVZK__COMMON ? s->any : s->common;
+}
+
 static bool call_roll(struct evzk__roll *roll, const struct evzk__names *names,
                       const struct evzk__mark *marks)
 {
@@ -153,8 +172,10 @@ static bool call_roll(struct evzk__roll *roll, const struct evzk__names *names,
         return false;
     for (size_t i = 0; i < names->n; i++) {
         struct evzk__contender *c = &roll->v[roll->n].c;
+        bool ours = evzk__contender_parse(names->v[i], marks, c);
 
-        if (!evzk__contender_parse(names->v[i], marks, c))
+        note_stranger(&roll->strangers, names->v[i], ours, c->flags);
+        if (!ours)
             continue;
         roll->n++;
         roll->queued += !(c->flags & EVZK__WAITS);
@@ -201,6 +222,7 @@ static void stand_in_roll(struct evzk__stand *s, const struct evzk__roll *roll,
     const struct evzk__place *p = place_of(roll, own), *first = roll->v, *pred;
     bool waits = own->flags & EVZK__WAITS;
 
+    s->foreign = stranger_to(own, &roll->strangers);
     if (!p)
         return;
     if (waits)
@@ -222,12 +244,14 @@ static void stand_in_list(struct evzk__stand *s,
                           const struct evzk__mark *marks,
                           const struct evzk__contender *own)
 {
-    struct evzk__contender c, best = {0}, last = {0};
+    struct evzk__contender c = {0}, best = {0}, last = {0};
+    struct evzk__strangers strangers = {0};
 
     for (size_t i = 0; i < names->n; i++) {
-        bool other;
+        bool ours = evzk__contender_parse(names->v[i], marks, &c), other;
 
-        if (!evzk__contender_parse(names->v[i], marks, &c))
+        note_stranger(&strangers, names->v[i], ours, c.flags);
+        if (!ours)
             continue;
         other = (c.flags ^ own->flags) & EVZK__WAITS;
         if (strcmp(c.name, own->name) == 0)
@@ -246,6 +270,7 @@ static void stand_in_list(struct evzk__stand *s,
     if (best.name || last.name)
         wait_for(s, best.name ? &best : &last);
     s->next = s->next && !(own->flags & EVZK__WAITS);
+    s->foreign = stranger_to(own, &strangers);
 }
 
 void evzk__stand(struct evzk__stand *s, const struct evzk__names *names,

@@ -17,7 +17,8 @@ struct evzk__mark {
 enum {
     EVZK__SHARES = 1, /* It holds together with others that share. */
     EVZK__MOVES = 2,  /* Another name of the same number may take its place. */
-    EVZK__WAITS = 4   /* It is in the room, and not in the queue. */
+    EVZK__WAITS = 4,  /* It is in the room, and not in the queue. */
+    EVZK__COMMON = 8  /* Other libraries wait for it, too. */
 };
 
 struct evzk__contender {
@@ -47,10 +48,17 @@ enum { EVZK__PRIORITY_MAX = 20 };
 void evzk__priority_print(char out[EVZK__PRIORITY_MAX], uint8_t priority,
                           uint32_t ageing);
 
+/* Contenders of other libraries in a listing, by their names; NULL: none. */
+struct evzk__strangers {
+    const char *any;    /* It waits for none of ours. */
+    const char *common; /* It waits for those alone that are EVZK__COMMON. */
+};
+
 /* A listing's contenders in order: made once for all who look at it. */
 struct evzk__roll {
     size_t n, queued; /* All; those in the queue, which are first. */
     struct evzk__place *v;
+    struct evzk__strangers strangers;
     bool failed; /* No memory, or no order: each looks for itself. */
 };
 
@@ -61,10 +69,12 @@ static inline bool evzk__roll_short(const struct evzk__roll *roll)
 }
 
 struct evzk__stand {
-    const char *pred; /* The nearest that it has to wait for; or NULL. */
-    size_t before;    /* How many of its kind come before it. */
-    bool found;       /* It is there itself. */
-    bool next;        /* When `pred` has gone, it is first. */
+    const char *pred;    /* The nearest that it has to wait for; or NULL. */
+    const char *foreign; /* Another library's, that would not wait for it; or
+                            NULL. */
+    size_t before;       /* How many of its kind come before it. */
+    bool found;          /* It is there itself. */
+    bool next;           /* When `pred` has gone, it is first. */
 };
 
 /* Finds `own` in a listing, and whom it waits for. */

@@ -51,7 +51,7 @@
 #include "recipes/kinds.h"
 
 const struct evzk__mark evzk__lock_marks[] = {
-    [EVZK_LOCK_EXCLUSIVE] = {"-lock-", 0},
+    [EVZK_LOCK_EXCLUSIVE] = {"-lock-", EVZK__COMMON},
     [EVZK_LOCK_WRITE] = {"-write-", EVZK__MOVES},
     [EVZK_LOCK_READ] = {"-read-", EVZK__SHARES},
     [EVZK_LOCK_WRITE + LOCK_ROOM] = {"-write-wait-", EVZK__WAITS},

@@ -63,6 +63,7 @@ struct evzk_lock {
     bool leads : 1;    /* And says so: its leader znode stands. */
     bool said : 1;     /* That may be there, of this one. */
     bool replaces : 1; /* One is there, of another or of this one. */
+    bool tolerant : 1; /* Other libraries' contenders are nothing to it. */
     int32_t seen;      /* The version of its data that was read last. */
     char *pred;        /* Owned: the znode we watch, when it is not ours. */
     uint64_t token;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "evzk/lock.h"
+#include "lib/foreign.h"
 #include "lib/mem.h"
 #include "lib/os.h"
 #include "lib/refuse.h"
@@ -55,41 +56,64 @@ static void clear(struct evzk_lock_query *q)
     q->failed = EVZK_OK;
 }
 
+/* Of another library's its number alone. */
 static struct evzk__contender place_of(const evzk_contender *c)
 {
-    struct evzk__contender place = {0};
+    struct evzk__contender place = {.name = c->node};
+    struct evzk__foreign f;
 
-    evzk__contender_parse(c->node, evzk__lock_marks, &place);
+    if (!evzk__contender_parse(c->node, evzk__lock_marks, &place) &&
+        evzk__foreign_parse(c->node, &f))
+        place.seq = f.seq;
     return place;
 }
 
 static int in_order(const void *pa, const void *pb)
 {
-    struct evzk__contender a = place_of(pa), b = place_of(pb);
+    const evzk_contender *ca = pa, *cb = pb;
+    struct evzk__contender a = place_of(ca), b = place_of(cb);
 
+    if (ca->foreign != cb->foreign)
+        return cb->foreign ? -1 : 1; /* They are behind all. */
     if ((a.flags ^ b.flags) & EVZK__WAITS)
         return b.flags & EVZK__WAITS ? -1 : 1; /* The room is behind. */
 
     return evzk__contender_before(&a, &b) ? -1 : 1;
 }
 
+/* What its name says of a contender; false: it is none. */
+static bool read_name(evzk_contender *c, const char *name)
+{
+    struct evzk__contender ours;
+    struct evzk__foreign f;
+
+    if (evzk__contender_parse(name, evzk__lock_marks, &ours)) {
+        c->mode = evzk__lock_mode_named(&ours);
+        c->priority = ours.priority;
+        c->library = evzk__foreign_maker(name);
+        return true;
+    }
+    if (!evzk__foreign_parse(name, &f))
+        return false;
+    c->foreign = true;
+    c->library = f.library;
+    c->mode = f.shares ? EVZK_LOCK_READ : EVZK_LOCK_EXCLUSIVE;
+    return true;
+}
+
 static int copy_names(struct evzk_lock_query *q,
                       const struct evzk__names *names)
 {
-    struct evzk__contender c;
-
     q->v = evzk__zalloc(names->n * sizeof *q->v);
     q->names = evzk__zalloc(names->n * sizeof *q->names);
     if (!q->v || !q->names)
         return EVZK_ERR_NOMEM;
     for (size_t i = 0; i < names->n; i++) {
-        if (!evzk__contender_parse(names->v[i], evzk__lock_marks, &c))
+        if (!read_name(&q->v[q->n], names->v[i]))
             continue;
         q->v[q->n].node = evzk__strdup(names->v[i]);
         if (!q->v[q->n].node)
             return EVZK_ERR_NOMEM;
-        q->v[q->n].mode = evzk__lock_mode_named(&c);
-        q->v[q->n].priority = c.priority;
         q->n++;
     }
     if (q->n > 1)
@@ -134,7 +158,7 @@ static int note(evzk_contender *c, const struct evzk__result *res)
     int64_t age = evzk__wall_ms() - res->stat.ctime_ms;
 
     c->session = res->stat.owner;
-    if (!(place_of(c).flags & EVZK__WAITS))
+    if (!c->foreign && !(place_of(c).flags & EVZK__WAITS))
         c->token = (uint64_t)res->stat.czxid;
     c->created_ms = res->stat.ctime_ms;
     c->age_ms = age > 0 ? age : 0;
@@ -149,7 +173,8 @@ static bool holds(const struct evzk_lock_query *q, size_t i)
     bool share =
         q->v[i].mode == EVZK_LOCK_READ && q->v[0].mode == EVZK_LOCK_READ;
 
-    return !(place_of(&q->v[i]).flags & EVZK__WAITS) && (i == 0 || share);
+    return !q->v[i].foreign && !(place_of(&q->v[i]).flags & EVZK__WAITS) &&
+           (i == 0 || share);
 }
 
 /* Leaves out those that have left. */

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "lib/foreign.h"
 #include "lib/mem.h"
 
 /* A server of 3.8.0 that has given the last number gives it again, or one from
@@ -57,6 +58,20 @@ static int look_in_room(struct evzk_lock *l, const char *pred)
     return pred ? wait_for(l, pred, NULL) : evzk__machine_move(&l->m, ENTERING);
 }
 
+/* A contender of another library that would not wait for ours: both might hold.
+ */
+static int refuse(struct evzk_lock *l, const char *name)
+{
+    struct evzk__foreign f;
+    const char *library =
+        evzk__foreign_parse(name, &f) ? f.library : evzk__foreign_maker(name);
+
+    evzk__session_log(l->m.s, EVZK_LOG_WARN,
+                      "refused: %s/%s is a contender of another library, %s",
+                      l->m.dir->path, name, library);
+    return evzk__machine_give_up(&l->m, EVZK_ERR_FOREIGN, DELETING);
+}
+
 /* Who is before us? */
 static int look_at(struct evzk_lock *l, const struct evzk__result *list)
 {
@@ -66,6 +81,8 @@ static int look_at(struct evzk_lock *l, const struct evzk__result *list)
     evzk__stand(&stand, &list->names, evzk__lock_marks, l->own);
     if (!l->m.placed || used_up(l->m.seq, &list->stat))
         return evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
+    if (stand.foreign && !l->tolerant)
+        return refuse(l, stand.foreign);
     if (!stand.found)
         return evzk__lock_lose_place(l);
     if (stand.pred && !l->try_once &&

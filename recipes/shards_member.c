@@ -150,14 +150,20 @@ static void member_heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
     }
 }
 
+/* Nobody else's lock is among the members: what another library puts there is
+ * no reason for all of them to end. */
 int evzk__shards_stand(struct evzk_shards *a)
 {
     char text[64 + EVZK__PLAN_DATA];
     evzk_lock_options opt = {.data = text};
+    int rc;
 
     opt.data_len = (size_t)evzk__member_print(text, sizeof text, &a->self, 0);
-    return evzk__lock_begin(a->s, &evzk__election_kind, a->members, &opt,
-                            member_heard, a, &a->member);
+    rc = evzk__lock_begin(a->s, &evzk__election_kind, a->members, &opt,
+                          member_heard, a, &a->member);
+    if (rc == EVZK_OK)
+        a->member->tolerant = true;
+    return rc;
 }
 
 int evzk__shards_follow(struct evzk_shards *a)

@@ -45,15 +45,18 @@ real_tests = \
     tests/real/test_lock \
     tests/real/test_lock_asked \
     tests/real/test_lock_callbacks \
+    tests/real/test_lock_curator \
     tests/real/test_lock_doubt \
     tests/real/test_lock_downgrade \
     tests/real/test_lock_expiry \
     tests/real/test_lock_faults \
     tests/real/test_lock_foreign \
     tests/real/test_lock_herd \
+    tests/real/test_lock_kazoo \
     tests/real/test_lock_memory \
     tests/real/test_lock_operator \
     tests/real/test_lock_options \
+    tests/real/test_lock_others \
     tests/real/test_lock_query \
     tests/real/test_lock_shared \
     tests/real/test_mended \
@@ -73,7 +76,9 @@ EXTRA_DIST += tests/real/test_election.h tests/real/test_example.h \
     tests/real/test_shards.h \
     tests/real/test_lock.h \
     tests/real/test_many.h \
-    tests/real/test_party.h tests/real/test_session_kit.h
+    tests/real/test_party.h tests/real/test_peers.h \
+    tests/real/test_session_kit.h \
+    tests/real/PeerLocks.java tests/real/peer_locks.py
 
 # The frame proxy's sweep; a recipe adds a file.
 sweep_sources = \

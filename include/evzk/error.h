@@ -35,6 +35,7 @@ typedef enum evzk_error_class {
     X(TIMEOUT,    -11, OUTCOME,   "the time-out passed") \
     X(BUSY,       -12, OUTCOME,   "held by another, and not to be waited for") \
     X(NODEGONE,   -13, OUTCOME,   "the znode was deleted by another") \
+    X(FOREIGN,    -14, OUTCOME,   "another library's contender is in this directory") \
     X(CLOSED,     -20, SESSION,   "the session is closed") \
     X(EXPIRED,    -21, SESSION,   "the session expired") \
     X(LEASE,      -22, SESSION,   "the lease ended without word from the leader") \

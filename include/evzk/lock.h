@@ -170,14 +170,16 @@ typedef struct evzk_lock_options {
  * @retval EVZK_ERR_INVAL  Bad argument; @p cb is never called, @p out is unset.
  * @retval EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED: as above.
  *
- * Later, through @p cb, FAILED: EVZK_ERR_CANCELED, _TIMEOUT, _BUSY, _NOAUTH (to
- * wait takes READ on the directory and on the znode before the own one),
- * _BADACL, _NOCHROOT, _QUOTA, _NONODE (parents go away as fast as they are
- * made), _SEQUENCE, _EPHEMERAL, _UNSUPPORTED, _SERVER, _NOMEM, _CLOSED, _AUTH,
- * _INTERNAL, and with `no_requeue` _EXPIRED and _NODEGONE; the server's error
- * instead of these, when it refuses to delete the znode.  LOST: EVZK_ERR_LEASE
- * (no word from the leader), _EXPIRED, _NODEGONE (someone deleted the znode),
- * _CLOSED, _AUTH. Connection loss is gone through, not reported.
+ * Later, through @p cb, FAILED: EVZK_ERR_CANCELED, _TIMEOUT, _BUSY, _FOREIGN
+ * (another library's contender is in the directory: see "Other libraries" in
+ * evzk_lock(3)), _NOAUTH (to wait takes READ on the directory and on the znode
+ * before the own one), _BADACL, _NOCHROOT, _QUOTA, _NONODE (parents go away as
+ * fast as they are made), _SEQUENCE, _EPHEMERAL, _UNSUPPORTED, _SERVER, _NOMEM,
+ * _CLOSED, _AUTH, _INTERNAL, and with `no_requeue` _EXPIRED and _NODEGONE; the
+ * server's error instead of these, when it refuses to delete the znode.  LOST:
+ * EVZK_ERR_LEASE (no word from the leader), _EXPIRED, _NODEGONE (someone
+ * deleted the znode), _CLOSED, _AUTH. Connection loss is gone through, not
+ * reported.
  */
 EVZK_API int evzk_lock_acquire(evzk_session *s, const char *path,
                                const evzk_lock_options *opt, evzk_lock_cb *cb,
@@ -267,6 +269,13 @@ EVZK_API const char *evzk_lock_state(const evzk_lock *lock);
 /** One who holds a lock or waits for it. */
 typedef struct evzk_contender {
     const char *node; /**< Name of the znode in the lock's directory. */
+    /** The library that made it, if the name tells: "Curator" or "Kazoo"; NULL:
+     * evzk, or unknown. Static. */
+    const char *library;
+    /** It keeps to that library's own rules: no lock of evzk waits for it, and
+     * it may hold, or wait.  While it stands evzk's are refused with
+     * EVZK_ERR_FOREIGN.  It comes behind all others here. */
+    bool foreign;
     /** The first; if that reads, those behind it too up to the next that does
      * not.  The others wait, in this order. */
     bool holder;
@@ -275,7 +284,7 @@ typedef struct evzk_contender {
     bool hidden;         /**< Its ACL denies reading: nothing below is known. */
     int64_t session;     /**< Session that owns it; 0: a persistent znode. */
     /** The fencing token it has, or would have; 0: not known yet, of one that
-     * waits with a priority. */
+     * waits with a priority, or none, of one that is foreign. */
     uint64_t token;
     int64_t created_ms; /**< When, by the server's clock, since 1970. */
     int64_t age_ms;     /**< How long ago, if the clocks agree; never < 0. */

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "lib/foreign.h"
 #include "lib/stand.h"
 #include "recipes/lock_own.h"
 #include "tests/real/support/support.h" /* RUNNING_ON_VALGRIND */
@@ -822,6 +823,113 @@ START_TEST(test_stand_spread)
 }
 END_TEST
 
+/* ---- Other libraries' ---- */
+
+/* Every name that one of them gives, and whose it is. */
+START_TEST(test_foreign_names)
+{
+    static const struct {
+        const char *name, *library;
+        int32_t seq;
+        bool shares;
+    } all[] = {
+        {"_c_3d53a08e-0cfd-49e9-a63f-a9f2778a2d18-__WRIT__0000000012",
+         "Curator", 12, false},
+        {"_c_3d53a08e-0cfd-49e9-a63f-a9f2778a2d18-__READ__0000000000",
+         "Curator", 0, true},
+        {"_c_3d53a08e-0cfd-49e9-a63f-a9f2778a2d18-latch-0000000003", "Curator",
+         3, false},
+        {"_c_3d53a08e-0cfd-49e9-a63f-a9f2778a2d18-lease-2147483647", "Curator",
+         INT32_MAX, false},
+        {"3d53a08e0cfd49e9a63fa9f2778a2d18__lock__0000000001", "Kazoo", 1,
+         false},
+        {"3d53a08e0cfd49e9a63fa9f2778a2d18__rlock__-000000001", "Kazoo", -1,
+         true},
+        {"x__lock__0000000001", "Kazoo", 1, false}, /* Whatever is before. */
+    };
+    struct evzk__foreign f;
+    struct evzk__contender c;
+
+    for (size_t i = 0; i < UNIT_COUNT(all); i++) {
+        ck_assert(evzk__foreign_parse(all[i].name, &f));
+        ck_assert_str_eq(f.library, all[i].library);
+        ck_assert_int_eq(f.seq, all[i].seq);
+        ck_assert(f.shares == all[i].shares);
+        ck_assert(!parse(all[i].name, &c)); /* It has no place in the queue. */
+    }
+}
+END_TEST
+
+START_TEST(test_no_foreign_names)
+{
+    static const char *const bad[] = {
+        "3d53a08e0cfd49e9a63fa9f2778a2d18", /* Kazoo's Semaphore. */
+        "locks",
+        "leases", /* Of Curator's semaphore. */
+        "__lock__",
+        "__lock__0000000001", /* Nothing before the mark. */
+        "x__lock__1",
+        "x__lock__9999999999",
+        "x__LOCK__0000000001",
+        "x__WRIT__0000000001x",
+        "x_lock_0000000001",
+        "x-latch0000000001",
+        "leader",
+        "x-lock-0000000001", /* Known well. */
+        "x-n_0000000001"};
+    struct evzk__foreign f;
+
+    for (size_t i = 0; i < UNIT_COUNT(bad); i++)
+        ck_assert_msg(!evzk__foreign_parse(bad[i], &f), "%s", bad[i]);
+}
+END_TEST
+
+/* By one that looks alone, and by one of many. */
+static void expect_foreign(char **names, size_t n, const char *own,
+                           const char *foreign)
+{
+    struct evzk__roll roll = {.n = 0};
+    struct evzk__names list = {.n = n, .v = names};
+    struct evzk__stand s;
+
+    for (int i = 0; i < 2; i++) {
+        evzk__stand(&s, &list, evzk__lock_marks, own);
+        ck_assert_pstr_eq(s.foreign, foreign);
+        ck_assert(s.found);
+        list.roll = &roll;
+    }
+    evzk__roll_free(&roll);
+}
+
+START_TEST(test_foreign_among_ours)
+{
+    char *v[] = {"a-lock-0000000001", "leader", "b-write-0000000003",
+                 "x__lock__0000000009", "c-read-0000000004"};
+
+    for (size_t i = 0; i < 5; i += 2) {
+        expect_foreign(v, 5, v[i], v[3]); /* Behind all, and all the same. */
+        v[3] = "no-contender";
+        expect_foreign(v, 5, v[i], NULL);
+        v[3] = "x__lock__0000000009";
+    }
+}
+END_TEST
+
+/* Curator's mutex waits for "-lock-" alone. */
+START_TEST(test_foreign_mutex)
+{
+    char *v[] = {"a-lock-0000000001", "b-write-0000000003", "c-n_0000000004",
+                 "_c_x-lock-0000000002", "d-p1a1-read-wait-0000000005"};
+
+    expect_foreign(v, 5, v[0], NULL);
+    expect_foreign(v, 5, v[1], v[3]);
+    expect_foreign(v, 5, v[2], v[3]);
+    expect_foreign(v, 5, v[4], v[3]);
+    v[3] = "x-lock-0000000002"; /* Whose it is is not known. */
+    expect_foreign(v, 5, v[1], NULL);
+}
+END_TEST
+
 /* ---- By hand, to be read ---- */
 
 static void expect_stand(char **names, size_t n, const char *own,
@@ -899,5 +1007,6 @@ UNIT_MAIN("stand", test_marks, test_no_marks, test_priority_read,
           test_before_equal, test_before_opposite, test_before_without_ageing,
           test_before_with_ageing, test_before_random, test_stand_exclusive,
           test_stand_shared, test_stand_with_room, test_room_passed,
-          test_stand_missing, test_stand_spread, test_stand_readers_and_writers,
-          test_stand_next, test_stand_room)
+          test_stand_missing, test_stand_spread, test_foreign_names,
+          test_no_foreign_names, test_foreign_among_ours, test_foreign_mutex,
+          test_stand_readers_and_writers, test_stand_next, test_stand_room)

@@ -1,0 +1,222 @@
+/*
+ * Locks and elections on a path that the real Curator uses.
+ */
+#define _GNU_SOURCE 1
+#include "test_peers.h"
+
+static const char *const jars[] = {"curator-recipes", "curator-framework",
+                                   "curator-client",  "zookeeper",
+                                   "zookeeper-jute",  "guava",
+                                   "slf4j-api",       "slf4j-nop"};
+
+static char class_path[4096];
+
+static const char *tool(const char *variable, const char *usual)
+{
+    const char *set = getenv(variable);
+
+    return set ? set : usual;
+}
+
+static bool jars_are_there(void)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof jars / sizeof jars[0]; i++) {
+        char *jar = class_path + n;
+
+        n += (size_t)snprintf(jar, sizeof class_path - n,
+                              "/usr/share/java/%s.jar", jars[i]);
+        if (access(jar, R_OK) != 0)
+            return false;
+        class_path[n++] = ':';
+    }
+    class_path[n] = '\0';
+    return true;
+}
+
+static bool compiler_is_there(void)
+{
+    char line[512];
+
+    snprintf(line, sizeof line, "%s -version >/dev/null 2>&1",
+             tool("JAVAC", "javac"));
+    return system(line) == 0;
+}
+
+/* Once for all tests, into the server's own folder, which goes with it. */
+static void compile(void)
+{
+    char line[8192], *end = class_path + strlen(class_path);
+
+    zk_shared();
+    snprintf(line, sizeof line, "%s -nowarn -cp '%s' -d '%s' '%s'",
+             tool("JAVAC", "javac"), class_path, zk_folder(zk_shared()),
+             in_source("PeerLocks.java"));
+    ck_assert_int_eq(system(line), 0);
+    strcpy(end, zk_folder(zk_shared()));
+}
+
+static void curator_start(struct library *b)
+{
+    char java[256], server[64];
+    char *argv[] = {java,       "-XX:TieredStopAtLevel=1",
+                    "-Xmx128m", "-cp",
+                    class_path, "PeerLocks",
+                    server,     NULL};
+
+    snprintf(java, sizeof java, "%s", tool("JAVA", "java"));
+    snprintf(server, sizeof server, "%s", the_server());
+    library_run(b, argv);
+}
+
+/* ---- What is shared ---- */
+
+START_TEST(mutex_is_waited_for)
+{
+    const char *dir = "/curator/mutex";
+    struct library curator;
+    struct peer p;
+    struct claim c;
+
+    curator_start(&curator);
+    peer_open(&p, the_server());
+    library_holds(&curator, "mutex", dir);
+    claim_fails(p.s, dir, &(evzk_lock_options){.try_once = true},
+                "FAILED(BUSY)");
+    claim_queued(&c, p.s, dir, NULL);
+    settle(p.s);
+    ck_assert_int_eq(c.rec.count, 0);
+    library_free(&curator);
+    WAIT_EVENT(&c, "GRANTED");
+    claim_release(&c);
+    peer_close(&p);
+    library_end(&curator);
+}
+END_TEST
+
+START_TEST(mutex_waits)
+{
+    const char *dir = "/curator/waits";
+    struct library curator;
+    struct peer p;
+    struct claim held, next;
+
+    curator_start(&curator);
+    peer_open(&p, the_server());
+    claim_held(&held, p.s, dir, NULL);
+    library_ask(&curator, "mutex", dir);
+    library_waits(&curator);
+    claim_queued(&next, p.s, dir, NULL); /* Behind it. */
+    claim_release(&held);
+    library_has(&curator);
+    settle(p.s);
+    ck_assert_int_eq(next.rec.count, 0);
+    library_free(&curator);
+    WAIT_EVENT(&next, "GRANTED");
+    claim_release(&next);
+    peer_close(&p);
+    library_end(&curator);
+}
+END_TEST
+
+/* ---- What is not ---- */
+
+static void is_refused(const char *kind, const char *path, const char *dir)
+{
+    struct library curator;
+    struct logged g;
+    struct claim c;
+
+    curator_start(&curator);
+    logged_open(&g);
+    library_holds(&curator, kind, path);
+    all_are_refused(g.p.s, dir, 1);
+    ck_assert_ptr_nonnull(strstr(g.log, "Curator"));
+    ck_assert_ptr_nonnull(strstr(g.log, dir));
+    library_free(&curator);
+    claim_held(&c, g.p.s, dir, NULL);
+    claim_release(&c);
+    peer_close(&g.p);
+    library_end(&curator);
+}
+
+START_TEST(write_lock_is_refused)
+{
+    is_refused("write", "/curator/write", "/curator/write");
+}
+END_TEST
+
+START_TEST(read_lock_is_refused)
+{
+    is_refused("read", "/curator/read", "/curator/read");
+}
+END_TEST
+
+START_TEST(leader_latch_is_refused)
+{
+    is_refused("latch", "/curator/latch", "/curator/latch");
+}
+END_TEST
+
+/* A semaphore keeps its leases in a directory of their own. */
+START_TEST(lease_is_refused)
+{
+    is_refused("lease", "/curator/lease", "/curator/lease/leases");
+}
+END_TEST
+
+/* Curator's mutex waits for names with "-lock-" alone. */
+START_TEST(mutex_is_refused_by_other_names)
+{
+    const evzk_lock_options opt[] = {{.mode = EVZK_LOCK_WRITE},
+                                     {.mode = EVZK_LOCK_READ}};
+    const char *dir = "/curator/other";
+    struct library curator;
+    struct peer p;
+    struct claim held;
+    struct candidate c;
+
+    curator_start(&curator);
+    peer_open(&p, the_server());
+    for (int i = 0; i < 2; i++) {
+        claim_held(&held, p.s, dir, &opt[i]);
+        library_holds(&curator, "mutex", dir); /* Both hold: hence this. */
+        claim_release(&held);
+        claim_fails(p.s, dir, &opt[i], "FAILED(FOREIGN)");
+        library_free(&curator);
+    }
+    for (int i = 0; i < 2; i++) { /* The second one uses a mutex. */
+        library_holds(&curator, i == 0 ? "mutex" : "selector", dir);
+        stand(&c, p.s, dir, NULL);
+        WAIT(c.text[0]);
+        ck_assert_str_eq(c.text, "FAILED(FOREIGN)");
+        evzk_election_free(c.e);
+        library_free(&curator);
+    }
+    peer_close(&p);
+    library_end(&curator);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("lock-curator");
+    TCase *tests;
+
+    if (!jars_are_there() || !compiler_is_there()) {
+        puts("SKIP: Curator and a Java compiler are not there: apt-get install "
+             "libcurator-recipes-java default-jdk-headless");
+        return PEERS_SKIPPED;
+    }
+    tests = lock_tests(suite, "curator", 60000);
+    tcase_add_unchecked_fixture(tests, compile, NULL);
+    tcase_add_test(tests, mutex_is_waited_for);
+    tcase_add_test(tests, mutex_waits);
+    tcase_add_test(tests, write_lock_is_refused);
+    tcase_add_test(tests, read_lock_is_refused);
+    tcase_add_test(tests, leader_latch_is_refused);
+    tcase_add_test(tests, lease_is_refused);
+    tcase_add_test(tests, mutex_is_refused_by_other_names);
+    return lock_suite_run(suite);
+}

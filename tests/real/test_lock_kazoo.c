@@ -1,0 +1,141 @@
+/*
+ * Locks and elections on a path that the real Kazoo uses.
+ */
+#define _GNU_SOURCE 1
+#include "test_peers.h"
+
+/* Debian's, for Debian's Kazoo. */
+static const char *python(void)
+{
+    const char *set = getenv("PYTHON");
+
+    return set ? set : "/usr/bin/python3";
+}
+
+static bool kazoo_is_there(void)
+{
+    char line[512];
+
+    snprintf(line, sizeof line, "%s -c 'import kazoo.client' 2>/dev/null",
+             python());
+    return system(line) == 0;
+}
+
+static void kazoo_start(struct library *b)
+{
+    char program[256], script[4096], server[64];
+    char *argv[] = {program, script, server, NULL};
+
+    snprintf(program, sizeof program, "%s", python());
+    snprintf(script, sizeof script, "%s", in_source("peer_locks.py"));
+    snprintf(server, sizeof server, "%s", the_server());
+    library_run(b, argv);
+}
+
+/* ---- What is shared ---- */
+
+/* One whose own znode has our mark, too. */
+START_TEST(lock_among_others_is_shared)
+{
+    const char *dir = "/kazoo/among";
+    struct library kazoo;
+    struct peer p;
+    struct claim c;
+
+    kazoo_start(&kazoo);
+    peer_open(&p, the_server());
+    library_holds(&kazoo, "among", dir);
+    claim_queued(&c, p.s, dir, NULL);
+    settle(p.s);
+    ck_assert_int_eq(c.rec.count, 0);
+    library_free(&kazoo);
+    WAIT_EVENT(&c, "GRANTED");
+    library_ask(&kazoo, "among", dir);
+    library_waits(&kazoo);
+    claim_release(&c);
+    library_has(&kazoo);
+    library_free(&kazoo);
+    peer_close(&p);
+    library_end(&kazoo);
+}
+END_TEST
+
+/* One that knows our mark waits for us; what it is named, we refuse. */
+START_TEST(extra_lock_patterns)
+{
+    const char *dir = "/kazoo/extra";
+    struct library kazoo;
+    struct peer p;
+    struct claim held, next;
+
+    kazoo_start(&kazoo);
+    peer_open(&p, the_server());
+    claim_held(&held, p.s, dir, NULL);
+    claim_queued(&next, p.s, dir, NULL);
+    library_ask(&kazoo, "extra", dir);
+    library_waits(&kazoo);
+    claim_release(&held);
+    WAIT_EVENT(&next, "GRANTED"); /* It came before. */
+    library_waits(&kazoo);
+    claim_release(&next);
+    library_has(&kazoo);
+    claim_fails(p.s, dir, NULL, "FAILED(FOREIGN)");
+    library_free(&kazoo);
+    claim_held(&held, p.s, dir, NULL);
+    claim_release(&held);
+    peer_close(&p);
+    library_end(&kazoo);
+}
+END_TEST
+
+/* ---- What is not ---- */
+
+static void is_refused(const char *kind, const char *dir)
+{
+    struct library kazoo;
+    struct logged g;
+    struct claim c;
+
+    kazoo_start(&kazoo);
+    logged_open(&g);
+    library_holds(&kazoo, kind, dir);
+    all_are_refused(g.p.s, dir, 1);
+    ck_assert_ptr_nonnull(strstr(g.log, "Kazoo"));
+    ck_assert_ptr_nonnull(strstr(g.log, dir));
+    library_free(&kazoo);
+    claim_held(&c, g.p.s, dir, NULL);
+    claim_release(&c);
+    peer_close(&g.p);
+    library_end(&kazoo);
+}
+
+START_TEST(lock_is_refused) { is_refused("lock", "/kazoo/lock"); }
+END_TEST
+
+START_TEST(write_lock_is_refused) { is_refused("wlock", "/kazoo/wlock"); }
+END_TEST
+
+START_TEST(read_lock_is_refused) { is_refused("rlock", "/kazoo/rlock"); }
+END_TEST
+
+START_TEST(election_is_refused) { is_refused("election", "/kazoo/election"); }
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("lock-kazoo");
+    TCase *tests;
+
+    if (!kazoo_is_there()) {
+        puts("SKIP: Kazoo is not there: apt-get install python3-kazoo");
+        return PEERS_SKIPPED;
+    }
+    tests = lock_tests(suite, "kazoo", 60000);
+    tcase_add_test(tests, lock_among_others_is_shared);
+    tcase_add_test(tests, extra_lock_patterns);
+    tcase_add_test(tests, lock_is_refused);
+    tcase_add_test(tests, write_lock_is_refused);
+    tcase_add_test(tests, read_lock_is_refused);
+    tcase_add_test(tests, election_is_refused);
+    return lock_suite_run(suite);
+}
