@@ -35,6 +35,7 @@ fault_fn fault_cut, fault_cut_after, fault_late, fault_late_at, fault_lagging,
 
 /* faults_tree.c */
 fault_fn fault_delete_own, fault_delete_pred, fault_set_own, fault_empty_dir,
-    fault_delete_all, fault_foreign, fault_foreign_lower, fault_foreign_higher;
+    fault_delete_all, fault_foreign, fault_foreign_lower, fault_foreign_higher,
+    fault_foreign_curator, fault_foreign_kazoo, fault_foreign_mutex;
 
 #endif

@@ -22,7 +22,7 @@ enum { NUMBER = 11, GUID = 36 };
 /* Foreign contenders that are to go again: by the beginning of their names,
  * since the server may choose the rest. */
 struct foreign {
-    char dir[PATH], tag[8];
+    char dir[PATH], tag[12];
     unsigned tries; /* To remove it. */
 };
 static struct {
@@ -254,6 +254,17 @@ static void remove_foreign(intptr_t which)
         stage_at(FAULT_SHORT, -1, remove_foreign, which);
 }
 
+/* It is there for a while. */
+static bool put(const char *path, int mode)
+{
+    if (ens_create(path, "", 0, mode) != 0)
+        return false;
+    stage_at(FAULT_SHORT, -1, remove_foreign, (intptr_t)foreign.n);
+    foreign.n++;
+    faults_last(FAULT_SHORT);
+    return true;
+}
+
 /* A persistent contender, named like the lowest there, by nobody's session. */
 static bool contend(bool higher)
 {
@@ -274,12 +285,7 @@ static bool contend(bool higher)
     if (!higher)
         snprintf(path + len, NUMBER + 1, "%010" PRId32,
                  (int32_t)((uint32_t)n - 1));
-    if (ens_create(path, "", 0, mode) != 0)
-        return false;
-    stage_at(FAULT_SHORT, -1, remove_foreign, (intptr_t)foreign.n);
-    foreign.n++;
-    faults_last(FAULT_SHORT);
-    return true;
+    return put(path, mode);
 }
 
 bool fault_foreign_lower(const struct fault *f, const struct sim_happening *h)
@@ -294,4 +300,38 @@ bool fault_foreign_higher(const struct fault *f, const struct sim_happening *h)
     (void)f;
     (void)h;
     return contend(true);
+}
+
+/* One that is named as another library does. */
+static bool contend_as(const char *before, const char *after)
+{
+    struct foreign *g = &foreign.v[foreign.n];
+    char path[2 * PATH];
+
+    if (foreign.n == FOREIGN || !directory(g->dir))
+        return false;
+    snprintf(g->tag, sizeof g->tag, "%sfa17%03x", before, foreign.n);
+    snprintf(path, sizeof path, "%s/%s%s", g->dir, g->tag, after);
+    return put(path, ZOO_PERSISTENT_SEQUENTIAL);
+}
+
+bool fault_foreign_curator(const struct fault *f, const struct sim_happening *h)
+{
+    (void)f;
+    (void)h;
+    return contend_as("_c_", "0-e89b-42d3-a456-426614174000-__WRIT__");
+}
+
+bool fault_foreign_kazoo(const struct fault *f, const struct sim_happening *h)
+{
+    (void)f;
+    (void)h;
+    return contend_as("", "0e89b42d3a456426614174000__lock__");
+}
+
+bool fault_foreign_mutex(const struct fault *f, const struct sim_happening *h)
+{
+    (void)f;
+    (void)h;
+    return contend_as("_c_", "0-e89b-42d3-a456-426614174000-lock-");
 }

@@ -148,6 +148,9 @@ struct lock_node {
     bool live, seen;
     int64_t place;
     bool shares, waits; /* It waits in the room. */
+    bool common;        /* It is named as Curator's mutex names its own... */
+    bool mutex;         /* ... which this one is. */
+    bool foreign;       /* Another library's, and no contender of ours. */
     uint8_t priority;
     int64_t handicap, born; /* The change of the tree at which it came. */
     int64_t passed;         /* By those that came later. */
@@ -276,6 +279,8 @@ void lock_observers_traced(int proc, const evzk_trace *t);
 /* scene_lock_rules.c */
 /* Is it first of all that are there, but for what nobody can help? */
 const struct lock_node *lock_one_before(const struct lock_node *own);
+/* Of another library, and there before its own: that one does not wait. */
+void lock_check_alone(const struct lock_slot *k, const char *what);
 /* Is true for longer than anybody may take to notice. */
 bool lock_lasts(const struct lock_slot *k, int64_t *since, bool is,
                 int64_t most);
@@ -287,6 +292,9 @@ void lock_check_end(void);
 /* scene_lock_tree.c */
 uint64_t lock_hash(const char *s, size_t n);
 bool lock_bars(const struct lock_node *a, const struct lock_node *b);
+bool lock_foreign_name(const char *name); /* Of a contender, not for evzk. */
+/* Does it wait for none that is named as `common` says? */
+bool lock_stranger(const struct lock_node *n, bool common);
 bool lock_before(const struct lock_node *a, const struct lock_node *b);
 int64_t lock_concerned(const struct lock_node *gone); /* Whom it barred. */
 void lock_look(void);                            /* Brings `node` up to date. */

@@ -54,6 +54,22 @@ bool lock_ask_free(int proc)
     return false;
 }
 
+/* What its name tells of it. */
+static void check_name(const evzk_contender *c, const struct lock_node *n)
+{
+    const char *library = c->library ? c->library : "";
+
+    if (strcmp(library, n->foreign && strstr(c->node, "__lock__") ? "Kazoo"
+                        : n->foreign || n->mutex                  ? "Curator"
+                                                                  : "") != 0)
+        sim_violation("a look-up says of %s that it is \"%s\"'s", c->node,
+                      library);
+    if (c->foreign != n->foreign)
+        sim_violation("a look-up is wrong about who is foreign");
+    if (n->shares != (c->mode == EVZK_LOCK_READ))
+        sim_violation("a look-up is wrong about who reads");
+}
+
 static void check_one(const struct query *q, const evzk_contender *c,
                       bool holds)
 {
@@ -63,14 +79,16 @@ static void check_one(const struct query *q, const evzk_contender *c,
         sim_violation("a look-up tells of %s, which never was", c->node);
     else if (!n->live && n->died <= q->asked)
         sim_violation("a look-up tells of %s, which had gone", c->node);
-    else if (c->hidden ? c->session || c->token || c->data_len
-                       : c->session != n->owner ||
-                             c->token != (n->waits ? 0 : (uint64_t)n->czxid))
+    else if (c->hidden
+                 ? c->session || c->token || c->data_len
+                 : c->session != n->owner ||
+                       c->token !=
+                           (n->waits || n->foreign ? 0 : (uint64_t)n->czxid))
         sim_violation("a look-up tells wrongly of %s", c->node);
-    if (c->holder != (holds && !(n && n->waits)))
+    if (c->holder != (holds && !(n && (n->waits || n->foreign))))
         sim_violation("a look-up is wrong about who holds");
-    if (n && n->shares != (c->mode == EVZK_LOCK_READ))
-        sim_violation("a look-up is wrong about who reads");
+    if (n)
+        check_name(c, n);
     if (n && n->slot >= 0 && c->hidden != lock_world.slot[n->slot].plan->hidden)
         sim_violation("a look-up is wrong about who hides");
 }
@@ -97,7 +115,8 @@ static void check_all(const struct query *q, const evzk_contender *v, size_t n)
             continue;
         a = lock_node_named(v[i - 1].node);
         b = lock_node_named(v[i].node);
-        if (a && b && lock_before(b, a))
+        if (a && b &&
+            (a->foreign == b->foreign ? lock_before(b, a) : a->foreign))
             sim_violation("a look-up is out of order at %s", v[i].node);
     }
     for (int64_t i = 0; i < lock_world.nodes; i++) {

@@ -269,6 +269,7 @@ bool lock_revoke(int proc, const struct lock_revoke_plan *plan)
     for (int64_t i = 0; i < lock_world.nodes; i++)
         v->there[i] = lock_world.node[i].live &&
                       lock_world.node[i].place == 0 &&
+                      !lock_world.node[i].foreign &&
                       in_the_way(plan, &lock_world.node[i]);
     rc = start(v);
     sim_say("p%d revokes: %s", proc, evzk_errname(rc));

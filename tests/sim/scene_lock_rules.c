@@ -99,6 +99,33 @@ static void check_first(const struct lock_slot *k, const struct lock_node *own)
                       n->seq);
 }
 
+void lock_check_alone(const struct lock_slot *k, const char *what)
+{
+    const struct lock_node *own = lock_node_of(k), *n = lock_world.node;
+
+    for (; own && n < lock_world.node + lock_world.nodes; n++) {
+        if (n->live && n->place == own->place && n->czxid < own->czxid &&
+            lock_stranger(n, own->common))
+            sim_violation("lock %d %s, and another library's contender %d was "
+                          "there before",
+                          index_of(k), what, n->seq);
+    }
+}
+
+/* One of another library was there, at some time since it began. */
+static bool stranger_seen(const struct lock_slot *k)
+{
+    bool common = !k->e && k->plan->mode == EVZK_LOCK_EXCLUSIVE;
+    const struct lock_node *n = lock_world.node;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->place == k->place && lock_stranger(n, common) &&
+            (n->live || n->died_at >= k->began))
+            return true;
+    }
+    return false;
+}
+
 /* What was written to its znode in the room was heard before it went. */
 static void check_heard(const struct lock_slot *k)
 {
@@ -128,6 +155,7 @@ static void check_granted(struct lock_slot *k)
         sim_violation("lock %d: GRANTED and not held", index_of(k));
     if (own && own->live)
         check_first(k, own);
+    lock_check_alone(k, "is granted");
     if (excused(k))
         return;
     if (k->token <= (shared ? pl->last_alone : pl->last_token))
@@ -207,6 +235,8 @@ static bool failed_rc_ok(const struct lock_slot *k, int rc)
         return k->plan->no_requeue && lock_was_broken(k);
     case EVZK_ERR_SEQUENCE:
         return at_the_end(k);
+    case EVZK_ERR_FOREIGN:
+        return stranger_seen(k);
     case EVZK_ERR_SERVER:
         return ens_throttled((int)k->proc);
     case EVZK_ERR_NOCHROOT:
@@ -234,7 +264,8 @@ static bool proves_gone(const struct lock_slot *k, int rc)
         return true;
     if (player(k)->closing)
         return false; /* The servers may not have answered. */
-    if (rc == EVZK_ERR_BUSY || rc == EVZK_ERR_SEQUENCE)
+    if (rc == EVZK_ERR_BUSY || rc == EVZK_ERR_SEQUENCE ||
+        rc == EVZK_ERR_FOREIGN)
         return k->plan->timeout_ms == 0; /* Its end does not wait for that. */
     return false;
 }

@@ -233,12 +233,42 @@ void lock_seen_told(const struct lock_slot *k, evzk_lock_event ev)
                       ev == EVZK_LOCK_GRANTED ? "GRANTED" : "RESUMED");
 }
 
+/* Is it the only one of its session in the directory?  Else nothing may have
+ * been listed with its create. */
+static bool is_lone(const struct lock_slot *k)
+{
+    const struct lock_slot *o = lock_world.slot;
+
+    for (; o < lock_world.slot + lock_world.slots; o++) {
+        if (o != k && o->used && o->proc == k->proc && o->place == k->place)
+            return false;
+    }
+    return true;
+}
+
+/* It has seen all that is in its directory, and goes on waiting. */
+static void check_listed(const evzk_trace *t)
+{
+    const struct lock_slot *k = lock_world.slot;
+    bool created = t->from && strcmp(t->from, "CREATING") == 0;
+    bool listed = t->from && strcmp(t->from, "LISTING") == 0;
+
+    if ((!created && !listed) ||
+        (strcmp(t->to, "WATCHING") != 0 && strcmp(t->to, "ENTERING") != 0))
+        return;
+    for (; k < lock_world.slot + lock_world.slots; k++) {
+        if (k->l && (const void *)k->l == t->object && (listed || is_lone(k)))
+            lock_check_alone(k, "waits");
+    }
+}
+
 /* What may be asked again is, when there was no memory for the answer. */
 void lock_traced(int proc, const evzk_trace *t)
 {
     static const char *const again[] = {"LISTING", "WATCHING",   "CONFIRMING",
                                         "HELD",    "ANNOUNCING", "LEADING"};
 
+    check_listed(t);
     if ((strcmp(t->kind, "lock") != 0 && strcmp(t->kind, "election") != 0) ||
         t->rc != EVZK_ERR_NOMEM || !t->from || strcmp(t->from, t->to) == 0)
         return;

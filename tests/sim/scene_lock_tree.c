@@ -20,7 +20,10 @@ enum { KIDS = 40, PATH = 160, GUID = 36, NAME_MOST = 95 };
 /* By mode; then those in the room. */
 static const char *const marks[] = {"-lock-",       "-write-",     "-read-",
                                     "-write-wait-", "-read-wait-", "-n_"};
-enum { ROOM = 3, STANDS = 5 };
+enum { ROOM = 3, STANDS = 5, FOREIGN = 6 };
+
+/* Those that the faults make, and no others. */
+static const char *const foreign[] = {"__WRIT__", "__lock__"};
 
 uint64_t lock_hash(const char *s, size_t n)
 {
@@ -65,14 +68,30 @@ static bool parse_as(const char *name, const char *mark, int32_t *seq)
     return false;
 }
 
-/* Is it a contender, and of which mode? */
-static bool parse(const char *name, int32_t *seq, unsigned *mode)
+static bool parse_foreign(const char *name, int32_t *seq)
 {
-    for (*mode = 0; *mode < sizeof marks / sizeof marks[0]; ++*mode) {
-        if (parse_as(name, marks[*mode], seq))
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
+        if (parse_as(name, foreign[i], seq))
             return true;
     }
     return false;
+}
+
+bool lock_foreign_name(const char *name)
+{
+    int32_t seq;
+
+    return parse_foreign(name, &seq);
+}
+
+/* Is it a contender, and of which mode? */
+static bool parse(const char *name, int32_t *seq, unsigned *mode)
+{
+    for (*mode = 0; *mode < FOREIGN; ++*mode) {
+        if (parse_as(name, marks[*mode], seq))
+            return true;
+    }
+    return parse_foreign(name, seq);
 }
 
 /* "...-p7a100" before the mark. */
@@ -90,7 +109,12 @@ static void read_priority(const char *name, struct lock_node *n)
 
 bool lock_bars(const struct lock_node *a, const struct lock_node *b)
 {
-    return !a->shares || !b->shares;
+    return !a->foreign && !b->foreign && (!a->shares || !b->shares);
+}
+
+bool lock_stranger(const struct lock_node *n, bool common)
+{
+    return n->foreign || (n->mutex && !common);
 }
 
 bool lock_before(const struct lock_node *a, const struct lock_node *b)
@@ -247,6 +271,9 @@ static void add(int place, const char *name, int32_t seq, unsigned mode,
     n->slot = slot_of(seen);
     n->shares = mode == EVZK_LOCK_READ || mode == ROOM + 1;
     n->waits = mode >= ROOM && mode < STANDS;
+    n->common = mode == EVZK_LOCK_EXCLUSIVE;
+    n->mutex = n->common && strncmp(name, "_c_", 3) == 0;
+    n->foreign = mode == FOREIGN;
     read_priority(name, n);
     n->mzxid = seen->mzxid;
     n->live = n->seen = true;
@@ -331,10 +358,12 @@ static void bury(void)
             n->broken = player_broken(n->czxid) || n->removed;
             if (n->removed)
                 player_removed(n->czxid);
+            sim_say("tree %d is gone, lock %d", n->seq, n->slot);
+            if (n->foreign)
+                continue; /* Nobody waited for it. */
             lock_world.place[n->place].deaths++;
             lock_world.place[n->place].concerned += lock_concerned(n);
             lock_world.place[n->place].broken += n->broken;
-            sim_say("tree %d is gone, lock %d", n->seq, n->slot);
         }
         n->seen = false;
     }

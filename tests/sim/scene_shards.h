@@ -97,6 +97,7 @@ struct shards_node {
 struct shards_dir {
     struct shards_node node[SHARDS_NODES];
     int64_t n;
+    int64_t foreign; /* The oldest of another library's; 0: there is none. */
 };
 
 struct shards_text { /* The plan's. */
@@ -125,9 +126,10 @@ struct shards_world {
     struct shards_dir members, dir[SHARDS_MOST];
     struct shards_text text;
     int64_t plan_czxid, plan_mzxid;
-    int64_t epoch[SHARDS_MOST]; /* The highest told. */
-    int64_t led[SHARDS_MOST];   /* Was, once. */
-    int64_t unled[SHARDS_MOST]; /* Since when; 0: it is. */
+    int64_t epoch[SHARDS_MOST];   /* The highest told. */
+    int64_t led[SHARDS_MOST];     /* Was, once. */
+    int64_t unled[SHARDS_MOST];   /* Since when; 0: it is. */
+    int64_t foreign[SHARDS_MOST]; /* One of another library was there last. */
 };
 extern struct shards_world shards_world;
 

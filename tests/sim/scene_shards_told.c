@@ -45,7 +45,8 @@ static bool rc_ok(const struct shards_slot *v, const struct shards_seat *seat,
     case EVZK_ELECTION_LOST:
         return lost_rc_ok(v, seat, rc);
     case EVZK_ELECTION_FAILED:
-        return refused_rc_ok(v, rc);
+        return rc == EVZK_ERR_FOREIGN ? shards_world.foreign[seat - v->seat] > 0
+                                      : refused_rc_ok(v, rc);
     case EVZK_ELECTION_ELECTED:
     case EVZK_ELECTION_SUSPENDED:
     case EVZK_ELECTION_RESUMED:
@@ -100,6 +101,11 @@ static void check_elected(struct shards_slot *v, int shard)
     shards_world.epoch[shard] = seat->epoch;
     shards_look();
     n = shards_candidate(shard, seat->epoch);
+    if (shards_world.dir[shard].foreign &&
+        shards_world.dir[shard].foreign < seat->epoch)
+        sim_violation("%d is elected of shard %d, and another library's "
+                      "contender was there before",
+                      shards_index(v), shard);
     if (!n || n->owner != seat->session)
         sim_violation("%d is elected of shard %d, and has no znode there",
                       shards_index(v), shard);
@@ -200,7 +206,8 @@ static void check_handed(struct shards_slot *v, int shard)
         sim_violation("%d resigns shard %d, which it is to lead",
                       shards_index(v), shard);
     if (!session || !t || m.self || player_any_broken() ||
-        plan_of(t) != plan_of(v) || t->seat[shard].absent)
+        plan_of(t) != plan_of(v) || t->seat[shard].absent ||
+        shards_world.foreign[shard]) /* Refused, and about to hear of it. */
         return;
     if (!shards_stands(shard, session))
         sim_violation("shard %d is handed to %d, which does not stand there",

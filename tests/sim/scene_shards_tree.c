@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "scene_lock.h"
 #include "scene_shards.h"
 
 enum { PATH = 160, TEXT = 1024, NOBODY = 65535 };
@@ -37,6 +38,18 @@ static bool is_members(const struct ens_seen *seen)
            text[at] == '\n';
 }
 
+/* Of Curator's mutex too: an election's candidates are none that it knows. */
+static void note_foreign(struct shards_dir *d, const char *path,
+                         const char *name)
+{
+    struct ens_seen seen;
+
+    if (!lock_foreign_name(name) && strncmp(name, "_c_", 3) != 0)
+        return;
+    if (ens_look(path, &seen) && (!d->foreign || seen.czxid < d->foreign))
+        d->foreign = seen.czxid;
+}
+
 static void look_into(struct shards_dir *d, const char *dir)
 {
     const char *names[SHARDS_NODES];
@@ -49,6 +62,7 @@ static void look_into(struct shards_dir *d, const char *dir)
         char path[PATH];
 
         snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        note_foreign(d, path, names[i]);
         if (strcmp(names[i], "leader") == 0 || !ens_look(path, &seen) ||
             seen.owner == 0)
             continue;
@@ -242,6 +256,8 @@ void shards_look(void)
     for (int i = 0; i < shards_world.sc->shards; i++) {
         snprintf(dir, sizeof dir, SHARDS_PATH "/shard-%d", i);
         look_again(&shards_world.dir[i], dir);
+        if (shards_world.dir[i].foreign)
+            shards_world.foreign[i] = shards_world.looked;
     }
     look_at_plan();
 }
