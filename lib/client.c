@@ -108,6 +108,8 @@ struct evzk__client *evzk__client_new(const struct evzk__client_config *cfg,
     c->hooks = cfg->hooks;
     c->arg = cfg->arg;
     c->slots = cfg->slots;
+    c->greeting.id = cfg->id;
+    c->greeting.timeout_ms = cfg->timeout_ms;
     free_slots(c);
     errno = 0;
     c->zh = open_handle(c, cfg);
@@ -141,14 +143,14 @@ static int socket_of(const struct evzk__client *c)
 
     /* In every other state the client has closed it, told or not. */
     return state == ZOO_CONNECTED_STATE || state == ZOO_CONNECTING_STATE ||
-                   state == ZOO_ASSOCIATING_STATE
+                   state == ZOO_ASSOCIATING_STATE || state == ZOO_READONLY_STATE
                ? c->fd
                : -1;
 }
 
 int evzk__client_fd(const struct evzk__client *c)
 {
-    if (c->lost || socket_of(c) < 0)
+    if (c->lost || c->stranger || socket_of(c) < 0)
         return -1;
     return c->own >= 0 ? c->own : c->fd;
 }
@@ -158,6 +160,21 @@ int64_t evzk__client_begun(const struct evzk__client *c) { return c->begun; }
 uint32_t evzk__client_attempts(const struct evzk__client *c)
 {
     return c->attempts;
+}
+
+uint32_t evzk__client_failures(const struct evzk__client *c)
+{
+    return c->attempts + c->refused - (socket_of(c) >= 0);
+}
+
+const char *evzk__client_server(const struct evzk__client *c)
+{
+    return zoo_get_current_server(c->zh);
+}
+
+const char *evzk__client_why(const struct evzk__client *c)
+{
+    return c->greeting.why;
 }
 
 static void close_old(struct evzk__client *c)
@@ -210,6 +227,8 @@ enum evzk__client_state evzk__client_state(const struct evzk__client *c)
 {
     int state = zoo_state(c->zh);
 
+    if (c->stranger)
+        return EVZK__CLIENT_STRANGER;
     if (c->lost)
         return EVZK__CLIENT_DOWN;
     if (state == ZOO_CONNECTED_STATE)
@@ -252,7 +271,7 @@ void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
     *wait_us = 0;
     if (is_up(c) && now >= silent_at(c))
         c->lost = true;
-    if (c->lost)
+    if (c->lost || c->stranger)
         return;
     close_old(c);
     if (starved(c, now)) {
@@ -270,7 +289,8 @@ void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
         give_up_own(c);
         c->own = evzk__net_own(c->fd);
         *fd = evzk__client_fd(c);
-    }
+    } else if (!open && rc != ZOK)
+        c->refused++;
     *what = (interest & ZOOKEEPER_READ ? EVZK__READ : 0) |
             (interest & ZOOKEEPER_WRITE ? EVZK__WRITE : 0);
     if (socket_of(c) < 0 && c->own >= 0)
@@ -280,6 +300,43 @@ void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
         *wait_us = 10000; /* Errors are normal life, but not to spin on. */
     if (is_up(c) && silent_at(c) - now < *wait_us)
         *wait_us = silent_at(c) - now;
+}
+
+/* May the client read the greeting?  It believes what it reads: it would take a
+ * session for expired, or probe for other servers, and block.  So it is shown
+ * whole greetings only, and right ones. */
+static bool greeted(struct evzk__client *c)
+{
+    unsigned char bytes[EVZK__GREETING];
+    bool ended;
+    size_t n = evzk__net_peek(c->fd, bytes, sizeof bytes, &ended);
+
+    switch (evzk__greeting_judge(&c->greeting, bytes, n)) {
+    case EVZK__GREETING_RIGHT:
+        evzk__net_ready_at(c->fd, 1);
+        return true;
+    case EVZK__GREETING_WRONG:
+        c->stranger = true;
+        return false;
+    case EVZK__GREETING_SHORT:
+        evzk__net_ready_at(c->fd, n + 1);
+        return ended; /* The client notices the end. */
+    }
+    return false;
+}
+
+/* What of it may be done now. */
+static int allowed(struct evzk__client *c, int what)
+{
+    int state = zoo_state(c->zh);
+
+    if (!(what & EVZK__READ) ||
+        (state != ZOO_CONNECTING_STATE && state != ZOO_ASSOCIATING_STATE))
+        return what;
+    /* Before its own request was sent the client takes no greeting. */
+    if (state == ZOO_CONNECTING_STATE || !greeted(c))
+        what &= ~EVZK__READ;
+    return c->stranger ? 0 : what;
 }
 
 bool evzk__client_process(struct evzk__client *c, int what)
@@ -292,6 +349,9 @@ bool evzk__client_process(struct evzk__client *c, int what)
         c->lost = true;
         return false;
     }
+    what = allowed(c, what);
+    if (what == 0)
+        return false;
     if (look == EVZK__DATA)
         c->heard = evzk__now_us();
     before = evzk__client_enter(c);
@@ -300,6 +360,11 @@ bool evzk__client_process(struct evzk__client *c, int what)
                                (what & EVZK__WRITE ? ZOOKEEPER_WRITE : 0));
 
     evzk__client_leave(before);
+    if (zoo_state(c->zh) == ZOO_READONLY_STATE) { /* Or it would probe. */
+        c->stranger = true;
+        strcpy(c->greeting.why, "it is read-only, which was not asked for");
+        return false;
+    }
     return rc == ZOK;
 }
 

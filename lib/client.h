@@ -74,7 +74,8 @@ enum evzk__client_state {
     EVZK__CLIENT_DOWN,
     EVZK__CLIENT_UP,
     EVZK__CLIENT_EXPIRED,
-    EVZK__CLIENT_AUTH_FAILED
+    EVZK__CLIENT_AUTH_FAILED,
+    EVZK__CLIENT_STRANGER /* The server is no ZooKeeper.  Free the handle. */
 };
 
 /* NULL: out of memory, or an address that is none (EVZK_ERR_INVAL in *rc). */
@@ -108,6 +109,13 @@ bool evzk__client_process(struct evzk__client *c, int what);
 int evzk__client_fd(const struct evzk__client *c);
 int64_t evzk__client_begun(const struct evzk__client *c); /* Latest attempt. */
 uint32_t evzk__client_attempts(const struct evzk__client *c); /* So far. */
+/* How many servers it has tried in vain: of an even number of them the client
+ * would try every other one again, and none of the rest. */
+uint32_t evzk__client_failures(const struct evzk__client *c);
+/* The server of the latest attempt, as "address:port"; and, of a stranger, what
+ * is wrong with it.  Valid until the next call. */
+const char *evzk__client_server(const struct evzk__client *c);
+const char *evzk__client_why(const struct evzk__client *c);
 int64_t evzk__client_id(const struct evzk__client *c, unsigned char passwd[16]);
 uint32_t evzk__client_timeout_ms(const struct evzk__client *c);
 

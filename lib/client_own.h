@@ -5,6 +5,7 @@
 #define EVZK_CLIENT_OWN_H
 
 #include "client.h"
+#include "greeting.h"
 
 #include <sys/queue.h>
 #include <zookeeper/zookeeper.h>
@@ -16,12 +17,14 @@ struct evzk__client {
      * it is closed.  And the one of the attempt before. */
     int own, old;
     int64_t begun;
-    uint32_t attempts;
+    uint32_t attempts, refused; /* refused: without a socket. */
     int64_t
         say_at; /* When the log may say again that descriptors are missing. */
     int64_t heard; /* When it last had something to read. */
     bool dead;
-    bool lost; /* The connection is, and the handle is not told. */
+    bool lost;     /* The connection is, and the handle is not told. */
+    bool stranger; /* The server is no ZooKeeper; see greeting.why. */
+    struct evzk__greeting greeting;
     struct evzk__client_hooks hooks;
     void *arg;
     struct evzk__slot *free;

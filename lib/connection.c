@@ -19,6 +19,10 @@ enum {
     SETTLE_EVERY = 64,  /* Watches taken out. */
     STABLE_US = 500000, /* A connection that lasted shorter did not. */
     RESOLVE_US = 1000000,
+    ROUND_MIN_US = 10000, /* When all were tried: a sixtieth of the time-out. */
+    ROUND_MAX_US = 1000000,
+    SHUN_MIN_US = 1000000, /* At most so long, or a third of the time-out. */
+    SHUN_MAX_US = 60000000,
     SAY_FIRST_US = 5000000, /* After so long without a server; then ... */
     SAY_MOST_US =
         300000000 /* ... after twice as long, and so often at least. */
@@ -117,6 +121,7 @@ static void connected(evzk_session *s)
     s->away_since = 0;
     memset(s->away_why, 0, sizeof s->away_why);
     s->connected_at = evzk__now_us();
+    evzk__shunned_forgive(&s->shunned, evzk__client_server(s->client));
     s->stats.connects++;
     s->id = evzk__client_id(s->client, s->passwd);
     s->timeout_ms = evzk__client_timeout_ms(s->client);
@@ -178,6 +183,26 @@ static void expired(evzk_session *s)
     s->known = false;
 }
 
+/* The server is no ZooKeeper: the others are tried without it.  It may be one
+ * later (a balancer that has nobody behind it), so the pause is short against
+ * what the session lives. */
+static void shun(evzk_session *s)
+{
+    const char *server = evzk__client_server(s->client);
+    int64_t most_us = (int64_t)s->ask_timeout_ms * 1000 / 3;
+
+    if (most_us < SHUN_MIN_US)
+        most_us = SHUN_MIN_US;
+    if (most_us > SHUN_MAX_US)
+        most_us = SHUN_MAX_US;
+    memset(s->away_why, 0, sizeof s->away_why);
+    snprintf(s->away_why, sizeof s->away_why, "%s is no ZooKeeper server: %s",
+             server, evzk__client_why(s->client));
+    if (evzk__shunned_add(&s->shunned, server, evzk__now_us(), most_us))
+        evzk__session_log(s, EVZK_LOG_WARN, "%s", s->away_why);
+    evzk__connection_drop(s);
+}
+
 /* The client does not always tell: its state is what counts. */
 void evzk__connection_check(evzk_session *s)
 {
@@ -202,6 +227,12 @@ void evzk__connection_check(evzk_session *s)
         if (s->up)
             evzk__connection_lost(s);
         evzk__closing_over(s, EVZK_ERR_AUTH);
+        return;
+    case EVZK__CLIENT_STRANGER:
+        if (s->up)
+            evzk__connection_lost(s);
+        else
+            shun(s);
         return;
     }
 }
@@ -231,12 +262,48 @@ static int open_client(evzk_session *s, const char *addresses)
     int rc;
 
     memcpy(cfg.passwd, s->passwd, sizeof cfg.passwd);
+    s->offered = 1;
+    for (const char *p = addresses; (p = strchr(p, ',')) != NULL; p++)
+        s->offered++;
     s->client = evzk__client_new(&cfg, &rc);
     if (s->client)
         rc = present_credentials(s);
     if (rc != EVZK_OK)
         evzk__connection_drop(s);
     return rc;
+}
+
+/* A handle for those that are not left out; none is made when all are. */
+static int open_some(evzk_session *s, const char *addresses, int64_t now)
+{
+    char *some = evzk__zalloc(strlen(addresses) + 1);
+    int rc = EVZK_OK;
+    int64_t until;
+
+    if (!some)
+        return EVZK_ERR_NOMEM;
+    if (evzk__shunned_filter(&s->shunned, addresses, now, some, &until))
+        rc = open_client(s, some);
+    else
+        s->retry_at = until;
+    evzk__free(some);
+    return rc;
+}
+
+/* All were tried in vain.  A handle that goes on would leave some of them out
+ * for ever; the next one begins anew, after a moment. */
+static void end_round(evzk_session *s, int64_t now)
+{
+    int64_t pause = (int64_t)s->ask_timeout_ms * 1000 / 60;
+
+    if (!s->client || s->up || evzk__client_failures(s->client) < s->offered)
+        return;
+    if (pause < ROUND_MIN_US)
+        pause = ROUND_MIN_US;
+    if (pause > ROUND_MAX_US)
+        pause = ROUND_MAX_US;
+    evzk__connection_drop(s);
+    s->retry_at = now + pause;
 }
 
 static const char *why_away(const evzk_session *s)
@@ -300,11 +367,12 @@ void evzk__connection_keep(evzk_session *s)
         (void)present_credentials(s); /* Or with the next connection. */
     else if (s->client && !s->up && (s->moved || fresh_credential(s)))
         evzk__connection_drop(s); /* It is on the way to what is out of date. */
+    end_round(s, now);
     addresses = evzk__servers_addresses(s->servers);
     if (s->client || s->old || !addresses || now < s->retry_at)
         return;
     s->moved = false;
-    rc = open_client(s, addresses);
+    rc = open_some(s, addresses, now);
     if (rc == EVZK_OK)
         return;
     s->retry_at = now + RETRY_US;

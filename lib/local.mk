@@ -25,6 +25,7 @@ libevzkcore_la_SOURCES = \
     lib/dir.c lib/dir.h \
     lib/error.c \
     lib/foreign.c lib/foreign.h \
+    lib/greeting.c lib/greeting.h \
     lib/lease.c lib/lease.h \
     lib/loop.h lib/net.h lib/os.h \
     lib/machine.c lib/machine.h \
@@ -38,6 +39,7 @@ libevzkcore_la_SOURCES = \
     lib/request.c lib/request.h \
     lib/servers.c lib/servers.h \
     lib/session.c lib/session.h \
+    lib/shunned.c lib/shunned.h \
     lib/stand.c lib/stand.h \
     lib/table.c \
     lib/tidy.c lib/tidy.h \

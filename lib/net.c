@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -55,6 +56,33 @@ enum evzk__look evzk__net_look(int fd)
         return EVZK__DATA;
     return n < 0 && (errno == EAGAIN || errno == EINTR) ? EVZK__NOTHING
                                                         : EVZK__HUNG_UP;
+}
+
+/* What has come may be read in the next turn, but an end behind it shows only
+ * in the socket's state. */
+static bool hung_up(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLRDHUP};
+
+    return poll(&p, 1, 0) > 0;
+}
+
+size_t evzk__net_peek(int fd, unsigned char *buf, size_t size, bool *ended)
+{
+    ssize_t n;
+
+    *ended = hung_up(fd); /* Before: so all has come. */
+    n = recv(fd, buf, size, MSG_PEEK | MSG_DONTWAIT);
+    if (n <= 0 && !(n < 0 && (errno == EAGAIN || errno == EINTR)))
+        *ended = true;
+    return n > 0 ? (size_t)n : 0;
+}
+
+void evzk__net_ready_at(int fd, size_t bytes)
+{
+    int value = (int)bytes;
+
+    (void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &value, sizeof value);
 }
 
 /* The xid of our own request, to know its answer by. */

@@ -4,6 +4,7 @@
 #define EVZK_NET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Holds small packets back (true), or lets them go (false). */
 void evzk__net_cork(int fd, bool on);
@@ -21,6 +22,13 @@ enum evzk__look { EVZK__NOTHING, EVZK__DATA, EVZK__HUNG_UP };
 
 /* What there is to be read, without reading it. */
 enum evzk__look evzk__net_look(int fd);
+
+/* Copies what there is to be read, at most `size` bytes, without reading it;
+ * returns how many.  *ended: nothing comes behind them. */
+size_t evzk__net_peek(int fd, unsigned char *buf, size_t size, bool *ended);
+
+/* The descriptor is ready when so many bytes can be read, or at the end. */
+void evzk__net_ready_at(int fd, size_t bytes);
 
 /* The end of a session, told to the server without waiting for the answer, as
  * the client's own close would. */

@@ -73,8 +73,8 @@ static int parse_host(struct host *h, const char *s, size_t len)
 {
     const char *colon = memchr(s, ':', len), *name = s;
     size_t name_len = colon ? (size_t)(colon - s) : len;
-    unsigned char scratch[16];
-    char *copy;
+    unsigned char raw[16];
+    char text[INET6_ADDRSTRLEN], *copy;
 
     if (len > 0 && s[0] == '[') {
         const char *close = memchr(s, ']', len);
@@ -97,11 +97,16 @@ static int parse_host(struct host *h, const char *s, size_t len)
     if (!copy)
         return EVZK_ERR_NOMEM;
     h->name = copy;
-    h->numeric = inet_pton(AF_INET, copy, scratch) == 1 ||
-                 inet_pton(AF_INET6, copy, scratch) == 1;
-    if (s[0] == '[' && inet_pton(AF_INET6, copy, scratch) != 1)
+    if (s[0] == '[' && inet_pton(AF_INET6, copy, raw) != 1)
         return EVZK_ERR_INVAL;
-    return EVZK_OK;
+    h->numeric = inet_pton(AF_INET, copy, raw) == 1;
+    if (h->numeric || inet_pton(AF_INET6, copy, raw) != 1)
+        return EVZK_OK;
+    h->numeric = true; /* As the client writes it: it may be shunned. */
+    inet_ntop(AF_INET6, raw, text, sizeof text);
+    evzk__free(h->name);
+    h->name = evzk__strdup(text);
+    return h->name ? EVZK_OK : EVZK_ERR_NOMEM;
 }
 
 static int set_found(struct host *h, const char *list)

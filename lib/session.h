@@ -17,6 +17,7 @@
 #include "parents.h"
 #include "request.h"
 #include "servers.h"
+#include "shunned.h"
 
 struct evzk__machine;
 TAILQ_HEAD(evzk__machines, evzk__machine);
@@ -82,7 +83,9 @@ struct evzk_session {
     struct evzk__client *old;    /* One that was lost, and is emptied. */
     uint32_t forgotten;          /* Watches taken out of it, of all so far. */
     bool moved;                  /* The servers' addresses have changed. */
-    uint32_t attempts;           /* It has made, as far as we know. */
+    uint32_t offered;  /* Addresses that the present handle was given. */
+    uint32_t attempts; /* It has made, as far as we know. */
+    struct evzk__shunned shunned; /* Servers that are no ZooKeeper. */
     int64_t connected_at, retry_at, resolve_at;
     int64_t away_since, say_away_at; /* No server is reached; 0: not begun. */
     char away_why[160];              /* What the client said last of that. */

@@ -11,6 +11,7 @@ unit_tests = \
     tests/unit/test_dir \
     tests/unit/test_error \
     tests/unit/test_event \
+    tests/unit/test_greeting \
     tests/unit/test_lease \
     tests/unit/test_name \
     tests/unit/test_net \
@@ -26,6 +27,7 @@ real_tests = \
     tests/real/test_shards_trouble \
     tests/real/test_shards \
     tests/real/test_session_net \
+    tests/real/test_session_greeting \
     tests/real/test_session_lease \
     tests/real/test_session_ensemble \
     tests/real/test_trip \

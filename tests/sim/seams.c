@@ -98,6 +98,40 @@ enum evzk__look evzk__net_look(int fd)
     return wire_readable(conn) ? EVZK__DATA : EVZK__NOTHING;
 }
 
+static unsigned char *number(unsigned char *p, uint64_t value, int n)
+{
+    while (n-- > 0)
+        *p++ = (unsigned char)(value >> (8 * n) & 0xff);
+    return p;
+}
+
+/* Only a greeting is looked at: as it would be on the wire. */
+size_t evzk__net_peek(int fd, unsigned char *buf, size_t size, bool *ended)
+{
+    enum { GREETING = 41, PASSWORD = 16 };
+    int conn = conn_of(fd, "looks at");
+    const struct wire_msg *m = conn < 0 ? NULL : wire_peek(conn);
+
+    *ended = conn < 0 || wire_state(conn) == WIRE_BROKEN;
+    if (!m || m->op != WIRE_CONNECT || size < GREETING)
+        return 0;
+    buf = number(buf, GREETING - 4, 4);
+    buf = number(buf, 0, 4);
+    buf = number(buf, (uint32_t)m->timeout_ms, 4);
+    buf = number(buf, (uint64_t)m->session, 8);
+    buf = number(buf, PASSWORD, 4);
+    memcpy(buf, m->passwd, PASSWORD);
+    buf[PASSWORD] = 0;
+    return GREETING;
+}
+
+/* Messages come whole. */
+void evzk__net_ready_at(int fd, size_t bytes)
+{
+    (void)bytes;
+    (void)conn_of(fd, "waits on");
+}
+
 bool evzk__net_say_farewell(int fd)
 {
     int conn = conn_of(fd, "says farewell to");

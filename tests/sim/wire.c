@@ -36,6 +36,7 @@ static struct {
     int64_t births;
     int64_t held[SIM_PROCS];
     int64_t refused[SIM_SERVERS];
+    int64_t garbled[SIM_PROCS];
     int64_t routed[SIM_PROCS]; /* A server's number and 1. */
 } wire;
 SIM_KEEP(wire)
@@ -213,6 +214,16 @@ struct wire_msg *wire_recv(int conn)
     return m;
 }
 
+const struct wire_msg *wire_peek(int conn)
+{
+    const struct conn *c = own(conn, "looks at");
+
+    if (!c || !c->way[WIRE_DOWNWARD].first ||
+        c->way[WIRE_DOWNWARD].first->due > sim_now())
+        return NULL;
+    return c->way[WIRE_DOWNWARD].first;
+}
+
 bool wire_readable(int conn)
 {
     const struct conn *c = conn_at(conn);
@@ -269,10 +280,23 @@ void wire_deaden(int conn)
 
 /* The server's end. */
 
+/* Another session, and a time-out that no server has. */
+static void garble(int proc, struct wire_msg *m)
+{
+    if (wire.garbled[proc] <= sim_now()) {
+        wire.garbled[proc] = 0;
+        return;
+    }
+    m->session ^= 1;
+    m->timeout_ms = -1;
+}
+
 void wire_reply(int conn, struct wire_msg *m)
 {
     struct conn *c = conn_at(conn);
 
+    if (c && m->op == WIRE_CONNECT)
+        garble(c->proc, m);
     if (c && c->client_has && c->server_has && c->state == WIRE_UP)
         put(c, WIRE_DOWNWARD, m);
     else
@@ -446,6 +470,8 @@ void wire_hold_all(int proc, int64_t until)
 }
 
 void wire_refuse(int server, int64_t until) { wire.refused[server] = until; }
+
+void wire_garble(int proc, int64_t until) { wire.garbled[proc] = until; }
 
 void wire_route(int proc, int server) { wire.routed[proc] = server + 1; }
 

@@ -65,6 +65,8 @@ struct wire_msg *wire_recv(int conn);
 /* Tells connections that had the same number apart; 0: the client has closed
  * it. */
 uint64_t wire_born(int conn);
+/* The same, left where it is. */
+const struct wire_msg *wire_peek(int conn);
 bool wire_readable(int conn); /* A message has arrived, or it is BROKEN. */
 /* When it will be readable or up (INT64_MAX: not as things are). */
 int64_t wire_readable_at(int conn);
@@ -88,6 +90,9 @@ void wire_cut(int conn);    /* Both ends see a reset; what is on its way, and
 void wire_hold(int conn, enum wire_dir dir, int64_t until);
 void wire_hold_all(int proc, int64_t until); /* Both ways, new ones too. */
 void wire_refuse(int server, int64_t until); /* Nobody listens until then. */
+/* What this process connects to until then is no ZooKeeper: it greets wrongly.
+ */
+void wire_garble(int proc, int64_t until);
 /* The process's next connections go to that server, whatever the client chose;
  * -1: as it chose. */
 void wire_route(int proc, int server);

@@ -188,7 +188,8 @@ static int begin_attempt(zhandle_t *zh, struct timeval *tv)
         zh->delay = false;
         zoo__log(zh, "WARN", "Delaying connection after trying all servers");
     } else {
-        zh->conn = wire_open(choose_server(zh));
+        zh->server = choose_server(zh);
+        zh->conn = wire_open(zh->server);
         if (zh->conn < 0)
             return zoo__socket_error(zh, ZSYSTEMERROR);
         zh->state = ZOO_CONNECTING_STATE;
@@ -297,6 +298,13 @@ int is_unrecoverable(zhandle_t *zh)
 }
 
 const clientid_t *zoo_client_id(zhandle_t *zh) { return &zh->id; }
+
+const char *zoo_get_current_server(zhandle_t *zh)
+{
+    snprintf(zh->current, sizeof zh->current, "127.0.0.%d:2181",
+             zh->server + 1);
+    return zh->current;
+}
 
 int zoo_recv_timeout(zhandle_t *zh) { return zh->recv_timeout; }
 

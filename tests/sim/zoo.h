@@ -94,6 +94,8 @@ struct _zhandle {
     int proc, state;
     int conn; /* On the wire; -1: no socket. */
     int recv_timeout;
+    int server; /* Of the latest attempt; and its name. */
+    char current[32];
     int n_servers, next_server, next_new;
     int servers[ZOO__SERVERS];
     int refs; /* Calls that are under way. */

@@ -1,0 +1,33 @@
+/* A server's greeting: its answer to the connect request of the client.  What
+ * another service sends in its place must not reach the client, which believes
+ * all of it.  See doc/architecture.md, "A server that is no ZooKeeper". */
+#ifndef EVZK_GREETING_H
+#define EVZK_GREETING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    EVZK__GREETING = 41, /* Its bytes; a server before 3.4 sends one less. */
+    EVZK__GREETING_WHY = 96
+};
+
+struct evzk__greeting {
+    int64_t id;          /* Of the session that goes on; 0: a new one. */
+    uint32_t timeout_ms; /* As asked for. */
+    char why[EVZK__GREETING_WHY]; /* When it is wrong: the reason. */
+};
+
+enum evzk__verdict {
+    EVZK__GREETING_SHORT, /* As it should be, as far as it has come. */
+    EVZK__GREETING_RIGHT,
+    EVZK__GREETING_WRONG
+};
+
+/* Judges the first `n` bytes that a server has sent, at most
+ * EVZK__GREETING of them. */
+enum evzk__verdict evzk__greeting_judge(struct evzk__greeting *g,
+                                        const unsigned char *bytes, size_t n);
+
+#endif
