@@ -57,6 +57,7 @@ static const struct kind kinds[] = {
 {"follower",      fault_follower,       ARRIVAL,      PLAIN,    "its follower is cut from the leader, past the session"},
 {"refuse",        fault_refuse,         ARRIVAL|TURN, PLAIN,    "its server is away for a while"},
 {"starve",        fault_starve,         ARRIVAL,      PLAIN,    "cut, and no descriptor is free for a while"},
+{"stranger",      fault_stranger,       ARRIVAL,      PLAIN,    "what it connects to greets wrongly for a while"},
 {"outage",        fault_outage,         ARRIVAL,      PLAIN,    "no server is there, past the session"},
 {"throttle",      fault_throttle,       ARRIVAL,      PLAIN,    "the request is refused with an error, and not done"},
 {"expire",        fault_expire,         ARRIVAL|TURN, PLAIN,    "the session ends"},

@@ -8,6 +8,7 @@ enum {
     MS = 1000,
     /* The scenes' sessions end after a second without word, rounded up. */
     FAULT_SHORT = 300 * MS,  /* Long enough to connect elsewhere. */
+    FAULT_SHUN = 1000 * MS,  /* A server that greets wrongly is left out. */
     FAULT_SILENT = 800 * MS, /* The client gives up the connection. */
     FAULT_PAST = 1800 * MS   /* The session is over. */
 };
@@ -30,8 +31,8 @@ typedef bool fault_fn(const struct fault *f, const struct sim_happening *h);
 /* faults_net.c */
 fault_fn fault_cut, fault_cut_after, fault_late, fault_late_at, fault_lagging,
     fault_hold_replies, fault_hold_requests, fault_partition, fault_follower,
-    fault_refuse, fault_starve, fault_outage, fault_throttle, fault_expire,
-    fault_expire_after, fault_freeze, fault_freeze_short;
+    fault_refuse, fault_starve, fault_stranger, fault_outage, fault_throttle,
+    fault_expire, fault_expire_after, fault_freeze, fault_freeze_short;
 
 /* faults_tree.c */
 fault_fn fault_delete_own, fault_delete_pred, fault_set_own, fault_empty_dir,

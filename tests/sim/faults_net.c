@@ -156,6 +156,16 @@ bool fault_starve(const struct fault *f, const struct sim_happening *h)
     return true;
 }
 
+/* What it connects to for a while is no ZooKeeper. */
+bool fault_stranger(const struct fault *f, const struct sim_happening *h)
+{
+    if (!fault_cut(f, h))
+        return false;
+    wire_garble(h->proc, sim_now() + FAULT_SHORT);
+    faults_last(FAULT_SHORT + FAULT_SHUN);
+    return true;
+}
+
 /* No server takes connections, for longer than the session lives. */
 bool fault_outage(const struct fault *f, const struct sim_happening *h)
 {
