@@ -2,6 +2,7 @@ man_pages = \
     doc/evzk.3 \
     doc/evzk_election.3 \
     doc/evzk_error.3 \
+    doc/evzk_lease.3 \
     doc/evzk_lock.3 \
     doc/evzk_lock_revoke.3 \
     doc/evzk_session.3 \

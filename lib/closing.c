@@ -14,6 +14,7 @@
 void evzk__closing_over(evzk_session *s, int rc)
 {
     s->phase = EVZK__SWEEPING;
+    evzk__session_end_term(s);
     s->close_rc = rc;
     evzk__servers_cancel(s->servers);
     s->more = true;

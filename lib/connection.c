@@ -128,6 +128,7 @@ static void connected(evzk_session *s)
     timeout_us = (int64_t)s->timeout_ms * 1000;
     evzk__lease_connected(&s->lease, evzk__client_begun(s->client),
                           evzk__now_us(), timeout_us);
+    evzk__session_show_lease(s);
     s->next_probe = 0;
     s->lease_on = true;
     evzk__session_sweep(s);
@@ -175,6 +176,7 @@ static void expired(evzk_session *s)
     s->conn++;
     s->stats.expirations++;
     evzk__lease_end(&s->lease);
+    evzk__session_end_term(s);
     s->lease_on = false;
     evzk__session_sweep(s);
     s->more = true;

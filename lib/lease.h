@@ -1,6 +1,6 @@
 /* Until when a session is surely alive.  Pure: the clock is handed in. */
-#ifndef EVZK_LEASE_H
-#define EVZK_LEASE_H
+#ifndef EVZK_LIB_LEASE_H
+#define EVZK_LIB_LEASE_H
 
 #include <stdint.h>
 

@@ -3,6 +3,7 @@ evzkinclude_HEADERS = \
     include/evzk/error.h \
     include/evzk/evzk.h \
     include/evzk/election.h \
+    include/evzk/lease.h \
     include/evzk/lock.h \
     include/evzk/session.h \
     include/evzk/shards.h \
@@ -43,7 +44,8 @@ libevzkcore_la_SOURCES = \
     lib/stand.c lib/stand.h \
     lib/table.c \
     lib/tidy.c lib/tidy.h \
-    lib/turn.c
+    lib/turn.c \
+    lib/view.c lib/view.h
 
 # The seams, where simulations take the real world's place.
 libevzkseam_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden

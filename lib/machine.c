@@ -20,6 +20,14 @@ const char *evzk__machine_state(const struct evzk__machine *m)
     return m->started ? row(m)->name : "NEW";
 }
 
+/* A lease that has ended may have been followed by another: to a machine that
+ * has not heard of that end, the new one says nothing. */
+bool evzk__machine_sure(const struct evzk__machine *m)
+{
+    return !m->ended && !m->stopping && m->gen == m->s->gen &&
+           m->lease_ends == m->s->lease_ends && evzk_session_lease_ms(m->s) > 0;
+}
+
 void evzk__machine_unref(struct evzk__machine *m)
 {
     if (--m->refs == 0)
@@ -66,6 +74,13 @@ static void unlist(struct evzk__machine *m)
     m->listed = EVZK__L_NONE;
 }
 
+/* From now on it holds nothing. */
+static void be_over(struct evzk__machine *m)
+{
+    if (m->kind->over)
+        m->kind->over(m);
+}
+
 /* Ended: out of the lists that events come from. */
 static void detach(struct evzk__machine *m)
 {
@@ -84,6 +99,7 @@ static void detach(struct evzk__machine *m)
     if (m->kind->detach)
         m->kind->detach(m);
     m->ended = true;
+    be_over(m);
 }
 
 /* Nothing more comes for it, and nothing is left to do. */
@@ -215,6 +231,7 @@ int evzk__machine_give_up(struct evzk__machine *m, int rc, int state)
     if (!m->stopping) {
         m->stopping = true;
         m->rc = rc;
+        be_over(m);
     }
     return evzk__machine_move(m, state);
 }
@@ -311,21 +328,14 @@ static void tell_doubt(struct evzk__machine *m, bool lease_ended)
     }
 }
 
-/* Brings a machine up to date with the session.  Before anything else, so that
- * it never acts on what it knew of an earlier connection. */
-static void catch_up(struct evzk__machine *m)
+static void adapt(struct evzk__machine *m)
 {
     evzk_session *s = m->s;
     bool cut = m->conn != s->conn, other = m->gen != s->gen;
     bool lease_ended = m->lease_ends != s->lease_ends;
     uint16_t epoch = m->epoch;
 
-    if (m->round == s->round)
-        return;
-    m->round = s->round;
-    m->gen = s->gen;
     m->conn = s->conn;
-    m->lease_ends = s->lease_ends;
     if (cut) {
         evzk__watches_lost(m);
         m->stayed = false; /* First what it waits for. */
@@ -347,6 +357,22 @@ static void catch_up(struct evzk__machine *m)
         begin(m, EVZK__EV_RECONNECTED, EVZK_OK);
         evzk__machine_again(m);
     }
+}
+
+/* Brings a machine up to date with the session.  Before anything else, so that
+ * it never acts on what it knew of an earlier connection.  What it held in a
+ * lease or a session that has ended, it holds no more, while it is told so:
+ * there may be another already. */
+static void catch_up(struct evzk__machine *m)
+{
+    uint16_t gen = m->s->gen, lease_ends = m->s->lease_ends;
+
+    if (m->round == m->s->round)
+        return;
+    m->round = m->s->round;
+    adapt(m);
+    m->gen = gen;
+    m->lease_ends = lease_ends;
 }
 
 static bool part_gave(const struct evzk__reply *reply, int rc)
@@ -508,6 +534,7 @@ void evzk__machine_stop(struct evzk__machine *m, int rc)
         return;
     m->stopping = true;
     m->rc = rc;
+    be_over(m);
     m->pending |= EVZK__P_STOP;
     evzk__machine_post(m);
 }

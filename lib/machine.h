@@ -108,6 +108,9 @@ struct evzk__kind {
     void (*destroy)(struct evzk__machine *m);
     /* It has ended: lets go of what is the loop's.  NULL: it has nothing. */
     void (*detach)(struct evzk__machine *m);
+    /* It is to stop, or has ended: whatever it holds, it holds no more.  Before
+     * anything is told; may come twice.  NULL: nobody else looks. */
+    void (*over)(struct evzk__machine *m);
     uint32_t without; /* Rows of the table that it does not have: see TO. */
     const struct evzk__never *never; /* Or NULL. */
 };
@@ -177,6 +180,9 @@ static inline struct evzk__machine *evzk__machine_of(struct evzk__request *r)
 int evzk__machine_init(struct evzk__machine *m, evzk_session *s,
                        const struct evzk__kind *kind, const char *dir,
                        uint32_t timeout_ms);
+
+/* Was what it holds got in the session's present lease, and is that valid? */
+bool evzk__machine_sure(const struct evzk__machine *m);
 
 /* Moves to another state; the entry action runs before this returns.  Returns
  * 0, so that a reaction can end with it. */

@@ -13,6 +13,7 @@
 #include "os.h"
 #include "refuse.h"
 #include "tidy.h"
+#include "view.h"
 
 enum {
     TIMEOUT_MS = 10000,
@@ -85,6 +86,30 @@ static int64_t lease_left_ms(const evzk_session *s)
     return s->phase == EVZK__RUNNING && left > 0 ? left / 1000 : 0;
 }
 
+/* The same, as a moment: from then on nothing is left. */
+static int64_t deadline(const evzk_session *s)
+{
+    return s->lease.valid_until - 999;
+}
+
+struct evzk__term *evzk__session_term(evzk_session *s)
+{
+    if (!s->term)
+        s->term = evzk__term_new(deadline(s));
+    return s->term;
+}
+
+void evzk__session_show_lease(evzk_session *s)
+{
+    evzk__term_renew(s->term, deadline(s));
+}
+
+void evzk__session_end_term(evzk_session *s)
+{
+    evzk__term_end(s->term);
+    s->term = NULL;
+}
+
 bool evzk__session_sure(const evzk_session *s) { return lease_left_ms(s) > 0; }
 
 bool evzk__session_certain(const evzk_session *s)
@@ -127,6 +152,7 @@ void evzk__session_update_lease(evzk_session *s)
     evzk__session_sweep(s);
     if (valid)
         return;
+    evzk__session_end_term(s);
     s->lease_ends++;
     s->stats.lease_ends++;
     evzk__session_log(s, EVZK_LOG_WARN, "the lease ended");
@@ -173,6 +199,7 @@ static void destroy(evzk_session *s)
     evzk__io_free(s->io);
     evzk__acl_free(&s->acl);
     free_credentials(s);
+    evzk__session_end_term(s);
     evzk__free(s->chroot);
     evzk__free(s->data);
     evzk__free(s);
@@ -384,6 +411,7 @@ int evzk_session_close(evzk_session *s)
     if (rc != EVZK_OK)
         return rc;
     s->phase = EVZK__DRAINING;
+    evzk__session_end_term(s);
     s->close_deadline = evzk__now_us() + (int64_t)s->close_timeout_ms * 1000;
     evzk__session_kick(s);
     return EVZK_OK;
@@ -398,6 +426,7 @@ static void free_in_child(evzk_session *s)
     struct evzk__machine *m;
 
     s->phase = EVZK__CLOSED; /* Forked in a callback, its turn still runs. */
+    evzk__session_end_term(s);
     if (s->client) {
         evzk__client_deaden(s->client);
         evzk__requests_forget(s->client);

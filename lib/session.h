@@ -20,6 +20,7 @@
 #include "shunned.h"
 
 struct evzk__machine;
+struct evzk__term;
 TAILQ_HEAD(evzk__machines, evzk__machine);
 
 enum evzk__phase {
@@ -63,6 +64,7 @@ struct evzk_session {
     unsigned char passwd[16];
     uint32_t timeout_ms;
     struct evzk__lease lease;
+    struct evzk__term *term; /* Of the lease, for other threads; or NULL. */
     enum evzk__phase phase;
     int close_rc;
     int64_t close_deadline;
@@ -144,6 +146,15 @@ static inline bool evzk__session_tells(const evzk_session *s)
 {
     return s->phase == EVZK__RUNNING;
 }
+
+/* Of the lease that is valid now, for views; NULL: no memory. */
+struct evzk__term *evzk__session_term(evzk_session *s);
+
+/* The lease was extended: other threads see it. */
+void evzk__session_show_lease(evzk_session *s);
+
+/* Nothing is held any more, for other threads either. */
+void evzk__session_end_term(evzk_session *s);
 
 /* Reports an event to the application. */
 void evzk__session_tell(evzk_session *s, evzk_session_event ev, int rc);

@@ -61,6 +61,7 @@ static void synced(struct evzk__request *r, const struct evzk__reply *reply)
         return; /* The connection is gone, or we are. */
     evzk__session_update_lease(s);
     evzk__lease_confirmed(&s->lease, sent, evzk__now_us());
+    evzk__session_show_lease(s);
     evzk__session_set_doubt(s, false);
     evzk__session_update_lease(s);
 }

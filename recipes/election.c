@@ -176,6 +176,11 @@ bool evzk_election_leading(const evzk_election *e)
     return evzk_election_elected(e) && e->l->leads;
 }
 
+int evzk_election_lease(evzk_election *e, evzk_lease **out)
+{
+    return evzk__lock_lease(e ? e->l : NULL, __func__, out);
+}
+
 uint32_t evzk_election_lease_ms(const evzk_election *e)
 {
     return e ? evzk_lock_lease_ms(e->l) : 0;

@@ -172,6 +172,7 @@ void evzk__lock_destroy(struct evzk__machine *m)
         evzk__acl_free(&l->given->acl);
         evzk__free(l->given->data);
         evzk__free(l->given->said);
+        evzk_lease_unref(l->given->lease);
     }
     evzk__free(l->given);
     evzk__free(l->pred);
@@ -214,6 +215,7 @@ const struct evzk__kind evzk__lock_kind = {.name = "lock",
                                            .n_rows = STATES,
                                            .late = late,
                                            .destroy = evzk__lock_destroy,
+                                           .over = evzk__lock_over,
                                            .without =
                                                TO(ANNOUNCING) | TO(LEADING)};
 
@@ -230,6 +232,7 @@ const struct evzk__kind evzk__election_kind = {.name = "election",
                                                .n_rows = STATES,
                                                .late = late,
                                                .destroy = evzk__lock_destroy,
+                                               .over = evzk__lock_over,
                                                .without =
                                                    TO(ENTERING) | TO(SWAPPING),
                                                .never = never_elected};

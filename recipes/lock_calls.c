@@ -9,6 +9,7 @@
 #include "lib/mem.h"
 #include "lib/name.h"
 #include "lib/refuse.h"
+#include "lib/view.h"
 #include "recipes/kinds.h"
 #include "recipes/lock_own.h"
 
@@ -185,8 +186,50 @@ void evzk_lock_free(evzk_lock *l)
 
 bool evzk_lock_held(const evzk_lock *l)
 {
-    return l && l->granted && !l->m.ended && !l->m.stopping &&
-           l->m.gen == l->m.s->gen && evzk_session_lease_ms(l->m.s) > 0;
+    return l && l->granted && evzk__machine_sure(&l->m);
+}
+
+/* One for each grant, made when it is asked for first. */
+static int make_lease(struct evzk_lock *l)
+{
+    struct evzk__term *term = evzk__session_term(l->m.s);
+
+    if (!l->given)
+        l->given = evzk__zalloc(sizeof *l->given);
+    if (term && l->given && !l->given->lease)
+        l->given->lease = evzk__view_new(term, l->token);
+    return term && l->given && l->given->lease ? EVZK_OK : EVZK_ERR_NOMEM;
+}
+
+int evzk__lock_lease(struct evzk_lock *l, const char *function,
+                     evzk_lease **out)
+{
+    struct evzk__call call = evzk__call_of(l ? l->m.s : NULL, function);
+    int rc;
+
+    if (!l || evzk__broken(&call, out, "out", EVZK__NOT_NULL))
+        return EVZK_ERR_INVAL;
+    if (!l->m.ended && evzk__session_forked(l->m.s))
+        return EVZK_ERR_FORKED;
+    if (!evzk_lock_held(l))
+        return EVZK_ERR_STATE;
+    rc = make_lease(l);
+    if (rc == EVZK_OK)
+        *out = evzk_lease_ref(l->given->lease);
+    return rc;
+}
+
+int evzk_lock_lease(evzk_lock *l, evzk_lease **out)
+{
+    return evzk__lock_lease(l, __func__, out);
+}
+
+void evzk__lock_over(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+
+    if (l->given)
+        evzk__view_end(l->given->lease);
 }
 
 uint32_t evzk_lock_lease_ms(const evzk_lock *l)

@@ -21,16 +21,17 @@ struct given {
     struct evzk__acl acl;
     void *data; /* Owned; NULL: the session's. */
     uint32_t len;
-    bool urgent; /* It has a priority. */
+    bool urgent;    /* It has a priority. */
+    uint8_t failed; /* So often those less urgent could not be asked. */
     evzk_lock_priority priority;
-    evzk_lock_revoke *press; /* Owned: those less urgent are asked; or NULL. */
-    uint8_t failed;          /* So often that could not be done. */
+    evzk_lock_revoke *press; /* Owned: they are asked; or NULL. */
     struct evzk__swap swap;
     int64_t czxid; /* Of the znode, when it was swapped; 0: not known. */
     int refused;   /* Why it may not have been. */
     char name[EVZK__NAME_MAX]; /* That it is to have, or had. */
     void *said;                /* Owned: what its leader znode says; or NULL. */
     uint32_t said_len;
+    evzk_lease *lease; /* With a reference; NULL: nobody asked for one. */
 };
 
 /* What an election's leader makes beside its own znode. */
@@ -111,6 +112,13 @@ int evzk__lock_look_round(struct evzk_lock *l, const struct evzk__roll *roll);
 
 /* Nobody is in its way any more, or it wants no more of it. */
 void evzk__lock_calm(struct evzk_lock *l);
+
+/* lock_calls.c: evzk_lock_lease(), as `function`; NULL has none. */
+int evzk__lock_lease(struct evzk_lock *l, const char *function,
+                     evzk_lease **out);
+
+/* lock_calls.c: its lease, if there is one, says no from now on. */
+void evzk__lock_over(struct evzk__machine *m);
 
 void evzk__lock_destroy(struct evzk__machine *m);
 

@@ -164,6 +164,22 @@ uint64_t evzk_shards_epoch(const evzk_shards *a, uint32_t shard)
     return a && shard < a->count ? evzk_lock_token(a->shard[shard].l) : 0;
 }
 
+int evzk_shards_lease(evzk_shards *a, uint32_t shard, evzk_lease **out)
+{
+    struct evzk__call call = evzk__call_of(a ? a->s : NULL, __func__);
+
+    if (evzk__broken(&call, a, "shards", EVZK__NOT_NULL) ||
+        evzk__broken(&call, shard < a->count, "shard",
+                     "must be less than the count") ||
+        evzk__broken(&call, out, "out", EVZK__NOT_NULL))
+        return EVZK_ERR_INVAL;
+    if (evzk__session_forked(a->s))
+        return EVZK_ERR_FORKED;
+    if (!a->shard[shard].l)
+        return EVZK_ERR_STATE;
+    return evzk__lock_lease(a->shard[shard].l, __func__, out);
+}
+
 static uint32_t planned(const struct evzk_shards *a, uint16_t member)
 {
     uint32_t n = 0;

@@ -15,11 +15,13 @@
  * seen.
  *
  * Threading: call everything here, and expect every callback, on the thread
- * that runs the session's event_base.  Nothing here blocks.
+ * that runs the session's event_base.  Nothing here blocks.  For other threads
+ * there is evzk/lease.h.
  */
 #ifndef EVZK_ELECTION_H
 #define EVZK_ELECTION_H
 
+#include <evzk/lease.h>
 #include <evzk/session.h>
 
 #ifdef __cplusplus
@@ -160,6 +162,11 @@ EVZK_API bool evzk_election_elected(const evzk_election *election);
 
 /** The same, and it has said so, and LEADING was told. */
 EVZK_API bool evzk_election_leading(const evzk_election *election);
+
+/** As evzk_lock_lease(): its lease says what evzk_election_elected() says, and
+ * its token is the epoch.  Whether it has said that it leads, it does not tell.
+ */
+EVZK_API int evzk_election_lease(evzk_election *election, evzk_lease **out);
 
 /** Milliseconds that it is surely still first; 0 when it is not. */
 EVZK_API uint32_t evzk_election_lease_ms(const evzk_election *election);

@@ -8,6 +8,7 @@
 
 #include <evzk/election.h>
 #include <evzk/error.h>
+#include <evzk/lease.h>
 #include <evzk/lock.h>
 #include <evzk/session.h>
 #include <evzk/shards.h>

@@ -14,11 +14,13 @@
  * write, and let the resource refuse a token lower than one it has seen.
  *
  * Threading: call everything here, and expect every callback, on the thread
- * that runs the session's event_base.  Nothing here blocks.
+ * that runs the session's event_base.  Nothing here blocks.  For other threads
+ * there is evzk/lease.h.
  */
 #ifndef EVZK_LOCK_H
 #define EVZK_LOCK_H
 
+#include <evzk/lease.h>
 #include <evzk/session.h>
 
 #ifdef __cplusplus
@@ -246,6 +248,21 @@ EVZK_API void evzk_lock_free(evzk_lock *lock);
 
 /** True while the lock is surely held: computed now, against the lease. */
 EVZK_API bool evzk_lock_held(const evzk_lock *lock);
+
+/**
+ * The lease of the grant, for other threads: evzk/lease.h.  At every moment it
+ * says, on this thread, what evzk_lock_held() says; when the lock has ended it
+ * says no for ever, and it may outlive lock and session.  A downgrade does not
+ * end it: tell those that write, before evzk_lock_downgrade().
+ *
+ * @param out Set on success: a reference, owned by the caller,
+ *            evzk_lease_unref().  Asked again, it is the same lease.
+ *
+ * @retval EVZK_OK
+ * @retval EVZK_ERR_STATE The lock is not held now.
+ * @retval EVZK_ERR_NOMEM, EVZK_ERR_INVAL, EVZK_ERR_FORKED; @p out is unset.
+ */
+EVZK_API int evzk_lock_lease(evzk_lock *lock, evzk_lease **out);
 
 /** Milliseconds that the lock is surely still held; 0 when it is not. */
 EVZK_API uint32_t evzk_lock_lease_ms(const evzk_lock *lock);

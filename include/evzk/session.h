@@ -258,8 +258,10 @@ EVZK_API void evzk_session_get_stats(const evzk_session *session,
 
 /**
  * Replaces malloc, realloc and free for all of the library; NULLs set the C
- * library's back.  Call it while no session exists.  The ZooKeeper C client and
- * libevent go on using their own.
+ * library's back.  Call it while no session exists, and no lease of one
+ * (evzk/lease.h).  Where other threads give leases back, or run sessions, the
+ * functions have to be safe to call from several threads at once.  The
+ * ZooKeeper C client and libevent go on using their own.
  */
 EVZK_API void evzk_set_allocator(void *(*malloc_fn)(size_t),
                                  void *(*realloc_fn)(void *, size_t),

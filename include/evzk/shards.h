@@ -10,7 +10,8 @@
  * says who stands where.
  *
  * Threading: call everything here, and expect every callback, on the thread
- * that runs the session's event_base.  Nothing here blocks.
+ * that runs the session's event_base.  Nothing here blocks.  For other threads
+ * there is evzk/lease.h.
  */
 #ifndef EVZK_SHARDS_H
 #define EVZK_SHARDS_H
@@ -125,6 +126,12 @@ EVZK_API void evzk_shards_free(evzk_shards *shards);
 EVZK_API bool evzk_shards_leading(const evzk_shards *shards, uint32_t shard);
 EVZK_API bool evzk_shards_elected(const evzk_shards *shards, uint32_t shard);
 EVZK_API uint64_t evzk_shards_epoch(const evzk_shards *shards, uint32_t shard);
+
+/** As evzk_election_lease(), for one shard, as it is led now: EVZK_ERR_STATE
+ * when it is not.  When it was led by another in between, the next time it is
+ * ours has a lease of its own. */
+EVZK_API int evzk_shards_lease(evzk_shards *shards, uint32_t shard,
+                               evzk_lease **out);
 
 /** One that has joined, as the plan knows it. */
 typedef struct evzk_shards_member {

@@ -47,6 +47,8 @@ sim_sources = \
     tests/sim/faults_kinds.h \
     tests/sim/faults_net.c \
     tests/sim/faults_tree.c \
+    tests/sim/leases.c \
+    tests/sim/leases.h \
     tests/sim/players.c \
     tests/sim/players.h \
     tests/sim/run.c \

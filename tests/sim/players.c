@@ -14,6 +14,7 @@
 #include "coverage.h"
 #include "ens_internal.h"
 #include "happen.h"
+#include "leases.h"
 
 enum {
     RETRY_US = 50000,
@@ -45,6 +46,7 @@ SIM_KEEP(forced)
 
 void (*player_hook)(int proc);
 void (*player_trace)(int proc, const evzk_trace *t);
+void (*player_leases)(int proc);
 
 /* The library wants a loop, and hands it to the seams, which need none. */
 static char base;
@@ -69,6 +71,8 @@ void player_heard(int proc, const char *what)
         sim_violation("p%d: %s inside a call of the library", proc, what);
     if (sim_running() != proc)
         sim_violation("p%d: %s while p%d runs", proc, what, sim_running());
+    if (player_leases)
+        player_leases(proc);
 }
 
 void player_news(int proc, const char *what)
@@ -379,6 +383,7 @@ void player_free(int proc)
     player_call(proc);
     evzk_session_free(s);
     player_called(proc);
+    leases_drop(proc);
 }
 
 /* One that was not closed before is closed by the loop. */
@@ -487,6 +492,7 @@ void players_check(void)
         if (own[i].wanted)
             check_one(i);
     }
+    leases_check();
 }
 
 void players_check_end(void)

@@ -78,6 +78,10 @@ bool player_starved_since(int proc, int64_t us);
 /* Sees every event of every machine; NULL: nobody.  Set by a scene's begin. */
 extern void (*player_trace)(int proc, const evzk_trace *t);
 
+/* Compares what the process holds with what its leases say: in every callback,
+ * also of another object.  NULL: it has none.  Set by a scene's begin. */
+extern void (*player_leases)(int proc);
+
 /* What holds for every session; after everything that happens. */
 void players_check(void);
 /* At the end: no memory of any process is left, no session on the servers, no

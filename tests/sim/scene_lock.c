@@ -12,6 +12,7 @@
 
 #include "ens.h"
 #include "happen.h"
+#include "leases.h"
 #include "players.h"
 #include "wire.h"
 
@@ -126,8 +127,26 @@ void lock_release(struct lock_slot *k)
     k->release = k->release || rc == EVZK_OK;
     if (rc == EVZK_OK)
         k->let_go = sim_now();
-    if (rc == EVZK_OK && evzk_lock_held(k->l))
+    if (rc == EVZK_OK && (evzk_lock_held(k->l) || evzk_lease_held(k->lease)))
         sim_violation("lock %d is held after its release", index_of(k));
+}
+
+/* Every second one, so that what is granted without is seen, too. */
+void lock_take_lease(struct lock_slot *k)
+{
+    evzk_lease *l = NULL;
+    int rc;
+
+    if (index_of(k) % 2 != 0)
+        return;
+    player_call((int)k->proc);
+    rc = k->e ? evzk_election_lease(k->e, &l) : evzk_lock_lease(k->l, &l);
+    player_called((int)k->proc);
+    if (rc != EVZK_OK &&
+        !(rc == EVZK_ERR_NOMEM && player_starved((int)k->proc)))
+        sim_violation("the lease of lock %d: %s", index_of(k),
+                      evzk_errname(rc));
+    k->lease = l;
 }
 
 void lock_cancel(struct lock_slot *k)
@@ -191,6 +210,8 @@ void lock_free(struct lock_slot *k)
     else
         evzk_lock_free(l);
     player_called(proc);
+    lease_over(proc, k->lease);
+    k->lease = NULL;
     sim_say("p%d freed %d", proc, index_of(k));
     if (k->plan->again && lock_world.slots < LOCK_SLOTS)
         lock_start(proc, k->plan + 1);
@@ -423,6 +444,7 @@ void lock_begin(const struct sim_scene *sc)
 
     lock_world.sc = sc->own;
     player_trace = on_trace;
+    player_leases = lock_leases;
     ens.quirk_end = scene()->end;
     if (scene()->tick_ms)
         ens.tick_ms = scene()->tick_ms;

@@ -111,8 +111,9 @@ struct lock_scene {
 
 /* One lock of a run; a slot is used once. */
 struct lock_slot {
-    evzk_lock *l;     /* NULL: not started, or freed. */
-    evzk_election *e; /* The same, of one that stands in an election. */
+    evzk_lock *l;      /* NULL: not started, or freed. */
+    evzk_election *e;  /* The same, of one that stands in an election. */
+    evzk_lease *lease; /* Of its grant, for every second lock. */
     const struct lock_plan *plan;
     int64_t proc, place, began, session;
     uint64_t token;
@@ -122,6 +123,7 @@ struct lock_slot {
     int64_t placed;    /* Has a place that it knows of, or a lock. */
     int64_t lease_end; /* As it was known after the last happening. */
     bool lapsed;       /* The lease has ended since the grant. */
+    bool denied;       /* It was granted, and is held no more. */
     uint64_t guid;     /* Of the znode it had, a hash; 0: it may change. */
     int64_t listing;   /* In LISTING its server had applied this; 0: is not. */
     int64_t looked;    /* The same, of the last one. */
@@ -212,6 +214,7 @@ bool lock_done(void);
 bool lock_start(int proc, const struct lock_plan *plan);
 void lock_release(struct lock_slot *k);
 void lock_cancel(struct lock_slot *k);
+void lock_take_lease(struct lock_slot *k); /* Inside GRANTED. */
 void lock_free(struct lock_slot *k);
 void lock_downgrade(struct lock_slot *k);
 /* What its callback hears; `which` is what called. */
@@ -286,6 +289,7 @@ bool lock_lasts(const struct lock_slot *k, int64_t *since, bool is,
                 int64_t most);
 void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc);
 bool lock_denied(int64_t place); /* May NOAUTH be told to anybody there? */
+void lock_leases(int proc);
 void lock_check(void);
 void lock_check_end(void);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "leases.h"
 #include "players.h"
 #include "scene_lock.h"
 
@@ -366,6 +367,7 @@ static void note_told(struct lock_slot *k, evzk_lock_event ev, int rc)
         k->granted = true;
         k->placed = 0;
         lock_seen_granted(k);
+        lock_take_lease(k);
     }
     if (ev == EVZK_LOCK_SUSPENDED || ev == EVZK_LOCK_RESUMED)
         k->suspended = ev == EVZK_LOCK_SUSPENDED;
@@ -393,6 +395,23 @@ static void check_order(struct lock_slot *k, evzk_lock_event ev)
         player_doubtful((int)k->proc, &k->doubts, "a lock's SUSPENDED");
 }
 
+/* What other threads see is what this one sees. */
+static void check_view(const struct lock_slot *k)
+{
+    lease_matches((int)k->proc, k->lease, evzk_lock_held(k->l), k->token,
+                  "lock", index_of(k));
+}
+
+void lock_leases(int proc)
+{
+    for (int64_t i = 0; i < lock_world.slots; i++) {
+        const struct lock_slot *k = &lock_world.slot[i];
+
+        if (k->proc == proc && k->l)
+            check_view(k);
+    }
+}
+
 void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc)
 {
     check_order(k, ev);
@@ -403,6 +422,7 @@ void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc)
                       evzk_errname(rc));
     lock_seen_told(k, ev);
     note_told(k, ev, rc);
+    check_view(k);
     if (ev < EVZK_LOCK_RELEASED)
         return;
     k->ended = true;
@@ -539,7 +559,11 @@ static bool check_slot(struct lock_slot *k)
 
     if (held)
         check_held(k);
+    if (held && k->denied)
+        sim_violation("lock %d is held again", index_of(k));
+    k->denied = k->denied || (k->granted && !held);
     check_lease(k, held);
+    check_view(k);
     if (evzk_lock_token(k->l) != (k->granted ? k->token : 0))
         sim_violation("lock %d: its token has changed", index_of(k));
     check_holder(k);

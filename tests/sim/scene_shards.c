@@ -144,10 +144,10 @@ static void free_it(struct shards_slot *v)
     stage_cancel(free_due, index_of(v));
     for (int i = 0; i < SHARDS_MOST; i++)
         stage_cancel(ack_due, index_of(v) * SHARDS_MOST + i);
-    memset(v->seat, 0, sizeof v->seat);
     player_call(proc);
     evzk_shards_free(a);
     player_called(proc);
+    shards_vacate(v);
     sim_say("p%d freed %d", proc, index_of(v));
     shards_maybe_close(proc);
 }
@@ -421,6 +421,7 @@ void shards_begin(const struct sim_scene *sc)
 
     shards_world.sc = sc->own;
     player_trace = NULL;
+    player_leases = shards_leases;
     servers.quirk_end = shards_world.sc->end;
     ens_begin(&servers);
     make_tree(shards_world.sc);

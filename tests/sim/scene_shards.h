@@ -65,8 +65,9 @@ struct shards_scene {
 
 /* One shard of one that has joined, as it was told. */
 struct shards_seat {
-    int64_t epoch;   /* 0: it is not elected. */
-    int64_t session; /* At that time. */
+    evzk_lease *lease; /* Of every second shard; NULL: it is not elected. */
+    int64_t epoch;     /* 0: it is not elected. */
+    int64_t session;   /* At that time. */
     int64_t leading, suspended;
     int64_t acked;
     int64_t failed; /* LEADING was refused, of this plan. */
@@ -181,9 +182,13 @@ void shards_told(struct shards_slot *v, int shard, evzk_election_event ev,
                  int rc);
 void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc);
 
+/* All its seats are empty. */
+void shards_vacate(struct shards_slot *v);
+
 /* scene_shards_rules.c */
 bool shards_right(void);   /* All is as it should be when all is quiet. */
 bool shards_excused(void); /* It need not come to that. */
+void shards_leases(int proc);
 void shards_check(void);
 void shards_check_end(void);
 

@@ -12,6 +12,7 @@
  */
 #include "ens.h"
 #include "faults.h"
+#include "leases.h"
 #include "scene_shards.h"
 
 enum {
@@ -33,6 +34,26 @@ static void check_silence(const struct shards_slot *v, int shard, bool elected)
                       shards_index(v), shard);
 }
 
+/* What other threads see is what this one sees. */
+static void check_view(const struct shards_slot *v, int shard)
+{
+    const struct shards_seat *seat = &v->seat[shard];
+
+    lease_matches((int)v->proc, seat->lease,
+                  evzk_shards_elected(v->a, (uint32_t)shard),
+                  (uint64_t)seat->epoch, "shard", shard);
+}
+
+void shards_leases(int proc)
+{
+    for (int64_t i = 0; i < shards_world.slots; i++) {
+        const struct shards_slot *v = &shards_world.slot[i];
+
+        for (int j = 0; v->a && v->proc == proc && j < SHARDS_MOST; j++)
+            check_view(v, j);
+    }
+}
+
 static bool check_seat(const struct shards_slot *v, int shard)
 {
     const struct shards_seat *seat = &v->seat[shard];
@@ -46,6 +67,7 @@ static bool check_seat(const struct shards_slot *v, int shard)
         sim_violation("%d leads shard %d, and was told otherwise",
                       shards_index(v), shard);
     check_silence(v, shard, elected);
+    check_view(v, shard);
     if (!elected || shards_seat_excused(seat))
         return false;
     if (!shards_candidate(shard, seat->epoch))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "leases.h"
 #include "scene_shards.h"
 
 /* ---- What is told of one shard ---- */
@@ -84,6 +85,22 @@ static bool in_turn(const struct shards_slot *v, const struct shards_seat *seat,
     return false;
 }
 
+static void take_lease(struct shards_slot *v, int shard)
+{
+    evzk_lease *l = NULL;
+    int rc;
+
+    if (shard % 2 != 0)
+        return;
+    player_call((int)v->proc);
+    rc = evzk_shards_lease(v->a, (uint32_t)shard, &l);
+    player_called((int)v->proc);
+    if (rc != EVZK_OK &&
+        !(rc == EVZK_ERR_NOMEM && player_starved((int)v->proc)))
+        sim_violation("the lease of shard %d: %s", shard, evzk_errname(rc));
+    v->seat[shard].lease = l;
+}
+
 static void check_elected(struct shards_slot *v, int shard)
 {
     struct shards_seat *seat = &v->seat[shard];
@@ -94,6 +111,7 @@ static void check_elected(struct shards_slot *v, int shard)
     if (!evzk_shards_elected(v->a, (uint32_t)shard))
         sim_violation("%d: ELECTED of shard %d, and is not", shards_index(v),
                       shard);
+    take_lease(v, shard);
     if (shards_seat_excused(seat))
         return;
     if (seat->epoch <= shards_world.epoch[shard])
@@ -138,6 +156,8 @@ static void check_lost(struct shards_slot *v, int shard)
     if (evzk_shards_elected(v->a, (uint32_t)shard))
         sim_violation("%d has lost shard %d, and is elected", shards_index(v),
                       shard);
+    lease_over((int)v->proc, seat->lease);
+    seat->lease = NULL;
     seat->epoch = seat->session = 0;
     seat->leading = seat->suspended = seat->acked = 0;
 }
@@ -345,13 +365,20 @@ static void check_failed(const struct shards_slot *v, int rc)
         sim_violation("%d: FAILED with %s", shards_index(v), evzk_errname(rc));
 }
 
+void shards_vacate(struct shards_slot *v)
+{
+    for (int i = 0; i < SHARDS_MOST; i++)
+        lease_over((int)v->proc, v->seat[i].lease);
+    memset(v->seat, 0, sizeof v->seat);
+}
+
 /* Nothing that it leads is its own any more. */
 static void note_end(struct shards_slot *v)
 {
     v->ended = 1;
     if (any_elected(v))
         shards_world.rough = 1;
-    memset(v->seat, 0, sizeof v->seat);
+    shards_vacate(v);
     for (int i = 0; i < shards_world.sc->shards; i++) {
         if (evzk_shards_elected(v->a, (uint32_t)i))
             sim_violation("%d has ended, and is elected of %d", shards_index(v),

@@ -679,6 +679,22 @@ START_TEST(test_lock_null)
 }
 END_TEST
 
+START_TEST(test_lease_null)
+{
+    evzk_lease *lease = NULL;
+
+    INVAL_DEAF(evzk_lock_lease(NULL, &lease));
+    INVAL_DEAF(evzk_election_lease(NULL, &lease));
+    INVAL_DEAF(evzk_shards_lease(NULL, 0, &lease));
+    ck_assert(!evzk_lease_held(NULL));
+    ck_assert_int_eq(evzk_lease_deadline_us(NULL), 0);
+    ck_assert_uint_eq(evzk_lease_token(NULL), 0);
+    ck_assert_ptr_null(evzk_lease_ref(NULL));
+    evzk_lease_unref(NULL);
+    ck_assert_ptr_null(lease);
+}
+END_TEST
+
 START_TEST(test_session_null)
 {
     evzk_session_stats stats;
@@ -2410,15 +2426,15 @@ END_TEST
 
 UNIT_MAIN("args", test_open_args, test_open_options, test_open_defaults,
           test_acls, test_lock_args, test_lock_options, test_lock_modes,
-          test_lock_null, test_session_null, test_auth_args, test_query_args,
-          test_revoke_args, test_revoke_options, test_election_args,
-          test_election_options, test_observe_args, test_election_null,
-          test_shards_args, test_shards_options, test_shards_null,
-          test_session_figures, test_no_memory_open, test_no_memory_lock,
-          test_no_memory_query, test_no_memory_revoke, test_no_memory_election,
-          test_no_memory_shards, test_no_memory_auth, test_ends_without_memory,
-          test_no_memory_in_loop, test_cancel, test_timeout,
-          test_timeout_in_busy_loop, test_timeout_freed_inside,
+          test_lock_null, test_lease_null, test_session_null, test_auth_args,
+          test_query_args, test_revoke_args, test_revoke_options,
+          test_election_args, test_election_options, test_observe_args,
+          test_election_null, test_shards_args, test_shards_options,
+          test_shards_null, test_session_figures, test_no_memory_open,
+          test_no_memory_lock, test_no_memory_query, test_no_memory_revoke,
+          test_no_memory_election, test_no_memory_shards, test_no_memory_auth,
+          test_ends_without_memory, test_no_memory_in_loop, test_cancel,
+          test_timeout, test_timeout_in_busy_loop, test_timeout_freed_inside,
           test_timeout_and_cancel, test_free, test_free_inside,
           test_free_after_session, test_free_all_inside, test_election_resigns,
           test_election_timeout, test_election_free, test_election_closed,
