@@ -19,6 +19,12 @@ examples_evzk_demo_SOURCES = \
     examples/demo-worker.c \
     examples/evzk-demo.c
 
+# Needs libevent's threads.
+if HAVE_EVTHREAD
+noinst_PROGRAMS += examples/workers
+endif
+examples_workers_LDADD = $(examples) $(LIBEVENT_PTHREADS_LIBS)
+
 # Needs json-c.
 if HAVE_JSON_C
 noinst_PROGRAMS += examples/shard-server/shard-server
@@ -79,7 +85,8 @@ nobase_dist_doc_DATA += \
     examples/shard-server/page.css examples/shard-server/page.js \
     examples/shared.c \
     examples/spread.c \
-    examples/who.c
+    examples/who.c \
+    examples/workers.c
 
 examples = libevzk.la $(LIBEVENT_LIBS)
 examples_elect_LDADD = $(examples)

@@ -25,11 +25,16 @@ done
 AC_SUBST([WARN_CFLAGS])])
 
 AC_DEFUN([EVZK_SANITIZERS], [
-AC_ARG_ENABLE([sanitizers], [AS_HELP_STRING([--enable-sanitizers],
-    [build with AddressSanitizer and UndefinedBehaviorSanitizer])],
-    [], [enable_sanitizers=no])
-AS_IF([test "x$enable_sanitizers" = xyes], [
-    SANITIZER_CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all"
+AC_ARG_ENABLE([sanitizers], [AS_HELP_STRING([--enable-sanitizers@<:@=thread@:>@],
+    [build with AddressSanitizer and UndefinedBehaviorSanitizer, or with
+     ThreadSanitizer])], [], [enable_sanitizers=no])
+AS_CASE([$enable_sanitizers], [no|yes|thread], [],
+    [AC_MSG_ERROR([--enable-sanitizers takes "thread", or nothing])])
+AS_IF([test "x$enable_sanitizers" != xno], [
+    AS_IF([test "x$enable_sanitizers" = xthread],
+        [SANITIZER_CFLAGS="-fsanitize=thread"],
+        [SANITIZER_CFLAGS="-fsanitize=address,undefined"
+         SANITIZER_CFLAGS="$SANITIZER_CFLAGS -fno-sanitize-recover=all"])
     SANITIZER_CFLAGS="$SANITIZER_CFLAGS -fno-omit-frame-pointer"
     AC_MSG_CHECKING([whether $CC links with the sanitizers])
     evzk_saved=$CFLAGS
@@ -39,7 +44,7 @@ AS_IF([test "x$enable_sanitizers" = xyes], [
          EVZK_MISSING([The sanitizers' run time of $CC],
             [libclang-rt-dev (for clang; gcc brings its own)])])
     CFLAGS=$evzk_saved
-    AC_DEFINE([WITH_SANITIZERS], [1], [Built with ASan and UBSan.])
+    AC_DEFINE([WITH_SANITIZERS], [1], [Built with sanitizers.])
     AC_DEFINE([EVZK_DEBUG], [1], [Stop at an internal error.])])
 AC_SUBST([SANITIZER_CFLAGS])])
 
@@ -106,7 +111,12 @@ AC_SUBST([ZOOKEEPER_LIBS_PRIVATE])])
 AC_DEFUN([EVZK_EXAMPLES], [
 PKG_CHECK_MODULES([JSON_C], [json-c >= 0.13], [have_json_c=yes],
     [have_json_c=no])
-AM_CONDITIONAL([HAVE_JSON_C], [test "$have_json_c" = yes])])
+AM_CONDITIONAL([HAVE_JSON_C], [test "$have_json_c" = yes])
+
+# An example has threads, and so have its tests: the library has none.
+PKG_CHECK_MODULES([LIBEVENT_PTHREADS], [libevent_pthreads >= 2.1],
+    [have_evthread=yes], [have_evthread=no])
+AM_CONDITIONAL([HAVE_EVTHREAD], [test "$have_evthread" = yes])])
 
 # Only for tests and documents: nothing here is needed to build.
 AC_DEFUN([EVZK_TOOLS], [
@@ -147,6 +157,7 @@ EVZK_SAY([TLS], [$zk_tls], [$zk_source --with-openssl (Debian's has none)])
 EVZK_SAY([SASL], [$zk_sasl], [$zk_source --with-sasl (Debian's has none)])
 AS_ECHO(["Tests, documents, examples (optional; all at once: ./quickstart deps)"])
 EVZK_SAY([shard-server], [$have_json_c], [apt-get install libjson-c-dev])
+EVZK_SAY([worker threads], [$have_evthread], [apt-get install libevent-dev])
 AS_IF([test "x$enable_tests" = xno],
     [AS_ECHO(["  tests               left out, as asked"])],
     [EVZK_SAY([tests], [$have_check],

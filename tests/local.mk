@@ -69,6 +69,10 @@ real_tests = \
     tests/real/test_session_close \
     tests/real/test_session_descriptors \
     tests/real/test_told
+if HAVE_EVTHREAD
+thread_tests = tests/real/test_threads
+endif
+tests_real_test_threads_LDADD = $(LDADD) $(LIBEVENT_PTHREADS_LIBS)
 # Of these, they measure the time that the library takes: with "make -j" they
 # run one at a time, after all others.  "alone_tests=" lets them run with others.
 alone_tests = \
@@ -123,10 +127,11 @@ tests_real_support_late_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version \
     -rpath /nowhere
 tests_real_support_late_la_LIBADD = -ldl
 
-check_PROGRAMS += $(unit_tests) $(real_tests) tests/real/sweep
+check_PROGRAMS += $(unit_tests) $(real_tests) $(thread_tests) \
+    tests/real/sweep
 tests_real_sweep_SOURCES = $(sweep_sources)
-TESTS += $(sim_checks) tests/real/check-proxy $(real_tests) $(museum_tests) \
-    $(unit_tests)
+TESTS += $(sim_checks) tests/real/check-proxy $(real_tests) $(thread_tests) \
+    $(museum_tests) $(unit_tests)
 else
 check-local: no-check
 endif
@@ -164,7 +169,8 @@ proxy: tests/real/sweep$(EXEEXT) libtestsupport.la
 museum:
 	@$(AM_TESTS_ENVIRONMENT) bash $(top_srcdir)/tests/museum/run
 
-.PHONY: museum proxy no-check check-quick late valgrind distcheck-quick
+.PHONY: museum proxy no-check check-quick check-threads late valgrind \
+    distcheck-quick
 no-check:
 	@echo 'The tests need Check: apt-get install check,' \
 	    'then ./configure again.' >&2; exit 1
@@ -172,6 +178,13 @@ no-check:
 # All but the tests against real servers.
 check-quick:
 	$(MAKE) check TESTS='$(script_tests) $(unit_tests) $(sim_tests)'
+
+# What has threads, and nothing else: for --enable-sanitizers=thread, where only
+# this is to be built.
+check-threads:
+	$(MAKE) examples/workers$(EXEEXT)
+	$(MAKE) check-TESTS check_PROGRAMS='$(thread_tests)' \
+	    check_LTLIBRARIES=libtestsupport.la TESTS='$(thread_tests)'
 
 distcheck-quick:
 	$(MAKE) distcheck TESTS='$(script_tests) $(unit_tests) $(sim_tests)'
@@ -184,7 +197,7 @@ valgrind:
 	    echo 'This needs Valgrind: apt-get install valgrind,' \
 	    'then ./configure again.' >&2; exit 1; }
 	CK_TIMEOUT_MULTIPLIER=10 $(MAKE) check \
-	    TESTS='$(real_tests) $(sim_tests) $(unit_tests)' \
+	    TESTS='$(real_tests) $(thread_tests) $(sim_tests) $(unit_tests)' \
 	    LOG_COMPILER='$(VALGRIND) $(VALGRIND_FLAGS)'
 
 # The tests on real servers, every answer held back for up to LATE milliseconds:
