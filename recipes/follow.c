@@ -148,6 +148,13 @@ int evzk__follow_children(evzk_session *s, const char *path, const char *name,
     return start(s, path, name, true, cb, arg, out);
 }
 
+/* As if its watch had fired. */
+void evzk__follow_look(struct evzk__follow *f)
+{
+    evzk__machine_fired(&f->m, f->children ? EVZK__PRED : EVZK__OWN,
+                        EVZK__CHANGED);
+}
+
 void evzk__follow_free(struct evzk__follow *f)
 {
     if (f) {

@@ -25,6 +25,9 @@ int evzk__follow_children(evzk_session *s, const char *path, const char *name,
                           struct evzk__follow **out);
 
 /* NULL is a no-op.  No callback follows. */
+/* Looks at it now, and tells what is there. */
+void evzk__follow_look(struct evzk__follow *f);
+
 void evzk__follow_free(struct evzk__follow *f);
 
 #endif

@@ -6,6 +6,7 @@ libevzkcore_la_SOURCES += \
     recipes/lock_calls.c \
     recipes/lock_held.c \
     recipes/lock_lead.c \
+    recipes/lock_patient.c \
     recipes/lock_place.c \
     recipes/lock_query.c \
     recipes/lock_revoke.c recipes/lock_revoke.h \
@@ -16,6 +17,7 @@ libevzkcore_la_SOURCES += \
     recipes/shards.c recipes/shards_own.h \
     recipes/shards_calls.c \
     recipes/shards_member.c \
+    recipes/shards_mend.c \
     recipes/shards_one.c \
     recipes/shards_plan.c recipes/shards_plan.h \
     recipes/shards_planner.c recipes/shards_planner.h \

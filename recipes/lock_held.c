@@ -13,8 +13,10 @@ void evzk__lock_hold(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
 
-    if (l->suspended || l->unseen || l->reread || evzk__lock_wants_own_watch(l))
+    if (l->suspended || l->unseen || l->reread || l->anew ||
+        evzk__lock_wants_own_watch(l))
         evzk__lock_read_own(m);
+    l->anew = false;
     if (l->granted)
         return;
     l->granted = true;

@@ -13,8 +13,9 @@ enum { LOCK_ROOM = EVZK_LOCK_READ }; /* Added to WRITE and READ. */
 enum { LOCK_STANDS = EVZK_LOCK_READ + LOCK_ROOM + 1 }; /* In an election. */
 
 /* Told like the events of evzk_lock_event, of one that stands in an election:
- * its leader znode stands, or was refused; its own znode is there. */
-enum { LOCK_ANNOUNCED = EVZK_LOCK_FAILED + 1, LOCK_PLACED };
+ * its leader znode stands, or was refused; its own znode is there; of a
+ * patient one, that it knows who is before it, or why it does not. */
+enum { LOCK_ANNOUNCED = EVZK_LOCK_FAILED + 1, LOCK_PLACED, LOCK_BEHIND };
 
 /* What the caller gave for this lock alone, and what only some locks need. */
 struct given {
@@ -65,8 +66,14 @@ struct evzk_lock {
     bool said : 1;     /* That may be there, of this one. */
     bool replaces : 1; /* One is there, of another or of this one. */
     bool tolerant : 1; /* Other libraries' contenders are nothing to it. */
-    int32_t seen;      /* The version of its data that was read last. */
-    char *pred;        /* Owned: the znode we watch, when it is not ours. */
+    bool
+        patient : 1; /* What may not be read does not end it: lock_patient.c. */
+    bool looks : 1;  /* It asks whose the znode before its own is. */
+    bool anew : 1;   /* It is to be watched anew. */
+    bool barred : 1; /* That may not be read. */
+    bool unowned : 1; /* No session owns it. */
+    int32_t seen;     /* The version of its data that was read last. */
+    char *pred;       /* Owned: the znode we watch, when it is not ours. */
     uint64_t token;
     struct given *given; /* Owned; NULL: the session's serve. */
     evzk_lock_cb *cb;    /* NULL once the caller freed us. */
@@ -109,6 +116,9 @@ bool evzk__lock_waits(const struct evzk_lock *l);
 /* Tells those that it has come before, and those in its way.  0, or an error:
  * then it is to look again in a while. */
 int evzk__lock_look_round(struct evzk_lock *l, const struct evzk__roll *roll);
+
+/* lock_patient.c: looks again at who is before it. */
+void evzk__lock_try_again(struct evzk_lock *l);
 
 /* Nobody is in its way any more, or it wants no more of it. */
 void evzk__lock_calm(struct evzk_lock *l);

@@ -201,6 +201,8 @@ int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk_lock *l = lock_of(m);
     const char *name = NULL;
 
+    if (e->reply->rc == EVZK_ERR_NOAUTH && l->patient && !m->stopping)
+        return evzk__machine_again_later(m); /* It may stand there. */
     if (e->reply->first_rc == EVZK_ERR_SERVER) /* It proves nothing. */
         return unresolved(l, EVZK_ERR_SERVER);
     if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)

@@ -67,6 +67,13 @@ int evzk__lock_look_around(struct evzk_lock *l);
 bool evzk__lock_hear(struct evzk_lock *l, const struct evzk__first *own);
 bool evzk__lock_wants_own_watch(const struct evzk_lock *l);
 
+/* lock_patient.c: it may not list, and waits; whose is the znode before its
+ * own, and is that to be asked now? */
+int evzk__lock_list_denied(struct evzk_lock *l);
+int evzk__lock_ask_whose(struct evzk_lock *l, int rc);
+bool evzk__lock_asks_whose(const struct evzk_lock *l);
+int evzk__lock_told_whose(struct evzk_lock *l, const struct evzk__reply *reply);
+
 /* lock_held.c: of HELD and SWAPPING. */
 void evzk__lock_hold(struct evzk__machine *m);
 int evzk__lock_still_held(struct evzk__machine *m, const struct evzk__event *e);

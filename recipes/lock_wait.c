@@ -47,6 +47,7 @@ static int wait_for(struct evzk_lock *l, const char *pred,
     }
     evzk__free(l->pred);
     l->pred = copy;
+    l->looks = l->barred = l->unowned = false;
     evzk__queue_follow(&l->m, ours);
     return evzk__machine_move(&l->m, WATCHING);
 }
@@ -164,6 +165,8 @@ int evzk__lock_listed(struct evzk__machine *m, const struct evzk__event *e)
     if (e->reply->rc == EVZK_ERR_NONODE)
         return evzk__lock_lose_place(
             lock_of(m)); /* The directory and all in it. */
+    if (e->reply->rc == EVZK_ERR_NOAUTH && lock_of(m)->patient)
+        return evzk__lock_list_denied(lock_of(m));
     if (e->reply->rc != EVZK_OK)
         return e->reply->rc;
     return evzk__lock_look(lock_of(m), e->reply->res);
@@ -198,11 +201,16 @@ bool evzk__lock_wants_own_watch(const struct evzk_lock *l)
 void evzk__lock_watch(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
-    bool own = evzk__lock_wants_own_watch(l) || l->reread;
-    const char *pred = m->pred_watch.armed || l->reread ? NULL : l->pred;
+    bool own = evzk__lock_wants_own_watch(l) || l->reread || l->anew;
+    const char *pred =
+        (m->pred_watch.armed && !l->anew) || l->reread ? NULL : l->pred;
 
-    if (own || pred)
+    if (evzk__lock_asks_whose(l))
+        evzk__look(m, l->pred);
+    else if (own || pred) {
+        l->anew = l->anew && !pred;
         evzk__watch(m, own ? l->own : NULL, own, pred);
+    }
 }
 
 /* In the room: what others wrote to us has been read. */
@@ -223,6 +231,9 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
     if (own && reply->first_rc != EVZK_OK && reply->first_rc != EVZK_ERR_NOAUTH)
         return reply->first_rc;
     if (own && reply->first_rc == EVZK_OK &&
+        (uint64_t)reply->first.czxid != lock_of(m)->token)
+        return evzk__lock_lose_place(lock_of(m)); /* Another's, of its name. */
+    if (own && reply->first_rc == EVZK_OK &&
         !evzk__lock_hear(lock_of(m), &reply->first))
         return EVZK_OK;
     if (own)
@@ -236,7 +247,8 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
         evzk__pred_gone(m); /* If it is one of ours, it is to know. */
         return evzk__machine_move(m, LISTING);
     }
-    return reply->rc;
+    return lock_of(m)->patient ? evzk__lock_ask_whose(lock_of(m), reply->rc)
+                               : reply->rc;
 }
 
 /* It may have left from the middle of the queue, but not if we know that it was
@@ -256,10 +268,13 @@ int evzk__lock_watched(struct evzk__machine *m, const struct evzk__event *e)
 {
     switch (e->type) {
     case EVZK__EV_REPLY:
-        return read_both(m, e->reply);
+        return m->req.op == EVZK__LOOK
+                   ? evzk__lock_told_whose(lock_of(m), e->reply)
+                   : read_both(m, e->reply);
     case EVZK__EV_CHANGED: /* A watch fires once: set it again. */
     case EVZK__EV_STAYED:
-        return evzk__machine_again(m);
+        return lock_of(m)->pred ? evzk__machine_again(m)
+                                : evzk__machine_move(m, LISTING);
     case EVZK__EV_DELETED:
         return e->which == EVZK__OWN ? evzk__lock_lose_place(lock_of(m))
                                      : moved_up(lock_of(m));
@@ -282,6 +297,9 @@ int evzk__lock_confirmed(struct evzk__machine *m, const struct evzk__event *e)
             return evzk__lock_lose_place(lock_of(m));
         if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NOAUTH)
             return e->reply->rc;
+        if (e->reply->rc == EVZK_OK &&
+            (uint64_t)e->reply->first.czxid != lock_of(m)->token)
+            return evzk__lock_lose_place(lock_of(m)); /* Another's. */
         if (e->reply->rc == EVZK_OK &&
             !evzk__lock_hear(lock_of(m), &e->reply->first))
             return EVZK_OK;

@@ -15,7 +15,8 @@
  * How it can fail.  Whatever the plan says, a shard is led only by who is first
  * in its election.  One that has died has no shards any more: the next plan
  * gives them away.  One that is frozen is not ready, and is given nothing that
- * another does not lead meanwhile.
+ * another does not lead meanwhile.  Who may not read or write what it needs
+ * waits until it may: see shards_mend.c.
  */
 #include "recipes/shards_own.h"
 
@@ -36,6 +37,7 @@ void evzk__shards_destroy(struct evzk_shards *a)
 {
     evzk__timer_free(a->timer);
     evzk__timer_free(a->deadline);
+    evzk__timer_free(a->mend);
     evzk__plan_free(&a->plan);
     evzk__free(a->path);
     evzk__free(a->members);
@@ -86,7 +88,8 @@ void evzk__shards_stop_planning(struct evzk_shards *a)
     a->planner = NULL;
 }
 
-void evzk__shards_stop(struct evzk_shards *a)
+/* But for the shards. */
+static void stop_the_rest(struct evzk_shards *a)
 {
     a->ended = true;
     a->me = EVZK__NOBODY;
@@ -99,36 +102,67 @@ void evzk__shards_stop(struct evzk_shards *a)
     evzk__shards_drop_takers(a);
     evzk_lock_free(a->member);
     a->member = NULL;
-    for (uint32_t i = 0; i < a->count; i++)
-        evzk__shard_forget(&a->shard[i]);
     evzk__timer_stop(a->timer);
+    evzk__timer_stop(a->mend);
     if (a->deadline)
         evzk__timer_stop(a->deadline);
 }
 
+void evzk__shards_stop(struct evzk_shards *a)
+{
+    stop_the_rest(a);
+    for (uint32_t i = 0; i < a->count; i++)
+        evzk__shard_forget(&a->shard[i]);
+}
+
+/* Each that was led hears its end first.  The caller may free us at any of
+ * them. */
 void evzk__shards_fail(struct evzk_shards *a, int rc)
 {
     if (a->ended)
         return;
-    evzk__shards_stop(a);
+    stop_the_rest(a);
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct shard *d = &a->shard[i];
+        bool was = d->elected && !d->resigning;
+
+        evzk__shard_forget(d);
+        if (was && !evzk__shard_tell(d, EVZK_ELECTION_LOST, rc))
+            return;
+    }
     evzk__shards_tell(a, EVZK_SHARDS_FAILED, rc);
 }
 
-static void planner_failed(void *arg, int rc)
+static void planner_told(void *arg, int rc, bool over)
 {
     struct evzk_shards *a = arg;
 
-    evzk__shards_stop_planning(a);
-    if (rc != EVZK_ERR_CLOSED) /* That the member hears, too. */
+    if (over)
+        evzk__shards_stop_planning(a);
+    if (over && rc == EVZK_ERR_INTERNAL)
         evzk__shards_fail(a, rc);
+    else if (rc != EVZK_ERR_CLOSED) /* That the member hears, too. */
+        evzk__shards_troubled(a, EVZK__TROUBLE_PLANNER, rc);
+}
+
+/* The first of the members does; and who stands behind a znode that no session
+ * owns, which would never go.  Should two do so, each finds right what the
+ * other has written, if both have the same number of shards.  So the second one
+ * does when a plan has named it, or none has for long. */
+bool evzk__shards_plans(const struct evzk_shards *a)
+{
+    if (!a->member || a->draining)
+        return false;
+    return a->member->granted ||
+           (a->member->unowned && (a->me != EVZK__NOBODY || a->alone));
 }
 
 static void plan_from_now(struct evzk_shards *a)
 {
-    if (a->planner || a->draining)
+    if (a->planner || a->waits[EVZK__TROUBLE_PLANNER])
         return;
-    if (evzk__planner_start(a->s, a->path, a->count, &a->plan, planner_failed,
-                            a, &a->planner) != EVZK_OK)
+    if (evzk__planner_start(a->s, a->path, a->count, &a->plan, planner_told, a,
+                            &a->planner) != EVZK_OK)
         a->retry = true;
 }
 
@@ -169,6 +203,8 @@ static void said_so(void *arg, int rc)
         a->said = 0; /* Our znode has gone: then there will be another plan. */
     if (rc == EVZK_OK)
         evzk__shards_begin_step(a); /* There may be a later plan. */
+    else if (rc != EVZK_ERR_NONODE)
+        evzk__shards_mend_later(a);
 }
 
 /* Stands in all that the plan gives it: whoever leads them may let go. */
@@ -225,6 +261,21 @@ static void drained(struct evzk_shards *a)
     evzk__shards_tell(a, EVZK_SHARDS_DRAINED, EVZK_OK);
 }
 
+/* Where there was no memory, or it was refused.  False: that was the end. */
+static bool stand_again(struct evzk_shards *a)
+{
+    int rc;
+
+    if (a->member || a->draining || a->waits[EVZK__TROUBLE_MEMBER])
+        return true;
+    rc = evzk__shards_stand(a);
+    a->retry = a->retry || rc == EVZK_ERR_NOMEM;
+    if (rc == EVZK_OK || rc == EVZK_ERR_NOMEM)
+        return true;
+    evzk__shards_fail(a, rc);
+    return false;
+}
+
 /* All has been looked at. */
 static void settle(struct evzk_shards *a)
 {
@@ -232,9 +283,11 @@ static void settle(struct evzk_shards *a)
         drained(a);
         return;
     }
-    if (a->member && evzk_lock_held(a->member))
+    if (!stand_again(a))
+        return;
+    if (evzk__shards_plans(a))
         plan_from_now(a);
-    if (!a->follow)
+    if (!a->follow && !a->waits[EVZK__TROUBLE_FOLLOW])
         a->retry = evzk__shards_follow(a) != EVZK_OK || a->retry;
     if (a->draining && !a->member && !a->give_up && !a->others)
         a->retry = evzk__shards_look_for_others(a) != EVZK_OK || a->retry;

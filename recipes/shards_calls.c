@@ -39,8 +39,10 @@ static int take_options(struct evzk_shards *a, const char *path,
     a->path = evzk__strdup(path);
     a->members = evzk__concat(path, "/" EVZK__SHARDS_MEMBERS);
     a->timer = evzk__timer_new(a->s->base, evzk__shards_step, a);
-    return a->self.data && a->path && a->members && a->timer ? EVZK_OK
-                                                             : EVZK_ERR_NOMEM;
+    a->mend = evzk__timer_new(a->s->base, evzk__shards_mend, a);
+    return a->self.data && a->path && a->members && a->timer && a->mend
+               ? EVZK_OK
+               : EVZK_ERR_NOMEM;
 }
 
 static int begin(struct evzk_shards *a)
@@ -84,9 +86,10 @@ int evzk_shards_join(evzk_session *s, const char *path,
     rc = take_options(a, path, opt);
     if (rc == EVZK_OK)
         rc = begin(a);
-    if (rc == EVZK_OK)
+    if (rc == EVZK_OK) {
+        evzk__timer_set(a->mend, EVZK__SHARDS_CALM_US);
         *out = a;
-    else
+    } else
         evzk__shards_destroy(a);
     return rc;
 }
@@ -240,4 +243,6 @@ void evzk_shards_get_stats(const evzk_shards *a, evzk_shards_stats *out)
     out->nobodys = planned(a, EVZK__NOBODY);
     out->moves = a->moves;
     out->planner = a->planner != NULL;
+    for (int i = 0; i < EVZK__TROUBLES && out->trouble == EVZK_OK; i++)
+        out->trouble = a->trouble[i];
 }

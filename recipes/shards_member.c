@@ -4,11 +4,15 @@
  * How it can fail.  Its znode may go, by expiry or by an operator's hand: it
  * stands again, as another, and the next plan is for that one.  A plan that has
  * gone, or that is none, changes nothing; who makes the plans writes it anew.
+ * So it is with one that is well-formed and gives somebody another share than
+ * its due, or is for another number of shards: no member has made it.  What may
+ * not be read is looked at again in a while (shards_mend.c).
  */
 #include "recipes/shards_own.h"
 
 #include <string.h>
 
+#include "lib/os.h"
 #include "recipes/kinds.h"
 
 /* ---- The plan ---- */
@@ -27,29 +31,44 @@ bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member)
     return strcmp(name, a->own) == 0 || strcmp(name, a->former) == 0;
 }
 
+/* It has gone, or is none: the last one holds, until there is another. */
+static void no_plan(struct evzk_shards *a)
+{
+    if (a->planner)
+        evzk__planner_look(a->planner);
+}
+
+/* For another number of shards.  It is of those that were there before, or no
+ * member has written it; or whoever makes the plans has another number.  Only
+ * the last one stays when it names us, whom no plan for our number names. */
+static void leave_plan(struct evzk_shards *a, struct evzk__plan *next)
+{
+    bool ours = a->own[0] && evzk__plan_find(next, a->own) != EVZK__NOBODY;
+
+    evzk__plan_free(next);
+    a->differs = true;
+    if (ours && a->me == EVZK__NOBODY && a->odd_at == 0) {
+        a->odd_at = evzk__now_us();
+        evzk__shards_mend_later(a);
+    }
+    no_plan(a);
+}
+
 static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
 {
-    if (next->n_shards != a->count) {
-        bool ours = evzk__plan_find(next, a->own) != EVZK__NOBODY;
-
-        evzk__plan_free(next);
-        a->differs = !ours; /* It is of those that were there before. */
-        if (ours)
-            evzk__shards_fail(a, EVZK_ERR_INVAL);
-        return;
-    }
     if (a->plan.version > 0)
         a->moves += evzk__plan_moves(next, &a->plan);
     evzk__plan_free(&a->plan);
     a->plan = *next;
     a->said = 0;
     a->differs = false;
+    a->odd_at = 0;
     evzk__shards_drop_takers(a);
     for (uint32_t i = 0; i < a->count; i++)
-        a->shard[i].failed = false;
+        a->shard[i].failed = a->shard[i].quiet = false;
     find_me(a);
     if (a->planner)
-        evzk__planner_heard(a->planner, a->plan.version);
+        evzk__planner_heard(a->planner, &a->plan);
     evzk__shards_tell(a, EVZK_SHARDS_PLANNED, EVZK_OK);
 }
 
@@ -62,11 +81,16 @@ static void look_again(struct evzk_shards *a, int64_t delay_us)
     evzk__timer_set(a->timer, delay_us);
 }
 
-/* It has gone, or is none: the last one holds, until there is another. */
-static void no_plan(struct evzk_shards *a)
+/* What may not be read is followed anew in a while: till then the last plan
+ * that was read holds. */
+static void plan_unread(struct evzk_shards *a, int rc)
 {
-    if (a->planner)
-        evzk__planner_look(a->planner);
+    evzk__follow_free(a->follow);
+    a->follow = NULL;
+    if (rc == EVZK_ERR_CLOSED || rc == EVZK_ERR_INTERNAL)
+        evzk__shards_fail(a, rc);
+    else
+        evzk__shards_troubled(a, EVZK__TROUBLE_FOLLOW, rc);
 }
 
 static void plan_heard(void *arg, int rc, const struct evzk__result *res)
@@ -74,12 +98,13 @@ static void plan_heard(void *arg, int rc, const struct evzk__result *res)
     struct evzk_shards *a = arg;
     struct evzk__plan next;
 
-    if (rc == EVZK_ERR_NONODE) {
-        no_plan(a);
+    if (rc != EVZK_OK && rc != EVZK_ERR_NONODE) {
+        plan_unread(a, rc);
         return;
     }
-    if (rc != EVZK_OK) {
-        evzk__shards_fail(a, rc);
+    evzk__shards_troubled(a, EVZK__TROUBLE_FOLLOW, EVZK_OK);
+    if (rc == EVZK_ERR_NONODE) {
+        no_plan(a);
         return;
     }
     if (res->stat.czxid == a->plan_at.czxid &&
@@ -93,10 +118,26 @@ static void plan_heard(void *arg, int rc, const struct evzk__result *res)
     if (rc != EVZK_OK)
         return;
     a->plan_at = res->stat;
-    take_plan(a, &next);
+    if (next.n_shards != a->count)
+        leave_plan(a, &next);
+    else if (evzk__plan_is_even(&next))
+        take_plan(a, &next);
+    else {
+        evzk__plan_free(&next);
+        no_plan(a);
+    }
 }
 
 /* ---- The member ---- */
+
+/* Who has never had a place may be wrong about the path, and hears so; and no
+ * time mends a directory whose numbers are used up.  Who had one tries again in
+ * a while, or sooner where there was no memory. */
+static bool is_final(const struct evzk_shards *a, int rc)
+{
+    return !a->own[0] || rc == EVZK_ERR_CLOSED || rc == EVZK_ERR_INTERNAL ||
+           rc == EVZK_ERR_SEQUENCE || evzk__session_check(a->s) != EVZK_OK;
+}
 
 /* It stands again, behind the others, as another: the plan for the old one
  * holds until there is the next. */
@@ -104,16 +145,46 @@ static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
 {
     evzk_lock_free(a->member);
     a->member = NULL;
+    a->unowned_at = 0;
+    a->alone = false;
     evzk__shards_stop_planning(a);
-    if (a->draining)
+    if (a->draining) {
         evzk__shards_begin_step(a);
-    else if (ev != EVZK_LOCK_FAILED) {
+        return;
+    }
+    if (ev != EVZK_LOCK_FAILED) {
         rc = evzk__session_check(a->s);
         if (rc == EVZK_OK)
             rc = evzk__shards_stand(a);
     }
-    if (!a->draining && !a->member)
+    if (a->member)
+        return;
+    if (is_final(a, rc)) {
         evzk__shards_fail(a, rc);
+        return;
+    }
+    if (rc == EVZK_ERR_NOMEM)
+        a->retry = true;
+    else
+        evzk__shards_troubled(a, EVZK__TROUBLE_MEMBER, rc);
+    a->at = 0;
+    evzk__timer_set(a->timer, EVZK__SHARDS_RETRY_US);
+}
+
+/* It knows whose the znode before its own is, or may not see it. */
+static void member_behind(struct evzk_shards *a, int rc)
+{
+    evzk__shards_troubled(a, EVZK__TROUBLE_MEMBER, rc);
+    if (!a->member->unowned)
+        a->unowned_at = 0;
+    else if (a->unowned_at == 0)
+        a->unowned_at = evzk__now_us();
+    a->alone = a->alone && a->unowned_at != 0;
+    if (a->planner && !evzk__shards_plans(a))
+        evzk__shards_stop_planning(a);
+    if (a->unowned_at != 0 && !evzk__shards_plans(a))
+        evzk__shards_mend_later(a);
+    evzk__shards_begin_step(a);
 }
 
 static void member_placed(struct evzk_shards *a)
@@ -137,8 +208,11 @@ static void member_heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
     case LOCK_PLACED:
         member_placed(a);
         break;
-    case EVZK_LOCK_GRANTED:
-        evzk__shards_begin_step(a); /* From now on it makes the plans. */
+    case LOCK_BEHIND:
+        member_behind(a, rc);
+        break;
+    case EVZK_LOCK_GRANTED: /* From now on it makes the plans. */
+        member_behind(a, EVZK_OK);
         break;
     case EVZK_LOCK_RELEASED:
     case EVZK_LOCK_LOST:
@@ -161,8 +235,10 @@ int evzk__shards_stand(struct evzk_shards *a)
     opt.data_len = (size_t)evzk__member_print(text, sizeof text, &a->self, 0);
     rc = evzk__lock_begin(a->s, &evzk__election_kind, a->members, &opt,
                           member_heard, a, &a->member);
-    if (rc == EVZK_OK)
+    if (rc == EVZK_OK) {
         a->member->tolerant = true;
+        a->member->patient = true;
+    }
     return rc;
 }
 

@@ -1,7 +1,7 @@
 /* One shard: the election that is stood for, from the begin to the end.
  *
  * How it can fail.  It may be refused, or its znode deleted by another: then it
- * is not stood for again before the next plan, or stood for anew.
+ * is stood for again with the next plan, or in a while; or at once.
  */
 #include "recipes/shards_own.h"
 
@@ -21,11 +21,11 @@ void evzk__shard_forget(struct shard *d)
     a->leading -= d->leading;
     a->resigning -= d->resigning;
     evzk_lock_free(d->l);
-    *d = (struct shard){.all = a, .failed = d->failed};
+    *d = (struct shard){.all = a, .failed = d->failed, .quiet = d->quiet};
 }
 
 /* What it leads with is said.  Without memory the step asks again, later; when
- * it was refused, with the next plan. */
+ * it was refused, with the next plan, or in a while. */
 void evzk__shard_say(struct shard *d)
 {
     struct evzk_shards *a = d->all;
@@ -42,6 +42,7 @@ static void placed(struct shard *d)
 {
     d->all->unplaced -= !d->placed;
     d->placed = true;
+    d->quiet = false;
     if (d->all->unplaced == 0)
         evzk__shards_begin_step(d->all); /* It is ready. */
 }
@@ -59,14 +60,21 @@ static void is_elected(struct shard *d)
         evzk__shards_begin_step(a);
 }
 
+/* That it was refused is told once: what we say by ourselves is said again in a
+ * while. */
 static void is_leading(struct shard *d, int rc)
 {
     struct evzk_shards *a = d->all;
+    bool quiet = d->quiet && rc != EVZK_OK && !a->acknowledge;
 
     a->leading += rc == EVZK_OK && !d->leading;
     d->leading = d->leading || rc == EVZK_OK;
-    d->failed = !d->leading;
-    if (evzk__shard_tell(d, EVZK_ELECTION_LEADING, rc))
+    d->failed = d->quiet = !d->leading;
+    if (d->failed)
+        evzk__shards_mend_later(a);
+    if (quiet)
+        evzk__shards_begin_step(a);
+    else if (evzk__shard_tell(d, EVZK_ELECTION_LEADING, rc))
         evzk__shards_begin_step(a);
 }
 
@@ -75,8 +83,11 @@ static void is_over(struct shard *d, evzk_lock_event ev, int rc)
 {
     struct evzk_shards *a = d->all;
     bool was = d->elected, told = d->resigning || d->leaving;
+    bool quiet = d->quiet;
 
-    d->failed = ev == EVZK_LOCK_FAILED && !told;
+    d->failed = d->quiet = ev == EVZK_LOCK_FAILED && !told;
+    if (d->failed)
+        evzk__shards_mend_later(a);
     evzk__shard_forget(d);
     evzk__taker_free_to_take(d);
     evzk__shards_begin_step(a);
@@ -84,7 +95,7 @@ static void is_over(struct shard *d, evzk_lock_event ev, int rc)
         return;
     if (was)
         evzk__shard_tell(d, EVZK_ELECTION_LOST, rc);
-    else if (ev == EVZK_LOCK_FAILED && !a->ended)
+    else if (ev == EVZK_LOCK_FAILED && !a->ended && !quiet)
         evzk__shard_tell(d, EVZK_ELECTION_FAILED, rc);
 }
 

@@ -1,6 +1,7 @@
 /* The shards, as their files know them: the step that puts things right
  * (shards.c), one shard (shards_one.c), to whom it goes (shards_takers.c), the
- * member (shards_member.c), the calls (shards_calls.c).  Where things are:
+ * member (shards_member.c), what is tried again (shards_mend.c), the calls
+ * (shards_calls.c).  Where things are:
  *
  *   <path>/members/<guid>-n_<seq>    who has joined: an election; its first one
  *                                    makes the plans
@@ -29,7 +30,16 @@ struct shard {
     bool elected : 1, leading : 1;
     bool resigning : 1; /* It has told so. */
     bool leaving : 1;   /* It was not elected, and stands no longer. */
-    bool failed : 1;    /* Not before the next plan. */
+    bool failed : 1;    /* Not before the next plan, or a while. */
+    bool quiet : 1;     /* That was told, of this plan. */
+};
+
+/* What can be in trouble, and is tried again in a while. */
+enum evzk__trouble {
+    EVZK__TROUBLE_MEMBER,  /* Our place among the members. */
+    EVZK__TROUBLE_FOLLOW,  /* Reading the plan. */
+    EVZK__TROUBLE_PLANNER, /* Making it. */
+    EVZK__TROUBLES
 };
 
 struct taker; /* One to whom shards are to go. */
@@ -57,10 +67,18 @@ struct evzk_shards {
     struct evzk__stat plan_at; /* Of its znode. */
     uint16_t me;               /* Of its members; EVZK__NOBODY. */
     uint64_t said; /* The plan for which we said so, or are saying it. */
-    bool balanced; /* That was told, of this plan. */
-    bool differs;  /* The last one was of another number of shards. */
+    int64_t
+        unowned_at; /* Since then it stands behind what nobody owns, or 0. */
+    bool alone;     /* So it does for long, and no plan names it. */
+    bool balanced;  /* That was told, of this plan. */
+    bool differs;   /* The last one was of another number of shards. */
+    int64_t
+        odd_at; /* Since then such plans name us, and no other; 0: not so. */
 
-    struct evzk__timer *timer, *deadline;
+    struct evzk__timer *timer, *deadline, *mend; /* The last one always runs. */
+    int trouble[EVZK__TROUBLES];                 /* EVZK_OK: none. */
+    bool waits[EVZK__TROUBLES];                  /* Until `mend` fires. */
+    bool mending;                                /* That is soon. */
     uint32_t at;       /* The shard that the step looks at next. */
     uint32_t standing; /* In so many elections. */
     uint32_t unplaced; /* Of these have no znode yet. */
@@ -77,6 +95,8 @@ struct evzk_shards {
 enum {
     EVZK__SHARDS_RETRY_US = 500000, /* Where there was no memory. */
     EVZK__TAKER_PATIENCE_US = 1000000,
+    EVZK__SHARDS_MEND_US = 5000000,  /* Where an ACL, say, is in the way. */
+    EVZK__SHARDS_CALM_US = 30000000, /* Where all seems well. */
     EVZK__LEAVING = 32 /* Handed over at a time: each is led by nobody for a
                           trip or two, and not while it waits for the others. */
 };
@@ -90,10 +110,24 @@ void evzk__shards_step(void *shards);
 bool evzk__shards_tell(struct evzk_shards *a, evzk_shards_event ev, int rc);
 bool evzk__shard_tell(struct shard *d, evzk_election_event ev, int rc);
 
-/* Is at its end, and tells so: may free us. */
+/* Is at its end, and tells so: first of each shard that was led, then of all.
+ * May free us. */
 void evzk__shards_fail(struct evzk_shards *a, int rc);
 
 void evzk__shards_stop_planning(struct evzk_shards *a);
+
+/* Is it to make the plans? */
+bool evzk__shards_plans(const struct evzk_shards *a);
+
+/* shards_mend.c.  What is so from now on, with a word to the log when that is
+ * news; EVZK_OK: it is over.  What is in trouble waits, and is then tried again
+ * by the step. */
+void evzk__shards_troubled(struct evzk_shards *a, enum evzk__trouble which,
+                           int rc);
+
+/* The same for what is no trouble of all: a shard, a taker, a word. */
+void evzk__shards_mend_later(struct evzk_shards *a);
+void evzk__shards_mend(void *shards);
 
 /* Lets go of everything but the calls' own. */
 void evzk__shards_stop(struct evzk_shards *a);
@@ -120,6 +154,9 @@ bool evzk__shard_has_taker(const struct shard *d);
 /* It was let go; and it has gone: the taker may take it. */
 void evzk__taker_given(struct shard *d);
 void evzk__taker_free_to_take(struct shard *d);
+
+/* Looks again at those that are not ready, as far as was heard. */
+void evzk__takers_try_again(struct evzk_shards *a);
 
 /* There is a new plan, or nothing to plan any more. */
 void evzk__shards_drop_takers(struct evzk_shards *a);

@@ -14,7 +14,8 @@
  * moves that could stay.
  *
  * How it can fail: what a znode says may be anybody's: it is a plan only if
- * each word is as it would have been written.
+ * each word is as it would have been written; and it is believed only if it
+ * gives each of its members the share that this file would have given.
  */
 #include "recipes/shards_plan.h"
 
@@ -239,6 +240,79 @@ int evzk__plan_next(struct evzk__plan *p, const struct evzk__plan *prev,
         evzk__plan_free(p);
     evzk__free(s);
     return rc;
+}
+
+/* ---- What is to be believed ---- */
+
+/* A name that stands twice would have shards that its member does not find. */
+static bool has_twice(const struct evzk__plan *p)
+{
+    for (uint32_t i = 1; i < p->n_members; i++) {
+        if (evzk__plan_find(p, p->member[i].name) != i)
+            return true;
+    }
+    return false;
+}
+
+/* Shares follow from the weights, and from who has one more already: of a plan
+ * that was made here they come out as they are. */
+bool evzk__plan_is_even(const struct evzk__plan *p)
+{
+    struct share s[EVZK__PLAN_MEMBERS] = {{0}};
+
+    if (p->version == 0 || p->n_members == 0 ||
+        p->n_members > EVZK__PLAN_MEMBERS || has_twice(p))
+        return false;
+    for (uint32_t i = 0; i < p->n_shards; i++) {
+        if (p->owner[i] != EVZK__NOBODY)
+            s[p->owner[i]].have++;
+    }
+    share_rest(p, s, share_out(p, s));
+    for (uint32_t i = 0; i < p->n_members; i++) {
+        if (s[i].have != s[i].want)
+            return false;
+    }
+    return true;
+}
+
+static bool same_member(const struct evzk__member *a,
+                        const struct evzk__member *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->weight == b->weight &&
+           a->most == b->most && a->len == b->len &&
+           (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
+}
+
+bool evzk__plan_is_right(const struct evzk__plan *p,
+                         const struct evzk__member *v, uint32_t n,
+                         uint32_t n_shards)
+{
+    if (!evzk__plan_is_for(p, v, n, n_shards))
+        return false;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!same_member(&p->member[evzk__plan_find(p, v[i].name)], &v[i]))
+            return false;
+    }
+    return evzk__plan_is_even(p);
+}
+
+bool evzk__plan_same(const struct evzk__plan *a, const struct evzk__plan *b)
+{
+    bool same = a->version == b->version && a->n_shards == b->n_shards &&
+                a->n_members == b->n_members;
+
+    for (uint32_t i = 0; same && i < a->n_members; i++)
+        same = same_member(&a->member[i], &b->member[i]);
+    return same &&
+           (a->n_shards == 0 ||
+            memcmp(a->owner, b->owner, a->n_shards * sizeof *a->owner) == 0);
+}
+
+uint64_t evzk__plan_number(uint64_t seen, uint64_t known)
+{
+    seen = seen < VERSION_MAX ? seen : 0;
+    known = known < VERSION_MAX ? known : 0;
+    return (seen > known ? seen : known) + 1;
 }
 
 /* ---- As text ---- */

@@ -55,6 +55,22 @@ uint16_t evzk__plan_find(const struct evzk__plan *p, const char *name);
 bool evzk__plan_is_for(const struct evzk__plan *p, const struct evzk__member *v,
                        uint32_t n, uint32_t n_shards);
 
+/* Has every member just its share, and is each named once?  Only a plan that
+ * nobody of us has made has not: nothing in it is to be believed. */
+bool evzk__plan_is_even(const struct evzk__plan *p);
+
+/* Is it even, and do these members say just what the plan says of them?  Then
+ * there is nothing to plan. */
+bool evzk__plan_is_right(const struct evzk__plan *p,
+                         const struct evzk__member *v, uint32_t n,
+                         uint32_t n_shards);
+
+bool evzk__plan_same(const struct evzk__plan *a, const struct evzk__plan *b);
+
+/* A number for the next plan: greater than both, but for the greatest there
+ * is, which only a forged plan has.  That one is left out. */
+uint64_t evzk__plan_number(uint64_t seen, uint64_t known);
+
 /* How many of p's shards are another member's than in prev, which had one. */
 uint32_t evzk__plan_moves(const struct evzk__plan *p,
                           const struct evzk__plan *prev);

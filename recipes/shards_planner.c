@@ -15,9 +15,15 @@
  * others: one plan for all of them moves less than one for each.  Nobody waits
  * for a plan when one of those who lead has gone.
  *
- * How it can fail.  Another may have become the first meanwhile, and have
- * written: then it looks again.  Whatever a plan says, a shard is led only by
- * who is first in its own election.  A write of unknown outcome is looked at.
+ * How it can fail.  What is there may be anybody's, and well-formed all the
+ * same.  So a plan is taken for right only when it is the one that would have
+ * been made for those who are there, by what they say now.  One that is not is
+ * written over, from the last plan that was right.  A member's znode that no
+ * session owns counts for nobody, and one that may not be read for nobody now:
+ * it is read again in a while.  Another may have become the first meanwhile,
+ * and have written: then it looks again.  Whatever a plan says, a shard is led
+ * only by who is first in its own election.  A write of unknown outcome is
+ * looked at.
  */
 #include "recipes/shards_planner.h"
 
@@ -46,6 +52,7 @@ struct evzk__planner {
     bool there, cut; /* A plan is; a read was lost. */
     bool settled;    /* Those who join were waited for. */
     int64_t until;   /* They are; 0: not yet. */
+    int64_t mended;  /* When a plan that was none of ours was written over. */
     struct evzk__timer *timer;
     int failed;
     int denied; /* What a member says may not be read. */
@@ -55,7 +62,7 @@ struct evzk__planner {
 
 enum { LISTING, READING, SETTLING, WRITING, WATCHING, ENDED, STATES };
 
-enum { SETTLE_US = 200000 };
+enum { SETTLE_US = 200000, OFTEN_US = 1000000 };
 
 static struct evzk__planner *planner_of(struct evzk__machine *m)
 {
@@ -120,8 +127,6 @@ static int copy_names(struct evzk__planner *p, const struct evzk__names *names)
     }
     if (p->n > 1)
         qsort(p->names, p->n, sizeof *p->names, in_order);
-    while (p->n > EVZK__PLAN_MEMBERS) /* Those who came last wait. */
-        evzk__free(p->names[--p->n]);
     return EVZK_OK;
 }
 
@@ -156,12 +161,16 @@ static void read_all(struct evzk__machine *m)
     evzk__gets(m, p->names, p->n + 1);
 }
 
+/* One that no session owns is nobody's, a restored copy for instance: it leads
+ * nothing, and never goes. */
 static int note_member(struct evzk__planner *p, uint32_t i,
                        const struct evzk__result *res)
 {
     struct evzk__member *to = &p->member[i];
     uint64_t ready;
 
+    if (res->stat.owner == 0)
+        return EVZK_OK;
     p->texts[i] = evzk__memdup(res->data, res->len);
     if (!p->texts[i])
         return EVZK_ERR_NOMEM;
@@ -194,12 +203,13 @@ static void note(struct evzk__planner *p, const struct evzk__reply *reply)
         p->failed = rc;
 }
 
-/* Those that have gone meanwhile, or say nothing that is a member's. */
+/* Without those that have gone meanwhile, or say nothing that is a member's.
+ * Where there are too many, those who came last wait. */
 static uint32_t pack(struct evzk__planner *p)
 {
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; i < p->n; i++) {
+    for (uint32_t i = 0; i < p->n && kept < EVZK__PLAN_MEMBERS; i++) {
         if (p->member[i].name)
             p->member[kept++] = p->member[i];
     }
@@ -225,25 +235,63 @@ static bool is_urgent(const struct evzk__plan *prev,
     return left > 0 && left < prev->n_members;
 }
 
+static bool is_right(const struct evzk__planner *p,
+                     const struct evzk__plan *plan, uint32_t n)
+{
+    return evzk__plan_is_right(plan, p->member, n, p->n_shards);
+}
+
+/* What the next plan follows from.  While the last one that we know is right,
+ * nobody has come or gone, and what was read is none of ours.  Nor is one that
+ * gives anybody another share than it should have. */
+static const struct evzk__plan *base_of(const struct evzk__planner *p,
+                                        bool spoilt)
+{
+    bool known = p->last.version > 0;
+
+    return known && (spoilt || !evzk__plan_is_even(&p->prev)) ? &p->last
+                                                              : &p->prev;
+}
+
+/* One plan that was spoilt is mended at once; who spoils it again and again
+ * does not have us write as often. */
+static bool may_mend(struct evzk__planner *p)
+{
+    int64_t now = evzk__now_us();
+    bool may = p->mended == 0 || now - p->mended >= OFTEN_US;
+
+    if (may)
+        p->mended = now;
+    return may;
+}
+
+static int write_next(struct evzk__planner *p, const struct evzk__plan *base,
+                      uint32_t n)
+{
+    if (evzk__plan_next(&p->next, base, p->member, n, p->n_shards) != EVZK_OK)
+        return begin_anew(p);
+    p->next.version = evzk__plan_number(p->prev.version, p->last.version);
+    p->text = evzk__plan_print(&p->next, &p->len);
+    return p->text ? evzk__machine_move(&p->m, WRITING) : begin_anew(p);
+}
+
+/* For nobody there is no plan: who still leads goes on. */
 static int make_plan(struct evzk__planner *p)
 {
     uint32_t n = pack(p);
-    const struct evzk__plan *prev = p->prev.version ? &p->prev : &p->last;
+    bool spoilt = is_right(p, &p->last, n);
+    const struct evzk__plan *base = base_of(p, spoilt);
 
-    if (n == 0 && p->denied) /* Not even our own. */
-        return p->denied;
-    if (n == 0) /* For nobody there is none: who still leads goes on. */
+    if (n == 0)
         return evzk__machine_move(&p->m, WATCHING);
-    if (evzk__plan_is_for(&p->prev, p->member, n, p->n_shards)) {
+    if (is_right(p, &p->prev, n)) {
         keep(p, &p->prev);
         return evzk__machine_move(&p->m, WATCHING);
     }
-    if (!p->settled && !is_urgent(prev, p->member, n))
+    if (!p->settled && !is_urgent(base, p->member, n) &&
+        !(spoilt && may_mend(p)))
         return evzk__machine_move(&p->m, SETTLING);
-    if (evzk__plan_next(&p->next, prev, p->member, n, p->n_shards) != EVZK_OK)
-        return begin_anew(p);
-    p->text = evzk__plan_print(&p->next, &p->len);
-    return p->text ? evzk__machine_move(&p->m, WRITING) : begin_anew(p);
+    return write_next(p, base, n);
 }
 
 static int have_read(struct evzk__machine *m, const struct evzk__event *e)
@@ -269,11 +317,12 @@ static void let_settle(struct evzk__machine *m)
     evzk__timer_set(p->timer, p->until > now ? p->until - now : 0);
 }
 
-static void have_settled(void *arg)
+/* It has waited: for others, or for what may not be read. */
+static void have_waited(void *arg)
 {
     struct evzk__planner *p = arg;
 
-    p->settled = true;
+    p->settled = p->m.state == SETTLING;
     evzk__machine_ask(&p->m);
 }
 
@@ -322,12 +371,22 @@ static int written(struct evzk__machine *m, const struct evzk__event *e)
     }
 }
 
+/* That a znode may be read from now on no watch tells: none can be had on it
+ * while it may not, and a change of an ACL fires none. */
 static void wait_for(struct evzk__machine *m)
 {
-    planner_of(m)->settled = false;
-    planner_of(m)->until = 0;
-    if (evzk__watch_missing(m, EVZK__PRED))
+    struct evzk__planner *p = planner_of(m);
+
+    p->settled = false;
+    p->until = 0;
+    if (evzk__watch_missing(m, EVZK__PRED)) {
         evzk__machine_move(m, LISTING);
+        return;
+    }
+    if (p->denied)
+        evzk__timer_set(p->timer, EVZK__SHARDS_MEND_US);
+    if (p->cb)
+        p->cb(p->arg, p->denied, false);
 }
 
 static int watched(struct evzk__machine *m, const struct evzk__event *e)
@@ -341,7 +400,7 @@ static void end(struct evzk__machine *m)
     struct evzk__planner *p = planner_of(m);
 
     if (p->cb)
-        p->cb(p->arg, m->rc);
+        p->cb(p->arg, m->rc, true);
 }
 
 static void detach(struct evzk__machine *m)
@@ -422,7 +481,7 @@ int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
     p->cb = cb;
     p->arg = arg;
     rc = copy_plan(&p->last, known);
-    p->timer = evzk__timer_new(s->base, have_settled, p);
+    p->timer = evzk__timer_new(s->base, have_waited, p);
     if (rc == EVZK_OK && !p->timer)
         rc = EVZK_ERR_NOMEM;
     if (rc == EVZK_OK)
@@ -440,9 +499,9 @@ int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
 void evzk__planner_look(struct evzk__planner *p) { evzk__machine_ask(&p->m); }
 
 /* While it writes, the plan is its own, or it will be refused. */
-void evzk__planner_heard(struct evzk__planner *p, uint64_t version)
+void evzk__planner_heard(struct evzk__planner *p, const struct evzk__plan *plan)
 {
-    if (p->m.state != WRITING && p->last.version != version)
+    if (p->m.state != WRITING && !evzk__plan_same(&p->last, plan))
         evzk__planner_look(p);
 }
 

@@ -8,8 +8,10 @@
 
 struct evzk__planner;
 
-/* Its last word: an error that it cannot mend.  May free it. */
-typedef void evzk__planner_cb(void *arg, int rc);
+/* `over`: its last word, an error that it cannot mend.  Else it is at rest with
+ * a plan that is right; EVZK_ERR_NOAUTH: but for members that may not be read,
+ * which it looks at again in a while.  May free it. */
+typedef void evzk__planner_cb(void *arg, int rc, bool over);
 
 /* `known`, which is copied, is the plan that it begins from when there is none
  * on the server. */
@@ -21,8 +23,9 @@ int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
 void evzk__planner_look(struct evzk__planner *p);
 
 /* This is the plan now: it looks, too, if that is not its last one, but one
- * that was written late. */
-void evzk__planner_heard(struct evzk__planner *p, uint64_t version);
+ * that was written late, or by another. */
+void evzk__planner_heard(struct evzk__planner *p,
+                         const struct evzk__plan *plan);
 
 /* NULL is a no-op.  No callback follows; a write that is under way may still be
  * done. */

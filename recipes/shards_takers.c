@@ -49,6 +49,12 @@ static void taker_heard(void *arg, int rc, const struct evzk__result *res)
     uint64_t ready;
 
     t->ready = 0;
+    if (rc != EVZK_OK && rc != EVZK_ERR_NONODE) { /* It may not be read. */
+        evzk__follow_free(t->follow);
+        t->follow = NULL;
+        evzk__shards_mend_later(t->all);
+        return;
+    }
     if (rc != EVZK_OK || !evzk__member_parse(&m, &ready, res->data, res->len))
         return; /* It has gone: the next plan knows another. */
     t->ready = ready;
@@ -67,6 +73,30 @@ static struct taker *find(const struct evzk_shards *a, uint16_t member)
     return NULL;
 }
 
+static bool follow(struct taker *t)
+{
+    struct evzk_shards *a = t->all;
+    bool begun =
+        evzk__follow_start(a->s, a->members, a->plan.member[t->member].name,
+                           taker_heard, t, &t->follow) == EVZK_OK;
+
+    a->retry = a->retry || !begun;
+    return begun;
+}
+
+void evzk__takers_try_again(struct evzk_shards *a)
+{
+    struct taker *t;
+
+    LIST_FOREACH(t, &a->takers, link)
+    {
+        if (t->follow && t->ready != a->plan.version)
+            evzk__follow_look(t->follow);
+        else if (!t->follow && !follow(t))
+            evzk__shards_mend_later(a);
+    }
+}
+
 /* NULL: nothing is known of it yet. */
 static struct taker *taker_of(struct evzk_shards *a, uint16_t member)
 {
@@ -81,10 +111,8 @@ static struct taker *taker_of(struct evzk_shards *a, uint16_t member)
     t->all = a;
     t->member = member;
     t->most = 1;
-    if (evzk__follow_start(a->s, a->members, a->plan.member[member].name,
-                           taker_heard, t, &t->follow) != EVZK_OK) {
+    if (!follow(t)) {
         evzk__free(t);
-        a->retry = true;
         return NULL;
     }
     LIST_INSERT_HEAD(&a->takers, t, link);
@@ -182,8 +210,8 @@ bool evzk__shard_awaited(struct evzk_shards *a, uint32_t i)
 
     if (a->give_up || !a->shard[i].elected)
         return true;
-    if (to == EVZK__NOBODY)
-        return a->plan.version > 0;
+    if (to == EVZK__NOBODY) /* By a plan that knows us: there may be another. */
+        return a->plan.version > 0 && (a->me != EVZK__NOBODY || a->draining);
     if (evzk__shards_is_self(a, to))
         return false;
     t = taker_of(a, to);

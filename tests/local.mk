@@ -25,6 +25,7 @@ EXTRA_DIST += tests/unit/unit.h tests/unit/unit_dir.h
 # The long ones first: then "make -j" ends sooner.
 real_tests = \
     tests/real/test_shards_trouble \
+    tests/real/test_shards_forged \
     tests/real/test_shards \
     tests/real/test_session_net \
     tests/real/test_session_greeting \

@@ -31,7 +31,7 @@ typedef struct evzk_shards evzk_shards; /**< One who has joined. Opaque. */
  * Hears what becomes of one shard: ELECTED, LEADING, SUSPENDED, RESUMED;
  * RESIGNED when it goes to another (it is no longer led from then on), LOST
  * with an rc when it was lost, FAILED with an rc when it can not be stood for
- * until the next plan.  After RESIGNED, LOST and FAILED it may come again.
+ * now.  After RESIGNED, LOST and FAILED it may come again.
  * Always called from the loop; every function of the library may be called from
  * it, evzk_shards_free() included.
  */
@@ -48,8 +48,8 @@ typedef enum evzk_shards_event {
      * meanwhile stands until the session ends. */
     EVZK_SHARDS_DRAINED,
     /** Final. rc says why: EVZK_ERR_INVAL when the others have another number
-     * of shards, or an error of evzk_lock_acquire().  What is led is given up.
-     */
+     * of shards, EVZK_ERR_CLOSED, or, before the first place was had, an error
+     * of evzk_lock_acquire().  Each shard that was led has heard LOST before. */
     EVZK_SHARDS_FAILED
 } evzk_shards_event;
 
@@ -162,6 +162,10 @@ typedef struct evzk_shards_stats {
     uint32_t nobodys; /**< These are to be nobody's: all have their most. */
     uint64_t moves;   /**< Shards that plans gave to another, all told. */
     bool planner;     /**< We make the plans. */
+    /** EVZK_OK; or why the plan, or who is there, cannot be read or written
+     * now, as EVZK_ERR_NOAUTH.  What is led is led on, and it is tried again
+     * every few seconds; the log says more. */
+    int trouble;
 } evzk_shards_stats;
 
 EVZK_API void evzk_shards_get_stats(const evzk_shards *shards,

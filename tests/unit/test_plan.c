@@ -222,6 +222,7 @@ static void next_plan(struct evzk__plan *p, const struct fleet *f,
     for (uint32_t i = 0; i < f->n; i++)
         UNIT_HOT(same_member(&next.member[i], &f->m[i]));
     check_even(&next, f);
+    UNIT_HOT(evzk__plan_is_right(&next, f->m, f->n, n_shards) == (f->n > 0));
     check_read_again(&next);
     UNIT_HOT(evzk__plan_moves(&next, p) == moves_between(p, &next));
     if (p->n_shards == n_shards)
@@ -399,20 +400,126 @@ START_TEST(test_is_for)
 }
 END_TEST
 
-/* ---- As text ---- */
+/* ---- What is believed ---- */
 
-/* Exactly as long as it is, so that a sanitizer sees a byte too many. */
-static int parse_exactly(struct evzk__plan *p, const char *text, size_t len)
+/* Of three members: whatever is exchanged in what they say is seen, and nobody
+ * is right by another's words. */
+START_TEST(test_is_right)
 {
-    char *copy = malloc(len ? len : 1);
-    int rc;
+    struct evzk__plan p = {0};
+    struct fleet f = {0}, g;
 
-    ck_assert_ptr_nonnull(copy);
-    memcpy(copy, text, len);
-    rc = evzk__plan_parse(p, copy, len);
-    free(copy);
-    return rc;
+    joins(&f, 1, 0, 3);
+    joins(&f, 2, 5, 0);
+    joins(&f, 0, 0, DATA);
+    next_plan(&p, &f, 10);
+    ck_assert(evzk__plan_is_right(&p, f.m, f.n, 10));
+    ck_assert(!evzk__plan_is_right(&p, f.m, f.n, 11));
+    ck_assert(!evzk__plan_is_right(&p, f.m, 2, 10));
+    for (int what = 0; what < 4; what++) {
+        g = f;
+        point_at_own(&g);
+        g.m[0].weight += what == 0;
+        g.m[1].most += what == 1;
+        g.m[2].len -= what == 2;
+        g.data[0][1] ^= what == 3;
+        ck_assert_msg(!evzk__plan_is_right(&p, g.m, g.n, 10), "%d", what);
+    }
+    evzk__plan_free(&p);
 }
+END_TEST
+
+/* One shard is another's than it was: no plan of ours is so, but where two have
+ * exchanged one.  Tried against shares that are computed in another way. */
+START_TEST(test_uneven)
+{
+    struct unit_rng r = unit_seeded("uneven");
+    int even = 0, uneven = 0;
+
+    for (int run = 0; run < 3000; run++) {
+        uint32_t n_shards = (uint32_t)unit_upto(&r, 12) + 1;
+        struct evzk__plan p = {0};
+        struct fleet f = {0};
+        uint32_t was, is, s = (uint32_t)unit_upto(&r, n_shards - 1);
+        bool same = true;
+
+        for (int n = (int)unit_upto(&r, 4); n >= 0; n--)
+            one_change(&f, &r, run % 2 == 0);
+        if (f.n == 0)
+            joins(&f, 1, 0, 0);
+        next_plan(&p, &f, n_shards);
+        was = p.owner[s];
+        is = (uint32_t)unit_upto(&r, f.n);
+        p.owner[s] = is == f.n ? EVZK__NOBODY : (uint16_t)is;
+        /* Even are only those that have what they had, or one who had its
+         * share and takes one of those that are left over. */
+        if (p.owner[s] != was) {
+            struct fair x = fair_for(&f, n_shards);
+
+            same = p.owner[s] != EVZK__NOBODY && was != EVZK__NOBODY;
+            for (uint32_t i = 0; same && i < f.n; i++) {
+                uint32_t least = least_of(&f, &x, i);
+                uint32_t n = has(&p, f.m[i].name);
+                bool fixed = x.limited[i] || f.m[i].weight == 0;
+
+                same = n >= least && n <= least + !fixed;
+            }
+        }
+        UNIT_HOT(evzk__plan_is_even(&p) == same);
+        even += same;
+        uneven += !same;
+        evzk__plan_free(&p);
+    }
+    ck_assert_int_gt(even, 100);
+    ck_assert_int_gt(uneven, 100);
+}
+END_TEST
+
+/* Well-formed, and never made by us. */
+START_TEST(test_forged)
+{
+    static const char *const no[] = {
+        "evzk-plan 1 9 2 0\n2*65535\n",
+        "evzk-plan 1 9 2 1\na 1 0 0\n\n2*65535\n",
+        "evzk-plan 1 9 2 1\na 0 0 0\n\n2*0\n",
+        "evzk-plan 1 9 3 1\na 1 2 0\n\n3*0\n",
+        "evzk-plan 1 9 3 1\na 1 2 0\n\n1*0\n2*65535\n",
+        "evzk-plan 1 9 2 2\na 1 0 0\n\nb 1 0 0\n\n2*0\n",
+        "evzk-plan 1 9 2 2\na 1 0 0\n\na 1 0 0\n\n1*0\n1*1\n",
+        "evzk-plan 1 9 4 2\na 3 0 0\n\nb 1 0 0\n\n2*0\n2*1\n"};
+    static const char *const yes[] = {
+        "evzk-plan 1 9 2 1\na 0 0 0\n\n2*65535\n",
+        "evzk-plan 1 9 3 1\na 1 2 0\n\n1*65535\n2*0\n",
+        "evzk-plan 1 9 2 2\na 1 0 0\n\nb 1 0 0\n\n1*1\n1*0\n",
+        "evzk-plan 1 9 3 2\na 1 0 0\n\nb 1 0 0\n\n2*1\n1*0\n"};
+    struct evzk__plan p;
+
+    for (size_t i = 0; i < UNIT_COUNT(no) + UNIT_COUNT(yes); i++) {
+        bool ok = i >= UNIT_COUNT(no);
+        const char *text = ok ? yes[i - UNIT_COUNT(no)] : no[i];
+
+        ck_assert_int_eq(evzk__plan_parse(&p, text, strlen(text)), EVZK_OK);
+        ck_assert_msg(evzk__plan_is_even(&p) == ok, "%s", text);
+        evzk__plan_free(&p);
+    }
+}
+END_TEST
+
+/* Whatever number was seen, the next one is greater than all that members may
+ * have said; the greatest one is nobody's. */
+START_TEST(test_number)
+{
+    const uint64_t most = UINT64_MAX / 16;
+
+    ck_assert_uint_eq(evzk__plan_number(0, 0), 1);
+    ck_assert_uint_eq(evzk__plan_number(4, 9), 10);
+    ck_assert_uint_eq(evzk__plan_number(9, 4), 10);
+    ck_assert_uint_eq(evzk__plan_number(UINT32_MAX, 4), UINT64_C(4294967296));
+    ck_assert_uint_eq(evzk__plan_number(most, 4), 5);
+    ck_assert_uint_eq(evzk__plan_number(most - 1, 4), most);
+    ck_assert_uint_eq(evzk__plan_number(most, most), 1);
+}
+END_TEST
 
 /* Of three members and some shards that are nobody's. */
 static char *some_plan(struct evzk__plan *p, size_t *len)
@@ -430,6 +537,44 @@ static char *some_plan(struct evzk__plan *p, size_t *len)
     text = evzk__plan_print(p, len);
     ck_assert_ptr_nonnull(text);
     return text;
+}
+
+START_TEST(test_same)
+{
+    struct evzk__plan p, q;
+    size_t len;
+    char *text = some_plan(&p, &len);
+
+    for (int what = 0; what < 4; what++) {
+        ck_assert_int_eq(evzk__plan_parse(&q, text, len), EVZK_OK);
+        ck_assert(evzk__plan_same(&p, &q));
+        q.version += what == 0;
+        q.member[1].weight += what == 1;
+        q.owner[0] = what == 2 ? EVZK__NOBODY : q.owner[0];
+        q.n_members -= what == 3;
+        ck_assert_msg(!evzk__plan_same(&p, &q), "%d", what);
+        q.n_members += what == 3;
+        evzk__plan_free(&q);
+    }
+    ck_assert(!evzk__plan_same(&p, &(struct evzk__plan){0}));
+    free(text);
+    evzk__plan_free(&p);
+}
+END_TEST
+
+/* ---- As text ---- */
+
+/* Exactly as long as it is, so that a sanitizer sees a byte too many. */
+static int parse_exactly(struct evzk__plan *p, const char *text, size_t len)
+{
+    char *copy = malloc(len ? len : 1);
+    int rc;
+
+    ck_assert_ptr_nonnull(copy);
+    memcpy(copy, text, len);
+    rc = evzk__plan_parse(p, copy, len);
+    free(copy);
+    return rc;
 }
 
 static void check_empty(const struct evzk__plan *p)
@@ -741,6 +886,7 @@ END_TEST
 
 UNIT_MAIN("plan", test_three_share, test_weights_and_limits, test_greatest,
           test_comings_and_goings, test_small, test_another_number,
-          test_last_version, test_is_for, test_cut_short, test_corrupted,
+          test_last_version, test_is_for, test_is_right, test_uneven,
+          test_forged, test_number, test_same, test_cut_short, test_corrupted,
           test_no_names, test_no_plans, test_member, test_no_member,
           test_member_corrupted, test_no_memory)
