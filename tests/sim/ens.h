@@ -47,6 +47,8 @@ bool ens_throttled(int proc); /* It happened. */
 int ens_create(const char *path, const void *data, size_t len, int mode);
 int ens_delete(const char *path);
 int ens_set_data(const char *path, const void *data, size_t len);
+/* What everybody may do to it from now on, ENS_READ and the like. */
+int ens_set_perms(const char *path, int perms);
 void ens_set_sequence(const char *dir, int32_t next); /* Of its children. */
 /* The containers that are empty now, and have not always been, go. */
 void ens_reap(void);

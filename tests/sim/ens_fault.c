@@ -106,6 +106,17 @@ int ens_set_data(const char *path, const void *data, size_t len)
     return carry_out(m);
 }
 
+int ens_set_perms(const char *path, int perms)
+{
+    static char world[] = "world", anyone[] = "anyone";
+    struct ACL one = {perms, {world, anyone}};
+    struct ACL_vector v = {1, &one};
+    struct wire_msg *m = order(ENS_SET_ACL, path);
+
+    wire_msg_acl(m, &v);
+    return carry_out(m);
+}
+
 void ens_set_sequence(const char *dir, int32_t next)
 {
     struct wire_msg *m = order(ENS_SET_SEQUENCE, dir);

@@ -29,6 +29,7 @@ enum form {
     SERVER,   /* @server */
     FOLLOWER, /* @server, but for the leader */
     PROC,     /* @process */
+    FORGERY,  /* @kind */
     CALL,     /* @call */
     INSIDE,   /* @nth */
     CALLBACK  /* @nth/call */
@@ -75,6 +76,11 @@ static const struct kind kinds[] = {
 {"foreign-curator",fault_foreign_curator,ARRIVAL|TREE, PLAIN,   "Curator's write lock is there for a while"},
 {"foreign-kazoo", fault_foreign_kazoo,  ARRIVAL|TREE, PLAIN,    "Kazoo's lock is there for a while"},
 {"foreign-mutex", fault_foreign_mutex,  ARRIVAL|TREE, PLAIN,    "Curator's mutex contends for a while"},
+{"forge-plan",    fault_forge_plan,     ARRIVAL|TREE, FORGERY,  "a well-formed plan of the shards that none of them has made"},
+{"hide-plan",     fault_hide_plan,      ARRIVAL|TREE, PLAIN,    "the plan may not be read for a while"},
+{"hide-members",  fault_hide_members,   ARRIVAL|TREE, PLAIN,    "nor the list of members"},
+{"hide-member",   fault_hide_member,    ARRIVAL|TREE, PROC,     "nor its member's znode"},
+{"copy-member",   fault_copy_member,    ARRIVAL|TREE, PROC,     "in its place comes one that no session owns, to stay"},
 {"call",          call,                 ARRIVAL|TURN|STAGE, CALL, "the application makes this call"},
 {"callback",      callback,             TURN|STAGE,   CALLBACK, "it makes this call in the nth callback"},
 {"oom",           oom,                  TURN|STAGE,   INSIDE,   "the nth allocation fails"},
@@ -255,6 +261,9 @@ static void range(enum form form, const struct sim_happening *h, int *first,
         *first = h->proc < 0 ? 0 : h->proc;
         *last = h->proc < 0 ? SIM_PROCS - 1 : h->proc;
         break;
+    case FORGERY:
+        *last = FAULT_FORGERIES - 1;
+        break;
     case CALL:
     case CALLBACK:
         *last = (int)calls() - 1;
@@ -352,6 +361,7 @@ void fault_text(const struct fault *f, char out[FAULT_TEXT])
     case SERVER:
     case FOLLOWER:
     case PROC:
+    case FORGERY:
         snprintf(out, FAULT_TEXT, "%s@%d", k->name, f->which);
         break;
     case CALL:
@@ -400,7 +410,8 @@ static bool parse_rest(const struct kind *k, const char *rest, struct fault *f)
     case SERVER:
     case FOLLOWER:
     case PROC:
-        ok = *rest == '@' && parse_number(rest + 1, '\0', 3, &x, &rest);
+    case FORGERY:
+        ok = *rest == '@' && parse_number(rest + 1, '\0', 9, &x, &rest);
         f->which = (uint8_t)x;
         return ok;
     case CALL:

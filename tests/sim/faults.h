@@ -59,6 +59,12 @@ bool fault_parse(const char *text, struct fault *f);
 /* One of those that the search counts by themselves. */
 bool fault_is_oom(const struct fault *f);
 
+/* Is this a plan that was forged?  Has a copy, which no session owns,
+ * taken the place of a member's znode? */
+bool fault_forged(const void *data, size_t len);
+bool fault_copied(void);
+bool fault_hid_members(void); /* The list of them. */
+
 /* The names of all, with a word on each. */
 void faults_list(void (*line)(const char *name, const char *about));
 

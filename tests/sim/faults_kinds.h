@@ -4,6 +4,8 @@
 
 #include "faults.h"
 
+enum { FAULT_FORGERIES = 7 }; /* Kinds of forged plans. */
+
 enum {
     MS = 1000,
     /* The scenes' sessions end after a second without word, rounded up. */
@@ -38,5 +40,9 @@ fault_fn fault_cut, fault_cut_after, fault_late, fault_late_at, fault_lagging,
 fault_fn fault_delete_own, fault_delete_pred, fault_set_own, fault_empty_dir,
     fault_delete_all, fault_foreign, fault_foreign_lower, fault_foreign_higher,
     fault_foreign_curator, fault_foreign_kazoo, fault_foreign_mutex;
+
+/* faults_plan.c */
+fault_fn fault_forge_plan, fault_hide_plan, fault_hide_members,
+    fault_hide_member, fault_copy_member;
 
 #endif

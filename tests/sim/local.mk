@@ -49,6 +49,7 @@ sim_sources = \
     tests/sim/faults_tree.c \
     tests/sim/leases.c \
     tests/sim/leases.h \
+    tests/sim/faults_plan.c \
     tests/sim/players.c \
     tests/sim/players.h \
     tests/sim/run.c \

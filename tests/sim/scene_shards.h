@@ -79,10 +79,11 @@ struct shards_slot {
     evzk_shards *a; /* NULL: not joined yet, or freed. */
     const struct shards_plan *plan;
     int64_t proc, used;
-    int64_t drain;    /* Was called. */
-    int64_t ended;    /* DRAINED or FAILED was told. */
-    int64_t lapsed;   /* Its lease was: what it had may still be there. */
-    uint64_t planned; /* The plan that was told last. */
+    int64_t was_elected; /* Of anything, once. */
+    int64_t drain;       /* Was called. */
+    int64_t ended;       /* DRAINED or FAILED was told. */
+    int64_t lapsed;      /* Its lease was: what it had may still be there. */
+    uint64_t planned;    /* The plan that was told last. */
     /* The shard, plus one, that it gave to each first, of this plan. */
     int64_t given[SHARDS_SLOTS];
     struct shards_seat seat[SHARDS_MOST];
@@ -119,6 +120,8 @@ struct shards_world {
     int64_t checks;             /* So often it was not right, and excused. */
     int64_t rough;              /* Something has befallen it. */
     int64_t by_hand;            /* Another wrote to the plan, or a member's. */
+    int64_t forged;             /* One wrote a plan that is none of theirs. */
+    int64_t calm;               /* Since then nothing befalls anybody. */
     int64_t touched;            /* The same, but for what a deed ends. */
     int64_t ended_at, ends;     /* Since that was, and whose session. */
     int64_t moved;              /* Since the last change of members, or plan. */
@@ -171,6 +174,7 @@ void shards_deeds_begin(void);
 
 /* scene_shards_tree.c */
 void shards_look(void);
+bool shards_plan_even(void);       /* That is there now, also a forged one. */
 bool shards_owns(int64_t session); /* Has it a znode there? */
 const struct shards_node *shards_candidate(int shard, int64_t czxid);
 int64_t shards_member(const char *name); /* Whose it is; 0: there is none. */

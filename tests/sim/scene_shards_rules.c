@@ -17,7 +17,8 @@
 
 enum {
     UNLED_US = 60 * 1000,
-    FOLLOWED_US = 500 * 1000 /* From a plan to its being so. */
+    FOLLOWED_US = 500 * 1000,    /* From a plan to its being so. */
+    MENDED_US = 45 * 1000 * 1000 /* All was looked at once more. */
 };
 
 /* ---- What is believed ---- */
@@ -288,6 +289,8 @@ static bool is_in_place(int shard, int64_t *selves)
         if (!v->a)
             continue;
         given = evzk_shards_leader(v->a, (uint32_t)shard, &m);
+        if (given && (m.data_len != 2 || *(const char *)m.data != 'm'))
+            return false; /* That is what each of them says. */
         own = given && m.self;
         *selves += own;
         if (may_lack(v, shard, own))
@@ -311,7 +314,7 @@ bool shards_right(void)
     int64_t selves, planners = 0, slots = 0;
 
     shards_look();
-    if (!agree())
+    if (!agree() || (shards_world.forged && !shards_plan_even()))
         return false;
     for (int64_t i = 0; i < shards_world.slots; i++) {
         const struct shards_slot *v = &shards_world.slot[i];
@@ -325,7 +328,7 @@ bool shards_right(void)
         if (!is_in_place(i, &selves))
             return false;
     }
-    return planners == 1;
+    return planners == 1 || (fault_copied() && planners > 1);
 }
 
 /* A member's znode that another wrote to is no member's. */
@@ -342,13 +345,35 @@ static bool anybody_leaves(void)
     return false;
 }
 
+/* One with another number of shards is planned for until it gives up. */
 static void check_followed(void)
 {
-    if (anybody_leaves())
+    if (anybody_leaves() || shards_world.sc->plan[0].count)
         shards_world.moved = sim_now();
     if (sim_now() - shards_world.moved > FOLLOWED_US && !shards_right())
         sim_violation("plan %d is not followed for long",
                       (int)shards_world.text.version);
+}
+
+static bool is_busy(void)
+{
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (shards_world.planned[p] || player_of(p)->closing)
+            return true;
+    }
+    return shards_world.deeds || shards_world.home || shards_world.by_hand ||
+           shards_excused() || faults_healed_at() > sim_now() ||
+           anybody_leaves();
+}
+
+/* Whatever was forged, hidden or copied: soon after nothing befalls anybody any
+ * more, each shard is led by the one that the plan names, who is there. */
+static void check_mended(void)
+{
+    if (shards_world.calm == 0 || is_busy())
+        shards_world.calm = sim_now();
+    if (sim_now() - shards_world.calm > MENDED_US && !shards_right())
+        sim_violation("all was mended, and still not each shard is led");
 }
 
 void shards_check(void)
@@ -361,6 +386,7 @@ void shards_check(void)
     check_soon();
     if (!shards_world.rough)
         check_followed();
+    check_mended();
 }
 
 void shards_check_end(void)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "faults.h"
 #include "leases.h"
 #include "scene_shards.h"
 
@@ -20,8 +21,13 @@ static bool refused_rc_ok(const struct shards_slot *v, int rc)
         return shards_player(v)->closing;
     if (rc == EVZK_ERR_SEQUENCE)
         return shards_world.sc->end;
+    if (rc == EVZK_ERR_NOAUTH) /* Whether it has a place it cannot see. */
+        return fault_hid_members() && !v->was_elected;
     return rc == EVZK_ERR_NOMEM && player_starved((int)v->proc);
 }
+
+/* The others may have another number of shards. */
+static bool may_differ(void) { return shards_world.sc->plan[0].count != 0; }
 
 static bool lost_rc_ok(const struct shards_slot *v,
                        const struct shards_seat *seat, int rc)
@@ -32,6 +38,10 @@ static bool lost_rc_ok(const struct shards_slot *v,
         return player_broken(seat->epoch);
     if (rc == EVZK_ERR_LEASE)
         return seat->suspended;
+    if (rc == EVZK_ERR_INVAL) /* With the object's end. */
+        return may_differ();
+    if (rc == EVZK_ERR_SEQUENCE)
+        return shards_world.sc->end;
     return rc == EVZK_ERR_CLOSED && shards_player(v)->closing;
 }
 
@@ -106,6 +116,7 @@ static void check_elected(struct shards_slot *v, int shard)
     struct shards_seat *seat = &v->seat[shard];
     const struct shards_node *n;
 
+    v->was_elected = 1;
     seat->epoch = (int64_t)evzk_shards_epoch(v->a, (uint32_t)shard);
     seat->session = evzk_session_id(shards_player(v)->s);
     if (!evzk_shards_elected(v->a, (uint32_t)shard))
@@ -354,9 +365,6 @@ static void check_drained(const struct shards_slot *v)
         sim_violation("%d is alone, and DRAINED late", shards_index(v));
 }
 
-/* The others may have another number of shards. */
-static bool may_differ(void) { return shards_world.sc->plan[0].count != 0; }
-
 static void check_failed(const struct shards_slot *v, int rc)
 {
     bool differs = may_differ() && rc == EVZK_ERR_INVAL;
@@ -372,12 +380,13 @@ void shards_vacate(struct shards_slot *v)
     memset(v->seat, 0, sizeof v->seat);
 }
 
-/* Nothing that it leads is its own any more. */
+/* Nothing that it leads is its own any more, and each shard has heard that. */
 static void note_end(struct shards_slot *v)
 {
     v->ended = 1;
     if (any_elected(v))
-        shards_world.rough = 1;
+        sim_violation("%d has ended, and was not told of all that it led",
+                      shards_index(v));
     shards_vacate(v);
     for (int i = 0; i < shards_world.sc->shards; i++) {
         if (evzk_shards_elected(v->a, (uint32_t)i))
@@ -392,7 +401,7 @@ static void check_planned(struct shards_slot *v)
     uint64_t plan = plan_of(v);
 
     if (plan == v->planned && !player_any_broken() && !shards_world.by_hand &&
-        !may_differ())
+        !shards_world.forged && !may_differ())
         sim_violation("%d is told of plan %d again", shards_index(v),
                       (int)plan);
     v->planned = plan;
@@ -422,6 +431,7 @@ void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc)
         break;
     case EVZK_SHARDS_FAILED:
         check_failed(v, rc);
+        shards_world.rough = 1; /* What it led is nobody's for a while. */
         break;
     }
     if (ev >= EVZK_SHARDS_DRAINED)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "faults.h"
 #include "scene_lock.h"
 #include "scene_shards.h"
 
@@ -140,25 +141,37 @@ static int64_t count(const struct shards_text *t, int64_t member)
 }
 
 /* By weight, and within one: who has it already may keep one more. */
-static void check_even(const struct shards_text *t)
+static bool is_uneven(const struct shards_text *t, char why[PATH])
 {
     int64_t weight = 0;
     bool most = false;
+
+    why[0] = '\0';
 
     for (int64_t i = 0; i < t->members; i++) {
         weight += t->weight[i];
         most = most || t->most[i];
         if (t->most[i] && count(t, i) > t->most[i])
-            sim_violation("member %d is given more than it may have", (int)i);
+            snprintf(why, PATH, "member %d is given more than it may have",
+                     (int)i);
         if (t->weight[i] == 0 && count(t, i) > 0)
-            sim_violation("member %d looks on, and is given some", (int)i);
+            snprintf(why, PATH, "member %d looks on, and is given some",
+                     (int)i);
     }
     for (int64_t i = 0; i < t->members && weight && !most; i++) {
         int64_t off = count(t, i) * weight - t->weight[i] * t->shards;
 
         if (off > weight || off < -weight)
-            sim_violation("plan %d is not even", (int)t->version);
+            snprintf(why, PATH, "plan %d is not even", (int)t->version);
     }
+    return why[0] != '\0';
+}
+
+bool shards_plan_even(void)
+{
+    char why[PATH];
+
+    return !is_uneven(&shards_world.text, why);
 }
 
 /* Who stays keeps what it had, as far as its share goes. */
@@ -184,8 +197,10 @@ static void check_moves(const struct shards_text *t,
 static void check_next(const struct shards_text *t,
                        const struct shards_text *prev, bool anew)
 {
-    if (t->members > 0)
-        check_even(t);
+    char why[PATH];
+
+    if (t->members > 0 && is_uneven(t, why))
+        sim_violation("%s", why);
     if (!prev->ok || (anew && shards_world.touched) || shards_world.by_hand)
         return;
     check_moves(t, prev);
@@ -207,6 +222,14 @@ static void look_at_plan(void)
     shards_world.plan_czxid = seen.czxid;
     shards_world.plan_mzxid = seen.mzxid;
     shards_world.moved = sim_now();
+    if (fault_forged(seen.data, (size_t)(seen.len > 0 ? seen.len : 0))) {
+        sim_say("tree plan that is forged");
+        shards_world.rough = shards_world.touched = 1;
+        shards_world.forged = 1;
+        read_plan(&shards_world.text, &seen);
+        shards_world.text.ok = 0;
+        return;
+    }
     if (!read_plan(&next, &seen)) {
         if (!shards_world.by_hand && !shards_world.sc->garbage)
             sim_violation("what is no plan was written");
