@@ -63,6 +63,7 @@ bool fault_is_oom(const struct fault *f);
  * taken the place of a member's znode? */
 bool fault_forged(const void *data, size_t len);
 bool fault_copied(void);
+bool fault_hid(void);         /* Something might not be read. */
 bool fault_hid_members(void); /* The list of them. */
 
 /* The names of all, with a word on each. */

@@ -37,7 +37,7 @@ enum forgery {
 static struct {
     char text[TEXT], texts[TEXTS][TEXT];
     int64_t n;
-    int64_t copies, hid;
+    int64_t copies, hid, hid_members;
     char hidden[SIM_PROCS + 2][PATH];
 } forged;
 SIM_KEEP(forged)
@@ -59,7 +59,9 @@ bool fault_forged(const void *data, size_t len)
     return false;
 }
 
-bool fault_hid_members(void) { return forged.hid != 0; }
+bool fault_hid(void) { return forged.hid != 0; }
+
+bool fault_hid_members(void) { return forged.hid_members != 0; }
 
 bool fault_copied(void) { return forged.copies != 0; }
 
@@ -167,6 +169,7 @@ static bool hide(const char *path, int i)
     if (forged.hidden[i][0] || ens_set_perms(path, ALL & ~PLAIN_READ) != 0)
         return false;
     snprintf(forged.hidden[i], PATH, "%s", path);
+    forged.hid++;
     stage_at(FAULT_PAST, -1, show, i);
     faults_last(FAULT_PAST);
     return true;
@@ -198,7 +201,7 @@ bool fault_hide_members(const struct fault *f, const struct sim_happening *h)
 {
     (void)f;
     (void)h;
-    forged.hid += hide(MEMBERS, SIM_PROCS + 1);
+    forged.hid_members += hide(MEMBERS, SIM_PROCS + 1);
     return forged.hidden[SIM_PROCS + 1][0] != '\0';
 }
 

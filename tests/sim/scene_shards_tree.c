@@ -164,6 +164,11 @@ static bool is_uneven(const struct shards_text *t, char why[PATH])
         if (off > weight || off < -weight)
             snprintf(why, PATH, "plan %d is not even", (int)t->version);
     }
+    for (int64_t i = 0; i < t->shards && weight && !most; i++) {
+        if (t->owner[i] < 0)
+            snprintf(why, PATH, "plan %d leaves a shard to nobody",
+                     (int)t->version);
+    }
     return why[0] != '\0';
 }
 
