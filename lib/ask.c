@@ -148,7 +148,12 @@ bool evzk__watch_missing(const struct evzk__machine *m, enum evzk__which which)
     const struct evzk__watch *w =
         which == EVZK__OWN ? &m->own_watch : &m->pred_watch;
 
-    return !w->listed && !(m->pending & changes_of(which));
+    return !w->listed && !evzk__watch_fires(m, which);
+}
+
+bool evzk__watch_fires(const struct evzk__machine *m, enum evzk__which which)
+{
+    return m->pending & changes_of(which);
 }
 
 void evzk__own_gone(struct evzk__machine *m)
@@ -161,7 +166,7 @@ void evzk__forget_own(struct evzk__machine *m)
 {
     evzk__watch_remove(m, &m->own_watch);
     forget_events(m, EVZK__OWN);
-    m->stayed = false;
+    m->stayed = m->own_verified = false;
     evzk__queue_leave(m);
 }
 
@@ -171,6 +176,7 @@ void evzk__rename_own(struct evzk__machine *m, char *own, const char *name,
 {
     evzk__watch_remove(m, &m->own_watch); /* It went with the old one. */
     forget_events(m, EVZK__OWN);
+    m->own_verified = false;
     evzk__queue_rename(m, own, name, seq);
 }
 
@@ -214,6 +220,7 @@ void evzk__watches_lost(struct evzk__machine *m)
 {
     lost(m, &m->own_watch);
     lost(m, &m->pred_watch);
+    m->own_verified = false;
     evzk__request_no_unwatch(&m->req);
 }
 

@@ -155,11 +155,13 @@ static void listed(int rc, const struct String_vector *v,
     evzk__client_complete(tag, &res);
 }
 
-static void guarded(int rc, const struct String_vector *v, const void *tag)
+static void guarded(int rc, const struct String_vector *v,
+                    const struct Stat *stat, const void *tag)
 {
     struct evzk__result res = {.rc = evzk__client_answer(rc)};
 
     (void)v;
+    set_stat(&res, stat);
     evzk__client_complete(tag, &res);
 }
 
@@ -260,8 +262,8 @@ int evzk__client_children(struct evzk__slot *slot, const char *path)
 int evzk__client_guard(struct evzk__slot *slot, const char *path)
 {
     struct evzk__client *before = evzk__client_enter(slot->client);
-    int rc = zoo_awget_children(slot->client->zh, path, evzk__client_watcher,
-                                slot->client, guarded, slot);
+    int rc = zoo_awget_children2(slot->client->zh, path, evzk__client_watcher,
+                                 slot->client, guarded, slot);
 
     evzk__client_leave(before);
     return evzk__client_error(rc);

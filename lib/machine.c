@@ -454,10 +454,12 @@ static void take_watch(struct evzk__machine *m, enum evzk__which which)
     struct evzk__event e = {.type = EVZK__EV_CHANGED, .which = which};
     unsigned both = events_of(which);
     bool deleted = m->pending & both & ~((unsigned)EVZK__P_CHANGED << which);
+    bool fired = m->pending & (unsigned)EVZK__P_DELETED << which;
 
     if (!(m->pending & both) || !(row(m)->flags & EVZK__WATCHES))
         return;
     m->pending &= (uint16_t)~both;
+    e.by_ours = deleted && !fired;
     if (deleted)
         e.type = EVZK__EV_DELETED;
     else if (which == EVZK__OWN)
@@ -557,6 +559,8 @@ void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,
     unsigned bit = ev == EVZK__DELETED ? EVZK__P_DELETED : EVZK__P_CHANGED;
 
     m->pending |= (uint16_t)(bit << which);
+    if (which == EVZK__OWN && ev == EVZK__DELETED)
+        m->own_verified = false;
     evzk__machine_post(m);
 }
 

@@ -45,7 +45,8 @@ extern const char *const evzk__event_name[EVZK__EVENTS];
 
 struct evzk__event {
     enum evzk__event_type type;
-    enum evzk__which which;          /* DELETED, CHANGED: which watch. */
+    enum evzk__which which; /* DELETED, CHANGED: which watch. */
+    bool by_ours; /* DELETED: our own session says so, and no server yet. */
     const struct evzk__reply *reply; /* REPLY. Borrowed. */
 };
 
@@ -161,6 +162,10 @@ struct evzk__machine {
     bool passed : 1; /* It leads no more: the next one does. */
     bool followed : 1; /* One of ours waits for it. */
     bool stayed : 1;   /* It has been told so. */
+    /* The znode under its name was made, or seen to be its own, by this
+     * connection; and nothing came since that says more of others than we know
+     * of it. */
+    bool own_verified : 1;
 };
 
 /* Which list a machine is in, with its `run`. */
@@ -311,6 +316,9 @@ void evzk__unwatch_pred(struct evzk__machine *m);
 /* Has it neither this watch, nor one that has fired and is still to be heard
  * of?  Then it went with a connection, or could not be set. */
 bool evzk__watch_missing(const struct evzk__machine *m, enum evzk__which which);
+
+/* Has this watch fired, and is it still to hear of that? */
+bool evzk__watch_fires(const struct evzk__machine *m, enum evzk__which which);
 
 /* For the core.  Both watches went with their connection. */
 void evzk__watches_lost(struct evzk__machine *m);

@@ -11,6 +11,7 @@ libevzkcore_la_SOURCES += \
     recipes/lock_query.c \
     recipes/lock_revoke.c recipes/lock_revoke.h \
     recipes/lock_room.c \
+    recipes/lock_verify.c \
     recipes/lock_wait.c \
     recipes/observer.c \
     recipes/once.c recipes/once.h \

@@ -26,10 +26,12 @@
  *    |  `-----> ENTERING     (first in the room: see lock_room.c)
  *    v
  *   CONFIRMING --> HELD --> DELETING --> ENDED
- *                  ^  |
+ *                  ^  |     |     ^
+ *                  |  |     v     |
+ *                  |  |    CHECKING        (is it ours? see lock_verify.c)
  *                  |  v
- *                SWAPPING     (a write lock becomes a read lock)
- *                ANNOUNCING --> LEADING    (it says that it leads)
+ *                SWAPPING <--> CHECKING_SWAP  (a write lock becomes a read
+ * lock) ANNOUNCING --> LEADING       (it says that it leads)
  *
  * The full diagram, made from the table below, is in doc/lock.svg.
  *
@@ -39,8 +41,10 @@
  * only.  A waiter that wakes looks again, since the one before it may have left
  * from the middle of the queue. Nothing is granted while the lease is in doubt,
  * however first we are: a follower that is cut off shows a queue that is no
- * more.  A znode that another deleted ends the lock, or sends a waiter back to
- * the end of the queue.  A directory whose sequence numbers are used up gives
+ * more; nor on the word of an event about another's znode before the own one
+ * was read behind it.  A znode that another deleted ends the lock, or sends a
+ * waiter back to the end of the queue; and a znode that was put back under its
+ * name counts as deleted.  A directory whose sequence numbers are used up gives
  * the last ones again and again: whoever gets one gives up.
  */
 #include "recipes/lock_states.h"
@@ -131,7 +135,13 @@ static void evzk__lock_drop(struct evzk__machine *m)
     struct evzk_lock *l = lock_of(m);
 
     evzk__lock_calm(l);
-    evzk__delete(m, l->own, l->said ? EVZK__LEADER : NULL);
+    if (!m->own_verified)
+        evzk__machine_move(m, CHECKING);
+    else if (l->said && l->given->leader_on != m->conn)
+        evzk__machine_move(m, l->given->leader_sent ? SETTLING_LEADER
+                                                    : CHECKING_LEADER);
+    else
+        evzk__delete(m, l->own, l->said ? EVZK__LEADER : NULL);
 }
 
 static int evzk__lock_dropped(struct evzk__machine *m,
@@ -139,11 +149,8 @@ static int evzk__lock_dropped(struct evzk__machine *m,
 {
     bool gone = e->reply->rc == EVZK_OK || e->reply->rc == EVZK_ERR_NONODE;
 
-    if (e->reply->rc == EVZK_ERR_NONODE && lock_of(m)->unsure) {
-        evzk__lock_take_back(
-            lock_of(m)); /* Then it is the old one that is to go. */
+    if (e->reply->rc == EVZK_ERR_NONODE && evzk__lock_other_name(lock_of(m)))
         return evzk__machine_again(m);
-    }
     if (e->reply->rc == EVZK_ERR_NONODE)
         evzk__own_gone(m);
     return evzk__machine_finish(m, gone ? m->rc : e->reply->rc);
@@ -195,44 +202,50 @@ static const struct evzk__row rows[STATES] = {
 S(CREATING,        create,         created,        STAY,      CREATING,  FRESH,                            TO(CREATING)|TO(MAKING_PARENTS)|TO(RESOLVING)|TO(LISTING)|TO(WATCHING)|TO(ENTERING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(MAKING_PARENTS,  make_parents,   parents_made,   STAY,      CREATING,  FRESH,                            TO(CREATING)|TO(ENDED)),
 S(RESOLVING,       resolve,        resolved,       STAY,      CREATING,  RETRY,                            TO(CREATING)|TO(ADOPTING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
-S(ADOPTING,        adopt,          adopted,        DELETING,  CREATING,  RETRY,                            TO(CREATING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
+S(ADOPTING,        adopt,          adopted,        STAY,      CREATING,  RETRY,                            TO(CREATING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
 S(LISTING,         list,           listed,         DELETING,  CREATING,  RETRY,                            TO(CREATING)|TO(LISTING)|TO(WATCHING)|TO(ENTERING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(WATCHING,        watch,          watched,        DELETING,  CREATING,  RETRY|WATCHES|STAYS|HEEDS,        TO(CREATING)|TO(LISTING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
-S(CONFIRMING,      read_own,       confirmed,      DELETING,  CREATING,  RETRY|HOLDS|WATCHES,              TO(CREATING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
+S(CONFIRMING,      read_own,       confirmed,      DELETING,  CREATING,  RETRY|HOLDS|WATCHES,              TO(CREATING)|TO(LISTING)|TO(ENTERING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(HELD,            hold,           still_held,     DELETING,  ENDED,     RETRY|HOLDS|WATCHES|STAYS|HEEDS,  TO(SWAPPING)|TO(ANNOUNCING)|TO(DELETING)|TO(ENDED)),
 S(ENTERING,        enter_queue,    entered,        STAY,      CREATING,  0,                                TO(CREATING)|TO(RESOLVING)|TO(LISTING)|TO(WATCHING)|TO(DELETING)|TO(ENDED)),
-S(SWAPPING,        become_reader,  became_reader,  STAY,      ENDED,     RETRY|HOLDS,                      TO(HELD)|TO(DELETING)|TO(ENDED)),
+S(SWAPPING,        become_reader,  became_reader,  STAY,      ENDED,     RETRY|HOLDS,                      TO(HELD)|TO(CHECKING_SWAP)|TO(DELETING)|TO(ENDED)),
 S(ANNOUNCING,      announce,       announced,      STAY,      ENDED,     RETRY|HOLDS,                      TO(HELD)|TO(LEADING)|TO(DELETING)|TO(ENDED)),
 S(LEADING,         hold,           still_held,     DELETING,  ENDED,     RETRY|HOLDS|WATCHES|STAYS|HEEDS,  TO(ANNOUNCING)|TO(DELETING)|TO(ENDED)),
-S(DELETING,        drop,           dropped,        STAY,      ENDED,     RETRY,                            TO(ENDED)),
+S(CHECKING_SWAP,   check,          checked_swap,   STAY,      ENDED,     RETRY|HOLDS,                      TO(HELD)|TO(SWAPPING)|TO(DELETING)|TO(ENDED)),
+S(CHECKING,        check,          checked,        STAY,      ENDED,     RETRY,                            TO(DELETING)|TO(ENDED)),
+S(SETTLING_LEADER, settle_leader,  settled_leader, STAY,      ENDED,     RETRY,                            TO(CHECKING_LEADER)|TO(ENDED)),
+S(CHECKING_LEADER, check_leader,   checked_leader, STAY,      ENDED,     RETRY,                            TO(DELETING)|TO(ENDED)),
+S(DELETING,        drop,           dropped,        STAY,      ENDED,     RETRY,                            TO(CHECKING)|TO(SETTLING_LEADER)|TO(CHECKING_LEADER)|TO(ENDED)),
 [ENDED] =        {"ENDED", evzk__lock_end, NULL, STAY, STAY, EVZK__FINAL, 0},
 };
 /* clang-format on */
 
-const struct evzk__kind evzk__lock_kind = {.name = "lock",
-                                           .marks = evzk__lock_marks,
-                                           .rows = rows,
-                                           .n_rows = STATES,
-                                           .late = late,
-                                           .destroy = evzk__lock_destroy,
-                                           .over = evzk__lock_over,
-                                           .without =
-                                               TO(ANNOUNCING) | TO(LEADING)};
+const struct evzk__kind evzk__lock_kind = {
+    .name = "lock",
+    .marks = evzk__lock_marks,
+    .rows = rows,
+    .n_rows = STATES,
+    .late = late,
+    .destroy = evzk__lock_destroy,
+    .over = evzk__lock_over,
+    .without = TO(ANNOUNCING) | TO(LEADING) | TO(SETTLING_LEADER) |
+               TO(CHECKING_LEADER)};
 
 /* Nobody comes into the queue from elsewhere, or is asked while it waits. */
 static const struct evzk__never never_elected[] = {
-    {.state = RESOLVING, .next = TO(LISTING)},
+    {.state = RESOLVING, .next = TO(LISTING) | TO(DELETING)},
+    {.state = CONFIRMING, .next = TO(LISTING)},
     {.state = WATCHING, .on = EVZK__ON(EVZK__EV_ASKED)},
     {0}};
 
 /* The same queue, and what its first one does besides. */
-const struct evzk__kind evzk__election_kind = {.name = "election",
-                                               .marks = evzk__lock_marks,
-                                               .rows = rows,
-                                               .n_rows = STATES,
-                                               .late = late,
-                                               .destroy = evzk__lock_destroy,
-                                               .over = evzk__lock_over,
-                                               .without =
-                                                   TO(ENTERING) | TO(SWAPPING),
-                                               .never = never_elected};
+const struct evzk__kind evzk__election_kind = {
+    .name = "election",
+    .marks = evzk__lock_marks,
+    .rows = rows,
+    .n_rows = STATES,
+    .late = late,
+    .destroy = evzk__lock_destroy,
+    .over = evzk__lock_over,
+    .without = TO(ENTERING) | TO(SWAPPING) | TO(CHECKING_SWAP),
+    .never = never_elected};

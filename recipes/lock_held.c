@@ -45,19 +45,6 @@ int evzk__lock_break(struct evzk_lock *l)
     return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);
 }
 
-/* Of one that was changed for another, and the answer lost, all that is known
- * is its name, which nobody else has. */
-static bool is_own(struct evzk_lock *l, const struct evzk__first *stat)
-{
-    struct given *given = l->given;
-
-    if (!l->swapped)
-        return (uint64_t)stat->czxid == l->token;
-    if (given->czxid == 0 && stat->ours)
-        given->czxid = stat->czxid;
-    return stat->czxid == given->czxid;
-}
-
 /* The old one is kept where the new one was. */
 static void trade_names(struct evzk_lock *l)
 {
@@ -84,17 +71,9 @@ static int stay_alone(struct evzk_lock *l)
     return l->m.stopping ? EVZK_OK : evzk__machine_again(&l->m);
 }
 
-static int seen_again(struct evzk_lock *l, const struct evzk__reply *reply)
+/* It is there, and ours: so much for every doubt. */
+static int still_there(struct evzk_lock *l, const struct evzk__first *stat)
 {
-    const struct evzk__first *stat = &reply->first;
-
-    if (reply->rc == EVZK_ERR_NONODE && l->unsure)
-        return stay_alone(l);
-    if (reply->rc == EVZK_ERR_NONODE ||
-        (reply->rc == EVZK_OK && !is_own(l, stat)))
-        return evzk__lock_break(l);
-    if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NOAUTH)
-        return evzk__lock_lose(l, reply->rc);
     l->unsure = false;
     if (l->unseen) {
         l->unseen = false;
@@ -104,13 +83,27 @@ static int seen_again(struct evzk_lock *l, const struct evzk__reply *reply)
         l->suspended = false;
         evzk__lock_tell(l, EVZK_LOCK_RESUMED, EVZK_OK);
     }
-    if (reply->rc == EVZK_OK && !l->m.stopping)
+    if (!l->blind && !l->m.stopping)
         evzk__lock_hear(l, stat);
-    l->blind = reply->rc == EVZK_ERR_NOAUTH; /* Nothing is to be heard. */
     if (l->reread && l->asked)
         evzk__machine_ask(&l->m);
     l->reread = false;
     return EVZK_OK;
+}
+
+static int seen_again(struct evzk_lock *l, const struct evzk__reply *reply)
+{
+    switch (evzk__lock_verify(l, reply->rc, &reply->first)) {
+    case EVZK__OWN_THERE:
+        return still_there(l, &reply->first);
+    case EVZK__OWN_GONE:
+        return l->unsure ? stay_alone(l) : evzk__lock_break(l);
+    case EVZK__OWN_HIDDEN:
+        return evzk__machine_again(&l->m);
+    case EVZK__OWN_UNKNOWN:
+        break;
+    }
+    return evzk__lock_lose(l, reply->rc);
 }
 
 void evzk__lock_swap(struct evzk_lock *l, bool numbered)
@@ -131,6 +124,7 @@ void evzk__lock_swap(struct evzk_lock *l, bool numbered)
 
 void evzk__lock_suspend(struct evzk_lock *l)
 {
+    l->blind = false; /* It may be allowed by now to read it. */
     if (!l->suspended) {
         l->suspended = true;
         evzk__lock_tell(l, EVZK_LOCK_SUSPENDED, EVZK_OK);
@@ -172,19 +166,24 @@ void evzk__lock_become_reader(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
 
+    if (!m->own_verified) {
+        evzk__machine_move(m, CHECKING_SWAP);
+        return;
+    }
     l->unsure = l->sent; /* What was sent before may have been done. */
     l->sent = true;
     evzk__lock_swap(l, false);
 }
 
 /* Others may still watch the old one, also some of ours. */
-static void take_swap(struct evzk_lock *l, int64_t czxid)
+void evzk__lock_take_swap(struct evzk_lock *l, int64_t czxid)
 {
     trade_names(l);
     l->mode = EVZK_LOCK_READ;
     l->seen = 0;
-    l->given->czxid = czxid;
+    l->given->czxid = (uint64_t)czxid;
     l->swapped = true;
+    l->m.own_verified = czxid != 0;
 }
 
 /* No such znode: it was broken, or this was done before, and the answer lost.
@@ -198,7 +197,7 @@ static int change(struct evzk_lock *l, const struct evzk__reply *reply)
     l->reread = reply->rc == EVZK_ERR_BADVERSION;
     l->unsure = l->unsure && !done && !gone && !l->reread;
     if (done || gone || l->unsure)
-        take_swap(l, done ? reply->first.czxid : 0);
+        evzk__lock_take_swap(l, done ? reply->first.czxid : 0);
     l->given->refused = reply->rc;
     gone = gone || l->unsure;
     if (l->m.stopping)

@@ -27,7 +27,14 @@ void evzk__lock_announce(struct evzk__machine *m)
         evzk__machine_move(m, DELETING);
         return;
     }
+    if (!m->own_verified) {
+        l->reread = true; /* Then it is tried once more. */
+        evzk__machine_move(m, l->leads ? LEADING : HELD);
+        return;
+    }
     l->said = true;
+    l->given->leader = 0; /* It will be another znode. */
+    l->given->leader_sent = true;
     *swap = (struct evzk__swap){.own = l->own,
                                 .old = l->replaces ? leader : NULL,
                                 .created = leader,
@@ -49,9 +56,14 @@ static int come_back(struct evzk_lock *l, int rc)
     return EVZK_OK;
 }
 
-static int note(struct evzk_lock *l, int rc)
+static int note(struct evzk_lock *l, const struct evzk__reply *reply)
 {
     bool was = l->replaces;
+    int rc = reply->rc;
+
+    l->given->leader = rc == EVZK_OK ? reply->first.czxid : 0;
+    l->given->leader_sent = false;
+    l->given->leader_on = rc == EVZK_OK ? l->m.conn : -1;
 
     if (l->m.stopping)
         return evzk__machine_move(&l->m, DELETING);
@@ -69,7 +81,7 @@ int evzk__lock_announced(struct evzk__machine *m, const struct evzk__event *e)
         return EVZK_OK; /* What it holds is no news any more. */
     switch (e->type) {
     case EVZK__EV_REPLY:
-        return note(l, e->reply->rc);
+        return note(l, e->reply);
     case EVZK__EV_SUSPENDED:
         evzk__lock_suspend(l);
         return EVZK_OK;

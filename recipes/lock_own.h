@@ -27,12 +27,15 @@ struct given {
     evzk_lock_priority priority;
     evzk_lock_revoke *press; /* Owned: they are asked; or NULL. */
     struct evzk__swap swap;
-    int64_t czxid; /* Of the znode, when it was swapped; 0: not known. */
-    int refused;   /* Why it may not have been. */
+    uint64_t czxid; /* Of the znode, when it was swapped; 0: not known. */
+    int refused;    /* Why it may not have been. */
     char name[EVZK__NAME_MAX]; /* That it is to have, or had. */
     void *said;                /* Owned: what its leader znode says; or NULL. */
     uint32_t said_len;
     evzk_lease *lease; /* With a reference; NULL: nobody asked for one. */
+    int64_t leader;    /* The czxid of that znode; 0: not known. */
+    bool leader_sent;  /* Its create was not answered: it may come yet. */
+    int32_t leader_on; /* The connection by which it was made, or seen; -1. */
 };
 
 /* What an election's leader makes beside its own znode. */

@@ -31,6 +31,7 @@ void evzk__lock_create(struct evzk__machine *m)
     evzk__unwatch_pred(m);
     l->known = false;
     l->arrived = l->entering = l->reread = l->blind = false;
+    l->token = 0;
     evzk__lock_calm(l);
     if (evzk__lock_name(l, l->own, first_mark(l)) != EVZK_OK) {
         evzk__machine_finish(m, EVZK_ERR_INTERNAL);
@@ -48,18 +49,18 @@ int evzk__lock_lose_place(struct evzk_lock *l)
 {
     l->broken = true;
     evzk__own_gone(&l->m);
-    return l->m.no_requeue ? EVZK_ERR_NODEGONE
+    return l->m.no_requeue ? evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE)
                            : evzk__machine_move(&l->m, CREATING);
 }
 
-static void take_place(struct evzk_lock *l, const struct evzk__first *stat)
+static void take_place(struct evzk_lock *l, uint64_t czxid)
 {
     struct evzk__contender own;
 
     l->known = true;
     l->broken = false;
     l->seen = 0;
-    l->token = (uint64_t)stat->czxid;
+    l->token = czxid;
     if (evzk__contender_parse(l->own, evzk__lock_marks, &own))
         evzk__queue_enter(&l->m, l->own, own.seq);
     if (l->stands)
@@ -80,7 +81,8 @@ int evzk__lock_created(struct evzk__machine *m, const struct evzk__event *e)
     if (rc != EVZK_OK)
         return m->stopping ? evzk__machine_finish(m, m->rc) : rc;
     l->parents_made = 0;
-    take_place(l, &e->reply->first);
+    take_place(l, (uint64_t)e->reply->first.czxid);
+    m->own_verified = true;
     if (m->stopping)
         return evzk__machine_move(m, DELETING);
     if (!e->reply->listed)
@@ -138,6 +140,7 @@ static void come_in(struct evzk_lock *l, const struct evzk__first *stat)
     l->seen = 0;
     if (evzk__contender_parse(l->given->name, evzk__lock_marks, &c))
         evzk__rename_own(&l->m, l->own, l->given->name, c.seq);
+    l->m.own_verified = true;
 }
 
 int evzk__lock_entered(struct evzk__machine *m, const struct evzk__event *e)
@@ -169,12 +172,11 @@ int evzk__lock_entered(struct evzk__machine *m, const struct evzk__event *e)
 /* It was not done: the znode in the room is still ours, or was broken. */
 static int stay_in_room(struct evzk_lock *l)
 {
-    struct evzk__first stat = {.czxid = (int64_t)l->token};
     int32_t seen = l->seen;
 
     rename_own(l);
     l->entering = false;
-    take_place(l, &stat);
+    take_place(l, l->token);
     l->seen = seen;
     return evzk__machine_move(&l->m, l->m.stopping ? DELETING : LISTING);
 }
@@ -202,7 +204,7 @@ int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
     const char *name = NULL;
 
     if (e->reply->rc == EVZK_ERR_NOAUTH && l->patient && !m->stopping)
-        return evzk__machine_again_later(m); /* It may stand there. */
+        return evzk__machine_again_later(m);   /* It may stand there. */
     if (e->reply->first_rc == EVZK_ERR_SERVER) /* It proves nothing. */
         return unresolved(l, EVZK_ERR_SERVER);
     if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
@@ -212,7 +214,8 @@ int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
     if (name) {
         strcpy(l->own, name);
         l->entering = false;
-        return evzk__machine_move(m, m->stopping ? DELETING : ADOPTING);
+        l->token = 0; /* Another znode's, if it came from the room. */
+        return evzk__machine_move(m, ADOPTING);
     }
     if (l->entering)
         return stay_in_room(l);
@@ -229,16 +232,20 @@ void evzk__lock_adopt(struct evzk__machine *m)
 int evzk__lock_adopted(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
-    const struct evzk__first *stat = &e->reply->first;
 
-    if (e->reply->rc == EVZK_ERR_NONODE && l->known)
-        return evzk__lock_lose_place(
-            l); /* In the room it was, and then in the queue. */
-    if (e->reply->rc == EVZK_ERR_NONODE ||
-        (e->reply->rc == EVZK_OK && !stat->ours))
+    switch (evzk__lock_verify(l, e->reply->rc, &e->reply->first)) {
+    case EVZK__OWN_THERE:
+        take_place(l, l->token);
+        return evzk__machine_move(m, m->stopping ? DELETING : LISTING);
+    case EVZK__OWN_GONE:
+        if (m->stopping)
+            return evzk__machine_finish(m, m->rc);
+        if (l->known) /* In the room it was, and then in the queue. */
+            return evzk__lock_lose_place(l);
         return evzk__machine_move(m, CREATING); /* Not ours after all. */
-    if (e->reply->rc != EVZK_OK)
-        return e->reply->rc;
-    take_place(l, stat);
-    return evzk__machine_move(m, LISTING);
+    case EVZK__OWN_HIDDEN:
+    case EVZK__OWN_UNKNOWN:
+        break;
+    }
+    return evzk__machine_give_up(m, e->reply->rc, DELETING);
 }

@@ -22,6 +22,10 @@ enum {
     SWAPPING,
     ANNOUNCING,
     LEADING,
+    CHECKING_SWAP,
+    CHECKING,
+    SETTLING_LEADER,
+    CHECKING_LEADER,
     DELETING,
     ENDED,
     STATES
@@ -55,7 +59,6 @@ void evzk__lock_list(struct evzk__machine *m);
 int evzk__lock_listed(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__lock_watch(struct evzk__machine *m);
 int evzk__lock_watched(struct evzk__machine *m, const struct evzk__event *e);
-void evzk__lock_read_own(struct evzk__machine *m);
 int evzk__lock_confirmed(struct evzk__machine *m, const struct evzk__event *e);
 
 /* Who is before us?  Of a listing; and of our own alone, without one. */
@@ -90,9 +93,47 @@ void evzk__lock_suspend(struct evzk_lock *l);
 int evzk__lock_lose(struct evzk_lock *l, int rc);
 int evzk__lock_break(struct evzk_lock *l);
 
+/* lock_verify.c: of the CHECKING rows. */
+void evzk__lock_check(struct evzk__machine *m);
+int evzk__lock_checked(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__lock_settle_leader(struct evzk__machine *m);
+int evzk__lock_settled_leader(struct evzk__machine *m,
+                              const struct evzk__event *e);
+void evzk__lock_check_leader(struct evzk__machine *m);
+int evzk__lock_checked_leader(struct evzk__machine *m,
+                              const struct evzk__event *e);
+int evzk__lock_checked_swap(struct evzk__machine *m,
+                            const struct evzk__event *e);
+
+/* Reads the own znode, with a watch where that may be set. */
+void evzk__lock_read_own(struct evzk__machine *m);
+
+/* What that read, or an exists, has shown. */
+enum evzk__own {
+    EVZK__OWN_THERE,
+    EVZK__OWN_GONE,   /* Or another's is there under its name. */
+    EVZK__OWN_HIDDEN, /* It may not be read: read_own() looks at it next. */
+    EVZK__OWN_UNKNOWN /* The answer is another error. */
+};
+enum evzk__own evzk__lock_verify(struct evzk_lock *l, int rc,
+                                 const struct evzk__first *stat);
+
+/* The znode before ours was read: if that one should be of our session too,
+ * notes whether it is. */
+void evzk__lock_verify_before(struct evzk__machine *m,
+                              const struct evzk__stat *stat);
+
+/* A downgrade of unknown outcome: exchanges the name for the other one that its
+ * znode may have.  False: it has no other. */
+bool evzk__lock_other_name(struct evzk_lock *l);
+
 /* lock_lead.c: of ANNOUNCING. */
 void evzk__lock_announce(struct evzk__machine *m);
 int evzk__lock_announced(struct evzk__machine *m, const struct evzk__event *e);
+
+/* It was changed, or may have been; the czxid of the new znode, 0: not known.
+ */
+void evzk__lock_take_swap(struct evzk_lock *l, int64_t czxid);
 
 /* It was not changed: the old znode is still ours, or was broken. */
 void evzk__lock_take_back(struct evzk_lock *l);

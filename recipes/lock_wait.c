@@ -25,10 +25,20 @@ static bool used_up(int32_t seq, const struct evzk__stat *dir)
 /* Nobody is before it that it would have to wait for; or nobody at all. */
 static int be_first(struct evzk_lock *l, bool alone)
 {
+    bool sure = evzk__session_certain(l->m.s) && l->m.own_verified &&
+                !evzk__watch_fires(&l->m, EVZK__OWN);
+
     evzk__lead(&l->m);
     l->m.leads = alone;
-    return evzk__machine_move(
-        &l->m, evzk__session_certain(l->m.s) ? HELD : CONFIRMING);
+    return evzk__machine_move(&l->m, sure ? HELD : CONFIRMING);
+}
+
+/* A server has told of the end of another's znode.  Of our own that says
+ * nothing, unless ours is watched: then its end comes, if not yet, before the
+ * answer to whatever is asked next. */
+static void hear_of_another(struct evzk_lock *l)
+{
+    l->m.own_verified = l->m.own_verified && l->m.own_watch.armed;
 }
 
 /* `ours` is the same, when it is of our own session: it tells us itself when it
@@ -56,7 +66,9 @@ static int wait_for(struct evzk_lock *l, const char *pred,
 static int look_in_room(struct evzk_lock *l, const char *pred)
 {
     l->second = false;
-    return pred ? wait_for(l, pred, NULL) : evzk__machine_move(&l->m, ENTERING);
+    if (pred)
+        return wait_for(l, pred, NULL);
+    return evzk__machine_move(&l->m, l->m.own_verified ? ENTERING : CONFIRMING);
 }
 
 /* A contender of another library that would not wait for ours: both might hold.
@@ -147,13 +159,6 @@ int evzk__lock_look_around(struct evzk_lock *l)
                     l->mode == EVZK_LOCK_READ ? NULL : ours);
 }
 
-void evzk__lock_read_own(struct evzk__machine *m)
-{
-    struct evzk_lock *l = lock_of(m);
-
-    evzk__watch(m, l->own, l->watch_own, NULL);
-}
-
 void evzk__lock_list(struct evzk__machine *m)
 {
     evzk__unwatch_pred(m);
@@ -222,28 +227,45 @@ static bool looks_again(struct evzk_lock *l)
     return again && evzk__lock_waits(l);
 }
 
+/* What was read of its own znode.  True: the lock goes on waiting; false: it
+ * has moved, or fails with *rc. */
+static bool own_read(struct evzk_lock *l, const struct evzk__reply *reply,
+                     int *rc)
+{
+    *rc = EVZK_OK;
+    switch (evzk__lock_verify(l, reply->first_rc, &reply->first)) {
+    case EVZK__OWN_THERE:
+        if (!evzk__lock_hear(l, &reply->first))
+            return false;
+        break;
+    case EVZK__OWN_GONE:
+        *rc = evzk__lock_lose_place(l);
+        return false;
+    case EVZK__OWN_HIDDEN:
+        break;
+    case EVZK__OWN_UNKNOWN:
+        *rc = reply->first_rc;
+        return false;
+    }
+    if (!looks_again(l))
+        return true;
+    *rc = evzk__machine_move(&l->m, LISTING);
+    return false;
+}
+
 static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
 {
-    bool own = m->req.name != NULL;
+    int rc;
 
-    if (own && reply->first_rc == EVZK_ERR_NONODE)
-        return evzk__lock_lose_place(lock_of(m));
-    if (own && reply->first_rc != EVZK_OK && reply->first_rc != EVZK_ERR_NOAUTH)
-        return reply->first_rc;
-    if (own && reply->first_rc == EVZK_OK &&
-        (uint64_t)reply->first.czxid != lock_of(m)->token)
-        return evzk__lock_lose_place(lock_of(m)); /* Another's, of its name. */
-    if (own && reply->first_rc == EVZK_OK &&
-        !evzk__lock_hear(lock_of(m), &reply->first))
-        return EVZK_OK;
-    if (own)
-        lock_of(m)->blind = reply->first_rc == EVZK_ERR_NOAUTH;
-    if (own && looks_again(lock_of(m)))
-        return evzk__machine_move(m, LISTING);
+    if (m->req.name && !own_read(lock_of(m), reply, &rc))
+        return rc;
     if (!m->req.pred)
         return EVZK_OK;
+    if (reply->rc == EVZK_OK)
+        evzk__lock_verify_before(m, &reply->res->stat);
     if (reply->rc == EVZK_ERR_NONODE) {
-        m->leads = false;   /* Was it there at all, when we came? */
+        m->leads = false; /* Was it there at all, when we came? */
+        hear_of_another(lock_of(m));
         evzk__pred_gone(m); /* If it is one of ours, it is to know. */
         return evzk__machine_move(m, LISTING);
     }
@@ -251,17 +273,28 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
                                : reply->rc;
 }
 
-/* It may have left from the middle of the queue, but not if we know that it was
- * first: nobody comes in before us.  But are we still there? */
-static int moved_up(struct evzk_lock *l)
+/* One of our own begins to leave, and both znodes stood: this one rests on the
+ * watch on its znode, as a holder does. */
+static int handed_over(struct evzk_lock *l)
 {
-    if (!l->m.leads && !l->second)
+    bool sure = evzk__session_certain(l->m.s) && l->m.own_verified &&
+                evzk__queue_guarded(&l->m);
+
+    evzk__lead(&l->m);
+    return evzk__machine_move(&l->m, sure ? HELD : CONFIRMING);
+}
+
+/* The one before it may have left from the middle of the queue, but not if it
+ * is known that it was first: nobody comes in before us. */
+static int moved_up(struct evzk_lock *l, bool by_ours)
+{
+    if (l->m.leads)
+        return handed_over(l);
+    hear_of_another(l);
+    if (!l->second || by_ours)
         return evzk__machine_move(&l->m, LISTING);
     evzk__lead(&l->m);
-    return evzk__machine_move(&l->m, evzk__session_certain(l->m.s) &&
-                                             evzk__queue_guarded(&l->m)
-                                         ? HELD
-                                         : CONFIRMING);
+    return evzk__machine_move(&l->m, CONFIRMING);
 }
 
 int evzk__lock_watched(struct evzk__machine *m, const struct evzk__event *e)
@@ -277,7 +310,7 @@ int evzk__lock_watched(struct evzk__machine *m, const struct evzk__event *e)
                                 : evzk__machine_move(m, LISTING);
     case EVZK__EV_DELETED:
         return e->which == EVZK__OWN ? evzk__lock_lose_place(lock_of(m))
-                                     : moved_up(lock_of(m));
+                                     : moved_up(lock_of(m), e->by_ours);
     case EVZK__EV_ASKED: /* What it asked of others has ended. */
         return evzk__machine_move(m, LISTING);
     case EVZK__EV_SUSPENDED:
@@ -287,24 +320,41 @@ int evzk__lock_watched(struct evzk__machine *m, const struct evzk__event *e)
     return EVZK_OK;
 }
 
+/* What it was first for: the lock, or in the room the queue. */
+static int be_sure(struct evzk_lock *l)
+{
+    if (looks_again(l))
+        return evzk__machine_move(&l->m, LISTING);
+    if (evzk__lock_waits(l))
+        return evzk__machine_move(&l->m, ENTERING);
+    return evzk__session_certain(l->m.s) ? evzk__machine_move(&l->m, HELD)
+                                         : EVZK_OK;
+}
+
+static int confirm(struct evzk_lock *l, const struct evzk__reply *reply)
+{
+    switch (evzk__lock_verify(l, reply->rc, &reply->first)) {
+    case EVZK__OWN_THERE:
+        if (!l->blind && !evzk__lock_hear(l, &reply->first))
+            return EVZK_OK;
+        return be_sure(l);
+    case EVZK__OWN_GONE:
+        return evzk__lock_lose_place(l);
+    case EVZK__OWN_HIDDEN:
+        return evzk__machine_again(&l->m);
+    case EVZK__OWN_UNKNOWN:
+        break;
+    }
+    return reply->rc;
+}
+
 /* First, but not sure that the session is alive, or our znode there: the core
  * enters this state again as soon as the leader has confirmed it. */
 int evzk__lock_confirmed(struct evzk__machine *m, const struct evzk__event *e)
 {
     switch (e->type) {
     case EVZK__EV_REPLY:
-        if (e->reply->rc == EVZK_ERR_NONODE)
-            return evzk__lock_lose_place(lock_of(m));
-        if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NOAUTH)
-            return e->reply->rc;
-        if (e->reply->rc == EVZK_OK &&
-            (uint64_t)e->reply->first.czxid != lock_of(m)->token)
-            return evzk__lock_lose_place(lock_of(m)); /* Another's. */
-        if (e->reply->rc == EVZK_OK &&
-            !evzk__lock_hear(lock_of(m), &e->reply->first))
-            return EVZK_OK;
-        return evzk__session_certain(m->s) ? evzk__machine_move(m, HELD)
-                                           : EVZK_OK;
+        return confirm(lock_of(m), e->reply);
     case EVZK__EV_DELETED:
         return evzk__lock_lose_place(lock_of(m));
     case EVZK__EV_CHANGED:

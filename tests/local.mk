@@ -62,6 +62,7 @@ real_tests = \
     tests/real/test_lock_others \
     tests/real/test_lock_query \
     tests/real/test_lock_shared \
+    tests/real/test_lock_verify \
     tests/real/test_mended \
     tests/real/test_observer \
     tests/real/test_queue \

@@ -305,6 +305,19 @@ int raw_create(struct raw *r, const char *path, const void *data, int len,
                           size);
 }
 
+int raw_delete_both(struct raw *r, const char *first, const char *second)
+{
+    zoo_op_t ops[2];
+    zoo_op_result_t results[2];
+    struct reply reply = {0};
+
+    raw_fresh(r);
+    zoo_delete_op_init(&ops[0], first, -1);
+    zoo_delete_op_init(&ops[1], second, -1);
+    return await(r, zoo_amulti(r->zh, 2, ops, results, on_void, &reply), &reply,
+                 "multi", first);
+}
+
 int raw_delete(struct raw *r, const char *path)
 {
     struct reply reply = {0};

@@ -55,6 +55,8 @@ int raw_create_acl(struct raw *r, const char *path, const void *data, int len,
                    int flags, const struct ACL_vector *acl, char *name,
                    size_t size);
 int raw_delete(struct raw *r, const char *path);
+/* Two in one transaction, as a shell's deleteall does it. */
+int raw_delete_both(struct raw *r, const char *first, const char *second);
 int raw_exists(struct raw *r, const char *path, struct Stat *stat);
 int raw_get(struct raw *r, const char *path, void *buf, int *len,
             struct Stat *stat);
