@@ -46,6 +46,15 @@ bool ens_throttled(int proc); /* It happened. */
  * the error.  `mode` as of zoo_acreate(). */
 int ens_create(const char *path, const void *data, size_t len, int mode);
 int ens_delete(const char *path);
+/* All of them in one transaction, in this order; or none, and no error. */
+int ens_delete_together(const char *const paths[], size_t n);
+/* Puts a persistent znode with the same name and data in the place of one of
+ * this process, in one transaction.  False: it cannot be done.  From then on
+ * the process may not delete it, but by a connection that it had already. */
+bool ens_copy(const char *path, int proc);
+/* A process that takes others' znodes away by order may; set by a scene. */
+extern bool (*ens_removes)(int proc);
+void ens_copies(void (*have)(const char *path)); /* Those that are there. */
 int ens_set_data(const char *path, const void *data, size_t len);
 /* What everybody may do to it from now on, ENS_READ and the like. */
 int ens_set_perms(const char *path, int perms);

@@ -1,7 +1,20 @@
 /* What faults do to the servers, and what tests may see of them. */
 #include "ens_internal.h"
 
+#include <stdio.h>
 #include <string.h>
+
+enum { COPIES = 4, COPY_PATH = 256 };
+
+/* Persistent znodes that an operator has put where a process's own were. */
+static struct {
+    struct ens_copy {
+        int64_t czxid, proc, serial; /* The newest connection then. */
+        char path[COPY_PATH];
+    } v[COPIES];
+    int64_t n;
+} copies;
+SIM_KEEP(copies)
 
 bool ens_expire(int64_t session)
 {
@@ -97,6 +110,68 @@ int ens_create(const char *path, const void *data, size_t len, int mode)
 }
 
 int ens_delete(const char *path) { return carry_out(order(ENS_DELETE, path)); }
+
+int ens_delete_together(const char *const paths[], size_t n)
+{
+    struct wire_msg *m = wire_msg_new(ENS_MULTI, 0);
+
+    while (n-- > 0) {
+        struct wire_msg *one = order(ENS_DELETE, paths[n]);
+
+        one->next = m->ops;
+        m->ops = one;
+    }
+    return carry_out(m);
+}
+
+bool (*ens_removes)(int proc);
+
+bool ens_copy(const char *path, int proc)
+{
+    const struct ens_rev *r = ens_prep_look(path);
+    struct wire_msg *m = wire_msg_new(ENS_MULTI, 0);
+    struct ens_copy *c = &copies.v[copies.n];
+    bool is = r != NULL && copies.n < COPIES && r->children == 0;
+
+    m->ops = order(ENS_DELETE, path);
+    m->ops->next = order(ENS_CREATE, path);
+    if (is && r->data != NULL)
+        put_data(m->ops->next, r->data->bytes, (size_t)r->data->len);
+    is = is && operate(m) == ZOK;
+    wire_msg_free(m);
+    if (!is)
+        return false;
+    c->czxid = ens.proposed;
+    c->proc = proc;
+    c->serial = ens.serial;
+    snprintf(c->path, sizeof c->path, "%s", path);
+    copies.n++;
+    return true;
+}
+
+void ens_copies(void (*have)(const char *path))
+{
+    struct ens_seen seen;
+
+    for (const struct ens_copy *c = copies.v; c < copies.v + copies.n; c++) {
+        if (ens_look_ahead(c->path, &seen) && seen.czxid == c->czxid)
+            have(c->path);
+    }
+}
+
+/* By a connection that was made since, and by a process that has heard of what
+ * is as new: there it should have been looked at. */
+void ens_copy_deleted(int64_t czxid, const struct ens_origin *from)
+{
+    for (const struct ens_copy *c = copies.v; c < copies.v + copies.n; c++) {
+        if (c->czxid == czxid && from->serial > c->serial &&
+            wire_proc(from->conn) == c->proc &&
+            wire_heard((int)c->proc) >= czxid &&
+            !(ens_removes && ens_removes((int)c->proc)))
+            sim_violation("p%d deletes %s, which an operator has put there",
+                          (int)c->proc, c->path);
+    }
+}
 
 int ens_set_data(const char *path, const void *data, size_t len)
 {

@@ -318,6 +318,9 @@ void ens_leader_sync(struct ens_letter *l); /* Takes it over. */
 void ens_deliver(int server, struct ens_txn *t);
 void ens_retire(void);
 
+/* ens_fault.c */
+void ens_copy_deleted(int64_t czxid, const struct ens_origin *from);
+
 /* ens.c */
 extern const struct ens_origin ens_nobody;
 bool ens_reachable(const struct ens_origin *o); /* Its connection is there. */

@@ -15,7 +15,8 @@
 struct prep {
     struct ens_txn *txn;
     const struct ens_auth *auth;
-    int server; /* -1: an operator. */
+    int server;                  /* -1: an operator. */
+    const struct wire_msg *with; /* The transaction it is of, or NULL. */
 };
 
 struct ens_step *ens_step_add(struct ens_txn *t, int32_t op, const char *path)
@@ -228,6 +229,16 @@ static void record_delete(struct prep *p, const char *path, const char *dir,
     ens_prep_record(path, p->txn->zxid, NULL);
 }
 
+/* The same transaction makes it anew. */
+static bool comes_back(const struct prep *p, const char *path)
+{
+    const struct wire_msg *o = p->with ? p->with->ops : NULL;
+
+    while (o != NULL && (o->op == ENS_DELETE || strcmp(o->path, path) != 0))
+        o = o->next;
+    return o != NULL;
+}
+
 static int prep_delete(struct prep *p, const struct wire_msg *m)
 {
     const struct ens_rev *parent, *node;
@@ -251,6 +262,8 @@ static int prep_delete(struct prep *p, const struct wire_msg *m)
     else if (node->children > 0)
         rc = ZNOTEMPTY;
     if (rc == ZOK) {
+        if (p->server >= 0 && !comes_back(p, m->path))
+            ens_copy_deleted(node->czxid, &p->txn->origin);
         record_delete(p, m->path, dir, parent);
         ens_step_add(p->txn, ENS_DELETE, m->path);
     }
@@ -420,7 +433,7 @@ static void prep_multi(struct prep *p, const struct wire_msg *m)
 void ens_prep(struct ens_txn *t, const struct wire_msg *m,
               const struct ens_auth *auth, int server)
 {
-    struct prep p = {t, auth, server};
+    struct prep p = {t, auth, server, m->op == ENS_MULTI ? m : NULL};
 
     if (m->op == ENS_MULTI)
         prep_multi(&p, m);

@@ -146,25 +146,100 @@ bool fault_delete_own(const struct fault *f, const struct sim_happening *h)
     return own(f, path) && did(player_delete(path));
 }
 
+/* The znode with the next lower number. */
+static bool before_own(const char *path, char pred[2 * PATH])
+{
+    const char *slash = strrchr(path, '/'), *name;
+    char dir[PATH];
+    int32_t n;
+
+    if (!number(slash + 1, &n))
+        return false;
+    snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path);
+    name = lowest(dir, &n);
+    if (name)
+        snprintf(pred, 2 * PATH, "%s/%s", dir, name);
+    return name != NULL;
+}
+
 bool fault_delete_pred(const struct fault *f, const struct sim_happening *h)
 {
     char path[PATH], pred[2 * PATH];
-    const char *name;
-    char *slash;
-    int32_t n;
 
     (void)h;
-    if (!own(f, path))
+    return own(f, path) && before_own(path, pred) && did(player_delete(pred));
+}
+
+/* As a shell's deleteall does it: one transaction, whose events come apart. */
+static bool delete_together(int proc, const char *const paths[], size_t n)
+{
+    int64_t until = sim_now() + FAULT_SHORT;
+
+    if (player_delete_together(paths, n) != 0)
         return false;
-    slash = strrchr(path, '/');
-    if (!number(slash + 1, &n))
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (proc < 0 || p == proc)
+            wire_part_events(p, until);
+    }
+    faults_last(FAULT_SHORT);
+    return true;
+}
+
+bool fault_delete_pair(const struct fault *f, const struct sim_happening *h)
+{
+    char path[PATH], pred[2 * PATH];
+    const char *const both[] = {pred, path};
+
+    (void)h;
+    return own(f, path) && before_own(path, pred) &&
+           delete_together(f->which, both, 2);
+}
+
+bool fault_delete_batch(const struct fault *f, const struct sim_happening *h)
+{
+    static char path[KIDS][2 * PATH]; /* Nothing is kept in it. */
+    const char *names[KIDS], *paths[KIDS];
+    char dir[PATH];
+    size_t n;
+
+    (void)f;
+    (void)h;
+    if (!directory(dir))
         return false;
-    *slash = '\0';
-    name = lowest(path, &n);
-    if (!name)
+    n = ens_children(dir, names, KIDS);
+    for (size_t i = 0; i < n && i < KIDS; i++) {
+        snprintf(path[i], sizeof path[i], "%s/%s", dir, names[i]);
+        paths[i] = path[i];
+    }
+    return n > 1 && n <= KIDS && delete_together(-1, paths, n);
+}
+
+static void remove_copies(intptr_t unused)
+{
+    (void)unused;
+    player_remove_copies();
+}
+
+bool fault_replace_own(const struct fault *f, const struct sim_happening *h)
+{
+    char path[PATH];
+
+    (void)h;
+    if (!own(f, path) || !player_copy(f->which, path))
         return false;
-    snprintf(pred, sizeof pred, "%s/%s", path, name);
-    return did(player_delete(pred));
+    stage_at(FAULT_SHORT, -1, remove_copies, 0);
+    faults_last(FAULT_SHORT);
+    return true;
+}
+
+bool fault_replace_away(const struct fault *f, const struct sim_happening *h)
+{
+    int conn = wire_conn_of(f->which);
+
+    if (conn < 0 || !fault_replace_own(f, h))
+        return false;
+    wire_cut(conn);
+    return true;
 }
 
 bool fault_set_own(const struct fault *f, const struct sim_happening *h)

@@ -39,8 +39,8 @@ static struct own {
 SIM_KEEP(own)
 
 static struct {
-    int64_t session[FORCED], czxid[FORCED];
-    unsigned sessions, czxids;
+    int64_t session[FORCED], czxid[FORCED], copied[FORCED];
+    unsigned sessions, czxids, copies, unused;
 } forced;
 SIM_KEEP(forced)
 
@@ -118,6 +118,32 @@ int player_delete(const char *path)
     return rc;
 }
 
+int player_delete_together(const char *const paths[], size_t n)
+{
+    struct ens_seen seen;
+
+    for (size_t i = 0; i < n; i++) {
+        if (ens_look_ahead(paths[i], &seen))
+            forced.czxid[forced.czxids++ % FORCED] = seen.czxid;
+    }
+    return ens_delete_together(paths, n);
+}
+
+bool player_copy(int proc, const char *path)
+{
+    struct ens_seen seen;
+
+    if (!ens_look_ahead(path, &seen) || !ens_copy(path, proc))
+        return false;
+    forced.czxid[forced.czxids++ % FORCED] = seen.czxid;
+    forced.copied[forced.copies++ % FORCED] = seen.czxid;
+    return true;
+}
+
+static void remove_copy(const char *path) { (void)player_delete(path); }
+
+void player_remove_copies(void) { ens_copies(remove_copy); }
+
 static bool among(const int64_t *v, int64_t x)
 {
     for (unsigned i = 0; x != 0 && i < FORCED; i++) {
@@ -135,6 +161,8 @@ void player_removed(int64_t czxid)
 {
     forced.czxid[forced.czxids++ % FORCED] = czxid;
 }
+
+bool player_copied(int64_t czxid) { return among(forced.copied, czxid); }
 
 bool player_any_broken(void) { return forced.czxids > 0; }
 

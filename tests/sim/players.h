@@ -62,6 +62,12 @@ void player_doubtful(int proc, const int64_t *doubts, const char *what);
  */
 bool player_expire(int proc); /* False: it has no session that is alive. */
 int player_delete(const char *path);
+int player_delete_together(const char *const paths[], size_t n);
+/* Puts a persistent znode with the same name and data in its place.  False:
+ * there is none, or too many were made. */
+bool player_copy(int proc, const char *path);
+void player_remove_copies(void);     /* That are there. */
+bool player_copied(int64_t czxid);   /* In its place one was put. */
 bool player_forced(int64_t session); /* Was ended by player_expire(). */
 bool player_broken(int64_t czxid);   /* Was deleted by player_delete(). */
 void player_removed(int64_t czxid);  /* By another process: the same. */

@@ -122,6 +122,8 @@ static void check_named(const struct lock_leader *r)
         sim_violation("a leader znode names one that never was");
         return;
     }
+    if (lock_is_copy(n))
+        return;
     if (n->live ? n->owner != r->owner : !n->broken)
         sim_violation("a leader znode names lock %d, which has gone", n->slot);
     o = n->live ? lock_one_before(n) : NULL;
@@ -130,12 +132,20 @@ static void check_named(const struct lock_leader *r)
                       o->seq);
 }
 
+/* A copy, by a candidate that has no cause to look whether it is its own. */
+static bool takes_for_own(const struct lock_node *n)
+{
+    return n && lock_is_copy(n) && !lock_knows_copy(n);
+}
+
 static void check_new(const struct lock_leader *r)
 {
     const struct lock_node *n = lock_leader_node(r);
     uint64_t *highest = &all.epoch[r->place];
 
-    if (!n || !n->live)
+    if (takes_for_own(n))
+        return;
+    if (!n || !n->live || lock_is_copy(n))
         sim_violation("a leader znode is made of one that has gone");
     else if (n->slot != r->slot || (uint64_t)n->czxid != r->epoch)
         sim_violation("a leader znode is wrong about lock %d", n->slot);
@@ -195,7 +205,7 @@ static void see(int place)
             return;
         changed = true; /* Nobody of ours writes to it. */
     }
-    add(place, &seen, changed);
+    add(place, &seen, changed || !seen.owner); /* Or makes one to stay. */
 }
 
 /* The one that came in its place, in the same change. */
@@ -220,6 +230,19 @@ static bool somebody_goes(const struct lock_leader *r)
     return false;
 }
 
+/* One resigns at this moment that takes a copy for its own. */
+static bool deceived(int64_t place)
+{
+    const struct lock_node *n = lock_world.node;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->place == place && n->died == lock_world.changes &&
+            takes_for_own(n))
+            return true;
+    }
+    return false;
+}
+
 /* Its candidate goes with it, or had gone; or something else is said.  One by
  * hand, or that was written to, goes with whoever may have made his own. */
 static void check_gone(const struct lock_leader *r)
@@ -234,7 +257,10 @@ static void check_gone(const struct lock_leader *r)
             sim_violation("another's leader znode was deleted");
         return;
     }
-    if (n && n->live && !(next && (next->slot == r->slot || next->changed)))
+    if (deceived(r->place) || (next && takes_for_own(lock_leader_node(next))))
+        return;
+    if (n && n->live && !lock_is_copy(n) &&
+        !(next && (next->slot == r->slot || next->changed)))
         sim_violation("lock %d stands, and its leader znode was deleted",
                       (int)r->slot);
 }

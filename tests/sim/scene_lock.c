@@ -153,7 +153,7 @@ void lock_cancel(struct lock_slot *k)
 {
     int want =
         !k->granted && !k->ended && !k->cancel ? EVZK_OK : EVZK_ERR_STATE;
-    bool leaving = strcmp(evzk_lock_state(k->l), "DELETING") == 0;
+    bool leaving = lock_is_leaving(k);
     int rc;
 
     player_call((int)k->proc);
@@ -417,11 +417,39 @@ static void set_plans(const struct lock_scene *sc)
 }
 
 /* A waiter that wakes and looks again: one for each that went, not more. */
+static void note_waited(const evzk_trace *t)
+{
+    struct lock_slot *k = lock_world.slot;
+
+    for (; k < lock_world.slot + lock_world.slots; k++) {
+        if (!k->l || (const void *)k->l != t->object)
+            continue;
+        if (strcmp(t->to, "CREATING") == 0 || strcmp(t->to, "ENTERING") == 0)
+            k->waited = false;
+        else if (t->from && strcmp(t->from, "WATCHING") == 0 &&
+                 strcmp(t->to, "WATCHING") != 0)
+            k->waited = true;
+    }
+}
+
+/* It takes away who does not let go: any contender in its way. */
+static bool removes(int proc)
+{
+    const struct lock_plan *plan = scene()->plan;
+
+    for (int i = 0; i < LOCK_PLANS; i++) {
+        if (plan[i].proc == proc && plan[i].revoke && plan[i].grace_ms)
+            return true;
+    }
+    return lock_removing();
+}
+
 static void on_trace(int proc, const evzk_trace *t)
 {
     bool one = strcmp(t->kind, "lock") == 0 || strcmp(t->kind, "election") == 0;
     int place = one ? lock_place_of(t->path) : -1;
 
+    note_waited(t);
     lock_traced(proc, t);
     lock_observers_traced(proc, t);
     if (place < 0 || strcmp(t->to, "LISTING") != 0)
@@ -445,6 +473,7 @@ void lock_begin(const struct sim_scene *sc)
     lock_world.sc = sc->own;
     player_trace = on_trace;
     player_leases = lock_leases;
+    ens_removes = removes;
     ens.quirk_end = scene()->end;
     if (scene()->tick_ms)
         ens.tick_ms = scene()->tick_ms;

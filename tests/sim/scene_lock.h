@@ -138,6 +138,7 @@ struct lock_slot {
     bool used, granted, suspended, ended, told_down;
     bool leads;           /* LEADING was told. */
     bool release, cancel; /* Were asked for, with success. */
+    bool waited;          /* For its present znode: it has heard of an end. */
     bool freed, gone;     /* Its znode is proved gone. */
 };
 
@@ -303,6 +304,11 @@ bool lock_before(const struct lock_node *a, const struct lock_node *b);
 int64_t lock_concerned(const struct lock_node *gone); /* Whom it barred. */
 void lock_look(void);                            /* Brings `node` up to date. */
 bool lock_was_broken(const struct lock_slot *k); /* A znode that it had. */
+/* An operator put it in the place of a lock's; and that lock's process has
+ * connected since, and is to have looked. */
+bool lock_is_copy(const struct lock_node *n);
+bool lock_knows_copy(const struct lock_node *n);
+bool lock_is_leaving(const struct lock_slot *k); /* It deletes its znode. */
 const struct lock_node *lock_node_of(const struct lock_slot *k);
 const struct lock_node *lock_node_named(const char *name);
 /* As an operator would: deletes a node, or writes to it. */

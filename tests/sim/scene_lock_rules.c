@@ -16,6 +16,7 @@
 #include "leases.h"
 #include "players.h"
 #include "scene_lock.h"
+#include "wire.h"
 
 enum {
     SLACK_US = 20000,
@@ -141,6 +142,30 @@ static void check_heard(const struct lock_slot *k)
     }
 }
 
+/* A copy was put in its place when nothing gave it cause to look: it had heard
+ * of no other's end, and has lost no connection since. */
+static bool no_cause(const struct lock_slot *k, const struct lock_node *n)
+{
+    return player_copied(n->czxid) && !k->waited &&
+           lock_world.conn[k->proc].since <= n->died_at;
+}
+
+/* Its znode has gone, or a copy is there under its name, and the process has
+ * read what a server sent later: then the lock could have known. */
+static void check_known(const struct lock_slot *k, const char *what)
+{
+    const struct lock_node *n = lock_world.node;
+    int64_t czxid = k->moved ? k->moved : (int64_t)k->token;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->czxid == czxid && n->slot == index_of(k) && !n->live &&
+            n->died_zxid <= wire_heard((int)k->proc) && !no_cause(k, n))
+            sim_violation("lock %d is %s, and could know that its znode is "
+                          "gone",
+                          index_of(k), what);
+    }
+}
+
 static void check_granted(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_named(evzk_lock_node(k->l));
@@ -154,9 +179,10 @@ static void check_granted(struct lock_slot *k)
     check_heard(k);
     if (!evzk_lock_held(k->l))
         sim_violation("lock %d: GRANTED and not held", index_of(k));
-    if (own && own->live)
+    if (own && own->live && own->slot == index_of(k))
         check_first(k, own);
     lock_check_alone(k, "is granted");
+    check_known(k, "granted");
     if (excused(k))
         return;
     if (k->token <= (shared ? pl->last_alone : pl->last_token))
@@ -346,7 +372,8 @@ static void check_downgraded(const struct lock_slot *k)
 {
     const struct lock_node *n = lock_node_named(evzk_lock_node(k->l));
 
-    if (!n || !n->shares || n->slot != index_of(k))
+    if (!player_broken(k->moved) &&
+        (!n || !n->shares || n->slot != index_of(k)))
         sim_violation("lock %d is downgraded, and has no znode that reads",
                       index_of(k));
     n = lock_world.node;
@@ -371,6 +398,8 @@ static void note_told(struct lock_slot *k, evzk_lock_event ev, int rc)
     }
     if (ev == EVZK_LOCK_SUSPENDED || ev == EVZK_LOCK_RESUMED)
         k->suspended = ev == EVZK_LOCK_SUSPENDED;
+    if (ev == EVZK_LOCK_RESUMED)
+        check_known(k, "resumed");
     if (ev == EVZK_LOCK_REQUEUED)
         k->guid = 0;
     if (ev == EVZK_LOCK_DOWNGRADED && rc == EVZK_OK)

@@ -140,8 +140,8 @@ static const char *path_of(char out[PATH], int place, const char *name)
 /* "l4" is lock 4's. */
 static int16_t slot_of(const struct ens_seen *seen)
 {
-    if (seen->len != 2 || !seen->data || seen->data[0] != 'l')
-        return -1;
+    if (!seen->owner || seen->len != 2 || !seen->data || seen->data[0] != 'l')
+        return -1; /* A copy that an operator made says the same. */
     return (int16_t)(seen->data[1] - '0');
 }
 
@@ -397,6 +397,35 @@ void lock_look(void)
     bury();
     if (lock_world.sc->plan[0].elect)
         lock_election_look();
+}
+
+/* The one that it was made of, which has gone. */
+static const struct lock_node *original_of(const struct lock_node *n)
+{
+    const struct lock_node *o = lock_world.node;
+
+    for (; n->slot < 0 && o < lock_world.node + lock_world.nodes; o++) {
+        if (o != n && o->name == n->name && o->place == n->place &&
+            player_copied(o->czxid))
+            return o;
+    }
+    return NULL;
+}
+
+bool lock_is_copy(const struct lock_node *n) { return original_of(n) != NULL; }
+
+bool lock_knows_copy(const struct lock_node *n)
+{
+    const struct lock_node *o = original_of(n);
+
+    return lock_world.conn[lock_world.slot[o->slot].proc].since > o->died_at;
+}
+
+bool lock_is_leaving(const struct lock_slot *k)
+{
+    const char *state = evzk_lock_state(k->l);
+
+    return strcmp(state, "DELETING") == 0 || strcmp(state, "CHECKING") == 0;
 }
 
 const struct lock_node *lock_node_of(const struct lock_slot *k)

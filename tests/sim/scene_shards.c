@@ -424,6 +424,7 @@ void shards_begin(const struct sim_scene *sc)
     shards_world.sc = sc->own;
     player_trace = NULL;
     player_leases = shards_leases;
+    ens_removes = NULL;
     servers.quirk_end = shards_world.sc->end;
     ens_begin(&servers);
     make_tree(shards_world.sc);

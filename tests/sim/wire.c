@@ -32,9 +32,12 @@ static struct {
         bool client_has, server_has; /* Those that have not let go. */
         bool unused[2];
         struct way way[2];
+        int64_t parted; /* Behind the next event nothing arrives before. */
+        bool event_sent, unused_too[7];
     } conn[WIRE_CONNS];
     int64_t births;
     int64_t held[SIM_PROCS];
+    int64_t heard[SIM_PROCS];
     int64_t refused[SIM_SERVERS];
     int64_t garbled[SIM_PROCS];
     int64_t routed[SIM_PROCS]; /* A server's number and 1. */
@@ -99,11 +102,22 @@ static int64_t arrival(const struct conn *c, enum wire_dir dir)
     return w->last ? later(at, w->last->due) : at;
 }
 
+/* One event, and all that is sent behind it. */
+static void part(struct conn *c, struct wire_msg *m)
+{
+    if (c->event_sent)
+        m->due = later(m->due, c->parted);
+    if (m->op == WIRE_EVENT && c->parted > sim_now())
+        c->event_sent = true;
+}
+
 static void put(struct conn *c, enum wire_dir dir, struct wire_msg *m)
 {
     struct way *w = &c->way[dir];
 
     m->due = arrival(c, dir);
+    if (dir == WIRE_DOWNWARD)
+        part(c, m);
     m->next = NULL;
     if (w->last)
         w->last->next = m;
@@ -210,6 +224,7 @@ struct wire_msg *wire_recv(int conn)
         c->way[WIRE_DOWNWARD].first->due > sim_now())
         return NULL;
     m = take(&c->way[WIRE_DOWNWARD]);
+    wire.heard[c->proc] = later(wire.heard[c->proc], m->behind);
     say(c, "<-", "", m);
     return m;
 }
@@ -297,10 +312,12 @@ void wire_reply(int conn, struct wire_msg *m)
 
     if (c && m->op == WIRE_CONNECT)
         garble(c->proc, m);
-    if (c && c->client_has && c->server_has && c->state == WIRE_UP)
+    if (c && c->client_has && c->server_has && c->state == WIRE_UP) {
+        m->behind = ens_applied(c->server);
         put(c, WIRE_DOWNWARD, m);
-    else
+    } else {
         wire_msg_free(m);
+    }
 }
 
 void wire_hang_up(int conn)
@@ -468,6 +485,21 @@ void wire_hold_all(int proc, int64_t until)
         }
     }
 }
+
+void wire_part_events(int proc, int64_t until)
+{
+    struct conn *c;
+
+    for (c = wire.conn; c < wire.conn + WIRE_CONNS; c++) {
+        if (!c->born || c->proc != proc || c->parted > sim_now())
+            continue;
+        say(c, "<-", "one event, and no more, comes from here", NULL);
+        c->parted = until;
+        c->event_sent = false;
+    }
+}
+
+int64_t wire_heard(int proc) { return wire.heard[proc]; }
 
 void wire_refuse(int server, int64_t until) { wire.refused[server] = until; }
 

@@ -21,8 +21,9 @@ struct wire_msg {
     struct wire_msg *next;
     int64_t due; /* When it arrives. */
     int32_t op, xid;
-    int32_t rc;   /* Reply: ZOK, ZNONODE, ... */
-    int64_t zxid; /* Reply: the newest that the server has applied. */
+    int32_t rc;     /* Reply: ZOK, ZNONODE, ... */
+    int64_t zxid;   /* Reply: the newest that the server has applied. */
+    int64_t behind; /* The same, of watch events too: for the rules alone. */
     /* Owned by the message, all in SIM_OUTSIDE; NULL or empty if not used. */
     char *path; /* Reply to create: the path made. */
     char *data; /* Data; of setAuth the credential. */
@@ -93,6 +94,12 @@ void wire_refuse(int server, int64_t until); /* Nobody listens until then. */
 /* What this process connects to until then is no ZooKeeper: it greets wrongly.
  */
 void wire_garble(int proc, int64_t until);
+/* The next watch event reaches the process in its time, and what the server
+ * sends behind that event only then. */
+void wire_part_events(int proc, int64_t until);
+/* The newest transaction that a server had applied when it sent something that
+ * the process has read. */
+int64_t wire_heard(int proc);
 /* The process's next connections go to that server, whatever the client chose;
  * -1: as it chose. */
 void wire_route(int proc, int server);
