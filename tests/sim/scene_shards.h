@@ -12,10 +12,12 @@
 enum {
     SHARDS_SLOTS = 4,
     SHARDS_MOST = 4,
+    SHARDS_PLANNED = 8, /* Also by a plan that is forged. */
     SHARDS_DEEDS = 2,
     SHARDS_NODES = 8, /* In a directory, at a time. */
     SHARDS_TIMEOUT_MS = 1000,
-    SHARDS_SOON_US = 100 * 1000 /* What waits for nobody. */
+    SHARDS_ODD_US = 5000 * 1000, /* Named by plans for another number. */
+    SHARDS_SOON_US = 100 * 1000  /* What waits for nobody. */
 };
 
 #define SHARDS_PATH "/s"
@@ -84,6 +86,9 @@ struct shards_slot {
     int64_t ended;       /* DRAINED or FAILED was told. */
     int64_t lapsed;      /* Its lease was: what it had may still be there. */
     uint64_t planned;    /* The plan that was told last. */
+    int64_t ending;      /* What its end was told with, of a shard; or 0. */
+    /* Since PLANNED a plan for another number named it first and last then. */
+    int64_t odd_first, odd_last;
     /* The shard, plus one, that it gave to each first, of this plan. */
     int64_t given[SHARDS_SLOTS];
     struct shards_seat seat[SHARDS_MOST];
@@ -108,7 +113,7 @@ struct shards_text { /* The plan's. */
     int64_t shards, members;
     uint64_t name[SHARDS_NODES];
     int64_t weight[SHARDS_NODES], most[SHARDS_NODES];
-    int64_t owner[SHARDS_MOST]; /* A member, or -1. */
+    int64_t owner[SHARDS_PLANNED]; /* A member, or -1. */
 };
 
 struct shards_world {
@@ -121,6 +126,7 @@ struct shards_world {
     int64_t rough;              /* Something has befallen it. */
     int64_t by_hand;            /* Another wrote to the plan, or a member's. */
     int64_t forged;             /* One wrote a plan that is none of theirs. */
+    int64_t rivals;             /* Two made plans since the last one. */
     int64_t calm;               /* Since then nothing befalls anybody. */
     int64_t touched;            /* The same, but for what a deed ends. */
     int64_t ended_at, ends;     /* Since that was, and whose session. */
@@ -128,6 +134,7 @@ struct shards_world {
     int64_t looked;             /* The zxid seen last. */
     uint64_t conn[SIM_PROCS];
     struct shards_dir members, dir[SHARDS_MOST];
+    struct shards_node newest[SIM_PROCS]; /* By which it stood last. */
     struct shards_text text;
     int64_t plan_czxid, plan_mzxid;
     int64_t epoch[SHARDS_MOST];   /* The highest told. */
@@ -174,6 +181,9 @@ void shards_deeds_begin(void);
 
 /* scene_shards_tree.c */
 void shards_look(void);
+/* Does the plan that is there, forged or not, name a member of the process?  It
+ * may not have heard that its newest znode has gone. */
+bool shards_plan_names(int proc);
 bool shards_plan_even(void);       /* That is there now, also a forged one. */
 bool shards_owns(int64_t session); /* Has it a znode there? */
 const struct shards_node *shards_candidate(int shard, int64_t czxid);

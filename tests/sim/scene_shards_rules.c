@@ -17,9 +17,10 @@
 
 enum {
     UNLED_US = 60 * 1000,
-    FOLLOWED_US = 500 * 1000,     /* From a plan to its being so. */
-    MENDED_US = 12 * 1000 * 1000, /* What is tried again was, twice. */
-    HIDDEN_US = 45 * 1000 * 1000  /* All was looked at, whatever was heard. */
+    FOLLOWED_US = 500 * 1000,      /* From a plan to its being so. */
+    MENDED_US = 12 * 1000 * 1000,  /* What is tried again was, twice. */
+    DIFFERS_US = 10 * 1000 * 1000, /* And who differs gives up. */
+    HIDDEN_US = 45 * 1000 * 1000   /* All was looked at, whatever was heard. */
 };
 
 /* ---- What is believed ---- */
@@ -332,8 +333,39 @@ bool shards_right(void)
     return planners == 1 || (fault_copied() && planners > 1);
 }
 
+static bool has_rivals(void)
+{
+    int n = 0;
+
+    for (int64_t i = 0; i < shards_world.slots; i++)
+        n += shards_world.slot[i].a && is_planner(&shards_world.slot[i]);
+    return n > 1 && fault_copied();
+}
+
+static int64_t count_of(const struct shards_slot *v)
+{
+    return v->plan->count ? v->plan->count : shards_world.sc->shards;
+}
+
+/* Two that make plans for two numbers do not agree; and whom a plan for its own
+ * number names goes on by that when there is one for another number: so no
+ * forged one ends it. */
+static bool differ(void)
+{
+    if (!shards_world.sc->plan[0].count)
+        return false;
+    for (int64_t i = 0; i < shards_world.slots; i++) {
+        const struct shards_slot *v = &shards_world.slot[i];
+
+        if (v->a && v->planned && shards_world.text.ok &&
+            count_of(v) != shards_world.text.shards)
+            return true;
+    }
+    return has_rivals();
+}
+
 /* A member's znode that another wrote to is no member's. */
-bool shards_excused(void) { return shards_world.by_hand; }
+bool shards_excused(void) { return shards_world.by_hand || differ(); }
 
 static bool anybody_leaves(void)
 {
@@ -362,25 +394,49 @@ static bool is_busy(void)
         if (shards_world.planned[p] || player_of(p)->closing)
             return true;
     }
-    return shards_world.deeds || shards_world.home || shards_world.by_hand ||
-           shards_excused() || faults_healed_at() > sim_now() ||
-           anybody_leaves();
+    return shards_world.deeds || shards_world.home || shards_excused() ||
+           faults_healed_at() > sim_now() || anybody_leaves();
 }
 
 /* Whatever was forged, hidden or copied: soon after nothing befalls anybody any
  * more, each shard is led by the one that the plan names, who is there. */
 static void check_mended(void)
 {
+    int64_t most = fault_hid() ? HIDDEN_US : MENDED_US;
+
+    if (shards_world.sc->plan[0].count)
+        most += DIFFERS_US;
     if (shards_world.calm == 0 || is_busy())
         shards_world.calm = sim_now();
-    if (sim_now() - shards_world.calm > (fault_hid() ? HIDDEN_US : MENDED_US) &&
-        !shards_right())
+    if (sim_now() - shards_world.calm > most && !shards_right())
         sim_violation("all was mended, and still not each shard is led");
+}
+
+/* Behind a copy of a member's znode stands one that makes plans, too.  What it
+ * takes for the last right plan may be older than what another has written:
+ * then a forged plan and a right one cannot be told apart, and what could stay
+ * may move. */
+static void note_rivals(void)
+{
+    if (has_rivals())
+        shards_world.rivals = 1;
+}
+
+static void note_odd(struct shards_slot *v)
+{
+    if (shards_world.text.shards == count_of(v) ||
+        !shards_plan_names((int)v->proc))
+        return;
+    v->odd_first = v->odd_first ? v->odd_first : sim_now();
+    v->odd_last = sim_now();
 }
 
 void shards_check(void)
 {
     shards_look();
+    note_rivals();
+    for (int64_t i = 0; i < shards_world.slots; i++)
+        note_odd(&shards_world.slot[i]);
     note_roughness();
     check_beliefs();
     for (int i = 0; !shards_world.rough && i < shards_world.sc->shards; i++)

@@ -29,20 +29,45 @@ static bool refused_rc_ok(const struct shards_slot *v, int rc)
 /* The others may have another number of shards. */
 static bool may_differ(void) { return shards_world.sc->plan[0].count != 0; }
 
+/* Plans for another number than its own, forged ones as well, have named it for
+ * so long; and none for its own was told since. */
+static bool was_odd(const struct shards_slot *v)
+{
+    return v->odd_first && v->odd_last - v->odd_first >= SHARDS_ODD_US;
+}
+
+static bool end_rc_ok(const struct shards_slot *v, int rc)
+{
+    return rc == EVZK_ERR_INVAL ? was_odd(v) : refused_rc_ok(v, rc);
+}
+
 static bool lost_rc_ok(const struct shards_slot *v,
                        const struct shards_seat *seat, int rc)
 {
     if (rc == EVZK_ERR_EXPIRED)
         return shards_expired_once(shards_player(v));
-    if (rc == EVZK_ERR_NODEGONE)
-        return player_broken(seat->epoch);
-    if (rc == EVZK_ERR_LEASE)
-        return seat->suspended;
-    if (rc == EVZK_ERR_INVAL) /* With the object's end. */
-        return may_differ();
-    if (rc == EVZK_ERR_SEQUENCE)
-        return shards_world.sc->end;
-    return rc == EVZK_ERR_CLOSED && shards_player(v)->closing;
+    if (rc == EVZK_ERR_NODEGONE) /* Its session's end may be heard later. */
+        return player_broken(seat->epoch) || player_over(seat->session);
+    if (rc == EVZK_ERR_LEASE) /* Who is closed is not told of the doubt. */
+        return seat->suspended || shards_player(v)->closing;
+    return end_rc_ok(v, rc); /* With the object's end, which comes next. */
+}
+
+/* Each shard hears of the object's end what the object does, and nothing comes
+ * in between. */
+static void check_ending(struct shards_slot *v, bool goes_on, int rc)
+{
+    if (v->ending && (!goes_on || rc != v->ending))
+        sim_violation("%d is told %s after a shard's end with %s",
+                      shards_index(v), evzk_errname(rc),
+                      evzk_errname((int)v->ending));
+}
+
+static void note_ending(struct shards_slot *v, int rc)
+{
+    if (rc != EVZK_ERR_EXPIRED && rc != EVZK_ERR_NODEGONE &&
+        rc != EVZK_ERR_LEASE)
+        v->ending = rc;
 }
 
 static bool rc_ok(const struct shards_slot *v, const struct shards_seat *seat,
@@ -276,6 +301,7 @@ static void note(struct shards_slot *v, int shard, evzk_election_event ev,
         break;
     case EVZK_ELECTION_LOST:
         v->lapsed = v->lapsed || rc == EVZK_ERR_LEASE;
+        note_ending(v, rc);
         check_lost(v, shard);
         break;
     case EVZK_ELECTION_REQUEUED:
@@ -307,6 +333,7 @@ void shards_told(struct shards_slot *v, int shard, evzk_election_event ev,
         return;
     }
     check_order(v, &v->seat[shard], ev);
+    check_ending(v, ev == EVZK_ELECTION_LOST, rc);
     if (!in_turn(v, &v->seat[shard], ev))
         sim_violation("%d: event %d of shard %d out of turn", shards_index(v),
                       ev, shard);
@@ -335,8 +362,6 @@ static void check_balanced(const struct shards_slot *v)
         evzk_shards_member m;
         bool own = evzk_shards_leader(v->a, (uint32_t)i, &m) && m.self;
 
-        if (own && !shards_member(m.node))
-            continue; /* It may be who it was, before it came back. */
         if (own != (seat->epoch != 0) || own != (seat->leading != 0))
             sim_violation("%d is BALANCED, and shard %d is not right",
                           shards_index(v), i);
@@ -367,9 +392,7 @@ static void check_drained(const struct shards_slot *v)
 
 static void check_failed(const struct shards_slot *v, int rc)
 {
-    bool differs = may_differ() && rc == EVZK_ERR_INVAL;
-
-    if (!differs && !refused_rc_ok(v, rc))
+    if (!end_rc_ok(v, rc))
         sim_violation("%d: FAILED with %s", shards_index(v), evzk_errname(rc));
 }
 
@@ -405,6 +428,7 @@ static void check_planned(struct shards_slot *v)
         sim_violation("%d is told of plan %d again", shards_index(v),
                       (int)plan);
     v->planned = plan;
+    v->odd_first = v->odd_last = 0;
     memset(v->given, 0, sizeof v->given);
     for (int i = 0; i < SHARDS_MOST; i++)
         v->seat[i].failed = v->seat[i].absent = 0;
@@ -417,6 +441,7 @@ void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc)
     if (rc != EVZK_OK && ev != EVZK_SHARDS_FAILED)
         sim_violation("%d: event %d with %s", shards_index(v), ev,
                       evzk_errname(rc));
+    check_ending(v, ev == EVZK_SHARDS_FAILED, rc);
     if (ev < EVZK_SHARDS_DRAINED)
         player_news((int)v->proc, "an event of the shards");
     switch (ev) {

@@ -122,7 +122,7 @@ static bool read_plan(struct shards_text *t, const struct ens_seen *seen)
     memcpy(text, seen->data, (size_t)seen->len);
     if (sscanf(text, "evzk-plan 1 %" SCNu64 " %" SCNd64 " %" SCNd64 "%n",
                &t->version, &t->shards, &t->members, &at) != 3 ||
-        text[at] != '\n' || t->shards > SHARDS_MOST ||
+        text[at] != '\n' || t->shards > SHARDS_PLANNED ||
         t->members > SHARDS_NODES)
         return false;
     from = text + at + 1;
@@ -208,7 +208,8 @@ static void check_next(const struct shards_text *t,
         sim_violation("%s", why);
     if (!prev->ok || (anew && shards_world.touched) || shards_world.by_hand)
         return;
-    check_moves(t, prev);
+    if (!shards_world.rivals)
+        check_moves(t, prev);
     if (t->version <= prev->version)
         sim_violation("plan %d comes after %d", (int)t->version,
                       (int)prev->version);
@@ -244,6 +245,7 @@ static void look_at_plan(void)
     sim_say("tree plan %d, of %d members", (int)next.version,
             (int)next.members);
     check_next(&next, &shards_world.text, anew);
+    shards_world.rivals = 0;
     shards_world.text = next;
 }
 
@@ -272,6 +274,23 @@ static bool look_again(struct shards_dir *d, const char *dir)
     return memcmp(d, &prev, sizeof prev) != 0;
 }
 
+static void note_name(int proc, const struct shards_node *n)
+{
+    const struct player *p = player_of(proc);
+
+    if (p->n_ids && p->ids[p->n_ids - 1] == n->owner &&
+        n->czxid > shards_world.newest[proc].czxid)
+        shards_world.newest[proc] = *n;
+}
+
+static void note_names(void)
+{
+    for (int64_t i = 0; i < shards_world.members.n; i++) {
+        for (int p = 0; p < SIM_PROCS; p++)
+            note_name(p, &shards_world.members.node[i]);
+    }
+}
+
 void shards_look(void)
 {
     char dir[PATH];
@@ -279,8 +298,10 @@ void shards_look(void)
     if (ens_committed() == shards_world.looked)
         return;
     shards_world.looked = ens_committed();
-    if (look_again(&shards_world.members, SHARDS_PATH "/members"))
+    if (look_again(&shards_world.members, SHARDS_PATH "/members")) {
         shards_world.moved = sim_now();
+        note_names();
+    }
     for (int i = 0; i < shards_world.sc->shards; i++) {
         snprintf(dir, sizeof dir, SHARDS_PATH "/shard-%d", i);
         look_again(&shards_world.dir[i], dir);
@@ -288,6 +309,31 @@ void shards_look(void)
             shards_world.foreign[i] = shards_world.looked;
     }
     look_at_plan();
+}
+
+static bool is_named(uint64_t name)
+{
+    const struct shards_text *t = &shards_world.text;
+
+    for (int64_t i = 0; i < t->members; i++) {
+        if (t->name[i] == name)
+            return true;
+    }
+    return false;
+}
+
+bool shards_plan_names(int proc)
+{
+    const struct shards_dir *d = &shards_world.members;
+    const struct player *p = player_of(proc);
+
+    for (int64_t i = 0; p->n_ids && i < d->n; i++) {
+        if (d->node[i].owner == p->ids[p->n_ids - 1] &&
+            is_named(d->node[i].name))
+            return true;
+    }
+    return shards_world.newest[proc].czxid &&
+           is_named(shards_world.newest[proc].name);
 }
 
 static bool owns_in(const struct shards_dir *d, int64_t session)
