@@ -203,7 +203,7 @@ int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk_lock *l = lock_of(m);
     const char *name = NULL;
 
-    if (e->reply->rc == EVZK_ERR_NOAUTH && l->patient && !m->stopping)
+    if (e->reply->rc == EVZK_ERR_NOAUTH && l->patient)
         return evzk__machine_again_later(m);   /* It may stand there. */
     if (e->reply->first_rc == EVZK_ERR_SERVER) /* It proves nothing. */
         return unresolved(l, EVZK_ERR_SERVER);

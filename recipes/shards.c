@@ -236,13 +236,18 @@ static void say_ready(struct evzk_shards *a)
         a->retry = true;
 }
 
-/* Each that is to be ours is led, and no other one is, or is stood for. */
+/* Each that is to be ours is led, and no other one is, or is stood for.  A plan
+ * that names us and who we were before gives to that one what is not led: the
+ * next one does not. */
 static bool is_balanced(const struct evzk_shards *a)
 {
     if (a->me == EVZK__NOBODY || a->standing != a->leading || a->resigning > 0)
         return false;
     for (uint32_t i = 0; i < a->count; i++) {
-        if (is_ours(a, i) != a->shard[i].leading)
+        uint16_t to = a->plan.owner[i];
+        bool ours = to != EVZK__NOBODY && evzk__shards_is_self(a, to);
+
+        if (ours != a->shard[i].leading)
             return false;
     }
     return true;
@@ -289,7 +294,8 @@ static void settle(struct evzk_shards *a)
         plan_from_now(a);
     if (!a->follow && !a->waits[EVZK__TROUBLE_FOLLOW])
         a->retry = evzk__shards_follow(a) != EVZK_OK || a->retry;
-    if (a->draining && !a->member && !a->give_up && !a->others)
+    if (a->draining && !a->member && !a->give_up && !a->others &&
+        !a->waits[EVZK__TROUBLE_MEMBER])
         a->retry = evzk__shards_look_for_others(a) != EVZK_OK || a->retry;
     say_ready(a);
     if (a->paced || a->retry) {

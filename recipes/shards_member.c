@@ -31,27 +31,59 @@ bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member)
     return strcmp(name, a->own) == 0 || strcmp(name, a->former) == 0;
 }
 
-/* It has gone, or is none: the last one holds, until there is another. */
-static void no_plan(struct evzk_shards *a)
+/* No plan for another number names us now. */
+static void not_odd(struct evzk_shards *a)
+{
+    a->odd_at = 0;
+    a->odd_asks = false;
+}
+
+static void look_as_planner(struct evzk_shards *a)
 {
     if (a->planner)
         evzk__planner_look(a->planner);
 }
 
+/* It has gone, or is none: the last one holds, until there is another. */
+static void no_plan(struct evzk_shards *a)
+{
+    not_odd(a);
+    look_as_planner(a);
+}
+
+/* A forged plan would have been written over long ago, and was not. */
+static bool has_another_number(const struct evzk_shards *a)
+{
+    return a->odd_asks && a->odd_at != 0 && !a->planner;
+}
+
 /* For another number of shards.  It is of those that were there before, or no
  * member has written it; or whoever makes the plans has another number.  Only
- * the last one stays when it names us, whom no plan for our number names. */
+ * the last one stays when it names us, whom no plan for our number names.  May
+ * free us. */
 static void leave_plan(struct evzk_shards *a, struct evzk__plan *next)
 {
     bool ours = a->own[0] && evzk__plan_find(next, a->own) != EVZK__NOBODY;
 
     evzk__plan_free(next);
     a->differs = true;
-    if (ours && a->me == EVZK__NOBODY && a->odd_at == 0) {
+    if (!ours || a->me != EVZK__NOBODY)
+        not_odd(a);
+    else if (a->odd_at == 0) {
         a->odd_at = evzk__now_us();
         evzk__shards_mend_later(a);
     }
-    no_plan(a);
+    if (has_another_number(a))
+        evzk__shards_fail(a, EVZK_ERR_INVAL);
+    else
+        look_as_planner(a);
+}
+
+/* It was only looked at again.  May free us. */
+static void plan_stands(struct evzk_shards *a)
+{
+    if (has_another_number(a))
+        evzk__shards_fail(a, EVZK_ERR_INVAL);
 }
 
 static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
@@ -62,7 +94,7 @@ static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
     a->plan = *next;
     a->said = 0;
     a->differs = false;
-    a->odd_at = 0;
+    not_odd(a);
     evzk__shards_drop_takers(a);
     for (uint32_t i = 0; i < a->count; i++)
         a->shard[i].failed = a->shard[i].quiet = false;
@@ -108,8 +140,10 @@ static void plan_heard(void *arg, int rc, const struct evzk__result *res)
         return;
     }
     if (res->stat.czxid == a->plan_at.czxid &&
-        res->stat.version == a->plan_at.version)
-        return; /* It was only looked at again. */
+        res->stat.version == a->plan_at.version) {
+        plan_stands(a);
+        return;
+    }
     rc = evzk__plan_parse(&next, res->data, res->len);
     if (rc == EVZK_ERR_NOMEM)
         look_again(a, EVZK__SHARDS_RETRY_US);
@@ -189,8 +223,10 @@ static void member_behind(struct evzk_shards *a, int rc)
 
 static void member_placed(struct evzk_shards *a)
 {
-    if (strcmp(a->own, evzk_lock_node(a->member)) != 0)
+    if (strcmp(a->own, evzk_lock_node(a->member)) != 0) {
         strcpy(a->former, a->own);
+        not_odd(a); /* It was the former one that was named. */
+    }
     strcpy(a->own, evzk_lock_node(a->member));
     a->said = 0;
     find_me(a);
@@ -207,6 +243,9 @@ static void member_heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
     switch ((int)ev) {
     case LOCK_PLACED:
         member_placed(a);
+        break;
+    case EVZK_LOCK_REQUEUED: /* What named its znode names nobody now. */
+        not_odd(a);
         break;
     case LOCK_BEHIND:
         member_behind(a, rc);
@@ -261,12 +300,19 @@ static bool anybody(const struct evzk__names *names)
     return false;
 }
 
-/* Who cannot see them does not wait for them either. */
+/* Who may not see them looks again in a while: they may stand ready to take
+ * what it leads, and the plan says so. */
 static void others_heard(void *arg, int rc, const struct evzk__result *res)
 {
     struct evzk_shards *a = arg;
 
-    if ((rc == EVZK_OK && anybody(&res->names)) ||
+    if (rc == EVZK_OK || rc == EVZK_ERR_NOAUTH)
+        evzk__shards_troubled(a, EVZK__TROUBLE_MEMBER, rc);
+    if (rc == EVZK_ERR_NOAUTH) {
+        evzk__follow_free(a->others);
+        a->others = NULL;
+    }
+    if ((rc == EVZK_OK && anybody(&res->names)) || rc == EVZK_ERR_NOAUTH ||
         evzk__session_check(a->s) != EVZK_OK)
         return;
     a->give_up = true;

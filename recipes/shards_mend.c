@@ -69,15 +69,15 @@ static void look_at_all(struct evzk_shards *a)
     evzk__takers_try_again(a);
 }
 
-/* A forged plan would have been written over by now. */
-static bool has_another_number(struct evzk_shards *a)
+/* Plans for another number have named it for long.  Whether one still does is
+ * looked at now: it may have been mended while it could not be read. */
+static void look_if_odd(struct evzk_shards *a)
 {
     if (a->odd_at == 0 || a->planner)
-        return false;
-    if (evzk__now_us() - a->odd_at >= EVZK__SHARDS_MEND_US)
-        return true;
-    evzk__shards_mend_later(a);
-    return false;
+        return;
+    a->odd_asks = evzk__now_us() - a->odd_at >= EVZK__SHARDS_MEND_US;
+    if (!a->odd_asks)
+        evzk__shards_mend_later(a);
 }
 
 void evzk__shards_mend(void *arg)
@@ -89,12 +89,9 @@ void evzk__shards_mend(void *arg)
     memset(a->waits, 0, sizeof a->waits);
     if (a->ended || evzk__session_forked(a->s))
         return;
-    if (has_another_number(a)) {
-        evzk__shards_fail(a, EVZK_ERR_INVAL);
-        return;
-    }
     for (uint32_t i = 0; i < a->count; i++)
         a->shard[i].failed = false;
+    look_if_odd(a);
     look_if_alone(a);
     look_at_all(a);
     evzk__shards_begin_step(a);

@@ -73,7 +73,8 @@ struct evzk_shards {
     bool balanced;  /* That was told, of this plan. */
     bool differs;   /* The last one was of another number of shards. */
     int64_t
-        odd_at; /* Since then such plans name us, and no other; 0: not so. */
+        odd_at;    /* Since then such plans name us, and no other; 0: not so. */
+    bool odd_asks; /* It is looked whether that is so to this moment. */
 
     struct evzk__timer *timer, *deadline, *mend; /* The last one always runs. */
     int trouble[EVZK__TROUBLES];                 /* EVZK_OK: none. */
