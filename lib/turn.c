@@ -178,10 +178,25 @@ static void await_events(evzk_session *s)
     evzk__timer_set(s->timer, at - now);
 }
 
+/* The child of a fork runs the loop: the session is its parent's.  The loop's
+ * event goes after the socket, so that the parent's is not meant where both
+ * share what they wait with. */
+static void lie_still(evzk_session *s)
+{
+    if (s->client)
+        evzk__client_deaden(s->client);
+    evzk__io_want(s->io, -1, 0);
+    evzk__timer_stop(s->timer);
+}
+
 void evzk__session_turn(evzk_session *s, int ready)
 {
     int64_t begun = evzk__now_us(), took;
 
+    if (evzk__session_forked(s)) {
+        lie_still(s);
+        return;
+    }
     s->refs++;
     s->in_turn = true;
     s->kicked = s->more = false;

@@ -635,6 +635,46 @@ static void forked_start(struct one *o)
                      EVZK_OK);
 }
 
+/* The child calls nothing, and runs the loop: as its own, or as its parent's.
+ * It hears nothing, and its parent does not hear of it. */
+START_TEST(fork_that_only_runs_the_loop)
+{
+    static struct proxy *p; /* Static: the child still knows of it. */
+    static struct event_base *base;
+    struct app a;
+    struct one held;
+    int64_t frames;
+    char told[sizeof a.rec.text], heard[sizeof held.rec.text];
+    pid_t pid;
+
+    p = proxied();
+    base = harness_base();
+    app_up(&a, proxy_address(p), NULL);
+    one_hold(&held, &a, "/forked");
+    memcpy(told, a.rec.text, sizeof told);
+    memcpy(heard, held.rec.text, sizeof heard);
+    frames = proxy_frames(p, PROXY_C2S);
+    pid = harness_fork();
+    if (pid == 0) {
+        if (_i == 1)
+            event_reinit(base);
+        run_for(base, KIT_SESSION_MS / 4);
+        _exit(strcmp(a.rec.text, told) != 0 ||
+              strcmp(held.rec.text, heard) != 0);
+    }
+    ck_assert_int_eq(harness_join(pid), 0);
+    ck_assert_int_eq(proxy_frames(p, PROXY_C2S), frames);
+    ck_assert_int_eq(proxy_open(p), 1);
+    WAIT(proxy_frames_of(p, PROXY_S2C, OP_SYNC) > 2); /* It goes on. */
+    run_for(base, 1000);
+    ck_assert_uint_eq(stats_of(&a).losses, 0);
+    one_free(&held);
+    app_close(&a);
+    proxy_stop(p);
+    kit_done();
+}
+END_TEST
+
 START_TEST(fork_inside_every_callback)
 {
     static struct proxy *p; /* Static: the child still knows of it. */
@@ -749,6 +789,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, net_does_not_spin_on_what_a_child_keeps);
     tcase_add_test(tc, net_sees_a_connection_of_one_turn);
     tcase_add_loop_test(tc, fork_leaves_the_parents_session_alone, 0, 2);
+    tcase_add_loop_test(tc, fork_that_only_runs_the_loop, 0, 2);
     tcase_add_loop_test(tc, fork_inside_every_callback, 1, 10);
     tcase_add_test(tc, fork_with_an_answer_outstanding);
     return suite;
