@@ -194,6 +194,13 @@ void evzk__unwatch_pred(struct evzk__machine *m)
     forget_pred(m);
 }
 
+void evzk__unwatch_own(struct evzk__machine *m)
+{
+    evzk__watch_remove(m, &m->own_watch);
+    m->req.own = &m->own_watch;
+    ask(m, EVZK__UNWATCH, m->own_watch.name);
+}
+
 void evzk__pred_gone(struct evzk__machine *m)
 {
     evzk__watch_fired(m->s, m->dir, m->req.pred_name, EVZK__DELETED);

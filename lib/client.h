@@ -148,6 +148,8 @@ int evzk__client_guard(struct evzk__slot *slot, const char *path);
 int evzk__client_roster(struct evzk__slot *slot, const char *path);
 int evzk__client_set(struct evzk__slot *slot, const char *path,
                      const void *data, size_t len, int32_t version);
+/* A delete that must fail: no znode is written to so often. */
+int evzk__client_settle(struct evzk__slot *slot, const char *path);
 int evzk__client_delete(struct evzk__slot *slot, const char *path);
 /* Not if it was written to. */
 int evzk__client_rmdir(struct evzk__slot *slot, const char *path);

@@ -301,6 +301,11 @@ static int delete_version(struct evzk__slot *slot, const char *path,
     return evzk__client_error(rc);
 }
 
+int evzk__client_settle(struct evzk__slot *slot, const char *path)
+{
+    return delete_version(slot, path, INT32_MAX);
+}
+
 int evzk__client_delete(struct evzk__slot *slot, const char *path)
 {
     return delete_version(slot, path, -1);

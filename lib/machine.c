@@ -316,6 +316,14 @@ static void expired(struct evzk__machine *m)
         evzk__machine_move(m, to);
 }
 
+/* Rows of these are entered again. */
+static unsigned again_at(const struct evzk__machine *m, bool cut)
+{
+    unsigned unsent = m->req.state == EVZK__QUEUED ? EVZK__UNSENT : 0;
+
+    return cut ? EVZK__RETRY | unsent : (unsigned)EVZK__HOLDS;
+}
+
 static void tell_doubt(struct evzk__machine *m, bool lease_ended)
 {
     struct evzk__event e = {.type = EVZK__EV_SUSPENDED};
@@ -353,7 +361,7 @@ static void adapt(struct evzk__machine *m)
     if (m->ended || m->epoch != epoch || leaving(m) ||
         m->req.state == EVZK__SENT)
         return;
-    if (cut ? row(m)->flags & EVZK__RETRY : row(m)->flags & EVZK__HOLDS) {
+    if (row(m)->flags & again_at(m, cut)) {
         begin(m, EVZK__EV_RECONNECTED, EVZK_OK);
         evzk__machine_again(m);
     }

@@ -61,6 +61,8 @@ enum {
     EVZK__WATCHES = 16, /* Hears of watches that fired.  In other rows they wait
                            for one that does, or are forgotten. */
     EVZK__STAYS = 32,   /* Hears, once, when it has been in it for a while. */
+    EVZK__UNSENT = 128, /* Entered again after a loss of the connection, but
+                           only while its request is not sent. */
     EVZK__HEEDS = 64 /* Hears what its user asks; in other rows that waits. */
 };
 
@@ -166,6 +168,7 @@ struct evzk__machine {
      * connection; and nothing came since that says more of others than we know
      * of it. */
     bool own_verified : 1;
+    uint8_t tries : 4; /* The recipe's, of what it does not try for ever. */
 };
 
 /* Which list a machine is in, with its `run`. */
@@ -312,6 +315,9 @@ void evzk__pred_gone(struct evzk__machine *m);
 /* It waits for nobody any more.  The watch is taken off the server in one trip
  * with the request that follows. */
 void evzk__unwatch_pred(struct evzk__machine *m);
+
+/* The own watch is taken off the server, as a request of its own. */
+void evzk__unwatch_own(struct evzk__machine *m);
 
 /* Has it neither this watch, nor one that has fired and is still to be heard
  * of?  Then it went with a connection, or could not be set. */

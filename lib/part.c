@@ -170,7 +170,7 @@ int evzk__part_send(evzk_session *s, struct evzk__request *r,
         return first ? evzk__client_sync(slot, r->dir->path)
                      : evzk__client_children(slot, r->dir->path);
     case EVZK__SETTLE_LIST:
-        return first ? evzk__client_delete(slot, path_of(s, r, r->name))
+        return first ? evzk__client_settle(slot, path_of(s, r, r->name))
                      : evzk__client_children(slot, r->dir->path);
     case EVZK__WATCH:
         return send_watch(s, r, first && r->name, slot);

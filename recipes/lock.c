@@ -135,11 +135,11 @@ static void evzk__lock_drop(struct evzk__machine *m)
     struct evzk_lock *l = lock_of(m);
 
     evzk__lock_calm(l);
-    if (!m->own_verified)
-        evzk__machine_move(m, CHECKING);
-    else if (l->said && l->given->leader_on != m->conn)
+    if (l->said && l->given->leader_on != m->conn)
         evzk__machine_move(m, l->given->leader_sent ? SETTLING_LEADER
                                                     : CHECKING_LEADER);
+    else if (!m->own_verified)
+        evzk__machine_move(m, CHECKING);
     else
         evzk__delete(m, l->own, l->said ? EVZK__LEADER : NULL);
 }
@@ -197,20 +197,22 @@ void evzk__lock_destroy(struct evzk__machine *m)
 #define WATCHES EVZK__WATCHES
 #define STAYS EVZK__STAYS
 #define HEEDS EVZK__HEEDS
+#define UNSENT EVZK__UNSENT
 static const struct evzk__row rows[STATES] = {
 /* state          enter           react           on stop    on expiry  flags                             may move to */
 S(CREATING,        create,         created,        STAY,      CREATING,  FRESH,                            TO(CREATING)|TO(MAKING_PARENTS)|TO(RESOLVING)|TO(LISTING)|TO(WATCHING)|TO(ENTERING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(MAKING_PARENTS,  make_parents,   parents_made,   STAY,      CREATING,  FRESH,                            TO(CREATING)|TO(ENDED)),
 S(RESOLVING,       resolve,        resolved,       STAY,      CREATING,  RETRY,                            TO(CREATING)|TO(ADOPTING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
 S(ADOPTING,        adopt,          adopted,        STAY,      CREATING,  RETRY,                            TO(CREATING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
-S(LISTING,         list,           listed,         DELETING,  CREATING,  RETRY,                            TO(CREATING)|TO(LISTING)|TO(WATCHING)|TO(ENTERING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
-S(WATCHING,        watch,          watched,        DELETING,  CREATING,  RETRY|WATCHES|STAYS|HEEDS,        TO(CREATING)|TO(LISTING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
-S(CONFIRMING,      read_own,       confirmed,      DELETING,  CREATING,  RETRY|HOLDS|WATCHES,              TO(CREATING)|TO(LISTING)|TO(ENTERING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
+S(LISTING,         list,           listed,         DELETING,  CREATING,  RETRY,                            TO(CREATING)|TO(LISTING)|TO(WATCHING)|TO(ENTERING)|TO(CONFIRMING)|TO(HELD)|TO(FORGETTING)|TO(DELETING)|TO(ENDED)),
+S(WATCHING,        watch,          watched,        DELETING,  CREATING,  RETRY|WATCHES|STAYS|HEEDS,        TO(CREATING)|TO(LISTING)|TO(CONFIRMING)|TO(HELD)|TO(FORGETTING)|TO(DELETING)|TO(ENDED)),
+S(CONFIRMING,      read_own,       confirmed,      DELETING,  CREATING,  RETRY|HOLDS|WATCHES,              TO(CREATING)|TO(LISTING)|TO(ENTERING)|TO(HELD)|TO(FORGETTING)|TO(DELETING)|TO(ENDED)),
 S(HELD,            hold,           still_held,     DELETING,  ENDED,     RETRY|HOLDS|WATCHES|STAYS|HEEDS,  TO(SWAPPING)|TO(ANNOUNCING)|TO(DELETING)|TO(ENDED)),
-S(ENTERING,        enter_queue,    entered,        STAY,      CREATING,  0,                                TO(CREATING)|TO(RESOLVING)|TO(LISTING)|TO(WATCHING)|TO(DELETING)|TO(ENDED)),
+S(ENTERING,        enter_queue,    entered,        STAY,      CREATING,  UNSENT,                           TO(CREATING)|TO(RESOLVING)|TO(CONFIRMING)|TO(LISTING)|TO(WATCHING)|TO(DELETING)|TO(ENDED)),
 S(SWAPPING,        become_reader,  became_reader,  STAY,      ENDED,     RETRY|HOLDS,                      TO(HELD)|TO(CHECKING_SWAP)|TO(DELETING)|TO(ENDED)),
 S(ANNOUNCING,      announce,       announced,      STAY,      ENDED,     RETRY|HOLDS,                      TO(HELD)|TO(LEADING)|TO(DELETING)|TO(ENDED)),
 S(LEADING,         hold,           still_held,     DELETING,  ENDED,     RETRY|HOLDS|WATCHES|STAYS|HEEDS,  TO(ANNOUNCING)|TO(DELETING)|TO(ENDED)),
+S(FORGETTING,      forget_own,     forgotten,      STAY,      CREATING,  0,                                TO(CREATING)|TO(ENDED)),
 S(CHECKING_SWAP,   check,          checked_swap,   STAY,      ENDED,     RETRY|HOLDS,                      TO(HELD)|TO(SWAPPING)|TO(DELETING)|TO(ENDED)),
 S(CHECKING,        check,          checked,        STAY,      ENDED,     RETRY,                            TO(DELETING)|TO(ENDED)),
 S(SETTLING_LEADER, settle_leader,  settled_leader, STAY,      ENDED,     RETRY,                            TO(CHECKING_LEADER)|TO(ENDED)),

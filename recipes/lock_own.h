@@ -45,7 +45,6 @@ struct evzk_election;
 
 struct evzk_lock {
     struct evzk__machine m;
-    uint8_t parents_made : 4;
     uint8_t mode : 2; /* evzk_lock_mode: an index of evzk__lock_marks. */
     bool known : 1;   /* We have a place in the queue. */
     bool granted : 1, suspended : 1, released : 1;

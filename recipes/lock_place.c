@@ -49,8 +49,10 @@ int evzk__lock_lose_place(struct evzk_lock *l)
 {
     l->broken = true;
     evzk__own_gone(&l->m);
-    return l->m.no_requeue ? evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE)
-                           : evzk__machine_move(&l->m, CREATING);
+    if (l->m.no_requeue)
+        return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);
+    return evzk__machine_move(&l->m,
+                              l->m.own_watch.armed ? FORGETTING : CREATING);
 }
 
 static void take_place(struct evzk_lock *l, uint64_t czxid)
@@ -80,7 +82,7 @@ int evzk__lock_created(struct evzk__machine *m, const struct evzk__event *e)
         return EVZK_ERR_SEQUENCE; /* Nobody else has our GUID. */
     if (rc != EVZK_OK)
         return m->stopping ? evzk__machine_finish(m, m->rc) : rc;
-    l->parents_made = 0;
+    l->m.tries = 0;
     take_place(l, (uint64_t)e->reply->first.czxid);
     m->own_verified = true;
     if (m->stopping)
@@ -106,7 +108,7 @@ int evzk__lock_parents_made(struct evzk__machine *m,
         return evzk__machine_finish(m, m->rc);
     if (e->reply->rc != EVZK_OK)
         return e->reply->rc;
-    if (lock_of(m)->parents_made++ == PARENTS_TRIES)
+    if (m->tries++ == PARENTS_TRIES)
         return EVZK_ERR_NONODE;
     return evzk__machine_move(m, CREATING);
 }
@@ -115,7 +117,9 @@ void evzk__lock_enter_queue(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
 
-    if (evzk__lock_name(l, l->given->name, l->mode) != EVZK_OK)
+    if (!m->own_verified)
+        evzk__machine_move(m, CONFIRMING);
+    else if (evzk__lock_name(l, l->given->name, l->mode) != EVZK_OK)
         evzk__machine_give_up(m, EVZK_ERR_INTERNAL, DELETING);
     else
         evzk__lock_swap(l, true);

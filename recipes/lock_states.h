@@ -22,6 +22,7 @@ enum {
     SWAPPING,
     ANNOUNCING,
     LEADING,
+    FORGETTING,
     CHECKING_SWAP,
     CHECKING,
     SETTLING_LEADER,
@@ -93,7 +94,9 @@ void evzk__lock_suspend(struct evzk_lock *l);
 int evzk__lock_lose(struct evzk_lock *l, int rc);
 int evzk__lock_break(struct evzk_lock *l);
 
-/* lock_verify.c: of the CHECKING rows. */
+/* lock_verify.c: of FORGETTING, and of the CHECKING rows. */
+void evzk__lock_forget_own(struct evzk__machine *m);
+int evzk__lock_forgotten(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__lock_check(struct evzk__machine *m);
 int evzk__lock_checked(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__lock_settle_leader(struct evzk__machine *m);

@@ -8,6 +8,7 @@
  * deletes the znode.  (An event about another's znode says nothing of one's
  * own: the events of one transaction come one by one, and may come apart.)
  *
+ *   FORGETTING      takes a watch off that was set on another's znode
  *   CHECKING        before DELETING
  *   CHECKING_LEADER the same, of the znode that says who leads
  *   CHECKING_SWAP   before SWAPPING is tried once more
@@ -75,6 +76,16 @@ void evzk__lock_verify_before(struct evzk__machine *m,
         return;
     m->before->own_verified = false;
     evzk__queue_stray(m); /* What stands there is another's. */
+}
+
+/* The watch that came with the read stands on another's znode: it goes. */
+void evzk__lock_forget_own(struct evzk__machine *m) { evzk__unwatch_own(m); }
+
+int evzk__lock_forgotten(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return m->stopping ? evzk__machine_finish(m, m->rc)
+                       : evzk__machine_move(m, CREATING);
 }
 
 void evzk__lock_check(struct evzk__machine *m)
@@ -154,6 +165,7 @@ static int find_swapped(struct evzk_lock *l, const struct evzk__reply *reply)
         return evzk__machine_move(&l->m, l->m.stopping ? DELETING : SWAPPING);
     case EVZK__OWN_GONE:
         evzk__lock_take_swap(l, 0);
+        l->unsure = false; /* Nothing is left to go back to. */
         l->unseen = true;
         return evzk__machine_move(&l->m, l->m.stopping ? DELETING : HELD);
     case EVZK__OWN_HIDDEN:

@@ -78,6 +78,7 @@ bool ens_alive(int64_t session); /* Not ended by a committed transaction. */
 size_t ens_sessions(void);       /* That are alive. */
 size_t ens_watches(void);        /* At all servers. */
 size_t ens_watches_of(int64_t session);
+int64_t ens_proposed(void);      /* The newest zxid given out. */
 int64_t ens_committed(void);     /* The newest zxid committed. */
 int64_t ens_applied(int server); /* By this one. */
 enum { ENS_ALL = -100 };

@@ -143,7 +143,7 @@ bool ens_copy(const char *path, int proc)
         return false;
     c->czxid = ens.proposed;
     c->proc = proc;
-    c->serial = ens.serial;
+    c->serial = INT64_MAX; /* Until it is committed. */
     snprintf(c->path, sizeof c->path, "%s", path);
     copies.n++;
     return true;
@@ -156,6 +156,14 @@ void ens_copies(void (*have)(const char *path))
     for (const struct ens_copy *c = copies.v; c < copies.v + copies.n; c++) {
         if (ens_look_ahead(c->path, &seen) && seen.czxid == c->czxid)
             have(c->path);
+    }
+}
+
+void ens_copy_committed(int64_t zxid)
+{
+    for (struct ens_copy *c = copies.v; c < copies.v + copies.n; c++) {
+        if (c->czxid == zxid)
+            c->serial = ens.serial;
     }
 }
 
@@ -278,6 +286,8 @@ size_t ens_watches_of(int64_t session)
             n += watches_at(&ens.conn[i]);
     return n;
 }
+
+int64_t ens_proposed(void) { return ens.proposed; }
 
 int64_t ens_committed(void) { return ens.committed; }
 

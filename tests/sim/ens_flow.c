@@ -132,6 +132,8 @@ void ens_deliver(int server, struct ens_txn *t)
     bool mine = t->origin.server == server;
 
     ens.server[server].applied = t->zxid;
+    if (server == 0)
+        ens_copy_committed(t->zxid);
     ens_watch_fire(server, t);
     if (mine)
         answer(t);

@@ -319,6 +319,7 @@ void ens_deliver(int server, struct ens_txn *t);
 void ens_retire(void);
 
 /* ens_fault.c */
+void ens_copy_committed(int64_t zxid);
 void ens_copy_deleted(int64_t czxid, const struct ens_origin *from);
 
 /* ens.c */

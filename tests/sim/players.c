@@ -120,13 +120,17 @@ int player_delete(const char *path)
 
 int player_delete_together(const char *const paths[], size_t n)
 {
+    const char *there[FORCED];
     struct ens_seen seen;
+    size_t found = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        if (ens_look_ahead(paths[i], &seen))
-            forced.czxid[forced.czxids++ % FORCED] = seen.czxid;
+    for (size_t i = 0; i < n && found < FORCED; i++) {
+        if (!ens_look_ahead(paths[i], &seen))
+            continue;
+        forced.czxid[forced.czxids++ % FORCED] = seen.czxid;
+        there[found++] = paths[i];
     }
-    return ens_delete_together(paths, n);
+    return ens_delete_together(there, found);
 }
 
 bool player_copy(int proc, const char *path)
@@ -163,6 +167,8 @@ void player_removed(int64_t czxid)
 }
 
 bool player_copied(int64_t czxid) { return among(forced.copied, czxid); }
+
+bool player_any_copied(void) { return forced.copies > 0; }
 
 bool player_any_broken(void) { return forced.czxids > 0; }
 

@@ -133,9 +133,9 @@ static void check_named(const struct lock_leader *r)
 }
 
 /* A copy, by a candidate that has no cause to look whether it is its own. */
-static bool takes_for_own(const struct lock_node *n)
+static bool takes_for_own(const struct lock_node *n, int64_t zxid)
 {
-    return n && lock_is_copy(n) && !lock_knows_copy(n);
+    return n && lock_is_copy(n) && !lock_knows_copy(n, zxid);
 }
 
 static void check_new(const struct lock_leader *r)
@@ -143,7 +143,7 @@ static void check_new(const struct lock_leader *r)
     const struct lock_node *n = lock_leader_node(r);
     uint64_t *highest = &all.epoch[r->place];
 
-    if (takes_for_own(n))
+    if (takes_for_own(n, r->czxid))
         return;
     if (!n || !n->live || lock_is_copy(n))
         sim_violation("a leader znode is made of one that has gone");
@@ -237,7 +237,7 @@ static bool deceived(int64_t place)
 
     for (; n < lock_world.node + lock_world.nodes; n++) {
         if (n->place == place && n->died == lock_world.changes &&
-            takes_for_own(n))
+            takes_for_own(n, lock_world.looked))
             return true;
     }
     return false;
@@ -257,7 +257,8 @@ static void check_gone(const struct lock_leader *r)
             sim_violation("another's leader znode was deleted");
         return;
     }
-    if (deceived(r->place) || (next && takes_for_own(lock_leader_node(next))))
+    if (deceived(r->place) ||
+        (next && takes_for_own(lock_leader_node(next), next->czxid)))
         return;
     if (n && n->live && !lock_is_copy(n) &&
         !(next && (next->slot == r->slot || next->changed)))

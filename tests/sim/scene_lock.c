@@ -424,12 +424,23 @@ static void note_waited(const evzk_trace *t)
     for (; k < lock_world.slot + lock_world.slots; k++) {
         if (!k->l || (const void *)k->l != t->object)
             continue;
+        k->handed = t->from && strcmp(t->from, "WATCHING") == 0 &&
+                    strcmp(t->to, "HELD") == 0;
         if (strcmp(t->to, "CREATING") == 0 || strcmp(t->to, "ENTERING") == 0)
             k->waited = false;
         else if (t->from && strcmp(t->from, "WATCHING") == 0 &&
                  strcmp(t->to, "WATCHING") != 0)
             k->waited = true;
     }
+}
+
+bool lock_presses(void)
+{
+    for (int i = 0; i < LOCK_PLANS; i++) {
+        if (scene()->plan[i].revoke && scene()->plan[i].grace_ms)
+            return true;
+    }
+    return false;
 }
 
 /* It takes away who does not let go: any contender in its way. */

@@ -138,6 +138,7 @@ struct lock_slot {
     bool used, granted, suspended, ended, told_down;
     bool leads;           /* LEADING was told. */
     bool release, cancel; /* Were asked for, with success. */
+    bool handed;          /* By one of its session, at the last move. */
     bool waited;          /* For its present znode: it has heard of an end. */
     bool freed, gone;     /* Its znode is proved gone. */
 };
@@ -187,10 +188,11 @@ struct lock_world {
     struct lock_node node[LOCK_NODES];
     int64_t nodes, changes, looked; /* Of the tree; the zxid seen last. */
     struct {
-        uint64_t born;   /* The connection; 0: none. */
-        int64_t applied; /* What its server had, when it was made. */
-        int64_t since;   /* When. */
-        int64_t count;   /* So many, with it. */
+        uint64_t born;    /* The connection; 0: none. */
+        int64_t applied;  /* What its server had, when it was made. */
+        int64_t since;    /* When. */
+        int64_t proposed; /* What was on its way then. */
+        int64_t count;    /* So many, with it. */
     } conn[SIM_PROCS];
     struct lock_place {
         uint64_t last_token, last_alone; /* Of all, and of those not shared. */
@@ -304,10 +306,12 @@ bool lock_before(const struct lock_node *a, const struct lock_node *b);
 int64_t lock_concerned(const struct lock_node *gone); /* Whom it barred. */
 void lock_look(void);                            /* Brings `node` up to date. */
 bool lock_was_broken(const struct lock_slot *k); /* A znode that it had. */
-/* An operator put it in the place of a lock's; and that lock's process has
- * connected since, and is to have looked. */
+/* The znode that an operator made this copy of; NULL: it is none. */
+const struct lock_node *lock_original(const struct lock_node *n);
+/* An operator put it in the place of a lock's; and that lock's process had
+ * connected since, and was to have looked, when it sent this transaction. */
 bool lock_is_copy(const struct lock_node *n);
-bool lock_knows_copy(const struct lock_node *n);
+bool lock_knows_copy(const struct lock_node *n, int64_t zxid);
 bool lock_is_leaving(const struct lock_slot *k); /* It deletes its znode. */
 const struct lock_node *lock_node_of(const struct lock_slot *k);
 const struct lock_node *lock_node_named(const char *name);
@@ -328,6 +332,7 @@ bool lock_revoke_cancel(int proc);
 bool lock_revoke_free(int proc);
 /* Was this one, which has gone, deleted by one that may? */
 bool lock_removed(const struct lock_node *n);
+bool lock_presses(void);  /* Does a lock of the scene take others away? */
 bool lock_removing(void); /* Might one have been? */
 
 extern const struct sim_recipe sim_lock, sim_lock_query, sim_lock_revoke,

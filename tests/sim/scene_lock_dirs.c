@@ -378,7 +378,8 @@ void lock_dirs_check_end(void)
             continue;
         sim_say("tree %s is left%s", lock_dir(i),
                 d->soiled ? "" : ", and need not be");
-        if (!d->soiled && !player_any_broken() && !lock_removing())
+        if (!d->soiled && !player_any_broken() && !lock_removing() &&
+            !lock_presses())
             sim_violation("%s was made for a lock, and is left", lock_dir(i));
     }
 }

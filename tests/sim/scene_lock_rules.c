@@ -56,12 +56,14 @@ static bool expired_once(const struct player *p)
 
 /* What is told. */
 
-/* Is of the same session, which has let it go: while it stands nobody else can
-   be first, and nobody holds it. */
+/* Is of the same session, which has let it go, or takes it for its own: while
+ * it stands nobody else can be first, and nobody holds it. */
 static bool makes_way(const struct lock_node *n, const struct lock_node *own)
 {
-    return n->slot >= 0 && n->owner == own->owner &&
-           lock_world.slot[n->slot].let_go;
+    const struct lock_node *o = n->slot < 0 ? lock_original(n) : n;
+
+    return o && o->slot >= 0 && o->owner == own->owner &&
+           lock_world.slot[o->slot].let_go;
 }
 
 /* Put by hand before one of the same session that was there: what that hands on
@@ -157,6 +159,8 @@ static void check_known(const struct lock_slot *k, const char *what)
     const struct lock_node *n = lock_world.node;
     int64_t czxid = k->moved ? k->moved : (int64_t)k->token;
 
+    if (k->handed && !k->granted)
+        return; /* By its own session: it may rest on the watch. */
     for (; n < lock_world.node + lock_world.nodes; n++) {
         if (n->czxid == czxid && n->slot == index_of(k) && !n->live &&
             n->died_zxid <= wire_heard((int)k->proc) && !no_cause(k, n))
@@ -207,12 +211,19 @@ static bool session_error(const struct lock_slot *k, int rc)
     return false;
 }
 
+/* The event of its znode's end came before the connection's. */
+static bool gone_with_session(const struct lock_slot *k)
+{
+    return expired_once(player(k)) || player(k)->closing;
+}
+
 static bool lost_rc_ok(const struct lock_slot *k, int rc)
 {
     if (rc == EVZK_ERR_EXPIRED)
         return expired_once(player(k));
     if (rc == EVZK_ERR_NODEGONE)
-        return player_broken((int64_t)k->token) || player_broken(k->moved);
+        return player_broken((int64_t)k->token) || player_broken(k->moved) ||
+               gone_with_session(k);
     if (rc == EVZK_ERR_NOMEM)
         return false; /* What it takes to hold on is asked again. */
     if (rc == EVZK_ERR_LEASE)
@@ -259,7 +270,8 @@ static bool failed_rc_ok(const struct lock_slot *k, int rc)
     case EVZK_ERR_EXPIRED:
         return k->plan->no_requeue && expired_once(player(k));
     case EVZK_ERR_NODEGONE:
-        return k->plan->no_requeue && lock_was_broken(k);
+        return k->plan->no_requeue &&
+               (lock_was_broken(k) || gone_with_session(k));
     case EVZK_ERR_SEQUENCE:
         return at_the_end(k);
     case EVZK_ERR_FOREIGN:
@@ -281,7 +293,8 @@ static bool requeued_rc_ok(const struct lock_slot *k, int rc)
         return false;
     return rc == EVZK_ERR_EXPIRED
                ? expired_once(player(k))
-               : rc == EVZK_ERR_NODEGONE && lock_was_broken(k);
+               : rc == EVZK_ERR_NODEGONE &&
+                     (lock_was_broken(k) || gone_with_session(k));
 }
 
 /* Told that the znode is gone: then it is, for ever. */

@@ -195,6 +195,7 @@ void lock_seen_conns(void)
             continue;
         lock_world.conn[p].born = born;
         lock_world.conn[p].since = sim_now();
+        lock_world.conn[p].proposed = ens_proposed();
         lock_world.conn[p].count += born != 0;
         lock_world.conn[p].applied =
             conn < 0 ? 0 : ens_applied(wire_server(conn));

@@ -14,6 +14,7 @@
 #include "ens.h"
 #include "players.h"
 #include "scene_lock.h"
+#include "wire.h"
 
 enum { KIDS = 40, PATH = 160, GUID = 36, NAME_MOST = 95 };
 
@@ -400,7 +401,7 @@ void lock_look(void)
 }
 
 /* The one that it was made of, which has gone. */
-static const struct lock_node *original_of(const struct lock_node *n)
+const struct lock_node *lock_original(const struct lock_node *n)
 {
     const struct lock_node *o = lock_world.node;
 
@@ -412,13 +413,19 @@ static const struct lock_node *original_of(const struct lock_node *n)
     return NULL;
 }
 
-bool lock_is_copy(const struct lock_node *n) { return original_of(n) != NULL; }
-
-bool lock_knows_copy(const struct lock_node *n)
+bool lock_is_copy(const struct lock_node *n)
 {
-    const struct lock_node *o = original_of(n);
+    return lock_original(n) != NULL;
+}
 
-    return lock_world.conn[lock_world.slot[o->slot].proc].since > o->died_at;
+bool lock_knows_copy(const struct lock_node *n, int64_t zxid)
+{
+    const struct lock_node *o = lock_original(n);
+    int64_t proc = lock_world.slot[o->slot].proc;
+
+    return lock_world.conn[proc].since > o->died_at &&
+           zxid > lock_world.conn[proc].proposed &&
+           wire_heard((int)proc) >= n->czxid;
 }
 
 bool lock_is_leaving(const struct lock_slot *k)

@@ -344,7 +344,8 @@ static bool has_rivals(void)
 
 static int64_t count_of(const struct shards_slot *v)
 {
-    return v->plan->count ? v->plan->count : shards_world.sc->shards;
+    return v->plan->count ? (int64_t)v->plan->count
+                          : (int64_t)shards_world.sc->shards;
 }
 
 /* Two that make plans for two numbers do not agree; and whom a plan for its own

@@ -110,7 +110,7 @@ static void check_flags(const struct evzk__kind *k, int state)
     const struct evzk__row *r = &k->rows[state];
     unsigned reacts =
         EVZK__RETRY | EVZK__HOLDS | EVZK__WATCHES | EVZK__STAYS | EVZK__HEEDS;
-    unsigned known = reacts | EVZK__FRESH | EVZK__FINAL;
+    unsigned known = reacts | EVZK__FRESH | EVZK__FINAL | EVZK__UNSENT;
 
     HOLDS_FOR((r->flags & ~known) == 0, k, state);
     if (r->flags & reacts) {
