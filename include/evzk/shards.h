@@ -49,7 +49,8 @@ typedef enum evzk_shards_event {
     EVZK_SHARDS_DRAINED,
     /** Final. rc says why: EVZK_ERR_INVAL when the others have another number
      * of shards, EVZK_ERR_CLOSED, or, before the first place was had, an error
-     * of evzk_lock_acquire().  Each shard that was led has heard LOST before. */
+     * of evzk_lock_acquire().  Each shard that was led has heard LOST before.
+     */
     EVZK_SHARDS_FAILED
 } evzk_shards_event;
 
