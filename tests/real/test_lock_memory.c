@@ -101,11 +101,11 @@ int zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher,
                : real(zh, path, watcher, watcherCtx, completion, data);
 }
 
-int zoo_awget_children(zhandle_t *zh, const char *path, watcher_fn watcher,
-                       void *watcherCtx, strings_completion_t completion,
-                       const void *data)
+int zoo_awget_children2(zhandle_t *zh, const char *path, watcher_fn watcher,
+                        void *watcherCtx, strings_stat_completion_t completion,
+                        const void *data)
 {
-    REAL(zoo_awget_children);
+    REAL(zoo_awget_children2);
     return fails(GUARD, path)
                ? ZMARSHALLINGERROR
                : real(zh, path, watcher, watcherCtx, completion, data);
