@@ -140,17 +140,19 @@ enum evzk__answer evzk__net_await_farewell(int fd, struct evzk__farewell *f)
     return is_answer(f) ? EVZK__CONFIRMED : EVZK__NOT_YET;
 }
 
-/* False: no descriptor is free for it. */
+/* False: no descriptor is free for it, or the process has lowered its limit
+ * below this one, which then nothing can replace. */
 static bool replace(int fd)
 {
     int pair[2];
+    bool done;
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         return false;
-    dup3(pair[0], fd, O_CLOEXEC);
+    done = dup3(pair[0], fd, O_CLOEXEC) == fd;
     close(pair[0]);
     close(pair[1]);
-    return true;
+    return done;
 }
 
 void evzk__net_deaden(int fd)
@@ -159,7 +161,8 @@ void evzk__net_deaden(int fd)
 
     if (fd < 0 || replace(fd))
         return;
-    close(fd); /* No descriptors left: then its own is free for this. */
+    close(fd); /* No descriptors left: then its own is free for this.  Beyond
+                * the limit it stays free, and nobody can be given it. */
     dead = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (dead >= 0 && dead != fd) {
         dup3(dead, fd, O_CLOEXEC);

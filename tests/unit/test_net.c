@@ -374,7 +374,68 @@ START_TEST(test_cut_without_descriptors)
 }
 END_TEST
 
+/* A limit that was lowered below a descriptor: others are free, and yet nothing
+ * can be put in its place. */
+static struct rlimit lower_limit(struct pipes *p)
+{
+    struct rlimit before, low;
+    int high = fcntl(p->ours, F_DUPFD_CLOEXEC, 100);
+
+    ck_assert_int_ge(high, 100);
+    close(p->ours);
+    p->ours = high;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+    low = before;
+    low.rlim_cur = 50;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &low), 0);
+    ck_assert(evzk__net_room(EVZK__ROOM_MAX));
+    return before;
+}
+
+START_TEST(test_cut_beyond_limit)
+{
+    struct pipes p = set_up();
+    struct rlimit before = lower_limit(&p);
+    int open_before = count_fds();
+    char c;
+
+    evzk__net_cut(p.ours);
+    ck_assert_int_eq(count_fds(), open_before);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    ck_assert_int_ge(fcntl(p.ours, F_GETFD), 0);
+    ck_assert_int_eq(evzk__net_look(p.ours), EVZK__HUNG_UP);
+    expect_dead(p.ours);
+    ck_assert_int_eq(recv(p.theirs, &c, 1, MSG_DONTWAIT), 0);
+    tear_down(&p);
+}
+END_TEST
+
+/* The number becomes free, and may: beyond the limit nobody is given it. */
+START_TEST(test_deaden_beyond_limit)
+{
+    struct pipes p = set_up();
+    struct rlimit before = lower_limit(&p);
+    int spare = dup(p.ours), open_before = count_fds();
+    char c = 'x';
+
+    ck_assert_int_ge(spare, 0);
+    evzk__net_deaden(p.ours);
+    ck_assert_int_eq(count_fds(), open_before - 1);
+    ck_assert_int_eq(send(p.ours, &c, 1, MSG_NOSIGNAL | MSG_DONTWAIT), -1);
+    ck_assert_int_eq(evzk__net_look(p.ours), EVZK__HUNG_UP);
+    ck_assert_int_eq(recv(p.theirs, &c, 1, MSG_DONTWAIT), -1);
+    ck_assert_int_eq(errno, EAGAIN);
+    ck_assert_int_eq(send(spare, &c, 1, MSG_NOSIGNAL), 1);
+    ck_assert_int_eq(recv(p.theirs, &c, 1, MSG_DONTWAIT), 1);
+    close(spare);
+    ck_assert_int_eq(recv(p.theirs, &c, 1, MSG_DONTWAIT), 0);
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+    tear_down(&p);
+}
+END_TEST
+
 UNIT_MAIN("net", test_look, test_request, test_request_fails, test_pieces,
           test_after_others, test_cuts, test_after_much, test_no_answer,
           test_wrong_answer, test_no_socket, test_deaden, test_deaden_in_child,
-          test_deaden_here, test_cut_without_descriptors)
+          test_deaden_here, test_cut_without_descriptors, test_cut_beyond_limit,
+          test_deaden_beyond_limit)
