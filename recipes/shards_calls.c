@@ -101,7 +101,8 @@ int evzk_shards_acknowledge(evzk_shards *a, uint32_t shard, const void *data,
 
     if (evzk__broken(&call, a, "shards", EVZK__NOT_NULL) ||
         evzk__broken(&call, shard < a->count, "shard",
-                     "must be less than the count"))
+                     "must be less than the count") ||
+        evzk__broken_data(&call, data, len, EVZK_ELECTION_DATA_MAX))
         return EVZK_ERR_INVAL;
     if (evzk__session_forked(a->s))
         return EVZK_ERR_FORKED;

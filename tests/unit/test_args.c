@@ -2136,7 +2136,7 @@ static void stop_server(struct server *sv)
 struct parent {
     struct world w;
     struct server sv;
-    struct heard h[2];
+    struct heard h[7]; /* Each operation's own. */
     evzk_lock *l[2];
     evzk_lock_query *q;
     evzk_lock_revoke *r;
@@ -2145,7 +2145,10 @@ struct parent {
     evzk_shards *a;
 };
 
-static void set_up_parent(struct parent *p)
+/* Of those, so many count their ends: a query does not. */
+enum { PARENT_ENDS = 6 };
+
+static void begin_parent(struct parent *p)
 {
     memset(p, 0, sizeof *p);
     start_server(&p->sv);
@@ -2154,12 +2157,17 @@ static void set_up_parent(struct parent *p)
     p->l[0] = acquire(&p->w, NULL, &p->h[0]);
     p->l[1] = acquire(&p->w, &all_lock_options, &p->h[1]);
     ck_assert_int_eq(
-        CALL(evzk_lock_query_start(p->w.s, "/a", on_query, &p->h[0], &p->q)),
+        CALL(evzk_lock_query_start(p->w.s, "/a", on_query, &p->h[2], &p->q)),
         EVZK_OK);
-    p->r = start_revoke(&p->w, &all_revoke_options, &p->h[0]);
-    p->e = volunteer(&p->w, &all_election_options, &p->h[0]);
-    p->o = observe(&p->w, &p->h[0]);
-    p->a = join(&p->w, &p->h[0]);
+    p->r = start_revoke(&p->w, &all_revoke_options, &p->h[3]);
+    p->e = volunteer(&p->w, &all_election_options, &p->h[4]);
+    p->o = observe(&p->w, &p->h[5]);
+    p->a = join(&p->w, &p->h[6]);
+}
+
+static void set_up_parent(struct parent *p)
+{
+    begin_parent(p);
     run_until(&p->w, &p->w.session.events, 1);
     expect(&p->w.session, EVZK_SESSION_CONNECTED, EVZK_OK);
     ck_assert(evzk_session_connected(p->w.s));
@@ -2424,6 +2432,136 @@ START_TEST(test_fork_reinit_after)
 }
 END_TEST
 
+/* Bad arguments of every call that takes any, whatever state its object is in:
+ * they are looked at first, and nothing is changed.  tests/check-exports looks
+ * whether a function is missing in bad_calls(). */
+
+static void bad_calls_of_session(struct parent *p)
+{
+    static char data[65537];
+    const evzk_session_options opt = {.log = on_log};
+    const evzk_lock_options mode = {.mode = (evzk_lock_mode)-1};
+    const evzk_lock_revoke_options before = {.before = ""};
+    const evzk_election_options acl = {.acl_count = 1};
+    const evzk_shards_options none = {.count = 0};
+    evzk_session *s = p->w.s, *out = NULL;
+    evzk_lock *l = NULL;
+    evzk_lock_query *q = NULL;
+    evzk_lock_revoke *r = NULL;
+    evzk_election *e = NULL;
+    evzk_observer *o = NULL;
+    evzk_shards *a = NULL;
+
+    INVAL(evzk_session_open(p->w.base, "a:x", &opt, NULL, NULL, &out));
+    INVAL(evzk_session_open(p->w.base, nobody, &opt, NULL, NULL, NULL));
+    INVAL(evzk_session_add_auth(s, "", "a:b", 3));
+    INVAL(evzk_session_add_auth(s, "digest", NULL, 3));
+    INVAL(evzk_session_add_auth(s, "digest", data, sizeof data));
+    INVAL(evzk_lock_acquire(s, "a", NULL, on_lock, NULL, &l));
+    INVAL(evzk_lock_acquire(s, "/a", &mode, on_lock, NULL, &l));
+    INVAL(evzk_lock_acquire(s, "/a", NULL, NULL, NULL, &l));
+    INVAL(evzk_lock_acquire(s, "/a", NULL, on_lock, NULL, NULL));
+    INVAL(evzk_lock_query_start(s, "a", on_query, NULL, &q));
+    INVAL(evzk_lock_query_start(s, "/a", NULL, NULL, &q));
+    INVAL(evzk_lock_query_start(s, "/a", on_query, NULL, NULL));
+    INVAL(evzk_lock_revoke_start(s, "a", NULL, on_revoke, NULL, &r));
+    INVAL(evzk_lock_revoke_start(s, "/a", &before, on_revoke, NULL, &r));
+    INVAL(evzk_lock_revoke_start(s, "/a", NULL, NULL, NULL, &r));
+    INVAL(evzk_lock_revoke_start(s, "/a", NULL, on_revoke, NULL, NULL));
+    INVAL(evzk_election_volunteer(s, "a", NULL, on_election, NULL, &e));
+    INVAL(evzk_election_volunteer(s, "/a", &acl, on_election, NULL, &e));
+    INVAL(evzk_election_volunteer(s, "/a", NULL, NULL, NULL, &e));
+    INVAL(evzk_election_volunteer(s, "/a", NULL, on_election, NULL, NULL));
+    INVAL(evzk_election_observe(s, "a", on_observer, NULL, &o));
+    INVAL(evzk_election_observe(s, "/a", NULL, NULL, &o));
+    INVAL(evzk_election_observe(s, "/a", on_observer, NULL, NULL));
+    INVAL(evzk_shards_join(s, "a", &all_shards_options, NULL, on_shards, NULL,
+                           &a));
+    INVAL(evzk_shards_join(s, "/a", NULL, NULL, on_shards, NULL, &a));
+    INVAL(evzk_shards_join(s, "/a", &none, NULL, on_shards, NULL, &a));
+    INVAL(evzk_shards_join(s, "/a", &all_shards_options, NULL, NULL, NULL, &a));
+    INVAL(evzk_shards_join(s, "/a", &all_shards_options, NULL, on_shards, NULL,
+                           NULL));
+    ck_assert(!out && !l && !q && !r && !e && !o && !a);
+}
+
+/* A lock or an election that has ended has let go of its session, and of the
+ * log with it. */
+static void bad_calls_of_others(struct parent *p, bool logs)
+{
+    static char data[EVZK_ELECTION_DATA_MAX + 1];
+    uint32_t count = all_shards_options.count;
+    evzk_lease *lease = NULL;
+
+    for (int i = 0; i < 2; i++)
+        INVAL_HEARD(logs, evzk_lock_lease(p->l[i], NULL));
+    INVAL_HEARD(logs, evzk_election_acknowledge(p->e, NULL, 1));
+    INVAL_HEARD(logs, evzk_election_acknowledge(p->e, data, sizeof data));
+    INVAL_HEARD(logs, evzk_election_lease(p->e, NULL));
+    INVAL(evzk_shards_acknowledge(p->a, count, "x", 1));
+    INVAL(evzk_shards_acknowledge(p->a, 0, NULL, 1));
+    INVAL(evzk_shards_acknowledge(p->a, 0, data, sizeof data));
+    INVAL(evzk_shards_lease(p->a, count, &lease));
+    INVAL(evzk_shards_lease(p->a, 0, NULL));
+    ck_assert_ptr_null(lease);
+}
+
+static void bad_calls(struct parent *p)
+{
+    long blocks = live;
+
+    bad_calls_of_session(p);
+    bad_calls_of_others(p, p->w.ended < PARENT_ENDS);
+    ck_assert_int_eq(live, blocks);
+}
+
+static bool bad_calls_in_child(struct parent *p)
+{
+    bad_calls(p);
+    return true;
+}
+
+/* All that can be told to stop. */
+static void stop_all(struct parent *p)
+{
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_eq(CALL(evzk_lock_cancel(p->l[i])), EVZK_OK);
+    ck_assert_int_eq(CALL(evzk_lock_revoke_cancel(p->r)), EVZK_OK);
+    ck_assert_int_eq(CALL(evzk_election_resign(p->e)), EVZK_OK);
+    ck_assert_int_eq(CALL(evzk_shards_drain(p->a, 0)), EVZK_OK);
+}
+
+static void bad_calls_in_every_state(bool stopped)
+{
+    struct parent p;
+
+    begin_parent(&p);
+    bad_calls(&p); /* The loop has seen none of them. */
+    run_until(&p.w, &p.w.session.events, 1);
+    run_ms(&p.w, 20);
+    bad_calls(&p); /* They work. */
+    in_child(&p, bad_calls_in_child);
+    if (stopped) {
+        stop_all(&p);
+        bad_calls(&p);
+    }
+    p.w.session.events = 0;
+    ck_assert_int_eq(CALL(evzk_session_close(p.w.s)), EVZK_OK);
+    bad_calls(&p);
+    run_until(&p.w, &p.w.ended, PARENT_ENDS);
+    run_until(&p.w, &p.w.session.events, 1);
+    bad_calls(&p); /* They have ended. */
+    in_child(&p, bad_calls_in_child);
+    close_parent(&p);
+}
+
+START_TEST(test_bad_args_in_every_state)
+{
+    bad_calls_in_every_state(false);
+    bad_calls_in_every_state(true);
+}
+END_TEST
+
 UNIT_MAIN("args", test_open_args, test_open_options, test_open_defaults,
           test_acls, test_lock_args, test_lock_options, test_lock_modes,
           test_lock_null, test_lease_null, test_session_null, test_auth_args,
@@ -2444,4 +2582,4 @@ UNIT_MAIN("args", test_open_args, test_open_options, test_open_defaults,
           test_query_freed, test_open_and_free, test_fork_session_calls,
           test_fork_connected, test_fork_lock_calls, test_fork_memory,
           test_fork_parent_goes_on, test_fork_reinit_before,
-          test_fork_reinit_after)
+          test_fork_reinit_after, test_bad_args_in_every_state)
