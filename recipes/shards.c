@@ -82,6 +82,15 @@ bool evzk__shard_tell(struct shard *d, evzk_election_event ev, int rc)
     return called(a);
 }
 
+bool evzk__shard_tell_lost(struct shard *d, uint64_t epoch, int rc)
+{
+    d->lost = epoch;
+    if (!evzk__shard_tell(d, EVZK_ELECTION_LOST, rc))
+        return false;
+    d->lost = 0;
+    return true;
+}
+
 void evzk__shards_stop_planning(struct evzk_shards *a)
 {
     evzk__planner_free(a->planner);
@@ -125,9 +134,10 @@ void evzk__shards_fail(struct evzk_shards *a, int rc)
     for (uint32_t i = 0; i < a->count; i++) {
         struct shard *d = &a->shard[i];
         bool was = d->elected && !d->resigning;
+        uint64_t epoch = evzk_lock_token(d->l);
 
         evzk__shard_forget(d);
-        if (was && !evzk__shard_tell(d, EVZK_ELECTION_LOST, rc))
+        if (was && !evzk__shard_tell_lost(d, epoch, rc))
             return;
     }
     evzk__shards_tell(a, EVZK_SHARDS_FAILED, rc);

@@ -165,7 +165,11 @@ bool evzk_shards_leading(const evzk_shards *a, uint32_t shard)
 
 uint64_t evzk_shards_epoch(const evzk_shards *a, uint32_t shard)
 {
-    return a && shard < a->count ? evzk_lock_token(a->shard[shard].l) : 0;
+    const struct shard *d = a && shard < a->count ? &a->shard[shard] : NULL;
+
+    if (!d)
+        return 0;
+    return d->l ? evzk_lock_token(d->l) : d->lost;
 }
 
 int evzk_shards_lease(evzk_shards *a, uint32_t shard, evzk_lease **out)

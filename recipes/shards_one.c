@@ -84,6 +84,7 @@ static void is_over(struct shard *d, evzk_lock_event ev, int rc)
     struct evzk_shards *a = d->all;
     bool was = d->elected, told = d->resigning || d->leaving;
     bool quiet = d->quiet;
+    uint64_t epoch = evzk_lock_token(d->l);
 
     d->failed = d->quiet = ev == EVZK_LOCK_FAILED && !told;
     if (d->failed)
@@ -94,7 +95,7 @@ static void is_over(struct shard *d, evzk_lock_event ev, int rc)
     if (told)
         return;
     if (was)
-        evzk__shard_tell(d, EVZK_ELECTION_LOST, rc);
+        evzk__shard_tell_lost(d, epoch, rc);
     else if (ev == EVZK_LOCK_FAILED && !a->ended && !quiet)
         evzk__shard_tell(d, EVZK_ELECTION_FAILED, rc);
 }

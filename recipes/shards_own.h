@@ -26,6 +26,7 @@
 struct shard {
     struct evzk_shards *all;
     evzk_lock *l;    /* Owned; NULL: it does not stand. */
+    uint64_t lost;   /* The epoch, while it is told that it is lost; or 0. */
     bool placed : 1; /* Its znode is there. */
     bool elected : 1, leading : 1;
     bool resigning : 1; /* It has told so. */
@@ -110,6 +111,9 @@ void evzk__shards_step(void *shards);
 /* False: the caller has freed us. */
 bool evzk__shards_tell(struct evzk_shards *a, evzk_shards_event ev, int rc);
 bool evzk__shard_tell(struct shard *d, evzk_election_event ev, int rc);
+
+/* That it is lost, of one that was forgotten: it had this epoch. */
+bool evzk__shard_tell_lost(struct shard *d, uint64_t epoch, int rc);
 
 /* Is at its end, and tells so: first of each shard that was led, then of all.
  * May free us. */

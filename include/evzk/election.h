@@ -172,8 +172,9 @@ EVZK_API int evzk_election_lease(evzk_election *election, evzk_lease **out);
 EVZK_API uint32_t evzk_election_lease_ms(const evzk_election *election);
 
 /** The epoch: greater than that of everyone elected here before, over
- * re-creations of the directory too.  0 before ELECTED.  At most INT64_MAX.
- * Elections on different paths may have the same one. */
+ * re-creations of the directory too.  0 before ELECTED; after RESIGNED and LOST
+ * it stays what it was.  At most INT64_MAX.  Elections on different paths may
+ * have the same one. */
 EVZK_API uint64_t evzk_election_epoch(const evzk_election *election);
 
 /** The name of the own znode in the directory; "" while there is none known.

@@ -269,8 +269,9 @@ EVZK_API uint32_t evzk_lock_lease_ms(const evzk_lock *lock);
 
 /**
  * The fencing token: greater than that of every earlier grant of this lock,
- * over re-creations of its directory too.  0 before GRANTED.  At most
- * INT64_MAX. Locks on different paths may have the same one.  Of mode READ:
+ * over re-creations of its directory too.  0 before GRANTED; after RELEASED and
+ * LOST it stays what it was, until the lock is freed.  At most INT64_MAX.
+ * Locks on different paths may have the same one.  Of mode READ:
  * greater than that of every earlier grant that was not; those who read
  * together have different tokens, in no order.
  */

@@ -123,7 +123,9 @@ EVZK_API int evzk_shards_drain(evzk_shards *shards, uint32_t timeout_ms);
  */
 EVZK_API void evzk_shards_free(evzk_shards *shards);
 
-/** As evzk_election_leading(), _elected(), _epoch(), for one shard. */
+/** As evzk_election_leading(), _elected(), _epoch(), for one shard.  In the
+ * callback of RESIGNED and LOST the epoch is the one that has just ended; after
+ * it, 0 when the member does not stand for that shard. */
 EVZK_API bool evzk_shards_leading(const evzk_shards *shards, uint32_t shard);
 EVZK_API bool evzk_shards_elected(const evzk_shards *shards, uint32_t shard);
 EVZK_API uint64_t evzk_shards_epoch(const evzk_shards *shards, uint32_t shard);

@@ -87,6 +87,8 @@ static inline void shard_gone(struct member *m, uint32_t shard, int rc)
 {
     if (evzk_shards_elected(m->a, shard) || evzk_shards_leading(m->a, shard))
         ck_abort_msg("shard %u is led after its end", shard);
+    if (evzk_shards_epoch(m->a, shard) == 0)
+        ck_abort_msg("shard %u: the epoch that it lost is forgotten", shard);
     shard_left[shard] = now_ms();
     if (rc != EVZK_OK)
         m->lost_rc = rc;

@@ -203,6 +203,7 @@ void shards_vacate(struct shards_slot *v);
 bool shards_right(void);   /* All is as it should be when all is quiet. */
 bool shards_excused(void); /* It need not come to that. */
 void shards_leases(int proc);
+void shards_check_epoch(const struct shards_slot *v, int shard);
 void shards_check(void);
 void shards_check_end(void);
 

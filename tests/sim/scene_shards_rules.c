@@ -57,6 +57,16 @@ void shards_leases(int proc)
     }
 }
 
+void shards_check_epoch(const struct shards_slot *v, int shard)
+{
+    uint64_t epoch = evzk_shards_epoch(v->a, (uint32_t)shard);
+
+    if (epoch != (uint64_t)v->seat[shard].epoch)
+        sim_violation("%d: the epoch of shard %d is %llu, not %lld",
+                      shards_index(v), shard, (unsigned long long)epoch,
+                      (long long)v->seat[shard].epoch);
+}
+
 static bool check_seat(const struct shards_slot *v, int shard)
 {
     const struct shards_seat *seat = &v->seat[shard];
@@ -71,6 +81,8 @@ static bool check_seat(const struct shards_slot *v, int shard)
                       shards_index(v), shard);
     check_silence(v, shard, elected);
     check_view(v, shard);
+    if (seat->epoch)
+        shards_check_epoch(v, shard);
     if (!elected || shards_seat_excused(seat))
         return false;
     if (!shards_candidate(shard, seat->epoch))

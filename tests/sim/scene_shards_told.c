@@ -192,6 +192,7 @@ static void check_lost(struct shards_slot *v, int shard)
     if (evzk_shards_elected(v->a, (uint32_t)shard))
         sim_violation("%d has lost shard %d, and is elected", shards_index(v),
                       shard);
+    shards_check_epoch(v, shard); /* The one that is lost. */
     lease_over((int)v->proc, seat->lease);
     seat->lease = NULL;
     seat->epoch = seat->session = 0;
