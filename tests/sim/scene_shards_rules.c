@@ -18,6 +18,7 @@
 enum {
     UNLED_US = 60 * 1000,
     FOLLOWED_US = 500 * 1000,      /* From a plan to its being so. */
+    AGREED_US = 3 * 1000 * 1000,   /* Connections came back, or sessions. */
     MENDED_US = 12 * 1000 * 1000,  /* What is tried again was, twice. */
     DIFFERS_US = 10 * 1000 * 1000, /* And who differs gives up. */
     HIDDEN_US = 45 * 1000 * 1000   /* All was looked at, whatever was heard. */
@@ -94,6 +95,16 @@ static bool check_seat(const struct shards_slot *v, int shard)
     return true;
 }
 
+/* It says that it cannot read or write what it needs only where an ACL is in
+ * the way, or the servers have refused a request. */
+static bool trouble_ok(const struct shards_slot *v, int rc)
+{
+    if (rc == EVZK_ERR_NOAUTH)
+        return fault_hid();
+    return rc == EVZK_OK ||
+           (rc == EVZK_ERR_SERVER && ens_throttled((int)v->proc));
+}
+
 static void check_stats(const struct shards_slot *v)
 {
     uint32_t elected = 0, leading = 0;
@@ -108,6 +119,9 @@ static void check_stats(const struct shards_slot *v)
     if (st.elected < elected || st.leading < leading || st.leading > st.elected)
         sim_violation("%d counts %u and %u, and not %u and %u", shards_index(v),
                       st.elected, st.leading, elected, leading);
+    if (!trouble_ok(v, st.trouble))
+        sim_violation("%d is in trouble: %s", shards_index(v),
+                      evzk_errname(st.trouble));
     if (v->drain && st.planner)
         sim_violation("%d leaves, and makes the plans", shards_index(v));
 }
@@ -411,12 +425,28 @@ static bool is_busy(void)
            faults_healed_at() > sim_now() || anybody_leaves();
 }
 
+/* Connections were lost, processes stood still, and sessions ended; and nothing
+ * was done that has anybody try again in a while. */
+static bool only_cut(void)
+{
+    bool is = !player_any_broken() && !shards_world.by_hand &&
+              !shards_world.forged && !fault_hid() && !fault_copied();
+
+    for (int p = 0; p < SIM_PROCS; p++)
+        is = is && !ens_throttled(p) && !player_starved(p);
+    for (int i = 0; i < SHARDS_MOST; i++)
+        is = is && !shards_world.foreign[i];
+    return is && !shards_world.sc->refused;
+}
+
 /* Whatever was forged, hidden or copied: soon after nothing befalls anybody any
  * more, each shard is led by the one that the plan names, who is there. */
 static void check_mended(void)
 {
-    int64_t most = fault_hid() ? HIDDEN_US : MENDED_US;
+    int64_t most = only_cut() ? AGREED_US : MENDED_US;
 
+    if (fault_hid())
+        most = HIDDEN_US;
     if (shards_world.sc->plan[0].count)
         most += DIFFERS_US;
     if (shards_world.calm == 0 || is_busy())
