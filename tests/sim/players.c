@@ -168,8 +168,6 @@ void player_removed(int64_t czxid)
 
 bool player_copied(int64_t czxid) { return among(forced.copied, czxid); }
 
-bool player_any_copied(void) { return forced.copies > 0; }
-
 bool player_any_broken(void) { return forced.czxids > 0; }
 
 bool player_over(int64_t session)

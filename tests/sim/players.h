@@ -72,7 +72,6 @@ bool player_forced(int64_t session); /* Was ended by player_expire(). */
 bool player_broken(int64_t czxid);   /* Was deleted by player_delete(). */
 void player_removed(int64_t czxid);  /* By another process: the same. */
 bool player_any_broken(void);
-bool player_any_copied(void);
 /* The session has ended, or its end is proposed and nothing can stop it: the
  * servers say so to its client before the end is committed. */
 bool player_over(int64_t session);

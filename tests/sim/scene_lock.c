@@ -434,15 +434,6 @@ static void note_waited(const evzk_trace *t)
     }
 }
 
-bool lock_presses(void)
-{
-    for (int i = 0; i < LOCK_PLANS; i++) {
-        if (scene()->plan[i].revoke && scene()->plan[i].grace_ms)
-            return true;
-    }
-    return false;
-}
-
 /* It takes away who does not let go: any contender in its way. */
 static bool removes(int proc)
 {

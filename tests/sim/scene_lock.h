@@ -332,7 +332,6 @@ bool lock_revoke_cancel(int proc);
 bool lock_revoke_free(int proc);
 /* Was this one, which has gone, deleted by one that may? */
 bool lock_removed(const struct lock_node *n);
-bool lock_presses(void);  /* Does a lock of the scene take others away? */
 bool lock_removing(void); /* Might one have been? */
 
 extern const struct sim_recipe sim_lock, sim_lock_query, sim_lock_revoke,

@@ -252,7 +252,8 @@ static bool may_be_remade(const struct lock_slot *k)
 
 /* Of one session the one that asks first comes first, whatever happens: its
  * first znode is there before those of all that asked later.  One that has lost
- * its place comes anew. */
+ * its place comes anew; and so does one whose create the server refused, if the
+ * answer that says so was lost. */
 void lock_dirs_placed(const struct lock_node *n)
 {
     const struct lock_node *o = lock_world.node;
@@ -266,7 +267,7 @@ void lock_dirs_placed(const struct lock_node *n)
             lock_world.slot[o->slot].proc == k->proc)
             later = o->slot;
     }
-    if (later >= 0 && !may_be_remade(k))
+    if (later >= 0 && !may_be_remade(k) && !ens_throttled((int)k->proc))
         sim_violation("lock %d has its place behind %d, which asked later",
                       n->slot, later);
 }
@@ -378,8 +379,7 @@ void lock_dirs_check_end(void)
             continue;
         sim_say("tree %s is left%s", lock_dir(i),
                 d->soiled ? "" : ", and need not be");
-        if (!d->soiled && !player_any_broken() && !lock_removing() &&
-            !lock_presses())
+        if (!d->soiled && !player_any_broken() && !lock_removing())
             sim_violation("%s was made for a lock, and is left", lock_dir(i));
     }
 }

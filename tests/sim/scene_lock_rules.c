@@ -211,10 +211,17 @@ static bool session_error(const struct lock_slot *k, int rc)
     return false;
 }
 
-/* The event of its znode's end came before the connection's. */
+/* The event of its znode's end came before the connection's: the session that
+ * it was of is over. */
 static bool gone_with_session(const struct lock_slot *k)
 {
-    return expired_once(player(k)) || player(k)->closing;
+    const struct lock_node *n = lock_world.node + lock_world.nodes;
+
+    while (n-- > lock_world.node) { /* The newest that it had. */
+        if (n->slot == index_of(k))
+            return !n->live && player_over(n->owner);
+    }
+    return false;
 }
 
 static bool lost_rc_ok(const struct lock_slot *k, int rc)

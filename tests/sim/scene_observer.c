@@ -133,7 +133,7 @@ static void check_nobody(const struct observer *v)
 {
     if (v->spoken && !v->leads)
         sim_violation("p%d is told of nobody again", (int)v->proc);
-    if (!v->nobody && !player_any_copied())
+    if (!v->nobody)
         sim_violation("p%d is told of nobody, and somebody led all the time",
                       (int)v->proc);
 }
@@ -152,7 +152,7 @@ static void check_leader(const struct observer *v, const evzk_leader *l)
     const struct lock_node *n = r ? lock_leader_node(r) : NULL;
     int proc = (int)v->proc;
 
-    if (l->epoch < v->epoch && !player_any_copied())
+    if (l->epoch < v->epoch && !(n && lock_is_copy(n)))
         sim_violation("p%d is told of an epoch that is lower", proc);
     if (l->epoch <= v->over)
         sim_violation("p%d is told of one that was told to have ended", proc);
@@ -239,9 +239,18 @@ static void on_leader(evzk_observer *o, int rc, const evzk_leader *l, void *arg)
         end_observer(v);
 }
 
+/* Nobody, or one in whose candidate's place a copy came in this change. */
+static bool nobody_leads(void)
+{
+    const struct lock_leader *r = lock_leader_of(0);
+    const struct lock_node *n = r ? lock_leader_node(r) : NULL;
+
+    return !r || (n->born == lock_world.changes && lock_is_copy(n));
+}
+
 void lock_observers_look(void)
 {
-    bool nobody = !lock_leader_of(0);
+    bool nobody = nobody_leads();
 
     for (int i = 0; i < OBSERVERS; i++)
         observers[i].nobody = observers[i].nobody || nobody;
