@@ -135,6 +135,8 @@ static void is_refused(const char *kind, const char *path, const char *dir)
     ck_assert_ptr_nonnull(strstr(g.log, "Curator"));
     ck_assert_ptr_nonnull(strstr(g.log, dir));
     library_free(&curator);
+    /* A latch is closed before its znode has gone. */
+    WAIT(raw_count(op(), dir) <= 0);
     claim_held(&c, g.p.s, dir, NULL);
     claim_release(&c);
     peer_close(&g.p);
