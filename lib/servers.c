@@ -11,13 +11,15 @@
 #include <string.h>
 
 #include "evzk/error.h"
+#include "evzk/session.h"
 #include "mem.h"
 #include "net.h"
 
 enum {
     PORT = 2181,
     ADDRESS_MAX = INET6_ADDRSTRLEN + sizeof ":65535,",
-    ADDRESSES = 16
+    ADDRESSES = 16,                      /* Of a name at most, and ... */
+    ADDRESSES_MAX = 2 * EVZK_SERVERS_MAX /* ... of all of them. */
 };
 
 struct host {
@@ -195,8 +197,18 @@ static bool address_of(char out[ADDRESS_MAX], const struct addrinfo *ai,
 
 static int by_text(const void *a, const void *b) { return strcmp(a, b); }
 
+/* The client looks at each address in one turn of the loop, which is to be
+ * short: where there are many names, each has fewer. */
+static size_t share(const struct evzk__servers *sv)
+{
+    size_t n = ADDRESSES_MAX / sv->n;
+
+    return n < ADDRESSES ? n : ADDRESSES;
+}
+
 /* In an order of its own: name servers rotate theirs, and that is no change. */
-static void list_addresses(char *list, const struct addrinfo *ai, unsigned port)
+static void list_addresses(char *list, const struct addrinfo *ai, unsigned port,
+                           size_t most)
 {
     char one[ADDRESSES][ADDRESS_MAX];
     size_t n = 0;
@@ -204,7 +216,7 @@ static void list_addresses(char *list, const struct addrinfo *ai, unsigned port)
     for (; ai && n < ADDRESSES; ai = ai->ai_next)
         n += address_of(one[n], ai, port);
     qsort(one, n, sizeof one[0], by_text);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && i < most; i++)
         strcat(list, one[i]);
 }
 
@@ -231,7 +243,7 @@ static void resolved(int result, struct evutil_addrinfo *res, void *arg)
 
     h->lookup = NULL;
     sv->pending--;
-    list_addresses(list, res, h->port);
+    list_addresses(list, res, h->port, share(sv));
     if (res)
         evutil_freeaddrinfo(res);
     if (sv->given_up) {

@@ -8,7 +8,8 @@ struct event_base;
 struct evdns_base;
 struct evzk__servers;
 
-/* `text` is "host:port,[v6]:port,...", 2181 when a port is missing.  `changed`
+/* `text` is "host:port,[v6]:port,...", at most EVZK_SERVERS_MAX of them, 2181
+ * when a port is missing.  `changed`
  * is called when the addresses change; it may be called inside refresh. */
 struct evzk__servers *evzk__servers_new(struct event_base *base,
                                         struct evdns_base *dns,

@@ -130,6 +130,8 @@ typedef struct evzk_acl {
 
 #define EVZK_ACL_MAX 16 /**< Most entries in one list. */
 
+#define EVZK_SERVERS_MAX 64 /**< Most servers of one session. */
+
 /** Zero-initialize, then set what you need. Everything is copied. */
 typedef struct evzk_session_options {
     /** Session time-out to ask for, 100 to one day; 0 asks for 10,000.  The
@@ -169,7 +171,8 @@ typedef struct evzk_session_options {
  * trying when no server is up yet.  Recipes may be started right away.
  *
  * @param base    Borrowed; must outlive the session (evzk_session_free()).
- * @param servers "host:port,host:port,..."; names, IPv4 or [IPv6]. Copied.
+ * @param servers "host:port,host:port,..."; names, IPv4 or [IPv6]; at most
+ *                EVZK_SERVERS_MAX, a name of at most 255 bytes. Copied.
  * @param opt     Copied, with all it points to but `dns`; NULL for defaults.
  * @param cb      Hears what becomes of the session; may be NULL.
  * @param arg     Borrowed; handed back to @p cb untouched.

@@ -438,6 +438,45 @@ START_TEST(test_open_args)
 }
 END_TEST
 
+/* "127.0.0.1:1," again and again: `n` of them. */
+static char *many_servers(size_t n)
+{
+    static const char one[] = "127.0.0.1:1,";
+    char *list = malloc(n * (sizeof one - 1) + 1);
+
+    ck_assert_ptr_nonnull(list);
+    for (size_t i = 0; i < n; i++)
+        strcpy(list + i * (sizeof one - 1), one);
+    list[n * (sizeof one - 1) - 1] = '\0'; /* The last comma. */
+    return list;
+}
+
+/* The client takes its time for each server, in one turn of the loop. */
+START_TEST(test_open_too_many)
+{
+    const size_t counts[] = {EVZK_SERVERS_MAX + 1, 20000, 1000000};
+    char *most = many_servers(EVZK_SERVERS_MAX);
+    struct world w;
+
+    set_up(&w);
+    for (size_t i = 0; i < UNIT_COUNT(counts); i++) {
+        char *list = many_servers(counts[i]);
+
+        calls = 0;
+        open_fails(w.base, list, NULL, EVZK_ERR_INVAL);
+        ck_assert_str_eq(said.line,
+                         "evzk_session_open: servers: must be at most 64");
+        ck_assert_int_eq(calls, 0); /* None was looked at. */
+        free(list);
+    }
+    tear_down(&w);
+    set_up_at(&w, most);
+    run_ms(&w, 20);
+    tear_down(&w);
+    free(most);
+}
+END_TEST
+
 START_TEST(test_open_options)
 {
     const evzk_session_options bad[] = {
@@ -2562,24 +2601,25 @@ START_TEST(test_bad_args_in_every_state)
 }
 END_TEST
 
-UNIT_MAIN("args", test_open_args, test_open_options, test_open_defaults,
-          test_acls, test_lock_args, test_lock_options, test_lock_modes,
-          test_lock_null, test_lease_null, test_session_null, test_auth_args,
-          test_query_args, test_revoke_args, test_revoke_options,
-          test_election_args, test_election_options, test_observe_args,
-          test_election_null, test_shards_args, test_shards_options,
-          test_shards_null, test_session_figures, test_no_memory_open,
-          test_no_memory_lock, test_no_memory_query, test_no_memory_revoke,
-          test_no_memory_election, test_no_memory_shards, test_no_memory_auth,
-          test_ends_without_memory, test_no_memory_in_loop, test_cancel,
-          test_timeout, test_timeout_in_busy_loop, test_timeout_freed_inside,
-          test_timeout_and_cancel, test_free, test_free_inside,
-          test_free_after_session, test_free_all_inside, test_election_resigns,
-          test_election_timeout, test_election_free, test_election_closed,
-          test_shards_drain, test_shards_free, test_shards_closed, test_close,
-          test_close_freed_inside, test_cancel_then_close, test_revoke_cancel,
-          test_revoke_timeout, test_revoke_free, test_revoke_closed,
-          test_query_freed, test_open_and_free, test_fork_session_calls,
-          test_fork_connected, test_fork_lock_calls, test_fork_memory,
-          test_fork_parent_goes_on, test_fork_reinit_before,
-          test_fork_reinit_after, test_bad_args_in_every_state)
+UNIT_MAIN("args", test_open_args, test_open_too_many, test_open_options,
+          test_open_defaults, test_acls, test_lock_args, test_lock_options,
+          test_lock_modes, test_lock_null, test_lease_null, test_session_null,
+          test_auth_args, test_query_args, test_revoke_args,
+          test_revoke_options, test_election_args, test_election_options,
+          test_observe_args, test_election_null, test_shards_args,
+          test_shards_options, test_shards_null, test_session_figures,
+          test_no_memory_open, test_no_memory_lock, test_no_memory_query,
+          test_no_memory_revoke, test_no_memory_election, test_no_memory_shards,
+          test_no_memory_auth, test_ends_without_memory, test_no_memory_in_loop,
+          test_cancel, test_timeout, test_timeout_in_busy_loop,
+          test_timeout_freed_inside, test_timeout_and_cancel, test_free,
+          test_free_inside, test_free_after_session, test_free_all_inside,
+          test_election_resigns, test_election_timeout, test_election_free,
+          test_election_closed, test_shards_drain, test_shards_free,
+          test_shards_closed, test_close, test_close_freed_inside,
+          test_cancel_then_close, test_revoke_cancel, test_revoke_timeout,
+          test_revoke_free, test_revoke_closed, test_query_freed,
+          test_open_and_free, test_fork_session_calls, test_fork_connected,
+          test_fork_lock_calls, test_fork_memory, test_fork_parent_goes_on,
+          test_fork_reinit_before, test_fork_reinit_after,
+          test_bad_args_in_every_state)

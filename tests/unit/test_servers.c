@@ -423,6 +423,24 @@ START_TEST(test_resolve_several)
 }
 END_TEST
 
+/* As many names as there may be, each of five servers: two of each are used. */
+START_TEST(test_resolve_many)
+{
+    char text[EVZK_SERVERS_MAX * sizeof "many:100,"] = "";
+    struct world w;
+
+    for (int i = 0; i < EVZK_SERVERS_MAX; i++)
+        sprintf(text + strlen(text), "%smany:%d", i ? "," : "", 100 + i);
+    set_up(&w, zone);
+    make(&w, text);
+    refresh(&w);
+    ck_assert_uint_eq(count(addresses(&w)), 2 * EVZK_SERVERS_MAX);
+    ck_assert(has(addresses(&w), "10.1.0.1:100"));
+    ck_assert(has(addresses(&w), "10.1.0.2:163"));
+    tear_down(&w);
+}
+END_TEST
+
 /* One that does not resolve does not keep the others. */
 START_TEST(test_resolve_some)
 {
@@ -665,7 +683,8 @@ END_TEST
 
 UNIT_MAIN("servers", test_good, test_bad, test_long_name, test_many,
           test_no_memory, test_resolve_one, test_resolve_six,
-          test_resolve_several, test_resolve_some, test_resolve_none,
-          test_numeric_asks_nobody, test_moves, test_rotation,
-          test_resolve_no_memory, test_free_at_once, test_free_under_way,
-          test_no_callback_after_free, test_refresh_twice, test_silent_server)
+          test_resolve_several, test_resolve_many, test_resolve_some,
+          test_resolve_none, test_numeric_asks_nobody, test_moves,
+          test_rotation, test_resolve_no_memory, test_free_at_once,
+          test_free_under_way, test_no_callback_after_free, test_refresh_twice,
+          test_silent_server)
