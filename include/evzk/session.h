@@ -227,7 +227,9 @@ EVZK_API bool evzk_session_connected(const evzk_session *session);
  * Milliseconds that the session surely still lives, computed now from what the
  * leader confirmed; 0 when nobody may believe to hold anything.  In CONNECTED,
  * before the first request is answered, it is about 0.95 of the time-out: the
- * leader has confirmed the handshake.  Later it is between 0.4 and 0.6.
+ * leader has confirmed the handshake.  Later it is between 0.4 and 0.6.  After
+ * the process stood still for a time-out or longer it may be 0 in RESUMED,
+ * until a later question is answered.
  */
 EVZK_API uint32_t evzk_session_lease_ms(const evzk_session *session);
 

@@ -44,6 +44,9 @@ static int worker_of(struct crew *c)
     return i;
 }
 
+/* A worker, at work between its questions for so long. */
+static void work(void) { nanosleep(&(struct timespec){0, 100000}, NULL); }
+
 static void *ask(void *arg)
 {
     struct crew *c = arg;
@@ -53,7 +56,7 @@ static void *ask(void *arg)
     atomic_fetch_add(&c->asked, 1);
     while (yes) {
         last = asked_at;
-        nanosleep(&(struct timespec){0, 100000}, NULL);
+        work();
         asked_at = boot_us();
         yes = evzk_lease_held(c->lease);
     }
@@ -563,7 +566,7 @@ static void *pool_work(void *arg)
             atomic_fetch_add(&pool.yes, yes);
         }
         evzk_lease_unref(lease);
-        nanosleep(&(struct timespec){0, 100000}, NULL);
+        work();
     }
     return arg;
 }

@@ -92,7 +92,7 @@ START_TEST(told_of_the_session_first)
     ck_assert_int_eq(
         evzk_lock_acquire(t.s, "/told-still", NULL, on_lock, &t, &l), EVZK_OK);
     WAIT(told_has(&t, "lock:GRANTED") && probes(&t) >= SETTLED);
-    usleep(STILL_MS * 3 / 4 * 1000);
+    usleep(STILL_MS * 3 / 4 * 1000); /* That the loop stands still is tested. */
     WAIT(told_has(&t, "lock:LOST"));
     session = strstr(t.text, "session:SUSPENDED");
     lock = strstr(t.text, "lock:SUSPENDED");
