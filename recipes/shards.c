@@ -8,6 +8,11 @@
  * right behind, and is elected as soon as the leader's znode has gone.  Only
  * who hands over to another watches that one's znode.
  *
+ * "Ready" names the plan by the zxid of the transaction that wrote it.  The
+ * servers give a zxid once.  The number in a plan can be forged, and comes
+ * again after the greatest one: what a member said of an older plan would
+ * count.
+ *
  * All this is done by one step (evzk__shards_step()), which compares what is
  * with what the plan says, and does so many things in a turn of the loop;
  * whatever happens has it begin anew.
@@ -236,12 +241,12 @@ static void say_ready(struct evzk_shards *a)
     char text[64 + EVZK__PLAN_DATA];
     int n;
 
-    if (a->saying || a->said == a->plan.version || !is_ready(a))
+    if (a->saying || a->said == a->plan_zxid || !is_ready(a))
         return;
-    n = evzk__member_print(text, sizeof text, &a->self, a->plan.version);
+    n = evzk__member_print(text, sizeof text, &a->self, a->plan_zxid);
     if (evzk__once_set(a->s, a->members, a->own, text, (size_t)n, said_so, a,
                        &a->saying) == EVZK_OK)
-        a->said = a->plan.version;
+        a->said = a->plan_zxid;
     else
         a->retry = true;
 }

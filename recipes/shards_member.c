@@ -92,6 +92,7 @@ static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
         a->moves += evzk__plan_moves(next, &a->plan);
     evzk__plan_free(&a->plan);
     a->plan = *next;
+    a->plan_zxid = (uint64_t)a->plan_at.mzxid;
     a->said = 0;
     a->differs = false;
     not_odd(a);

@@ -65,9 +65,10 @@ struct evzk_shards {
     struct evzk__once *saying;   /* That we are ready. */
     LIST_HEAD(, taker) takers;
     struct evzk__plan plan;
-    struct evzk__stat plan_at; /* Of its znode. */
+    uint64_t plan_zxid;        /* Of the transaction that wrote it; 0: none. */
+    struct evzk__stat plan_at; /* Of its znode, as it was heard last. */
     uint16_t me;               /* Of its members; EVZK__NOBODY. */
-    uint64_t said; /* The plan for which we said so, or are saying it. */
+    uint64_t said; /* The plan_zxid for which we said so, or are saying it. */
     int64_t
         unowned_at; /* Since then it stands behind what nobody owns, or 0. */
     bool alone;     /* So it does for long, and no plan names it. */

@@ -481,7 +481,7 @@ bool evzk__member_parse(struct evzk__member *m, uint64_t *ready,
 
     m->weight = (uint32_t)number(&t, UINT32_MAX, ' ');
     m->most = (uint32_t)number(&t, UINT32_MAX, ' ');
-    *ready = number(&t, VERSION_MAX, '\n');
+    *ready = number(&t, INT64_MAX, '\n');
     m->data = t.at;
     m->len = (size_t)(t.end - t.at);
     return !t.bad && m->len <= EVZK__PLAN_DATA;

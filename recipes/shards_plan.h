@@ -76,7 +76,8 @@ uint32_t evzk__plan_moves(const struct evzk__plan *p,
                           const struct evzk__plan *prev);
 
 /* What a member's znode says: "<weight> <most> <ready>\n", and its data.
- * `ready`: it stands for all that this plan gives it. */
+ * `ready`: it stands for all that the plan gives it which was written by the
+ * transaction of this zxid; 0: for none. */
 int evzk__member_print(char *out, size_t size, const struct evzk__member *m,
                        uint64_t ready);
 bool evzk__member_parse(struct evzk__member *m, uint64_t *ready,

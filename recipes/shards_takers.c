@@ -22,7 +22,7 @@ struct taker {
     struct evzk_shards *all;
     struct evzk__follow *follow; /* Owned, as is the next; of its znode. */
     struct evzk__follow *taking; /* Of the last one's `leader`. */
-    uint64_t ready;              /* For this plan. */
+    uint64_t ready;              /* For the plan of this zxid. */
     int64_t until;               /* Nothing more is given, but see above. */
     uint32_t last;               /* Shard that it was given, of a full round. */
     uint16_t member;             /* Of the present plan. */
@@ -90,7 +90,7 @@ void evzk__takers_try_again(struct evzk_shards *a)
 
     LIST_FOREACH(t, &a->takers, link)
     {
-        if (t->follow && t->ready != a->plan.version)
+        if (t->follow && t->ready != a->plan_zxid)
             evzk__follow_look(t->follow);
         else if (!t->follow && !follow(t))
             evzk__shards_mend_later(a);
@@ -215,5 +215,5 @@ bool evzk__shard_awaited(struct evzk_shards *a, uint32_t i)
     if (evzk__shards_is_self(a, to))
         return false;
     t = taker_of(a, to);
-    return t && t->ready == a->plan.version && takes_more(t);
+    return t && t->ready == a->plan_zxid && takes_more(t);
 }

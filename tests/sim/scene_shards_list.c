@@ -24,6 +24,10 @@ static const struct shards_scene drains =
 static const struct shards_scene planner_drains =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 330, .timeout_ms = 3000},
                            {.proc = 1, .join_ms = 25}}};
+static const struct shards_scene first_drains =
+    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 330, .timeout_ms = 3000},
+                           {.proc = 1, .join_ms = 90},
+                           {.proc = 2, .join_ms = 95}}};
 static const struct shards_scene both_drain =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 330},
                            {.proc = 1, .join_ms = 25, .drain_ms = 330}}};
@@ -147,6 +151,7 @@ SCENE("later", "one joins later: it takes over its share", 2, later),
 SCENE("third", "a third joins later, and drains", 3, third),
 SCENE("drains", "the second drains", 2, drains),
 SCENE("planner-drains", "the one that plans drains", 2, planner_drains),
+SCENE("first-drains", "the one that plans drains, and two take over", 3, first_drains),
 SCENE("both-drain", "two drain at once", 2, both_drain),
 SCENE("freed", "the one that plans is freed", 2, freed),
 SCENE("expires", "the second one's session ends", 2, expires),

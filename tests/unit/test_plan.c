@@ -738,14 +738,14 @@ START_TEST(test_member)
     int n, head;
 
     memset(data, '7', sizeof data);
-    n = evzk__member_print(text, sizeof text, &m, UINT64_MAX / 16);
+    n = evzk__member_print(text, sizeof text, &m, INT64_MAX);
     head = n - (int)sizeof data;
     for (int i = 0; i <= n; i++)
         ck_assert(parse_member(&q, &ready, text, (size_t)i) == (i >= head));
     ck_assert(evzk__member_parse(&q, &ready, text, (size_t)n));
     ck_assert_uint_eq(q.weight, m.weight);
     ck_assert_uint_eq(q.most, m.most);
-    ck_assert_uint_eq(ready, UINT64_MAX / 16);
+    ck_assert_uint_eq(ready, INT64_MAX);
     ck_assert_mem_eq(q.data, data, sizeof data);
     ck_assert_uint_eq(q.len, sizeof data);
     ck_assert(!parse_member(&q, &ready, text, (size_t)n + 1)); /* Too long. */
@@ -765,6 +765,7 @@ START_TEST(test_no_member)
                                      "1 0 -1\n",
                                      "1 0 0 \n",
                                      "4294967296 0 0\n",
+                                     "1 0 9223372036854775808\n",
                                      "1 0 18446744073709551615\n"};
     struct evzk__member m;
     uint64_t ready;
