@@ -60,6 +60,8 @@ static void logged(const char *line)
 
     if (!talking)
         return;
+    if (level == EVZK_LOG_WARN && talking->skipping)
+        level = EVZK_LOG_INFO;
     if (level == EVZK_LOG_WARN && !is_connected(talking) &&
         talking->hooks.failed)
         talking->hooks.failed(talking->arg, message_of(line));
@@ -110,6 +112,7 @@ struct evzk__client *evzk__client_new(const struct evzk__client_config *cfg,
     c->slots = cfg->slots;
     c->greeting.id = cfg->id;
     c->greeting.timeout_ms = cfg->timeout_ms;
+    c->patience = cfg->patience_ms * INT64_C(1000);
     free_slots(c);
     errno = 0;
     c->zh = open_handle(c, cfg);
@@ -257,13 +260,72 @@ static bool starved(struct evzk__client *c, int64_t now)
     return true;
 }
 
+/* May the client read the greeting?  It believes what it reads: it would take a
+ * session for expired, or probe for other servers, and block.  So it is shown
+ * whole greetings only, and right ones. */
+static bool greeted(struct evzk__client *c)
+{
+    unsigned char bytes[EVZK__GREETING];
+    bool ended;
+    size_t n = evzk__net_peek(c->fd, bytes, sizeof bytes, &ended);
+
+    switch (evzk__greeting_judge(&c->greeting, bytes, n)) {
+    case EVZK__GREETING_RIGHT:
+        evzk__net_ready_at(c->fd, 1);
+        return true;
+    case EVZK__GREETING_WRONG:
+        c->stranger = true;
+        return false;
+    case EVZK__GREETING_SHORT:
+        evzk__net_ready_at(c->fd, n + 1);
+        return ended; /* The client notices the end. */
+    }
+    return false;
+}
+
+/* The client itself would wait for two thirds of the time-out, however many
+ * servers there are.  Of a dead socket it finds the end, as of a server that
+ * has hung up, and goes on to the next one: reading, or, where not even the
+ * connection stands, writing. */
+static void skip(struct evzk__client *c)
+{
+    int what = zoo_state(c->zh) == ZOO_CONNECTING_STATE ? ZOOKEEPER_WRITE
+                                                        : ZOOKEEPER_READ;
+    struct evzk__client *before = evzk__client_enter(c);
+
+    c->hooks.silent(c->arg, evzk__client_server(c),
+                    (uint32_t)(c->patience / 1000));
+    c->skipping = true;
+    evzk__net_cut(c->fd);
+    (void)zookeeper_process(c->zh, what);
+    c->skipping = false;
+    evzk__client_leave(before);
+    give_up_own(c);
+}
+
+static bool awaits_greeting(const struct evzk__client *c)
+{
+    int state = zoo_state(c->zh);
+
+    return socket_of(c) >= 0 &&
+           (state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE);
+}
+
+/* A greeting that has come while the process stood still is read first. */
+static bool is_silent(struct evzk__client *c, int64_t now)
+{
+    return awaits_greeting(c) && now - c->begun >= c->patience &&
+           !(zoo_state(c->zh) == ZOO_ASSOCIATING_STATE && greeted(c)) &&
+           !c->stranger;
+}
+
 void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
                            int64_t *wait_us)
 {
     struct evzk__client *before;
     struct timeval tv = {0, 0};
     int64_t now = evzk__now_us();
-    bool open = evzk__client_fd(c) >= 0;
+    bool open;
     int interest = 0, rc;
 
     *fd = -1;
@@ -274,6 +336,11 @@ void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
     if (c->lost || c->stranger)
         return;
     close_old(c);
+    if (is_silent(c, now)) {
+        skip(c); /* The next one in another turn: this may end the round. */
+        return;
+    }
+    open = evzk__client_fd(c) >= 0;
     if (starved(c, now)) {
         *wait_us = STARVED_US;
         return;
@@ -300,29 +367,8 @@ void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
         *wait_us = 10000; /* Errors are normal life, but not to spin on. */
     if (is_up(c) && silent_at(c) - now < *wait_us)
         *wait_us = silent_at(c) - now;
-}
-
-/* May the client read the greeting?  It believes what it reads: it would take a
- * session for expired, or probe for other servers, and block.  So it is shown
- * whole greetings only, and right ones. */
-static bool greeted(struct evzk__client *c)
-{
-    unsigned char bytes[EVZK__GREETING];
-    bool ended;
-    size_t n = evzk__net_peek(c->fd, bytes, sizeof bytes, &ended);
-
-    switch (evzk__greeting_judge(&c->greeting, bytes, n)) {
-    case EVZK__GREETING_RIGHT:
-        evzk__net_ready_at(c->fd, 1);
-        return true;
-    case EVZK__GREETING_WRONG:
-        c->stranger = true;
-        return false;
-    case EVZK__GREETING_SHORT:
-        evzk__net_ready_at(c->fd, n + 1);
-        return ended; /* The client notices the end. */
-    }
-    return false;
+    if (awaits_greeting(c) && c->begun + c->patience - now < *wait_us)
+        *wait_us = c->begun + c->patience - now;
 }
 
 /* What of it may be done now. */

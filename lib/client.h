@@ -54,12 +54,15 @@ struct evzk__client_hooks {
     /* An attempt to connect failed: why, in the client's words.  NULL: that is
      * in the log. */
     void (*failed)(void *arg, const char *why);
+    /* A server was given up: it has not greeted for so long. */
+    void (*silent)(void *arg, const char *server, uint32_t ms);
 };
 
 struct evzk__client_config {
     const char *servers; /* Numeric addresses only: nothing is resolved. */
     uint32_t timeout_ms;
-    int64_t id; /* 0: a new session. */
+    uint32_t patience_ms; /* Each server is given so long to greet. */
+    int64_t id;           /* 0: a new session. */
     unsigned char passwd[16];
     unsigned slots;
     struct evzk__client_hooks hooks;

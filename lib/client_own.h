@@ -22,8 +22,10 @@ struct evzk__client {
         say_at; /* When the log may say again that descriptors are missing. */
     int64_t heard; /* When it last had something to read. */
     bool dead;
-    bool lost;     /* The connection is, and the handle is not told. */
-    bool stranger; /* The server is no ZooKeeper; see greeting.why. */
+    bool lost;        /* The connection is, and the handle is not told. */
+    bool stranger;    /* The server is no ZooKeeper; see greeting.why. */
+    bool skipping;    /* It is given up, and that was told. */
+    int64_t patience; /* A server that does not greet for so long is. */
     struct evzk__greeting greeting;
     struct evzk__client_hooks hooks;
     void *arg;

@@ -21,6 +21,7 @@ enum {
     RESOLVE_US = 1000000,
     ROUND_MIN_US = 10000, /* When all were tried: a sixtieth of the time-out. */
     ROUND_MAX_US = 1000000,
+    PATIENCE_MIN_MS = 500,
     SHUN_MIN_US = 1000000, /* At most so long, or a third of the time-out. */
     SHUN_MAX_US = 60000000,
     SAY_FIRST_US = 5000000, /* After so long without a server; then ... */
@@ -87,6 +88,20 @@ static void attempt_failed(void *arg, const char *line)
     evzk__session_log(s, EVZK_LOG_INFO, "client: %s", line);
 }
 
+/* A frozen server, say, or one that a firewall hides. */
+static void silent(void *arg, const char *server, uint32_t ms)
+{
+    evzk_session *s = arg;
+    bool tell = evzk__shunned_tell(&s->shunned, server, evzk__now_us());
+
+    s->hurried = true;
+    memset(s->away_why, 0, sizeof s->away_why);
+    snprintf(s->away_why, sizeof s->away_why, "%s did not answer within %u ms",
+             server, (unsigned)ms);
+    evzk__session_log(s, tell ? EVZK_LOG_WARN : EVZK_LOG_INFO, "%s",
+                      s->away_why);
+}
+
 static int present_credentials(evzk_session *s)
 {
     struct evzk__credential *c;
@@ -119,6 +134,7 @@ static void connected(evzk_session *s)
     evzk__session_update_lease(s);
     s->up = true;
     s->away_since = 0;
+    s->rounds = 0;
     memset(s->away_why, 0, sizeof s->away_why);
     s->connected_at = evzk__now_us();
     evzk__shunned_forgive(&s->shunned, evzk__client_server(s->client));
@@ -252,6 +268,21 @@ static bool fresh_credential(const evzk_session *s)
     return false;
 }
 
+/* How long a server may take to greet.  All of them together may take two
+ * thirds of the time-out, so that a session which goes on does not end for one
+ * that is frozen.  Where all are slow, each has twice as long in the next
+ * round, up to the two thirds that the client would wait for each. */
+static uint32_t patience_ms(const evzk_session *s)
+{
+    uint32_t most = s->ask_timeout_ms / 3 * 2, ms = most / s->offered;
+
+    if (ms < PATIENCE_MIN_MS)
+        ms = PATIENCE_MIN_MS;
+    for (unsigned i = 0; i < s->rounds && ms < most; i++)
+        ms *= 2;
+    return ms < most ? ms : most;
+}
+
 static int open_client(evzk_session *s, const char *addresses)
 {
     struct evzk__client_config cfg = {
@@ -259,7 +290,8 @@ static int open_client(evzk_session *s, const char *addresses)
         .timeout_ms = s->ask_timeout_ms,
         .id = s->id,
         .slots = s->window + 1, /* One for the lease. */
-        .hooks = {evzk__request_completed, watched, logged, attempt_failed},
+        .hooks = {evzk__request_completed, watched, logged, attempt_failed,
+                  silent},
         .arg = s};
     int rc;
 
@@ -267,6 +299,8 @@ static int open_client(evzk_session *s, const char *addresses)
     s->offered = 1;
     for (const char *p = addresses; (p = strchr(p, ',')) != NULL; p++)
         s->offered++;
+    s->hurried = false;
+    cfg.patience_ms = patience_ms(s);
     s->client = evzk__client_new(&cfg, &rc);
     if (s->client)
         rc = present_credentials(s);
@@ -305,6 +339,7 @@ static void end_round(evzk_session *s, int64_t now)
     if (pause > ROUND_MAX_US)
         pause = ROUND_MAX_US;
     evzk__connection_drop(s);
+    s->rounds += s->hurried;
     s->retry_at = now + pause;
 }
 

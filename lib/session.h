@@ -87,6 +87,8 @@ struct evzk_session {
     bool moved;                  /* The servers' addresses have changed. */
     uint32_t offered;  /* Addresses that the present handle was given. */
     uint32_t attempts; /* It has made, as far as we know. */
+    bool hurried;      /* It gave a server up that another waits for longer. */
+    unsigned rounds;   /* So often all were tried, and some given up so. */
     struct evzk__shunned shunned; /* Servers that are no ZooKeeper. */
     int64_t connected_at, retry_at, resolve_at;
     int64_t away_since, say_away_at; /* No server is reached; 0: not begun. */

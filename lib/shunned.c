@@ -25,8 +25,11 @@ static struct evzk__shun *find(struct evzk__shunned *sh, const char *address,
 /* A free place, or that of the one that comes back first. */
 static struct evzk__shun *place(struct evzk__shunned *sh)
 {
-    struct evzk__shun *first = &sh->server[0];
+    struct evzk__shun *first = find(sh, "", 0);
 
+    if (first)
+        return first;
+    first = &sh->server[0];
     for (unsigned i = 1; i < EVZK__SHUNNED; i++) {
         if (sh->server[i].until < first->until)
             first = &sh->server[i];
@@ -47,13 +50,21 @@ static size_t plain(char key[EVZK__SHUNNED_ADDRESS], const char *address)
     return len;
 }
 
+static bool is_time(struct evzk__shun *s, int64_t now)
+{
+    bool tell = !s->told_at || now - s->told_at >= TELL_US;
+
+    if (tell)
+        s->told_at = now;
+    return tell;
+}
+
 bool evzk__shunned_add(struct evzk__shunned *sh, const char *address,
                        int64_t now, int64_t most_us)
 {
     char key[EVZK__SHUNNED_ADDRESS];
     size_t len = plain(key, address);
     struct evzk__shun *s = find(sh, key, len);
-    bool tell;
 
     if (!s) {
         s = place(sh);
@@ -66,10 +77,24 @@ bool evzk__shunned_add(struct evzk__shunned *sh, const char *address,
     if (s->pause > most_us)
         s->pause = most_us;
     s->until = now + s->pause;
-    tell = !s->told_at || now - s->told_at >= TELL_US;
-    if (tell)
-        s->told_at = now;
-    return tell;
+    return is_time(s, now);
+}
+
+bool evzk__shunned_tell(struct evzk__shunned *sh, const char *address,
+                        int64_t now)
+{
+    char key[EVZK__SHUNNED_ADDRESS];
+    size_t len = plain(key, address);
+    struct evzk__shun *s = find(sh, key, len);
+
+    if (!s) {
+        s = place(sh);
+        if (now < s->until)
+            return false; /* All places are needed for what is left out. */
+        memset(s, 0, sizeof *s);
+        memcpy(s->address, key, len);
+    }
+    return is_time(s, now);
 }
 
 void evzk__shunned_forgive(struct evzk__shunned *sh, const char *address)

@@ -21,6 +21,10 @@ struct evzk__shunned {
 bool evzk__shunned_add(struct evzk__shunned *sh, const char *address,
                        int64_t now, int64_t most_us);
 
+/* Is it time to tell of a server that is not left out, but silent? */
+bool evzk__shunned_tell(struct evzk__shunned *sh, const char *address,
+                        int64_t now);
+
 /* It is a good one: next time the pause is short again. */
 void evzk__shunned_forgive(struct evzk__shunned *sh, const char *address);
 

@@ -168,7 +168,9 @@ typedef struct evzk_session_options {
 
 /**
  * Starts a session and returns at once.  It connects from the loop, and goes on
- * trying when no server is up yet.  Recipes may be started right away.
+ * trying when no server is up yet.  Recipes may be started right away.  Of n
+ * servers each has two thirds of the time-out, divided by n, to answer, and at
+ * least 500 ms; then the next one is tried.
  *
  * @param base    Borrowed; must outlive the session (evzk_session_free()).
  * @param servers "host:port,host:port,..."; names, IPv4 or [IPv6]; at most

@@ -169,12 +169,18 @@ static void stranger_stop(struct stranger *st)
 static struct {
     int lines;
     char last[256];
+    int silent, silent_told; /* Lines of silent servers; those that warn. */
+    char silent_last[256];
 } said;
 
 static void on_log(evzk_log_level level, const char *line, void *arg)
 {
-    (void)level;
     (void)arg;
+    if (strstr(line, "did not answer within")) {
+        said.silent++;
+        said.silent_told += level == EVZK_LOG_WARN;
+        snprintf(said.silent_last, sizeof said.silent_last, "%s", line);
+    }
     if (!strstr(line, "is no ZooKeeper server"))
         return;
     said.lines++;
@@ -288,6 +294,70 @@ START_TEST(greeting_of_no_server_is_passed_over)
     check_loop(&a);
     app_close(&a);
     stranger_stop(&st);
+    kit_done();
+}
+END_TEST
+
+/* A server that says nothing has its share of the time alone, and the log names
+ * it.  The next one is tried while the session lives. */
+START_TEST(greeting_is_awaited_for_a_share)
+{
+    evzk_session_options opt = asked();
+    struct stranger st[2];
+    char servers[128], want[128];
+    struct app a;
+
+    zoo_deterministic_conn_order(1);
+    for (int i = 0; i < 2; i++)
+        stranger_start(&st[i], "\0\0", 2, i == 1 ? FIRST : 0);
+    snprintf(servers, sizeof servers, "%s,%s,%s", st[0].address, st[1].address,
+             server());
+    app_open(&a, servers, &opt);
+    WAIT(app_heard(&a, "CONNECTED"));
+    snprintf(want, sizeof want, "%s did not answer within %d ms", st[1].address,
+             ASKED_MS * 2 / 3 / 3);
+    ck_assert_str_eq(said.silent_last, want);
+    ck_assert_int_eq(said.silent, 2);
+    ck_assert_int_eq(said.silent_told, 2);
+    ck_assert_int_eq(said.lines, 0);
+    ck_assert_int_eq(st[0].accepts, 1);
+    ck_assert_int_eq(st[1].accepts, 1);
+    check_loop(&a);
+    app_close(&a);
+    for (int i = 0; i < 2; i++)
+        stranger_stop(&st[i]);
+    kit_done();
+}
+END_TEST
+
+/* Where all are slow each has longer in the next round: as long as the client
+ * itself would wait.  The log warns once of each. */
+START_TEST(greeting_is_awaited_longer_by_and_by)
+{
+    enum { SHORT_MS = 2400, MOST_MS = SHORT_MS * 2 / 3 };
+    evzk_session_options opt = asked();
+    struct stranger st[2];
+    char servers[128], want[32];
+    struct app a;
+
+    opt.timeout_ms = SHORT_MS;
+    opt.log_level = EVZK_LOG_INFO;
+    for (int i = 0; i < 2; i++)
+        stranger_start(&st[i], "", 0, 0);
+    snprintf(servers, sizeof servers, "%s,%s", st[0].address, st[1].address);
+    app_open(&a, servers, &opt);
+    WAIT(said.silent == 1);
+    snprintf(want, sizeof want, "within %d ms", MOST_MS / 2);
+    ck_assert_ptr_nonnull(strstr(said.silent_last, want));
+    WAIT(said.silent == 4);
+    snprintf(want, sizeof want, "within %d ms", MOST_MS);
+    ck_assert_ptr_nonnull(strstr(said.silent_last, want));
+    ck_assert_int_eq(said.silent_told, 2);
+    for (int i = 0; i < 2; i++)
+        ck_assert_int_ge(st[i].accepts, 2);
+    app_close(&a);
+    for (int i = 0; i < 2; i++)
+        stranger_stop(&st[i]);
     kit_done();
 }
 END_TEST
@@ -529,6 +599,8 @@ static Suite *make_suite(void)
     tcase_add_test(tc, greeting_awaited_from_every_server_again);
     tc = kit_shared_tcase(suite, "other", 120);
     tcase_add_test(tc, greeting_may_come_bytewise);
+    tcase_add_test(tc, greeting_is_awaited_for_a_share);
+    tcase_add_test(tc, greeting_is_awaited_longer_by_and_by);
     tcase_add_loop_test(tc, greeting_with_another_session_ends_none, 0, 2);
     tc = kit_shared_tcase(suite, "sweep", 120);
     tcase_add_loop_test(tc, greeting_of_every_garbled_byte, 0, 4);

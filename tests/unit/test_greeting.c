@@ -128,6 +128,27 @@ START_TEST(what_was_sent_is_quoted)
 }
 END_TEST
 
+/* One that is silent is told once in a while, and is not left out. */
+START_TEST(the_silent_are_told)
+{
+    char out[128], name[32];
+    struct evzk__shunned sh = {.crowded_until = 0};
+    int64_t until;
+
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < EVZK__SHUNNED; i++) {
+            snprintf(name, sizeof name, "1.2.3.%d:1", i);
+            ck_assert(evzk__shunned_tell(&sh, name, S) == (round == 0));
+        }
+    }
+    ck_assert(evzk__shunned_filter(&sh, "1.2.3.0:1,1.2.3.1:1", S, out, &until));
+    ck_assert_str_eq(out, "1.2.3.0:1,1.2.3.1:1");
+    ck_assert(evzk__shunned_tell(&sh, "1.2.3.0:1", 601 * S));
+    ck_assert(evzk__shunned_add(&sh, "5.6.7.8:1", S, S)); /* It goes first. */
+    ck_assert(!evzk__shunned_filter(&sh, "5.6.7.8:1", S + 1, out, &until));
+}
+END_TEST
+
 START_TEST(the_shunned_are_left_out)
 {
     static const char list[] = "1.2.3.4:22,::1:22,1.2.3.4:2";
@@ -190,5 +211,5 @@ END_TEST
 UNIT_MAIN("greeting", a_good_one_is_awaited_and_taken,
           every_other_byte_is_judged, timeouts_of_servers_are_taken,
           the_end_of_a_session_is_taken, what_was_sent_is_quoted,
-          the_shunned_are_left_out, the_pause_grows_to_its_end,
-          too_many_are_not_tried_at_once)
+          the_silent_are_told, the_shunned_are_left_out,
+          the_pause_grows_to_its_end, too_many_are_not_tried_at_once)
