@@ -18,12 +18,13 @@
  * How it can fail.  What is there may be anybody's, and well-formed all the
  * same.  So a plan is taken for right only when it is the one that would have
  * been made for those who are there, by what they say now.  One that is not is
- * written over, from the last plan that was right.  A member's znode that no
- * session owns counts for nobody, and one that may not be read for nobody now:
- * it is read again in a while.  Another may have become the first meanwhile,
- * and have written: then it looks again.  Whatever a plan says, a shard is led
- * only by who is first in its own election.  A write of unknown outcome is
- * looked at.
+ * written over, from the last plan that was right: at once, and while nobody
+ * comes or goes once a second at most, for whoever wrote it may write it again.
+ * A member's znode that no session owns counts for nobody, and one that may not
+ * be read for nobody now: it is read again in a while.  Another may have become
+ * the first meanwhile, and have written: then it looks again.  Whatever a plan
+ * says, a shard is led only by who is first in its own election.  A write of
+ * unknown outcome is looked at.
  */
 #include "recipes/shards_planner.h"
 
@@ -51,7 +52,7 @@ struct evzk__planner {
     struct evzk__set set;
     bool there, cut; /* A plan is; a read was lost. */
     bool settled;    /* Those who join were waited for. */
-    int64_t until;   /* They are; 0: not yet. */
+    int64_t until;   /* It waits, for them or to write over; 0: not yet. */
     int64_t mended;  /* When a plan that was none of ours was written over. */
     struct evzk__timer *timer;
     int failed;
@@ -253,8 +254,10 @@ static const struct evzk__plan *base_of(const struct evzk__planner *p,
                                                               : &p->prev;
 }
 
-/* One plan that was spoilt is mended at once; who spoils it again and again
- * does not have us write as often. */
+/* Nobody has come or gone: another has written over the plan.  It is mended at
+ * once, and then once a second: who writes over it again and again does not
+ * have us write as often, nor have two that plan for different numbers of
+ * shards each other. */
 static bool may_mend(struct evzk__planner *p)
 {
     int64_t now = evzk__now_us();
@@ -262,7 +265,22 @@ static bool may_mend(struct evzk__planner *p)
 
     if (may)
         p->mended = now;
+    else
+        p->until = p->mended + OFTEN_US;
     return may;
+}
+
+/* Who joins waits for others. */
+static bool may_plan(struct evzk__planner *p, const struct evzk__plan *base,
+                     uint32_t n)
+{
+    int64_t most = evzk__now_us() + SETTLE_US;
+
+    if (p->settled || is_urgent(base, p->member, n))
+        return true;
+    if (p->until == 0 || p->until > most)
+        p->until = most;
+    return false;
 }
 
 static int write_next(struct evzk__planner *p, const struct evzk__plan *base,
@@ -288,8 +306,7 @@ static int make_plan(struct evzk__planner *p)
         keep(p, &p->prev);
         return evzk__machine_move(&p->m, WATCHING);
     }
-    if (!p->settled && !is_urgent(base, p->member, n) &&
-        !(spoilt && may_mend(p)))
+    if (!(spoilt ? may_mend(p) : may_plan(p, base, n)))
         return evzk__machine_move(&p->m, SETTLING);
     return write_next(p, base, n);
 }
@@ -312,8 +329,6 @@ static void let_settle(struct evzk__machine *m)
     struct evzk__planner *p = planner_of(m);
     int64_t now = evzk__now_us();
 
-    if (p->until == 0)
-        p->until = now + SETTLE_US;
     evzk__timer_set(p->timer, p->until > now ? p->until - now : 0);
 }
 

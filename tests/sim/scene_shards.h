@@ -14,7 +14,8 @@ enum {
     SHARDS_MOST = 4,
     SHARDS_PLANNED = 8, /* Also by a plan that is forged. */
     SHARDS_DEEDS = 2,
-    SHARDS_NODES = 8, /* In a directory, at a time. */
+    SHARDS_NODES = 8,   /* In a directory, at a time. */
+    SHARDS_WRITES = 24, /* Of the plan, that are remembered. */
     SHARDS_TIMEOUT_MS = 1000,
     SHARDS_ODD_US = 5000 * 1000, /* Named by plans for another number. */
     SHARDS_SOON_US = 100 * 1000  /* What waits for nobody. */
@@ -137,6 +138,9 @@ struct shards_world {
     struct shards_node newest[SIM_PROCS]; /* By which it stood last. */
     struct shards_text text;
     int64_t plan_czxid, plan_mzxid;
+    /* Since one has come or gone: when members wrote it, the last ones; and how
+     * many have planned at a time. */
+    int64_t wrote[SHARDS_WRITES], writes, planners;
     int64_t epoch[SHARDS_MOST];   /* The highest told. */
     int64_t led[SHARDS_MOST];     /* Was, once. */
     int64_t unled[SHARDS_MOST];   /* Since when; 0: it is. */

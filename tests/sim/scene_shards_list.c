@@ -101,6 +101,11 @@ static const struct shards_scene acknowledges =
 static const struct shards_scene differs =
     {.shards = 3, .plan = {{.proc = 0, .join_ms = 20, .count = 2},
                            {.proc = 1, .join_ms = 290, .count = 3}}};
+static const struct shards_scene rivals =
+    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20, .free_ms = 880, .count = 3},
+                           {.proc = 1, .join_ms = 90, .count = 2},
+                           {.proc = 2, .join_ms = 95, .count = 3}},
+     .deed = {{SHARDS_STAY, 5500, 0}}};
 static const struct shards_scene paced =
     {.shards = 4, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 290, .drain_ms = 450, .timeout_ms = 9000}}};
@@ -172,6 +177,7 @@ SCENE("most", "there is more than they take", 2, most),
 SCENE("observer", "one leads nothing", 3, onlooker),
 SCENE("acknowledges", "who is elected says by hand that it leads", 2, acknowledges),
 SCENE("differs", "one has another number of shards", 2, differs),
+SCENE("rivals", "the same, and its turn to plan comes", 3, rivals),
 SCENE("paced", "two go to one: one after the other, and back", 2, paced),
 SCENE("paced-expires", "the session of the one that takes them ends", 2, paced_expires),
 SCENE("paced-stays", "and both stay for long", 2, paced_stays),

@@ -19,6 +19,8 @@ enum {
     UNLED_US = 60 * 1000,
     FOLLOWED_US = 500 * 1000,      /* From a plan to its being so. */
     AGREED_US = 3 * 1000 * 1000,   /* Connections came back, or sessions. */
+    OFTEN_US = 1000 * 1000,        /* A plan of another is written over. */
+    WRITES_US = 4 * OFTEN_US,      /* Writes are counted for so long. */
     MENDED_US = 12 * 1000 * 1000,  /* What is tried again was, twice. */
     DIFFERS_US = 10 * 1000 * 1000, /* And who differs gives up. */
     HIDDEN_US = 45 * 1000 * 1000   /* All was looked at, whatever was heard. */
@@ -359,13 +361,31 @@ bool shards_right(void)
     return planners == 1 || (fault_copied() && planners > 1);
 }
 
-static bool has_rivals(void)
+static int planners(void)
 {
     int n = 0;
 
     for (int64_t i = 0; i < shards_world.slots; i++)
         n += shards_world.slot[i].a && is_planner(&shards_world.slot[i]);
-    return n > 1 && fault_copied();
+    return n;
+}
+
+static bool has_rivals(void) { return planners() > 1 && fault_copied(); }
+
+/* While nobody comes or goes, each that plans writes once, and then once a
+ * second over what is none of its own. */
+static void check_writes(void)
+{
+    int64_t n = 0, each = 1 + WRITES_US / OFTEN_US;
+
+    if (planners() > shards_world.planners)
+        shards_world.planners = planners();
+    for (int i = 0; i < SHARDS_WRITES; i++)
+        n += shards_world.wrote[i] &&
+             sim_now() - shards_world.wrote[i] < WRITES_US;
+    if (n > 2 + each * shards_world.planners)
+        sim_violation("the plan is written %d times, and nobody comes or goes",
+                      (int)n);
 }
 
 static int64_t count_of(const struct shards_slot *v)
@@ -481,6 +501,7 @@ void shards_check(void)
     for (int64_t i = 0; i < shards_world.slots; i++)
         note_odd(&shards_world.slot[i]);
     note_roughness();
+    check_writes();
     check_beliefs();
     for (int i = 0; !shards_world.rough && i < shards_world.sc->shards; i++)
         check_led(i);

@@ -244,6 +244,7 @@ static void look_at_plan(void)
     next.ok = 1;
     sim_say("tree plan %d, of %d members", (int)next.version,
             (int)next.members);
+    shards_world.wrote[shards_world.writes++ % SHARDS_WRITES] = sim_now();
     check_next(&next, &shards_world.text, anew);
     shards_world.rivals = 0;
     shards_world.text = next;
@@ -300,6 +301,8 @@ void shards_look(void)
     shards_world.looked = ens_committed();
     if (look_again(&shards_world.members, SHARDS_PATH "/members")) {
         shards_world.moved = sim_now();
+        memset(shards_world.wrote, 0, sizeof shards_world.wrote);
+        shards_world.planners = 1;
         note_names();
     }
     for (int i = 0; i < shards_world.sc->shards; i++) {
