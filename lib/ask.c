@@ -227,7 +227,7 @@ void evzk__watches_lost(struct evzk__machine *m)
 {
     lost(m, &m->own_watch);
     lost(m, &m->pred_watch);
-    m->own_verified = false;
+    m->own_verified = m->before_seen = false;
     evzk__request_no_unwatch(&m->req);
 }
 

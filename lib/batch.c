@@ -89,8 +89,10 @@ static bool is_fresh(const evzk_session *s, const struct evzk__request *r)
 {
     const struct evzk__dir *d = r->dir;
 
-    return !d->exists && !evzk__queue_keeps_dir(d) && may_go(r) &&
-           (d->missing || s->requests.fresh > 32767);
+    if (d->exists || !may_go(r))
+        return false;
+    return d->missing ||
+           (s->requests.fresh > 32767 && !evzk__queue_keeps_dir(d));
 }
 
 /* Or is it made in one that is there, with many others? */
@@ -378,6 +380,7 @@ static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
     struct evzk__result res = {.path = path,
                                .names = {.n = 1, .v = &own, .roll = NULL},
                                .stat = {.czxid = evzk__multi_zxid(b->multi),
+                                        .pzxid = evzk__multi_zxid(b->multi),
                                         .owner = b->s->id,
                                         .cversion = 1,
                                         .children = 1}};

@@ -18,7 +18,7 @@
 #include "name.h"
 
 struct evzk__stat {
-    int64_t czxid, mzxid, owner, ctime_ms;
+    int64_t czxid, mzxid, pzxid, owner, ctime_ms;
     int32_t version, cversion, children, data_len;
 };
 

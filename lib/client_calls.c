@@ -101,6 +101,7 @@ static void set_stat(struct evzk__result *res, const struct Stat *stat)
     if (stat) {
         res->stat.czxid = stat->czxid;
         res->stat.mzxid = stat->mzxid;
+        res->stat.pzxid = stat->pzxid;
         res->stat.owner = stat->ephemeralOwner;
         res->stat.ctime_ms = stat->ctime;
         res->stat.version = stat->version;

@@ -189,6 +189,7 @@ static void expired(evzk_session *s)
     evzk__connection_drop(s);
     s->id = 0;
     s->gen++;
+    evzk__dirs_disown(s);
     s->conn++;
     s->stats.expirations++;
     evzk__lease_end(&s->lease);

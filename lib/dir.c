@@ -64,6 +64,17 @@ void evzk__dir_put(evzk_session *s, struct evzk__dir *d)
     evzk__free(d);
 }
 
+void evzk__dirs_disown(evzk_session *s)
+{
+    struct evzk__dir *d;
+
+    RB_FOREACH(d, evzk__dir_tree, &s->dirs)
+    {
+        d->untidy = d->untidy || d->ours;
+        d->ours = false;
+    }
+}
+
 bool evzk__dir_busy(const struct evzk__dir *d)
 {
     return d->creating > 0 || !RB_EMPTY(&d->queue);

@@ -59,6 +59,10 @@ void evzk__dir_put(struct evzk_session *s, struct evzk__dir *d);
 /* Without a reference; NULL: nobody works there. */
 struct evzk__dir *evzk__dir_find(struct evzk_session *s, const char *path);
 
+/* The session has expired, and its znodes have gone: a directory may go with
+ * them, and another's come in its place. */
+void evzk__dirs_disown(evzk_session *s);
+
 /* Has a contender of ours a znode in it, or will have? */
 bool evzk__dir_busy(const struct evzk__dir *d);
 

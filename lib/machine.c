@@ -496,6 +496,19 @@ static void take_ask(struct evzk__machine *m)
     dispatch(m, &e);
 }
 
+/* Its own znode has gone, and what it has not sent yet rests on that: it looks
+ * before it sends.  The event itself waits for a row that hears it. */
+static void take_back(struct evzk__machine *m)
+{
+    unsigned again = EVZK__RETRY | EVZK__UNSENT;
+
+    if (m->own_verified || !(m->pending & EVZK__P_DELETED) ||
+        (row(m)->flags & EVZK__WATCHES) || !(row(m)->flags & again))
+        return;
+    begin(m, EVZK__EV_DELETED, EVZK_OK);
+    evzk__machine_again(m);
+}
+
 static bool take(struct evzk__machine *m, unsigned bit)
 {
     bool set = m->pending & bit;
@@ -514,6 +527,8 @@ void evzk__machine_run(struct evzk__machine *m)
         take_stop(m);
     if (!m->ended && take(m, EVZK__P_START))
         start(m);
+    if (!m->ended && m->req.state == EVZK__QUEUED)
+        take_back(m);
     /* Watches wait for the answer: then the state knows what they mean. */
     if (!m->ended && m->req.state == EVZK__IDLE)
         take_watch(m, EVZK__OWN);

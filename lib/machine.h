@@ -162,8 +162,9 @@ struct evzk__machine {
     bool lined : 1;  /* In the line. */
     bool leads : 1;  /* It is first, or follows one that was and leaves. */
     bool passed : 1; /* It leads no more: the next one does. */
-    bool followed : 1; /* One of ours waits for it. */
-    bool stayed : 1;   /* It has been told so. */
+    bool followed : 1;    /* One of ours waits for it. */
+    bool before_seen : 1; /* The znode of `before` was read, and is its own. */
+    bool stayed : 1;      /* It has been told so. */
     /* The znode under its name was made, or seen to be its own, by this
      * connection; and nothing came since that says more of others than we know
      * of it. */

@@ -144,15 +144,21 @@ bool evzk__seq_before(const char *a, int32_t sa, const char *b, int32_t sb)
 }
 
 const char *evzk__find_prefix(const struct evzk__names *names,
-                              const char *prefix)
+                              const char *prefix, int64_t *seq)
 {
     size_t len = strlen(prefix);
-    int32_t seq;
+    const char *best = NULL;
+    int32_t n, least = 0;
 
     for (size_t i = 0; i < names->n; i++) {
         if (strncmp(names->v[i], prefix, len) == 0 &&
-            read_seq(names->v[i] + len, &seq))
-            return names->v[i];
+            read_seq(names->v[i] + len, &n) && n > *seq &&
+            (!best || n < least)) {
+            best = names->v[i];
+            least = n;
+        }
     }
-    return NULL;
+    if (best)
+        *seq = least;
+    return best;
 }

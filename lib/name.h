@@ -39,8 +39,9 @@ bool evzk__seq_parse(const char *name, const char *mark, int32_t *seq);
  * numbers wrap; equal ones are ordered by name. */
 bool evzk__seq_before(const char *a, int32_t sa, const char *b, int32_t sb);
 
-/* The name that is `prefix` and a number, and nothing else; or NULL. */
+/* Of the names that are `prefix` and a number, and nothing else, the one with
+ * the lowest number above *seq, which becomes that number; or NULL. */
 const char *evzk__find_prefix(const struct evzk__names *names,
-                              const char *prefix);
+                              const char *prefix, int64_t *seq);
 
 #endif

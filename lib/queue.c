@@ -113,6 +113,11 @@ void evzk__queue_rename(struct evzk__machine *m, char *own, const char *name,
     m->dir->astray = true; /* Who watches the old one is found no more. */
 }
 
+static struct evzk__machine *behind(struct evzk__machine *m)
+{
+    return RB_NEXT(evzk__queue, &m->dir->queue, m);
+}
+
 /* A directory may have been deleted and made again, with numbers from the
  * beginning: who stands behind is not always who waits. */
 static struct evzk__machine *unfollow(struct evzk__machine *m)
@@ -123,22 +128,17 @@ static struct evzk__machine *unfollow(struct evzk__machine *m)
         return NULL;
     m->followed = false;
     do
-        next = RB_NEXT(evzk__queue, &m->dir->queue, next);
+        next = behind(next);
     while (next && next->before != m);
     if (next)
         next->before = NULL;
     return next;
 }
 
-static void tell_next(struct evzk__machine *m, bool first)
+static void be_told(struct evzk__machine *m)
 {
-    struct evzk__machine *next = unfollow(m);
-
-    if (!next)
-        return;
-    next->leads = first && RB_PREV(evzk__queue, &m->dir->queue, next) == m;
-    next->pending |= EVZK__P_BEFORE;
-    evzk__machine_post(next);
+    m->pending |= EVZK__P_BEFORE;
+    evzk__machine_post(m);
 }
 
 void evzk__queue_stray(struct evzk__machine *m)
@@ -156,13 +156,20 @@ void evzk__queue_follow(struct evzk__machine *m, struct evzk__machine *before)
         before->followed = true;
     }
     m->before = before;
+    m->before_seen = false;
 }
 
 void evzk__queue_leave(struct evzk__machine *m)
 {
+    struct evzk__machine *next;
+
     if (!m->placed)
         return;
-    tell_next(m, false);
+    next = unfollow(m);
+    if (next) {
+        next->leads = false; /* For all that it knows. */
+        be_told(next);
+    }
     RB_REMOVE(evzk__queue, &m->dir->queue, m);
     evzk__queue_stray(m);
     m->placed = m->leads = m->passed = false;
@@ -177,6 +184,20 @@ void evzk__queue_emptied(struct evzk__dir *d)
     d->untidy = true;
 }
 
+/* Until the next one has read this one's znode, and seen that it is its own, it
+ * waits: another's may stand there.  Another of ours may have come between:
+ * then it hears when the znode has gone. */
+static void hand_on(struct evzk__machine *m)
+{
+    struct evzk__machine *next = m->followed ? behind(m) : NULL;
+
+    if (!next || next->before != m || !next->before_seen)
+        return;
+    unfollow(m);
+    next->leads = true;
+    be_told(next);
+}
+
 void evzk__queue_pass(struct evzk__machine *m)
 {
     if (m->pending & EVZK__P_BEFORE)
@@ -184,7 +205,14 @@ void evzk__queue_pass(struct evzk__machine *m)
     if (!m->placed || !m->leads)
         return;
     m->passed = true;
-    tell_next(m, true);
+    hand_on(m);
+}
+
+void evzk__queue_seen(struct evzk__machine *m)
+{
+    m->before_seen = true;
+    if (m->before && m->before->passed)
+        hand_on(m->before);
 }
 
 /* What is sent behind its delete comes behind it. */

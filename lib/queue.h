@@ -49,10 +49,13 @@ void evzk__queue_leave(struct evzk__machine *m);
 /* Unless one of ours is in it, or on its way, it is ours no more. */
 void evzk__queue_emptied(struct evzk__dir *d);
 
-/* It is first, and begins to leave: the next one, if it waits for this one, and
- * saw it standing, is first from now on.  While either's znode stands, nobody
- * else can be. */
+/* It is first, and begins to leave: the next one, if it waits for this one, is
+ * first from now on, or as soon as it has seen this one's znode.  While
+ * either's znode stands, nobody else can be. */
 void evzk__queue_pass(struct evzk__machine *m);
+
+/* The znode before its own was read: it is that of the one it waits for. */
+void evzk__queue_seen(struct evzk__machine *m);
 
 /* Is this one the only one, but for those whose delete is on its way? */
 bool evzk__queue_lone(struct evzk__dir *d, const char *name);

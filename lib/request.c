@@ -101,6 +101,7 @@ void evzk__request_again(evzk_session *s, struct evzk__request *r)
     evzk__arrival_back(s, r, false);
     r->tries++;
     enqueue(s, r, true);
+    evzk__machine_post(evzk__machine_of(r)); /* Is what it rests on there? */
 }
 
 /* The leader of a listing leaves: who has joined it lists without it. */

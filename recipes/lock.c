@@ -18,7 +18,7 @@
  *
  *   CREATING <--> MAKING_PARENTS
  *    |  ^  \
- *    |  |   `--> RESOLVING --> ADOPTING      (the create's outcome is unknown)
+ *    |  |   `--> RESOLVING <-> ADOPTING     (the create's outcome is unknown)
  *    v  |                         |
  *   LISTING <---------------------'
  *    |  ^  ^
@@ -130,11 +130,21 @@ int evzk__lock_name(const struct evzk_lock *l, char *out, unsigned mark)
     return rc;
 }
 
+/* Of its own znode, as it resigns.  The answer that set the watch may have come
+ * when it was asked to already: then nobody has looked at it. */
+static bool is_sure(const struct evzk_lock *l)
+{
+    return l->given->checked ||
+           (l->given->watched && evzk__lock_watches_own(l));
+}
+
 static void evzk__lock_drop(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
 
     evzk__lock_calm(l);
+    if (l->said && !is_sure(l))
+        m->own_verified = false; /* Another may lead by now. */
     if (l->said && l->given->leader_on != m->conn)
         evzk__machine_move(m, l->given->leader_sent ? SETTLING_LEADER
                                                     : CHECKING_LEADER);
@@ -203,7 +213,7 @@ static const struct evzk__row rows[STATES] = {
 S(CREATING,        create,         created,        STAY,      CREATING,  FRESH,                            TO(CREATING)|TO(MAKING_PARENTS)|TO(RESOLVING)|TO(LISTING)|TO(WATCHING)|TO(ENTERING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
 S(MAKING_PARENTS,  make_parents,   parents_made,   STAY,      CREATING,  FRESH,                            TO(CREATING)|TO(ENDED)),
 S(RESOLVING,       resolve,        resolved,       STAY,      CREATING,  RETRY,                            TO(CREATING)|TO(ADOPTING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
-S(ADOPTING,        adopt,          adopted,        STAY,      CREATING,  RETRY,                            TO(CREATING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
+S(ADOPTING,        adopt,          adopted,        STAY,      CREATING,  RETRY,                            TO(CREATING)|TO(RESOLVING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
 S(LISTING,         list,           listed,         DELETING,  CREATING,  RETRY,                            TO(CREATING)|TO(LISTING)|TO(WATCHING)|TO(ENTERING)|TO(CONFIRMING)|TO(HELD)|TO(FORGETTING)|TO(DELETING)|TO(ENDED)),
 S(WATCHING,        watch,          watched,        DELETING,  CREATING,  RETRY|WATCHES|STAYS|HEEDS,        TO(CREATING)|TO(LISTING)|TO(CONFIRMING)|TO(HELD)|TO(FORGETTING)|TO(DELETING)|TO(ENDED)),
 S(CONFIRMING,      read_own,       confirmed,      DELETING,  CREATING,  RETRY|HOLDS|WATCHES,              TO(CREATING)|TO(LISTING)|TO(ENTERING)|TO(HELD)|TO(FORGETTING)|TO(DELETING)|TO(ENDED)),

@@ -75,6 +75,8 @@ static int stay_alone(struct evzk_lock *l)
 static int still_there(struct evzk_lock *l, const struct evzk__first *stat)
 {
     l->unsure = false;
+    if (l->given)
+        l->given->watched = !l->blind;
     if (l->unseen) {
         l->unseen = false;
         evzk__lock_tell(l, EVZK_LOCK_DOWNGRADED, EVZK_OK);
@@ -85,8 +87,10 @@ static int still_there(struct evzk_lock *l, const struct evzk__first *stat)
     }
     if (!l->blind && !l->m.stopping)
         evzk__lock_hear(l, stat);
-    if (l->reread && l->asked)
+    if (l->reread && l->asked) {
+        l->given->checked = true;
         evzk__machine_ask(&l->m);
+    }
     l->reread = false;
     return EVZK_OK;
 }
@@ -125,16 +129,27 @@ void evzk__lock_swap(struct evzk_lock *l, bool numbered)
 void evzk__lock_suspend(struct evzk_lock *l)
 {
     l->blind = false; /* It may be allowed by now to read it. */
+    if (l->given)
+        l->given->checked = false;
     if (!l->suspended) {
         l->suspended = true;
         evzk__lock_tell(l, EVZK_LOCK_SUSPENDED, EVZK_OK);
     }
 }
 
+/* What deletes a znode on the word of its own being there is sure of that: a
+ * downgrade, and an announcement in the place of another. */
 static int do_asked(struct evzk_lock *l)
 {
+    bool deletes = !l->stands || l->replaces;
+
     if (!l->asked || l->swapped)
         return EVZK_OK;
+    if (deletes && !l->given->checked && !evzk__lock_watches_own(l)) {
+        l->reread = true;
+        return evzk__machine_again(&l->m);
+    }
+    l->given->checked = false;
     return evzk__machine_move(&l->m, l->stands ? ANNOUNCING : SWAPPING);
 }
 

@@ -16,6 +16,13 @@
  */
 #include "recipes/lock_states.h"
 
+/* Is its own znode still there?  Then it is tried once more. */
+static int look_again(struct evzk_lock *l)
+{
+    l->reread = true;
+    return evzk__machine_move(&l->m, l->leads ? LEADING : HELD);
+}
+
 void evzk__lock_announce(struct evzk__machine *m)
 {
     static char leader[] = EVZK__LEADER; /* Nothing is added to it. */
@@ -28,8 +35,7 @@ void evzk__lock_announce(struct evzk__machine *m)
         return;
     }
     if (!m->own_verified) {
-        l->reread = true; /* Then it is tried once more. */
-        evzk__machine_move(m, l->leads ? LEADING : HELD);
+        look_again(l);
         return;
     }
     l->said = true;
@@ -68,8 +74,10 @@ static int note(struct evzk_lock *l, const struct evzk__reply *reply)
     if (l->m.stopping)
         return evzk__machine_move(&l->m, DELETING);
     l->replaces = rc == EVZK_ERR_NODEEXISTS || rc == EVZK_OK;
-    if (rc == EVZK_ERR_NODEEXISTS || (rc == EVZK_ERR_NONODE && was))
-        return evzk__machine_again(&l->m); /* It has come, or gone. */
+    if (rc == EVZK_ERR_NODEEXISTS)
+        return look_again(l); /* Another leads, or has led. */
+    if (rc == EVZK_ERR_NONODE && was)
+        return evzk__machine_again(&l->m); /* It has gone. */
     return rc == EVZK_ERR_NONODE ? evzk__lock_break(l) : come_back(l, rc);
 }
 

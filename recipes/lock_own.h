@@ -23,6 +23,8 @@ struct given {
     void *data; /* Owned; NULL: the session's. */
     uint32_t len;
     bool urgent;    /* It has a priority. */
+    bool checked;   /* Its znode was read for what it is asked to do. */
+    bool watched;   /* What was read when its watch was set was its own. */
     uint8_t failed; /* So often those less urgent could not be asked. */
     evzk_lock_priority priority;
     evzk_lock_revoke *press; /* Owned: they are asked; or NULL. */
@@ -77,6 +79,7 @@ struct evzk_lock {
     int32_t seen;     /* The version of its data that was read last. */
     char *pred;       /* Owned: the znode we watch, when it is not ours. */
     uint64_t token;
+    int64_t tried;       /* Numbers up to it came with our GUID: not ours. */
     struct given *given; /* Owned; NULL: the session's serve. */
     evzk_lock_cb *cb;    /* NULL once the caller freed us. */
     void *arg;

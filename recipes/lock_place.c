@@ -7,6 +7,8 @@
  */
 #include "recipes/lock_states.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A container may go away between the making and our create; not for ever. */
@@ -69,13 +71,19 @@ static void take_place(struct evzk_lock *l, uint64_t czxid)
         evzk__lock_tell(l, (evzk_lock_event)LOCK_PLACED, EVZK_OK);
 }
 
+static int resolve_anew(struct evzk_lock *l)
+{
+    l->tried = INT64_MIN;
+    return evzk__machine_move(&l->m, RESOLVING);
+}
+
 int evzk__lock_created(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
     int rc = e->reply->first_rc;
 
     if (rc == EVZK_ERR_CONNLOSS)
-        return evzk__machine_move(m, RESOLVING);
+        return resolve_anew(l);
     if (rc == EVZK_ERR_NONODE && !m->stopping)
         return evzk__machine_move(m, MAKING_PARENTS);
     if (rc == EVZK_ERR_NODEEXISTS)
@@ -155,7 +163,7 @@ int evzk__lock_entered(struct evzk__machine *m, const struct evzk__event *e)
     if (rc == EVZK_ERR_CONNLOSS) {
         rename_own(l);
         l->entering = true;
-        return evzk__machine_move(m, RESOLVING);
+        return resolve_anew(l);
     }
     if (rc == EVZK_OK)
         come_in(l, &e->reply->first);
@@ -214,11 +222,9 @@ int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
     if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
         return unresolved(l, e->reply->rc);
     if (e->reply->rc == EVZK_OK)
-        name = evzk__find_prefix(&e->reply->res->names, l->own);
+        name = evzk__find_prefix(&e->reply->res->names, l->own, &l->tried);
     if (name) {
         strcpy(l->own, name);
-        l->entering = false;
-        l->token = 0; /* Another znode's, if it came from the room. */
         return evzk__machine_move(m, ADOPTING);
     }
     if (l->entering)
@@ -233,23 +239,35 @@ void evzk__lock_adopt(struct evzk__machine *m)
     evzk__look(m, lock_of(m)->own); /* Its ACL may keep even us from more. */
 }
 
+/* It has gone, or is another's, who has copied it, and perhaps the directory:
+ * another znode of our GUID may be ours.  The listing tells names only. */
+static int try_next(struct evzk_lock *l)
+{
+    int digits = snprintf(NULL, 0, "%010" PRId64, l->tried);
+
+    l->own[strlen(l->own) - (size_t)digits] = '\0';
+    evzk__own_gone(&l->m);
+    return evzk__machine_move(&l->m, RESOLVING);
+}
+
 int evzk__lock_adopted(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
+    uint64_t room = l->token;
 
+    l->token = 0; /* Another znode's, if it came from the room. */
     switch (evzk__lock_verify(l, e->reply->rc, &e->reply->first)) {
     case EVZK__OWN_THERE:
+        l->entering = false;
         take_place(l, l->token);
         return evzk__machine_move(m, m->stopping ? DELETING : LISTING);
     case EVZK__OWN_GONE:
-        if (m->stopping)
-            return evzk__machine_finish(m, m->rc);
-        if (l->known) /* In the room it was, and then in the queue. */
-            return evzk__lock_lose_place(l);
-        return evzk__machine_move(m, CREATING); /* Not ours after all. */
+        l->token = room;
+        return try_next(l);
     case EVZK__OWN_HIDDEN:
     case EVZK__OWN_UNKNOWN:
         break;
     }
+    l->entering = false;
     return evzk__machine_give_up(m, e->reply->rc, DELETING);
 }

@@ -121,6 +121,9 @@ enum evzk__own {
 enum evzk__own evzk__lock_verify(struct evzk_lock *l, int rc,
                                  const struct evzk__first *stat);
 
+/* Is its own znode there, for all that a watch on that has told? */
+bool evzk__lock_watches_own(const struct evzk_lock *l);
+
 /* The znode before ours was read: if that one should be of our session too,
  * notes whether it is. */
 void evzk__lock_verify_before(struct evzk__machine *m,

@@ -53,10 +53,18 @@ enum evzk__own evzk__lock_verify(struct evzk_lock *l, int rc,
     return EVZK__OWN_THERE;
 }
 
+bool evzk__lock_watches_own(const struct evzk_lock *l)
+{
+    return l->m.own_verified && l->m.own_watch.armed &&
+           !evzk__watch_fires(&l->m, EVZK__OWN);
+}
+
 void evzk__lock_read_own(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
 
+    if (l->given)
+        l->given->watched = false;
     if (l->blind)
         evzk__look(m, l->own);
     else
@@ -72,8 +80,10 @@ void evzk__lock_verify_before(struct evzk__machine *m,
         return;
     before = lock_of(m->before);
     if (stat->owner == m->s->id &&
-        (before->swapped || (uint64_t)stat->czxid == before->token))
+        (before->swapped || (uint64_t)stat->czxid == before->token)) {
+        evzk__queue_seen(m);
         return;
+    }
     m->before->own_verified = false;
     evzk__queue_stray(m); /* What stands there is another's. */
 }
@@ -111,6 +121,8 @@ int evzk__lock_checked(struct evzk__machine *m, const struct evzk__event *e)
 
     switch (evzk__lock_verify(l, e->reply->rc, &e->reply->first)) {
     case EVZK__OWN_THERE:
+        if (l->given)
+            l->given->checked = true;
         return evzk__machine_move(m, DELETING);
     case EVZK__OWN_GONE:
         if (evzk__lock_other_name(l))

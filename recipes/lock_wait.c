@@ -22,11 +22,20 @@ static bool used_up(int32_t seq, const struct evzk__stat *dir)
     return (seq == INT32_MAX || seq < 0) && twice == 2u * INT32_MAX;
 }
 
-/* Nobody is before it that it would have to wait for; or nobody at all. */
-static int be_first(struct evzk_lock *l, bool alone)
+/* A listing shows a name.  The znode is its own if nothing has come or gone in
+ * the directory since that was made, or if it is watched. */
+static bool is_own_listed(const struct evzk_lock *l,
+                          const struct evzk__stat *dir)
 {
-    bool sure = evzk__session_certain(l->m.s) && l->m.own_verified &&
-                !evzk__watch_fires(&l->m, EVZK__OWN);
+    return evzk__lock_watches_own(l) ||
+           (l->m.own_verified && (uint64_t)dir->pzxid == l->token);
+}
+
+/* Nobody is before it that it would have to wait for; or nobody at all. */
+static int be_first(struct evzk_lock *l, bool alone,
+                    const struct evzk__stat *dir)
+{
+    bool sure = evzk__session_certain(l->m.s) && is_own_listed(l, dir);
 
     evzk__lead(&l->m);
     l->m.leads = alone;
@@ -106,7 +115,7 @@ static int look_at(struct evzk_lock *l, const struct evzk__result *list)
     if (evzk__lock_waits(l))
         return look_in_room(l, stand.pred);
     if (!stand.pred)
-        return be_first(l, stand.before == 0);
+        return be_first(l, stand.before == 0, &list->stat);
     l->second = stand.next;
     ours = l->mode == EVZK_LOCK_READ ? NULL : evzk__queue_before(&l->m);
     /* One that reads is not told that it leads: others may read before it. One
@@ -116,7 +125,7 @@ static int look_at(struct evzk_lock *l, const struct evzk__result *list)
         (ours->leads && stand.before > 1))
         ours = NULL;
     if (ours && ours->passed)
-        return be_first(l, true);
+        return be_first(l, true, &list->stat);
     return wait_for(l, stand.pred, ours);
 }
 
@@ -191,13 +200,14 @@ bool evzk__lock_hear(struct evzk_lock *l, const struct evzk__first *own)
 }
 
 /* Only what stays is worth a watch of its own: most do not, and a deletion is
- * noticed by then at the latest.  In the room it is how others tell us.  One of
- * many that waits is to be first as soon as the one before it has gone, and not
- * to ask then whether it is still there. */
+ * noticed by then at the latest.  In the room it is how others tell us; and who
+ * leads is to know, when it resigns, that no other leads by then.  One of many
+ * that waits is to be first as soon as the one before it has gone, and not to
+ * ask then whether it is still there. */
 bool evzk__lock_wants_own_watch(const struct evzk_lock *l)
 {
-    bool soon =
-        l->m.stayed || l->eager || (l->m.req.bulk && l->m.state == WATCHING);
+    bool soon = l->m.stayed || l->eager || l->leads ||
+                (l->m.req.bulk && l->m.state == WATCHING);
 
     return l->watch_own && soon && !l->m.own_watch.armed;
 }

@@ -119,6 +119,16 @@ static void put_back(char path[256], const char *dir, const struct claim *c)
     ck_assert_int_eq(raw_create(op(), path, "", 0, 0, NULL, 0), ZOK);
 }
 
+static void replace_both(const char *own, const char *leader)
+{
+    const char *const path[] = {own, leader};
+
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(raw_delete(op(), path[i]), ZOK);
+        ck_assert_int_eq(raw_create(op(), path[i], "", 0, 0, NULL, 0), ZOK);
+    }
+}
+
 static void cut_off(struct scene *sc)
 {
     proxy_refuse(sc->proxy, true);
@@ -179,6 +189,66 @@ START_TEST(holder_is_not_its_copy)
 }
 END_TEST
 
+/* While the connection lasts, and nothing is watched: another may hold by now.
+ */
+START_TEST(downgrade_of_a_copy)
+{
+    const char *dir = "/verify-down";
+    const evzk_lock_options opt = {.mode = EVZK_LOCK_WRITE,
+                                   .no_own_watch = true};
+    struct claim holder;
+    struct scene sc;
+    char copy[256];
+
+    raw_delete_tree(op(), dir);
+    scene_open(&sc, SESSION_MS);
+    claim_held(&holder, sc.p.s, dir, &opt);
+    put_back(copy, dir, &holder);
+    ck_assert_int_eq(evzk_lock_downgrade(holder.l), EVZK_OK);
+    WAIT_EVENT(&holder, "LOST(NODEGONE)");
+    ck_assert(!recorder_has(&holder.rec, "DOWNGRADED"));
+    evzk_lock_free(holder.l);
+    idle(sc.p.s);
+    ck_assert_int_eq(raw_exists(op(), copy, NULL), ZOK);
+    ck_assert_int_eq(raw_delete(op(), copy), ZOK);
+    scene_close(&sc, dir);
+}
+END_TEST
+
+/* One that says again that it leads (0), or resigns (1): the `leader` that is
+ * there by now stays. */
+START_TEST(leader_over_a_copy)
+{
+    const char *dir = "/verify-leader";
+    const evzk_election_options opt = {.no_own_watch = true};
+    char own[256], leader[256], told[256] = "";
+    evzk_election *e;
+    struct scene sc;
+
+    raw_delete_tree(op(), dir);
+    scene_open(&sc, SESSION_MS);
+    ck_assert_int_eq(
+        evzk_election_volunteer(sc.p.s, dir, &opt, heard, told, &e), EVZK_OK);
+    WAIT(evzk_election_elected(e));
+    ck_assert_int_eq(evzk_election_acknowledge(e, NULL, 0), EVZK_OK);
+    WAIT(evzk_election_leading(e));
+    snprintf(own, sizeof own, "%s", node_path(dir, evzk_election_node(e)));
+    snprintf(leader, sizeof leader, "%s", node_path(dir, "leader"));
+    replace_both(own, leader);
+    if (_i)
+        ck_assert_int_eq(evzk_election_resign(e), EVZK_OK);
+    else
+        ck_assert_int_eq(evzk_election_acknowledge(e, NULL, 0), EVZK_OK);
+    WAIT(strstr(told, _i ? "RESIGNED" : "LOST"));
+    evzk_election_free(e);
+    idle(sc.p.s);
+    ck_assert_int_eq(raw_exists(op(), leader, NULL), ZOK);
+    ck_assert_int_eq(raw_exists(op(), own, NULL), ZOK);
+    raw_delete_tree(op(), dir);
+    scene_close(&sc, dir);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("lock-verify");
@@ -188,5 +258,7 @@ int main(void)
     tcase_add_test(tests, events_come_apart_in_an_election);
     tcase_add_loop_test(tests, waiter_is_not_its_copy, 0, KINDS);
     tcase_add_loop_test(tests, holder_is_not_its_copy, 0, 4);
+    tcase_add_test(tests, downgrade_of_a_copy);
+    tcase_add_loop_test(tests, leader_over_a_copy, 0, 2);
     return lock_suite_run(suite);
 }

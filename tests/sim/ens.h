@@ -52,6 +52,10 @@ int ens_delete_together(const char *const paths[], size_t n);
  * this process, in one transaction.  False: it cannot be done.  From then on
  * the process may not delete it, but by a connection that it had already. */
 bool ens_copy(const char *path, int proc);
+/* The same with its directory, the last of `paths`, which comes again without
+ * data; all else there, which the others are, goes. */
+bool ens_remake(const char *const paths[], size_t n, const char *path,
+                int proc);
 /* A process that takes others' znodes away by order may; set by a scene. */
 extern bool (*ens_removes)(int proc);
 void ens_copies(void (*have)(const char *path)); /* Those that are there. */

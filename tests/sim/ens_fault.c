@@ -126,18 +126,25 @@ int ens_delete_together(const char *const paths[], size_t n)
 
 bool (*ens_removes)(int proc);
 
-bool ens_copy(const char *path, int proc)
+/* A persistent one with the data of one that is there. */
+static struct wire_msg *again(const char *path)
 {
     const struct ens_rev *r = ens_prep_look(path);
-    struct wire_msg *m = wire_msg_new(ENS_MULTI, 0);
-    struct ens_copy *c = &copies.v[copies.n];
-    bool is = r != NULL && copies.n < COPIES && r->children == 0;
+    struct wire_msg *m = order(ENS_CREATE, path);
 
-    m->ops = order(ENS_DELETE, path);
-    m->ops->next = order(ENS_CREATE, path);
-    if (is && r->data != NULL)
-        put_data(m->ops->next, r->data->bytes, (size_t)r->data->len);
-    is = is && operate(m) == ZOK;
+    if (r != NULL && r->data != NULL)
+        put_data(m, r->data->bytes, (size_t)r->data->len);
+    return m;
+}
+
+/* Of one transaction: of a process's znode, and of what it is in. */
+static bool note_copy(const char *path, int proc, struct wire_msg *m)
+{
+    struct ens_copy *c = &copies.v[copies.n];
+    const struct ens_rev *r = ens_prep_look(path);
+    bool is =
+        r != NULL && copies.n < COPIES && r->children == 0 && operate(m) == ZOK;
+
     wire_msg_free(m);
     if (!is)
         return false;
@@ -147,6 +154,27 @@ bool ens_copy(const char *path, int proc)
     snprintf(c->path, sizeof c->path, "%s", path);
     copies.n++;
     return true;
+}
+
+bool ens_copy(const char *path, int proc)
+{
+    struct wire_msg *m = wire_msg_new(ENS_MULTI, 0);
+
+    m->ops = order(ENS_DELETE, path);
+    m->ops->next = again(path);
+    return note_copy(path, proc, m);
+}
+
+bool ens_remake(const char *const paths[], size_t n, const char *path, int proc)
+{
+    const char *dir = paths[n - 1];
+    struct wire_msg *m = wire_msg_new(ENS_MULTI, 0), **end = &m->ops;
+
+    for (size_t i = 0; i < n; i++, end = &(*end)->next)
+        *end = order(ENS_DELETE, paths[i]);
+    *end = order(ENS_CREATE, dir); /* Without the mark of the library. */
+    (*end)->next = again(path);
+    return note_copy(path, proc, m);
 }
 
 void ens_copies(void (*have)(const char *path))
@@ -176,7 +204,22 @@ void ens_copy_deleted(int64_t czxid, const struct ens_origin *from)
             wire_proc(from->conn) == c->proc &&
             wire_heard((int)c->proc) >= czxid &&
             !(ens_removes && ens_removes((int)c->proc)))
-            sim_violation("p%d deletes %s, which an operator has put there",
+            sim_violation("p%d deletes %s, or what it is in, which an operator "
+                          "has put there",
+                          (int)c->proc, c->path);
+    }
+}
+
+/* Its process had read what is as new before it asked: then it could know, and
+ * what it changes may be another's by right. */
+void ens_copy_trusted(int64_t czxid, const struct ens_origin *from,
+                      int64_t heard)
+{
+    for (const struct ens_copy *c = copies.v; c < copies.v + copies.n; c++) {
+        if (c->czxid == czxid && heard >= czxid &&
+            wire_proc(from->conn) == c->proc)
+            sim_violation("p%d takes %s for its own, and changes another "
+                          "znode",
                           (int)c->proc, c->path);
     }
 }

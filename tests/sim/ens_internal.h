@@ -322,6 +322,11 @@ void ens_retire(void);
 void ens_copy_committed(int64_t zxid);
 void ens_copy_deleted(int64_t czxid, const struct ens_origin *from);
 
+/* A transaction that was sent when so much had been heard changes something on
+ * the word that its own znode is there. */
+void ens_copy_trusted(int64_t czxid, const struct ens_origin *from,
+                      int64_t heard);
+
 /* ens.c */
 extern const struct ens_origin ens_nobody;
 bool ens_reachable(const struct ens_origin *o); /* Its connection is there. */

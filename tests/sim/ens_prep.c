@@ -239,6 +239,45 @@ static bool comes_back(const struct prep *p, const char *path)
     return o != NULL;
 }
 
+static bool ends_with(const char *path, const char *end)
+{
+    size_t n = strlen(path), len = strlen(end);
+
+    return n > len && strcmp(path + n - len, end) == 0;
+}
+
+static bool deletes_leader(const struct wire_msg *o)
+{
+    return o != NULL && o->op == ENS_DELETE && ends_with(o->path, "/leader");
+}
+
+/* As what a lock is changed for, in its place. */
+static bool creates_numbered(const struct wire_msg *o, const char *path)
+{
+    enum { NUMBER = 11 }; /* "-0000000001" */
+    size_t n = strlen(path);
+
+    return o != NULL && (o->op == ENS_CREATE || o->op == ENS_CREATE2) &&
+           n > NUMBER && ends_with(o->path, path + n - NUMBER);
+}
+
+/* What else is deleted, or takes its place, on the word that it is there. */
+static void look_for_copy(const struct prep *p, const struct wire_msg *m,
+                          int64_t czxid)
+{
+    const struct wire_msg *o = p->with ? p->with->ops : NULL;
+    bool hangs = m->op == ENS_DELETE ? creates_numbered(m->next, m->path)
+                                     : deletes_leader(m->next);
+
+    if (deletes_leader(m))
+        return;
+
+    for (; o != NULL && m->op == ENS_DELETE; o = o->next)
+        hangs = hangs || (o->next == m && deletes_leader(o));
+    if (p->with && p->server >= 0 && hangs)
+        ens_copy_trusted(czxid, &p->txn->origin, p->with->behind);
+}
+
 static int prep_delete(struct prep *p, const struct wire_msg *m)
 {
     const struct ens_rev *parent, *node;
@@ -264,6 +303,7 @@ static int prep_delete(struct prep *p, const struct wire_msg *m)
     if (rc == ZOK) {
         if (p->server >= 0 && !comes_back(p, m->path))
             ens_copy_deleted(node->czxid, &p->txn->origin);
+        look_for_copy(p, m, node->czxid);
         record_delete(p, m->path, dir, parent);
         ens_step_add(p->txn, ENS_DELETE, m->path);
     }
@@ -350,6 +390,7 @@ static int prep_check(struct prep *p, const struct wire_msg *m)
         return rc;
     if (m->version != -1 && m->version != node->version)
         return ZBADVERSION;
+    look_for_copy(p, m, node->czxid);
     ens_step_add(p->txn, ENS_CHECK, m->path);
     return ZOK;
 }

@@ -71,6 +71,8 @@ static const struct kind kinds[] = {
 {"delete-batch",  fault_delete_batch,   ARRIVAL|TREE, PLAIN,    "an operator deletes all in the directory in one transaction; the events come apart"},
 {"replace-own",   fault_replace_own,    ARRIVAL|TREE, PROC,     "an operator puts a persistent znode of the same name in its place"},
 {"replace-away",  fault_replace_away,   ARRIVAL|TREE, PROC,     "the same, while its connection is cut"},
+{"copy-beside",   fault_copy_beside,    ARRIVAL|TREE, PROC,     "its connection is cut, and beside its znode comes one of its GUID and a lower number"},
+{"remake-away",   fault_remake_away,    ARRIVAL|TREE, PROC,     "its connection is cut, and its directory made anew, with a copy of its znode alone"},
 {"set-own",       fault_set_own,        ARRIVAL|TREE, PROC,     "an operator changes its znode's data"},
 {"empty-dir",     fault_empty_dir,      ARRIVAL|TREE, PLAIN,    "the empty directory is deleted"},
 {"delete-all",    fault_delete_all,     ARRIVAL|TREE, PLAIN,    "all in the directory is deleted, and it"},

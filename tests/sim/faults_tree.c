@@ -31,6 +31,13 @@ static struct {
 } foreign;
 SIM_KEEP(foreign)
 
+/* Copies beside the znodes that they were made of. */
+static struct {
+    char path[FOREIGN][2 * PATH];
+    unsigned n;
+} beside;
+SIM_KEEP(beside)
+
 struct found {
     int64_t owner; /* Whose; 0: anybody's. */
     int64_t czxid;
@@ -232,11 +239,91 @@ bool fault_replace_own(const struct fault *f, const struct sim_happening *h)
     return true;
 }
 
+/* All in its directory, and that, go; and that comes again with its copy. */
+static bool remake(int proc, const char *own_path)
+{
+    static char path[KIDS][2 * PATH]; /* Nothing is kept in it. */
+    const char *names[KIDS], *paths[KIDS + 1];
+    char dir[PATH];
+    size_t n;
+
+    snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(own_path, '/') - own_path),
+             own_path);
+    n = ens_children(dir, names, KIDS);
+    for (size_t i = 0; i < n && i < KIDS; i++) {
+        snprintf(path[i], sizeof path[i], "%s/%s", dir, names[i]);
+        paths[i] = path[i];
+    }
+    paths[n < KIDS ? n : KIDS] = dir;
+    return n < KIDS && player_remake(proc, paths, n + 1, own_path);
+}
+
+bool fault_remake_away(const struct fault *f, const struct sim_happening *h)
+{
+    int conn = wire_conn_of(f->which);
+    char path[PATH];
+
+    (void)h;
+    if (conn < 0 || !own(f, path) || !remake(f->which, path))
+        return false;
+    stage_at(FAULT_SHORT, -1, remove_copies, 0);
+    faults_last(FAULT_SHORT);
+    wire_cut(conn);
+    return true;
+}
+
 bool fault_replace_away(const struct fault *f, const struct sim_happening *h)
 {
     int conn = wire_conn_of(f->which);
 
     if (conn < 0 || !fault_replace_own(f, h))
+        return false;
+    wire_cut(conn);
+    return true;
+}
+
+static void remove_beside(intptr_t which)
+{
+    const char *names[KIDS], *path = beside.path[which];
+    char child[3 * PATH];
+    size_t n = ens_children(path, names, KIDS);
+
+    for (size_t i = 0; i < n && i < KIDS; i++) {
+        snprintf(child, sizeof child, "%s/%s", path, names[i]);
+        ens_delete(child);
+    }
+    ens_delete(path); /* Or it has gone. */
+}
+
+/* Of the same GUID and data, by nobody's session. */
+static bool put_beside(const char *path, int by)
+{
+    char *to = beside.path[beside.n], data[64];
+    struct ens_seen seen;
+    const char *digits;
+    int32_t n;
+
+    if (beside.n == FOREIGN || !ens_look(path, &seen) || seen.len < 0 ||
+        seen.len > (int32_t)sizeof data ||
+        !(digits = number(strrchr(path, '/') + 1, &n)))
+        return false;
+    memcpy(data, seen.data, (size_t)seen.len);
+    snprintf(to, sizeof beside.path[0], "%.*s%010" PRId32, (int)(digits - path),
+             path, (int32_t)((uint32_t)n + (uint32_t)by));
+    if (ens_create(to, data, (size_t)seen.len, ZOO_PERSISTENT) != 0)
+        return false;
+    stage_at(FAULT_SHORT, -1, remove_beside, (intptr_t)beside.n++);
+    faults_last(FAULT_SHORT);
+    return true;
+}
+
+bool fault_copy_beside(const struct fault *f, const struct sim_happening *h)
+{
+    int conn = wire_conn_of(f->which);
+    char path[PATH];
+
+    (void)h;
+    if (conn < 0 || !own(f, path) || !put_beside(path, -1))
         return false;
     wire_cut(conn);
     return true;

@@ -144,6 +144,33 @@ bool player_copy(int proc, const char *path)
     return true;
 }
 
+bool player_restore(int64_t czxid, const char *path)
+{
+    enum { PERSISTENT = 0 };
+
+    forced.copied[forced.copies++ % FORCED] = czxid;
+    return ens_create(path, NULL, 0, PERSISTENT) == ZOK;
+}
+
+bool player_remake(int proc, const char *const paths[], size_t n,
+                   const char *path)
+{
+    int64_t czxid[FORCED];
+    struct ens_seen seen, it;
+
+    for (size_t i = 0; i < n; i++) {
+        if (n > FORCED || !ens_look_ahead(paths[i], &seen))
+            return false;
+        czxid[i] = seen.czxid;
+    }
+    if (!ens_look_ahead(path, &it) || !ens_remake(paths, n, path, proc))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        forced.czxid[forced.czxids++ % FORCED] = czxid[i];
+    forced.copied[forced.copies++ % FORCED] = it.czxid;
+    return true;
+}
+
 static void remove_copy(const char *path) { (void)player_delete(path); }
 
 void player_remove_copies(void) { ens_copies(remove_copy); }

@@ -66,6 +66,11 @@ int player_delete_together(const char *const paths[], size_t n);
 /* Puts a persistent znode with the same name and data in its place.  False:
  * there is none, or too many were made. */
 bool player_copy(int proc, const char *path);
+/* The same where that, which was of this czxid, has gone. */
+bool player_restore(int64_t czxid, const char *path);
+/* The same of its directory and all in it: see ens_remake(). */
+bool player_remake(int proc, const char *const paths[], size_t n,
+                   const char *path);
 void player_remove_copies(void);     /* That are there. */
 bool player_copied(int64_t czxid);   /* In its place one was put. */
 bool player_forced(int64_t session); /* Was ended by player_expire(). */

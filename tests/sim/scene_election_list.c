@@ -22,6 +22,14 @@ elect_silent = {
 elect_again = {
     .plan = {{AT(0, 1), E, .again_ms = 20, .hold_ms = 45}, {AT(1, 10), E, .again_ms = 11, .hold_ms = 12}},
     .route = {1, 2}, .parents = true},
+elect_kept = {
+    .plan = {{AT(0, 1), E, .hold_ms = 250, .no_own_watch = true}, {AT(1, 10), E, .hold_ms = 20}},
+    .deed = {{LOCK_ASK, 200, 0}},
+    .route = {1, 2}, .parents = true},
+elect_again_kept = {
+    .plan = {{AT(0, 1), E, .again_ms = 250, .hold_ms = 290, .no_own_watch = true}, {AT(1, 10), E, .hold_ms = 20}},
+    .deed = {{LOCK_ASK, 200, 0}},
+    .route = {1, 2}, .parents = true},
 elect_at_once = {
     .plan = {{AT(0, 1), E}, {AT(1, 1), E, .free_held = true}, {AT(0, 30), E, .cancel_ms = 1}},
     .route = {2, 0}},
@@ -204,6 +212,8 @@ static const struct sim_scene election_scenes[] = {
     {"elect-three", "each with another server", 3, false, &elect_three},
     {"elect-silent", "one is elected, and never says so", 2, false, &elect_silent},
     {"elect-again", "they say it twice", 2, false, &elect_again},
+    {"elect-kept", "resigned long after, and nothing is watched", 2, false, &elect_kept},
+    {"elect-again-kept", "the same, and said once more", 2, false, &elect_again_kept},
     {"elect-at-once", "resigned or freed in the callback", 2, false, &elect_at_once},
     {"elect-soon", "resigned or freed while they say it", 3, false, &elect_soon},
     {"elect-leave", "those that wait give up in their ways", 3, false, &elect_leave},

@@ -417,7 +417,7 @@ static void set_plans(const struct lock_scene *sc)
 }
 
 /* A waiter that wakes and looks again: one for each that went, not more. */
-static void note_waited(const evzk_trace *t)
+static void note_handed(const evzk_trace *t)
 {
     struct lock_slot *k = lock_world.slot;
 
@@ -426,11 +426,10 @@ static void note_waited(const evzk_trace *t)
             continue;
         k->handed = t->from && strcmp(t->from, "WATCHING") == 0 &&
                     strcmp(t->to, "HELD") == 0;
-        if (strcmp(t->to, "CREATING") == 0 || strcmp(t->to, "ENTERING") == 0)
-            k->waited = false;
-        else if (t->from && strcmp(t->from, "WATCHING") == 0 &&
-                 strcmp(t->to, "WATCHING") != 0)
-            k->waited = true;
+        /* Another has deleted its znode: the directory may be another's. */
+        if (t->from && strcmp(t->from, "DELETING") == 0 &&
+            t->rc == EVZK_ERR_NONODE)
+            lock_world.dir[k->place].soiled = true;
     }
 }
 
@@ -451,7 +450,7 @@ static void on_trace(int proc, const evzk_trace *t)
     bool one = strcmp(t->kind, "lock") == 0 || strcmp(t->kind, "election") == 0;
     int place = one ? lock_place_of(t->path) : -1;
 
-    note_waited(t);
+    note_handed(t);
     lock_traced(proc, t);
     lock_observers_traced(proc, t);
     if (place < 0 || strcmp(t->to, "LISTING") != 0)

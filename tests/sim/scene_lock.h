@@ -65,7 +65,8 @@ enum lock_deed {
     LOCK_SCRIBBLE,  /* Somebody writes something else. */
     LOCK_OBSERVE,   /* Process `which` observes who leads in the first place. */
     LOCK_SEAT,      /* He makes one there, of nobody, with the newest epoch. */
-    LOCK_UNSEAT     /* An operator deletes the leader znode there. */
+    LOCK_UNSEAT,    /* An operator deletes the leader znode there. */
+    LOCK_RESTORE    /* He puts a copy of what lock `which` had, and has gone. */
 };
 
 /* A leader znode that is there at first, and no session's. */
@@ -139,7 +140,6 @@ struct lock_slot {
     bool leads;           /* LEADING was told. */
     bool release, cancel; /* Were asked for, with success. */
     bool handed;          /* By one of its session, at the last move. */
-    bool waited;          /* For its present znode: it has heard of an end. */
     bool freed, gone;     /* Its znode is proved gone. */
 };
 

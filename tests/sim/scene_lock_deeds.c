@@ -4,13 +4,15 @@
  * How it can fail: a deed that comes before the sessions are open would be done
  * to nobody.  So it waits for them.
  */
+#include <stdio.h>
+
 #include "ens.h"
 #include "happen.h"
 #include "players.h"
 #include "scene_lock.h"
 #include "wire.h"
 
-enum { AGAIN_MS = 20 };
+enum { AGAIN_MS = 20, PATH = 160 };
 
 static int64_t us(int ms) { return ms * INT64_C(1000); }
 
@@ -35,6 +37,20 @@ static void close_session(int proc)
 
     player_close(proc);
     sim_leave(before);
+}
+
+/* Its lock does not know that it has gone. */
+static void restore(const struct lock_slot *k)
+{
+    const struct lock_node *n = k->l ? lock_node_of(k) : NULL;
+    char path[PATH];
+    int len = -1;
+
+    if (n && !n->live)
+        len = snprintf(path, sizeof path, "%s/%s", lock_dir((int)k->place),
+                       evzk_lock_node(k->l));
+    if (len > 0 && (size_t)len < sizeof path)
+        player_restore(n->czxid, path);
 }
 
 static void do_deed(enum lock_deed deed, int which)
@@ -112,6 +128,9 @@ static void do_deed(enum lock_deed deed, int which)
         break;
     case LOCK_UNSEAT:
         lock_unseat(0);
+        break;
+    case LOCK_RESTORE:
+        restore(&lock_world.slot[which]);
         break;
     case LOCK_NO_DEED:
         break;

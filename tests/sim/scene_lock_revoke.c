@@ -190,6 +190,16 @@ static void check_report(const struct revoke *v, int rc, const evzk_revoked *o,
     }
 }
 
+/* Some let only their own session write to their znodes. */
+static bool own_acls(void)
+{
+    for (int i = 0; i < LOCK_PLANS; i++) {
+        if (lock_world.sc->plan[i].own_acl)
+            return true;
+    }
+    return false;
+}
+
 static bool rc_ok(const struct revoke *v, int rc)
 {
     int proc = (int)v->proc;
@@ -206,7 +216,7 @@ static bool rc_ok(const struct revoke *v, int rc)
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled(proc);
     if (rc == EVZK_ERR_NOAUTH)
-        return lock_world.sc->plan[0].hidden || lock_denied(0);
+        return lock_world.sc->plan[0].hidden || lock_denied(0) || own_acls();
     if (rc == EVZK_ERR_NOMEM)
         return player_starved(proc);
     return rc == EVZK_ERR_NOCHROOT ? lock_rootless()

@@ -94,11 +94,25 @@ const struct lock_node *lock_one_before(const struct lock_node *own)
     return NULL;
 }
 
+/* A copy in a directory that was made anew has a number that is given once
+ * more: who gets that, and who follows, need not see it. */
+static bool collides(const struct lock_node *copy)
+{
+    const struct lock_node *n = lock_world.node;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (n->place == copy->place && n->seq == copy->seq &&
+            n->czxid > copy->czxid && lock_is_copy(copy))
+            return true;
+    }
+    return false;
+}
+
 static void check_first(const struct lock_slot *k, const struct lock_node *own)
 {
     const struct lock_node *n = lock_one_before(own);
 
-    if (n)
+    if (n && !collides(n))
         sim_violation("lock %d is granted, and %d is before it", index_of(k),
                       n->seq);
 }
@@ -144,14 +158,6 @@ static void check_heard(const struct lock_slot *k)
     }
 }
 
-/* A copy was put in its place when nothing gave it cause to look: it had heard
- * of no other's end, and has lost no connection since. */
-static bool no_cause(const struct lock_slot *k, const struct lock_node *n)
-{
-    return player_copied(n->czxid) && !k->waited &&
-           lock_world.conn[k->proc].since <= n->died_at;
-}
-
 /* Its znode has gone, or a copy is there under its name, and the process has
  * read what a server sent later: then the lock could have known. */
 static void check_known(const struct lock_slot *k, const char *what)
@@ -163,7 +169,7 @@ static void check_known(const struct lock_slot *k, const char *what)
         return; /* By its own session: it may rest on the watch. */
     for (; n < lock_world.node + lock_world.nodes; n++) {
         if (n->czxid == czxid && n->slot == index_of(k) && !n->live &&
-            n->died_zxid <= wire_heard((int)k->proc) && !no_cause(k, n))
+            n->died_zxid <= wire_heard((int)k->proc))
             sim_violation("lock %d is %s, and could know that its znode is "
                           "gone",
                           index_of(k), what);

@@ -308,6 +308,14 @@ downgrade_lapsed = {
     .plan = {{AT(0, 1), W, .down_ms = 450, .hold_ms = 6000}, {AT(1, 10), R, .hold_ms = 5}},
     .deed = {{LOCK_DOUBT, 400, 0}},
     .route = {1, 2}, .parents = true},
+downgrade_kept = {
+    .plan = {{AT(0, 1), W, .down_ms = 250, .hold_ms = 290, .no_own_watch = true}, {AT(1, 10), R, .hold_ms = 5}},
+    .deed = {{LOCK_ASK, 200, 0}},
+    .route = {1, 2}, .parents = true},
+restored = {
+    .plan = {{AT(1, 30), .hold_ms = 15}, {AT(0, 40), .hold_ms = 52, .no_own_watch = true}, {AT(1, 80), .hold_ms = 150}, {AT(0, 110), .hold_ms = 5}},
+    .deed = {{LOCK_BREAK, 70, 1}, {LOCK_REMOVE, 75, 0}, {LOCK_RESTORE, 100, 1}, {LOCK_CLEAR, 400, 0}},
+    .route = {1, 2}, .top = true},
 unlocked = {
     .plan = {{AT(0, 1), .hold_ms = 1200}, {AT(1, 10), W, .hold_ms = 400}},
     .deed = {{LOCK_UNLOCK, 600, 0}, {LOCK_UNLOCK, 700, 1}, {LOCK_SCRIBBLE, 800, 0}},
@@ -581,6 +589,8 @@ static const struct sim_scene lock_scenes[] = {
     {"downgrade-hidden", "asked to let go, and it may not even read that", 2, false, &downgrade_hidden},
     {"downgrade-late", "what was changed is held for long, and then deleted", 2, false, &downgrade_late},
     {"downgrade-lapsed", "the lease ends while it is being changed", 2, false, &downgrade_lapsed},
+    {"downgrade-kept", "long after the grant, and nothing is watched", 2, false, &downgrade_kept},
+    {"restored", "a directory is made anew, and a copy of the holder's znode put back", 2, false, &restored},
     {"unlocked", "holder and waiter are asked to let go, and something else", 2, false, &unlocked},
     {"unlocked-early", "asked before the watch is there, and again", 2, false, &unlocked_early},
     {"unlocked-soon", "asked while they are watched from the beginning", 2, false, &unlocked_soon},

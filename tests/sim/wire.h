@@ -21,9 +21,11 @@ struct wire_msg {
     struct wire_msg *next;
     int64_t due; /* When it arrives. */
     int32_t op, xid;
-    int32_t rc;     /* Reply: ZOK, ZNONODE, ... */
-    int64_t zxid;   /* Reply: the newest that the server has applied. */
-    int64_t behind; /* The same, of watch events too: for the rules alone. */
+    int32_t rc;   /* Reply: ZOK, ZNONODE, ... */
+    int64_t zxid; /* Reply: the newest that the server has applied. */
+    /* The same, of watch events too; of a request the newest that its process
+     * has heard of: for the rules alone. */
+    int64_t behind;
     /* Owned by the message, all in SIM_OUTSIDE; NULL or empty if not used. */
     char *path; /* Reply to create: the path made. */
     char *data; /* Data; of setAuth the credential. */

@@ -12,6 +12,7 @@ void zoo__put(zhandle_t *zh, struct wire_msg *m, bool front)
 {
     struct wire_msg **p = &zh->to_send;
 
+    m->behind = wire_heard(zh->proc);
     while (!front && *p)
         p = &(*p)->next;
     m->next = *p;

@@ -235,8 +235,10 @@ static void fire_all(struct crowd *t)
 
 static void leave_all(struct crowd *t)
 {
-    for (size_t i = 0; i < MANY; i++)
+    for (size_t i = 0; i < MANY; i++) {
         evzk__queue_follow(&t->m[i], evzk__queue_before(&t->m[i]));
+        evzk__queue_seen(&t->m[i]);
+    }
     t->m[0].leads = true;
     for (size_t i = 0; i < MANY; i++) {
         UNIT_HOT(t->m[i].leads && !t->m[i].before);

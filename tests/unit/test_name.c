@@ -733,24 +733,41 @@ START_TEST(test_roll_no_contender)
 }
 END_TEST
 
+static const char *find(const struct children *c, const char *prefix,
+                        int64_t above)
+{
+    return evzk__find_prefix(&c->names, prefix, &above);
+}
+
 START_TEST(test_find_prefix)
 {
     struct children c = {.names.n = 0};
+    int64_t seq = INT64_MIN;
 
-    ck_assert_ptr_null(evzk__find_prefix(&c.names, "a"));
+    ck_assert_ptr_null(find(&c, "a", seq));
     add(&c, "x");
     add(&c, "guid-lock");
     add(&c, "Guid-lock-0000000001");
-    ck_assert_ptr_null(evzk__find_prefix(&c.names, "guid-lock-"));
+    ck_assert_ptr_null(find(&c, "guid-lock-", seq));
     add(&c, "xguid-lock-0000000001");
-    ck_assert_ptr_null(evzk__find_prefix(&c.names, "guid-lock-"));
+    ck_assert_ptr_null(find(&c, "guid-lock-", seq));
     add(&c, "guid-lock-0000000009-and-more"); /* Put there by another. */
     add(&c, "guid-lock-junk");
-    ck_assert_ptr_null(evzk__find_prefix(&c.names, "guid-lock-"));
+    ck_assert_ptr_null(find(&c, "guid-lock-", seq));
     add(&c, "guid-lock-0000000009");
-    ck_assert_str_eq(evzk__find_prefix(&c.names, "guid-lock-"),
+    ck_assert_str_eq(find(&c, "guid-lock-", seq), "guid-lock-0000000009");
+    ck_assert_ptr_null(find(&c, "x", seq)); /* No number. */
+    add(&c, "guid-lock-0000000012");        /* Copies, by another. */
+    add(&c, "guid-lock--000000004");
+    add(&c, "guid-lock--2147483648");
+    evzk__find_prefix(&c.names, "guid-lock-", &seq);
+    ck_assert_int_eq(seq, INT32_MIN);
+    evzk__find_prefix(&c.names, "guid-lock-", &seq);
+    ck_assert_int_eq(seq, -4);
+    ck_assert_str_eq(evzk__find_prefix(&c.names, "guid-lock-", &seq),
                      "guid-lock-0000000009");
-    ck_assert_ptr_null(evzk__find_prefix(&c.names, "x")); /* No number. */
+    ck_assert_str_eq(find(&c, "guid-lock-", 9), "guid-lock-0000000012");
+    ck_assert_ptr_null(find(&c, "guid-lock-", 12));
 }
 END_TEST
 

@@ -10,6 +10,7 @@ struct contender {
     size_t dir;
     int64_t place; /* Its number, before it is wrapped. */
     bool placed, leads, passed;
+    bool seen; /* It has read the znode of the one that it waits for. */
     struct contender *waits; /* For this one, right before it. */
     bool on[2], armed[2];    /* Its watches. */
     unsigned pending;
@@ -123,6 +124,7 @@ static void check_contender(struct line *t, struct contender *c)
     UNIT_HOT(c->m.placed == c->placed);
     UNIT_HOT(c->m.before == (c->waits ? &c->waits->m : NULL));
     UNIT_HOT(c->m.leads == c->leads && c->m.passed == c->passed);
+    UNIT_HOT(c->m.before_seen == c->seen);
     UNIT_HOT(c->m.pending == c->pending);
     UNIT_HOT((c->m.listed == EVZK__L_RUNNING) == (c->pending != 0));
     UNIT_HOT(evzk__queue_before(&c->m) == (o ? &o->m : NULL));
@@ -180,6 +182,7 @@ static void look(struct line *t, struct contender *c)
         for (struct contender *k = t->c; k < t->c + CONTENDERS; k++)
             k->waits = k->waits == o ? NULL : k->waits;
         c->waits = o;
+        c->seen = false;
         evzk__queue_follow(&c->m, &o->m);
     }
 }
@@ -212,6 +215,23 @@ static void leave(struct line *t, struct contender *c)
     }
 }
 
+/* Who waits for it stands right behind it, and has read its znode. */
+static void hand_on(struct line *t, struct contender *c)
+{
+    const struct contender *o = behind(t, c);
+
+    if (o && o->waits == c && o->seen)
+        tell_next(t, c, true);
+}
+
+static void see(struct line *t, struct contender *c)
+{
+    evzk__queue_seen(&c->m);
+    c->seen = true;
+    if (c->waits && c->waits->passed)
+        hand_on(t, c->waits);
+}
+
 static void pass(struct line *t, struct contender *c)
 {
     evzk__queue_pass(&c->m);
@@ -220,7 +240,7 @@ static void pass(struct line *t, struct contender *c)
     if (!c->placed || !c->leads)
         return;
     c->passed = true;
-    tell_next(t, c, true);
+    hand_on(t, c);
 }
 
 /* A contender of another session, one of ours, or what is none. */
@@ -301,7 +321,7 @@ static void settle(struct line *t, struct contender *c)
 
 static void move(struct line *t, struct contender *c, struct unit_rng *rng)
 {
-    switch (unit_upto(rng, 3)) {
+    switch (unit_upto(rng, 4)) {
     case 0:
     case 1:
         if (!c->placed && !c->on[EVZK__OWN])
@@ -309,6 +329,10 @@ static void move(struct line *t, struct contender *c, struct unit_rng *rng)
         break;
     case 2:
         pass(t, c);
+        break;
+    case 3:
+        if (c->placed)
+            see(t, c);
         break;
     default:
         leave(t, c);
@@ -395,6 +419,8 @@ static struct contender *place_at(struct line *t, size_t i, int32_t seq)
     evzk__queue_enter(&c->m, c->own, seq);
     c->placed = true;
     look(t, c);
+    if (c->waits)
+        see(t, c);
     return c;
 }
 
@@ -422,6 +448,26 @@ START_TEST(test_pass_unseen)
     settle(&t, &c[DIRS]);
     pass(&t, &c[DIRS]); /* It does not come back. */
     ck_assert(!c[(size_t)2 * DIRS].m.leads);
+    check(&t);
+    tear_down(&t);
+}
+END_TEST
+
+/* The first hands on while the next one has not yet read its znode: the next
+ * one leads as soon as it has. */
+START_TEST(test_pass_not_seen)
+{
+    static struct line t;
+    struct contender *c = t.c;
+
+    three(&t);
+    c[DIRS].m.before_seen = c[DIRS].seen = false;
+    pass(&t, &c[0]);
+    ck_assert(!c[DIRS].m.leads && c[DIRS].m.before == &c[0].m);
+    ck_assert_uint_eq(c[DIRS].m.pending, 0);
+    see(&t, &c[DIRS]);
+    ck_assert(c[DIRS].m.leads && !c[DIRS].m.before);
+    ck_assert_uint_eq(c[DIRS].m.pending, EVZK__P_BEFORE);
     check(&t);
     tear_down(&t);
 }
@@ -481,6 +527,7 @@ START_TEST(test_come_between)
     place_at(&t, 2, 5);
     between->waits = NULL;
     evzk__queue_follow(&between->m, NULL);
+    between->seen = false;
     pass(&t, &t.c[0]);
     leave(&t, &t.c[0]);
     check(&t);
@@ -537,5 +584,6 @@ START_TEST(test_many_watch_one)
 }
 END_TEST
 
-UNIT_MAIN("queue", test_line_random, test_pass_unseen, test_pass_then_leave,
-          test_leave_middle, test_come_between, test_stray, test_many_watch_one)
+UNIT_MAIN("queue", test_line_random, test_pass_unseen, test_pass_not_seen,
+          test_pass_then_leave, test_leave_middle, test_come_between,
+          test_stray, test_many_watch_one)
