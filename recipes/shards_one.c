@@ -78,7 +78,9 @@ static void is_leading(struct shard *d, int rc)
         evzk__shards_begin_step(a);
 }
 
-/* It stands no more, for whatever reason. */
+/* It stands no more, for whatever reason.  That the session is closed the
+ * object tells, and each shard that was led; of one that was only stood for
+ * FAILED would say that it is tried again. */
 static void is_over(struct shard *d, evzk_lock_event ev, int rc)
 {
     struct evzk_shards *a = d->all;
@@ -89,6 +91,7 @@ static void is_over(struct shard *d, evzk_lock_event ev, int rc)
     d->failed = d->quiet = ev == EVZK_LOCK_FAILED && !told;
     if (d->failed)
         evzk__shards_mend_later(a);
+    quiet = quiet || rc == EVZK_ERR_CLOSED;
     evzk__shard_forget(d);
     evzk__taker_free_to_take(d);
     evzk__shards_begin_step(a);

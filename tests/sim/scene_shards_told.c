@@ -70,6 +70,16 @@ static void note_ending(struct shards_slot *v, int rc)
         v->ending = rc;
 }
 
+/* It is tried again: so never for a session that is closed.  That the object
+ * tells. */
+static bool failed_rc_ok(const struct shards_slot *v,
+                         const struct shards_seat *seat, int rc)
+{
+    if (rc == EVZK_ERR_FOREIGN)
+        return shards_world.foreign[seat - v->seat] > 0;
+    return rc != EVZK_ERR_CLOSED && refused_rc_ok(v, rc);
+}
+
 static bool rc_ok(const struct shards_slot *v, const struct shards_seat *seat,
                   evzk_election_event ev, int rc)
 {
@@ -81,8 +91,7 @@ static bool rc_ok(const struct shards_slot *v, const struct shards_seat *seat,
     case EVZK_ELECTION_LOST:
         return lost_rc_ok(v, seat, rc);
     case EVZK_ELECTION_FAILED:
-        return rc == EVZK_ERR_FOREIGN ? shards_world.foreign[seat - v->seat] > 0
-                                      : refused_rc_ok(v, rc);
+        return failed_rc_ok(v, seat, rc);
     case EVZK_ELECTION_ELECTED:
     case EVZK_ELECTION_SUSPENDED:
     case EVZK_ELECTION_RESUMED:
