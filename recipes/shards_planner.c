@@ -25,6 +25,11 @@
  * the first meanwhile, and have written: then it looks again.  Whatever a plan
  * says, a shard is led only by who is first in its own election.  A write of
  * unknown outcome is looked at.
+ *
+ * The versions of a plan that was deleted and made anew begin at 0 again.  So a
+ * planner that was frozen between its read and its write may write an old plan
+ * over the new one.  The first of the members hears of a plan that is none of
+ * its own, and writes over it.
  */
 #include "recipes/shards_planner.h"
 

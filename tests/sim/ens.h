@@ -70,7 +70,7 @@ void ens_reap(void);
 struct ens_seen {
     int64_t czxid, mzxid, owner;
     const char *data;
-    int32_t len;
+    int32_t len, version, aversion;
 };
 bool ens_look(const char *path, struct ens_seen *out);
 /* As the leader has prepared it: the future, if it does not die. */

@@ -261,6 +261,8 @@ static bool tell(const struct ens_rev *r, struct ens_seen *out)
     out->owner = r->owner == ENS_CONTAINER_OWNER ? 0 : r->owner;
     out->data = r->data != NULL ? r->data->bytes : NULL;
     out->len = r->data != NULL ? r->data->len : -1;
+    out->version = r->version;
+    out->aversion = r->aversion;
     return true;
 }
 

@@ -100,6 +100,8 @@ struct shards_node {
     int64_t czxid, owner;
     uint64_t name; /* A hash. */
     int64_t ok;    /* A member's: says what a member does. */
+    int64_t acl;   /* The version of its ACL: who may not be read is no member
+                      to whoever plans. */
 };
 
 struct shards_dir {
@@ -137,9 +139,11 @@ struct shards_world {
     struct shards_dir members, dir[SHARDS_MOST];
     struct shards_node newest[SIM_PROCS]; /* By which it stood last. */
     struct shards_text text;
-    int64_t plan_czxid, plan_mzxid;
-    /* Since one has come or gone: when members wrote it, the last ones; and how
-     * many have planned at a time. */
+    int64_t plan_czxid, plan_mzxid, plan_version;
+    int64_t plan_before; /* The highest version of plan znodes that have gone;
+                            -1: none has. */
+    /* Since one has come or gone, or may be read again, or not: when members
+     * wrote it, the last ones; and how many have planned at a time. */
     int64_t wrote[SHARDS_WRITES], writes, planners;
     int64_t epoch[SHARDS_MOST];   /* The highest told. */
     int64_t led[SHARDS_MOST];     /* Was, once. */

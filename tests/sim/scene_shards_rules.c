@@ -478,10 +478,11 @@ static void check_mended(void)
 /* Behind a copy of a member's znode stands one that makes plans, too.  What it
  * takes for the last right plan may be older than what another has written:
  * then a forged plan and a right one cannot be told apart, and what could stay
- * may move. */
+ * may move.  So it is with one whose znode went while it could not be read: no
+ * watch told it, and it makes plans beside the next one until it looks. */
 static void note_rivals(void)
 {
-    if (has_rivals())
+    if (has_rivals() || (planners() > 1 && fault_hid()))
         shards_world.rivals = 1;
 }
 

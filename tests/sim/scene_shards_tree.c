@@ -71,6 +71,7 @@ static void look_into(struct shards_dir *d, const char *dir)
         to->owner = seen.owner;
         to->name = hash(names[i]);
         to->ok = is_members(&seen);
+        to->acl = seen.aversion;
         d->n++;
     }
 }
@@ -200,13 +201,13 @@ static void check_moves(const struct shards_text *t,
 
 /* One that was deleted is made anew from what is known of it. */
 static void check_next(const struct shards_text *t,
-                       const struct shards_text *prev, bool anew)
+                       const struct shards_text *prev, bool late)
 {
     char why[PATH];
 
     if (t->members > 0 && is_uneven(t, why))
         sim_violation("%s", why);
-    if (!prev->ok || (anew && shards_world.touched) || shards_world.by_hand)
+    if (!prev->ok || (late && shards_world.touched) || shards_world.by_hand)
         return;
     if (!shards_world.rivals)
         check_moves(t, prev);
@@ -215,18 +216,35 @@ static void check_next(const struct shards_text *t,
                       (int)prev->version);
 }
 
+/* Whether the znode is another than before, or may have been taken for one that
+ * has gone: its versions begin at 0 again.  So a member that was frozen after
+ * it had read the old one may write over the new one, once for each version
+ * that the old one has had. */
+static bool note_plan_node(const struct ens_seen *seen)
+{
+    struct shards_world *w = &shards_world;
+    bool anew = seen->czxid != w->plan_czxid;
+
+    if (w->plan_czxid == 0)
+        w->plan_before = -1;
+    else if (anew && w->plan_version > w->plan_before)
+        w->plan_before = w->plan_version;
+    w->plan_czxid = seen->czxid;
+    w->plan_mzxid = seen->mzxid;
+    w->plan_version = seen->version;
+    return anew || seen->version - 1 <= w->plan_before;
+}
+
 static void look_at_plan(void)
 {
     struct shards_text next;
     struct ens_seen seen;
-    bool anew;
+    bool late;
 
     if (!ens_look(SHARDS_PATH "/plan", &seen) ||
         seen.mzxid == shards_world.plan_mzxid)
         return;
-    anew = seen.czxid != shards_world.plan_czxid;
-    shards_world.plan_czxid = seen.czxid;
-    shards_world.plan_mzxid = seen.mzxid;
+    late = note_plan_node(&seen);
     shards_world.moved = sim_now();
     if (fault_forged(seen.data, (size_t)(seen.len > 0 ? seen.len : 0))) {
         sim_say("tree plan that is forged");
@@ -245,7 +263,7 @@ static void look_at_plan(void)
     sim_say("tree plan %d, of %d members", (int)next.version,
             (int)next.members);
     shards_world.wrote[shards_world.writes++ % SHARDS_WRITES] = sim_now();
-    check_next(&next, &shards_world.text, anew);
+    check_next(&next, &shards_world.text, late);
     shards_world.rivals = 0;
     shards_world.text = next;
 }
