@@ -80,6 +80,24 @@ tests_real_test_threads_LDADD = $(LDADD) $(LIBEVENT_PTHREADS_LIBS)
 alone_tests = \
     tests/real/test_scale \
     tests/real/test_session_close
+# Of these, they are also run in Valgrind before a change lands: every recipe is
+# among them, and all that is about memory.  "make valgrind" runs all.
+valgrind_tests = \
+    tests/real/test_shards \
+    tests/real/test_lock_faults \
+    tests/real/test_lock_memory \
+    tests/real/test_lock_revoke \
+    tests/real/test_lock_downgrade \
+    tests/real/test_lock_shared \
+    tests/real/test_session \
+    tests/real/test_election \
+    tests/real/test_batch \
+    tests/real/test_mended \
+    tests/real/test_lock \
+    tests/real/test_lock_query \
+    tests/real/test_observer \
+    tests/real/test_arrival \
+    tests/real/test_session_descriptors
 EXTRA_DIST += tests/real/test_election.h tests/real/test_example.h \
     tests/real/test_shards.h \
     tests/real/test_lock.h \
@@ -171,8 +189,8 @@ proxy: tests/real/sweep$(EXEEXT) libtestsupport.la
 museum:
 	@$(AM_TESTS_ENVIRONMENT) bash $(top_srcdir)/tests/museum/run
 
-.PHONY: museum proxy no-check check-quick check-threads late valgrind \
-    distcheck-quick
+.PHONY: museum proxy no-check check-quick check-programs check-threads late \
+    valgrind valgrind-short distcheck-quick
 no-check:
 	@echo 'The tests need Check: apt-get install check,' \
 	    'then ./configure again.' >&2; exit 1
@@ -180,6 +198,13 @@ no-check:
 # All but the tests against real servers.
 check-quick:
 	$(MAKE) check TESTS='$(script_tests) $(unit_tests) $(sim_tests)'
+
+# All but what has nothing to do with how the library was compiled: for slow
+# builds, after the others.
+program_tests = $(sim_checks) tests/real/check-proxy $(real_tests) \
+    $(thread_tests) $(sim_tests) $(unit_tests)
+check-programs:
+	$(MAKE) check TESTS='$(program_tests)'
 
 # What has threads, and nothing else: for --enable-sanitizers=thread, where only
 # this is to be built.
@@ -191,15 +216,18 @@ check-threads:
 distcheck-quick:
 	$(MAKE) distcheck TESTS='$(script_tests) $(unit_tests) $(sim_tests)'
 
-# Everything under Valgrind.  Check waits longer; tests know by themselves.
+# Everything in Valgrind, or of the tests on real servers a part.  Check waits
+# longer; tests know by themselves.
 VALGRIND_FLAGS = --quiet --leak-check=full --error-exitcode=99 \
     --child-silent-after-fork=no
-valgrind:
+in_valgrind = $(real_tests)
+valgrind-short: in_valgrind = $(valgrind_tests)
+valgrind valgrind-short:
 	@test '$(VALGRIND)' != no || { \
 	    echo 'This needs Valgrind: apt-get install valgrind,' \
 	    'then ./configure again.' >&2; exit 1; }
 	CK_TIMEOUT_MULTIPLIER=10 $(MAKE) check \
-	    TESTS='$(real_tests) $(thread_tests) $(sim_tests) $(unit_tests)' \
+	    TESTS='$(in_valgrind) $(thread_tests) $(sim_tests) $(unit_tests)' \
 	    LOG_COMPILER='$(VALGRIND) $(VALGRIND_FLAGS)'
 
 # The tests on real servers, every answer held back for up to LATE milliseconds:
