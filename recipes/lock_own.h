@@ -79,7 +79,6 @@ struct evzk_lock {
     int32_t seen;     /* The version of its data that was read last. */
     char *pred;       /* Owned: the znode we watch, when it is not ours. */
     uint64_t token;
-    int64_t tried;       /* Numbers up to it came with our GUID: not ours. */
     struct given *given; /* Owned; NULL: the session's serve. */
     evzk_lock_cb *cb;    /* NULL once the caller freed us. */
     void *arg;

@@ -71,19 +71,13 @@ static void take_place(struct evzk_lock *l, uint64_t czxid)
         evzk__lock_tell(l, (evzk_lock_event)LOCK_PLACED, EVZK_OK);
 }
 
-static int resolve_anew(struct evzk_lock *l)
-{
-    l->tried = INT64_MIN;
-    return evzk__machine_move(&l->m, RESOLVING);
-}
-
 int evzk__lock_created(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
     int rc = e->reply->first_rc;
 
     if (rc == EVZK_ERR_CONNLOSS)
-        return resolve_anew(l);
+        return evzk__machine_move(m, RESOLVING);
     if (rc == EVZK_ERR_NONODE && !m->stopping)
         return evzk__machine_move(m, MAKING_PARENTS);
     if (rc == EVZK_ERR_NODEEXISTS)
@@ -163,7 +157,7 @@ int evzk__lock_entered(struct evzk__machine *m, const struct evzk__event *e)
     if (rc == EVZK_ERR_CONNLOSS) {
         rename_own(l);
         l->entering = true;
-        return resolve_anew(l);
+        return evzk__machine_move(m, RESOLVING);
     }
     if (rc == EVZK_OK)
         come_in(l, &e->reply->first);
@@ -203,10 +197,24 @@ static int unresolved(struct evzk_lock *l, int rc)
     return evzk__machine_give_up(&l->m, rc, DELETING);
 }
 
-/* A delete that must fail: its answer came after all that we ever wrote. */
+/* A delete that must fail: its answer came after all that we ever wrote.  The
+ * name is none yet, without a number, or one that was not ours. */
 void evzk__lock_resolve(struct evzk__machine *m)
 {
-    evzk__settle_list(m, lock_of(m)->own); /* Without a number: it is none. */
+    evzk__settle_list(m, lock_of(m)->own);
+}
+
+/* The number of a name that was looked at before is taken off again. */
+static int64_t take_number(struct evzk_lock *l)
+{
+    struct evzk__contender c;
+    int digits;
+
+    if (!evzk__contender_parse(l->own, evzk__lock_marks, &c))
+        return INT64_MIN;
+    digits = snprintf(NULL, 0, "%010" PRId32, c.seq);
+    l->own[strlen(l->own) - (size_t)digits] = '\0';
+    return c.seq;
 }
 
 /* The listing behind it shows our znode, or none will ever come. */
@@ -214,6 +222,7 @@ int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
     const char *name = NULL;
+    int64_t tried;
 
     if (e->reply->rc == EVZK_ERR_NOAUTH && l->patient)
         return evzk__machine_again_later(m);   /* It may stand there. */
@@ -221,8 +230,9 @@ int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
         return unresolved(l, EVZK_ERR_SERVER);
     if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
         return unresolved(l, e->reply->rc);
+    tried = take_number(l);
     if (e->reply->rc == EVZK_OK)
-        name = evzk__find_prefix(&e->reply->res->names, l->own, &l->tried);
+        name = evzk__find_prefix(&e->reply->res->names, l->own, &tried);
     if (name) {
         strcpy(l->own, name);
         return evzk__machine_move(m, ADOPTING);
@@ -243,9 +253,6 @@ void evzk__lock_adopt(struct evzk__machine *m)
  * another znode of our GUID may be ours.  The listing tells names only. */
 static int try_next(struct evzk_lock *l)
 {
-    int digits = snprintf(NULL, 0, "%010" PRId64, l->tried);
-
-    l->own[strlen(l->own) - (size_t)digits] = '\0';
     evzk__own_gone(&l->m);
     return evzk__machine_move(&l->m, RESOLVING);
 }

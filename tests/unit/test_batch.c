@@ -159,7 +159,7 @@ static void set_up(struct world *t, bool guard)
         .servers = "127.0.0.1:1",
         .timeout_ms = 10000,
         .slots = 4,
-        .hooks = {evzk__request_completed, ignored, unread, NULL},
+        .hooks = {evzk__request_completed, ignored, unread, NULL, NULL},
         .arg = &t->s};
     int rc;
 
