@@ -42,13 +42,14 @@ static void close_session(int proc)
 /* Its lock does not know that it has gone. */
 static void restore(const struct lock_slot *k)
 {
-    const struct lock_node *n = k->l ? lock_node_of(k) : NULL;
+    const char *name = k->l ? evzk_lock_node(k->l) : NULL;
+    const struct lock_node *n = name ? lock_node_named(name) : NULL;
     char path[PATH];
     int len = -1;
 
     if (n && !n->live)
-        len = snprintf(path, sizeof path, "%s/%s", lock_dir((int)k->place),
-                       evzk_lock_node(k->l));
+        len =
+            snprintf(path, sizeof path, "%s/%s", lock_dir((int)k->place), name);
     if (len > 0 && (size_t)len < sizeof path)
         player_restore(n->czxid, path);
 }
