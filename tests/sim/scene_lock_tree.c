@@ -199,7 +199,8 @@ static void note_moved(const struct lock_node *n)
 /* One that has left the room for the queue, in the same change. */
 static bool has_entered(const struct lock_node *n, const struct lock_node *own)
 {
-    return own->waits && own->slot == n->slot && own->live && !own->seen;
+    return own->waits && own->slot >= 0 && own->slot == n->slot && own->live &&
+           !own->seen;
 }
 
 /* It had looked at a room in which this one was, before it, and in its way. */
@@ -406,8 +407,8 @@ const struct lock_node *lock_original(const struct lock_node *n)
     const struct lock_node *o = lock_world.node;
 
     for (; n->slot < 0 && o < lock_world.node + lock_world.nodes; o++) {
-        if (o != n && o->name == n->name && o->place == n->place &&
-            player_copied(o->czxid))
+        if (o != n && o->slot >= 0 && o->name == n->name &&
+            o->place == n->place && player_copied(o->czxid))
             return o;
     }
     return NULL;
