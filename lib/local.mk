@@ -14,42 +14,46 @@ noinst_LTLIBRARIES += libevzkcore.la libevzkseam.la
 # All but the seams; recipes/local.mk adds the recipes.
 libevzkcore_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libevzkcore_la_SOURCES = \
-    lib/acl.c lib/acl.h \
-    lib/arrival.c lib/arrival.h \
-    lib/ask.c \
-    lib/batch.c lib/batch.h \
-    lib/client.c lib/client.h lib/client_own.h \
-    lib/client_calls.c \
-    lib/client_multi.c \
-    lib/closing.c lib/closing.h \
-    lib/connection.c lib/connection.h \
-    lib/dir.c lib/dir.h \
-    lib/error.c \
-    lib/foreign.c lib/foreign.h \
-    lib/greeting.c lib/greeting.h \
-    lib/lease.c lib/lease.h \
-    lib/loop.h lib/net.h lib/os.h \
-    lib/machine.c lib/machine.h \
-    lib/mem.c lib/mem.h \
-    lib/name.c lib/name.h \
-    lib/parents.c lib/parents.h \
-    lib/part.c lib/part.h \
-    lib/queue.c lib/queue.h \
-    lib/event.c lib/log_stderr.c \
-    lib/refuse.c lib/refuse.h \
-    lib/request.c lib/request.h \
-    lib/servers.c lib/servers.h \
-    lib/session.c lib/session.h \
-    lib/shunned.c lib/shunned.h \
-    lib/stand.c lib/stand.h \
-    lib/table.c \
-    lib/tidy.c lib/tidy.h \
-    lib/turn.c \
-    lib/view.c lib/view.h
+    lib/base/acl.c lib/base/acl.h \
+    lib/base/error.c \
+    lib/base/foreign.c lib/base/foreign.h \
+    lib/base/greeting.c lib/base/greeting.h \
+    lib/base/lease.c lib/base/lease.h \
+    lib/base/log_stderr.c \
+    lib/base/loop.h \
+    lib/base/mem.c lib/base/mem.h \
+    lib/base/name.c lib/base/name.h \
+    lib/base/net.h \
+    lib/base/order.c lib/base/order.h \
+    lib/base/os.h \
+    lib/base/view.c lib/base/view.h \
+    lib/client/calls.c \
+    lib/client/client.h \
+    lib/client/handle.c lib/client/handle.h \
+    lib/client/multi.c \
+    lib/request/create_order.c lib/request/create_order.h \
+    lib/request/dir.c lib/request/dir.h \
+    lib/request/idle_dirs.c lib/request/idle_dirs.h \
+    lib/request/own_queue.c lib/request/own_queue.h \
+    lib/request/parents.c lib/request/parents.h \
+    lib/request/part.c lib/request/part.h \
+    lib/request/request.c lib/request/request.h \
+    lib/request/transaction.c lib/request/transaction.h \
+    lib/machine/ask.c \
+    lib/machine/machine.c lib/machine/machine.h \
+    lib/machine/refuse.c lib/machine/refuse.h \
+    lib/machine/table.c \
+    lib/session/closing.c lib/session/closing.h \
+    lib/session/connection.c lib/session/connection.h \
+    lib/session/event.c \
+    lib/session/servers.c lib/session/servers.h \
+    lib/session/session.c lib/session/session.h \
+    lib/session/shunned.c lib/session/shunned.h \
+    lib/session/turn.c
 
 # The seams, where simulations take the real world's place.
 libevzkseam_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
-libevzkseam_la_SOURCES = lib/loop.c lib/net.c lib/os.c
+libevzkseam_la_SOURCES = lib/base/loop.c lib/base/net.c lib/base/os.c
 
 lib_LTLIBRARIES += libevzk.la
 libevzk_la_SOURCES =

@@ -3,7 +3,7 @@
 #ifndef EVZK_KINDS_H
 #define EVZK_KINDS_H
 
-#include "lib/machine.h"
+#include "lib/machine/machine.h"
 
 extern const struct evzk__kind evzk__lock_kind, evzk__lock_query_kind,
     evzk__lock_revoke_kind, evzk__election_kind, evzk__observer_kind,

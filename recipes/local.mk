@@ -1,25 +1,28 @@
 libevzkcore_la_SOURCES += \
-    recipes/election.c \
-    recipes/follow.c recipes/follow.h \
+    recipes/election/announce.c \
+    recipes/election/election.c \
+    recipes/election/observer.c \
     recipes/kinds.c recipes/kinds.h \
-    recipes/lock.c recipes/lock_own.h recipes/lock_states.h \
-    recipes/lock_calls.c \
-    recipes/lock_held.c \
-    recipes/lock_lead.c \
-    recipes/lock_patient.c \
-    recipes/lock_place.c \
-    recipes/lock_query.c \
-    recipes/lock_revoke.c recipes/lock_revoke.h \
-    recipes/lock_room.c \
-    recipes/lock_verify.c \
-    recipes/lock_wait.c \
-    recipes/observer.c \
-    recipes/once.c recipes/once.h \
-    recipes/shards.c recipes/shards_own.h \
-    recipes/shards_calls.c \
-    recipes/shards_member.c \
-    recipes/shards_mend.c \
-    recipes/shards_one.c \
-    recipes/shards_plan.c recipes/shards_plan.h \
-    recipes/shards_planner.c recipes/shards_planner.h \
-    recipes/shards_takers.c
+    recipes/lock/calls.c \
+    recipes/lock/held.c \
+    recipes/lock/lock.c \
+    recipes/lock/lock_internal.h \
+    recipes/lock/patient.c \
+    recipes/lock/place.c \
+    recipes/lock/priority.c \
+    recipes/lock/query.c \
+    recipes/lock/revoke.c recipes/lock/revoke.h \
+    recipes/lock/states.h \
+    recipes/lock/verify.c \
+    recipes/lock/wait.c \
+    recipes/parts/follow.c recipes/parts/follow.h \
+    recipes/parts/write_once.c recipes/parts/write_once.h \
+    recipes/shards/calls.c \
+    recipes/shards/handover.c \
+    recipes/shards/member.c \
+    recipes/shards/mend.c \
+    recipes/shards/plan.c recipes/shards/plan.h \
+    recipes/shards/planner.c recipes/shards/planner.h \
+    recipes/shards/shard.c \
+    recipes/shards/shards_internal.h \
+    recipes/shards/step.c

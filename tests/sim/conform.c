@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net.h"
+#include "lib/base/net.h"
 
 static uint64_t state;
 static unsigned long operations;

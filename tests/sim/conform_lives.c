@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net.h"
+#include "lib/base/net.h"
 
 struct slot slots[CONFORM_SLOTS];
 const char *conform_servers;

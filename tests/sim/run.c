@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "ens.h"
-#include "lib/machine.h"
+#include "lib/machine/machine.h"
 #include "players.h"
 #include "world.h"
 

@@ -12,7 +12,7 @@
 #include "ens.h"
 #include "happen.h"
 #include "players.h"
-#include "recipes/lock_own.h"
+#include "recipes/lock/lock_internal.h"
 #include "scene_lock.h"
 
 static int64_t us(int ms) { return ms * INT64_C(1000); }

@@ -1,13 +1,13 @@
-/* What the library takes from the kernel, taken from the world: lib/os.h and
- * lib/net.h, and its memory.  The loop is in turns.c. */
+/* What the library takes from the kernel, taken from the world: lib/base/os.h
+ * and lib/base/net.h, and its memory.  The loop is in turns.c. */
 #include <stdio.h>
 #include <string.h>
 
 #include "evzk/error.h"
 #include "evzk/session.h"
 #include "happen.h"
-#include "net.h"
-#include "os.h"
+#include "lib/base/net.h"
+#include "lib/base/os.h"
 #include "wire.h"
 #include "world.h"
 

@@ -1,4 +1,4 @@
-/* The loops of the processes: lib/loop.h, on the world's clock and wire.
+/* The loops of the processes: lib/base/loop.h, on the world's clock and wire.
  *
  * A loop hands out one event at a time, the earliest that is due; at the same
  * time readiness before timers, and of two timers the one that was set first.
@@ -10,8 +10,8 @@
 #include <sys/queue.h>
 
 #include "happen.h"
-#include "loop.h"
-#include "mem.h"
+#include "lib/base/loop.h"
+#include "lib/base/mem.h"
 #include "wire.h"
 #include "world.h"
 

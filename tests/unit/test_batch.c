@@ -3,9 +3,9 @@
 #include "unit_dir.h"
 
 #include "evzk/session.h"
-#include "lib/arrival.h"
-#include "lib/batch.h"
-#include "lib/mem.h"
+#include "lib/base/mem.h"
+#include "lib/request/create_order.h"
+#include "lib/request/transaction.h"
 
 /* Memory with something behind it.  Where a sanitizer or Valgrind looks, the
  * tests run without, and it sees the bounds itself. */

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "lib/greeting.h"
-#include "lib/shunned.h"
+#include "lib/base/greeting.h"
+#include "lib/session/shunned.h"
 
 enum { ASKED_MS = 6000, S = 1000000 };
 

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "lib/lease.h"
+#include "lib/base/lease.h"
 
 enum { PENDING = 64 };
 

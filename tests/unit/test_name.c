@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "evzk/session.h"
-#include "lib/stand.h"
+#include "lib/base/order.h"
 
 static const char mark[] = "-lock-";
 

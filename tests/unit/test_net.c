@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/net.h"
+#include "lib/base/net.h"
 
 /* The request: length 8, a request header with our xid, closeSession. */
 static const unsigned char request[12] = {0,   0,   0,    8,    'E',  'V',

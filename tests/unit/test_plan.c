@@ -9,8 +9,8 @@
 
 #include "evzk/error.h"
 #include "evzk/evzk.h"
-#include "lib/name.h"
-#include "recipes/shards_plan.h"
+#include "lib/base/name.h"
+#include "recipes/shards/plan.h"
 
 enum { MOST = 40, SHARDS = 2000, NAME = 32, DATA = 24 };
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "evzk/session.h"
-#include "lib/servers.h"
+#include "lib/session/servers.h"
 
 /* Allocation, counted; number `fail_at` fails. */
 static long live, calls, fail_at;

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-#include "lib/foreign.h"
-#include "lib/stand.h"
-#include "recipes/lock_own.h"
+#include "lib/base/foreign.h"
+#include "lib/base/order.h"
+#include "recipes/lock/lock_internal.h"
 #include "tests/real/support/support.h" /* RUNNING_ON_VALGRIND */
 
 static const char guid[] = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";

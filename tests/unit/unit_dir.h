@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "lib/machine.h"
-#include "lib/tidy.h"
+#include "lib/machine/machine.h"
+#include "lib/request/idle_dirs.h"
 
 static const struct evzk__mark unit_marks[] = {{"-lock-", 0}, {NULL, 0}};
 static const struct evzk__kind unit_kind = {.name = "lock",

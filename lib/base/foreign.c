@@ -1,0 +1,49 @@
+/* What other libraries' contenders are called.
+ *
+ *   _c_<uuid>-__READ__<seq>, -__WRIT__<seq>   Curator's
+ * InterProcessReadWriteLock _c_<uuid>-latch-<seq>                     Curator's
+ * LeaderLatch _c_<uuid>-lease-<seq>                     Curator's
+ * InterProcessSemaphoreV2 <uuid>__lock__<seq>                       Kazoo's
+ * Lock, WriteLock, Election <uuid>__rlock__<seq>                      Kazoo's
+ * ReadLock
+ *
+ * The mark and the number count, whatever is before them, as with evzk's own
+ * names: one that is refused too often does less harm than two that hold.
+ * "-lock-" is not here: it is a mark of evzk's as well as of Curator's
+ * InterProcessMutex, and those two wait for each other.
+ *
+ * How it can fail.  A library that is not listed here is not known; and the
+ * znodes of Kazoo's Semaphore have no mark at all.
+ */
+#include "lib/base/foreign.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "lib/base/name.h"
+
+static const struct mark {
+    const char *text, *library;
+    bool shares;
+} marks[] = {
+    {"__WRIT__", "Curator", false}, {"__READ__", "Curator", true},
+    {"-latch-", "Curator", false},  {"-lease-", "Curator", false},
+    {"__lock__", "Kazoo", false},   {"__rlock__", "Kazoo", true},
+};
+
+bool evzk__foreign_parse(const char *name, struct evzk__foreign *f)
+{
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (!evzk__seq_parse(name, marks[i].text, &f->seq))
+            continue;
+        f->library = marks[i].library;
+        f->shares = marks[i].shares;
+        return true;
+    }
+    return false;
+}
+
+const char *evzk__foreign_maker(const char *name)
+{
+    return strncmp(name, "_c_", 3) == 0 ? "Curator" : NULL;
+}

@@ -1,0 +1,329 @@
+/* Where a contender stands.  Who looks at a listing by itself goes through it
+ * once; for many who share one it is put in order first. */
+#include "lib/base/order.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/foreign.h"
+#include "lib/base/mem.h"
+
+void evzk__priority_print(char out[EVZK__PRIORITY_MAX], uint8_t priority,
+                          uint32_t ageing)
+{
+    snprintf(out, EVZK__PRIORITY_MAX, "-p%" PRIu8 "a%" PRIu32, priority,
+             ageing);
+}
+
+/* What was not written like that is none. */
+static void read_priority(struct evzk__contender *c, size_t mark_at)
+{
+    const char *p = memrchr(c->name, '-', mark_at);
+    char again[EVZK__PRIORITY_MAX], *end;
+    unsigned long priority, ageing;
+
+    if (!p || p[1] != 'p')
+        return;
+    priority = strtoul(p + 2, &end, 10);
+    if (*end != 'a' || priority > UINT8_MAX)
+        return;
+    ageing = strtoul(end + 1, &end, 10);
+    if (ageing > UINT32_MAX || end != c->name + mark_at)
+        return;
+    evzk__priority_print(again, (uint8_t)priority, (uint32_t)ageing);
+    if (strlen(again) != (size_t)(end - p) ||
+        memcmp(again, p, strlen(again)) != 0)
+        return;
+    c->priority = (uint8_t)priority;
+    if (c->flags & EVZK__WAITS)
+        c->handicap =
+            (int64_t)priority * (int64_t)(ageing ? ageing : UINT64_C(1) << 32);
+}
+
+bool evzk__contender_parse(const char *name, const struct evzk__mark *marks,
+                           struct evzk__contender *c)
+{
+    for (; marks->text; marks++) {
+        const char *digits;
+
+        if (!evzk__seq_parse(name, marks->text, &c->seq))
+            continue;
+        c->name = name;
+        c->flags = marks->flags;
+        c->priority = 0;
+        c->handicap = 0;
+        digits = strrchr(name, marks->text[strlen(marks->text) - 1]);
+        if (digits[-1] == '-') /* It is the sign. */
+            digits--;
+        read_priority(c, (size_t)(digits + 1 - name) - strlen(marks->text));
+        return true;
+    }
+    return false;
+}
+
+static int compare(const struct evzk__contender *a,
+                   const struct evzk__contender *b)
+{
+    int64_t diff = (int32_t)((uint32_t)a->seq - (uint32_t)b->seq);
+
+    if (diff == INT32_MIN && a->seq > b->seq)
+        diff = -diff; /* As far apart as can be: any order, but one. */
+
+    if (a->handicap != b->handicap) {
+        diff += a->handicap - b->handicap;
+        if (diff != 0)
+            return diff < 0 ? -1 : 1;
+        return strcmp(a->name, b->name);
+    }
+    if (evzk__seq_before(a->name, a->seq, b->name, b->seq))
+        return -1;
+    return evzk__seq_before(b->name, b->seq, a->name, a->seq);
+}
+
+bool evzk__contender_before(const struct evzk__contender *a,
+                            const struct evzk__contender *b)
+{
+    return compare(a, b) < 0;
+}
+
+bool evzk__contender_bars(const struct evzk__contender *a,
+                          const struct evzk__contender *b)
+{
+    return !(a->flags & b->flags & EVZK__SHARES);
+}
+
+struct evzk__place {
+    struct evzk__contender c;
+    const struct evzk__place *bar; /* The nearest at or before, in the queue or
+                                      the room, that does not share; or NULL. */
+};
+
+/* The room is behind the queue. */
+static int compare_places(const void *pa, const void *pb)
+{
+    const struct evzk__place *a = pa, *b = pb;
+    int room = (a->c.flags & EVZK__WAITS) - (b->c.flags & EVZK__WAITS);
+
+    return room != 0 ? room : compare(&a->c, &b->c);
+}
+
+/* Names made by hand may be spread so far around the ring that no order is one
+ * for all: then sorting them means nothing, and may lose some. */
+static bool within_half(const struct evzk__roll *roll, uint8_t room)
+{
+    const struct evzk__contender *first = NULL;
+    int64_t low = 0, high = 0;
+
+    for (size_t i = 0; i < roll->n; i++) {
+        const struct evzk__contender *c = &roll->v[i].c;
+        int32_t off;
+
+        if ((c->flags & EVZK__WAITS) != room)
+            continue;
+        first = first ? first : c;
+        off = (int32_t)((uint32_t)c->seq - (uint32_t)first->seq);
+        low = off < low ? off : low;
+        high = off > high ? off : high;
+    }
+    return high - low <= INT32_MAX;
+}
+
+static void find_bars(struct evzk__roll *roll)
+{
+    const struct evzk__place *bar = NULL;
+
+    for (size_t i = 0; i < roll->n; i++) {
+        if (i == roll->queued)
+            bar = NULL; /* Here the room begins. */
+        if (!(roll->v[i].c.flags & EVZK__SHARES))
+            bar = &roll->v[i];
+        roll->v[i].bar = bar;
+    }
+}
+
+/* Of one whose name is no contender's of ours, or is, by these flags. */
+static void note_stranger(struct evzk__strangers *s, const char *name,
+                          bool ours, unsigned flags)
+{
+    struct evzk__foreign f;
+
+    if (!ours && !s->any && evzk__foreign_parse(name, &f))
+        s->any = name;
+    else if (ours && (flags & EVZK__COMMON) && evzk__foreign_maker(name))
+        s->common = name;
+}
+
+static const char *stranger_to(const struct evzk__contender *own,
+                               const struct evzk__strangers *s)
+{
+    return s->any || own->flags & EVZK__COMMON ? s->any : s->common;
+}
+
+static bool call_roll(struct evzk__roll *roll, const struct evzk__names *names,
+                      const struct evzk__mark *marks)
+{
+    if (roll->v || roll->failed)
+        return !roll->failed;
+    roll->v = evzk__zalloc(names->n * sizeof *roll->v);
+    roll->failed = !roll->v;
+    if (roll->failed)
+        return false;
+    for (size_t i = 0; i < names->n; i++) {
+        struct evzk__contender *c = &roll->v[roll->n].c;
+        bool ours = evzk__contender_parse(names->v[i], marks, c);
+
+        note_stranger(&roll->strangers, names->v[i], ours, c->flags);
+        if (!ours)
+            continue;
+        roll->n++;
+        roll->queued += !(c->flags & EVZK__WAITS);
+    }
+    roll->failed = !within_half(roll, 0) || !within_half(roll, EVZK__WAITS);
+    if (roll->n > 1 && !roll->failed)
+        qsort(roll->v, roll->n, sizeof *roll->v, compare_places);
+    find_bars(roll);
+    return !roll->failed;
+}
+
+void evzk__roll_free(struct evzk__roll *roll) { evzk__free(roll->v); }
+
+static const struct evzk__place *place_of(const struct evzk__roll *roll,
+                                          const struct evzk__contender *own)
+{
+    const struct evzk__place key = {.c = *own};
+
+    return roll->n > 0 ? bsearch(&key, roll->v, roll->n, sizeof *roll->v,
+                                 compare_places)
+                       : NULL;
+}
+
+/* Of those from `first` on, at or before `last`, the nearest that bars. */
+static const struct evzk__place *nearest(const struct evzk__place *first,
+                                         const struct evzk__place *last,
+                                         const struct evzk__contender *own)
+{
+    if (last < first)
+        return NULL;
+    return own->flags & EVZK__SHARES ? last->bar : last;
+}
+
+/* One that moves may have been replaced, and not gone. */
+static void wait_for(struct evzk__stand *s, const struct evzk__contender *pred)
+{
+    s->pred = pred->name;
+    s->next = s->before == 1 && !(pred->flags & (EVZK__MOVES | EVZK__WAITS));
+}
+
+static void stand_in_roll(struct evzk__stand *s, const struct evzk__roll *roll,
+                          const struct evzk__contender *own)
+{
+    const struct evzk__place *p = place_of(roll, own), *first = roll->v, *pred;
+    bool waits = own->flags & EVZK__WAITS;
+
+    s->foreign = stranger_to(own, &roll->strangers);
+    if (!p)
+        return;
+    if (waits)
+        first += roll->queued;
+    s->found = true;
+    s->before = (size_t)(p - first);
+    pred = nearest(first, p - 1, own);
+    if (!pred && waits)
+        pred = nearest(roll->v, first - 1, own);
+    if (pred)
+        wait_for(s, &pred->c);
+    s->next = s->next && !waits;
+}
+
+/* Those in the queue bar the first in the room; the last of them is as good as
+ * any. */
+static void stand_in_list(struct evzk__stand *s,
+                          const struct evzk__names *names,
+                          const struct evzk__mark *marks,
+                          const struct evzk__contender *own)
+{
+    struct evzk__contender c = {0}, best = {0}, last = {0};
+    struct evzk__strangers strangers = {0};
+
+    for (size_t i = 0; i < names->n; i++) {
+        bool ours = evzk__contender_parse(names->v[i], marks, &c), other;
+
+        note_stranger(&strangers, names->v[i], ours, c.flags);
+        if (!ours)
+            continue;
+        other = (c.flags ^ own->flags) & EVZK__WAITS;
+        if (strcmp(c.name, own->name) == 0)
+            s->found = true;
+        else if (other && !(own->flags & EVZK__WAITS))
+            continue;
+        else if (other || compare(&c, own) < 0) {
+            struct evzk__contender *to = other ? &last : &best;
+
+            s->before += !other;
+            if (evzk__contender_bars(&c, own) &&
+                (!to->name || compare(to, &c) < 0))
+                *to = c;
+        }
+    }
+    if (best.name || last.name)
+        wait_for(s, best.name ? &best : &last);
+    s->next = s->next && !(own->flags & EVZK__WAITS);
+    s->foreign = stranger_to(own, &strangers);
+}
+
+void evzk__stand(struct evzk__stand *s, const struct evzk__names *names,
+                 const struct evzk__mark *marks, const char *own)
+{
+    struct evzk__contender self;
+
+    memset(s, 0, sizeof *s);
+    if (!evzk__contender_parse(own, marks, &self))
+        return;
+    if (names->roll && call_roll(names->roll, names, marks))
+        stand_in_roll(s, names->roll, &self);
+    else
+        stand_in_list(s, names, marks, &self);
+}
+
+/* Must c, that was there before, wait for p from now on, and for nobody nearer?
+ */
+static bool is_passed(const struct evzk__place *p, const struct evzk__place *c)
+{
+    bool nearest_is_p = c->c.flags & EVZK__SHARES ? c->bar == p : c == p + 1;
+
+    return nearest_is_p &&
+           evzk__seq_before(c->c.name, c->c.seq, p->c.name, p->c.seq);
+}
+
+size_t evzk__passed(const struct evzk__roll *roll,
+                    const struct evzk__contender *own, char **out)
+{
+    const struct evzk__place *p = place_of(roll, own), *c;
+    size_t n = 0;
+
+    for (c = p ? p + 1 : NULL; c && c < roll->v + roll->n; c++) {
+        if (is_passed(p, c)) {
+            if (out)
+                out[n] = (char *)(uintptr_t)c->c.name;
+            n++;
+        }
+        if (!(c->c.flags & EVZK__SHARES) || (own->flags & EVZK__SHARES))
+            break; /* Who is behind it does not wait for p. */
+    }
+    return n;
+}
+
+bool evzk__held_by_less(const struct evzk__roll *roll,
+                        const struct evzk__contender *own)
+{
+    for (size_t i = 0; i < roll->queued; i++) {
+        const struct evzk__contender *c = &roll->v[i].c;
+
+        if (c->priority > own->priority && evzk__contender_bars(c, own) &&
+            (own->flags & EVZK__WAITS || compare(c, own) < 0))
+            return true;
+    }
+    return false;
+}

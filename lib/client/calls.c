@@ -1,0 +1,364 @@
+/* What is asked of a connection, and its answers.
+ *
+ * How it can fail.  Out of memory, the C client says that all is well, and
+ * leaves out what it had no memory for: see created(), got() and listed().
+ */
+#include "lib/client/handle.h"
+
+/* A server since 3.7 answers with it; the client's header has no name for it.
+ */
+enum { QUOTA_EXCEEDED = -125 };
+
+int evzk__client_error(int zrc)
+{
+    switch (zrc) {
+    case ZOK:
+        return EVZK_OK;
+    case ZNONODE:
+    case ZNOWATCHER: /* It has just fired. */
+        return EVZK_ERR_NONODE;
+    case ZNODEEXISTS:
+        return EVZK_ERR_NODEEXISTS;
+    case ZNOTEMPTY:
+        return EVZK_ERR_NOTEMPTY;
+    case ZBADVERSION:
+        return EVZK_ERR_BADVERSION;
+    case ZNOAUTH:
+        return EVZK_ERR_NOAUTH;
+    case ZINVALIDACL:
+        return EVZK_ERR_BADACL;
+    case ZNOCHILDRENFOREPHEMERALS:
+        return EVZK_ERR_EPHEMERAL;
+    case ZUNIMPLEMENTED:
+        return EVZK_ERR_UNSUPPORTED;
+    case QUOTA_EXCEEDED:
+        return EVZK_ERR_QUOTA;
+    case ZBADARGUMENTS:
+        return EVZK_ERR_INVAL;
+    case ZMARSHALLINGERROR:
+    case ZSYSTEMERROR:
+        return EVZK_ERR_NOMEM;
+    case ZRUNTIMEINCONSISTENCY: /* Out of order after a silent loss. */
+    case ZCONNECTIONLOSS:
+    case ZOPERATIONTIMEOUT:
+    case ZINVALIDSTATE:
+    case ZCLOSING:
+    case ZSESSIONEXPIRED:
+    case ZSESSIONMOVED:
+    case ZAUTHFAILED:
+        return EVZK_ERR_CONNLOSS;
+    }
+    return EVZK_ERR_SERVER;
+}
+
+/* What the client calls its own want of memory is, in an answer, the server's.
+ */
+int evzk__client_answer(int zrc)
+{
+    return zrc == ZMARSHALLINGERROR || zrc == ZSYSTEMERROR
+               ? EVZK_ERR_SERVER
+               : evzk__client_error(zrc);
+}
+
+/* Who watches what is known by path.  Session events are not listened to: the
+ * client does not always send them. */
+void evzk__client_watcher(zhandle_t *zh, int type, int state, const char *path,
+                          void *arg)
+{
+    struct evzk__client *c = arg;
+
+    (void)zh;
+    (void)state;
+    if (c->dead || type == ZOO_SESSION_EVENT)
+        return;
+    if (type == ZOO_DELETED_EVENT)
+        c->hooks.watched(c->arg, path, EVZK__DELETED);
+    else if (type == ZOO_CHANGED_EVENT || type == ZOO_CREATED_EVENT)
+        c->hooks.watched(c->arg, path, EVZK__CHANGED);
+    else if (type == ZOO_CHILD_EVENT)
+        c->hooks.watched(c->arg, path, EVZK__CHILDREN);
+}
+
+void evzk__client_complete(const void *tag, struct evzk__result *res)
+{
+    /* The tag is ours: the client's API only has no way to say so. */
+    struct evzk__slot *slot = (struct evzk__slot *)(uintptr_t)tag;
+
+    if (slot->client->dead)
+        return;
+    /* Of a lost connection the session is to hear first, then its requests:
+     * the slot stays in flight, and is answered with the others. */
+    if (res->rc == EVZK_ERR_CONNLOSS &&
+        evzk__client_state(slot->client) != EVZK__CLIENT_UP)
+        return;
+    if (slot->owner) /* Not one that was given up meanwhile. */
+        slot->client->hooks.completed(slot->client->arg, slot, res);
+    evzk__client_slot_free(slot);
+}
+
+static void set_stat(struct evzk__result *res, const struct Stat *stat)
+{
+    if (stat) {
+        res->stat.czxid = stat->czxid;
+        res->stat.mzxid = stat->mzxid;
+        res->stat.pzxid = stat->pzxid;
+        res->stat.owner = stat->ephemeralOwner;
+        res->stat.ctime_ms = stat->ctime;
+        res->stat.version = stat->version;
+        res->stat.cversion = stat->cversion;
+        res->stat.children = stat->numChildren;
+        res->stat.data_len = stat->dataLength;
+    }
+}
+
+/* Out of memory while it reads a reply, the client says "fine" and leaves out
+ * what it had no memory for; the rest is no better. */
+static void created(int rc, const char *path, const struct Stat *stat,
+                    const void *tag)
+{
+    struct evzk__result res = {.rc = evzk__client_answer(rc), .path = path};
+
+    if (rc == ZOK && !path)
+        res.rc = EVZK_ERR_CONNLOSS; /* Made, and we do not know what. */
+    else
+        set_stat(&res, stat);
+    evzk__client_complete(tag, &res);
+}
+
+static void got(int rc, const char *data, int len, const struct Stat *stat,
+                const void *tag)
+{
+    struct evzk__result res = {.rc = evzk__client_answer(rc), .data = data};
+
+    if (len > 0)
+        res.len = (size_t)len;
+    set_stat(&res, stat);
+    if (rc == ZOK && len >= 0 && !data)
+        res = (struct evzk__result){.rc = EVZK_ERR_NOMEM};
+    evzk__client_complete(tag, &res);
+}
+
+static void listed(int rc, const struct String_vector *v,
+                   const struct Stat *stat, const void *tag)
+{
+    struct evzk__result res = {.rc = evzk__client_answer(rc)};
+
+    set_stat(&res, stat);
+    if (v && v->count > 0) {
+        res.names.n = (size_t)v->count;
+        res.names.v = v->data;
+    }
+    for (size_t i = 0; i < res.names.n; i++) {
+        if (!v->data[i]) { /* Out of memory inside the client. */
+            res = (struct evzk__result){.rc = EVZK_ERR_NOMEM};
+            break;
+        }
+    }
+    evzk__client_complete(tag, &res);
+}
+
+static void guarded(int rc, const struct String_vector *v,
+                    const struct Stat *stat, const void *tag)
+{
+    struct evzk__result res = {.rc = evzk__client_answer(rc)};
+
+    (void)v;
+    set_stat(&res, stat);
+    evzk__client_complete(tag, &res);
+}
+
+static void looked(int rc, const struct Stat *stat, const void *tag)
+{
+    struct evzk__result res = {.rc = evzk__client_answer(rc)};
+
+    set_stat(&res, stat);
+    evzk__client_complete(tag, &res);
+}
+
+void evzk__client_done(int rc, const void *tag)
+{
+    struct evzk__result res = {.rc = evzk__client_answer(rc)};
+
+    evzk__client_complete(tag, &res);
+}
+
+static void synced(int rc, const char *path, const void *tag)
+{
+    (void)path;
+    evzk__client_done(rc, tag);
+}
+
+struct ACL_vector evzk__client_acl(const evzk_acl *acl, size_t n,
+                                   struct ACL entries[])
+{
+    struct ACL_vector v = {(int32_t)n, entries};
+
+    if (n == 0)
+        return ZOO_OPEN_ACL_UNSAFE;
+    for (size_t i = 0; i < n; i++) {
+        entries[i].perms = (int32_t)acl[i].perms;
+        /* Not written to: the client's structs only lack the const. */
+        entries[i].id.scheme = (char *)(uintptr_t)acl[i].scheme;
+        entries[i].id.id = (char *)(uintptr_t)acl[i].id;
+    }
+    return v;
+}
+
+int evzk__client_create(struct evzk__slot *slot, const char *path,
+                        const void *data, size_t len, const evzk_acl *acl,
+                        size_t acl_count, enum evzk__create mode)
+{
+    struct evzk__client *before = evzk__client_enter(slot->client);
+    struct ACL entries[EVZK_ACL_MAX];
+    struct ACL_vector v = evzk__client_acl(acl, acl_count, entries);
+    int flags = 0, rc;
+
+    switch (mode) {
+    case EVZK__CREATE_SEQ:
+        flags = ZOO_EPHEMERAL_SEQUENTIAL;
+        break;
+    case EVZK__CREATE_CONTAINER:
+        flags = ZOO_CONTAINER;
+        break;
+    case EVZK__CREATE_DIR:
+        flags = ZOO_PERSISTENT;
+        break;
+    }
+    rc = zoo_acreate2(slot->client->zh, path, data, (int)len, &v, flags,
+                      created, slot);
+    evzk__client_leave(before);
+    return evzk__client_error(rc);
+}
+
+int evzk__client_get(struct evzk__slot *slot, const char *path, bool watch)
+{
+    struct evzk__client *before = evzk__client_enter(slot->client);
+    int rc =
+        zoo_awget(slot->client->zh, path, watch ? evzk__client_watcher : NULL,
+                  slot->client, got, slot);
+
+    evzk__client_leave(before);
+    return evzk__client_error(rc);
+}
+
+int evzk__client_exists(struct evzk__slot *slot, const char *path, bool watch)
+{
+    struct evzk__client *before = evzk__client_enter(slot->client);
+    int rc = zoo_awexists(slot->client->zh, path,
+                          watch ? evzk__client_watcher : NULL, slot->client,
+                          looked, slot);
+
+    evzk__client_leave(before);
+    return evzk__client_error(rc);
+}
+
+int evzk__client_children(struct evzk__slot *slot, const char *path)
+{
+    struct evzk__client *before = evzk__client_enter(slot->client);
+    int rc = zoo_aget_children2(slot->client->zh, path, 0, listed, slot);
+
+    evzk__client_leave(before);
+    return evzk__client_error(rc);
+}
+
+int evzk__client_guard(struct evzk__slot *slot, const char *path)
+{
+    struct evzk__client *before = evzk__client_enter(slot->client);
+    int rc = zoo_awget_children2(slot->client->zh, path, evzk__client_watcher,
+                                 slot->client, guarded, slot);
+
+    evzk__client_leave(before);
+    return evzk__client_error(rc);
+}
+
+int evzk__client_roster(struct evzk__slot *slot, const char *path)
+{
+    struct evzk__client *before = evzk__client_enter(slot->client);
+    int rc = zoo_awget_children2(slot->client->zh, path, evzk__client_watcher,
+                                 slot->client, listed, slot);
+
+    evzk__client_leave(before);
+    return evzk__client_error(rc);
+}
+
+int evzk__client_set(struct evzk__slot *slot, const char *path,
+                     const void *data, size_t len, int32_t version)
+{
+    struct evzk__client *before = evzk__client_enter(slot->client);
+    int rc =
+        zoo_aset(slot->client->zh, path, data, (int)len, version, looked, slot);
+
+    evzk__client_leave(before);
+    return evzk__client_error(rc);
+}
+
+static int delete_version(struct evzk__slot *slot, const char *path,
+                          int version)
+{
+    struct evzk__client *before = evzk__client_enter(slot->client);
+    int rc =
+        zoo_adelete(slot->client->zh, path, version, evzk__client_done, slot);
+
+    evzk__client_leave(before);
+    return evzk__client_error(rc);
+}
+
+int evzk__client_settle(struct evzk__slot *slot, const char *path)
+{
+    return delete_version(slot, path, INT32_MAX);
+}
+
+int evzk__client_delete(struct evzk__slot *slot, const char *path)
+{
+    return delete_version(slot, path, -1);
+}
+
+int evzk__client_rmdir(struct evzk__slot *slot, const char *path)
+{
+    return delete_version(slot, path, 0);
+}
+
+int evzk__client_sync(struct evzk__slot *slot, const char *path)
+{
+    struct evzk__client *before = evzk__client_enter(slot->client);
+    int rc = zoo_async(slot->client->zh, path, synced, slot);
+
+    evzk__client_leave(before);
+    return evzk__client_error(rc);
+}
+
+static ZooWatcherType type_of(bool data)
+{
+    return data ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD;
+}
+
+int evzk__client_unwatch(struct evzk__slot *slot, const char *path, bool data)
+{
+    struct evzk__client *before = evzk__client_enter(slot->client);
+    /* Declared as a pointer to the function type, and used as the type. */
+    int rc = zoo_aremove_all_watches(
+        slot->client->zh, path, type_of(data), 0,
+        (void_completion_t *)(uintptr_t)evzk__client_done, slot);
+
+    evzk__client_leave(before);
+    return evzk__client_error(rc);
+}
+
+void evzk__client_forget(struct evzk__client *c, const char *path, bool data)
+{
+    struct evzk__client *before = evzk__client_enter(c);
+
+    (void)zoo_aremove_watches(c->zh, path, type_of(data), evzk__client_watcher,
+                              c, 1, NULL, NULL);
+    evzk__client_leave(before);
+}
+
+int evzk__client_auth(struct evzk__client *c, const char *scheme,
+                      const char *cert, size_t len)
+{
+    struct evzk__client *before = evzk__client_enter(c);
+    int rc = zoo_add_auth(c->zh, scheme, cert, (int)len, NULL, NULL);
+
+    evzk__client_leave(before);
+    return evzk__client_error(rc);
+}

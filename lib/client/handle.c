@@ -1,0 +1,454 @@
+/* One connection of the ZooKeeper C client. */
+#include "lib/client/handle.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "config.h"
+#include "lib/base/loop.h"
+#include "lib/base/mem.h"
+#include "lib/base/net.h"
+#include "lib/base/os.h"
+
+enum {
+    EARLY_US = 2000, /* Before the client would call a connection dead. */
+    SOCKETS = 2,     /* Descriptors of a connection: the client's and ours. */
+    STARVED_US = 100000,
+    SAY_US = 10000000
+};
+
+/* The client's log callback has no context: this is who is talking to it. */
+static _Thread_local struct evzk__client *talking;
+
+struct evzk__client *evzk__client_enter(struct evzk__client *c)
+{
+    struct evzk__client *before = talking;
+
+    talking = c;
+    return before;
+}
+
+void evzk__client_leave(struct evzk__client *before) { talking = before; }
+
+/* What the client calls an error is normal life for us: one level less. */
+static evzk_log_level level_of(const char *line)
+{
+    if (strstr(line, ":ZOO_ERROR@"))
+        return EVZK_LOG_WARN;
+    return strstr(line, ":ZOO_WARN@") ? EVZK_LOG_INFO : EVZK_LOG_DEBUG;
+}
+
+/* "<time>:<pid>:ZOO_WARN@<function>@<line>: <message>": the log has a time of
+ * its own.  The whole line where it is of another form. */
+static const char *message_of(const char *line)
+{
+    const char *function = strchr(line, '@');
+    const char *number = function ? strchr(function + 1, '@') : NULL;
+    const char *message = number ? strstr(number, ": ") : NULL;
+
+    return message ? message + 2 : line;
+}
+
+static bool is_connected(const struct evzk__client *c)
+{
+    return c->zh && zoo_state(c->zh) == ZOO_CONNECTED_STATE;
+}
+
+static void logged(const char *line)
+{
+    evzk_log_level level = level_of(line);
+
+    if (!talking)
+        return;
+    if (level == EVZK_LOG_WARN && talking->skipping)
+        level = EVZK_LOG_INFO;
+    if (level == EVZK_LOG_WARN && !is_connected(talking) &&
+        talking->hooks.failed)
+        talking->hooks.failed(talking->arg, message_of(line));
+    else if (talking->hooks.log)
+        talking->hooks.log(talking->arg, level, message_of(line));
+}
+
+static void free_slots(struct evzk__client *c)
+{
+    for (unsigned i = c->slots; i-- > 0;) {
+        c->slot[i].client = c;
+        c->slot[i].next = c->free;
+        c->free = &c->slot[i];
+    }
+}
+
+static zhandle_t *open_handle(struct evzk__client *c,
+                              const struct evzk__client_config *cfg)
+{
+    struct evzk__client *before = evzk__client_enter(c);
+    clientid_t id = {.client_id = cfg->id};
+    zhandle_t *zh;
+
+    memcpy(id.passwd, cfg->passwd, sizeof id.passwd);
+    zh = zookeeper_init2(cfg->servers, evzk__client_watcher,
+                         (int)cfg->timeout_ms, cfg->id ? &id : NULL, c,
+                         ZOO_NO_LOG_CLIENTENV, logged);
+#ifdef HAVE_ZOO_SET_SERVERS_RESOLUTION_DELAY
+    if (zh) /* Or it would look its addresses up at every question. */
+        zoo_set_servers_resolution_delay(zh, -1);
+#endif
+    evzk__client_leave(before);
+    return zh;
+}
+
+struct evzk__client *evzk__client_new(const struct evzk__client_config *cfg,
+                                      int *rc)
+{
+    struct evzk__client *c =
+        evzk__zalloc(sizeof *c + cfg->slots * sizeof c->slot[0]);
+
+    *rc = EVZK_ERR_NOMEM;
+    if (!c)
+        return NULL;
+    c->fd = c->own = c->old = -1;
+    c->hooks = cfg->hooks;
+    c->arg = cfg->arg;
+    c->slots = cfg->slots;
+    c->greeting.id = cfg->id;
+    c->greeting.timeout_ms = cfg->timeout_ms;
+    c->patience = cfg->patience_ms * INT64_C(1000);
+    free_slots(c);
+    errno = 0;
+    c->zh = open_handle(c, cfg);
+    if (!c->zh) {
+        *rc = errno == EINVAL ? EVZK_ERR_INVAL : EVZK_ERR_NOMEM;
+        evzk__free(c);
+        return NULL;
+    }
+    *rc = EVZK_OK;
+    return c;
+}
+
+/* Told of a loss, the client goes through all of its watches at once, to tell
+ * them; and nobody listens.  So what it would notice is noticed before it, as a
+ * rule: that the server has hung up, and that it is silent for so long.  The
+ * handle is then left as it is. */
+static bool is_up(const struct evzk__client *c)
+{
+    return !c->lost && zoo_state(c->zh) == ZOO_CONNECTED_STATE;
+}
+
+static int64_t silent_at(const struct evzk__client *c)
+{
+    return c->heard + zoo_recv_timeout(c->zh) * INT64_C(1000) * 2 / 3 -
+           EARLY_US;
+}
+
+static int socket_of(const struct evzk__client *c)
+{
+    int state = zoo_state(c->zh);
+
+    /* In every other state the client has closed it, told or not. */
+    return state == ZOO_CONNECTED_STATE || state == ZOO_CONNECTING_STATE ||
+                   state == ZOO_ASSOCIATING_STATE || state == ZOO_READONLY_STATE
+               ? c->fd
+               : -1;
+}
+
+int evzk__client_fd(const struct evzk__client *c)
+{
+    if (c->lost || c->stranger || socket_of(c) < 0)
+        return -1;
+    return c->own >= 0 ? c->own : c->fd;
+}
+
+int64_t evzk__client_begun(const struct evzk__client *c) { return c->begun; }
+
+uint32_t evzk__client_attempts(const struct evzk__client *c)
+{
+    return c->attempts;
+}
+
+uint32_t evzk__client_failures(const struct evzk__client *c)
+{
+    return c->attempts + c->refused - (socket_of(c) >= 0);
+}
+
+const char *evzk__client_server(const struct evzk__client *c)
+{
+    return zoo_get_current_server(c->zh);
+}
+
+const char *evzk__client_why(const struct evzk__client *c)
+{
+    return c->greeting.why;
+}
+
+static void close_old(struct evzk__client *c)
+{
+    evzk__net_close(c->old);
+    c->old = -1;
+}
+
+/* The loop still watches it: it is closed in the next turn. */
+static void give_up_own(struct evzk__client *c)
+{
+    close_old(c);
+    c->old = c->own;
+    c->own = -1;
+}
+
+void evzk__client_hang_up(struct evzk__client *c)
+{
+    evzk__net_cut(socket_of(c));
+    close_old(c);
+    evzk__net_close(c->own);
+    c->own = -1;
+}
+
+void evzk__client_deaden(struct evzk__client *c)
+{
+    evzk__net_deaden(socket_of(c));
+    evzk__net_deaden(c->own);
+    evzk__net_deaden(c->old);
+}
+
+void evzk__client_free(struct evzk__client *c)
+{
+    struct evzk__client *before;
+
+    if (!c)
+        return;
+    before = evzk__client_enter(NULL);
+    c->dead = true;
+    /* A connected handle would send and wait.  With a dead socket it cannot. */
+    evzk__client_hang_up(c);
+    zookeeper_close(c->zh);
+    evzk__client_leave(before);
+    while (!LIST_EMPTY(&c->multis))
+        evzk__multi_return(LIST_FIRST(&c->multis));
+    evzk__free(c);
+}
+
+enum evzk__client_state evzk__client_state(const struct evzk__client *c)
+{
+    int state = zoo_state(c->zh);
+
+    if (c->stranger)
+        return EVZK__CLIENT_STRANGER;
+    if (c->lost)
+        return EVZK__CLIENT_DOWN;
+    if (state == ZOO_CONNECTED_STATE)
+        return EVZK__CLIENT_UP;
+    if (state == ZOO_EXPIRED_SESSION_STATE)
+        return EVZK__CLIENT_EXPIRED;
+    if (state == ZOO_AUTH_FAILED_STATE)
+        return EVZK__CLIENT_AUTH_FAILED;
+    return EVZK__CLIENT_DOWN;
+}
+
+/* Without a free descriptor the client would fail, and log it, several times a
+ * second.  It is not asked to connect until there are enough. */
+static bool starved(struct evzk__client *c, int64_t now)
+{
+    if (socket_of(c) >= 0 || evzk__net_room(SOCKETS)) {
+        c->say_at = 0;
+        return false;
+    }
+    if (c->own >= 0)
+        give_up_own(c); /* It counts, too. */
+    if (now >= c->say_at) {
+        c->say_at = now + SAY_US;
+        c->hooks.log(c->arg, EVZK_LOG_WARN, EVZK__NO_DESCRIPTOR);
+    }
+    return true;
+}
+
+/* May the client read the greeting?  It believes what it reads: it would take a
+ * session for expired, or probe for other servers, and block.  So it is shown
+ * whole greetings only, and right ones. */
+static bool greeted(struct evzk__client *c)
+{
+    unsigned char bytes[EVZK__GREETING];
+    bool ended;
+    size_t n = evzk__net_peek(c->fd, bytes, sizeof bytes, &ended);
+
+    switch (evzk__greeting_judge(&c->greeting, bytes, n)) {
+    case EVZK__GREETING_RIGHT:
+        evzk__net_ready_at(c->fd, 1);
+        return true;
+    case EVZK__GREETING_WRONG:
+        c->stranger = true;
+        return false;
+    case EVZK__GREETING_SHORT:
+        evzk__net_ready_at(c->fd, n + 1);
+        return ended; /* The client notices the end. */
+    }
+    return false;
+}
+
+/* The client itself would wait for two thirds of the time-out, however many
+ * servers there are.  Of a dead socket it finds the end, as of a server that
+ * has hung up, and goes on to the next one: reading, or, where not even the
+ * connection stands, writing. */
+static void skip(struct evzk__client *c)
+{
+    int what = zoo_state(c->zh) == ZOO_CONNECTING_STATE ? ZOOKEEPER_WRITE
+                                                        : ZOOKEEPER_READ;
+    struct evzk__client *before = evzk__client_enter(c);
+
+    c->hooks.silent(c->arg, evzk__client_server(c),
+                    (uint32_t)(c->patience / 1000));
+    c->skipping = true;
+    evzk__net_cut(c->fd);
+    (void)zookeeper_process(c->zh, what);
+    c->skipping = false;
+    evzk__client_leave(before);
+    give_up_own(c);
+}
+
+static bool awaits_greeting(const struct evzk__client *c)
+{
+    int state = zoo_state(c->zh);
+
+    return socket_of(c) >= 0 &&
+           (state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE);
+}
+
+/* A greeting that has come while the process stood still is read first. */
+static bool is_silent(struct evzk__client *c, int64_t now)
+{
+    return awaits_greeting(c) && now - c->begun >= c->patience &&
+           !(zoo_state(c->zh) == ZOO_ASSOCIATING_STATE && greeted(c)) &&
+           !c->stranger;
+}
+
+void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
+                           int64_t *wait_us)
+{
+    struct evzk__client *before;
+    struct timeval tv = {0, 0};
+    int64_t now = evzk__now_us();
+    bool open;
+    int interest = 0, rc;
+
+    *fd = -1;
+    *what = 0;
+    *wait_us = 0;
+    if (is_up(c) && now >= silent_at(c))
+        c->lost = true;
+    if (c->lost || c->stranger)
+        return;
+    close_old(c);
+    if (is_silent(c, now)) {
+        skip(c); /* The next one in another turn: this may end the round. */
+        return;
+    }
+    open = evzk__client_fd(c) >= 0;
+    if (starved(c, now)) {
+        *wait_us = STARVED_US;
+        return;
+    }
+    before = evzk__client_enter(c);
+    rc = zookeeper_interest(c->zh, fd, &interest, &tv);
+    evzk__client_leave(before);
+    c->fd = *fd;
+    *fd = evzk__client_fd(c);
+    if (!open && *fd >= 0) {
+        c->begun = now;
+        c->attempts++;
+        give_up_own(c);
+        c->own = evzk__net_own(c->fd);
+        *fd = evzk__client_fd(c);
+    } else if (!open && rc != ZOK)
+        c->refused++;
+    *what = (interest & ZOOKEEPER_READ ? EVZK__READ : 0) |
+            (interest & ZOOKEEPER_WRITE ? EVZK__WRITE : 0);
+    if (socket_of(c) < 0 && c->own >= 0)
+        give_up_own(c);
+    *wait_us = (int64_t)tv.tv_sec * 1000000 + tv.tv_usec;
+    if (rc != ZOK && *wait_us < 10000)
+        *wait_us = 10000; /* Errors are normal life, but not to spin on. */
+    if (is_up(c) && silent_at(c) - now < *wait_us)
+        *wait_us = silent_at(c) - now;
+    if (awaits_greeting(c) && c->begun + c->patience - now < *wait_us)
+        *wait_us = c->begun + c->patience - now;
+}
+
+/* What of it may be done now. */
+static int allowed(struct evzk__client *c, int what)
+{
+    int state = zoo_state(c->zh);
+
+    if (!(what & EVZK__READ) ||
+        (state != ZOO_CONNECTING_STATE && state != ZOO_ASSOCIATING_STATE))
+        return what;
+    /* Before its own request was sent the client takes no greeting. */
+    if (state == ZOO_CONNECTING_STATE || !greeted(c))
+        what &= ~EVZK__READ;
+    return c->stranger ? 0 : what;
+}
+
+bool evzk__client_process(struct evzk__client *c, int what)
+{
+    enum evzk__look look = is_up(c) ? evzk__net_look(c->fd) : EVZK__DATA;
+    struct evzk__client *before;
+    int rc;
+
+    if (look == EVZK__HUNG_UP) {
+        c->lost = true;
+        return false;
+    }
+    what = allowed(c, what);
+    if (what == 0)
+        return false;
+    if (look == EVZK__DATA)
+        c->heard = evzk__now_us();
+    before = evzk__client_enter(c);
+    rc = zookeeper_process(c->zh,
+                           (what & EVZK__READ ? ZOOKEEPER_READ : 0) |
+                               (what & EVZK__WRITE ? ZOOKEEPER_WRITE : 0));
+
+    evzk__client_leave(before);
+    if (zoo_state(c->zh) == ZOO_READONLY_STATE) { /* Or it would probe. */
+        c->stranger = true;
+        strcpy(c->greeting.why, "it is read-only, which was not asked for");
+        return false;
+    }
+    return rc == ZOK;
+}
+
+int64_t evzk__client_id(const struct evzk__client *c, unsigned char passwd[16])
+{
+    const clientid_t *id = zoo_client_id(c->zh);
+
+    memcpy(passwd, id->passwd, sizeof id->passwd);
+    return id->client_id;
+}
+
+uint32_t evzk__client_timeout_ms(const struct evzk__client *c)
+{
+    return (uint32_t)zoo_recv_timeout(c->zh);
+}
+
+struct evzk__slot *evzk__client_slot(struct evzk__client *c)
+{
+    struct evzk__slot *slot = c->free;
+
+    if (slot)
+        c->free = slot->next;
+    return slot;
+}
+
+void evzk__client_slot_free(struct evzk__slot *slot)
+{
+    slot->owner = NULL;
+    slot->next = slot->client->free;
+    slot->client->free = slot;
+}
+
+struct evzk__slot *evzk__client_next_slot(struct evzk__client *c,
+                                          struct evzk__slot *after)
+{
+    struct evzk__slot *slot = after ? after + 1 : c->slot;
+
+    while (slot < c->slot + c->slots && !slot->owner)
+        slot++;
+    return slot < c->slot + c->slots ? slot : NULL;
+}

@@ -1,0 +1,174 @@
+/* Several writes as one. */
+#include "lib/client/handle.h"
+
+#include <string.h>
+
+#include "lib/base/mem.h"
+
+/* Of a sequential znode's name: eleven characters at most, and the end. */
+enum { SUFFIX = 12 };
+
+void evzk__multi_return(struct evzk__multi *m)
+{
+    LIST_REMOVE(m, link);
+    m->sent = false;
+    if (m->orphan)
+        evzk__free(m);
+}
+
+struct evzk__multi *evzk__multi_new(unsigned ops, size_t text,
+                                    const evzk_acl *acl, size_t acl_count)
+{
+    size_t head = sizeof(struct evzk__multi), all = ops * sizeof(zoo_op_t),
+           results = ops * sizeof(zoo_op_result_t);
+    char *memory = evzk__zalloc(head + all + results + text);
+    struct evzk__multi *m = (void *)memory;
+
+    if (!m)
+        return NULL;
+    m->op = (void *)(memory + head);
+    m->result = (void *)(memory + head + all);
+    m->text = m->next = memory + head + all + results;
+    m->acl = evzk__client_acl(acl, acl_count, m->entries);
+    m->open = evzk__client_acl(NULL, 0, NULL);
+    return m;
+}
+
+void evzk__multi_free(struct evzk__multi *m)
+{
+    if (m->sent)
+        m->orphan = true; /* The client still has its address. */
+    else
+        evzk__free(m);
+}
+
+/* Puts a path together, with room behind it for what a server adds. */
+static char *path_in(struct evzk__multi *m, const char *dir, const char *name,
+                     const char *tag)
+{
+    char *path = m->next;
+
+    m->next = stpcpy(m->next, dir);
+    if (name)
+        m->next = stpcpy(stpcpy(m->next, "/"), name);
+    m->next = stpcpy(m->next, tag) + 1;
+    return path;
+}
+
+void evzk__multi_mkdir(struct evzk__multi *m, const char *dir, const char *data,
+                       size_t len)
+{
+    zoo_create_op_init(&m->op[m->n++], path_in(m, dir, NULL, ""), data,
+                       (int)len, &m->acl, ZOO_PERSISTENT, NULL, 0);
+}
+
+static void add_ephemeral(struct evzk__multi *m, const char *dir,
+                          const char *name, const void *data, size_t len,
+                          int mode)
+{
+    char *path = path_in(m, dir, name, "");
+
+    m->next += SUFFIX;
+    zoo_create_op_init(&m->op[m->n++], path, data, (int)len, &m->acl, mode,
+                       path, (int)(m->next - path));
+}
+
+void evzk__multi_create_seq(struct evzk__multi *m, const char *dir,
+                            const char *name, const void *data, size_t len)
+{
+    add_ephemeral(m, dir, name, data, len, ZOO_EPHEMERAL_SEQUENTIAL);
+}
+
+void evzk__multi_create_name(struct evzk__multi *m, const char *dir,
+                             const char *name, const void *data, size_t len)
+{
+    add_ephemeral(m, dir, name, data, len, ZOO_EPHEMERAL);
+}
+
+void evzk__multi_check(struct evzk__multi *m, const char *dir, const char *name)
+{
+    zoo_check_op_init(&m->op[m->n++], path_in(m, dir, name, ""), -1);
+}
+
+void evzk__multi_delete(struct evzk__multi *m, const char *dir,
+                        const char *name, int32_t version)
+{
+    zoo_delete_op_init(&m->op[m->n++], path_in(m, dir, name, ""), version);
+}
+
+void evzk__multi_rmdir(struct evzk__multi *m, const char *dir)
+{
+    zoo_delete_op_init(&m->op[m->n++], path_in(m, dir, NULL, ""), 0);
+}
+
+void evzk__multi_stamp(struct evzk__multi *m, const char *dir, const char *name,
+                       const char *tag)
+{
+    const char *path = path_in(m, dir, name, tag);
+
+    zoo_create_op_init(&m->op[m->n++], path, NULL, -1, &m->open, ZOO_PERSISTENT,
+                       NULL, 0);
+    zoo_set_op_init(&m->op[m->n++], path, NULL, -1, -1, &m->stamp);
+    zoo_delete_op_init(&m->op[m->n++], path, -1);
+}
+
+/* The names that were asked for are no answer. */
+static void clear_names(struct evzk__multi *m)
+{
+    for (unsigned i = 0; i < m->n; i++) {
+        if (m->op[i].type == ZOO_CREATE_OP && m->op[i].create_op.buf)
+            m->op[i].create_op.buf[0] = '\0';
+    }
+}
+
+static void multi_done(int rc, const void *tag)
+{
+    struct evzk__multi *m = (struct evzk__multi *)(uintptr_t)tag;
+    const struct evzk__slot *slot = m->slot;
+
+    m->rc = rc;
+    evzk__multi_return(m);
+    if (slot)
+        evzk__client_done(rc, slot);
+}
+
+int evzk__client_multi(struct evzk__slot *slot, struct evzk__multi *m)
+{
+    struct evzk__client *before = evzk__client_enter(slot->client);
+    int rc;
+
+    m->slot = slot;
+    rc = zoo_amulti(slot->client->zh, (int)m->n, m->op, m->result, multi_done,
+                    m);
+    evzk__client_leave(before);
+    m->sent = true;
+    LIST_INSERT_HEAD(&slot->client->multis, m, link);
+    if (rc != ZOK)
+        m->slot = NULL; /* Out of memory, the client may keep half of it. */
+    clear_names(m);
+    return evzk__client_error(rc);
+}
+
+/* Behind the culprit all have another error; one that all have is nobody's. */
+bool evzk__multi_failed(const struct evzk__multi *m, unsigned *op, int *rc)
+{
+    unsigned i = 0;
+
+    while (i < m->n && m->result[i].err == ZOK)
+        i++;
+    if (i == m->n || m->result[i].err != m->rc ||
+        (i + 1 < m->n && m->result[i + 1].err != ZRUNTIMEINCONSISTENCY))
+        return false;
+    *op = i;
+    *rc = evzk__client_answer(m->rc);
+    return *rc != EVZK_ERR_CONNLOSS;
+}
+
+int64_t evzk__multi_zxid(const struct evzk__multi *m) { return m->stamp.mzxid; }
+
+const char *evzk__multi_path(const struct evzk__multi *m, unsigned op)
+{
+    const char *path = m->op[op].create_op.buf;
+
+    return path && path[0] ? path : NULL;
+}

@@ -1,0 +1,670 @@
+/* The core that every recipe's machine runs on. */
+#include "lib/machine/machine.h"
+
+#include <string.h>
+
+#include "config.h"
+#include "lib/base/mem.h"
+#include "lib/base/os.h"
+#include "lib/request/create_order.h"
+
+enum { REFUSALS = 8 };
+
+static const struct evzk__row *row(const struct evzk__machine *m)
+{
+    return &m->kind->rows[m->state];
+}
+
+const char *evzk__machine_state(const struct evzk__machine *m)
+{
+    return m->started ? row(m)->name : "NEW";
+}
+
+/* A lease that has ended may have been followed by another: to a machine that
+ * has not heard of that end, the new one says nothing. */
+bool evzk__machine_sure(const struct evzk__machine *m)
+{
+    return !m->ended && !m->stopping && m->gen == m->s->gen &&
+           m->lease_ends == m->s->lease_ends && evzk_session_lease_ms(m->s) > 0;
+}
+
+void evzk__machine_unref(struct evzk__machine *m)
+{
+    if (--m->refs == 0)
+        m->kind->destroy(m);
+}
+
+static void trace(struct evzk__machine *m, const char *from, bool entered)
+{
+    evzk_trace move = {.kind = m->kind->name,
+                       .object = m,
+                       .from = from,
+                       .event = evzk__event_name[m->event],
+                       .to = row(m)->name,
+                       .entered = entered,
+                       .rc = m->event_rc};
+
+    if (m->s && m->s->trace) {
+        move.path = m->dir->path;
+        move.time_us = (uint64_t)evzk__now_us();
+        m->s->trace(&move, m->s->trace_arg);
+    }
+}
+
+/* What happens from here on is this event's doing. */
+static void begin(struct evzk__machine *m, unsigned event, int rc)
+{
+    m->event = (uint8_t)event;
+    m->event_rc = (int16_t)rc;
+}
+
+/* Nothing was entered since `epoch`: the event came all the same. */
+static void trace_if_idle(struct evzk__machine *m, uint16_t epoch)
+{
+    if (m->epoch == epoch)
+        trace(m, row(m)->name, false);
+}
+
+static void unlist(struct evzk__machine *m)
+{
+    if (m->listed == EVZK__L_RUNNING)
+        TAILQ_REMOVE(&m->s->running, m, run);
+    else if (m->listed == EVZK__L_LATER)
+        TAILQ_REMOVE(&m->s->later, m, run);
+    m->listed = EVZK__L_NONE;
+}
+
+/* From now on it holds nothing. */
+static void be_over(struct evzk__machine *m)
+{
+    if (m->kind->over)
+        m->kind->over(m);
+}
+
+/* Ended: out of the lists that events come from. */
+static void detach(struct evzk__machine *m)
+{
+    evzk_session *s = m->s;
+
+    evzk__request_cancel(s, &m->req);
+    unlist(m);
+    evzk__arrival_left(m);
+    evzk__queue_leave(m);
+    if (s->cursor == m)
+        s->cursor = TAILQ_NEXT(m, all);
+    TAILQ_REMOVE(&s->machines, m, all);
+    TAILQ_INSERT_TAIL(&s->owed, m, all);
+    evzk__timer_free(m->timer);
+    m->timer = NULL;
+    if (m->kind->detach)
+        m->kind->detach(m);
+    m->ended = true;
+    be_over(m);
+}
+
+/* Nothing more comes for it, and nothing is left to do. */
+static void part(struct evzk__machine *m)
+{
+    evzk_session *s = m->s;
+
+    evzk__watch_remove(m, &m->own_watch);
+    evzk__watch_remove(m, &m->pred_watch);
+    TAILQ_REMOVE(&s->owed, m, all);
+    s->stats.machines--;
+    evzk__dir_put(s, m->dir);
+    m->dir = NULL;
+    m->s = NULL;
+    evzk__machine_unref(m);
+}
+
+/* It has ended.  While an answer is owed to it, or a watch of it is on the
+ * server for nobody else, it stays. */
+static void wind_up(struct evzk__machine *m)
+{
+    evzk_session *s = m->s;
+
+    if (m->conn != s->conn)
+        evzk__watches_lost(m);
+    if (m->req.state != EVZK__IDLE)
+        return;
+    if (m->conn != s->conn || !s->up || s->phase != EVZK__RUNNING ||
+        !evzk__unwatch_rest(m))
+        part(m);
+}
+
+void evzk__machines_drop_owed(evzk_session *s)
+{
+    struct evzk__machine *m;
+
+    while ((m = TAILQ_FIRST(&s->owed)) != NULL) {
+        evzk__request_cancel(s, &m->req);
+        evzk__watches_lost(m);
+        part(m);
+    }
+}
+
+/* Tells it in a while, if nothing happens to it before: a look at the queue
+ * shows its own znode, too. */
+static void stay(struct evzk__machine *m)
+{
+    if (m->listed != EVZK__L_NONE || m->stayed || m->ended ||
+        (m->pending & EVZK__P_STAYED) || !(row(m)->flags & EVZK__STAYS))
+        return;
+    m->listed = EVZK__L_LATER;
+    m->tick = m->s->tick;
+    TAILQ_INSERT_TAIL(&m->s->later, m, run);
+}
+
+/* Two ticks later: at least one whole one. */
+struct evzk__machine *evzk__machine_next_late(evzk_session *s)
+{
+    struct evzk__machine *m = TAILQ_FIRST(&s->later);
+
+    if (!m || (uint8_t)(s->tick - m->tick) < 2)
+        return NULL;
+    unlist(m);
+    m->pending |= EVZK__P_STAYED;
+    return m;
+}
+
+static void enter(struct evzk__machine *m)
+{
+    m->epoch++;
+    if (row(m)->flags & EVZK__FINAL)
+        detach(m);
+    if (row(m)->enter)
+        row(m)->enter(m); /* May call back, and so free the machine's user. */
+    if (m->ended && m->s)
+        wind_up(m);
+}
+
+static void set_state(struct evzk__machine *m, int state)
+{
+    const char *from = m->started ? row(m)->name : NULL;
+
+    m->started = true;
+    m->state = (uint8_t)state;
+    trace(m, from, true);
+    enter(m);
+}
+
+static int final_state(const struct evzk__machine *m)
+{
+    return m->kind->n_rows - 1;
+}
+
+/* Only the end may come while an answer is awaited: each machine has one
+ * request, and it must not be sent anew before it came back. */
+static bool may_move(struct evzk__machine *m, int state)
+{
+    evzk__request_cancel(m->s, &m->req);
+    return (evzk__row_next(m->kind, m->state) & EVZK__TO(state)) &&
+           (m->req.state == EVZK__IDLE || state == final_state(m));
+}
+
+int evzk__machine_move(struct evzk__machine *m, int state)
+{
+    if (m->ended)
+        return EVZK_OK;
+    if (m->started && !may_move(m, state)) {
+        evzk__session_log(m->s, EVZK_LOG_ERROR, "%s %s: illegal move %s to %s",
+                          m->kind->name, m->dir->path, row(m)->name,
+                          m->kind->rows[state].name);
+#ifdef EVZK_DEBUG
+        __builtin_trap();
+#endif
+        m->rc = EVZK_ERR_INTERNAL;
+        state = final_state(m);
+    }
+    set_state(m, state);
+    return EVZK_OK;
+}
+
+int evzk__machine_finish(struct evzk__machine *m, int rc)
+{
+    m->rc = rc;
+    return evzk__machine_move(m, final_state(m));
+}
+
+int evzk__machine_give_up(struct evzk__machine *m, int rc, int state)
+{
+    if (!m->stopping) {
+        m->stopping = true;
+        m->rc = rc;
+        be_over(m);
+    }
+    return evzk__machine_move(m, state);
+}
+
+int evzk__machine_again(struct evzk__machine *m)
+{
+    evzk__request_cancel(m->s, &m->req);
+    trace(m, row(m)->name, true);
+    enter(m);
+    return EVZK_OK;
+}
+
+int evzk__machine_again_later(struct evzk__machine *m)
+{
+    evzk__requests_pause(m->s);
+    return evzk__machine_again(m);
+}
+
+/* Asked to stop, and not yet on the way of its own. */
+static bool leaving(const struct evzk__machine *m)
+{
+    return m->stopping && row(m)->stop != EVZK__STAY;
+}
+
+static void take_stop(struct evzk__machine *m)
+{
+    uint16_t epoch = m->epoch;
+
+    begin(m, EVZK__EV_STOP, m->rc);
+    if (!m->started)
+        evzk__machine_finish(m, m->rc);
+    else if (m->req.state == EVZK__SENT) {
+        /* Its answer will be looked at with `stopping` set. */
+        evzk__request_cancel(m->s, &m->req);
+        if (leaving(m))
+            return; /* The stop comes with the answer. */
+    } else if (row(m)->flags & EVZK__FRESH)
+        evzk__machine_finish(m, m->rc);
+    else if (leaving(m)) {
+        evzk__request_cancel(m->s, &m->req);
+        evzk__machine_move(m, row(m)->stop);
+    }
+    trace_if_idle(m, epoch);
+}
+
+static void fail(struct evzk__machine *m, int rc)
+{
+    if (m->ended)
+        return;
+    if (row(m)->stop != EVZK__STAY)
+        evzk__machine_give_up(m, rc, row(m)->stop);
+    else
+        evzk__machine_finish(m, rc);
+}
+
+static void dispatch(struct evzk__machine *m, const struct evzk__event *e)
+{
+    uint16_t epoch = m->epoch;
+    int rc;
+
+    begin(m, e->type, e->reply ? e->reply->rc : 0);
+    rc = row(m)->react ? row(m)->react(m, e) : EVZK_OK;
+    if (rc != EVZK_OK)
+        fail(m, rc);
+    trace_if_idle(m, epoch);
+}
+
+/* The session is another: everything that was on the server is gone. */
+static void expired(struct evzk__machine *m)
+{
+    int to = row(m)->expiry;
+
+    begin(m, EVZK__EV_EXPIRED, EVZK_ERR_EXPIRED);
+    if (!m->started)
+        return;
+    evzk__request_cancel(m->s, &m->req);
+    if (m->stopping)
+        evzk__machine_finish(m, m->rc);
+    else if (m->no_requeue || to == final_state(m))
+        evzk__machine_finish(m, EVZK_ERR_EXPIRED);
+    else
+        evzk__machine_move(m, to);
+}
+
+/* Rows of these are entered again. */
+static unsigned again_at(const struct evzk__machine *m, bool cut)
+{
+    unsigned unsent = m->req.state == EVZK__QUEUED ? EVZK__UNSENT : 0;
+
+    return cut ? EVZK__RETRY | unsent : (unsigned)EVZK__HOLDS;
+}
+
+static void tell_doubt(struct evzk__machine *m, bool lease_ended)
+{
+    struct evzk__event e = {.type = EVZK__EV_SUSPENDED};
+    uint16_t epoch = m->epoch;
+
+    dispatch(m, &e);
+    if (lease_ended && !m->ended && m->epoch == epoch && !leaving(m)) {
+        e.type = EVZK__EV_LEASE_END;
+        dispatch(m, &e);
+    }
+}
+
+static void adapt(struct evzk__machine *m)
+{
+    evzk_session *s = m->s;
+    bool cut = m->conn != s->conn, other = m->gen != s->gen;
+    bool lease_ended = m->lease_ends != s->lease_ends;
+    uint16_t epoch = m->epoch;
+
+    m->conn = s->conn;
+    if (cut) {
+        evzk__watches_lost(m);
+        m->stayed = false; /* First what it waits for. */
+    }
+    if (other) {
+        expired(m);
+        return;
+    }
+    if (!m->started)
+        return;
+    if (leaving(m))
+        return; /* What it holds is no news any more. */
+    if ((row(m)->flags & EVZK__HOLDS) && (cut || s->doubt || lease_ended))
+        tell_doubt(m, lease_ended);
+    if (m->ended || m->epoch != epoch || leaving(m) ||
+        m->req.state == EVZK__SENT)
+        return;
+    if (row(m)->flags & again_at(m, cut)) {
+        begin(m, EVZK__EV_RECONNECTED, EVZK_OK);
+        evzk__machine_again(m);
+    }
+}
+
+/* Brings a machine up to date with the session.  Before anything else, so that
+ * it never acts on what it knew of an earlier connection.  What it held in a
+ * lease or a session that has ended, it holds no more, while it is told so:
+ * there may be another already. */
+static void catch_up(struct evzk__machine *m)
+{
+    uint16_t gen = m->s->gen, lease_ends = m->s->lease_ends;
+
+    if (m->round == m->s->round)
+        return;
+    m->round = m->s->round;
+    adapt(m);
+    m->gen = gen;
+    m->lease_ends = lease_ends;
+}
+
+static bool part_gave(const struct evzk__reply *reply, int rc)
+{
+    return reply->rc == rc || reply->first_rc == rc;
+}
+
+/* An answer that says nothing.  A server that refuses for no reason we know may
+ * have been throttled, and may know better in a while; not for ever. */
+static bool says_nothing(struct evzk__machine *m,
+                         const struct evzk__reply *reply)
+{
+    if (part_gave(reply, EVZK_ERR_CONNLOSS) || part_gave(reply, EVZK_ERR_NOMEM))
+        return true;
+    if (!part_gave(reply, EVZK_ERR_SERVER))
+        m->refused = 0;
+    else if (m->refused < REFUSALS) {
+        m->refused++;
+        return true;
+    }
+    return false;
+}
+
+/* In a row that may be entered again. */
+static bool ask_again(struct evzk__machine *m, const struct evzk__reply *reply)
+{
+    bool lost = part_gave(reply, EVZK_ERR_CONNLOSS);
+
+    if (!(row(m)->flags & EVZK__RETRY) || !says_nothing(m, reply))
+        return false;
+    begin(m, lost ? EVZK__EV_RECONNECTED : EVZK__EV_REPLY,
+          lost ? EVZK_OK : reply->rc);
+    if (reply->last)
+        evzk__machine_again(m);
+    return true;
+}
+
+static void answered(struct evzk__request *r, const struct evzk__reply *reply)
+{
+    struct evzk__machine *m = evzk__container_of(r, struct evzk__machine, req);
+    struct evzk__event e = {.type = EVZK__EV_REPLY, .reply = reply};
+    uint16_t epoch = m->epoch;
+
+    if (m->ended) {
+        if (reply->last)
+            wind_up(m);
+        return;
+    }
+    m->refs++;
+    catch_up(m);
+    if (m->ended || m->epoch != epoch)
+        ; /* To a question that an earlier state asked. */
+    else if (leaving(m) && reply->last) {
+        begin(m, EVZK__EV_STOP, m->rc);
+        evzk__machine_move(m, row(m)->stop);
+    } else if (!ask_again(m, reply))
+        dispatch(m, &e);
+    if (!m->ended && m->pending)
+        evzk__machine_post(m); /* What came while the answer was awaited. */
+    stay(m);
+    evzk__machine_unref(m);
+}
+
+static void start(struct evzk__machine *m)
+{
+    begin(m, EVZK__EV_START, EVZK_OK);
+    set_state(m, 0);
+}
+
+static unsigned events_of(enum evzk__which which)
+{
+    unsigned both = (unsigned)(EVZK__P_DELETED | EVZK__P_CHANGED) << which;
+
+    return which == EVZK__PRED ? both | EVZK__P_BEFORE : both;
+}
+
+static void take_watch(struct evzk__machine *m, enum evzk__which which)
+{
+    struct evzk__event e = {.type = EVZK__EV_CHANGED, .which = which};
+    unsigned both = events_of(which);
+    bool deleted = m->pending & both & ~((unsigned)EVZK__P_CHANGED << which);
+    bool fired = m->pending & (unsigned)EVZK__P_DELETED << which;
+
+    if (!(m->pending & both) || !(row(m)->flags & EVZK__WATCHES))
+        return;
+    m->pending &= (uint16_t)~both;
+    e.by_ours = deleted && !fired;
+    if (deleted)
+        e.type = EVZK__EV_DELETED;
+    else if (which == EVZK__OWN)
+        m->stayed = true; /* It was watched: it is to be again, at once. */
+    dispatch(m, &e);
+}
+
+static void take_stay(struct evzk__machine *m)
+{
+    struct evzk__event e = {.type = EVZK__EV_STAYED};
+
+    m->pending &= (uint16_t)~EVZK__P_STAYED;
+    if (!(row(m)->flags & EVZK__STAYS) || m->stayed)
+        return;
+    m->stayed = true;
+    dispatch(m, &e);
+}
+
+static void take_ask(struct evzk__machine *m)
+{
+    struct evzk__event e = {.type = EVZK__EV_ASKED};
+
+    if (!(row(m)->flags & EVZK__HEEDS) || m->stopping)
+        return;
+    m->pending &= (uint16_t)~EVZK__P_ASKED;
+    dispatch(m, &e);
+}
+
+/* Its own znode has gone, and what it has not sent yet rests on that: it looks
+ * before it sends.  The event itself waits for a row that hears it. */
+static void take_back(struct evzk__machine *m)
+{
+    unsigned again = EVZK__RETRY | EVZK__UNSENT;
+
+    if (m->own_verified || !(m->pending & EVZK__P_DELETED) ||
+        (row(m)->flags & EVZK__WATCHES) || !(row(m)->flags & again))
+        return;
+    begin(m, EVZK__EV_DELETED, EVZK_OK);
+    evzk__machine_again(m);
+}
+
+static bool take(struct evzk__machine *m, unsigned bit)
+{
+    bool set = m->pending & bit;
+
+    m->pending &= (uint16_t)~bit;
+    return set;
+}
+
+void evzk__machine_run(struct evzk__machine *m)
+{
+    m->refs++;
+    catch_up(m);
+    if (!m->ended && take(m, EVZK__P_LATE))
+        m->kind->late(m);
+    if (!m->ended && take(m, EVZK__P_STOP))
+        take_stop(m);
+    if (!m->ended && take(m, EVZK__P_START))
+        start(m);
+    if (!m->ended && m->req.state == EVZK__QUEUED)
+        take_back(m);
+    /* Watches wait for the answer: then the state knows what they mean. */
+    if (!m->ended && m->req.state == EVZK__IDLE)
+        take_watch(m, EVZK__OWN);
+    if (!m->ended && m->req.state == EVZK__IDLE)
+        take_watch(m, EVZK__PRED);
+    if (!m->ended && m->req.state == EVZK__IDLE &&
+        (m->pending & EVZK__P_STAYED))
+        take_stay(m);
+    if (!m->ended && m->req.state == EVZK__IDLE && (m->pending & EVZK__P_ASKED))
+        take_ask(m);
+    stay(m);
+    evzk__machine_unref(m);
+}
+
+void evzk__machine_post(struct evzk__machine *m)
+{
+    if (m->ended || m->listed == EVZK__L_RUNNING)
+        return;
+    unlist(m);
+    m->listed = EVZK__L_RUNNING;
+    TAILQ_INSERT_TAIL(&m->s->running, m, run);
+    evzk__session_kick(m->s);
+}
+
+void evzk__machine_stop(struct evzk__machine *m, int rc)
+{
+    if (m->ended || m->stopping)
+        return;
+    m->stopping = true;
+    m->rc = rc;
+    be_over(m);
+    m->pending |= EVZK__P_STOP;
+    evzk__machine_post(m);
+}
+
+void evzk__machine_let_go(struct evzk__machine *m)
+{
+    evzk__machine_stop(m, EVZK_ERR_CANCELED);
+    evzk__machine_unref(m);
+}
+
+void evzk__machine_ask(struct evzk__machine *m)
+{
+    m->pending |= EVZK__P_ASKED;
+    evzk__machine_post(m);
+}
+
+void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,
+                         enum evzk__watch_event ev)
+{
+    unsigned bit = ev == EVZK__DELETED ? EVZK__P_DELETED : EVZK__P_CHANGED;
+
+    m->pending |= (uint16_t)(bit << which);
+    if (which == EVZK__OWN && ev == EVZK__DELETED)
+        m->own_verified = false;
+    evzk__machine_post(m);
+}
+
+static void late(void *arg)
+{
+    struct evzk__machine *m = arg;
+
+    m->pending |= EVZK__P_LATE;
+    evzk__machine_post(m);
+}
+
+void evzk__machine_no_deadline(struct evzk__machine *m)
+{
+    evzk__timer_free(m->timer);
+    m->timer = NULL;
+    m->pending &= (uint16_t)~EVZK__P_LATE;
+}
+
+static int take_deadline(struct evzk__machine *m, uint32_t timeout_ms)
+{
+    if (timeout_ms == 0)
+        return EVZK_OK;
+    m->timer = evzk__timer_new(m->s->base, late, m);
+    if (!m->timer)
+        return EVZK_ERR_NOMEM;
+    evzk__timer_set(m->timer, (int64_t)timeout_ms * 1000);
+    return EVZK_OK;
+}
+
+int evzk__machine_init(struct evzk__machine *m, evzk_session *s,
+                       const struct evzk__kind *kind, const char *dir,
+                       uint32_t timeout_ms)
+{
+    m->kind = kind;
+    m->s = s;
+    m->req.done = answered;
+    m->dir = evzk__dir_get(s, s->chroot, dir);
+    if (!m->dir)
+        return EVZK_ERR_NOMEM;
+    if (take_deadline(m, timeout_ms) != EVZK_OK) {
+        evzk__dir_put(s, m->dir);
+        return EVZK_ERR_NOMEM;
+    }
+    m->round = s->round;
+    m->gen = s->gen;
+    m->conn = s->conn;
+    m->lease_ends = s->lease_ends;
+    m->own_watch.which = EVZK__OWN;
+    m->pred_watch.which = EVZK__PRED;
+    m->refs = 2;
+    m->pending = EVZK__P_START;
+    TAILQ_INSERT_TAIL(&s->machines, m, all);
+    s->stats.machines++;
+    evzk__machine_post(m);
+    return EVZK_OK;
+}
+
+/* The session is over, and so is everything in it; `proved` by the server. */
+void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved)
+{
+    bool promise = m->rc == EVZK_OK || m->rc == EVZK_ERR_CANCELED;
+
+    m->refs++;
+    begin(m, EVZK__EV_CLOSED, rc);
+    evzk__watches_lost(m);
+    if (!m->stopping || (promise && !proved))
+        m->rc = rc; /* Nobody says that the znode is gone. */
+    set_state(m, final_state(m));
+    evzk__machine_unref(m);
+}
+
+/* In the child of a fork: it ends without a word. */
+void evzk__machine_forked(struct evzk__machine *m)
+{
+    detach(m); /* Others may have joined its listing: it is let go last. */
+}
+
+int64_t evzk__machine_call_out(void) { return evzk__now_us(); }
+
+void evzk__machine_called(evzk_session *s, int64_t begun)
+{
+    if (s)
+        s->out_us += evzk__now_us() - begun;
+}

@@ -1,0 +1,338 @@
+/* What every recipe is: a state machine, written down as one table.
+ *
+ * A row says what a state does on entry, how it reacts, where a stop and the
+ * session's expiry lead, and where it may go.  The core does the rest, the same
+ * for all: connection loss, doubt, expiry, cancel, time-out, free, late replies
+ * and illegal moves.  It never calls itself from inside a call of the API:
+ * calls post events, and the session's turn hands them out. */
+#ifndef EVZK_MACHINE_H
+#define EVZK_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "lib/base/order.h"
+#include "lib/request/own_queue.h"
+#include "lib/request/request.h"
+#include "lib/session/session.h"
+
+struct evzk__machine;
+
+enum evzk__event_type {
+    EVZK__EV_REPLY,     /* To the request that the state's entry made. */
+    EVZK__EV_DELETED,   /* A watched znode is gone. */
+    EVZK__EV_CHANGED,   /* A watched znode's data has changed. */
+    EVZK__EV_STAYED,    /* It has been in this row for a while. */
+    EVZK__EV_ASKED,     /* Its user wants what only some rows can do. */
+    EVZK__EV_SUSPENDED, /* The session is in doubt. HOLDS rows only. */
+    EVZK__EV_LEASE_END  /* Nothing may be believed. HOLDS rows only. */
+};
+
+/* What a row is given besides, and the core deals with: no reaction sees it. */
+enum evzk__core_event {
+    EVZK__EV_RECONNECTED = EVZK__EV_LEASE_END + 1, /* Entered once more. */
+    EVZK__EV_STOP,
+    EVZK__EV_EXPIRED,
+    EVZK__EV_CLOSED,
+    EVZK__EV_START, /* Of no row: it leads to the first. */
+    EVZK__EVENTS
+};
+
+/* As the trace has them. */
+extern const char *const evzk__event_name[EVZK__EVENTS];
+
+struct evzk__event {
+    enum evzk__event_type type;
+    enum evzk__which which; /* DELETED, CHANGED: which watch. */
+    bool by_ours; /* DELETED: our own session says so, and no server yet. */
+    const struct evzk__reply *reply; /* REPLY. Borrowed. */
+};
+
+enum {
+    EVZK__RETRY = 1, /* Entering it again is harmless: done after a loss of the
+                        connection, and instead of a reply that was lost. */
+    EVZK__HOLDS = 2, /* Hears of doubt and of the lease's end; entered again
+                        when the doubt is over. */
+    EVZK__FRESH = 4, /* While its request is unsent, nothing is on the server:
+                        a stop ends the machine at once. */
+    EVZK__FINAL = 8,
+    EVZK__WATCHES = 16, /* Hears of watches that fired.  In other rows they wait
+                           for one that does, or are forgotten. */
+    EVZK__STAYS = 32,   /* Hears, once, when it has been in it for a while. */
+    EVZK__UNSENT = 128, /* Entered again after a loss of the connection, but
+                           only while its request is not sent. */
+    EVZK__HEEDS = 64 /* Hears what its user asks; in other rows that waits. */
+};
+
+enum { EVZK__STAY = -1 };
+
+/* What waits for the next look at a machine. */
+enum {
+    EVZK__P_START = 1,
+    EVZK__P_STOP = 2,
+    EVZK__P_LATE = 4,
+    EVZK__P_DELETED = 8,  /* Shifted by the watch: own 8, pred 16. */
+    EVZK__P_CHANGED = 32, /* own 32, pred 64. */
+    EVZK__P_BEFORE = 128, /* The one before, of our own, has left. */
+    EVZK__P_STAYED = 256,
+    EVZK__P_ASKED = 512
+};
+
+struct evzk__row {
+    const char *name;
+    void (*enter)(struct evzk__machine *m);
+    /* 0, or an error that the machine fails with: it goes where a stop leads,
+     * or to its end where that is STAY. */
+    int (*react)(struct evzk__machine *m, const struct evzk__event *e);
+    int8_t stop;   /* STAY: the row itself looks at `stopping`. */
+    int8_t expiry; /* Where the end of the session leads. */
+    uint8_t flags;
+    uint32_t next; /* EVZK__TO(state) ored together. */
+};
+
+#define EVZK__TO(state) (UINT32_C(1) << (state))
+#define EVZK__ON(event) (UINT32_C(1) << (event))
+
+/* What a row allows, and what never comes of it in this kind. */
+struct evzk__never {
+    uint32_t next, on; /* EVZK__TO, EVZK__ON; both 0: the end. */
+    uint8_t state;
+};
+
+/* One kind of machine.  `late` is called when the deadline passes. */
+struct evzk__kind {
+    const char *name;
+    const struct evzk__mark *marks; /* Of contenders' names, or NULL. */
+    const struct evzk__row *rows;   /* The last one is the FINAL one. */
+    int n_rows;
+    void (*late)(struct evzk__machine *m);
+    void (*destroy)(struct evzk__machine *m);
+    /* It has ended: lets go of what is the loop's.  NULL: it has nothing. */
+    void (*detach)(struct evzk__machine *m);
+    /* It is to stop, or has ended: whatever it holds, it holds no more.  Before
+     * anything is told; may come twice.  NULL: nobody else looks. */
+    void (*over)(struct evzk__machine *m);
+    uint32_t without; /* Rows of the table that it does not have: see TO. */
+    const struct evzk__never *never; /* Or NULL. */
+};
+
+/* Has it this row?  Two kinds may share a table. */
+static inline bool evzk__has_row(const struct evzk__kind *kind, int state)
+{
+    return !(kind->without & EVZK__TO(state));
+}
+
+/* Where a row may lead, as EVZK__TO(state) ored together. */
+uint32_t evzk__row_next(const struct evzk__kind *kind, int state);
+
+/* The events that a row can be given, as EVZK__ON(event) ored together. */
+uint32_t evzk__row_events(const struct evzk__kind *kind, int state);
+
+struct evzk__machine {
+    const struct evzk__kind *kind;
+    evzk_session *s; /* NULL once it has ended, and nothing is left to do. */
+    TAILQ_ENTRY(evzk__machine) all, run;
+    /* In the directory's queue, by `seq`, or in its line
+     * (request/create_order.c), by the same; of one that never contends: among
+     * the onlookers. */
+    RB_ENTRY(evzk__machine) place;
+    struct evzk__dir *dir;
+    struct evzk__request req;
+    struct evzk__watch own_watch, pred_watch;
+    struct evzk__machine *before;   /* The one it waits for, if that is ours. */
+    struct evzk__timer *timer;      /* NULL: no deadline. */
+    int rc;                         /* The result; final once it has ended. */
+    uint32_t round;                 /* The session as last seen. */
+    uint16_t gen, conn, lease_ends; /* The same. */
+    uint16_t epoch;                 /* Counts entries into states. */
+    int32_t seq; /* Of its znode; its ticket; which onlooker it is. */
+    uint16_t refs;
+    uint16_t pending; /* EVZK__P_* */
+    int16_t event_rc; /* The result that `event` carried. */
+    uint8_t event;    /* What it is being moved by, for the trace. */
+    uint8_t state;
+    uint8_t tick;        /* LATER: since when. */
+    uint8_t refused : 4; /* Refusals in a row, for no reason we know. */
+    uint8_t listed : 2;  /* EVZK__L_*: where `run` is. */
+    uint8_t onlooks : 2; /* So many watches, of one that never contends. */
+    bool started : 1, stopping : 1;
+    bool no_requeue : 1, ended : 1;
+    bool placed : 1; /* In the queue: its znode is there, as far as we know. */
+    bool lined : 1;  /* In the line. */
+    bool leads : 1;  /* It is first, or follows one that was and leaves. */
+    bool passed : 1; /* It leads no more: the next one does. */
+    bool followed : 1;    /* One of ours waits for it. */
+    bool before_seen : 1; /* The znode of `before` was read, and is its own. */
+    bool stayed : 1;      /* It has been told so. */
+    /* The znode under its name was made, or seen to be its own, by this
+     * connection; and nothing came since that says more of others than we know
+     * of it. */
+    bool own_verified : 1;
+    uint8_t tries : 4; /* The recipe's, of what it does not try for ever. */
+};
+
+/* Which list a machine is in, with its `run`. */
+enum { EVZK__L_NONE, EVZK__L_RUNNING, EVZK__L_LATER };
+
+#define evzk__container_of(p, type, member)                                    \
+    ((type *)(void *)((char *)(p)-offsetof(type, member)))
+
+static inline struct evzk__machine *evzk__machine_of(struct evzk__request *r)
+{
+    return evzk__container_of(r, struct evzk__machine, req);
+}
+
+/* `dir` is below the session's chroot, and is copied.  The machine starts in
+ * state 0 in the next turn of the loop.  Two references: the caller's, and the
+ * core's, which ends with the machine.  On error nothing is to be undone. */
+int evzk__machine_init(struct evzk__machine *m, evzk_session *s,
+                       const struct evzk__kind *kind, const char *dir,
+                       uint32_t timeout_ms);
+
+/* Was what it holds got in the session's present lease, and is that valid? */
+bool evzk__machine_sure(const struct evzk__machine *m);
+
+/* Moves to another state; the entry action runs before this returns.  Returns
+ * 0, so that a reaction can end with it. */
+int evzk__machine_move(struct evzk__machine *m, int state);
+
+/* Moves to the final state, with a result. */
+int evzk__machine_finish(struct evzk__machine *m, int rc);
+
+/* Fails with an error, by way of a state that cleans up. */
+int evzk__machine_give_up(struct evzk__machine *m, int rc, int state);
+
+/* Enters the present state once more. */
+int evzk__machine_again(struct evzk__machine *m);
+
+/* The same in a while: what it needs was not to be had. */
+int evzk__machine_again_later(struct evzk__machine *m);
+
+/* Asks it to stop, with a result; the first one counts.  Takes effect in the
+ * next turn of the loop, and takes no memory. */
+void evzk__machine_stop(struct evzk__machine *m, int rc);
+
+/* Asks it for what rows that heed do, in a later turn of the loop. */
+void evzk__machine_ask(struct evzk__machine *m);
+
+/* What the deadline was for has happened. */
+void evzk__machine_no_deadline(struct evzk__machine *m);
+
+/* Looks at it in the next turn of the loop. */
+void evzk__machine_post(struct evzk__machine *m);
+
+/* Machines that have been in a row for a while: the session asks once a turn,
+ * and counts the time. */
+struct evzk__machine *evzk__machine_next_late(evzk_session *s);
+
+void evzk__machine_unref(struct evzk__machine *m);
+
+/* Its user wants no more of it: asks it to stop, and gives the reference back.
+ */
+void evzk__machine_let_go(struct evzk__machine *m);
+
+const char *evzk__machine_state(const struct evzk__machine *m);
+
+/* For the session. */
+void evzk__machine_run(struct evzk__machine *m);
+void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,
+                         enum evzk__watch_event ev);
+void evzk__machine_forked(struct evzk__machine *m);
+void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved);
+
+/* Lets go of the machines that have ended and wait for an answer: none comes
+ * any more. */
+void evzk__machines_drop_owed(evzk_session *s);
+
+/* The application's callbacks run between these: their time is not ours. */
+int64_t evzk__machine_call_out(void);
+void evzk__machine_called(evzk_session *s, int64_t begun);
+
+/* Requests.  Each is answered by one EV_REPLY, but for `gets` and `sets`. */
+struct evzk__create_args {
+    char *name; /* In: the prefix; out: the name. EVZK__NAME_MAX at most. */
+    const void *data;
+    uint32_t len, acl_count;
+    const evzk_acl *acl;
+};
+void evzk__create_list(struct evzk__machine *m,
+                       const struct evzk__create_args *args);
+/* Another znode in the place of its own, in one step; `swap` is borrowed. */
+void evzk__swap(struct evzk__machine *m, struct evzk__swap *swap);
+void evzk__parents(struct evzk__machine *m,
+                   const struct evzk__create_args *args);
+void evzk__look(struct evzk__machine *m, const char *name);
+
+/* Looks for the session's chroot, if a directory may be missing because of it
+ * (chroot_unsure); what the answer means for a look-up: 0, EVZK_ERR_NOCHROOT or
+ * another error. */
+bool evzk__chroot_unsure(const struct evzk__machine *m);
+void evzk__look_chroot(struct evzk__machine *m);
+int evzk__chroot_looked(const struct evzk__event *e);
+void evzk__list(struct evzk__machine *m);
+void evzk__sync_list(struct evzk__machine *m);
+/* Deletes `name`, which cannot exist, and lists: see EVZK__SETTLE_LIST. */
+void evzk__settle_list(struct evzk__machine *m, const char *name);
+void evzk__gets(struct evzk__machine *m, char *const *names, uint32_t n);
+void evzk__sets(struct evzk__machine *m, const struct evzk__set *sets,
+                uint32_t n);
+/* Reads `own`, with a watch if `watch_own`, and `pred` with one; either may be
+ * NULL.  The first part of the reply is own's when there are two. */
+void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
+                 const char *pred);
+/* `also`, if not NULL, goes with it: then the next one comes when it has gone,
+ * since it may make that anew. */
+void evzk__delete(struct evzk__machine *m, const char *name, const char *also);
+/* Reads `name`, and sets the own watch on it, there or not. */
+void evzk__observe(struct evzk__machine *m, const char *name);
+/* The children of `name`, with the other watch on them: it fires, as one that
+ * has changed, when one comes or goes. */
+void evzk__roster(struct evzk__machine *m, const char *name);
+/* Creates `name` as it is, to stay. */
+void evzk__put(struct evzk__machine *m, const struct evzk__create_args *args);
+/* Another's. */
+void evzk__remove(struct evzk__machine *m, const char *name);
+
+/* Another deleted its znode, and perhaps the directory: that may be another's
+ * by now. */
+void evzk__own_gone(struct evzk__machine *m);
+
+/* It has no znode any more, or will get another. */
+void evzk__forget_own(struct evzk__machine *m);
+
+/* Its znode was changed for another, in one step; `own`, where the name is
+ * kept, gets the new one. */
+void evzk__rename_own(struct evzk__machine *m, char *own, const char *name,
+                      int32_t seq);
+
+/* It is first: who was before it does not matter any more. */
+void evzk__lead(struct evzk__machine *m);
+
+/* The answer says that the one before is not there: if it is one of ours, that
+ * one hears of it, too. */
+void evzk__pred_gone(struct evzk__machine *m);
+
+/* It waits for nobody any more.  The watch is taken off the server in one trip
+ * with the request that follows. */
+void evzk__unwatch_pred(struct evzk__machine *m);
+
+/* The own watch is taken off the server, as a request of its own. */
+void evzk__unwatch_own(struct evzk__machine *m);
+
+/* Has it neither this watch, nor one that has fired and is still to be heard
+ * of?  Then it went with a connection, or could not be set. */
+bool evzk__watch_missing(const struct evzk__machine *m, enum evzk__which which);
+
+/* Has this watch fired, and is it still to hear of that? */
+bool evzk__watch_fires(const struct evzk__machine *m, enum evzk__which which);
+
+/* For the core.  Both watches went with their connection. */
+void evzk__watches_lost(struct evzk__machine *m);
+
+/* Asks to take a watch off that would stay on the server for nobody, when the
+ * machine has ended.  False: there is none. */
+bool evzk__unwatch_rest(struct evzk__machine *m);
+
+#endif

@@ -1,0 +1,215 @@
+/* The order of arrival: of the contenders of one session in one directory, the
+ * one that asks first gets the lowest number.
+ *
+ * Each directory has a line: the contenders that have no place in it yet, in
+ * the order in which they asked.  A contender leaves the line while its create
+ * is on its way to the server.  When the create fails, the contender takes up
+ * its old position again, and keeps it until it has a znode, or ends: while its
+ * create is sent anew, while parents are made, while the outcome is unknown.
+ * Only the first of a line may be sent, so nobody passes it meanwhile.
+ *
+ * Creates that are sent behind each other arrive in that order; but if the
+ * directory is missing, the first of them fails, and when another session makes
+ * the directory right then, the second does not.  So a create is sent while
+ * another is still on its way only where a contender of our own stands in the
+ * directory, which keeps the server from deleting that.
+ *
+ * How it can fail: somebody else deletes both that contender's znode and the
+ * directory, and a third session makes the directory, all between the arrival
+ * of two creates.
+ */
+#include "lib/request/create_order.h"
+
+#include "lib/machine/machine.h"
+#include "lib/request/own_queue.h"
+#include "lib/session/session.h"
+
+enum { PARKED_AT_ONCE = 4096 }; /* The rest in the next turn. */
+
+/* In the line `seq` is the contender's ticket. */
+static int compare(const struct evzk__machine *a, const struct evzk__machine *b)
+{
+    int32_t ahead = (int32_t)((uint32_t)a->seq - (uint32_t)b->seq);
+
+    return (ahead > 0) - (ahead < 0);
+}
+
+RB_GENERATE_INTERNAL(evzk__line, evzk__machine, place, compare,
+                     __attribute__((unused)) static)
+
+static bool is_create(const struct evzk__request *r)
+{
+    return r->op == EVZK__CREATE_LIST;
+}
+
+static void join(struct evzk__machine *m)
+{
+    m->lined = true;
+    RB_INSERT(evzk__line, &m->dir->line, m);
+}
+
+static void leave(struct evzk__machine *m)
+{
+    if (m->lined)
+        RB_REMOVE(evzk__line, &m->dir->line, m);
+    m->lined = false;
+}
+
+static bool is_first(const struct evzk__machine *m)
+{
+    return m->lined && RB_MIN(evzk__line, &m->dir->line) == m;
+}
+
+bool evzk__arrival_is_first(const struct evzk__request *r)
+{
+    return is_first(evzk__machine_of((struct evzk__request *)(uintptr_t)r));
+}
+
+/* May its create be sent now? */
+static bool may_go(const struct evzk__machine *m)
+{
+    const struct evzk__dir *d = m->dir;
+
+    return is_first(m) &&
+           (d->creating == 0 || (!d->alone && evzk__queue_keeps_dir(d)));
+}
+
+/* Puts the first of a line into the session's queue, if it may be sent.  So
+ * those behind it cost nothing while they wait. */
+static void step(evzk_session *s, struct evzk__dir *d)
+{
+    struct evzk__machine *m = RB_MIN(evzk__line, &d->line);
+    struct evzk__request *r = m ? &m->req : NULL;
+
+    if (!r || !r->parked || !may_go(m))
+        return;
+    r->parked = false;
+    if (r->back)
+        TAILQ_INSERT_TAIL(&s->requests.back, r, link);
+    else if (r->tries > 0)
+        TAILQ_INSERT_HEAD(&s->requests.queue[EVZK__CREATE_LIST], r, link);
+    else
+        TAILQ_INSERT_TAIL(&s->requests.queue[EVZK__CREATE_LIST], r, link);
+}
+
+void evzk__arrival_asked(struct evzk__request *r)
+{
+    if (is_create(r))
+        r->dir->coming++;
+}
+
+void evzk__arrival_over(struct evzk__request *r, bool made)
+{
+    if (!is_create(r))
+        return;
+    r->dir->coming--;
+    if (!made)
+        evzk__queue_emptied(r->dir);
+}
+
+void evzk__arrival_wait(evzk_session *s, struct evzk__request *r)
+{
+    struct evzk__machine *m = evzk__machine_of(r);
+
+    if (!m->lined) { /* It asks for the first time, or anew. */
+        m->seq = (int32_t)s->requests.tickets++;
+        join(m);
+    }
+    r->parked = true;
+    step(s, m->dir);
+}
+
+/* A transaction may be refused for another that goes with it. */
+void evzk__arrival_sent(evzk_session *s, struct evzk__request *r,
+                        bool transaction)
+{
+    struct evzk__machine *m = evzk__machine_of(r);
+
+    if (!is_create(r))
+        return;
+    leave(m);
+    m->dir->creating++;
+    m->dir->alone = m->dir->alone || transaction;
+    m->dir->tried = s->requests.tickets;
+    step(s, m->dir);
+}
+
+void evzk__arrival_back(evzk_session *s, struct evzk__request *r, bool made)
+{
+    struct evzk__machine *m = evzk__machine_of(r);
+    struct evzk__dir *d = r->dir;
+
+    if (!is_create(r))
+        return;
+    d->creating--;
+    if (!made && !m->ended)
+        join(m);
+    d->alone = d->creating > 0 && (d->alone || !made);
+    step(s, d);
+}
+
+void evzk__arrival_left(struct evzk__machine *m)
+{
+    if (!m->lined)
+        return;
+    leave(m);
+    step(m->s, m->dir);
+}
+
+/* The next of a queue that may be sent; others wait in their line again. */
+static struct evzk__request *
+next_of(evzk_session *s, struct evzk__request_queue *queue, unsigned *parked)
+{
+    struct evzk__request *r;
+
+    while ((r = TAILQ_FIRST(queue)) != NULL && !may_go(evzk__machine_of(r))) {
+        if (++*parked > PARKED_AT_ONCE) {
+            s->more = true;
+            return NULL;
+        }
+        TAILQ_REMOVE(queue, r, link);
+        r->parked = true;
+    }
+    return r;
+}
+
+struct evzk__request *evzk__arrival_next(evzk_session *s)
+{
+    unsigned parked = 0;
+    struct evzk__request *r = next_of(s, &s->requests.back, &parked);
+
+    if (!r && parked <= PARKED_AT_ONCE)
+        r = next_of(s, &s->requests.queue[EVZK__CREATE_LIST], &parked);
+    return r;
+}
+
+/* Is it an answer about the directory, whoever asks? */
+static bool is_of_dir(const struct evzk__request *r, int rc)
+{
+    return (is_create(r) || r->op == EVZK__PARENTS) &&
+           (rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_NOCHROOT ||
+            rc == EVZK_ERR_EPHEMERAL);
+}
+
+/* A contender that asked after this one was sent may know better: the session
+ * may have got other credentials in between. */
+void evzk__arrival_take_like(evzk_session *s, const struct evzk__request *r,
+                             int rc, struct evzk__request_queue *out)
+{
+    struct evzk__machine *m, *next;
+    uint32_t tried;
+
+    TAILQ_INIT(out);
+    if (!is_of_dir(r, rc))
+        return;
+    tried = r->dir->tried;
+    for (m = RB_MIN(evzk__line, &r->dir->line); m; m = next) {
+        next = RB_NEXT(evzk__line, NULL, m);
+        if ((int32_t)((uint32_t)m->seq - tried) >= 0)
+            break;
+        if (!is_create(&m->req) || m->req.state != EVZK__QUEUED)
+            continue;
+        evzk__request_take(s, &m->req);
+        TAILQ_INSERT_TAIL(out, &m->req, link);
+    }
+}

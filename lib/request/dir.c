@@ -1,0 +1,81 @@
+/* The directories of a session: a red-black tree by path, since it never needs
+ * memory, and never stops to grow.
+ */
+#include "lib/request/dir.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/request/idle_dirs.h"
+#include "lib/session/session.h"
+
+static int compare_dirs(const struct evzk__dir *a, const struct evzk__dir *b)
+{
+    return strcmp(a->path, b->path);
+}
+
+RB_GENERATE_INTERNAL(evzk__dir_tree, evzk__dir, node, compare_dirs,
+                     __attribute__((unused)) static)
+
+struct evzk__dir *evzk__dir_find(evzk_session *s, const char *path)
+{
+    struct evzk__dir *d = RB_ROOT(&s->dirs);
+
+    while (d) {
+        int c = strcmp(path, d->path);
+
+        if (c == 0)
+            break;
+        d = c < 0 ? RB_LEFT(d, node) : RB_RIGHT(d, node);
+    }
+    return d;
+}
+
+struct evzk__dir *evzk__dir_get(evzk_session *s, const char *a, const char *b)
+{
+    size_t na = strlen(a), nb = strlen(b);
+    char *path = s->requests.path[0];
+    struct evzk__dir *d;
+
+    memcpy(path, a, na); /* Lengths are limited where paths come in. */
+    memcpy(path + na, b, nb + 1);
+    d = evzk__dir_find(s, path);
+    if (!d) {
+        d = evzk__zalloc(offsetof(struct evzk__dir, path) + na + nb + 1);
+        if (!d)
+            return NULL;
+        memcpy(d->path, path, na + nb + 1);
+        RB_INIT(&d->queue);
+        RB_INIT(&d->line);
+        RB_INSERT(evzk__dir_tree, &s->dirs, d);
+    }
+    if (d->refs == 0 && d->idling)
+        evzk__tidy_not(s, d);
+    d->refs++;
+    return d;
+}
+
+void evzk__dir_put(evzk_session *s, struct evzk__dir *d)
+{
+    if (--d->refs > 0 || evzk__tidy_later(s, d))
+        return;
+    RB_REMOVE(evzk__dir_tree, &s->dirs, d);
+    evzk__free(d);
+}
+
+void evzk__dirs_disown(evzk_session *s)
+{
+    struct evzk__dir *d;
+
+    RB_FOREACH(d, evzk__dir_tree, &s->dirs)
+    {
+        d->untidy = d->untidy || d->ours;
+        d->ours = false;
+    }
+}
+
+bool evzk__dir_busy(const struct evzk__dir *d)
+{
+    return d->creating > 0 || !RB_EMPTY(&d->queue);
+}

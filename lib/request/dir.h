@@ -1,0 +1,71 @@
+/* The directories that a session's machines work in, each once: what is known
+ * of them, and who of us is in them (request/own_queue.h). */
+#ifndef EVZK_DIR_H
+#define EVZK_DIR_H
+
+#include <bsd/sys/tree.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "lib/client/client.h"
+
+struct evzk_session;
+struct evzk__machine;
+struct evzk__request;
+
+RB_HEAD(evzk__queue, evzk__machine);
+RB_HEAD(evzk__line, evzk__machine);
+RB_HEAD(evzk__onlookers, evzk__machine);
+RB_HEAD(evzk__dir_tree, evzk__dir);
+
+struct evzk__dir {
+    RB_ENTRY(evzk__dir) node;
+    union {
+        struct {
+            struct evzk__queue queue;      /* Contenders, lowest first. */
+            struct evzk__request *listing; /* Queued, and joined; or NULL. */
+        };
+        TAILQ_ENTRY(evzk__dir) idle; /* While nobody works in it. */
+    };
+    struct evzk__line
+        line;      /* Contenders without a place: see request/create_order.c. */
+    uint32_t refs; /* 0: it is idle. */
+    uint32_t remote;   /* Watches on znodes that are nobody's here. */
+    uint32_t coming;   /* Creates in it, asked for and not answered. */
+    uint32_t tried;    /* The next ticket, when the last one was sent. */
+    uint16_t creating; /* Creates under way. */
+    uint8_t tick;      /* Since when it has been idle. */
+    bool exists : 1;   /* As far as we know; neither: nothing is known. */
+    bool missing : 1;  /* The same. */
+    bool idling : 1;   /* In the list of the idle ones. */
+    bool chosen : 1;   /* A create in it is chosen for a transaction. */
+    bool alone : 1;    /* None is sent until those under way are answered. */
+    bool ours : 1;     /* We made it, and saw nobody else in it. */
+    bool untidy : 1;   /* It may be left by another of ours: see
+                          request/idle_dirs.c. */
+    bool astray : 1;   /* Who watches a znode may not be right behind it. */
+    char path[];
+};
+
+/* What a directory of ours says to people, and to us. */
+extern const char evzk__dir_mark[];
+bool evzk__dir_looks_ours(const struct evzk__stat *stat);
+
+/* The directory named by two pieces of a path, with a reference; NULL when out
+ * of memory. */
+struct evzk__dir *evzk__dir_get(struct evzk_session *s, const char *a,
+                                const char *b);
+void evzk__dir_put(struct evzk_session *s, struct evzk__dir *d);
+
+/* Without a reference; NULL: nobody works there. */
+struct evzk__dir *evzk__dir_find(struct evzk_session *s, const char *path);
+
+/* The session has expired, and its znodes have gone: a directory may go with
+ * them, and another's come in its place. */
+void evzk__dirs_disown(evzk_session *s);
+
+/* Has a contender of ours a znode in it, or will have? */
+bool evzk__dir_busy(const struct evzk__dir *d);
+
+#endif

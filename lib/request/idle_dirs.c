@@ -1,0 +1,141 @@
+/* Directories that others of ours left behind.
+ *
+ * Whoever makes a directory together with its contender takes it along when it
+ * leaves, unless another came, or it dies.  The last one out does not know then
+ * that the directory may go.  So what looks like one of ours is looked at again
+ * when nobody here has used it for a while: if it has our mark, and is empty,
+ * it is deleted.  The server sees to it that it is empty then, too.  What
+ * nobody of ours ever uses again stays.
+ */
+#include "lib/request/idle_dirs.h"
+
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/base/os.h"
+#include "lib/machine/machine.h"
+
+enum { AT_ONCE = 64 };
+
+struct evzk__tidy {
+    LIST_ENTRY(evzk__tidy) link;
+    evzk_session *s;
+    struct evzk__dir *dir;
+    struct evzk__request req;
+};
+
+const char evzk__dir_mark[] = "evzk: goes with the last contender";
+
+bool evzk__dir_looks_ours(const struct evzk__stat *stat)
+{
+    return stat->owner == 0 && stat->data_len == sizeof evzk__dir_mark - 1;
+}
+
+bool evzk__tidy_later(evzk_session *s, struct evzk__dir *d)
+{
+    if (!(d->untidy || d->exists) || s->phase != EVZK__RUNNING)
+        return false;
+    d->tick = s->tick;
+    d->idling = true;
+    TAILQ_INSERT_TAIL(&s->idle, d, idle);
+    return true;
+}
+
+void evzk__tidy_not(evzk_session *s, struct evzk__dir *d)
+{
+    TAILQ_REMOVE(&s->idle, d, idle);
+    d->idling = false;
+    RB_INIT(&d->queue);
+    d->listing = NULL;
+}
+
+/* Not knowing what became of it, it will look another time. */
+static void finish(struct evzk__tidy *t, bool knows)
+{
+    evzk_session *s = t->s;
+
+    LIST_REMOVE(t, link);
+    s->n_tidies--;
+    if (t->dir->refs == 1 && knows)
+        t->dir->untidy = t->dir->exists = false; /* Enough of it. */
+    evzk__dir_put(s, t->dir);
+    evzk__free(t);
+}
+
+static bool may_go(const struct evzk__reply *reply)
+{
+    const struct evzk__result *res = reply->res;
+
+    return reply->rc == EVZK_OK && evzk__dir_looks_ours(&res->stat) &&
+           res->stat.children == 0 && res->len == strlen(evzk__dir_mark) &&
+           memcmp(res->data, evzk__dir_mark, res->len) == 0;
+}
+
+static void done(struct evzk__request *r, const struct evzk__reply *reply)
+{
+    struct evzk__tidy *t = evzk__container_of(r, struct evzk__tidy, req);
+    bool knows = reply->rc != EVZK_ERR_CONNLOSS && reply->rc != EVZK_ERR_NOMEM;
+
+    if (r->op == EVZK__READ_DIR && t->dir->refs == 1 && may_go(reply)) {
+        r->op = EVZK__RMDIR;
+        t->dir->exists = false; /* As far as whoever comes now can tell. */
+        t->dir->missing = true;
+        evzk__request_submit(t->s, r);
+    } else {
+        finish(t, knows);
+    }
+}
+
+static void start(evzk_session *s, struct evzk__dir *d)
+{
+    struct evzk__tidy *t = d->untidy ? evzk__zalloc(sizeof *t) : NULL;
+
+    evzk__tidy_not(s, d);
+    d->refs++;
+    if (!t) { /* Another time, perhaps. */
+        d->exists = false;
+        evzk__dir_put(s, d);
+        return;
+    }
+    t->s = s;
+    t->dir = d;
+    t->req.op = EVZK__READ_DIR;
+    t->req.done = done;
+    t->req.dir = d;
+    LIST_INSERT_HEAD(&s->tidies, t, link);
+    s->n_tidies++;
+    evzk__request_submit(s, &t->req);
+}
+
+void evzk__tidy_step(evzk_session *s)
+{
+    int64_t until = evzk__now_us() + EVZK__BUDGET_US;
+    struct evzk__dir *d;
+
+    for (unsigned n = 0; (d = TAILQ_FIRST(&s->idle)) != NULL; n++) {
+        if (s->n_tidies == AT_ONCE || (uint8_t)(s->tick - d->tick) < 2)
+            return;
+        start(s, d);
+        if (evzk__budget_spent(n, until)) {
+            s->more = true;
+            return;
+        }
+    }
+}
+
+void evzk__tidy_clear(evzk_session *s)
+{
+    struct evzk__dir *d;
+    struct evzk__tidy *t;
+
+    while ((t = LIST_FIRST(&s->tidies)) != NULL) {
+        evzk__request_cancel(s, &t->req);
+        finish(t, true);
+    }
+    while ((d = TAILQ_FIRST(&s->idle)) != NULL) {
+        evzk__tidy_not(s, d);
+        d->untidy = d->exists = false;
+        d->refs++;
+        evzk__dir_put(s, d);
+    }
+}

@@ -1,0 +1,184 @@
+/* Making parents on demand.
+ *
+ * A maker makes one directory, for all who work below it.  When the one above
+ * is missing, it waits for the maker of that one like anybody else.  So ten
+ * thousand locks below one missing directory cause one request for it.
+ */
+#include "lib/request/parents.h"
+
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/session/session.h"
+
+struct evzk__maker {
+    RB_ENTRY(evzk__maker) node;
+    evzk_session *s;
+    struct evzk__dir *dir;
+    struct evzk__request req;
+    struct evzk__request_queue waiting;
+    struct evzk__acl acl; /* A copy: who asked may leave. */
+    unsigned tries;
+};
+
+/* A container may go away under our hands; but not for ever. */
+enum { TRIES = 16 };
+
+static int compare(const struct evzk__maker *a, const struct evzk__maker *b)
+{
+    return strcmp(a->dir->path, b->dir->path);
+}
+
+RB_GENERATE_INTERNAL(evzk__maker_tree, evzk__maker, node, compare,
+                     __attribute__((unused)) static)
+
+static void destroy(struct evzk__maker *m)
+{
+    evzk__dir_put(m->s, m->dir);
+    evzk__acl_free(&m->acl);
+    evzk__free(m);
+}
+
+static void finish(struct evzk__maker *m, int rc)
+{
+    struct evzk__request *r;
+
+    while ((r = TAILQ_FIRST(&m->waiting)) != NULL) {
+        TAILQ_REMOVE(&m->waiting, r, link);
+        evzk__request_answer_rc(m->s, r, rc);
+    }
+    RB_REMOVE(evzk__maker_tree, &m->s->makers, m);
+    destroy(m);
+}
+
+static void make(struct evzk__maker *m)
+{
+    m->req.op = EVZK__MKDIR;
+    /* Containers go away when they empty; what is above the recipes stays. */
+    m->req.plain = strlen(m->dir->path) <= strlen(m->s->chroot);
+    evzk__request_submit(m->s, &m->req);
+}
+
+/* The directory above is missing: have it made first. */
+static void make_above(struct evzk__maker *m)
+{
+    if (m->tries++ == TRIES) {
+        finish(m, EVZK_ERR_NONODE);
+        return;
+    }
+    m->req.op = EVZK__PARENTS;
+    evzk__request_submit(m->s, &m->req);
+}
+
+static void made(struct evzk__maker *m, int rc)
+{
+    if (rc == EVZK_ERR_NONODE)
+        make_above(m);
+    else if (rc == EVZK_ERR_CONNLOSS)
+        make(m); /* Making a directory twice does no harm. */
+    else
+        finish(m, rc == EVZK_ERR_NODEEXISTS ? EVZK_OK : rc);
+}
+
+static void done(struct evzk__request *r, const struct evzk__reply *reply)
+{
+    struct evzk__maker *m =
+        (void *)((char *)r - offsetof(struct evzk__maker, req));
+
+    if (r->op == EVZK__MKDIR)
+        made(m, reply->rc);
+    else if (reply->rc == EVZK_OK)
+        make(m);
+    else
+        finish(m, reply->rc);
+}
+
+/* Nobody's maker is in a callback here, so the room for paths is free. */
+static const char *above(evzk_session *s, const struct evzk__request *r)
+{
+    char *path = s->requests.path[1];
+
+    strcpy(path, r->dir->path);
+    *strrchr(path, '/') = '\0';
+    return path;
+}
+
+static struct evzk__maker *find(evzk_session *s, const char *path)
+{
+    struct evzk__maker key = {.dir = evzk__dir_find(s, path)};
+
+    return key.dir ? RB_FIND(evzk__maker_tree, &s->makers, &key) : NULL;
+}
+
+static struct evzk__maker *start(evzk_session *s, const char *path,
+                                 const struct evzk__request *r)
+{
+    struct evzk__maker *m = evzk__zalloc(sizeof *m);
+
+    if (!m)
+        return NULL;
+    m->s = s;
+    m->dir = evzk__dir_get(s, path, "");
+    if (!m->dir) {
+        evzk__free(m);
+        return NULL;
+    }
+    if (evzk__acl_copy(&m->acl, r->acl, r->acl_count) != EVZK_OK) {
+        destroy(m);
+        return NULL;
+    }
+    TAILQ_INIT(&m->waiting);
+    m->req.done = done;
+    m->req.dir = m->dir;
+    m->req.acl = m->acl.v;
+    m->req.acl_count = m->acl.n;
+    RB_INSERT(evzk__maker_tree, &s->makers, m);
+    make(m);
+    return m;
+}
+
+void evzk__parents_join(evzk_session *s, struct evzk__request *r)
+{
+    const char *path = above(s, r);
+    struct evzk__maker *m;
+
+    if (path[0] == '\0') { /* The root is there. */
+        evzk__request_answer_rc(s, r, EVZK_OK);
+        return;
+    }
+    if (strcmp(path, s->chroot) == 0 && !s->make_chroot) {
+        evzk__request_answer_rc(s, r, EVZK_ERR_NOCHROOT);
+        return;
+    }
+    m = find(s, path);
+    if (!m)
+        m = start(s, path, r);
+    if (!m) {
+        evzk__request_answer_rc(s, r, EVZK_ERR_NOMEM);
+        return;
+    }
+    r->state = EVZK__WAITING;
+    TAILQ_INSERT_TAIL(&m->waiting, r, link);
+}
+
+void evzk__parents_leave(evzk_session *s, struct evzk__request *r)
+{
+    struct evzk__maker *m = find(s, above(s, r));
+
+    TAILQ_REMOVE(&m->waiting, r, link);
+}
+
+void evzk__parents_clear(evzk_session *s)
+{
+    struct evzk__maker *m, *next;
+
+    RB_FOREACH_SAFE(m, evzk__maker_tree, &s->makers, next)
+    {
+        struct evzk__request *r;
+
+        TAILQ_FOREACH(r, &m->waiting, link) r->state = EVZK__IDLE;
+        RB_REMOVE(evzk__maker_tree, &s->makers, m);
+        evzk__request_cancel(s, &m->req);
+        destroy(m);
+    }
+}

@@ -1,0 +1,597 @@
+/* The request layer. */
+#include "lib/request/request.h"
+
+#include <string.h>
+
+#include "lib/base/os.h"
+#include "lib/machine/machine.h"
+#include "lib/request/create_order.h"
+#include "lib/request/parents.h"
+#include "lib/request/part.h"
+#include "lib/request/transaction.h"
+#include "lib/session/session.h"
+
+enum { PAUSE_US = 100000, TRIES = 8, COMPANY = 64 };
+
+void evzk__requests_init(struct evzk__requests *q)
+{
+    for (unsigned i = 0; i < EVZK__OPS; i++)
+        TAILQ_INIT(&q->queue[i]);
+    TAILQ_INIT(&q->back);
+    LIST_INIT(&q->batches);
+    q->fresh = q->emptied = 65535;
+}
+
+static struct evzk__request_queue *queue_of(evzk_session *s,
+                                            const struct evzk__request *r)
+{
+    return r->back ? &s->requests.back : &s->requests.queue[r->op];
+}
+
+static void count_parts(struct evzk__request *r)
+{
+    r->behind = 0;
+    r->parts = evzk__parts_of(r) + evzk__part_lead(r);
+}
+
+static void put(evzk_session *s, struct evzk__request *r, bool first)
+{
+    s->requests.queued++;
+    if (r->op == EVZK__CREATE_LIST)
+        evzk__arrival_wait(s, r);
+    else if (first)
+        TAILQ_INSERT_HEAD(queue_of(s, r), r, link);
+    else
+        TAILQ_INSERT_TAIL(queue_of(s, r), r, link);
+}
+
+/* Into its queue.  Listings of one directory that are there at the same time
+ * are one. */
+static void enqueue(evzk_session *s, struct evzk__request *r, bool first)
+{
+    r->state = EVZK__QUEUED;
+    count_parts(r);
+    r->sent = r->answered = 0;
+    r->first_rc = r->last_rc = EVZK_ERR_CONNLOSS;
+    if (r->op == EVZK__LIST) {
+        TAILQ_INIT(&r->joined);
+        if (!r->unwatch && r->dir->listing) {
+            r->state = EVZK__JOINED;
+            r->leader = r->dir->listing;
+            TAILQ_INSERT_TAIL(&r->leader->joined, r, link);
+            return;
+        }
+        if (!r->unwatch)
+            r->dir->listing = r;
+    }
+    put(s, r, first);
+}
+
+void evzk__request_submit(evzk_session *s, struct evzk__request *r)
+{
+    evzk__arrival_asked(r);
+    r->tries = 0;
+    r->denied = r->given_up = r->cut = false;
+    r->absent = 0;
+    enqueue(s, r, false);
+    evzk__session_kick(s);
+}
+
+static void unqueue(evzk_session *s, struct evzk__request *r)
+{
+    if (!r->parked)
+        TAILQ_REMOVE(queue_of(s, r), r, link);
+    r->parked = r->back = false;
+    s->requests.queued--;
+    if (r->dir && r->dir->listing == r)
+        r->dir->listing = NULL;
+}
+
+void evzk__request_take(evzk_session *s, struct evzk__request *r)
+{
+    unqueue(s, r);
+    r->cut = false;
+    r->sent = r->parts;
+    r->state = EVZK__SENT;
+    evzk__arrival_sent(s, r, true);
+}
+
+void evzk__request_again(evzk_session *s, struct evzk__request *r)
+{
+    evzk__arrival_back(s, r, false);
+    r->tries++;
+    enqueue(s, r, true);
+    evzk__machine_post(evzk__machine_of(r)); /* Is what it rests on there? */
+}
+
+/* The leader of a listing leaves: who has joined it lists without it. */
+static void hand_on(evzk_session *s, struct evzk__request *r)
+{
+    struct evzk__request *heir = TAILQ_FIRST(&r->joined), *other;
+
+    if (!heir)
+        return;
+    TAILQ_REMOVE(&r->joined, heir, link);
+    TAILQ_INIT(&heir->joined);
+    TAILQ_CONCAT(&heir->joined, &r->joined, link);
+    TAILQ_FOREACH(other, &heir->joined, link) other->leader = heir;
+    heir->state = EVZK__QUEUED;
+    heir->dir->listing = heir;
+    TAILQ_INSERT_TAIL(&s->requests.queue[EVZK__LIST], heir, link);
+    s->requests.queued++;
+}
+
+bool evzk__request_cancel(evzk_session *s, struct evzk__request *r)
+{
+    switch ((enum evzk__request_state)r->state) {
+    case EVZK__QUEUED:
+        unqueue(s, r);
+        evzk__arrival_over(r, false);
+        if (r->op == EVZK__LIST)
+            hand_on(s, r);
+        break;
+    case EVZK__WAITING:
+        evzk__parents_leave(s, r);
+        break;
+    case EVZK__JOINED:
+        TAILQ_REMOVE(&r->leader->joined, r, link);
+        break;
+    case EVZK__SENT:
+        r->given_up = true;
+        if (r->sent < r->parts) {
+            unqueue(s, r); /* What is left of it need not be sent. */
+            r->parts = r->sent;
+        }
+        return false;
+    case EVZK__IDLE:
+        return false;
+    }
+    r->state = EVZK__IDLE;
+    return true;
+}
+
+void evzk__request_no_unwatch(struct evzk__request *r)
+{
+    if (!r->unwatch || (r->state != EVZK__IDLE && r->sent > 0))
+        return;
+    r->unwatch = NULL;
+    if (r->state != EVZK__IDLE)
+        r->parts--;
+}
+
+void evzk__request_note_name(char *created, const char *name)
+{
+    size_t prefix = strlen(created);
+
+    /* The prefix, and at most ten digits and a sign. */
+    if (strncmp(name, created, prefix) == 0 && strlen(name) <= prefix + 11)
+        strcpy(created, name);
+}
+
+static void note_name(struct evzk__request *r, const char *path)
+{
+    const char *name = path ? strrchr(path, '/') : NULL;
+
+    if (name)
+        evzk__request_note_name(r->created, name + 1);
+}
+
+/* Who joined a listing gets the same; whoever asks from in there asks anew.  So
+ * do all but the first when there is no memory to put it in order: a look of
+ * each through all the names would stop the loop.
+ * False: this is the child of a fork, where nothing is left. */
+static bool share(evzk_session *s, struct evzk__request *r,
+                  struct evzk__reply *reply)
+{
+    struct evzk__request *other;
+
+    while ((other = TAILQ_FIRST(&r->joined)) != NULL) {
+        if (evzk__roll_short(reply->res->names.roll)) {
+            evzk__requests_pause(s);
+            reply->rc = EVZK_ERR_NOMEM;
+        }
+        TAILQ_REMOVE(&r->joined, other, link);
+        other->state = EVZK__IDLE;
+        other->done(other, reply);
+        if (s->phase == EVZK__CLOSED)
+            return false;
+    }
+    return true;
+}
+
+/* One that many share is put in order, once for all. */
+static bool list_for_all(evzk_session *s, struct evzk__request *r,
+                         const struct evzk__reply *reply)
+{
+    struct evzk__result res = *reply->res;
+    struct evzk__reply same = *reply;
+    struct evzk__roll roll = {0};
+    bool alive;
+
+    if (TAILQ_EMPTY(&r->joined))
+        return true;
+    res.names.roll = &roll;
+    same.res = &res;
+    alive = share(s, r, &same);
+    evzk__roll_free(&roll);
+    return alive;
+}
+
+static void note_first(const evzk_session *s, struct evzk__request *r,
+                       const struct evzk__result *res)
+{
+    r->first_rc = (int16_t)res->rc;
+    if (r->behind) /* Answers come in the order of requests. */
+        r->first_rc = s->requests.sync_rc;
+    if (r->absent)
+        r->first_rc = EVZK_OK; /* As the sync before. */
+    r->czxid = res->stat.czxid;
+    r->ours = res->stat.owner == s->id;
+    r->version = res->stat.version;
+    r->told = res->len == sizeof EVZK__UNLOCK - 1 &&
+              memcmp(res->data, EVZK__UNLOCK, res->len) == 0;
+    if (r->op == EVZK__CREATE_LIST && res->rc == EVZK_OK)
+        note_name(r, res->path);
+}
+
+static bool answers_each(const struct evzk__request *r)
+{
+    return r->op == EVZK__GETS || r->op == EVZK__SETS;
+}
+
+/* In the child of a fork nobody is left to be answered. */
+static void answer_all(evzk_session *s, struct evzk__request_queue *queue,
+                       int rc)
+{
+    struct evzk__request *r;
+
+    while ((r = TAILQ_FIRST(queue)) != NULL && s->phase != EVZK__CLOSED) {
+        TAILQ_REMOVE(queue, r, link);
+        evzk__request_answer_rc(s, r, rc);
+    }
+}
+
+static void deliver(evzk_session *s, struct evzk__request *r, unsigned part,
+                    const struct evzk__result *res)
+{
+    struct evzk__reply reply = {
+        .rc = res->rc,
+        .first_rc = r->first_rc,
+        .first = {r->czxid, r->ours, r->told, r->version},
+        .part = part - evzk__part_lead(r),
+        .last = r->answered == r->parts,
+        .listed = r->parts - evzk__part_lead(r) == 2,
+        .res = res};
+    struct evzk__request_queue like = TAILQ_HEAD_INITIALIZER(like);
+
+    if (reply.last) {
+        if (r->op == EVZK__LIST && !list_for_all(s, r, &reply))
+            return;
+        evzk__arrival_back(s, r, r->first_rc == EVZK_OK);
+        evzk__arrival_over(r, r->first_rc == EVZK_OK);
+        evzk__arrival_take_like(s, r, r->first_rc, &like);
+        r->state = EVZK__IDLE; /* The owner may submit it again at once. */
+        r->unwatch = NULL;
+    } else if (r->answered == r->sent)
+        r->state = EVZK__QUEUED; /* The rest may still be taken back. */
+    if (reply.last || answers_each(r))
+        r->done(r, &reply);
+    answer_all(s, &like, reply.first_rc);
+}
+
+void evzk__requests_pause(evzk_session *s)
+{
+    s->send_at = evzk__now_us() + PAUSE_US;
+}
+
+/* What the answer to a create tells of its directory.  True: it is missing, and
+ * the request goes again, with it. */
+static bool learn_of_dir(evzk_session *s, struct evzk__request *r)
+{
+    struct evzk__dir *d = r->dir;
+    bool missing = r->first_rc == EVZK_ERR_NONODE;
+
+    if (r->first_rc != EVZK_OK && !missing)
+        return false;
+    d->exists = !missing;
+    d->missing = missing;
+    if (r->tries == 0)
+        evzk__batch_found(s, missing);
+    if (missing && r->denied) {
+        r->first_rc = EVZK_ERR_NOAUTH;
+        return false;
+    }
+    return missing && !r->given_up && r->tries < TRIES;
+}
+
+/* Does its last part show the directory's own stat? */
+static bool lists(const struct evzk__request *r)
+{
+    return r->op == EVZK__LIST || r->op == EVZK__SETTLE_LIST ||
+           (r->op == EVZK__CREATE_LIST && r->parts == evzk__part_lead(r) + 2);
+}
+
+/* They come back one by one, in the order in which they were sent. */
+static void come_back(evzk_session *s, struct evzk__request *r)
+{
+    evzk__arrival_back(s, r, false);
+    r->tries++;
+    r->back = true;
+    enqueue(s, r, false);
+}
+
+/* What is there is read with a watch, at one go.  What is not is waited for,
+ * with a watch of another kind; and read, if it has come by then.  True: it
+ * goes again. */
+static bool observed(evzk_session *s, struct evzk__request *r)
+{
+    if (r->op != EVZK__OBSERVE || r->answered < r->parts || r->given_up ||
+        r->first_rc != EVZK_OK ||
+        r->last_rc != (r->absent ? EVZK_OK : EVZK_ERR_NONODE))
+        return false;
+    r->absent = !r->absent;
+    r->unwatch = NULL;
+    enqueue(s, r, true);
+    return true;
+}
+
+/* One part was answered. */
+static void answered(evzk_session *s, struct evzk__request *r, unsigned part,
+                     const struct evzk__result *res)
+{
+    struct evzk__result late = {0};
+
+    if (res->rc == EVZK_ERR_NOMEM ||
+        (res->rc == EVZK_ERR_SERVER && r->op != EVZK__BATCH))
+        evzk__requests_pause(s);
+    r->answered++;
+    if (part == r->parts - 1)
+        r->last_rc = (int16_t)res->rc;
+    if (part == evzk__part_lead(r))
+        note_first(s, r, res);
+    if (res->rc == EVZK_OK && part == r->parts - 1 && lists(r) && !r->dir->ours)
+        r->dir->untidy = evzk__dir_looks_ours(&res->stat);
+    if (r->op == EVZK__CREATE_LIST && r->answered == r->parts &&
+        learn_of_dir(s, r)) {
+        come_back(s, r);
+        return;
+    }
+    if (observed(s, r))
+        return;
+    /* The last answer may be to an earlier part, when a later one could not be
+     * sent: what counts is what became of the last part. */
+    late.rc = r->last_rc;
+    if (!answers_each(r) && part != r->parts - 1)
+        res = &late;
+    deliver(s, r, part, res);
+}
+
+void evzk__request_answer(evzk_session *s, struct evzk__request *r,
+                          const struct evzk__result *res)
+{
+    if (r->op == EVZK__CREATE_LIST)
+        r->parts = evzk__part_lead(r) +
+                   (r->with_dir ? 2 : 1); /* As if it had listed. */
+    note_first(s, r, res);
+    r->answered = r->parts;
+    deliver(s, r, r->parts - 1, res);
+}
+
+void evzk__request_answer_rc(evzk_session *s, struct evzk__request *r, int rc)
+{
+    struct evzk__result res = {.rc = rc};
+
+    evzk__request_answer(s, r, &res);
+}
+
+void evzk__request_completed(void *session, struct evzk__slot *slot,
+                             const struct evzk__result *res)
+{
+    struct evzk__request *r = slot->owner;
+    evzk_session *s = session;
+
+    slot->owner = NULL;
+    s->requests.in_flight--;
+    evzk__part_answered(s, r, slot->part, res->rc);
+    answered(s, r, slot->part, res);
+}
+
+/* No memory to send it with: try again in a while. */
+static void take_back(evzk_session *s, struct evzk__request *r)
+{
+    evzk__arrival_back(s, r, false);
+    if (r->sent == r->parts) /* It has left its queue: to the head again. */
+        put(s, r, true);
+    r->sent = 0;
+    r->state = EVZK__QUEUED;
+    count_parts(r); /* It may have relied on the company that it was sent in. */
+    evzk__requests_pause(s);
+}
+
+/* Sends one part.  An error of the call comes back like an answer; false when
+ * the request waits for memory. */
+static bool send_one(evzk_session *s, struct evzk__request *r)
+{
+    struct evzk__slot *slot = evzk__client_slot(s->client);
+    struct evzk__result res = {.rc = EVZK_OK};
+    unsigned part = r->sent++;
+
+    if (r->sent == r->parts)
+        unqueue(s, r);
+    r->state = EVZK__SENT;
+    slot->owner = r;
+    slot->part = part;
+    s->stats.requests++;
+    s->requests.in_flight++;
+    res.rc = evzk__part_send(s, r, slot);
+    if (res.rc == EVZK_OK)
+        return true;
+    evzk__client_slot_free(slot);
+    s->requests.in_flight--;
+    if (res.rc == EVZK_ERR_NOMEM && part == 0) {
+        take_back(s, r);
+        return false;
+    }
+    answered(s, r, part, &res);
+    return true;
+}
+
+/* Has room for all parts of a request; some go out bit by bit. */
+static bool room_for(const evzk_session *s, const struct evzk__request *r)
+{
+    uint32_t room = s->window > s->requests.in_flight
+                        ? s->window - s->requests.in_flight
+                        : 0;
+
+    if (r->op == EVZK__SYNC)
+        return true; /* The lease does not wait: it has a slot of its own. */
+    if (evzk__batch_takes(s, r))
+        return room > 0 && evzk__batch_room(s);
+    return room >= (answers_each(r) ? 1 : r->parts);
+}
+
+/* A transaction of one delete is a delete. */
+static bool is_plain_delete(const struct evzk__request *r)
+{
+    return r->op == EVZK__DELETE && !r->also && !TAILQ_NEXT(r, link) &&
+           !evzk__batch_takes_dir(r);
+}
+
+/* Sends a transaction, whose requests are on their way with it. */
+void evzk__request_send_batch(evzk_session *s, struct evzk__request *r,
+                              struct evzk__multi *multi)
+{
+    struct evzk__slot *slot = evzk__client_slot(s->client);
+    int rc;
+
+    r->state = EVZK__SENT;
+    r->parts = r->sent = 1;
+    slot->owner = r;
+    slot->part = 0;
+    s->stats.requests++;
+    s->requests.in_flight++;
+    rc = evzk__client_multi(slot, multi);
+    if (rc == EVZK_OK)
+        return;
+    evzk__client_slot_free(slot);
+    s->requests.in_flight--;
+    if (rc == EVZK_ERR_NOMEM)
+        evzk__requests_pause(s);
+    evzk__request_answer_rc(s, r, rc);
+}
+
+static void send_all(evzk_session *s, struct evzk__request *r)
+{
+    uint32_t parts;
+
+    if (r->op == EVZK__PARENTS) {
+        unqueue(s, r);
+        evzk__parents_join(s, r);
+        return;
+    }
+    if (evzk__batch_takes(s, r) && !is_plain_delete(r)) {
+        evzk__batch_send(s, r);
+        return;
+    }
+    /* Behind another of our own, a listing would tell it only what it is. */
+    if (r->op == EVZK__CREATE_LIST && evzk__dir_busy(r->dir))
+        r->parts = evzk__part_lead(r) + 1;
+    if (r->op == EVZK__OBSERVE && !r->absent && s->requests.synced) {
+        r->behind = 1;
+        r->parts--;
+    }
+    evzk__arrival_sent(s, r, false);
+    parts = r->parts;
+    if (answers_each(r))
+        parts = 1; /* It may be answered, and changed, while it is sent. */
+    while (parts-- > 0 && send_one(s, r))
+        ;
+}
+
+/* Machines are still to be told what has happened: those that one event wakes
+ * then share one listing.  Not for ever. */
+static bool awaits_company(const evzk_session *s)
+{
+    return !TAILQ_EMPTY(&s->running) && s->requests.put_off < COMPANY;
+}
+
+static void count_put_off(evzk_session *s)
+{
+    bool waits = !TAILQ_EMPTY(&s->requests.queue[EVZK__LIST]) &&
+                 !TAILQ_EMPTY(&s->running);
+
+    if (!waits)
+        s->requests.put_off = 0;
+    else if (s->requests.put_off < COMPANY)
+        s->requests.put_off++;
+}
+
+/* While a sweep is under way only the lease's question goes out: what a machine
+ * asked before it knew of the change may not be what it wants to ask now. */
+static struct evzk__request *next_request(evzk_session *s)
+{
+    unsigned ops = s->cursor ? EVZK__SYNC + 1 : EVZK__OPS;
+
+    for (unsigned i = 0; i < ops; i++) {
+        struct evzk__request *r = i == EVZK__CREATE_LIST
+                                      ? evzk__arrival_next(s)
+                                      : TAILQ_FIRST(&s->requests.queue[i]);
+
+        if (r && !(i == EVZK__LIST && awaits_company(s)))
+            return r;
+    }
+    return NULL;
+}
+
+bool evzk__requests_flush(evzk_session *s, int64_t deadline_us)
+{
+    struct evzk__request *r;
+    unsigned n = 0;
+
+    count_put_off(s);
+    s->requests.synced = false;
+    if (evzk__now_us() >= s->send_at)
+        s->send_at = 0;
+    while ((r = next_request(s)) != NULL) {
+        if (!evzk__session_usable(s) || !room_for(s, r) || s->send_at)
+            return false;
+        if (n++ % 16 == 15 && evzk__now_us() >= deadline_us)
+            return true;
+        send_all(s, r);
+    }
+    return false;
+}
+
+/* The last part of a request that was cut: what was not answered is unknown. */
+static void lost(evzk_session *s, struct evzk__request *r, unsigned part)
+{
+    struct evzk__result res = {.rc = EVZK_ERR_CONNLOSS};
+
+    if (r->answered + 1 == r->sent && r->sent < r->parts) {
+        unqueue(s, r); /* Cut in the middle: the rest is not sent either. */
+        r->parts = r->sent;
+    }
+    answered(s, r, part, &res);
+}
+
+void evzk__requests_lost(evzk_session *s, struct evzk__client *c)
+{
+    struct evzk__slot *slot = NULL;
+
+    s->requests.sync_rc = EVZK_ERR_CONNLOSS;
+    while ((slot = evzk__client_next_slot(c, slot)) != NULL) {
+        struct evzk__request *r = slot->owner;
+
+        slot->owner = NULL;
+        s->requests.in_flight--;
+        lost(s, r, slot->part);
+    }
+}
+
+void evzk__requests_forget(struct evzk__client *c)
+{
+    struct evzk__slot *slot = NULL;
+
+    while ((slot = evzk__client_next_slot(c, slot)) != NULL)
+        slot->owner = NULL;
+}

@@ -1,0 +1,226 @@
+/* The request layer: what machines ask of the server, and how it gets there.
+ *
+ * A request may be compound (create and list, in one trip); its owner sees one
+ * reply.  Requests wait in queues by urgency until the flow window has room;
+ * the session sends them once a turn of the loop: creates and deletes together,
+ * as one transaction (request/transaction.h), and one listing for all who may
+ * use it.  A request is embedded in its owner and goes through it again and
+ * again: asking takes no memory. */
+#ifndef EVZK_REQUEST_H
+#define EVZK_REQUEST_H
+
+#include <sys/queue.h>
+
+#include "lib/client/client.h"
+#include "lib/request/own_queue.h"
+
+enum evzk__op {
+    EVZK__SYNC,    /* Asks the leader whether the session is alive. */
+    EVZK__DELETE,  /* Deletes <dir>/<name>, <also>, and <dir> if it is ours. */
+    EVZK__REMOVE,  /* Deletes <dir>/<name>, which is another's, alone. */
+    EVZK__UNWATCH, /* Takes the watch off <dir>/<name>, if unused. */
+    EVZK__PARENTS, /* Makes what is missing above <dir>. */
+    EVZK__MKDIR,   /* Makes <dir> alone. */
+    EVZK__RMDIR,   /* Deletes <dir>, if it is empty. */
+    EVZK__SWAP,    /* Deletes <dir>/<old>, and creates another in its place;
+                      or creates one while <own> is there. */
+    EVZK__LOOK,    /* Stat of <dir>/<name>; takes no permission. */
+    EVZK__CHROOT,  /* Stat of the session's chroot. */
+    EVZK__LIST,    /* Children of <dir>; shared. */
+    EVZK__SYNC_LIST,   /* The same, as the leader knows it now. */
+    EVZK__SETTLE_LIST, /* The same, after all that this session ever wrote. */
+    EVZK__WATCH,       /* Reads `own` and `pred`, and sets watches on them. */
+    EVZK__GETS,        /* Reads <dir>/<names[i]>: a reply for each. */
+    EVZK__SETS,        /* Writes to <dir>/<sets[i].name>: the same. */
+    EVZK__OBSERVE,     /* Reads <dir>/<name>, as the leader knows it now, and
+                          sets `own` on it, there or not; see observed(). */
+    EVZK__ROSTER,   /* Children of <dir>/<name>, as the leader knows them now,
+                       and sets `pred` on them. */
+    EVZK__PUT,      /* Creates <dir>/<name>, to stay. */
+    EVZK__READ_DIR, /* Reads <dir> itself. */
+    EVZK__CREATE_LIST, /* Creates <dir>/<name><seq>, <dir> too if need be; then
+                          children of <dir>, if we may be the only one. */
+    EVZK__BATCH,       /* Others, in one transaction; never queued. */
+    EVZK__OPS
+};
+
+enum evzk__request_state {
+    EVZK__IDLE,
+    EVZK__QUEUED,
+    EVZK__WAITING, /* For another that makes the same parents. */
+    EVZK__JOINED,  /* For another that lists the same directory. */
+    EVZK__SENT
+};
+
+/* What is kept of the first part's answer. */
+struct evzk__first {
+    int64_t czxid;
+    bool ours;       /* The present session owns it. */
+    bool told;       /* Its data is EVZK__UNLOCK, .. */
+    int32_t version; /* .. and that of its data. */
+};
+
+/* Who writes this to a contender asks it to let go. */
+#define EVZK__UNLOCK "unlock"
+
+/* A znode in the place of another.  Owned by who asks, until the reply. */
+struct evzk__swap {
+    const char *own; /* Only if this is there; NULL: that does not matter. */
+    const char *old; /* NULL: there is none to go. */
+    char *created;   /* Gets the number added, if `numbered`. */
+    const void *data;
+    uint32_t len, acl_count;
+    const evzk_acl *acl;
+    bool numbered;
+    int32_t version; /* That the old one must have; -1: any. */
+};
+
+/* A write to a znode, if it has this version. */
+struct evzk__set {
+    const char *name;
+    const void *data;
+    uint32_t len;
+    int32_t version;
+};
+
+/* One reply.  What it points to is borrowed for the call. */
+struct evzk__reply {
+    int rc;                   /* Of the last part. */
+    int first_rc;             /* Of the first part of a compound request. */
+    struct evzk__first first; /* The same. */
+    unsigned part; /* GETS, SETS: which one; `last` tells the last reply. */
+    bool last;
+    bool listed;                    /* CREATE_LIST: children were asked for. */
+    const struct evzk__result *res; /* Of the last part. */
+};
+
+TAILQ_HEAD(evzk__request_queue, evzk__request);
+
+struct evzk__request {
+    TAILQ_ENTRY(evzk__request) link;
+    void (*done)(struct evzk__request *r, const struct evzk__reply *reply);
+    struct evzk__dir *dir; /* Borrowed from the owner until the reply. */
+    union {
+        const char *name; /* The same. */
+        char *created;    /* CREATE_LIST: gets the number added. */
+    };
+    const char *unwatch; /* Of <dir>: take its watch off first; or NULL. */
+    union {
+        struct {              /* CREATE_LIST, MKDIR, PARENTS, PUT */
+            const void *data; /* Borrowed, as is the ACL. */
+            const evzk_acl *acl;
+            uint32_t len, acl_count;
+        };
+        struct { /* WATCH, OBSERVE, UNWATCH */
+            struct evzk__watch *own, *pred;
+            const char *pred_name;
+        };
+        struct { /* GETS, SETS */
+            char *const *names;
+            const struct evzk__set *sets;
+            uint32_t n;
+        };
+        struct evzk__swap *swap;               /* SWAP */
+        const char *also;                      /* DELETE: or NULL. */
+        struct {                               /* LIST */
+            struct evzk__request_queue joined; /* Who shares it. */
+            struct evzk__request *leader;      /* JOINED: whom it has joined. */
+        };
+    };
+    int64_t czxid; /* Of the first part's answer. */
+    uint32_t parts, sent, answered;
+    int32_t version; /* The same. */
+    int16_t first_rc, last_rc;
+    uint8_t op;
+    uint8_t state : 3;
+    uint8_t behind : 1;    /* OBSERVE: another's sync goes before it. */
+    uint8_t absent : 1;    /* OBSERVE: it was not there when we read. */
+    uint8_t tries : 5;     /* Times it was sent anew, after an answer. */
+    uint8_t keeps_dir : 1; /* DELETE: another stands in its directory. */
+    uint8_t bulk : 1; /* CREATE_LIST: one of many, see request/transaction.c. */
+    uint8_t told : 1; /* Data read first was EVZK__UNLOCK. */
+    bool ours : 1;    /* The present session owns what was read first. */
+    bool plain : 1;   /* MKDIR: never a container. */
+    bool denied : 1;  /* It may not make its directory. */
+    bool with_dir : 1; /* In a transaction: its directory comes, or goes,
+                          with it. */
+    bool cut : 1;      /* Those behind it go in another one. */
+    bool given_up : 1; /* Its owner wants no more of it. */
+    bool back : 1;     /* In the queue of that name. */
+    bool parked : 1;   /* In its directory's line, and in no queue. */
+};
+
+struct evzk__batch;
+LIST_HEAD(evzk__batches, evzk__batch);
+
+struct evzk__requests {
+    struct evzk__request_queue queue[EVZK__OPS]; /* Urgent ones first. */
+    /* Creates that came back, since their directory is missing.  Of all creates
+     * only the first in each directory is in a queue: see
+     * request/create_order.c. */
+    struct evzk__request_queue back;
+    uint32_t tickets;             /* Drawn by contenders, as they asked. */
+    struct evzk__batches batches; /* In flight. */
+    uint32_t queued, in_flight, n_batches;
+    uint16_t fresh;   /* How often directories are found missing, of 65535. */
+    uint16_t emptied; /* How often ours are empty when we leave: the same. */
+    uint8_t put_off;  /* Turns for which listings have waited for company. */
+    bool synced;      /* A sync went out for those that follow in this turn. */
+    int16_t sync_rc;  /* What the last one of these was answered. */
+    char path[2][8704]; /* Room to put paths together. */
+};
+
+struct evzk_session;
+
+void evzk__requests_init(struct evzk__requests *q);
+
+/* Puts a request into its queue; `done` is called later, never from here. */
+void evzk__request_submit(struct evzk_session *s, struct evzk__request *r);
+
+/* Puts a request of a transaction that was not done back to the queue's head.
+ */
+void evzk__request_again(struct evzk_session *s, struct evzk__request *r);
+
+/* Takes it out of its queue, to be sent with all its parts. */
+void evzk__request_take(struct evzk_session *s, struct evzk__request *r);
+
+/* Takes a request back that was not sent.  False: it was, or is idle; of one
+ * that goes out bit by bit no more is sent. */
+bool evzk__request_cancel(struct evzk_session *s, struct evzk__request *r);
+
+/* The watch that `unwatch` is about went with its connection. */
+void evzk__request_no_unwatch(struct evzk__request *r);
+
+/* Sends what the window has room for, until `deadline_us`; while machines are
+ * being told of a change, the lease's question only.  True: there is more to
+ * send, and room for it. */
+bool evzk__requests_flush(struct evzk_session *s, int64_t deadline_us);
+
+/* The connection is lost: everything in flight is answered with CONNLOSS. */
+void evzk__requests_lost(struct evzk_session *s, struct evzk__client *c);
+
+/* Nobody wants the answers any more. */
+void evzk__requests_forget(struct evzk__client *c);
+
+/* The client's hook. */
+void evzk__request_completed(void *session, struct evzk__slot *slot,
+                             const struct evzk__result *res);
+
+/* Answers a request that is in no queue and not in flight by itself. */
+void evzk__request_answer(struct evzk_session *s, struct evzk__request *r,
+                          const struct evzk__result *res);
+void evzk__request_answer_rc(struct evzk_session *s, struct evzk__request *r,
+                             int rc);
+
+/* Adds the number that a server has given to a name, if it is this name. */
+void evzk__request_note_name(char *created, const char *name);
+
+/* Sends a transaction. */
+void evzk__request_send_batch(struct evzk_session *s, struct evzk__request *r,
+                              struct evzk__multi *multi);
+
+/* No memory, or a server that will not now: whoever asks again does so in a
+ * while. */
+void evzk__requests_pause(struct evzk_session *s);
+
+#endif

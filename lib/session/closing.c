@@ -1,0 +1,103 @@
+/* The end of a session.  The C client's own close would send and then wait, and
+ * with a silent server it would wait long.  Here the end is three steps of the
+ * loop: what is in flight is waited for, the server is told, and its answer is
+ * awaited; then every machine gets its final event.
+ */
+#include "lib/session/closing.h"
+
+#include <string.h>
+
+#include "lib/base/os.h"
+#include "lib/machine/machine.h"
+#include "lib/session/connection.h"
+
+void evzk__closing_over(evzk_session *s, int rc)
+{
+    s->phase = EVZK__SWEEPING;
+    evzk__session_end_term(s);
+    s->close_rc = rc;
+    evzk__servers_cancel(s->servers);
+    s->more = true;
+}
+
+static void end_machines(evzk_session *s)
+{
+    int64_t until = evzk__now_us() + EVZK__BUDGET_US;
+    struct evzk__machine *m;
+
+    for (unsigned n = 0; (m = TAILQ_FIRST(&s->machines)) != NULL; n++) {
+        evzk__machine_closed(
+            m, s->close_rc == EVZK_ERR_AUTH ? EVZK_ERR_AUTH : EVZK_ERR_CLOSED,
+            s->close_rc == EVZK_OK);
+        if (evzk__budget_spent(n, until))
+            return;
+    }
+}
+
+void evzk__closing_say_farewell(evzk_session *s, int what)
+{
+    if (!s->up || s->requests.in_flight > 0 || (what & EVZK__WRITE))
+        return; /* First what was begun. */
+    memset(&s->farewell, 0, sizeof s->farewell);
+    if (evzk__net_say_farewell(evzk__client_fd(s->client)))
+        s->phase = EVZK__ENDING;
+}
+
+static void await_farewell(evzk_session *s)
+{
+    enum evzk__answer a =
+        evzk__net_await_farewell(evzk__client_fd(s->client), &s->farewell);
+
+    if (a == EVZK__CONFIRMED)
+        evzk__closing_over(s, EVZK_OK);
+    else if (a == EVZK__CUT) { /* Ask again: an answer will say which. */
+        s->phase = EVZK__DRAINING;
+        evzk__connection_lost(s);
+    }
+}
+
+/* Hangs up, but keeps the handle: the machines take their watches out of it, in
+ * their time, as after every loss. */
+static void hang_up(evzk_session *s)
+{
+    if (!s->client)
+        return;
+    evzk__io_want(s->io, -1, 0);
+    evzk__client_hang_up(s->client);
+    if (s->requests.in_flight > 0)
+        evzk__requests_lost(s, s->client);
+    evzk__client_free(s->old);
+    s->old = s->client;
+    s->client = NULL;
+    evzk__connection_drop(s);
+    s->up = false;
+}
+
+void evzk__closing_step(evzk_session *s)
+{
+    if (s->phase == EVZK__RUNNING || s->phase == EVZK__CLOSED)
+        return;
+    if (s->phase == EVZK__ENDING)
+        await_farewell(s);
+    if (s->phase == EVZK__DRAINING && s->id == 0)
+        evzk__closing_over(
+            s, EVZK_OK); /* There is no session, or none any more. */
+    if (s->phase < EVZK__SWEEPING && evzk__now_us() >= s->close_deadline)
+        evzk__closing_over(s, EVZK_ERR_TIMEOUT);
+    if (s->phase != EVZK__SWEEPING)
+        return;
+    hang_up(s);
+    end_machines(s);
+    if (s->phase != EVZK__SWEEPING)
+        return; /* Freed, in the child of a fork. */
+    evzk__machines_drop_owed(s);
+    s->more = true;
+    if (!TAILQ_EMPTY(&s->machines) || evzk__servers_busy(s->servers))
+        return;
+    evzk__client_free(s->old);
+    s->old = NULL;
+    evzk__parents_clear(s);
+    s->phase = EVZK__CLOSED;
+    evzk__session_tell(s, EVZK_SESSION_CLOSED, s->close_rc);
+    evzk__session_unref(s); /* The loop's. */
+}

@@ -1,0 +1,16 @@
+/* The end of a session. */
+#ifndef EVZK_CLOSING_H
+#define EVZK_CLOSING_H
+
+#include "lib/session/session.h"
+
+/* The session is over, with this result: what is left is to say so. */
+void evzk__closing_over(evzk_session *s, int rc);
+
+/* Tells the server, once nothing is in flight; `what` the client waits for. */
+void evzk__closing_say_farewell(evzk_session *s, int what);
+
+/* Does what can be done now of closing; nothing while the session runs. */
+void evzk__closing_step(evzk_session *s);
+
+#endif

@@ -1,0 +1,429 @@
+/* The session's connection: made, watched, lost, and made again.
+ *
+ * Nothing here trusts the client to tell: after every call to it, the state it
+ * is in is compared with what we knew (evzk__connection_check()).
+ */
+#include "lib/session/connection.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/base/net.h"
+#include "lib/base/os.h"
+#include "lib/machine/machine.h"
+#include "lib/session/closing.h"
+
+enum {
+    RETRY_US = 100000,
+    SETTLE_EVERY = 64,  /* Watches taken out. */
+    STABLE_US = 500000, /* A connection that lasted shorter did not. */
+    RESOLVE_US = 1000000,
+    ROUND_MIN_US = 10000, /* When all were tried: a sixtieth of the time-out. */
+    ROUND_MAX_US = 1000000,
+    PATIENCE_MIN_MS = 500,
+    SHUN_MIN_US = 1000000, /* At most so long, or a third of the time-out. */
+    SHUN_MAX_US = 60000000,
+    SAY_FIRST_US = 5000000, /* After so long without a server; then ... */
+    SAY_MOST_US =
+        300000000 /* ... after twice as long, and so often at least. */
+};
+
+void evzk__connection_bury(evzk_session *s)
+{
+    /* No machine has a watch in it any more; at the end they are still asked.
+     */
+    if (s->old && !s->cursor && s->phase < EVZK__SWEEPING) {
+        evzk__client_free(s->old);
+        s->old = NULL;
+    }
+}
+
+void evzk__connection_forget(evzk_session *s, const char *dir, const char *name,
+                             bool data)
+{
+    char *path = s->requests.path[1];
+    size_t n = strlen(dir);
+
+    if (!s->old)
+        return;
+    memcpy(path, dir, n);
+    path[n] = '/';
+    strcpy(path + n + 1, name);
+    evzk__client_forget(s->old, path, data);
+    if (++s->forgotten % SETTLE_EVERY == 0)
+        evzk__mem_settle();
+}
+
+static void watched(void *arg, const char *path, enum evzk__watch_event ev)
+{
+    evzk_session *s = arg;
+    char *path_of_dir = s->requests.path[1], *name;
+    struct evzk__dir *d;
+
+    if (!path || strlen(path) >= sizeof s->requests.path[1])
+        return;
+    strcpy(path_of_dir, path);
+    name = strrchr(path_of_dir, '/');
+    if (!name)
+        return;
+    *name++ = '\0';
+    d = evzk__dir_find(s, path_of_dir);
+    if (d && d->refs > 0)
+        evzk__watch_fired(s, d, name, ev);
+}
+
+static void logged(void *arg, evzk_log_level level, const char *line)
+{
+    evzk__session_log(arg, level, "client: %s", line);
+}
+
+/* Normal life, and frequent: say_away() tells of it now and then. */
+static void attempt_failed(void *arg, const char *line)
+{
+    evzk_session *s = arg;
+
+    memset(s->away_why, 0, sizeof s->away_why);
+    snprintf(s->away_why, sizeof s->away_why, "%s", line);
+    evzk__session_log(s, EVZK_LOG_INFO, "client: %s", line);
+}
+
+/* A frozen server, say, or one that a firewall hides. */
+static void silent(void *arg, const char *server, uint32_t ms)
+{
+    evzk_session *s = arg;
+    bool tell = evzk__shunned_tell(&s->shunned, server, evzk__now_us());
+
+    s->hurried = true;
+    memset(s->away_why, 0, sizeof s->away_why);
+    snprintf(s->away_why, sizeof s->away_why, "%s did not answer within %u ms",
+             server, (unsigned)ms);
+    evzk__session_log(s, tell ? EVZK_LOG_WARN : EVZK_LOG_INFO, "%s",
+                      s->away_why);
+}
+
+static int present_credentials(evzk_session *s)
+{
+    struct evzk__credential *c;
+    int rc = EVZK_OK;
+
+    STAILQ_FOREACH(c, &s->credentials, link)
+    {
+        if (rc == EVZK_OK && !c->presented)
+            rc = evzk__client_auth(s->client, c->scheme, c->cert, c->len);
+        c->presented = rc == EVZK_OK;
+    }
+    return rc;
+}
+
+void evzk__connection_drop(evzk_session *s)
+{
+    struct evzk__credential *c;
+
+    STAILQ_FOREACH(c, &s->credentials, link) c->presented = false;
+    evzk__io_want(s->io, -1, 0);
+    evzk__client_free(s->client);
+    s->client = NULL;
+    s->attempts = 0;
+}
+
+static void connected(evzk_session *s)
+{
+    int64_t timeout_us;
+
+    evzk__session_update_lease(s);
+    s->up = true;
+    s->away_since = 0;
+    s->rounds = 0;
+    memset(s->away_why, 0, sizeof s->away_why);
+    s->connected_at = evzk__now_us();
+    evzk__shunned_forgive(&s->shunned, evzk__client_server(s->client));
+    s->stats.connects++;
+    s->id = evzk__client_id(s->client, s->passwd);
+    s->timeout_ms = evzk__client_timeout_ms(s->client);
+    timeout_us = (int64_t)s->timeout_ms * 1000;
+    evzk__lease_connected(&s->lease, evzk__client_begun(s->client),
+                          evzk__now_us(), timeout_us);
+    evzk__session_show_lease(s);
+    s->next_probe = 0;
+    s->lease_on = true;
+    evzk__session_sweep(s);
+    evzk__session_log(s, EVZK_LOG_INFO,
+                      "connected: session 0x%llx, time-out %u ms",
+                      (unsigned long long)s->id, (unsigned)s->timeout_ms);
+    if (s->phase != EVZK__RUNNING)
+        return;
+    evzk__session_tell(
+        s, s->known ? EVZK_SESSION_RESUMED : EVZK_SESSION_CONNECTED, EVZK_OK);
+    s->known = true;
+}
+
+/* The handle is given up with its connection: see client.h.  It is emptied and
+ * freed bit by bit, while the next one connects. */
+void evzk__connection_lost(evzk_session *s)
+{
+    evzk__session_log(s, EVZK_LOG_INFO, "connection lost");
+    s->old = s->client;
+    s->client = NULL;
+    evzk__connection_drop(s);
+    evzk__client_hang_up(s->old);
+    s->up = s->doubt = false;
+    s->conn++;
+    s->stats.losses++;
+    if (evzk__now_us() - s->connected_at < STABLE_US)
+        s->retry_at = evzk__now_us() + RETRY_US; /* Do not hammer a server. */
+    evzk__session_sweep(s);
+    if (s->phase == EVZK__RUNNING)
+        evzk__session_tell(s, EVZK_SESSION_SUSPENDED, EVZK_OK);
+    evzk__requests_lost(s, s->old);
+    evzk__machines_drop_owed(s);
+    evzk__request_cancel(s, &s->sync);
+    s->sync_sent = 0;
+    s->more = true;
+}
+
+static void expired(evzk_session *s)
+{
+    evzk__session_log(s, EVZK_LOG_WARN, "session 0x%llx expired",
+                      (unsigned long long)s->id);
+    evzk__connection_drop(s);
+    s->id = 0;
+    s->gen++;
+    evzk__dirs_disown(s);
+    s->conn++;
+    s->stats.expirations++;
+    evzk__lease_end(&s->lease);
+    evzk__session_end_term(s);
+    s->lease_on = false;
+    evzk__session_sweep(s);
+    s->more = true;
+    if (s->known && s->phase == EVZK__RUNNING)
+        evzk__session_tell(s, EVZK_SESSION_EXPIRED, EVZK_ERR_EXPIRED);
+    s->known = false;
+}
+
+/* The server is no ZooKeeper: the others are tried without it.  It may be one
+ * later (a balancer that has nobody behind it), so the pause is short against
+ * what the session lives. */
+static void shun(evzk_session *s)
+{
+    const char *server = evzk__client_server(s->client);
+    int64_t most_us = (int64_t)s->ask_timeout_ms * 1000 / 3;
+
+    if (most_us < SHUN_MIN_US)
+        most_us = SHUN_MIN_US;
+    if (most_us > SHUN_MAX_US)
+        most_us = SHUN_MAX_US;
+    memset(s->away_why, 0, sizeof s->away_why);
+    snprintf(s->away_why, sizeof s->away_why, "%s is no ZooKeeper server: %s",
+             server, evzk__client_why(s->client));
+    if (evzk__shunned_add(&s->shunned, server, evzk__now_us(), most_us))
+        evzk__session_log(s, EVZK_LOG_WARN, "%s", s->away_why);
+    evzk__connection_drop(s);
+}
+
+/* The client does not always tell: its state is what counts. */
+void evzk__connection_check(evzk_session *s)
+{
+    if (!s->client || s->phase >= EVZK__ENDING)
+        return;
+    switch (evzk__client_state(s->client)) {
+    case EVZK__CLIENT_UP:
+        if (!s->up)
+            connected(s);
+        return;
+    case EVZK__CLIENT_DOWN:
+        if (s->up)
+            evzk__connection_lost(s);
+        return;
+    case EVZK__CLIENT_EXPIRED:
+        if (s->up)
+            evzk__connection_lost(s); /* The next one will hear it again. */
+        else
+            expired(s);
+        return;
+    case EVZK__CLIENT_AUTH_FAILED:
+        if (s->up)
+            evzk__connection_lost(s);
+        evzk__closing_over(s, EVZK_ERR_AUTH);
+        return;
+    case EVZK__CLIENT_STRANGER:
+        if (s->up)
+            evzk__connection_lost(s);
+        else
+            shun(s);
+        return;
+    }
+}
+
+/* Is there a credential that the connection has not seen? */
+static bool fresh_credential(const evzk_session *s)
+{
+    struct evzk__credential *c;
+
+    STAILQ_FOREACH(c, &s->credentials, link)
+    {
+        if (!c->presented)
+            return true;
+    }
+    return false;
+}
+
+/* How long a server may take to greet.  All of them together may take two
+ * thirds of the time-out, so that a session which goes on does not end for one
+ * that is frozen.  Where all are slow, each has twice as long in the next
+ * round, up to the two thirds that the client would wait for each. */
+static uint32_t patience_ms(const evzk_session *s)
+{
+    uint32_t most = s->ask_timeout_ms / 3 * 2, ms = most / s->offered;
+
+    if (ms < PATIENCE_MIN_MS)
+        ms = PATIENCE_MIN_MS;
+    for (unsigned i = 0; i < s->rounds && ms < most; i++)
+        ms *= 2;
+    return ms < most ? ms : most;
+}
+
+static int open_client(evzk_session *s, const char *addresses)
+{
+    struct evzk__client_config cfg = {
+        .servers = addresses,
+        .timeout_ms = s->ask_timeout_ms,
+        .id = s->id,
+        .slots = s->window + 1, /* One for the lease. */
+        .hooks = {evzk__request_completed, watched, logged, attempt_failed,
+                  silent},
+        .arg = s};
+    int rc;
+
+    memcpy(cfg.passwd, s->passwd, sizeof cfg.passwd);
+    s->offered = 1;
+    for (const char *p = addresses; (p = strchr(p, ',')) != NULL; p++)
+        s->offered++;
+    s->hurried = false;
+    cfg.patience_ms = patience_ms(s);
+    s->client = evzk__client_new(&cfg, &rc);
+    if (s->client)
+        rc = present_credentials(s);
+    if (rc != EVZK_OK)
+        evzk__connection_drop(s);
+    return rc;
+}
+
+/* A handle for those that are not left out; none is made when all are. */
+static int open_some(evzk_session *s, const char *addresses, int64_t now)
+{
+    char *some = evzk__zalloc(strlen(addresses) + 1);
+    int rc = EVZK_OK;
+    int64_t until;
+
+    if (!some)
+        return EVZK_ERR_NOMEM;
+    if (evzk__shunned_filter(&s->shunned, addresses, now, some, &until))
+        rc = open_client(s, some);
+    else
+        s->retry_at = until;
+    evzk__free(some);
+    return rc;
+}
+
+/* All were tried in vain.  A handle that goes on would leave some of them out
+ * for ever; the next one begins anew, after a moment. */
+static void end_round(evzk_session *s, int64_t now)
+{
+    int64_t pause = (int64_t)s->ask_timeout_ms * 1000 / 60;
+
+    if (!s->client || s->up || evzk__client_failures(s->client) < s->offered)
+        return;
+    if (pause < ROUND_MIN_US)
+        pause = ROUND_MIN_US;
+    if (pause > ROUND_MAX_US)
+        pause = ROUND_MAX_US;
+    evzk__connection_drop(s);
+    s->rounds += s->hurried;
+    s->retry_at = now + pause;
+}
+
+static const char *why_away(const evzk_session *s)
+{
+    if (!evzk__servers_addresses(s->servers))
+        return evzk_strerror(EVZK_ERR_RESOLVE);
+    return s->away_why[0] ? s->away_why : "no server has answered yet";
+}
+
+/* Nobody need wonder why nothing happens: says so after a while, and then more
+ * and more seldom. */
+static void say_away(evzk_session *s, int64_t now)
+{
+    int64_t away = now - s->away_since, wait;
+
+    if (s->away_since == 0) {
+        s->away_since = now;
+        s->say_away_at = now + SAY_FIRST_US;
+        return;
+    }
+    if (now < s->say_away_at)
+        return;
+    evzk__session_log(s, EVZK_LOG_WARN, "no server reached for %d s: %s",
+                      (int)(away / 1000000), why_away(s));
+    wait = away < SAY_MOST_US ? away : SAY_MOST_US;
+    s->say_away_at = now + wait;
+}
+
+static void say_unresolved(evzk_session *s)
+{
+    bool room = evzk__net_room(EVZK__ROOM_MAX);
+
+    evzk__session_log(s, room ? EVZK_LOG_INFO : EVZK_LOG_WARN, "%s",
+                      room ? evzk_strerror(EVZK_ERR_RESOLVE)
+                           : EVZK__NO_DESCRIPTOR);
+}
+
+/* While there is no connection, look the names up now and then. */
+static void resolve(evzk_session *s, int64_t now)
+{
+    if (s->up || now < s->resolve_at)
+        return;
+    say_away(s, now);
+    if (!evzk__servers_addresses(s->servers) && s->resolve_at &&
+        !evzk__servers_busy(s->servers))
+        say_unresolved(s);
+    evzk__servers_refresh(s->servers);
+    s->resolve_at = now + RESOLVE_US;
+}
+
+void evzk__connection_keep(evzk_session *s)
+{
+    int64_t now = evzk__now_us();
+    const char *addresses;
+    int rc;
+
+    if (s->phase > EVZK__DRAINING)
+        return;
+    resolve(s, now);
+    if (s->up && fresh_credential(s))
+        (void)present_credentials(s); /* Or with the next connection. */
+    else if (s->client && !s->up && (s->moved || fresh_credential(s)))
+        evzk__connection_drop(s); /* It is on the way to what is out of date. */
+    end_round(s, now);
+    addresses = evzk__servers_addresses(s->servers);
+    if (s->client || s->old || !addresses || now < s->retry_at)
+        return;
+    s->moved = false;
+    rc = open_some(s, addresses, now);
+    if (rc == EVZK_OK)
+        return;
+    s->retry_at = now + RETRY_US;
+    evzk__session_log(s, EVZK_LOG_ERROR, "cannot make a client: %s",
+                      evzk_strerror(rc));
+}
+
+/* A new socket often has the number of the one before, which the kernel has
+ * already forgotten to watch. */
+void evzk__connection_note_attempt(evzk_session *s)
+{
+    if (s->client && evzk__client_attempts(s->client) != s->attempts) {
+        s->attempts = evzk__client_attempts(s->client);
+        evzk__io_want(s->io, -1, 0);
+    }
+}

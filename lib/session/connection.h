@@ -1,0 +1,29 @@
+/* The session's connection: made, watched, lost, and made again. */
+#ifndef EVZK_CONNECTION_H
+#define EVZK_CONNECTION_H
+
+#include "lib/session/session.h"
+
+/* Makes a connection when there is none, and presents credentials. */
+void evzk__connection_keep(evzk_session *s);
+
+/* Compares what the client is with what it was, and acts on it. */
+void evzk__connection_check(evzk_session *s);
+
+/* Notices that the client has opened another socket. */
+void evzk__connection_note_attempt(evzk_session *s);
+
+/* Gives the connection up; what was in flight is answered with CONNLOSS. */
+void evzk__connection_lost(evzk_session *s);
+
+/* Throws the present client away, without a word to anybody. */
+void evzk__connection_drop(evzk_session *s);
+
+/* Frees the client that was lost, when its watches have been taken out. */
+void evzk__connection_bury(evzk_session *s);
+
+/* Takes a watch out of the connection that was lost. */
+void evzk__connection_forget(evzk_session *s, const char *dir, const char *name,
+                             bool data);
+
+#endif

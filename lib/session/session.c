@@ -1,0 +1,503 @@
+/* The session as the application sees it: its functions, its options, its end.
+ * What happens in the loop is in turn.c. */
+#include "lib/session/session.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/base/name.h"
+#include "lib/base/os.h"
+#include "lib/base/view.h"
+#include "lib/machine/machine.h"
+#include "lib/machine/refuse.h"
+#include "lib/request/idle_dirs.h"
+#include "lib/request/transaction.h"
+
+enum {
+    TIMEOUT_MS = 10000,
+    CLOSE_TIMEOUT_MS = 1000,
+    WINDOW = 1000,
+    WINDOW_MAX = 10000,
+    TIMEOUT_MIN_MS = 100, /* Of a session: what is shorter never connects. */
+    TIMEOUT_MAX_MS = 24 * 3600 * 1000
+};
+
+void evzk__session_log(evzk_session *s, evzk_log_level level, const char *fmt,
+                       ...)
+{
+    char line[1024];
+    va_list ap;
+
+    if (!s->log || level > s->log_level)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    s->log(level, line, s->log_arg);
+}
+
+void evzk__session_tell(evzk_session *s, evzk_session_event ev, int rc)
+{
+    int64_t begun = evzk__now_us();
+
+    if (ev == EVZK_SESSION_SUSPENDED && !s->told_up)
+        return; /* It has heard so already, or was never up. */
+    if (ev != EVZK_SESSION_CLOSED && !evzk__session_tells(s))
+        return; /* Closed inside an earlier callback of this loop step. */
+    s->told_up = ev == EVZK_SESSION_CONNECTED || ev == EVZK_SESSION_RESUMED;
+    if (s->cb)
+        s->cb(s, ev, rc, s->cb_arg);
+    s->out_us += evzk__now_us() - begun;
+}
+
+bool evzk__session_forked(const evzk_session *s)
+{
+    return s->pid != evzk__pid();
+}
+
+int evzk__session_check(const evzk_session *s)
+{
+    if (evzk__session_forked(s))
+        return EVZK_ERR_FORKED;
+    return s->phase == EVZK__RUNNING ? EVZK_OK : EVZK_ERR_CLOSED;
+}
+
+void evzk__session_kick(evzk_session *s)
+{
+    if (!s->in_turn && !s->kicked && !evzk__session_forked(s)) {
+        s->kicked = true;
+        evzk__timer_set(s->timer, 0);
+    }
+}
+
+bool evzk__session_usable(const evzk_session *s)
+{
+    return s->up && s->client &&
+           evzk__client_state(s->client) == EVZK__CLIENT_UP;
+}
+
+/* It is told in milliseconds: less than one left is nothing. */
+static int64_t lease_left_ms(const evzk_session *s)
+{
+    int64_t left = s->lease.valid_until - evzk__now_us();
+
+    return s->phase == EVZK__RUNNING && left > 0 ? left / 1000 : 0;
+}
+
+/* The same, as a moment: from then on nothing is left. */
+static int64_t deadline(const evzk_session *s)
+{
+    return s->lease.valid_until - 999;
+}
+
+struct evzk__term *evzk__session_term(evzk_session *s)
+{
+    if (!s->term)
+        s->term = evzk__term_new(deadline(s));
+    return s->term;
+}
+
+void evzk__session_show_lease(evzk_session *s)
+{
+    evzk__term_renew(s->term, deadline(s));
+}
+
+void evzk__session_end_term(evzk_session *s)
+{
+    evzk__term_end(s->term);
+    s->term = NULL;
+}
+
+bool evzk__session_sure(const evzk_session *s) { return lease_left_ms(s) > 0; }
+
+bool evzk__session_certain(const evzk_session *s)
+{
+    return s->up && !s->doubt && evzk__session_sure(s);
+}
+
+/* Has every machine look at what has changed. */
+void evzk__session_sweep(evzk_session *s)
+{
+    s->round++;
+    s->cursor = TAILQ_FIRST(&s->machines);
+}
+
+bool evzk__budget_spent(unsigned n, int64_t until)
+{
+    return n % 8 == 7 && evzk__now_us() >= until;
+}
+
+void evzk__session_set_doubt(evzk_session *s, bool doubt)
+{
+    if (s->doubt == doubt)
+        return;
+    s->doubt = doubt;
+    evzk__session_sweep(s);
+    evzk__session_tell(s, doubt ? EVZK_SESSION_SUSPENDED : EVZK_SESSION_RESUMED,
+                       EVZK_OK);
+}
+
+/* A process that stood still may see the lease's end before any doubt: then the
+ * session is in doubt first, so that its event comes before those of what it
+ * holds. */
+void evzk__session_update_lease(evzk_session *s)
+{
+    bool valid = evzk__session_sure(s);
+
+    if (valid == s->lease_on || s->phase != EVZK__RUNNING)
+        return;
+    s->lease_on = valid;
+    evzk__session_sweep(s);
+    if (valid)
+        return;
+    evzk__session_end_term(s);
+    s->lease_ends++;
+    s->stats.lease_ends++;
+    evzk__session_log(s, EVZK_LOG_WARN, "the lease ended");
+    if (s->up)
+        evzk__session_set_doubt(s, true);
+}
+
+static void turn_timer(void *arg) { evzk__session_turn(arg, 0); }
+
+static void turn_io(int what, void *arg) { evzk__session_turn(arg, what); }
+
+static void moved(void *arg)
+{
+    evzk_session *s = arg;
+
+    s->moved = true;
+    if (s->timer)
+        evzk__session_kick(s);
+}
+
+static void free_credentials(evzk_session *s)
+{
+    struct evzk__credential *c;
+
+    while ((c = STAILQ_FIRST(&s->credentials)) != NULL) {
+        STAILQ_REMOVE_HEAD(&s->credentials, link);
+        evzk__free(c->scheme);
+        evzk__free(c->cert);
+        evzk__free(c);
+    }
+}
+
+static void destroy(evzk_session *s)
+{
+    evzk__parents_clear(s);
+    evzk__tidy_clear(s);
+    evzk__batches_clear(s);
+    evzk__client_free(s->client);
+    evzk__client_free(s->old);
+    if (s->root)
+        evzk__dir_put(s, s->root);
+    evzk__servers_free(s->servers);
+    evzk__timer_free(s->timer);
+    evzk__io_free(s->io);
+    evzk__acl_free(&s->acl);
+    free_credentials(s);
+    evzk__session_end_term(s);
+    evzk__free(s->chroot);
+    evzk__free(s->data);
+    evzk__free(s);
+}
+
+void evzk__session_unref(evzk_session *s)
+{
+    if (--s->refs == 0)
+        destroy(s);
+}
+
+/* "" for "/" or nothing. */
+static int copy_chroot(evzk_session *s, const char *chroot)
+{
+    if (!chroot || strcmp(chroot, "/") == 0)
+        chroot = "";
+    s->chroot = evzk__strdup(chroot);
+    return s->chroot ? EVZK_OK : EVZK_ERR_NOMEM;
+}
+
+static int copy_data(evzk_session *s, const void *data, size_t len)
+{
+    char self[300];
+
+    if (!data) {
+        evzk__self(self, sizeof self);
+        data = self;
+        len = strlen(self);
+    }
+    s->data = evzk__memdup(data, len);
+    s->data_len = len;
+    return s->data ? EVZK_OK : EVZK_ERR_NOMEM;
+}
+
+bool evzk__reserved_ok(void *const reserved[EVZK__RESERVED])
+{
+    for (int i = 0; i < EVZK__RESERVED; i++) {
+        if (reserved[i])
+            return false;
+    }
+    return true;
+}
+
+static bool broken_times(const struct evzk__call *c,
+                         const evzk_session_options *o)
+{
+    return evzk__broken(c,
+                        o->timeout_ms == 0 ||
+                            (o->timeout_ms >= TIMEOUT_MIN_MS &&
+                             o->timeout_ms <= TIMEOUT_MAX_MS),
+                        "timeout_ms", "must be 0, or 100 to one day") ||
+           evzk__broken(c, o->close_timeout_ms <= TIMEOUT_MAX_MS,
+                        "close_timeout_ms", "must be at most one day");
+}
+
+static bool broken_options(const struct evzk__call *c,
+                           const evzk_session_options *o)
+{
+    const char *root = o->chroot;
+
+    return evzk__broken_reserved(c, o->reserved) || broken_times(c, o) ||
+           evzk__broken(c, o->window <= WINDOW_MAX, "window",
+                        "must be at most 10,000") ||
+           evzk__broken(c, (unsigned)o->log_level <= EVZK_LOG_DEBUG,
+                        "log_level", "must be 0, or one of EVZK_LOG_*") ||
+           (root && root[0] && strcmp(root, "/") != 0 &&
+            evzk__broken_path(c, "chroot", root)) ||
+           evzk__broken_data(c, o->data, o->data_len, 65536) ||
+           evzk__broken_acl(c, o->acl, o->acl_count);
+}
+
+/* Each costs the client about a tenth of a millisecond, in one turn. */
+static bool broken_servers(const struct evzk__call *c, const char *servers)
+{
+    size_t n = 1;
+
+    if (evzk__broken(c, servers, "servers", EVZK__NOT_NULL))
+        return true;
+    for (const char *s = servers; *s && n <= EVZK_SERVERS_MAX; s++)
+        n += *s == ',';
+    return evzk__broken(c, n <= EVZK_SERVERS_MAX, "servers",
+                        "must be at most 64");
+}
+
+static uint32_t or_default(uint32_t value, uint32_t other)
+{
+    return value ? value : other;
+}
+
+static int take_options(evzk_session *s, const evzk_session_options *o)
+{
+    int rc;
+
+    s->ask_timeout_ms = or_default(o->timeout_ms, TIMEOUT_MS);
+    s->close_timeout_ms = or_default(o->close_timeout_ms, CLOSE_TIMEOUT_MS);
+    s->window = or_default(o->window, WINDOW);
+    if (s->window < 4)
+        s->window = 4; /* Room for every compound request. */
+    s->make_chroot = o->make_chroot;
+    s->log = o->log;
+    s->log_arg = o->log_arg;
+    s->log_level = o->log_level ? o->log_level : EVZK_LOG_WARN;
+    s->trace = o->trace;
+    s->trace_arg = o->trace_arg;
+    rc = copy_chroot(s, o->chroot);
+    if (rc == EVZK_OK)
+        rc = copy_data(s, o->data, o->data_len);
+    if (rc == EVZK_OK)
+        rc = evzk__acl_copy(&s->acl, o->acl, o->acl_count);
+    return rc;
+}
+
+static int attach(evzk_session *s, struct event_base *base, const char *servers,
+                  struct evdns_base *dns)
+{
+    int rc;
+
+    s->servers = evzk__servers_new(base, dns, servers, moved, s, &rc);
+    if (!s->servers)
+        return rc;
+    s->root = evzk__dir_get(s, "/", "");
+    s->io = evzk__io_new(base, turn_io, s);
+    s->timer = evzk__timer_new(base, turn_timer, s);
+    return s->root && s->io && s->timer ? EVZK_OK : EVZK_ERR_NOMEM;
+}
+
+int evzk_session_open(struct event_base *base, const char *servers,
+                      const evzk_session_options *opt, evzk_session_cb *cb,
+                      void *arg, evzk_session **out)
+{
+    static const evzk_session_options defaults;
+    evzk_session *s;
+    int rc;
+
+    struct evzk__call call = {.function = __func__};
+
+    if (!opt)
+        opt = &defaults;
+    call.log = opt->log;
+    call.log_arg = opt->log_arg;
+    if (evzk__broken(&call, base, "base", EVZK__NOT_NULL) ||
+        broken_servers(&call, servers) ||
+        evzk__broken(&call, out, "out", EVZK__NOT_NULL) ||
+        broken_options(&call, opt))
+        return EVZK_ERR_INVAL;
+    s = evzk__zalloc(sizeof *s);
+    if (!s)
+        return EVZK_ERR_NOMEM;
+    s->base = base;
+    s->pid = evzk__pid();
+    s->cb = cb;
+    s->cb_arg = arg;
+    s->refs = 2; /* The caller's and the loop's. */
+    STAILQ_INIT(&s->credentials);
+    TAILQ_INIT(&s->machines);
+    TAILQ_INIT(&s->running);
+    TAILQ_INIT(&s->owed);
+    RB_INIT(&s->makers);
+    evzk__requests_init(&s->requests);
+    RB_INIT(&s->dirs);
+    TAILQ_INIT(&s->idle);
+    LIST_INIT(&s->tidies);
+    RB_INIT(&s->onlookers);
+    TAILQ_INIT(&s->later);
+    rc = take_options(s, opt);
+    if (rc == EVZK_OK)
+        rc = attach(s, base, servers, opt->dns);
+    if (rc != EVZK_OK) {
+        evzk__broken(&call, rc != EVZK_ERR_INVAL, "servers",
+                     "must be \"host:port\" or \"[IPv6]:port\", with commas "
+                     "between, and no chroot");
+        destroy(s);
+        return rc;
+    }
+    evzk__session_kick(s);
+    *out = s;
+    return EVZK_OK;
+}
+
+int evzk_session_add_auth(evzk_session *s, const char *scheme, const void *cert,
+                          size_t len)
+{
+    struct evzk__credential *c;
+    int rc;
+
+    struct evzk__call call = evzk__call_of(s, __func__);
+
+    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
+        evzk__broken(&call, scheme && scheme[0], "scheme",
+                     "must not be NULL or \"\"") ||
+        evzk__broken(&call, cert || len == 0, "cert",
+                     "must not be NULL when len is not 0") ||
+        evzk__broken(&call, len <= 65536, "len", "must be at most 65,536"))
+        return EVZK_ERR_INVAL;
+    rc = evzk__session_check(s);
+    if (rc != EVZK_OK)
+        return rc;
+    c = evzk__zalloc(sizeof *c);
+    if (!c)
+        return EVZK_ERR_NOMEM;
+    c->scheme = evzk__strdup(scheme);
+    c->cert = evzk__memdup(cert, len);
+    c->len = len;
+    if (!c->scheme || !c->cert) {
+        evzk__free(c->scheme);
+        evzk__free(c->cert);
+        evzk__free(c);
+        return EVZK_ERR_NOMEM;
+    }
+    STAILQ_INSERT_TAIL(&s->credentials, c, link);
+    evzk__session_kick(s); /* It is presented from the loop. */
+    return EVZK_OK;
+}
+
+int evzk_session_close(evzk_session *s)
+{
+    int rc;
+
+    if (!s)
+        return EVZK_ERR_INVAL;
+    rc = evzk__session_check(s);
+    if (rc != EVZK_OK)
+        return rc;
+    s->phase = EVZK__DRAINING;
+    evzk__session_end_term(s);
+    s->close_deadline = evzk__now_us() + (int64_t)s->close_timeout_ms * 1000;
+    evzk__session_kick(s);
+    return EVZK_OK;
+}
+
+/* The child's copy: its descriptor is the parent's connection, and the kernel's
+ * side of its loop may be the parent's too.  With a dead socket in the
+ * descriptor's place, neither is touched by what is freed. */
+static void free_in_child(evzk_session *s)
+{
+    bool over = s->phase == EVZK__CLOSED;
+    struct evzk__machine *m;
+
+    s->phase = EVZK__CLOSED; /* Forked in a callback, its turn still runs. */
+    evzk__session_end_term(s);
+    if (s->client) {
+        evzk__client_deaden(s->client);
+        evzk__requests_forget(s->client);
+    }
+    if (s->old)
+        evzk__requests_forget(s->old);
+    while ((m = TAILQ_FIRST(&s->machines)) != NULL)
+        evzk__machine_forked(m);
+    evzk__machines_drop_owed(s);
+    evzk__servers_abandon(s->servers);
+    s->servers = NULL;
+    if (!over)
+        s->refs--; /* The loop's. */
+    evzk__session_unref(s);
+}
+
+void evzk_session_free(evzk_session *s)
+{
+    if (!s)
+        return;
+    s->cb = NULL;
+    if (evzk__session_forked(s)) {
+        free_in_child(s);
+        return;
+    }
+    if (s->phase == EVZK__RUNNING)
+        evzk_session_close(s);
+    evzk__session_unref(s);
+}
+
+bool evzk_session_connected(const evzk_session *s)
+{
+    return s && s->phase == EVZK__RUNNING && s->up && !s->doubt &&
+           !evzk__session_forked(s);
+}
+
+uint32_t evzk_session_lease_ms(const evzk_session *s)
+{
+    return s && !evzk__session_forked(s) ? (uint32_t)lease_left_ms(s) : 0;
+}
+
+uint32_t evzk_session_timeout_ms(const evzk_session *s)
+{
+    return s ? s->timeout_ms : 0;
+}
+
+int64_t evzk_session_id(const evzk_session *s) { return s ? s->id : 0; }
+
+void evzk_session_get_stats(const evzk_session *s, evzk_session_stats *out)
+{
+    if (!out)
+        return;
+    memset(out, 0, sizeof *out);
+    if (!s)
+        return;
+    *out = s->stats;
+    out->in_flight = s->requests.in_flight;
+    out->queued = s->requests.queued;
+    out->watches = s->watches;
+    out->probe_ms = (uint32_t)(evzk__lease_probe_us(&s->lease) / 1000);
+}

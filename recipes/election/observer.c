@@ -1,0 +1,307 @@
+/* Who leads an election, for one who does not stand in it.
+ *
+ *   LOOKING --> CHECKING --> WATCHING
+ *      |            ^  |        |
+ *      |            |  |        |
+ *      `------------+--'--------'      (to the end: ENDED)
+ *
+ * If there is no leader's znode at the first look, the session's chroot may be
+ * missing: that is an error, so it is looked for (ROOTING, from LOOKING).
+ *
+ * The leader's znode is read, and watched, there or not; then the candidate's
+ * that it names is looked for, and watched, too.  The leader is told when both
+ * are there: one whose own znode another has deleted leads no more, whatever
+ * the leader znode still says.
+ *
+ * How it can fail.  A server that comes after another may be behind it: so each
+ * look is as new as the ensemble's leader (a sync goes before it), and an epoch
+ * whose end was seen is not told again.  What another wrote to `leader`, that
+ * is not of this form, says nothing.  A candidate's znode that may not be read
+ * is taken to be there.  A leader znode that we may not read comes without a
+ * word: the server keeps that from us, and the watch is spent.
+ */
+#include "evzk/election.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/machine/refuse.h"
+#include "recipes/kinds.h"
+#include "recipes/lock/lock_internal.h"
+
+struct evzk_observer {
+    struct evzk__machine m;
+    evzk_leader seen; /* Found by the last look; epoch 0: nobody. */
+    char *text;       /* Owned: `seen` points into it. */
+    size_t len;       /* Of the text. */
+    struct {
+        uint64_t epoch; /* 0: nobody. */
+        char *text;     /* Owned, or `text`. */
+        size_t len;
+    } told;         /* The last one. */
+    bool spoken;    /* Something was. */
+    uint64_t ended; /* The last epoch whose end was seen. */
+    evzk_observer_cb *cb;
+    void *arg;
+};
+
+enum { LOOKING, ROOTING, CHECKING, WATCHING, ENDED, STATES };
+
+static struct evzk_observer *observer_of(struct evzk__machine *m)
+{
+    return evzk__container_of(m, struct evzk_observer, m);
+}
+
+/* May free the observer: touch nothing after. */
+static void tell(struct evzk_observer *o, int rc, const evzk_leader *leader)
+{
+    evzk_session *s = o->m.s;
+    int64_t begun = evzk__machine_call_out();
+
+    if (o->cb && (rc != EVZK_OK || evzk__session_tells(s)))
+        o->cb(o, rc, leader, o->arg);
+    evzk__machine_called(s, begun);
+}
+
+/* It leads as before, and its znode, made anew or not, says the same. */
+static bool is_told(const struct evzk_observer *o, bool leads)
+{
+    if (!o->spoken || !leads || o->told.epoch != o->seen.epoch)
+        return o->spoken && !leads && o->told.epoch == 0;
+    return o->told.len == o->len && memcmp(o->told.text, o->text, o->len) == 0;
+}
+
+/* The same leader is no news, unless it says something else. */
+static int tell_seen(struct evzk_observer *o, bool leads)
+{
+    if (is_told(o, leads))
+        return EVZK_OK;
+    o->spoken = true;
+    o->told.epoch = leads ? o->seen.epoch : 0;
+    if (o->told.text != o->text)
+        evzk__free(o->told.text);
+    o->told.text = o->text;
+    o->told.len = o->len;
+    tell(o, EVZK_OK, leads ? &o->seen : NULL);
+    return EVZK_OK;
+}
+
+static int nobody(struct evzk_observer *o)
+{
+    evzk__machine_move(&o->m, WATCHING);
+    return tell_seen(o, false);
+}
+
+/* Its candidate has gone: that is the end of this epoch, if it was one. */
+static int over(struct evzk_observer *o)
+{
+    if (o->told.epoch == o->seen.epoch && o->seen.epoch > o->ended)
+        o->ended = o->seen.epoch;
+    return tell_seen(o, false);
+}
+
+static void look(struct evzk__machine *m)
+{
+    evzk__unwatch_pred(m);
+    evzk__observe(m, EVZK__LEADER);
+}
+
+/* "<epoch> <node>\n", and what it says.  False: it is something else. */
+static bool read_head(struct evzk_observer *o, size_t len)
+{
+    char *space, *end;
+
+    if (o->text[0] < '1' || o->text[0] > '9')
+        return false;
+    o->seen.epoch = strtoull(o->text, &space, 10);
+    end = memchr(o->text, '\n', len);
+    if (!end || end <= space || *space != ' ' ||
+        !evzk__name_ok(space + 1, (size_t)(end - space - 1)))
+        return false;
+    *end = '\0';
+    o->seen.node = space + 1;
+    o->seen.data = end + 1;
+    o->seen.data_len = len - (size_t)(end + 1 - o->text);
+    return true;
+}
+
+static int take_leader(struct evzk_observer *o, const struct evzk__result *res)
+{
+    char *text = evzk__memdup(res->data, res->len);
+
+    if (!text)
+        return EVZK_ERR_NOMEM;
+    if (o->told.text != o->text)
+        evzk__free(o->text);
+    o->text = text;
+    o->len = res->len;
+    memset(&o->seen, 0, sizeof o->seen);
+    if (!read_head(o, res->len) ||
+        o->seen.epoch > (uint64_t)res->stat.czxid) /* It came before. */
+        memset(&o->seen, 0, sizeof o->seen);
+    o->seen.session = res->stat.owner;
+    return EVZK_OK;
+}
+
+static int looked(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_observer *o = observer_of(m);
+    int rc = e->reply->rc;
+
+    if (e->reply->first_rc != EVZK_OK)
+        return e->reply->first_rc;
+    if (rc != EVZK_OK && rc != EVZK_ERR_NONODE)
+        return rc;
+    if (evzk__watch_missing(m, EVZK__OWN) ||
+        (rc == EVZK_OK && take_leader(o, e->reply->res) != EVZK_OK))
+        return evzk__machine_again_later(m);
+    if (rc == EVZK_ERR_NONODE && !o->spoken && evzk__chroot_unsure(m))
+        return evzk__machine_move(m, ROOTING);
+    if (rc == EVZK_ERR_NONODE || o->seen.epoch <= o->ended)
+        return nobody(o);
+    return evzk__machine_move(m, CHECKING);
+}
+
+static void look_chroot(struct evzk__machine *m)
+{
+    if (evzk__watch_missing(m, EVZK__OWN))
+        evzk__machine_move(m, LOOKING);
+    else
+        evzk__look_chroot(m);
+}
+
+static int rooted(struct evzk__machine *m, const struct evzk__event *e)
+{
+    int rc = evzk__chroot_looked(e);
+
+    return rc != EVZK_OK ? rc : nobody(observer_of(m));
+}
+
+/* Without the first watch, which went with its connection, or has fired, from
+ * the beginning. */
+static void check(struct evzk__machine *m)
+{
+    if (!m->own_watch.listed)
+        evzk__machine_move(m, LOOKING);
+    else
+        evzk__watch(m, NULL, false, observer_of(m)->seen.node);
+}
+
+static int checked(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_observer *o = observer_of(m);
+    int rc = e->reply->rc;
+
+    if (rc != EVZK_OK && rc != EVZK_ERR_NONODE && rc != EVZK_ERR_NOAUTH)
+        return rc;
+    evzk__machine_move(m, WATCHING);
+    return rc == EVZK_ERR_NONODE ? over(o) : tell_seen(o, true);
+}
+
+static void wait_for(struct evzk__machine *m)
+{
+    if (evzk__watch_missing(m, EVZK__OWN))
+        evzk__machine_move(m, LOOKING);
+}
+
+static int watched(struct evzk__machine *m, const struct evzk__event *e)
+{
+    switch (e->type) {
+    case EVZK__EV_DELETED:
+        if (e->which == EVZK__PRED)
+            return over(observer_of(m));
+        return evzk__machine_move(m, LOOKING);
+    case EVZK__EV_CHANGED: /* Of the candidate: it got a child. */
+        return evzk__machine_move(m,
+                                  e->which == EVZK__PRED ? CHECKING : LOOKING);
+    case EVZK__EV_REPLY:
+    case EVZK__EV_STAYED:
+    case EVZK__EV_ASKED:
+    case EVZK__EV_SUSPENDED:
+    case EVZK__EV_LEASE_END:
+        break;
+    }
+    return EVZK_OK;
+}
+
+static void end(struct evzk__machine *m) { tell(observer_of(m), m->rc, NULL); }
+
+static void destroy(struct evzk__machine *m)
+{
+    struct evzk_observer *o = observer_of(m);
+
+    if (o->told.text != o->text)
+        evzk__free(o->told.text);
+    evzk__free(o->text);
+    evzk__free(o);
+}
+
+/* clang-format off */
+#define S(state, enter, react, on_stop, on_expiry, flags, next) \
+    [state] = { #state, enter, react, on_stop, on_expiry, flags, next }
+#define TO EVZK__TO
+#define STAY EVZK__STAY
+#define RETRY EVZK__RETRY
+static const struct evzk__row rows[STATES] = {
+/* state      enter     react    on stop  on expiry  flags                    may move to */
+S(LOOKING,    look,     looked,  ENDED,   LOOKING,   RETRY|EVZK__FRESH,       TO(LOOKING)|TO(ROOTING)|TO(CHECKING)|TO(WATCHING)|TO(ENDED)),
+S(ROOTING,    look_chroot, rooted, ENDED,  LOOKING,  RETRY,                   TO(LOOKING)|TO(WATCHING)|TO(ENDED)),
+S(CHECKING,   check,    checked, ENDED,   LOOKING,   RETRY,                   TO(LOOKING)|TO(WATCHING)|TO(ENDED)),
+S(WATCHING,   wait_for, watched, ENDED,   LOOKING,   RETRY|EVZK__WATCHES,     TO(LOOKING)|TO(CHECKING)|TO(ENDED)),
+S(ENDED,      end,      NULL,    STAY,    STAY,      EVZK__FINAL,             0),
+};
+/* clang-format on */
+
+/* Who watches has nothing to ask; and a connection that is lost, as it is
+ * before a session has ended, has it look again. */
+static const struct evzk__never never[] = {
+    {.state = ROOTING, .on = EVZK__ON(EVZK__EV_EXPIRED)},
+    {.state = CHECKING, .on = EVZK__ON(EVZK__EV_EXPIRED)},
+    {.state = WATCHING,
+     .on = EVZK__ON(EVZK__EV_REPLY) | EVZK__ON(EVZK__EV_EXPIRED)},
+    {0}};
+
+const struct evzk__kind evzk__observer_kind = {.name = "observer",
+                                               .rows = rows,
+                                               .n_rows = STATES,
+                                               .destroy = destroy,
+                                               .never = never};
+
+int evzk_election_observe(evzk_session *s, const char *path,
+                          evzk_observer_cb *cb, void *arg, evzk_observer **out)
+{
+    struct evzk__call call = evzk__call_of(s, __func__);
+    struct evzk_observer *o;
+    int rc;
+
+    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
+        evzk__broken_path(&call, "path", path) ||
+        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
+        evzk__broken(&call, out, "out", EVZK__NOT_NULL))
+        return EVZK_ERR_INVAL;
+    rc = evzk__session_check(s);
+    if (rc != EVZK_OK)
+        return rc;
+    o = evzk__zalloc(sizeof *o);
+    if (!o)
+        return EVZK_ERR_NOMEM;
+    o->cb = cb;
+    o->arg = arg;
+    rc = evzk__machine_init(&o->m, s, &evzk__observer_kind, path, 0);
+    if (rc != EVZK_OK) {
+        destroy(&o->m);
+        return rc;
+    }
+    *out = o;
+    return EVZK_OK;
+}
+
+void evzk_observer_free(evzk_observer *o)
+{
+    if (o) {
+        o->cb = NULL;
+        evzk__machine_let_go(&o->m);
+    }
+}

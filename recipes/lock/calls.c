@@ -1,0 +1,253 @@
+/* The lock's calls.  They check, note, and post an event: what follows is for
+ * the states, in lock.c. */
+#include "evzk/lock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/base/name.h"
+#include "lib/base/view.h"
+#include "lib/machine/refuse.h"
+#include "recipes/kinds.h"
+#include "recipes/lock/lock_internal.h"
+
+static bool broken_options(const struct evzk__call *c,
+                           const evzk_lock_options *o)
+{
+    return evzk__broken_reserved(c, o->reserved) ||
+           evzk__broken(c, (unsigned)o->mode <= EVZK_LOCK_READ, "mode",
+                        "must be one of EVZK_LOCK_*") ||
+           evzk__broken(c, !o->priority || o->mode != EVZK_LOCK_EXCLUSIVE,
+                        "priority", "needs the mode WRITE or READ") ||
+           evzk__broken(c, !o->priority || !o->no_own_watch, "no_own_watch",
+                        "must not be set with priority") ||
+           evzk__broken(c, !o->revocable || !o->no_own_watch, "no_own_watch",
+                        "must not be set with revocable") ||
+           evzk__broken_data(c, o->data, o->data_len, EVZK_LOCK_DATA_MAX) ||
+           evzk__broken_acl(c, o->acl, o->acl_count);
+}
+
+static int take_given(struct evzk_lock *l, const evzk_lock_options *o)
+{
+    int rc;
+
+    if (!o->data && !o->acl && !o->acl_count && !o->priority)
+        return EVZK_OK;
+    l->given = evzk__zalloc(sizeof *l->given);
+    if (!l->given)
+        return EVZK_ERR_NOMEM;
+    l->given->urgent = o->priority != NULL;
+    if (o->priority)
+        l->given->priority = *o->priority;
+    rc = evzk__acl_copy(&l->given->acl, o->acl, o->acl_count);
+    if (rc != EVZK_OK || !o->data)
+        return rc;
+    l->given->data = evzk__memdup(o->data, o->data_len);
+    l->given->len = (uint32_t)o->data_len;
+    return l->given->data ? EVZK_OK : EVZK_ERR_NOMEM;
+}
+
+static int take_options(struct evzk_lock *l, const evzk_lock_options *o)
+{
+    int rc = take_given(l, o);
+
+    if (rc != EVZK_OK)
+        return rc;
+    l->mode = (unsigned)o->mode & 3;
+    l->try_once = o->try_once;
+    l->watch_own = !o->no_own_watch;
+    l->eager = o->revocable || o->priority;
+    l->m.no_requeue = o->no_requeue;
+    return EVZK_OK;
+}
+
+int evzk__lock_begin(evzk_session *s, const struct evzk__kind *kind,
+                     const char *path, const evzk_lock_options *opt,
+                     evzk_lock_cb *cb, void *arg, evzk_lock **out)
+{
+    static const evzk_lock_options defaults;
+    struct evzk__call call = evzk__call_of(s, kind == &evzk__election_kind
+                                                  ? "evzk_election_volunteer"
+                                                  : "evzk_lock_acquire");
+    struct evzk_lock *l;
+    int rc;
+
+    if (!opt)
+        opt = &defaults;
+    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
+        evzk__broken_path(&call, "path", path) ||
+        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
+        evzk__broken(&call, out, "out", EVZK__NOT_NULL) ||
+        broken_options(&call, opt))
+        return EVZK_ERR_INVAL;
+    rc = evzk__session_check(s);
+    if (rc != EVZK_OK)
+        return rc;
+    l = evzk__zalloc(
+        sizeof *l + (opt->priority ? (size_t)EVZK__NAME_MAX : (size_t)OWN_MAX));
+    if (!l)
+        return EVZK_ERR_NOMEM;
+    l->cb = cb;
+    l->arg = arg;
+    l->stands = kind == &evzk__election_kind;
+    rc = take_options(l, opt);
+    if (rc == EVZK_OK)
+        rc = evzk__machine_init(&l->m, s, kind, path, opt->timeout_ms);
+    if (rc != EVZK_OK) {
+        evzk__lock_destroy(&l->m);
+        return rc;
+    }
+    *out = l;
+    return EVZK_OK;
+}
+
+int evzk_lock_acquire(evzk_session *s, const char *path,
+                      const evzk_lock_options *opt, evzk_lock_cb *cb, void *arg,
+                      evzk_lock **out)
+{
+    return evzk__lock_begin(s, &evzk__lock_kind, path, opt, cb, arg, out);
+}
+
+static int stop(struct evzk_lock *l, bool want_granted, int rc)
+{
+    if (!l)
+        return EVZK_ERR_INVAL;
+    if (!l->m.ended && evzk__session_forked(l->m.s))
+        return EVZK_ERR_FORKED;
+    if (l->m.ended || l->m.stopping || l->granted != want_granted)
+        return EVZK_ERR_STATE;
+    l->released = want_granted;
+    evzk__machine_stop(&l->m, rc);
+    return EVZK_OK;
+}
+
+int evzk_lock_cancel(evzk_lock *l) { return stop(l, false, EVZK_ERR_CANCELED); }
+
+int evzk_lock_release(evzk_lock *l) { return stop(l, true, EVZK_OK); }
+
+/* For the name that its znode is to have. */
+static int prepare_swap(struct evzk_lock *l)
+{
+    if (!l->given)
+        l->given = evzk__zalloc(sizeof *l->given);
+    if (!l->given)
+        return EVZK_ERR_NOMEM;
+    if (evzk__lock_name(l, l->given->name, EVZK_LOCK_READ) != EVZK_OK)
+        return EVZK_ERR_INTERNAL;
+    sprintf(l->given->name + strlen(l->given->name), "%010" PRId32, l->m.seq);
+    return EVZK_OK;
+}
+
+int evzk_lock_downgrade(evzk_lock *l)
+{
+    int rc;
+
+    if (!l)
+        return EVZK_ERR_INVAL;
+    if (!l->m.ended && evzk__session_forked(l->m.s))
+        return EVZK_ERR_FORKED;
+    if (l->m.ended || l->m.stopping || !l->granted ||
+        evzk_lock_mode_of(l) != EVZK_LOCK_WRITE)
+        return EVZK_ERR_STATE;
+    rc = prepare_swap(l);
+    if (rc != EVZK_OK)
+        return rc;
+    l->asked = true;
+    evzk__machine_ask(&l->m);
+    return EVZK_OK;
+}
+
+int evzk_lock_upgrade(evzk_lock *l)
+{
+    if (!l)
+        return EVZK_ERR_INVAL;
+    if (!l->m.ended && evzk__session_forked(l->m.s))
+        return EVZK_ERR_FORKED;
+    return evzk_lock_mode_of(l) == EVZK_LOCK_READ ? EVZK_ERR_UPGRADE
+                                                  : EVZK_ERR_STATE;
+}
+
+evzk_lock_mode evzk_lock_mode_of(const evzk_lock *l)
+{
+    if (!l)
+        return EVZK_LOCK_EXCLUSIVE;
+    return l->asked ? EVZK_LOCK_READ : (evzk_lock_mode)l->mode;
+}
+
+void evzk_lock_free(evzk_lock *l)
+{
+    if (l) {
+        l->cb = NULL;
+        evzk__machine_let_go(&l->m);
+    }
+}
+
+bool evzk_lock_held(const evzk_lock *l)
+{
+    return l && l->granted && evzk__machine_sure(&l->m);
+}
+
+/* One for each grant, made when it is asked for first. */
+static int make_lease(struct evzk_lock *l)
+{
+    struct evzk__term *term = evzk__session_term(l->m.s);
+
+    if (!l->given)
+        l->given = evzk__zalloc(sizeof *l->given);
+    if (term && l->given && !l->given->lease)
+        l->given->lease = evzk__view_new(term, l->token);
+    return term && l->given && l->given->lease ? EVZK_OK : EVZK_ERR_NOMEM;
+}
+
+int evzk__lock_lease(struct evzk_lock *l, const char *function,
+                     evzk_lease **out)
+{
+    struct evzk__call call = evzk__call_of(l ? l->m.s : NULL, function);
+    int rc;
+
+    if (!l || evzk__broken(&call, out, "out", EVZK__NOT_NULL))
+        return EVZK_ERR_INVAL;
+    if (!l->m.ended && evzk__session_forked(l->m.s))
+        return EVZK_ERR_FORKED;
+    if (!evzk_lock_held(l))
+        return EVZK_ERR_STATE;
+    rc = make_lease(l);
+    if (rc == EVZK_OK)
+        *out = evzk_lease_ref(l->given->lease);
+    return rc;
+}
+
+int evzk_lock_lease(evzk_lock *l, evzk_lease **out)
+{
+    return evzk__lock_lease(l, __func__, out);
+}
+
+void evzk__lock_over(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+
+    if (l->given)
+        evzk__view_end(l->given->lease);
+}
+
+uint32_t evzk_lock_lease_ms(const evzk_lock *l)
+{
+    return evzk_lock_held(l) ? evzk_session_lease_ms(l->m.s) : 0;
+}
+
+uint64_t evzk_lock_token(const evzk_lock *l)
+{
+    return l && l->granted ? l->token : 0;
+}
+
+const char *evzk_lock_node(const evzk_lock *l)
+{
+    return l && l->known && !l->entering ? l->own : "";
+}
+
+const char *evzk_lock_state(const evzk_lock *l)
+{
+    return l ? evzk__machine_state(&l->m) : "";
+}

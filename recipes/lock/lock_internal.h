@@ -1,0 +1,139 @@
+/* A lock, as its states (lock/states.h) and its calls (lock/calls.c) know it.
+ */
+#ifndef EVZK_LOCK_OWN_H
+#define EVZK_LOCK_OWN_H
+
+#include "evzk/lock.h"
+#include "lib/machine/machine.h"
+
+enum { OWN_MAX = EVZK__GUID_LEN + sizeof "-write-" + 11 };
+
+/* Marks of those in the queue are evzk_lock_mode's; in the room others. */
+enum { LOCK_ROOM = EVZK_LOCK_READ }; /* Added to WRITE and READ. */
+enum { LOCK_STANDS = EVZK_LOCK_READ + LOCK_ROOM + 1 }; /* In an election. */
+
+/* Told like the events of evzk_lock_event, of one that stands in an election:
+ * its leader znode stands, or was refused; its own znode is there; of a
+ * patient one, that it knows who is before it, or why it does not. */
+enum { LOCK_ANNOUNCED = EVZK_LOCK_FAILED + 1, LOCK_PLACED, LOCK_BEHIND };
+
+/* What the caller gave for this lock alone, and what only some locks need. */
+struct given {
+    struct evzk__acl acl;
+    void *data; /* Owned; NULL: the session's. */
+    uint32_t len;
+    bool urgent;    /* It has a priority. */
+    bool checked;   /* Its znode was read for what it is asked to do. */
+    bool watched;   /* What was read when its watch was set was its own. */
+    uint8_t failed; /* So often those less urgent could not be asked. */
+    evzk_lock_priority priority;
+    evzk_lock_revoke *press; /* Owned: they are asked; or NULL. */
+    struct evzk__swap swap;
+    uint64_t czxid; /* Of the znode, when it was swapped; 0: not known. */
+    int refused;    /* Why it may not have been. */
+    char name[EVZK__NAME_MAX]; /* That it is to have, or had. */
+    void *said;                /* Owned: what its leader znode says; or NULL. */
+    uint32_t said_len;
+    evzk_lease *lease; /* With a reference; NULL: nobody asked for one. */
+    int64_t leader;    /* The czxid of that znode; 0: not known. */
+    bool leader_sent;  /* Its create was not answered: it may come yet. */
+    int32_t leader_on; /* The connection by which it was made, or seen; -1. */
+};
+
+/* What an election's leader makes beside its own znode. */
+#define EVZK__LEADER "leader"
+
+struct evzk_election;
+
+struct evzk_lock {
+    struct evzk__machine m;
+    uint8_t mode : 2; /* evzk_lock_mode: an index of evzk__lock_marks. */
+    bool known : 1;   /* We have a place in the queue. */
+    bool granted : 1, suspended : 1, released : 1;
+    bool told : 1;   /* The final event was reported, ahead of the end. */
+    bool broken : 1; /* Our place was lost to somebody's delete. */
+    bool second : 1; /* When `pred` has gone, we are first. */
+    bool try_once : 1, watch_own : 1;
+    bool asked : 1;    /* To become a read lock. */
+    bool swapped : 1;  /* It has. */
+    bool reread : 1;   /* Our znode is to be read: somebody wrote to it. */
+    bool blind : 1;    /* Our znode may not be read: not even by us. */
+    bool sent : 1;     /* That change was asked for, once at least. */
+    bool unsure : 1;   /* It was refused, and may have been done before. */
+    bool unseen : 1;   /* It may have been done: our znode is to be read. */
+    bool eager : 1;    /* Our znode is watched at once. */
+    bool arrived : 1;  /* Those that it has come before in the room know. */
+    bool passed : 1;   /* Another came before us in the room. */
+    bool entering : 1; /* Its create may be that of the place in the queue. */
+    bool stands : 1;   /* In an election: it is to lead. */
+    bool leads : 1;    /* And says so: its leader znode stands. */
+    bool said : 1;     /* That may be there, of this one. */
+    bool replaces : 1; /* One is there, of another or of this one. */
+    bool tolerant : 1; /* Other libraries' contenders are nothing to it. */
+    bool
+        patient : 1; /* What may not be read does not end it: lock/patient.c. */
+    bool looks : 1;  /* It asks whose the znode before its own is. */
+    bool anew : 1;   /* It is to be watched anew. */
+    bool barred : 1; /* That may not be read. */
+    bool unowned : 1; /* No session owns it. */
+    int32_t seen;     /* The version of its data that was read last. */
+    char *pred;       /* Owned: the znode we watch, when it is not ours. */
+    uint64_t token;
+    struct given *given; /* Owned; NULL: the session's serve. */
+    evzk_lock_cb *cb;    /* NULL once the caller freed us. */
+    void *arg;
+    char own[]; /* Our znode; while not known, its prefix. */
+};
+
+static inline struct evzk_lock *lock_of(struct evzk__machine *m)
+{
+    return evzk__container_of(m, struct evzk_lock, m);
+}
+
+extern const struct evzk__mark evzk__lock_marks[];
+
+/* lock/calls.c: evzk_lock_acquire(), for a lock or for an election. */
+int evzk__lock_begin(evzk_session *s, const struct evzk__kind *kind,
+                     const char *path, const evzk_lock_options *opt,
+                     evzk_lock_cb *cb, void *arg, evzk_lock **out);
+
+/* election.c: evzk_election_acknowledge(). */
+int evzk__election_say(evzk_lock *l, const char *function, const void *data,
+                       size_t len);
+
+/* The mode of one whose name was read by them. */
+evzk_lock_mode evzk__lock_mode_named(const struct evzk__contender *c);
+
+/* A fresh name with one of the marks, but for its number.  0 or
+ * EVZK_ERR_INTERNAL. */
+int evzk__lock_name(const struct evzk_lock *l, char *out, unsigned mark);
+
+/* Asks for the znode given->name in the place of its own. */
+void evzk__lock_swap(struct evzk_lock *l, bool numbered);
+
+/* election.c: what it is at bottom, for the tests. */
+struct evzk_lock *evzk__election_lock(const struct evzk_election *e);
+
+/* lock/priority.c: is its znode in the room? */
+bool evzk__lock_waits(const struct evzk_lock *l);
+
+/* Tells those that it has come before, and those in its way.  0, or an error:
+ * then it is to look again in a while. */
+int evzk__lock_look_round(struct evzk_lock *l, const struct evzk__roll *roll);
+
+/* lock/patient.c: looks again at who is before it. */
+void evzk__lock_try_again(struct evzk_lock *l);
+
+/* Nobody is in its way any more, or it wants no more of it. */
+void evzk__lock_calm(struct evzk_lock *l);
+
+/* lock/calls.c: evzk_lock_lease(), as `function`; NULL has none. */
+int evzk__lock_lease(struct evzk_lock *l, const char *function,
+                     evzk_lease **out);
+
+/* lock/calls.c: its lease, if there is one, says no from now on. */
+void evzk__lock_over(struct evzk__machine *m);
+
+void evzk__lock_destroy(struct evzk__machine *m);
+
+#endif

@@ -1,0 +1,280 @@
+/* How a lock gets its place: from the create to the first look at the queue,
+ * and from the room into the queue.
+ *
+ * How it can fail.  Whether a create, or the change for a znode in the queue,
+ * was done may be unknown: then its GUID is looked for, and a GUID is used for
+ * one attempt only.
+ */
+#include "recipes/lock/states.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A container may go away between the making and our create; not for ever. */
+enum { PARENTS_TRIES = 8 };
+
+static unsigned first_mark(const struct evzk_lock *l)
+{
+    if (l->stands)
+        return LOCK_STANDS;
+    return l->given && l->given->urgent ? l->mode + (unsigned)LOCK_ROOM
+                                        : l->mode;
+}
+
+/* One GUID, one attempt: a name that was once sent is never sent again. */
+void evzk__lock_create(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+    struct evzk__create_args args;
+    bool requeued = l->known;
+
+    evzk__forget_own(m);
+    evzk__unwatch_pred(m);
+    l->known = false;
+    l->arrived = l->entering = l->reread = l->blind = false;
+    l->token = 0;
+    evzk__lock_calm(l);
+    if (evzk__lock_name(l, l->own, first_mark(l)) != EVZK_OK) {
+        evzk__machine_finish(m, EVZK_ERR_INTERNAL);
+        return;
+    }
+    args = evzk__lock_args(l);
+    evzk__create_list(m, &args);
+    if (requeued)
+        evzk__lock_tell(l, EVZK_LOCK_REQUEUED,
+                        l->broken ? EVZK_ERR_NODEGONE : EVZK_ERR_EXPIRED);
+}
+
+/* Our znode is gone, and we held nothing: to the end of the queue. */
+int evzk__lock_lose_place(struct evzk_lock *l)
+{
+    l->broken = true;
+    evzk__own_gone(&l->m);
+    if (l->m.no_requeue)
+        return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);
+    return evzk__machine_move(&l->m,
+                              l->m.own_watch.armed ? FORGETTING : CREATING);
+}
+
+static void take_place(struct evzk_lock *l, uint64_t czxid)
+{
+    struct evzk__contender own;
+
+    l->known = true;
+    l->broken = false;
+    l->seen = 0;
+    l->token = czxid;
+    if (evzk__contender_parse(l->own, evzk__lock_marks, &own))
+        evzk__queue_enter(&l->m, l->own, own.seq);
+    if (l->stands)
+        evzk__lock_tell(l, (evzk_lock_event)LOCK_PLACED, EVZK_OK);
+}
+
+int evzk__lock_created(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock *l = lock_of(m);
+    int rc = e->reply->first_rc;
+
+    if (rc == EVZK_ERR_CONNLOSS)
+        return evzk__machine_move(m, RESOLVING);
+    if (rc == EVZK_ERR_NONODE && !m->stopping)
+        return evzk__machine_move(m, MAKING_PARENTS);
+    if (rc == EVZK_ERR_NODEEXISTS)
+        return EVZK_ERR_SEQUENCE; /* Nobody else has our GUID. */
+    if (rc != EVZK_OK)
+        return m->stopping ? evzk__machine_finish(m, m->rc) : rc;
+    l->m.tries = 0;
+    take_place(l, (uint64_t)e->reply->first.czxid);
+    m->own_verified = true;
+    if (m->stopping)
+        return evzk__machine_move(m, DELETING);
+    if (!e->reply->listed)
+        return evzk__lock_look_around(l);
+    if (e->reply->rc != EVZK_OK)
+        return evzk__machine_move(m, LISTING);
+    return evzk__lock_look(l, e->reply->res);
+}
+
+void evzk__lock_make_parents(struct evzk__machine *m)
+{
+    struct evzk__create_args args = evzk__lock_args(lock_of(m));
+
+    evzk__parents(m, &args);
+}
+
+int evzk__lock_parents_made(struct evzk__machine *m,
+                            const struct evzk__event *e)
+{
+    if (m->stopping)
+        return evzk__machine_finish(m, m->rc);
+    if (e->reply->rc != EVZK_OK)
+        return e->reply->rc;
+    if (m->tries++ == PARENTS_TRIES)
+        return EVZK_ERR_NONODE;
+    return evzk__machine_move(m, CREATING);
+}
+
+void evzk__lock_enter_queue(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+
+    if (!m->own_verified)
+        evzk__machine_move(m, CONFIRMING);
+    else if (evzk__lock_name(l, l->given->name, l->mode) != EVZK_OK)
+        evzk__machine_give_up(m, EVZK_ERR_INTERNAL, DELETING);
+    else
+        evzk__lock_swap(l, true);
+}
+
+/* The old name is kept where the new one was: it may be ours all the same. */
+static void rename_own(struct evzk_lock *l)
+{
+    char old[EVZK__NAME_MAX];
+
+    evzk__forget_own(&l->m);
+    strcpy(old, l->own);
+    strcpy(l->own, l->given->name);
+    strcpy(l->given->name, old);
+}
+
+static void come_in(struct evzk_lock *l, const struct evzk__first *stat)
+{
+    struct evzk__contender c;
+
+    l->token = (uint64_t)stat->czxid;
+    l->seen = 0;
+    if (evzk__contender_parse(l->given->name, evzk__lock_marks, &c))
+        evzk__rename_own(&l->m, l->own, l->given->name, c.seq);
+    l->m.own_verified = true;
+}
+
+int evzk__lock_entered(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock *l = lock_of(m);
+    int rc = e->reply->rc;
+
+    if (rc == EVZK_ERR_CONNLOSS) {
+        rename_own(l);
+        l->entering = true;
+        return evzk__machine_move(m, RESOLVING);
+    }
+    if (rc == EVZK_OK)
+        come_in(l, &e->reply->first);
+    if (m->stopping)
+        return evzk__machine_move(m, DELETING);
+    if (rc == EVZK_ERR_NONODE)
+        return evzk__lock_lose_place(l);
+    if (rc == EVZK_OK)
+        return evzk__machine_move(m, LISTING);
+    l->reread = rc == EVZK_ERR_BADVERSION; /* First what was written to us. */
+    if (l->reread)
+        return evzk__machine_move(m, WATCHING);
+    if (rc == EVZK_ERR_NODEEXISTS)
+        rc = EVZK_ERR_SEQUENCE; /* Nobody else has our GUID. */
+    return evzk__machine_give_up(m, rc, DELETING);
+}
+
+/* It was not done: the znode in the room is still ours, or was broken. */
+static int stay_in_room(struct evzk_lock *l)
+{
+    int32_t seen = l->seen;
+
+    rename_own(l);
+    l->entering = false;
+    take_place(l, l->token);
+    l->seen = seen;
+    return evzk__machine_move(&l->m, l->m.stopping ? DELETING : LISTING);
+}
+
+/* What stood in the room may still stand there. */
+static int unresolved(struct evzk_lock *l, int rc)
+{
+    if (!l->entering)
+        return rc;
+    rename_own(l);
+    l->entering = false;
+    return evzk__machine_give_up(&l->m, rc, DELETING);
+}
+
+/* A delete that must fail: its answer came after all that we ever wrote.  The
+ * name is none yet, without a number, or one that was not ours. */
+void evzk__lock_resolve(struct evzk__machine *m)
+{
+    evzk__settle_list(m, lock_of(m)->own);
+}
+
+/* The number of a name that was looked at before is taken off again. */
+static int64_t take_number(struct evzk_lock *l)
+{
+    struct evzk__contender c;
+    int digits;
+
+    if (!evzk__contender_parse(l->own, evzk__lock_marks, &c))
+        return INT64_MIN;
+    digits = snprintf(NULL, 0, "%010" PRId32, c.seq);
+    l->own[strlen(l->own) - (size_t)digits] = '\0';
+    return c.seq;
+}
+
+/* The listing behind it shows our znode, or none will ever come. */
+int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock *l = lock_of(m);
+    const char *name = NULL;
+    int64_t tried;
+
+    if (e->reply->rc == EVZK_ERR_NOAUTH && l->patient)
+        return evzk__machine_again_later(m);   /* It may stand there. */
+    if (e->reply->first_rc == EVZK_ERR_SERVER) /* It proves nothing. */
+        return unresolved(l, EVZK_ERR_SERVER);
+    if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
+        return unresolved(l, e->reply->rc);
+    tried = take_number(l);
+    if (e->reply->rc == EVZK_OK)
+        name = evzk__find_prefix(&e->reply->res->names, l->own, &tried);
+    if (name) {
+        strcpy(l->own, name);
+        return evzk__machine_move(m, ADOPTING);
+    }
+    if (l->entering)
+        return stay_in_room(l);
+    if (m->stopping)
+        return evzk__machine_finish(m, m->rc);
+    return evzk__machine_move(m, CREATING);
+}
+
+void evzk__lock_adopt(struct evzk__machine *m)
+{
+    evzk__look(m, lock_of(m)->own); /* Its ACL may keep even us from more. */
+}
+
+/* It has gone, or is another's, who has copied it, and perhaps the directory:
+ * another znode of our GUID may be ours.  The listing tells names only. */
+static int try_next(struct evzk_lock *l)
+{
+    evzk__own_gone(&l->m);
+    return evzk__machine_move(&l->m, RESOLVING);
+}
+
+int evzk__lock_adopted(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock *l = lock_of(m);
+    uint64_t room = l->token;
+
+    l->token = 0; /* Another znode's, if it came from the room. */
+    switch (evzk__lock_verify(l, e->reply->rc, &e->reply->first)) {
+    case EVZK__OWN_THERE:
+        l->entering = false;
+        take_place(l, l->token);
+        return evzk__machine_move(m, m->stopping ? DELETING : LISTING);
+    case EVZK__OWN_GONE:
+        l->token = room;
+        return try_next(l);
+    case EVZK__OWN_HIDDEN:
+    case EVZK__OWN_UNKNOWN:
+        break;
+    }
+    l->entering = false;
+    return evzk__machine_give_up(m, e->reply->rc, DELETING);
+}

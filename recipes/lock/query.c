@@ -1,0 +1,303 @@
+/* Who holds a lock, and who waits for it: one listing as new as the leader's,
+ * then all the contenders' data, read side by side.
+ *
+ *   LISTING <--> READING --> ENDED
+ *      |                       ^
+ *      `------> ROOTING -------'
+ *
+ * A directory that does not exist may be below a chroot that does not exist:
+ * then that is asked (ROOTING), since it is an error.
+ *
+ * How it can fail.  A contender may leave between listing and reading: it is
+ * left out.  One whose data may not be read is shown without.  A connection
+ * lost in the middle starts the look-up again, from nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "evzk/lock.h"
+#include "lib/base/foreign.h"
+#include "lib/base/mem.h"
+#include "lib/base/os.h"
+#include "lib/machine/refuse.h"
+#include "recipes/kinds.h"
+#include "recipes/lock/lock_internal.h"
+
+struct evzk_lock_query {
+    struct evzk__machine m;
+    evzk_contender *v; /* Owned, names and data included. */
+    char **names;      /* Owned array; the names are those of `v`. */
+    size_t n;
+    bool cut;   /* A read was lost: look again. */
+    int failed; /* The first error of a read, or 0. */
+    evzk_lock_query_cb *cb;
+    void *arg;
+};
+
+enum { LISTING, READING, ROOTING, ENDED, STATES };
+
+static struct evzk_lock_query *query_of(struct evzk__machine *m)
+{
+    return evzk__container_of(m, struct evzk_lock_query, m);
+}
+
+static void clear(struct evzk_lock_query *q)
+{
+    for (size_t i = 0; i < q->n; i++) {
+        evzk__free((char *)(uintptr_t)q->v[i].node);
+        evzk__free((char *)(uintptr_t)q->v[i].data);
+    }
+    evzk__free(q->v);
+    evzk__free(q->names);
+    q->v = NULL;
+    q->names = NULL;
+    q->n = 0;
+    q->cut = false;
+    q->failed = EVZK_OK;
+}
+
+/* Of another library's its number alone. */
+static struct evzk__contender place_of(const evzk_contender *c)
+{
+    struct evzk__contender place = {.name = c->node};
+    struct evzk__foreign f;
+
+    if (!evzk__contender_parse(c->node, evzk__lock_marks, &place) &&
+        evzk__foreign_parse(c->node, &f))
+        place.seq = f.seq;
+    return place;
+}
+
+static int in_order(const void *pa, const void *pb)
+{
+    const evzk_contender *ca = pa, *cb = pb;
+    struct evzk__contender a = place_of(ca), b = place_of(cb);
+
+    if (ca->foreign != cb->foreign)
+        return cb->foreign ? -1 : 1; /* They are behind all. */
+    if ((a.flags ^ b.flags) & EVZK__WAITS)
+        return b.flags & EVZK__WAITS ? -1 : 1; /* The room is behind. */
+
+    return evzk__contender_before(&a, &b) ? -1 : 1;
+}
+
+/* What its name says of a contender; false: it is none. */
+static bool read_name(evzk_contender *c, const char *name)
+{
+    struct evzk__contender ours;
+    struct evzk__foreign f;
+
+    if (evzk__contender_parse(name, evzk__lock_marks, &ours)) {
+        c->mode = evzk__lock_mode_named(&ours);
+        c->priority = ours.priority;
+        c->library = evzk__foreign_maker(name);
+        return true;
+    }
+    if (!evzk__foreign_parse(name, &f))
+        return false;
+    c->foreign = true;
+    c->library = f.library;
+    c->mode = f.shares ? EVZK_LOCK_READ : EVZK_LOCK_EXCLUSIVE;
+    return true;
+}
+
+static int copy_names(struct evzk_lock_query *q,
+                      const struct evzk__names *names)
+{
+    q->v = evzk__zalloc(names->n * sizeof *q->v);
+    q->names = evzk__zalloc(names->n * sizeof *q->names);
+    if (!q->v || !q->names)
+        return EVZK_ERR_NOMEM;
+    for (size_t i = 0; i < names->n; i++) {
+        if (!read_name(&q->v[q->n], names->v[i]))
+            continue;
+        q->v[q->n].node = evzk__strdup(names->v[i]);
+        if (!q->v[q->n].node)
+            return EVZK_ERR_NOMEM;
+        q->n++;
+    }
+    if (q->n > 1)
+        qsort(q->v, q->n, sizeof *q->v, in_order);
+    for (size_t i = 0; i < q->n; i++)
+        q->names[i] = (char *)(uintptr_t)q->v[i].node;
+    return EVZK_OK;
+}
+
+/* What an earlier look found is of no worth any more. */
+static void list(struct evzk__machine *m)
+{
+    clear(query_of(m));
+    evzk__sync_list(m);
+}
+
+static int listed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock_query *q = query_of(m);
+    int rc = e->reply->rc;
+
+    if (e->reply->first_rc != EVZK_OK)
+        return e->reply->first_rc;
+    if (rc == EVZK_OK)
+        rc = copy_names(q, &e->reply->res->names);
+    if (rc == EVZK_ERR_NONODE && evzk__chroot_unsure(m))
+        return evzk__machine_move(m, ROOTING);
+    if (rc == EVZK_ERR_NONODE || (rc == EVZK_OK && q->n == 0))
+        return evzk__machine_finish(m, EVZK_OK); /* Nobody is there. */
+    return rc != EVZK_OK ? rc : evzk__machine_move(m, READING);
+}
+
+static void read_all(struct evzk__machine *m)
+{
+    struct evzk_lock_query *q = query_of(m);
+
+    evzk__gets(m, q->names, (uint32_t)q->n);
+}
+
+static int note(evzk_contender *c, const struct evzk__result *res)
+{
+    int64_t age = evzk__wall_ms() - res->stat.ctime_ms;
+
+    c->session = res->stat.owner;
+    if (!c->foreign && !(place_of(c).flags & EVZK__WAITS))
+        c->token = (uint64_t)res->stat.czxid;
+    c->created_ms = res->stat.ctime_ms;
+    c->age_ms = age > 0 ? age : 0;
+    c->data_len = res->len;
+    c->data = evzk__memdup(res->data, res->len);
+    return c->data ? EVZK_OK : EVZK_ERR_NOMEM;
+}
+
+/* The first in the queue, and those that share with it. */
+static bool holds(const struct evzk_lock_query *q, size_t i)
+{
+    bool share =
+        q->v[i].mode == EVZK_LOCK_READ && q->v[0].mode == EVZK_LOCK_READ;
+
+    return !q->v[i].foreign && !(place_of(&q->v[i]).flags & EVZK__WAITS) &&
+           (i == 0 || share);
+}
+
+/* Leaves out those that have left. */
+static void pack(struct evzk_lock_query *q)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < q->n; i++) {
+        if (q->names[i])
+            q->v[kept++] = q->v[i];
+        else {
+            evzk__free((char *)(uintptr_t)q->v[i].node);
+            evzk__free((char *)(uintptr_t)q->v[i].data);
+        }
+    }
+    q->n = kept;
+    for (size_t i = 0; i < kept && holds(q, i); i++)
+        q->v[i].holder = true;
+}
+
+static int answered(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock_query *q = query_of(m);
+    const struct evzk__reply *reply = e->reply;
+    int rc = EVZK_OK;
+
+    if (reply->rc == EVZK_ERR_CONNLOSS)
+        q->cut = true;
+    else if (reply->rc == EVZK_ERR_NONODE)
+        q->names[reply->part] = NULL;
+    else if (reply->rc == EVZK_OK)
+        rc = note(&q->v[reply->part], reply->res);
+    else if (reply->rc == EVZK_ERR_NOAUTH)
+        q->v[reply->part].hidden = true;
+    else
+        rc = reply->rc;
+    if (rc != EVZK_OK)
+        q->failed = rc; /* The other answers are still to come. */
+    if (!reply->last)
+        return EVZK_OK;
+    if (q->failed)
+        return q->failed;
+    if (q->cut)
+        return evzk__machine_move(m, LISTING);
+    pack(q);
+    return evzk__machine_finish(m, EVZK_OK);
+}
+
+static int rooted(struct evzk__machine *m, const struct evzk__event *e)
+{
+    int rc = evzk__chroot_looked(e);
+
+    return rc != EVZK_OK ? rc : evzk__machine_finish(m, EVZK_OK);
+}
+
+static void end(struct evzk__machine *m)
+{
+    struct evzk_lock_query *q = query_of(m);
+    evzk_session *s = m->s;
+    int64_t begun = evzk__machine_call_out();
+    size_t n = m->rc == EVZK_OK ? q->n : 0;
+
+    if (q->cb)
+        q->cb(q, m->rc, n ? q->v : NULL, n, q->arg);
+    evzk__machine_called(s, begun);
+}
+
+static void destroy(struct evzk__machine *m)
+{
+    clear(query_of(m));
+    evzk__free(query_of(m));
+}
+
+/* clang-format off */
+#define S(state, enter, react, on_stop, on_expiry, flags, next) \
+    [state] = { #state, enter, react, on_stop, on_expiry, flags, next }
+#define TO EVZK__TO
+static const struct evzk__row rows[STATES] = {
+/* state    enter            react     on stop     on expiry   flags                   may move to */
+S(LISTING,  list,            listed,   ENDED,      LISTING,    EVZK__FRESH|EVZK__RETRY, TO(LISTING)|TO(READING)|TO(ROOTING)|TO(ENDED)),
+S(READING,  read_all,        answered, ENDED,      LISTING,    0,                      TO(LISTING)|TO(ENDED)),
+S(ROOTING,  evzk__look_chroot, rooted, ENDED,      LISTING,    EVZK__RETRY,            TO(LISTING)|TO(ENDED)),
+S(ENDED,    end,             NULL,     EVZK__STAY, EVZK__STAY, EVZK__FINAL,            0),
+};
+/* clang-format on */
+
+const struct evzk__kind evzk__lock_query_kind = {
+    .name = "lock-query", .rows = rows, .n_rows = STATES, .destroy = destroy};
+
+int evzk_lock_query_start(evzk_session *s, const char *path,
+                          evzk_lock_query_cb *cb, void *arg,
+                          evzk_lock_query **out)
+{
+    struct evzk__call call = evzk__call_of(s, __func__);
+    struct evzk_lock_query *q;
+    int rc;
+
+    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
+        evzk__broken_path(&call, "path", path) ||
+        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
+        evzk__broken(&call, out, "out", EVZK__NOT_NULL))
+        return EVZK_ERR_INVAL;
+    rc = evzk__session_check(s);
+    if (rc != EVZK_OK)
+        return rc;
+    q = evzk__zalloc(sizeof *q);
+    if (!q)
+        return EVZK_ERR_NOMEM;
+    q->cb = cb;
+    q->arg = arg;
+    rc = evzk__machine_init(&q->m, s, &evzk__lock_query_kind, path, 0);
+    if (rc != EVZK_OK) {
+        destroy(&q->m);
+        return rc;
+    }
+    *out = q;
+    return EVZK_OK;
+}
+
+void evzk_lock_query_free(evzk_lock_query *q)
+{
+    if (q) {
+        q->cb = NULL;
+        evzk__machine_let_go(&q->m);
+    }
+}

@@ -1,0 +1,560 @@
+/* Asks those in the way to let go, waits for them, and, if so asked, deletes
+ * the znodes of those that do not go.
+ *
+ *   LISTING --> READING <--> ASKING --> WAITING <--> REMOVING
+ *                                          |
+ *                                          v
+ *                                        ENDED
+ *
+ * Each znode is read first, and written to only if it still has the version
+ * that was read and does not say so already: so it is asked once, also when the
+ * answer to the write is lost, and what is read again shows that it was.  Then
+ * one after another is watched until it has gone; who goes out of turn is found
+ * gone when its turn comes.  The grace time begins when all have been asked.
+ *
+ * The same steps, with a znode's own data instead of that word and without a
+ * wait, only make its owner look: see recipes/lock/priority.c.
+ *
+ * How it can fail.  Whoever comes after the listing is not asked.  A delete of
+ * unknown outcome is sent again: then it is not known who deleted the znode,
+ * and it counts as removed.  Another session's end does not matter: the names
+ * are the same.
+ */
+#include "recipes/lock/revoke.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/machine/refuse.h"
+#include "recipes/kinds.h"
+#include "recipes/lock/lock_internal.h"
+
+/* One that is in the way. */
+struct target {
+    int32_t version;
+    bool gone;  /* Or nothing more is to be done about it. */
+    bool write; /* It is to be asked. */
+    bool tried; /* Its delete was sent. */
+    void *data; /* Owned: what it says, when it only is to look. */
+    uint32_t len;
+};
+
+struct evzk_lock_revoke {
+    struct evzk__machine m;
+    evzk_lock_revoke_options opt;
+    char *before;    /* Owned; opt's. */
+    evzk_revoked *v; /* Owned, names included. */
+    struct target *target;
+    char **names;          /* Owned array; of those that are read. */
+    struct evzk__set *set; /* Owned array. */
+    uint32_t *index;       /* Owned array: whose names, or sets, these are. */
+    uint32_t n, at;        /* `at`: which one is waited for, or removed. */
+    bool touch;            /* They are only to look: see evzk__lock_touch(). */
+    bool cut, timed;
+    int failed;
+    struct evzk__timer *grace; /* NULL: nobody is removed. */
+    evzk_lock_revoke_cb *cb;
+    void *arg;
+};
+
+enum { LISTING, READING, ASKING, WAITING, REMOVING, ROOTING, ENDED, STATES };
+
+static struct evzk_lock_revoke *revoke_of(struct evzk__machine *m)
+{
+    return evzk__container_of(m, struct evzk_lock_revoke, m);
+}
+
+static bool in_the_way(const struct evzk_lock_revoke *r,
+                       const struct evzk__contender *c,
+                       const struct evzk__contender *before)
+{
+    if (c->flags & EVZK__WAITS || c->priority < r->opt.priority)
+        return false; /* Who is in the room is in nobody's way. */
+    if (r->opt.mode == EVZK_LOCK_READ && (c->flags & EVZK__SHARES))
+        return false;
+    return !before->name || before->flags & EVZK__WAITS ||
+           evzk__contender_before(c, before);
+}
+
+static int room_for(struct evzk_lock_revoke *r, size_t n)
+{
+    r->v = evzk__zalloc(n * sizeof *r->v);
+    r->target = evzk__zalloc(n * sizeof *r->target);
+    r->names = evzk__zalloc(n * sizeof *r->names);
+    r->set = evzk__zalloc(n * sizeof *r->set);
+    r->index = evzk__zalloc(n * sizeof *r->index);
+    return r->v && r->target && r->names && r->set && r->index ? EVZK_OK
+                                                               : EVZK_ERR_NOMEM;
+}
+
+static int add(struct evzk_lock_revoke *r, const char *name)
+{
+    r->v[r->n].node = evzk__strdup(name);
+    return r->v[r->n].node ? (r->n++, EVZK_OK) : EVZK_ERR_NOMEM;
+}
+
+static void clear(struct evzk_lock_revoke *r)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        evzk__free((char *)(uintptr_t)r->v[i].node);
+        evzk__free(r->target[i].data);
+    }
+    r->n = 0;
+    evzk__free(r->v);
+    evzk__free(r->target);
+    evzk__free(r->names);
+    evzk__free(r->set);
+    evzk__free(r->index);
+    r->v = NULL;
+    r->target = NULL;
+    r->names = NULL;
+    r->set = NULL;
+    r->index = NULL;
+}
+
+static int in_order(const void *pa, const void *pb)
+{
+    const evzk_revoked *a = pa, *b = pb;
+    struct evzk__contender ca = {0}, cb = {0};
+
+    evzk__contender_parse(a->node, evzk__lock_marks, &ca);
+    evzk__contender_parse(b->node, evzk__lock_marks, &cb);
+    return evzk__contender_before(&ca, &cb) ? -1 : 1;
+}
+
+static int choose(struct evzk_lock_revoke *r, const struct evzk__names *names)
+{
+    struct evzk__contender c, before = {0};
+    int rc = room_for(r, names->n);
+
+    if (r->before)
+        evzk__contender_parse(r->before, evzk__lock_marks, &before);
+    for (size_t i = 0; i < names->n && rc == EVZK_OK; i++) {
+        if (evzk__contender_parse(names->v[i], evzk__lock_marks, &c) &&
+            in_the_way(r, &c, &before))
+            rc = add(r, names->v[i]);
+    }
+    if (r->n > 1)
+        qsort(r->v, r->n, sizeof *r->v, in_order);
+    return rc;
+}
+
+static void list(struct evzk__machine *m)
+{
+    struct evzk_lock_revoke *r = revoke_of(m);
+
+    if (r->touch) {
+        evzk__machine_move(m, READING);
+        return;
+    }
+    clear(r);
+    evzk__sync_list(m);
+}
+
+static int listed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock_revoke *r = revoke_of(m);
+    int rc = e->reply->rc;
+
+    if (e->reply->first_rc != EVZK_OK)
+        return e->reply->first_rc;
+    if (rc == EVZK_OK)
+        rc = choose(r, &e->reply->res->names);
+    if (rc == EVZK_ERR_NONODE && evzk__chroot_unsure(m))
+        return evzk__machine_move(m, ROOTING);
+    if (rc == EVZK_ERR_NONODE || (rc == EVZK_OK && r->n == 0))
+        return evzk__machine_finish(m, EVZK_OK); /* Nobody is in the way. */
+    return rc != EVZK_OK ? rc : evzk__machine_move(m, READING);
+}
+
+/* Without the directory: is there at least the chroot? */
+static int rooted(struct evzk__machine *m, const struct evzk__event *e)
+{
+    int rc = evzk__chroot_looked(e);
+
+    return rc != EVZK_OK ? rc : evzk__machine_finish(m, EVZK_OK);
+}
+
+/* Those that are there, as far as we know. */
+static void read_all(struct evzk__machine *m)
+{
+    struct evzk_lock_revoke *r = revoke_of(m);
+    uint32_t n = 0;
+
+    r->cut = false;
+    for (uint32_t i = 0; i < r->n; i++) {
+        if (r->target[i].gone)
+            continue;
+        r->index[n] = i;
+        r->names[n++] = (char *)(uintptr_t)r->v[i].node;
+    }
+    if (n > 0)
+        evzk__gets(m, r->names, n);
+    else
+        evzk__machine_finish(m, EVZK_OK);
+}
+
+static void gone(struct evzk_lock_revoke *r, uint32_t i)
+{
+    r->target[i].gone = true;
+    r->v[i].how =
+        r->target[i].tried ? EVZK_REVOKED_REMOVED : EVZK_REVOKED_YIELDED;
+}
+
+static int keep_data(struct target *t, const struct evzk__result *res)
+{
+    evzk__free(t->data);
+    t->data = evzk__memdup(res->data, res->len);
+    t->len = (uint32_t)res->len;
+    return t->data ? EVZK_OK : EVZK_ERR_NOMEM;
+}
+
+static int note_read(struct evzk_lock_revoke *r, struct target *t,
+                     const struct evzk__result *res)
+{
+    bool word = res->len == strlen(EVZK__UNLOCK) &&
+                memcmp(res->data, EVZK__UNLOCK, res->len) == 0;
+
+    t->version = res->stat.version;
+    /* Whose own data is that word is asked all the same; and is not made to
+     * look by it. */
+    t->write = !word || (t->version == 0 && !r->touch);
+    return r->touch && t->write ? keep_data(t, res) : EVZK_OK;
+}
+
+/* Notes one answer.  False: others are still to come. */
+static bool note_answer(struct evzk_lock_revoke *r,
+                        const struct evzk__reply *reply)
+{
+    uint32_t i = r->index[reply->part];
+    struct target *t = &r->target[i];
+    int rc = reply->rc;
+
+    if (rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_BADVERSION)
+        r->cut = true;
+    else if (rc == EVZK_ERR_NONODE)
+        gone(r, i);
+    else if (rc == EVZK_OK && r->m.state == READING)
+        rc = note_read(r, t, reply->res);
+    else if (rc == EVZK_OK)
+        t->write = false;
+    if (rc != EVZK_OK && !r->cut && !t->gone)
+        r->failed = rc;
+    return reply->last;
+}
+
+static int answered(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock_revoke *r = revoke_of(m);
+
+    if (!note_answer(r, e->reply))
+        return EVZK_OK;
+    if (r->failed)
+        return r->failed;
+    if (r->cut)
+        return evzk__machine_move(m, READING);
+    return evzk__machine_move(m, m->state == READING ? ASKING : WAITING);
+}
+
+static void ask(struct evzk__machine *m)
+{
+    struct evzk_lock_revoke *r = revoke_of(m);
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct target *t = &r->target[i];
+
+        if (t->gone || !t->write)
+            continue;
+        r->index[n] = i;
+        r->set[n++] = (struct evzk__set){
+            .name = r->v[i].node,
+            .data = r->touch ? t->data : EVZK__UNLOCK,
+            .len = r->touch ? t->len : (uint32_t)strlen(EVZK__UNLOCK),
+            .version = t->version};
+    }
+    if (n > 0)
+        evzk__sets(m, r->set, n);
+    else
+        evzk__machine_move(m, WAITING);
+}
+
+/* The next one that is there. */
+static bool seek(struct evzk_lock_revoke *r)
+{
+    while (r->at < r->n && r->target[r->at].gone)
+        r->at++;
+    return r->at < r->n;
+}
+
+static void wait_for(struct evzk__machine *m)
+{
+    struct evzk_lock_revoke *r = revoke_of(m);
+
+    if (r->touch || !seek(r)) {
+        evzk__machine_finish(m, EVZK_OK);
+        return;
+    }
+    if (r->grace && !r->timed) {
+        r->timed = true;
+        evzk__timer_set(r->grace, r->opt.grace_ms * INT64_C(1000));
+    }
+    if (!m->pred_watch.listed)
+        evzk__watch(m, NULL, false, r->v[r->at].node);
+}
+
+static int next(struct evzk_lock_revoke *r)
+{
+    gone(r, r->at);
+    evzk__unwatch_pred(&r->m); /* What is still to come of it is no news. */
+    return evzk__machine_again(&r->m);
+}
+
+static int awaited(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock_revoke *r = revoke_of(m);
+
+    switch (e->type) {
+    case EVZK__EV_REPLY:
+        return e->reply->rc == EVZK_ERR_NONODE ? next(r) : e->reply->rc;
+    case EVZK__EV_DELETED:
+        return next(r);
+    case EVZK__EV_ASKED: /* The grace time is over. */
+        return evzk__machine_move(m, REMOVING);
+    case EVZK__EV_CHANGED: /* It got a child: the watch is used up. */
+        return evzk__machine_again(m);
+    case EVZK__EV_STAYED:
+    case EVZK__EV_SUSPENDED:
+    case EVZK__EV_LEASE_END:
+        break;
+    }
+    return EVZK_OK;
+}
+
+static void drop(struct evzk__machine *m)
+{
+    struct evzk_lock_revoke *r = revoke_of(m);
+
+    if (!seek(r))
+        evzk__machine_finish(m, EVZK_OK);
+    else
+        evzk__remove(m, r->v[r->at].node);
+}
+
+static int dropped(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock_revoke *r = revoke_of(m);
+
+    if (e->reply->rc == EVZK_ERR_CONNLOSS || e->reply->rc == EVZK_OK)
+        r->target[r->at].tried = true;
+    if (e->reply->rc == EVZK_ERR_CONNLOSS && !m->stopping)
+        return evzk__machine_again(m);
+    if (m->stopping) {
+        if (e->reply->rc == EVZK_OK || e->reply->rc == EVZK_ERR_NONODE)
+            gone(r, r->at);
+        return evzk__machine_finish(m, m->rc);
+    }
+    if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
+        return e->reply->rc;
+    return next(r);
+}
+
+static void end(struct evzk__machine *m)
+{
+    struct evzk_lock_revoke *r = revoke_of(m);
+    evzk_session *s = m->s;
+    int64_t begun = evzk__machine_call_out();
+
+    if (r->cb)
+        r->cb(r, m->rc, r->n ? r->v : NULL, r->n, r->arg);
+    evzk__machine_called(s, begun);
+}
+
+/* The loop may go before us. */
+static void detach(struct evzk__machine *m)
+{
+    struct evzk_lock_revoke *r = revoke_of(m);
+
+    evzk__timer_free(r->grace);
+    r->grace = NULL;
+}
+
+static void late(struct evzk__machine *m)
+{
+    if (m->stopping)
+        return;
+    /* What is being removed is in the report. */
+    if (m->state == REMOVING && m->req.state == EVZK__SENT)
+        evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
+    else
+        evzk__machine_finish(m, EVZK_ERR_TIMEOUT);
+}
+
+static void destroy(struct evzk__machine *m)
+{
+    struct evzk_lock_revoke *r = revoke_of(m);
+
+    clear(r);
+    evzk__timer_free(r->grace);
+    evzk__free(r->before);
+    evzk__free(r);
+}
+
+/* clang-format off */
+#define S(state, enter, react, on_stop, on_expiry, flags, next) \
+    [state] = { #state, enter, react, on_stop, on_expiry, flags, next }
+#define TO EVZK__TO
+#define STAY EVZK__STAY
+#define RETRY EVZK__RETRY
+#define FRESH EVZK__FRESH
+#define WATCHES EVZK__WATCHES
+#define HEEDS EVZK__HEEDS
+static const struct evzk__row rows[STATES] = {
+/* state      enter     react     on stop on expiry flags                may move to */
+S(LISTING,    list,     listed,   ENDED,  LISTING,  FRESH|RETRY,         TO(LISTING)|TO(READING)|TO(ROOTING)|TO(ENDED)),
+S(READING,    read_all, answered, ENDED,  READING,  0,                   TO(READING)|TO(ASKING)|TO(ENDED)),
+S(ASKING,     ask,      answered, ENDED,  READING,  0,                   TO(READING)|TO(WAITING)|TO(ENDED)),
+S(WAITING,    wait_for, awaited,  ENDED,  WAITING,  RETRY|WATCHES|HEEDS, TO(WAITING)|TO(REMOVING)|TO(ENDED)),
+S(REMOVING,   drop,     dropped,  STAY,   REMOVING, FRESH,                   TO(REMOVING)|TO(ENDED)),
+S(ROOTING,    evzk__look_chroot, rooted, ENDED, LISTING, RETRY,          TO(LISTING)|TO(ENDED)),
+S(ENDED,      end,      NULL,     STAY,   STAY,     EVZK__FINAL,         0),
+};
+/* clang-format on */
+
+const struct evzk__kind evzk__lock_revoke_kind = {.name = "lock-revoke",
+                                                  .rows = rows,
+                                                  .n_rows = STATES,
+                                                  .late = late,
+                                                  .destroy = destroy,
+                                                  .detach = detach};
+
+static bool broken_options(const struct evzk__call *call,
+                           const evzk_lock_revoke_options *o)
+{
+    struct evzk__contender c;
+
+    return evzk__broken_reserved(call, o->reserved) ||
+           evzk__broken(call, (unsigned)o->mode <= EVZK_LOCK_READ, "mode",
+                        "must be one of EVZK_LOCK_*") ||
+           evzk__broken(call,
+                        !o->before || evzk__contender_parse(
+                                          o->before, evzk__lock_marks, &c),
+                        "before", "must be the name of a contender's znode");
+}
+
+static void grace_over(void *arg)
+{
+    struct evzk_lock_revoke *r = arg;
+
+    evzk__machine_ask(&r->m);
+}
+
+static int take_options(struct evzk_lock_revoke *r, evzk_session *s,
+                        const evzk_lock_revoke_options *o)
+{
+    r->opt = *o;
+    if (o->before) {
+        r->before = evzk__strdup(o->before);
+        if (!r->before)
+            return EVZK_ERR_NOMEM;
+    }
+    if (o->remove) {
+        r->grace = evzk__timer_new(s->base, grace_over, r);
+        if (!r->grace)
+            return EVZK_ERR_NOMEM;
+    }
+    return EVZK_OK;
+}
+
+static int begin(evzk_session *s, const char *path,
+                 const evzk_lock_revoke_options *opt, evzk_lock_revoke_cb *cb,
+                 void *arg, evzk_lock_revoke **out)
+{
+    struct evzk_lock_revoke *r = evzk__zalloc(sizeof *r);
+    int rc;
+
+    if (!r)
+        return EVZK_ERR_NOMEM;
+    r->cb = cb;
+    r->arg = arg;
+    rc = take_options(r, s, opt);
+    if (rc == EVZK_OK)
+        rc = evzk__machine_init(&r->m, s, &evzk__lock_revoke_kind, path,
+                                opt->timeout_ms);
+    if (rc != EVZK_OK) {
+        destroy(&r->m);
+        return rc;
+    }
+    *out = r;
+    return EVZK_OK;
+}
+
+int evzk_lock_revoke_start(evzk_session *s, const char *path,
+                           const evzk_lock_revoke_options *opt,
+                           evzk_lock_revoke_cb *cb, void *arg,
+                           evzk_lock_revoke **out)
+{
+    static const evzk_lock_revoke_options defaults;
+    struct evzk__call call = evzk__call_of(s, __func__);
+    int rc;
+
+    if (!opt)
+        opt = &defaults;
+    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
+        evzk__broken_path(&call, "path", path) ||
+        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
+        evzk__broken(&call, out, "out", EVZK__NOT_NULL) ||
+        broken_options(&call, opt))
+        return EVZK_ERR_INVAL;
+    rc = evzk__session_check(s);
+    return rc != EVZK_OK ? rc : begin(s, path, opt, cb, arg, out);
+}
+
+int evzk__lock_press(evzk_session *s, const char *path,
+                     const evzk_lock_revoke_options *opt,
+                     evzk_lock_revoke_cb *cb, void *arg, evzk_lock_revoke **out)
+{
+    return begin(s, path, opt, cb, arg, out);
+}
+
+bool evzk__lock_revoked(const evzk_lock_revoke *r) { return !r || r->m.ended; }
+
+int evzk__lock_touch(evzk_session *s, const char *path, char *const *names,
+                     uint32_t n)
+{
+    static const evzk_lock_revoke_options defaults;
+    struct evzk_lock_revoke *r;
+    int rc = begin(s, path, &defaults, NULL, NULL, &r);
+
+    if (rc != EVZK_OK)
+        return rc;
+    r->touch = true;
+    rc = room_for(r, n);
+    for (uint32_t i = 0; i < n && rc == EVZK_OK; i++)
+        rc = add(r, names[i]);
+    if (rc != EVZK_OK)
+        evzk__machine_stop(&r->m, rc);
+    evzk__machine_unref(&r->m); /* Nobody waits for its end. */
+    return rc;
+}
+
+int evzk_lock_revoke_cancel(evzk_lock_revoke *r)
+{
+    if (!r)
+        return EVZK_ERR_INVAL;
+    if (!r->m.ended && evzk__session_forked(r->m.s))
+        return EVZK_ERR_FORKED;
+    if (r->m.ended || r->m.stopping)
+        return EVZK_ERR_STATE;
+    evzk__machine_stop(&r->m, EVZK_ERR_CANCELED);
+    return EVZK_OK;
+}
+
+void evzk_lock_revoke_free(evzk_lock_revoke *r)
+{
+    if (r) {
+        r->cb = NULL;
+        evzk__machine_let_go(&r->m);
+    }
+}

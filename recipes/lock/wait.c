@@ -1,0 +1,379 @@
+/* How a lock waits: who is before it, and what becomes of that one, and of its
+ * own znode, until it is first.
+ *
+ * How it can fail.  The one before it may have left from the middle of the
+ * queue, or been changed for another: so who wakes looks again, but where it is
+ * known that nobody else was before it.
+ */
+#include "recipes/lock/states.h"
+
+#include <string.h>
+
+#include "lib/base/foreign.h"
+#include "lib/base/mem.h"
+
+/* A server of 3.8.0 that has given the last number gives it again, or one from
+ * the far end, to whoever comes next.  Others go on there, and count it. */
+static bool used_up(int32_t seq, const struct evzk__stat *dir)
+{
+    /* cversion counts each create twice, and less what is still there. */
+    uint32_t twice = (uint32_t)dir->cversion + (uint32_t)dir->children;
+
+    return (seq == INT32_MAX || seq < 0) && twice == 2u * INT32_MAX;
+}
+
+/* A listing shows a name.  The znode is its own if nothing has come or gone in
+ * the directory since that was made, or if it is watched. */
+static bool is_own_listed(const struct evzk_lock *l,
+                          const struct evzk__stat *dir)
+{
+    return evzk__lock_watches_own(l) ||
+           (l->m.own_verified && (uint64_t)dir->pzxid == l->token);
+}
+
+/* Nobody is before it that it would have to wait for; or nobody at all. */
+static int be_first(struct evzk_lock *l, bool alone,
+                    const struct evzk__stat *dir)
+{
+    bool sure = evzk__session_certain(l->m.s) && is_own_listed(l, dir);
+
+    evzk__lead(&l->m);
+    l->m.leads = alone;
+    return evzk__machine_move(&l->m, sure ? HELD : CONFIRMING);
+}
+
+/* A server has told of the end of another's znode.  Of our own that says
+ * nothing, unless ours is watched: then its end comes, if not yet, before the
+ * answer to whatever is asked next. */
+static void hear_of_another(struct evzk_lock *l)
+{
+    l->m.own_verified = l->m.own_verified && l->m.own_watch.armed;
+}
+
+/* `ours` is the same, when it is of our own session: it tells us itself when it
+ * leaves, and a watch is set on it all the same. */
+static int wait_for(struct evzk_lock *l, const char *pred,
+                    struct evzk__machine *ours)
+{
+    char *copy;
+
+    if (l->try_once)
+        return evzk__machine_give_up(&l->m, EVZK_ERR_BUSY, DELETING);
+    copy = evzk__strdup(pred);
+    if (!copy) {
+        evzk__requests_pause(l->m.s);
+        return evzk__machine_move(&l->m, LISTING);
+    }
+    evzk__free(l->pred);
+    l->pred = copy;
+    l->looks = l->barred = l->unowned = false;
+    evzk__queue_follow(&l->m, ours);
+    return evzk__machine_move(&l->m, WATCHING);
+}
+
+/* It waits for one before it in the room, or for the holders; or for nobody. */
+static int look_in_room(struct evzk_lock *l, const char *pred)
+{
+    l->second = false;
+    if (pred)
+        return wait_for(l, pred, NULL);
+    return evzk__machine_move(&l->m, l->m.own_verified ? ENTERING : CONFIRMING);
+}
+
+/* A contender of another library that would not wait for ours: both might hold.
+ */
+static int refuse(struct evzk_lock *l, const char *name)
+{
+    struct evzk__foreign f;
+    const char *library =
+        evzk__foreign_parse(name, &f) ? f.library : evzk__foreign_maker(name);
+
+    evzk__session_log(l->m.s, EVZK_LOG_WARN,
+                      "refused: %s/%s is a contender of another library, %s",
+                      l->m.dir->path, name, library);
+    return evzk__machine_give_up(&l->m, EVZK_ERR_FOREIGN, DELETING);
+}
+
+/* Who is before us? */
+static int look_at(struct evzk_lock *l, const struct evzk__result *list)
+{
+    struct evzk__stand stand;
+    struct evzk__machine *ours;
+
+    evzk__stand(&stand, &list->names, evzk__lock_marks, l->own);
+    if (!l->m.placed || used_up(l->m.seq, &list->stat))
+        return evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
+    if (stand.foreign && !l->tolerant)
+        return refuse(l, stand.foreign);
+    if (!stand.found)
+        return evzk__lock_lose_place(l);
+    if (stand.pred && !l->try_once &&
+        evzk__lock_look_round(l, list->names.roll) != EVZK_OK) {
+        evzk__requests_pause(l->m.s);
+        return evzk__machine_move(&l->m, LISTING);
+    }
+    if (evzk__lock_waits(l))
+        return look_in_room(l, stand.pred);
+    if (!stand.pred)
+        return be_first(l, stand.before == 0, &list->stat);
+    l->second = stand.next;
+    ours = l->mode == EVZK_LOCK_READ ? NULL : evzk__queue_before(&l->m);
+    /* One that reads is not told that it leads: others may read before it. One
+     * that leads is the only one before us, or somebody was put there by
+     * hand: then who comes next is for a listing to say. */
+    if (!ours || strcmp(ours->own_watch.name, stand.pred) != 0 ||
+        (ours->leads && stand.before > 1))
+        ours = NULL;
+    if (ours && ours->passed)
+        return be_first(l, true, &list->stat);
+    return wait_for(l, stand.pred, ours);
+}
+
+/* With a priority all look at it in order, also one that looks alone. */
+int evzk__lock_look(struct evzk_lock *l, const struct evzk__result *list)
+{
+    struct evzk__result ordered = *list;
+    struct evzk__roll roll = {0};
+    int rc;
+
+    if (list->names.roll || !l->given || !l->given->urgent)
+        return look_at(l, list);
+    ordered.names.roll = &roll;
+    rc = look_at(l, &ordered);
+    evzk__roll_free(&roll);
+    return rc;
+}
+
+static bool bars(const struct evzk_lock *l, const char *name)
+{
+    struct evzk__contender a, b;
+
+    return evzk__contender_parse(name, evzk__lock_marks, &a) &&
+           evzk__contender_parse(l->own, evzk__lock_marks, &b) &&
+           !(a.flags & EVZK__WAITS) && evzk__contender_bars(&a, &b);
+}
+
+/* Right behind one of our own nobody else can be, if that is still there when
+ * we look at it.  The last numbers are for a listing, and so is a first one. */
+int evzk__lock_look_around(struct evzk_lock *l)
+{
+    struct evzk__machine *ours = evzk__queue_before(&l->m);
+
+    if (!ours || ours->passed || evzk__lock_waits(l) ||
+        !bars(l, ours->own_watch.name) || ours->seq < 0 ||
+        ours->seq >= INT32_MAX - 1 || l->m.seq != ours->seq + 1)
+        return evzk__machine_move(&l->m, LISTING);
+    l->second = false; /* For all we know. */
+    return wait_for(l, ours->own_watch.name,
+                    l->mode == EVZK_LOCK_READ ? NULL : ours);
+}
+
+void evzk__lock_list(struct evzk__machine *m)
+{
+    evzk__unwatch_pred(m);
+    evzk__list(m);
+}
+
+int evzk__lock_listed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (e->reply->rc == EVZK_ERR_NONODE)
+        return evzk__lock_lose_place(
+            lock_of(m)); /* The directory and all in it. */
+    if (e->reply->rc == EVZK_ERR_NOAUTH && lock_of(m)->patient)
+        return evzk__lock_list_denied(lock_of(m));
+    if (e->reply->rc != EVZK_OK)
+        return e->reply->rc;
+    return evzk__lock_look(lock_of(m), e->reply->res);
+}
+
+/* Somebody has written to our znode: each time once, and nothing but this word.
+ * False: the application wants no more of it. */
+bool evzk__lock_hear(struct evzk_lock *l, const struct evzk__first *own)
+{
+    bool anew = own->version != l->seen;
+
+    l->seen = own->version;
+    l->passed = anew && !own->told;
+    if (anew && own->told)
+        evzk__lock_tell(l, EVZK_LOCK_REVOKE_REQUESTED, EVZK_OK);
+    return !l->m.stopping;
+}
+
+/* Only what stays is worth a watch of its own: most do not, and a deletion is
+ * noticed by then at the latest.  In the room it is how others tell us; and who
+ * leads is to know, when it resigns, that no other leads by then.  One of many
+ * that waits is to be first as soon as the one before it has gone, and not to
+ * ask then whether it is still there. */
+bool evzk__lock_wants_own_watch(const struct evzk_lock *l)
+{
+    bool soon = l->m.stayed || l->eager || l->leads ||
+                (l->m.req.bulk && l->m.state == WATCHING);
+
+    return l->watch_own && soon && !l->m.own_watch.armed;
+}
+
+/* Not by exists: that would leave a watch where no znode ever comes. */
+void evzk__lock_watch(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+    bool own = evzk__lock_wants_own_watch(l) || l->reread || l->anew;
+    const char *pred =
+        (m->pred_watch.armed && !l->anew) || l->reread ? NULL : l->pred;
+
+    if (evzk__lock_asks_whose(l))
+        evzk__look(m, l->pred);
+    else if (own || pred) {
+        l->anew = l->anew && !pred;
+        evzk__watch(m, own ? l->own : NULL, own, pred);
+    }
+}
+
+/* In the room: what others wrote to us has been read. */
+static bool looks_again(struct evzk_lock *l)
+{
+    bool again = l->passed || l->reread;
+
+    l->passed = l->reread = false;
+    return again && evzk__lock_waits(l);
+}
+
+/* What was read of its own znode.  True: the lock goes on waiting; false: it
+ * has moved, or fails with *rc. */
+static bool own_read(struct evzk_lock *l, const struct evzk__reply *reply,
+                     int *rc)
+{
+    *rc = EVZK_OK;
+    switch (evzk__lock_verify(l, reply->first_rc, &reply->first)) {
+    case EVZK__OWN_THERE:
+        if (!evzk__lock_hear(l, &reply->first))
+            return false;
+        break;
+    case EVZK__OWN_GONE:
+        *rc = evzk__lock_lose_place(l);
+        return false;
+    case EVZK__OWN_HIDDEN:
+        break;
+    case EVZK__OWN_UNKNOWN:
+        *rc = reply->first_rc;
+        return false;
+    }
+    if (!looks_again(l))
+        return true;
+    *rc = evzk__machine_move(&l->m, LISTING);
+    return false;
+}
+
+static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
+{
+    int rc;
+
+    if (m->req.name && !own_read(lock_of(m), reply, &rc))
+        return rc;
+    if (!m->req.pred)
+        return EVZK_OK;
+    if (reply->rc == EVZK_OK)
+        evzk__lock_verify_before(m, &reply->res->stat);
+    if (reply->rc == EVZK_ERR_NONODE) {
+        m->leads = false; /* Was it there at all, when we came? */
+        hear_of_another(lock_of(m));
+        evzk__pred_gone(m); /* If it is one of ours, it is to know. */
+        return evzk__machine_move(m, LISTING);
+    }
+    return lock_of(m)->patient ? evzk__lock_ask_whose(lock_of(m), reply->rc)
+                               : reply->rc;
+}
+
+/* One of our own begins to leave, and both znodes stood: this one rests on the
+ * watch on its znode, as a holder does. */
+static int handed_over(struct evzk_lock *l)
+{
+    bool sure = evzk__session_certain(l->m.s) && l->m.own_verified &&
+                evzk__queue_guarded(&l->m);
+
+    evzk__lead(&l->m);
+    return evzk__machine_move(&l->m, sure ? HELD : CONFIRMING);
+}
+
+/* The one before it may have left from the middle of the queue, but not if it
+ * is known that it was first: nobody comes in before us. */
+static int moved_up(struct evzk_lock *l, bool by_ours)
+{
+    if (l->m.leads)
+        return handed_over(l);
+    hear_of_another(l);
+    if (!l->second || by_ours)
+        return evzk__machine_move(&l->m, LISTING);
+    evzk__lead(&l->m);
+    return evzk__machine_move(&l->m, CONFIRMING);
+}
+
+int evzk__lock_watched(struct evzk__machine *m, const struct evzk__event *e)
+{
+    switch (e->type) {
+    case EVZK__EV_REPLY:
+        return m->req.op == EVZK__LOOK
+                   ? evzk__lock_told_whose(lock_of(m), e->reply)
+                   : read_both(m, e->reply);
+    case EVZK__EV_CHANGED: /* A watch fires once: set it again. */
+    case EVZK__EV_STAYED:
+        return lock_of(m)->pred ? evzk__machine_again(m)
+                                : evzk__machine_move(m, LISTING);
+    case EVZK__EV_DELETED:
+        return e->which == EVZK__OWN ? evzk__lock_lose_place(lock_of(m))
+                                     : moved_up(lock_of(m), e->by_ours);
+    case EVZK__EV_ASKED: /* What it asked of others has ended. */
+        return evzk__machine_move(m, LISTING);
+    case EVZK__EV_SUSPENDED:
+    case EVZK__EV_LEASE_END:
+        break;
+    }
+    return EVZK_OK;
+}
+
+/* What it was first for: the lock, or in the room the queue. */
+static int be_sure(struct evzk_lock *l)
+{
+    if (looks_again(l))
+        return evzk__machine_move(&l->m, LISTING);
+    if (evzk__lock_waits(l))
+        return evzk__machine_move(&l->m, ENTERING);
+    return evzk__session_certain(l->m.s) ? evzk__machine_move(&l->m, HELD)
+                                         : EVZK_OK;
+}
+
+static int confirm(struct evzk_lock *l, const struct evzk__reply *reply)
+{
+    switch (evzk__lock_verify(l, reply->rc, &reply->first)) {
+    case EVZK__OWN_THERE:
+        if (!l->blind && !evzk__lock_hear(l, &reply->first))
+            return EVZK_OK;
+        return be_sure(l);
+    case EVZK__OWN_GONE:
+        return evzk__lock_lose_place(l);
+    case EVZK__OWN_HIDDEN:
+        return evzk__machine_again(&l->m);
+    case EVZK__OWN_UNKNOWN:
+        break;
+    }
+    return reply->rc;
+}
+
+/* First, but not sure that the session is alive, or our znode there: the core
+ * enters this state again as soon as the leader has confirmed it. */
+int evzk__lock_confirmed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    switch (e->type) {
+    case EVZK__EV_REPLY:
+        return confirm(lock_of(m), e->reply);
+    case EVZK__EV_DELETED:
+        return evzk__lock_lose_place(lock_of(m));
+    case EVZK__EV_CHANGED:
+        return evzk__machine_again(m);
+    case EVZK__EV_STAYED:
+    case EVZK__EV_ASKED:
+    case EVZK__EV_SUSPENDED:
+    case EVZK__EV_LEASE_END:
+        break;
+    }
+    return EVZK_OK;
+}

@@ -1,0 +1,95 @@
+/* One write to a znode.
+ *
+ *   WRITING --> ENDED
+ *
+ * How it can fail.  One of unknown outcome is written again, which may be over
+ * what another has written meanwhile: it is for znodes that nobody else writes.
+ */
+#include "recipes/parts/write_once.h"
+
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "recipes/kinds.h"
+
+struct evzk__once {
+    struct evzk__machine m;
+    struct evzk__set set;
+    evzk__once_cb *cb;
+    void *arg;
+    char text[]; /* The name, and behind it the data. */
+};
+
+enum { WRITING, ENDED, STATES };
+
+static struct evzk__once *once_of(struct evzk__machine *m)
+{
+    return evzk__container_of(m, struct evzk__once, m);
+}
+
+static void send(struct evzk__machine *m)
+{
+    evzk__sets(m, &once_of(m)->set, 1);
+}
+
+static int sent(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (e->reply->rc != EVZK_OK)
+        return e->reply->rc;
+    return evzk__machine_finish(m, EVZK_OK);
+}
+
+static void end(struct evzk__machine *m)
+{
+    struct evzk__once *o = once_of(m);
+
+    if (o->cb)
+        o->cb(o->arg, m->rc);
+}
+
+static void destroy(struct evzk__machine *m) { evzk__free(once_of(m)); }
+
+/* clang-format off */
+static const struct evzk__row rows[STATES] = {
+[WRITING] = {"WRITING", send, sent, ENDED, ENDED, EVZK__RETRY|EVZK__FRESH, EVZK__TO(ENDED)},
+[ENDED] = {"ENDED", end, NULL, EVZK__STAY, EVZK__STAY, EVZK__FINAL, 0},
+};
+/* clang-format on */
+
+const struct evzk__kind evzk__once_kind = {
+    .name = "once", .rows = rows, .n_rows = STATES, .destroy = destroy};
+
+int evzk__once_set(evzk_session *s, const char *path, const char *name,
+                   const void *data, size_t len, evzk__once_cb *cb, void *arg,
+                   struct evzk__once **out)
+{
+    size_t n = strlen(name) + 1;
+    struct evzk__once *o = evzk__zalloc(sizeof *o + n + len);
+    int rc;
+
+    if (!o)
+        return EVZK_ERR_NOMEM;
+    memcpy(o->text, name, n);
+    memcpy(o->text + n, data, len);
+    o->set = (struct evzk__set){.name = o->text,
+                                .data = o->text + n,
+                                .len = (uint32_t)len,
+                                .version = -1};
+    o->cb = cb;
+    o->arg = arg;
+    rc = evzk__machine_init(&o->m, s, &evzk__once_kind, path, 0);
+    if (rc != EVZK_OK) {
+        evzk__free(o);
+        return rc;
+    }
+    *out = o;
+    return EVZK_OK;
+}
+
+void evzk__once_free(struct evzk__once *o)
+{
+    if (o) {
+        o->cb = NULL;
+        evzk__machine_let_go(&o->m);
+    }
+}

@@ -1,0 +1,253 @@
+/* The shards' calls.  They check, note, and begin a step: what follows is in
+ * shards/step.c. */
+#include "recipes/shards/shards_internal.h"
+
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/base/name.h"
+#include "lib/machine/refuse.h"
+
+static bool broken_options(const struct evzk__call *c,
+                           const evzk_shards_options *o)
+{
+    return evzk__broken(c, o, "opt", EVZK__NOT_NULL) ||
+           evzk__broken_reserved(c, o->reserved) ||
+           evzk__broken(c, o->count > 0 && o->count <= EVZK_SHARDS_MAX, "count",
+                        "must be 1 to EVZK_SHARDS_MAX") ||
+           evzk__broken_data(c, o->data, o->data_len, EVZK_SHARDS_DATA_MAX);
+}
+
+static bool broken_path(const struct evzk__call *c, const char *path)
+{
+    static const char longest[] = "/" EVZK__SHARDS_SHARD "65535";
+
+    return evzk__broken_path(c, "path", path) ||
+           evzk__broken(c, strlen(path) + strlen(longest) <= EVZK__PATH_MAX,
+                        "path", "must leave room for the shards' own names");
+}
+
+static int take_options(struct evzk_shards *a, const char *path,
+                        const evzk_shards_options *o)
+{
+    a->count = o->count;
+    a->acknowledge = o->acknowledge;
+    a->self.weight = o->observer ? 0 : o->weight ? o->weight : 1;
+    a->self.most = o->most;
+    a->self.len = o->data_len;
+    a->self.data = evzk__memdup(o->data, o->data_len);
+    a->path = evzk__strdup(path);
+    a->members = evzk__concat(path, "/" EVZK__SHARDS_MEMBERS);
+    a->timer = evzk__timer_new(a->s->base, evzk__shards_step, a);
+    a->mend = evzk__timer_new(a->s->base, evzk__shards_mend, a);
+    return a->self.data && a->path && a->members && a->timer && a->mend
+               ? EVZK_OK
+               : EVZK_ERR_NOMEM;
+}
+
+static int begin(struct evzk_shards *a)
+{
+    int rc = evzk__shards_follow(a);
+
+    if (rc == EVZK_OK)
+        rc = evzk__shards_stand(a);
+    if (rc != EVZK_OK)
+        evzk__follow_free(a->follow);
+    return rc;
+}
+
+int evzk_shards_join(evzk_session *s, const char *path,
+                     const evzk_shards_options *opt, evzk_shard_cb *shard,
+                     evzk_shards_cb *cb, void *arg, evzk_shards **out)
+{
+    struct evzk__call call = evzk__call_of(s, __func__);
+    struct evzk_shards *a;
+    int rc;
+
+    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
+        broken_path(&call, path) || broken_options(&call, opt) ||
+        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
+        evzk__broken(&call, out, "out", EVZK__NOT_NULL))
+        return EVZK_ERR_INVAL;
+    rc = evzk__session_check(s);
+    if (rc != EVZK_OK)
+        return rc;
+    a = evzk__zalloc(sizeof *a + opt->count * sizeof a->shard[0]);
+    if (!a)
+        return EVZK_ERR_NOMEM;
+    a->s = s;
+    s->refs++;
+    a->cb = cb;
+    a->shard_cb = shard;
+    a->arg = arg;
+    a->me = EVZK__NOBODY;
+    for (uint32_t i = 0; i < opt->count; i++)
+        a->shard[i].all = a;
+    rc = take_options(a, path, opt);
+    if (rc == EVZK_OK)
+        rc = begin(a);
+    if (rc == EVZK_OK) {
+        evzk__timer_set(a->mend, EVZK__SHARDS_CALM_US);
+        *out = a;
+    } else
+        evzk__shards_destroy(a);
+    return rc;
+}
+
+int evzk_shards_acknowledge(evzk_shards *a, uint32_t shard, const void *data,
+                            size_t len)
+{
+    struct evzk__call call = evzk__call_of(a ? a->s : NULL, __func__);
+
+    if (evzk__broken(&call, a, "shards", EVZK__NOT_NULL) ||
+        evzk__broken(&call, shard < a->count, "shard",
+                     "must be less than the count") ||
+        evzk__broken_data(&call, data, len, EVZK_ELECTION_DATA_MAX))
+        return EVZK_ERR_INVAL;
+    if (evzk__session_forked(a->s))
+        return EVZK_ERR_FORKED;
+    if (!a->shard[shard].l)
+        return EVZK_ERR_STATE;
+    return evzk__election_say(a->shard[shard].l, __func__, data, len);
+}
+
+static void too_late(void *arg)
+{
+    struct evzk_shards *a = arg;
+
+    a->give_up = true;
+    evzk__shards_begin_step(a);
+}
+
+int evzk_shards_drain(evzk_shards *a, uint32_t timeout_ms)
+{
+    if (!a)
+        return EVZK_ERR_INVAL;
+    if (!a->ended && evzk__session_forked(a->s))
+        return EVZK_ERR_FORKED;
+    if (a->ended || a->draining)
+        return EVZK_ERR_STATE;
+    if (timeout_ms > 0) {
+        a->deadline = evzk__timer_new(a->s->base, too_late, a);
+        if (!a->deadline)
+            return EVZK_ERR_NOMEM;
+        evzk__timer_set(a->deadline, timeout_ms * INT64_C(1000));
+    }
+    a->draining = true;
+    evzk__shards_stop_planning(a);
+    if (a->member && a->member->granted)
+        evzk_lock_release(a->member);
+    else
+        evzk_lock_cancel(a->member);
+    evzk__shards_begin_step(a);
+    return EVZK_OK;
+}
+
+void evzk_shards_free(evzk_shards *a)
+{
+    if (!a)
+        return;
+    a->cb = NULL;
+    evzk__shards_stop(a);
+    if (a->busy == 0)
+        evzk__shards_destroy(a);
+}
+
+bool evzk_shards_elected(const evzk_shards *a, uint32_t shard)
+{
+    return a && shard < a->count && evzk_lock_held(a->shard[shard].l);
+}
+
+bool evzk_shards_leading(const evzk_shards *a, uint32_t shard)
+{
+    return evzk_shards_elected(a, shard) && a->shard[shard].leading;
+}
+
+uint64_t evzk_shards_epoch(const evzk_shards *a, uint32_t shard)
+{
+    const struct shard *d = a && shard < a->count ? &a->shard[shard] : NULL;
+
+    if (!d)
+        return 0;
+    return d->l ? evzk_lock_token(d->l) : d->lost;
+}
+
+int evzk_shards_lease(evzk_shards *a, uint32_t shard, evzk_lease **out)
+{
+    struct evzk__call call = evzk__call_of(a ? a->s : NULL, __func__);
+
+    if (evzk__broken(&call, a, "shards", EVZK__NOT_NULL) ||
+        evzk__broken(&call, shard < a->count, "shard",
+                     "must be less than the count") ||
+        evzk__broken(&call, out, "out", EVZK__NOT_NULL))
+        return EVZK_ERR_INVAL;
+    if (evzk__session_forked(a->s))
+        return EVZK_ERR_FORKED;
+    if (!a->shard[shard].l)
+        return EVZK_ERR_STATE;
+    return evzk__lock_lease(a->shard[shard].l, __func__, out);
+}
+
+static uint32_t planned(const struct evzk_shards *a, uint16_t member)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; a->plan.version > 0 && i < a->count; i++)
+        n += a->plan.owner[i] == member;
+    return n;
+}
+
+bool evzk_shards_member_at(const evzk_shards *a, uint32_t i,
+                           evzk_shards_member *out)
+{
+    const struct evzk__member *m;
+
+    if (!a || !out || i >= a->plan.n_members)
+        return false;
+    m = &a->plan.member[i];
+    *out = (evzk_shards_member){.node = m->name,
+                                .planned = planned(a, (uint16_t)i),
+                                .self = evzk__shards_is_self(a, (uint16_t)i),
+                                .data = m->data,
+                                .data_len = m->len};
+    return true;
+}
+
+/* Not how many it has: that would be a look at all of them. */
+bool evzk_shards_leader(const evzk_shards *a, uint32_t shard,
+                        evzk_shards_member *out)
+{
+    const struct evzk__member *m;
+    uint16_t i;
+
+    if (!a || !out || shard >= a->count || a->plan.version == 0)
+        return false;
+    i = a->plan.owner[shard];
+    if (i == EVZK__NOBODY)
+        return false;
+    m = &a->plan.member[i];
+    *out = (evzk_shards_member){.node = m->name,
+                                .self = evzk__shards_is_self(a, i),
+                                .data = m->data,
+                                .data_len = m->len};
+    return true;
+}
+
+void evzk_shards_get_stats(const evzk_shards *a, evzk_shards_stats *out)
+{
+    if (!out)
+        return;
+    memset(out, 0, sizeof *out);
+    if (!a)
+        return;
+    out->plan = a->plan.version;
+    out->members = a->plan.n_members;
+    out->planned = a->me == EVZK__NOBODY ? 0 : planned(a, a->me);
+    out->elected = a->elected;
+    out->leading = a->leading;
+    out->nobodys = planned(a, EVZK__NOBODY);
+    out->moves = a->moves;
+    out->planner = a->planner != NULL;
+    for (int i = 0; i < EVZK__TROUBLES && out->trouble == EVZK_OK; i++)
+        out->trouble = a->trouble[i];
+}

@@ -1,0 +1,327 @@
+/* A member's place among the others, the plan that it follows, and, when it
+ * drains, who else is there.
+ *
+ * How it can fail.  Its znode may go, by expiry or by an operator's hand: it
+ * stands again, as another, and the next plan is for that one.  A plan that has
+ * gone, or that is none, changes nothing; who makes the plans writes it anew.
+ * So it is with one that is well-formed and gives somebody another share than
+ * its due, or is for another number of shards: no member has made it.  What may
+ * not be read is looked at again in a while (shards/mend.c).
+ */
+#include "recipes/shards/shards_internal.h"
+
+#include <string.h>
+
+#include "lib/base/os.h"
+#include "recipes/kinds.h"
+
+/* ---- The plan ---- */
+
+static void find_me(struct evzk_shards *a)
+{
+    a->me = a->own[0] ? evzk__plan_find(&a->plan, a->own) : EVZK__NOBODY;
+    a->balanced = false;
+    evzk__shards_begin_step(a);
+}
+
+bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member)
+{
+    const char *name = a->plan.member[member].name;
+
+    return strcmp(name, a->own) == 0 || strcmp(name, a->former) == 0;
+}
+
+/* No plan for another number names us now. */
+static void not_odd(struct evzk_shards *a)
+{
+    a->odd_at = 0;
+    a->odd_asks = false;
+}
+
+static void look_as_planner(struct evzk_shards *a)
+{
+    if (a->planner)
+        evzk__planner_look(a->planner);
+}
+
+/* It has gone, or is none: the last one holds, until there is another. */
+static void no_plan(struct evzk_shards *a)
+{
+    not_odd(a);
+    look_as_planner(a);
+}
+
+/* A forged plan would have been written over long ago, and was not. */
+static bool has_another_number(const struct evzk_shards *a)
+{
+    return a->odd_asks && a->odd_at != 0 && !a->planner;
+}
+
+/* For another number of shards.  It is of those that were there before, or no
+ * member has written it; or whoever makes the plans has another number.  Only
+ * the last one stays when it names us, whom no plan for our number names.  May
+ * free us. */
+static void leave_plan(struct evzk_shards *a, struct evzk__plan *next)
+{
+    bool ours = a->own[0] && evzk__plan_find(next, a->own) != EVZK__NOBODY;
+
+    evzk__plan_free(next);
+    a->differs = true;
+    if (!ours || a->me != EVZK__NOBODY)
+        not_odd(a);
+    else if (a->odd_at == 0) {
+        a->odd_at = evzk__now_us();
+        evzk__shards_mend_later(a);
+    }
+    if (has_another_number(a))
+        evzk__shards_fail(a, EVZK_ERR_INVAL);
+    else
+        look_as_planner(a);
+}
+
+/* It was only looked at again.  May free us. */
+static void plan_stands(struct evzk_shards *a)
+{
+    if (has_another_number(a))
+        evzk__shards_fail(a, EVZK_ERR_INVAL);
+}
+
+static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
+{
+    if (a->plan.version > 0)
+        a->moves += evzk__plan_moves(next, &a->plan);
+    evzk__plan_free(&a->plan);
+    a->plan = *next;
+    a->plan_zxid = (uint64_t)a->plan_at.mzxid;
+    a->said = 0;
+    a->differs = false;
+    not_odd(a);
+    evzk__shards_drop_takers(a);
+    for (uint32_t i = 0; i < a->count; i++)
+        a->shard[i].failed = a->shard[i].quiet = false;
+    find_me(a);
+    if (a->planner)
+        evzk__planner_heard(a->planner, &a->plan);
+    evzk__shards_tell(a, EVZK_SHARDS_PLANNED, EVZK_OK);
+}
+
+static void look_again(struct evzk_shards *a, int64_t delay_us)
+{
+    evzk__follow_free(a->follow);
+    a->follow = NULL;
+    a->plan_at = (struct evzk__stat){0};
+    a->at = 0;
+    evzk__timer_set(a->timer, delay_us);
+}
+
+/* What may not be read is followed anew in a while: till then the last plan
+ * that was read holds. */
+static void plan_unread(struct evzk_shards *a, int rc)
+{
+    evzk__follow_free(a->follow);
+    a->follow = NULL;
+    if (rc == EVZK_ERR_CLOSED || rc == EVZK_ERR_INTERNAL)
+        evzk__shards_fail(a, rc);
+    else
+        evzk__shards_troubled(a, EVZK__TROUBLE_FOLLOW, rc);
+}
+
+static void plan_heard(void *arg, int rc, const struct evzk__result *res)
+{
+    struct evzk_shards *a = arg;
+    struct evzk__plan next;
+
+    if (rc != EVZK_OK && rc != EVZK_ERR_NONODE) {
+        plan_unread(a, rc);
+        return;
+    }
+    evzk__shards_troubled(a, EVZK__TROUBLE_FOLLOW, EVZK_OK);
+    if (rc == EVZK_ERR_NONODE) {
+        no_plan(a);
+        return;
+    }
+    if (res->stat.czxid == a->plan_at.czxid &&
+        res->stat.version == a->plan_at.version) {
+        plan_stands(a);
+        return;
+    }
+    rc = evzk__plan_parse(&next, res->data, res->len);
+    if (rc == EVZK_ERR_NOMEM)
+        look_again(a, EVZK__SHARDS_RETRY_US);
+    else if (rc != EVZK_OK)
+        no_plan(a);
+    if (rc != EVZK_OK)
+        return;
+    a->plan_at = res->stat;
+    if (next.n_shards != a->count)
+        leave_plan(a, &next);
+    else if (evzk__plan_is_even(&next))
+        take_plan(a, &next);
+    else {
+        evzk__plan_free(&next);
+        no_plan(a);
+    }
+}
+
+/* ---- The member ---- */
+
+/* Who has never had a place may be wrong about the path, and hears so; and no
+ * time mends a directory whose numbers are used up.  Who had one tries again in
+ * a while, or sooner where there was no memory. */
+static bool is_final(const struct evzk_shards *a, int rc)
+{
+    return !a->own[0] || rc == EVZK_ERR_CLOSED || rc == EVZK_ERR_INTERNAL ||
+           rc == EVZK_ERR_SEQUENCE || evzk__session_check(a->s) != EVZK_OK;
+}
+
+/* It stands again, behind the others, as another: the plan for the old one
+ * holds until there is the next. */
+static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
+{
+    evzk_lock_free(a->member);
+    a->member = NULL;
+    a->unowned_at = 0;
+    a->alone = false;
+    evzk__shards_stop_planning(a);
+    if (a->draining) {
+        evzk__shards_begin_step(a);
+        return;
+    }
+    if (ev != EVZK_LOCK_FAILED) {
+        rc = evzk__session_check(a->s);
+        if (rc == EVZK_OK)
+            rc = evzk__shards_stand(a);
+    }
+    if (a->member)
+        return;
+    if (is_final(a, rc)) {
+        evzk__shards_fail(a, rc);
+        return;
+    }
+    if (rc == EVZK_ERR_NOMEM)
+        a->retry = true;
+    else
+        evzk__shards_troubled(a, EVZK__TROUBLE_MEMBER, rc);
+    a->at = 0;
+    evzk__timer_set(a->timer, EVZK__SHARDS_RETRY_US);
+}
+
+/* It knows whose the znode before its own is, or may not see it. */
+static void member_behind(struct evzk_shards *a, int rc)
+{
+    evzk__shards_troubled(a, EVZK__TROUBLE_MEMBER, rc);
+    if (!a->member->unowned)
+        a->unowned_at = 0;
+    else if (a->unowned_at == 0)
+        a->unowned_at = evzk__now_us();
+    a->alone = a->alone && a->unowned_at != 0;
+    if (a->planner && !evzk__shards_plans(a))
+        evzk__shards_stop_planning(a);
+    if (a->unowned_at != 0 && !evzk__shards_plans(a))
+        evzk__shards_mend_later(a);
+    evzk__shards_begin_step(a);
+}
+
+static void member_placed(struct evzk_shards *a)
+{
+    if (strcmp(a->own, evzk_lock_node(a->member)) != 0) {
+        strcpy(a->former, a->own);
+        not_odd(a); /* It was the former one that was named. */
+    }
+    strcpy(a->own, evzk_lock_node(a->member));
+    a->said = 0;
+    find_me(a);
+    if (a->differs) /* It may be for us, too. */
+        look_again(a, 0);
+    a->differs = false;
+}
+
+static void member_heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
+{
+    struct evzk_shards *a = arg;
+
+    (void)l;
+    switch ((int)ev) {
+    case LOCK_PLACED:
+        member_placed(a);
+        break;
+    case EVZK_LOCK_REQUEUED: /* What named its znode names nobody now. */
+        not_odd(a);
+        break;
+    case LOCK_BEHIND:
+        member_behind(a, rc);
+        break;
+    case EVZK_LOCK_GRANTED: /* From now on it makes the plans. */
+        member_behind(a, EVZK_OK);
+        break;
+    case EVZK_LOCK_RELEASED:
+    case EVZK_LOCK_LOST:
+    case EVZK_LOCK_FAILED:
+        member_over(a, ev, rc);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Nobody else's lock is among the members: what another library puts there is
+ * no reason for all of them to end. */
+int evzk__shards_stand(struct evzk_shards *a)
+{
+    char text[64 + EVZK__PLAN_DATA];
+    evzk_lock_options opt = {.data = text};
+    int rc;
+
+    opt.data_len = (size_t)evzk__member_print(text, sizeof text, &a->self, 0);
+    rc = evzk__lock_begin(a->s, &evzk__election_kind, a->members, &opt,
+                          member_heard, a, &a->member);
+    if (rc == EVZK_OK) {
+        a->member->tolerant = true;
+        a->member->patient = true;
+    }
+    return rc;
+}
+
+int evzk__shards_follow(struct evzk_shards *a)
+{
+    return evzk__follow_start(a->s, a->path, EVZK__SHARDS_PLAN, plan_heard, a,
+                              &a->follow);
+}
+
+/* ---- The others ---- */
+
+static bool anybody(const struct evzk__names *names)
+{
+    struct evzk__contender c;
+
+    for (size_t i = 0; i < names->n; i++) {
+        if (evzk__contender_parse(names->v[i], evzk__lock_marks, &c))
+            return true;
+    }
+    return false;
+}
+
+/* Who may not see them looks again in a while: they may stand ready to take
+ * what it leads, and the plan says so. */
+static void others_heard(void *arg, int rc, const struct evzk__result *res)
+{
+    struct evzk_shards *a = arg;
+
+    if (rc == EVZK_OK || rc == EVZK_ERR_NOAUTH)
+        evzk__shards_troubled(a, EVZK__TROUBLE_MEMBER, rc);
+    if (rc == EVZK_ERR_NOAUTH) {
+        evzk__follow_free(a->others);
+        a->others = NULL;
+    }
+    if ((rc == EVZK_OK && anybody(&res->names)) || rc == EVZK_ERR_NOAUTH ||
+        evzk__session_check(a->s) != EVZK_OK)
+        return;
+    a->give_up = true;
+    evzk__shards_begin_step(a);
+}
+
+int evzk__shards_look_for_others(struct evzk_shards *a)
+{
+    return evzk__follow_children(a->s, a->path, EVZK__SHARDS_MEMBERS,
+                                 others_heard, a, &a->others);
+}

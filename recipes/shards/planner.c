@@ -1,0 +1,534 @@
+/* Makes the plan of who leads which shard.
+ *
+ *   LISTING --> READING --> WRITING --> WATCHING      (to the end: ENDED)
+ *      ^         |  |          |            |
+ *      |     SETTLING          |            |
+ *      `---------+--+----------+------------'
+ *
+ * The members are listed, with a watch on who comes and goes; what they say is
+ * read, and the plan that is there; and, if that is for others, the next one is
+ * written, in the version after the one that was read.  A plan that has gone,
+ * or is none any more, is made anew: whoever follows it tells.  Only the first
+ * of the members does this, so one change of them wakes one.
+ *
+ * Processes are often started together.  So who joins waits a moment for
+ * others: one plan for all of them moves less than one for each.  Nobody waits
+ * for a plan when one of those who lead has gone.
+ *
+ * How it can fail.  What is there may be anybody's, and well-formed all the
+ * same.  So a plan is taken for right only when it is the one that would have
+ * been made for those who are there, by what they say now.  One that is not is
+ * written over, from the last plan that was right: at once, and while nobody
+ * comes or goes once a second at most, for whoever wrote it may write it again.
+ * A member's znode that no session owns counts for nobody, and one that may not
+ * be read for nobody now: it is read again in a while.  Another may have become
+ * the first meanwhile, and have written: then it looks again.  Whatever a plan
+ * says, a shard is led only by who is first in its own election.  A write of
+ * unknown outcome is looked at.
+ *
+ * The versions of a plan that was deleted and made anew begin at 0 again.  So a
+ * planner that was frozen between its read and its write may write an old plan
+ * over the new one.  The first of the members hears of a plan that is none of
+ * its own, and writes over it.
+ */
+#include "recipes/shards/planner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/base/os.h"
+#include "recipes/kinds.h"
+#include "recipes/lock/lock_internal.h"
+#include "recipes/shards/plan.h"
+#include "recipes/shards/shards_internal.h"
+
+struct evzk__planner {
+    struct evzk__machine m;
+    uint32_t n_shards;
+    char **names; /* Owned, and what is in it: of the members, and the plan. */
+    void **texts; /* The same: what the members say. */
+    struct evzk__member *member; /* Owned array. */
+    uint32_t n;                  /* Of members. */
+    /* What was read; what is to be written; what was known or written last. */
+    struct evzk__plan prev, next, last;
+    char *text; /* Owned: the next one's, and how long it is. */
+    size_t len;
+    struct evzk__set set;
+    bool there, cut; /* A plan is; a read was lost. */
+    bool settled;    /* Those who join were waited for. */
+    int64_t until;   /* It waits, for them or to write over; 0: not yet. */
+    int64_t mended;  /* When a plan that was none of ours was written over. */
+    struct evzk__timer *timer;
+    int failed;
+    int denied; /* What a member says may not be read. */
+    evzk__planner_cb *cb;
+    void *arg;
+};
+
+enum { LISTING, READING, SETTLING, WRITING, WATCHING, ENDED, STATES };
+
+enum { SETTLE_US = 200000, OFTEN_US = 1000000 };
+
+static struct evzk__planner *planner_of(struct evzk__machine *m)
+{
+    return evzk__container_of(m, struct evzk__planner, m);
+}
+
+static void clear(struct evzk__planner *p)
+{
+    for (uint32_t i = 0; i < p->n; i++) {
+        evzk__free(p->names[i]);
+        evzk__free(p->texts[i]);
+    }
+    evzk__free(p->names);
+    evzk__free(p->texts);
+    evzk__free(p->member);
+    evzk__free(p->text);
+    evzk__plan_free(&p->prev);
+    evzk__plan_free(&p->next);
+    p->names = NULL;
+    p->texts = NULL;
+    p->member = NULL;
+    p->text = NULL;
+    p->n = 0;
+    p->there = p->cut = false;
+    p->failed = p->denied = EVZK_OK;
+}
+
+static void list(struct evzk__machine *m)
+{
+    evzk__timer_stop(planner_of(m)->timer);
+    clear(planner_of(m));
+    evzk__roster(m, EVZK__SHARDS_MEMBERS);
+}
+
+static int in_order(const void *pa, const void *pb)
+{
+    const char *a = *(char *const *)pa, *b = *(char *const *)pb;
+    struct evzk__contender ca = {0}, cb = {0};
+
+    evzk__contender_parse(strrchr(a, '/') + 1, evzk__lock_marks, &ca);
+    evzk__contender_parse(strrchr(b, '/') + 1, evzk__lock_marks, &cb);
+    return evzk__contender_before(&ca, &cb) ? -1 : 1;
+}
+
+static int copy_names(struct evzk__planner *p, const struct evzk__names *names)
+{
+    struct evzk__contender c;
+
+    p->names = evzk__zalloc((names->n + 1) * sizeof *p->names);
+    p->texts = evzk__zalloc((names->n + 1) * sizeof *p->texts);
+    p->member = evzk__zalloc((names->n + 1) * sizeof *p->member);
+    if (!p->names || !p->texts || !p->member)
+        return EVZK_ERR_NOMEM;
+    for (size_t i = 0; i < names->n; i++) {
+        if (!evzk__contender_parse(names->v[i], evzk__lock_marks, &c) ||
+            strchr(names->v[i], ' ')) /* That a plan cannot name. */
+            continue;
+        p->names[p->n] = evzk__concat(EVZK__SHARDS_MEMBERS "/", names->v[i]);
+        if (!p->names[p->n])
+            return EVZK_ERR_NOMEM;
+        p->n++;
+    }
+    if (p->n > 1)
+        qsort(p->names, p->n, sizeof *p->names, in_order);
+    return EVZK_OK;
+}
+
+static int begin_anew(struct evzk__planner *p)
+{
+    evzk__requests_pause(p->m.s);
+    return evzk__machine_move(&p->m, LISTING);
+}
+
+static int listed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk__planner *p = planner_of(m);
+
+    if (e->reply->first_rc != EVZK_OK)
+        return e->reply->first_rc;
+    if (e->reply->rc == EVZK_ERR_NONODE) /* We are not there ourselves. */
+        return begin_anew(p);
+    if (e->reply->rc != EVZK_OK)
+        return e->reply->rc;
+    if (copy_names(p, &e->reply->res->names) != EVZK_OK)
+        return begin_anew(p);
+    return evzk__machine_move(m, READING);
+}
+
+/* The plan last. */
+static void read_all(struct evzk__machine *m)
+{
+    static char plan[] = EVZK__SHARDS_PLAN;
+    struct evzk__planner *p = planner_of(m);
+
+    p->names[p->n] = plan;
+    evzk__gets(m, p->names, p->n + 1);
+}
+
+/* One that no session owns is nobody's, a restored copy for instance: it leads
+ * nothing, and never goes. */
+static int note_member(struct evzk__planner *p, uint32_t i,
+                       const struct evzk__result *res)
+{
+    struct evzk__member *to = &p->member[i];
+    uint64_t ready;
+
+    if (res->stat.owner == 0)
+        return EVZK_OK;
+    p->texts[i] = evzk__memdup(res->data, res->len);
+    if (!p->texts[i])
+        return EVZK_ERR_NOMEM;
+    if (evzk__member_parse(to, &ready, p->texts[i], res->len))
+        to->name = strrchr(p->names[i], '/') + 1;
+    return EVZK_OK;
+}
+
+static int note_plan(struct evzk__planner *p, const struct evzk__result *res)
+{
+    int rc = evzk__plan_parse(&p->prev, res->data, res->len);
+
+    p->there = true;
+    p->set.version = res->stat.version;
+    return rc == EVZK_ERR_INVAL ? EVZK_OK : rc; /* It is nobody's plan. */
+}
+
+static void note(struct evzk__planner *p, const struct evzk__reply *reply)
+{
+    int rc = reply->rc;
+
+    if (rc == EVZK_OK)
+        rc = reply->part < p->n ? note_member(p, reply->part, reply->res)
+                                : note_plan(p, reply->res);
+    if (rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_NOMEM)
+        p->cut = true;
+    else if (rc == EVZK_ERR_NOAUTH && reply->part < p->n)
+        p->denied = rc; /* As one that says nothing. */
+    else if (rc != EVZK_OK && rc != EVZK_ERR_NONODE)
+        p->failed = rc;
+}
+
+/* Without those that have gone meanwhile, or say nothing that is a member's.
+ * Where there are too many, those who came last wait. */
+static uint32_t pack(struct evzk__planner *p)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < p->n && kept < EVZK__PLAN_MEMBERS; i++) {
+        if (p->member[i].name)
+            p->member[kept++] = p->member[i];
+    }
+    return kept;
+}
+
+/* In case somebody deletes it. */
+static void keep(struct evzk__planner *p, struct evzk__plan *plan)
+{
+    evzk__plan_free(&p->last);
+    p->last = *plan;
+    *plan = (struct evzk__plan){0};
+}
+
+/* Some of those who lead have gone, and some are there to lead for them. */
+static bool is_urgent(const struct evzk__plan *prev,
+                      const struct evzk__member *member, uint32_t n)
+{
+    uint32_t left = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        left += evzk__plan_find(prev, member[i].name) != EVZK__NOBODY;
+    return left > 0 && left < prev->n_members;
+}
+
+static bool is_right(const struct evzk__planner *p,
+                     const struct evzk__plan *plan, uint32_t n)
+{
+    return evzk__plan_is_right(plan, p->member, n, p->n_shards);
+}
+
+/* What the next plan follows from.  While the last one that we know is right,
+ * nobody has come or gone, and what was read is none of ours.  Nor is one that
+ * gives anybody another share than it should have. */
+static const struct evzk__plan *base_of(const struct evzk__planner *p,
+                                        bool spoilt)
+{
+    bool known = p->last.version > 0;
+
+    return known && (spoilt || !evzk__plan_is_even(&p->prev)) ? &p->last
+                                                              : &p->prev;
+}
+
+/* Nobody has come or gone: another has written over the plan.  It is mended at
+ * once, and then once a second: who writes over it again and again does not
+ * have us write as often, nor have two that plan for different numbers of
+ * shards each other. */
+static bool may_mend(struct evzk__planner *p)
+{
+    int64_t now = evzk__now_us();
+    bool may = p->mended == 0 || now - p->mended >= OFTEN_US;
+
+    if (may)
+        p->mended = now;
+    else
+        p->until = p->mended + OFTEN_US;
+    return may;
+}
+
+/* Who joins waits for others. */
+static bool may_plan(struct evzk__planner *p, const struct evzk__plan *base,
+                     uint32_t n)
+{
+    int64_t most = evzk__now_us() + SETTLE_US;
+
+    if (p->settled || is_urgent(base, p->member, n))
+        return true;
+    if (p->until == 0 || p->until > most)
+        p->until = most;
+    return false;
+}
+
+static int write_next(struct evzk__planner *p, const struct evzk__plan *base,
+                      uint32_t n)
+{
+    if (evzk__plan_next(&p->next, base, p->member, n, p->n_shards) != EVZK_OK)
+        return begin_anew(p);
+    p->next.version = evzk__plan_number(p->prev.version, p->last.version);
+    p->text = evzk__plan_print(&p->next, &p->len);
+    return p->text ? evzk__machine_move(&p->m, WRITING) : begin_anew(p);
+}
+
+/* For nobody there is no plan: who still leads goes on. */
+static int make_plan(struct evzk__planner *p)
+{
+    uint32_t n = pack(p);
+    bool spoilt = is_right(p, &p->last, n);
+    const struct evzk__plan *base = base_of(p, spoilt);
+
+    if (n == 0)
+        return evzk__machine_move(&p->m, WATCHING);
+    if (is_right(p, &p->prev, n)) {
+        keep(p, &p->prev);
+        return evzk__machine_move(&p->m, WATCHING);
+    }
+    if (!(spoilt ? may_mend(p) : may_plan(p, base, n)))
+        return evzk__machine_move(&p->m, SETTLING);
+    return write_next(p, base, n);
+}
+
+static int have_read(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk__planner *p = planner_of(m);
+
+    note(p, e->reply);
+    if (!e->reply->last)
+        return EVZK_OK;
+    if (p->failed)
+        return p->failed;
+    return p->cut ? begin_anew(p) : make_plan(p);
+}
+
+/* Who comes or goes meanwhile is looked at: it may be one who leads. */
+static void let_settle(struct evzk__machine *m)
+{
+    struct evzk__planner *p = planner_of(m);
+    int64_t now = evzk__now_us();
+
+    evzk__timer_set(p->timer, p->until > now ? p->until - now : 0);
+}
+
+/* It has waited: for others, or for what may not be read. */
+static void have_waited(void *arg)
+{
+    struct evzk__planner *p = arg;
+
+    p->settled = p->m.state == SETTLING;
+    evzk__machine_ask(&p->m);
+}
+
+static int settled(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__machine_move(m, LISTING);
+}
+
+static void write_plan(struct evzk__machine *m)
+{
+    static char plan[] = EVZK__SHARDS_PLAN;
+    struct evzk__planner *p = planner_of(m);
+    struct evzk__create_args args = {.name = plan,
+                                     .data = p->text,
+                                     .len = (uint32_t)p->len,
+                                     .acl = m->s->acl.v,
+                                     .acl_count = m->s->acl.n};
+
+    p->set.name = plan;
+    p->set.data = p->text;
+    p->set.len = (uint32_t)p->len;
+    if (p->there)
+        evzk__sets(m, &p->set, 1);
+    else
+        evzk__put(m, &args);
+}
+
+/* Another was faster, or nobody knows. */
+static int written(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk__planner *p = planner_of(m);
+
+    switch (e->reply->rc) {
+    case EVZK_OK:
+        keep(p, &p->next);
+        return evzk__machine_move(m, WATCHING);
+    case EVZK_ERR_BADVERSION:
+    case EVZK_ERR_NODEEXISTS:
+    case EVZK_ERR_NONODE:
+    case EVZK_ERR_CONNLOSS:
+    case EVZK_ERR_NOMEM:
+        return begin_anew(p);
+    default:
+        return e->reply->rc;
+    }
+}
+
+/* That a znode may be read from now on no watch tells: none can be had on it
+ * while it may not, and a change of an ACL fires none. */
+static void wait_for(struct evzk__machine *m)
+{
+    struct evzk__planner *p = planner_of(m);
+
+    p->settled = false;
+    p->until = 0;
+    if (evzk__watch_missing(m, EVZK__PRED)) {
+        evzk__machine_move(m, LISTING);
+        return;
+    }
+    if (p->denied)
+        evzk__timer_set(p->timer, EVZK__SHARDS_MEND_US);
+    if (p->cb)
+        p->cb(p->arg, p->denied, false);
+}
+
+static int watched(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__machine_move(m, LISTING);
+}
+
+static void end(struct evzk__machine *m)
+{
+    struct evzk__planner *p = planner_of(m);
+
+    if (p->cb)
+        p->cb(p->arg, m->rc, true);
+}
+
+static void detach(struct evzk__machine *m)
+{
+    evzk__timer_free(planner_of(m)->timer);
+    planner_of(m)->timer = NULL;
+}
+
+static void destroy(struct evzk__machine *m)
+{
+    detach(m);
+    clear(planner_of(m));
+    evzk__plan_free(&planner_of(m)->last);
+    evzk__free(planner_of(m));
+}
+
+/* clang-format off */
+#define S(state, enter, react, on_stop, on_expiry, flags, next) \
+    [state] = { #state, enter, react, on_stop, on_expiry, flags, next }
+#define TO EVZK__TO
+#define RETRY EVZK__RETRY
+#define HEEDS EVZK__HEEDS
+static const struct evzk__row rows[STATES] = {
+/* state      enter       react      on stop     on expiry   flags                      may move to */
+S(LISTING,    list,       listed,    ENDED,      LISTING,    RETRY|EVZK__FRESH,         TO(LISTING)|TO(READING)|TO(ENDED)),
+S(READING,    read_all,   have_read, ENDED,      LISTING,    0,                         TO(LISTING)|TO(SETTLING)|TO(WRITING)|TO(WATCHING)|TO(ENDED)),
+S(SETTLING,   let_settle, settled,   ENDED,      LISTING,    RETRY|EVZK__WATCHES|HEEDS, TO(LISTING)|TO(ENDED)),
+S(WRITING,    write_plan, written,   ENDED,      LISTING,    0,                         TO(LISTING)|TO(WATCHING)|TO(ENDED)),
+S(WATCHING,   wait_for,   watched,   ENDED,      LISTING,    RETRY|EVZK__WATCHES|HEEDS, TO(LISTING)|TO(ENDED)),
+S(ENDED,      end,        NULL,      EVZK__STAY, EVZK__STAY, EVZK__FINAL,               0),
+};
+/* clang-format on */
+
+/* Who watches, or waits, has nothing to ask; and a connection that is lost, as
+ * it is before a session has ended, has who watches look again.  Where all that
+ * was there goes, something has changed first. */
+static const struct evzk__never never[] = {
+    {.state = WATCHING,
+     .on = EVZK__ON(EVZK__EV_REPLY) | EVZK__ON(EVZK__EV_EXPIRED)},
+    {.state = SETTLING,
+     .on = EVZK__ON(EVZK__EV_REPLY) | EVZK__ON(EVZK__EV_DELETED)},
+    {0}};
+
+const struct evzk__kind evzk__planner_kind = {.name = "shards-planner",
+                                              .rows = rows,
+                                              .n_rows = STATES,
+                                              .destroy = destroy,
+                                              .detach = detach,
+                                              .never = never};
+
+/* As it would be read. */
+static int copy_plan(struct evzk__plan *to, const struct evzk__plan *from)
+{
+    size_t len;
+    char *text;
+    int rc;
+
+    if (from->version == 0)
+        return EVZK_OK;
+    text = evzk__plan_print(from, &len);
+    if (!text)
+        return EVZK_ERR_NOMEM;
+    rc = evzk__plan_parse(to, text, len);
+    evzk__free(text);
+    return rc;
+}
+
+int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
+                        const struct evzk__plan *known, evzk__planner_cb *cb,
+                        void *arg, struct evzk__planner **out)
+{
+    struct evzk__planner *p = evzk__zalloc(sizeof *p);
+    int rc;
+
+    if (!p)
+        return EVZK_ERR_NOMEM;
+    p->n_shards = n_shards;
+    p->cb = cb;
+    p->arg = arg;
+    rc = copy_plan(&p->last, known);
+    p->timer = evzk__timer_new(s->base, have_waited, p);
+    if (rc == EVZK_OK && !p->timer)
+        rc = EVZK_ERR_NOMEM;
+    if (rc == EVZK_OK)
+        rc = evzk__machine_init(&p->m, s, &evzk__planner_kind, path, 0);
+    if (rc != EVZK_OK) {
+        evzk__timer_free(p->timer);
+        evzk__plan_free(&p->last);
+        evzk__free(p);
+        return rc;
+    }
+    *out = p;
+    return EVZK_OK;
+}
+
+void evzk__planner_look(struct evzk__planner *p) { evzk__machine_ask(&p->m); }
+
+/* While it writes, the plan is its own, or it will be refused. */
+void evzk__planner_heard(struct evzk__planner *p, const struct evzk__plan *plan)
+{
+    if (p->m.state != WRITING && !evzk__plan_same(&p->last, plan))
+        evzk__planner_look(p);
+}
+
+void evzk__planner_free(struct evzk__planner *p)
+{
+    if (p) {
+        p->cb = NULL;
+        evzk__machine_let_go(&p->m);
+    }
+}

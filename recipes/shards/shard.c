@@ -1,0 +1,193 @@
+/* One shard: the election that is stood for, from the begin to the end.
+ *
+ * How it can fail.  It may be refused, or its znode deleted by another: then it
+ * is stood for again with the next plan, or in a while; or at once.
+ */
+#include "recipes/shards/shards_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "lib/base/mem.h"
+#include "recipes/kinds.h"
+
+void evzk__shard_forget(struct shard *d)
+{
+    struct evzk_shards *a = d->all;
+
+    a->unplaced -= d->l && !d->placed;
+    a->standing -= d->l != NULL;
+    a->elected -= d->elected;
+    a->leading -= d->leading;
+    a->resigning -= d->resigning;
+    evzk_lock_free(d->l);
+    *d = (struct shard){.all = a, .failed = d->failed, .quiet = d->quiet};
+}
+
+/* What it leads with is said.  Without memory the step asks again, later; when
+ * it was refused, with the next plan, or in a while. */
+void evzk__shard_say(struct shard *d)
+{
+    struct evzk_shards *a = d->all;
+    int rc;
+
+    if (a->acknowledge || !d->l || !d->elected || d->leading || d->failed ||
+        d->l->asked)
+        return;
+    rc = evzk__election_say(d->l, __func__, a->self.data, a->self.len);
+    a->retry = a->retry || rc == EVZK_ERR_NOMEM;
+}
+
+static void placed(struct shard *d)
+{
+    d->all->unplaced -= !d->placed;
+    d->placed = true;
+    d->quiet = false;
+    if (d->all->unplaced == 0)
+        evzk__shards_begin_step(d->all); /* It is ready. */
+}
+
+static void is_elected(struct shard *d)
+{
+    struct evzk_shards *a = d->all;
+
+    d->elected = true;
+    a->elected++;
+    if (!evzk__shard_tell(d, EVZK_ELECTION_ELECTED, EVZK_OK))
+        return;
+    evzk__shard_say(d);
+    if (a->retry)
+        evzk__shards_begin_step(a);
+}
+
+/* That it was refused is told once: what we say by ourselves is said again in a
+ * while. */
+static void is_leading(struct shard *d, int rc)
+{
+    struct evzk_shards *a = d->all;
+    bool quiet = d->quiet && rc != EVZK_OK && !a->acknowledge;
+
+    a->leading += rc == EVZK_OK && !d->leading;
+    d->leading = d->leading || rc == EVZK_OK;
+    d->failed = d->quiet = !d->leading;
+    if (d->failed)
+        evzk__shards_mend_later(a);
+    if (quiet)
+        evzk__shards_begin_step(a);
+    else if (evzk__shard_tell(d, EVZK_ELECTION_LEADING, rc))
+        evzk__shards_begin_step(a);
+}
+
+/* It stands no more, for whatever reason.  That the session is closed the
+ * object tells, and each shard that was led; of one that was only stood for
+ * FAILED would say that it is tried again. */
+static void is_over(struct shard *d, evzk_lock_event ev, int rc)
+{
+    struct evzk_shards *a = d->all;
+    bool was = d->elected, told = d->resigning || d->leaving;
+    bool quiet = d->quiet;
+    uint64_t epoch = evzk_lock_token(d->l);
+
+    d->failed = d->quiet = ev == EVZK_LOCK_FAILED && !told;
+    if (d->failed)
+        evzk__shards_mend_later(a);
+    quiet = quiet || rc == EVZK_ERR_CLOSED;
+    evzk__shard_forget(d);
+    evzk__taker_free_to_take(d);
+    evzk__shards_begin_step(a);
+    if (told)
+        return;
+    if (was)
+        evzk__shard_tell_lost(d, epoch, rc);
+    else if (ev == EVZK_LOCK_FAILED && !a->ended && !quiet)
+        evzk__shard_tell(d, EVZK_ELECTION_FAILED, rc);
+}
+
+static void heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
+{
+    struct shard *d = arg;
+
+    (void)l;
+    switch ((int)ev) {
+    case LOCK_PLACED:
+        placed(d);
+        break;
+    case EVZK_LOCK_GRANTED:
+        is_elected(d);
+        break;
+    case LOCK_ANNOUNCED:
+        is_leading(d, rc);
+        break;
+    case EVZK_LOCK_SUSPENDED:
+        evzk__shard_tell(d, EVZK_ELECTION_SUSPENDED, rc);
+        break;
+    case EVZK_LOCK_RESUMED:
+        evzk__shard_tell(d, EVZK_ELECTION_RESUMED, rc);
+        break;
+    case EVZK_LOCK_REQUEUED:
+        d->all->unplaced += d->placed;
+        d->placed = false;
+        break;
+    case EVZK_LOCK_RELEASED:
+    case EVZK_LOCK_LOST:
+    case EVZK_LOCK_FAILED:
+        is_over(d, ev, rc);
+        break;
+    default:
+        break;
+    }
+}
+
+void evzk__shard_print_path(const struct evzk_shards *a, uint32_t i, char *to)
+{
+    sprintf(to, "%s/" EVZK__SHARDS_SHARD "%" PRIu32, a->path, i);
+}
+
+void evzk__shard_start(struct evzk_shards *a, uint32_t i)
+{
+    struct shard *d = &a->shard[i];
+    const evzk_lock_options opt = {0};
+    char *path = a->s->requests.path[1]; /* Copied at once. */
+    int rc;
+
+    evzk__shard_print_path(a, i, path);
+    rc = evzk__lock_begin(a->s, &evzk__election_kind, path, &opt, heard, d,
+                          &d->l);
+    if (rc == EVZK_OK) {
+        d->l->m.req.bulk = true;
+        a->standing++;
+        a->unplaced++;
+    } else if (rc == EVZK_ERR_NOMEM)
+        a->retry = true;
+    else
+        d->failed = true;
+}
+
+/* It waits no longer; that is over when its znode is proved gone. */
+static void stand_down(struct shard *d)
+{
+    if (!d->leaving)
+        evzk_lock_cancel(d->l); /* Or it is about to end by itself. */
+    d->leaving = true;
+}
+
+/* From now on it is led no longer; the request goes out when that was told. */
+bool evzk__shard_let_go(struct shard *d)
+{
+    if (!d->elected) {
+        stand_down(d);
+        return true;
+    }
+    if (d->resigning || d->all->resigning >= EVZK__LEAVING)
+        return true; /* Whoever ends begins the step anew. */
+    d->resigning = true;
+    d->all->resigning++;
+    d->l->m.req.keeps_dir = evzk__shard_has_taker(d);
+    if (evzk_lock_release(d->l) != EVZK_OK) {
+        d->resigning = false; /* It is about to end by itself. */
+        d->all->resigning--;
+        return true;
+    }
+    evzk__taker_given(d);
+    return evzk__shard_tell(d, EVZK_ELECTION_RESIGNED, EVZK_OK);
+}

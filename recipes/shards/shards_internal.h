@@ -1,0 +1,182 @@
+/* The shards, as their files know them: the step that puts things right
+ * (shards/step.c), one shard (shards/shard.c), to whom it goes
+ * (shards/handover.c), the member (shards/member.c), what is tried again
+ * (shards/mend.c), the calls (shards/calls.c).  Where things are:
+ *
+ *   <path>/members/<guid>-n_<seq>    who has joined: an election; its first one
+ *                                    makes the plans
+ *   <path>/plan                      who is to lead which: see shards/plan.c
+ *   <path>/shard-<i>/...             the election of a shard
+ */
+#ifndef EVZK_SHARDS_OWN_H
+#define EVZK_SHARDS_OWN_H
+
+#include "evzk/shards.h"
+#include "lib/base/loop.h"
+#include "recipes/lock/lock_internal.h"
+#include "recipes/parts/follow.h"
+#include "recipes/parts/write_once.h"
+#include "recipes/shards/plan.h"
+#include "recipes/shards/planner.h"
+
+#define EVZK__SHARDS_MEMBERS "members"
+#define EVZK__SHARDS_PLAN "plan"
+#define EVZK__SHARDS_SHARD "shard-"
+
+struct shard {
+    struct evzk_shards *all;
+    evzk_lock *l;    /* Owned; NULL: it does not stand. */
+    uint64_t lost;   /* The epoch, while it is told that it is lost; or 0. */
+    bool placed : 1; /* Its znode is there. */
+    bool elected : 1, leading : 1;
+    bool resigning : 1; /* It has told so. */
+    bool leaving : 1;   /* It was not elected, and stands no longer. */
+    bool failed : 1;    /* Not before the next plan, or a while. */
+    bool quiet : 1;     /* That was told, of this plan. */
+};
+
+/* What can be in trouble, and is tried again in a while. */
+enum evzk__trouble {
+    EVZK__TROUBLE_MEMBER,  /* Our place among the members. */
+    EVZK__TROUBLE_FOLLOW,  /* Reading the plan. */
+    EVZK__TROUBLE_PLANNER, /* Making it. */
+    EVZK__TROUBLES
+};
+
+struct taker; /* One to whom shards are to go. */
+
+struct evzk_shards {
+    evzk_session *s;      /* With a reference. */
+    char *path, *members; /* Owned. */
+    uint32_t count;
+    struct evzk__member self; /* Its data is owned. */
+    bool acknowledge;
+    evzk_shard_cb *shard_cb;
+    evzk_shards_cb *cb; /* NULL once the caller freed us. */
+    void *arg;
+    unsigned busy; /* Calls out on the stack. */
+
+    evzk_lock *member;             /* Owned; NULL: none any more. */
+    char own[EVZK__NAME_MAX];      /* Its last znode; "": there was none. */
+    char former[EVZK__NAME_MAX];   /* And the one before. */
+    struct evzk__planner *planner; /* Owned, as are these. */
+    struct evzk__follow *follow;
+    struct evzk__follow *others; /* Members, while it drains. */
+    struct evzk__once *saying;   /* That we are ready. */
+    LIST_HEAD(, taker) takers;
+    struct evzk__plan plan;
+    uint64_t plan_zxid;        /* Of the transaction that wrote it; 0: none. */
+    struct evzk__stat plan_at; /* Of its znode, as it was heard last. */
+    uint16_t me;               /* Of its members; EVZK__NOBODY. */
+    uint64_t said; /* The plan_zxid for which we said so, or are saying it. */
+    int64_t
+        unowned_at; /* Since then it stands behind what nobody owns, or 0. */
+    bool alone;     /* So it does for long, and no plan names it. */
+    bool balanced;  /* That was told, of this plan. */
+    bool differs;   /* The last one was of another number of shards. */
+    int64_t
+        odd_at;    /* Since then such plans name us, and no other; 0: not so. */
+    bool odd_asks; /* It is looked whether that is so to this moment. */
+
+    struct evzk__timer *timer, *deadline, *mend; /* The last one always runs. */
+    int trouble[EVZK__TROUBLES];                 /* EVZK_OK: none. */
+    bool waits[EVZK__TROUBLES];                  /* Until `mend` fires. */
+    bool mending;                                /* That is soon. */
+    uint32_t at;       /* The shard that the step looks at next. */
+    uint32_t standing; /* In so many elections. */
+    uint32_t unplaced; /* Of these have no znode yet. */
+    uint32_t elected, leading, resigning;
+    uint64_t moves;
+    bool draining; /* Nothing is ours any more. */
+    bool give_up;  /* And we wait for nobody to take it. */
+    bool ended;
+    bool retry; /* There was no memory for something. */
+    bool paced; /* A taker has enough for the moment. */
+    struct shard shard[];
+};
+
+enum {
+    EVZK__SHARDS_RETRY_US = 500000, /* Where there was no memory. */
+    EVZK__TAKER_PATIENCE_US = 1000000,
+    EVZK__SHARDS_MEND_US = 5000000,  /* Where an ACL, say, is in the way. */
+    EVZK__SHARDS_CALM_US = 30000000, /* Where all seems well. */
+    EVZK__LEAVING = 32 /* Handed over at a time: each is led by nobody for a
+                          trip or two, and not while it waits for the others. */
+};
+
+/* shards/step.c.  Compares what is with what is planned, from the next turn of
+ * the loop on. */
+void evzk__shards_begin_step(struct evzk_shards *a);
+void evzk__shards_step(void *shards);
+
+/* False: the caller has freed us. */
+bool evzk__shards_tell(struct evzk_shards *a, evzk_shards_event ev, int rc);
+bool evzk__shard_tell(struct shard *d, evzk_election_event ev, int rc);
+
+/* That it is lost, of one that was forgotten: it had this epoch. */
+bool evzk__shard_tell_lost(struct shard *d, uint64_t epoch, int rc);
+
+/* Is at its end, and tells so: first of each shard that was led, then of all.
+ * May free us. */
+void evzk__shards_fail(struct evzk_shards *a, int rc);
+
+void evzk__shards_stop_planning(struct evzk_shards *a);
+
+/* Is it to make the plans? */
+bool evzk__shards_plans(const struct evzk_shards *a);
+
+/* shards/mend.c.  What is so from now on, with a word to the log when that is
+ * news; EVZK_OK: it is over.  What is in trouble waits, and is then tried again
+ * by the step. */
+void evzk__shards_troubled(struct evzk_shards *a, enum evzk__trouble which,
+                           int rc);
+
+/* The same for what is no trouble of all: a shard, a taker, a word. */
+void evzk__shards_mend_later(struct evzk_shards *a);
+void evzk__shards_mend(void *shards);
+
+/* Lets go of everything but the calls' own. */
+void evzk__shards_stop(struct evzk_shards *a);
+void evzk__shards_destroy(struct evzk_shards *a);
+
+/* shards/shard.c.  Stands for a shard; says what it is led with; stands down,
+ * or resigns (false: the caller has freed us); and, when that has ended, or
+ * does not matter any more, forgets it. */
+void evzk__shard_start(struct evzk_shards *a, uint32_t i);
+void evzk__shard_say(struct shard *d);
+bool evzk__shard_let_go(struct shard *d);
+void evzk__shard_forget(struct shard *d);
+
+/* Its election's; `to` has room for a path. */
+void evzk__shard_print_path(const struct evzk_shards *a, uint32_t i, char *to);
+
+/* shards/handover.c.  May it be let go now?  What the plan still gives to us is
+ * for the next one. */
+bool evzk__shard_awaited(struct evzk_shards *a, uint32_t i);
+
+/* Does another stand there, who is to have it? */
+bool evzk__shard_has_taker(const struct shard *d);
+
+/* It was let go; and it has gone: the taker may take it. */
+void evzk__taker_given(struct shard *d);
+void evzk__taker_free_to_take(struct shard *d);
+
+/* Looks again at those that are not ready, as far as was heard. */
+void evzk__takers_try_again(struct evzk_shards *a);
+
+/* There is a new plan, or nothing to plan any more. */
+void evzk__shards_drop_takers(struct evzk_shards *a);
+
+/* shards/member.c.  Stands as a member, begins to follow the plan.  0 or an
+ * error. */
+int evzk__shards_stand(struct evzk_shards *a);
+int evzk__shards_follow(struct evzk_shards *a);
+
+/* Begins to watch who else is a member, for one that drains: when there is
+ * nobody, nobody is waited for.  0 or an error. */
+int evzk__shards_look_for_others(struct evzk_shards *a);
+
+/* Is this one of the plan us, or was, before we came back as another? */
+bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member);
+
+#endif

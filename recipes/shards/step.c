@@ -1,0 +1,343 @@
+/* Many elections as one object.
+ *
+ * Each process is a member, by standing in an election of members; who is first
+ * there makes the plan (shards/planner.c), and all follow it.  A process stands
+ * in the elections of the shards that the plan gives it, and, when it stands in
+ * all of them, says so in its member's znode ("ready").  Who leads a shard that
+ * the plan gives to another goes on, until that one is ready: then it stands
+ * right behind, and is elected as soon as the leader's znode has gone.  Only
+ * who hands over to another watches that one's znode.
+ *
+ * "Ready" names the plan by the zxid of the transaction that wrote it.  The
+ * servers give a zxid once.  The number in a plan can be forged, and comes
+ * again after the greatest one: what a member said of an older plan would
+ * count.
+ *
+ * All this is done by one step (evzk__shards_step()), which compares what is
+ * with what the plan says, and does so many things in a turn of the loop;
+ * whatever happens has it begin anew.
+ *
+ * How it can fail.  Whatever the plan says, a shard is led only by who is first
+ * in its election.  One that has died has no shards any more: the next plan
+ * gives them away.  One that is frozen is not ready, and is given nothing that
+ * another does not lead meanwhile.  Who may not read or write what it needs
+ * waits until it may: see shards/mend.c.
+ */
+#include "recipes/shards/shards_internal.h"
+
+#include "lib/base/mem.h"
+
+enum {
+    STEP = 128 /* Locks begun or ended in one turn of the loop. */
+};
+
+void evzk__shards_begin_step(struct evzk_shards *a)
+{
+    a->at = 0;
+    if (!a->ended)
+        evzk__timer_set(a->timer, 0);
+}
+
+void evzk__shards_destroy(struct evzk_shards *a)
+{
+    evzk__timer_free(a->timer);
+    evzk__timer_free(a->deadline);
+    evzk__timer_free(a->mend);
+    evzk__plan_free(&a->plan);
+    evzk__free(a->path);
+    evzk__free(a->members);
+    evzk__free((void *)(uintptr_t)a->self.data);
+    evzk__session_unref(a->s);
+    evzk__free(a);
+}
+
+/* Ends are told always, news while the session is not closed. */
+static bool tells(const struct evzk_shards *a, bool final)
+{
+    return a->cb && (final || evzk__session_tells(a->s));
+}
+
+/* The caller's callbacks run between these; false: it has freed us. */
+static void call_out(struct evzk_shards *a) { a->busy++; }
+
+static bool called(struct evzk_shards *a)
+{
+    bool alive = a->cb != NULL;
+
+    if (--a->busy == 0 && !alive)
+        evzk__shards_destroy(a);
+    return alive;
+}
+
+bool evzk__shards_tell(struct evzk_shards *a, evzk_shards_event ev, int rc)
+{
+    call_out(a);
+    if (tells(a, ev >= EVZK_SHARDS_DRAINED))
+        a->cb(a, ev, rc, a->arg);
+    return called(a);
+}
+
+bool evzk__shard_tell(struct shard *d, evzk_election_event ev, int rc)
+{
+    struct evzk_shards *a = d->all;
+
+    call_out(a);
+    if (tells(a, ev >= EVZK_ELECTION_RESIGNED) && a->shard_cb)
+        a->shard_cb(a, (uint32_t)(d - a->shard), ev, rc, a->arg);
+    return called(a);
+}
+
+bool evzk__shard_tell_lost(struct shard *d, uint64_t epoch, int rc)
+{
+    d->lost = epoch;
+    if (!evzk__shard_tell(d, EVZK_ELECTION_LOST, rc))
+        return false;
+    d->lost = 0;
+    return true;
+}
+
+void evzk__shards_stop_planning(struct evzk_shards *a)
+{
+    evzk__planner_free(a->planner);
+    a->planner = NULL;
+}
+
+/* But for the shards. */
+static void stop_the_rest(struct evzk_shards *a)
+{
+    a->ended = true;
+    a->me = EVZK__NOBODY;
+    evzk__shards_stop_planning(a);
+    evzk__follow_free(a->follow);
+    evzk__follow_free(a->others);
+    evzk__once_free(a->saying);
+    a->follow = a->others = NULL;
+    a->saying = NULL;
+    evzk__shards_drop_takers(a);
+    evzk_lock_free(a->member);
+    a->member = NULL;
+    evzk__timer_stop(a->timer);
+    evzk__timer_stop(a->mend);
+    if (a->deadline)
+        evzk__timer_stop(a->deadline);
+}
+
+void evzk__shards_stop(struct evzk_shards *a)
+{
+    stop_the_rest(a);
+    for (uint32_t i = 0; i < a->count; i++)
+        evzk__shard_forget(&a->shard[i]);
+}
+
+/* Each that was led hears its end first.  The caller may free us at any of
+ * them. */
+void evzk__shards_fail(struct evzk_shards *a, int rc)
+{
+    if (a->ended)
+        return;
+    stop_the_rest(a);
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct shard *d = &a->shard[i];
+        bool was = d->elected && !d->resigning;
+        uint64_t epoch = evzk_lock_token(d->l);
+
+        evzk__shard_forget(d);
+        if (was && !evzk__shard_tell_lost(d, epoch, rc))
+            return;
+    }
+    evzk__shards_tell(a, EVZK_SHARDS_FAILED, rc);
+}
+
+static void planner_told(void *arg, int rc, bool over)
+{
+    struct evzk_shards *a = arg;
+
+    if (over)
+        evzk__shards_stop_planning(a);
+    if (over && rc == EVZK_ERR_INTERNAL)
+        evzk__shards_fail(a, rc);
+    else if (rc != EVZK_ERR_CLOSED) /* That the member hears, too. */
+        evzk__shards_troubled(a, EVZK__TROUBLE_PLANNER, rc);
+}
+
+/* The first of the members does; and who stands behind a znode that no session
+ * owns, which would never go.  Should two do so, each finds right what the
+ * other has written, if both have the same number of shards.  So the second one
+ * does when a plan has named it, or none has for long. */
+bool evzk__shards_plans(const struct evzk_shards *a)
+{
+    if (!a->member || a->draining)
+        return false;
+    return a->member->granted ||
+           (a->member->unowned && (a->me != EVZK__NOBODY || a->alone));
+}
+
+static void plan_from_now(struct evzk_shards *a)
+{
+    if (a->planner || a->waits[EVZK__TROUBLE_PLANNER])
+        return;
+    if (evzk__planner_start(a->s, a->path, a->count, &a->plan, planner_told, a,
+                            &a->planner) != EVZK_OK)
+        a->retry = true;
+}
+
+/* ---- The step ---- */
+
+static bool is_ours(const struct evzk_shards *a, uint32_t i)
+{
+    return a->me != EVZK__NOBODY && !a->draining && a->plan.owner[i] == a->me;
+}
+
+/* What is with one shard is made as the plan has it.  False: we are freed.
+ * Counts what costs something. */
+static bool put_right(struct evzk_shards *a, uint32_t i, unsigned *n)
+{
+    struct shard *d = &a->shard[i];
+
+    if (is_ours(a, i)) {
+        if (!d->l && !d->failed) {
+            evzk__shard_start(a, i);
+            ++*n;
+        } else
+            evzk__shard_say(d);
+        return true;
+    }
+    if (!d->l || !evzk__shard_awaited(a, i))
+        return true;
+    *n += !d->resigning && !d->leaving;
+    return evzk__shard_let_go(d);
+}
+
+static void said_so(void *arg, int rc)
+{
+    struct evzk_shards *a = arg;
+
+    evzk__once_free(a->saying);
+    a->saying = NULL;
+    if (rc != EVZK_OK)
+        a->said = 0; /* Our znode has gone: then there will be another plan. */
+    if (rc == EVZK_OK)
+        evzk__shards_begin_step(a); /* There may be a later plan. */
+    else if (rc != EVZK_ERR_NONODE)
+        evzk__shards_mend_later(a);
+}
+
+/* Stands in all that the plan gives it: whoever leads them may let go. */
+static bool is_ready(const struct evzk_shards *a)
+{
+    if (a->me == EVZK__NOBODY || a->draining || a->unplaced > 0)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        const struct shard *d = &a->shard[i];
+
+        if (is_ours(a, i) && (!d->placed || d->leaving || d->resigning))
+            return false;
+    }
+    return true;
+}
+
+static void say_ready(struct evzk_shards *a)
+{
+    char text[64 + EVZK__PLAN_DATA];
+    int n;
+
+    if (a->saying || a->said == a->plan_zxid || !is_ready(a))
+        return;
+    n = evzk__member_print(text, sizeof text, &a->self, a->plan_zxid);
+    if (evzk__once_set(a->s, a->members, a->own, text, (size_t)n, said_so, a,
+                       &a->saying) == EVZK_OK)
+        a->said = a->plan_zxid;
+    else
+        a->retry = true;
+}
+
+/* Each that is to be ours is led, and no other one is, or is stood for.  A plan
+ * that names us and who we were before gives to that one what is not led: the
+ * next one does not. */
+static bool is_balanced(const struct evzk_shards *a)
+{
+    if (a->me == EVZK__NOBODY || a->standing != a->leading || a->resigning > 0)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        uint16_t to = a->plan.owner[i];
+        bool ours = to != EVZK__NOBODY && evzk__shards_is_self(a, to);
+
+        if (ours != a->shard[i].leading)
+            return false;
+    }
+    return true;
+}
+
+/* Of what was left to a session that is closed nothing is proved. */
+static void drained(struct evzk_shards *a)
+{
+    int rc = evzk__session_check(a->s);
+
+    if (rc != EVZK_OK) {
+        evzk__shards_fail(a, rc);
+        return;
+    }
+    evzk__shards_stop(a);
+    evzk__shards_tell(a, EVZK_SHARDS_DRAINED, EVZK_OK);
+}
+
+/* Where there was no memory, or it was refused.  False: that was the end. */
+static bool stand_again(struct evzk_shards *a)
+{
+    int rc;
+
+    if (a->member || a->draining || a->waits[EVZK__TROUBLE_MEMBER])
+        return true;
+    rc = evzk__shards_stand(a);
+    a->retry = a->retry || rc == EVZK_ERR_NOMEM;
+    if (rc == EVZK_OK || rc == EVZK_ERR_NOMEM)
+        return true;
+    evzk__shards_fail(a, rc);
+    return false;
+}
+
+/* All has been looked at. */
+static void settle(struct evzk_shards *a)
+{
+    if (a->draining && a->standing == 0 && !a->member) {
+        drained(a);
+        return;
+    }
+    if (!stand_again(a))
+        return;
+    if (evzk__shards_plans(a))
+        plan_from_now(a);
+    if (!a->follow && !a->waits[EVZK__TROUBLE_FOLLOW])
+        a->retry = evzk__shards_follow(a) != EVZK_OK || a->retry;
+    if (a->draining && !a->member && !a->give_up && !a->others &&
+        !a->waits[EVZK__TROUBLE_MEMBER])
+        a->retry = evzk__shards_look_for_others(a) != EVZK_OK || a->retry;
+    say_ready(a);
+    if (a->paced || a->retry) {
+        a->at = 0;
+        evzk__timer_set(a->timer, a->retry ? EVZK__SHARDS_RETRY_US
+                                           : EVZK__TAKER_PATIENCE_US);
+    }
+    a->paced = a->retry = false;
+    if (!a->balanced && !a->draining && is_balanced(a)) {
+        a->balanced = true;
+        evzk__shards_tell(a, EVZK_SHARDS_BALANCED, EVZK_OK);
+    }
+}
+
+void evzk__shards_step(void *arg)
+{
+    struct evzk_shards *a = arg;
+    unsigned n = 0;
+
+    if (a->ended || evzk__session_forked(a->s))
+        return;
+    while (a->at < a->count && n < STEP) {
+        if (!put_right(a, a->at++, &n))
+            return;
+    }
+    if (a->at < a->count)
+        evzk__timer_set(a->timer, 0);
+    else
+        settle(a);
+}
