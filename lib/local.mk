@@ -31,6 +31,7 @@ libevzkcore_la_SOURCES = \
     lib/client/client.h \
     lib/client/handle.c lib/client/handle.h \
     lib/client/multi.c \
+    lib/request/core.c \
     lib/request/create_order.c lib/request/create_order.h \
     lib/request/dir.c lib/request/dir.h \
     lib/request/idle_dirs.c lib/request/idle_dirs.h \
@@ -38,7 +39,9 @@ libevzkcore_la_SOURCES = \
     lib/request/parents.c lib/request/parents.h \
     lib/request/part.c lib/request/part.h \
     lib/request/request.c lib/request/request.h \
+    lib/request/send.c \
     lib/request/transaction.c lib/request/transaction.h \
+    lib/request/watch.c lib/request/watch.h \
     lib/machine/ask.c \
     lib/machine/machine.c lib/machine/machine.h \
     lib/machine/refuse.c lib/machine/refuse.h \
@@ -49,6 +52,7 @@ libevzkcore_la_SOURCES = \
     lib/session/servers.c lib/session/servers.h \
     lib/session/session.c lib/session/session.h \
     lib/session/shunned.c lib/session/shunned.h \
+    lib/session/state.c \
     lib/session/turn.c
 
 # The seams, where simulations take the real world's place.

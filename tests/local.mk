@@ -2,6 +2,7 @@
 script_tests = \
     tests/check-docs \
     tests/check-exports \
+    tests/check-layers \
     tests/check-headers
 museum_tests = tests/museum/check-museum
 

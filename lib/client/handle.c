@@ -452,3 +452,47 @@ struct evzk__slot *evzk__client_next_slot(struct evzk__client *c,
         slot++;
     return slot < c->slot + c->slots ? slot : NULL;
 }
+
+/* Who watches what is known by path.  Session events are not listened to: the
+ * client does not always send them. */
+void evzk__client_watcher(zhandle_t *zh, int type, int state, const char *path,
+                          void *arg)
+{
+    struct evzk__client *c = arg;
+
+    (void)zh;
+    (void)state;
+    if (c->dead || type == ZOO_SESSION_EVENT)
+        return;
+    if (type == ZOO_DELETED_EVENT)
+        c->hooks.watched(c->arg, path, EVZK__DELETED);
+    else if (type == ZOO_CHANGED_EVENT || type == ZOO_CREATED_EVENT)
+        c->hooks.watched(c->arg, path, EVZK__CHANGED);
+    else if (type == ZOO_CHILD_EVENT)
+        c->hooks.watched(c->arg, path, EVZK__CHILDREN);
+}
+
+void evzk__client_complete(const void *tag, struct evzk__result *res)
+{
+    /* The tag is ours: the client's API only has no way to say so. */
+    struct evzk__slot *slot = (struct evzk__slot *)(uintptr_t)tag;
+
+    if (slot->client->dead)
+        return;
+    /* Of a lost connection the session is to hear first, then its requests:
+     * the slot stays in flight, and is answered with the others. */
+    if (res->rc == EVZK_ERR_CONNLOSS &&
+        evzk__client_state(slot->client) != EVZK__CLIENT_UP)
+        return;
+    if (slot->owner) /* Not one that was given up meanwhile. */
+        slot->client->hooks.completed(slot->client->arg, slot, res);
+    evzk__client_slot_free(slot);
+}
+
+void evzk__multi_return(struct evzk__multi *m)
+{
+    LIST_REMOVE(m, link);
+    m->sent = false;
+    if (m->orphan)
+        evzk__free(m);
+}

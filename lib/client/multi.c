@@ -8,14 +8,6 @@
 /* Of a sequential znode's name: eleven characters at most, and the end. */
 enum { SUFFIX = 12 };
 
-void evzk__multi_return(struct evzk__multi *m)
-{
-    LIST_REMOVE(m, link);
-    m->sent = false;
-    if (m->orphan)
-        evzk__free(m);
-}
-
 struct evzk__multi *evzk__multi_new(unsigned ops, size_t text,
                                     const evzk_acl *acl, size_t acl_count)
 {

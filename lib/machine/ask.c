@@ -6,6 +6,8 @@
  * own; else it would stay on the server for as long as the session lives.
  */
 #include "lib/machine/machine.h"
+#include "lib/request/create_order.h"
+#include "lib/request/watch.h"
 #include "lib/session/connection.h"
 
 static void ask(struct evzk__machine *m, enum evzk__op op, const char *name)
@@ -218,8 +220,7 @@ void evzk__lead(struct evzk__machine *m)
 static void lost(struct evzk__machine *m, struct evzk__watch *w)
 {
     if (evzk__watch_remove(m, w))
-        evzk__connection_forget(m->s, m->dir->path, w->name,
-                                w->which == EVZK__OWN);
+        evzk__watch_forget(m->s, m->dir->path, w->name, w->which == EVZK__OWN);
     forget_events(m, (enum evzk__which)w->which);
 }
 
@@ -246,4 +247,10 @@ bool evzk__unwatch_rest(struct evzk__machine *m)
     if (name)
         ask(m, EVZK__UNWATCH, name);
     return name != NULL;
+}
+
+void evzk__enter_queue(struct evzk__machine *m, const char *name, int32_t seq)
+{
+    evzk__arrival_left(m);
+    evzk__queue_enter(m, name, seq);
 }

@@ -1,5 +1,6 @@
 /* The core that every recipe's machine runs on. */
 #include "lib/machine/machine.h"
+#include "lib/request/watch.h"
 
 #include <string.h>
 
@@ -25,7 +26,8 @@ const char *evzk__machine_state(const struct evzk__machine *m)
 bool evzk__machine_sure(const struct evzk__machine *m)
 {
     return !m->ended && !m->stopping && m->gen == m->s->gen &&
-           m->lease_ends == m->s->lease_ends && evzk_session_lease_ms(m->s) > 0;
+           m->lease_ends == m->s->lease_ends && !evzk__session_forked(m->s) &&
+           evzk__session_sure(m->s);
 }
 
 void evzk__machine_unref(struct evzk__machine *m)
@@ -668,3 +670,6 @@ void evzk__machine_called(evzk_session *s, int64_t begun)
     if (s)
         s->out_us += evzk__now_us() - begun;
 }
+
+const struct evzk__wake evzk__machine_wake = {evzk__machine_post,
+                                              evzk__machine_fired};

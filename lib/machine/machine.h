@@ -236,6 +236,7 @@ void evzk__machine_let_go(struct evzk__machine *m);
 const char *evzk__machine_state(const struct evzk__machine *m);
 
 /* For the session. */
+extern const struct evzk__wake evzk__machine_wake;
 void evzk__machine_run(struct evzk__machine *m);
 void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,
                          enum evzk__watch_event ev);
@@ -298,6 +299,9 @@ void evzk__remove(struct evzk__machine *m, const char *name);
 /* Another deleted its znode, and perhaps the directory: that may be another's
  * by now. */
 void evzk__own_gone(struct evzk__machine *m);
+
+/* It has a znode of this name, which is its own watch's, too. */
+void evzk__enter_queue(struct evzk__machine *m, const char *name, int32_t seq);
 
 /* It has no znode any more, or will get another. */
 void evzk__forget_own(struct evzk__machine *m);

@@ -60,3 +60,12 @@ bool evzk__broken_reserved(const struct evzk__call *call,
     return evzk__broken(call, evzk__reserved_ok(reserved), "reserved",
                         "must be all NULL");
 }
+
+bool evzk__reserved_ok(void *const reserved[EVZK__RESERVED])
+{
+    for (int i = 0; i < EVZK__RESERVED; i++) {
+        if (reserved[i])
+            return false;
+    }
+    return true;
+}

@@ -191,25 +191,21 @@ static bool is_of_dir(const struct evzk__request *r, int rc)
             rc == EVZK_ERR_EPHEMERAL);
 }
 
-/* A contender that asked after this one was sent may know better: the session
- * may have got other credentials in between. */
-void evzk__arrival_take_like(evzk_session *s, const struct evzk__request *r,
-                             int rc, struct evzk__request_queue *out)
+/* A contender that asked after the first @tried ones may know better: the
+ * session may have got other credentials in between. */
+struct evzk__request *evzk__arrival_like(const struct evzk__request *r, int rc,
+                                         uint32_t tried)
 {
-    struct evzk__machine *m, *next;
-    uint32_t tried;
+    struct evzk__machine *m;
 
-    TAILQ_INIT(out);
     if (!is_of_dir(r, rc))
-        return;
-    tried = r->dir->tried;
-    for (m = RB_MIN(evzk__line, &r->dir->line); m; m = next) {
-        next = RB_NEXT(evzk__line, NULL, m);
+        return NULL;
+    RB_FOREACH(m, evzk__line, &r->dir->line)
+    {
         if ((int32_t)((uint32_t)m->seq - tried) >= 0)
-            break;
-        if (!is_create(&m->req) || m->req.state != EVZK__QUEUED)
-            continue;
-        evzk__request_take(s, &m->req);
-        TAILQ_INSERT_TAIL(out, &m->req, link);
+            return NULL;
+        if (is_create(&m->req) && m->req.state == EVZK__QUEUED)
+            return &m->req;
     }
+    return NULL;
 }

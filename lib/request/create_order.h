@@ -33,10 +33,10 @@ bool evzk__arrival_is_first(const struct evzk__request *r);
 /* The create that is to be sent next, or NULL. */
 struct evzk__request *evzk__arrival_next(struct evzk_session *s);
 
-/* The request was answered with `rc`.  If all that wait for the same directory
- * would be answered the same, takes them out, as if they were sent. */
-void evzk__arrival_take_like(struct evzk_session *s,
-                             const struct evzk__request *r, int rc,
-                             struct evzk__request_queue *out);
+/* The request was answered with @rc.  If all that wait for the same directory
+ * would be answered the same: the first of them that waits, of those that asked
+ * when dir->tried was @tried; or NULL. */
+struct evzk__request *evzk__arrival_like(const struct evzk__request *r, int rc,
+                                         uint32_t tried);
 
 #endif

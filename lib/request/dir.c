@@ -10,6 +10,8 @@
 #include "lib/request/idle_dirs.h"
 #include "lib/session/session.h"
 
+const char evzk__dir_mark[] = "evzk: goes with the last contender";
+
 static int compare_dirs(const struct evzk__dir *a, const struct evzk__dir *b)
 {
     return strcmp(a->path, b->path);
@@ -51,14 +53,14 @@ struct evzk__dir *evzk__dir_get(evzk_session *s, const char *a, const char *b)
         RB_INSERT(evzk__dir_tree, &s->dirs, d);
     }
     if (d->refs == 0 && d->idling)
-        evzk__tidy_not(s, d);
+        evzk__dir_wakes(s, d);
     d->refs++;
     return d;
 }
 
 void evzk__dir_put(evzk_session *s, struct evzk__dir *d)
 {
-    if (--d->refs > 0 || evzk__tidy_later(s, d))
+    if (--d->refs > 0 || evzk__dir_rests(s, d))
         return;
     RB_REMOVE(evzk__dir_tree, &s->dirs, d);
     evzk__free(d);
@@ -78,4 +80,40 @@ void evzk__dirs_disown(evzk_session *s)
 bool evzk__dir_busy(const struct evzk__dir *d)
 {
     return d->creating > 0 || !RB_EMPTY(&d->queue);
+}
+
+/* Of 65535; a thirty-second part of each time counts. */
+void evzk__learn(uint16_t *rate, bool yes)
+{
+    int was = *rate, is = yes ? 65535 : 0;
+
+    *rate = (uint16_t)(was + (is - was) / 32);
+}
+
+void evzk__dirs_found(evzk_session *s, bool missing)
+{
+    evzk__learn(&s->requests.fresh, missing);
+}
+
+bool evzk__dir_looks_ours(const struct evzk__stat *stat)
+{
+    return stat->owner == 0 && stat->data_len == sizeof evzk__dir_mark - 1;
+}
+
+bool evzk__dir_rests(evzk_session *s, struct evzk__dir *d)
+{
+    if (!(d->untidy || d->exists) || s->phase != EVZK__RUNNING)
+        return false;
+    d->tick = s->tick;
+    d->idling = true;
+    TAILQ_INSERT_TAIL(&s->idle, d, idle);
+    return true;
+}
+
+void evzk__dir_wakes(evzk_session *s, struct evzk__dir *d)
+{
+    TAILQ_REMOVE(&s->idle, d, idle);
+    d->idling = false;
+    RB_INIT(&d->queue);
+    d->listing = NULL;
 }

@@ -65,6 +65,19 @@ struct evzk__dir *evzk__dir_find(struct evzk_session *s, const char *path);
  * them, and another's come in its place. */
 void evzk__dirs_disown(evzk_session *s);
 
+/* A create found its directory missing, or not: so it is guessed next time. */
+void evzk__dirs_found(struct evzk_session *s, bool missing);
+
+/* Adds one more case to a rate, in parts of 65535. */
+void evzk__learn(uint16_t *rate, bool yes);
+
+/* Nobody of this session works in it any more.  True: it is kept, to be looked
+ * at when it has been idle for a while. */
+bool evzk__dir_rests(struct evzk_session *s, struct evzk__dir *d);
+
+/* Somebody works in it again. */
+void evzk__dir_wakes(struct evzk_session *s, struct evzk__dir *d);
+
 /* Has a contender of ours a znode in it, or will have? */
 bool evzk__dir_busy(const struct evzk__dir *d);
 

@@ -24,31 +24,6 @@ struct evzk__tidy {
     struct evzk__request req;
 };
 
-const char evzk__dir_mark[] = "evzk: goes with the last contender";
-
-bool evzk__dir_looks_ours(const struct evzk__stat *stat)
-{
-    return stat->owner == 0 && stat->data_len == sizeof evzk__dir_mark - 1;
-}
-
-bool evzk__tidy_later(evzk_session *s, struct evzk__dir *d)
-{
-    if (!(d->untidy || d->exists) || s->phase != EVZK__RUNNING)
-        return false;
-    d->tick = s->tick;
-    d->idling = true;
-    TAILQ_INSERT_TAIL(&s->idle, d, idle);
-    return true;
-}
-
-void evzk__tidy_not(evzk_session *s, struct evzk__dir *d)
-{
-    TAILQ_REMOVE(&s->idle, d, idle);
-    d->idling = false;
-    RB_INIT(&d->queue);
-    d->listing = NULL;
-}
-
 /* Not knowing what became of it, it will look another time. */
 static void finish(struct evzk__tidy *t, bool knows)
 {
@@ -90,7 +65,7 @@ static void start(evzk_session *s, struct evzk__dir *d)
 {
     struct evzk__tidy *t = d->untidy ? evzk__zalloc(sizeof *t) : NULL;
 
-    evzk__tidy_not(s, d);
+    evzk__dir_wakes(s, d);
     d->refs++;
     if (!t) { /* Another time, perhaps. */
         d->exists = false;
@@ -133,7 +108,7 @@ void evzk__tidy_clear(evzk_session *s)
         finish(t, true);
     }
     while ((d = TAILQ_FIRST(&s->idle)) != NULL) {
-        evzk__tidy_not(s, d);
+        evzk__dir_wakes(s, d);
         d->untidy = d->exists = false;
         d->refs++;
         evzk__dir_put(s, d);

@@ -4,13 +4,6 @@
 
 #include "lib/request/dir.h"
 
-/* Nobody of this session works in it any more.  True: it is kept, to be looked
- * at when it has been idle for a while. */
-bool evzk__tidy_later(struct evzk_session *s, struct evzk__dir *d);
-
-/* Somebody works in it again. */
-void evzk__tidy_not(struct evzk_session *s, struct evzk__dir *d);
-
 /* Looks at what has been idle for long enough; once a turn. */
 void evzk__tidy_step(struct evzk_session *s);
 

@@ -10,7 +10,6 @@
 
 #include "lib/base/order.h"
 #include "lib/machine/machine.h"
-#include "lib/request/create_order.h"
 
 static int compare_places(const struct evzk__machine *a,
                           const struct evzk__machine *b)
@@ -23,18 +22,6 @@ static int compare_places(const struct evzk__machine *a,
 }
 
 RB_GENERATE_INTERNAL(evzk__queue, evzk__machine, place, compare_places,
-                     __attribute__((unused)) static)
-
-/* Those of one directory are together. */
-static int compare_onlookers(const struct evzk__machine *a,
-                             const struct evzk__machine *b)
-{
-    if (a->dir != b->dir)
-        return (uintptr_t)a->dir < (uintptr_t)b->dir ? -1 : 1;
-    return (a->seq > b->seq) - (a->seq < b->seq);
-}
-
-RB_GENERATE_INTERNAL(evzk__onlookers, evzk__machine, place, compare_onlookers,
                      __attribute__((unused)) static)
 
 /* The first contender at or behind a place. */
@@ -55,7 +42,7 @@ static struct evzk__machine *at_or_behind(struct evzk__dir *d, const char *name,
 }
 
 /* Where a znode stands, or would stand; NULL: behind all, or it is none. */
-static struct evzk__machine *seek(struct evzk__dir *d, const char *name)
+struct evzk__machine *evzk__queue_seek(struct evzk__dir *d, const char *name)
 {
     const struct evzk__machine *any = RB_ROOT(&d->queue);
     struct evzk__contender c;
@@ -65,26 +52,27 @@ static struct evzk__machine *seek(struct evzk__dir *d, const char *name)
     return at_or_behind(d, name, c.seq);
 }
 
-static bool is_named(const struct evzk__machine *m, const char *name)
+bool evzk__queue_is_named(const struct evzk__machine *m, const char *name)
 {
     return m && strcmp(m->own_watch.name, name) == 0;
 }
 
 /* Whom a znode's next one of ours would be. */
-static struct evzk__machine *right_behind(const char *name,
-                                          struct evzk__machine *at)
+struct evzk__machine *evzk__queue_behind(const char *name,
+                                         struct evzk__machine *at)
 {
-    return is_named(at, name) ? RB_NEXT(evzk__queue, NULL, at) : at;
+    return evzk__queue_is_named(at, name) ? RB_NEXT(evzk__queue, NULL, at) : at;
 }
 
 /* Another may have come between, or it may watch what is not right before it.
  */
-static void note_watcher(const struct evzk__machine *m)
+void evzk__queue_note_watcher(const struct evzk__machine *m)
 {
     struct evzk__dir *d = m->dir;
     const char *name = m->pred_watch.name;
 
-    if (m->pred_watch.listed && right_behind(name, seek(d, name)) != m)
+    if (m->pred_watch.listed &&
+        evzk__queue_behind(name, evzk__queue_seek(d, name)) != m)
         d->astray = true;
 }
 
@@ -92,15 +80,14 @@ void evzk__queue_enter(struct evzk__machine *m, const char *name, int32_t seq)
 {
     const struct evzk__machine *next;
 
-    evzk__arrival_left(m);
     m->own_watch.name = name;
     m->seq = seq;
     m->placed = true;
     RB_INSERT(evzk__queue, &m->dir->queue, m);
-    note_watcher(m);
+    evzk__queue_note_watcher(m);
     next = RB_NEXT(evzk__queue, &m->dir->queue, m);
     if (next)
-        note_watcher(next);
+        evzk__queue_note_watcher(next);
 }
 
 void evzk__queue_rename(struct evzk__machine *m, char *own, const char *name,
@@ -138,7 +125,7 @@ static struct evzk__machine *unfollow(struct evzk__machine *m)
 static void be_told(struct evzk__machine *m)
 {
     m->pending |= EVZK__P_BEFORE;
-    evzk__machine_post(m);
+    m->s->wake->post(m);
 }
 
 void evzk__queue_stray(struct evzk__machine *m)
@@ -227,7 +214,7 @@ bool evzk__queue_lone(struct evzk__dir *d, const char *name)
     bool found = false;
 
     for (; m; m = RB_PREV(evzk__queue, &d->queue, m)) {
-        if (is_named(m, name))
+        if (evzk__queue_is_named(m, name))
             found = true;
         else if (!leaves(m))
             return false;
@@ -261,157 +248,17 @@ struct evzk__machine *evzk__queue_before(struct evzk__machine *m)
 
 struct evzk__machine *evzk__queue_find(struct evzk__dir *d, const char *name)
 {
-    struct evzk__machine *m = seek(d, name);
+    struct evzk__machine *m = evzk__queue_seek(d, name);
 
-    return is_named(m, name) ? m : NULL;
+    return evzk__queue_is_named(m, name) ? m : NULL;
 }
 
-void evzk__watch_add(struct evzk__machine *m, struct evzk__watch *w,
-                     const char *name)
+struct evzk__machine *evzk__queue_first(struct evzk__dir *d)
 {
-    w->name = name;
-    w->armed = false;
-    w->listed = true;
-    m->s->watches++;
-    if (!m->kind->marks) {
-        if (m->onlooks++ == 0) {
-            m->seq = (int32_t)m->s->onlooked++;
-            RB_INSERT(evzk__onlookers, &m->s->onlookers, m);
-        }
-        return;
-    }
-    if (w->which != EVZK__PRED)
-        return;
-    if (m->dir->remote++ == 0)
-        m->dir->astray = false;
-    note_watcher(m);
+    return RB_MIN(evzk__queue, &d->queue);
 }
 
-bool evzk__watch_remove(struct evzk__machine *m, struct evzk__watch *w)
+struct evzk__machine *evzk__queue_next(struct evzk__machine *m)
 {
-    bool armed = w->armed;
-
-    if (!w->listed)
-        return false;
-    w->listed = w->armed = false;
-    m->s->watches--;
-    if (m->kind->marks)
-        m->dir->remote -= w->which == EVZK__PRED;
-    else if (--m->onlooks == 0)
-        RB_REMOVE(evzk__onlookers, &m->s->onlookers, m);
-    return armed;
-}
-
-static bool is_on(const struct evzk__watch *w, const char *name)
-{
-    return w->listed && strcmp(w->name, name) == 0;
-}
-
-/* One that watches a znode which is not its own. */
-static struct evzk__machine *watcher_of(struct evzk__dir *d, const char *name,
-                                        struct evzk__machine *at)
-{
-    struct evzk__machine *m;
-
-    if (d->remote == 0)
-        return NULL;
-    at = right_behind(name, at);
-    if (at && is_on(&at->pred_watch, name))
-        return at;
-    if (!d->astray)
-        return NULL;
-    RB_FOREACH(m, evzk__queue, &d->queue)
-    {
-        if (is_on(&m->pred_watch, name))
-            break;
-    }
-    return m;
-}
-
-static struct evzk__watch *watch_of(struct evzk__machine *m,
-                                    enum evzk__which which)
-{
-    return which == EVZK__OWN ? &m->own_watch : &m->pred_watch;
-}
-
-static struct evzk__machine *first_onlooker(const evzk_session *s,
-                                            struct evzk__dir *d)
-{
-    struct evzk__machine key = {.dir = d, .seq = INT32_MIN}, *m;
-    struct evzk__onlookers all = s->onlookers; /* Its root alone. */
-
-    m = RB_NFIND(evzk__onlookers, &all, &key);
-    return m && m->dir == d ? m : NULL;
-}
-
-static struct evzk__machine *next_onlooker(struct evzk__machine *m)
-{
-    struct evzk__machine *next = RB_NEXT(evzk__onlookers, NULL, m);
-
-    return next && next->dir == m->dir ? next : NULL;
-}
-
-bool evzk__watch_any(const evzk_session *s, struct evzk__dir *d,
-                     const char *name, enum evzk__which which)
-{
-    struct evzk__machine *at = seek(d, name), *m = first_onlooker(s, d);
-
-    for (; m; m = next_onlooker(m)) {
-        if (is_on(watch_of(m, which), name))
-            return true;
-    }
-    if (which == EVZK__OWN)
-        return is_named(at, name) && at->own_watch.listed;
-    return watcher_of(d, name, at) != NULL;
-}
-
-static void fire(struct evzk__machine *m, struct evzk__watch *w,
-                 enum evzk__watch_event ev)
-{
-    evzk__watch_remove(m, w);
-    evzk__machine_fired(m, (enum evzk__which)w->which, ev);
-}
-
-static void fire_all(struct evzk__dir *d, const char *name,
-                     enum evzk__watch_event ev)
-{
-    struct evzk__machine *m;
-
-    RB_FOREACH(m, evzk__queue, &d->queue)
-    {
-        if (is_on(&m->pred_watch, name))
-            fire(m, &m->pred_watch, ev);
-    }
-}
-
-static void tell_onlookers(evzk_session *s, struct evzk__dir *d,
-                           const char *name, enum evzk__watch_event ev)
-{
-    struct evzk__machine *m, *next;
-
-    for (m = first_onlooker(s, d); m; m = next) {
-        next = next_onlooker(m);
-        if (ev != EVZK__CHILDREN && is_on(&m->own_watch, name))
-            fire(m, &m->own_watch, ev);
-        if (ev != EVZK__CHANGED && is_on(&m->pred_watch, name))
-            fire(m, &m->pred_watch, ev);
-    }
-}
-
-/* Data is watched by the znode's own, the end of it by who waits for it. */
-void evzk__watch_fired(evzk_session *s, struct evzk__dir *d, const char *name,
-                       enum evzk__watch_event ev)
-{
-    struct evzk__machine *at = seek(d, name), *m;
-
-    tell_onlookers(s, d, name, ev);
-    if (is_named(at, name) && ev != EVZK__CHILDREN)
-        fire(at, &at->own_watch, ev);
-    if (ev == EVZK__CHANGED)
-        return;
-    m = watcher_of(d, name, at);
-    if (m)
-        fire(m, &m->pred_watch, ev);
-    if (m && d->astray)
-        fire_all(d, name, ev); /* There may be more of them. */
+    return RB_NEXT(evzk__queue, NULL, m);
 }

@@ -22,6 +22,13 @@ struct evzk__watch {
     bool armed;       /* Answered: it stands, or may. */
 };
 
+/* How what happens here reaches the machines, which are a layer above. */
+struct evzk__wake {
+    void (*post)(struct evzk__machine *m); /* Look at it in the next turn. */
+    void (*fired)(struct evzk__machine *m, enum evzk__which which,
+                  enum evzk__watch_event ev);
+};
+
 /* One that has no znode here, and never will, may watch others all the same: an
  * onlooker.  Its own watch is then on any znode, there or not, of all that
  * becomes of it. */
@@ -72,20 +79,22 @@ struct evzk__machine *evzk__queue_before(struct evzk__machine *m);
 /* The contender of ours with this znode, or NULL. */
 struct evzk__machine *evzk__queue_find(struct evzk__dir *d, const char *name);
 
-/* Lists a watch, which is not listed, of a machine on a name. */
-void evzk__watch_add(struct evzk__machine *m, struct evzk__watch *w,
-                     const char *name);
+/* Where a znode stands, or would stand; NULL: behind all, or it is none. */
+struct evzk__machine *evzk__queue_seek(struct evzk__dir *d, const char *name);
 
-/* Takes it off the list, if it is on.  True: the server has a watch for it. */
-bool evzk__watch_remove(struct evzk__machine *m, struct evzk__watch *w);
+/* The next one of ours behind a znode, which would stand at @at. */
+struct evzk__machine *evzk__queue_behind(const char *name,
+                                         struct evzk__machine *at);
 
-/* Is there a watch of its own contender on this znode, or of one behind it? */
-bool evzk__watch_any(const evzk_session *s, struct evzk__dir *d,
-                     const char *name, enum evzk__which which);
+/* Has the machine, which may be NULL, this znode? */
+bool evzk__queue_is_named(const struct evzk__machine *m, const char *name);
 
-/* A watch has fired: all who have it hear, and it is off the list.  Of the end
- * the znode's own contender hears, too, who need not have asked. */
-void evzk__watch_fired(evzk_session *s, struct evzk__dir *d, const char *name,
-                       enum evzk__watch_event ev);
+/* Notes in the directory if a watcher does not stand right behind the znode
+ * that it watches. */
+void evzk__queue_note_watcher(const struct evzk__machine *m);
+
+/* All of ours in a directory, in their order. */
+struct evzk__machine *evzk__queue_first(struct evzk__dir *d);
+struct evzk__machine *evzk__queue_next(struct evzk__machine *m);
 
 #endif

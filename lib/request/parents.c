@@ -158,14 +158,8 @@ void evzk__parents_join(evzk_session *s, struct evzk__request *r)
         return;
     }
     r->state = EVZK__WAITING;
+    r->waits_in = &m->waiting;
     TAILQ_INSERT_TAIL(&m->waiting, r, link);
-}
-
-void evzk__parents_leave(evzk_session *s, struct evzk__request *r)
-{
-    struct evzk__maker *m = find(s, above(s, r));
-
-    TAILQ_REMOVE(&m->waiting, r, link);
 }
 
 void evzk__parents_clear(evzk_session *s)

@@ -12,9 +12,6 @@ RB_HEAD(evzk__maker_tree, evzk__maker);
  * memory. */
 void evzk__parents_join(struct evzk_session *s, struct evzk__request *r);
 
-/* The request does not want its answer any more. */
-void evzk__parents_leave(struct evzk_session *s, struct evzk__request *r);
-
 /* Gives everything up, at the end of the session; answers nobody. */
 void evzk__parents_clear(struct evzk_session *s);
 

@@ -1,5 +1,6 @@
 /* What each part of a request asks of the C client, and its watches. */
 #include "lib/request/part.h"
+#include "lib/request/watch.h"
 
 #include <string.h>
 

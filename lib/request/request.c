@@ -11,7 +11,7 @@
 #include "lib/request/transaction.h"
 #include "lib/session/session.h"
 
-enum { PAUSE_US = 100000, TRIES = 8, COMPANY = 64 };
+enum { TRIES = 8 };
 
 void evzk__requests_init(struct evzk__requests *q)
 {
@@ -28,13 +28,13 @@ static struct evzk__request_queue *queue_of(evzk_session *s,
     return r->back ? &s->requests.back : &s->requests.queue[r->op];
 }
 
-static void count_parts(struct evzk__request *r)
+void evzk__request_count_parts(struct evzk__request *r)
 {
     r->behind = 0;
     r->parts = evzk__parts_of(r) + evzk__part_lead(r);
 }
 
-static void put(evzk_session *s, struct evzk__request *r, bool first)
+void evzk__request_put(evzk_session *s, struct evzk__request *r, bool first)
 {
     s->requests.queued++;
     if (r->op == EVZK__CREATE_LIST)
@@ -50,7 +50,7 @@ static void put(evzk_session *s, struct evzk__request *r, bool first)
 static void enqueue(evzk_session *s, struct evzk__request *r, bool first)
 {
     r->state = EVZK__QUEUED;
-    count_parts(r);
+    evzk__request_count_parts(r);
     r->sent = r->answered = 0;
     r->first_rc = r->last_rc = EVZK_ERR_CONNLOSS;
     if (r->op == EVZK__LIST) {
@@ -64,7 +64,7 @@ static void enqueue(evzk_session *s, struct evzk__request *r, bool first)
         if (!r->unwatch)
             r->dir->listing = r;
     }
-    put(s, r, first);
+    evzk__request_put(s, r, first);
 }
 
 void evzk__request_submit(evzk_session *s, struct evzk__request *r)
@@ -77,7 +77,7 @@ void evzk__request_submit(evzk_session *s, struct evzk__request *r)
     evzk__session_kick(s);
 }
 
-static void unqueue(evzk_session *s, struct evzk__request *r)
+void evzk__request_unqueue(evzk_session *s, struct evzk__request *r)
 {
     if (!r->parked)
         TAILQ_REMOVE(queue_of(s, r), r, link);
@@ -89,7 +89,7 @@ static void unqueue(evzk_session *s, struct evzk__request *r)
 
 void evzk__request_take(evzk_session *s, struct evzk__request *r)
 {
-    unqueue(s, r);
+    evzk__request_unqueue(s, r);
     r->cut = false;
     r->sent = r->parts;
     r->state = EVZK__SENT;
@@ -101,7 +101,7 @@ void evzk__request_again(evzk_session *s, struct evzk__request *r)
     evzk__arrival_back(s, r, false);
     r->tries++;
     enqueue(s, r, true);
-    evzk__machine_post(evzk__machine_of(r)); /* Is what it rests on there? */
+    s->wake->post(evzk__machine_of(r)); /* Is what it rests on there? */
 }
 
 /* The leader of a listing leaves: who has joined it lists without it. */
@@ -125,13 +125,13 @@ bool evzk__request_cancel(evzk_session *s, struct evzk__request *r)
 {
     switch ((enum evzk__request_state)r->state) {
     case EVZK__QUEUED:
-        unqueue(s, r);
+        evzk__request_unqueue(s, r);
         evzk__arrival_over(r, false);
         if (r->op == EVZK__LIST)
             hand_on(s, r);
         break;
     case EVZK__WAITING:
-        evzk__parents_leave(s, r);
+        TAILQ_REMOVE(r->waits_in, r, link);
         break;
     case EVZK__JOINED:
         TAILQ_REMOVE(&r->leader->joined, r, link);
@@ -139,7 +139,8 @@ bool evzk__request_cancel(evzk_session *s, struct evzk__request *r)
     case EVZK__SENT:
         r->given_up = true;
         if (r->sent < r->parts) {
-            unqueue(s, r); /* What is left of it need not be sent. */
+            evzk__request_unqueue(s,
+                                  r); /* What is left of it need not be sent. */
             r->parts = r->sent;
         }
         return false;
@@ -234,7 +235,7 @@ static void note_first(const evzk_session *s, struct evzk__request *r,
         note_name(r, res->path);
 }
 
-static bool answers_each(const struct evzk__request *r)
+bool evzk__request_answers_each(const struct evzk__request *r)
 {
     return r->op == EVZK__GETS || r->op == EVZK__SETS;
 }
@@ -248,6 +249,19 @@ static void answer_all(evzk_session *s, struct evzk__request_queue *queue,
     while ((r = TAILQ_FIRST(queue)) != NULL && s->phase != EVZK__CLOSED) {
         TAILQ_REMOVE(queue, r, link);
         evzk__request_answer_rc(s, r, rc);
+    }
+}
+
+/* Takes out what would be answered like this one, as if it were sent. */
+static void take_like(evzk_session *s, const struct evzk__request *r,
+                      struct evzk__request_queue *out)
+{
+    uint32_t tried = r->dir ? r->dir->tried : 0;
+    struct evzk__request *like;
+
+    while ((like = evzk__arrival_like(r, r->first_rc, tried)) != NULL) {
+        evzk__request_take(s, like);
+        TAILQ_INSERT_TAIL(out, like, link);
     }
 }
 
@@ -269,19 +283,14 @@ static void deliver(evzk_session *s, struct evzk__request *r, unsigned part,
             return;
         evzk__arrival_back(s, r, r->first_rc == EVZK_OK);
         evzk__arrival_over(r, r->first_rc == EVZK_OK);
-        evzk__arrival_take_like(s, r, r->first_rc, &like);
+        take_like(s, r, &like);
         r->state = EVZK__IDLE; /* The owner may submit it again at once. */
         r->unwatch = NULL;
     } else if (r->answered == r->sent)
         r->state = EVZK__QUEUED; /* The rest may still be taken back. */
-    if (reply.last || answers_each(r))
+    if (reply.last || evzk__request_answers_each(r))
         r->done(r, &reply);
     answer_all(s, &like, reply.first_rc);
-}
-
-void evzk__requests_pause(evzk_session *s)
-{
-    s->send_at = evzk__now_us() + PAUSE_US;
 }
 
 /* What the answer to a create tells of its directory.  True: it is missing, and
@@ -296,7 +305,7 @@ static bool learn_of_dir(evzk_session *s, struct evzk__request *r)
     d->exists = !missing;
     d->missing = missing;
     if (r->tries == 0)
-        evzk__batch_found(s, missing);
+        evzk__dirs_found(s, missing);
     if (missing && r->denied) {
         r->first_rc = EVZK_ERR_NOAUTH;
         return false;
@@ -336,8 +345,8 @@ static bool observed(evzk_session *s, struct evzk__request *r)
 }
 
 /* One part was answered. */
-static void answered(evzk_session *s, struct evzk__request *r, unsigned part,
-                     const struct evzk__result *res)
+void evzk__request_answered(evzk_session *s, struct evzk__request *r,
+                            unsigned part, const struct evzk__result *res)
 {
     struct evzk__result late = {0};
 
@@ -361,7 +370,7 @@ static void answered(evzk_session *s, struct evzk__request *r, unsigned part,
     /* The last answer may be to an earlier part, when a later one could not be
      * sent: what counts is what became of the last part. */
     late.rc = r->last_rc;
-    if (!answers_each(r) && part != r->parts - 1)
+    if (!evzk__request_answers_each(r) && part != r->parts - 1)
         res = &late;
     deliver(s, r, part, res);
 }
@@ -382,216 +391,4 @@ void evzk__request_answer_rc(evzk_session *s, struct evzk__request *r, int rc)
     struct evzk__result res = {.rc = rc};
 
     evzk__request_answer(s, r, &res);
-}
-
-void evzk__request_completed(void *session, struct evzk__slot *slot,
-                             const struct evzk__result *res)
-{
-    struct evzk__request *r = slot->owner;
-    evzk_session *s = session;
-
-    slot->owner = NULL;
-    s->requests.in_flight--;
-    evzk__part_answered(s, r, slot->part, res->rc);
-    answered(s, r, slot->part, res);
-}
-
-/* No memory to send it with: try again in a while. */
-static void take_back(evzk_session *s, struct evzk__request *r)
-{
-    evzk__arrival_back(s, r, false);
-    if (r->sent == r->parts) /* It has left its queue: to the head again. */
-        put(s, r, true);
-    r->sent = 0;
-    r->state = EVZK__QUEUED;
-    count_parts(r); /* It may have relied on the company that it was sent in. */
-    evzk__requests_pause(s);
-}
-
-/* Sends one part.  An error of the call comes back like an answer; false when
- * the request waits for memory. */
-static bool send_one(evzk_session *s, struct evzk__request *r)
-{
-    struct evzk__slot *slot = evzk__client_slot(s->client);
-    struct evzk__result res = {.rc = EVZK_OK};
-    unsigned part = r->sent++;
-
-    if (r->sent == r->parts)
-        unqueue(s, r);
-    r->state = EVZK__SENT;
-    slot->owner = r;
-    slot->part = part;
-    s->stats.requests++;
-    s->requests.in_flight++;
-    res.rc = evzk__part_send(s, r, slot);
-    if (res.rc == EVZK_OK)
-        return true;
-    evzk__client_slot_free(slot);
-    s->requests.in_flight--;
-    if (res.rc == EVZK_ERR_NOMEM && part == 0) {
-        take_back(s, r);
-        return false;
-    }
-    answered(s, r, part, &res);
-    return true;
-}
-
-/* Has room for all parts of a request; some go out bit by bit. */
-static bool room_for(const evzk_session *s, const struct evzk__request *r)
-{
-    uint32_t room = s->window > s->requests.in_flight
-                        ? s->window - s->requests.in_flight
-                        : 0;
-
-    if (r->op == EVZK__SYNC)
-        return true; /* The lease does not wait: it has a slot of its own. */
-    if (evzk__batch_takes(s, r))
-        return room > 0 && evzk__batch_room(s);
-    return room >= (answers_each(r) ? 1 : r->parts);
-}
-
-/* A transaction of one delete is a delete. */
-static bool is_plain_delete(const struct evzk__request *r)
-{
-    return r->op == EVZK__DELETE && !r->also && !TAILQ_NEXT(r, link) &&
-           !evzk__batch_takes_dir(r);
-}
-
-/* Sends a transaction, whose requests are on their way with it. */
-void evzk__request_send_batch(evzk_session *s, struct evzk__request *r,
-                              struct evzk__multi *multi)
-{
-    struct evzk__slot *slot = evzk__client_slot(s->client);
-    int rc;
-
-    r->state = EVZK__SENT;
-    r->parts = r->sent = 1;
-    slot->owner = r;
-    slot->part = 0;
-    s->stats.requests++;
-    s->requests.in_flight++;
-    rc = evzk__client_multi(slot, multi);
-    if (rc == EVZK_OK)
-        return;
-    evzk__client_slot_free(slot);
-    s->requests.in_flight--;
-    if (rc == EVZK_ERR_NOMEM)
-        evzk__requests_pause(s);
-    evzk__request_answer_rc(s, r, rc);
-}
-
-static void send_all(evzk_session *s, struct evzk__request *r)
-{
-    uint32_t parts;
-
-    if (r->op == EVZK__PARENTS) {
-        unqueue(s, r);
-        evzk__parents_join(s, r);
-        return;
-    }
-    if (evzk__batch_takes(s, r) && !is_plain_delete(r)) {
-        evzk__batch_send(s, r);
-        return;
-    }
-    /* Behind another of our own, a listing would tell it only what it is. */
-    if (r->op == EVZK__CREATE_LIST && evzk__dir_busy(r->dir))
-        r->parts = evzk__part_lead(r) + 1;
-    if (r->op == EVZK__OBSERVE && !r->absent && s->requests.synced) {
-        r->behind = 1;
-        r->parts--;
-    }
-    evzk__arrival_sent(s, r, false);
-    parts = r->parts;
-    if (answers_each(r))
-        parts = 1; /* It may be answered, and changed, while it is sent. */
-    while (parts-- > 0 && send_one(s, r))
-        ;
-}
-
-/* Machines are still to be told what has happened: those that one event wakes
- * then share one listing.  Not for ever. */
-static bool awaits_company(const evzk_session *s)
-{
-    return !TAILQ_EMPTY(&s->running) && s->requests.put_off < COMPANY;
-}
-
-static void count_put_off(evzk_session *s)
-{
-    bool waits = !TAILQ_EMPTY(&s->requests.queue[EVZK__LIST]) &&
-                 !TAILQ_EMPTY(&s->running);
-
-    if (!waits)
-        s->requests.put_off = 0;
-    else if (s->requests.put_off < COMPANY)
-        s->requests.put_off++;
-}
-
-/* While a sweep is under way only the lease's question goes out: what a machine
- * asked before it knew of the change may not be what it wants to ask now. */
-static struct evzk__request *next_request(evzk_session *s)
-{
-    unsigned ops = s->cursor ? EVZK__SYNC + 1 : EVZK__OPS;
-
-    for (unsigned i = 0; i < ops; i++) {
-        struct evzk__request *r = i == EVZK__CREATE_LIST
-                                      ? evzk__arrival_next(s)
-                                      : TAILQ_FIRST(&s->requests.queue[i]);
-
-        if (r && !(i == EVZK__LIST && awaits_company(s)))
-            return r;
-    }
-    return NULL;
-}
-
-bool evzk__requests_flush(evzk_session *s, int64_t deadline_us)
-{
-    struct evzk__request *r;
-    unsigned n = 0;
-
-    count_put_off(s);
-    s->requests.synced = false;
-    if (evzk__now_us() >= s->send_at)
-        s->send_at = 0;
-    while ((r = next_request(s)) != NULL) {
-        if (!evzk__session_usable(s) || !room_for(s, r) || s->send_at)
-            return false;
-        if (n++ % 16 == 15 && evzk__now_us() >= deadline_us)
-            return true;
-        send_all(s, r);
-    }
-    return false;
-}
-
-/* The last part of a request that was cut: what was not answered is unknown. */
-static void lost(evzk_session *s, struct evzk__request *r, unsigned part)
-{
-    struct evzk__result res = {.rc = EVZK_ERR_CONNLOSS};
-
-    if (r->answered + 1 == r->sent && r->sent < r->parts) {
-        unqueue(s, r); /* Cut in the middle: the rest is not sent either. */
-        r->parts = r->sent;
-    }
-    answered(s, r, part, &res);
-}
-
-void evzk__requests_lost(evzk_session *s, struct evzk__client *c)
-{
-    struct evzk__slot *slot = NULL;
-
-    s->requests.sync_rc = EVZK_ERR_CONNLOSS;
-    while ((slot = evzk__client_next_slot(c, slot)) != NULL) {
-        struct evzk__request *r = slot->owner;
-
-        slot->owner = NULL;
-        s->requests.in_flight--;
-        lost(s, r, slot->part);
-    }
-}
-
-void evzk__requests_forget(struct evzk__client *c)
-{
-    struct evzk__slot *slot = NULL;
-
-    while ((slot = evzk__client_next_slot(c, slot)) != NULL)
-        slot->owner = NULL;
 }

@@ -103,6 +103,7 @@ struct evzk__request {
     union {
         const char *name; /* The same. */
         char *created;    /* CREATE_LIST: gets the number added. */
+        struct evzk__request_queue *waits_in; /* WAITING: for a directory. */
     };
     const char *unwatch; /* Of <dir>: take its watch off first; or NULL. */
     union {
@@ -215,9 +216,17 @@ void evzk__request_answer_rc(struct evzk_session *s, struct evzk__request *r,
 /* Adds the number that a server has given to a name, if it is this name. */
 void evzk__request_note_name(char *created, const char *name);
 
-/* Sends a transaction. */
-void evzk__request_send_batch(struct evzk_session *s, struct evzk__request *r,
-                              struct evzk__multi *multi);
+/* Sends the first of a queue, and what behind it goes with it. */
+void evzk__batch_send(struct evzk_session *s, struct evzk__request *first);
+
+/* For send.c: the queues and the answers of request.c. */
+void evzk__request_put(struct evzk_session *s, struct evzk__request *r,
+                       bool first);
+void evzk__request_unqueue(struct evzk_session *s, struct evzk__request *r);
+void evzk__request_count_parts(struct evzk__request *r);
+bool evzk__request_answers_each(const struct evzk__request *r);
+void evzk__request_answered(struct evzk_session *s, struct evzk__request *r,
+                            unsigned part, const struct evzk__result *res);
 
 /* No memory, or a server that will not now: whoever asks again does so in a
  * while. */

@@ -359,19 +359,6 @@ static void again_all(struct evzk__batch *b)
         again(b, b->item[i]);
 }
 
-/* Of 65535; a thirty-second part of each time counts. */
-static void learn(uint16_t *rate, bool yes)
-{
-    int was = *rate, is = yes ? 65535 : 0;
-
-    *rate = (uint16_t)(was + (is - was) / 32);
-}
-
-void evzk__batch_found(evzk_session *s, bool missing)
-{
-    learn(&s->requests.fresh, missing);
-}
-
 static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
 {
     const char *path = evzk__multi_path(b->multi, op);
@@ -385,7 +372,7 @@ static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
                                         .cversion = 1,
                                         .children = 1}};
 
-    evzk__batch_found(b->s, r->with_dir);
+    evzk__dirs_found(b->s, r->with_dir);
     if (!name) {
         evzk__request_answer_rc(b->s, r,
                                 EVZK_ERR_CONNLOSS); /* Made, but as what? */
@@ -415,7 +402,7 @@ static void swapped(struct evzk__batch *b, struct evzk__request *r, unsigned op)
 static void removed(struct evzk__batch *b, struct evzk__request *r)
 {
     if (r->with_dir) {
-        learn(&b->s->requests.emptied, true);
+        evzk__learn(&b->s->requests.emptied, true);
         r->dir->exists = r->dir->ours = false;
         r->dir->missing = true;
     }
@@ -439,7 +426,7 @@ static void succeeded(struct evzk__batch *b)
 /* Its directory could not be made. */
 static void no_dir(struct evzk__batch *b, struct evzk__request *r, int rc)
 {
-    evzk__batch_found(b->s, rc != EVZK_ERR_NODEEXISTS && rc != EVZK_ERR_NOAUTH);
+    evzk__dirs_found(b->s, rc != EVZK_ERR_NODEEXISTS && rc != EVZK_ERR_NOAUTH);
     if (rc != EVZK_ERR_NODEEXISTS && rc != EVZK_ERR_NOAUTH) {
         evzk__request_answer_rc(b->s, r, rc);
         return;
@@ -453,7 +440,7 @@ static void no_dir(struct evzk__batch *b, struct evzk__request *r, int rc)
 /* It was not there. */
 static void missed_dir(struct evzk__batch *b, struct evzk__request *r)
 {
-    evzk__batch_found(b->s, true);
+    evzk__dirs_found(b->s, true);
     r->dir->exists = false;
     r->dir->missing = true;
     again(b, r);
@@ -461,7 +448,7 @@ static void missed_dir(struct evzk__batch *b, struct evzk__request *r)
 
 static void kept_dir(struct evzk__batch *b, struct evzk__request *r)
 {
-    learn(&b->s->requests.emptied, false);
+    evzk__learn(&b->s->requests.emptied, false);
     r->dir->ours = false;
     r->dir->untidy = true;
     again(b, r);
@@ -489,7 +476,7 @@ static void blame(struct evzk__batch *b, struct evzk__request *r, unsigned part,
     else {
         r->dir->untidy = r->dir->untidy || r->dir->ours;
         if (r->op == EVZK__CREATE_LIST)
-            evzk__batch_found(b->s, false); /* Together they fare no better. */
+            evzk__dirs_found(b->s, false); /* Together they fare no better. */
         if (rc == EVZK_ERR_SERVER)
             evzk__requests_pause(b->s);
         if (rc == EVZK_ERR_NONODE)
@@ -557,7 +544,9 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
     destroy(b);
 }
 
-void evzk__batch_send(evzk_session *s, struct evzk__request *first)
+struct evzk__request *evzk__batch_prepare(evzk_session *s,
+                                          struct evzk__request *first,
+                                          struct evzk__multi **multi)
 {
     struct evzk__request *v[ITEMS] = {first};
     size_t bytes;
@@ -568,11 +557,12 @@ void evzk__batch_send(evzk_session *s, struct evzk__request *first)
         for (unsigned i = 0; i < n; i++)
             v[i]->state = EVZK__QUEUED;
         evzk__requests_pause(s);
-        return;
+        return NULL;
     }
     LIST_INSERT_HEAD(&s->requests.batches, b, link);
     s->requests.n_batches++;
     for (unsigned i = 0; i < n; i++)
         evzk__request_take(s, v[i]);
-    evzk__request_send_batch(s, &b->r, b->multi);
+    *multi = b->multi;
+    return &b->r;
 }

@@ -8,14 +8,14 @@
 bool evzk__batch_takes(const struct evzk_session *s,
                        const struct evzk__request *r);
 
-/* Sends the first of a queue, and what behind it goes with it. */
-void evzk__batch_send(struct evzk_session *s, struct evzk__request *first);
+/* Prepares a transaction of the first request of a queue, and of what behind it
+ * goes with it.  NULL: no memory; then nothing is sent for a while. */
+struct evzk__request *evzk__batch_prepare(struct evzk_session *s,
+                                          struct evzk__request *first,
+                                          struct evzk__multi **multi);
 
 /* Does the directory go with this delete? */
 bool evzk__batch_takes_dir(const struct evzk__request *r);
-
-/* A create found its directory missing, or not: so it is guessed next time. */
-void evzk__batch_found(struct evzk_session *s, bool missing);
 
 /* Gives up what is in flight, at the end of the session; answers nobody. */
 void evzk__batches_clear(struct evzk_session *s);

@@ -11,15 +11,6 @@
 #include "lib/machine/machine.h"
 #include "lib/session/connection.h"
 
-void evzk__closing_over(evzk_session *s, int rc)
-{
-    s->phase = EVZK__SWEEPING;
-    evzk__session_end_term(s);
-    s->close_rc = rc;
-    evzk__servers_cancel(s->servers);
-    s->more = true;
-}
-
 static void end_machines(evzk_session *s)
 {
     int64_t until = evzk__now_us() + EVZK__BUDGET_US;

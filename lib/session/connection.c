@@ -4,6 +4,7 @@
  * is in is compared with what we knew (evzk__connection_check()).
  */
 #include "lib/session/connection.h"
+#include "lib/request/watch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,6 @@
 
 enum {
     RETRY_US = 100000,
-    SETTLE_EVERY = 64,  /* Watches taken out. */
     STABLE_US = 500000, /* A connection that lasted shorter did not. */
     RESOLVE_US = 1000000,
     ROUND_MIN_US = 10000, /* When all were tried: a sixtieth of the time-out. */
@@ -37,22 +37,6 @@ void evzk__connection_bury(evzk_session *s)
         evzk__client_free(s->old);
         s->old = NULL;
     }
-}
-
-void evzk__connection_forget(evzk_session *s, const char *dir, const char *name,
-                             bool data)
-{
-    char *path = s->requests.path[1];
-    size_t n = strlen(dir);
-
-    if (!s->old)
-        return;
-    memcpy(path, dir, n);
-    path[n] = '/';
-    strcpy(path + n + 1, name);
-    evzk__client_forget(s->old, path, data);
-    if (++s->forgotten % SETTLE_EVERY == 0)
-        evzk__mem_settle();
 }
 
 static void watched(void *arg, const char *path, enum evzk__watch_event ev)

@@ -22,8 +22,4 @@ void evzk__connection_drop(evzk_session *s);
 /* Frees the client that was lost, when its watches have been taken out. */
 void evzk__connection_bury(evzk_session *s);
 
-/* Takes a watch out of the connection that was lost. */
-void evzk__connection_forget(evzk_session *s, const char *dir, const char *name,
-                             bool data);
-
 #endif

@@ -24,142 +24,6 @@ enum {
     TIMEOUT_MAX_MS = 24 * 3600 * 1000
 };
 
-void evzk__session_log(evzk_session *s, evzk_log_level level, const char *fmt,
-                       ...)
-{
-    char line[1024];
-    va_list ap;
-
-    if (!s->log || level > s->log_level)
-        return;
-    va_start(ap, fmt);
-    vsnprintf(line, sizeof line, fmt, ap);
-    va_end(ap);
-    s->log(level, line, s->log_arg);
-}
-
-void evzk__session_tell(evzk_session *s, evzk_session_event ev, int rc)
-{
-    int64_t begun = evzk__now_us();
-
-    if (ev == EVZK_SESSION_SUSPENDED && !s->told_up)
-        return; /* It has heard so already, or was never up. */
-    if (ev != EVZK_SESSION_CLOSED && !evzk__session_tells(s))
-        return; /* Closed inside an earlier callback of this loop step. */
-    s->told_up = ev == EVZK_SESSION_CONNECTED || ev == EVZK_SESSION_RESUMED;
-    if (s->cb)
-        s->cb(s, ev, rc, s->cb_arg);
-    s->out_us += evzk__now_us() - begun;
-}
-
-bool evzk__session_forked(const evzk_session *s)
-{
-    return s->pid != evzk__pid();
-}
-
-int evzk__session_check(const evzk_session *s)
-{
-    if (evzk__session_forked(s))
-        return EVZK_ERR_FORKED;
-    return s->phase == EVZK__RUNNING ? EVZK_OK : EVZK_ERR_CLOSED;
-}
-
-void evzk__session_kick(evzk_session *s)
-{
-    if (!s->in_turn && !s->kicked && !evzk__session_forked(s)) {
-        s->kicked = true;
-        evzk__timer_set(s->timer, 0);
-    }
-}
-
-bool evzk__session_usable(const evzk_session *s)
-{
-    return s->up && s->client &&
-           evzk__client_state(s->client) == EVZK__CLIENT_UP;
-}
-
-/* It is told in milliseconds: less than one left is nothing. */
-static int64_t lease_left_ms(const evzk_session *s)
-{
-    int64_t left = s->lease.valid_until - evzk__now_us();
-
-    return s->phase == EVZK__RUNNING && left > 0 ? left / 1000 : 0;
-}
-
-/* The same, as a moment: from then on nothing is left. */
-static int64_t deadline(const evzk_session *s)
-{
-    return s->lease.valid_until - 999;
-}
-
-struct evzk__term *evzk__session_term(evzk_session *s)
-{
-    if (!s->term)
-        s->term = evzk__term_new(deadline(s));
-    return s->term;
-}
-
-void evzk__session_show_lease(evzk_session *s)
-{
-    evzk__term_renew(s->term, deadline(s));
-}
-
-void evzk__session_end_term(evzk_session *s)
-{
-    evzk__term_end(s->term);
-    s->term = NULL;
-}
-
-bool evzk__session_sure(const evzk_session *s) { return lease_left_ms(s) > 0; }
-
-bool evzk__session_certain(const evzk_session *s)
-{
-    return s->up && !s->doubt && evzk__session_sure(s);
-}
-
-/* Has every machine look at what has changed. */
-void evzk__session_sweep(evzk_session *s)
-{
-    s->round++;
-    s->cursor = TAILQ_FIRST(&s->machines);
-}
-
-bool evzk__budget_spent(unsigned n, int64_t until)
-{
-    return n % 8 == 7 && evzk__now_us() >= until;
-}
-
-void evzk__session_set_doubt(evzk_session *s, bool doubt)
-{
-    if (s->doubt == doubt)
-        return;
-    s->doubt = doubt;
-    evzk__session_sweep(s);
-    evzk__session_tell(s, doubt ? EVZK_SESSION_SUSPENDED : EVZK_SESSION_RESUMED,
-                       EVZK_OK);
-}
-
-/* A process that stood still may see the lease's end before any doubt: then the
- * session is in doubt first, so that its event comes before those of what it
- * holds. */
-void evzk__session_update_lease(evzk_session *s)
-{
-    bool valid = evzk__session_sure(s);
-
-    if (valid == s->lease_on || s->phase != EVZK__RUNNING)
-        return;
-    s->lease_on = valid;
-    evzk__session_sweep(s);
-    if (valid)
-        return;
-    evzk__session_end_term(s);
-    s->lease_ends++;
-    s->stats.lease_ends++;
-    evzk__session_log(s, EVZK_LOG_WARN, "the lease ended");
-    if (s->up)
-        evzk__session_set_doubt(s, true);
-}
-
 static void turn_timer(void *arg) { evzk__session_turn(arg, 0); }
 
 static void turn_io(int what, void *arg) { evzk__session_turn(arg, what); }
@@ -171,44 +35,6 @@ static void moved(void *arg)
     s->moved = true;
     if (s->timer)
         evzk__session_kick(s);
-}
-
-static void free_credentials(evzk_session *s)
-{
-    struct evzk__credential *c;
-
-    while ((c = STAILQ_FIRST(&s->credentials)) != NULL) {
-        STAILQ_REMOVE_HEAD(&s->credentials, link);
-        evzk__free(c->scheme);
-        evzk__free(c->cert);
-        evzk__free(c);
-    }
-}
-
-static void destroy(evzk_session *s)
-{
-    evzk__parents_clear(s);
-    evzk__tidy_clear(s);
-    evzk__batches_clear(s);
-    evzk__client_free(s->client);
-    evzk__client_free(s->old);
-    if (s->root)
-        evzk__dir_put(s, s->root);
-    evzk__servers_free(s->servers);
-    evzk__timer_free(s->timer);
-    evzk__io_free(s->io);
-    evzk__acl_free(&s->acl);
-    free_credentials(s);
-    evzk__session_end_term(s);
-    evzk__free(s->chroot);
-    evzk__free(s->data);
-    evzk__free(s);
-}
-
-void evzk__session_unref(evzk_session *s)
-{
-    if (--s->refs == 0)
-        destroy(s);
 }
 
 /* "" for "/" or nothing. */
@@ -232,15 +58,6 @@ static int copy_data(evzk_session *s, const void *data, size_t len)
     s->data = evzk__memdup(data, len);
     s->data_len = len;
     return s->data ? EVZK_OK : EVZK_ERR_NOMEM;
-}
-
-bool evzk__reserved_ok(void *const reserved[EVZK__RESERVED])
-{
-    for (int i = 0; i < EVZK__RESERVED; i++) {
-        if (reserved[i])
-            return false;
-    }
-    return true;
 }
 
 static bool broken_times(const struct evzk__call *c,
@@ -354,6 +171,7 @@ int evzk_session_open(struct event_base *base, const char *servers,
     s->cb_arg = arg;
     s->refs = 2; /* The caller's and the loop's. */
     STAILQ_INIT(&s->credentials);
+    s->wake = &evzk__machine_wake;
     TAILQ_INIT(&s->machines);
     TAILQ_INIT(&s->running);
     TAILQ_INIT(&s->owed);
@@ -371,7 +189,7 @@ int evzk_session_open(struct event_base *base, const char *servers,
         evzk__broken(&call, rc != EVZK_ERR_INVAL, "servers",
                      "must be \"host:port\" or \"[IPv6]:port\", with commas "
                      "between, and no chroot");
-        destroy(s);
+        evzk__session_destroy(s);
         return rc;
     }
     evzk__session_kick(s);
@@ -478,7 +296,8 @@ bool evzk_session_connected(const evzk_session *s)
 
 uint32_t evzk_session_lease_ms(const evzk_session *s)
 {
-    return s && !evzk__session_forked(s) ? (uint32_t)lease_left_ms(s) : 0;
+    return s && !evzk__session_forked(s) ? (uint32_t)evzk__session_left_ms(s)
+                                         : 0;
 }
 
 uint32_t evzk_session_timeout_ms(const evzk_session *s)

@@ -123,6 +123,7 @@ struct evzk_session {
     struct evzk__machine *cursor; /* The next to be swept; NULL: done. */
     bool freed;                   /* The application has let go of it. */
 
+    const struct evzk__wake *wake; /* The machines' own. */
     evzk_session_stats stats;
 };
 
@@ -168,6 +169,9 @@ void evzk__session_kick(evzk_session *s);
 /* May requests be sent now? */
 bool evzk__session_usable(const evzk_session *s);
 
+/* Milliseconds of the lease that are left. */
+int64_t evzk__session_left_ms(const evzk_session *s);
+
 /* Is the lease valid now? */
 bool evzk__session_sure(const evzk_session *s);
 
@@ -188,5 +192,8 @@ void evzk__session_log(evzk_session *s, evzk_log_level level, const char *fmt,
                        ...) __attribute__((format(printf, 3, 4)));
 
 void evzk__session_unref(evzk_session *s);
+
+/* Frees it, whoever refers to it. */
+void evzk__session_destroy(evzk_session *s);
 
 #endif

@@ -66,7 +66,7 @@ static void take_place(struct evzk_lock *l, uint64_t czxid)
     l->seen = 0;
     l->token = czxid;
     if (evzk__contender_parse(l->own, evzk__lock_marks, &own))
-        evzk__queue_enter(&l->m, l->own, own.seq);
+        evzk__enter_queue(&l->m, l->own, own.seq);
     if (l->stands)
         evzk__lock_tell(l, (evzk_lock_event)LOCK_PLACED, EVZK_OK);
 }

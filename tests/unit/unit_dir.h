@@ -8,6 +8,7 @@
 
 #include "lib/machine/machine.h"
 #include "lib/request/idle_dirs.h"
+#include "lib/request/watch.h"
 
 static const struct evzk__mark unit_marks[] = {{"-lock-", 0}, {NULL, 0}};
 static const struct evzk__kind unit_kind = {.name = "lock",
@@ -18,6 +19,7 @@ static inline void unit_open(evzk_session *s)
 {
     memset(s, 0, sizeof *s);
     s->in_turn = true;
+    s->wake = &evzk__machine_wake;
     RB_INIT(&s->dirs);
     TAILQ_INIT(&s->idle);
     LIST_INIT(&s->tidies);

@@ -1,0 +1,232 @@
+/* Sends what waits in the queues, as the flow window and a time budget allow,
+ * and takes in what comes of it: answers, and the loss of a connection.
+ *
+ * How it can fail: there is no memory for a request.  Then the request goes
+ * back to the head of its queue, and nothing is sent for a moment.
+ */
+#include "lib/request/request.h"
+
+#include "lib/base/os.h"
+#include "lib/request/create_order.h"
+#include "lib/request/part.h"
+#include "lib/request/transaction.h"
+#include "lib/session/session.h"
+
+enum { COMPANY = 64 };
+
+void evzk__request_completed(void *session, struct evzk__slot *slot,
+                             const struct evzk__result *res)
+{
+    struct evzk__request *r = slot->owner;
+    evzk_session *s = session;
+
+    slot->owner = NULL;
+    s->requests.in_flight--;
+    evzk__part_answered(s, r, slot->part, res->rc);
+    evzk__request_answered(s, r, slot->part, res);
+}
+
+/* No memory to send it with: try again in a while. */
+static void take_back(evzk_session *s, struct evzk__request *r)
+{
+    evzk__arrival_back(s, r, false);
+    if (r->sent == r->parts) /* It has left its queue: to the head again. */
+        evzk__request_put(s, r, true);
+    r->sent = 0;
+    r->state = EVZK__QUEUED;
+    evzk__request_count_parts(
+        r); /* It may have relied on the company that it was sent in. */
+    evzk__requests_pause(s);
+}
+
+/* Sends one part.  An error of the call comes back like an answer; false when
+ * the request waits for memory. */
+static bool send_one(evzk_session *s, struct evzk__request *r)
+{
+    struct evzk__slot *slot = evzk__client_slot(s->client);
+    struct evzk__result res = {.rc = EVZK_OK};
+    unsigned part = r->sent++;
+
+    if (r->sent == r->parts)
+        evzk__request_unqueue(s, r);
+    r->state = EVZK__SENT;
+    slot->owner = r;
+    slot->part = part;
+    s->stats.requests++;
+    s->requests.in_flight++;
+    res.rc = evzk__part_send(s, r, slot);
+    if (res.rc == EVZK_OK)
+        return true;
+    evzk__client_slot_free(slot);
+    s->requests.in_flight--;
+    if (res.rc == EVZK_ERR_NOMEM && part == 0) {
+        take_back(s, r);
+        return false;
+    }
+    evzk__request_answered(s, r, part, &res);
+    return true;
+}
+
+/* Has room for all parts of a request; some go out bit by bit. */
+static bool room_for(const evzk_session *s, const struct evzk__request *r)
+{
+    uint32_t room = s->window > s->requests.in_flight
+                        ? s->window - s->requests.in_flight
+                        : 0;
+
+    if (r->op == EVZK__SYNC)
+        return true; /* The lease does not wait: it has a slot of its own. */
+    if (evzk__batch_takes(s, r))
+        return room > 0 && evzk__batch_room(s);
+    return room >= (evzk__request_answers_each(r) ? 1 : r->parts);
+}
+
+/* A transaction of one delete is a delete. */
+static bool is_plain_delete(const struct evzk__request *r)
+{
+    return r->op == EVZK__DELETE && !r->also && !TAILQ_NEXT(r, link) &&
+           !evzk__batch_takes_dir(r);
+}
+
+void evzk__batch_send(evzk_session *s, struct evzk__request *first)
+{
+    struct evzk__multi *multi;
+    struct evzk__request *r = evzk__batch_prepare(s, first, &multi);
+    struct evzk__slot *slot;
+    int rc;
+
+    if (!r)
+        return;
+    slot = evzk__client_slot(s->client);
+    r->state = EVZK__SENT;
+    r->parts = r->sent = 1;
+    slot->owner = r;
+    slot->part = 0;
+    s->stats.requests++;
+    s->requests.in_flight++;
+    rc = evzk__client_multi(slot, multi);
+    if (rc == EVZK_OK)
+        return;
+    evzk__client_slot_free(slot);
+    s->requests.in_flight--;
+    if (rc == EVZK_ERR_NOMEM)
+        evzk__requests_pause(s);
+    evzk__request_answer_rc(s, r, rc);
+}
+
+static void send_all(evzk_session *s, struct evzk__request *r)
+{
+    uint32_t parts;
+
+    if (r->op == EVZK__PARENTS) {
+        evzk__request_unqueue(s, r);
+        evzk__parents_join(s, r);
+        return;
+    }
+    if (evzk__batch_takes(s, r) && !is_plain_delete(r)) {
+        evzk__batch_send(s, r);
+        return;
+    }
+    /* Behind another of our own, a listing would tell it only what it is. */
+    if (r->op == EVZK__CREATE_LIST && evzk__dir_busy(r->dir))
+        r->parts = evzk__part_lead(r) + 1;
+    if (r->op == EVZK__OBSERVE && !r->absent && s->requests.synced) {
+        r->behind = 1;
+        r->parts--;
+    }
+    evzk__arrival_sent(s, r, false);
+    parts = r->parts;
+    if (evzk__request_answers_each(r))
+        parts = 1; /* It may be answered, and changed, while it is sent. */
+    while (parts-- > 0 && send_one(s, r))
+        ;
+}
+
+/* Machines are still to be told what has happened: those that one event wakes
+ * then share one listing.  Not for ever. */
+static bool awaits_company(const evzk_session *s)
+{
+    return !TAILQ_EMPTY(&s->running) && s->requests.put_off < COMPANY;
+}
+
+static void count_put_off(evzk_session *s)
+{
+    bool waits = !TAILQ_EMPTY(&s->requests.queue[EVZK__LIST]) &&
+                 !TAILQ_EMPTY(&s->running);
+
+    if (!waits)
+        s->requests.put_off = 0;
+    else if (s->requests.put_off < COMPANY)
+        s->requests.put_off++;
+}
+
+/* While a sweep is under way only the lease's question goes out: what a machine
+ * asked before it knew of the change may not be what it wants to ask now. */
+static struct evzk__request *next_request(evzk_session *s)
+{
+    unsigned ops = s->cursor ? EVZK__SYNC + 1 : EVZK__OPS;
+
+    for (unsigned i = 0; i < ops; i++) {
+        struct evzk__request *r = i == EVZK__CREATE_LIST
+                                      ? evzk__arrival_next(s)
+                                      : TAILQ_FIRST(&s->requests.queue[i]);
+
+        if (r && !(i == EVZK__LIST && awaits_company(s)))
+            return r;
+    }
+    return NULL;
+}
+
+bool evzk__requests_flush(evzk_session *s, int64_t deadline_us)
+{
+    struct evzk__request *r;
+    unsigned n = 0;
+
+    count_put_off(s);
+    s->requests.synced = false;
+    if (evzk__now_us() >= s->send_at)
+        s->send_at = 0;
+    while ((r = next_request(s)) != NULL) {
+        if (!evzk__session_usable(s) || !room_for(s, r) || s->send_at)
+            return false;
+        if (n++ % 16 == 15 && evzk__now_us() >= deadline_us)
+            return true;
+        send_all(s, r);
+    }
+    return false;
+}
+
+/* The last part of a request that was cut: what was not answered is unknown. */
+static void lost(evzk_session *s, struct evzk__request *r, unsigned part)
+{
+    struct evzk__result res = {.rc = EVZK_ERR_CONNLOSS};
+
+    if (r->answered + 1 == r->sent && r->sent < r->parts) {
+        evzk__request_unqueue(
+            s, r); /* Cut in the middle: the rest is not sent either. */
+        r->parts = r->sent;
+    }
+    evzk__request_answered(s, r, part, &res);
+}
+
+void evzk__requests_lost(evzk_session *s, struct evzk__client *c)
+{
+    struct evzk__slot *slot = NULL;
+
+    s->requests.sync_rc = EVZK_ERR_CONNLOSS;
+    while ((slot = evzk__client_next_slot(c, slot)) != NULL) {
+        struct evzk__request *r = slot->owner;
+
+        slot->owner = NULL;
+        s->requests.in_flight--;
+        lost(s, r, slot->part);
+    }
+}
+
+void evzk__requests_forget(struct evzk__client *c)
+{
+    struct evzk__slot *slot = NULL;
+
+    while ((slot = evzk__client_next_slot(c, slot)) != NULL)
+        slot->owner = NULL;
+}

@@ -1,0 +1,28 @@
+/* The watches of a session's machines: who has asked for which, and who hears
+ * when one has fired. */
+#ifndef EVZK_WATCH_H
+#define EVZK_WATCH_H
+
+#include "lib/request/own_queue.h"
+
+/* Lists a watch, which is not listed, of a machine on a name. */
+void evzk__watch_add(struct evzk__machine *m, struct evzk__watch *w,
+                     const char *name);
+
+/* Takes it off the list, if it is on.  True: the server has a watch for it. */
+bool evzk__watch_remove(struct evzk__machine *m, struct evzk__watch *w);
+
+/* Is there a watch of its own contender on this znode, or of one behind it? */
+bool evzk__watch_any(const evzk_session *s, struct evzk__dir *d,
+                     const char *name, enum evzk__which which);
+
+/* A watch has fired: all who have it hear, and it is off the list.  Of the end
+ * the znode's own contender hears, too, who need not have asked. */
+void evzk__watch_fired(evzk_session *s, struct evzk__dir *d, const char *name,
+                       enum evzk__watch_event ev);
+
+/* Takes a watch out of the connection that was lost. */
+void evzk__watch_forget(evzk_session *s, const char *dir, const char *name,
+                        bool data);
+
+#endif
