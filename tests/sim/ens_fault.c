@@ -10,6 +10,7 @@ enum { COPIES = 4, COPY_PATH = 256 };
 static struct {
     struct ens_copy {
         int64_t czxid, proc, serial; /* The newest connection then. */
+        int64_t struck;
         char path[COPY_PATH];
     } v[COPIES];
     int64_t n;
@@ -196,14 +197,18 @@ void ens_copy_committed(int64_t zxid)
 }
 
 /* By a connection that was made since, and by a process that has heard of what
- * is as new: there it should have been looked at. */
+ * is as new: there it should have been looked at.  If what was on its way has
+ * struck one copy, the process cannot know that the others are copies. */
 void ens_copy_deleted(int64_t czxid, const struct ens_origin *from)
 {
-    for (const struct ens_copy *c = copies.v; c < copies.v + copies.n; c++) {
-        if (c->czxid == czxid && from->serial > c->serial &&
-            wire_proc(from->conn) == c->proc &&
-            wire_heard((int)c->proc) >= czxid &&
-            !(ens_removes && ens_removes((int)c->proc)))
+    for (struct ens_copy *c = copies.v; c < copies.v + copies.n; c++) {
+        if (c->czxid != czxid)
+            continue;
+        if (from->serial <= c->serial)
+            c->struck = true;
+        else if (!c->struck && wire_proc(from->conn) == c->proc &&
+                 wire_heard((int)c->proc) >= czxid &&
+                 !(ens_removes && ens_removes((int)c->proc)))
             sim_violation("p%d deletes %s, or what it is in, which an operator "
                           "has put there",
                           (int)c->proc, c->path);

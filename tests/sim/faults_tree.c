@@ -305,7 +305,7 @@ static bool put_beside(const char *path, int by)
 
     if (beside.n == FOREIGN || !ens_look(path, &seen) || seen.len < 0 ||
         seen.len > (int32_t)sizeof data ||
-        !(digits = number(strrchr(path, '/') + 1, &n)))
+        !(digits = number(strrchr(path, '/') + 1, &n)) || (n == 0 && by < 0))
         return false;
     memcpy(data, seen.data, (size_t)seen.len);
     snprintf(to, sizeof beside.path[0], "%.*s%010" PRId32, (int)(digits - path),

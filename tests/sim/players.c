@@ -21,7 +21,7 @@ enum {
     SLACK_US = 20000,
     CLOSE_MS = 400,
     AFTER_US = 1000 * 1000, /* By then a freed session has closed itself. */
-    FORCED = 16
+    FORCED = 64
 };
 
 enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOUBT };

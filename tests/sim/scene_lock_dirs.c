@@ -187,6 +187,20 @@ static bool foreign_in(int64_t place)
     return false;
 }
 
+/* A lock of the process was let go there, and the answer was lost: the process
+ * need not know that the directory went with it. */
+static bool left_in_doubt(const struct lock_slot *k)
+{
+    const struct lock_slot *o = lock_world.slot;
+
+    for (; o < lock_world.slot + lock_world.slots; o++) {
+        if (o != k && o->used && o->proc == k->proc && o->place == k->place &&
+            o->let_go && !lock_calm((int)o->proc, o->let_go))
+            return true;
+    }
+    return false;
+}
+
 static int64_t trips_of(const struct lock_slot *k)
 {
     struct ens_seen seen;
@@ -194,8 +208,8 @@ static int64_t trips_of(const struct lock_slot *k)
     const evzk_session *s = player_of(proc)->s;
 
     if (!untouched(k) || k->plan->urgent || scene()->deep ||
-        foreign_in(place) || lock_asking(proc) || !evzk_session_lease_ms(s) ||
-        !evzk_session_connected(s))
+        foreign_in(place) || left_in_doubt(k) || lock_asking(proc) ||
+        !evzk_session_lease_ms(s) || !evzk_session_connected(s))
         return 0;
     if (ens_look(lock_dir(place), &seen))
         return TRIPS_THERE;

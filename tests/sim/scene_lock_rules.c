@@ -94,15 +94,16 @@ const struct lock_node *lock_one_before(const struct lock_node *own)
     return NULL;
 }
 
-/* A copy in a directory that was made anew has a number that is given once
- * more: who gets that, and who follows, need not see it. */
-static bool collides(const struct lock_node *copy)
+/* A copy that has the number of another contender, in a directory that was made
+ * anew or because an operator put it there: the other contender, and those
+ * behind it, need not see the copy. */
+static bool collides(const struct lock_node *copy, const struct lock_node *own)
 {
     const struct lock_node *n = lock_world.node;
 
     for (; n < lock_world.node + lock_world.nodes; n++) {
-        if (n->place == copy->place && n->seq == copy->seq &&
-            n->czxid > copy->czxid && lock_is_copy(copy))
+        if (n->place == copy->place && n->seq == copy->seq && n != copy &&
+            (n != own || n->czxid > copy->czxid) && copy->slot < 0)
             return true;
     }
     return false;
@@ -112,7 +113,7 @@ static void check_first(const struct lock_slot *k, const struct lock_node *own)
 {
     const struct lock_node *n = lock_one_before(own);
 
-    if (n && !collides(n))
+    if (n && !collides(n, own))
         sim_violation("lock %d is granted, and %d is before it", index_of(k),
                       n->seq);
 }
