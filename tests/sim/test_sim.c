@@ -55,6 +55,10 @@ static const struct kept {
 {"shards", "member-broken:189=oom-on@1", 1, "what was just handed over was given back: BALANCED at once"},
 {"shards", "broken:83=empty-dir", 1, "a plan that was deleted before all had read it was never written again"},
 {"shards", "differs:97=oom-on@2", 1, "a plan of another number of shards was seen before the own znode was known: no FAILED"},
+{"lock", "batch:31=cut-after,53=callback@2/acquire", 1, "a rule took a directory for known that went with locks let go in doubt"},
+{"lock", "downgrade-one:12=empty-dir,79=remake-away@0", 1, "a rule wanted a copy known that the lock's own swap had struck"},
+{"lock", "urgent-readers:135=remake-away@0,139=callback@2/free-query,189=remake-away@1,212=delete-all", 221812284, "a rule forgot what was deleted by force, after sixteen others"},
+{"lock", "chain-away:39=callback@1/query,81=foreign,83=copy-beside@1,119=call@query,156=call@acquire,164=callback@1/revoke,186=delete-own@1,205=call@downgrade", 1222121844, "a rule counted an operator's copy of the number of another contender"},
     /* clang-format on */
 };
 
