@@ -43,6 +43,7 @@ libevzkcore_la_SOURCES = \
     lib/request/transaction.c lib/request/transaction.h \
     lib/request/watch.c lib/request/watch.h \
     lib/machine/ask.c \
+    lib/machine/hosted.c \
     lib/machine/machine.c lib/machine/machine.h \
     lib/machine/refuse.c lib/machine/refuse.h \
     lib/machine/table.c \

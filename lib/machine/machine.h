@@ -235,6 +235,39 @@ void evzk__machine_let_go(struct evzk__machine *m);
 
 const char *evzk__machine_state(const struct evzk__machine *m);
 
+/* EVZK_OK, or why no operation of the session may be started or changed. */
+int evzk__may_begin(const evzk_session *s);
+
+/* Does it run in the child of a fork?  There it is its parent's. */
+bool evzk__machine_in_child(const struct evzk__machine *m);
+
+/* Is the lease of the session valid, and is there no doubt?  Only then may
+ * something begin. */
+bool evzk__machine_certain(const struct evzk__machine *m);
+
+/* Of the lease that is valid now, for views; NULL: no memory. */
+struct evzk__term *evzk__machine_term(struct evzk__machine *m);
+
+/* No memory: nothing of the session is sent for a while. */
+void evzk__machine_pause(struct evzk__machine *m);
+
+void evzk__log(evzk_session *s, evzk_log_level level, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The nearest contender of the session before this one; NULL: none. */
+struct evzk__machine *evzk__place_before(struct evzk__machine *m);
+
+/* It waits for this contender of the session, or for none of them. */
+void evzk__place_follow(struct evzk__machine *m, struct evzk__machine *before);
+void evzk__place_unfollow(struct evzk__machine *m);
+
+/* The znode before its own was read: it is that of the contender for which the
+ * machine waits. */
+void evzk__place_seen(struct evzk__machine *m);
+
+/* Should its own znode go, would the session hear? */
+bool evzk__place_guarded(struct evzk__machine *m);
+
 /* For the session. */
 extern const struct evzk__wake evzk__machine_wake;
 void evzk__machine_run(struct evzk__machine *m);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "lib/base/os.h"
+#include "lib/base/view.h"
 
 enum { PAUSE_US = 100000 };
 
@@ -14,30 +15,30 @@ void evzk__requests_pause(evzk_session *s)
     s->send_at = evzk__now_us() + PAUSE_US;
 }
 
-void evzk__session_log(evzk_session *s, evzk_log_level level, const char *fmt,
-                       ...)
+void evzk__session_vlog(evzk_session *s, evzk_log_level level, const char *fmt,
+                        va_list ap)
 {
     char line[1024];
-    va_list ap;
 
     if (!s->log || level > s->log_level)
         return;
-    va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap);
-    va_end(ap);
     s->log(level, line, s->log_arg);
+}
+
+void evzk__session_log(evzk_session *s, evzk_log_level level, const char *fmt,
+                       ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    evzk__session_vlog(s, level, fmt, ap);
+    va_end(ap);
 }
 
 bool evzk__session_forked(const evzk_session *s)
 {
     return s->pid != evzk__pid();
-}
-
-int evzk__session_check(const evzk_session *s)
-{
-    if (evzk__session_forked(s))
-        return EVZK_ERR_FORKED;
-    return s->phase == EVZK__RUNNING ? EVZK_OK : EVZK_ERR_CLOSED;
 }
 
 void evzk__session_kick(evzk_session *s)
@@ -75,4 +76,22 @@ bool evzk__session_certain(const evzk_session *s)
 bool evzk__budget_spent(unsigned n, int64_t until)
 {
     return n % 8 == 7 && evzk__now_us() >= until;
+}
+
+/* The same, as a moment: from then on nothing is left. */
+static int64_t deadline(const evzk_session *s)
+{
+    return s->lease.valid_until - 999;
+}
+
+struct evzk__term *evzk__session_term(evzk_session *s)
+{
+    if (!s->term)
+        s->term = evzk__term_new(deadline(s));
+    return s->term;
+}
+
+void evzk__session_show_lease(evzk_session *s)
+{
+    evzk__term_renew(s->term, deadline(s));
 }

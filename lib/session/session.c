@@ -212,7 +212,7 @@ int evzk_session_add_auth(evzk_session *s, const char *scheme, const void *cert,
                      "must not be NULL when len is not 0") ||
         evzk__broken(&call, len <= 65536, "len", "must be at most 65,536"))
         return EVZK_ERR_INVAL;
-    rc = evzk__session_check(s);
+    rc = evzk__may_begin(s);
     if (rc != EVZK_OK)
         return rc;
     c = evzk__zalloc(sizeof *c);
@@ -238,7 +238,7 @@ int evzk_session_close(evzk_session *s)
 
     if (!s)
         return EVZK_ERR_INVAL;
-    rc = evzk__session_check(s);
+    rc = evzk__may_begin(s);
     if (rc != EVZK_OK)
         return rc;
     s->phase = EVZK__DRAINING;

@@ -3,6 +3,7 @@
 #ifndef EVZK_LIB_SESSION_H
 #define EVZK_LIB_SESSION_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
@@ -185,11 +186,10 @@ bool evzk__session_forked(const evzk_session *s);
 enum { EVZK__RESERVED = 4 };
 bool evzk__reserved_ok(void *const reserved[EVZK__RESERVED]);
 
-/* EVZK_OK, or why no operation may be started or changed. */
-int evzk__session_check(const evzk_session *s);
-
 void evzk__session_log(evzk_session *s, evzk_log_level level, const char *fmt,
                        ...) __attribute__((format(printf, 3, 4)));
+void evzk__session_vlog(evzk_session *s, evzk_log_level level, const char *fmt,
+                        va_list ap) __attribute__((format(printf, 3, 0)));
 
 void evzk__session_unref(evzk_session *s);
 

@@ -39,24 +39,6 @@ void evzk__session_tell(evzk_session *s, evzk_session_event ev, int rc)
     s->out_us += evzk__now_us() - begun;
 }
 
-/* The same, as a moment: from then on nothing is left. */
-static int64_t deadline(const evzk_session *s)
-{
-    return s->lease.valid_until - 999;
-}
-
-struct evzk__term *evzk__session_term(evzk_session *s)
-{
-    if (!s->term)
-        s->term = evzk__term_new(deadline(s));
-    return s->term;
-}
-
-void evzk__session_show_lease(evzk_session *s)
-{
-    evzk__term_renew(s->term, deadline(s));
-}
-
 void evzk__session_end_term(evzk_session *s)
 {
     evzk__term_end(s->term);

@@ -139,7 +139,7 @@ int evzk__election_say(evzk_lock *l, const char *function, const void *data,
 
     if (evzk__broken_data(&call, data, len, EVZK_ELECTION_DATA_MAX))
         return EVZK_ERR_INVAL;
-    if (!l->m.ended && evzk__session_forked(l->m.s))
+    if (evzk__machine_in_child(&l->m))
         return EVZK_ERR_FORKED;
     if (l->m.ended || l->m.stopping || !l->granted || l->asked)
         return EVZK_ERR_STATE;

@@ -281,7 +281,7 @@ int evzk_election_observe(evzk_session *s, const char *path,
         evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
         evzk__broken(&call, out, "out", EVZK__NOT_NULL))
         return EVZK_ERR_INVAL;
-    rc = evzk__session_check(s);
+    rc = evzk__may_begin(s);
     if (rc != EVZK_OK)
         return rc;
     o = evzk__zalloc(sizeof *o);

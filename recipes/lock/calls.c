@@ -82,7 +82,7 @@ int evzk__lock_begin(evzk_session *s, const struct evzk__kind *kind,
         evzk__broken(&call, out, "out", EVZK__NOT_NULL) ||
         broken_options(&call, opt))
         return EVZK_ERR_INVAL;
-    rc = evzk__session_check(s);
+    rc = evzk__may_begin(s);
     if (rc != EVZK_OK)
         return rc;
     l = evzk__zalloc(
@@ -114,7 +114,7 @@ static int stop(struct evzk_lock *l, bool want_granted, int rc)
 {
     if (!l)
         return EVZK_ERR_INVAL;
-    if (!l->m.ended && evzk__session_forked(l->m.s))
+    if (evzk__machine_in_child(&l->m))
         return EVZK_ERR_FORKED;
     if (l->m.ended || l->m.stopping || l->granted != want_granted)
         return EVZK_ERR_STATE;
@@ -146,7 +146,7 @@ int evzk_lock_downgrade(evzk_lock *l)
 
     if (!l)
         return EVZK_ERR_INVAL;
-    if (!l->m.ended && evzk__session_forked(l->m.s))
+    if (evzk__machine_in_child(&l->m))
         return EVZK_ERR_FORKED;
     if (l->m.ended || l->m.stopping || !l->granted ||
         evzk_lock_mode_of(l) != EVZK_LOCK_WRITE)
@@ -163,7 +163,7 @@ int evzk_lock_upgrade(evzk_lock *l)
 {
     if (!l)
         return EVZK_ERR_INVAL;
-    if (!l->m.ended && evzk__session_forked(l->m.s))
+    if (evzk__machine_in_child(&l->m))
         return EVZK_ERR_FORKED;
     return evzk_lock_mode_of(l) == EVZK_LOCK_READ ? EVZK_ERR_UPGRADE
                                                   : EVZK_ERR_STATE;
@@ -192,7 +192,7 @@ bool evzk_lock_held(const evzk_lock *l)
 /* One for each grant, made when it is asked for first. */
 static int make_lease(struct evzk_lock *l)
 {
-    struct evzk__term *term = evzk__session_term(l->m.s);
+    struct evzk__term *term = evzk__machine_term(&l->m);
 
     if (!l->given)
         l->given = evzk__zalloc(sizeof *l->given);
@@ -209,7 +209,7 @@ int evzk__lock_lease(struct evzk_lock *l, const char *function,
 
     if (!l || evzk__broken(&call, out, "out", EVZK__NOT_NULL))
         return EVZK_ERR_INVAL;
-    if (!l->m.ended && evzk__session_forked(l->m.s))
+    if (evzk__machine_in_child(&l->m))
         return EVZK_ERR_FORKED;
     if (!evzk_lock_held(l))
         return EVZK_ERR_STATE;

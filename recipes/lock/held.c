@@ -81,7 +81,7 @@ static int still_there(struct evzk_lock *l, const struct evzk__first *stat)
         l->unseen = false;
         evzk__lock_tell(l, EVZK_LOCK_DOWNGRADED, EVZK_OK);
     }
-    if (l->suspended && !l->m.stopping && evzk__session_certain(l->m.s)) {
+    if (l->suspended && !l->m.stopping && evzk__machine_certain(&l->m)) {
         l->suspended = false;
         evzk__lock_tell(l, EVZK_LOCK_RESUMED, EVZK_OK);
     }

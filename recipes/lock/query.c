@@ -277,7 +277,7 @@ int evzk_lock_query_start(evzk_session *s, const char *path,
         evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
         evzk__broken(&call, out, "out", EVZK__NOT_NULL))
         return EVZK_ERR_INVAL;
-    rc = evzk__session_check(s);
+    rc = evzk__may_begin(s);
     if (rc != EVZK_OK)
         return rc;
     q = evzk__zalloc(sizeof *q);

@@ -507,7 +507,7 @@ int evzk_lock_revoke_start(evzk_session *s, const char *path,
         evzk__broken(&call, out, "out", EVZK__NOT_NULL) ||
         broken_options(&call, opt))
         return EVZK_ERR_INVAL;
-    rc = evzk__session_check(s);
+    rc = evzk__may_begin(s);
     return rc != EVZK_OK ? rc : begin(s, path, opt, cb, arg, out);
 }
 
@@ -543,7 +543,7 @@ int evzk_lock_revoke_cancel(evzk_lock_revoke *r)
 {
     if (!r)
         return EVZK_ERR_INVAL;
-    if (!r->m.ended && evzk__session_forked(r->m.s))
+    if (evzk__machine_in_child(&r->m))
         return EVZK_ERR_FORKED;
     if (r->m.ended || r->m.stopping)
         return EVZK_ERR_STATE;

@@ -81,11 +81,11 @@ void evzk__lock_verify_before(struct evzk__machine *m,
     before = lock_of(m->before);
     if (stat->owner == m->s->id &&
         (before->swapped || (uint64_t)stat->czxid == before->token)) {
-        evzk__queue_seen(m);
+        evzk__place_seen(m);
         return;
     }
     m->before->own_verified = false;
-    evzk__queue_stray(m); /* What stands there is another's. */
+    evzk__place_unfollow(m); /* What stands there is another's. */
 }
 
 /* The watch that came with the read stands on another's znode: it goes. */

@@ -35,7 +35,7 @@ static bool is_own_listed(const struct evzk_lock *l,
 static int be_first(struct evzk_lock *l, bool alone,
                     const struct evzk__stat *dir)
 {
-    bool sure = evzk__session_certain(l->m.s) && is_own_listed(l, dir);
+    bool sure = evzk__machine_certain(&l->m) && is_own_listed(l, dir);
 
     evzk__lead(&l->m);
     l->m.leads = alone;
@@ -61,13 +61,13 @@ static int wait_for(struct evzk_lock *l, const char *pred,
         return evzk__machine_give_up(&l->m, EVZK_ERR_BUSY, DELETING);
     copy = evzk__strdup(pred);
     if (!copy) {
-        evzk__requests_pause(l->m.s);
+        evzk__machine_pause(&l->m);
         return evzk__machine_move(&l->m, LISTING);
     }
     evzk__free(l->pred);
     l->pred = copy;
     l->looks = l->barred = l->unowned = false;
-    evzk__queue_follow(&l->m, ours);
+    evzk__place_follow(&l->m, ours);
     return evzk__machine_move(&l->m, WATCHING);
 }
 
@@ -88,9 +88,9 @@ static int refuse(struct evzk_lock *l, const char *name)
     const char *library =
         evzk__foreign_parse(name, &f) ? f.library : evzk__foreign_maker(name);
 
-    evzk__session_log(l->m.s, EVZK_LOG_WARN,
-                      "refused: %s/%s is a contender of another library, %s",
-                      l->m.dir->path, name, library);
+    evzk__log(l->m.s, EVZK_LOG_WARN,
+              "refused: %s/%s is a contender of another library, %s",
+              l->m.dir->path, name, library);
     return evzk__machine_give_up(&l->m, EVZK_ERR_FOREIGN, DELETING);
 }
 
@@ -109,7 +109,7 @@ static int look_at(struct evzk_lock *l, const struct evzk__result *list)
         return evzk__lock_lose_place(l);
     if (stand.pred && !l->try_once &&
         evzk__lock_look_round(l, list->names.roll) != EVZK_OK) {
-        evzk__requests_pause(l->m.s);
+        evzk__machine_pause(&l->m);
         return evzk__machine_move(&l->m, LISTING);
     }
     if (evzk__lock_waits(l))
@@ -117,7 +117,7 @@ static int look_at(struct evzk_lock *l, const struct evzk__result *list)
     if (!stand.pred)
         return be_first(l, stand.before == 0, &list->stat);
     l->second = stand.next;
-    ours = l->mode == EVZK_LOCK_READ ? NULL : evzk__queue_before(&l->m);
+    ours = l->mode == EVZK_LOCK_READ ? NULL : evzk__place_before(&l->m);
     /* One that reads is not told that it leads: others may read before it. One
      * that leads is the only one before us, or somebody was put there by
      * hand: then who comes next is for a listing to say. */
@@ -157,7 +157,7 @@ static bool bars(const struct evzk_lock *l, const char *name)
  * we look at it.  The last numbers are for a listing, and so is a first one. */
 int evzk__lock_look_around(struct evzk_lock *l)
 {
-    struct evzk__machine *ours = evzk__queue_before(&l->m);
+    struct evzk__machine *ours = evzk__place_before(&l->m);
 
     if (!ours || ours->passed || evzk__lock_waits(l) ||
         !bars(l, ours->own_watch.name) || ours->seq < 0 ||
@@ -287,8 +287,8 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
  * watch on its znode, as a holder does. */
 static int handed_over(struct evzk_lock *l)
 {
-    bool sure = evzk__session_certain(l->m.s) && l->m.own_verified &&
-                evzk__queue_guarded(&l->m);
+    bool sure = evzk__machine_certain(&l->m) && l->m.own_verified &&
+                evzk__place_guarded(&l->m);
 
     evzk__lead(&l->m);
     return evzk__machine_move(&l->m, sure ? HELD : CONFIRMING);
@@ -337,8 +337,8 @@ static int be_sure(struct evzk_lock *l)
         return evzk__machine_move(&l->m, LISTING);
     if (evzk__lock_waits(l))
         return evzk__machine_move(&l->m, ENTERING);
-    return evzk__session_certain(l->m.s) ? evzk__machine_move(&l->m, HELD)
-                                         : EVZK_OK;
+    return evzk__machine_certain(&l->m) ? evzk__machine_move(&l->m, HELD)
+                                        : EVZK_OK;
 }
 
 static int confirm(struct evzk_lock *l, const struct evzk__reply *reply)

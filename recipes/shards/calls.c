@@ -69,7 +69,7 @@ int evzk_shards_join(evzk_session *s, const char *path,
         evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
         evzk__broken(&call, out, "out", EVZK__NOT_NULL))
         return EVZK_ERR_INVAL;
-    rc = evzk__session_check(s);
+    rc = evzk__may_begin(s);
     if (rc != EVZK_OK)
         return rc;
     a = evzk__zalloc(sizeof *a + opt->count * sizeof a->shard[0]);
@@ -104,7 +104,7 @@ int evzk_shards_acknowledge(evzk_shards *a, uint32_t shard, const void *data,
                      "must be less than the count") ||
         evzk__broken_data(&call, data, len, EVZK_ELECTION_DATA_MAX))
         return EVZK_ERR_INVAL;
-    if (evzk__session_forked(a->s))
+    if (evzk__may_begin(a->s) == EVZK_ERR_FORKED)
         return EVZK_ERR_FORKED;
     if (!a->shard[shard].l)
         return EVZK_ERR_STATE;
@@ -123,7 +123,7 @@ int evzk_shards_drain(evzk_shards *a, uint32_t timeout_ms)
 {
     if (!a)
         return EVZK_ERR_INVAL;
-    if (!a->ended && evzk__session_forked(a->s))
+    if (!a->ended && evzk__may_begin(a->s) == EVZK_ERR_FORKED)
         return EVZK_ERR_FORKED;
     if (a->ended || a->draining)
         return EVZK_ERR_STATE;
@@ -181,7 +181,7 @@ int evzk_shards_lease(evzk_shards *a, uint32_t shard, evzk_lease **out)
                      "must be less than the count") ||
         evzk__broken(&call, out, "out", EVZK__NOT_NULL))
         return EVZK_ERR_INVAL;
-    if (evzk__session_forked(a->s))
+    if (evzk__may_begin(a->s) == EVZK_ERR_FORKED)
         return EVZK_ERR_FORKED;
     if (!a->shard[shard].l)
         return EVZK_ERR_STATE;

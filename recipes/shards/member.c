@@ -171,7 +171,7 @@ static void plan_heard(void *arg, int rc, const struct evzk__result *res)
 static bool is_final(const struct evzk_shards *a, int rc)
 {
     return !a->own[0] || rc == EVZK_ERR_CLOSED || rc == EVZK_ERR_INTERNAL ||
-           rc == EVZK_ERR_SEQUENCE || evzk__session_check(a->s) != EVZK_OK;
+           rc == EVZK_ERR_SEQUENCE || evzk__may_begin(a->s) != EVZK_OK;
 }
 
 /* It stands again, behind the others, as another: the plan for the old one
@@ -188,7 +188,7 @@ static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
         return;
     }
     if (ev != EVZK_LOCK_FAILED) {
-        rc = evzk__session_check(a->s);
+        rc = evzk__may_begin(a->s);
         if (rc == EVZK_OK)
             rc = evzk__shards_stand(a);
     }
@@ -314,7 +314,7 @@ static void others_heard(void *arg, int rc, const struct evzk__result *res)
         a->others = NULL;
     }
     if ((rc == EVZK_OK && anybody(&res->names)) || rc == EVZK_ERR_NOAUTH ||
-        evzk__session_check(a->s) != EVZK_OK)
+        evzk__may_begin(a->s) != EVZK_OK)
         return;
     a->give_up = true;
     evzk__shards_begin_step(a);

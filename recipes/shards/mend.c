@@ -34,13 +34,13 @@ void evzk__shards_troubled(struct evzk_shards *a, enum evzk__trouble which,
                            int rc)
 {
     if (rc != EVZK_OK && rc != a->trouble[which])
-        evzk__session_log(a->s, EVZK_LOG_WARN,
-                          "shards %s: %s: %s; it is tried again every %d s",
-                          a->path, what[which], evzk_errname(rc),
-                          EVZK__SHARDS_MEND_US / 1000000);
+        evzk__log(a->s, EVZK_LOG_WARN,
+                  "shards %s: %s: %s; it is tried again every %d s", a->path,
+                  what[which], evzk_errname(rc),
+                  EVZK__SHARDS_MEND_US / 1000000);
     if (rc == EVZK_OK && a->trouble[which] != EVZK_OK)
-        evzk__session_log(a->s, EVZK_LOG_INFO, "shards %s: no longer: %s",
-                          a->path, what[which]);
+        evzk__log(a->s, EVZK_LOG_INFO, "shards %s: no longer: %s", a->path,
+                  what[which]);
     a->trouble[which] = rc;
     a->waits[which] = rc != EVZK_OK;
     if (rc != EVZK_OK)
@@ -87,7 +87,7 @@ void evzk__shards_mend(void *arg)
     a->mending = false;
     evzk__timer_set(a->mend, EVZK__SHARDS_CALM_US);
     memset(a->waits, 0, sizeof a->waits);
-    if (a->ended || evzk__session_forked(a->s))
+    if (a->ended || evzk__may_begin(a->s) == EVZK_ERR_FORKED)
         return;
     for (uint32_t i = 0; i < a->count; i++)
         a->shard[i].failed = false;

@@ -138,7 +138,7 @@ static int copy_names(struct evzk__planner *p, const struct evzk__names *names)
 
 static int begin_anew(struct evzk__planner *p)
 {
-    evzk__requests_pause(p->m.s);
+    evzk__machine_pause(&p->m);
     return evzk__machine_move(&p->m, LISTING);
 }
 

@@ -271,7 +271,7 @@ static bool is_balanced(const struct evzk_shards *a)
 /* Of what was left to a session that is closed nothing is proved. */
 static void drained(struct evzk_shards *a)
 {
-    int rc = evzk__session_check(a->s);
+    int rc = evzk__may_begin(a->s);
 
     if (rc != EVZK_OK) {
         evzk__shards_fail(a, rc);
@@ -330,7 +330,7 @@ void evzk__shards_step(void *arg)
     struct evzk_shards *a = arg;
     unsigned n = 0;
 
-    if (a->ended || evzk__session_forked(a->s))
+    if (a->ended || evzk__may_begin(a->s) == EVZK_ERR_FORKED)
         return;
     while (a->at < a->count && n < STEP) {
         if (!put_right(a, a->at++, &n))
