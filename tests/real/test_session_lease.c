@@ -172,23 +172,36 @@ START_TEST(lease_ends_while_the_znode_is_read_again)
 }
 END_TEST
 
+/* A time in which the lease never ended. */
+struct stretch {
+    int64_t since;
+    uint64_t ends;
+};
+
+/* Was there one of two leases' length?  Without renewal there is none; a busy
+ * machine, whose servers answer late now and then, has one in the end. */
+static bool lived_long(struct app *a, struct stretch *st)
+{
+    uint64_t ends = stats_of(a).lease_ends;
+
+    if (ends != st->ends || evzk_session_lease_ms(a->s) == 0)
+        *st = (struct stretch){now_ms(), ends};
+    return now_ms() - st->since > 2 * LEASE_MS;
+}
+
 /* Answers of the server alone (pings, reads) do not renew it: the sync's reply
  * is held back, and all after it. */
 START_TEST(lease_is_renewed_by_the_leader_alone)
 {
     struct proxy *p = proxied();
-    struct stall *stall;
+    struct stretch st = {0};
     struct app a;
-    int64_t start, sent;
+    int64_t sent;
 
     app_up(&a, proxy_address(p), &lease_opt);
-    start = now_ms();
+    st.since = now_ms();
     sent = proxy_frames_of(p, PROXY_S2C, OP_SYNC);
-    stall = stall_start(harness_base());
-    WAIT(now_ms() - start > 2 * LEASE_MS);
-    ck_assert(stats_of(&a).lease_ends == 0 ||
-              stall_max_ms(stall) > LEASE_MS / 4);
-    stall_stop(stall);
+    WAIT(lived_long(&a, &st));
     WAIT(evzk_session_lease_ms(a.s) > 0);
     ck_assert_uint_le(evzk_session_lease_ms(a.s), LEASE_MS);
     sent = proxy_frames_of(p, PROXY_S2C, OP_SYNC) - sent;
