@@ -8,7 +8,6 @@ museum_tests = tests/museum/check-museum
 
 unit_tests = \
     tests/unit/test_args \
-    tests/unit/test_batch \
     tests/unit/test_dir \
     tests/unit/test_error \
     tests/unit/test_event \
@@ -16,11 +15,12 @@ unit_tests = \
     tests/unit/test_lease \
     tests/unit/test_name \
     tests/unit/test_net \
+    tests/unit/test_order \
+    tests/unit/test_own_queue \
     tests/unit/test_plan \
-    tests/unit/test_queue \
     tests/unit/test_servers \
-    tests/unit/test_stand \
-    tests/unit/test_tables
+    tests/unit/test_tables \
+    tests/unit/test_transaction
 EXTRA_DIST += tests/unit/unit.h tests/unit/unit_dir.h
 
 # The long ones first: then "make -j" ends sooner.
@@ -32,25 +32,23 @@ real_tests = \
     tests/real/test_session_greeting \
     tests/real/test_session_lease \
     tests/real/test_session_ensemble \
-    tests/real/test_trip \
+    tests/real/test_round_trip \
     tests/real/test_lock_priority \
     tests/real/test_session \
     tests/real/test_lock_revoke \
     tests/real/test_session_auth \
     tests/real/support/selftest \
-    tests/real/test_arrival \
-    tests/real/test_batch \
+    tests/real/test_create_order \
     tests/real/test_dirs \
     tests/real/test_election \
+    tests/real/test_event_order \
     tests/real/test_example_flood \
     tests/real/test_example_herd \
     tests/real/test_example_page \
     tests/real/test_example_shards \
     tests/real/test_lock \
-    tests/real/test_lock_asked \
     tests/real/test_lock_callbacks \
     tests/real/test_lock_curator \
-    tests/real/test_lock_doubt \
     tests/real/test_lock_downgrade \
     tests/real/test_lock_expiry \
     tests/real/test_lock_faults \
@@ -60,18 +58,20 @@ real_tests = \
     tests/real/test_lock_memory \
     tests/real/test_lock_operator \
     tests/real/test_lock_options \
-    tests/real/test_lock_others \
+    tests/real/test_lock_other_libraries \
     tests/real/test_lock_query \
+    tests/real/test_lock_revocable \
     tests/real/test_lock_shared \
+    tests/real/test_lock_suspended \
     tests/real/test_lock_verify \
-    tests/real/test_mended \
+    tests/real/test_many_waiters \
+    tests/real/test_memory_use \
     tests/real/test_observer \
-    tests/real/test_queue \
-    tests/real/test_room \
+    tests/real/test_regressions \
     tests/real/test_scale \
     tests/real/test_session_close \
     tests/real/test_session_descriptors \
-    tests/real/test_told
+    tests/real/test_transaction
 if HAVE_EVTHREAD
 thread_tests = tests/real/test_threads
 endif
@@ -92,12 +92,12 @@ valgrind_tests = \
     tests/real/test_lock_shared \
     tests/real/test_session \
     tests/real/test_election \
-    tests/real/test_batch \
-    tests/real/test_mended \
+    tests/real/test_transaction \
+    tests/real/test_regressions \
     tests/real/test_lock \
     tests/real/test_lock_query \
     tests/real/test_observer \
-    tests/real/test_arrival \
+    tests/real/test_create_order \
     tests/real/test_session_descriptors
 EXTRA_DIST += tests/real/test_election.h tests/real/test_example.h \
     tests/real/test_shards.h \

@@ -2,7 +2,7 @@
  * What the tests of readers and writers share: a party of contenders, in
  * sessions of their own or all in one, who of them holds, what it wakes when
  * one leaves, the call of a downgrade, and a lock that acts inside its events.
- * For test_lock_shared.c, test_lock_downgrade.c and test_lock_asked.c only.
+ * For test_lock_shared.c, test_lock_downgrade.c and test_lock_revocable.c only.
  */
 #ifndef TESTS_REAL_TEST_PARTY_H
 #define TESTS_REAL_TEST_PARTY_H

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "ens.h"
-#include "happen.h"
+#include "steps.h"
 #include "wire.h"
 #include "world.h"
 
@@ -71,10 +71,10 @@ static int64_t drive(zhandle_t *zh)
 
 static void pass_time(int64_t until)
 {
-    struct sim_happening h;
+    struct sim_step step;
 
-    if (sim_next(&h) && h.at <= until)
-        sim_do(&h);
+    if (sim_next(&step) && step.at <= until)
+        sim_do(&step);
     else if (until == INT64_MAX)
         give_up("nothing will ever happen");
     else if (until > sim_now())

@@ -27,7 +27,7 @@ void ens_begin(const struct ens_config *cfg)
 
 bool ens_reachable(const struct ens_origin *o)
 {
-    return o->conn >= 0 && ens.conn[o->conn].stage != ENS_FREE &&
+    return o->conn >= 0 && ens.conn[o->conn].state != ENS_FREE &&
            ens.conn[o->conn].serial == o->serial;
 }
 
@@ -42,7 +42,7 @@ static void let_go(int conn)
 
 void ens_hang_up(int conn)
 {
-    if (ens.conn[conn].stage == ENS_FREE)
+    if (ens.conn[conn].state == ENS_FREE)
         return;
     let_go(conn);
     wire_hang_up(conn);
@@ -54,7 +54,7 @@ void ens_hung_up(int conn) { let_go(conn); }
 void ens_hang_up_session(int server, int64_t session)
 {
     for (int i = 0; i < WIRE_CONNS; i++)
-        if (ens.conn[i].stage != ENS_FREE && ens.conn[i].server == server &&
+        if (ens.conn[i].state != ENS_FREE && ens.conn[i].server == server &&
             ens.conn[i].session == session)
             ens_hang_up(i);
 }
@@ -74,7 +74,7 @@ void ens_accepted(int conn)
     struct ens_conn *c = &ens.conn[conn];
 
     let_go(conn);
-    c->stage = ENS_NEW;
+    c->state = ENS_NEW;
     c->server = wire_server(conn);
     c->serial = ++ens.serial;
     if (ens.server[c->server].dropped)
@@ -279,7 +279,7 @@ static void arrive(int conn, struct wire_msg *m)
 void ens_received(int conn, struct wire_msg *m)
 {
     count(m->op);
-    switch (ens.conn[conn].stage) {
+    switch (ens.conn[conn].state) {
     case ENS_OPEN:
         arrive(conn, m);
         return;

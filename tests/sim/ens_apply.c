@@ -13,7 +13,7 @@ static bool counts_more(int32_t next, int32_t now)
     return (int32_t)((uint32_t)next - (uint32_t)now) > 0;
 }
 
-static void apply_create(const struct ens_txn *t, struct ens_step *s)
+static void apply_create(const struct ens_txn *t, struct ens_op *s)
 {
     struct ens_node *n = ens_tree_add(s->path);
     struct ens_rev *r = ens_tree_change(n, t->zxid);
@@ -36,7 +36,7 @@ static void apply_create(const struct ens_txn *t, struct ens_step *s)
         ens.containers++;
 }
 
-static void apply_delete(const struct ens_txn *t, struct ens_step *s)
+static void apply_delete(const struct ens_txn *t, struct ens_op *s)
 {
     struct ens_node *n = ens_tree_find(s->path);
     struct ens_rev *r = ens_tree_change(n, t->zxid);
@@ -53,7 +53,7 @@ static void apply_delete(const struct ens_txn *t, struct ens_step *s)
         dir->pzxid = t->zxid;
 }
 
-static void apply_set_data(const struct ens_txn *t, struct ens_step *s)
+static void apply_set_data(const struct ens_txn *t, struct ens_op *s)
 {
     struct ens_rev *r = ens_tree_change(ens_tree_find(s->path), t->zxid);
 
@@ -64,7 +64,7 @@ static void apply_set_data(const struct ens_txn *t, struct ens_step *s)
     ens_acl_set(&s->acl, r->acl);
 }
 
-static void apply_set_acl(const struct ens_txn *t, const struct ens_step *s)
+static void apply_set_acl(const struct ens_txn *t, const struct ens_op *s)
 {
     struct ens_rev *r = ens_tree_change(ens_tree_find(s->path), t->zxid);
 
@@ -72,7 +72,7 @@ static void apply_set_acl(const struct ens_txn *t, const struct ens_step *s)
     r->aversion = s->version;
 }
 
-static void apply_step(const struct ens_txn *t, struct ens_step *s)
+static void apply_op(const struct ens_txn *t, struct ens_op *s)
 {
     switch (s->op) {
     case ENS_CREATE:
@@ -95,8 +95,8 @@ static void apply_step(const struct ens_txn *t, struct ens_step *s)
     }
 }
 
-/* What a step says of itself, as things are right after it. */
-static void tell_step(struct wire_msg *m, const struct ens_step *s)
+/* What an operation says of itself, as things are right after it. */
+static void tell_op(struct wire_msg *m, const struct ens_op *s)
 {
     bool made = s->op == ENS_CREATE || s->op == ENS_CREATE2 ||
                 s->op == ENS_CREATE_CONTAINER;
@@ -109,7 +109,7 @@ static void tell_step(struct wire_msg *m, const struct ens_step *s)
         ens_tree_stat(ens_tree_look(s->path, ens.proposed), &m->stat);
 }
 
-static void tell_result(struct wire_msg *reply, const struct ens_step *s)
+static void tell_result(struct wire_msg *reply, const struct ens_op *s)
 {
     struct wire_msg **at = &reply->ops;
     struct wire_msg *m = wire_msg_new(s->op, 0);
@@ -117,7 +117,7 @@ static void tell_result(struct wire_msg *reply, const struct ens_step *s)
     while (*at != NULL)
         at = &(*at)->next;
     *at = m;
-    tell_step(m, s);
+    tell_op(m, s);
 }
 
 void ens_apply(struct ens_txn *t)
@@ -128,11 +128,11 @@ void ens_apply(struct ens_txn *t)
         t->reply = wire_msg_new(t->op, t->origin.xid);
         t->reply->rc = t->err;
     }
-    for (struct ens_step *s = t->steps; s != NULL; s = s->next) {
-        apply_step(t, s);
+    for (struct ens_op *s = t->ops; s != NULL; s = s->next) {
+        apply_op(t, s);
         if (waited && t->op == ENS_MULTI)
             tell_result(t->reply, s);
         else if (waited && t->op != WIRE_CLOSE)
-            tell_step(t->reply, s);
+            tell_op(t->reply, s);
     }
 }

@@ -75,7 +75,7 @@ void ens_prep_close(struct ens_txn *t)
     collect_new(t->session, &o);
     sort(&o);
     for (uint32_t i = 0; i < o.n; i++) {
-        struct ens_step *s = ens_step_add(t, ENS_DELETE, o.path[i]);
+        struct ens_op *s = ens_op_add(t, ENS_DELETE, o.path[i]);
 
         /* The record's number of children stays: so does ZooKeeper's. */
         parent = ens_prep_look_dir(s->path, &dir);

@@ -4,7 +4,7 @@
  * that order.  Nothing is due that changes nothing. */
 #include "ens_internal.h"
 
-#include "happen.h"
+#include "steps.h"
 
 struct ens_txn *ens_txn_new(int32_t op, int64_t session,
                             const struct ens_origin *from)
@@ -20,10 +20,10 @@ struct ens_txn *ens_txn_new(int32_t op, int64_t session,
 
 void ens_txn_free(struct ens_txn *t)
 {
-    while (t->steps != NULL) {
-        struct ens_step *s = t->steps;
+    while (t->ops != NULL) {
+        struct ens_op *s = t->ops;
 
-        t->steps = s->next;
+        t->ops = s->next;
         ens_blob_unref(s->data);
         ens_acl_unref(s->acl);
         ens_acl_unref(s->parent_acl);
@@ -36,7 +36,7 @@ void ens_txn_free(struct ens_txn *t)
 
 static void say(const struct ens_txn *t)
 {
-    const struct ens_step *s = t->steps;
+    const struct ens_op *s = t->ops;
 
     if (!sim_talking())
         return;
@@ -164,7 +164,7 @@ void ens_retire(void)
         ens.oldest = t->next;
         if (ens.oldest == NULL)
             ens.newest = NULL;
-        for (struct ens_step *s = t->steps; s != NULL; s = s->next) {
+        for (struct ens_op *s = t->ops; s != NULL; s = s->next) {
             if (s->path == NULL)
                 continue;
             ens_tree_prune(s->path, view);
@@ -327,31 +327,31 @@ static int64_t due_at(int server, int what)
     return INT64_MAX;
 }
 
-static void earlier(struct sim_happening *h, int64_t at, int id)
+static void earlier(struct sim_step *step, int64_t at, int id)
 {
-    if (at < h->at) {
-        h->at = at;
-        h->id = id;
+    if (at < step->at) {
+        step->at = at;
+        step->id = id;
     }
 }
 
-bool ens_next(struct sim_happening *h)
+bool ens_next(struct sim_step *step)
 {
-    h->kind = SIM_TREE;
-    h->proc = -1;
-    h->id = 0;
-    h->at = INT64_MAX;
-    earlier(h, commit_due(), COMMIT);
+    step->kind = SIM_TREE;
+    step->proc = -1;
+    step->id = 0;
+    step->at = INT64_MAX;
+    earlier(step, commit_due(), COMMIT);
     for (int i = 1; i < ens.cfg.servers; i++)
         for (int what = DROP; what < WHATS; what++)
-            earlier(h, due_at(i, what), what * SIM_SERVERS + i);
-    earlier(h, ens_session_due(), EXPIRE);
+            earlier(step, due_at(i, what), what * SIM_SERVERS + i);
+    earlier(step, ens_session_due(), EXPIRE);
     if (ens.reap_at != 0)
-        earlier(h, ens.reap_at, REAP);
-    if (h->at == INT64_MAX)
+        earlier(step, ens.reap_at, REAP);
+    if (step->at == INT64_MAX)
         return false;
-    if (h->at < sim_now())
-        h->at = sim_now();
+    if (step->at < sim_now())
+        step->at = sim_now();
     return true;
 }
 
@@ -389,10 +389,10 @@ static void forget_past(int64_t now)
     }
 }
 
-void ens_do(const struct sim_happening *h)
+void ens_do(const struct sim_step *step)
 {
     forget_past(sim_now());
-    switch (h->id) {
+    switch (step->id) {
     case COMMIT:
         commit();
         break;
@@ -403,6 +403,6 @@ void ens_do(const struct sim_happening *h)
         ens_reap();
         break;
     default:
-        do_at(h->id % SIM_SERVERS, h->id / SIM_SERVERS);
+        do_at(step->id % SIM_SERVERS, step->id / SIM_SERVERS);
     }
 }

@@ -95,10 +95,10 @@ struct ens_record {
     struct ens_rev rev;
 };
 
-/* A step of a transaction.  When it is committed its lists of permissions are
- * those that decide who may hear of it. */
-struct ens_step {
-    struct ens_step *next;
+/* An operation of a transaction.  When it is committed its lists of permissions
+ * are those that decide who may hear of it. */
+struct ens_op {
+    struct ens_op *next;
     int32_t op, err, version;
     char *path;
     struct ens_blob *data;
@@ -119,7 +119,7 @@ struct ens_txn {
     int64_t zxid, session, commit_at;
     int32_t op, err, timeout_ms;
     struct ens_origin origin;
-    struct ens_step *steps, *last;
+    struct ens_op *ops, *last;
     struct wire_msg *reply; /* Once committed; NULL: without one. */
 };
 
@@ -136,9 +136,9 @@ struct ens_watch {
     char path[];
 };
 
-enum ens_stage { ENS_FREE, ENS_NEW, ENS_OPENING, ENS_OPEN };
+enum ens_conn_state { ENS_FREE, ENS_NEW, ENS_OPENING, ENS_OPEN };
 struct ens_conn {
-    enum ens_stage stage;
+    enum ens_conn_state state;
     int32_t server;
     uint32_t serial;
     int32_t timeout_ms;
@@ -251,13 +251,13 @@ size_t ens_path_dir(const char *path); /* Length of the parent's path. */
 bool ens_path_valid(const char *path);
 
 /* ens_prep.c */
-struct ens_step *ens_step_add(struct ens_txn *t, int32_t op, const char *path);
+struct ens_op *ens_op_add(struct ens_txn *t, int32_t op, const char *path);
 const struct ens_rev *ens_prep_look(const char *path);
 /* Of the directory of `path`, whose name is the caller's to free. */
 const struct ens_rev *ens_prep_look_dir(const char *path, char **dir);
 void ens_prep_record(const char *path, int64_t zxid, const struct ens_rev *rev);
 void ens_prep_committed(int64_t zxid); /* Forgets what is in the tree now. */
-/* Makes the steps.  server -1: an operator's, who may do everything. */
+/* Makes the operations.  server -1: an operator's, who may do everything. */
 void ens_prep(struct ens_txn *t, const struct wire_msg *m,
               const struct ens_auth *auth, int server);
 

@@ -142,7 +142,7 @@ void ens_link_drop(int server)
     forget_syncs(server);
     ens_pending_clear(server);
     for (int i = 0; i < WIRE_CONNS; i++)
-        if (ens.conn[i].stage != ENS_FREE && ens.conn[i].server == server)
+        if (ens.conn[i].state != ENS_FREE && ens.conn[i].server == server)
             ens_hang_up(i);
 }
 

@@ -19,16 +19,16 @@ struct prep {
     const struct wire_msg *with; /* The transaction it is of, or NULL. */
 };
 
-struct ens_step *ens_step_add(struct ens_txn *t, int32_t op, const char *path)
+struct ens_op *ens_op_add(struct ens_txn *t, int32_t op, const char *path)
 {
-    struct ens_step *s = sim_alloc(SIM_OUTSIDE, sizeof *s);
+    struct ens_op *s = sim_alloc(SIM_OUTSIDE, sizeof *s);
 
     s->op = op;
     s->path = path != NULL ? sim_strdup(SIM_OUTSIDE, path) : NULL;
     if (t->last != NULL)
         t->last->next = s;
     else
-        t->steps = s;
+        t->ops = s;
     t->last = s;
     return s;
 }
@@ -127,7 +127,7 @@ enum {
     TTL_SEQUENTIAL = 6
 };
 
-static void record_create(struct prep *p, struct ens_step *s, const char *dir,
+static void record_create(struct prep *p, struct ens_op *s, const char *dir,
                           const struct ens_rev *parent)
 {
     int64_t zxid = p->txn->zxid;
@@ -172,14 +172,14 @@ static int create_at(struct prep *p, const struct wire_msg *m, const char *dir,
     bool sequential = (m->flags & SEQUENTIAL) != 0 && m->flags < CONTAINER;
     size_t room = strlen(m->path) + 16;
     char *path = sim_alloc(SIM_OUTSIDE, room);
-    struct ens_step *s;
+    struct ens_op *s;
     int rc;
 
     snprintf(path, room, sequential ? "%s%010d" : "%s", m->path,
              parent->creates);
     rc = create_check(path, parent);
     if (rc == ZOK) {
-        s = ens_step_add(p->txn, m->op, path);
+        s = ens_op_add(p->txn, m->op, path);
         s->data = ens_blob_new(m->data, m->len);
         ens_acl_set(&s->acl, acl);
         s->owner = create_owner(p, m);
@@ -305,7 +305,7 @@ static int prep_delete(struct prep *p, const struct wire_msg *m)
             ens_copy_deleted(node->czxid, &p->txn->origin);
         look_for_copy(p, m, node->czxid);
         record_delete(p, m->path, dir, parent);
-        ens_step_add(p->txn, ENS_DELETE, m->path);
+        ens_op_add(p->txn, ENS_DELETE, m->path);
     }
     sim_free(SIM_OUTSIDE, dir);
     return rc;
@@ -325,7 +325,7 @@ static int prep_set_data(struct prep *p, const struct wire_msg *m)
 {
     const struct ens_rev *node;
     struct ens_rev after;
-    struct ens_step *s;
+    struct ens_op *s;
     int rc = session_check(p);
 
     if (rc != ZOK)
@@ -336,7 +336,7 @@ static int prep_set_data(struct prep *p, const struct wire_msg *m)
         return rc;
     if (m->version != -1 && m->version != node->version)
         return ZBADVERSION;
-    s = ens_step_add(p->txn, ENS_SET_DATA, m->path);
+    s = ens_op_add(p->txn, ENS_SET_DATA, m->path);
     s->data = ens_blob_new(m->data, m->len);
     s->version = node->version + 1;
     after = *node;
@@ -352,7 +352,7 @@ static int prep_set_acl(struct prep *p, const struct wire_msg *m)
     const struct ens_rev *node;
     struct ens_rev after;
     struct ens_acl *acl;
-    struct ens_step *s;
+    struct ens_op *s;
     int rc = session_check(p);
 
     if (rc != ZOK)
@@ -368,7 +368,7 @@ static int prep_set_acl(struct prep *p, const struct wire_msg *m)
         ens_acl_unref(acl);
         return rc;
     }
-    s = ens_step_add(p->txn, ENS_SET_ACL, m->path);
+    s = ens_op_add(p->txn, ENS_SET_ACL, m->path);
     s->acl = acl;
     s->version = node->aversion + 1;
     after = *node;
@@ -391,7 +391,7 @@ static int prep_check(struct prep *p, const struct wire_msg *m)
     if (m->version != -1 && m->version != node->version)
         return ZBADVERSION;
     look_for_copy(p, m, node->czxid);
-    ens_step_add(p->txn, ENS_CHECK, m->path);
+    ens_op_add(p->txn, ENS_CHECK, m->path);
     return ZOK;
 }
 
@@ -402,7 +402,7 @@ static int prep_set_sequence(struct prep *p, const struct wire_msg *m)
 
     if (node == NULL)
         return ZNONODE;
-    ens_step_add(p->txn, ENS_SET_SEQUENCE, m->path)->version = m->version;
+    ens_op_add(p->txn, ENS_SET_SEQUENCE, m->path)->version = m->version;
     after = *node;
     after.creates = m->version;
     ens_prep_record(m->path, p->txn->zxid, &after);
@@ -433,15 +433,15 @@ static int prep_one(struct prep *p, const struct wire_msg *m)
     return ZUNIMPLEMENTED;
 }
 
-static void fail_steps(struct ens_txn *t, const struct wire_msg *m, int rc,
-                       const struct wire_msg *culprit)
+static void fail_ops(struct ens_txn *t, const struct wire_msg *m, int rc,
+                     const struct wire_msg *culprit)
 {
     bool after = false;
 
-    while (t->steps != NULL) {
-        struct ens_step *s = t->steps;
+    while (t->ops != NULL) {
+        struct ens_op *s = t->ops;
 
-        t->steps = s->next;
+        t->ops = s->next;
         ens_blob_unref(s->data);
         ens_acl_unref(s->acl);
         sim_free(SIM_OUTSIDE, s->path);
@@ -449,9 +449,9 @@ static void fail_steps(struct ens_txn *t, const struct wire_msg *m, int rc,
     }
     t->last = NULL;
     for (const struct wire_msg *o = m->ops; o != NULL; o = o->next) {
-        ens_step_add(t, ENS_ERROR, NULL)->err = o == culprit ? rc
-                                                : after ? ZRUNTIMEINCONSISTENCY
-                                                        : ZOK;
+        ens_op_add(t, ENS_ERROR, NULL)->err = o == culprit ? rc
+                                              : after ? ZRUNTIMEINCONSISTENCY
+                                                      : ZOK;
         after = after || o == culprit;
     }
 }
@@ -465,7 +465,7 @@ static void prep_multi(struct prep *p, const struct wire_msg *m)
         if (rc == ZOK)
             continue;
         roll_back(p->txn->zxid);
-        fail_steps(p->txn, m, rc, o);
+        fail_ops(p->txn, m, rc, o);
         p->txn->err = rc == ZSESSIONMOVED ? rc : ZOK;
         return;
     }

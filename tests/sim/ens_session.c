@@ -111,7 +111,7 @@ void ens_session_opened(int conn, bool valid)
         m->session = c->session;
         m->timeout_ms = c->timeout_ms;
         password(c->session, m->passwd);
-        c->stage = ENS_OPEN;
+        c->state = ENS_OPEN;
     }
     wire_reply(conn, m);
     if (!valid)
@@ -191,7 +191,7 @@ void ens_session_connect(int conn, const struct wire_msg *m)
     c->timeout_ms = m->timeout_ms < least  ? least
                     : m->timeout_ms > most ? most
                                            : m->timeout_ms;
-    c->stage = ENS_OPENING;
+    c->state = ENS_OPENING;
     if (m->session == 0)
         begin(conn);
     else

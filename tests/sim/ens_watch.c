@@ -46,7 +46,7 @@ void ens_watch_add(int conn, const char *path, bool children)
 static bool anybody_watches(int server, const char *path, bool children)
 {
     for (int i = 0; i < WIRE_CONNS; i++)
-        if (ens.conn[i].stage != ENS_FREE && ens.conn[i].server == server &&
+        if (ens.conn[i].state != ENS_FREE && ens.conn[i].server == server &&
             *locate(&ens.conn[i], path, children) != NULL)
             return true;
     return false;
@@ -115,7 +115,7 @@ static bool fire(int conn, const char *path, bool children, int type,
     return true;
 }
 
-static void fire_step(int conn, const struct ens_step *s, const char *dir)
+static void fire_op(int conn, const struct ens_op *s, const char *dir)
 {
     bool told;
 
@@ -137,22 +137,22 @@ static void fire_step(int conn, const struct ens_step *s, const char *dir)
     }
 }
 
-static void fire_all(int server, const struct ens_step *s)
+static void fire_all(int server, const struct ens_op *s)
 {
     size_t len = ens_path_dir(s->path);
     char *dir = sim_memdup(SIM_OUTSIDE, s->path, len + 1);
 
     dir[len] = '\0';
     for (int i = 0; i < WIRE_CONNS; i++)
-        if (ens.conn[i].stage != ENS_FREE && ens.conn[i].server == server &&
+        if (ens.conn[i].state != ENS_FREE && ens.conn[i].server == server &&
             ens.conn[i].watches != NULL)
-            fire_step(i, s, dir);
+            fire_op(i, s, dir);
     sim_free(SIM_OUTSIDE, dir);
 }
 
 void ens_watch_fire(int server, const struct ens_txn *t)
 {
-    for (const struct ens_step *s = t->steps; s != NULL; s = s->next)
+    for (const struct ens_op *s = t->ops; s != NULL; s = s->next)
         if (s->path != NULL)
             fire_all(server, s);
 }

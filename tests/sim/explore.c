@@ -143,8 +143,8 @@ static void tell(const struct wish *w, const struct sim_recipe *recipe,
     if (w->plan.chance || whole(w, r))
         printf(" chance=%" PRIu64, w->plan.chance ? w->plan.chance : CHANCE);
     printf(" runs=%" PRIu64 " states=%" PRIu64, r->runs, r->states);
-    if (r->happenings)
-        printf(" happenings=%" PRIu64, r->happenings);
+    if (r->steps)
+        printf(" steps=%" PRIu64, r->steps);
     printf(" violations=%" PRIu64 " stuck=%" PRIu64 " leaks=%" PRIu64
            " moves=%u/%u pairs=%u/%u",
            r->violations, r->stuck, r->leaks, c.moves, c.all_moves, c.pairs,

@@ -1,9 +1,8 @@
-/* The table of the faults; what is made ready for the present happening; the
- * names.
+/* The table of the faults; what is prepared for the present step; the names.
  *
  * How it can fail: a fault is tried that no run can reach, or one is left out
- * that would have struck.  What a turn does inside, how many allocations and
- * callbacks, is therefore not guessed: the turn is had once and put back. */
+ * that would have struck.  What a step does inside, how many allocations and
+ * callbacks, is therefore not guessed: the step is taken once and put back. */
 #include "faults.h"
 
 #include <stdio.h>
@@ -11,7 +10,7 @@
 #include <string.h>
 
 #include "faults_kinds.h"
-#include "players.h"
+#include "processes.h"
 #include "wire.h"
 #include "world.h"
 
@@ -19,8 +18,8 @@
 enum {
     ARRIVAL = 1 << SIM_ARRIVAL,
     TREE = 1 << SIM_TREE,
-    STAGE = 1 << SIM_STAGE,
-    TURN = 1 << SIM_TURN
+    TIMER = 1 << SIM_SCENE_TIMER,
+    LOOP = 1 << SIM_LOOP
 };
 
 /* What stands after the name. */
@@ -47,24 +46,24 @@ static fault_fn call, callback, oom, oom_on;
 
 /* clang-format off */
 static const struct kind kinds[] = {
-{"cut",           fault_cut,            ARRIVAL|TURN, PLAIN,    "the connection is reset: what is on its way is lost"},
+{"cut",           fault_cut,            ARRIVAL|LOOP, PLAIN,    "the connection is reset: what is on its way is lost"},
 {"cut-after",     fault_cut_after,      ARRIVAL,      PLAIN,    "applied, and the reply is lost"},
 {"late",          fault_late,           ARRIVAL,      PLAIN,    "applied only after the first read on a new connection"},
 {"late-at",       fault_late_at,        ARRIVAL,      SERVER,   "the same, at this server"},
-{"lagging",       fault_lagging,        ARRIVAL|TURN, FOLLOWER, "moved to a follower that lags behind"},
-{"hold-replies",  fault_hold_replies,   ARRIVAL|TURN, PLAIN,    "replies are held past the time-out"},
+{"lagging",       fault_lagging,        ARRIVAL|LOOP, FOLLOWER, "moved to a follower that lags behind"},
+{"hold-replies",  fault_hold_replies,   ARRIVAL|LOOP, PLAIN,    "replies are held past the time-out"},
 {"hold-requests", fault_hold_requests,  ARRIVAL,      PLAIN,    "requests are held past the time-out"},
-{"partition",     fault_partition,      ARRIVAL|TURN, PLAIN,    "nothing gets through, past the session"},
+{"partition",     fault_partition,      ARRIVAL|LOOP, PLAIN,    "nothing gets through, past the session"},
 {"follower",      fault_follower,       ARRIVAL,      PLAIN,    "its follower is cut from the leader, past the session"},
-{"refuse",        fault_refuse,         ARRIVAL|TURN, PLAIN,    "its server is away for a while"},
+{"refuse",        fault_refuse,         ARRIVAL|LOOP, PLAIN,    "its server is away for a while"},
 {"starve",        fault_starve,         ARRIVAL,      PLAIN,    "cut, and no descriptor is free for a while"},
 {"stranger",      fault_stranger,       ARRIVAL,      PLAIN,    "what it connects to greets wrongly for a while"},
 {"outage",        fault_outage,         ARRIVAL,      PLAIN,    "no server is there, past the session"},
 {"throttle",      fault_throttle,       ARRIVAL,      PLAIN,    "the request is refused with an error, and not done"},
-{"expire",        fault_expire,         ARRIVAL|TURN, PLAIN,    "the session ends"},
+{"expire",        fault_expire,         ARRIVAL|LOOP, PLAIN,    "the session ends"},
 {"expire-after",  fault_expire_after,   ARRIVAL,      PLAIN,    "the session ends once this was received"},
-{"freeze",        fault_freeze,         TURN,         PLAIN,    "the process is stopped past its session"},
-{"freeze-short",  fault_freeze_short,   TURN,         PLAIN,    "the process is stopped for a while"},
+{"freeze",        fault_freeze,         LOOP,         PLAIN,    "the process is stopped past its session"},
+{"freeze-short",  fault_freeze_short,   LOOP,         PLAIN,    "the process is stopped for a while"},
 {"delete-own",    fault_delete_own,     ARRIVAL|TREE, PROC,     "an operator deletes its znode"},
 {"delete-pred",   fault_delete_pred,    ARRIVAL|TREE, PROC,     "an operator deletes the one before its own"},
 {"delete-pair",   fault_delete_pair,    ARRIVAL|TREE, PROC,     "an operator deletes that one and its own in one transaction; the events come apart"},
@@ -87,10 +86,10 @@ static const struct kind kinds[] = {
 {"hide-members",  fault_hide_members,   ARRIVAL|TREE, PLAIN,    "nor the list of members"},
 {"hide-member",   fault_hide_member,    ARRIVAL|TREE, PROC,     "nor its member's znode"},
 {"copy-member",   fault_copy_member,    ARRIVAL|TREE, PROC,     "in its place comes one that no session owns, to stay"},
-{"call",          call,                 ARRIVAL|TURN|STAGE, CALL, "the application makes this call"},
-{"callback",      callback,             TURN|STAGE,   CALLBACK, "it makes this call in the nth callback"},
-{"oom",           oom,                  TURN|STAGE,   INSIDE,   "the nth allocation fails"},
-{"oom-on",        oom_on,               TURN|STAGE,   INSIDE,   "it fails, and all for a while after it"},
+{"call",          call,                 ARRIVAL|LOOP|TIMER, CALL, "the application makes this call"},
+{"callback",      callback,             LOOP|TIMER,   CALLBACK, "it makes this call in the nth callback"},
+{"oom",           oom,                  LOOP|TIMER,   INSIDE,   "the nth allocation fails"},
+{"oom-on",        oom_on,               LOOP|TIMER,   INSIDE,   "it fails, and all for a while after it"},
 };
 /* clang-format on */
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
@@ -98,7 +97,7 @@ enum { KINDS = sizeof kinds / sizeof kinds[0] };
 enum { ROUND_US = 10 * 1000 * 1000 };
 
 static const struct sim_recipe *recipe; /* The same for a whole run. */
-static unsigned callbacks;              /* Of the present happening. */
+static unsigned callbacks;              /* Of the present step. */
 
 static struct {
     int64_t healed_at, healed_by; /* Told apart only as far as it matters. */
@@ -130,7 +129,7 @@ int64_t faults_healed_by(void)
 
 int64_t faults_session(int proc)
 {
-    const struct player *p = proc < 0 ? NULL : player_of(proc);
+    const struct process *p = proc < 0 ? NULL : process_of(proc);
 
     return p && p->n_ids ? p->ids[p->n_ids - 1] : 0;
 }
@@ -148,18 +147,18 @@ static void route_back(intptr_t proc)
 void faults_route(int proc, int server, int64_t us)
 {
     if (ready.was[proc])
-        stage_cancel(route_back, proc);
+        scene_timer_cancel(route_back, proc);
     else
         ready.was[proc] = wire_routed(proc) + 2;
     wire_route(proc, server);
-    stage_at(us, -1, route_back, proc);
+    scene_timer_set(us, -1, route_back, proc);
     faults_last(us);
 }
 
-static bool call(const struct fault *f, const struct sim_happening *h)
+static bool call(const struct fault *f, const struct sim_step *step)
 {
-    int before = sim_enter(h->proc);
-    bool made = recipe->call(h->proc, f->which);
+    int before = sim_enter(step->proc);
+    bool made = recipe->call(step->proc, f->which);
 
     sim_leave(before);
     if (made)
@@ -167,11 +166,11 @@ static bool call(const struct fault *f, const struct sim_happening *h)
     return made;
 }
 
-static bool callback(const struct fault *f, const struct sim_happening *h)
+static bool callback(const struct fault *f, const struct sim_step *step)
 {
     if (ready.in)
         return false;
-    ready.in = h->proc + 1;
+    ready.in = step->proc + 1;
     ready.nth = f->nth;
     ready.which = f->which;
     faults_last(0);
@@ -194,19 +193,19 @@ static bool starve(const struct fault *f, int proc, bool on)
     if (sim_alloc_failing(proc))
         return false;
     sim_alloc_fail(proc, f->nth, on);
-    stage_at(FAULT_SHORT, -1, heal, proc);
+    scene_timer_set(FAULT_SHORT, -1, heal, proc);
     faults_last(FAULT_SHORT);
     return true;
 }
 
-static bool oom(const struct fault *f, const struct sim_happening *h)
+static bool oom(const struct fault *f, const struct sim_step *step)
 {
-    return starve(f, h->proc, false);
+    return starve(f, step->proc, false);
 }
 
-static bool oom_on(const struct fault *f, const struct sim_happening *h)
+static bool oom_on(const struct fault *f, const struct sim_step *step)
 {
-    return starve(f, h->proc, true);
+    return starve(f, step->proc, true);
 }
 
 bool fault_is_oom(const struct fault *f)
@@ -217,18 +216,18 @@ bool fault_is_oom(const struct fault *f)
 void faults_begin(const struct sim_recipe *r)
 {
     recipe = r;
-    player_hook = hook;
+    process_hook = hook;
 }
 
-void faults_after(const struct sim_happening *h)
+void faults_after(const struct sim_step *step)
 {
     int conn = ready.cut ? wire_conn_of(ready.cut - 1) : -1;
 
-    (void)h;
+    (void)step;
     if (conn >= 0)
         wire_cut(conn);
     if (ready.expire)
-        player_expire(ready.expire - 1);
+        process_expire(ready.expire - 1);
     if (ready.cut || ready.expire)
         faults_last(0);
     if (ready.healed_at <= sim_now())
@@ -249,7 +248,7 @@ static unsigned calls(void)
 }
 
 /* The first and the last of a kind's alternatives; none: last < first. */
-static void range(enum form form, const struct sim_happening *h, int *first,
+static void range(enum form form, const struct sim_step *step, int *first,
                   int *last)
 {
     *first = *last = 0;
@@ -264,8 +263,8 @@ static void range(enum form form, const struct sim_happening *h, int *first,
         *last = SIM_SERVERS - 1;
         break;
     case PROC:
-        *first = h->proc < 0 ? 0 : h->proc;
-        *last = h->proc < 0 ? SIM_PROCS - 1 : h->proc;
+        *first = step->proc < 0 ? 0 : step->proc;
+        *last = step->proc < 0 ? SIM_PROCS - 1 : step->proc;
         break;
     case FORGERY:
         *last = FAULT_FORGERIES - 1;
@@ -280,11 +279,11 @@ static void range(enum form form, const struct sim_happening *h, int *first,
 }
 
 static size_t add(struct fault *out, size_t n, size_t code, unsigned nth,
-                  const struct sim_happening *h)
+                  const struct sim_step *step)
 {
     int which, last;
 
-    range(kinds[code].form, h, &which, &last);
+    range(kinds[code].form, step, &which, &last);
     for (; which <= last; which++) {
         if (n == FAULTS_MAX) {
             sim_violation("more faults than there is room for");
@@ -302,58 +301,58 @@ static bool inside(const struct kind *k)
     return k->form == INSIDE || k->form == CALLBACK;
 }
 
-/* Whether it is before such a happening that this is tried. */
-static bool fits(const struct kind *k, const struct sim_happening *h)
+/* Is the fault tried before such a step? */
+static bool fits(const struct kind *k, const struct sim_step *step)
 {
-    if (!(k->when & 1U << h->kind))
+    if (!(k->when & 1U << step->kind))
         return false;
-    return h->proc >= 0 || h->kind == SIM_TREE;
+    return step->proc >= 0 || step->kind == SIM_TREE;
 }
 
-size_t faults_before(const struct sim_happening *h, struct fault *out)
+size_t faults_before(const struct sim_step *step, struct fault *out)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < KINDS; i++) {
-        if (fits(&kinds[i], h) && !inside(&kinds[i]))
-            n = add(out, n, i, 0, h);
+        if (fits(&kinds[i], step) && !inside(&kinds[i]))
+            n = add(out, n, i, 0, step);
     }
     return n;
 }
 
-void faults_watch(const struct sim_happening *h, struct faults_inside *in)
+void faults_watch(const struct sim_step *step, struct faults_inside *in)
 {
     callbacks = 0;
     in->callbacks = 0;
-    in->allocs = h->proc < 0 ? 0 : sim_alloc_count(h->proc);
+    in->allocs = step->proc < 0 ? 0 : sim_alloc_count(step->proc);
 }
 
-void faults_watched(const struct sim_happening *h, struct faults_inside *in)
+void faults_watched(const struct sim_step *step, struct faults_inside *in)
 {
     in->callbacks = callbacks;
-    in->allocs = h->proc < 0 ? 0 : sim_alloc_count(h->proc) - in->allocs;
+    in->allocs = step->proc < 0 ? 0 : sim_alloc_count(step->proc) - in->allocs;
 }
 
-size_t faults_within(const struct sim_happening *h,
+size_t faults_within(const struct sim_step *step,
                      const struct faults_inside *in, struct fault *out,
                      size_t n)
 {
     for (size_t i = 0; i < KINDS; i++) {
         unsigned times = kinds[i].form == INSIDE ? in->allocs : in->callbacks;
 
-        if (!fits(&kinds[i], h) || !inside(&kinds[i]))
+        if (!fits(&kinds[i], step) || !inside(&kinds[i]))
             continue;
         for (unsigned k = 1; k <= times; k++)
-            n = add(out, n, i, k, h);
+            n = add(out, n, i, k, step);
     }
     return n;
 }
 
-bool fault_strike(const struct fault *f, const struct sim_happening *h)
+bool fault_strike(const struct fault *f, const struct sim_step *step)
 {
-    if (!fits(&kinds[f->code], h))
+    if (!fits(&kinds[f->code], step))
         return false;
-    return kinds[f->code].strike(f, h);
+    return kinds[f->code].strike(f, step);
 }
 
 void fault_text(const struct fault *f, char out[FAULT_TEXT])

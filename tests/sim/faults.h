@@ -1,10 +1,9 @@
 /* The faults: all that may befall a scene, each with a name.
  *
- * A fault strikes just before something happens, and strikes the process that
- * it happens to, or the tree.  Some only make ready for what is about to
- * happen: a connection that is cut after the request arrived, the third
- * allocation of the turn that fails.  Every fault ends by itself: what is held
- * is let go, who is frozen thaws, memory comes back. */
+ * A fault strikes just before a step, and strikes the process of that step, or
+ * the tree.  Some faults only prepare the step: the connection is cut after the
+ * request arrived, the third allocation of the step fails.  Every fault ends by
+ * itself: what is held is let go, a frozen process thaws, memory comes back. */
 #ifndef SIM_FAULTS_H
 #define SIM_FAULTS_H
 
@@ -12,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "happen.h"
 #include "scene.h"
+#include "steps.h"
 
 enum { FAULTS_MAX = 512, FAULT_TEXT = 48 };
 
@@ -28,26 +27,26 @@ void faults_begin(const struct sim_recipe *r);
 
 /* Those to be tried before this happens; at most FAULTS_MAX, returns how many.
  * Not each of them finds something to strike. */
-size_t faults_before(const struct sim_happening *h, struct fault *out);
+size_t faults_before(const struct sim_step *step, struct fault *out);
 
-/* What a happening does that a fault can strike inside it; filled by having it
- * happen once, between these. */
+/* What a fault can strike inside a step; counted by taking the step once,
+ * between faults_watch() and faults_watched(). */
 struct faults_inside {
     unsigned allocs, callbacks;
 };
-void faults_watch(const struct sim_happening *h, struct faults_inside *in);
-void faults_watched(const struct sim_happening *h, struct faults_inside *in);
+void faults_watch(const struct sim_step *step, struct faults_inside *in);
+void faults_watched(const struct sim_step *step, struct faults_inside *in);
 
 /* Adds the faults that strike inside to the n that are in `out`. */
-size_t faults_within(const struct sim_happening *h,
+size_t faults_within(const struct sim_step *step,
                      const struct faults_inside *in, struct fault *out,
                      size_t n);
 
 /* False: there is nothing to strike, and nothing was changed. */
-bool fault_strike(const struct fault *f, const struct sim_happening *h);
+bool fault_strike(const struct fault *f, const struct sim_step *step);
 
-/* After everything that happened. */
-void faults_after(const struct sim_happening *h);
+/* After every step. */
+void faults_after(const struct sim_step *step);
 
 int64_t faults_healed_at(void); /* 0: all is. */
 int64_t faults_healed_by(void); /* All was, at the latest; a round figure. */

@@ -21,14 +21,14 @@ void faults_last(int64_t us);
 /* Of the process: its present session, or 0. */
 int64_t faults_session(int proc);
 
-/* Once the present happening is over. */
+/* Once the present step is over. */
 void faults_cut_after(int proc);
 void faults_expire_after(int proc);
 
 /* The process is sent to that server for a while. */
 void faults_route(int proc, int server, int64_t us);
 
-typedef bool fault_fn(const struct fault *f, const struct sim_happening *h);
+typedef bool fault_fn(const struct fault *f, const struct sim_step *step);
 
 /* faults_net.c */
 fault_fn fault_cut, fault_cut_after, fault_late, fault_late_at, fault_lagging,

@@ -4,14 +4,14 @@
  * a machine that is stuck.  All that is begun here ends by the clock. */
 #include "ens.h"
 #include "faults_kinds.h"
-#include "happen.h"
-#include "players.h"
+#include "processes.h"
+#include "steps.h"
 #include "wire.h"
 #include "world.h"
 
-bool fault_cut(const struct fault *f, const struct sim_happening *h)
+bool fault_cut(const struct fault *f, const struct sim_step *step)
 {
-    int conn = wire_conn_of(h->proc);
+    int conn = wire_conn_of(step->proc);
 
     (void)f;
     if (conn < 0)
@@ -20,12 +20,12 @@ bool fault_cut(const struct fault *f, const struct sim_happening *h)
     return true;
 }
 
-bool fault_cut_after(const struct fault *f, const struct sim_happening *h)
+bool fault_cut_after(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    if (wire_conn_of(h->proc) < 0)
+    if (wire_conn_of(step->proc) < 0)
         return false;
-    faults_cut_after(h->proc);
+    faults_cut_after(step->proc);
     return true;
 }
 
@@ -48,35 +48,35 @@ static bool is_write(const struct wire_msg *m)
 }
 
 /* Applied only after the client has come back by another connection. */
-bool fault_late(const struct fault *f, const struct sim_happening *h)
+bool fault_late(const struct fault *f, const struct sim_step *step)
 {
-    const struct wire_msg *m = wire_first_up(h->proc);
+    const struct wire_msg *m = wire_first_up(step->proc);
 
     (void)f;
     if (!m || !is_write(m))
         return false;
     ens_hold_commits(sim_now() + FAULT_SHORT);
     faults_last(FAULT_SHORT);
-    faults_cut_after(h->proc);
+    faults_cut_after(step->proc);
     return true;
 }
 
-bool fault_late_at(const struct fault *f, const struct sim_happening *h)
+bool fault_late_at(const struct fault *f, const struct sim_step *step)
 {
-    if (!fault_late(f, h))
+    if (!fault_late(f, step))
         return false;
-    faults_route(h->proc, f->which, FAULT_SHORT);
+    faults_route(step->proc, f->which, FAULT_SHORT);
     return true;
 }
 
 /* Moved to a follower that does not hear what the leader commits. */
-bool fault_lagging(const struct fault *f, const struct sim_happening *h)
+bool fault_lagging(const struct fault *f, const struct sim_step *step)
 {
-    if (!fault_cut(f, h))
+    if (!fault_cut(f, step))
         return false;
     ens_lag(f->which, sim_now() + FAULT_SHORT);
     faults_last(FAULT_SHORT);
-    faults_route(h->proc, f->which, FAULT_SHORT);
+    faults_route(step->proc, f->which, FAULT_SHORT);
     return true;
 }
 
@@ -91,32 +91,32 @@ static bool hold(int proc, enum wire_dir dir)
     return true;
 }
 
-bool fault_hold_replies(const struct fault *f, const struct sim_happening *h)
+bool fault_hold_replies(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    return hold(h->proc, WIRE_DOWNWARD);
+    return hold(step->proc, WIRE_DOWNWARD);
 }
 
-bool fault_hold_requests(const struct fault *f, const struct sim_happening *h)
+bool fault_hold_requests(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    return hold(h->proc, WIRE_UPWARD);
+    return hold(step->proc, WIRE_UPWARD);
 }
 
-bool fault_partition(const struct fault *f, const struct sim_happening *h)
+bool fault_partition(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    if (wire_conn_of(h->proc) < 0)
+    if (wire_conn_of(step->proc) < 0)
         return false;
-    wire_hold_all(h->proc, sim_now() + FAULT_PAST);
+    wire_hold_all(step->proc, sim_now() + FAULT_PAST);
     faults_last(FAULT_PAST);
     return true;
 }
 
 /* The follower and its clients are cut off from the leader. */
-bool fault_follower(const struct fault *f, const struct sim_happening *h)
+bool fault_follower(const struct fault *f, const struct sim_step *step)
 {
-    int conn = wire_conn_of(h->proc), server;
+    int conn = wire_conn_of(step->proc), server;
 
     (void)f;
     if (conn < 0)
@@ -129,9 +129,9 @@ bool fault_follower(const struct fault *f, const struct sim_happening *h)
     return true;
 }
 
-bool fault_refuse(const struct fault *f, const struct sim_happening *h)
+bool fault_refuse(const struct fault *f, const struct sim_step *step)
 {
-    int conn = wire_conn_of(h->proc);
+    int conn = wire_conn_of(step->proc);
 
     (void)f;
     if (conn < 0)
@@ -145,31 +145,31 @@ bool fault_refuse(const struct fault *f, const struct sim_happening *h)
 static void feed(intptr_t proc) { (void)seams_starve((int)proc, false); }
 
 /* The process has no free descriptor, for a while: no new connection. */
-bool fault_starve(const struct fault *f, const struct sim_happening *h)
+bool fault_starve(const struct fault *f, const struct sim_step *step)
 {
-    if (!fault_cut(f, h))
+    if (!fault_cut(f, step))
         return false;
-    if (seams_starve(h->proc, true))
-        stage_cancel(feed, h->proc);
-    stage_at(FAULT_SHORT, -1, feed, h->proc);
+    if (seams_starve(step->proc, true))
+        scene_timer_cancel(feed, step->proc);
+    scene_timer_set(FAULT_SHORT, -1, feed, step->proc);
     faults_last(FAULT_SHORT);
     return true;
 }
 
 /* What it connects to for a while is no ZooKeeper. */
-bool fault_stranger(const struct fault *f, const struct sim_happening *h)
+bool fault_stranger(const struct fault *f, const struct sim_step *step)
 {
-    if (!fault_cut(f, h))
+    if (!fault_cut(f, step))
         return false;
-    wire_garble(h->proc, sim_now() + FAULT_SHORT);
+    wire_garble(step->proc, sim_now() + FAULT_SHORT);
     faults_last(FAULT_SHORT + FAULT_SHUN);
     return true;
 }
 
 /* No server takes connections, for longer than the session lives. */
-bool fault_outage(const struct fault *f, const struct sim_happening *h)
+bool fault_outage(const struct fault *f, const struct sim_step *step)
 {
-    if (!fault_cut(f, h))
+    if (!fault_cut(f, step))
         return false;
     for (int i = 0; i < SIM_SERVERS; i++)
         wire_refuse(i, sim_now() + FAULT_PAST);
@@ -177,53 +177,53 @@ bool fault_outage(const struct fault *f, const struct sim_happening *h)
     return true;
 }
 
-bool fault_throttle(const struct fault *f, const struct sim_happening *h)
+bool fault_throttle(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    if (!wire_first_up(h->proc))
+    if (!wire_first_up(step->proc))
         return false;
-    ens_throttle(h->proc);
+    ens_throttle(step->proc);
     faults_last(0);
     return true;
 }
 
-bool fault_expire(const struct fault *f, const struct sim_happening *h)
+bool fault_expire(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    if (!player_expire(h->proc))
+    if (!process_expire(step->proc))
         return false;
     faults_last(0);
     return true;
 }
 
-bool fault_expire_after(const struct fault *f, const struct sim_happening *h)
+bool fault_expire_after(const struct fault *f, const struct sim_step *step)
 {
-    int64_t session = faults_session(h->proc);
+    int64_t session = faults_session(step->proc);
 
     (void)f;
     if (!session || !ens_alive(session))
         return false;
-    faults_expire_after(h->proc);
+    faults_expire_after(step->proc);
     return true;
 }
 
 static bool freeze(int proc, int64_t us)
 {
-    if (proc_frozen(proc) > sim_now())
+    if (process_frozen_until(proc) > sim_now())
         return false;
-    proc_freeze(proc, sim_now() + us);
+    process_freeze(proc, sim_now() + us);
     faults_last(us);
     return true;
 }
 
-bool fault_freeze(const struct fault *f, const struct sim_happening *h)
+bool fault_freeze(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    return freeze(h->proc, FAULT_PAST);
+    return freeze(step->proc, FAULT_PAST);
 }
 
-bool fault_freeze_short(const struct fault *f, const struct sim_happening *h)
+bool fault_freeze_short(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    return freeze(h->proc, FAULT_SHORT);
+    return freeze(step->proc, FAULT_SHORT);
 }

@@ -13,7 +13,7 @@
 
 #include "ens.h"
 #include "faults_kinds.h"
-#include "players.h"
+#include "processes.h"
 #include "world.h"
 
 #define ROOT "/s"
@@ -141,11 +141,11 @@ static void compose(const struct seen_plan *p, enum forgery what)
              nobodys ? 65535 : 0);
 }
 
-bool fault_forge_plan(const struct fault *f, const struct sim_happening *h)
+bool fault_forge_plan(const struct fault *f, const struct sim_step *step)
 {
     struct seen_plan p;
 
-    (void)h;
+    (void)step;
     if (!read_plan(&p))
         return false;
     compose(&p, (enum forgery)f->which);
@@ -170,7 +170,7 @@ static bool hide(const char *path, int i)
         return false;
     snprintf(forged.hidden[i], PATH, "%s", path);
     forged.hid++;
-    stage_at(FAULT_PAST, -1, show, i);
+    scene_timer_set(FAULT_PAST, -1, show, i);
     faults_last(FAULT_PAST);
     return true;
 }
@@ -190,44 +190,44 @@ static bool member_of(int proc, char path[PATH], struct ens_seen *seen)
     return false;
 }
 
-bool fault_hide_plan(const struct fault *f, const struct sim_happening *h)
+bool fault_hide_plan(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    (void)h;
+    (void)step;
     return hide(PLAN, SIM_PROCS);
 }
 
-bool fault_hide_members(const struct fault *f, const struct sim_happening *h)
+bool fault_hide_members(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    (void)h;
+    (void)step;
     forged.hid_members += hide(MEMBERS, SIM_PROCS + 1);
     return forged.hidden[SIM_PROCS + 1][0] != '\0';
 }
 
-bool fault_hide_member(const struct fault *f, const struct sim_happening *h)
+bool fault_hide_member(const struct fault *f, const struct sim_step *step)
 {
     struct ens_seen seen;
     char path[PATH];
 
-    (void)h;
+    (void)step;
     return member_of(f->which, path, &seen) && hide(path, f->which);
 }
 
 /* ---- Copies ---- */
 
 /* It stays for as long as the world does. */
-bool fault_copy_member(const struct fault *f, const struct sim_happening *h)
+bool fault_copy_member(const struct fault *f, const struct sim_step *step)
 {
     char path[PATH], data[64];
     struct ens_seen seen;
 
-    (void)h;
+    (void)step;
     if (!member_of(f->which, path, &seen) || seen.len < 0 ||
         seen.len > (int32_t)sizeof data)
         return false;
     memcpy(data, seen.data, (size_t)seen.len);
-    if (player_delete(path) != 0)
+    if (operator_delete(path) != 0)
         return false;
     forged.copies +=
         ens_create(path, data, (size_t)seen.len, ZOO_PERSISTENT) == 0;

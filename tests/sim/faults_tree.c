@@ -12,7 +12,7 @@
 
 #include "ens.h"
 #include "faults_kinds.h"
-#include "players.h"
+#include "processes.h"
 #include "wire.h"
 #include "world.h"
 
@@ -145,12 +145,12 @@ static const char *lowest(const char *dir, const int32_t *limit)
     return best;
 }
 
-bool fault_delete_own(const struct fault *f, const struct sim_happening *h)
+bool fault_delete_own(const struct fault *f, const struct sim_step *step)
 {
     char path[PATH];
 
-    (void)h;
-    return own(f, path) && did(player_delete(path));
+    (void)step;
+    return own(f, path) && did(operator_delete(path));
 }
 
 /* The znode with the next lower number. */
@@ -169,12 +169,12 @@ static bool before_own(const char *path, char pred[2 * PATH])
     return name != NULL;
 }
 
-bool fault_delete_pred(const struct fault *f, const struct sim_happening *h)
+bool fault_delete_pred(const struct fault *f, const struct sim_step *step)
 {
     char path[PATH], pred[2 * PATH];
 
-    (void)h;
-    return own(f, path) && before_own(path, pred) && did(player_delete(pred));
+    (void)step;
+    return own(f, path) && before_own(path, pred) && did(operator_delete(pred));
 }
 
 /* As a shell's deleteall does it: one transaction, whose events come apart. */
@@ -182,7 +182,7 @@ static bool delete_together(int proc, const char *const paths[], size_t n)
 {
     int64_t until = sim_now() + FAULT_SHORT;
 
-    if (player_delete_together(paths, n) != 0)
+    if (operator_delete_together(paths, n) != 0)
         return false;
     for (int p = 0; p < SIM_PROCS; p++) {
         if (proc < 0 || p == proc)
@@ -192,17 +192,17 @@ static bool delete_together(int proc, const char *const paths[], size_t n)
     return true;
 }
 
-bool fault_delete_pair(const struct fault *f, const struct sim_happening *h)
+bool fault_delete_pair(const struct fault *f, const struct sim_step *step)
 {
     char path[PATH], pred[2 * PATH];
     const char *const both[] = {pred, path};
 
-    (void)h;
+    (void)step;
     return own(f, path) && before_own(path, pred) &&
            delete_together(f->which, both, 2);
 }
 
-bool fault_delete_batch(const struct fault *f, const struct sim_happening *h)
+bool fault_delete_batch(const struct fault *f, const struct sim_step *step)
 {
     static char path[KIDS][2 * PATH]; /* Nothing is kept in it. */
     const char *names[KIDS], *paths[KIDS];
@@ -210,7 +210,7 @@ bool fault_delete_batch(const struct fault *f, const struct sim_happening *h)
     size_t n;
 
     (void)f;
-    (void)h;
+    (void)step;
     if (!directory(dir))
         return false;
     n = ens_children(dir, names, KIDS);
@@ -224,17 +224,17 @@ bool fault_delete_batch(const struct fault *f, const struct sim_happening *h)
 static void remove_copies(intptr_t unused)
 {
     (void)unused;
-    player_remove_copies();
+    operator_remove_copies();
 }
 
-bool fault_replace_own(const struct fault *f, const struct sim_happening *h)
+bool fault_replace_own(const struct fault *f, const struct sim_step *step)
 {
     char path[PATH];
 
-    (void)h;
-    if (!own(f, path) || !player_copy(f->which, path))
+    (void)step;
+    if (!own(f, path) || !operator_copy(f->which, path))
         return false;
-    stage_at(FAULT_SHORT, -1, remove_copies, 0);
+    scene_timer_set(FAULT_SHORT, -1, remove_copies, 0);
     faults_last(FAULT_SHORT);
     return true;
 }
@@ -255,28 +255,28 @@ static bool remake(int proc, const char *own_path)
         paths[i] = path[i];
     }
     paths[n < KIDS ? n : KIDS] = dir;
-    return n < KIDS && player_remake(proc, paths, n + 1, own_path);
+    return n < KIDS && operator_remake(proc, paths, n + 1, own_path);
 }
 
-bool fault_remake_away(const struct fault *f, const struct sim_happening *h)
+bool fault_remake_away(const struct fault *f, const struct sim_step *step)
 {
     int conn = wire_conn_of(f->which);
     char path[PATH];
 
-    (void)h;
+    (void)step;
     if (conn < 0 || !own(f, path) || !remake(f->which, path))
         return false;
-    stage_at(FAULT_SHORT, -1, remove_copies, 0);
+    scene_timer_set(FAULT_SHORT, -1, remove_copies, 0);
     faults_last(FAULT_SHORT);
     wire_cut(conn);
     return true;
 }
 
-bool fault_replace_away(const struct fault *f, const struct sim_happening *h)
+bool fault_replace_away(const struct fault *f, const struct sim_step *step)
 {
     int conn = wire_conn_of(f->which);
 
-    if (conn < 0 || !fault_replace_own(f, h))
+    if (conn < 0 || !fault_replace_own(f, step))
         return false;
     wire_cut(conn);
     return true;
@@ -312,28 +312,28 @@ static bool put_beside(const char *path, int by)
              path, (int32_t)((uint32_t)n + (uint32_t)by));
     if (ens_create(to, data, (size_t)seen.len, ZOO_PERSISTENT) != 0)
         return false;
-    stage_at(FAULT_SHORT, -1, remove_beside, (intptr_t)beside.n++);
+    scene_timer_set(FAULT_SHORT, -1, remove_beside, (intptr_t)beside.n++);
     faults_last(FAULT_SHORT);
     return true;
 }
 
-bool fault_copy_beside(const struct fault *f, const struct sim_happening *h)
+bool fault_copy_beside(const struct fault *f, const struct sim_step *step)
 {
     int conn = wire_conn_of(f->which);
     char path[PATH];
 
-    (void)h;
+    (void)step;
     if (conn < 0 || !own(f, path) || !put_beside(path, -1))
         return false;
     wire_cut(conn);
     return true;
 }
 
-bool fault_set_own(const struct fault *f, const struct sim_happening *h)
+bool fault_set_own(const struct fault *f, const struct sim_step *step)
 {
     char path[PATH];
 
-    (void)h;
+    (void)step;
     return own(f, path) && did(ens_set_data(path, "changed", 7));
 }
 
@@ -357,41 +357,41 @@ static void deepest(const char *path, char out[PATH], int depth)
     }
 }
 
-bool fault_empty_dir(const struct fault *f, const struct sim_happening *h)
+bool fault_empty_dir(const struct fault *f, const struct sim_step *step)
 {
     char path[PATH] = "";
 
     (void)f;
-    (void)h;
+    (void)step;
     deepest("/", path, DEPTH);
-    return path[0] && did(player_delete(path));
+    return path[0] && did(operator_delete(path));
 }
 
-bool fault_delete_all(const struct fault *f, const struct sim_happening *h)
+bool fault_delete_all(const struct fault *f, const struct sim_step *step)
 {
     char dir[PATH], path[2 * PATH];
     const char *names[KIDS];
     size_t n;
 
     (void)f;
-    (void)h;
+    (void)step;
     if (!directory(dir))
         return false;
     n = ens_children(dir, names, KIDS);
     for (size_t i = 0; i < n && i < KIDS; i++) {
         snprintf(path, sizeof path, "%s/%s", dir, names[i]);
-        player_delete(path);
+        operator_delete(path);
     }
-    player_delete(dir);
+    operator_delete(dir);
     return did(0);
 }
 
-bool fault_foreign(const struct fault *f, const struct sim_happening *h)
+bool fault_foreign(const struct fault *f, const struct sim_step *step)
 {
     char dir[PATH], path[2 * PATH];
 
     (void)f;
-    (void)h;
+    (void)step;
     if (!directory(dir))
         return false;
     snprintf(path, sizeof path, "%s/no-contender", dir);
@@ -413,7 +413,7 @@ static void remove_foreign(intptr_t which)
         return;
     }
     if (++foreign.v[which].tries < FOREIGN_TRIES) /* Not committed yet. */
-        stage_at(FAULT_SHORT, -1, remove_foreign, which);
+        scene_timer_set(FAULT_SHORT, -1, remove_foreign, which);
 }
 
 /* It is there for a while. */
@@ -421,7 +421,7 @@ static bool put(const char *path, int mode)
 {
     if (ens_create(path, "", 0, mode) != 0)
         return false;
-    stage_at(FAULT_SHORT, -1, remove_foreign, (intptr_t)foreign.n);
+    scene_timer_set(FAULT_SHORT, -1, remove_foreign, (intptr_t)foreign.n);
     foreign.n++;
     faults_last(FAULT_SHORT);
     return true;
@@ -450,17 +450,17 @@ static bool contend(bool higher)
     return put(path, mode);
 }
 
-bool fault_foreign_lower(const struct fault *f, const struct sim_happening *h)
+bool fault_foreign_lower(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    (void)h;
+    (void)step;
     return contend(false);
 }
 
-bool fault_foreign_higher(const struct fault *f, const struct sim_happening *h)
+bool fault_foreign_higher(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    (void)h;
+    (void)step;
     return contend(true);
 }
 
@@ -477,23 +477,23 @@ static bool contend_as(const char *before, const char *after)
     return put(path, ZOO_PERSISTENT_SEQUENTIAL);
 }
 
-bool fault_foreign_curator(const struct fault *f, const struct sim_happening *h)
+bool fault_foreign_curator(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    (void)h;
+    (void)step;
     return contend_as("_c_", "0-e89b-42d3-a456-426614174000-__WRIT__");
 }
 
-bool fault_foreign_kazoo(const struct fault *f, const struct sim_happening *h)
+bool fault_foreign_kazoo(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    (void)h;
+    (void)step;
     return contend_as("", "0e89b42d3a456426614174000__lock__");
 }
 
-bool fault_foreign_mutex(const struct fault *f, const struct sim_happening *h)
+bool fault_foreign_mutex(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    (void)h;
+    (void)step;
     return contend_as("_c_", "0-e89b-42d3-a456-426614174000-lock-");
 }

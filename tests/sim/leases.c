@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "players.h"
+#include "processes.h"
 #include "world.h"
 
 enum { KEPT = 16 };
@@ -65,7 +65,7 @@ void lease_over(int proc, evzk_lease *l)
     over.v[over.n].l = l;
     over.v[over.n++].proc = proc;
     check(proc, l);
-    if (!player_of(proc)->s)
+    if (!process_of(proc)->s)
         leases_drop(proc);
 }
 

@@ -13,8 +13,8 @@ void lease_matches(int proc, const evzk_lease *l, bool held, uint64_t token,
                    const char *what, int which);
 void lease_over(int proc, evzk_lease *l);
 
-/* For players.c: after everything that happens, and when the process has freed
- * its session: then its workers have gone, too. */
+/* For processes.c: after every step, and when the process has
+ * freed its session: then its workers have gone, too. */
 void leases_check(void);
 void leases_drop(int proc);
 

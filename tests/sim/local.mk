@@ -16,12 +16,12 @@ simseam_sources = \
     tests/sim/ens_session.c \
     tests/sim/ens_tree.c \
     tests/sim/ens_watch.c \
-    tests/sim/happen.c \
-    tests/sim/happen.h \
+    tests/sim/loops.c \
     tests/sim/say.c \
+    tests/sim/scene_timers.c \
     tests/sim/seams.c \
-    tests/sim/stage.c \
-    tests/sim/turns.c \
+    tests/sim/steps.c \
+    tests/sim/steps.h \
     tests/sim/wire.c \
     tests/sim/wire.h \
     tests/sim/wire_msg.c \
@@ -46,12 +46,12 @@ sim_sources = \
     tests/sim/faults.h \
     tests/sim/faults_kinds.h \
     tests/sim/faults_net.c \
+    tests/sim/faults_plan.c \
     tests/sim/faults_tree.c \
     tests/sim/leases.c \
     tests/sim/leases.h \
-    tests/sim/faults_plan.c \
-    tests/sim/players.c \
-    tests/sim/players.h \
+    tests/sim/processes.c \
+    tests/sim/processes.h \
     tests/sim/run.c \
     tests/sim/run.h \
     tests/sim/scene.h \
@@ -61,8 +61,8 @@ sim_sources = \
     tests/sim/scene_list.h \
     tests/sim/scene_lock.c \
     tests/sim/scene_lock.h \
+    tests/sim/scene_lock_actions.c \
     tests/sim/scene_lock_calls.c \
-    tests/sim/scene_lock_deeds.c \
     tests/sim/scene_lock_dirs.c \
     tests/sim/scene_lock_query.c \
     tests/sim/scene_lock_revoke.c \
@@ -72,7 +72,7 @@ sim_sources = \
     tests/sim/scene_observer.c \
     tests/sim/scene_shards.c \
     tests/sim/scene_shards.h \
-    tests/sim/scene_shards_deeds.c \
+    tests/sim/scene_shards_actions.c \
     tests/sim/scene_shards_list.c \
     tests/sim/scene_shards_rules.c \
     tests/sim/scene_shards_told.c \

@@ -14,11 +14,11 @@
 
 #include "ens.h"
 #include "lib/machine/machine.h"
-#include "players.h"
+#include "processes.h"
 #include "world.h"
 
 enum {
-    MANY = 20000,               /* Happenings. */
+    MANY = 20000,               /* Steps. */
     LONG_US = 60 * 1000 * 1000, /* After the last fault was healed. */
     SETTLE_US = 5 * 1000 * 1000 /* For sessions to end. */
 };
@@ -36,7 +36,7 @@ void run_begin(const struct run *r)
 
 static void tell_machines(int proc, char *out, size_t size)
 {
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
     const struct evzk__machine *m;
     size_t len = 0;
 
@@ -93,13 +93,13 @@ static bool settled(void)
 static enum run_end finish(const struct run *r)
 {
     r->recipe->check_end();
-    players_check_end();
+    processes_check_end();
     return sim_violated() ? RUN_LEFT : RUN_DONE;
 }
 
 bool run_settling(void) { return done_at != 0; }
 
-enum run_end run_next(const struct run *r, uint32_t n, struct sim_happening *h)
+enum run_end run_next(const struct run *r, uint32_t n, struct sim_step *step)
 {
     if (sim_violated())
         return RUN_DONE;
@@ -107,7 +107,7 @@ enum run_end run_next(const struct run *r, uint32_t n, struct sim_happening *h)
         done_at = sim_now();
     if (done_at && settled())
         return finish(r);
-    if (!sim_next(h))
+    if (!sim_next(step))
         return done_at ? finish(r) : stuck(r, "nothing will happen");
     if (n >= MANY)
         return stuck(r, "too much happens");
@@ -116,17 +116,17 @@ enum run_end run_next(const struct run *r, uint32_t n, struct sim_happening *h)
     return RUN_GOES_ON;
 }
 
-void run_step(const struct run *r, const struct sim_happening *h)
+void run_step(const struct run *r, const struct sim_step *step)
 {
-    sim_do(h);
-    faults_after(h);
+    sim_do(step);
+    faults_after(step);
     r->recipe->check();
-    players_check();
+    processes_check();
 }
 
-static void strike(const struct strike *s, const struct sim_happening *h)
+static void strike(const struct strike *s, const struct sim_step *step)
 {
-    bool struck = fault_strike(&s->fault, h);
+    bool struck = fault_strike(&s->fault, step);
     char text[FAULT_TEXT];
 
     if (sim_talking()) {
@@ -137,15 +137,15 @@ static void strike(const struct strike *s, const struct sim_happening *h)
 
 bool run_play(const struct run *r)
 {
-    struct sim_happening h;
+    struct sim_step step;
     uint32_t strikes = 0, n = 0;
 
     run_begin(r);
-    while (run_next(r, n, &h) == RUN_GOES_ON) {
+    while (run_next(r, n, &step) == RUN_GOES_ON) {
         if (strikes < r->n_strikes && r->strikes[strikes].n <= n) {
-            strike(&r->strikes[strikes++], &h);
+            strike(&r->strikes[strikes++], &step);
         } else {
-            run_step(r, &h);
+            run_step(r, &step);
             n++;
         }
     }

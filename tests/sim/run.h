@@ -7,13 +7,13 @@
 #include <stdint.h>
 
 #include "faults.h"
-#include "happen.h"
 #include "scene.h"
+#include "steps.h"
 
 enum { RUN_STRIKES = 16, RUN_TEXT = 1024 };
 
 struct strike {
-    uint32_t n; /* Before that happening, counted from 0. */
+    uint32_t n; /* Before that step, counted from 0. */
     struct fault fault;
 };
 
@@ -31,18 +31,18 @@ struct run {
 void run_begin(const struct run *r);
 
 enum run_end {
-    RUN_GOES_ON, /* h is what happens next, the nth. */
+    RUN_GOES_ON, /* step is what happens next, the nth. */
     RUN_DONE,    /* All has come to its end; or a rule was broken. */
     RUN_LEFT,    /* Something is left at its end: a violation. */
     RUN_STUCK    /* It will never come to its end: a violation. */
 };
-enum run_end run_next(const struct run *r, uint32_t n, struct sim_happening *h);
+enum run_end run_next(const struct run *r, uint32_t n, struct sim_step *step);
 
 /* Faults are tried no more: all that is left is for the servers to do. */
 bool run_settling(void);
 
 /* Has it happen, and looks whether all is right. */
-void run_step(const struct run *r, const struct sim_happening *h);
+void run_step(const struct run *r, const struct sim_step *step);
 
 /* From its beginning to its end; false: a violation. */
 bool run_play(const struct run *r);

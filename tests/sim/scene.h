@@ -25,7 +25,7 @@ struct sim_recipe {
     const struct sim_scene *scenes;
     unsigned n_scenes;
     void (*begin)(const struct sim_scene *sc); /* In a world just begun. */
-    void (*check)(void);     /* The rules; after everything that happens. */
+    void (*check)(void);     /* The rules; after every step. */
     bool (*done)(void);      /* All has come to its end, and is closed. */
     void (*check_end)(void); /* What must be true then: nothing is left. */
     /* Calls of the library that the explorer makes at any time, also inside

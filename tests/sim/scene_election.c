@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "ens.h"
-#include "happen.h"
-#include "players.h"
+#include "processes.h"
 #include "recipes/lock/lock_internal.h"
 #include "scene_lock.h"
+#include "steps.h"
 
 static int64_t us(int ms) { return ms * INT64_C(1000); }
 
@@ -34,14 +34,14 @@ void lock_acknowledge(struct lock_slot *k)
     char said[3] = {'w', (char)('0' + index_of(k)),
                     (char)('0' + (k->acks + 1) % 10)};
 
-    player_call((int)k->proc);
+    process_call_begins((int)k->proc);
     rc = evzk_election_acknowledge(k->e, said, sizeof said);
-    player_called((int)k->proc);
+    process_call_ends((int)k->proc);
     sim_say("p%d acknowledge %d: %s", (int)k->proc, index_of(k),
             evzk_errname(rc));
-    if (rc != want && !player_of((int)k->proc)->closing &&
+    if (rc != want && !process_of((int)k->proc)->closing &&
         !(want == EVZK_OK && rc == EVZK_ERR_NOMEM &&
-          player_starved((int)k->proc)))
+          process_lacked_memory((int)k->proc)))
         sim_violation("acknowledging lock %d gave %s", index_of(k),
                       evzk_errname(rc));
     if (rc != EVZK_OK)
@@ -70,15 +70,15 @@ void lock_acknowledge_set(struct lock_slot *k)
     if (plan->ready_ms == 0)
         ready_due(index_of(k));
     else if (plan->ready_ms > 0)
-        stage_at(us(plan->ready_ms), proc, ready_due, index_of(k));
+        scene_timer_set(us(plan->ready_ms), proc, ready_due, index_of(k));
     if (plan->again_ms)
-        stage_at(us(plan->again_ms), proc, again_due, index_of(k));
+        scene_timer_set(us(plan->again_ms), proc, again_due, index_of(k));
 }
 
 void lock_acknowledge_end(struct lock_slot *k)
 {
-    stage_cancel(ready_due, index_of(k));
-    stage_cancel(again_due, index_of(k));
+    scene_timer_cancel(ready_due, index_of(k));
+    scene_timer_cancel(again_due, index_of(k));
 }
 
 static evzk_lock_event lock_event_of(evzk_election_event ev)
@@ -109,10 +109,10 @@ static void leading(struct lock_slot *k, int rc)
 {
     sim_say("p%d lock %d is told LEADING %s", (int)k->proc, index_of(k),
             evzk_errname(rc));
-    player_heard((int)k->proc, "an election's callback");
-    player_news((int)k->proc, "LEADING");
+    process_heard((int)k->proc, "an election's callback");
+    process_news((int)k->proc, "LEADING");
     lock_told_leading(k, rc);
-    player_callback((int)k->proc);
+    process_callback((int)k->proc);
 }
 
 static void on_election(evzk_election *e, evzk_election_event ev, int rc,
@@ -141,11 +141,11 @@ int lock_volunteer(struct lock_slot *k)
                                  .data_len = sizeof data};
     int rc;
 
-    player_call((int)k->proc);
-    rc = evzk_election_volunteer(player_of((int)k->proc)->s,
+    process_call_begins((int)k->proc);
+    rc = evzk_election_volunteer(process_of((int)k->proc)->s,
                                  lock_path(plan->place), &opt, on_election,
                                  (void *)(intptr_t)index_of(k), &k->e);
-    player_called((int)k->proc);
+    process_call_ends((int)k->proc);
     if (rc == EVZK_OK)
         k->l = evzk__election_lock(k->e);
     return rc;
@@ -208,7 +208,7 @@ static bool volunteer(int proc)
 {
     static const struct lock_plan plan = {.elect = true, .hold_ms = 10};
 
-    if (!player_of(proc)->s || lock_world.slots == LOCK_SLOTS)
+    if (!process_of(proc)->s || lock_world.slots == LOCK_SLOTS)
         return false;
     (void)lock_start(proc, &plan); /* It may well be refused. */
     return true;
@@ -216,12 +216,12 @@ static bool volunteer(int proc)
 
 static bool on_session(int proc, enum call what)
 {
-    if (!player_of(proc)->s)
+    if (!process_of(proc)->s)
         return false;
     if (what == CLOSE)
-        player_close(proc);
+        process_close(proc);
     else
-        player_free(proc);
+        process_free(proc);
     return true;
 }
 

@@ -24,11 +24,11 @@ elect_again = {
     .route = {1, 2}, .parents = true},
 elect_kept = {
     .plan = {{AT(0, 1), E, .hold_ms = 250, .no_own_watch = true}, {AT(1, 10), E, .hold_ms = 20}},
-    .deed = {{LOCK_ASK, 200, 0}},
+    .action = {{LOCK_ASK, 200, 0}},
     .route = {1, 2}, .parents = true},
 elect_again_kept = {
     .plan = {{AT(0, 1), E, .again_ms = 250, .hold_ms = 290, .no_own_watch = true}, {AT(1, 10), E, .hold_ms = 20}},
-    .deed = {{LOCK_ASK, 200, 0}},
+    .action = {{LOCK_ASK, 200, 0}},
     .route = {1, 2}, .parents = true},
 elect_at_once = {
     .plan = {{AT(0, 1), E}, {AT(1, 1), E, .free_held = true}, {AT(0, 30), E, .cancel_ms = 1}},
@@ -41,15 +41,15 @@ elect_leave = {
     .route = {1, 2, 0}, .parents = true},
 elect_requeue = {
     .plan = {{AT(0, 1), E, .hold_ms = 60}, {AT(1, 10), E, .hold_ms = 15}, {AT(2, 15), E, .no_requeue = true}},
-    .deed = {{LOCK_EXPIRE, 30, 1}, {LOCK_EXPIRE, 35, 2}},
+    .action = {{LOCK_EXPIRE, 30, 1}, {LOCK_EXPIRE, 35, 2}},
     .route = {0, 1, 2}, .parents = true},
 elect_over = {
     .plan = {{AT(0, 1), E, .hold_ms = 700}, {AT(1, 10), E, .hold_ms = 20}},
-    .deed = {{LOCK_EXPIRE, 200, 0}},
+    .action = {{LOCK_EXPIRE, 200, 0}},
     .route = {0, 2}, .parents = true},
 elect_blind = {
     .plan = {{AT(0, 1), E, .hold_ms = 700, .no_own_watch = true}, {AT(1, 10), E, .hold_ms = 20, .no_own_watch = true}},
-    .deed = {{LOCK_BREAK, 200, 0}},
+    .action = {{LOCK_BREAK, 200, 0}},
     .route = {1, 2}, .parents = true},
 elect_own = {
     .plan = {{AT(0, 30), E, .hold_ms = 20, .again = true}, {E, .hold_ms = 15}, {AT(0, 32), E, .hold_ms = 15}, {AT(1, 33), E, .hold_ms = 15}, {AT(0, 34), E}},
@@ -65,27 +65,27 @@ elect_new = {
     .route = {1, 2}, .deep = true},
 elect_deleted = {
     .plan = {{AT(0, 1), E, .hold_ms = 60}, {AT(1, 10), E, .hold_ms = 20}, {AT(2, 15), E, .hold_ms = 20}},
-    .deed = {{LOCK_BREAK, 30, 0}, {LOCK_BREAK, 45, 2}},
+    .action = {{LOCK_BREAK, 30, 0}, {LOCK_BREAK, 45, 2}},
     .route = {1, 2, 0}, .parents = true},
 elect_deleted_late = {
     .plan = {{AT(0, 1), E, .ready_ms = 600, .hold_ms = 2000}, {AT(1, 10), E, .hold_ms = 5000}},
-    .deed = {{LOCK_BREAK, 1000, 0}, {LOCK_BREAK, 1500, 1}},
+    .action = {{LOCK_BREAK, 1000, 0}, {LOCK_BREAK, 1500, 1}},
     .route = {1, 2}, .parents = true},
 elect_deleted_first = {
     .plan = {{AT(0, 1), E, .ready_ms = 30, .hold_ms = 60}, {AT(1, 10), E, .hold_ms = 20}},
-    .deed = {{LOCK_BREAK, 46, 0}},
+    .action = {{LOCK_BREAK, 46, 0}},
     .route = {1, 2}, .parents = true},
 elect_deleted_away = {
     .plan = {{AT(0, 1), E, .ready_ms = 350, .hold_ms = 1000}, {AT(1, 10), E, .hold_ms = 20}},
-    .deed = {{LOCK_AWAY, 300, 0}, {LOCK_BREAK, 400, 0}},
+    .action = {{LOCK_AWAY, 300, 0}, {LOCK_BREAK, 400, 0}},
     .route = {1, 2}, .parents = true},
 elect_unseated = {
     .plan = {{AT(0, 1), E, .again_ms = 700, .hold_ms = 1200}, {AT(1, 10), E, .hold_ms = 20}},
-    .deed = {{LOCK_UNSEAT, 300, 0}, {LOCK_UNSEAT, 900, 0}},
+    .action = {{LOCK_UNSEAT, 300, 0}, {LOCK_UNSEAT, 900, 0}},
     .route = {1, 2}, .parents = true},
 elect_unseated_late = {
     .plan = {{AT(0, 30), E, .hold_ms = 40, .place = 1}, {AT(0, 30), E, .hold_ms = 40}, {AT(0, 30), E, .hold_ms = 20}, {AT(0, 30), E, .hold_ms = 20}},
-    .deed = {{LOCK_BREAK, 75, 0}, {LOCK_UNSEAT, 75, 0}},
+    .action = {{LOCK_BREAK, 75, 0}, {LOCK_UNSEAT, 75, 0}},
     .route = {1}, .top = true},
 elect_foreign = {
     .plan = {{AT(0, 1), E, .hold_ms = 30}, {AT(1, 10), E, .hold_ms = 20}},
@@ -98,23 +98,23 @@ elect_long = {
     .route = {1, 0}, .parents = true},
 elect_away = {
     .plan = {{AT(0, 1), E, .ready_ms = 330, .again_ms = 900, .hold_ms = 1500}, {AT(1, 10), E, .hold_ms = 20}},
-    .deed = {{LOCK_AWAY, 300, 0}, {LOCK_AWAY, 890, 0}},
+    .action = {{LOCK_AWAY, 300, 0}, {LOCK_AWAY, 890, 0}},
     .route = {1, 2}, .parents = true},
 elect_lapsed = {
     .plan = {{AT(0, 1), E, .hold_ms = 6000, .linger_ms = 300}, {AT(1, 3), E, .hold_ms = 20}},
-    .deed = {{LOCK_DOUBT, 400, 0}},
+    .action = {{LOCK_DOUBT, 400, 0}},
     .route = {1, 2}, .parents = true},
 elect_lapsed_first = {
     .plan = {{AT(0, 1), E, .ready_ms = 450, .hold_ms = 6000}, {AT(1, 3), E, .hold_ms = 20}},
-    .deed = {{LOCK_DOUBT, 400, 0}},
+    .action = {{LOCK_DOUBT, 400, 0}},
     .route = {1, 2}, .parents = true},
 elect_closed_away = {
     .plan = {{AT(0, 1), E, .hold_ms = 60}, {AT(1, 10), E, .hold_ms = 20}},
-    .deed = {{LOCK_SILENCE, 40, 0}, {LOCK_CLOSE, 60, 0}},
+    .action = {{LOCK_SILENCE, 40, 0}, {LOCK_CLOSE, 60, 0}},
     .route = {1, 2}, .parents = true},
 elect_asked = {
     .plan = {{AT(0, 1), E, .hold_ms = 300, .revocable = true, .yields = true}, {AT(1, 10), E, .hold_ms = 30, .revocable = true}},
-    .deed = {{LOCK_UNLOCK, 50, 0}, {LOCK_SCRIBBLE, 25, 1}},
+    .action = {{LOCK_UNLOCK, 50, 0}, {LOCK_SCRIBBLE, 25, 1}},
     .route = {1, 2}, .parents = true},
 elect_end = {
     .plan = {{AT(0, 1), E, .hold_ms = 30}, {AT(1, 10), E}, {AT(2, 15), E}},
@@ -127,83 +127,83 @@ elect_wrap_own = {
     .route = {1, 2}, .parents = true, .sequence = true, .first = INT32_MAX},
 elect_wrap_requeue = {
     .plan = {{AT(0, 1), E, .hold_ms = 60}, {AT(1, 10), E, .hold_ms = 15}, {AT(2, 15), E, .hold_ms = 5}},
-    .deed = {{LOCK_EXPIRE, 30, 1}},
+    .action = {{LOCK_EXPIRE, 30, 1}},
     .route = {0, 1, 2}, .parents = true, .sequence = true, .first = INT32_MAX - 1},
 elect_chroot = {
     .plan = {{AT(0, 1), E, .hold_ms = 20}, {AT(1, 1), E, .hold_ms = 15}},
-    .deed = {{LOCK_OBSERVE, 5, 1}},
+    .action = {{LOCK_OBSERVE, 5, 1}},
     .route = {0, 1}, .chroot = "/app", .make_chroot = true},
 observe_chroot = {
     .plan = {{AT(0, 20), E, .hold_ms = 20}},
-    .deed = {{LOCK_OBSERVE, 5, 1}},
+    .action = {{LOCK_OBSERVE, 5, 1}},
     .route = {0, 1}, .chroot = "/app"},
 observe_rootless = {
     .plan = {{AT(0, 20), E, .hold_ms = 20}},
-    .deed = {{LOCK_OBSERVE, 5, 1}},
+    .action = {{LOCK_OBSERVE, 5, 1}},
     .route = {0, 1}, .chroot = "/app", .rootless = true},
 observe = {
     .plan = {{AT(0, 1), E, .hold_ms = 20}},
-    .deed = {{LOCK_OBSERVE, 10, 1}},
+    .action = {{LOCK_OBSERVE, 10, 1}},
     .route = {0, 1}, .parents = true},
 observe_two = {
     .plan = {{AT(0, 1), E, .again_ms = 20, .hold_ms = 40}, {AT(1, 10), E, .ready_ms = 10, .hold_ms = 30}},
-    .deed = {{LOCK_OBSERVE, 1, 2}, {LOCK_OBSERVE, 30, 1}},
+    .action = {{LOCK_OBSERVE, 1, 2}, {LOCK_OBSERVE, 30, 1}},
     .route = {1, 2, 0}, .parents = true},
 observe_both = {
     .plan = {{AT(0, 1), E, .again_ms = 20, .hold_ms = 40}, {AT(2, 10), E, .hold_ms = 30}},
-    .deed = {{LOCK_OBSERVE, 20, 1}, {LOCK_OBSERVE, 58, 1}, {LOCK_OBSERVE, 58, 1}},
+    .action = {{LOCK_OBSERVE, 20, 1}, {LOCK_OBSERVE, 58, 1}, {LOCK_OBSERVE, 58, 1}},
     .route = {0, 1, 2}, .parents = true},
 observe_nobody = {
     .plan = {{AT(1, 60), E, .hold_ms = 30}},
-    .deed = {{LOCK_OBSERVE, 5, 0}},
+    .action = {{LOCK_OBSERVE, 5, 0}},
     .route = {1, 2}},
 observe_deleted = {
     .plan = {{AT(0, 1), E, .hold_ms = 400}, {AT(1, 10), E, .ready_ms = 50, .hold_ms = 90}},
-    .deed = {{LOCK_OBSERVE, 20, 2}, {LOCK_BREAK, 100, 0}},
+    .action = {{LOCK_OBSERVE, 20, 2}, {LOCK_BREAK, 100, 0}},
     .route = {1, 2, 0}, .parents = true},
 observe_unseated = {
     .plan = {{AT(0, 1), E, .again_ms = 200, .hold_ms = 400}},
-    .deed = {{LOCK_OBSERVE, 20, 1}, {LOCK_UNSEAT, 100, 0}},
+    .action = {{LOCK_OBSERVE, 20, 1}, {LOCK_UNSEAT, 100, 0}},
     .route = {1, 2}, .parents = true},
 observe_foreign = {
     .plan = {{AT(0, 60), E, .hold_ms = 60}},
-    .deed = {{LOCK_OBSERVE, 20, 1}},
+    .action = {{LOCK_OBSERVE, 20, 1}},
     .route = {1, 2}, .parents = true, .leader = LOCK_LEADER},
 observe_like = {
     .plan = {{AT(0, 60), E, .hold_ms = 200}},
-    .deed = {{LOCK_OBSERVE, 20, 1}},
+    .action = {{LOCK_OBSERVE, 20, 1}},
     .route = {1, 2}, .parents = true, .leader = LOCK_LEADER_LIKE},
 observe_hand = {
     .plan = {{AT(0, 10), E, .hold_ms = 60}},
-    .deed = {{LOCK_OBSERVE, 20, 1}, {LOCK_CHILD, 60, 0}, {LOCK_CHILDLESS, 80, 0}, {LOCK_CLEAR, 100, 0}},
+    .action = {{LOCK_OBSERVE, 20, 1}, {LOCK_CHILD, 60, 0}, {LOCK_CHILDLESS, 80, 0}, {LOCK_CLEAR, 100, 0}},
     .route = {1, 2}, .parents = true, .foreign = true, .leader = LOCK_LEADER_HAND},
 observe_unlocked = {
     .plan = {{AT(0, 1), E, .hold_ms = 100}},
-    .deed = {{LOCK_OBSERVE, 20, 1}, {LOCK_SCRIBBLE, 60, 0}},
+    .action = {{LOCK_OBSERVE, 20, 1}, {LOCK_SCRIBBLE, 60, 0}},
     .route = {1, 2}, .parents = true},
 observe_seated = {
     .plan = {{AT(0, 1), E, .ready_ms = 100, .hold_ms = 400}},
-    .deed = {{LOCK_OBSERVE, 20, 1}, {LOCK_SEAT, 60, 0}},
+    .action = {{LOCK_OBSERVE, 20, 1}, {LOCK_SEAT, 60, 0}},
     .route = {1, 2}, .parents = true},
 observe_expired = {
     .plan = {{AT(0, 1), E, .hold_ms = 300}, {AT(1, 10), E, .hold_ms = 200}},
-    .deed = {{LOCK_OBSERVE, 20, 2}, {LOCK_EXPIRE, 100, 2}, {LOCK_EXPIRE, 150, 0}},
+    .action = {{LOCK_OBSERVE, 20, 2}, {LOCK_EXPIRE, 100, 2}, {LOCK_EXPIRE, 150, 0}},
     .route = {1, 2, 0}, .parents = true},
 observe_away = {
     .plan = {{AT(0, 1), E, .again_ms = 450, .hold_ms = 900}, {AT(1, 10), E, .hold_ms = 500}},
-    .deed = {{LOCK_OBSERVE, 20, 2}, {LOCK_AWAY, 300, 2}, {LOCK_LATE, 800, 2}},
+    .action = {{LOCK_OBSERVE, 20, 2}, {LOCK_AWAY, 300, 2}, {LOCK_LATE, 800, 2}},
     .route = {1, 2, 0}, .parents = true},
 observe_wrap = {
     .plan = {{AT(0, 1), E, .hold_ms = 40}, {AT(1, 10), E, .hold_ms = 30}, {AT(0, 15), E, .hold_ms = 20}},
-    .deed = {{LOCK_OBSERVE, 20, 2}},
+    .action = {{LOCK_OBSERVE, 20, 2}},
     .route = {0, 1, 2}, .parents = true, .sequence = true, .first = INT32_MAX - 1},
 observe_end = {
     .plan = {{AT(0, 1), E, .hold_ms = 40}, {AT(1, 10), E, .hold_ms = 30}},
-    .deed = {{LOCK_OBSERVE, 20, 2}},
+    .action = {{LOCK_OBSERVE, 20, 2}},
     .route = {0, 1, 2}, .parents = true, .sequence = true, .end = true, .first = INT32_MAX - 1},
 observe_closed = {
     .plan = {{AT(0, 1), E, .hold_ms = 100}},
-    .deed = {{LOCK_OBSERVE, 20, 1}, {LOCK_CLOSE, 60, 1}},
+    .action = {{LOCK_OBSERVE, 20, 1}, {LOCK_CLOSE, 60, 1}},
     .route = {1, 2}, .parents = true};
 
 static const struct sim_scene election_scenes[] = {

@@ -6,7 +6,7 @@
  * excused, until the next one leads.  Nobody takes away the leader znode of one
  * that stands.  LEADING is told only when the znode says what was to be said.
  *
- * How it can fail: the znode is looked at after everything that happens, so one
+ * How it can fail: the znode is looked at after every step, so one
  * that comes and goes in between is not known.  One transaction makes both.
  */
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "ens.h"
-#include "players.h"
+#include "processes.h"
 #include "scene_lock.h"
 
 enum {
@@ -250,7 +250,7 @@ static void check_gone(const struct lock_leader *r)
     const struct lock_leader *next = next_of(r);
     const struct lock_node *n = lock_leader_node(r);
 
-    if (player_broken(r->czxid) || (r->changed && player_over(r->owner)))
+    if (operator_deleted(r->czxid) || (r->changed && session_over(r->owner)))
         return;
     if (r->owner == 0 || r->changed) {
         if (!next && !somebody_goes(r))
@@ -290,7 +290,7 @@ void lock_unseat(int64_t place)
     char path[PATH];
 
     if (path_of(path, (int)place))
-        player_delete(path);
+        operator_delete(path);
 }
 
 void lock_seat(int64_t place)
@@ -355,7 +355,7 @@ static void check_words(const struct lock_slot *k)
 
 void lock_election_check(struct lock_slot *k)
 {
-    const struct player *p = player_of((int)k->proc);
+    const struct process *p = process_of((int)k->proc);
     bool well = k->granted && !k->ended && !k->release && !p->closing &&
                 evzk_session_connected(p->s) && lock_node_of(k);
     bool leads = evzk_lock_held(k->l) && k->leads;

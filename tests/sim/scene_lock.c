@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "ens.h"
-#include "happen.h"
 #include "leases.h"
-#include "players.h"
+#include "processes.h"
+#include "steps.h"
 #include "wire.h"
 
 enum { LINGER_MS = 10, AGAIN_MS = 20 };
@@ -36,7 +36,8 @@ static bool busy(int proc)
             return true;
     }
     return lock_world.planned[proc] > 0 || lock_asking(proc) ||
-           lock_revoking(proc) || lock_observing(proc) || lock_world.deeds > 0;
+           lock_revoking(proc) || lock_observing(proc) ||
+           lock_world.actions > 0;
 }
 
 static unsigned places_of(int proc)
@@ -56,7 +57,7 @@ static unsigned places_of(int proc)
 /* All is quiet: then no watch of the present connection may be left. */
 static void check_watches(int proc)
 {
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
     evzk_session_stats st;
 
     evzk_session_get_stats(p->s, &st);
@@ -67,7 +68,8 @@ static void check_watches(int proc)
         sim_violation("%u requests of nobody", st.in_flight);
     /* A watch whose answer found no room is known to nobody, for as long as
        the connection lasts. */
-    if (st.in_flight || player_starved_since(proc, lock_world.conn[proc].since))
+    if (st.in_flight ||
+        process_lacked_memory_since(proc, lock_world.conn[proc].since))
         return;
     if (st.watches)
         sim_violation("%u watches of nobody", st.watches);
@@ -81,22 +83,22 @@ static void check_watches(int proc)
 static void close_idle(intptr_t arg)
 {
     int proc = (int)arg;
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
 
     lock_world.idle[proc] = false;
     if (busy(proc) || p->closing)
         return;
     if (p->s)
         check_watches(proc);
-    player_close(proc);
+    process_close(proc);
 }
 
 void lock_maybe_close(int proc)
 {
-    if (busy(proc) || lock_world.idle[proc] || player_of(proc)->closing)
+    if (busy(proc) || lock_world.idle[proc] || process_of(proc)->closing)
         return;
     lock_world.idle[proc] = true;
-    stage_at(us(LINGER_MS), proc, close_idle, proc);
+    scene_timer_set(us(LINGER_MS), proc, close_idle, proc);
 }
 
 /* Calls of the library: what they return follows from what was told. */
@@ -117,9 +119,9 @@ void lock_release(struct lock_slot *k)
         k->granted && !k->ended && !k->release ? EVZK_OK : EVZK_ERR_STATE;
     int rc;
 
-    player_call((int)k->proc);
+    process_call_begins((int)k->proc);
     rc = k->e ? evzk_election_resign(k->e) : evzk_lock_release(k->l);
-    player_called((int)k->proc);
+    process_call_ends((int)k->proc);
     sim_say("p%d release %d: %s", (int)k->proc, index_of(k), evzk_errname(rc));
     if (rc != want)
         sim_violation("release of lock %d gave %s", index_of(k),
@@ -139,11 +141,11 @@ void lock_take_lease(struct lock_slot *k)
 
     if (index_of(k) % 2 != 0)
         return;
-    player_call((int)k->proc);
+    process_call_begins((int)k->proc);
     rc = k->e ? evzk_election_lease(k->e, &l) : evzk_lock_lease(k->l, &l);
-    player_called((int)k->proc);
+    process_call_ends((int)k->proc);
     if (rc != EVZK_OK &&
-        !(rc == EVZK_ERR_NOMEM && player_starved((int)k->proc)))
+        !(rc == EVZK_ERR_NOMEM && process_lacked_memory((int)k->proc)))
         sim_violation("the lease of lock %d: %s", index_of(k),
                       evzk_errname(rc));
     k->lease = l;
@@ -156,9 +158,9 @@ void lock_cancel(struct lock_slot *k)
     bool leaving = lock_is_leaving(k);
     int rc;
 
-    player_call((int)k->proc);
+    process_call_begins((int)k->proc);
     rc = k->e ? evzk_election_resign(k->e) : evzk_lock_cancel(k->l);
-    player_called((int)k->proc);
+    process_call_ends((int)k->proc);
     sim_say("p%d cancel %d: %s", (int)k->proc, index_of(k), evzk_errname(rc));
     /* It may be giving up already, and has not said so yet. */
     if (rc != want && !(leaving && rc == EVZK_ERR_STATE))
@@ -175,13 +177,13 @@ void lock_downgrade(struct lock_slot *k)
                k->plan->mode == EVZK_LOCK_WRITE;
     int rc;
 
-    player_call((int)k->proc);
+    process_call_begins((int)k->proc);
     rc = evzk_lock_downgrade(k->l);
-    player_called((int)k->proc);
+    process_call_ends((int)k->proc);
     sim_say("p%d downgrade %d: %s", (int)k->proc, index_of(k),
             evzk_errname(rc));
     if (rc != (may ? EVZK_OK : EVZK_ERR_STATE) &&
-        !(may && rc == EVZK_ERR_NOMEM && player_starved((int)k->proc)))
+        !(may && rc == EVZK_ERR_NOMEM && process_lacked_memory((int)k->proc)))
         sim_violation("downgrade of lock %d gave %s", index_of(k),
                       evzk_errname(rc));
     if (rc == EVZK_OK)
@@ -199,17 +201,17 @@ void lock_free(struct lock_slot *k)
     k->freed = true;
     if (!k->let_go)
         k->let_go = sim_now();
-    stage_cancel(release_due, index_of(k));
-    stage_cancel(cancel_due, index_of(k));
-    stage_cancel(free_due, index_of(k));
-    stage_cancel(down_due, index_of(k));
+    scene_timer_cancel(release_due, index_of(k));
+    scene_timer_cancel(cancel_due, index_of(k));
+    scene_timer_cancel(free_due, index_of(k));
+    scene_timer_cancel(down_due, index_of(k));
     lock_acknowledge_end(k);
-    player_call(proc);
+    process_call_begins(proc);
     if (e)
         evzk_election_free(e);
     else
         evzk_lock_free(l);
-    player_called(proc);
+    process_call_ends(proc);
     lease_over(proc, k->lease);
     k->lease = NULL;
     sim_say("p%d freed %d", proc, index_of(k));
@@ -268,13 +270,13 @@ static void granted(struct lock_slot *k)
     if (k->ended || k->release)
         return;
     if (plan->down_ms)
-        stage_at(us(plan->down_ms), proc, down_due, index_of(k));
+        scene_timer_set(us(plan->down_ms), proc, down_due, index_of(k));
     if (k->e)
         lock_acknowledge_set(k);
     if (plan->hold_ms == 0)
         let_go(k);
     else
-        stage_at(us(plan->hold_ms), proc, release_due, index_of(k));
+        scene_timer_set(us(plan->hold_ms), proc, release_due, index_of(k));
     if (plan->again_inside && lock_world.slots < LOCK_SLOTS)
         lock_start(proc, plan + 1);
 }
@@ -286,9 +288,9 @@ void lock_heard(struct lock_slot *k, evzk_lock_event ev, int rc)
 
     sim_say("p%d lock %d is told %s %s", (int)k->proc, slot,
             evzk_lock_event_name(ev), evzk_errname(rc));
-    player_heard((int)k->proc, "a lock's callback");
+    process_heard((int)k->proc, "a lock's callback");
     lock_told(k, ev, rc);
-    player_callback((int)k->proc);
+    process_callback((int)k->proc);
     if (k->l != l)
         return;
     if (ev == EVZK_LOCK_GRANTED)
@@ -299,7 +301,7 @@ void lock_heard(struct lock_slot *k, evzk_lock_event ev, int rc)
     if (k->l != l)
         return;
     if (ev >= EVZK_LOCK_RELEASED && k->plan->linger_ms)
-        stage_at(us(k->plan->linger_ms), (int)k->proc, free_due, slot);
+        scene_timer_set(us(k->plan->linger_ms), (int)k->proc, free_due, slot);
     else if (ev >= EVZK_LOCK_RELEASED)
         lock_free(k);
 }
@@ -320,9 +322,10 @@ static void set_timers(const struct lock_slot *k)
     const struct lock_plan *plan = k->plan;
 
     if (plan->cancel_ms)
-        stage_at(us(plan->cancel_ms), plan->proc, cancel_due, index_of(k));
+        scene_timer_set(us(plan->cancel_ms), plan->proc, cancel_due,
+                        index_of(k));
     if (plan->free_ms)
-        stage_at(us(plan->free_ms), plan->proc, free_due, index_of(k));
+        scene_timer_set(us(plan->free_ms), plan->proc, free_due, index_of(k));
 }
 
 static int acquire(struct lock_slot *k)
@@ -353,17 +356,17 @@ static int acquire(struct lock_slot *k)
         opt.acl = plan->hidden ? &nobody : &own;
         opt.acl_count = 1;
     }
-    player_call((int)k->proc);
-    rc = evzk_lock_acquire(player_of((int)k->proc)->s, lock_path(plan->place),
+    process_call_begins((int)k->proc);
+    rc = evzk_lock_acquire(process_of((int)k->proc)->s, lock_path(plan->place),
                            &opt, on_lock, (void *)(intptr_t)index_of(k), &k->l);
-    player_called((int)k->proc);
+    process_call_ends((int)k->proc);
     return rc;
 }
 
 bool lock_start(int proc, const struct lock_plan *plan)
 {
     struct lock_slot *k = &lock_world.slot[lock_world.slots];
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
     int rc;
 
     if (!p->s || lock_world.slots == LOCK_SLOTS)
@@ -381,7 +384,7 @@ bool lock_start(int proc, const struct lock_plan *plan)
         set_timers(k);
     } else {
         if (!(rc == EVZK_ERR_CLOSED && p->closing) &&
-            !(rc == EVZK_ERR_NOMEM && player_starved(proc)))
+            !(rc == EVZK_ERR_NOMEM && process_lacked_memory(proc)))
             sim_violation("p%d: acquire gave %s", proc, evzk_errname(rc));
         memset(k, 0, sizeof *k);
     }
@@ -392,8 +395,8 @@ static void start_due(intptr_t i)
 {
     const struct lock_plan *plan = &scene()->plan[i];
 
-    if (player_opening(plan->proc)) {
-        stage_at(us(AGAIN_MS), plan->proc, start_due, i);
+    if (process_opening(plan->proc)) {
+        scene_timer_set(us(AGAIN_MS), plan->proc, start_due, i);
         return;
     }
     lock_world.planned[plan->proc]--;
@@ -410,10 +413,10 @@ static void set_plans(const struct lock_scene *sc)
 
         if (plan->start_ms) {
             lock_world.planned[plan->proc]++;
-            stage_at(us(plan->start_ms), plan->proc, start_due, i);
+            scene_timer_set(us(plan->start_ms), plan->proc, start_due, i);
         }
     }
-    lock_deeds_begin();
+    lock_actions_begin();
 }
 
 /* A waiter that wakes and looks again: one for each that went, not more. */
@@ -469,11 +472,11 @@ void lock_begin(const struct sim_scene *sc)
                                               .link_us = 1000,
                                               .patience_us = 500000};
     struct ens_config ens = servers;
-    struct player_config cfg = {.timeout_ms = LOCK_TIMEOUT_MS};
+    struct process_config cfg = {.timeout_ms = LOCK_TIMEOUT_MS};
 
     lock_world.sc = sc->own;
-    player_trace = on_trace;
-    player_leases = lock_leases;
+    process_trace = on_trace;
+    process_leases = lock_leases;
     ens_removes = removes;
     ens.quirk_end = scene()->end;
     if (scene()->tick_ms)
@@ -485,7 +488,7 @@ void lock_begin(const struct sim_scene *sc)
     cfg.make_chroot = scene()->make_chroot;
     for (int p = 0; p < sc->clients; p++) {
         wire_route(p, scene()->route[p]);
-        player_open(p, &cfg);
+        process_open(p, &cfg);
     }
     set_plans(scene());
 }
@@ -500,6 +503,6 @@ bool lock_done(void)
         if (lock_world.planned[p])
             return false;
     }
-    return lock_world.deeds == 0 && !lock_asking(-1) && !lock_revoking(-1) &&
-           !lock_observing(-1) && players_gone();
+    return lock_world.actions == 0 && !lock_asking(-1) && !lock_revoking(-1) &&
+           !lock_observing(-1) && processes_gone();
 }

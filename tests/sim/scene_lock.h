@@ -8,7 +8,7 @@
 #include "world.h"
 
 enum {
-    LOCK_DEEDS = 4,   /* What others do in it. */
+    LOCK_ACTIONS = 4, /* What others do in it. */
     LOCK_PLANS = 7,   /* Locks that a scene starts by itself. */
     LOCK_PLACES = 3,  /* Directories that they may be in. */
     LOCK_SLOTS = 10,  /* And those that the explorer adds. */
@@ -43,8 +43,8 @@ struct lock_plan {
     uint32_t timeout_ms;
 };
 
-enum lock_deed {
-    LOCK_NO_DEED,
+enum lock_action {
+    LOCK_NO_ACTION,
     LOCK_BREAK,     /* An operator deletes the znode of lock `which`. */
     LOCK_EXPIRE,    /* The servers end the session of process `which`. */
     LOCK_CLEAR,     /* An operator deletes the foreign contender. */
@@ -88,9 +88,9 @@ struct lock_revoke_plan {
 struct lock_scene {
     struct lock_plan plan[LOCK_PLANS];
     struct {
-        enum lock_deed deed;
+        enum lock_action action;
         int at_ms, which;
-    } deed[LOCK_DEEDS];
+    } action[LOCK_ACTIONS];
     struct lock_revoke_plan revoke;
     int route[SIM_PROCS]; /* The server that a process is with at first. */
     const char *chroot;
@@ -122,7 +122,7 @@ struct lock_slot {
     int64_t lapse, doubt, orphan, missing, left, unsaid, pressing;
     int64_t let_go;    /* Asked to let go, freed, or told its end. */
     int64_t placed;    /* Has a place that it knows of, or a lock. */
-    int64_t lease_end; /* As it was known after the last happening. */
+    int64_t lease_end; /* As it was known after the last step. */
     bool lapsed;       /* The lease has ended since the grant. */
     bool denied;       /* It was granted, and is held no more. */
     uint64_t guid;     /* Of the znode it had, a hash; 0: it may change. */
@@ -135,7 +135,7 @@ struct lock_slot {
     int64_t revokes, heard;    /* Requests told; when the last was. */
     int64_t acked, acks;       /* Since when, until LEADING; so often. */
     int64_t unled;             /* Since when. */
-    int64_t doubts;            /* For player_certain(). */
+    int64_t doubts;            /* For process_certain(). */
     bool used, granted, suspended, ended, told_down;
     bool leads;           /* LEADING was told. */
     bool release, cancel; /* Were asked for, with success. */
@@ -182,7 +182,7 @@ struct lock_leader {
 struct lock_world {
     const struct lock_scene *sc;
     struct lock_slot slot[LOCK_SLOTS];
-    int64_t slots, deeds;       /* Used; still to be done. */
+    int64_t slots, actions;     /* Used; still to be done. */
     int64_t planned[SIM_PROCS]; /* Locks still to be started. */
     bool idle[SIM_PROCS];       /* A timer is set to close its session. */
     struct lock_node node[LOCK_NODES];
@@ -226,8 +226,8 @@ void lock_maybe_close(int proc); /* When it has nothing left to do. */
 extern const char *const lock_calls[];
 bool lock_call(int proc, unsigned which);
 
-/* scene_lock_deeds.c */
-void lock_deeds_begin(void);
+/* scene_lock_actions.c */
+void lock_actions_begin(void);
 
 /* scene_lock_dirs.c */
 const char *lock_dir(int place);     /* In the true tree. */
@@ -243,7 +243,7 @@ void lock_dirs_check(void);
 void lock_dirs_check_end(void);
 /* Nothing was done to the servers, the network or the process since. */
 bool lock_calm(int proc, int64_t since);
-void lock_rough(int ms); /* A deed that lasts so long. */
+void lock_rough(int ms); /* An action that lasts so long. */
 
 /* scene_lock_seen.c */
 void lock_seen_told(const struct lock_slot *k, evzk_lock_event ev);

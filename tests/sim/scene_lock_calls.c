@@ -3,7 +3,7 @@
  *
  * How it can fail: calls that are made over and over keep a run from its end.
  * So slots and look-ups are few, and what finds none does nothing. */
-#include "players.h"
+#include "processes.h"
 #include "scene_lock.h"
 
 const char *const lock_calls[] = {
@@ -41,16 +41,16 @@ static struct lock_slot *first_of(int proc)
 
 static bool add_auth(int proc)
 {
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
     int rc;
 
     if (!p->s)
         return false;
-    player_call(proc);
+    process_call_begins(proc);
     rc = evzk_session_add_auth(p->s, "digest", "who:secret", 10);
-    player_called(proc);
+    process_call_ends(proc);
     if (rc != EVZK_OK && !(rc == EVZK_ERR_CLOSED && p->closing) &&
-        !(rc == EVZK_ERR_NOMEM && player_starved(proc)))
+        !(rc == EVZK_ERR_NOMEM && process_lacked_memory(proc)))
         sim_violation("p%d: add_auth gave %s", proc, evzk_errname(rc));
     return true;
 }
@@ -74,7 +74,7 @@ static bool start(int proc)
 {
     static const struct lock_plan plan = {.hold_ms = 10};
 
-    if (!player_of(proc)->s || lock_world.slots == LOCK_SLOTS)
+    if (!process_of(proc)->s || lock_world.slots == LOCK_SLOTS)
         return false;
     (void)lock_start(proc, &plan); /* It may well be refused. */
     return true;
@@ -82,12 +82,12 @@ static bool start(int proc)
 
 static bool on_session(int proc, enum call what)
 {
-    if (!player_of(proc)->s)
+    if (!process_of(proc)->s)
         return false;
     if (what == CLOSE)
-        player_close(proc);
+        process_close(proc);
     else
-        player_free(proc);
+        process_free(proc);
     return true;
 }
 

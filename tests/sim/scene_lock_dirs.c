@@ -17,7 +17,7 @@
 
 #include "ens_internal.h"
 #include "faults.h"
-#include "players.h"
+#include "processes.h"
 #include "scene_lock.h"
 
 enum {
@@ -146,10 +146,10 @@ bool lock_calm(int proc, int64_t since)
 {
     return lock_world.rough < since && lock_world.conn[proc].born != 0 &&
            lock_world.conn[proc].since <= since && !ens_throttled(proc) &&
-           !player_starved(proc);
+           !process_lacked_memory(proc);
 }
 
-/* A fault that lasts is one as a deed is. */
+/* A fault that lasts is one as an action is. */
 static void note_faults(void)
 {
     int64_t healed = faults_healed_at();
@@ -161,9 +161,9 @@ static void note_faults(void)
 /* Nothing at all, as yet, could make it late. */
 static bool untouched(const struct lock_slot *k)
 {
-    return lock_world.rough == 0 && !player_any_broken() &&
+    return lock_world.rough == 0 && !operator_deleted_any() &&
            lock_calm((int)k->proc, k->began) &&
-           !player_late((int)k->proc, k->began);
+           !process_was_frozen((int)k->proc, k->began);
 }
 
 /* How long it takes. */
@@ -205,7 +205,7 @@ static int64_t trips_of(const struct lock_slot *k)
 {
     struct ens_seen seen;
     int proc = (int)k->proc, place = (int)k->place;
-    const evzk_session *s = player_of(proc)->s;
+    const evzk_session *s = process_of(proc)->s;
 
     if (!untouched(k) || k->plan->urgent || scene()->deep ||
         foreign_in(place) || left_in_doubt(k) || lock_asking(proc) ||
@@ -333,7 +333,7 @@ static void check_kept(int place)
         d->czxid = seen.czxid;
         d->mzxid = seen.mzxid;
     }
-    if (d->czxid == 0 || player_broken(d->czxid))
+    if (d->czxid == 0 || operator_deleted(d->czxid))
         d->mzxid = 0;
     if (d->mzxid == 0)
         return;
@@ -364,8 +364,8 @@ static bool soils(const struct lock_slot *k)
     int proc = (int)k->proc;
 
     return gave_up(k) || !lock_calm(proc, k->began) ||
-           lock_world.conn[proc].count > 1 || player_of(proc)->closing ||
-           player_late(proc, k->began);
+           lock_world.conn[proc].count > 1 || process_of(proc)->closing ||
+           process_was_frozen(proc, k->began);
 }
 
 void lock_dirs_check(void)
@@ -393,7 +393,7 @@ void lock_dirs_check_end(void)
             continue;
         sim_say("tree %s is left%s", lock_dir(i),
                 d->soiled ? "" : ", and need not be");
-        if (!d->soiled && !player_any_broken() && !lock_removing())
+        if (!d->soiled && !operator_deleted_any() && !lock_removing())
             sim_violation("%s was made for a lock, and is left", lock_dir(i));
     }
 }

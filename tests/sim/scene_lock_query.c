@@ -6,13 +6,13 @@
  * first, what they say of themselves after, and who has left by then is left
  * out.
  *
- * How it can fail: the tree is looked at after everything that happens, so what
+ * How it can fail: the tree is looked at after every step, so what
  * was true in between is not known.  In between nothing was true for long.
  */
 #include <string.h>
 
 #include "ens.h"
-#include "players.h"
+#include "processes.h"
 #include "scene_lock.h"
 
 static struct query {
@@ -37,9 +37,9 @@ static void end_query(struct query *q)
     int proc = (int)q->proc;
 
     memset(q, 0, sizeof *q);
-    player_call(proc);
+    process_call_begins(proc);
     evzk_lock_query_free(gone);
-    player_called(proc);
+    process_call_ends(proc);
     lock_maybe_close(proc);
 }
 
@@ -134,13 +134,13 @@ static void check_all(const struct query *q, const evzk_contender *v, size_t n)
 static bool rc_ok(int proc, int rc)
 {
     if (rc == EVZK_ERR_CLOSED)
-        return player_of(proc)->closing;
+        return process_of(proc)->closing;
     if (rc == EVZK_ERR_NOAUTH)
         return lock_denied(0);
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled(proc);
     if (rc == EVZK_ERR_NOMEM)
-        return player_starved(proc);
+        return process_lacked_memory(proc);
     return rc == EVZK_ERR_NOCHROOT ? lock_rootless()
                                    : rc == EVZK_OK && !lock_world.sc->rootless;
 }
@@ -156,14 +156,14 @@ static void on_answer(evzk_lock_query *answered, int rc,
         sim_violation("a look-up answered after it was freed");
         return;
     }
-    player_heard(proc, "a look-up's callback");
+    process_heard(proc, "a look-up's callback");
     if (!rc_ok(proc, rc))
         sim_violation("p%d: a look-up gave %s", proc, evzk_errname(rc));
     if (rc == EVZK_OK)
         check_all(q, v, n);
     else if (n != 0 || v)
         sim_violation("p%d: a look-up failed, and tells", proc);
-    player_callback(proc);
+    process_callback(proc);
     if (q->q == answered)
         end_query(q);
 }
@@ -179,7 +179,7 @@ static struct query *free_one(void)
 
 bool lock_ask(int proc)
 {
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
     struct query *q = free_one();
     int rc;
 
@@ -189,17 +189,17 @@ bool lock_ask(int proc)
     q->asked = lock_world.changes;
     for (int64_t i = 0; i < lock_world.nodes; i++)
         q->there[i] = lock_world.node[i].live && lock_world.node[i].place == 0;
-    player_call(proc);
+    process_call_begins(proc);
     rc = evzk_lock_query_start(p->s, lock_path(0), on_answer,
                                (void *)(intptr_t)(q - queries), &q->q);
-    player_called(proc);
+    process_call_ends(proc);
     sim_say("p%d look-up: %s", proc, evzk_errname(rc));
     if (rc == EVZK_OK) {
         lock_dirs_busy(proc);
         return true;
     }
     if (!(rc == EVZK_ERR_CLOSED && p->closing) &&
-        !(rc == EVZK_ERR_NOMEM && player_starved(proc)))
+        !(rc == EVZK_ERR_NOMEM && process_lacked_memory(proc)))
         sim_violation("p%d: a look-up gave %s at once", proc, evzk_errname(rc));
     memset(q, 0, sizeof *q);
     return false;

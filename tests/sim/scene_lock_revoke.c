@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "ens.h"
-#include "players.h"
+#include "processes.h"
 #include "scene_lock.h"
 
 static struct revoke {
@@ -39,9 +39,9 @@ static void end_revoke(struct revoke *v)
     int proc = (int)v->proc;
 
     v->r = NULL;
-    player_call(proc);
+    process_call_begins(proc);
     evzk_lock_revoke_free(gone);
-    player_called(proc);
+    process_call_ends(proc);
     lock_maybe_close(proc);
 }
 
@@ -70,9 +70,9 @@ bool lock_revoke_cancel(int proc)
 
     if (!v)
         return false;
-    player_call(proc);
+    process_call_begins(proc);
     rc = evzk_lock_revoke_cancel(v->r);
-    player_called(proc);
+    process_call_ends(proc);
     sim_say("p%d cancels its revocation: %s", proc, evzk_errname(rc));
     if (rc != EVZK_OK && rc != EVZK_ERR_STATE)
         sim_violation("p%d: canceling a revocation gave %s", proc,
@@ -128,7 +128,7 @@ bool lock_removed(const struct lock_node *n)
 {
     const struct lock_slot *k;
 
-    if (n->slot < 0 || !ens_alive(n->owner) || player_broken(n->czxid))
+    if (n->slot < 0 || !ens_alive(n->owner) || operator_deleted(n->czxid))
         return false;
     k = &lock_world.slot[n->slot];
     if (k->let_go || k->freed || k->ended || deletes(k))
@@ -205,7 +205,7 @@ static bool rc_ok(const struct revoke *v, int rc)
     int proc = (int)v->proc;
 
     if (rc == EVZK_ERR_CLOSED)
-        return player_of(proc)->closing;
+        return process_of(proc)->closing;
     if (rc == EVZK_ERR_CANCELED || v->canceled)
         return rc == EVZK_ERR_CANCELED && v->canceled;
     if (rc == EVZK_ERR_TIMEOUT)
@@ -218,7 +218,7 @@ static bool rc_ok(const struct revoke *v, int rc)
     if (rc == EVZK_ERR_NOAUTH)
         return lock_world.sc->plan[0].hidden || lock_denied(0) || own_acls();
     if (rc == EVZK_ERR_NOMEM)
-        return player_starved(proc);
+        return process_lacked_memory(proc);
     return rc == EVZK_ERR_NOCHROOT ? lock_rootless()
                                    : rc == EVZK_OK && !lock_world.sc->rootless;
 }
@@ -234,11 +234,11 @@ static void on_end(evzk_lock_revoke *ended, int rc, const evzk_revoked *o,
         sim_violation("a revocation ended after it was freed");
         return;
     }
-    player_heard(proc, "a revocation's callback");
+    process_heard(proc, "a revocation's callback");
     if (!rc_ok(v, rc))
         sim_violation("p%d: a revocation gave %s", proc, evzk_errname(rc));
     check_report(v, rc, o, n);
-    player_callback(proc);
+    process_callback(proc);
     if (v->r == ended)
         end_revoke(v);
 }
@@ -261,16 +261,16 @@ static int start(struct revoke *v)
                                     .timeout_ms = v->plan->timeout_ms};
     int rc;
 
-    player_call((int)v->proc);
-    rc = evzk_lock_revoke_start(player_of((int)v->proc)->s, lock_path(0), &opt,
+    process_call_begins((int)v->proc);
+    rc = evzk_lock_revoke_start(process_of((int)v->proc)->s, lock_path(0), &opt,
                                 on_end, (void *)(intptr_t)(v - revokes), &v->r);
-    player_called((int)v->proc);
+    process_call_ends((int)v->proc);
     return rc;
 }
 
 bool lock_revoke(int proc, const struct lock_revoke_plan *plan)
 {
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
     struct revoke *v = free_one();
     int rc;
 
@@ -290,7 +290,7 @@ bool lock_revoke(int proc, const struct lock_revoke_plan *plan)
         return true;
     }
     if (!(rc == EVZK_ERR_CLOSED && p->closing) &&
-        !(rc == EVZK_ERR_NOMEM && player_starved(proc)))
+        !(rc == EVZK_ERR_NOMEM && process_lacked_memory(proc)))
         sim_violation("p%d: a revocation gave %s at once", proc,
                       evzk_errname(rc));
     memset(v, 0, sizeof *v);

@@ -1,4 +1,4 @@
-/* The lock's rules, asked after everything that happens, against the true tree.
+/* The lock's rules, asked after every step, against the true tree.
  *
  * Above all: never do two believe that they hold.  Belief is evzk_lock_held(),
  * asked of every lock at the same moment.
@@ -14,7 +14,7 @@
 
 #include "ens.h"
 #include "leases.h"
-#include "players.h"
+#include "processes.h"
 #include "scene_lock.h"
 #include "wire.h"
 
@@ -33,22 +33,22 @@ static int index_of(const struct lock_slot *k)
     return (int)(k - lock_world.slot);
 }
 
-static const struct player *player(const struct lock_slot *k)
+static const struct process *process(const struct lock_slot *k)
 {
-    return player_of((int)k->proc);
+    return process_of((int)k->proc);
 }
 
 /* Its end could not be foreseen. */
 static bool excused(const struct lock_slot *k)
 {
-    return player_broken((int64_t)k->token) || player_broken(k->moved) ||
-           player_forced(k->session);
+    return operator_deleted((int64_t)k->token) || operator_deleted(k->moved) ||
+           session_forced(k->session);
 }
 
-static bool expired_once(const struct player *p)
+static bool expired_once(const struct process *p)
 {
     for (unsigned i = 0; i < p->n_ids; i++) {
-        if (player_over(p->ids[i]))
+        if (session_over(p->ids[i]))
             return true;
     }
     return false;
@@ -153,7 +153,7 @@ static void check_heard(const struct lock_slot *k)
     for (; n < lock_world.node + lock_world.nodes; n++) {
         if (n->slot == index_of(k) && n->waits && !n->live && n->asked &&
             n->asked > k->heard && !n->broken &&
-            n->owner == evzk_session_id(player(k)->s))
+            n->owner == evzk_session_id(process(k)->s))
             sim_violation("lock %d was asked in the room, and has not heard",
                           index_of(k));
     }
@@ -183,9 +183,9 @@ static void check_granted(struct lock_slot *k)
     struct lock_place *pl = &lock_world.place[k->place];
     bool shared = k->plan->mode == EVZK_LOCK_READ;
 
-    k->session = evzk_session_id(player(k)->s);
+    k->session = evzk_session_id(process(k)->s);
     k->token = evzk_lock_token(k->l);
-    if (k->granted || k->cancel || player(k)->closing)
+    if (k->granted || k->cancel || process(k)->closing)
         sim_violation("lock %d: GRANTED out of turn", index_of(k));
     check_heard(k);
     if (!evzk_lock_held(k->l))
@@ -212,9 +212,9 @@ static void check_granted(struct lock_slot *k)
 static bool session_error(const struct lock_slot *k, int rc)
 {
     if (rc == EVZK_ERR_CLOSED)
-        return player(k)->closing;
+        return process(k)->closing;
     if (rc == EVZK_ERR_NOMEM)
-        return player_starved((int)k->proc);
+        return process_lacked_memory((int)k->proc);
     return false;
 }
 
@@ -226,7 +226,7 @@ static bool gone_with_session(const struct lock_slot *k)
 
     while (n-- > lock_world.node) { /* The newest that it had. */
         if (n->slot == index_of(k))
-            return !n->live && player_over(n->owner);
+            return !n->live && session_over(n->owner);
     }
     return false;
 }
@@ -234,10 +234,10 @@ static bool gone_with_session(const struct lock_slot *k)
 static bool lost_rc_ok(const struct lock_slot *k, int rc)
 {
     if (rc == EVZK_ERR_EXPIRED)
-        return expired_once(player(k));
+        return expired_once(process(k));
     if (rc == EVZK_ERR_NODEGONE)
-        return player_broken((int64_t)k->token) || player_broken(k->moved) ||
-               gone_with_session(k);
+        return operator_deleted((int64_t)k->token) ||
+               operator_deleted(k->moved) || gone_with_session(k);
     if (rc == EVZK_ERR_NOMEM)
         return false; /* What it takes to hold on is asked again. */
     if (rc == EVZK_ERR_LEASE)
@@ -266,7 +266,7 @@ static bool at_the_end(const struct lock_slot *k)
 /* One that hides makes the directory anew, and hides that too. */
 bool lock_denied(int64_t place)
 {
-    return (lock_world.sc->plan[0].hidden && player_any_broken()) ||
+    return (lock_world.sc->plan[0].hidden && operator_deleted_any()) ||
            ((lock_world.sc->denies >> place |
              lock_world.sc->denies >> LOCK_PLACES) &
             1);
@@ -282,7 +282,7 @@ static bool failed_rc_ok(const struct lock_slot *k, int rc)
     case EVZK_ERR_BUSY:
         return k->plan->try_once && !k->cancel;
     case EVZK_ERR_EXPIRED:
-        return k->plan->no_requeue && expired_once(player(k));
+        return k->plan->no_requeue && expired_once(process(k));
     case EVZK_ERR_NODEGONE:
         return k->plan->no_requeue &&
                (lock_was_broken(k) || gone_with_session(k));
@@ -306,7 +306,7 @@ static bool requeued_rc_ok(const struct lock_slot *k, int rc)
     if (k->plan->no_requeue)
         return false;
     return rc == EVZK_ERR_EXPIRED
-               ? expired_once(player(k))
+               ? expired_once(process(k))
                : rc == EVZK_ERR_NODEGONE &&
                      (lock_was_broken(k) || gone_with_session(k));
 }
@@ -316,7 +316,7 @@ static bool proves_gone(const struct lock_slot *k, int rc)
 {
     if (rc == EVZK_OK || rc == EVZK_ERR_CANCELED)
         return true;
-    if (player(k)->closing)
+    if (process(k)->closing)
         return false; /* The servers may not have answered. */
     if (rc == EVZK_ERR_BUSY || rc == EVZK_ERR_SEQUENCE ||
         rc == EVZK_ERR_FOREIGN)
@@ -329,7 +329,7 @@ static void check_gone(struct lock_slot *k, int rc)
     const struct lock_node *own = lock_node_of(k);
 
     k->gone = proves_gone(k, rc);
-    if (k->gone && own && !player_over(own->owner))
+    if (k->gone && own && !session_over(own->owner))
         sim_violation("lock %d has ended, and its znode is there", index_of(k));
 }
 
@@ -385,7 +385,7 @@ static bool rc_ok(const struct lock_slot *k, evzk_lock_event ev, int rc)
     case EVZK_LOCK_REQUEUED:
         return requeued_rc_ok(k, rc);
     case EVZK_LOCK_RELEASED:
-        return rc == EVZK_OK || (rc == EVZK_ERR_CLOSED && player(k)->closing);
+        return rc == EVZK_OK || (rc == EVZK_ERR_CLOSED && process(k)->closing);
     case EVZK_LOCK_LOST:
         return lost_rc_ok(k, rc);
     case EVZK_LOCK_FAILED:
@@ -399,7 +399,7 @@ static void check_downgraded(const struct lock_slot *k)
 {
     const struct lock_node *n = lock_node_named(evzk_lock_node(k->l));
 
-    if (!player_broken(k->moved) &&
+    if (!operator_deleted(k->moved) &&
         (!n || !n->shares || n->slot != index_of(k)))
         sim_violation("lock %d is downgraded, and has no znode that reads",
                       index_of(k));
@@ -444,11 +444,12 @@ static void note_told(struct lock_slot *k, evzk_lock_event ev, int rc)
 static void check_order(struct lock_slot *k, evzk_lock_event ev)
 {
     if (ev < EVZK_LOCK_RELEASED)
-        player_news((int)k->proc, "a lock's event");
+        process_news((int)k->proc, "a lock's event");
     if (ev == EVZK_LOCK_GRANTED || ev == EVZK_LOCK_RESUMED)
-        player_certain((int)k->proc, &k->doubts, "a lock's GRANTED or RESUMED");
+        process_certain((int)k->proc, &k->doubts,
+                        "a lock's GRANTED or RESUMED");
     if (ev == EVZK_LOCK_SUSPENDED)
-        player_doubtful((int)k->proc, &k->doubts, "a lock's SUSPENDED");
+        process_doubtful((int)k->proc, &k->doubts, "a lock's SUSPENDED");
 }
 
 /* What other threads see is what this one sees. */
@@ -495,7 +496,7 @@ static void check_held(const struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_of(k);
 
-    if (!k->granted || k->ended || k->release || player(k)->closing)
+    if (!k->granted || k->ended || k->release || process(k)->closing)
         sim_violation("lock %d is held, and should not be", index_of(k));
     if (excused(k))
         return;
@@ -515,13 +516,14 @@ bool lock_lasts(const struct lock_slot *k, int64_t *since, bool is,
     }
     if (*since == 0)
         *since = sim_now();
-    return sim_now() - *since > most && !player_late((int)k->proc, *since);
+    return sim_now() - *since > most &&
+           !process_was_frozen((int)k->proc, *since);
 }
 
 static void check_holder(struct lock_slot *k)
 {
-    const evzk_session *s = player(k)->s;
-    bool is = k->granted && !k->ended && !k->release && !player(k)->closing;
+    const evzk_session *s = process(k)->s;
+    bool is = k->granted && !k->ended && !k->release && !process(k)->closing;
 
     if (lock_lasts(k, &k->lapse, is && evzk_session_lease_ms(s) == 0, SLACK_US))
         sim_violation("lock %d: the lease is over, and it was not told",
@@ -571,7 +573,7 @@ static void check_pressing(struct lock_slot *k)
     if (lock_lasts(k, &k->pressing,
                    watching && k->plan->revoke && k->plan->grace_ms &&
                        less_holds(k, own) &&
-                       evzk_session_connected(player(k)->s),
+                       evzk_session_connected(process(k)->s),
                    PRESSED_US))
         sim_violation("lock %d is in a hurry, and asks nobody", index_of(k));
 }
@@ -582,14 +584,14 @@ static void check_waiter(struct lock_slot *k)
     bool watching = !k->granted && !k->ended && !k->cancel && own &&
                     strcmp(evzk_lock_state(k->l), "WATCHING") == 0;
     int64_t late = k->began + k->plan->timeout_ms * INT64_C(1000);
-    bool calm = evzk_session_connected(player(k)->s) &&
+    bool calm = evzk_session_connected(process(k)->s) &&
                 lock_calm((int)k->proc, k->orphan);
 
     if (lock_lasts(k, &k->orphan, watching && !has_one_before(own),
                    calm ? TURN_US : ORPHAN_US))
         sim_violation("lock %d waits for nobody", index_of(k));
     if (k->plan->timeout_ms && !k->granted && !k->ended && !k->cancel &&
-        sim_now() > late + SLACK_US && !player_late((int)k->proc, late))
+        sim_now() > late + SLACK_US && !process_was_frozen((int)k->proc, late))
         sim_violation("lock %d: its time-out passed, and it was not told",
                       index_of(k));
 }
@@ -598,7 +600,7 @@ static void check_waiter(struct lock_slot *k)
 static void check_lease(const struct lock_slot *k, bool held)
 {
     uint32_t own = evzk_lock_lease_ms(k->l);
-    uint32_t all = evzk_session_lease_ms(player(k)->s);
+    uint32_t all = evzk_session_lease_ms(process(k)->s);
 
     if (!held && own)
         sim_violation("lock %d: a lease, and not held", index_of(k));

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "ens.h"
-#include "players.h"
+#include "processes.h"
 #include "scene_lock.h"
 #include "wire.h"
 
@@ -30,9 +30,9 @@ static int index_of(const struct lock_slot *k)
     return (int)(k - lock_world.slot);
 }
 
-static const struct player *player(const struct lock_slot *k)
+static const struct process *process(const struct lock_slot *k)
 {
-    return player_of((int)k->proc);
+    return process_of((int)k->proc);
 }
 
 /* Somebody deleted its znode: that is never silence. */
@@ -40,11 +40,12 @@ static void check_missing(struct lock_slot *k)
 {
     const char *state = evzk_lock_state(k->l);
     bool has_place = k->granted || strcmp(state, "WATCHING") == 0;
-    bool going = k->ended || k->release || k->cancel || player(k)->closing;
+    bool going = k->ended || k->release || k->cancel || process(k)->closing;
 
     if (lock_lasts(k, &k->missing,
                    has_place && !going && !k->plan->no_own_watch &&
-                       !lock_node_of(k) && evzk_session_connected(player(k)->s),
+                       !lock_node_of(k) &&
+                       evzk_session_connected(process(k)->s),
                    MISSING_US))
         sim_violation("lock %d: its znode is gone, and it was not told",
                       index_of(k));
@@ -57,7 +58,7 @@ static void check_notice(struct lock_slot *k)
 {
     const struct lock_node *n = lock_node_named(evzk_lock_node(k->l));
     bool waits = !k->granted && strcmp(evzk_lock_state(k->l), "WATCHING") == 0;
-    bool going = k->let_go || player(k)->closing;
+    bool going = k->let_go || process(k)->closing;
     int64_t from, late;
 
     if (going || (!k->granted && !waits)) {
@@ -72,7 +73,7 @@ static void check_notice(struct lock_slot *k)
     late = k->placed + 2 * PROBE_US;
     late = (late > n->died_at ? late : n->died_at) + NOTICE_US;
     if (sim_now() > late && lock_calm((int)k->proc, from) &&
-        !player_late((int)k->proc, from))
+        !process_was_frozen((int)k->proc, from))
         sim_violation("lock %d: its znode is gone, and it hears late of it",
                       index_of(k));
 }
@@ -81,7 +82,7 @@ static void check_notice(struct lock_slot *k)
 static void check_asked(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_of(k);
-    const struct player *p = player(k);
+    const struct process *p = process(k);
     bool well = !k->ended && !k->release && !k->cancel && !p->closing &&
                 evzk_session_connected(p->s);
     bool soon = (k->plan->urgent || k->plan->revocable) &&
@@ -102,16 +103,16 @@ static void check_asked(struct lock_slot *k)
 static void check_left(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_of(k);
-    const struct player *p = player(k);
+    const struct process *p = process(k);
     bool alive = own && p->s && !p->closing && evzk_session_connected(p->s) &&
                  own->owner == evzk_session_id(p->s) &&
-                 !player_over(own->owner);
+                 !session_over(own->owner);
 
     if (lock_lasts(k, &k->left, alive && (k->ended || k->freed), LEFT_US))
         sim_violation("lock %d is over, and its znode stays", index_of(k));
 }
 
-/* Noted after everything that happens: the listing is not asked for before. */
+/* Noted after every step: the listing is not asked for before. */
 static void note_listing(struct lock_slot *k)
 {
     int conn = wire_conn_of((int)k->proc);
@@ -129,7 +130,7 @@ static void note_listing(struct lock_slot *k)
 /* It is told in whole milliseconds: the last one counts as its end. */
 static int64_t lease_end(const struct lock_slot *k)
 {
-    int64_t left = evzk_session_lease_ms(player(k)->s);
+    int64_t left = evzk_session_lease_ms(process(k)->s);
 
     return sim_now() + (left ? left - 1 : 0) * 1000;
 }

@@ -5,14 +5,14 @@
  * znode is known from its data, which the scene chose.
  *
  * How it can fail: a znode that comes and goes between two looks is not seen.
- * The look is after everything that happens, and one commit makes one change.
+ * The look is after every step, and one commit makes one change.
  */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ens.h"
-#include "players.h"
+#include "processes.h"
 #include "scene_lock.h"
 #include "wire.h"
 
@@ -178,7 +178,7 @@ static void check_new(const struct lock_node *n, const char *name)
     if (n->slot < 0)
         return;
     k = &lock_world.slot[n->slot];
-    if (k->gone && !player_over(n->owner)) /* Whose end takes it along. */
+    if (k->gone && !session_over(n->owner)) /* Whose end takes it along. */
         sim_violation("a znode of lock %d, which has ended: %s", n->slot, name);
     if (k->place != n->place)
         sim_violation("lock %d is in %s", n->slot, lock_dir((int)n->place));
@@ -211,7 +211,7 @@ static void check_passed(const struct lock_node *own, struct lock_node *n)
     int64_t most = (n->handicap - own->handicap) + LOCK_PLANS;
 
     if (!n->live || !n->seen || !n->waits || n == own ||
-        n->place != own->place || !lock_bars(n, own) || player_over(n->owner))
+        n->place != own->place || !lock_bars(n, own) || session_over(n->owner))
         return;
     if (lock_before(n, own) && n->czxid < looked)
         sim_violation("lock %d enters, and %d is before it in the room",
@@ -228,7 +228,7 @@ static void check_entered(const struct lock_node *own,
     int64_t looked = own->czxid > k->looked ? own->czxid : k->looked;
 
     if (n->live && n->seen && !n->waits && n->place == own->place &&
-        lock_bars(n, own) && n->czxid < looked && !player_over(n->owner))
+        lock_bars(n, own) && n->czxid < looked && !session_over(n->owner))
         sim_violation("lock %d enters, and %d is in the queue", own->slot,
                       n->seq);
 }
@@ -357,9 +357,9 @@ static void bury(void)
             n->died_zxid = lock_world.looked;
             n->died_at = sim_now();
             n->removed = lock_removed(n);
-            n->broken = player_broken(n->czxid) || n->removed;
+            n->broken = operator_deleted(n->czxid) || n->removed;
             if (n->removed)
-                player_removed(n->czxid);
+                operator_note_deleted(n->czxid);
             sim_say("tree %d is gone, lock %d", n->seq, n->slot);
             if (n->foreign)
                 continue; /* Nobody waited for it. */
@@ -408,7 +408,7 @@ const struct lock_node *lock_original(const struct lock_node *n)
 
     for (; n->slot < 0 && o < lock_world.node + lock_world.nodes; o++) {
         if (o != n && o->slot >= 0 && o->name == n->name &&
-            o->place == n->place && player_copied(o->czxid))
+            o->place == n->place && operator_copied(o->czxid))
             return o;
     }
     return NULL;
@@ -489,7 +489,7 @@ void lock_break(const struct lock_node *n)
     char path[PATH];
 
     if (find_path(n, path))
-        player_delete(path);
+        operator_delete(path);
 }
 
 void lock_write(const struct lock_node *n, const char *data)

@@ -7,15 +7,15 @@
  * told twice.  And the last word is the truth, when all has been quiet for long
  * enough: so an observer stays until the others have left, and until then.
  *
- * How it can fail: the tree is looked at after everything that happens, so what
+ * How it can fail: the tree is looked at after every step, so what
  * was true in between is not known.  In between nothing was true for long.
  */
 #include <string.h>
 
 #include "ens.h"
-#include "happen.h"
-#include "players.h"
+#include "processes.h"
 #include "scene_lock.h"
+#include "steps.h"
 
 enum {
     OBSERVERS = 3,
@@ -61,11 +61,11 @@ static void end_observer(struct observer *v)
     evzk_observer *gone = v->o;
     int proc = (int)v->proc;
 
-    stage_cancel(leave_due, index_of(v));
+    scene_timer_cancel(leave_due, index_of(v));
     memset(v, 0, sizeof *v);
-    player_call(proc);
+    process_call_begins(proc);
     evzk_observer_free(gone);
-    player_called(proc);
+    process_call_ends(proc);
     sim_say("p%d observes no more", proc);
     lock_maybe_close(proc);
 }
@@ -106,7 +106,7 @@ static bool all_quiet(void)
         if (lock_world.planned[p])
             return false;
     }
-    return lock_world.deeds == 0;
+    return lock_world.actions == 0;
 }
 
 static void leave_due(intptr_t i)
@@ -115,10 +115,10 @@ static void leave_due(intptr_t i)
 
     if (!v->o)
         return;
-    if (all_quiet() && (is_right(v) || player_of((int)v->proc)->closing))
+    if (all_quiet() && (is_right(v) || process_of((int)v->proc)->closing))
         end_observer(v);
     else
-        stage_at(LINGER_US, (int)v->proc, leave_due, i);
+        scene_timer_set(LINGER_US, (int)v->proc, leave_due, i);
 }
 
 /* The rules for what is told. */
@@ -192,7 +192,7 @@ static void note_leader(struct observer *v, const evzk_leader *l)
 static bool rc_ok(int proc, int rc)
 {
     if (rc == EVZK_ERR_CLOSED)
-        return player_of(proc)->closing;
+        return process_of(proc)->closing;
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled(proc);
     if (rc == EVZK_ERR_NOCHROOT)
@@ -220,9 +220,9 @@ static void on_leader(evzk_observer *o, int rc, const evzk_leader *l, void *arg)
     }
     sim_say("p%d is told %s, who leads: %s", proc, evzk_errname(rc),
             l ? l->node : "nobody");
-    player_heard(proc, "an observer's callback");
+    process_heard(proc, "an observer's callback");
     if (rc == EVZK_OK)
-        player_news(proc, "an observer's word");
+        process_news(proc, "an observer's word");
     if (rc == EVZK_OK)
         check_root(proc);
     if (rc != EVZK_OK) {
@@ -235,7 +235,7 @@ static void on_leader(evzk_observer *o, int rc, const evzk_leader *l, void *arg)
         note_nobody(v);
     }
     v->spoken = v->spoken || rc == EVZK_OK;
-    player_callback(proc);
+    process_callback(proc);
     if (v->o == o && v->ended)
         end_observer(v);
 }
@@ -299,7 +299,7 @@ void lock_observers_traced(int proc, const evzk_trace *t)
 static void check_one(struct observer *v)
 {
     int proc = (int)v->proc;
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
     int64_t most = lock_calm(proc, v->wrong) ? SOON_US : TRUTH_US;
     bool wrong = p->s && !p->closing && !v->ended &&
                  evzk_session_connected(p->s) && !is_right(v);
@@ -310,7 +310,7 @@ static void check_one(struct observer *v)
     }
     if (v->wrong == 0)
         v->wrong = sim_now();
-    if (sim_now() - v->wrong > most && !player_late(proc, v->wrong))
+    if (sim_now() - v->wrong > most && !process_was_frozen(proc, v->wrong))
         sim_violation("p%d is wrong about who leads, and is not told", proc);
 }
 
@@ -338,7 +338,7 @@ static struct observer *free_one(void)
 
 bool lock_observe(int proc)
 {
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
     struct observer *v = p->s ? free_one() : NULL;
     int rc;
 
@@ -347,18 +347,18 @@ bool lock_observe(int proc)
     v->proc = proc;
     v->made = ++made;
     begin_to_look(v);
-    player_call(proc);
+    process_call_begins(proc);
     rc = evzk_election_observe(p->s, lock_path(0), on_leader,
                                (void *)(intptr_t)index_of(v), &v->o);
-    player_called(proc);
+    process_call_ends(proc);
     sim_say("p%d observes: %s", proc, evzk_errname(rc));
     if (rc == EVZK_OK) {
         lock_dirs_busy(proc);
-        stage_at(LINGER_US, proc, leave_due, index_of(v));
+        scene_timer_set(LINGER_US, proc, leave_due, index_of(v));
         return true;
     }
     if (!(rc == EVZK_ERR_CLOSED && p->closing) &&
-        !(rc == EVZK_ERR_NOMEM && player_starved(proc)))
+        !(rc == EVZK_ERR_NOMEM && process_lacked_memory(proc)))
         sim_violation("p%d: observing gave %s at once", proc, evzk_errname(rc));
     memset(v, 0, sizeof *v);
     return false;

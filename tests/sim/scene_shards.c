@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "ens.h"
-#include "happen.h"
+#include "steps.h"
 #include "wire.h"
 
 enum {
@@ -42,18 +42,18 @@ static bool busy(int proc)
         if (v->proc == proc && v->a)
             return true;
     }
-    return shards_world.planned[proc] > 0 || shards_world.deeds > 0;
+    return shards_world.planned[proc] > 0 || shards_world.actions > 0;
 }
 
 /* All was let go, and is proved gone: then nothing may be left. */
 static void check_left(int proc)
 {
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
     evzk_session_stats st;
 
     evzk_session_get_stats(p->s, &st);
-    if (st.machines || st.queued || st.in_flight || player_starved(proc) ||
-        !evzk_session_connected(p->s))
+    if (st.machines || st.queued || st.in_flight ||
+        process_lacked_memory(proc) || !evzk_session_connected(p->s))
         return;
     if (st.watches)
         sim_violation("p%d: %u watches of nobody", proc, st.watches);
@@ -61,7 +61,7 @@ static void check_left(int proc)
         sim_violation("p%d: znodes of nobody", proc);
 }
 
-static bool is_idle(const struct player *p)
+static bool is_idle(const struct process *p)
 {
     evzk_session_stats st;
 
@@ -72,27 +72,27 @@ static bool is_idle(const struct player *p)
 static void close_idle(intptr_t arg)
 {
     int proc = (int)arg;
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
 
     if (busy(proc) || p->closing) {
         shards_world.closing[proc] = 0;
         return;
     }
     if (p->s && !is_idle(p) && shards_world.closing[proc]++ < PATIENCE) {
-        stage_at(us(LINGER_MS), proc, close_idle, proc);
+        scene_timer_set(us(LINGER_MS), proc, close_idle, proc);
         return;
     }
     if (p->s)
         check_left(proc);
-    player_close(proc);
+    process_close(proc);
 }
 
 void shards_maybe_close(int proc)
 {
-    if (busy(proc) || shards_world.closing[proc] || player_of(proc)->closing)
+    if (busy(proc) || shards_world.closing[proc] || process_of(proc)->closing)
         return;
     shards_world.closing[proc] = 1;
-    stage_at(us(LINGER_MS), proc, close_idle, proc);
+    scene_timer_set(us(LINGER_MS), proc, close_idle, proc);
 }
 
 /* Calls of the library: what they return follows from what was told. */
@@ -118,18 +118,18 @@ static void drain(struct shards_slot *v)
     int want = v->ended || v->drain ? EVZK_ERR_STATE : EVZK_OK;
     int ms = v->plan->timeout_ms ? v->plan->timeout_ms : 300, rc;
 
-    player_call((int)v->proc);
+    process_call_begins((int)v->proc);
     rc = evzk_shards_drain(v->a, (uint32_t)ms);
-    player_called((int)v->proc);
+    process_call_ends((int)v->proc);
     sim_say("p%d drain %d: %s", (int)v->proc, index_of(v), evzk_errname(rc));
     if (rc != want &&
-        !(rc == EVZK_ERR_STATE && player_of((int)v->proc)->closing) &&
-        !(rc == EVZK_ERR_NOMEM && player_starved((int)v->proc)))
+        !(rc == EVZK_ERR_STATE && process_of((int)v->proc)->closing) &&
+        !(rc == EVZK_ERR_NOMEM && process_lacked_memory((int)v->proc)))
         sim_violation("draining %d gave %s", index_of(v), evzk_errname(rc));
     if (rc == EVZK_OK)
         v->drain = sim_now();
     if (rc == EVZK_ERR_NOMEM)
-        stage_at(us(AGAIN_MS), (int)v->proc, drain_due, index_of(v));
+        scene_timer_set(us(AGAIN_MS), (int)v->proc, drain_due, index_of(v));
     if (all_leave())
         shards_world.rough = 1;
 }
@@ -142,13 +142,13 @@ static void free_it(struct shards_slot *v)
     v->a = NULL;
     if (!v->ended)
         shards_world.rough = 1; /* What it led is nobody's for a while. */
-    stage_cancel(drain_due, index_of(v));
-    stage_cancel(free_due, index_of(v));
+    scene_timer_cancel(drain_due, index_of(v));
+    scene_timer_cancel(free_due, index_of(v));
     for (int i = 0; i < SHARDS_MOST; i++)
-        stage_cancel(ack_due, index_of(v) * SHARDS_MOST + i);
-    player_call(proc);
+        scene_timer_cancel(ack_due, index_of(v) * SHARDS_MOST + i);
+    process_call_begins(proc);
     evzk_shards_free(a);
-    player_called(proc);
+    process_call_ends(proc);
     shards_vacate(v);
     sim_say("p%d freed %d", proc, index_of(v));
     shards_maybe_close(proc);
@@ -161,22 +161,22 @@ static void acknowledge(struct shards_slot *v, int shard)
     char said[2] = {'w', (char)('0' + index_of(v))};
     int rc;
 
-    player_call((int)v->proc);
+    process_call_begins((int)v->proc);
     rc = evzk_shards_acknowledge(v->a, (uint32_t)shard, said, sizeof said);
-    player_called((int)v->proc);
+    process_call_ends((int)v->proc);
     sim_say("p%d acknowledge %d of %d: %s", (int)v->proc, shard, index_of(v),
             evzk_errname(rc));
     if (rc != EVZK_OK && rc != EVZK_ERR_STATE &&
-        !(rc == EVZK_ERR_NOMEM && player_starved((int)v->proc)))
+        !(rc == EVZK_ERR_NOMEM && process_lacked_memory((int)v->proc)))
         sim_violation("acknowledging %d gave %s", shard, evzk_errname(rc));
-    if (rc == EVZK_ERR_STATE && may && !player_of((int)v->proc)->closing)
+    if (rc == EVZK_ERR_STATE && may && !process_of((int)v->proc)->closing)
         sim_violation("%d is elected, and may not say that it leads", shard);
     if (rc == EVZK_OK && !seat->epoch)
         sim_violation("%d is not elected, and may say that it leads", shard);
     seat->acked = seat->acked || rc == EVZK_OK;
     if (rc == EVZK_ERR_NOMEM)
-        stage_at(us(AGAIN_MS), (int)v->proc, ack_due,
-                 index_of(v) * SHARDS_MOST + shard);
+        scene_timer_set(us(AGAIN_MS), (int)v->proc, ack_due,
+                        index_of(v) * SHARDS_MOST + shard);
 }
 
 static void ack_due(intptr_t both)
@@ -213,18 +213,18 @@ static void on_shard(evzk_shards *a, uint32_t shard, evzk_election_event ev,
 
     sim_say("p%d %d is told %d %s of shard %u", (int)v->proc, index_of(v), ev,
             evzk_errname(rc), shard);
-    player_heard((int)v->proc, "a shard's callback");
+    process_heard((int)v->proc, "a shard's callback");
     if (v->a != a) {
         sim_violation("%d: event %d after it was freed", index_of(v), ev);
         return;
     }
     shards_told(v, (int)shard, ev, rc);
-    player_callback((int)v->proc);
+    process_callback((int)v->proc);
     if (v->a != a || ev != EVZK_ELECTION_ELECTED || !v->plan->acknowledge)
         return;
     if (v->plan->ack_ms)
-        stage_at(us(v->plan->ack_ms), (int)v->proc, ack_due,
-                 (intptr_t)arg * SHARDS_MOST + (intptr_t)shard);
+        scene_timer_set(us(v->plan->ack_ms), (int)v->proc, ack_due,
+                        (intptr_t)arg * SHARDS_MOST + (intptr_t)shard);
     else if (v->seat[shard].epoch && !v->seat[shard].acked)
         acknowledge(v, (int)shard);
 }
@@ -235,18 +235,19 @@ static void on_all(evzk_shards *a, evzk_shards_event ev, int rc, void *arg)
 
     sim_say("p%d %d is told %s %s", (int)v->proc, index_of(v),
             evzk_shards_event_name(ev), evzk_errname(rc));
-    player_heard((int)v->proc, "the shards' callback");
+    process_heard((int)v->proc, "the shards' callback");
     if (v->a != a) {
         sim_violation("%d: %s after it was freed", index_of(v),
                       evzk_shards_event_name(ev));
         return;
     }
     shards_told_all(v, ev, rc);
-    player_callback((int)v->proc);
+    process_callback((int)v->proc);
     if (v->a != a || !v->ended)
         return;
     if (v->plan->linger_ms)
-        stage_at(us(v->plan->linger_ms), (int)v->proc, free_due, index_of(v));
+        scene_timer_set(us(v->plan->linger_ms), (int)v->proc, free_due,
+                        index_of(v));
     else
         free_it(v);
 }
@@ -268,18 +269,18 @@ static int do_join(struct shards_slot *v)
 
     if (opt.count == 0)
         opt.count = (uint32_t)shards_world.sc->shards;
-    player_call((int)v->proc);
-    rc = evzk_shards_join(player_of((int)v->proc)->s, SHARDS_PATH, &opt,
+    process_call_begins((int)v->proc);
+    rc = evzk_shards_join(process_of((int)v->proc)->s, SHARDS_PATH, &opt,
                           on_shard, on_all, (void *)(intptr_t)index_of(v),
                           &v->a);
-    player_called((int)v->proc);
+    process_call_ends((int)v->proc);
     return rc;
 }
 
 static bool join(int proc, const struct shards_plan *plan)
 {
     struct shards_slot *v = &shards_world.slot[shards_world.slots];
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
     int rc;
 
     if (!p->s || shards_world.slots == SHARDS_SLOTS)
@@ -290,7 +291,7 @@ static bool join(int proc, const struct shards_plan *plan)
     sim_say("p%d join %d: %s", proc, index_of(v), evzk_errname(rc));
     if (rc != EVZK_OK) {
         if (!(rc == EVZK_ERR_CLOSED && p->closing) &&
-            !(rc == EVZK_ERR_NOMEM && player_starved(proc)))
+            !(rc == EVZK_ERR_NOMEM && process_lacked_memory(proc)))
             sim_violation("p%d: joining gave %s", proc, evzk_errname(rc));
         memset(v, 0, sizeof *v);
         return false;
@@ -299,9 +300,9 @@ static bool join(int proc, const struct shards_plan *plan)
     shards_world.moved = sim_now();
     v->used = 1;
     if (plan->drain_ms)
-        stage_at(us(plan->drain_ms), proc, drain_due, index_of(v));
+        scene_timer_set(us(plan->drain_ms), proc, drain_due, index_of(v));
     if (plan->free_ms)
-        stage_at(us(plan->free_ms), proc, free_due, index_of(v));
+        scene_timer_set(us(plan->free_ms), proc, free_due, index_of(v));
     return true;
 }
 
@@ -309,8 +310,8 @@ static void join_due(intptr_t i)
 {
     const struct shards_plan *plan = &shards_world.sc->plan[i];
 
-    if (player_opening(plan->proc)) {
-        stage_at(us(AGAIN_MS), plan->proc, join_due, i);
+    if (process_opening(plan->proc)) {
+        scene_timer_set(us(AGAIN_MS), plan->proc, join_due, i);
         return;
     }
     shards_world.planned[plan->proc]--;
@@ -348,7 +349,7 @@ static bool may_leave(void)
         if (shards_world.planned[p])
             return false;
     }
-    if (shards_world.deeds || any_leaves())
+    if (shards_world.actions || any_leaves())
         return false;
     if (shards_right())
         return true;
@@ -358,14 +359,14 @@ static bool may_leave(void)
 static void go_home(intptr_t arg)
 {
     if (!may_leave()) {
-        stage_at(us(HOME_MS), -1, go_home, arg);
+        scene_timer_set(us(HOME_MS), -1, go_home, arg);
         return;
     }
     sim_say("all is settled");
     shards_world.home = shards_world.rough = 1;
     for (int i = 0; i < shards_world.slots; i++) {
         if (shards_world.slot[i].a)
-            stage_at(0, (int)shards_world.slot[i].proc, leave_due, i);
+            scene_timer_set(0, (int)shards_world.slot[i].proc, leave_due, i);
     }
 }
 
@@ -378,11 +379,11 @@ static void set_plans(const struct shards_scene *sc)
 
         if (plan->join_ms) {
             shards_world.planned[plan->proc]++;
-            stage_at(us(plan->join_ms), plan->proc, join_due, i);
+            scene_timer_set(us(plan->join_ms), plan->proc, join_due, i);
         }
     }
-    stage_at(us(HOME_MS), -1, go_home, 0);
-    shards_deeds_begin();
+    scene_timer_set(us(HOME_MS), -1, go_home, 0);
+    shards_actions_begin();
 }
 
 static void set_sequence(const char *dir)
@@ -414,7 +415,7 @@ static void make_tree(const struct shards_scene *sc)
 
 void shards_begin(const struct sim_scene *sc)
 {
-    static const struct player_config cfg = {.timeout_ms = SHARDS_TIMEOUT_MS};
+    static const struct process_config cfg = {.timeout_ms = SHARDS_TIMEOUT_MS};
     struct ens_config servers = {.servers = 3,
                                  .tick_ms = 100,
                                  .commit_us = 2000,
@@ -422,15 +423,15 @@ void shards_begin(const struct sim_scene *sc)
                                  .patience_us = 500000};
 
     shards_world.sc = sc->own;
-    player_trace = NULL;
-    player_leases = shards_leases;
+    process_trace = NULL;
+    process_leases = shards_leases;
     ens_removes = NULL;
     servers.quirk_end = shards_world.sc->end;
     ens_begin(&servers);
     make_tree(shards_world.sc);
     for (int p = 0; p < sc->clients; p++) {
         wire_route(p, p % SIM_SERVERS);
-        player_open(p, &cfg);
+        process_open(p, &cfg);
     }
     set_plans(shards_world.sc);
 }
@@ -445,7 +446,7 @@ bool shards_done(void)
         if (shards_world.planned[p])
             return false;
     }
-    return shards_world.deeds == 0 && players_gone();
+    return shards_world.actions == 0 && processes_gone();
 }
 
 /* The explorer's calls. */
@@ -478,7 +479,7 @@ static bool join_besides(int proc)
 {
     static const struct shards_plan plan = {.free_ms = 400};
 
-    if (!player_of(proc)->s || shards_world.slots == SHARDS_SLOTS)
+    if (!process_of(proc)->s || shards_world.slots == SHARDS_SLOTS)
         return false;
     (void)join(proc, &plan); /* It may well be refused. */
     return true;
@@ -486,12 +487,12 @@ static bool join_besides(int proc)
 
 static bool on_session(int proc, enum call what)
 {
-    if (!player_of(proc)->s)
+    if (!process_of(proc)->s)
         return false;
     if (what == CLOSE)
-        player_close(proc);
+        process_close(proc);
     else
-        player_free(proc);
+        process_free(proc);
     return true;
 }
 

@@ -1,19 +1,19 @@
 /* Scenes for many shards: a few processes that join, drain, leave and die; what
  * they do (scene_shards.c), what is to be true all the while
  * (scene_shards_rules.c) and of the tree (scene_shards_tree.c), and what others
- * do (scene_shards_deeds.c).  The scenes are in scene_shards_list.c. */
+ * do (scene_shards_actions.c).  The scenes are in scene_shards_list.c. */
 #ifndef SIM_SCENE_SHARDS_H
 #define SIM_SCENE_SHARDS_H
 
 #include "evzk/shards.h"
-#include "players.h"
+#include "processes.h"
 #include "scene.h"
 
 enum {
     SHARDS_SLOTS = 4,
     SHARDS_MOST = 4,
     SHARDS_PLANNED = 8, /* Also by a plan that is forged. */
-    SHARDS_DEEDS = 2,
+    SHARDS_ACTIONS = 2,
     SHARDS_NODES = 8,   /* In a directory, at a time. */
     SHARDS_WRITES = 24, /* Of the plan, that are remembered. */
     SHARDS_TIMEOUT_MS = 1000,
@@ -35,8 +35,8 @@ struct shards_plan {
     int linger_ms; /* From the final event to its being freed. */
 };
 
-enum shards_deed {
-    SHARDS_NO_DEED,
+enum shards_action {
+    SHARDS_NO_ACTION,
     SHARDS_STAY,         /* Nothing: until then nobody leaves, all quiet. */
     SHARDS_EXPIRE,       /* Of the process `which`: its session ends. */
     SHARDS_AWAY,         /* Nothing gets through, for longer than that lives. */
@@ -54,12 +54,12 @@ struct shards_scene {
     int shards;
     struct shards_plan plan[SHARDS_SLOTS];
     struct {
-        enum shards_deed deed;
+        enum shards_action action;
         int at_ms, which;
-    } deed[SHARDS_DEEDS];
+    } action[SHARDS_ACTIONS];
     bool garbage;  /* There is something in `plan` at first. */
     bool refused;  /* A leader znode by hand, with a child, is shard 0's. */
-    bool soon;     /* Who is ended by the deed is followed at once. */
+    bool soon;     /* Who is ended by the action is followed at once. */
     bool together; /* All join at once: one plan, and nothing moves. */
     bool sequence, end; /* The members' numbers begin at `first`, and those of
                            shard 0's candidates; 3.8.0's end of them. */
@@ -75,7 +75,7 @@ struct shards_seat {
     int64_t acked;
     int64_t failed; /* LEADING was refused, of this plan. */
     int64_t absent; /* FAILED was told, of this plan. */
-    int64_t doubts; /* For player_certain(). */
+    int64_t doubts; /* For process_certain(). */
 };
 
 struct shards_slot {
@@ -122,7 +122,7 @@ struct shards_text { /* The plan's. */
 struct shards_world {
     const struct shards_scene *sc;
     struct shards_slot slot[SHARDS_SLOTS];
-    int64_t slots, deeds, planned[SIM_PROCS];
+    int64_t slots, actions, planned[SIM_PROCS];
     int64_t closing[SIM_PROCS]; /* So often it was not quiet enough for that. */
     int64_t home;               /* All may leave. */
     int64_t checks;             /* So often it was not right, and excused. */
@@ -131,7 +131,7 @@ struct shards_world {
     int64_t forged;             /* One wrote a plan that is none of theirs. */
     int64_t rivals;             /* Two made plans since the last one. */
     int64_t calm;               /* Since then nothing befalls anybody. */
-    int64_t touched;            /* The same, but for what a deed ends. */
+    int64_t touched;            /* The same, but for what an action ends. */
     int64_t ended_at, ends;     /* Since that was, and whose session. */
     int64_t moved;              /* Since the last change of members, or plan. */
     int64_t looked;             /* The zxid seen last. */
@@ -157,21 +157,21 @@ static inline int shards_index(const struct shards_slot *v)
     return (int)(v - shards_world.slot);
 }
 
-static inline const struct player *shards_player(const struct shards_slot *v)
+static inline const struct process *shards_process(const struct shards_slot *v)
 {
-    return player_of((int)v->proc);
+    return process_of((int)v->proc);
 }
 
 /* Its end could not be foreseen. */
 static inline bool shards_seat_excused(const struct shards_seat *seat)
 {
-    return player_broken(seat->epoch) || player_forced(seat->session);
+    return operator_deleted(seat->epoch) || session_forced(seat->session);
 }
 
-static inline bool shards_expired_once(const struct player *p)
+static inline bool shards_expired_once(const struct process *p)
 {
     for (unsigned i = 0; i < p->n_ids; i++) {
-        if (player_over(p->ids[i]))
+        if (session_over(p->ids[i]))
             return true;
     }
     return false;
@@ -184,8 +184,8 @@ void shards_maybe_close(int proc);
 extern const char *const shards_calls[];
 bool shards_call(int proc, unsigned which);
 
-/* scene_shards_deeds.c */
-void shards_deeds_begin(void);
+/* scene_shards_actions.c */
+void shards_actions_begin(void);
 
 /* scene_shards_tree.c */
 void shards_look(void);

@@ -37,54 +37,54 @@ static const struct shards_scene freed =
 static const struct shards_scene expires =
     {.shards = 2, .soon = true, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
-     .deed = {{SHARDS_EXPIRE, 330, 1}}};
+     .action = {{SHARDS_EXPIRE, 330, 1}}};
 static const struct shards_scene planner_expires =
     {.shards = 2, .soon = true, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
-     .deed = {{SHARDS_EXPIRE, 330, 0}}};
+     .action = {{SHARDS_EXPIRE, 330, 0}}};
 static const struct shards_scene away =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
-     .deed = {{SHARDS_AWAY, 330, 1}}};
+     .action = {{SHARDS_AWAY, 330, 1}}};
 static const struct shards_scene closes =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
-     .deed = {{SHARDS_CLOSE, 330, 0}}};
+     .action = {{SHARDS_CLOSE, 330, 0}}};
 static const struct shards_scene member_broken =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
-     .deed = {{SHARDS_BREAK_MEMBER, 330, 0}}};
+     .action = {{SHARDS_BREAK_MEMBER, 330, 0}}};
 static const struct shards_scene second_broken =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
-     .deed = {{SHARDS_BREAK_MEMBER, 330, 1}}};
+     .action = {{SHARDS_BREAK_MEMBER, 330, 1}}};
 static const struct shards_scene dir_broken =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20}},
-     .deed = {{SHARDS_BREAK_MEMBER, 300, 0}, {SHARDS_BREAK_DIR, 330, 0}}};
+     .action = {{SHARDS_BREAK_MEMBER, 300, 0}, {SHARDS_BREAK_DIR, 330, 0}}};
 static const struct shards_scene broken =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
-     .deed = {{SHARDS_BREAK, 330, 1}}};
+     .action = {{SHARDS_BREAK, 330, 1}}};
 static const struct shards_scene no_plan =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 360}},
-     .deed = {{SHARDS_BREAK_PLAN, 330, 0}}};
+     .action = {{SHARDS_BREAK_PLAN, 330, 0}}};
 static const struct shards_scene spoilt_plan =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 360}},
-     .deed = {{SHARDS_SPOIL_PLAN, 330, 0}}};
+     .action = {{SHARDS_SPOIL_PLAN, 330, 0}}};
 static const struct shards_scene lost_plan =
     {.shards = 4, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25},
                            {.proc = 2, .join_ms = 30}},
-     .deed = {{SHARDS_BREAK_PLAN, 400, 0}, {SHARDS_EXPIRE, 402, 1}}};
+     .action = {{SHARDS_BREAK_PLAN, 400, 0}, {SHARDS_EXPIRE, 402, 1}}};
 static const struct shards_scene garbage =
     {.shards = 2, .garbage = true, .plan = {{.proc = 0, .join_ms = 20}}};
 static const struct shards_scene spoilt_member =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25},
                            {.proc = 0, .join_ms = 360, .free_ms = 420}},
-     .deed = {{SHARDS_SPOIL_MEMBER, 330, 1}}};
+     .action = {{SHARDS_SPOIL_MEMBER, 330, 1}}};
 static const struct shards_scene weights =
     {.shards = 4, .plan = {{.proc = 0, .join_ms = 20, .weight = 7},
                            {.proc = 1, .join_ms = 290}}};
@@ -105,18 +105,18 @@ static const struct shards_scene rivals =
     {.shards = 3, .plan = {{.proc = 0, .join_ms = 20, .free_ms = 880, .count = 3},
                            {.proc = 1, .join_ms = 90, .count = 2},
                            {.proc = 2, .join_ms = 95, .count = 3}},
-     .deed = {{SHARDS_STAY, 5500, 0}}};
+     .action = {{SHARDS_STAY, 5500, 0}}};
 static const struct shards_scene paced =
     {.shards = 4, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 290, .drain_ms = 450, .timeout_ms = 9000}}};
 static const struct shards_scene paced_expires =
     {.shards = 4, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 290}},
-     .deed = {{SHARDS_EXPIRE, 525, 1}}};
+     .action = {{SHARDS_EXPIRE, 525, 1}}};
 static const struct shards_scene paced_stays =
     {.shards = 4, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 290}},
-     .deed = {{SHARDS_STAY, 1400, 0}}};
+     .action = {{SHARDS_STAY, 1400, 0}}};
 static const struct shards_scene twice =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 0, .join_ms = 290}}};
@@ -124,18 +124,18 @@ static const struct shards_scene refused =
     {.shards = 2, .refused = true,
      .plan = {{.proc = 0, .join_ms = 20},
               {.proc = 1, .join_ms = 360}},
-     .deed = {{SHARDS_ALLOW, 330, 0}}};
+     .action = {{SHARDS_ALLOW, 330, 0}}};
 static const struct shards_scene replaced =
     {.shards = 3, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25},
                            {.proc = 2, .join_ms = 320, .free_ms = 219},
                            {.proc = 0, .join_ms = 540}},
-     .deed = {{SHARDS_STAY, 1200, 0}}};
+     .action = {{SHARDS_STAY, 1200, 0}}};
 static const struct shards_scene third_leaves =
     {.shards = 3, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25},
                            {.proc = 2, .join_ms = 320, .free_ms = 219}},
-     .deed = {{SHARDS_STAY, 1200, 0}}};
+     .action = {{SHARDS_STAY, 1200, 0}}};
 static const struct shards_scene wrap =
     {.shards = 2, .sequence = true, .first = INT32_MAX,
      .plan = {{.proc = 0, .join_ms = 20},

@@ -1,4 +1,4 @@
-/* The shards' rules, asked after everything that happens, against the true
+/* The shards' rules, asked after every step, against the true
  * tree.
  *
  * Above all: of each shard never do two believe that they lead it.  While
@@ -6,7 +6,7 @@
  * but for the trips of a hand-over, and somebody's znode is there all the
  * while.  And when all is quiet, each is led by whom the plan names.
  *
- * How it can fail: what excuses too much.  An operator's deed and a session
+ * How it can fail: what excuses too much.  An operator's action and a session
  * that is ended by force excuse only belief; that all comes right in the end is
  * excused only by what was refused, or written by hand.
  */
@@ -32,7 +32,7 @@ enum {
  * is told by the clock. */
 static void check_silence(const struct shards_slot *v, int shard, bool elected)
 {
-    const struct player *p = shards_player(v);
+    const struct process *p = shards_process(v);
 
     if (v->seat[shard].epoch && !elected && !v->ended && !p->closing &&
         evzk_session_lease_ms(p->s) && !v->lapsed)
@@ -76,7 +76,7 @@ static bool check_seat(const struct shards_slot *v, int shard)
     bool elected = evzk_shards_elected(v->a, (uint32_t)shard);
     bool leading = evzk_shards_leading(v->a, (uint32_t)shard);
 
-    if (elected && (!seat->epoch || v->ended || shards_player(v)->closing))
+    if (elected && (!seat->epoch || v->ended || shards_process(v)->closing))
         sim_violation("%d is elected of shard %d, and should not be",
                       shards_index(v), shard);
     if (leading != (elected && seat->leading))
@@ -139,7 +139,7 @@ static void check_beliefs(void)
         if (!v->a)
             continue;
         before = sim_enter((int)v->proc);
-        v->lapsed = v->lapsed || !evzk_session_lease_ms(shards_player(v)->s);
+        v->lapsed = v->lapsed || !evzk_session_lease_ms(shards_process(v)->s);
         check_stats(v);
         for (int i = 0; i < shards_world.sc->shards; i++) {
             if (!check_seat(v, i))
@@ -157,7 +157,7 @@ static void check_beliefs(void)
 
 static bool befallen(int proc)
 {
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
     int conn = wire_conn_of(proc);
     uint64_t born = conn < 0 ? 0 : wire_born(conn);
     bool was = shards_world.conn[proc] != 0;
@@ -166,12 +166,13 @@ static bool befallen(int proc)
     if (born)
         shards_world.conn[proc] = born;
     return cut || p->closing || shards_expired_once(p) || ens_throttled(proc) ||
-           player_starved(proc) || proc_frozen(proc) > sim_now();
+           process_lacked_memory(proc) ||
+           process_frozen_until(proc) > sim_now();
 }
 
 static void note_roughness(void)
 {
-    bool rough = faults_healed_at() > sim_now() || player_any_broken();
+    bool rough = faults_healed_at() > sim_now() || operator_deleted_any();
     bool touched = faults_healed_at() > sim_now();
 
     for (int p = 0; p < SIM_PROCS; p++) {
@@ -234,7 +235,7 @@ static bool is_led_now(int shard)
 static void check_soon(void)
 {
     if (!shards_world.sc->soon || !shards_world.ended_at ||
-        player_any_broken() ||
+        operator_deleted_any() ||
         sim_now() - shards_world.ended_at <= SHARDS_SOON_US)
         return;
     shards_world.ended_at = 0;
@@ -249,7 +250,7 @@ static void check_soon(void)
 
 static bool is_well(const struct shards_slot *v)
 {
-    const struct player *p = shards_player(v);
+    const struct process *p = shards_process(v);
     int before = sim_enter((int)v->proc);
     bool well =
         !v->ended && !v->drain && !p->closing && evzk_session_connected(p->s);
@@ -280,7 +281,7 @@ static bool agree(void)
         n++;
     }
     return n == shards_world.members.n &&
-           (n == 0 || player_any_broken() || shards_world.by_hand ||
+           (n == 0 || operator_deleted_any() || shards_world.by_hand ||
             plan == shards_world.text.version);
 }
 
@@ -438,10 +439,10 @@ static void check_followed(void)
 static bool is_busy(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (shards_world.planned[p] || player_of(p)->closing)
+        if (shards_world.planned[p] || process_of(p)->closing)
             return true;
     }
-    return shards_world.deeds || shards_world.home || shards_excused() ||
+    return shards_world.actions || shards_world.home || shards_excused() ||
            faults_healed_at() > sim_now() || anybody_leaves();
 }
 
@@ -449,11 +450,11 @@ static bool is_busy(void)
  * was done that has anybody try again in a while. */
 static bool only_cut(void)
 {
-    bool is = !player_any_broken() && !shards_world.by_hand &&
+    bool is = !operator_deleted_any() && !shards_world.by_hand &&
               !shards_world.forged && !fault_hid() && !fault_copied();
 
     for (int p = 0; p < SIM_PROCS; p++)
-        is = is && !ens_throttled(p) && !player_starved(p);
+        is = is && !ens_throttled(p) && !process_lacked_memory(p);
     for (int i = 0; i < SHARDS_MOST; i++)
         is = is && !shards_world.foreign[i];
     return is && !shards_world.sc->refused;

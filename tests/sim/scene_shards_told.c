@@ -1,7 +1,7 @@
 /* The shards' rules for what is told: of one shard, of those that are handed
  * over, and of all.
  *
- * How it can fail: what excuses too much.  Of an operator's deed, or what was
+ * How it can fail: what excuses too much.  Of an operator's action, or what was
  * refused, no more is excused than what follows from it.
  */
 #include <string.h>
@@ -18,12 +18,12 @@ static bool refused_rc_ok(const struct shards_slot *v, int rc)
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled((int)v->proc);
     if (rc == EVZK_ERR_CLOSED)
-        return shards_player(v)->closing;
+        return shards_process(v)->closing;
     if (rc == EVZK_ERR_SEQUENCE)
         return shards_world.sc->end;
     if (rc == EVZK_ERR_NOAUTH) /* Whether it has a place it cannot see. */
         return fault_hid_members() && !v->was_elected;
-    return rc == EVZK_ERR_NOMEM && player_starved((int)v->proc);
+    return rc == EVZK_ERR_NOMEM && process_lacked_memory((int)v->proc);
 }
 
 /* The others may have another number of shards. */
@@ -45,11 +45,11 @@ static bool lost_rc_ok(const struct shards_slot *v,
                        const struct shards_seat *seat, int rc)
 {
     if (rc == EVZK_ERR_EXPIRED)
-        return shards_expired_once(shards_player(v));
+        return shards_expired_once(shards_process(v));
     if (rc == EVZK_ERR_NODEGONE) /* Its session's end may be heard later. */
-        return player_broken(seat->epoch) || player_over(seat->session);
+        return operator_deleted(seat->epoch) || session_over(seat->session);
     if (rc == EVZK_ERR_LEASE) /* Who is closed is not told of the doubt. */
-        return seat->suspended || shards_player(v)->closing;
+        return seat->suspended || shards_process(v)->closing;
     return end_rc_ok(v, rc); /* With the object's end, which comes next. */
 }
 
@@ -136,11 +136,11 @@ static void take_lease(struct shards_slot *v, int shard)
 
     if (shard % 2 != 0)
         return;
-    player_call((int)v->proc);
+    process_call_begins((int)v->proc);
     rc = evzk_shards_lease(v->a, (uint32_t)shard, &l);
-    player_called((int)v->proc);
+    process_call_ends((int)v->proc);
     if (rc != EVZK_OK &&
-        !(rc == EVZK_ERR_NOMEM && player_starved((int)v->proc)))
+        !(rc == EVZK_ERR_NOMEM && process_lacked_memory((int)v->proc)))
         sim_violation("the lease of shard %d: %s", shard, evzk_errname(rc));
     v->seat[shard].lease = l;
 }
@@ -152,7 +152,7 @@ static void check_elected(struct shards_slot *v, int shard)
 
     v->was_elected = 1;
     seat->epoch = (int64_t)evzk_shards_epoch(v->a, (uint32_t)shard);
-    seat->session = evzk_session_id(shards_player(v)->s);
+    seat->session = evzk_session_id(shards_process(v)->s);
     if (!evzk_shards_elected(v->a, (uint32_t)shard))
         sim_violation("%d: ELECTED of shard %d, and is not", shards_index(v),
                       shard);
@@ -184,8 +184,8 @@ static void check_leading(const struct shards_slot *v, int shard)
 
     snprintf(path, sizeof path, SHARDS_PATH "/shard-%d/leader", shard);
     n = snprintf(want, sizeof want, "%lld ", (long long)seat->epoch);
-    if (!evzk_shards_leading(v->a, (uint32_t)shard) || player_any_broken() ||
-        player_forced(seat->session))
+    if (!evzk_shards_leading(v->a, (uint32_t)shard) || operator_deleted_any() ||
+        session_forced(seat->session))
         return;
     if (!ens_look(path, &seen) || seen.owner != seat->session ||
         (seen.mzxid == seen.czxid &&
@@ -220,8 +220,8 @@ static struct shards_slot *slot_of(const evzk_shards_member *m)
         data[1] >= '0' + SHARDS_SLOTS)
         return NULL;
     t = &shards_world.slot[data[1] - '0'];
-    return t->a && !t->drain && !t->ended && !shards_player(t)->closing ? t
-                                                                        : NULL;
+    return t->a && !t->drain && !t->ended && !shards_process(t)->closing ? t
+                                                                         : NULL;
 }
 
 static uint64_t plan_of(const struct shards_slot *v)
@@ -271,7 +271,7 @@ static void check_handed(struct shards_slot *v, int shard)
     if (t == v && !shards_world.touched)
         sim_violation("%d resigns shard %d, which it is to lead",
                       shards_index(v), shard);
-    if (!session || !t || m.self || player_any_broken() ||
+    if (!session || !t || m.self || operator_deleted_any() ||
         plan_of(t) != plan_of(v) || t->seat[shard].absent ||
         shards_world.foreign[shard]) /* Refused, and about to hear of it. */
         return;
@@ -328,11 +328,11 @@ static void check_order(const struct shards_slot *v, struct shards_seat *seat,
     int proc = (int)v->proc;
 
     if (ev < EVZK_ELECTION_RESIGNED)
-        player_news(proc, "a shard's event");
+        process_news(proc, "a shard's event");
     if (ev == EVZK_ELECTION_ELECTED || ev == EVZK_ELECTION_RESUMED)
-        player_certain(proc, &seat->doubts, "a shard's ELECTED or RESUMED");
+        process_certain(proc, &seat->doubts, "a shard's ELECTED or RESUMED");
     if (ev == EVZK_ELECTION_SUSPENDED)
-        player_doubtful(proc, &seat->doubts, "a shard's SUSPENDED");
+        process_doubtful(proc, &seat->doubts, "a shard's SUSPENDED");
 }
 
 void shards_told(struct shards_slot *v, int shard, evzk_election_event ev,
@@ -381,7 +381,7 @@ static void check_balanced(const struct shards_slot *v)
 /* Proved gone. */
 static void check_drained(const struct shards_slot *v)
 {
-    const struct player *p = shards_player(v);
+    const struct process *p = shards_process(v);
     int64_t slots = 0;
 
     for (int64_t i = 0; i < shards_world.slots; i++)
@@ -391,7 +391,7 @@ static void check_drained(const struct shards_slot *v)
     if (any_elected(v))
         sim_violation("%d is DRAINED, and elected", shards_index(v));
     if (slots == 1 && !v->lapsed && evzk_session_lease_ms(p->s) &&
-        !ens_throttled((int)v->proc) && !player_over(evzk_session_id(p->s)) &&
+        !ens_throttled((int)v->proc) && !session_over(evzk_session_id(p->s)) &&
         shards_owns(evzk_session_id(p->s)))
         sim_violation("%d is DRAINED, and its znodes are there",
                       shards_index(v));
@@ -433,8 +433,8 @@ static void check_planned(struct shards_slot *v)
 {
     uint64_t plan = plan_of(v);
 
-    if (plan == v->planned && !player_any_broken() && !shards_world.by_hand &&
-        !shards_world.forged && !may_differ())
+    if (plan == v->planned && !operator_deleted_any() &&
+        !shards_world.by_hand && !shards_world.forged && !may_differ())
         sim_violation("%d is told of plan %d again", shards_index(v),
                       (int)plan);
     v->planned = plan;
@@ -453,7 +453,7 @@ void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc)
                       evzk_errname(rc));
     check_ending(v, ev == EVZK_SHARDS_FAILED, rc);
     if (ev < EVZK_SHARDS_DRAINED)
-        player_news((int)v->proc, "an event of the shards");
+        process_news((int)v->proc, "an event of the shards");
     switch (ev) {
     case EVZK_SHARDS_PLANNED:
         check_planned(v);

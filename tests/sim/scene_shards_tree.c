@@ -279,7 +279,7 @@ static bool has(const struct shards_dir *d, int64_t czxid)
     return false;
 }
 
-/* What an operator deletes there is none of the scene's deeds, or excuses as
+/* What an operator deletes there is none of the scene's actions, or excuses as
  * much. */
 static bool look_again(struct shards_dir *d, const char *dir)
 {
@@ -287,7 +287,7 @@ static bool look_again(struct shards_dir *d, const char *dir)
 
     look_into(d, dir);
     for (int64_t i = 0; i < prev.n; i++) {
-        if (!has(d, prev.node[i].czxid) && player_broken(prev.node[i].czxid))
+        if (!has(d, prev.node[i].czxid) && operator_deleted(prev.node[i].czxid))
             shards_world.touched = 1;
     }
     return memcmp(d, &prev, sizeof prev) != 0;
@@ -295,7 +295,7 @@ static bool look_again(struct shards_dir *d, const char *dir)
 
 static void note_name(int proc, const struct shards_node *n)
 {
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
 
     if (p->n_ids && p->ids[p->n_ids - 1] == n->owner &&
         n->czxid > shards_world.newest[proc].czxid)
@@ -346,7 +346,7 @@ static bool is_named(uint64_t name)
 bool shards_plan_names(int proc)
 {
     const struct shards_dir *d = &shards_world.members;
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
 
     for (int64_t i = 0; p->n_ids && i < d->n; i++) {
         if (d->node[i].owner == p->ids[p->n_ids - 1] &&

@@ -42,11 +42,11 @@ free_any = {
     .route = {0, 1, 2}, .parents = true},
 no_requeue = {
     .plan = {{AT(0, 1), .hold_ms = 60}, {AT(1, 10), .no_requeue = true}},
-    .deed = {{LOCK_EXPIRE, 30, 1}},
+    .action = {{LOCK_EXPIRE, 30, 1}},
     .route = {0, 1}, .parents = true},
 requeue = {
     .plan = {{AT(0, 1), .hold_ms = 60}, {AT(1, 10), .hold_ms = 5}, {AT(2, 15), .hold_ms = 5}},
-    .deed = {{LOCK_EXPIRE, 30, 1}},
+    .action = {{LOCK_EXPIRE, 30, 1}},
     .route = {0, 1, 2}, .parents = true},
 no_own_watch = {
     .plan = {{AT(0, 1), .hold_ms = 20, .no_own_watch = true}, {AT(1, 2), .hold_ms = 10, .no_own_watch = true}},
@@ -62,60 +62,60 @@ wrap = {
     .route = {0, 1, 2}, .parents = true, .sequence = true, .first = INT32_MAX - 1},
 foreign = {
     .plan = {{AT(0, 1), .hold_ms = 10}, {AT(1, 3)}},
-    .deed = {{LOCK_CLEAR, 40, 0}},
+    .action = {{LOCK_CLEAR, 40, 0}},
     .route = {1, 2}, .parents = true, .foreign = true},
 chroot_made = {
     .plan = {{AT(0, 1), .hold_ms = 15}, {AT(1, 1)}},
     .route = {0, 1}, .chroot = "/app", .make_chroot = true},
 broken_holder = {
     .plan = {{AT(0, 1), .hold_ms = 50}, {AT(1, 10), .hold_ms = 5}},
-    .deed = {{LOCK_BREAK, 25, 0}},
+    .action = {{LOCK_BREAK, 25, 0}},
     .route = {1, 2}, .parents = true},
 broken_waiter = {
     .plan = {{AT(0, 1), .hold_ms = 50}, {AT(1, 10), .hold_ms = 5}, {AT(2, 15), .no_requeue = true}},
-    .deed = {{LOCK_BREAK, 30, 1}, {LOCK_BREAK, 35, 2}},
+    .action = {{LOCK_BREAK, 30, 1}, {LOCK_BREAK, 35, 2}},
     .route = {0, 1, 2}, .parents = true},
 long_hold = {
     .plan = {{AT(0, 1), .hold_ms = 1500}, {AT(1, 10)}},
     .route = {1, 0}, .parents = true},
 held_over = {
     .plan = {{AT(0, 1), .hold_ms = 700, .no_own_watch = true}, {AT(1, 10), .hold_ms = 5}},
-    .deed = {{LOCK_EXPIRE, 200, 0}},
+    .action = {{LOCK_EXPIRE, 200, 0}},
     .route = {0, 2}, .parents = true},
 kept = {
     .plan = {{AT(0, 1), .hold_ms = 5000}, {AT(0, 3), .hold_ms = 5}, {AT(1, 10), .hold_ms = 5}},
-    .deed = {{LOCK_BREAK, 1200, 0}},
+    .action = {{LOCK_BREAK, 1200, 0}},
     .route = {1, 2}, .parents = true},
 kept_canceled = {
     .plan = {{AT(0, 1), .hold_ms = 5000}, {AT(0, 3), .cancel_ms = 400}, {AT(1, 10), .hold_ms = 5}},
-    .deed = {{LOCK_BREAK, 1200, 0}},
+    .action = {{LOCK_BREAK, 1200, 0}},
     .route = {1, 2}, .parents = true},
 lingers = {
     .plan = {{AT(0, 1), .hold_ms = 80}, {AT(1, 10), .timeout_ms = 40, .linger_ms = 300}, {AT(1, 15), .hold_ms = 5}},
     .route = {0, 1}, .parents = true},
 lapsed = {
     .plan = {{AT(0, 1), .hold_ms = 6000, .linger_ms = 300}, {AT(0, 3), .hold_ms = 5}, {AT(0, 5500)}},
-    .deed = {{LOCK_DOUBT, 400, 0}},
+    .action = {{LOCK_DOUBT, 400, 0}},
     .route = {1}, .parents = true},
 broken_away = {
     .plan = {{AT(0, 1), .hold_ms = 1000}, {AT(1, 10), .hold_ms = 5}},
-    .deed = {{LOCK_AWAY, 300, 0}, {LOCK_BREAK, 400, 0}},
+    .action = {{LOCK_AWAY, 300, 0}, {LOCK_BREAK, 400, 0}},
     .route = {1, 2}, .parents = true},
 broken_blind = {
     .plan = {{AT(0, 1), .hold_ms = 50}, {AT(1, 10), .hold_ms = 5, .no_own_watch = true}},
-    .deed = {{LOCK_BREAK, 30, 1}},
+    .action = {{LOCK_BREAK, 30, 1}},
     .route = {1, 2}, .parents = true},
 closed_away = {
     .plan = {{AT(0, 1), .hold_ms = 60}, {AT(1, 10), .cancel_ms = 30}},
-    .deed = {{LOCK_SILENCE, 30, 1}, {LOCK_CLOSE, 60, 1}},
+    .action = {{LOCK_SILENCE, 30, 1}, {LOCK_CLOSE, 60, 1}},
     .route = {1, 2}, .parents = true},
 late_answers = {
     .plan = {{AT(0, 1), .hold_ms = 5000}},
-    .deed = {{LOCK_LATE, 508, 0}, {LOCK_LATE, 789, 0}, {LOCK_OFF, 795, 0}},
+    .action = {{LOCK_LATE, 508, 0}, {LOCK_LATE, 789, 0}, {LOCK_OFF, 795, 0}},
     .route = {1}, .parents = true, .tick_ms = 334},
 doubt = {
     .plan = {{AT(0, 1), .hold_ms = 20}, {AT(1, 2), .hold_ms = 5}},
-    .deed = {{LOCK_DOUBT, 34, 1}},
+    .action = {{LOCK_DOUBT, 34, 1}},
     .route = {0, 1}, .parents = true},
 batch = {
     .plan = {{AT(0, 30), .hold_ms = 10}, {AT(0, 30), .hold_ms = 10, .place = 1}, {AT(0, 30), .hold_ms = 10, .place = 2}},
@@ -141,7 +141,7 @@ batch_denied = {
     .route = {1}, .denies = 1 << 1},
 batch_expired = {
     .plan = {{AT(0, 30), .hold_ms = 10}, {AT(0, 30), .hold_ms = 10, .place = 1, .no_requeue = true}, {AT(0, 30), .hold_ms = 10, .place = 2}},
-    .deed = {{LOCK_EXPIRE, 31, 0}},
+    .action = {{LOCK_EXPIRE, 31, 0}},
     .route = {1}, .top = true},
 batch_given_up = {
     .plan = {{AT(0, 30), .cancel_ms = 1}, {AT(0, 30), .hold_ms = 10, .place = 1}, {AT(0, 30), .free_ms = 2, .place = 2}, {AT(1, 32), .place = 2}},
@@ -160,42 +160,42 @@ handed = {
     .route = {1}, .parents = true},
 chain_away = {
     .plan = {{AT(0, 30), .hold_ms = 60}, {AT(0, 31), .hold_ms = 20}, {AT(0, 32)}, {AT(1, 33), .hold_ms = 5}},
-    .deed = {{LOCK_AWAY, 80, 0}},
+    .action = {{LOCK_AWAY, 80, 0}},
     .route = {1, 2}, .top = true},
 chain_expired = {
     .plan = {{AT(0, 30), .hold_ms = 30}, {AT(0, 31), .hold_ms = 5}, {AT(1, 32), .hold_ms = 5}, {AT(0, 33)}},
-    .deed = {{LOCK_EXPIRE, 68, 0}},
+    .action = {{LOCK_EXPIRE, 68, 0}},
     .route = {1, 2}, .top = true},
 chain_leaves = {
     .plan = {{AT(0, 30), .hold_ms = 60}, {AT(0, 31), .cancel_ms = 20}, {AT(0, 32), .timeout_ms = 40}, {AT(0, 33), .free_ms = 56}, {AT(0, 34), .hold_ms = 5}, {AT(1, 35)}},
     .route = {1, 2}, .top = true},
 chain_broken = {
     .plan = {{AT(0, 30), .hold_ms = 60}, {AT(0, 31), .hold_ms = 5}, {AT(0, 32), .hold_ms = 5}, {AT(1, 33)}},
-    .deed = {{LOCK_BREAK, 60, 1}, {LOCK_BREAK, 89, 2}},
+    .action = {{LOCK_BREAK, 60, 1}, {LOCK_BREAK, 89, 2}},
     .route = {1, 2}, .top = true},
 chain_broken_first = {
     .plan = {{AT(0, 30), .hold_ms = 60}, {AT(1, 33), .hold_ms = 5}, {AT(0, 34), .hold_ms = 5}},
-    .deed = {{LOCK_BREAK, 93, 0}},
+    .action = {{LOCK_BREAK, 93, 0}},
     .route = {1, 2}, .top = true},
 chain_broken_late = {
     .plan = {{AT(0, 30), .hold_ms = 900}, {AT(0, 31), .hold_ms = 5}, {AT(0, 32), .hold_ms = 700}, {AT(1, 33)}},
-    .deed = {{LOCK_BREAK, 500, 1}, {LOCK_BREAK, 960, 2}},
+    .action = {{LOCK_BREAK, 500, 1}, {LOCK_BREAK, 960, 2}},
     .route = {1, 2}, .top = true},
 broken_late = {
     .plan = {{AT(0, 30), .hold_ms = 900}, {AT(1, 40), .hold_ms = 5}, {AT(2, 45)}},
-    .deed = {{LOCK_BREAK, 500, 1}, {LOCK_BREAK, 600, 0}},
+    .action = {{LOCK_BREAK, 500, 1}, {LOCK_BREAK, 600, 0}},
     .route = {1, 2, 0}, .top = true},
 broken_early = {
     .plan = {{AT(0, 30), .hold_ms = 900}, {AT(1, 40), .hold_ms = 600}},
-    .deed = {{LOCK_BREAK, 60, 1}, {LOCK_BREAK, 90, 0}},
+    .action = {{LOCK_BREAK, 60, 1}, {LOCK_BREAK, 90, 0}},
     .route = {1, 2}, .top = true},
 emptied = {
     .plan = {{AT(0, 30), .hold_ms = 10}, {AT(0, 80), .hold_ms = 5}, {AT(1, 81)}},
-    .deed = {{LOCK_REMOVE, 70, 0}, {LOCK_REMOVE, 83, 0}},
+    .action = {{LOCK_REMOVE, 70, 0}, {LOCK_REMOVE, 83, 0}},
     .route = {1, 2}, .there = 1 << 0},
 swept = {
     .plan = {{AT(0, 30), .hold_ms = 5}, {AT(0, 31), .hold_ms = 70, .no_own_watch = true}, {AT(1, 90), .hold_ms = 400}, {AT(1, 92), .hold_ms = 5}, {AT(0, 110), .cancel_ms = 7}, {AT(0, 111), .hold_ms = 5}},
-    .deed = {{LOCK_BREAK, 60, 1}, {LOCK_REMOVE, 62, 0}},
+    .action = {{LOCK_BREAK, 60, 1}, {LOCK_REMOVE, 62, 0}},
     .route = {1, 2}, .top = true},
 leaving = {
     .plan = {{AT(0, 30), .hold_ms = 20}, {AT(0, 57)}, {AT(0, 58)}, {AT(0, 59)}, {AT(0, 60)}, {AT(0, 61)}, {AT(0, 63)}},
@@ -223,11 +223,11 @@ new_given_up = {
     .route = {1}, .deep = true},
 new_emptied = {
     .plan = {{AT(0, 30), R, .hold_ms = 10}, {AT(0, 30), R, .hold_ms = 10}, {AT(0, 30), W, .hold_ms = 5}, {AT(0, 31)}},
-    .deed = {{LOCK_REMOVE, 43, 3}, {LOCK_REMOVE, 49, 3}, {LOCK_REMOVE, 55, 3}, {LOCK_REMOVE, 62, 0}},
+    .action = {{LOCK_REMOVE, 43, 3}, {LOCK_REMOVE, 49, 3}, {LOCK_REMOVE, 55, 3}, {LOCK_REMOVE, 62, 0}},
     .route = {1}},
 remade = {
     .plan = {{AT(0, 30), .hold_ms = 10}, {AT(0, 80), R, .hold_ms = 10}, {AT(0, 81), R, .hold_ms = 5}, {AT(0, 81), W}},
-    .deed = {{LOCK_REMOVE, 70, 0}, {LOCK_MAKE, 82, 0}},
+    .action = {{LOCK_REMOVE, 70, 0}, {LOCK_MAKE, 82, 0}},
     .route = {1}, .there = 1 << 0},
 shut = {
     .plan = {{AT(0, 30)}, {AT(0, 30)}, {AT(0, 30), .place = 1}, {AT(0, 31)}, {AT(0, 36)}, {AT(0, 36), .place = 1}},
@@ -264,7 +264,7 @@ readers_leave = {
     .route = {0, 1, 2}, .parents = true},
 readers_broken = {
     .plan = {{AT(0, 1), R, .hold_ms = 60}, {AT(1, 3), R, .hold_ms = 70}, {AT(2, 10), W, .hold_ms = 5}, {AT(1, 12), R}},
-    .deed = {{LOCK_BREAK, 30, 0}, {LOCK_BREAK, 40, 2}},
+    .action = {{LOCK_BREAK, 30, 0}, {LOCK_BREAK, 40, 2}},
     .route = {0, 1, 2}, .parents = true},
 readers_try = {
     .plan = {{AT(0, 1), R, .hold_ms = 60}, {AT(1, 15), R, .try_once = true, .hold_ms = 60}, {AT(1, 30), W, .try_once = true}, {AT(0, 35), W, .hold_ms = 5}, {AT(1, 50), R, .try_once = true}},
@@ -283,54 +283,54 @@ downgrade_next = {
     .route = {1}, .top = true},
 downgrade_broken = {
     .plan = {{AT(0, 1), W, .down_ms = 30, .hold_ms = 60}, {AT(1, 10), W, .hold_ms = 5}, {AT(2, 12), R}},
-    .deed = {{LOCK_BREAK, 29, 0}, {LOCK_BREAK, 46, 0}},
+    .action = {{LOCK_BREAK, 29, 0}, {LOCK_BREAK, 46, 0}},
     .route = {1, 2, 0}, .parents = true},
 downgrade_leaves = {
     .plan = {{AT(0, 1), W, .down_ms = 20, .hold_ms = 20}, {AT(1, 10), W, .down_ms = 10, .hold_ms = 11, .free_held = true}, {AT(1, 12), W, .down_ms = 1, .hold_ms = 5}},
     .route = {1, 2}, .parents = true},
 downgrade_away = {
     .plan = {{AT(0, 1), W, .down_ms = 330, .hold_ms = 700}, {AT(1, 10), R, .hold_ms = 5}},
-    .deed = {{LOCK_AWAY, 300, 0}},
+    .action = {{LOCK_AWAY, 300, 0}},
     .route = {1, 2}, .parents = true},
 downgrade_unlocked = {
     .plan = {{AT(0, 1), W, .down_ms = 40, .hold_ms = 90}, {AT(1, 10), R, .hold_ms = 5}},
-    .deed = {{LOCK_SCRIBBLE, 45, 0}, {LOCK_UNLOCK, 58, 0}},
+    .action = {{LOCK_SCRIBBLE, 45, 0}, {LOCK_UNLOCK, 58, 0}},
     .route = {1, 2}, .parents = true},
 downgrade_hidden = {
     .plan = {{AT(0, 1), W, .hidden = true, .down_ms = 40, .hold_ms = 90}, {AT(1, 10), R, .hold_ms = 5}},
-    .deed = {{LOCK_UNLOCK, 45, 0}},
+    .action = {{LOCK_UNLOCK, 45, 0}},
     .route = {1, 2}, .parents = true},
 downgrade_late = {
     .plan = {{AT(0, 1), W, .down_ms = 500, .hold_ms = 1500}, {AT(1, 10), W, .hold_ms = 5}},
-    .deed = {{LOCK_BREAK, 1000, 0}},
+    .action = {{LOCK_BREAK, 1000, 0}},
     .route = {1, 2}, .parents = true},
 downgrade_lapsed = {
     .plan = {{AT(0, 1), W, .down_ms = 450, .hold_ms = 6000}, {AT(1, 10), R, .hold_ms = 5}},
-    .deed = {{LOCK_DOUBT, 400, 0}},
+    .action = {{LOCK_DOUBT, 400, 0}},
     .route = {1, 2}, .parents = true},
 downgrade_kept = {
     .plan = {{AT(0, 1), W, .down_ms = 250, .hold_ms = 290, .no_own_watch = true}, {AT(1, 10), R, .hold_ms = 5}},
-    .deed = {{LOCK_ASK, 200, 0}},
+    .action = {{LOCK_ASK, 200, 0}},
     .route = {1, 2}, .parents = true},
 restored = {
     .plan = {{AT(1, 30), .hold_ms = 15}, {AT(0, 40), .hold_ms = 52, .no_own_watch = true}, {AT(1, 80), .hold_ms = 150}, {AT(0, 110), .hold_ms = 5}},
-    .deed = {{LOCK_BREAK, 70, 1}, {LOCK_REMOVE, 75, 0}, {LOCK_RESTORE, 100, 1}, {LOCK_CLEAR, 400, 0}},
+    .action = {{LOCK_BREAK, 70, 1}, {LOCK_REMOVE, 75, 0}, {LOCK_RESTORE, 100, 1}, {LOCK_CLEAR, 400, 0}},
     .route = {1, 2}, .top = true},
 unlocked = {
     .plan = {{AT(0, 1), .hold_ms = 1200}, {AT(1, 10), W, .hold_ms = 400}},
-    .deed = {{LOCK_UNLOCK, 600, 0}, {LOCK_UNLOCK, 700, 1}, {LOCK_SCRIBBLE, 800, 0}},
+    .action = {{LOCK_UNLOCK, 600, 0}, {LOCK_UNLOCK, 700, 1}, {LOCK_SCRIBBLE, 800, 0}},
     .route = {1, 2}, .parents = true},
 unlocked_early = {
     .plan = {{AT(0, 1), R, .hold_ms = 700}, {AT(1, 10), W, .hold_ms = 5}},
-    .deed = {{LOCK_UNLOCK, 30, 0}, {LOCK_UNLOCK, 35, 1}, {LOCK_UNLOCK, 500, 0}},
+    .action = {{LOCK_UNLOCK, 30, 0}, {LOCK_UNLOCK, 35, 1}, {LOCK_UNLOCK, 500, 0}},
     .route = {1, 2}, .parents = true},
 unlocked_soon = {
     .plan = {{AT(0, 1), .hold_ms = 300, .revocable = true, .yields = true}, {AT(1, 10), W, .hold_ms = 200, .revocable = true}, {AT(0, 12), R}},
-    .deed = {{LOCK_UNLOCK, 40, 0}, {LOCK_UNLOCK, 45, 1}, {LOCK_SCRIBBLE, 60, 2}},
+    .action = {{LOCK_UNLOCK, 40, 0}, {LOCK_UNLOCK, 45, 1}, {LOCK_SCRIBBLE, 60, 2}},
     .route = {1, 2}, .parents = true},
 unlocked_away = {
     .plan = {{AT(0, 1), W, .hold_ms = 1500}, {AT(1, 10), .hold_ms = 5}},
-    .deed = {{LOCK_AWAY, 600, 0}, {LOCK_UNLOCK, 650, 0}, {LOCK_SCRIBBLE, 680, 1}},
+    .action = {{LOCK_AWAY, 600, 0}, {LOCK_UNLOCK, 650, 0}, {LOCK_SCRIBBLE, 680, 1}},
     .route = {1, 2}, .parents = true},
 urgent = {
     .plan = {{AT(0, 1), .hold_ms = 40}, {AT(1, 10), W, P(9)}, {AT(2, 14), W, P(5)}, {AT(1, 22), W, P(1), .hold_ms = 5}},
@@ -352,11 +352,11 @@ urgent_leave = {
     .route = {0, 1, 2}, .parents = true},
 urgent_broken = {
     .plan = {{AT(0, 1), W, P(4), .hold_ms = 60}, {AT(1, 10), W, P(5), .hold_ms = 5}, {AT(2, 12), W, P(3), .no_requeue = true}},
-    .deed = {{LOCK_BREAK, 30, 1}, {LOCK_BREAK, 35, 2}, {LOCK_BREAK, 55, 0}},
+    .action = {{LOCK_BREAK, 30, 1}, {LOCK_BREAK, 35, 2}, {LOCK_BREAK, 55, 0}},
     .route = {0, 1, 2}, .parents = true},
 urgent_expired = {
     .plan = {{AT(0, 1), W, P(4), .hold_ms = 60}, {AT(1, 10), W, P(3), .hold_ms = 5}, {AT(2, 15), R, P(5), .hold_ms = 5}},
-    .deed = {{LOCK_EXPIRE, 30, 1}},
+    .action = {{LOCK_EXPIRE, 30, 1}},
     .route = {0, 1, 2}, .parents = true},
 urgent_asks = {
     .plan = {{AT(0, 1), W, P(9), .hold_ms = 1500, .yields = true}, {AT(1, 600), W, P(2), .revoke = true, .hold_ms = 5}, {AT(2, 610), R, P(4)}},
@@ -369,7 +369,7 @@ urgent_own = {
     .route = {1, 2}, .top = true},
 urgent_kept = {
     .plan = {{AT(0, 1), W, P(5), .hold_ms = 900, .down_ms = 500}, {AT(1, 10), W, P(5), .hold_ms = 5}, {AT(2, 500), W, P(1), .hold_ms = 700}},
-    .deed = {{LOCK_UNLOCK, 400, 1}, {LOCK_AWAY, 600, 1}, {LOCK_BREAK, 1700, 2}},
+    .action = {{LOCK_UNLOCK, 400, 1}, {LOCK_AWAY, 600, 1}, {LOCK_BREAK, 1700, 2}},
     .route = {0, 1, 2}, .parents = true},
 urgent_second = {
     .plan = {{AT(0, 1), W, P(9), .hold_ms = 20000}, {AT(1, 1), W, P(1), .revoke = true, .grace_ms = 400, .hold_ms = 5}},
@@ -382,15 +382,15 @@ urgent_again = {
     .route = {0, 1, 2}, .parents = true},
 urgent_lapses = {
     .plan = {{AT(0, 1), W, P(9), .hold_ms = 3000}, {AT(1, 100), W, P(1), .revoke = true, .grace_ms = 800, .no_requeue = true, .linger_ms = 2500}},
-    .deed = {{LOCK_EXPIRE, 300, 1}},
+    .action = {{LOCK_EXPIRE, 300, 1}},
     .route = {1, 2}, .parents = true},
 urgent_unlocked = {
     .plan = {{AT(0, 1), W, P(5), .hold_ms = 300}, {AT(1, 10), W, P(5), .hold_ms = 5}, {AT(2, 340), W, P(1), .hold_ms = 700}},
-    .deed = {{LOCK_UNLOCK, 100, 1}},
+    .action = {{LOCK_UNLOCK, 100, 1}},
     .route = {0, 1, 2}, .parents = true},
 urgent_asked = {
     .plan = {{AT(0, 1), W, P(5), .hold_ms = 100}, {AT(1, 10), W, P(5), .hold_ms = 300}},
-    .deed = {{LOCK_UNLOCK, 124, 1}},
+    .action = {{LOCK_UNLOCK, 124, 1}},
     .route = {0, 1}, .parents = true},
 urgent_chroot = {
     .plan = {{AT(0, 1), W, P(5), .hold_ms = 60}, {AT(1, 30), W, P(5), .hold_ms = 5}, {AT(1, 50), W, P(1), .revoke = true, .grace_ms = 10, .hold_ms = 5}},
@@ -406,7 +406,7 @@ urgent_down = {
     .route = {0, 1, 2}, .parents = true},
 urgent_foreign = {
     .plan = {{AT(0, 1), W, P(5), .hold_ms = 10}, {AT(1, 3), R, P(1), .revoke = true, .grace_ms = 20}},
-    .deed = {{LOCK_CLEAR, 60, 0}},
+    .action = {{LOCK_CLEAR, 60, 0}},
     .route = {1, 2}, .parents = true, .foreign = true},
 urgent_passes = {
     .plan = {{AT(0, 1), W, P(5), .hold_ms = 30, .yields = true}, {AT(0, 21), R, P(5)}, {AT(1, 24), W, P(1), .revoke = true, .grace_ms = 8}},
@@ -422,82 +422,82 @@ urgent_end = {
     .route = {0, 1}, .parents = true, .sequence = true, .end = true, .first = INT32_MAX - 1},
 revoke = {
     .plan = {{AT(0, 1), .hold_ms = 1500, .yields = true}, {AT(1, 10), W, .hold_ms = 5}},
-    .deed = {{LOCK_REVOKE, 600, 1}},
+    .action = {{LOCK_REVOKE, 600, 1}},
     .route = {1, 2}, .parents = true},
 revoke_two = {
     .plan = {{AT(0, 1), .hold_ms = 30, .revocable = true}, {AT(1, 40)}},
-    .deed = {{LOCK_REVOKE, 25, 1}},
+    .action = {{LOCK_REVOKE, 25, 1}},
     .revoke = {.remove = true, .grace_ms = 5},
     .route = {1, 0}, .parents = true},
 revoke_removes = {
     .plan = {{AT(0, 1), R, .hold_ms = 3000}, {AT(1, 3), R, .hold_ms = 3000, .yields = true}, {AT(0, 5), W, .hold_ms = 200}},
-    .deed = {{LOCK_REVOKE, 700, 2}},
+    .action = {{LOCK_REVOKE, 700, 2}},
     .revoke = {.remove = true, .grace_ms = 300},
     .route = {1, 2, 0}, .parents = true},
 revoke_writers = {
     .plan = {{AT(0, 1), R, .hold_ms = 400}, {AT(1, 3), W, .hold_ms = 5}, {AT(0, 10), R, .hold_ms = 5}},
-    .deed = {{LOCK_REVOKE, 100, 2}},
+    .action = {{LOCK_REVOKE, 100, 2}},
     .revoke = {.mode = EVZK_LOCK_READ, .timeout_ms = 100},
     .route = {1, 2, 0}, .parents = true},
 revoke_nobody = {
     .plan = {{AT(0, 60), .hold_ms = 5}},
-    .deed = {{LOCK_REVOKE, 10, 0}, {LOCK_REVOKE, 120, 0}},
+    .action = {{LOCK_REVOKE, 10, 0}, {LOCK_REVOKE, 120, 0}},
     .route = {1}},
 revoke_away = {
     .plan = {{AT(0, 1), W, .hold_ms = 2000, .yields = true}, {AT(1, 10), .hold_ms = 5}},
-    .deed = {{LOCK_AWAY, 600, 0}, {LOCK_REVOKE, 650, 2}},
+    .action = {{LOCK_AWAY, 600, 0}, {LOCK_REVOKE, 650, 2}},
     .revoke = {.remove = true, .grace_ms = 1000},
     .route = {1, 2, 0}, .parents = true},
 revoke_hidden = {
     .plan = {{AT(0, 1), .hold_ms = 60, .hidden = true}},
-    .deed = {{LOCK_REVOKE, 20, 1}},
+    .action = {{LOCK_REVOKE, 20, 1}},
     .route = {1, 2}, .parents = true},
 revoke_late = {
     .plan = {{AT(0, 1), .hold_ms = 30, .revocable = true}, {AT(1, 40)}},
-    .deed = {{LOCK_REVOKE, 25, 1}},
+    .action = {{LOCK_REVOKE, 25, 1}},
     .revoke = {.remove = true, .grace_ms = 5, .timeout_ms = 15},
     .route = {1, 0}, .parents = true},
 revoke_child = {
     .plan = {{AT(1, 200), .hold_ms = 5}},
-    .deed = {{LOCK_REVOKE, 20, 0}, {LOCK_CHILD, 60, 0}, {LOCK_CHILDLESS, 80, 0}, {LOCK_CLEAR, 100, 0}},
+    .action = {{LOCK_REVOKE, 20, 0}, {LOCK_CHILD, 60, 0}, {LOCK_CHILDLESS, 80, 0}, {LOCK_CLEAR, 100, 0}},
     .route = {1, 2}, .parents = true, .foreign = true},
 revoke_parent = {
     .plan = {{AT(1, 200), .hold_ms = 5}},
-    .deed = {{LOCK_REVOKE, 20, 0}, {LOCK_CHILD, 25, 0}, {LOCK_CHILDLESS, 80, 0}, {LOCK_CLEAR, 100, 0}},
+    .action = {{LOCK_REVOKE, 20, 0}, {LOCK_CHILD, 25, 0}, {LOCK_CHILDLESS, 80, 0}, {LOCK_CLEAR, 100, 0}},
     .revoke = {.remove = true, .grace_ms = 5},
     .route = {1, 2}, .parents = true, .foreign = true},
 revoke_expired = {
     .plan = {{AT(0, 1), .hold_ms = 900}},
-    .deed = {{LOCK_REVOKE, 50, 1}, {LOCK_EXPIRE, 100, 1}},
+    .action = {{LOCK_REVOKE, 50, 1}, {LOCK_EXPIRE, 100, 1}},
     .revoke = {.remove = true, .grace_ms = 300},
     .route = {1, 2}, .parents = true},
 look = {
     .plan = {{AT(0, 1), .hold_ms = 30}, {AT(1, 2), .hold_ms = 5}},
-    .deed = {{LOCK_ASK, 12, 1}},
+    .action = {{LOCK_ASK, 12, 1}},
     .route = {0, 1}, .parents = true},
 look_chroot = {
     .plan = {{AT(0, 20)}},
-    .deed = {{LOCK_ASK, 5, 1}},
+    .action = {{LOCK_ASK, 5, 1}},
     .route = {0, 1}, .chroot = "/app"},
 look_rootless = {
     .plan = {{AT(0, 20)}},
-    .deed = {{LOCK_ASK, 5, 1}},
+    .action = {{LOCK_ASK, 5, 1}},
     .route = {0, 1}, .chroot = "/app", .rootless = true},
 revoke_chroot = {
     .plan = {{AT(0, 20)}},
-    .deed = {{LOCK_REVOKE, 5, 1}},
+    .action = {{LOCK_REVOKE, 5, 1}},
     .route = {0, 1}, .chroot = "/app"},
 revoke_rootless = {
     .plan = {{AT(0, 20)}},
-    .deed = {{LOCK_REVOKE, 5, 1}},
+    .action = {{LOCK_REVOKE, 5, 1}},
     .route = {0, 1}, .chroot = "/app", .rootless = true},
 look_empty = {
     .plan = {{AT(1, 40)}},
-    .deed = {{LOCK_ASK, 5, 0}, {LOCK_ASK, 80, 0}},
+    .action = {{LOCK_ASK, 5, 0}, {LOCK_ASK, 80, 0}},
     .route = {0, 1}},
 look_foreign = {
     .plan = {{AT(0, 1), .hold_ms = 40, .hidden = true}},
-    .deed = {{LOCK_CLEAR, 15, 0}, {LOCK_ASK, 10, 1}, {LOCK_ASK, 30, 1}},
+    .action = {{LOCK_CLEAR, 15, 0}, {LOCK_ASK, 10, 1}, {LOCK_ASK, 30, 1}},
     .route = {1, 2}, .parents = true, .foreign = true};
 
 static const struct sim_scene lock_scenes[] = {

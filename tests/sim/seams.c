@@ -1,13 +1,13 @@
 /* What the library takes from the kernel, taken from the world: lib/base/os.h
- * and lib/base/net.h, and its memory.  The loop is in turns.c. */
+ * and lib/base/net.h, and its memory.  The loop is in loops.c. */
 #include <stdio.h>
 #include <string.h>
 
 #include "evzk/error.h"
 #include "evzk/session.h"
-#include "happen.h"
 #include "lib/base/net.h"
 #include "lib/base/os.h"
+#include "steps.h"
 #include "wire.h"
 #include "world.h"
 

@@ -1,8 +1,8 @@
 /* One job of a search: depth first, with a saved world for each depth.
  *
- * A scene is played without a fault.  Before each of its happenings the world
+ * A scene is played without a fault.  Before each of its steps the world
  * is saved, and put back for each fault that can strike there; what follows is
- * played to its end, and before each of its happenings a second fault is tried
+ * played to its end, and before each of its steps a second fault is tried
  * in the same way.  A world that was seen before, with as many faults to come,
  * is left: all that can follow was or will be visited from there.
  *
@@ -37,10 +37,10 @@ static void beat(struct job *j)
     atomic_fetch_add_explicit(&j->slot->beat, 1, memory_order_relaxed);
 }
 
-static void happened(struct job *j)
+static void count_step(struct job *j)
 {
     beat(j);
-    atomic_fetch_add_explicit(&j->sh->happenings, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&j->sh->steps, 1, memory_order_relaxed);
 }
 
 static bool stopped(const struct job *j)
@@ -59,23 +59,23 @@ static bool take(struct job *j)
     return own && (j->unit - 1) % share == j->plan->seed % share;
 }
 
-/* All that may strike before h, or inside it.  The world is saved, and stays as
- * it is. */
-static size_t list(struct job *j, unsigned depth, const struct sim_happening *h,
+/* All that may strike before step, or inside it.  The world is saved, and stays
+ * as it is. */
+static size_t list(struct job *j, unsigned depth, const struct sim_step *step,
                    struct fault *out)
 {
     struct faults_inside in;
-    size_t n = faults_before(h, out);
+    size_t n = faults_before(step, out);
 
     j->saved[depth] = sim_save(j->saved[depth]);
-    if (h->proc < 0 || h->kind == SIM_ARRIVAL)
+    if (step->proc < 0 || step->kind == SIM_ARRIVAL)
         return n;
-    faults_watch(h, &in);
-    run_step(j->run, h);
-    faults_watched(h, &in);
+    faults_watch(step, &in);
+    run_step(j->run, step);
+    faults_watched(step, &in);
     sim_violation_clear();
     sim_restore(j->saved[depth]);
-    return faults_within(h, &in, out, n);
+    return faults_within(step, &in, out, n);
 }
 
 /* A digest costs more than what happens.  When no more faults are to come, one
@@ -83,12 +83,12 @@ static size_t list(struct job *j, unsigned depth, const struct sim_happening *h,
  * and meet at the next. */
 enum { SEEN_EVERY = 4 };
 
-static bool is_seen(struct job *j, unsigned left, const struct sim_happening *h)
+static bool is_seen(struct job *j, unsigned left, const struct sim_step *step)
 {
     struct sim_digest d;
 
     if (left == 0 &&
-        (h->kind != SIM_ARRIVAL || ens_requests(ENS_ALL) % SEEN_EVERY != 0))
+        (step->kind != SIM_ARRIVAL || ens_requests(ENS_ALL) % SEEN_EVERY != 0))
         return false;
     d = sim_digest();
 
@@ -97,21 +97,21 @@ static bool is_seen(struct job *j, unsigned left, const struct sim_happening *h)
 }
 
 static void branch(struct job *j, unsigned left, uint32_t n,
-                   const struct sim_happening *h);
+                   const struct sim_step *step);
 
 /* From the present world to its end. */
 static void explore(struct job *j, unsigned left, uint32_t n)
 {
-    struct sim_happening h;
+    struct sim_step step;
     enum run_end end;
 
-    while ((end = run_next(j->run, n, &h)) == RUN_GOES_ON && !stopped(j)) {
+    while ((end = run_next(j->run, n, &step)) == RUN_GOES_ON && !stopped(j)) {
         if (left > 0 && !run_settling())
-            branch(j, left, n, &h);
-        run_step(j->run, &h);
+            branch(j, left, n, &step);
+        run_step(j->run, &step);
         n++;
-        happened(j);
-        if (!sim_violated() && is_seen(j, left, &h)) {
+        count_step(j);
+        if (!sim_violated() && is_seen(j, left, &step)) {
             end = RUN_DONE;
             break;
         }
@@ -122,14 +122,14 @@ static void explore(struct job *j, unsigned left, uint32_t n)
 
 /* With one more fault.  The world is another then: true. */
 static bool try(struct job *j, unsigned left, uint32_t n,
-                const struct sim_happening *h, const struct fault *f)
+                const struct sim_step *step, const struct fault *f)
 {
     struct strike *s = &j->run->strikes[j->run->n_strikes];
 
     s->n = n;
     s->fault = *f;
     j->run->n_strikes++;
-    if (fault_strike(f, h)) {
+    if (fault_strike(f, step)) {
         explore(j, left - 1, n);
         sim_violation_clear();
         j->run->n_strikes--;
@@ -140,24 +140,24 @@ static bool try(struct job *j, unsigned left, uint32_t n,
 }
 
 static void branch(struct job *j, unsigned left, uint32_t n,
-                   const struct sim_happening *h)
+                   const struct sim_step *step)
 {
     struct fault faults[FAULTS_MAX];
     unsigned depth = j->run->n_strikes;
-    size_t n_faults = list(j, depth, h, faults);
+    size_t n_faults = list(j, depth, step, faults);
 
     for (size_t i = 0; i < n_faults && !stopped(j); i++) {
-        if (try(j, left, n, h, &faults[i]))
+        if (try(j, left, n, step, &faults[i]))
             sim_restore(j->saved[depth]);
     }
 }
 
 /* The first faults, each tried by one of the jobs. */
 static void branch_first(struct job *j, unsigned left, uint32_t n,
-                         const struct sim_happening *h, uint64_t *allocs)
+                         const struct sim_step *step, uint64_t *allocs)
 {
     struct fault faults[FAULTS_MAX];
-    size_t n_faults = list(j, 0, h, faults);
+    size_t n_faults = list(j, 0, step, faults);
 
     for (size_t i = 0; i < n_faults && !stopped(j); i++) {
         bool is_alloc = fault_is_oom(&faults[i]);
@@ -167,7 +167,7 @@ static void branch_first(struct job *j, unsigned left, uint32_t n,
             continue;
         atomic_fetch_add(&j->sh->tried, 1);
         atomic_fetch_add(&j->sh->starved, is_alloc);
-        if (try(j, left, n, h, &faults[i]))
+        if (try(j, left, n, step, &faults[i]))
             sim_restore(j->saved[0]);
     }
 }
@@ -176,7 +176,7 @@ static void search_scene(struct job *j, const struct sim_scene *scene,
                          uint64_t *allocs)
 {
     unsigned left = j->plan->faults;
-    struct sim_happening h;
+    struct sim_step step;
     enum run_end end;
     bool own = take(j);
 
@@ -185,13 +185,14 @@ static void search_scene(struct job *j, const struct sim_scene *scene,
     j->run->scene = scene;
     j->run->n_strikes = 0;
     run_begin(j->run);
-    for (uint32_t n = 0; (end = run_next(j->run, n, &h)) == RUN_GOES_ON; n++) {
+    for (uint32_t n = 0; (end = run_next(j->run, n, &step)) == RUN_GOES_ON;
+         n++) {
         if (stopped(j))
             return;
         if (left > 0 && !run_settling())
-            branch_first(j, left, n, &h, allocs);
-        run_step(j->run, &h);
-        happened(j);
+            branch_first(j, left, n, &step, allocs);
+        run_step(j->run, &step);
+        count_step(j);
     }
     if (own)
         search_ended(j->plan, j->sh, j->run, end);

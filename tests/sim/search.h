@@ -28,7 +28,7 @@ struct search_found {
 };
 
 struct search_result {
-    uint64_t runs, states, happenings;
+    uint64_t runs, states, steps;
     uint64_t violations, stuck, leaks; /* Runs that ended so: each is one. */
     uint64_t units, tried;             /* First faults: there are; were. */
     uint64_t allocs, starved;          /* Those that are allocations. */

@@ -18,7 +18,7 @@ struct search_slot {
 struct search_shared {
     atomic_flag lock;      /* Of `found`. */
     _Atomic uint64_t next; /* The first fault that nobody has taken yet. */
-    _Atomic uint64_t runs, happenings, violations, stuck, leaks;
+    _Atomic uint64_t runs, steps, violations, stuck, leaks;
     _Atomic uint64_t units, tried, allocs, starved;
     _Atomic bool stop;
     _Atomic uint32_t n_found;

@@ -175,7 +175,7 @@ static void gather(const struct jobs *js, struct search_result *out)
     struct search_shared *sh = js->sh;
 
     out->runs = atomic_load(&sh->runs);
-    out->happenings = atomic_load(&sh->happenings);
+    out->steps = atomic_load(&sh->steps);
     out->states = seen_count();
     out->full = seen_full();
     out->violations = atomic_load(&sh->violations);

@@ -9,7 +9,7 @@
 
 #include "world.h"
 
-/* One strike in so many happenings; numbers inside a turn up to these. */
+/* One strike in so many steps; numbers inside a step up to these. */
 enum { ODDS = 24, ALLOCS = 12, CALLBACKS = 3 };
 
 const char *search_replay(const struct sim_recipe *recipe, const char *schedule,
@@ -47,17 +47,17 @@ static void find_singles(const struct run *r, struct singles *s)
 {
     struct fault faults[FAULTS_MAX];
     struct faults_inside in;
-    struct sim_happening h;
+    struct sim_step step;
     size_t n_faults;
 
     run_begin(r);
-    for (uint32_t n = 0; run_next(r, n, &h) == RUN_GOES_ON; n++) {
-        n_faults = run_settling() ? 0 : faults_before(&h, faults);
-        faults_watch(&h, &in);
-        run_step(r, &h);
-        faults_watched(&h, &in);
+    for (uint32_t n = 0; run_next(r, n, &step) == RUN_GOES_ON; n++) {
+        n_faults = run_settling() ? 0 : faults_before(&step, faults);
+        faults_watch(&step, &in);
+        run_step(r, &step);
+        faults_watched(&step, &in);
         if (!run_settling())
-            n_faults = faults_within(&h, &in, faults, n_faults);
+            n_faults = faults_within(&step, &in, faults, n_faults);
         keep(s, n, faults, n_faults);
     }
 }
@@ -96,19 +96,19 @@ static uint64_t roll(uint64_t *state)
 
 /* One of all that may strike here; false: it was in vain. */
 static bool strike_by_chance(struct run *r, uint32_t n,
-                             const struct sim_happening *h, uint64_t *dice)
+                             const struct sim_step *step, uint64_t *dice)
 {
     const struct faults_inside in = {ALLOCS, CALLBACKS};
     struct fault faults[FAULTS_MAX];
-    size_t n_faults = faults_before(h, faults);
+    size_t n_faults = faults_before(step, faults);
     struct strike *s = &r->strikes[r->n_strikes];
 
-    n_faults = faults_within(h, &in, faults, n_faults);
+    n_faults = faults_within(step, &in, faults, n_faults);
     if (n_faults == 0)
         return false;
     s->n = n;
     s->fault = faults[roll(dice) % n_faults];
-    if (!fault_strike(&s->fault, h))
+    if (!fault_strike(&s->fault, step))
         return false;
     r->n_strikes++;
     return true;
@@ -117,18 +117,18 @@ static bool strike_by_chance(struct run *r, uint32_t n,
 enum run_end search_chance_end(struct run *r, uint64_t n)
 {
     uint64_t dice = r->seed + n * UINT64_C(0x2545f4914f6cdd1d);
-    struct sim_happening h;
+    struct sim_step step;
     enum run_end end;
     uint32_t i = 0;
 
     r->seed = roll(&dice) & 0xffffffff;
     r->n_strikes = 0;
     run_begin(r);
-    while ((end = run_next(r, i, &h)) == RUN_GOES_ON) {
+    while ((end = run_next(r, i, &step)) == RUN_GOES_ON) {
         if (r->n_strikes < RUN_STRIKES && !run_settling() &&
-            roll(&dice) % ODDS == 0 && strike_by_chance(r, i, &h, &dice))
+            roll(&dice) % ODDS == 0 && strike_by_chance(r, i, &step, &dice))
             continue;
-        run_step(r, &h);
+        run_step(r, &step);
         i++;
     }
     return end;

@@ -248,7 +248,7 @@ END_TEST
 
 START_TEST(closed_session_leaves_nothing)
 {
-    struct sim_happening h;
+    struct sim_step step;
     struct raw c = {0};
     size_t before;
 
@@ -267,7 +267,7 @@ START_TEST(closed_session_leaves_nothing)
     ck_assert_uint_eq(ens_sessions(), 0);
     ck_assert_uint_eq(ens_watches(), 0);
     ck_assert_uint_eq(sim_live(SIM_OUTSIDE), before);
-    ck_assert(!sim_next(&h)); /* Nothing will ever happen. */
+    ck_assert(!sim_next(&step)); /* Nothing will ever happen. */
     all_is_well();
 }
 END_TEST

@@ -130,15 +130,15 @@ START_TEST(same_seed_same_trace)
 }
 END_TEST
 
-/* Plays on from the nth happening; returns the digest after `steps` more. */
+/* Plays on from the nth step; returns the digest after `steps` more. */
 static struct sim_digest go_on(const struct run *r, uint32_t n, uint32_t steps)
 {
-    struct sim_happening h;
+    struct sim_step step;
 
     for (uint32_t end = n + steps; n < end; n++) {
-        if (run_next(r, n, &h) != RUN_GOES_ON)
+        if (run_next(r, n, &step) != RUN_GOES_ON)
             break;
-        run_step(r, &h);
+        run_step(r, &step);
     }
     return sim_digest();
 }

@@ -14,7 +14,7 @@
 #include <zookeeper/zookeeper.h>
 
 #include "ens.h"
-#include "happen.h"
+#include "steps.h"
 #include "tests/unit/unit.h"
 #include "wire.h"
 #include "world.h"
@@ -53,10 +53,10 @@ static inline void all_is_well(void)
 static inline void pass(int64_t us)
 {
     int64_t end = sim_now() + us;
-    struct sim_happening h;
+    struct sim_step step;
 
-    while (sim_next(&h) && h.at <= end)
-        sim_do(&h);
+    while (sim_next(&step) && step.at <= end)
+        sim_do(&step);
     sim_set_now(end);
 }
 
@@ -85,10 +85,10 @@ static inline bool is_there(const char *path)
 /* Until that is gone; returns when. */
 static inline int64_t when_gone(const char *path)
 {
-    struct sim_happening h;
+    struct sim_step step;
 
-    while (is_there(path) && sim_next(&h))
-        sim_do(&h);
+    while (is_there(path) && sim_next(&step))
+        sim_do(&step);
     return sim_now();
 }
 

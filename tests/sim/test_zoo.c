@@ -99,15 +99,15 @@ static int64_t turn(void)
 static void live(int64_t us)
 {
     int64_t end = sim_now() + us, at;
-    struct sim_happening h;
+    struct sim_step step;
 
     while (sim_now() < end) {
         at = turn();
         if (at == 0)
             continue;
         at = at <= sim_now() ? sim_now() + MS : at < end ? at : end;
-        if (sim_next(&h) && h.at <= at)
-            sim_do(&h);
+        if (sim_next(&step) && step.at <= at)
+            sim_do(&step);
         else
             sim_set_now(at);
     }

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "ens.h"
-#include "happen.h"
+#include "steps.h"
 #include "world.h"
 
 struct way {
@@ -361,17 +361,17 @@ static int64_t next_at(const struct conn *c)
     return up->end ? up->end : INT64_MAX;
 }
 
-bool wire_next(struct sim_happening *h)
+bool wire_next(struct sim_step *step)
 {
     int64_t at;
 
-    h->at = INT64_MAX;
+    step->at = INT64_MAX;
     for (int i = 0; i < WIRE_CONNS; i++) {
         at = wire.conn[i].born ? next_at(&wire.conn[i]) : INT64_MAX;
-        if (at < h->at)
-            *h = (struct sim_happening){SIM_ARRIVAL, at, wire.conn[i].proc, i};
+        if (at < step->at)
+            *step = (struct sim_step){SIM_ARRIVAL, at, wire.conn[i].proc, i};
     }
-    return h->at != INT64_MAX;
+    return step->at != INT64_MAX;
 }
 
 static void connect_ends(struct conn *c)
@@ -395,9 +395,9 @@ static void hung_up(struct conn *c)
     retire(c);
 }
 
-void wire_do(const struct sim_happening *h)
+void wire_do(const struct sim_step *step)
 {
-    struct conn *c = conn_at(h->id);
+    struct conn *c = conn_at(step->id);
     struct wire_msg *m;
 
     if (!c || next_at(c) > sim_now())
@@ -407,7 +407,7 @@ void wire_do(const struct sim_happening *h)
     } else if (c->way[WIRE_UPWARD].first) {
         m = take(&c->way[WIRE_UPWARD]);
         say(c, "->", "", m);
-        ens_received(h->id, m);
+        ens_received(step->id, m);
     } else {
         hung_up(c);
     }

@@ -1,15 +1,15 @@
 /* What others do in a scene, and what befalls it without a fault: operators,
  * the servers, the network.
  *
- * How it can fail: a deed that comes before the sessions are open would be done
- * to nobody.  So it waits for them.
+ * How it can fail: an action that comes before the sessions are open would be
+ * done to nobody.  So it waits for them.
  */
 #include <stdio.h>
 
 #include "ens.h"
-#include "happen.h"
-#include "players.h"
+#include "processes.h"
 #include "scene_lock.h"
+#include "steps.h"
 #include "wire.h"
 
 enum { AGAIN_MS = 20, PATH = 160 };
@@ -35,7 +35,7 @@ static void close_session(int proc)
 {
     int before = sim_enter(proc);
 
-    player_close(proc);
+    process_close(proc);
     sim_leave(before);
 }
 
@@ -51,14 +51,14 @@ static void restore(const struct lock_slot *k)
         len =
             snprintf(path, sizeof path, "%s/%s", lock_dir((int)k->place), name);
     if (len > 0 && (size_t)len < sizeof path)
-        player_restore(n->czxid, path);
+        operator_restore(n->czxid, path);
 }
 
-static void do_deed(enum lock_deed deed, int which)
+static void do_action(enum lock_action action, int which)
 {
     const struct lock_node *n = lock_world.node;
 
-    switch (deed) {
+    switch (action) {
     case LOCK_BREAK:
         n = lock_node_of(&lock_world.slot[which]);
         if (n)
@@ -71,7 +71,7 @@ static void do_deed(enum lock_deed deed, int which)
         }
         break;
     case LOCK_EXPIRE:
-        player_expire(which);
+        process_expire(which);
         break;
     case LOCK_DOUBT:
         lock_rough(1300);
@@ -103,7 +103,7 @@ static void do_deed(enum lock_deed deed, int which)
         close_session(which);
         break;
     case LOCK_REMOVE:
-        player_delete(lock_dir(which));
+        operator_delete(lock_dir(which));
         break;
     case LOCK_MAKE:
         ens_create(lock_dir(which), "", 0, ZOO_PERSISTENT);
@@ -115,11 +115,11 @@ static void do_deed(enum lock_deed deed, int which)
     case LOCK_SCRIBBLE:
         n = lock_node_of(&lock_world.slot[which]);
         if (n)
-            lock_write(n, deed == LOCK_UNLOCK ? "unlock" : "unlock!");
+            lock_write(n, action == LOCK_UNLOCK ? "unlock" : "unlock!");
         break;
     case LOCK_CHILD:
     case LOCK_CHILDLESS:
-        lock_child(deed == LOCK_CHILD);
+        lock_child(action == LOCK_CHILD);
         break;
     case LOCK_OBSERVE:
         lock_observe(which);
@@ -133,7 +133,7 @@ static void do_deed(enum lock_deed deed, int which)
     case LOCK_RESTORE:
         restore(&lock_world.slot[which]);
         break;
-    case LOCK_NO_DEED:
+    case LOCK_NO_ACTION:
         break;
     }
 }
@@ -141,7 +141,7 @@ static void do_deed(enum lock_deed deed, int which)
 static bool anybody_opening(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (player_opening(p))
+        if (process_opening(p))
             return true;
     }
     return false;
@@ -150,27 +150,27 @@ static bool anybody_opening(void)
 /* The process that does it; -1: somebody else. */
 static int doer_of(intptr_t i)
 {
-    enum lock_deed deed = lock_world.sc->deed[i].deed;
+    enum lock_action action = lock_world.sc->action[i].action;
 
-    return deed == LOCK_ASK || deed == LOCK_REVOKE || deed == LOCK_OBSERVE
-               ? lock_world.sc->deed[i].which
+    return action == LOCK_ASK || action == LOCK_REVOKE || action == LOCK_OBSERVE
+               ? lock_world.sc->action[i].which
                : -1;
 }
 
-static void deed_due(intptr_t i)
+static void action_due(intptr_t i)
 {
-    enum lock_deed deed = lock_world.sc->deed[i].deed;
+    enum lock_action action = lock_world.sc->action[i].action;
 
     if (anybody_opening()) {
-        stage_at(us(AGAIN_MS), doer_of(i), deed_due, i);
+        scene_timer_set(us(AGAIN_MS), doer_of(i), action_due, i);
         return;
     }
-    lock_world.deeds--;
-    do_deed(deed, lock_world.sc->deed[i].which);
-    for (int p = 0; lock_world.deeds == 0 && p < SIM_PROCS; p++) {
+    lock_world.actions--;
+    do_action(action, lock_world.sc->action[i].which);
+    for (int p = 0; lock_world.actions == 0 && p < SIM_PROCS; p++) {
         int before;
 
-        if (!player_of(p)->s)
+        if (!process_of(p)->s)
             continue;
         before = sim_enter(p);
         lock_maybe_close(p);
@@ -178,14 +178,15 @@ static void deed_due(intptr_t i)
     }
 }
 
-void lock_deeds_begin(void)
+void lock_actions_begin(void)
 {
-    for (int i = 0; i < LOCK_DEEDS; i++) {
-        enum lock_deed deed = lock_world.sc->deed[i].deed;
+    for (int i = 0; i < LOCK_ACTIONS; i++) {
+        enum lock_action action = lock_world.sc->action[i].action;
 
-        if (deed == LOCK_NO_DEED)
+        if (action == LOCK_NO_ACTION)
             continue;
-        lock_world.deeds++;
-        stage_at(us(lock_world.sc->deed[i].at_ms), doer_of(i), deed_due, i);
+        lock_world.actions++;
+        scene_timer_set(us(lock_world.sc->action[i].at_ms), doer_of(i),
+                        action_due, i);
     }
 }

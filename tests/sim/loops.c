@@ -9,9 +9,9 @@
  */
 #include <sys/queue.h>
 
-#include "happen.h"
 #include "lib/base/loop.h"
 #include "lib/base/mem.h"
+#include "steps.h"
 #include "wire.h"
 #include "world.h"
 
@@ -33,17 +33,17 @@ struct evzk__io {
 };
 
 static struct {
-    struct proc {
+    struct loop {
         TAILQ_HEAD(, evzk__timer) timers; /* As set; only those that are on. */
         TAILQ_HEAD(, evzk__io) ios;
         int64_t frozen; /* Until then. */
-    } proc[SIM_PROCS];
-} turns;
-SIM_KEEP(turns)
+    } of[SIM_PROCS];
+} loops;
+SIM_KEEP(loops)
 
-static struct proc *proc_of(int proc)
+static struct loop *loop_of(int proc)
 {
-    struct proc *p = &turns.proc[proc];
+    struct loop *p = &loops.of[proc];
 
     if (!p->ios.tqh_last) { /* A world has begun since. */
         TAILQ_INIT(&p->timers);
@@ -71,7 +71,7 @@ void evzk__timer_stop(struct evzk__timer *t)
     if (t->proc != sim_running())
         sim_violation("p%d uses a timer of p%d", sim_running(), (int)t->proc);
     if (t->due)
-        TAILQ_REMOVE(&proc_of((int)t->proc)->timers, t, link);
+        TAILQ_REMOVE(&loop_of((int)t->proc)->timers, t, link);
     t->due = 0;
 }
 
@@ -79,7 +79,7 @@ void evzk__timer_set(struct evzk__timer *t, int64_t delay_us)
 {
     evzk__timer_stop(t);
     t->due = sim_now() + (delay_us > 0 ? delay_us : 0);
-    TAILQ_INSERT_TAIL(&proc_of((int)t->proc)->timers, t, link);
+    TAILQ_INSERT_TAIL(&loop_of((int)t->proc)->timers, t, link);
 }
 
 void evzk__timer_free(struct evzk__timer *t)
@@ -101,7 +101,7 @@ struct evzk__io *evzk__io_new(struct event_base *base,
         io->arg = arg;
         io->proc = sim_running();
         io->fd = -1;
-        TAILQ_INSERT_TAIL(&proc_of((int)io->proc)->ios, io, link);
+        TAILQ_INSERT_TAIL(&loop_of((int)io->proc)->ios, io, link);
     }
     return io;
 }
@@ -125,7 +125,7 @@ void evzk__io_free(struct evzk__io *io)
 {
     if (io) {
         evzk__io_want(io, -1, 0);
-        TAILQ_REMOVE(&proc_of((int)io->proc)->ios, io, link);
+        TAILQ_REMOVE(&loop_of((int)io->proc)->ios, io, link);
         evzk__free(io);
     }
 }
@@ -145,7 +145,7 @@ static int64_t ready_at(const struct evzk__io *io)
 }
 
 /* The next of a process; `io` or `t` is set to it. */
-static int64_t next_of(struct proc *p, struct evzk__io **io,
+static int64_t next_of(struct loop *p, struct evzk__io **io,
                        struct evzk__timer **t)
 {
     int64_t at = INT64_MAX, when;
@@ -175,19 +175,19 @@ static int64_t next_of(struct proc *p, struct evzk__io **io,
     return at == INT64_MAX || at > p->frozen ? at : p->frozen;
 }
 
-bool proc_next(struct sim_happening *h)
+bool loop_next(struct sim_step *step)
 {
     struct evzk__timer *t;
     struct evzk__io *io;
     int64_t at;
 
-    h->at = INT64_MAX;
+    step->at = INT64_MAX;
     for (int i = 0; i < SIM_PROCS; i++) {
-        at = next_of(proc_of(i), &io, &t);
-        if (at < h->at)
-            *h = (struct sim_happening){SIM_TURN, at, i, 0};
+        at = next_of(loop_of(i), &io, &t);
+        if (at < step->at)
+            *step = (struct sim_step){SIM_LOOP, at, i, 0};
     }
-    return h->at != INT64_MAX;
+    return step->at != INT64_MAX;
 }
 
 static int readiness(const struct evzk__io *io)
@@ -198,30 +198,30 @@ static int readiness(const struct evzk__io *io)
            ((io->what & EVZK__WRITE) && writable(conn) ? EVZK__WRITE : 0);
 }
 
-void proc_do(const struct sim_happening *h)
+void loop_do(const struct sim_step *step)
 {
-    int before = sim_enter(h->proc);
+    int before = sim_enter(step->proc);
     struct evzk__timer *t;
     struct evzk__io *io;
 
-    if (next_of(proc_of(h->proc), &io, &t) > sim_now()) {
+    if (next_of(loop_of(step->proc), &io, &t) > sim_now()) {
         ; /* It was stopped, or put off, since it was the next. */
     } else if (t) {
-        sim_say("p%d timer", h->proc);
+        sim_say("p%d timer", step->proc);
         evzk__timer_stop(t);
         t->fire(t->arg); /* May free it. */
     } else if (readiness(io)) {
-        sim_say("p%d ready %d", h->proc, readiness(io));
+        sim_say("p%d ready %d", step->proc, readiness(io));
         io->ready(readiness(io), io->arg);
     }
     sim_leave(before);
 }
 
-void proc_freeze(int proc, int64_t until)
+void process_freeze(int proc, int64_t until)
 {
-    turns.proc[proc].frozen = until;
+    loops.of[proc].frozen = until;
     sim_say("p%d frozen for %lld ms", proc,
             (long long)(until - sim_now()) / 1000);
 }
 
-int64_t proc_frozen(int proc) { return turns.proc[proc].frozen; }
+int64_t process_frozen_until(int proc) { return loops.of[proc].frozen; }

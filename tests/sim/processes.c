@@ -7,14 +7,14 @@
  * How it can fail: a rule that asks for more than was promised finds faults
  * where none are.  So each follows a sentence of evzk/session.h.
  */
-#include "players.h"
+#include "processes.h"
 
 #include <string.h>
 
 #include "coverage.h"
 #include "ens_internal.h"
-#include "happen.h"
 #include "leases.h"
+#include "steps.h"
 
 enum {
     RETRY_US = 50000,
@@ -27,8 +27,8 @@ enum {
 enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOUBT };
 
 static struct own {
-    struct player p;
-    struct player_config cfg;
+    struct process p;
+    struct process_config cfg;
     enum told told;
     bool wanted, opening, calling, starved;
     int64_t late_until, out_since, dead_since, closing_at, freed_at;
@@ -44,51 +44,51 @@ static struct {
 } forced;
 SIM_KEEP(forced)
 
-void (*player_hook)(int proc);
-void (*player_trace)(int proc, const evzk_trace *t);
-void (*player_leases)(int proc);
+void (*process_hook)(int proc);
+void (*process_trace)(int proc, const evzk_trace *t);
+void (*process_leases)(int proc);
 
 /* The library wants a loop, and hands it to the seams, which need none. */
 static char base;
 
-struct player *player_of(int proc) { return &own[proc].p; }
+struct process *process_of(int proc) { return &own[proc].p; }
 
-bool player_opening(int proc) { return own[proc].opening; }
+bool process_opening(int proc) { return own[proc].opening; }
 
-void player_callback(int proc)
+void process_callback(int proc)
 {
-    if (player_hook)
-        player_hook(proc);
+    if (process_hook)
+        process_hook(proc);
 }
 
-void player_call(int proc) { own[proc].calling = true; }
+void process_call_begins(int proc) { own[proc].calling = true; }
 
-void player_called(int proc) { own[proc].calling = false; }
+void process_call_ends(int proc) { own[proc].calling = false; }
 
-void player_heard(int proc, const char *what)
+void process_heard(int proc, const char *what)
 {
     if (own[proc].calling)
         sim_violation("p%d: %s inside a call of the library", proc, what);
     if (sim_running() != proc)
         sim_violation("p%d: %s while p%d runs", proc, what, sim_running());
-    if (player_leases)
-        player_leases(proc);
+    if (process_leases)
+        process_leases(proc);
 }
 
-void player_news(int proc, const char *what)
+void process_news(int proc, const char *what)
 {
     if (own[proc].p.closing)
         sim_violation("p%d: %s after the session was closed", proc, what);
 }
 
-void player_certain(int proc, int64_t *doubts, const char *what)
+void process_certain(int proc, int64_t *doubts, const char *what)
 {
     if (own[proc].told != TOLD_UP)
         sim_violation("p%d: %s before the session told of it", proc, what);
     *doubts = own[proc].doubts;
 }
 
-void player_doubtful(int proc, const int64_t *doubts, const char *what)
+void process_doubtful(int proc, const int64_t *doubts, const char *what)
 {
     if (own[proc].doubts == *doubts)
         sim_violation("p%d: %s before the session's SUSPENDED", proc, what);
@@ -96,9 +96,9 @@ void player_doubtful(int proc, const int64_t *doubts, const char *what)
 
 /* Force. */
 
-bool player_expire(int proc)
+bool process_expire(int proc)
 {
-    struct player *p = &own[proc].p;
+    struct process *p = &own[proc].p;
     int64_t id = p->n_ids ? p->ids[p->n_ids - 1] : 0;
 
     if (!id || !ens_alive(id) || !ens_expire(id))
@@ -107,7 +107,7 @@ bool player_expire(int proc)
     return true;
 }
 
-int player_delete(const char *path)
+int operator_delete(const char *path)
 {
     struct ens_seen seen;
     bool there = ens_look_ahead(path, &seen);
@@ -118,7 +118,7 @@ int player_delete(const char *path)
     return rc;
 }
 
-int player_delete_together(const char *const paths[], size_t n)
+int operator_delete_together(const char *const paths[], size_t n)
 {
     const char *there[FORCED];
     struct ens_seen seen;
@@ -133,7 +133,7 @@ int player_delete_together(const char *const paths[], size_t n)
     return ens_delete_together(there, found);
 }
 
-bool player_copy(int proc, const char *path)
+bool operator_copy(int proc, const char *path)
 {
     struct ens_seen seen;
 
@@ -144,7 +144,7 @@ bool player_copy(int proc, const char *path)
     return true;
 }
 
-bool player_restore(int64_t czxid, const char *path)
+bool operator_restore(int64_t czxid, const char *path)
 {
     enum { PERSISTENT = 0 };
 
@@ -152,8 +152,8 @@ bool player_restore(int64_t czxid, const char *path)
     return ens_create(path, NULL, 0, PERSISTENT) == ZOK;
 }
 
-bool player_remake(int proc, const char *const paths[], size_t n,
-                   const char *path)
+bool operator_remake(int proc, const char *const paths[], size_t n,
+                     const char *path)
 {
     int64_t czxid[FORCED];
     struct ens_seen seen, it;
@@ -171,9 +171,9 @@ bool player_remake(int proc, const char *const paths[], size_t n,
     return true;
 }
 
-static void remove_copy(const char *path) { (void)player_delete(path); }
+static void remove_copy(const char *path) { (void)operator_delete(path); }
 
-void player_remove_copies(void) { ens_copies(remove_copy); }
+void operator_remove_copies(void) { ens_copies(remove_copy); }
 
 static bool among(const int64_t *v, int64_t x)
 {
@@ -184,35 +184,36 @@ static bool among(const int64_t *v, int64_t x)
     return false;
 }
 
-bool player_forced(int64_t session) { return among(forced.session, session); }
+bool session_forced(int64_t session) { return among(forced.session, session); }
 
-bool player_broken(int64_t czxid) { return among(forced.czxid, czxid); }
+bool operator_deleted(int64_t czxid) { return among(forced.czxid, czxid); }
 
-void player_removed(int64_t czxid)
+void operator_note_deleted(int64_t czxid)
 {
     forced.czxid[forced.czxids++ % FORCED] = czxid;
 }
 
-bool player_copied(int64_t czxid) { return among(forced.copied, czxid); }
+bool operator_copied(int64_t czxid) { return among(forced.copied, czxid); }
 
-bool player_any_broken(void) { return forced.czxids > 0; }
+bool operator_deleted_any(void) { return forced.czxids > 0; }
 
-bool player_over(int64_t session)
+bool session_over(int64_t session)
 {
     return ens_session_check(session, 0) == ZSESSIONEXPIRED;
 }
 
-bool player_late(int proc, int64_t since_us)
+bool process_was_frozen(int proc, int64_t since_us)
 {
-    return own[proc].late_until >= since_us || proc_frozen(proc) >= since_us;
+    return own[proc].late_until >= since_us ||
+           process_frozen_until(proc) >= since_us;
 }
 
-bool player_starved(int proc)
+bool process_lacked_memory(int proc)
 {
     return own[proc].starved || sim_alloc_failing(proc);
 }
 
-bool player_starved_since(int proc, int64_t us)
+bool process_lacked_memory_since(int proc, int64_t us)
 {
     return sim_alloc_failing(proc) ||
            (own[proc].starved && own[proc].starved_at >= us);
@@ -220,7 +221,7 @@ bool player_starved_since(int proc, int64_t us)
 
 /* What a session tells. */
 
-static void note_id(struct player *p)
+static void note_id(struct process *p)
 {
     int64_t id = p->s ? evzk_session_id(p->s) : 0;
     unsigned room = sizeof p->ids / sizeof p->ids[0];
@@ -234,14 +235,14 @@ static void note_id(struct player *p)
     p->ids[p->n_ids++] = id;
 }
 
-static bool last_alive(const struct player *p)
+static bool last_alive(const struct process *p)
 {
-    return p->n_ids && !player_over(p->ids[p->n_ids - 1]);
+    return p->n_ids && !session_over(p->ids[p->n_ids - 1]);
 }
 
 static void check_closed(int proc, int rc)
 {
-    struct player *p = &own[proc].p;
+    struct process *p = &own[proc].p;
     int64_t deadline = own[proc].closing_at + CLOSE_MS * INT64_C(1000);
 
     if (rc != EVZK_OK && rc != EVZK_ERR_TIMEOUT && rc != EVZK_ERR_AUTH)
@@ -251,7 +252,7 @@ static void check_closed(int proc, int rc)
     if (rc == EVZK_ERR_TIMEOUT && sim_now() < deadline)
         sim_violation("p%d: CLOSED with TIMEOUT too early", proc);
     for (unsigned i = 0; rc == EVZK_OK && i < p->n_ids; i++) {
-        if (!player_over(p->ids[i]))
+        if (!session_over(p->ids[i]))
             sim_violation("p%d: CLOSED, but the session is alive", proc);
     }
     p->closed = true;
@@ -320,7 +321,7 @@ static void on_session(evzk_session *s, evzk_session_event ev, int rc,
 
     sim_say("p%d session %s %s", proc, evzk_session_event_name(ev),
             evzk_errname(rc));
-    player_heard(proc, "the session's callback");
+    process_heard(proc, "the session's callback");
     if (o->p.s != s) {
         sim_violation("p%d: %s after the session was freed", proc,
                       evzk_session_event_name(ev));
@@ -330,9 +331,9 @@ static void on_session(evzk_session *s, evzk_session_event ev, int rc,
     if (!follows(o, ev))
         sim_violation("p%d: %s out of turn", proc, evzk_session_event_name(ev));
     note_event(proc, ev, rc);
-    player_callback(proc);
+    process_callback(proc);
     if (o->p.s == s && ev == EVZK_SESSION_CLOSED)
-        player_free(proc);
+        process_free(proc);
 }
 
 static void on_trace(const evzk_trace *t, void *arg)
@@ -340,8 +341,8 @@ static void on_trace(const evzk_trace *t, void *arg)
     int proc = (int)(intptr_t)arg;
 
     coverage_note(t);
-    if (player_trace)
-        player_trace(proc, t);
+    if (process_trace)
+        process_trace(proc, t);
     if (sim_talking())
         sim_say("p%d %s %s %s --%s(%d)--> %s", proc, t->kind, t->path,
                 t->from ? t->from : "-", t->event, t->rc, t->to);
@@ -374,21 +375,21 @@ static void open_now(intptr_t arg)
                                 .trace = on_trace,
                                 .trace_arg = (void *)arg};
 
-    player_call(proc);
+    process_call_begins(proc);
     rc = evzk_session_open((struct event_base *)(void *)&base,
                            "127.0.0.1:2181,127.0.0.2:2181,127.0.0.3:2181", &opt,
                            on_session, (void *)arg, &o->p.s);
-    player_called(proc);
-    o->opening = rc == EVZK_ERR_NOMEM && player_starved(proc);
+    process_call_ends(proc);
+    o->opening = rc == EVZK_ERR_NOMEM && process_lacked_memory(proc);
     o->p.open = rc == EVZK_OK;
     if (o->opening)
-        stage_at(RETRY_US, proc, open_now, proc);
+        scene_timer_set(RETRY_US, proc, open_now, proc);
     else if (rc != EVZK_OK)
         sim_violation("p%d: open gave %s", proc, evzk_errname(rc));
 }
 
 /* By a timer, so that what it allocates can be made to fail. */
-void player_open(int proc, const struct player_config *cfg)
+void process_open(int proc, const struct process_config *cfg)
 {
     /* One by one: padding would be digested, too. */
     own[proc].cfg.timeout_ms = cfg->timeout_ms;
@@ -396,18 +397,18 @@ void player_open(int proc, const struct player_config *cfg)
     own[proc].cfg.make_chroot = cfg->make_chroot;
     own[proc].cfg.window = cfg->window;
     own[proc].wanted = own[proc].opening = true;
-    stage_at(0, proc, open_now, proc);
+    scene_timer_set(0, proc, open_now, proc);
 }
 
 static void stop_opening(int proc)
 {
     if (own[proc].opening)
-        stage_cancel(open_now, proc);
+        scene_timer_cancel(open_now, proc);
     own[proc].opening = false;
     own[proc].p.closing = true;
 }
 
-void player_close(int proc)
+void process_close(int proc)
 {
     struct own *o = &own[proc];
     int want = o->p.closing || o->p.closed ? EVZK_ERR_CLOSED : EVZK_OK, rc;
@@ -416,9 +417,9 @@ void player_close(int proc)
         stop_opening(proc);
         return;
     }
-    player_call(proc);
+    process_call_begins(proc);
     rc = evzk_session_close(o->p.s);
-    player_called(proc);
+    process_call_ends(proc);
     if (rc != want)
         sim_violation("p%d: close gave %s", proc, evzk_errname(rc));
     if (!o->p.closing)
@@ -429,7 +430,7 @@ void player_close(int proc)
 /* Has time go on, when nothing else does. */
 static void nothing(intptr_t arg) { (void)arg; }
 
-void player_free(int proc)
+void process_free(int proc)
 {
     struct own *o = &own[proc];
     evzk_session *s = o->p.s;
@@ -438,10 +439,10 @@ void player_free(int proc)
     o->p.s = NULL;
     o->p.open = false;
     o->freed_at = sim_now();
-    stage_at(2 * AFTER_US, -1, nothing, proc);
-    player_call(proc);
+    scene_timer_set(2 * AFTER_US, -1, nothing, proc);
+    process_call_begins(proc);
     evzk_session_free(s);
-    player_called(proc);
+    process_call_ends(proc);
     leases_drop(proc);
 }
 
@@ -455,7 +456,7 @@ static bool closes_yet(int proc)
     return o->wanted && sim_live(proc) > 0 && sim_now() <= since + AFTER_US;
 }
 
-bool players_gone(void)
+bool processes_gone(void)
 {
     for (int i = 0; i < SIM_PROCS; i++) {
         if (own[i].p.s || own[i].opening || closes_yet(i))
@@ -464,7 +465,7 @@ bool players_gone(void)
     return true;
 }
 
-/* The rules that are asked after everything that happens. */
+/* The rules that are asked after every step. */
 
 static void check_lease(int proc)
 {
@@ -481,7 +482,7 @@ static void check_lease(int proc)
     }
     if (o->dead_since == 0)
         o->dead_since = now;
-    if (!player_forced(id))
+    if (!session_forced(id))
         sim_violation("p%d: a lease of %u ms of a session that is over", proc,
                       left);
     else if (now - o->dead_since > (int64_t)o->cfg.timeout_ms * 1000)
@@ -501,7 +502,8 @@ static void check_told(int proc)
     }
     if (o->out_since == 0)
         o->out_since = sim_now();
-    if (sim_now() - o->out_since > SLACK_US && !player_late(proc, o->out_since))
+    if (sim_now() - o->out_since > SLACK_US &&
+        !process_was_frozen(proc, o->out_since))
         sim_violation("p%d: not connected, and not told", proc);
 }
 
@@ -520,7 +522,7 @@ static void check_silence(int proc)
         o->probed_at = now;
     }
     if (now - o->probed_at > most + SLACK_US &&
-        !player_late(proc, o->probed_at))
+        !process_was_frozen(proc, o->probed_at))
         sim_violation("p%d: the leader is silent, and it was not told", proc);
 }
 
@@ -529,8 +531,8 @@ static void check_one(int proc)
     struct own *o = &own[proc];
     int before;
 
-    if (proc_frozen(proc) > o->late_until)
-        o->late_until = proc_frozen(proc);
+    if (process_frozen_until(proc) > o->late_until)
+        o->late_until = process_frozen_until(proc);
     if (sim_alloc_failing(proc)) {
         o->starved = true;
         o->starved_at = sim_now();
@@ -545,7 +547,7 @@ static void check_one(int proc)
     sim_leave(before);
 }
 
-void players_check(void)
+void processes_check(void)
 {
     for (int i = 0; i < SIM_PROCS; i++) {
         if (own[i].wanted)
@@ -554,7 +556,7 @@ void players_check(void)
     leases_check();
 }
 
-void players_check_end(void)
+void processes_check_end(void)
 {
     for (int i = 0; i < SIM_PROCS; i++) {
         if (own[i].p.s || own[i].opening)

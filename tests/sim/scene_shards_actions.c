@@ -1,14 +1,14 @@
 /* What others do to the shards, and what befalls them without a fault.
  *
- * How it can fail: a deed that comes before the sessions are open would be done
- * to nobody.  So it waits for them.
+ * How it can fail: an action that comes before the sessions are open would be
+ * done to nobody.  So it waits for them.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "ens.h"
-#include "happen.h"
 #include "scene_shards.h"
+#include "steps.h"
 #include "wire.h"
 
 enum { AGAIN_MS = 20, AWAY_MS = 2200, PATH = 160 };
@@ -38,7 +38,7 @@ static bool first_in(const char *dir, int64_t owner, char path[PATH])
 
 static int64_t session_of(int proc)
 {
-    const struct player *p = player_of(proc);
+    const struct process *p = process_of(proc);
 
     return p->n_ids ? p->ids[p->n_ids - 1] : -1;
 }
@@ -52,7 +52,7 @@ static void close_session(int proc)
 {
     int before = sim_enter(proc);
 
-    player_close(proc);
+    process_close(proc);
     sim_leave(before);
 }
 
@@ -62,7 +62,7 @@ static void break_candidate(int shard)
 
     snprintf(dir, sizeof dir, SHARDS_PATH "/shard-%d", shard);
     if (first_in(dir, 0, path))
-        player_delete(path);
+        operator_delete(path);
 }
 
 static void spoil(const char *path)
@@ -71,13 +71,13 @@ static void spoil(const char *path)
     ens_set_data(path, "garbage", 7);
 }
 
-static void do_deed(enum shards_deed deed, int which)
+static void do_action(enum shards_action action, int which)
 {
     char path[PATH];
 
-    switch (deed) {
+    switch (action) {
     case SHARDS_EXPIRE:
-        player_expire(which);
+        process_expire(which);
         break;
     case SHARDS_AWAY:
         wire_hold_all(which, sim_now() + us(AWAY_MS));
@@ -87,16 +87,16 @@ static void do_deed(enum shards_deed deed, int which)
         break;
     case SHARDS_BREAK_MEMBER:
         if (member_of(which, path))
-            player_delete(path);
+            operator_delete(path);
         break;
     case SHARDS_BREAK:
         break_candidate(which);
         break;
     case SHARDS_BREAK_DIR:
-        player_delete(SHARDS_PATH "/members");
+        operator_delete(SHARDS_PATH "/members");
         break;
     case SHARDS_BREAK_PLAN:
-        player_delete(SHARDS_PATH "/plan");
+        operator_delete(SHARDS_PATH "/plan");
         break;
     case SHARDS_ALLOW:
         ens_delete(SHARDS_PATH "/shard-0/leader/child");
@@ -109,7 +109,7 @@ static void do_deed(enum shards_deed deed, int which)
             spoil(path);
         break;
     case SHARDS_STAY:
-    case SHARDS_NO_DEED:
+    case SHARDS_NO_ACTION:
         break;
     }
 }
@@ -117,21 +117,21 @@ static void do_deed(enum shards_deed deed, int which)
 static bool anybody_opening(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (player_opening(p))
+        if (process_opening(p))
             return true;
     }
     return false;
 }
 
 /* It is done, and over. */
-static void deed_over(intptr_t i)
+static void action_over(intptr_t i)
 {
     (void)i;
-    shards_world.deeds--;
-    for (int p = 0; shards_world.deeds == 0 && p < SIM_PROCS; p++) {
+    shards_world.actions--;
+    for (int p = 0; shards_world.actions == 0 && p < SIM_PROCS; p++) {
         int before;
 
-        if (!player_of(p)->s)
+        if (!process_of(p)->s)
             continue;
         before = sim_enter(p);
         shards_maybe_close(p);
@@ -139,30 +139,32 @@ static void deed_over(intptr_t i)
     }
 }
 
-static void deed_due(intptr_t i)
+static void action_due(intptr_t i)
 {
-    enum shards_deed deed = shards_world.sc->deed[i].deed;
+    enum shards_action action = shards_world.sc->action[i].action;
 
     if (anybody_opening()) {
-        stage_at(us(AGAIN_MS), -1, deed_due, i);
+        scene_timer_set(us(AGAIN_MS), -1, action_due, i);
         return;
     }
-    if (deed != SHARDS_STAY)
+    if (action != SHARDS_STAY)
         shards_world.rough = 1;
-    if (deed == SHARDS_EXPIRE) {
+    if (action == SHARDS_EXPIRE) {
         shards_world.ended_at = sim_now();
-        shards_world.ends = shards_world.sc->deed[i].which;
+        shards_world.ends = shards_world.sc->action[i].which;
     }
-    do_deed(deed, shards_world.sc->deed[i].which);
-    stage_at(deed == SHARDS_AWAY ? us(AWAY_MS) : 0, -1, deed_over, i);
+    do_action(action, shards_world.sc->action[i].which);
+    scene_timer_set(action == SHARDS_AWAY ? us(AWAY_MS) : 0, -1, action_over,
+                    i);
 }
 
-void shards_deeds_begin(void)
+void shards_actions_begin(void)
 {
-    for (int i = 0; i < SHARDS_DEEDS; i++) {
-        if (shards_world.sc->deed[i].deed == SHARDS_NO_DEED)
+    for (int i = 0; i < SHARDS_ACTIONS; i++) {
+        if (shards_world.sc->action[i].action == SHARDS_NO_ACTION)
             continue;
-        shards_world.deeds++;
-        stage_at(us(shards_world.sc->deed[i].at_ms), -1, deed_due, i);
+        shards_world.actions++;
+        scene_timer_set(us(shards_world.sc->action[i].at_ms), -1, action_due,
+                        i);
     }
 }
