@@ -64,7 +64,7 @@ static void list_all(void)
         for (unsigned i = 0; i < (*r)->n_scenes; i++)
             printf("  scene %-15s %s%s\n", (*r)->scenes[i].name,
                    (*r)->scenes[i].about,
-                   (*r)->scenes[i].doubles ? " (pairs)" : "");
+                   (*r)->scenes[i].pairs ? " (pairs)" : "");
         for (unsigned i = 0; (*r)->calls[i]; i++)
             printf("  call %s\n", (*r)->calls[i]);
     }
@@ -105,13 +105,13 @@ static void tell_found(const struct sim_recipe *recipe,
     }
 }
 
-static unsigned most_clients(const struct sim_recipe *recipe)
+static unsigned most_processes(const struct sim_recipe *recipe)
 {
     unsigned n = 0;
 
     for (unsigned i = 0; i < recipe->n_scenes; i++) {
-        if ((unsigned)recipe->scenes[i].clients > n)
-            n = (unsigned)recipe->scenes[i].clients;
+        if ((unsigned)recipe->scenes[i].processes > n)
+            n = (unsigned)recipe->scenes[i].processes;
     }
     return n;
 }
@@ -136,9 +136,9 @@ static void tell(const struct wish *w, const struct sim_recipe *recipe,
 {
     struct coverage c = coverage_of(recipe->kind);
 
-    printf("explore recipe=%s clients=%u scenes=%u singles=%s doubled=%u "
+    printf("explore recipe=%s processes=%u scenes=%u singles=%s doubled=%u "
            "doubles=%s",
-           recipe->name, most_clients(recipe), r->scenes, how_much(w, r, 1),
+           recipe->name, most_processes(recipe), r->scenes, how_much(w, r, 1),
            r->doubled, how_much(w, r, 2));
     if (w->plan.chance || whole(w, r))
         printf(" chance=%" PRIu64, w->plan.chance ? w->plan.chance : CHANCE);

@@ -64,7 +64,9 @@ sim_sources = \
     tests/sim/scene_lock_actions.c \
     tests/sim/scene_lock_calls.c \
     tests/sim/scene_lock_dirs.c \
+    tests/sim/scene_lock_list.c \
     tests/sim/scene_lock_query.c \
+    tests/sim/scene_lock_query_list.c \
     tests/sim/scene_lock_revoke.c \
     tests/sim/scene_lock_rules.c \
     tests/sim/scene_lock_seen.c \

@@ -61,7 +61,7 @@ static enum run_end stuck(const struct run *r, const char *why)
         return RUN_DONE;
     for (int i = 0; i < SIM_PROCS; i++) {
         text[i][0] = '\0';
-        if (i < r->scene->clients)
+        if (i < r->scene->processes)
             tell_machines(i, text[i], sizeof text[i]);
     }
     sim_violation("stuck: %s:%s%s%s%s", why, text[0], text[1], text[2],

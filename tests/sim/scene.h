@@ -14,8 +14,8 @@
 
 struct sim_scene {
     const char *name, *about;
-    int clients;
-    bool doubles;    /* Small enough for pairs of faults. */
+    int processes;
+    bool pairs;      /* Small enough for pairs of faults. */
     const void *own; /* The recipe's description of it. */
 };
 

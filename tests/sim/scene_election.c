@@ -67,12 +67,13 @@ void lock_acknowledge_set(struct lock_slot *k)
     const struct lock_plan *plan = k->plan;
     int proc = (int)k->proc;
 
-    if (plan->ready_ms == 0)
+    if (plan->acknowledge_ms == 0)
         ready_due(index_of(k));
-    else if (plan->ready_ms > 0)
-        scene_timer_set(us(plan->ready_ms), proc, ready_due, index_of(k));
-    if (plan->again_ms)
-        scene_timer_set(us(plan->again_ms), proc, again_due, index_of(k));
+    else if (plan->acknowledge_ms > 0)
+        scene_timer_set(us(plan->acknowledge_ms), proc, ready_due, index_of(k));
+    if (plan->acknowledge_again_ms)
+        scene_timer_set(us(plan->acknowledge_again_ms), proc, again_due,
+                        index_of(k));
 }
 
 void lock_acknowledge_end(struct lock_slot *k)
@@ -143,7 +144,7 @@ int lock_volunteer(struct lock_slot *k)
 
     process_call_begins((int)k->proc);
     rc = evzk_election_volunteer(process_of((int)k->proc)->s,
-                                 lock_path(plan->place), &opt, on_election,
+                                 lock_path(plan->dir), &opt, on_election,
                                  (void *)(intptr_t)index_of(k), &k->e);
     process_call_ends((int)k->proc);
     if (rc == EVZK_OK)

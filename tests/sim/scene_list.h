@@ -2,8 +2,15 @@
 #ifndef SIM_SCENE_LIST_H
 #define SIM_SCENE_LIST_H
 
-/* Which process starts a lock, or stands, and when. */
-#define AT(process, ms) .proc = (process), .start_ms = (ms)
+/* The servers, where a scene says with which one a process is first. */
+enum { LEADER, FOLLOWER_1, FOLLOWER_2 };
+
+/* For the scenes of scene_lock.h. */
+#define LOCK_SCENE(...)                                                        \
+    .own = &(const struct lock_scene) { __VA_ARGS__ }
+#define READ EVZK_LOCK_READ
+#define WRITE EVZK_LOCK_WRITE
+#define PRIORITY(n) .urgent = true, .priority = (n)
 
 /* A recipe by its title and machine: recipes of one family have all functions
  * in common, but for what may be called. */

@@ -215,7 +215,7 @@ void lock_free(struct lock_slot *k)
     lease_over(proc, k->lease);
     k->lease = NULL;
     sim_say("p%d freed %d", proc, index_of(k));
-    if (k->plan->again && lock_world.slots < LOCK_SLOTS)
+    if (k->plan->then_next && lock_world.slots < LOCK_SLOTS)
         lock_start(proc, k->plan + 1);
     lock_maybe_close(proc);
 }
@@ -269,15 +269,15 @@ static void granted(struct lock_slot *k)
 
     if (k->ended || k->release)
         return;
-    if (plan->down_ms)
-        scene_timer_set(us(plan->down_ms), proc, down_due, index_of(k));
+    if (plan->downgrade_ms)
+        scene_timer_set(us(plan->downgrade_ms), proc, down_due, index_of(k));
     if (k->e)
         lock_acknowledge_set(k);
     if (plan->hold_ms == 0)
         let_go(k);
     else
         scene_timer_set(us(plan->hold_ms), proc, release_due, index_of(k));
-    if (plan->again_inside && lock_world.slots < LOCK_SLOTS)
+    if (plan->next_when_granted && lock_world.slots < LOCK_SLOTS)
         lock_start(proc, plan + 1);
 }
 
@@ -322,10 +322,11 @@ static void set_timers(const struct lock_slot *k)
     const struct lock_plan *plan = k->plan;
 
     if (plan->cancel_ms)
-        scene_timer_set(us(plan->cancel_ms), plan->proc, cancel_due,
+        scene_timer_set(us(plan->cancel_ms), plan->process, cancel_due,
                         index_of(k));
     if (plan->free_ms)
-        scene_timer_set(us(plan->free_ms), plan->proc, free_due, index_of(k));
+        scene_timer_set(us(plan->free_ms), plan->process, free_due,
+                        index_of(k));
 }
 
 static int acquire(struct lock_slot *k)
@@ -357,7 +358,7 @@ static int acquire(struct lock_slot *k)
         opt.acl_count = 1;
     }
     process_call_begins((int)k->proc);
-    rc = evzk_lock_acquire(process_of((int)k->proc)->s, lock_path(plan->place),
+    rc = evzk_lock_acquire(process_of((int)k->proc)->s, lock_path(plan->dir),
                            &opt, on_lock, (void *)(intptr_t)index_of(k), &k->l);
     process_call_ends((int)k->proc);
     return rc;
@@ -373,7 +374,7 @@ bool lock_start(int proc, const struct lock_plan *plan)
         return false;
     k->plan = plan;
     k->proc = proc;
-    k->place = plan->place;
+    k->place = plan->dir;
     k->began = sim_now();
     rc = plan->elect ? lock_volunteer(k) : acquire(k);
     sim_say("p%d acquire %d: %s", proc, index_of(k), evzk_errname(rc));
@@ -393,15 +394,15 @@ bool lock_start(int proc, const struct lock_plan *plan)
 
 static void start_due(intptr_t i)
 {
-    const struct lock_plan *plan = &scene()->plan[i];
+    const struct lock_plan *plan = &scene()->locks[i];
 
-    if (process_opening(plan->proc)) {
-        scene_timer_set(us(AGAIN_MS), plan->proc, start_due, i);
+    if (process_opening(plan->process)) {
+        scene_timer_set(us(AGAIN_MS), plan->process, start_due, i);
         return;
     }
-    lock_world.planned[plan->proc]--;
-    if (!lock_start(plan->proc, plan))
-        lock_maybe_close(plan->proc);
+    lock_world.planned[plan->process]--;
+    if (!lock_start(plan->process, plan))
+        lock_maybe_close(plan->process);
 }
 
 /* The beginning. */
@@ -409,11 +410,11 @@ static void start_due(intptr_t i)
 static void set_plans(const struct lock_scene *sc)
 {
     for (int i = 0; i < LOCK_PLANS; i++) {
-        const struct lock_plan *plan = &sc->plan[i];
+        const struct lock_plan *plan = &sc->locks[i];
 
         if (plan->start_ms) {
-            lock_world.planned[plan->proc]++;
-            scene_timer_set(us(plan->start_ms), plan->proc, start_due, i);
+            lock_world.planned[plan->process]++;
+            scene_timer_set(us(plan->start_ms), plan->process, start_due, i);
         }
     }
     lock_actions_begin();
@@ -439,10 +440,10 @@ static void note_handed(const evzk_trace *t)
 /* It takes away who does not let go: any contender in its way. */
 static bool removes(int proc)
 {
-    const struct lock_plan *plan = scene()->plan;
+    const struct lock_plan *plan = scene()->locks;
 
     for (int i = 0; i < LOCK_PLANS; i++) {
-        if (plan[i].proc == proc && plan[i].revoke && plan[i].grace_ms)
+        if (plan[i].process == proc && plan[i].revoke && plan[i].grace_ms)
             return true;
     }
     return lock_removing();
@@ -478,16 +479,16 @@ void lock_begin(const struct sim_scene *sc)
     process_trace = on_trace;
     process_leases = lock_leases;
     ens_removes = removes;
-    ens.quirk_end = scene()->end;
-    if (scene()->tick_ms)
-        ens.tick_ms = scene()->tick_ms;
+    ens.quirk_end = scene()->numbers_end;
+    if (scene()->server_tick_ms)
+        ens.tick_ms = scene()->server_tick_ms;
     ens_begin(&ens);
     lock_dirs_begin();
     lock_leader_begin();
     cfg.chroot = scene()->chroot;
     cfg.make_chroot = scene()->make_chroot;
-    for (int p = 0; p < sc->clients; p++) {
-        wire_route(p, scene()->route[p]);
+    for (int p = 0; p < sc->processes; p++) {
+        wire_route(p, scene()->server[p]);
         process_open(p, &cfg);
     }
     set_plans(scene());

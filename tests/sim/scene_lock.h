@@ -18,64 +18,73 @@ enum {
     LOCK_TIMEOUT_MS = 1000
 };
 
-/* One lock; the times are in milliseconds, 0 in *_ms is never but for hold. */
+/* What becomes of one lock, or of one candidate of an election.  Times are in
+ * milliseconds; 0 is never, where nothing else is said. */
 struct lock_plan {
-    int proc, start_ms;
-    int place;              /* Its directory. */
-    int hold_ms;            /* From GRANTED to release; 0: at once, inside. */
+    int process;
+    int start_ms; /* From the beginning; 0: another lock's end starts it. */
+    int dir;      /* Its directory, of LOCK_PLACES. */
+    int hold_ms;  /* From GRANTED to its release; 0: inside GRANTED. */
     int cancel_ms, free_ms; /* From its start. */
     int linger_ms;          /* From its final event until it is freed. */
     evzk_lock_mode mode;
-    int down_ms;         /* Downgraded, from GRANTED; 0: not. */
-    bool urgent, revoke; /* It has a priority; it asks those with less. */
+    int downgrade_ms;    /* From GRANTED. */
+    bool urgent, revoke; /* It has a priority; it revokes less urgent ones. */
     bool revocable;
-    bool yields; /* Lets go when it is asked to. */
+    bool yields; /* It is released when it is asked to let go. */
     uint8_t priority;
     uint32_t ageing, grace_ms;
-    bool free_held;    /* Freed, not released. */
-    bool again;        /* The next plan, when it has ended and is freed. */
-    bool again_inside; /* The same, inside GRANTED, when it is let go. */
-    bool try_once, no_requeue, no_own_watch, hidden;
-    bool own_acl; /* One that is not the session's. */
-    bool elect;   /* It stands in an election; so does a scene's first one. */
-    int ready_ms; /* Acknowledged, from ELECTED; 0: inside; below: never. */
-    int again_ms; /* Once more. */
+    bool free_held;         /* Freed instead of released. */
+    bool then_next;         /* Starts the next one, once it is freed. */
+    bool next_when_granted; /* Starts the next one, inside GRANTED. */
+    bool try_once, no_requeue, no_own_watch;
+    bool hidden;        /* Nobody may read its znode. */
+    bool own_acl;       /* Another ACL than the session's. */
+    bool elect;         /* A candidate; then the scene's first one is, too. */
+    int acknowledge_ms; /* From ELECTED; 0: inside it; below: never. */
+    int acknowledge_again_ms; /* From ELECTED. */
     uint32_t timeout_ms;
 };
 
+/* What others do in a scene: an operator, the servers, the network, or a
+ * process besides its locks.  What it is done to is in brackets. */
 enum lock_action {
     LOCK_NO_ACTION,
-    LOCK_BREAK,     /* An operator deletes the znode of lock `which`. */
-    LOCK_EXPIRE,    /* The servers end the session of process `which`. */
-    LOCK_CLEAR,     /* An operator deletes the foreign contender. */
-    LOCK_DOUBT,     /* Process `which` hears nothing for a while, and no sync is
-                       answered until its lease is over. */
-    LOCK_ASK,       /* Process `which` looks up who contends. */
-    LOCK_AWAY,      /* It is cut, and finds no server for a while. */
-    LOCK_SILENCE,   /* Nothing of it gets through for a while, either way. */
-    LOCK_LATE,      /* It hears nothing for a short while. */
-    LOCK_OFF,       /* Its follower is cut off, and no other is there. */
-    LOCK_CLOSE,     /* It closes its session. */
-    LOCK_REMOVE,    /* An operator deletes the directory `which`, if empty. */
-    LOCK_MAKE,      /* He makes it. */
-    LOCK_REVOKE,    /* Process `which` revokes, as the scene says. */
-    LOCK_UNLOCK,    /* Somebody writes "unlock" to the znode of lock `which`. */
-    LOCK_CHILD,     /* A foreign contender gets a child. */
-    LOCK_CHILDLESS, /* That one goes. */
-    LOCK_SCRIBBLE,  /* Somebody writes something else. */
-    LOCK_OBSERVE,   /* Process `which` observes who leads in the first place. */
-    LOCK_SEAT,      /* He makes one there, of nobody, with the newest epoch. */
-    LOCK_UNSEAT,    /* An operator deletes the leader znode there. */
-    LOCK_RESTORE    /* He puts a copy of what lock `which` had, and has gone. */
+    /* An operator */
+    LOCK_DELETE_ZNODE,   /* deletes the znode of a lock [lock]; */
+    LOCK_RESTORE_ZNODE,  /* makes a copy of a lock's deleted znode [lock]; */
+    LOCK_WRITE_UNLOCK,   /* writes "unlock" to the znode of a lock [lock]; */
+    LOCK_WRITE_OTHER,    /* writes other data to it [lock]; */
+    LOCK_DELETE_DIR,     /* deletes a directory, if it is empty [dir]; */
+    LOCK_MAKE_DIR,       /* makes it [dir]; */
+    LOCK_DELETE_FOREIGN, /* deletes the contenders made by hand; */
+    LOCK_MAKE_CHILD,     /* makes a child below each of those; */
+    LOCK_DELETE_CHILD,   /* deletes it; */
+    LOCK_FORGE_LEADER,   /* makes a leader znode that names nobody; */
+    LOCK_DELETE_LEADER,  /* deletes the leader znode. */
+    /* The servers and the network */
+    LOCK_EXPIRE,        /* end the session [process]; */
+    LOCK_DISCONNECT,    /* cut the connection; no server is there for 0.2 s; */
+    LOCK_PARTITION,     /* pass nothing, either way, for 0.9 s; */
+    LOCK_DELAY_REPLIES, /* hold what it is sent for 0.28 s; */
+    LOCK_CUT_FOLLOWER,  /* cut its follower from the leader; no other is there;
+                         */
+    LOCK_STALL,         /* hold replies, and answer no sync before its lease is
+                           over. */
+    /* A process [process] */
+    LOCK_CLOSE_SESSION,
+    LOCK_QUERY,   /* looks up the contenders in the first directory; */
+    LOCK_REVOKE,  /* revokes there, as the scene says; */
+    LOCK_OBSERVE, /* observes the election there. */
 };
 
 /* A leader znode that is there at first, and no session's. */
 enum lock_leader_there {
     LOCK_NO_LEADER,
-    LOCK_LEADER,       /* It says something else. */
-    LOCK_LEADER_LIKE,  /* It names nobody, with the last epoch of all. */
-    LOCK_LEADER_HAND,  /* It names the foreign contender. */
-    LOCK_LEADER_PARENT /* It has a child. */
+    LOCK_LEADER,       /* With other data. */
+    LOCK_LEADER_LIKE,  /* With a candidate that is not there. */
+    LOCK_LEADER_HAND,  /* With a contender made by hand as its candidate. */
+    LOCK_LEADER_PARENT /* With other data, and a child. */
 };
 
 struct lock_revoke_plan {
@@ -85,29 +94,37 @@ struct lock_revoke_plan {
     uint32_t grace_ms, timeout_ms;
 };
 
+#define LOCK_DIR(place) (1U << (place))
+#define LOCK_ABOVE LOCK_DIR(LOCK_PLACES) /* What is above the directories. */
+
 struct lock_scene {
-    struct lock_plan plan[LOCK_PLANS];
+    struct lock_plan locks[LOCK_PLANS];
     struct {
         enum lock_action action;
-        int at_ms, which;
-    } action[LOCK_ACTIONS];
+        int at_ms;
+        union {
+            int which;
+            int process, dir; /* To whom, or where. */
+            int lock; /* Counted from 0, in the order in which they start. */
+        };
+    } actions[LOCK_ACTIONS];
     struct lock_revoke_plan revoke;
-    int route[SIM_PROCS]; /* The server that a process is with at first. */
+    int server[SIM_PROCS]; /* The server that a process is first with. */
     const char *chroot;
     bool make_chroot;
-    bool rootless;   /* The chroot is missing: nothing can be had. */
-    bool parents;    /* The first directory is there at first. */
-    bool top;        /* What is above the directories is. */
-    unsigned there;  /* These directories are: a bit each. */
-    unsigned denies; /* These are, and let nobody make anything; one bit more is
-                        for what is above. */
-    bool nested;     /* The third one is above the others. */
-    bool deep;       /* Several levels are above them, and none is there. */
-    enum lock_leader_there leader;
-    bool foreign;       /* So are a contender that is nobody's, and others. */
-    bool sequence, end; /* Numbers begin at `first`; 3.8.0's end of them. */
-    int32_t first;
-    int32_t tick_ms; /* Of the servers; 0: a hundred. */
+    bool rootless; /* The chroot is missing, and nobody makes it. */
+    /* At the beginning */
+    bool dir_exists;     /* the first directory, and what is above, is there; */
+    bool above_exists;   /* what is above the directories is there; */
+    unsigned more_exist; /* these directories are there: LOCK_DIR()s; */
+    unsigned deny_create; /* these, too, and nobody may create in them; */
+    bool foreign; /* a contender made by hand is there, and other children; */
+    enum lock_leader_there leader; /* a leader znode made by hand is there. */
+    bool nested; /* The third directory is above the others. */
+    bool deep;   /* Several levels are above them, all of them missing. */
+    int32_t first_number;   /* Of the sequence numbers; 0: they begin at 0. */
+    bool numbers_end;       /* They end as in 3.8.0; else they wrap. */
+    int32_t server_tick_ms; /* 0: 100. */
 };
 
 /* One lock of a run; a slot is used once. */

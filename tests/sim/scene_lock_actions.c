@@ -59,12 +59,12 @@ static void do_action(enum lock_action action, int which)
     const struct lock_node *n = lock_world.node;
 
     switch (action) {
-    case LOCK_BREAK:
+    case LOCK_DELETE_ZNODE:
         n = lock_node_of(&lock_world.slot[which]);
         if (n)
             lock_break(n);
         break;
-    case LOCK_CLEAR:
+    case LOCK_DELETE_FOREIGN:
         for (; n < lock_world.node + lock_world.nodes; n++) {
             if (n->live && n->slot < 0)
                 lock_break(n);
@@ -73,64 +73,64 @@ static void do_action(enum lock_action action, int which)
     case LOCK_EXPIRE:
         process_expire(which);
         break;
-    case LOCK_DOUBT:
+    case LOCK_STALL:
         lock_rough(1300);
         wire_hold(wire_conn_of(which), WIRE_DOWNWARD, sim_now() + us(600));
         ens_create("/stalled", "", 0, ZOO_PERSISTENT);
         ens_hold_commits(sim_now() + us(1300));
         break;
-    case LOCK_ASK:
+    case LOCK_QUERY:
         lock_ask(which);
         break;
-    case LOCK_AWAY:
+    case LOCK_DISCONNECT:
         lock_rough(200);
         refuse_all(200);
         wire_cut(wire_conn_of(which));
         break;
-    case LOCK_SILENCE:
+    case LOCK_PARTITION:
         lock_rough(900);
         wire_hold_all(which, sim_now() + us(900));
         break;
-    case LOCK_LATE:
+    case LOCK_DELAY_REPLIES:
         lock_rough(280);
         wire_hold(wire_conn_of(which), WIRE_DOWNWARD, sim_now() + us(280));
         break;
-    case LOCK_OFF:
+    case LOCK_CUT_FOLLOWER:
         lock_rough(2000);
         cut_off(which);
         break;
-    case LOCK_CLOSE:
+    case LOCK_CLOSE_SESSION:
         close_session(which);
         break;
-    case LOCK_REMOVE:
+    case LOCK_DELETE_DIR:
         operator_delete(lock_dir(which));
         break;
-    case LOCK_MAKE:
+    case LOCK_MAKE_DIR:
         ens_create(lock_dir(which), "", 0, ZOO_PERSISTENT);
         break;
     case LOCK_REVOKE:
         lock_revoke(which, &lock_world.sc->revoke);
         break;
-    case LOCK_UNLOCK:
-    case LOCK_SCRIBBLE:
+    case LOCK_WRITE_UNLOCK:
+    case LOCK_WRITE_OTHER:
         n = lock_node_of(&lock_world.slot[which]);
         if (n)
-            lock_write(n, action == LOCK_UNLOCK ? "unlock" : "unlock!");
+            lock_write(n, action == LOCK_WRITE_UNLOCK ? "unlock" : "unlock!");
         break;
-    case LOCK_CHILD:
-    case LOCK_CHILDLESS:
-        lock_child(action == LOCK_CHILD);
+    case LOCK_MAKE_CHILD:
+    case LOCK_DELETE_CHILD:
+        lock_child(action == LOCK_MAKE_CHILD);
         break;
     case LOCK_OBSERVE:
         lock_observe(which);
         break;
-    case LOCK_SEAT:
+    case LOCK_FORGE_LEADER:
         lock_seat(0);
         break;
-    case LOCK_UNSEAT:
+    case LOCK_DELETE_LEADER:
         lock_unseat(0);
         break;
-    case LOCK_RESTORE:
+    case LOCK_RESTORE_ZNODE:
         restore(&lock_world.slot[which]);
         break;
     case LOCK_NO_ACTION:
@@ -150,23 +150,24 @@ static bool anybody_opening(void)
 /* The process that does it; -1: somebody else. */
 static int doer_of(intptr_t i)
 {
-    enum lock_action action = lock_world.sc->action[i].action;
+    enum lock_action action = lock_world.sc->actions[i].action;
 
-    return action == LOCK_ASK || action == LOCK_REVOKE || action == LOCK_OBSERVE
-               ? lock_world.sc->action[i].which
+    return action == LOCK_QUERY || action == LOCK_REVOKE ||
+                   action == LOCK_OBSERVE
+               ? lock_world.sc->actions[i].which
                : -1;
 }
 
 static void action_due(intptr_t i)
 {
-    enum lock_action action = lock_world.sc->action[i].action;
+    enum lock_action action = lock_world.sc->actions[i].action;
 
     if (anybody_opening()) {
         scene_timer_set(us(AGAIN_MS), doer_of(i), action_due, i);
         return;
     }
     lock_world.actions--;
-    do_action(action, lock_world.sc->action[i].which);
+    do_action(action, lock_world.sc->actions[i].which);
     for (int p = 0; lock_world.actions == 0 && p < SIM_PROCS; p++) {
         int before;
 
@@ -181,12 +182,12 @@ static void action_due(intptr_t i)
 void lock_actions_begin(void)
 {
     for (int i = 0; i < LOCK_ACTIONS; i++) {
-        enum lock_action action = lock_world.sc->action[i].action;
+        enum lock_action action = lock_world.sc->actions[i].action;
 
         if (action == LOCK_NO_ACTION)
             continue;
         lock_world.actions++;
-        scene_timer_set(us(lock_world.sc->action[i].at_ms), doer_of(i),
+        scene_timer_set(us(lock_world.sc->actions[i].at_ms), doer_of(i),
                         action_due, i);
     }
 }

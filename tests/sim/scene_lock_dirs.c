@@ -79,9 +79,10 @@ static bool is_there(int place)
     const struct lock_scene *sc = scene();
 
     if (place == TOP || (place == 2 && sc->nested))
-        return sc->top || sc->parents || sc->there || sc->denies;
-    return (place == 0 && sc->parents) ||
-           ((sc->there | sc->denies) >> place & 1);
+        return sc->above_exists || sc->dir_exists || sc->more_exist ||
+               sc->deny_create;
+    return (place == 0 && sc->dir_exists) ||
+           ((sc->more_exist | sc->deny_create) >> place & 1);
 }
 
 static void make_foreign(void)
@@ -119,17 +120,17 @@ void lock_dirs_begin(void)
     for (int i = 0; i < LOCK_PLACES; i++) {
         if (is_there(i) && !(i == 2 && sc->nested))
             ens_create(lock_dir(i), "", 0, ZOO_PERSISTENT);
-        if (sc->denies >> i & 1)
+        if (sc->deny_create >> i & 1)
             deny(lock_dir(i));
     }
-    if (sc->denies >> TOP & 1)
+    if (sc->deny_create >> TOP & 1)
         deny(lock_dir(TOP));
     if (sc->nested)
         lock_world.dir[2].soiled = true; /* It has the others in it. */
     if (sc->foreign)
         make_foreign();
-    if (sc->sequence)
-        ens_set_sequence("/a/lock", sc->first);
+    if (sc->first_number)
+        ens_set_sequence("/a/lock", sc->first_number);
 }
 
 /* Calm. */

@@ -194,7 +194,7 @@ static void check_report(const struct revoke *v, int rc, const evzk_revoked *o,
 static bool own_acls(void)
 {
     for (int i = 0; i < LOCK_PLANS; i++) {
-        if (lock_world.sc->plan[i].own_acl)
+        if (lock_world.sc->locks[i].own_acl)
             return true;
     }
     return false;
@@ -216,7 +216,7 @@ static bool rc_ok(const struct revoke *v, int rc)
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled(proc);
     if (rc == EVZK_ERR_NOAUTH)
-        return lock_world.sc->plan[0].hidden || lock_denied(0) || own_acls();
+        return lock_world.sc->locks[0].hidden || lock_denied(0) || own_acls();
     if (rc == EVZK_ERR_NOMEM)
         return process_lacked_memory(proc);
     return rc == EVZK_ERR_NOCHROOT ? lock_rootless()

@@ -258,7 +258,7 @@ static bool at_the_end(const struct lock_slot *k)
 
     for (; n < lock_world.node + lock_world.nodes; n++) {
         if (n->slot == index_of(k) && (n->seq == INT32_MAX || n->seq < 0))
-            return lock_world.sc->end;
+            return lock_world.sc->numbers_end;
     }
     return false;
 }
@@ -266,9 +266,9 @@ static bool at_the_end(const struct lock_slot *k)
 /* One that hides makes the directory anew, and hides that too. */
 bool lock_denied(int64_t place)
 {
-    return (lock_world.sc->plan[0].hidden && operator_deleted_any()) ||
-           ((lock_world.sc->denies >> place |
-             lock_world.sc->denies >> LOCK_PLACES) &
+    return (lock_world.sc->locks[0].hidden && operator_deleted_any()) ||
+           ((lock_world.sc->deny_create >> place |
+             lock_world.sc->deny_create >> LOCK_PLACES) &
             1);
 }
 
@@ -296,7 +296,7 @@ static bool failed_rc_ok(const struct lock_slot *k, int rc)
         return lock_rootless();
     case EVZK_ERR_NOAUTH:
         return lock_denied(k->place) ||
-               (lock_world.sc->plan[0].hidden && !k->plan->hidden);
+               (lock_world.sc->locks[0].hidden && !k->plan->hidden);
     }
     return session_error(k, rc);
 }

@@ -397,7 +397,7 @@ void lock_look(void)
             note_urgent(n);
     }
     bury();
-    if (lock_world.sc->plan[0].elect)
+    if (lock_world.sc->locks[0].elect)
         lock_election_look();
 }
 

@@ -429,7 +429,7 @@ void shards_begin(const struct sim_scene *sc)
     servers.quirk_end = shards_world.sc->end;
     ens_begin(&servers);
     make_tree(shards_world.sc);
-    for (int p = 0; p < sc->clients; p++) {
+    for (int p = 0; p < sc->processes; p++) {
         wire_route(p, p % SIM_SERVERS);
         process_open(p, &cfg);
     }

@@ -180,7 +180,7 @@ static void search_scene(struct job *j, const struct sim_scene *scene,
     enum run_end end;
     bool own = take(j);
 
-    if (left > 1 && !scene->doubles)
+    if (left > 1 && !scene->pairs)
         left = 1;
     j->run->scene = scene;
     j->run->n_strikes = 0;

@@ -198,8 +198,8 @@ static void count_scenes(const struct search_plan *p, struct search_result *out)
         if (!search_wanted(p, s))
             continue;
         out->scenes++;
-        out->doubles += s->doubles;
-        out->doubled += s->doubles && p->faults > 1 && !p->chance;
+        out->doubles += s->pairs;
+        out->doubled += s->pairs && p->faults > 1 && !p->chance;
     }
 }
 
