@@ -4,16 +4,20 @@ libevzkcore_la_SOURCES += \
     recipes/election/observer.c \
     recipes/kinds.c recipes/kinds.h \
     recipes/lock/calls.c \
+    recipes/lock/common.c \
+    recipes/lock/downgrade.c \
+    recipes/lock/enter.c \
     recipes/lock/held.c \
+    recipes/lock/leave.c \
     recipes/lock/lock.c \
     recipes/lock/lock_internal.h \
+    recipes/lock/own_node.c \
     recipes/lock/patient.c \
     recipes/lock/place.c \
     recipes/lock/priority.c \
     recipes/lock/query.c \
     recipes/lock/revoke.c recipes/lock/revoke.h \
     recipes/lock/states.h \
-    recipes/lock/verify.c \
     recipes/lock/wait.c \
     recipes/parts/follow.c recipes/parts/follow.h \
     recipes/parts/write_once.c recipes/parts/write_once.h \

@@ -224,14 +224,6 @@ int evzk_lock_lease(evzk_lock *l, evzk_lease **out)
     return evzk__lock_lease(l, __func__, out);
 }
 
-void evzk__lock_over(struct evzk__machine *m)
-{
-    struct evzk_lock *l = lock_of(m);
-
-    if (l->given)
-        evzk__view_end(l->given->lease);
-}
-
 uint32_t evzk_lock_lease_ms(const evzk_lock *l)
 {
     return evzk_lock_held(l) ? evzk_session_lease_ms(l->m.s) : 0;

@@ -23,12 +23,12 @@
  *   LISTING <---------------------'
  *    |  ^  ^
  *    |  |  `--> WATCHING     (somebody is before us)
- *    |  `-----> ENTERING     (first in the room: see lock/priority.c)
+ *    |  `-----> ENTERING     (first in the room: see lock/enter.c)
  *    v
  *   CONFIRMING --> HELD --> DELETING --> ENDED
  *                  ^  |     |     ^
  *                  |  |     v     |
- *                  |  |    CHECKING        (is it ours? see lock/verify.c)
+ *                  |  |    CHECKING        (is it ours? see lock/leave.c)
  *                  |  v
  *                SWAPPING <--> CHECKING_SWAP  (a write lock becomes a read
  * lock) ANNOUNCING --> LEADING       (it says that it leads)
@@ -49,128 +49,8 @@
  */
 #include "recipes/lock/states.h"
 
-#include <string.h>
-
 #include "lib/base/mem.h"
 #include "recipes/kinds.h"
-
-const struct evzk__mark evzk__lock_marks[] = {
-    [EVZK_LOCK_EXCLUSIVE] = {"-lock-", EVZK__COMMON},
-    [EVZK_LOCK_WRITE] = {"-write-", EVZK__MOVES},
-    [EVZK_LOCK_READ] = {"-read-", EVZK__SHARES},
-    [EVZK_LOCK_WRITE + LOCK_ROOM] = {"-write-wait-", EVZK__WAITS},
-    [EVZK_LOCK_READ + LOCK_ROOM] = {"-read-wait-", EVZK__WAITS | EVZK__SHARES},
-    [LOCK_STANDS] = {"-n_", 0},
-    {NULL, 0}};
-
-static bool is_final(evzk_lock_event ev)
-{
-    return ev >= EVZK_LOCK_RELEASED && ev <= EVZK_LOCK_FAILED;
-}
-
-/* May free the lock: touch nothing after. */
-void evzk__lock_tell(struct evzk_lock *l, evzk_lock_event ev, int rc)
-{
-    evzk_session *s = l->m.s;
-    int64_t begun = evzk__machine_call_out();
-
-    if (l->cb && !l->told && (is_final(ev) || evzk__session_tells(s)))
-        l->cb(l, ev, rc, l->arg);
-    evzk__machine_called(s, begun);
-}
-
-void evzk__lock_tell_end(struct evzk_lock *l, int rc)
-{
-    evzk_lock_event ev = EVZK_LOCK_FAILED;
-
-    if (l->granted)
-        ev = l->released ? EVZK_LOCK_RELEASED : EVZK_LOCK_LOST;
-    evzk__lock_tell(l, ev, rc);
-}
-
-struct evzk__create_args evzk__lock_args(struct evzk_lock *l)
-{
-    const evzk_session *s = l->m.s;
-    struct evzk__create_args a = {.name = l->own,
-                                  .data = s->data,
-                                  .len = (uint32_t)s->data_len,
-                                  .acl = s->acl.v,
-                                  .acl_count = s->acl.n};
-
-    if (l->given && l->given->data) {
-        a.data = l->given->data;
-        a.len = l->given->len;
-    }
-    if (l->given && l->given->acl.v) {
-        a.acl = l->given->acl.v;
-        a.acl_count = l->given->acl.n;
-    }
-    return a;
-}
-
-evzk_lock_mode evzk__lock_mode_named(const struct evzk__contender *c)
-{
-    if (c->flags & EVZK__SHARES)
-        return EVZK_LOCK_READ;
-    return c->flags & (EVZK__MOVES | EVZK__WAITS) ? EVZK_LOCK_WRITE
-                                                  : EVZK_LOCK_EXCLUSIVE;
-}
-
-int evzk__lock_name(const struct evzk_lock *l, char *out, unsigned mark)
-{
-    int rc = evzk__guid(out);
-
-    out += EVZK__GUID_LEN;
-    if (l->given && l->given->urgent) {
-        evzk__priority_print(out, l->given->priority.priority,
-                             l->given->priority.ageing);
-        out += strlen(out);
-    }
-    strcpy(out, evzk__lock_marks[mark].text);
-    return rc;
-}
-
-/* Of its own znode, as it resigns.  The answer that set the watch may have come
- * when it was asked to already: then nobody has looked at it. */
-static bool is_sure(const struct evzk_lock *l)
-{
-    return l->given->checked ||
-           (l->given->watched && evzk__lock_watches_own(l));
-}
-
-static void evzk__lock_drop(struct evzk__machine *m)
-{
-    struct evzk_lock *l = lock_of(m);
-
-    evzk__lock_calm(l);
-    if (l->said && !is_sure(l))
-        m->own_verified = false; /* Another may lead by now. */
-    if (l->said && l->given->leader_on != m->conn)
-        evzk__machine_move(m, l->given->leader_sent ? SETTLING_LEADER
-                                                    : CHECKING_LEADER);
-    else if (!m->own_verified)
-        evzk__machine_move(m, CHECKING);
-    else
-        evzk__delete(m, l->own, l->said ? EVZK__LEADER : NULL);
-}
-
-static int evzk__lock_dropped(struct evzk__machine *m,
-                              const struct evzk__event *e)
-{
-    bool gone = e->reply->rc == EVZK_OK || e->reply->rc == EVZK_ERR_NONODE;
-
-    if (e->reply->rc == EVZK_ERR_NONODE && evzk__lock_other_name(lock_of(m)))
-        return evzk__machine_again(m);
-    if (e->reply->rc == EVZK_ERR_NONODE)
-        evzk__own_gone(m);
-    return evzk__machine_finish(m, gone ? m->rc : e->reply->rc);
-}
-
-static void evzk__lock_end(struct evzk__machine *m)
-{
-    evzk__lock_calm(lock_of(m));
-    evzk__lock_tell_end(lock_of(m), m->rc);
-}
 
 static void late(struct evzk__machine *m)
 {

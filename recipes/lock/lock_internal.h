@@ -108,9 +108,6 @@ evzk_lock_mode evzk__lock_mode_named(const struct evzk__contender *c);
  * EVZK_ERR_INTERNAL. */
 int evzk__lock_name(const struct evzk_lock *l, char *out, unsigned mark);
 
-/* Asks for the znode given->name in the place of its own. */
-void evzk__lock_swap(struct evzk_lock *l, bool numbered);
-
 /* election.c: what it is at bottom, for the tests. */
 struct evzk_lock *evzk__election_lock(const struct evzk_election *e);
 
@@ -131,7 +128,7 @@ void evzk__lock_calm(struct evzk_lock *l);
 int evzk__lock_lease(struct evzk_lock *l, const char *function,
                      evzk_lease **out);
 
-/* lock/calls.c: its lease, if there is one, says no from now on. */
+/* lock/common.c: its lease, if there is one, says no from now on. */
 void evzk__lock_over(struct evzk__machine *m);
 
 void evzk__lock_destroy(struct evzk__machine *m);

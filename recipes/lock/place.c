@@ -1,9 +1,7 @@
-/* How a lock gets its place: from the create to the first look at the queue,
- * and from the room into the queue.
+/* How a lock gets its place: from the create to the first look at the queue.
  *
- * How it can fail.  Whether a create, or the change for a znode in the queue,
- * was done may be unknown: then its GUID is looked for, and a GUID is used for
- * one attempt only.
+ * How it can fail.  Whether a create was done may be unknown: then its GUID is
+ * looked for, and a GUID is used for one attempt only.
  */
 #include "recipes/lock/states.h"
 
@@ -46,31 +44,6 @@ void evzk__lock_create(struct evzk__machine *m)
                         l->broken ? EVZK_ERR_NODEGONE : EVZK_ERR_EXPIRED);
 }
 
-/* Our znode is gone, and we held nothing: to the end of the queue. */
-int evzk__lock_lose_place(struct evzk_lock *l)
-{
-    l->broken = true;
-    evzk__own_gone(&l->m);
-    if (l->m.no_requeue)
-        return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);
-    return evzk__machine_move(&l->m,
-                              l->m.own_watch.armed ? FORGETTING : CREATING);
-}
-
-static void take_place(struct evzk_lock *l, uint64_t czxid)
-{
-    struct evzk__contender own;
-
-    l->known = true;
-    l->broken = false;
-    l->seen = 0;
-    l->token = czxid;
-    if (evzk__contender_parse(l->own, evzk__lock_marks, &own))
-        evzk__enter_queue(&l->m, l->own, own.seq);
-    if (l->stands)
-        evzk__lock_tell(l, (evzk_lock_event)LOCK_PLACED, EVZK_OK);
-}
-
 int evzk__lock_created(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
@@ -85,7 +58,7 @@ int evzk__lock_created(struct evzk__machine *m, const struct evzk__event *e)
     if (rc != EVZK_OK)
         return m->stopping ? evzk__machine_finish(m, m->rc) : rc;
     l->m.tries = 0;
-    take_place(l, (uint64_t)e->reply->first.czxid);
+    evzk__lock_take_place(l, (uint64_t)e->reply->first.czxid);
     m->own_verified = true;
     if (m->stopping)
         return evzk__machine_move(m, DELETING);
@@ -113,88 +86,6 @@ int evzk__lock_parents_made(struct evzk__machine *m,
     if (m->tries++ == PARENTS_TRIES)
         return EVZK_ERR_NONODE;
     return evzk__machine_move(m, CREATING);
-}
-
-void evzk__lock_enter_queue(struct evzk__machine *m)
-{
-    struct evzk_lock *l = lock_of(m);
-
-    if (!m->own_verified)
-        evzk__machine_move(m, CONFIRMING);
-    else if (evzk__lock_name(l, l->given->name, l->mode) != EVZK_OK)
-        evzk__machine_give_up(m, EVZK_ERR_INTERNAL, DELETING);
-    else
-        evzk__lock_swap(l, true);
-}
-
-/* The old name is kept where the new one was: it may be ours all the same. */
-static void rename_own(struct evzk_lock *l)
-{
-    char old[EVZK__NAME_MAX];
-
-    evzk__forget_own(&l->m);
-    strcpy(old, l->own);
-    strcpy(l->own, l->given->name);
-    strcpy(l->given->name, old);
-}
-
-static void come_in(struct evzk_lock *l, const struct evzk__first *stat)
-{
-    struct evzk__contender c;
-
-    l->token = (uint64_t)stat->czxid;
-    l->seen = 0;
-    if (evzk__contender_parse(l->given->name, evzk__lock_marks, &c))
-        evzk__rename_own(&l->m, l->own, l->given->name, c.seq);
-    l->m.own_verified = true;
-}
-
-int evzk__lock_entered(struct evzk__machine *m, const struct evzk__event *e)
-{
-    struct evzk_lock *l = lock_of(m);
-    int rc = e->reply->rc;
-
-    if (rc == EVZK_ERR_CONNLOSS) {
-        rename_own(l);
-        l->entering = true;
-        return evzk__machine_move(m, RESOLVING);
-    }
-    if (rc == EVZK_OK)
-        come_in(l, &e->reply->first);
-    if (m->stopping)
-        return evzk__machine_move(m, DELETING);
-    if (rc == EVZK_ERR_NONODE)
-        return evzk__lock_lose_place(l);
-    if (rc == EVZK_OK)
-        return evzk__machine_move(m, LISTING);
-    l->reread = rc == EVZK_ERR_BADVERSION; /* First what was written to us. */
-    if (l->reread)
-        return evzk__machine_move(m, WATCHING);
-    if (rc == EVZK_ERR_NODEEXISTS)
-        rc = EVZK_ERR_SEQUENCE; /* Nobody else has our GUID. */
-    return evzk__machine_give_up(m, rc, DELETING);
-}
-
-/* It was not done: the znode in the room is still ours, or was broken. */
-static int stay_in_room(struct evzk_lock *l)
-{
-    int32_t seen = l->seen;
-
-    rename_own(l);
-    l->entering = false;
-    take_place(l, l->token);
-    l->seen = seen;
-    return evzk__machine_move(&l->m, l->m.stopping ? DELETING : LISTING);
-}
-
-/* What stood in the room may still stand there. */
-static int unresolved(struct evzk_lock *l, int rc)
-{
-    if (!l->entering)
-        return rc;
-    rename_own(l);
-    l->entering = false;
-    return evzk__machine_give_up(&l->m, rc, DELETING);
 }
 
 /* A delete that must fail: its answer came after all that we ever wrote.  The
@@ -227,9 +118,9 @@ int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
     if (e->reply->rc == EVZK_ERR_NOAUTH && l->patient)
         return evzk__machine_again_later(m);   /* It may stand there. */
     if (e->reply->first_rc == EVZK_ERR_SERVER) /* It proves nothing. */
-        return unresolved(l, EVZK_ERR_SERVER);
+        return evzk__lock_unresolved(l, EVZK_ERR_SERVER);
     if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
-        return unresolved(l, e->reply->rc);
+        return evzk__lock_unresolved(l, e->reply->rc);
     tried = take_number(l);
     if (e->reply->rc == EVZK_OK)
         name = evzk__find_prefix(&e->reply->res->names, l->own, &tried);
@@ -238,7 +129,7 @@ int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__machine_move(m, ADOPTING);
     }
     if (l->entering)
-        return stay_in_room(l);
+        return evzk__lock_not_entered(l);
     if (m->stopping)
         return evzk__machine_finish(m, m->rc);
     return evzk__machine_move(m, CREATING);
@@ -266,7 +157,7 @@ int evzk__lock_adopted(struct evzk__machine *m, const struct evzk__event *e)
     switch (evzk__lock_verify(l, e->reply->rc, &e->reply->first)) {
     case EVZK__OWN_THERE:
         l->entering = false;
-        take_place(l, l->token);
+        evzk__lock_take_place(l, l->token);
         return evzk__machine_move(m, m->stopping ? DELETING : LISTING);
     case EVZK__OWN_GONE:
         l->token = room;

@@ -186,32 +186,6 @@ int evzk__lock_listed(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__lock_look(lock_of(m), e->reply->res);
 }
 
-/* Somebody has written to our znode: each time once, and nothing but this word.
- * False: the application wants no more of it. */
-bool evzk__lock_hear(struct evzk_lock *l, const struct evzk__first *own)
-{
-    bool anew = own->version != l->seen;
-
-    l->seen = own->version;
-    l->passed = anew && !own->told;
-    if (anew && own->told)
-        evzk__lock_tell(l, EVZK_LOCK_REVOKE_REQUESTED, EVZK_OK);
-    return !l->m.stopping;
-}
-
-/* Only what stays is worth a watch of its own: most do not, and a deletion is
- * noticed by then at the latest.  In the room it is how others tell us; and who
- * leads is to know, when it resigns, that no other leads by then.  One of many
- * that waits is to be first as soon as the one before it has gone, and not to
- * ask then whether it is still there. */
-bool evzk__lock_wants_own_watch(const struct evzk_lock *l)
-{
-    bool soon = l->m.stayed || l->eager || l->leads ||
-                (l->m.req.bulk && l->m.state == WATCHING);
-
-    return l->watch_own && soon && !l->m.own_watch.armed;
-}
-
 /* Not by exists: that would leave a watch where no znode ever comes. */
 void evzk__lock_watch(struct evzk__machine *m)
 {

@@ -1,0 +1,139 @@
+/* What all blocks of rows of a lock use: the marks of its names, what the
+ * application is told, what its znodes are made with, and how a lock that is
+ * held comes into doubt and ends. */
+#include "recipes/lock/states.h"
+
+#include <string.h>
+
+#include "lib/base/view.h"
+
+const struct evzk__mark evzk__lock_marks[] = {
+    [EVZK_LOCK_EXCLUSIVE] = {"-lock-", EVZK__COMMON},
+    [EVZK_LOCK_WRITE] = {"-write-", EVZK__MOVES},
+    [EVZK_LOCK_READ] = {"-read-", EVZK__SHARES},
+    [EVZK_LOCK_WRITE + LOCK_ROOM] = {"-write-wait-", EVZK__WAITS},
+    [EVZK_LOCK_READ + LOCK_ROOM] = {"-read-wait-", EVZK__WAITS | EVZK__SHARES},
+    [LOCK_STANDS] = {"-n_", 0},
+    {NULL, 0}};
+
+static bool is_final(evzk_lock_event ev)
+{
+    return ev >= EVZK_LOCK_RELEASED && ev <= EVZK_LOCK_FAILED;
+}
+
+/* May free the lock: touch nothing after. */
+void evzk__lock_tell(struct evzk_lock *l, evzk_lock_event ev, int rc)
+{
+    evzk_session *s = l->m.s;
+    int64_t begun = evzk__machine_call_out();
+
+    if (l->cb && !l->told && (is_final(ev) || evzk__session_tells(s)))
+        l->cb(l, ev, rc, l->arg);
+    evzk__machine_called(s, begun);
+}
+
+void evzk__lock_tell_end(struct evzk_lock *l, int rc)
+{
+    evzk_lock_event ev = EVZK_LOCK_FAILED;
+
+    if (l->granted)
+        ev = l->released ? EVZK_LOCK_RELEASED : EVZK_LOCK_LOST;
+    evzk__lock_tell(l, ev, rc);
+}
+
+/* Reports the end now; what is left to do on the server goes on. */
+void evzk__lock_end_early(struct evzk_lock *l, int rc)
+{
+    evzk__lock_tell_end(l, rc);
+    l->told = true;
+}
+
+int evzk__lock_lose(struct evzk_lock *l, int rc)
+{
+    evzk__machine_stop(&l->m, rc);
+    evzk__lock_end_early(l, rc);
+    return EVZK_OK;
+}
+
+int evzk__lock_break(struct evzk_lock *l)
+{
+    evzk__own_gone(&l->m);
+    return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);
+}
+
+void evzk__lock_suspend(struct evzk_lock *l)
+{
+    l->blind = false; /* It may be allowed by now to read it. */
+    if (l->given)
+        l->given->checked = false;
+    if (!l->suspended) {
+        l->suspended = true;
+        evzk__lock_tell(l, EVZK_LOCK_SUSPENDED, EVZK_OK);
+    }
+}
+
+void evzk__lock_over(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+
+    if (l->given)
+        evzk__view_end(l->given->lease);
+}
+
+struct evzk__create_args evzk__lock_args(struct evzk_lock *l)
+{
+    const evzk_session *s = l->m.s;
+    struct evzk__create_args a = {.name = l->own,
+                                  .data = s->data,
+                                  .len = (uint32_t)s->data_len,
+                                  .acl = s->acl.v,
+                                  .acl_count = s->acl.n};
+
+    if (l->given && l->given->data) {
+        a.data = l->given->data;
+        a.len = l->given->len;
+    }
+    if (l->given && l->given->acl.v) {
+        a.acl = l->given->acl.v;
+        a.acl_count = l->given->acl.n;
+    }
+    return a;
+}
+
+evzk_lock_mode evzk__lock_mode_named(const struct evzk__contender *c)
+{
+    if (c->flags & EVZK__SHARES)
+        return EVZK_LOCK_READ;
+    return c->flags & (EVZK__MOVES | EVZK__WAITS) ? EVZK_LOCK_WRITE
+                                                  : EVZK_LOCK_EXCLUSIVE;
+}
+
+int evzk__lock_name(const struct evzk_lock *l, char *out, unsigned mark)
+{
+    int rc = evzk__guid(out);
+
+    out += EVZK__GUID_LEN;
+    if (l->given && l->given->urgent) {
+        evzk__priority_print(out, l->given->priority.priority,
+                             l->given->priority.ageing);
+        out += strlen(out);
+    }
+    strcpy(out, evzk__lock_marks[mark].text);
+    return rc;
+}
+
+void evzk__lock_swap(struct evzk_lock *l, bool numbered)
+{
+    struct evzk__create_args args = evzk__lock_args(l);
+    struct evzk__swap *swap = &l->given->swap;
+
+    swap->old = l->own;
+    swap->created = l->given->name;
+    swap->numbered = numbered;
+    swap->version = l->blind ? -1 : l->seen;
+    swap->data = args.data;
+    swap->len = args.len;
+    swap->acl = args.acl;
+    swap->acl_count = args.acl_count;
+    evzk__swap(&l->m, swap);
+}

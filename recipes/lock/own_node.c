@@ -1,0 +1,153 @@
+/* The own znode of a lock: whether what stands under a lock's name is the
+ * lock's own.
+ *
+ * A name proves nothing: while a process was cut off, an operator may have
+ * deleted its znode and put back a copy of the same name.  So owner and czxid
+ * are compared.  After every lost connection, and after every event about
+ * another contender's znode, a lock reads its own znode before it is granted,
+ * resumed or downgraded, before its leader announces itself, and before it
+ * deletes the znode.  (An event about another's znode says nothing of one's
+ * own: the events of one transaction come one by one, and may come apart.)
+ *
+ *   CHECKING        before DELETING: see lock/leave.c
+ *   CHECKING_SWAP   before SWAPPING is tried once more: see lock/downgrade.c
+ *   CONFIRMING      before all else: see lock/wait.c
+ *   FORGETTING      takes a watch off that was set on another's znode
+ *
+ * How it can fail.  A znode that may not be read, not even by its owner, is
+ * looked at by exists, which takes no permission and sets no watch.
+ */
+#include "recipes/lock/states.h"
+
+/* The czxid of one that was resolved by its GUID, or swapped, is not known yet:
+ * the name is used for one attempt, so the owner is enough. */
+static bool is_own(struct evzk_lock *l, const struct evzk__first *stat)
+{
+    uint64_t *czxid = l->swapped ? &l->given->czxid : &l->token;
+
+    if (!stat->ours)
+        return false;
+    if (*czxid == 0)
+        *czxid = (uint64_t)stat->czxid;
+    return (uint64_t)stat->czxid == *czxid;
+}
+
+enum evzk__own evzk__lock_verify(struct evzk_lock *l, int rc,
+                                 const struct evzk__first *stat)
+{
+    bool looked = l->m.req.op == EVZK__LOOK;
+
+    if (rc == EVZK_ERR_NOAUTH && !looked) {
+        l->blind = true;
+        return EVZK__OWN_HIDDEN;
+    }
+    if (rc == EVZK_ERR_NONODE || (rc == EVZK_OK && !is_own(l, stat)))
+        return EVZK__OWN_GONE;
+    if (rc != EVZK_OK)
+        return EVZK__OWN_UNKNOWN;
+    if (!looked)
+        l->blind = false;
+    l->m.own_verified = true;
+    return EVZK__OWN_THERE;
+}
+
+bool evzk__lock_watches_own(const struct evzk_lock *l)
+{
+    return l->m.own_verified && l->m.own_watch.armed &&
+           !evzk__watch_fires(&l->m, EVZK__OWN);
+}
+
+void evzk__lock_read_own(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+
+    if (l->given)
+        l->given->watched = false;
+    if (l->blind)
+        evzk__look(m, l->own);
+    else
+        evzk__watch(m, l->own, l->watch_own, NULL);
+}
+
+void evzk__lock_verify_before(struct evzk__machine *m,
+                              const struct evzk__stat *stat)
+{
+    const struct evzk_lock *before;
+
+    if (!m->before)
+        return;
+    before = lock_of(m->before);
+    if (stat->owner == m->s->id &&
+        (before->swapped || (uint64_t)stat->czxid == before->token)) {
+        evzk__place_seen(m);
+        return;
+    }
+    m->before->own_verified = false;
+    evzk__place_unfollow(m); /* What stands there is another's. */
+}
+
+/* The watch that came with the read stands on another's znode: it goes. */
+void evzk__lock_forget_own(struct evzk__machine *m) { evzk__unwatch_own(m); }
+
+int evzk__lock_forgotten(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return m->stopping ? evzk__machine_finish(m, m->rc)
+                       : evzk__machine_move(m, CREATING);
+}
+
+void evzk__lock_check(struct evzk__machine *m)
+{
+    evzk__look(m, lock_of(m)->own);
+}
+
+/* Somebody has written to our znode: each time once, and nothing but this word.
+ * False: the application wants no more of it. */
+bool evzk__lock_hear(struct evzk_lock *l, const struct evzk__first *own)
+{
+    bool anew = own->version != l->seen;
+
+    l->seen = own->version;
+    l->passed = anew && !own->told;
+    if (anew && own->told)
+        evzk__lock_tell(l, EVZK_LOCK_REVOKE_REQUESTED, EVZK_OK);
+    return !l->m.stopping;
+}
+
+/* Only what stays is worth a watch of its own: most do not, and a deletion is
+ * noticed by then at the latest.  In the room it is how others tell us; and who
+ * leads is to know, when it resigns, that no other leads by then.  One of many
+ * that waits is to be first as soon as the one before it has gone, and not to
+ * ask then whether it is still there. */
+bool evzk__lock_wants_own_watch(const struct evzk_lock *l)
+{
+    bool soon = l->m.stayed || l->eager || l->leads ||
+                (l->m.req.bulk && l->m.state == WATCHING);
+
+    return l->watch_own && soon && !l->m.own_watch.armed;
+}
+
+/* Our znode is gone, and we held nothing: to the end of the queue. */
+int evzk__lock_lose_place(struct evzk_lock *l)
+{
+    l->broken = true;
+    evzk__own_gone(&l->m);
+    if (l->m.no_requeue)
+        return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);
+    return evzk__machine_move(&l->m,
+                              l->m.own_watch.armed ? FORGETTING : CREATING);
+}
+
+void evzk__lock_take_place(struct evzk_lock *l, uint64_t czxid)
+{
+    struct evzk__contender own;
+
+    l->known = true;
+    l->broken = false;
+    l->seen = 0;
+    l->token = czxid;
+    if (evzk__contender_parse(l->own, evzk__lock_marks, &own))
+        evzk__enter_queue(&l->m, l->own, own.seq);
+    if (l->stands)
+        evzk__lock_tell(l, (evzk_lock_event)LOCK_PLACED, EVZK_OK);
+}
