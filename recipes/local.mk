@@ -22,6 +22,8 @@ libevzkcore_la_SOURCES += \
     recipes/parts/follow.c recipes/parts/follow.h \
     recipes/parts/write_once.c recipes/parts/write_once.h \
     recipes/shards/calls.c \
+    recipes/shards/common.c \
+    recipes/shards/end.c \
     recipes/shards/handover.c \
     recipes/shards/member.c \
     recipes/shards/mend.c \
@@ -29,4 +31,5 @@ libevzkcore_la_SOURCES += \
     recipes/shards/planner.c recipes/shards/planner.h \
     recipes/shards/shard.c \
     recipes/shards/shards_internal.h \
-    recipes/shards/step.c
+    recipes/shards/step.c \
+    recipes/shards/trouble.c

@@ -24,13 +24,6 @@ static void find_me(struct evzk_shards *a)
     evzk__shards_begin_step(a);
 }
 
-bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member)
-{
-    const char *name = a->plan.member[member].name;
-
-    return strcmp(name, a->own) == 0 || strcmp(name, a->former) == 0;
-}
-
 /* No plan for another number names us now. */
 static void not_odd(struct evzk_shards *a)
 {

@@ -1,8 +1,5 @@
-/* What is in trouble for a while: an ACL is in the way, or a server refuses.
- *
- * Nothing that others do to znodes is to end an object for good.  So who may
- * not read or write what it needs goes on with what it knows, says so in the
- * log and in its figures, and tries again every few seconds.
+/* Tries again what is in trouble (shards/trouble.c), and looks now and then
+ * whether all is as it was heard.
  *
  * Why it does not wait to be told: that an ACL has changed fires no watch, and
  * a read that is refused sets none.  And where a znode changes while it may not
@@ -16,36 +13,6 @@
 #include <string.h>
 
 #include "lib/base/os.h"
-
-static const char *const what[EVZK__TROUBLES] = {
-    [EVZK__TROUBLE_MEMBER] = "the members before this one cannot be seen",
-    [EVZK__TROUBLE_FOLLOW] = "the plan cannot be read",
-    [EVZK__TROUBLE_PLANNER] = "the plan cannot be made for all"};
-
-void evzk__shards_mend_later(struct evzk_shards *a)
-{
-    if (a->mending || a->ended)
-        return;
-    a->mending = true;
-    evzk__timer_set(a->mend, EVZK__SHARDS_MEND_US);
-}
-
-void evzk__shards_troubled(struct evzk_shards *a, enum evzk__trouble which,
-                           int rc)
-{
-    if (rc != EVZK_OK && rc != a->trouble[which])
-        evzk__log(a->s, EVZK_LOG_WARN,
-                  "shards %s: %s: %s; it is tried again every %d s", a->path,
-                  what[which], evzk_errname(rc),
-                  EVZK__SHARDS_MEND_US / 1000000);
-    if (rc == EVZK_OK && a->trouble[which] != EVZK_OK)
-        evzk__log(a->s, EVZK_LOG_INFO, "shards %s: no longer: %s", a->path,
-                  what[which]);
-    a->trouble[which] = rc;
-    a->waits[which] = rc != EVZK_OK;
-    if (rc != EVZK_OK)
-        evzk__shards_mend_later(a);
-}
 
 /* Nobody before it makes the plans, as far as one can tell. */
 static void look_if_alone(struct evzk_shards *a)

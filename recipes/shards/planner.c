@@ -40,8 +40,6 @@
 #include "lib/base/os.h"
 #include "recipes/kinds.h"
 #include "recipes/lock/lock_internal.h"
-#include "recipes/shards/plan.h"
-#include "recipes/shards/shards_internal.h"
 
 struct evzk__planner {
     struct evzk__machine m;

@@ -6,6 +6,11 @@
 #include "lib/machine/machine.h"
 #include "recipes/shards/plan.h"
 
+#define EVZK__SHARDS_MEMBERS "members"
+#define EVZK__SHARDS_PLAN "plan"
+
+enum { EVZK__SHARDS_MEND_US = 5000000 }; /* Where an ACL, say, is in the way. */
+
 struct evzk__planner;
 
 /* `over`: its last word, an error that it cannot mend.  Else it is at rest with

@@ -5,9 +5,6 @@
  */
 #include "recipes/shards/shards_internal.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "lib/base/mem.h"
 #include "recipes/kinds.h"
 
@@ -136,11 +133,6 @@ static void heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
     default:
         break;
     }
-}
-
-void evzk__shard_print_path(const struct evzk_shards *a, uint32_t i, char *to)
-{
-    sprintf(to, "%s/" EVZK__SHARDS_SHARD "%" PRIu32, a->path, i);
 }
 
 void evzk__shard_start(struct evzk_shards *a, uint32_t i)

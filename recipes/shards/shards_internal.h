@@ -1,7 +1,18 @@
-/* The shards, as their files know them: the step that puts things right
- * (shards/step.c), one shard (shards/shard.c), to whom it goes
- * (shards/handover.c), the member (shards/member.c), what is tried again
- * (shards/mend.c), the calls (shards/calls.c).  Where things are:
+/* The shards, as their files know them.  From the ground up, and nobody calls
+ * upward:
+ *
+ *   shards/plan.c, planner.c   the plan, and who makes it
+ *   shards/common.c            what the rest builds on; what is told
+ *   shards/trouble.c           what is tried again in a while
+ *   shards/handover.c          to whom a shard goes
+ *   shards/shard.c             one shard
+ *   shards/end.c               the end of all of it
+ *   shards/member.c            the member, and the plan that it follows
+ *   shards/step.c              the step that puts things right
+ *   shards/mend.c              tries again
+ *   shards/calls.c             the calls
+ *
+ * Where things are:
  *
  *   <path>/members/<guid>-n_<seq>    who has joined: an election; its first one
  *                                    makes the plans
@@ -19,8 +30,6 @@
 #include "recipes/shards/plan.h"
 #include "recipes/shards/planner.h"
 
-#define EVZK__SHARDS_MEMBERS "members"
-#define EVZK__SHARDS_PLAN "plan"
 #define EVZK__SHARDS_SHARD "shard-"
 
 struct shard {
@@ -98,16 +107,27 @@ struct evzk_shards {
 enum {
     EVZK__SHARDS_RETRY_US = 500000, /* Where there was no memory. */
     EVZK__TAKER_PATIENCE_US = 1000000,
-    EVZK__SHARDS_MEND_US = 5000000,  /* Where an ACL, say, is in the way. */
     EVZK__SHARDS_CALM_US = 30000000, /* Where all seems well. */
     EVZK__LEAVING = 32 /* Handed over at a time: each is led by nobody for a
                           trip or two, and not while it waits for the others. */
 };
 
-/* shards/step.c.  Compares what is with what is planned, from the next turn of
- * the loop on. */
+/* ---- shards/common.c ---- */
+
+/* Compares what is with what is planned, from the next turn of the loop on. */
 void evzk__shards_begin_step(struct evzk_shards *a);
-void evzk__shards_step(void *shards);
+
+/* Its election's; `to` has room for a path. */
+void evzk__shard_print_path(const struct evzk_shards *a, uint32_t i, char *to);
+
+/* Is this one of the plan us, or was, before we came back as another? */
+bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member);
+
+/* Is it to make the plans? */
+bool evzk__shards_plans(const struct evzk_shards *a);
+
+void evzk__shards_stop_planning(struct evzk_shards *a);
+void evzk__shards_destroy(struct evzk_shards *a);
 
 /* False: the caller has freed us. */
 bool evzk__shards_tell(struct evzk_shards *a, evzk_shards_event ev, int rc);
@@ -116,42 +136,20 @@ bool evzk__shard_tell(struct shard *d, evzk_election_event ev, int rc);
 /* That it is lost, of one that was forgotten: it had this epoch. */
 bool evzk__shard_tell_lost(struct shard *d, uint64_t epoch, int rc);
 
-/* Is at its end, and tells so: first of each shard that was led, then of all.
- * May free us. */
-void evzk__shards_fail(struct evzk_shards *a, int rc);
+/* ---- shards/trouble.c ---- */
 
-void evzk__shards_stop_planning(struct evzk_shards *a);
-
-/* Is it to make the plans? */
-bool evzk__shards_plans(const struct evzk_shards *a);
-
-/* shards/mend.c.  What is so from now on, with a word to the log when that is
- * news; EVZK_OK: it is over.  What is in trouble waits, and is then tried again
- * by the step. */
+/* What is so from now on, with a word to the log when that is news; EVZK_OK: it
+ * is over.  What is in trouble waits, and is then tried again by the step. */
 void evzk__shards_troubled(struct evzk_shards *a, enum evzk__trouble which,
                            int rc);
 
 /* The same for what is no trouble of all: a shard, a taker, a word. */
 void evzk__shards_mend_later(struct evzk_shards *a);
-void evzk__shards_mend(void *shards);
 
-/* Lets go of everything but the calls' own. */
-void evzk__shards_stop(struct evzk_shards *a);
-void evzk__shards_destroy(struct evzk_shards *a);
+/* ---- shards/handover.c ---- */
 
-/* shards/shard.c.  Stands for a shard; says what it is led with; stands down,
- * or resigns (false: the caller has freed us); and, when that has ended, or
- * does not matter any more, forgets it. */
-void evzk__shard_start(struct evzk_shards *a, uint32_t i);
-void evzk__shard_say(struct shard *d);
-bool evzk__shard_let_go(struct shard *d);
-void evzk__shard_forget(struct shard *d);
-
-/* Its election's; `to` has room for a path. */
-void evzk__shard_print_path(const struct evzk_shards *a, uint32_t i, char *to);
-
-/* shards/handover.c.  May it be let go now?  What the plan still gives to us is
- * for the next one. */
+/* May it be let go now?  What the plan still gives to us is for the next one.
+ */
 bool evzk__shard_awaited(struct evzk_shards *a, uint32_t i);
 
 /* Does another stand there, who is to have it? */
@@ -167,8 +165,28 @@ void evzk__takers_try_again(struct evzk_shards *a);
 /* There is a new plan, or nothing to plan any more. */
 void evzk__shards_drop_takers(struct evzk_shards *a);
 
-/* shards/member.c.  Stands as a member, begins to follow the plan.  0 or an
- * error. */
+/* ---- shards/shard.c ---- */
+
+/* Stands for a shard; says what it is led with; stands down, or resigns (false:
+ * the caller has freed us); and, when that has ended, or does not matter any
+ * more, forgets it. */
+void evzk__shard_start(struct evzk_shards *a, uint32_t i);
+void evzk__shard_say(struct shard *d);
+bool evzk__shard_let_go(struct shard *d);
+void evzk__shard_forget(struct shard *d);
+
+/* ---- shards/end.c ---- */
+
+/* Is at its end, and tells so: first of each shard that was led, then of all.
+ * May free us. */
+void evzk__shards_fail(struct evzk_shards *a, int rc);
+
+/* Lets go of everything but the calls' own. */
+void evzk__shards_stop(struct evzk_shards *a);
+
+/* ---- shards/member.c ---- */
+
+/* Stands as a member, begins to follow the plan.  0 or an error. */
 int evzk__shards_stand(struct evzk_shards *a);
 int evzk__shards_follow(struct evzk_shards *a);
 
@@ -176,7 +194,9 @@ int evzk__shards_follow(struct evzk_shards *a);
  * nobody, nobody is waited for.  0 or an error. */
 int evzk__shards_look_for_others(struct evzk_shards *a);
 
-/* Is this one of the plan us, or was, before we came back as another? */
-bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member);
+/* ---- shards/step.c, shards/mend.c: the timers' ---- */
+
+void evzk__shards_step(void *shards);
+void evzk__shards_mend(void *shards);
 
 #endif

@@ -25,128 +25,9 @@
  */
 #include "recipes/shards/shards_internal.h"
 
-#include "lib/base/mem.h"
-
 enum {
     STEP = 128 /* Locks begun or ended in one turn of the loop. */
 };
-
-void evzk__shards_begin_step(struct evzk_shards *a)
-{
-    a->at = 0;
-    if (!a->ended)
-        evzk__timer_set(a->timer, 0);
-}
-
-void evzk__shards_destroy(struct evzk_shards *a)
-{
-    evzk__timer_free(a->timer);
-    evzk__timer_free(a->deadline);
-    evzk__timer_free(a->mend);
-    evzk__plan_free(&a->plan);
-    evzk__free(a->path);
-    evzk__free(a->members);
-    evzk__free((void *)(uintptr_t)a->self.data);
-    evzk__session_unref(a->s);
-    evzk__free(a);
-}
-
-/* Ends are told always, news while the session is not closed. */
-static bool tells(const struct evzk_shards *a, bool final)
-{
-    return a->cb && (final || evzk__session_tells(a->s));
-}
-
-/* The caller's callbacks run between these; false: it has freed us. */
-static void call_out(struct evzk_shards *a) { a->busy++; }
-
-static bool called(struct evzk_shards *a)
-{
-    bool alive = a->cb != NULL;
-
-    if (--a->busy == 0 && !alive)
-        evzk__shards_destroy(a);
-    return alive;
-}
-
-bool evzk__shards_tell(struct evzk_shards *a, evzk_shards_event ev, int rc)
-{
-    call_out(a);
-    if (tells(a, ev >= EVZK_SHARDS_DRAINED))
-        a->cb(a, ev, rc, a->arg);
-    return called(a);
-}
-
-bool evzk__shard_tell(struct shard *d, evzk_election_event ev, int rc)
-{
-    struct evzk_shards *a = d->all;
-
-    call_out(a);
-    if (tells(a, ev >= EVZK_ELECTION_RESIGNED) && a->shard_cb)
-        a->shard_cb(a, (uint32_t)(d - a->shard), ev, rc, a->arg);
-    return called(a);
-}
-
-bool evzk__shard_tell_lost(struct shard *d, uint64_t epoch, int rc)
-{
-    d->lost = epoch;
-    if (!evzk__shard_tell(d, EVZK_ELECTION_LOST, rc))
-        return false;
-    d->lost = 0;
-    return true;
-}
-
-void evzk__shards_stop_planning(struct evzk_shards *a)
-{
-    evzk__planner_free(a->planner);
-    a->planner = NULL;
-}
-
-/* But for the shards. */
-static void stop_the_rest(struct evzk_shards *a)
-{
-    a->ended = true;
-    a->me = EVZK__NOBODY;
-    evzk__shards_stop_planning(a);
-    evzk__follow_free(a->follow);
-    evzk__follow_free(a->others);
-    evzk__once_free(a->saying);
-    a->follow = a->others = NULL;
-    a->saying = NULL;
-    evzk__shards_drop_takers(a);
-    evzk_lock_free(a->member);
-    a->member = NULL;
-    evzk__timer_stop(a->timer);
-    evzk__timer_stop(a->mend);
-    if (a->deadline)
-        evzk__timer_stop(a->deadline);
-}
-
-void evzk__shards_stop(struct evzk_shards *a)
-{
-    stop_the_rest(a);
-    for (uint32_t i = 0; i < a->count; i++)
-        evzk__shard_forget(&a->shard[i]);
-}
-
-/* Each that was led hears its end first.  The caller may free us at any of
- * them. */
-void evzk__shards_fail(struct evzk_shards *a, int rc)
-{
-    if (a->ended)
-        return;
-    stop_the_rest(a);
-    for (uint32_t i = 0; i < a->count; i++) {
-        struct shard *d = &a->shard[i];
-        bool was = d->elected && !d->resigning;
-        uint64_t epoch = evzk_lock_token(d->l);
-
-        evzk__shard_forget(d);
-        if (was && !evzk__shard_tell_lost(d, epoch, rc))
-            return;
-    }
-    evzk__shards_tell(a, EVZK_SHARDS_FAILED, rc);
-}
 
 static void planner_told(void *arg, int rc, bool over)
 {
@@ -158,18 +39,6 @@ static void planner_told(void *arg, int rc, bool over)
         evzk__shards_fail(a, rc);
     else if (rc != EVZK_ERR_CLOSED) /* That the member hears, too. */
         evzk__shards_troubled(a, EVZK__TROUBLE_PLANNER, rc);
-}
-
-/* The first of the members does; and who stands behind a znode that no session
- * owns, which would never go.  Should two do so, each finds right what the
- * other has written, if both have the same number of shards.  So the second one
- * does when a plan has named it, or none has for long. */
-bool evzk__shards_plans(const struct evzk_shards *a)
-{
-    if (!a->member || a->draining)
-        return false;
-    return a->member->granted ||
-           (a->member->unowned && (a->me != EVZK__NOBODY || a->alone));
 }
 
 static void plan_from_now(struct evzk_shards *a)

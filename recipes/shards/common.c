@@ -1,0 +1,107 @@
+/* What the other files of the shards build on: the step that is begun, what is
+ * told, where things are, who is who.
+ */
+#include "recipes/shards/shards_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+
+void evzk__shards_begin_step(struct evzk_shards *a)
+{
+    a->at = 0;
+    if (!a->ended)
+        evzk__timer_set(a->timer, 0);
+}
+
+void evzk__shard_print_path(const struct evzk_shards *a, uint32_t i, char *to)
+{
+    sprintf(to, "%s/" EVZK__SHARDS_SHARD "%" PRIu32, a->path, i);
+}
+
+bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member)
+{
+    const char *name = a->plan.member[member].name;
+
+    return strcmp(name, a->own) == 0 || strcmp(name, a->former) == 0;
+}
+
+/* The first of the members does; and who stands behind a znode that no session
+ * owns, which would never go.  Should two do so, each finds right what the
+ * other has written, if both have the same number of shards.  So the second one
+ * does when a plan has named it, or none has for long. */
+bool evzk__shards_plans(const struct evzk_shards *a)
+{
+    if (!a->member || a->draining)
+        return false;
+    return a->member->granted ||
+           (a->member->unowned && (a->me != EVZK__NOBODY || a->alone));
+}
+
+void evzk__shards_stop_planning(struct evzk_shards *a)
+{
+    evzk__planner_free(a->planner);
+    a->planner = NULL;
+}
+
+void evzk__shards_destroy(struct evzk_shards *a)
+{
+    evzk__timer_free(a->timer);
+    evzk__timer_free(a->deadline);
+    evzk__timer_free(a->mend);
+    evzk__plan_free(&a->plan);
+    evzk__free(a->path);
+    evzk__free(a->members);
+    evzk__free((void *)(uintptr_t)a->self.data);
+    evzk__session_unref(a->s);
+    evzk__free(a);
+}
+
+/* ---- What is told ---- */
+
+/* Ends are told always, news while the session is not closed. */
+static bool tells(const struct evzk_shards *a, bool final)
+{
+    return a->cb && (final || evzk__session_tells(a->s));
+}
+
+/* The caller's callbacks run between these; false: it has freed us. */
+static void call_out(struct evzk_shards *a) { a->busy++; }
+
+static bool called(struct evzk_shards *a)
+{
+    bool alive = a->cb != NULL;
+
+    if (--a->busy == 0 && !alive)
+        evzk__shards_destroy(a);
+    return alive;
+}
+
+bool evzk__shards_tell(struct evzk_shards *a, evzk_shards_event ev, int rc)
+{
+    call_out(a);
+    if (tells(a, ev >= EVZK_SHARDS_DRAINED))
+        a->cb(a, ev, rc, a->arg);
+    return called(a);
+}
+
+bool evzk__shard_tell(struct shard *d, evzk_election_event ev, int rc)
+{
+    struct evzk_shards *a = d->all;
+
+    call_out(a);
+    if (tells(a, ev >= EVZK_ELECTION_RESIGNED) && a->shard_cb)
+        a->shard_cb(a, (uint32_t)(d - a->shard), ev, rc, a->arg);
+    return called(a);
+}
+
+bool evzk__shard_tell_lost(struct shard *d, uint64_t epoch, int rc)
+{
+    d->lost = epoch;
+    if (!evzk__shard_tell(d, EVZK_ELECTION_LOST, rc))
+        return false;
+    d->lost = 0;
+    return true;
+}

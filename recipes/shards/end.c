@@ -1,0 +1,49 @@
+/* The end of all: everything is let go of, and what was led is told first.
+ */
+#include "recipes/shards/shards_internal.h"
+
+/* But for the shards. */
+static void stop_the_rest(struct evzk_shards *a)
+{
+    a->ended = true;
+    a->me = EVZK__NOBODY;
+    evzk__shards_stop_planning(a);
+    evzk__follow_free(a->follow);
+    evzk__follow_free(a->others);
+    evzk__once_free(a->saying);
+    a->follow = a->others = NULL;
+    a->saying = NULL;
+    evzk__shards_drop_takers(a);
+    evzk_lock_free(a->member);
+    a->member = NULL;
+    evzk__timer_stop(a->timer);
+    evzk__timer_stop(a->mend);
+    if (a->deadline)
+        evzk__timer_stop(a->deadline);
+}
+
+void evzk__shards_stop(struct evzk_shards *a)
+{
+    stop_the_rest(a);
+    for (uint32_t i = 0; i < a->count; i++)
+        evzk__shard_forget(&a->shard[i]);
+}
+
+/* Each that was led hears its end first.  The caller may free us at any of
+ * them. */
+void evzk__shards_fail(struct evzk_shards *a, int rc)
+{
+    if (a->ended)
+        return;
+    stop_the_rest(a);
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct shard *d = &a->shard[i];
+        bool was = d->elected && !d->resigning;
+        uint64_t epoch = evzk_lock_token(d->l);
+
+        evzk__shard_forget(d);
+        if (was && !evzk__shard_tell_lost(d, epoch, rc))
+            return;
+    }
+    evzk__shards_tell(a, EVZK_SHARDS_FAILED, rc);
+}

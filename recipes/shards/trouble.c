@@ -1,0 +1,37 @@
+/* What is in trouble for a while: an ACL is in the way, or a server refuses.
+ *
+ * Nothing that others do to znodes is to end an object for good.  So who may
+ * not read or write what it needs goes on with what it knows, says so in the
+ * log and in its figures, and tries again every few seconds.
+ */
+#include "recipes/shards/shards_internal.h"
+
+static const char *const what[EVZK__TROUBLES] = {
+    [EVZK__TROUBLE_MEMBER] = "the members before this one cannot be seen",
+    [EVZK__TROUBLE_FOLLOW] = "the plan cannot be read",
+    [EVZK__TROUBLE_PLANNER] = "the plan cannot be made for all"};
+
+void evzk__shards_mend_later(struct evzk_shards *a)
+{
+    if (a->mending || a->ended)
+        return;
+    a->mending = true;
+    evzk__timer_set(a->mend, EVZK__SHARDS_MEND_US);
+}
+
+void evzk__shards_troubled(struct evzk_shards *a, enum evzk__trouble which,
+                           int rc)
+{
+    if (rc != EVZK_OK && rc != a->trouble[which])
+        evzk__log(a->s, EVZK_LOG_WARN,
+                  "shards %s: %s: %s; it is tried again every %d s", a->path,
+                  what[which], evzk_errname(rc),
+                  EVZK__SHARDS_MEND_US / 1000000);
+    if (rc == EVZK_OK && a->trouble[which] != EVZK_OK)
+        evzk__log(a->s, EVZK_LOG_INFO, "shards %s: no longer: %s", a->path,
+                  what[which]);
+    a->trouble[which] = rc;
+    a->waits[which] = rc != EVZK_OK;
+    if (rc != EVZK_OK)
+        evzk__shards_mend_later(a);
+}
