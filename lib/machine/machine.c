@@ -671,5 +671,10 @@ void evzk__machine_called(evzk_session *s, int64_t begun)
         s->out_us += evzk__now_us() - begun;
 }
 
+void evzk__machine_called_in(evzk_session *s, int64_t begun)
+{
+    s->out_us -= evzk__now_us() - begun;
+}
+
 const struct evzk__wake evzk__machine_wake = {evzk__machine_post,
                                               evzk__machine_fired};

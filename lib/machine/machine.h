@@ -284,6 +284,10 @@ void evzk__machines_drop_owed(evzk_session *s);
 int64_t evzk__machine_call_out(void);
 void evzk__machine_called(evzk_session *s, int64_t begun);
 
+/* The same, of a recipe that another recipe calls back: what it does from
+ * `begun` (call_out()) until now is ours again, but for what it calls out. */
+void evzk__machine_called_in(evzk_session *s, int64_t begun);
+
 /* Requests.  Each is answered by one EV_REPLY, but for `gets` and `sets`. */
 struct evzk__create_args {
     char *name; /* In: the prefix; out: the name. EVZK__NAME_MAX at most. */

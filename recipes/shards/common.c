@@ -67,13 +67,19 @@ static bool tells(const struct evzk_shards *a, bool final)
     return a->cb && (final || evzk__session_tells(a->s));
 }
 
-/* The caller's callbacks run between these; false: it has freed us. */
-static void call_out(struct evzk_shards *a) { a->busy++; }
+/* The application's callbacks run between these two: their time is not the
+ * session's.  False: the application has freed the object. */
+static int64_t call_out(struct evzk_shards *a)
+{
+    a->busy++;
+    return evzk__machine_call_out();
+}
 
-static bool called(struct evzk_shards *a)
+static bool called(struct evzk_shards *a, int64_t begun)
 {
     bool alive = a->cb != NULL;
 
+    evzk__machine_called(a->s, begun);
     if (--a->busy == 0 && !alive)
         evzk__shards_destroy(a);
     return alive;
@@ -81,20 +87,21 @@ static bool called(struct evzk_shards *a)
 
 bool evzk__shards_tell(struct evzk_shards *a, evzk_shards_event ev, int rc)
 {
-    call_out(a);
+    int64_t begun = call_out(a);
+
     if (tells(a, ev >= EVZK_SHARDS_DRAINED))
         a->cb(a, ev, rc, a->arg);
-    return called(a);
+    return called(a, begun);
 }
 
 bool evzk__shard_tell(struct shard *d, evzk_election_event ev, int rc)
 {
     struct evzk_shards *a = d->all;
+    int64_t begun = call_out(a);
 
-    call_out(a);
     if (tells(a, ev >= EVZK_ELECTION_RESIGNED) && a->shard_cb)
         a->shard_cb(a, (uint32_t)(d - a->shard), ev, rc, a->arg);
-    return called(a);
+    return called(a, begun);
 }
 
 bool evzk__shard_tell_lost(struct shard *d, uint64_t epoch, int rc)

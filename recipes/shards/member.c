@@ -229,12 +229,9 @@ static void member_placed(struct evzk_shards *a)
     a->differs = false;
 }
 
-static void member_heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
+static void take_event(struct evzk_shards *a, int ev, int rc)
 {
-    struct evzk_shards *a = arg;
-
-    (void)l;
-    switch ((int)ev) {
+    switch (ev) {
     case LOCK_PLACED:
         member_placed(a);
         break;
@@ -250,11 +247,23 @@ static void member_heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
     case EVZK_LOCK_RELEASED:
     case EVZK_LOCK_LOST:
     case EVZK_LOCK_FAILED:
-        member_over(a, ev, rc);
+        member_over(a, (evzk_lock_event)ev, rc);
         break;
     default:
         break;
     }
+}
+
+/* May free all: touches nothing after but the session, whose turn it is. */
+static void member_heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
+{
+    struct evzk_shards *a = arg;
+    evzk_session *s = a->s;
+    int64_t begun = evzk__machine_call_out();
+
+    (void)l;
+    take_event(a, (int)ev, rc);
+    evzk__machine_called_in(s, begun);
 }
 
 /* Nobody else's lock is among the members: what another library puts there is

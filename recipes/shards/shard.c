@@ -100,12 +100,9 @@ static void is_over(struct shard *d, evzk_lock_event ev, int rc)
         evzk__shard_tell(d, EVZK_ELECTION_FAILED, rc);
 }
 
-static void heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
+static void take_event(struct shard *d, int ev, int rc)
 {
-    struct shard *d = arg;
-
-    (void)l;
-    switch ((int)ev) {
+    switch (ev) {
     case LOCK_PLACED:
         placed(d);
         break;
@@ -128,11 +125,23 @@ static void heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
     case EVZK_LOCK_RELEASED:
     case EVZK_LOCK_LOST:
     case EVZK_LOCK_FAILED:
-        is_over(d, ev, rc);
+        is_over(d, (evzk_lock_event)ev, rc);
         break;
     default:
         break;
     }
+}
+
+/* May free all: touches nothing after but the session, whose turn it is. */
+static void heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
+{
+    struct shard *d = arg;
+    evzk_session *s = d->all->s;
+    int64_t begun = evzk__machine_call_out();
+
+    (void)l;
+    take_event(d, (int)ev, rc);
+    evzk__machine_called_in(s, begun);
 }
 
 void evzk__shard_start(struct evzk_shards *a, uint32_t i)

@@ -444,6 +444,34 @@ START_TEST(closed_inside)
 }
 END_TEST
 
+enum { INSIDE_MS = 400 };
+
+static void hold_the_loop(struct member *m)
+{
+    int64_t until = now_ms() + INSIDE_MS;
+
+    (void)m;
+    while (now_ms() < until)
+        ;
+}
+
+/* The application's callback holds the loop: the session does not say that it
+ * was the session. */
+START_TEST(time_inside_is_not_the_sessions)
+{
+    struct team *t = team_open("/shards-time-inside", 2);
+    struct member *m = &t->v[0];
+    evzk_session_stats st;
+
+    one_acts(t, _i, hold_the_loop);
+    TEAM_BALANCED(t, m->finals ? 1 : 2, 20);
+    evzk_session_get_stats(m->s, &st);
+    ck_assert_uint_gt(st.turn_max_us, 0);
+    ck_assert_uint_lt(st.turn_max_us, INSIDE_MS * 1000);
+    team_close(t);
+}
+END_TEST
+
 /* ---- What it costs ---- */
 
 static int64_t writes(struct proxy *proxy)
@@ -497,6 +525,8 @@ int main(void)
     tcase_add_loop_test(tests, freed_inside, 0, KINDS_OF_CALLBACK);
     tcase_add_loop_test(tests, drained_inside, 0, KINDS_OF_CALLBACK);
     tcase_add_loop_test(tests, closed_inside, 0, KINDS_OF_CALLBACK);
+    tcase_add_loop_test(tests, time_inside_is_not_the_sessions, 0,
+                        KINDS_OF_CALLBACK);
     tcase_add_test(tests, few_write_requests);
     return lock_suite_run(suite);
 }
