@@ -14,15 +14,21 @@ diagrams = election follow lock lock-query lock-revoke observer once \
     shards-planner
 nobase_dist_doc_DATA += \
     doc/architecture.md \
+    doc/client-facts.md \
     doc/election.md doc/election.svg \
+    doc/explorer.md \
     doc/follow.svg \
+    doc/lease.md \
     doc/lock.md doc/lock.svg doc/lock-query.svg doc/lock-revoke.svg \
+    doc/lock-states.md doc/lock-traces.md \
     doc/observer.svg \
     doc/once.svg \
     doc/performance.md doc/performance.svg \
     doc/shard-server.png doc/shards.md doc/shards-demo.svg \
-    doc/shards-planner.svg \
-    doc/testing.md
+    doc/shards-internals.md doc/shards-planner.svg \
+    doc/testing.md \
+    doc/transactions.md \
+    doc/watches.md
 EXTRA_DIST += doc/link-less doc/man-links $(diagrams:%=doc/%.dot)
 
 # What is installed has no link to what is not.  For each function there is a

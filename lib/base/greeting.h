@@ -1,6 +1,6 @@
 /* A server's greeting: its answer to the connect request of the client.  What
  * another service sends in its place must not reach the client, which believes
- * all of it.  See doc/architecture.md, "A server that is no ZooKeeper". */
+ * all of it.  See doc/client-facts.md, "A server that is no ZooKeeper". */
 #ifndef EVZK_GREETING_H
 #define EVZK_GREETING_H
 

@@ -1,5 +1,5 @@
-/* The connection, as its files know it: the handle (client.c), what is asked of
- * it (client/calls.c), transactions (client/multi.c).  They alone know
+/* The connection, as its files know it: the handle (client/handle.c), what is
+ * asked of it (client/calls.c), transactions (client/multi.c).  They alone know
  * zookeeper.h. */
 #ifndef EVZK_CLIENT_OWN_H
 #define EVZK_CLIENT_OWN_H
