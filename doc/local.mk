@@ -1,35 +1,6 @@
-man_pages = \
-    doc/evzk.3 \
-    doc/evzk_election.3 \
-    doc/evzk_error.3 \
-    doc/evzk_lease.3 \
-    doc/evzk_lock.3 \
-    doc/evzk_lock_revoke.3 \
-    doc/evzk_session.3 \
-    doc/evzk_shards.3 \
-    doc/evzk_version.3
 dist_man_MANS = $(man_pages)
-
-diagrams = election follow lock lock-query lock-revoke observer once \
-    shards-planner
-nobase_dist_doc_DATA += \
-    doc/architecture.md \
-    doc/client-facts.md \
-    doc/election.md doc/election.svg \
-    doc/explorer.md \
-    doc/follow.svg \
-    doc/lease.md \
-    doc/lock.md doc/lock.svg doc/lock-query.svg doc/lock-revoke.svg \
-    doc/lock-states.md doc/lock-traces.md \
-    doc/observer.svg \
-    doc/once.svg \
-    doc/performance.md doc/performance.svg \
-    doc/shard-server.png doc/shards.md doc/shards-demo.svg \
-    doc/shards-internals.md doc/shards-planner.svg \
-    doc/testing.md \
-    doc/transactions.md \
-    doc/watches.md
-EXTRA_DIST += doc/link-less doc/man-links $(diagrams:%=doc/%.dot)
+nobase_dist_doc_DATA += $(doc_pages)
+EXTRA_DIST += doc/link-less doc/man-links $(doc_dots)
 
 # What is installed has no link to what is not.  For each function there is a
 # page that leads to its own, so that man(1) finds it.
@@ -49,7 +20,7 @@ diagrams: tools/evzk-diagram
 	@test '$(DOT)' != no || { \
 	    echo 'This needs Graphviz: apt-get install graphviz,' \
 	    'then ./configure again.' >&2; exit 1; }
-	for d in $(diagrams); do \
+	for d in $$(tools/evzk-diagram); do \
 	    tools/evzk-diagram $$d >$(srcdir)/doc/$$d.dot && \
 	    $(DOT) -Tsvg $(srcdir)/doc/$$d.dot >$(srcdir)/doc/$$d.svg || \
 	    exit 1; \

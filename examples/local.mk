@@ -1,15 +1,9 @@
-noinst_PROGRAMS += \
-    examples/elect \
+# A program of one file needs no line here: lists.mk has it.
+noinst_PROGRAMS += $(example_programs) \
     examples/evzk-demo \
     examples/herd \
-    examples/lock \
-    examples/priority \
-    examples/readme \
-    examples/revoke \
-    examples/shards-demo/shards-demo \
-    examples/shared \
-    examples/spread \
-    examples/who
+    examples/shards-demo/shards-demo
+examples = libevzk.la $(LIBEVENT_LIBS)
 
 examples_evzk_demo_SOURCES = \
     examples/demo.h \
@@ -23,6 +17,7 @@ examples_evzk_demo_SOURCES = \
 if HAVE_EVTHREAD
 noinst_PROGRAMS += examples/workers
 endif
+examples_workers_SOURCES = examples/workers.c
 examples_workers_LDADD = $(examples) $(LIBEVENT_PTHREADS_LIBS)
 
 # Needs json-c.
@@ -77,26 +72,10 @@ nobase_dist_doc_DATA += \
     $(examples_herd_SOURCES) \
     $(examples_shard_server_shard_server_SOURCES) \
     $(examples_shards_demo_shards_demo_SOURCES) \
-    examples/elect.c \
-    examples/lock.c \
-    examples/priority.c \
-    examples/readme.c \
-    examples/revoke.c \
-    examples/shard-server/page.css examples/shard-server/page.js \
-    examples/shared.c \
-    examples/spread.c \
-    examples/who.c \
-    examples/workers.c
+    $(example_sources) \
+    $(examples_workers_SOURCES) \
+    examples/shard-server/page.css examples/shard-server/page.js
 
-examples = libevzk.la $(LIBEVENT_LIBS)
-examples_elect_LDADD = $(examples)
 examples_evzk_demo_LDADD = $(examples)
 # The naive lock is written with the C client.
 examples_herd_LDADD = libevzk.la $(deps)
-examples_lock_LDADD = $(examples)
-examples_priority_LDADD = $(examples)
-examples_readme_LDADD = $(examples)
-examples_revoke_LDADD = $(examples)
-examples_shared_LDADD = $(examples)
-examples_spread_LDADD = $(examples)
-examples_who_LDADD = $(examples)

@@ -1,30 +1,16 @@
-# To add a test: its name here, without .c; one file each.
+# A test is a file tests/unit/test_*.c or tests/real/test_*.c: lists.mk has it.
 script_tests = \
     tests/check-docs \
     tests/check-exports \
     tests/check-layers \
+    tests/check-manifest \
     tests/check-headers
 museum_tests = tests/museum/check-museum
 
-unit_tests = \
-    tests/unit/test_args \
-    tests/unit/test_dir \
-    tests/unit/test_error \
-    tests/unit/test_event \
-    tests/unit/test_greeting \
-    tests/unit/test_lease \
-    tests/unit/test_name \
-    tests/unit/test_net \
-    tests/unit/test_order \
-    tests/unit/test_own_queue \
-    tests/unit/test_plan \
-    tests/unit/test_servers \
-    tests/unit/test_tables \
-    tests/unit/test_transaction
-EXTRA_DIST += tests/unit/unit.h tests/unit/unit_dir.h
+EXTRA_DIST += $(unit_headers)
 
-# The long ones first: then "make -j" ends sooner.
-real_tests = \
+# These take longest: they start first, and "make -j" ends sooner.
+long_tests = \
     tests/real/test_shards_trouble \
     tests/real/test_shards_forged \
     tests/real/test_shards \
@@ -37,82 +23,35 @@ real_tests = \
     tests/real/test_session \
     tests/real/test_lock_revoke \
     tests/real/test_session_auth \
-    tests/real/support/selftest \
-    tests/real/test_create_order \
-    tests/real/test_dirs \
-    tests/real/test_election \
-    tests/real/test_event_order \
-    tests/real/test_example_flood \
-    tests/real/test_example_herd \
-    tests/real/test_example_page \
-    tests/real/test_example_shards \
-    tests/real/test_lock \
-    tests/real/test_lock_callbacks \
-    tests/real/test_lock_curator \
-    tests/real/test_lock_downgrade \
-    tests/real/test_lock_expiry \
-    tests/real/test_lock_faults \
-    tests/real/test_lock_foreign \
-    tests/real/test_lock_herd \
-    tests/real/test_lock_kazoo \
-    tests/real/test_lock_memory \
-    tests/real/test_lock_operator \
-    tests/real/test_lock_options \
-    tests/real/test_lock_other_libraries \
-    tests/real/test_lock_query \
-    tests/real/test_lock_revocable \
-    tests/real/test_lock_shared \
-    tests/real/test_lock_suspended \
-    tests/real/test_lock_verify \
-    tests/real/test_many_waiters \
-    tests/real/test_memory_use \
-    tests/real/test_observer \
-    tests/real/test_regressions \
-    tests/real/test_scale \
-    tests/real/test_session_close \
-    tests/real/test_session_descriptors \
-    tests/real/test_transaction
+    tests/real/support/selftest
+server_tests = $(long_tests) $(real_tests)
 if HAVE_EVTHREAD
 thread_tests = tests/real/test_threads
 endif
 tests_real_test_threads_LDADD = $(LDADD) $(LIBEVENT_PTHREADS_LIBS)
 # Of these, they measure the time that the library takes: with "make -j" they
 # run one at a time, after all others.  "alone_tests=" lets them run with others.
-alone_tests = \
-    tests/real/test_scale \
-    tests/real/test_session_close
+alone_tests = $(addprefix tests/real/,test_scale test_session_close)
 # Of these, they are also run in Valgrind before a change lands: every recipe is
 # among them, and all that is about memory.  "make valgrind" runs all.
-valgrind_tests = \
-    tests/real/test_shards \
-    tests/real/test_lock_faults \
-    tests/real/test_lock_memory \
-    tests/real/test_lock_revoke \
-    tests/real/test_lock_downgrade \
-    tests/real/test_lock_shared \
-    tests/real/test_session \
-    tests/real/test_election \
-    tests/real/test_transaction \
-    tests/real/test_regressions \
-    tests/real/test_lock \
-    tests/real/test_lock_query \
-    tests/real/test_observer \
-    tests/real/test_create_order \
-    tests/real/test_session_descriptors
-EXTRA_DIST += tests/real/test_election.h tests/real/test_example.h \
-    tests/real/test_shards.h \
-    tests/real/test_lock.h \
-    tests/real/test_many.h \
-    tests/real/test_party.h tests/real/test_peers.h \
-    tests/real/test_session_kit.h \
+valgrind_tests = $(addprefix tests/real/, \
+    test_shards \
+    test_lock_faults \
+    test_lock_memory \
+    test_lock_revoke \
+    test_lock_downgrade \
+    test_lock_shared \
+    test_session \
+    test_election \
+    test_transaction \
+    test_regressions \
+    test_lock \
+    test_lock_query \
+    test_observer \
+    test_create_order \
+    test_session_descriptors)
+EXTRA_DIST += $(real_headers) \
     tests/real/PeerLocks.java tests/real/peer_locks.py
-
-# The frame proxy's sweep; a recipe adds a file.
-sweep_sources = \
-    tests/real/sweep.c tests/real/sweep.h \
-    tests/real/sweep_count.c tests/real/sweep_election.c \
-    tests/real/sweep_lane.c tests/real/sweep_line.c \
-    tests/real/sweep_lock.c tests/real/sweep_shards.c
 
 # Of those that are to be run now: all after the others, the second after the
 # first.  A third one needs a line as well.
@@ -120,16 +59,6 @@ alone = $(filter $(alone_tests:=.log),$(TEST_LOGS))
 others = $(if $(alone_tests),$(filter-out $(alone),$(TEST_LOGS)))
 $(alone): $(others)
 $(word 2,$(alone)): $(word 1,$(alone))
-
-# What the tests against real servers share.
-support_sources = \
-    tests/real/support/harness.c tests/real/support/harness.h \
-    tests/real/support/proxy.c tests/real/support/proxy.h \
-    tests/real/support/proxy_conn.c tests/real/support/proxy_frame.c \
-    tests/real/support/proxy_process.c tests/real/support/proxy_route.h \
-    tests/real/support/raw.c tests/real/support/raw.h \
-    tests/real/support/support.c tests/real/support/support.h \
-    tests/real/support/zk.c tests/real/support/zk.h
 
 dist_check_SCRIPTS += $(script_tests) $(museum_tests) tests/real/check-proxy
 EXTRA_DIST += tests/museum
@@ -148,10 +77,11 @@ tests_real_support_late_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version \
     -rpath /nowhere
 tests_real_support_late_la_LIBADD = -ldl
 
-check_PROGRAMS += $(unit_tests) $(real_tests) $(thread_tests) \
+check_PROGRAMS += $(unit_tests) $(server_tests) $(thread_tests) \
     tests/real/sweep
 tests_real_sweep_SOURCES = $(sweep_sources)
-TESTS += $(sim_checks) tests/real/check-proxy $(real_tests) $(thread_tests) \
+tests_real_support_selftest_SOURCES = tests/real/support/selftest.c
+TESTS += $(sim_checks) tests/real/check-proxy $(server_tests) $(thread_tests) \
     $(museum_tests) $(unit_tests)
 else
 check-local: no-check
@@ -160,6 +90,19 @@ endif
 
 include tests/sim/local.mk
 include tests/bench/local.mk
+
+# "make check" builds all programs, then runs them.  "make check TESTS=..." builds
+# what these tests are: the log of a test asks for its program.  "make check
+# TESTS=" builds all, and runs nothing.
+some_tests = $(and $(filter check check-TESTS,$(MAKECMDGOALS)), \
+    $(filter command line,$(origin TESTS)),$(strip $(TESTS)))
+build_some := $(if $(some_tests),$(eval override check_PROGRAMS :=) \
+    $(eval override check_LTLIBRARIES :=))
+script_logs = $(filter $(1).log,$(TEST_LOGS))
+$(call script_logs,tests/real/check-proxy): tests/real/sweep$(EXEEXT)
+$(call script_logs,tests/sim/check-explore): tests/sim/explore$(EXEEXT)
+$(call script_logs,tests/sim/check-conformance): \
+    tests/sim/conform-real$(EXEEXT) tests/sim/conform-sim$(EXEEXT)
 
 # Of every program that names none itself: the tests.
 LDADD = libtestsupport.la $(core) $(seam) $(deps) $(CHECK_LIBS)
@@ -202,7 +145,7 @@ check-quick:
 
 # All but what has nothing to do with how the library was compiled: for slow
 # builds, after the others.
-program_tests = $(sim_checks) tests/real/check-proxy $(real_tests) \
+program_tests = $(sim_checks) tests/real/check-proxy $(server_tests) \
     $(thread_tests) $(sim_tests) $(unit_tests)
 check-programs:
 	$(MAKE) check TESTS='$(program_tests)'
@@ -211,8 +154,7 @@ check-programs:
 # this is to be built.
 check-threads:
 	$(MAKE) examples/workers$(EXEEXT)
-	$(MAKE) check-TESTS check_PROGRAMS='$(thread_tests)' \
-	    check_LTLIBRARIES=libtestsupport.la TESTS='$(thread_tests)'
+	$(MAKE) check-TESTS TESTS='$(thread_tests)'
 
 distcheck-quick:
 	$(MAKE) distcheck TESTS='$(script_tests) $(unit_tests) $(sim_tests)'
@@ -221,7 +163,7 @@ distcheck-quick:
 # longer; tests know by themselves.
 VALGRIND_FLAGS = --quiet --leak-check=full --error-exitcode=99 \
     --child-silent-after-fork=no
-in_valgrind = $(real_tests)
+in_valgrind = $(server_tests)
 valgrind-short: in_valgrind = $(valgrind_tests)
 valgrind valgrind-short:
 	@test '$(VALGRIND)' != no || { \
@@ -234,9 +176,9 @@ valgrind valgrind-short:
 # The tests on real servers, every answer held back for up to LATE milliseconds:
 # what two sessions hear comes in every order.
 LATE = 50
-late:
+late: tests/real/support/late.la
 	EVZK_TEST_LATE=$(LATE) EVZK_TEST_SLOW=3 CK_TIMEOUT_MULTIPLIER=3 \
-	    $(MAKE) check TESTS='$(real_tests)' LOG_COMPILER='env \
+	    $(MAKE) check TESTS='$(server_tests)' LOG_COMPILER='env \
 	    LD_PRELOAD=$(abs_builddir)/tests/real/support/.libs/late.so'
 
 # The installed library must serve a program that knows only pkg-config.

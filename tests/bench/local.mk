@@ -1,36 +1,4 @@
 # The benchmark: built and run by "make bench" only.
-bench_sources = \
-    tests/bench/batch.c tests/bench/batch.h \
-    tests/bench/bench.c tests/bench/bench.h \
-    tests/bench/crew.c \
-    tests/bench/fill.c \
-    tests/bench/goals.c \
-    tests/bench/holder.c \
-    tests/bench/library.c tests/bench/library.h \
-    tests/bench/meter.c \
-    tests/bench/mntr.c \
-    tests/bench/plain.c tests/bench/plain.h \
-    tests/bench/play.c tests/bench/play.h \
-    tests/bench/play_hand_over.c \
-    tests/bench/play_join.c \
-    tests/bench/play_many.c \
-    tests/bench/play_observe.c \
-    tests/bench/play_one.c \
-    tests/bench/play_share.c \
-    tests/bench/play_shared.c \
-    tests/bench/play_waiting.c \
-    tests/bench/report.c \
-    tests/bench/runs.c \
-    tests/bench/team.c tests/bench/team.h \
-    tests/bench/way_evzk.c \
-    tests/bench/way_evzk_election.c \
-    tests/bench/way_evzk_observe.c \
-    tests/bench/way_evzk_shards.c \
-    tests/bench/way_raw.c \
-    tests/bench/way_raw_election.c \
-    tests/bench/way_raw_observe.c \
-    tests/bench/wire.c \
-    tests/bench/workloads.c
 EXTRA_DIST += tests/bench/plot tests/bench/plot.gp
 
 if TESTS_WANTED

@@ -38,55 +38,8 @@ simseam_sources = \
     tests/sim/zoo_send.c \
     tests/sim/zoo_watch.c
 
-# What is played in it, and the search for faults.
-sim_sources = \
-    tests/sim/coverage.c \
-    tests/sim/coverage.h \
-    tests/sim/faults.c \
-    tests/sim/faults.h \
-    tests/sim/faults_kinds.h \
-    tests/sim/faults_net.c \
-    tests/sim/faults_plan.c \
-    tests/sim/faults_tree.c \
-    tests/sim/leases.c \
-    tests/sim/leases.h \
-    tests/sim/processes.c \
-    tests/sim/processes.h \
-    tests/sim/run.c \
-    tests/sim/run.h \
-    tests/sim/scene.h \
-    tests/sim/scene_election.c \
-    tests/sim/scene_election_list.c \
-    tests/sim/scene_election_rules.c \
-    tests/sim/scene_list.h \
-    tests/sim/scene_lock.c \
-    tests/sim/scene_lock.h \
-    tests/sim/scene_lock_actions.c \
-    tests/sim/scene_lock_calls.c \
-    tests/sim/scene_lock_dirs.c \
-    tests/sim/scene_lock_list.c \
-    tests/sim/scene_lock_query.c \
-    tests/sim/scene_lock_query_list.c \
-    tests/sim/scene_lock_revoke.c \
-    tests/sim/scene_lock_rules.c \
-    tests/sim/scene_lock_seen.c \
-    tests/sim/scene_lock_tree.c \
-    tests/sim/scene_observer.c \
-    tests/sim/scene_shards.c \
-    tests/sim/scene_shards.h \
-    tests/sim/scene_shards_actions.c \
-    tests/sim/scene_shards_list.c \
-    tests/sim/scene_shards_rules.c \
-    tests/sim/scene_shards_told.c \
-    tests/sim/scene_shards_tree.c \
-    tests/sim/scenes.c \
-    tests/sim/search.c \
-    tests/sim/search.h \
-    tests/sim/search_job.h \
-    tests/sim/search_jobs.c \
-    tests/sim/search_plain.c \
-    tests/sim/search_seen.c \
-    tests/sim/search_seen.h
+# All else in the folder is sim_sources, of lists.mk: what is played in it, and the
+# search for faults.
 
 # One program, linked with the real client and with the simulated one.
 conform_sources = \
@@ -134,6 +87,7 @@ tests_sim_conform_real_LDADD = $(core) $(seam) $(deps)
 tests_sim_conform_sim_SOURCES = $(conform_sources) tests/sim/conform_sim.c
 tests_sim_conform_sim_CPPFLAGS = $(sim_cppflags)
 tests_sim_conform_sim_LDADD = libsimseam.la $(core) $(LIBEVENT_LIBS) $(SIM_LIBS)
+tests_sim_explore_SOURCES = tests/sim/explore.c
 tests_sim_explore_CPPFLAGS = $(sim_cppflags)
 tests_sim_explore_LDADD = $(sim)
 tests_sim_test_sim_CPPFLAGS = $(sim_cppflags)
