@@ -83,6 +83,7 @@ core_sources = \
     recipes/election/observer.c \
     recipes/kinds.c \
     recipes/kinds.h \
+    recipes/list.h \
     recipes/lock/calls.c \
     recipes/lock/common.c \
     recipes/lock/downgrade.c \

@@ -4,6 +4,7 @@ script_tests = \
     tests/check-exports \
     tests/check-layers \
     tests/check-manifest \
+    tests/test-manifest \
     tests/check-headers
 museum_tests = tests/museum/check-museum
 
@@ -121,12 +122,11 @@ AM_TESTS_ENVIRONMENT = \
         EVZK_SRCDIR EVZK_BUILDDIR EVZK_ZK_PRIVATE;
 
 # Every rule of the frame proxy at every frame and byte: some minutes.
-# Pairs of frames are too many with the shards.
 proxy: tests/real/sweep$(EXEEXT) libtestsupport.la
-	for r in lock lock-shared lock-revoke lock-priority election \
-	        'shards --share 10'; do \
+	tests/real/sweep$(EXEEXT) --list | while read recipe share; do \
 	    EVZK_ZK_PRIVATE='$(abs_top_srcdir)/tools/zk-private' \
-	        tests/real/sweep$(EXEEXT) --recipe $$r || exit 1; \
+	        tests/real/sweep$(EXEEXT) --recipe $$recipe --share $$share || \
+	        exit 1; \
 	done
 
 # Known defects, each planted and caught: about a minute.

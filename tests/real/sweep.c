@@ -21,13 +21,14 @@ enum {
     PROGRESS_MS = 200
 };
 
-static const struct sweep_recipe *const recipes[] = {
-    &sweep_lock,     &sweep_shared,   &sweep_revoke,
-    &sweep_priority, &sweep_election, &sweep_shards};
+#define ADDRESS(name) &sweep_##name,
+
+static const struct sweep_recipe *const recipes[] = {EVZK__SWEEPS(ADDRESS)};
 
 static void usage(FILE *to)
 {
-    fputs("usage: sweep [--recipe NAME] [--jobs N] [--share PERCENT]\n"
+    fputs("usage: sweep --list\n"
+          "       sweep [--recipe NAME] [--jobs N] [--share PERCENT]\n"
           "             [--only PART/RULE:K[:N]] [--verbose]\n",
           to);
 }
@@ -38,6 +39,14 @@ static const struct sweep_recipe *find_recipe(const char *name)
         if (strcmp(recipes[i]->name, name) == 0)
             return recipes[i];
     return NULL;
+}
+
+/* Each recipe, and the share of its runs that is enough. */
+static void list(void)
+{
+    for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
+        printf("%s %d\n", recipes[i]->name,
+               recipes[i]->share ? recipes[i]->share : 100);
 }
 
 /* False when the options make no sense. */
@@ -155,6 +164,10 @@ int main(int argc, char **argv)
     int jobs = JOBS;
     bool good;
 
+    if (argc == 2 && strcmp(argv[1], "--list") == 0) {
+        list();
+        return 0;
+    }
     if (!read_options(&sw, argc, argv, &jobs)) {
         usage(stderr);
         return 2;

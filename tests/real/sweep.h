@@ -21,6 +21,7 @@
 
 #include "harness.h"
 #include "proxy.h"
+#include "recipes/list.h"
 #include "zk.h"
 
 /*
@@ -57,6 +58,7 @@ struct sweep_recipe {
     const char *const *parts; /* Their names, and NULL. */
     size_t size;
     int keeps; /* Znodes below its directory that it may leave there. */
+    int share; /* So many per cent of its runs are enough; 0: all are run. */
     void (*begin)(void *scene, struct sweep_stage *stage);
     bool (*turn)(void *scene);  /* True when all has ended. */
     void (*judge)(void *scene); /* Complains of a wrong end. */
@@ -64,8 +66,10 @@ struct sweep_recipe {
     void (*tell)(const void *scene, char *text, size_t size);
 };
 
-extern const struct sweep_recipe sweep_lock, sweep_shared, sweep_revoke,
-    sweep_priority, sweep_election, sweep_shards;
+/* All that recipes/manifest names. */
+#define SWEEP_DECLARE(name) extern const struct sweep_recipe sweep_##name;
+EVZK__SWEEPS(SWEEP_DECLARE)
+#undef SWEEP_DECLARE
 
 void sweep_complain(const struct sweep_stage *stage, enum sweep_fault fault,
                     const char *format, ...)

@@ -202,6 +202,7 @@ const struct sweep_recipe sweep_shards = {.name = "shards",
                                           .parts = parts,
                                           .size = sizeof(struct realm),
                                           .keeps = 2 + SHARDS,
+                                          .share = 10, /* Pairs are many. */
                                           .begin = begin,
                                           .turn = turn,
                                           .judge = judge,

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { KINDS = 16, STATES = 32 };
+enum { KINDS = EVZK__N_KINDS, STATES = 32 };
 
 struct taken {
     _Atomic uint32_t states, moves[STATES], events[STATES];

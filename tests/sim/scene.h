@@ -35,7 +35,10 @@ struct sim_recipe {
     bool (*call)(int proc, unsigned which);
 };
 
-/* NULL at the end. */
+/* All that recipes/manifest names.  NULL at the end. */
 extern const struct sim_recipe *const sim_recipes[];
+#define SIM_DECLARE(name) extern const struct sim_recipe sim_##name;
+EVZK__SCENES(SIM_DECLARE)
+#undef SIM_DECLARE
 
 #endif

@@ -351,7 +351,4 @@ bool lock_revoke_free(int proc);
 bool lock_removed(const struct lock_node *n);
 bool lock_removing(void); /* Might one have been? */
 
-extern const struct sim_recipe sim_lock, sim_lock_query, sim_lock_revoke,
-    sim_election, sim_observer;
-
 #endif

@@ -215,6 +215,4 @@ void shards_check_epoch(const struct shards_slot *v, int shard);
 void shards_check(void);
 void shards_check_end(void);
 
-extern const struct sim_recipe sim_shards, sim_follow, sim_once;
-
 #endif

@@ -1,8 +1,6 @@
-/* The recipes that the explorer knows. */
-#include "scene_lock.h"
-#include "scene_shards.h"
+/* The recipes that the explorer plays: those that recipes/manifest names. */
+#include "scene.h"
 
-const struct sim_recipe *const sim_recipes[] = {
-    &sim_lock,     &sim_lock_query, &sim_lock_revoke,
-    &sim_election, &sim_observer,   &sim_shards,
-    &sim_follow,   &sim_once,       NULL};
+#define ADDRESS(name) &sim_##name,
+
+const struct sim_recipe *const sim_recipes[] = {EVZK__SCENES(ADDRESS) NULL};

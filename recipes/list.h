@@ -1,0 +1,37 @@
+/* Made by tools/manifest from recipes/manifest: do not edit.  Each list names
+ * things of C: X(lock) stands for evzk__lock_kind, sim_lock, and so on. */
+#ifndef EVZK_RECIPES_LIST_H
+#define EVZK_RECIPES_LIST_H
+
+/* clang-format off */
+#define EVZK__KINDS(X) \
+    X(lock) \
+    X(lock_query) \
+    X(lock_revoke) \
+    X(election) \
+    X(observer) \
+    X(planner) \
+    X(follow) \
+    X(once)
+
+#define EVZK__SCENES(X) \
+    X(lock) \
+    X(lock_query) \
+    X(lock_revoke) \
+    X(election) \
+    X(observer) \
+    X(shards) \
+    X(follow) \
+    X(once)
+
+#define EVZK__SWEEPS(X) \
+    X(lock) \
+    X(shared) \
+    X(revoke) \
+    X(priority) \
+    X(election) \
+    X(shards)
+
+/* clang-format on */
+
+#endif
