@@ -1,18 +1,18 @@
 /**
  * @file evzk/election.h
- * Leader election on a path: of those that stand, at most one leads, and
- * everybody can see which one.  In order of arrival; no herd: each waits for
- * the one before it.
+ * Leader election on a path: of the candidates at most one leads, and every
+ * process can see which one.  In order of arrival.  No herd: each candidate
+ * watches only the one before it.
  *
- * Protocol: "Leader Election" of the ZooKeeper recipes page, with an own GUID
- * in every candidate's name.  Being first is not yet to lead: who is elected
- * does what it has to do first, and then acknowledges by a znode `leader`,
- * which others observe.
+ * Protocol: "Leader Election" of the ZooKeeper recipes page, with a GUID in
+ * every candidate's name.  The first candidate is elected, and does not lead
+ * yet: it gets ready, and then acknowledges by a znode `leader`, which other
+ * processes observe.
  *
  * What no election can promise: a process that is paused may act long after
  * another was elected.  Send the epoch (evzk_election_epoch()) with everything
- * that the leader writes, and let the resource refuse one lower than it has
- * seen.
+ * that the leader writes, and let the resource refuse an epoch lower than the
+ * highest that it has seen.
  *
  * Threading: call everything here, and expect every callback, on the thread
  * that runs the session's event_base.  Nothing here blocks.  For other threads
@@ -28,52 +28,54 @@
 extern "C" {
 #endif
 
-/** One candidate, from the time it stands until its end.  Opaque. */
+/** One candidate, from evzk_election_volunteer() to its end.  Opaque. */
 typedef struct evzk_election evzk_election;
 
 /** What the callback reports. RESIGNED, LOST and FAILED are final. */
 typedef enum evzk_election_event {
-    /** First of all: get ready to lead, then evzk_election_acknowledge(). */
+    /** The first candidate now: get ready to lead, then call
+     * evzk_election_acknowledge(). */
     EVZK_ELECTION_ELECTED = 1,
-    /** The leader znode stands: others can see who leads.  With an rc that is
-     * not 0 the server has refused it; elected as before. */
+    /** The znode `leader` is there: other processes can see who leads.  With an
+     * rc that is not 0 the server has refused it; elected as before. */
     EVZK_ELECTION_LEADING,
     /** In doubt, still elected until the lease ends (evzk_election_lease_ms()):
      * finish what is begun, begin nothing new. */
     EVZK_ELECTION_SUSPENDED,
-    /** Out of doubt: the znode was seen again, nobody else was elected. */
+    /** Out of doubt: the znode was seen again, no other candidate was elected.
+     */
     EVZK_ELECTION_RESUMED,
-    /** Not elected yet; the session expired or the znode was deleted by
-     * another, so it stands again behind the others. rc says why. */
+    /** Not elected yet; the session expired, or somebody deleted the znode.  So
+     * the candidate stands again, behind the others.  rc says why. */
     EVZK_ELECTION_REQUEUED,
-    /** Somebody asks it to resign, as evzk_lock_revoke_start() does. */
+    /** Another process asks the candidate to resign, with
+     * evzk_lock_revoke_start(). */
     EVZK_ELECTION_RESIGN_REQUESTED,
     /** Final. Was elected; resigned as asked, and proved gone from the server.
-     * rc is not 0 when the server refused to delete the znode: then it stands
-     * until the session ends.  When another has deleted the znode, its leader
-     * znode stays as long, or until the next leader replaces it; it names
-     * nobody then, and observers say so. */
+     * rc is not 0 when the server refused to delete the znode: then the znode
+     * stands until the session ends.  When somebody else had deleted the znode,
+     * `leader` stays until the session ends or the next leader replaces it.
+     * Observers see that it names no candidate, and say that nobody leads. */
     EVZK_ELECTION_RESIGNED,
-    /** Final. Was elected, no longer is: stop work now. rc says why. */
+    /** Final. Was elected, and is no longer: stop work now. rc says why. */
     EVZK_ELECTION_LOST,
     /** Final. Never elected. rc says why. */
     EVZK_ELECTION_FAILED
 } evzk_election_event;
 
-/** The name of an event, as in "ELECTED"; "?" for a number that is none.
+/** The name of an event, as in "ELECTED"; "?" for an unknown number.
  * Static, never NULL. */
 EVZK_API const char *evzk_election_event_name(evzk_election_event event);
 
-/** Is it the last that is told of this candidate (of a shard: until it comes
- * again)? */
+/** Is this event the last one of a candidate?  (A shard may come again.) */
 EVZK_API bool evzk_election_event_is_final(evzk_election_event event);
 
 /**
  * Reports progress: at most one ELECTED, and in the end exactly one final
  * event.  Always called from the loop, never inside a call to this library.
  * Every function of the library may be called from it, evzk_election_free()
- * included.  Who wants to stand again after a final event volunteers again,
- * inside it or later, and is a candidate like any that comes.
+ * included.  To stand again after a final event, volunteer again, inside the
+ * callback or later: that is a new candidate, behind the others.
  */
 typedef void evzk_election_cb(evzk_election *election,
                               evzk_election_event event, int rc, void *arg);
@@ -93,8 +95,7 @@ typedef struct evzk_election_options {
      * evzk_lock_options. */
     bool no_own_watch, revocable;
     /** ACL of the znodes and of directories made; NULL takes the session's.  It
-     * has to give us CREATE, DELETE and READ, and READ to those that observe.
-     */
+     * must give this process CREATE, DELETE and READ, and observers READ. */
     const evzk_acl *acl;
     size_t acl_count;
     void *reserved[4]; /**< NULL. */
@@ -103,14 +104,14 @@ typedef struct evzk_election_options {
 #define EVZK_ELECTION_DATA_MAX 65536
 
 /**
- * Stands in the election at @p path, and returns at once.  Several candidates
- * of one session stand each for itself.  What is said of the directory in
- * evzk_lock_acquire() holds here; a path is one election's, and no lock's.
+ * Makes a candidate in the election at @p path, and returns at once.  Several
+ * candidates of one session are independent.  What evzk_lock_acquire() says of
+ * the directory holds here.  Use a path for one election, and for no lock.
  *
  * @param s    Borrowed; closing it ends the candidacy with EVZK_ERR_CLOSED.
  * @param path Absolute path of the election's directory. Copied.
  * @param opt  Copied, with all it points to; NULL for the defaults.
- * @param cb   Hears what becomes of it.
+ * @param cb   Hears what becomes of the candidate.
  * @param arg  Borrowed; handed back to @p cb untouched.
  * @param out  Set on success: owned by the caller, evzk_election_free().
  *
@@ -126,23 +127,24 @@ EVZK_API int evzk_election_volunteer(evzk_session *s, const char *path,
                                      evzk_election **out);
 
 /**
- * Says that it is ready to lead: makes the znode `leader`, with the epoch and
- * @p data, for those that observe.  Once more, later, to say something else.
+ * Says that the candidate is ready to lead: makes the znode `leader`, with the
+ * epoch and @p data, for observers.  Call it again later to say something
+ * else.
  *
  * @param data Copied; at most EVZK_ELECTION_DATA_MAX bytes.
  *
- * @retval EVZK_OK        LEADING will come, unless it ends before.
- * @retval EVZK_ERR_STATE Not elected, said already and not yet heard of,
- *                        resigned, or ended.
+ * @retval EVZK_OK        LEADING will come, unless the candidate ends before.
+ * @retval EVZK_ERR_STATE Not elected, resigned, or ended; or an earlier
+ *                        acknowledgement has not been answered yet.
  * @retval EVZK_ERR_NOMEM, EVZK_ERR_INVAL, EVZK_ERR_FORKED; nothing has changed.
  */
 EVZK_API int evzk_election_acknowledge(evzk_election *election,
                                        const void *data, size_t len);
 
 /**
- * Gives up what it is, or wants to be.  Of one that is elected: it is no longer
- * from now on, and ends in RESIGNED when its znodes are proved gone; the next
- * one may be elected before that is told.  Of one that waits: it ends in
+ * Gives up the candidacy.  An elected candidate is not elected any more from
+ * now on, and ends in RESIGNED when its znodes are proved gone; the next
+ * candidate may be elected before that is told.  A candidate that waits ends in
  * FAILED/EVZK_ERR_CANCELED in the same way.
  *
  * @retval EVZK_OK        The final event will come.
@@ -157,47 +159,49 @@ EVZK_API int evzk_election_resign(evzk_election *election);
  */
 EVZK_API void evzk_election_free(evzk_election *election);
 
-/** True while it is surely first: computed now, against the lease. */
+/** True while the candidate is surely elected: computed now, against the
+ * lease. */
 EVZK_API bool evzk_election_elected(const evzk_election *election);
 
-/** The same, and it has said so, and LEADING was told. */
+/** The same, and it has acknowledged, and LEADING was told. */
 EVZK_API bool evzk_election_leading(const evzk_election *election);
 
-/** As evzk_lock_lease(): its lease says what evzk_election_elected() says, and
- * its token is the epoch.  Whether it has said that it leads, it does not tell.
- */
+/** As evzk_lock_lease().  The lease says what evzk_election_elected() says, and
+ * its token is the epoch.  It does not tell whether the candidate has
+ * acknowledged. */
 EVZK_API int evzk_election_lease(evzk_election *election, evzk_lease **out);
 
-/** Milliseconds that it is surely still first; 0 when it is not. */
+/** Milliseconds for which the candidate surely stays elected; 0: it is not. */
 EVZK_API uint32_t evzk_election_lease_ms(const evzk_election *election);
 
-/** The epoch: greater than that of everyone elected here before, over
+/** The epoch: greater than that of every candidate elected here before, over
  * re-creations of the directory too.  0 before ELECTED; after RESIGNED and LOST
  * it stays what it was.  At most INT64_MAX.  Elections on different paths may
  * have the same one. */
 EVZK_API uint64_t evzk_election_epoch(const evzk_election *election);
 
-/** The name of the own znode in the directory; "" while there is none known.
+/** The name of the candidate's znode in the directory; "" while it is unknown.
  * Valid until the next callback of the election. */
 EVZK_API const char *evzk_election_node(const evzk_election *election);
 
-/** What it is waiting for, as the diagram in evzk_election(3) names it. */
+/** What the candidate waits for, as the diagram in evzk_election(3) names it.
+ */
 EVZK_API const char *evzk_election_state(const evzk_election *election);
 
-/** Who leads. */
+/** The leader, as observers see it. */
 typedef struct evzk_leader {
     uint64_t epoch;
     const char *node; /**< The name of its znode in the directory. */
-    int64_t session;  /**< That owns it. */
-    const void *data; /**< What it said. */
+    int64_t session;  /**< The session that owns the znode. */
+    const void *data; /**< What the leader acknowledged with. */
     size_t data_len;
 } evzk_leader;
 
-typedef struct evzk_observer evzk_observer; /**< One who looks. Opaque. */
+typedef struct evzk_observer evzk_observer; /**< Observes. Opaque. */
 
 /**
- * Hears who leads: at first, and of every change; @p leader, borrowed for the
- * call, is NULL when nobody does.  rc is not 0 only once, in the end: then
+ * Hears who leads, at first and at every change; @p leader is borrowed for the
+ * call, and NULL when nobody leads.  rc is not 0 only once, in the end: then
  * nothing more is heard.  Always called from the loop; every function of the
  * library may be called from it, evzk_observer_free() included.
  */
@@ -205,18 +209,18 @@ typedef void evzk_observer_cb(evzk_observer *observer, int rc,
                               const evzk_leader *leader, void *arg);
 
 /**
- * Observes who leads at @p path, without standing.  Changes that follow each
+ * Observes who leads at @p path, and creates nothing.  Changes that follow each
  * other fast may be told as one.  A leader whose end was seen is not told
  * again.  While the session is in doubt nothing is heard: what was told last
- * may be over.  Creates nothing.
+ * may be over.
  *
  * @retval EVZK_OK  @p cb will be called, unless freed before.
  * @retval EVZK_ERR_INVAL, EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED.
  *
- * Later, in the end: EVZK_ERR_NOCHROOT (nothing can be made below it), _NOAUTH
- * (the leader's znode may not be read; one that comes while it is observed is
- * not seen at all, nor who comes after it, before the next connection),
- * _SERVER, _CLOSED, _AUTH.
+ * Later, in the end: EVZK_ERR_NOCHROOT (no znode can be below it), _NOAUTH (the
+ * leader's znode may not be read; if such a znode comes while the observer
+ * waits, the observer sees neither it nor later ones before the next
+ * connection), _SERVER, _CLOSED, _AUTH.
  */
 EVZK_API int evzk_election_observe(evzk_session *s, const char *path,
                                    evzk_observer_cb *cb, void *arg,

@@ -12,12 +12,12 @@
 extern "C" {
 #endif
 
-/** What an error asks of the program that meets it. */
+/** What a program should do about an error. */
 typedef enum evzk_error_class {
     EVZK_CLASS_NONE,      /**< No error. */
     EVZK_CLASS_USAGE,     /**< The call was wrong: mend the program. */
-    EVZK_CLASS_OUTCOME,   /**< The operation ended as such ones may end. */
-    EVZK_CLASS_SESSION,   /**< The session ended or cannot be had. */
+    EVZK_CLASS_OUTCOME,   /**< A normal end of the operation. */
+    EVZK_CLASS_SESSION,   /**< The session ended, or cannot be made. */
     EVZK_CLASS_SERVER,    /**< The server refused: mend the deployment. */
     EVZK_CLASS_RETRYABLE, /**< Try again later. */
     EVZK_CLASS_INTERNAL   /**< A defect of the library: please report. */
@@ -68,7 +68,7 @@ EVZK_API const char *evzk_strerror(int rc);
 /** The name of an error, as in "EVZK_ERR_EXPIRED". Static, never NULL. */
 EVZK_API const char *evzk_errname(int rc);
 
-/** The class of an error; EVZK_CLASS_INTERNAL for a value that is none. */
+/** The class of an error; EVZK_CLASS_INTERNAL for an unknown value. */
 EVZK_API evzk_error_class evzk_errclass(int rc);
 
 #ifdef __cplusplus

@@ -1,25 +1,26 @@
 /**
  * @file evzk/lease.h
- * The lease of a grant, for worker threads: is this lock still held, is this
- * election or shard still ours?  A worker asks just before each write, and
- * sends the token with it.
+ * The lease of a grant, for worker threads: does this process still hold the
+ * lock, the election, the shard?  A worker asks just before each write, and
+ * sends the token with the write.
  *
  * The loop's thread makes a lease from what is held: evzk_lock_lease(),
  * evzk_election_lease(), evzk_shards_lease().  It hands references to workers.
  *
- * What it promises: it never says yes after the loss.  The loop's thread may be
- * busy, blocked or stopped: a lease ends by the clock, at a deadline that only
- * the ZooKeeper leader's word puts off.  It ends earlier with the grant: on the
- * loop's thread, evzk_lease_held() says at every moment what evzk_lock_held()
- * says.  It has ended before RELEASED, LOST or another final event is told, and
- * before evzk_lock_release(), evzk_lock_free() or evzk_session_close() returns.
+ * What a lease promises: it never says yes after the loss.  The loop's thread
+ * may be busy, blocked or stopped: a lease ends by the clock, at a deadline
+ * that only an answer of the ZooKeeper leader puts off.  It ends earlier with
+ * the grant: on the loop's thread, evzk_lease_held() says at every moment what
+ * evzk_lock_held() says.  It has ended before RELEASED, LOST or another final
+ * event is told, and before evzk_lock_release(), evzk_lock_free() or
+ * evzk_session_close() returns.
  *
  * What no lease can promise: a thread may be paused between the question and
  * the write.  The token protects the resource then: see evzk/lock.h.
  *
  * Threading: every function here may be called from any thread, at any time,
- * without a lock.  None blocks, none calls back, none needs the session, the
- * lock or the event_base any more: those may have been freed.
+ * without a lock.  None blocks, none calls back, and none needs the session,
+ * the lock or the event_base: those may have been freed.
  */
 #ifndef EVZK_LEASE_H
 #define EVZK_LEASE_H
@@ -34,36 +35,35 @@ extern "C" {
 #endif
 
 /** The lease of one grant.  Opaque, with a count of references.  When the grant
- * has ended it says no for ever: the next grant has a lease of its own. */
+ * has ended, the lease says no for ever: the next grant has another lease. */
 typedef struct evzk_lease evzk_lease;
 
 /**
- * Is the grant surely still ours?  Computed now, against CLOCK_BOOTTIME.  False
+ * Does the grant surely still stand?  Computed now, by CLOCK_BOOTTIME.  False
  * for NULL, and in the child of a fork.  Takes a fraction of a microsecond.
  */
 EVZK_API bool evzk_lease_held(const evzk_lease *lease);
 
 /**
- * Until when it is held if the leader says nothing more: microseconds of
- * CLOCK_BOOTTIME.  0: it has ended.  Renewals move it on, about every sixth of
- * the session's time-out; use it to bound a write with a time-out of its own.
+ * The moment until which the grant stands if the leader says nothing more, in
+ * microseconds of CLOCK_BOOTTIME.  0: it has ended.  Renewals move it on, about
+ * every sixth of the session's time-out.  Use it as the time-out of a write.
  */
 EVZK_API int64_t evzk_lease_deadline_us(const evzk_lease *lease);
 
-/** The fencing token (or the epoch) of the grant; readable for as long as there
- * is a reference, also when the grant has ended.  0 for NULL. */
+/** The fencing token (or the epoch) of the grant, also when the grant has
+ * ended. 0 for NULL. */
 EVZK_API uint64_t evzk_lease_token(const evzk_lease *lease);
 
-/** Takes one more reference, for another thread or another place; whoever calls
- * this has one.  Returns @p lease.  NULL is a no-op. */
+/** Takes one more reference, for another thread or another place.  The caller
+ * must have one.  Returns @p lease.  NULL is a no-op. */
 EVZK_API evzk_lease *evzk_lease_ref(evzk_lease *lease);
 
 /**
- * Gives one reference back; the last one frees the memory, on the thread that
- * calls: with evzk_set_allocator(), `free_fn` has to be safe to call from every
- * thread that does this, as free() is.  NULL is a no-op.  Giving back more
- * references than were taken is an error that nothing catches: the memory is
- * then used after it was freed.
+ * Gives one reference back.  The last one frees the memory, on the calling
+ * thread: with evzk_set_allocator(), `free_fn` must be safe to call from every
+ * such thread, as free() is.  NULL is a no-op.  Giving back more references
+ * than were taken uses memory after it was freed; nothing catches that.
  */
 EVZK_API void evzk_lease_unref(evzk_lease *lease);
 

@@ -1,17 +1,19 @@
 /**
  * @file evzk/lock.h
- * Locks on a path: exclusive ones, held by at most one live session, and shared
- * ones, held by one that writes or by many that read.  Fair: granted in order
- * of arrival; of one session, in the order of the calls (evzk_lock(3), "Order
- * of arrival").  No herd: each waiter watches only the one that it waits for.
+ * Locks on a path: exclusive locks, held by at most one live session, and
+ * shared locks, held by one writer or by many readers.  Fair: granted in order
+ * of arrival, and within one session in the order of the calls (evzk_lock(3),
+ * "Order of arrival").  No herd: each waiter watches only the znode that it
+ * waits for.
  *
- * Protocol: "Locks" and "Shared locks" of the ZooKeeper recipes page, with an
- * own GUID in every contender's name, so that a create of unknown outcome is
- * found again.
+ * Protocol: "Locks" and "Shared locks" of the ZooKeeper recipes page, with a
+ * GUID in every contender's name, so that a create of unknown outcome is found
+ * again.
  *
  * What no lock can promise: a process that is paused may write long after its
  * lock went to another.  Send the fencing token (evzk_lock_token()) with every
- * write, and let the resource refuse a token lower than one it has seen.
+ * write, and let the resource refuse a token lower than the highest that it has
+ * seen.
  *
  * Threading: call everything here, and expect every callback, on the thread
  * that runs the session's event_base.  Nothing here blocks.  For other threads
@@ -29,13 +31,13 @@ extern "C" {
 
 typedef struct evzk_lock evzk_lock; /**< One attempt to hold a lock. Opaque. */
 
-/** What a lock lets others do while it is held.  Locks of all modes on one path
- * stand in one queue, and keep each other out. */
+/** What other processes may do while a lock is held.  Locks of all modes on one
+ * path are in one queue, and keep each other out. */
 typedef enum evzk_lock_mode {
-    EVZK_LOCK_EXCLUSIVE, /**< Nobody else holds it. */
+    EVZK_LOCK_EXCLUSIVE, /**< No other lock is held with it. */
     EVZK_LOCK_WRITE,     /**< The same; can be downgraded to READ. */
-    /** Others may hold it, too, that READ.  It waits for the nearest before it
-     * that does not: a reader never passes a writer that waits. */
+    /** Other READ locks may be held with it.  It waits for the nearest lock
+     * before it that is not READ: a reader never passes a writer that waits. */
     EVZK_LOCK_READ
 } evzk_lock_mode;
 
@@ -48,32 +50,32 @@ typedef enum evzk_lock_event {
     EVZK_LOCK_SUSPENDED,
     /** Out of doubt: the znode was seen again, the lock was never lost. */
     EVZK_LOCK_RESUMED,
-    /** Not held yet; the session expired or the znode was deleted by another,
-     * so the wait goes on at the end of the queue. rc says why. */
+    /** Not held yet; the session expired, or somebody deleted the znode.  So
+     * the wait goes on at the end of the queue.  rc says why. */
     EVZK_LOCK_REQUEUED,
-    /** Held, as it was, and in mode READ from now on: others that read may hold
-     * it, too.  With an rc that is not 0 the server has refused, and the lock
-     * is what it was.  See evzk_lock_downgrade(). */
+    /** Held as before, and in mode READ from now on: other READ locks may be
+     * held with it.  With an rc that is not 0 the server has refused, and the
+     * lock is what it was.  See evzk_lock_downgrade(). */
     EVZK_LOCK_DOWNGRADED,
-    /** Held, or waiting, as it was; somebody asks to let go, and may take the
-     * lock away in a while: see evzk_lock_revoke_start().  Once for each time
-     * that it is asked. */
+    /** Held, or waiting, as before.  Another process asks this one to let go,
+     * and may take the lock away in a while: see evzk_lock_revoke_start().
+     * Comes once for each request. */
     EVZK_LOCK_REVOKE_REQUESTED,
     /** Final. Was held; released as asked, and proved gone from the server. rc
-     * is not 0 when the server refused to delete the znode: then it stands
-     * until the session ends. */
+     * is not 0 when the server refused to delete the znode: then the znode
+     * stands until the session ends. */
     EVZK_LOCK_RELEASED,
-    /** Final. Was held, no longer is: stop work now. rc says why. */
+    /** Final. Was held, and is no longer: stop work now. rc says why. */
     EVZK_LOCK_LOST,
     /** Final. Never held. rc says why. */
     EVZK_LOCK_FAILED
 } evzk_lock_event;
 
-/** The name of an event, as in "GRANTED"; "?" for a number that is none.
+/** The name of an event, as in "GRANTED"; "?" for an unknown number.
  * Static, never NULL. */
 EVZK_API const char *evzk_lock_event_name(evzk_lock_event event);
 
-/** Is it the last that is told of this lock? */
+/** Is this event the last one of a lock? */
 EVZK_API bool evzk_lock_event_is_final(evzk_lock_event event);
 
 /**
@@ -86,25 +88,25 @@ typedef void evzk_lock_cb(evzk_lock *lock, evzk_lock_event event, int rc,
                           void *arg);
 
 /**
- * Makes a lock of mode WRITE or READ one of several that are not equally
- * urgent.  Among those that wait the lower number goes first, and equal ones in
- * order of arrival; one that reads goes as soon as nobody more urgent that
- * writes waits before it.  Who holds is never passed, only asked.
+ * For locks of mode WRITE or READ that are not equally urgent.  Among those
+ * that wait, the lower number goes first, and equal numbers in order of
+ * arrival; a reader goes as soon as no more urgent writer waits before it.  A
+ * holder is never passed, only asked to let go.
  *
- * Those without a priority, on the same path, do not wait with the others:
- * nobody is more urgent.
+ * Locks without a priority, on the same path, do not wait with the others: they
+ * are the most urgent.
  */
 typedef struct evzk_lock_priority {
     uint8_t priority; /**< 0 is the most urgent. */
-    /** Against starvation: one that is less urgent by 1 counts as come by so
+    /** Against starvation: a lock that is less urgent by 1 counts as come so
      * many contenders later, and no more.  So at most ageing * (difference of
-     * priorities) of those that come after it pass it.  0: any number.  All on
-     * one path should say the same. */
+     * priorities) later locks pass it.  0: any number.  All locks on one path
+     * should have the same. */
     uint32_t ageing;
-    /** Ask those that hold it and are less urgent to let go, as
-     * evzk_lock_revoke_start() does. */
+    /** Ask holders that are less urgent to let go, as evzk_lock_revoke_start()
+     * does. */
     bool revoke;
-    /** With `revoke`: delete their znodes so long after they were asked; 0:
+    /** With `revoke`: the time after which their znodes are deleted; 0:
      * never. */
     uint32_t grace_ms;
 } evzk_lock_priority;
@@ -116,35 +118,34 @@ typedef struct evzk_lock_options {
      * `no_own_watch`. */
     const evzk_lock_priority *priority;
     /** Longest wait for GRANTED, from the call on, connecting included; 0 waits
-     * forever.  One that is shorter than a round trip always ends so.  At its
-     * end FAILED with EVZK_ERR_TIMEOUT comes on time, whatever the server does;
-     * the znode is deleted in the background.  A cancel that is under way still
-     * ends when the znode is proved gone. */
+     * forever.  At its end FAILED with EVZK_ERR_TIMEOUT comes on time, whatever
+     * the server does; the znode is deleted in the background.  A time-out
+     * shorter than a round trip always ends so.  A cancel that is under way
+     * still ends when the znode is proved gone. */
     uint32_t timeout_ms;
-    /** Look once and do not wait: FAILED with EVZK_ERR_BUSY when held.  With a
-     * `timeout_ms`, for the case that there is no server to ask. */
+    /** Look once and do not wait: FAILED with EVZK_ERR_BUSY when held.  Set a
+     * `timeout_ms` too, for the case that no server answers. */
     bool try_once;
     /** Fail with EVZK_ERR_EXPIRED or EVZK_ERR_NODEGONE instead of joining the
      * queue again. */
     bool no_requeue;
-    /** Do not watch the own znode: one request less for a lock that is held, or
-     * waits, for long; but a lock broken by an operator is noticed only after
-     * the next loss of connection, instead of within two probe intervals of the
-     * grant, and later at once. */
+    /** Do not watch the lock's own znode: one request less for a lock that is
+     * held, or waits, for long.  But when an operator deletes the znode, a
+     * holder notices it only after the next loss of connection, instead of
+     * within two probe intervals of the grant, and later at once. */
     bool no_own_watch;
-    /** Watch the own znode at once, so that REVOKE_REQUESTED, and the end of a
-     * lock broken by an operator, come without delay: one request more for each
-     * lock.  Without it what was written to the znode is heard of within two
-     * probe intervals (of a sixth of the session's time-out) of the grant, or
-     * of the begin of the wait, and later at once.  A lock with a priority
-     * always does so.  Not with `no_own_watch`. */
+    /** Watch the lock's own znode at once: one request more for each lock. Then
+     * REVOKE_REQUESTED, and LOST when an operator deletes the znode, come
+     * without delay.  Without it they come within two probe intervals (of a
+     * sixth of the session's time-out) of the grant, or of the beginning of the
+     * wait, and later at once.  A lock with a priority always does so.  Not
+     * with `no_own_watch`. */
     bool revocable;
     /** Data of the znode, for people to see; NULL takes the session's. */
     const void *data;
     size_t data_len; /**< At most EVZK_LOCK_DATA_MAX. */
     /** ACL of the znode and of directories made; NULL takes the session's.  It
-     * has to give us CREATE, DELETE and READ, or what is made cannot be used.
-     */
+     * must give this process CREATE, DELETE and READ. */
     const evzk_acl *acl;
     size_t acl_count;
     void *reserved[4]; /**< NULL. */
@@ -157,9 +158,9 @@ typedef struct evzk_lock_options {
  * one path in one session are separate contenders.
  *
  * A directory that is missing is made with the lock, and goes with the last
- * one; that takes CREATE and DELETE on the one above.  Where these are denied,
- * one that exists is used, and stays.  What is missing above it is made as
- * containers.
+ * lock in it; that takes CREATE and DELETE on the directory above.  Where these
+ * are denied, a directory that exists is used, and stays.  What is missing
+ * above it is made as containers.
  *
  * @param s    Borrowed; closing it ends the lock with EVZK_ERR_CLOSED.
  * @param path Absolute path of the lock's directory. Copied.
@@ -180,8 +181,8 @@ typedef struct evzk_lock_options {
  * _CLOSED, _AUTH, _INTERNAL, and with `no_requeue` _EXPIRED and _NODEGONE; the
  * server's error instead of these, when it refuses to delete the znode.  LOST:
  * EVZK_ERR_LEASE (no word from the leader), _EXPIRED, _NODEGONE (someone
- * deleted the znode), _CLOSED, _AUTH. Connection loss is gone through, not
- * reported.
+ * deleted the znode), _CLOSED, _AUTH.  The loss of a connection alone ends no
+ * lock.
  */
 EVZK_API int evzk_lock_acquire(evzk_session *s, const char *path,
                                const evzk_lock_options *opt, evzk_lock_cb *cb,
@@ -212,11 +213,10 @@ EVZK_API int evzk_lock_cancel(evzk_lock *lock);
 EVZK_API int evzk_lock_release(evzk_lock *lock);
 
 /**
- * Turns a held lock of mode WRITE into one of mode READ, without a moment in
- * which another that writes could hold it: what was written under it can be
- * read in peace.  From this call on others that read may hold it, too, so write
- * no more; DOWNGRADED tells that they may.  The token stays the same; the znode
- * becomes another.
+ * Turns a held lock of mode WRITE into one of mode READ.  No other writer can
+ * hold the lock in between: what was written under it can be read in peace.
+ * From this call on other READ locks may be held, so write no more; DOWNGRADED
+ * tells that they may.  The token stays the same; the znode becomes another.
  *
  * @retval EVZK_OK        DOWNGRADED will come, unless the lock ends before.
  * @retval EVZK_ERR_STATE Not granted, not of mode WRITE, asked already, given
@@ -226,12 +226,12 @@ EVZK_API int evzk_lock_release(evzk_lock *lock);
 EVZK_API int evzk_lock_downgrade(evzk_lock *lock);
 
 /**
- * Says why there is no way back: two who read and both want to write would wait
+ * Always fails, and says why: two readers that both want to write would wait
  * for each other for ever.  Release the lock, acquire one of mode WRITE, and
  * look again at what was read.
  *
  * @retval EVZK_ERR_UPGRADE The lock is of mode READ.
- * @retval EVZK_ERR_STATE   It is not: there is nothing to upgrade.
+ * @retval EVZK_ERR_STATE   The lock is of another mode: nothing to upgrade.
  * @retval EVZK_ERR_INVAL, EVZK_ERR_FORKED.
  */
 EVZK_API int evzk_lock_upgrade(evzk_lock *lock);
@@ -250,13 +250,14 @@ EVZK_API void evzk_lock_free(evzk_lock *lock);
 EVZK_API bool evzk_lock_held(const evzk_lock *lock);
 
 /**
- * The lease of the grant, for other threads: evzk/lease.h.  At every moment it
- * says, on this thread, what evzk_lock_held() says; when the lock has ended it
- * says no for ever, and it may outlive lock and session.  A downgrade does not
- * end it: tell those that write, before evzk_lock_downgrade().
+ * The lease of the grant, for other threads: evzk/lease.h.  On this thread the
+ * lease says at every moment what evzk_lock_held() says.  When the lock has
+ * ended, the lease says no for ever; it may outlive lock and session.  A
+ * downgrade does not end it: tell the threads that write, before
+ * evzk_lock_downgrade().
  *
  * @param out Set on success: a reference, owned by the caller,
- *            evzk_lease_unref().  Asked again, it is the same lease.
+ *            evzk_lease_unref().  A second call gives the same lease.
  *
  * @retval EVZK_OK
  * @retval EVZK_ERR_STATE The lock is not held now.
@@ -264,65 +265,66 @@ EVZK_API bool evzk_lock_held(const evzk_lock *lock);
  */
 EVZK_API int evzk_lock_lease(evzk_lock *lock, evzk_lease **out);
 
-/** Milliseconds that the lock is surely still held; 0 when it is not. */
+/** Milliseconds for which the lock is surely still held; 0: it is not. */
 EVZK_API uint32_t evzk_lock_lease_ms(const evzk_lock *lock);
 
 /**
  * The fencing token: greater than that of every earlier grant of this lock,
  * over re-creations of its directory too.  0 before GRANTED; after RELEASED and
  * LOST it stays what it was, until the lock is freed.  At most INT64_MAX.
- * Locks on different paths may have the same one.  Of mode READ:
- * greater than that of every earlier grant that was not; those who read
- * together have different tokens, in no order.
+ * Locks on different paths may have the same token.  The token of a READ lock
+ * is greater than that of every earlier grant of another mode; readers that
+ * hold together have different tokens, in no order.
  */
 EVZK_API uint64_t evzk_lock_token(const evzk_lock *lock);
 
-/** The name of the own znode in the directory; "" while there is none known.
+/** The name of the lock's znode in the directory; "" while it is unknown.
  * Valid until the next callback of the lock. */
 EVZK_API const char *evzk_lock_node(const evzk_lock *lock);
 
-/** What the lock is waiting for, as the diagram in evzk_lock(3) names it. */
+/** What the lock waits for, as the diagram in evzk_lock(3) names it. */
 EVZK_API const char *evzk_lock_state(const evzk_lock *lock);
 
-/** One who holds a lock or waits for it. */
+/** A holder of a lock, or a waiter. */
 typedef struct evzk_contender {
     const char *node; /**< Name of the znode in the lock's directory. */
-    /** The library that made it, if the name tells: "Curator" or "Kazoo"; NULL:
-     * evzk, or unknown. Static. */
+    /** The library that made the znode, if its name tells: "Curator" or
+     * "Kazoo"; NULL: evzk, or unknown. Static. */
     const char *library;
-    /** It keeps to that library's own rules: no lock of evzk waits for it, and
-     * it may hold, or wait.  While it stands evzk's are refused with
-     * EVZK_ERR_FOREIGN.  It comes behind all others here. */
+    /** The contender follows the rules of that library: no lock of evzk waits
+     * for it, and whether it holds or waits is unknown.  While it stands,
+     * evzk's locks are refused with EVZK_ERR_FOREIGN.  It comes behind all
+     * others here. */
     bool foreign;
-    /** The first; if that reads, those behind it too up to the next that does
-     * not.  The others wait, in this order. */
+    /** The first contender; if that is a reader, those behind it too, up to the
+     * next that is not.  The others wait, in this order. */
     bool holder;
-    evzk_lock_mode mode; /**< What its name says that it is. */
-    uint8_t priority;    /**< The same; 0 for one without. */
+    evzk_lock_mode mode; /**< By its name. */
+    uint8_t priority;    /**< By its name; 0: no priority, or the highest. */
     bool hidden;         /**< Its ACL denies reading: nothing below is known. */
     int64_t session;     /**< Session that owns it; 0: a persistent znode. */
-    /** The fencing token it has, or would have; 0: not known yet, of one that
-     * waits with a priority, or none, of one that is foreign. */
+    /** The fencing token that it has, or would have.  0: not known yet, since
+     * it waits with a priority; or none, since it is foreign. */
     uint64_t token;
     int64_t created_ms; /**< When, by the server's clock, since 1970. */
     int64_t age_ms;     /**< How long ago, if the clocks agree; never < 0. */
-    const void *data;   /**< What it says of itself. */
+    const void *data;   /**< The data of its znode. */
     size_t data_len;
 } evzk_contender;
 
-typedef struct evzk_lock_query evzk_lock_query; /**< One look-up. Opaque. */
+typedef struct evzk_lock_query evzk_lock_query; /**< A look-up. Opaque. */
 
 /**
  * Hears the result, once: @p v has the @p n contenders in order, borrowed for
- * the call.  rc is EVZK_OK (with n 0 when nobody is there, or when the
- * directory does not exist) or as evzk_lock_query_start() says.
+ * the call.  rc is EVZK_OK (with n 0 when there is no contender, or no
+ * directory) or as evzk_lock_query_start() says.
  */
 typedef void evzk_lock_query_cb(evzk_lock_query *query, int rc,
                                 const evzk_contender *v, size_t n, void *arg);
 
 /**
- * Looks up who holds the lock at @p path and who waits for it, as the leader
- * knows it now.  Creates nothing.
+ * Looks up the holders of the lock at @p path and its waiters, as the leader of
+ * the servers knows them now.  Creates nothing.
  *
  * @retval EVZK_OK  @p cb will be called, unless freed before.
  * @retval EVZK_ERR_INVAL, EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED.
@@ -339,34 +341,35 @@ EVZK_API void evzk_lock_query_free(evzk_lock_query *query);
 /** Which contenders are asked to let go, and what if they do not.
  * Zero-initialize, then set what you need. Everything is copied. */
 typedef struct evzk_lock_revoke_options {
-    /** In whose way they are: READ asks those only that do not read. */
+    /** The mode of the lock that they are in the way of: with READ, readers are
+     * not asked. */
     evzk_lock_mode mode;
-    /** The znode of a contender (evzk_lock_node(), which is "" before it has
-     * one: that is EVZK_ERR_INVAL): only those before it are asked.  NULL: all
-     * who hold the lock, or wait in its queue. */
+    /** The znode of a contender, from evzk_lock_node() ("" is EVZK_ERR_INVAL):
+     * only contenders before it are asked.  NULL: all that hold the lock, or
+     * wait in its queue. */
     const char *before;
-    uint8_t priority; /**< Only those with this one, or less urgent. */
-    /** Delete the znodes of those that are still there `grace_ms` after they
-     * were asked: they hear LOST, or queue again. */
+    uint8_t priority; /**< Only contenders of this priority, or less urgent. */
+    /** Delete the znodes that are still there `grace_ms` after their contenders
+     * were asked: these hear LOST, or queue again. */
     bool remove;
     uint32_t grace_ms;
-    /** Longest wait for all to have gone; 0 waits for ever.  A removal that is
+    /** Longest wait for all to have gone; 0 waits for ever.  A delete that is
      * under way is awaited first. */
     uint32_t timeout_ms;
     void *reserved[4]; /**< NULL. */
 } evzk_lock_revoke_options;
 
-/** What became of one that was asked. */
+/** What became of a contender that was asked. */
 typedef enum evzk_revoked_how {
     EVZK_REVOKED_STAYS, /**< Not known to have gone when this ended. */
-    /** It let go, or its session ended, or it was downgraded: then it writes no
-     * more, and may go on reading. */
+    /** It let go, or its session ended, or it was downgraded and goes on
+     * reading. */
     EVZK_REVOKED_YIELDED,
     EVZK_REVOKED_REMOVED /**< Its znode was deleted by this operation. */
 } evzk_revoked_how;
 
-/** The name of it, as in "YIELDED"; "?" for a number that is none.  Static,
- * never NULL. */
+/** The name, as in "YIELDED"; "?" for an unknown number.  Static, never NULL.
+ */
 EVZK_API const char *evzk_revoked_how_name(evzk_revoked_how how);
 
 typedef struct evzk_revoked {
@@ -374,34 +377,34 @@ typedef struct evzk_revoked {
     evzk_revoked_how how;
 } evzk_revoked;
 
-typedef struct evzk_lock_revoke evzk_lock_revoke; /**< One attempt. Opaque. */
+typedef struct evzk_lock_revoke evzk_lock_revoke; /**< A request. Opaque. */
 
 /**
- * Hears the end, once: @p v has the @p n that were asked, in order, borrowed
- * for the call.  rc is EVZK_OK when all of them have gone (with n 0 when nobody
- * was in the way), EVZK_ERR_TIMEOUT, EVZK_ERR_CANCELED, or as
+ * Hears the end, once: @p v has the @p n contenders that were asked, in order,
+ * borrowed for the call.  rc is EVZK_OK when all of them have gone (with n 0
+ * when none was in the way), EVZK_ERR_TIMEOUT, EVZK_ERR_CANCELED, or as
  * evzk_lock_revoke_start() says.
  */
 typedef void evzk_lock_revoke_cb(evzk_lock_revoke *revoke, int rc,
                                  const evzk_revoked *v, size_t n, void *arg);
 
 /**
- * Asks those who are in the way at @p path to let go, waits until they have
- * gone, and, if so asked, deletes the znodes of those that do not go.
+ * Asks contenders that are in the way at @p path to let go, waits until they
+ * have gone, and with `remove` deletes the znodes of those that do not go.
  *
  * A contender is asked by writing exactly "unlock" to its znode, which takes
  * WRITE on it; it hears REVOKE_REQUESTED once, also if it was disconnected.
- * Whoever comes later is not asked.  The grace time begins when the last one
- * has been asked, and no znode is deleted before its end.
+ * Contenders that come later are not asked.  The grace time begins when the
+ * last one has been asked, and no znode is deleted before its end.
  *
- * @param opt  Copied, with all it points to; NULL: everybody, without force.
+ * @param opt  Copied, with all it points to; NULL: all contenders, no force.
  *
  * @retval EVZK_OK  @p cb will be called, unless freed before.
  * @retval EVZK_ERR_INVAL, EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED.
  *
  * Later: EVZK_ERR_NOCHROOT, _NOAUTH (a znode may not be read, written to, or
  * deleted), _NOTEMPTY (one made by hand has children), _NOMEM, _SERVER,
- * _CLOSED, _AUTH. Those that were asked stay so.
+ * _CLOSED, _AUTH.  What was written stays written.
  */
 EVZK_API int evzk_lock_revoke_start(evzk_session *s, const char *path,
                                     const evzk_lock_revoke_options *opt,
@@ -409,8 +412,8 @@ EVZK_API int evzk_lock_revoke_start(evzk_session *s, const char *path,
                                     evzk_lock_revoke **out);
 
 /**
- * Waits no more, and removes nobody who was not removed before; the callback
- * comes with EVZK_ERR_CANCELED, and what has become of them so far.
+ * Waits no more, and deletes no further znode.  The callback comes with
+ * EVZK_ERR_CANCELED, and what has become of each contender so far.
  *
  * @retval EVZK_OK        The callback will come.
  * @retval EVZK_ERR_STATE Ended, or canceled already.
@@ -418,8 +421,8 @@ EVZK_API int evzk_lock_revoke_start(evzk_session *s, const char *path,
  */
 EVZK_API int evzk_lock_revoke_cancel(evzk_lock_revoke *revoke);
 
-/** Ends ownership, in any state; NULL is a no-op.  No callback follows.  Nobody
- * is asked, or removed, from now on. */
+/** Ends ownership, in any state; NULL is a no-op.  No callback follows.  From
+ * now on no contender is asked, and no znode deleted. */
 EVZK_API void evzk_lock_revoke_free(evzk_lock_revoke *revoke);
 
 #ifdef __cplusplus

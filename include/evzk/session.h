@@ -38,8 +38,8 @@ typedef enum evzk_session_event {
     /**
      * In doubt: the connection is lost, or the leader has been silent, or the
      * process stood still.  What is held stays held until the lease ends
-     * (evzk_session_lease_ms()).  Told before what it does to locks and others.
-     */
+     * (evzk_session_lease_ms()).  Told before the events of locks and other
+     * operations that follow from it. */
     EVZK_SESSION_SUSPENDED,
     /** The same session goes on: connected, and confirmed by the leader. */
     EVZK_SESSION_RESUMED,
@@ -55,11 +55,11 @@ typedef enum evzk_session_event {
     EVZK_SESSION_CLOSED
 } evzk_session_event;
 
-/** The name of an event, as in "CONNECTED"; "?" for a number that is none.
+/** The name of an event, as in "CONNECTED"; "?" for an unknown number.
  * Static, never NULL. */
 EVZK_API const char *evzk_session_event_name(evzk_session_event event);
 
-/** Is it the last that is told? */
+/** Is this event the last one of a session? */
 EVZK_API bool evzk_session_event_is_final(evzk_session_event event);
 
 /**
@@ -70,7 +70,7 @@ EVZK_API bool evzk_session_event_is_final(evzk_session_event event);
 typedef void evzk_session_cb(evzk_session *session, evzk_session_event event,
                              int rc, void *arg);
 
-/** How much a line of the log matters. */
+/** The importance of a line of the log. */
 typedef enum evzk_log_level {
     EVZK_LOG_ERROR = 1,
     EVZK_LOG_WARN,
@@ -86,8 +86,8 @@ typedef enum evzk_log_level {
 typedef void evzk_log_cb(evzk_log_level level, const char *line, void *arg);
 
 /**
- * A log for those who have none: writes the local time, the level and the line
- * to stderr.  For evzk_session_options.log; @p arg is not used.  May be called
+ * A ready-made log: writes the local time, the level and the line to stderr.
+ * For evzk_session_options.log; @p arg is not used.  May be called
  * by several threads at once.  Nothing else in the library writes there.
  */
 EVZK_API void evzk_log_stderr(evzk_log_level level, const char *line,
@@ -96,21 +96,21 @@ EVZK_API void evzk_log_stderr(evzk_log_level level, const char *line,
 /** One event that a state machine was given, for logs, metrics and tests. */
 typedef struct evzk_trace {
     const char *kind;   /**< "lock", ... Static. */
-    const void *object; /**< Tells machines apart; do not follow it. */
-    const char *path;   /**< What it works on. Borrowed for the call. */
-    const char *from;   /**< The state it leaves; NULL at birth. Static. */
+    const void *object; /**< Tells machines apart; do not dereference it. */
+    const char *path;   /**< Its directory. Borrowed for the call. */
+    const char *from;   /**< The state that it leaves; NULL at birth. Static. */
     const char *event;  /**< What happened. Static. */
     const char *to;     /**< The state it is in now. Static. */
-    bool entered;       /**< `to` was entered, maybe once more; false: it stays
-                             as it was. */
+    bool entered;       /**< `to` was entered, perhaps once more; false: the
+                             machine stays where it was. */
     int rc;             /**< The result that the event carried, or 0. */
     uint64_t time_us;   /**< When, in microseconds of CLOCK_BOOTTIME. */
 } evzk_trace;
 
 /**
- * Sees every event that a machine of a session is given, once, with the move it
- * led to; one that led to none has `entered` false, and comes after whatever
- * the machine's callback did.  Must not call this library.
+ * Sees every event that a machine of a session is given, once, with the move
+ * that it led to.  An event that led to no move has `entered` false, and is
+ * told after what the machine's callback did.  Must not call this library.
  */
 typedef void evzk_trace_cb(const evzk_trace *move, void *arg);
 
@@ -143,21 +143,21 @@ typedef struct evzk_session_options {
     const char *chroot;
     /** Make the chroot when it is missing, instead of EVZK_ERR_NOCHROOT. */
     bool make_chroot;
-    /** ACL of all znodes the session's recipes make, where they are not given
-     * their own; NULL is open to the world. */
+    /** ACL of all znodes that the session's recipes make, unless the recipe was
+     * given another; NULL is open to the world. */
     const evzk_acl *acl;
     size_t acl_count;
     /** Data of contender znodes where none is given; NULL is "host:pid". */
     const void *data;
     size_t data_len;
-    /** Requests in flight at a time; 0 is 1,000. The rest waits its turn. */
+    /** Requests in flight at a time; 0 is 1,000. The others wait. */
     uint32_t window;
     /** Resolves the servers' names. Borrowed, and must outlive the session;
      * NULL makes one from /etc/resolv.conf when a name is to be resolved, and
      * silences evdns, which would warn on stderr (evdns_set_log_fn()). */
     struct evdns_base *dns;
-    /** Takes the log, as evzk_log_stderr() does; NULL throws it away: nothing
-     * goes to stderr. */
+    /** Takes the log, as evzk_log_stderr() does; NULL: there is no log, and
+     * nothing goes to stderr. */
     evzk_log_cb *log;
     void *log_arg;            /**< Borrowed. */
     evzk_log_level log_level; /**< The most detailed wanted; 0 is WARN. */
@@ -167,10 +167,10 @@ typedef struct evzk_session_options {
 } evzk_session_options;
 
 /**
- * Starts a session and returns at once.  It connects from the loop, and goes on
- * trying when no server is up yet.  Recipes may be started right away.  Of n
- * servers each has two thirds of the time-out, divided by n, to answer, and at
- * least 500 ms; then the next one is tried.
+ * Starts a session and returns at once.  The session connects from the loop,
+ * and goes on trying when no server is up yet.  Recipes may be started right
+ * away. Each of n servers has two thirds of the time-out, divided by n, to
+ * answer, and at least 500 ms; then the next one is tried.
  *
  * @param base    Borrowed; must outlive the session (evzk_session_free()).
  * @param servers "host:port,host:port,..."; names, IPv4 or [IPv6]; at most
@@ -201,10 +201,11 @@ EVZK_API int evzk_session_add_auth(evzk_session *session, const char *scheme,
                                    const void *cert, size_t len);
 
 /**
- * Ends the session: lets requests in flight finish, tells the server, and gives
- * it `close_timeout_ms` to answer.  Nothing is held from this call on, and only
- * final events are told.  Every operation of the session ends in its own final
- * callback with EVZK_ERR_CLOSED; then CLOSED is reported.  Does not block.
+ * Ends the session: lets requests in flight finish, tells the server, and waits
+ * for its answer, at most `close_timeout_ms`.  Nothing is held from this call
+ * on, and only final events are told.  Every operation of the session ends in
+ * its own final callback with EVZK_ERR_CLOSED; then CLOSED is reported.  Does
+ * not block.
  *
  * @retval EVZK_ERR_INVAL, EVZK_ERR_FORKED; EVZK_ERR_CLOSED when done before.
  */
@@ -213,12 +214,12 @@ EVZK_API int evzk_session_close(evzk_session *session);
 /**
  * Ends ownership, in any state; NULL is a no-op.  The session's callback is not
  * called again.  A session that was not closed is closed from the loop first:
- * the base has to run for that, for `close_timeout_ms` at most, and no callback
- * tells when it is done.  If the base does not run any more, no server is told,
- * so that the session ends by expiry, and its memory is not given back.  To
- * know the end, close the session, and free it after CLOSED.  Recipes of the
- * session keep their own final callbacks, and are still to be freed by their
- * owner. Free all of them, and the session, before the base.
+ * the base must run for that, for `close_timeout_ms` at most, and no callback
+ * tells the end.  If the base does not run any more, no server is told, so the
+ * session ends by expiry, and its memory is not given back.  To know the end,
+ * close the session, and free it after CLOSED.  Recipes of the session still
+ * get their final callbacks, and their owner still has to free them.  Free all
+ * of them, and the session, before the base.
  */
 EVZK_API void evzk_session_free(evzk_session *session);
 
@@ -226,8 +227,8 @@ EVZK_API void evzk_session_free(evzk_session *session);
 EVZK_API bool evzk_session_connected(const evzk_session *session);
 
 /**
- * Milliseconds that the session surely still lives, computed now from what the
- * leader confirmed; 0 when nobody may believe to hold anything.  In CONNECTED,
+ * Milliseconds for which the session surely still lives, computed now from what
+ * the leader confirmed; 0: nothing is held.  In CONNECTED,
  * before the first request is answered, it is about 0.95 of the time-out: the
  * leader has confirmed the handshake.  Later it is between 0.4 and 0.6.  After
  * the process stood still for a time-out or longer it may be 0 in RESUMED,
@@ -255,8 +256,8 @@ typedef struct evzk_session_stats {
     uint32_t watches;     /**< Watches that operations have set. */
     uint32_t machines;    /**< Operations alive, background ones too. */
     uint32_t probe_ms;    /**< The interval between probes when idle. */
-    uint64_t turn_max_us; /**< The longest the loop was held at once, without
-                               the application's own callbacks. */
+    uint64_t turn_max_us; /**< The longest time that the loop was held at once,
+                               without the application's own callbacks. */
 } evzk_session_stats;
 
 /** Fills @p out with the figures of now. */

@@ -1,13 +1,13 @@
 /**
  * @file evzk/shards.h
- * Many elections as one object: of N shards each is led by at most one process,
- * and all of them are spread over the processes that have joined, as evenly as
+ * Many elections as one object: each of N shards is led by at most one process,
+ * and all shards are spread over the processes that have joined, as evenly as
  * their weights allow, with as few moves as that takes.
  *
- * Each shard is an election of its own (evzk/election.h): what is promised
- * there of who leads, the lease and the epoch holds for every shard.  Who is to
- * lead which is written down in a plan, by the first of the members; it only
- * says who stands where.
+ * Each shard is an election of its own (evzk/election.h): the promises there,
+ * about the leader, the lease and the epoch, hold for every shard.  The first
+ * of the members writes a plan of which member is to lead which shard.  The
+ * plan only says which member stands for which shard.
  *
  * Threading: call everything here, and expect every callback, on the thread
  * that runs the session's event_base.  Nothing here blocks.  For other threads
@@ -22,18 +22,18 @@
 extern "C" {
 #endif
 
-typedef struct evzk_shards evzk_shards; /**< One who has joined. Opaque. */
+typedef struct evzk_shards evzk_shards; /**< One member. Opaque. */
 
 #define EVZK_SHARDS_MAX 65536     /**< Most shards of one object. */
-#define EVZK_SHARDS_DATA_MAX 1024 /**< Most bytes that a member says. */
+#define EVZK_SHARDS_DATA_MAX 1024 /**< Most bytes of a member's data. */
 
 /**
  * Hears what becomes of one shard: ELECTED, LEADING, SUSPENDED, RESUMED;
- * RESIGNED when it goes to another (it is no longer led from then on), LOST
- * with an rc when it was lost, FAILED with an rc when it can not be stood for
- * now.  After RESIGNED, LOST and FAILED it may come again.
- * Always called from the loop; every function of the library may be called from
- * it, evzk_shards_free() included.
+ * RESIGNED when the shard goes to another member (from then on this one does
+ * not lead it); LOST with an rc; FAILED with an rc when this member cannot
+ * stand for the shard now.  After RESIGNED, LOST and FAILED the shard may come
+ * again. Always called from the loop; every function of the library may be
+ * called from it, evzk_shards_free() included.
  */
 typedef void evzk_shard_cb(evzk_shards *shards, uint32_t shard,
                            evzk_election_event event, int rc, void *arg);
@@ -42,10 +42,10 @@ typedef void evzk_shard_cb(evzk_shards *shards, uint32_t shard,
 typedef enum evzk_shards_event {
     /** There is a new plan: members have come or gone. */
     EVZK_SHARDS_PLANNED = 1,
-    /** All that the plan gives us is led by us, and nothing else. */
+    /** This member leads all that the plan gives it, and nothing else. */
     EVZK_SHARDS_BALANCED,
-    /** Final. All was handed over, or given up, and proved gone; what was lost
-     * meanwhile stands until the session ends. */
+    /** Final. All was handed over, or given up, and proved gone.  The znode of
+     * a shard that was lost meanwhile may stand until the session ends. */
     EVZK_SHARDS_DRAINED,
     /** Final. rc says why: EVZK_ERR_INVAL when the others have another number
      * of shards, EVZK_ERR_CLOSED, or, before the first place was had, an error
@@ -54,11 +54,11 @@ typedef enum evzk_shards_event {
     EVZK_SHARDS_FAILED
 } evzk_shards_event;
 
-/** The name of an event, as in "PLANNED"; "?" for a number that is none.
+/** The name of an event, as in "PLANNED"; "?" for an unknown number.
  * Static, never NULL. */
 EVZK_API const char *evzk_shards_event_name(evzk_shards_event event);
 
-/** Is it the last that is told of this object? */
+/** Is this event the last one of the object? */
 EVZK_API bool evzk_shards_event_is_final(evzk_shards_event event);
 
 /** Always called from the loop, as evzk_shard_cb is. */
@@ -67,16 +67,17 @@ typedef void evzk_shards_cb(evzk_shards *shards, evzk_shards_event event,
 
 /** Zero-initialize, then set what you need. Everything is copied. */
 typedef struct evzk_shards_options {
-    uint32_t count; /**< Of shards, 1 to EVZK_SHARDS_MAX; the same for all. */
-    /** The share of this process, beside the others' weights; 0 is 1. */
+    uint32_t count; /**< Shards, 1 to EVZK_SHARDS_MAX; the same everywhere. */
+    /** The share of this process, in proportion to the others' weights; 0 is
+     * 1. */
     uint32_t weight;
-    uint32_t most; /**< Lead no more than so many; 0: any number. */
-    /** Leads nothing: sees who does. */
+    uint32_t most; /**< The most shards to lead; 0: any number. */
+    /** Lead nothing, only see the plan. */
     bool observer;
-    /** Wait for evzk_shards_acknowledge() after each ELECTED.  Without it the
-     * member's data is acknowledged with at once. */
+    /** Wait for evzk_shards_acknowledge() after each ELECTED.  Without it each
+     * election is acknowledged at once, with the member's data. */
     bool acknowledge;
-    /** What others are told of this process: an address, say.  At most
+    /** What other members see of this process: an address, say.  At most
      * EVZK_SHARDS_DATA_MAX bytes. */
     const void *data;
     size_t data_len;
@@ -84,13 +85,13 @@ typedef struct evzk_shards_options {
 } evzk_shards_options;
 
 /**
- * Joins those that share the shards at @p path, and returns at once.
+ * Joins the members that share the shards at @p path, and returns at once.
  *
  * @param s    Borrowed; closing it ends this with EVZK_ERR_CLOSED.
- * @param path Absolute path of the directory in which all of this is. Copied.
+ * @param path Absolute path of the directory of all shards. Copied.
  * @param opt  Copied, with all it points to.
- * @param shard Hears of each shard; NULL: nobody does.
- * @param cb   Hears of all of them.
+ * @param shard Hears of each shard; may be NULL.
+ * @param cb   Hears of the object as a whole.
  * @param arg  Borrowed; handed back to both untouched.
  * @param out  Set on success: owned by the caller, evzk_shards_free().
  *
@@ -107,12 +108,13 @@ EVZK_API int evzk_shards_acknowledge(evzk_shards *shards, uint32_t shard,
                                      const void *data, size_t len);
 
 /**
- * Leaves the others in peace: is planned for no more, hands over each shard as
- * soon as another stands ready to take it, and then ends in DRAINED.  What
- * nobody takes within @p timeout_ms (0: for ever) is given up.
+ * Leaves without a gap: the next plan gives this member nothing.  It hands each
+ * shard over as soon as another member is ready to take it, and then ends in
+ * DRAINED.  What no member takes within @p timeout_ms (0: for ever) is given
+ * up.
  *
  * @retval EVZK_OK        DRAINED will come.
- * @retval EVZK_ERR_STATE Asked before, or ended.
+ * @retval EVZK_ERR_STATE Drained already, or ended.
  * @retval EVZK_ERR_INVAL, EVZK_ERR_NOMEM, EVZK_ERR_FORKED.
  */
 EVZK_API int evzk_shards_drain(evzk_shards *shards, uint32_t timeout_ms);
@@ -130,44 +132,44 @@ EVZK_API bool evzk_shards_leading(const evzk_shards *shards, uint32_t shard);
 EVZK_API bool evzk_shards_elected(const evzk_shards *shards, uint32_t shard);
 EVZK_API uint64_t evzk_shards_epoch(const evzk_shards *shards, uint32_t shard);
 
-/** As evzk_election_lease(), for one shard, as it is led now: EVZK_ERR_STATE
- * when it is not.  When it was led by another in between, the next time it is
- * ours has a lease of its own. */
+/** As evzk_election_lease(), for one shard that this member leads now; else
+ * EVZK_ERR_STATE.  When the shard goes and comes back, it has a new lease. */
 EVZK_API int evzk_shards_lease(evzk_shards *shards, uint32_t shard,
                                evzk_lease **out);
 
-/** One that has joined, as the plan knows it. */
+/** A member, as the plan knows it. */
 typedef struct evzk_shards_member {
     const char *node; /**< Name of its znode. */
-    uint32_t planned; /**< So many shards are to be its. */
-    bool self;
-    const void *data; /**< What it says of itself. */
+    uint32_t planned; /**< Shards that the plan gives it. */
+    bool self;        /**< It is this member. */
+    const void *data; /**< What it joined with. */
     size_t data_len;
 } evzk_shards_member;
 
-/** Who is to lead a shard by the plan: where to go with what is not ours.  What
- * is filled in is borrowed until the next callback.  False: nobody, or there is
+/** The member that is to lead a shard by the plan: send a client there.  What
+ * @p out points to is borrowed until the next callback.  False: no member, or
  * no plan yet. */
 EVZK_API bool evzk_shards_leader(const evzk_shards *shards, uint32_t shard,
                                  evzk_shards_member *out);
 
-/** The plan's members, one after another: false when @p i is none. */
+/** The plan's members, one after another; false: there is no member @p i. */
 EVZK_API bool evzk_shards_member_at(const evzk_shards *shards, uint32_t i,
                                     evzk_shards_member *out);
 
 /** Figures of one object; counters run from the join. */
 typedef struct evzk_shards_stats {
     uint64_t plan;    /**< The plan's number; 0: none yet. */
-    uint32_t members; /**< In it. */
-    uint32_t planned; /**< Of the shards, these are to be ours. */
-    uint32_t elected; /**< And these we lead, or are about to. */
-    uint32_t leading; /**< These we lead. */
-    uint32_t nobodys; /**< These are to be nobody's: all have their most. */
-    uint64_t moves;   /**< Shards that plans gave to another, all told. */
-    bool planner;     /**< We make the plans. */
-    /** EVZK_OK; or why the plan, or who is there, cannot be read or written
-     * now, as EVZK_ERR_NOAUTH.  What is led is led on, and it is tried again
-     * every few seconds; the log says more. */
+    uint32_t members; /**< Members in the plan. */
+    uint32_t planned; /**< Shards that the plan gives this member. */
+    uint32_t elected; /**< Shards for which this member is elected. */
+    uint32_t leading; /**< Shards that this member leads. */
+    uint32_t nobodys; /**< Shards that the plan gives to no member: all members
+                           have their most. */
+    uint64_t moves;   /**< Shards that plans gave to another member, in all. */
+    bool planner;     /**< This member makes the plans. */
+    /** EVZK_OK; or why the plan, or the members, cannot be read or written now,
+     * as EVZK_ERR_NOAUTH.  What is led is led on, and the request is tried
+     * again every few seconds; the log says more. */
     int trouble;
 } evzk_shards_stats;
 

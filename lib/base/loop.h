@@ -1,5 +1,5 @@
-/* The event loop as the library needs it: timers, and readiness of one
- * descriptor.  A seam: tests link a simulated one. */
+/* What the library needs of the event loop: timers, and readiness of one
+ * descriptor.  A seam: tests link a simulated loop. */
 #ifndef EVZK_LOOP_H
 #define EVZK_LOOP_H
 
@@ -8,7 +8,7 @@
 
 struct event_base;
 
-/* A timer, off at first.  Allocated once, then set and stopped at will. */
+/* A timer, off at first.  To set and to stop it takes no memory. */
 struct evzk__timer;
 struct evzk__timer *evzk__timer_new(struct event_base *base,
                                     void (*fire)(void *), void *arg);
@@ -16,7 +16,8 @@ void evzk__timer_set(struct evzk__timer *t, int64_t delay_us);
 void evzk__timer_stop(struct evzk__timer *t);
 void evzk__timer_free(struct evzk__timer *t); /* NULL is a no-op. */
 
-/* Readiness of a descriptor that another owns, and may close at any time. */
+/* Readiness of a descriptor.  The C client owns the socket and may close it at
+ * any time. */
 enum { EVZK__READ = 1, EVZK__WRITE = 2 };
 struct evzk__io;
 struct evzk__io *evzk__io_new(struct event_base *base,

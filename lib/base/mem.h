@@ -11,9 +11,10 @@ char *evzk__strdup(const char *s);
 char *evzk__concat(const char *a, const char *b);
 void evzk__free(void *p);
 
-/* The C library puts small pieces that are freed aside, and joins all of them
- * when it is next asked for a large one: 300,000 at once hold the loop for 40
- * ms.  Called now and then while the C client frees many, this spreads it. */
+/* The C library sets small freed blocks aside, and joins all of them at the
+ * next large allocation: with 300,000 blocks that holds the loop for 40 ms.
+ * Called now and then while the C client frees many blocks, this function
+ * spreads the work. */
 void evzk__mem_settle(void);
 
 #endif

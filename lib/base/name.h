@@ -8,40 +8,41 @@
 
 enum {
     EVZK__GUID_LEN = 36, /* As in 123e4567-e89b-42d3-a456-426614174000. */
-    EVZK__NAME_MAX = 96, /* A longer name is no contender's. */
+    EVZK__NAME_MAX = 96, /* No contender has a longer name. */
     EVZK__PATH_MAX = 4096
 };
 
-/* The names of a directory's children; all is borrowed. */
+/* The names of a directory's children, all borrowed. */
 struct evzk__names {
     size_t n;
     char *const *v;
-    struct evzk__roll
-        *roll; /* Of one that many look at (base/order.h); or NULL. */
+    struct evzk__roll *roll; /* The names in order, where many machines share a
+                                listing (base/order.h); or NULL. */
 };
 
 /* Writes a fresh GUID, with its terminating zero.  0 or EVZK_ERR_INTERNAL. */
 int evzk__guid(char out[EVZK__GUID_LEN + 1]);
 
-/* Tells whether `path` is an absolute path that a server takes; the rule that
- * it breaks, or NULL. */
+/* Is `path` an absolute path that a server accepts?  path_fault: the rule that
+ * the path breaks, or NULL. */
 bool evzk__path_ok(const char *path);
 const char *evzk__path_fault(const char *path);
 
-/* Tells whether this, which another has written somewhere, can be the name of a
- * contender's znode. */
+/* Can this text, which another process wrote, be the name of a contender's
+ * znode? */
 bool evzk__name_ok(const char *name, size_t len);
 
-/* Reads "<some prefix><mark><sequence>", as in "...-lock-0000000012", with a
- * negative sequence too.  False when the name is not of this form. */
+/* Parses "<some prefix><mark><sequence>", as in "...-lock-0000000012"; the
+ * sequence may be negative.  False: the name has another form. */
 bool evzk__seq_parse(const char *name, const char *mark, int32_t *seq);
 
-/* Tells whether contender a, with sequence number sa, comes before b.  Sequence
- * numbers wrap; equal ones are ordered by name. */
+/* Does contender a, with sequence number sa, come before b?  Sequence numbers
+ * wrap; equal numbers are ordered by name. */
 bool evzk__seq_before(const char *a, int32_t sa, const char *b, int32_t sb);
 
-/* Of the names that are `prefix` and a number, and nothing else, the one with
- * the lowest number above *seq, which becomes that number; or NULL. */
+/* Finds, among the names that are `prefix` and a number and nothing else, the
+ * name with the lowest number above *seq, and sets *seq to that number.  NULL:
+ * there is none. */
 const char *evzk__find_prefix(const struct evzk__names *names,
                               const char *prefix, int64_t *seq);
 

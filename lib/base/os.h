@@ -1,5 +1,5 @@
-/* What the operating system gives: clock, randomness, who we are.  A seam:
- * tests link simulated ones. */
+/* What the operating system gives: clock, randomness, the process.  A seam:
+ * tests link a simulated one. */
 #ifndef EVZK_OS_H
 #define EVZK_OS_H
 
@@ -12,13 +12,13 @@ int64_t evzk__now_us(void);
 /* Milliseconds since 1970, to compare with the server's time stamps. */
 int64_t evzk__wall_ms(void);
 
-/* Fills buf from the kernel's generator.  0, or EVZK_ERR_INTERNAL. */
+/* Fills buf with random bytes of the kernel.  0, or EVZK_ERR_INTERNAL. */
 int evzk__random(void *buf, size_t len);
 
-/* Tells whether we are in a child of the process that called before. */
+/* The process id: another one means that this is a forked child. */
 long evzk__pid(void);
 
-/* "host:pid", what a contender says of itself by default. */
+/* Writes "host:pid", the default data of a contender's znode. */
 void evzk__self(char *buf, size_t size);
 
 #endif

@@ -1,12 +1,13 @@
-/* One connection of the ZooKeeper C client: the only place that knows
+/* One connection of the ZooKeeper C client.  Only lib/client includes
  * zookeeper.h.
  *
- * A handle lives as long as one connection.  When the connection is lost the
- * handle is thrown away, and a new one goes on with the session's id.  So the
- * client never re-sends a request behind our back, never sends its watches
- * again in one packet, and nothing it still has can be mistaken for an answer.
+ * A handle lives as long as one connection.  When the connection is lost, the
+ * session throws the handle away, and a new handle goes on with the session's
+ * id.  So the client never sends a request again behind our back, never sends
+ * all of its watches in one packet, and no late answer can be taken for a new
+ * one: see doc/client-facts.md.
  *
- * None of these may be called from a completion but the requests. */
+ * A completion may call the requests, and no other function here. */
 #ifndef EVZK_CLIENT_H
 #define EVZK_CLIENT_H
 
@@ -24,7 +25,7 @@ struct evzk__stat {
 
 /* What came back; all pointers are borrowed for the call. */
 struct evzk__result {
-    int rc; /* EVZK_ERR_CONNLOSS: the outcome is unknown. */
+    int rc; /* EVZK_ERR_CONNLOSS: nobody knows whether it was done. */
     const char *path;
     const void *data;
     size_t len;
@@ -32,17 +33,18 @@ struct evzk__result {
     struct evzk__stat stat;
 };
 
-/* A request in flight.  `owner` is the request layer's. */
+/* A request in flight, and the context that the C client has of it.  `owner`
+ * belongs to the request layer. */
 struct evzk__slot {
     struct evzk__client *client;
     void *owner;
     unsigned part;
-    struct evzk__slot *next; /* In the list of free ones. */
+    struct evzk__slot *next; /* In the list of free slots. */
 };
 
 enum evzk__watch_event {
     EVZK__DELETED,
-    EVZK__CHANGED, /* Or it has come. */
+    EVZK__CHANGED, /* Its data has changed, or the znode was created. */
     EVZK__CHILDREN
 };
 
@@ -51,17 +53,17 @@ struct evzk__client_hooks {
                       const struct evzk__result *res);
     void (*watched)(void *arg, const char *path, enum evzk__watch_event ev);
     void (*log)(void *arg, evzk_log_level level, const char *line);
-    /* An attempt to connect failed: why, in the client's words.  NULL: that is
-     * in the log. */
+    /* An attempt to connect failed; `why` is the client's message.  NULL: the
+     * message goes to the log. */
     void (*failed)(void *arg, const char *why);
-    /* A server was given up: it has not greeted for so long. */
+    /* A server was given up, since it sent no greeting for `ms`. */
     void (*silent)(void *arg, const char *server, uint32_t ms);
 };
 
 struct evzk__client_config {
     const char *servers; /* Numeric addresses only: nothing is resolved. */
     uint32_t timeout_ms;
-    uint32_t patience_ms; /* Each server is given so long to greet. */
+    uint32_t patience_ms; /* The time that each server has for its greeting. */
     int64_t id;           /* 0: a new session. */
     unsigned char passwd[16];
     unsigned slots;
@@ -69,7 +71,7 @@ struct evzk__client_config {
     void *arg;
 };
 
-/* What the log says while no connection can be made for want of descriptors. */
+/* The line in the log while all descriptors of the process are in use. */
 #define EVZK__NO_DESCRIPTOR                                                    \
     "no descriptor is free (RLIMIT_NOFILE): the session cannot connect"
 
@@ -86,43 +88,48 @@ struct evzk__client *evzk__client_new(const struct evzk__client_config *cfg,
                                       int *rc);
 
 /* Cuts the connection, so that nothing more is sent or heard.  The loop must
- * not watch its descriptor any more: a child of a fork may still have the
- * socket, and then it would go on being ready. */
+ * have stopped to watch its descriptor: a forked child may still have the
+ * socket, and then the descriptor would stay ready. */
 void evzk__client_hang_up(struct evzk__client *c);
 
-/* The same in the child of a fork, where the loop may be the parent's, too. */
+/* The same in a forked child, which may share the loop with its parent. */
 void evzk__client_deaden(struct evzk__client *c);
 
-/* Ends the handle at once: nothing more is sent, nothing is waited for, and no
- * hook is called.  What is in flight is dropped; see evzk__client_slots(). */
+/* Ends the handle at once: it sends nothing, waits for nothing and calls no
+ * hook. Requests in flight are dropped: take them out with
+ * evzk__client_next_slot() before. */
 void evzk__client_free(struct evzk__client *c);
 
 enum evzk__client_state evzk__client_state(const struct evzk__client *c);
 
-/* Asks what to wait for: *fd (-1: nothing), *what (EVZK__READ, EVZK__WRITE) and
- * for how long at most.  May lose the connection, or begin a new one. */
+/* Asks the client what to wait for: *fd (-1: nothing), *what (EVZK__READ,
+ * EVZK__WRITE) and for how long at most.  May lose the connection, or begin to
+ * connect. */
 void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
                            int64_t *wait_us);
 
-/* Does what the descriptor is ready for.  True: there may be more to read. */
+/* Reads one packet or writes what is queued, as the descriptor is ready.  True:
+ * there may be more to read. */
 bool evzk__client_process(struct evzk__client *c, int what);
 
-/* What the loop watches; -1 while there is none.  It stays open until the next
- * evzk__client_interest(), or hang_up(), whatever the client closes. */
+/* The descriptor that the loop watches; -1: none.  It stays open until the next
+ * evzk__client_interest() or evzk__client_hang_up(), whatever the client
+ * closes. */
 int evzk__client_fd(const struct evzk__client *c);
 int64_t evzk__client_begun(const struct evzk__client *c); /* Latest attempt. */
 uint32_t evzk__client_attempts(const struct evzk__client *c); /* So far. */
-/* How many servers it has tried in vain: of an even number of them the client
- * would try every other one again, and none of the rest. */
+/* How many servers it has tried in vain.  The session begins a new handle when
+ * all have been tried: of an even number of servers the client itself would try
+ * every other one again, and never the rest. */
 uint32_t evzk__client_failures(const struct evzk__client *c);
-/* The server of the latest attempt, as "address:port"; and, of a stranger, what
- * is wrong with it.  Valid until the next call. */
+/* The server of the latest attempt, as "address:port"; and, if the server is no
+ * ZooKeeper, what is wrong with its greeting.  Valid until the next call. */
 const char *evzk__client_server(const struct evzk__client *c);
 const char *evzk__client_why(const struct evzk__client *c);
 int64_t evzk__client_id(const struct evzk__client *c, unsigned char passwd[16]);
 uint32_t evzk__client_timeout_ms(const struct evzk__client *c);
 
-/* Takes a slot, or NULL when all are in flight. */
+/* Takes a free slot; NULL: all are in flight. */
 struct evzk__slot *evzk__client_slot(struct evzk__client *c);
 void evzk__client_slot_free(struct evzk__slot *slot);
 
@@ -130,8 +137,8 @@ void evzk__client_slot_free(struct evzk__slot *slot);
 struct evzk__slot *evzk__client_next_slot(struct evzk__client *c,
                                           struct evzk__slot *after);
 
-/* The requests.  0: the hook `completed` will be called, once, with the slot,
- * which is free again after it.  Else an error, and the slot is not used. */
+/* The requests.  0: the hook `completed` will be called once with the slot;
+ * after that the slot is free again.  An error: the slot was not used. */
 enum evzk__create {
     EVZK__CREATE_SEQ,
     EVZK__CREATE_CONTAINER,
@@ -141,31 +148,32 @@ int evzk__client_create(struct evzk__slot *slot, const char *path,
                         const void *data, size_t len, const evzk_acl *acl,
                         size_t acl_count, enum evzk__create mode);
 int evzk__client_get(struct evzk__slot *slot, const char *path, bool watch);
-/* With a watch on all that becomes of it, also when it is not there. */
+/* With a watch on the znode's creation, data and end, there or not. */
 int evzk__client_exists(struct evzk__slot *slot, const char *path, bool watch);
 int evzk__client_children(struct evzk__slot *slot, const char *path);
-/* Is it there?  And a watch on its end, which what is written to it does not
- * fire: that on the children it never has. */
+/* Is the znode there?  Sets a watch on its end, which no write to it fires: the
+ * watch is on its children, and it never has any. */
 int evzk__client_guard(struct evzk__slot *slot, const char *path);
-/* The names, and a watch on who comes and goes. */
+/* The names of the children, and a watch on children that come or go. */
 int evzk__client_roster(struct evzk__slot *slot, const char *path);
 int evzk__client_set(struct evzk__slot *slot, const char *path,
                      const void *data, size_t len, int32_t version);
-/* A delete that must fail: no znode is written to so often. */
+/* A delete that must fail: it names a version that no znode ever has. */
 int evzk__client_settle(struct evzk__slot *slot, const char *path);
 int evzk__client_delete(struct evzk__slot *slot, const char *path);
-/* Not if it was written to. */
+/* Deletes a directory to which nobody has written: of version 0. */
 int evzk__client_rmdir(struct evzk__slot *slot, const char *path);
 int evzk__client_sync(struct evzk__slot *slot, const char *path);
-/* Takes the watch off `path`, on the server too: that of get, or of guard. */
+/* Takes the watch off `path`, on the server too: that of evzk__client_get()
+ * (data) or of evzk__client_guard(). */
 int evzk__client_unwatch(struct evzk__slot *slot, const char *path, bool data);
 
-/* Several writes as one: all are done, or none.  What is added is a directory's
- * path and a name in it, which may be NULL for the directory itself. */
+/* A transaction: several writes, all done or none.  Each operation names a
+ * directory's path and a name in it; NULL: the directory itself. */
 struct evzk__multi;
 
-/* For so many operations, with so many bytes of paths; what it makes has this
- * ACL.  NULL: out of memory. */
+/* Makes room for so many operations with so many bytes of paths.  Every znode
+ * that it creates has this ACL.  NULL: out of memory. */
 struct evzk__multi *evzk__multi_new(unsigned ops, size_t text,
                                     const evzk_acl *acl, size_t acl_count);
 void evzk__multi_free(struct evzk__multi *m);
@@ -176,33 +184,33 @@ void evzk__multi_create_seq(struct evzk__multi *m, const char *dir,
 /* Ephemeral, with a number or without. */
 void evzk__multi_create_name(struct evzk__multi *m, const char *dir,
                              const char *name, const void *data, size_t len);
-/* Does nothing, but fails without it. */
+/* Fails, and the transaction with it, unless the znode is there. */
 void evzk__multi_check(struct evzk__multi *m, const char *dir,
                        const char *name);
 void evzk__multi_delete(struct evzk__multi *m, const char *dir,
                         const char *name, int32_t version);
-/* Not if it was written to. */
+/* Deletes a directory to which nobody has written: of version 0. */
 void evzk__multi_rmdir(struct evzk__multi *m, const char *dir);
 
-/* Makes a znode <dir>/<name><tag>, writes to it, and deletes it: whatever the
- * ACL, the answer has the transaction's zxid.  Three operations. */
+/* Creates a znode <dir>/<name><tag>, writes to it, and deletes it.  So the
+ * answer has the transaction's zxid, whatever the ACL.  Three operations. */
 void evzk__multi_stamp(struct evzk__multi *m, const char *dir, const char *name,
                        const char *tag);
 
-/* Sends it; it must live until the hook is called. */
+/* Sends the transaction, which must live until the hook is called. */
 int evzk__client_multi(struct evzk__slot *slot, struct evzk__multi *m);
 
-/* When it was answered: which operation failed, and why.  False: none did, or
- * nobody knows. */
+/* After the answer: which operation failed, and why.  False: none failed, or
+ * the outcome is unknown. */
 bool evzk__multi_failed(const struct evzk__multi *m, unsigned *op, int *rc);
 int64_t evzk__multi_zxid(const struct evzk__multi *m);
-/* The path that an operation made, or NULL. */
+/* The path of the znode that an operation created, or NULL. */
 const char *evzk__multi_path(const struct evzk__multi *m, unsigned op);
 
-/* Takes a watch out of the client alone: of one that is not connected. */
+/* Takes a watch out of a client that is not connected; nothing is sent. */
 void evzk__client_forget(struct evzk__client *c, const char *path, bool data);
 
-/* Credentials; before the handle is first used, and while connected. */
+/* Shows credentials: before the handle is first used, or while connected. */
 int evzk__client_auth(struct evzk__client *c, const char *scheme,
                       const char *cert, size_t len);
 

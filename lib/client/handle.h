@@ -1,8 +1,8 @@
 /* The connection, as its files know it: the handle (client/handle.c), what is
  * asked of it (client/calls.c), transactions (client/multi.c).  They alone know
  * zookeeper.h. */
-#ifndef EVZK_CLIENT_OWN_H
-#define EVZK_CLIENT_OWN_H
+#ifndef EVZK_CLIENT_HANDLE_H
+#define EVZK_CLIENT_HANDLE_H
 
 #include "lib/base/greeting.h"
 #include "lib/client/client.h"
@@ -12,64 +12,64 @@
 
 struct evzk__client {
     zhandle_t *zh;
-    int fd; /* As last told; see evzk__client_fd(). */
-    /* Ours, for the same socket: the loop watches it, and lets go of it before
-     * it is closed.  And the one of the attempt before. */
+    int fd; /* The socket, as the client last told it. */
+    /* Our own descriptor for the same socket.  The loop watches it, and stops
+     * before it is closed.  `old` is that of the attempt before. */
     int own, old;
     int64_t begun;
     uint32_t attempts, refused; /* refused: without a socket. */
     int64_t
         say_at; /* When the log may say again that descriptors are missing. */
-    int64_t heard; /* When it last had something to read. */
-    bool dead;
-    bool lost;        /* The connection is, and the handle is not told. */
+    int64_t heard;    /* When the socket last had something to read. */
+    bool dead;        /* Being freed: no hook is called. */
+    bool lost;        /* The connection is lost; the handle does not know. */
     bool stranger;    /* The server is no ZooKeeper; see greeting.why. */
-    bool skipping;    /* It is given up, and that was told. */
-    int64_t patience; /* A server that does not greet for so long is. */
+    bool skipping;    /* The server is being given up. */
+    int64_t patience; /* A server has so long for its greeting. */
     struct evzk__greeting greeting;
     struct evzk__client_hooks hooks;
     void *arg;
     struct evzk__slot *free;
-    LIST_HEAD(, evzk__multi) multis; /* It may yet write to them. */
+    LIST_HEAD(, evzk__multi) multis; /* The client may still write to them. */
     unsigned slots;
     struct evzk__slot slot[];
 };
 
 struct evzk__multi {
     LIST_ENTRY(evzk__multi) link;
-    struct evzk__slot *slot; /* NULL: refused, and yet it may be answered. */
-    bool sent, orphan; /* The client has it; its owner does not want it. */
+    struct evzk__slot *slot; /* NULL: the call failed; an answer may come. */
+    bool sent, orphan; /* The client has it; its owner has let go of it. */
     zoo_op_t *op;
     zoo_op_result_t *result;
     unsigned n;
-    int rc; /* Of it all. */
+    int rc; /* The result of the whole transaction. */
     char *text, *next;
     struct Stat stamp;
     struct ACL entries[EVZK_ACL_MAX];
     struct ACL_vector acl, open;
 };
 
-/* The client's log callback has no context: between these, this one is talking.
- */
+/* The client's log callback has no context.  Between these two calls its lines
+ * belong to this connection. */
 struct evzk__client *evzk__client_enter(struct evzk__client *c);
 void evzk__client_leave(struct evzk__client *before);
 
-/* What a call, and what an answer, says in our words. */
+/* The EVZK_ERR_* code for the result of a call, and of an answer. */
 int evzk__client_error(int zrc);
 int evzk__client_answer(int zrc);
 
-/* The one watcher of the session. */
+/* The only watcher of the handle. */
 void evzk__client_watcher(zhandle_t *zh, int type, int state, const char *path,
                           void *arg);
 
-/* The answer to what a slot was sent with, which is free then. */
+/* Hands an answer to the request layer, and frees its slot. */
 void evzk__client_complete(const void *tag, struct evzk__result *res);
 void evzk__client_done(int rc, const void *tag);
 
 struct ACL_vector evzk__client_acl(const evzk_acl *acl, size_t n,
                                    struct ACL entries[]);
 
-/* The client will not write to it any more. */
+/* The client will not write to the transaction any more. */
 void evzk__multi_return(struct evzk__multi *m);
 
 #endif
