@@ -61,6 +61,8 @@ core_sources = \
     lib/request/request.c \
     lib/request/request.h \
     lib/request/send.c \
+    lib/request/step.c \
+    lib/request/step.h \
     lib/request/transaction.c \
     lib/request/transaction.h \
     lib/request/watch.c \

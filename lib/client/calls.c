@@ -168,28 +168,34 @@ struct ACL_vector evzk__client_acl(const evzk_acl *acl, size_t n,
     return v;
 }
 
+int evzk__client_mode(enum evzk__mode mode)
+{
+    switch (mode) {
+    case EVZK__PERSISTENT:
+        return ZOO_PERSISTENT;
+    case EVZK__EPHEMERAL:
+        return ZOO_EPHEMERAL;
+    case EVZK__PERSISTENT_SEQUENTIAL:
+        return ZOO_PERSISTENT_SEQUENTIAL;
+    case EVZK__EPHEMERAL_SEQUENTIAL:
+        return ZOO_EPHEMERAL_SEQUENTIAL;
+    case EVZK__CONTAINER:
+        return ZOO_CONTAINER;
+    }
+    return ZOO_PERSISTENT;
+}
+
 int evzk__client_create(struct evzk__slot *slot, const char *path,
                         const void *data, size_t len, const evzk_acl *acl,
-                        size_t acl_count, enum evzk__create mode)
+                        size_t acl_count, enum evzk__mode mode)
 {
     struct evzk__client *before = evzk__client_enter(slot->client);
     struct ACL entries[EVZK_ACL_MAX];
     struct ACL_vector v = evzk__client_acl(acl, acl_count, entries);
-    int flags = 0, rc;
+    int rc;
 
-    switch (mode) {
-    case EVZK__CREATE_SEQ:
-        flags = ZOO_EPHEMERAL_SEQUENTIAL;
-        break;
-    case EVZK__CREATE_CONTAINER:
-        flags = ZOO_CONTAINER;
-        break;
-    case EVZK__CREATE_DIR:
-        flags = ZOO_PERSISTENT;
-        break;
-    }
-    rc = zoo_acreate2(slot->client->zh, path, data, (int)len, &v, flags,
-                      created, slot);
+    rc = zoo_acreate2(slot->client->zh, path, data, (int)len, &v,
+                      evzk__client_mode(mode), created, slot);
     evzk__client_leave(before);
     return evzk__client_error(rc);
 }
@@ -256,8 +262,8 @@ int evzk__client_set(struct evzk__slot *slot, const char *path,
     return evzk__client_error(rc);
 }
 
-static int delete_version(struct evzk__slot *slot, const char *path,
-                          int version)
+int evzk__client_delete(struct evzk__slot *slot, const char *path,
+                        int32_t version)
 {
     struct evzk__client *before = evzk__client_enter(slot->client);
     int rc =
@@ -265,21 +271,6 @@ static int delete_version(struct evzk__slot *slot, const char *path,
 
     evzk__client_leave(before);
     return evzk__client_error(rc);
-}
-
-int evzk__client_settle(struct evzk__slot *slot, const char *path)
-{
-    return delete_version(slot, path, INT32_MAX);
-}
-
-int evzk__client_delete(struct evzk__slot *slot, const char *path)
-{
-    return delete_version(slot, path, -1);
-}
-
-int evzk__client_rmdir(struct evzk__slot *slot, const char *path)
-{
-    return delete_version(slot, path, 0);
 }
 
 int evzk__client_sync(struct evzk__slot *slot, const char *path)

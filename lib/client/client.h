@@ -30,7 +30,8 @@ struct evzk__result {
     const void *data;
     size_t len;
     struct evzk__names names;
-    struct evzk__stat stat;
+    struct evzk__stat stat;          /* Of a transaction: its zxid, as czxid. */
+    const struct evzk__multi *multi; /* The transaction, if it was one. */
 };
 
 /* A request in flight, and the context that the C client has of it.  `owner`
@@ -139,14 +140,16 @@ struct evzk__slot *evzk__client_next_slot(struct evzk__client *c,
 
 /* The requests.  0: the hook `completed` will be called once with the slot;
  * after that the slot is free again.  An error: the slot was not used. */
-enum evzk__create {
-    EVZK__CREATE_SEQ,
-    EVZK__CREATE_CONTAINER,
-    EVZK__CREATE_DIR
+enum evzk__mode {
+    EVZK__PERSISTENT,
+    EVZK__EPHEMERAL,
+    EVZK__PERSISTENT_SEQUENTIAL,
+    EVZK__EPHEMERAL_SEQUENTIAL,
+    EVZK__CONTAINER /* Not in a transaction: the client misreads the answer. */
 };
 int evzk__client_create(struct evzk__slot *slot, const char *path,
                         const void *data, size_t len, const evzk_acl *acl,
-                        size_t acl_count, enum evzk__create mode);
+                        size_t acl_count, enum evzk__mode mode);
 int evzk__client_get(struct evzk__slot *slot, const char *path, bool watch);
 /* With a watch on the znode's creation, data and end, there or not. */
 int evzk__client_exists(struct evzk__slot *slot, const char *path, bool watch);
@@ -158,11 +161,11 @@ int evzk__client_guard(struct evzk__slot *slot, const char *path);
 int evzk__client_roster(struct evzk__slot *slot, const char *path);
 int evzk__client_set(struct evzk__slot *slot, const char *path,
                      const void *data, size_t len, int32_t version);
-/* A delete that must fail: it names a version that no znode ever has. */
-int evzk__client_settle(struct evzk__slot *slot, const char *path);
-int evzk__client_delete(struct evzk__slot *slot, const char *path);
-/* Deletes a directory to which nobody has written: of version 0. */
-int evzk__client_rmdir(struct evzk__slot *slot, const char *path);
+/* Version -1: the znode may have any.  EVZK__NO_VERSION: one that no znode ever
+ * has, so that the delete must fail. */
+enum { EVZK__NO_VERSION = INT32_MAX };
+int evzk__client_delete(struct evzk__slot *slot, const char *path,
+                        int32_t version);
 int evzk__client_sync(struct evzk__slot *slot, const char *path);
 /* Takes the watch off `path`, on the server too: that of evzk__client_get()
  * (data) or of evzk__client_guard(). */
@@ -176,6 +179,10 @@ struct evzk__multi;
  * that it creates has this ACL.  NULL: out of memory. */
 struct evzk__multi *evzk__multi_new(unsigned ops, size_t text,
                                     const evzk_acl *acl, size_t acl_count);
+/* The same, where each create has an ACL of its own: so many entries in all. */
+struct evzk__multi *evzk__multi_mixed(unsigned ops, size_t text,
+                                      size_t entries);
+/* A transaction that is on its way is freed when it has been answered. */
 void evzk__multi_free(struct evzk__multi *m);
 void evzk__multi_mkdir(struct evzk__multi *m, const char *dir, const char *data,
                        size_t len);
@@ -184,9 +191,16 @@ void evzk__multi_create_seq(struct evzk__multi *m, const char *dir,
 /* Ephemeral, with a number or without. */
 void evzk__multi_create_name(struct evzk__multi *m, const char *dir,
                              const char *name, const void *data, size_t len);
-/* Fails, and the transaction with it, unless the znode is there. */
-void evzk__multi_check(struct evzk__multi *m, const char *dir,
-                       const char *name);
+/* For evzk__multi_mixed() only; the mode is not EVZK__CONTAINER. */
+void evzk__multi_create(struct evzk__multi *m, const char *path,
+                        const void *data, size_t len, const evzk_acl *acl,
+                        size_t acl_count, enum evzk__mode mode);
+void evzk__multi_set(struct evzk__multi *m, const char *path, const void *data,
+                     size_t len, int32_t version);
+/* Fails, and the transaction with it, unless the znode is there, in this
+ * version; -1: in any. */
+void evzk__multi_check(struct evzk__multi *m, const char *dir, const char *name,
+                       int32_t version);
 void evzk__multi_delete(struct evzk__multi *m, const char *dir,
                         const char *name, int32_t version);
 /* Deletes a directory to which nobody has written: of version 0. */
@@ -197,12 +211,14 @@ void evzk__multi_rmdir(struct evzk__multi *m, const char *dir);
 void evzk__multi_stamp(struct evzk__multi *m, const char *dir, const char *name,
                        const char *tag);
 
-/* Sends the transaction, which must live until the hook is called. */
+/* Sends the transaction, which must live until the hook is called; or it is
+ * given to evzk__multi_free() at once. */
 int evzk__client_multi(struct evzk__slot *slot, struct evzk__multi *m);
 
 /* After the answer: which operation failed, and why.  False: none failed, or
  * the outcome is unknown. */
 bool evzk__multi_failed(const struct evzk__multi *m, unsigned *op, int *rc);
+/* 0: nobody knows, since no operation wrote to a znode. */
 int64_t evzk__multi_zxid(const struct evzk__multi *m);
 /* The path of the znode that an operation created, or NULL. */
 const char *evzk__multi_path(const struct evzk__multi *m, unsigned op);

@@ -44,9 +44,11 @@ struct evzk__multi {
     unsigned n;
     int rc; /* The result of the whole transaction. */
     char *text, *next;
-    struct Stat stamp;
+    struct Stat stamp; /* Of the last write to a znode in it. */
     struct ACL entries[EVZK_ACL_MAX];
     struct ACL_vector acl, open;
+    struct ACL_vector *own; /* MIXED: each create's, by operation, .. */
+    struct ACL *entry;      /* .. and the next ones that are free. */
 };
 
 /* The client's log callback has no context.  Between these two calls its lines
@@ -66,6 +68,7 @@ void evzk__client_watcher(zhandle_t *zh, int type, int state, const char *path,
 void evzk__client_complete(const void *tag, struct evzk__result *res);
 void evzk__client_done(int rc, const void *tag);
 
+int evzk__client_mode(enum evzk__mode mode); /* In the client's words. */
 struct ACL_vector evzk__client_acl(const evzk_acl *acl, size_t n,
                                    struct ACL entries[]);
 

@@ -8,22 +8,42 @@
 /* Of a sequential znode's name: eleven characters at most, and the end. */
 enum { SUFFIX = 12 };
 
-struct evzk__multi *evzk__multi_new(unsigned ops, size_t text,
-                                    const evzk_acl *acl, size_t acl_count)
+/* One block: the struct, the operations, their results, the ACLs of each, and
+ * the text of the paths. */
+static struct evzk__multi *allocate(unsigned ops, size_t text, unsigned acls,
+                                    size_t entries)
 {
     size_t head = sizeof(struct evzk__multi), all = ops * sizeof(zoo_op_t),
-           results = ops * sizeof(zoo_op_result_t);
-    char *memory = evzk__zalloc(head + all + results + text);
+           results = ops * sizeof(zoo_op_result_t),
+           own = acls * sizeof(struct ACL_vector),
+           entry = entries * sizeof(struct ACL);
+    char *memory = evzk__zalloc(head + all + results + own + entry + text);
     struct evzk__multi *m = (void *)memory;
 
     if (!m)
         return NULL;
     m->op = (void *)(memory + head);
     m->result = (void *)(memory + head + all);
-    m->text = m->next = memory + head + all + results;
-    m->acl = evzk__client_acl(acl, acl_count, m->entries);
+    m->own = (void *)(memory + head + all + results);
+    m->entry = (void *)(memory + head + all + results + own);
+    m->text = m->next = memory + head + all + results + own + entry;
     m->open = evzk__client_acl(NULL, 0, NULL);
     return m;
+}
+
+struct evzk__multi *evzk__multi_new(unsigned ops, size_t text,
+                                    const evzk_acl *acl, size_t acl_count)
+{
+    struct evzk__multi *m = allocate(ops, text, 0, 0);
+
+    if (m)
+        m->acl = evzk__client_acl(acl, acl_count, m->entries);
+    return m;
+}
+
+struct evzk__multi *evzk__multi_mixed(unsigned ops, size_t text, size_t entries)
+{
+    return allocate(ops, text, ops, entries);
 }
 
 void evzk__multi_free(struct evzk__multi *m)
@@ -77,9 +97,31 @@ void evzk__multi_create_name(struct evzk__multi *m, const char *dir,
     add_ephemeral(m, dir, name, data, len, ZOO_EPHEMERAL);
 }
 
-void evzk__multi_check(struct evzk__multi *m, const char *dir, const char *name)
+void evzk__multi_create(struct evzk__multi *m, const char *path,
+                        const void *data, size_t len, const evzk_acl *acl,
+                        size_t acl_count, enum evzk__mode mode)
 {
-    zoo_check_op_init(&m->op[m->n++], path_in(m, dir, name, ""), -1);
+    struct ACL_vector *own = &m->own[m->n];
+    char *copy = path_in(m, path, NULL, "");
+
+    m->next += SUFFIX;
+    *own = evzk__client_acl(acl, acl_count, m->entry);
+    m->entry += acl_count;
+    zoo_create_op_init(&m->op[m->n++], copy, data, (int)len, own,
+                       evzk__client_mode(mode), copy, (int)(m->next - copy));
+}
+
+void evzk__multi_set(struct evzk__multi *m, const char *path, const void *data,
+                     size_t len, int32_t version)
+{
+    zoo_set_op_init(&m->op[m->n++], path_in(m, path, NULL, ""), data, (int)len,
+                    version, &m->stamp);
+}
+
+void evzk__multi_check(struct evzk__multi *m, const char *dir, const char *name,
+                       int32_t version)
+{
+    zoo_check_op_init(&m->op[m->n++], path_in(m, dir, name, ""), version);
 }
 
 void evzk__multi_delete(struct evzk__multi *m, const char *dir,
@@ -113,15 +155,34 @@ static void clear_names(struct evzk__multi *m)
     }
 }
 
+static bool has_names(const struct evzk__multi *m)
+{
+    for (unsigned i = 0; i < m->n; i++) {
+        if (m->op[i].type == ZOO_CREATE_OP && m->op[i].create_op.buf &&
+            !evzk__multi_path(m, i))
+            return false;
+    }
+    return true;
+}
+
+/* One that its owner has let go of goes when it has been answered; another may
+ * go meanwhile. */
 static void multi_done(int rc, const void *tag)
 {
     struct evzk__multi *m = (struct evzk__multi *)(uintptr_t)tag;
-    const struct evzk__slot *slot = m->slot;
+    struct evzk__result res = {.rc = evzk__client_answer(rc), .multi = m};
+    bool orphan = m->orphan;
 
     m->rc = rc;
-    evzk__multi_return(m);
-    if (slot)
-        evzk__client_done(rc, slot);
+    m->sent = false;
+    LIST_REMOVE(m, link);
+    res.stat.czxid = evzk__multi_zxid(m);
+    if (orphan && rc == ZOK && !has_names(m))
+        res.rc = EVZK_ERR_CONNLOSS; /* Done, and we do not know what. */
+    if (m->slot)
+        evzk__client_complete(m->slot, &res);
+    if (orphan)
+        evzk__free(m);
 }
 
 int evzk__client_multi(struct evzk__slot *slot, struct evzk__multi *m)

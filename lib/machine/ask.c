@@ -18,6 +18,51 @@ static void ask(struct evzk__machine *m, enum evzk__op op, const char *name)
     evzk__request_submit(m->s, &m->req);
 }
 
+static void ask_steps(struct evzk__machine *m, const struct evzk__step *steps,
+                      uint32_t n, unsigned how)
+{
+    struct evzk__request *r = &m->req;
+
+    r->steps = steps;
+    r->n = n;
+    r->each = (how & EVZK__EACH) != 0;
+    r->commit = (how & EVZK__COMMIT) != 0;
+    r->stamp = (how & EVZK__STAMP) != 0;
+}
+
+static enum evzk__op op_of(const struct evzk__step *steps, unsigned how)
+{
+    bool writes = steps[0].verb >= EVZK__STEP_CREATE;
+
+    if (how & EVZK__SOON)
+        return writes ? EVZK__SOON_WRITES : EVZK__SOON_READS;
+    if (how & EVZK__EACH && !writes)
+        return EVZK__EACH_READS;
+    return writes ? EVZK__WRITES : EVZK__READS;
+}
+
+void evzk__ask_about(struct evzk__machine *m, const char *name,
+                     const struct evzk__step *steps, uint32_t n, unsigned how)
+{
+    ask_steps(m, steps, n, how);
+    m->req.names = NULL;
+    ask(m, op_of(steps, how), name);
+}
+
+void evzk__ask(struct evzk__machine *m, const struct evzk__step *steps,
+               uint32_t n, unsigned how)
+{
+    evzk__ask_about(m, NULL, steps, n, how);
+}
+
+void evzk__ask_each(struct evzk__machine *m, const struct evzk__step *step,
+                    char *const *names, uint32_t n)
+{
+    ask_steps(m, step, n, EVZK__EACH);
+    m->req.names = names;
+    ask(m, op_of(step, EVZK__EACH), NULL);
+}
+
 static void take_args(struct evzk__request *r,
                       const struct evzk__create_args *a)
 {
@@ -47,9 +92,16 @@ void evzk__parents(struct evzk__machine *m,
     ask(m, EVZK__PARENTS, NULL);
 }
 
+static const struct evzk__step exists[] = {{.verb = EVZK__STEP_EXISTS}};
+
 void evzk__look(struct evzk__machine *m, const char *name)
 {
-    ask(m, EVZK__LOOK, name);
+    evzk__ask_about(m, name, exists, 1, EVZK__SOON);
+}
+
+bool evzk__looked(const struct evzk__machine *m)
+{
+    return m->req.op == EVZK__SOON_READS && m->req.steps == exists;
 }
 
 /* A directory that is missing may be below a chroot that is missing, unless the
@@ -59,7 +111,10 @@ bool evzk__chroot_unsure(const struct evzk__machine *m)
     return m->s->chroot[0] && !m->s->make_chroot;
 }
 
-void evzk__look_chroot(struct evzk__machine *m) { ask(m, EVZK__CHROOT, NULL); }
+void evzk__look_chroot(struct evzk__machine *m)
+{
+    evzk__ask_about(m, "/", exists, 1, EVZK__SOON);
+}
 
 int evzk__chroot_looked(const struct evzk__event *e)
 {
@@ -77,17 +132,9 @@ void evzk__settle_list(struct evzk__machine *m, const char *name)
 
 void evzk__gets(struct evzk__machine *m, char *const *names, uint32_t n)
 {
-    m->req.names = names;
-    m->req.n = n;
-    ask(m, EVZK__GETS, NULL);
-}
+    static const struct evzk__step get = {.verb = EVZK__STEP_GET};
 
-void evzk__sets(struct evzk__machine *m, const struct evzk__set *sets,
-                uint32_t n)
-{
-    m->req.sets = sets;
-    m->req.n = n;
-    ask(m, EVZK__SETS, NULL);
+    evzk__ask_each(m, &get, names, n);
 }
 
 void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
@@ -110,29 +157,30 @@ void evzk__delete(struct evzk__machine *m, const char *name, const char *also)
 
 void evzk__observe(struct evzk__machine *m, const char *name)
 {
-    m->req.own = &m->own_watch;
-    m->req.pred = NULL;
-    ask(m, EVZK__OBSERVE, name);
+    static const struct evzk__step observe[] = {
+        {.verb = EVZK__STEP_SYNC, .name = "", .shared = true},
+        {.verb = EVZK__STEP_GET,
+         .watch = EVZK__WITH(EVZK__OWN),
+         .or_absent = true}};
+
+    evzk__ask_about(m, name, observe, 2, 0);
 }
 
 void evzk__roster(struct evzk__machine *m, const char *name)
 {
-    m->req.own = NULL;
-    m->req.pred = &m->pred_watch;
-    m->req.pred_name = name;
-    ask(m, EVZK__ROSTER, NULL);
-}
+    static const struct evzk__step roster[] = {
+        {.verb = EVZK__STEP_SYNC, .name = ""},
+        {.verb = EVZK__STEP_CHILDREN, .watch = EVZK__WITH(EVZK__PRED)}};
 
-void evzk__put(struct evzk__machine *m, const struct evzk__create_args *args)
-{
-    take_args(&m->req, args);
-    ask(m, EVZK__PUT, args->name);
+    evzk__ask_about(m, name, roster, 2, 0);
 }
 
 void evzk__remove(struct evzk__machine *m, const char *name)
 {
+    static const struct evzk__step remove[] = {{.verb = EVZK__STEP_DELETE}};
+
     evzk__unwatch_pred(m);
-    ask(m, EVZK__REMOVE, name);
+    evzk__ask_about(m, name, remove, 1, EVZK__SOON);
 }
 
 static unsigned changes_of(enum evzk__which which)

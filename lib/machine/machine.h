@@ -288,7 +288,19 @@ void evzk__machine_called(evzk_session *s, int64_t begun);
  * `begun` (call_out()) until now is ours again, but for what it calls out. */
 void evzk__machine_called_in(evzk_session *s, int64_t begun);
 
-/* Requests.  Each is answered by one EV_REPLY, but for `gets` and `sets`. */
+/* Asks for steps, which are borrowed until the last reply: see request/step.h,
+ * which says how a recipe asks.  `how` is EVZK__EACH and the like, or 0. */
+void evzk__ask(struct evzk__machine *m, const struct evzk__step *steps,
+               uint32_t n, unsigned how);
+/* The same; steps without a name are about this one, which is borrowed, too. */
+void evzk__ask_about(struct evzk__machine *m, const char *name,
+                     const struct evzk__step *steps, uint32_t n, unsigned how);
+/* One step for each of many names: EVZK__EACH. */
+void evzk__ask_each(struct evzk__machine *m, const struct evzk__step *step,
+                    char *const *names, uint32_t n);
+
+/* What batches, shares or resolves below, and what is asked for most.  Each is
+ * answered by one EV_REPLY, but for `gets`. */
 struct evzk__create_args {
     char *name; /* In: the prefix; out: the name. EVZK__NAME_MAX at most. */
     const void *data;
@@ -302,6 +314,8 @@ void evzk__swap(struct evzk__machine *m, struct evzk__swap *swap);
 void evzk__parents(struct evzk__machine *m,
                    const struct evzk__create_args *args);
 void evzk__look(struct evzk__machine *m, const char *name);
+/* Is the reply to that?  Then it has no data. */
+bool evzk__looked(const struct evzk__machine *m);
 
 /* Looks for the session's chroot, if a directory may be missing because of it
  * (chroot_unsure); what the answer means for a look-up: 0, EVZK_ERR_NOCHROOT or
@@ -314,8 +328,6 @@ void evzk__sync_list(struct evzk__machine *m);
 /* Deletes `name`, which cannot exist, and lists: see EVZK__SETTLE_LIST. */
 void evzk__settle_list(struct evzk__machine *m, const char *name);
 void evzk__gets(struct evzk__machine *m, char *const *names, uint32_t n);
-void evzk__sets(struct evzk__machine *m, const struct evzk__set *sets,
-                uint32_t n);
 /* Reads `own`, with a watch if `watch_own`, and `pred` with one; either may be
  * NULL.  The first part of the reply is own's when there are two. */
 void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
@@ -328,8 +340,6 @@ void evzk__observe(struct evzk__machine *m, const char *name);
 /* The children of `name`, with the other watch on them: it fires, as one that
  * has changed, when one comes or goes. */
 void evzk__roster(struct evzk__machine *m, const char *name);
-/* Creates `name` as it is, to stay. */
-void evzk__put(struct evzk__machine *m, const struct evzk__create_args *args);
 /* Another's. */
 void evzk__remove(struct evzk__machine *m, const char *name);
 

@@ -34,6 +34,15 @@ struct evzk__dir *evzk__dir_find(evzk_session *s, const char *path)
     return d;
 }
 
+const char *evzk__path_in(char *to, const char *dir, const char *name)
+{
+    char *end = stpcpy(to, dir);
+
+    if (name[0])
+        strcpy(stpcpy(end, "/"), name);
+    return to;
+}
+
 struct evzk__dir *evzk__dir_get(evzk_session *s, const char *a, const char *b)
 {
     size_t na = strlen(a), nb = strlen(b);

@@ -68,6 +68,10 @@ void evzk__dirs_disown(evzk_session *s);
 /* A create found its directory missing, or not: so it is guessed next time. */
 void evzk__dirs_found(struct evzk_session *s, bool missing);
 
+/* Puts <dir>/<name> together, or <dir> where the name is empty.  There is room:
+ * lengths are limited where paths come in. */
+const char *evzk__path_in(char *to, const char *dir, const char *name);
+
 /* Adds one more case to a rate, in parts of 65535. */
 void evzk__learn(uint16_t *rate, bool yes);
 

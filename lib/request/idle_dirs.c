@@ -51,7 +51,7 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
     struct evzk__tidy *t = evzk__container_of(r, struct evzk__tidy, req);
     bool knows = reply->rc != EVZK_ERR_CONNLOSS && reply->rc != EVZK_ERR_NOMEM;
 
-    if (r->op == EVZK__READ_DIR && t->dir->refs == 1 && may_go(reply)) {
+    if (r->op == EVZK__READS && t->dir->refs == 1 && may_go(reply)) {
         r->op = EVZK__RMDIR;
         t->dir->exists = false; /* As far as whoever comes now can tell. */
         t->dir->missing = true;
@@ -63,6 +63,8 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
 
 static void start(evzk_session *s, struct evzk__dir *d)
 {
+    static const struct evzk__step read_dir[] = {
+        {.verb = EVZK__STEP_GET, .name = ""}};
     struct evzk__tidy *t = d->untidy ? evzk__zalloc(sizeof *t) : NULL;
 
     evzk__dir_wakes(s, d);
@@ -74,7 +76,9 @@ static void start(evzk_session *s, struct evzk__dir *d)
     }
     t->s = s;
     t->dir = d;
-    t->req.op = EVZK__READ_DIR;
+    t->req.op = EVZK__READS;
+    t->req.steps = read_dir;
+    t->req.n = 1;
     t->req.done = done;
     t->req.dir = d;
     LIST_INSERT_HEAD(&s->tidies, t, link);

@@ -13,6 +13,9 @@
  * end alone: what is written to that is no news. */
 enum evzk__which { EVZK__OWN, EVZK__PRED };
 
+/* For a step of a request: with this watch. */
+#define EVZK__WITH(which) ((uint8_t)((which) + 1))
+
 /* A watch on a znode of the owner's directory.  The client knows one watcher
  * for all; events are handed out by name. */
 struct evzk__watch {

@@ -19,6 +19,6 @@ int evzk__part_send(struct evzk_session *s, struct evzk__request *r,
 /* Notes what became of the watch that it set, if it sets one, and of a sync
  * that others rely on. */
 void evzk__part_answered(struct evzk_session *s, struct evzk__request *r,
-                         unsigned part, int rc);
+                         unsigned part, const struct evzk__result *res);
 
 #endif

@@ -224,7 +224,7 @@ static void note_first(const evzk_session *s, struct evzk__request *r,
     r->first_rc = (int16_t)res->rc;
     if (r->behind) /* Answers come in the order of requests. */
         r->first_rc = s->requests.sync_rc;
-    if (r->absent)
+    if (r->absent && r->n > 1)
         r->first_rc = EVZK_OK; /* As the sync before. */
     r->czxid = res->stat.czxid;
     r->ours = res->stat.owner == s->id;
@@ -235,9 +235,44 @@ static void note_first(const evzk_session *s, struct evzk__request *r,
         note_name(r, res->path);
 }
 
+bool evzk__request_is_steps(const struct evzk__request *r)
+{
+    switch ((enum evzk__op)r->op) {
+    case EVZK__SOON_WRITES:
+    case EVZK__SOON_READS:
+    case EVZK__EACH_READS:
+    case EVZK__WRITES:
+    case EVZK__READS:
+        return true;
+    case EVZK__SYNC:
+    case EVZK__DELETE:
+    case EVZK__UNWATCH:
+    case EVZK__PARENTS:
+    case EVZK__MKDIR:
+    case EVZK__RMDIR:
+    case EVZK__SWAP:
+    case EVZK__LIST:
+    case EVZK__SYNC_LIST:
+    case EVZK__SETTLE_LIST:
+    case EVZK__WATCH:
+    case EVZK__CREATE_LIST:
+    case EVZK__BATCH:
+    case EVZK__OPS:
+        break;
+    }
+    return false;
+}
+
 bool evzk__request_answers_each(const struct evzk__request *r)
 {
-    return r->op == EVZK__GETS || r->op == EVZK__SETS;
+    return evzk__request_is_steps(r) && r->each;
+}
+
+/* So does what the window has no room for. */
+bool evzk__request_goes_bit_by_bit(const evzk_session *s,
+                                   const struct evzk__request *r)
+{
+    return evzk__request_answers_each(r) || r->parts > s->window;
 }
 
 /* In the child of a fork nobody is left to be answered. */
@@ -265,6 +300,16 @@ static void take_like(evzk_session *s, const struct evzk__request *r,
     }
 }
 
+/* Of a transaction: the one that failed. */
+static unsigned step_of(const struct evzk__request *r, unsigned part,
+                        const struct evzk__result *res)
+{
+    part -= evzk__part_lead(r);
+    if (!evzk__request_is_steps(r))
+        return part;
+    return r->commit ? evzk__steps_culprit(r, res) : evzk__steps_index(r, part);
+}
+
 static void deliver(evzk_session *s, struct evzk__request *r, unsigned part,
                     const struct evzk__result *res)
 {
@@ -272,7 +317,7 @@ static void deliver(evzk_session *s, struct evzk__request *r, unsigned part,
         .rc = res->rc,
         .first_rc = r->first_rc,
         .first = {r->czxid, r->ours, r->told, r->version},
-        .part = part - evzk__part_lead(r),
+        .part = step_of(r, part, res),
         .last = r->answered == r->parts,
         .listed = r->parts - evzk__part_lead(r) == 2,
         .res = res};
@@ -332,16 +377,20 @@ static void come_back(evzk_session *s, struct evzk__request *r)
 /* What is there is read with a watch, at one go.  What is not is waited for,
  * with a watch of another kind; and read, if it has come by then.  True: it
  * goes again. */
-static bool observed(evzk_session *s, struct evzk__request *r)
+static bool waits_for_absent(evzk_session *s, struct evzk__request *r)
 {
-    if (r->op != EVZK__OBSERVE || r->answered < r->parts || r->given_up ||
-        r->first_rc != EVZK_OK ||
-        r->last_rc != (r->absent ? EVZK_OK : EVZK_ERR_NONODE))
+    if (!evzk__request_is_steps(r) || !evzk__steps_go_on(r))
         return false;
-    r->absent = !r->absent;
-    r->unwatch = NULL;
     enqueue(s, r, true);
     return true;
+}
+
+/* One of many says nothing: whoever hears the last of them is to know. */
+static bool is_unsaid(const struct evzk__request *r,
+                      const struct evzk__result *res)
+{
+    return evzk__request_answers_each(r) &&
+           (res->rc == EVZK_ERR_CONNLOSS || res->rc == EVZK_ERR_NOMEM);
 }
 
 /* One part was answered. */
@@ -358,6 +407,8 @@ void evzk__request_answered(evzk_session *s, struct evzk__request *r,
         r->last_rc = (int16_t)res->rc;
     if (part == evzk__part_lead(r))
         note_first(s, r, res);
+    if (is_unsaid(r, res))
+        r->first_rc = (int16_t)res->rc;
     if (res->rc == EVZK_OK && part == r->parts - 1 && lists(r) && !r->dir->ours)
         r->dir->untidy = evzk__dir_looks_ours(&res->stat);
     if (r->op == EVZK__CREATE_LIST && r->answered == r->parts &&
@@ -365,7 +416,7 @@ void evzk__request_answered(evzk_session *s, struct evzk__request *r,
         come_back(s, r);
         return;
     }
-    if (observed(s, r))
+    if (waits_for_absent(s, r))
         return;
     /* The last answer may be to an earlier part, when a later one could not be
      * sent: what counts is what became of the last part. */

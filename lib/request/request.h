@@ -13,31 +13,31 @@
 
 #include "lib/client/client.h"
 #include "lib/request/own_queue.h"
+#include "lib/request/step.h"
 
+/* In the order in which they are sent.  What a recipe has put together from
+ * steps, see request/step.h, is one of five: what cannot wait goes before what
+ * is listed; reads of many, which go out bit by bit, are finished first; and
+ * writes go before reads. */
 enum evzk__op {
-    EVZK__SYNC,    /* Asks the leader whether the session is alive. */
-    EVZK__DELETE,  /* Deletes <dir>/<name>, <also>, and <dir> if it is ours. */
-    EVZK__REMOVE,  /* Deletes <dir>/<name>, which is another's, alone. */
-    EVZK__UNWATCH, /* Takes the watch off <dir>/<name>, if unused. */
-    EVZK__PARENTS, /* Makes what is missing above <dir>. */
-    EVZK__MKDIR,   /* Makes <dir> alone. */
-    EVZK__RMDIR,   /* Deletes <dir>, if it is empty. */
-    EVZK__SWAP,    /* Deletes <dir>/<old>, and creates another in its place;
-                      or creates one while <own> is there. */
-    EVZK__LOOK,    /* Stat of <dir>/<name>; takes no permission. */
-    EVZK__CHROOT,  /* Stat of the session's chroot. */
-    EVZK__LIST,    /* Children of <dir>; shared. */
+    EVZK__SYNC,        /* Asks the leader whether the session is alive. */
+    EVZK__DELETE,      /* Deletes <dir>/<name>, <also>, and <dir> if it is
+                          ours. */
+    EVZK__SOON_WRITES, /* Steps. */
+    EVZK__UNWATCH,     /* Takes the watch off <dir>/<name>, if unused. */
+    EVZK__PARENTS,     /* Makes what is missing above <dir>. */
+    EVZK__MKDIR,       /* Makes <dir> alone. */
+    EVZK__RMDIR,       /* Deletes <dir>, if it is empty. */
+    EVZK__SWAP,        /* Deletes <dir>/<old>, and creates another in its place;
+                          or creates one while <own> is there. */
+    EVZK__SOON_READS,  /* Steps. */
+    EVZK__LIST,        /* Children of <dir>; shared. */
     EVZK__SYNC_LIST,   /* The same, as the leader knows it now. */
     EVZK__SETTLE_LIST, /* The same, after all that this session ever wrote. */
     EVZK__WATCH,       /* Reads `own` and `pred`, and sets watches on them. */
-    EVZK__GETS,        /* Reads <dir>/<names[i]>: a reply for each. */
-    EVZK__SETS,        /* Writes to <dir>/<sets[i].name>: the same. */
-    EVZK__OBSERVE,     /* Reads <dir>/<name>, as the leader knows it now, and
-                          sets `own` on it, there or not; see observed(). */
-    EVZK__ROSTER,   /* Children of <dir>/<name>, as the leader knows them now,
-                       and sets `pred` on them. */
-    EVZK__PUT,      /* Creates <dir>/<name>, to stay. */
-    EVZK__READ_DIR, /* Reads <dir> itself. */
+    EVZK__EACH_READS,  /* Steps, with a reply for each. */
+    EVZK__WRITES,      /* Steps. */
+    EVZK__READS,       /* Steps. */
     EVZK__CREATE_LIST, /* Creates <dir>/<name><seq>, <dir> too if need be; then
                           children of <dir>, if we may be the only one. */
     EVZK__BATCH,       /* Others, in one transaction; never queued. */
@@ -75,20 +75,12 @@ struct evzk__swap {
     int32_t version; /* That the old one must have; -1: any. */
 };
 
-/* A write to a znode, if it has this version. */
-struct evzk__set {
-    const char *name;
-    const void *data;
-    uint32_t len;
-    int32_t version;
-};
-
 /* One reply.  What it points to is borrowed for the call. */
 struct evzk__reply {
     int rc;                   /* Of the last part. */
     int first_rc;             /* Of the first part of a compound request. */
     struct evzk__first first; /* The same. */
-    unsigned part; /* GETS, SETS: which one; `last` tells the last reply. */
+    unsigned part; /* Which step it is about; `last` tells the last reply. */
     bool last;
     bool listed;                    /* CREATE_LIST: children were asked for. */
     const struct evzk__result *res; /* Of the last part. */
@@ -107,18 +99,18 @@ struct evzk__request {
     };
     const char *unwatch; /* Of <dir>: take its watch off first; or NULL. */
     union {
-        struct {              /* CREATE_LIST, MKDIR, PARENTS, PUT */
+        struct {              /* CREATE_LIST, MKDIR, PARENTS */
             const void *data; /* Borrowed, as is the ACL. */
             const evzk_acl *acl;
             uint32_t len, acl_count;
         };
-        struct { /* WATCH, OBSERVE, UNWATCH */
+        struct { /* WATCH, UNWATCH */
             struct evzk__watch *own, *pred;
             const char *pred_name;
         };
-        struct { /* GETS, SETS */
-            char *const *names;
-            const struct evzk__set *sets;
+        struct { /* STEPS */
+            const struct evzk__step *steps;
+            char *const *names; /* The first step is for each; or NULL. */
             uint32_t n;
         };
         struct evzk__swap *swap;               /* SWAP */
@@ -134,8 +126,11 @@ struct evzk__request {
     int16_t first_rc, last_rc;
     uint8_t op;
     uint8_t state : 3;
-    uint8_t behind : 1;    /* OBSERVE: another's sync goes before it. */
-    uint8_t absent : 1;    /* OBSERVE: it was not there when we read. */
+    uint8_t behind : 1; /* STEPS: another's sync goes before it. */
+    uint8_t absent : 1; /* STEPS: the last one's was not there. */
+    uint8_t each : 1;   /* STEPS: as they were asked, EVZK__EACH, .. */
+    uint8_t commit : 1;
+    uint8_t stamp : 1;
     uint8_t tries : 5;     /* Times it was sent anew, after an answer. */
     uint8_t keeps_dir : 1; /* DELETE: another stands in its directory. */
     uint8_t bulk : 1; /* CREATE_LIST: one of many, see request/transaction.c. */
@@ -224,6 +219,9 @@ void evzk__request_put(struct evzk_session *s, struct evzk__request *r,
                        bool first);
 void evzk__request_unqueue(struct evzk_session *s, struct evzk__request *r);
 void evzk__request_count_parts(struct evzk__request *r);
+bool evzk__request_is_steps(const struct evzk__request *r);
+bool evzk__request_goes_bit_by_bit(const struct evzk_session *s,
+                                   const struct evzk__request *r);
 bool evzk__request_answers_each(const struct evzk__request *r);
 void evzk__request_answered(struct evzk_session *s, struct evzk__request *r,
                             unsigned part, const struct evzk__result *res);

@@ -22,7 +22,7 @@ void evzk__request_completed(void *session, struct evzk__slot *slot,
 
     slot->owner = NULL;
     s->requests.in_flight--;
-    evzk__part_answered(s, r, slot->part, res->rc);
+    evzk__part_answered(s, r, slot->part, res);
     evzk__request_answered(s, r, slot->part, res);
 }
 
@@ -78,7 +78,7 @@ static bool room_for(const evzk_session *s, const struct evzk__request *r)
         return true; /* The lease does not wait: it has a slot of its own. */
     if (evzk__batch_takes(s, r))
         return room > 0 && evzk__batch_room(s);
-    return room >= (evzk__request_answers_each(r) ? 1 : r->parts);
+    return room >= (evzk__request_goes_bit_by_bit(s, r) ? 1 : r->parts);
 }
 
 /* A transaction of one delete is a delete. */
@@ -130,13 +130,11 @@ static void send_all(evzk_session *s, struct evzk__request *r)
     /* Behind another of our own, a listing would tell it only what it is. */
     if (r->op == EVZK__CREATE_LIST && evzk__dir_busy(r->dir))
         r->parts = evzk__part_lead(r) + 1;
-    if (r->op == EVZK__OBSERVE && !r->absent && s->requests.synced) {
-        r->behind = 1;
-        r->parts--;
-    }
+    if (evzk__request_is_steps(r) && s->requests.synced)
+        evzk__steps_share_sync(r);
     evzk__arrival_sent(s, r, false);
     parts = r->parts;
-    if (evzk__request_answers_each(r))
+    if (evzk__request_goes_bit_by_bit(s, r))
         parts = 1; /* It may be answered, and changed, while it is sent. */
     while (parts-- > 0 && send_one(s, r))
         ;

@@ -247,7 +247,7 @@ static void add_swap(struct evzk__batch *b, const struct evzk__request *r)
     const struct evzk__swap *swap = r->swap;
 
     if (swap->own)
-        evzk__multi_check(b->multi, r->dir->path, swap->own);
+        evzk__multi_check(b->multi, r->dir->path, swap->own, -1);
     if (swap->old)
         evzk__multi_delete(b->multi, r->dir->path, swap->old, swap->version);
     if (swap->numbered)

@@ -19,15 +19,10 @@ enum { SETTLE_EVERY = 64 };
 void evzk__watch_forget(evzk_session *s, const char *dir, const char *name,
                         bool data)
 {
-    char *path = s->requests.path[1];
-    size_t n = strlen(dir);
-
     if (!s->old)
         return;
-    memcpy(path, dir, n);
-    path[n] = '/';
-    strcpy(path + n + 1, name);
-    evzk__client_forget(s->old, path, data);
+    evzk__client_forget(s->old, evzk__path_in(s->requests.path[1], dir, name),
+                        data);
     if (++s->forgotten % SETTLE_EVERY == 0)
         evzk__mem_settle();
 }
@@ -105,8 +100,8 @@ static struct evzk__machine *watcher_of(struct evzk__dir *d, const char *name,
     return m;
 }
 
-static struct evzk__watch *watch_of(struct evzk__machine *m,
-                                    enum evzk__which which)
+struct evzk__watch *evzk__watch_of(struct evzk__machine *m,
+                                   enum evzk__which which)
 {
     return which == EVZK__OWN ? &m->own_watch : &m->pred_watch;
 }
@@ -135,7 +130,7 @@ bool evzk__watch_any(const evzk_session *s, struct evzk__dir *d,
                          *m = first_onlooker(s, d);
 
     for (; m; m = next_onlooker(m)) {
-        if (is_on(watch_of(m, which), name))
+        if (is_on(evzk__watch_of(m, which), name))
             return true;
     }
     if (which == EVZK__OWN)
@@ -191,4 +186,29 @@ void evzk__watch_fired(evzk_session *s, struct evzk__dir *d, const char *name,
         fire(m, &m->pred_watch, ev);
     if (m && d->astray)
         fire_all(d, name, ev); /* There may be more of them. */
+}
+
+static void fired_at(evzk_session *s, const char *dir, const char *name,
+                     enum evzk__watch_event ev)
+{
+    struct evzk__dir *d = evzk__dir_find(s, dir);
+
+    if (d && d->refs > 0)
+        evzk__watch_fired(s, d, name, ev);
+}
+
+void evzk__watch_fired_at(evzk_session *s, const char *path,
+                          enum evzk__watch_event ev)
+{
+    char *dir = s->requests.path[1], *name;
+
+    if (strlen(path) >= sizeof s->requests.path[1])
+        return;
+    strcpy(dir, path);
+    fired_at(s, dir, "", ev);
+    name = strrchr(dir, '/');
+    if (!name)
+        return;
+    *name++ = '\0';
+    fired_at(s, dir, name, ev);
 }

@@ -21,6 +21,15 @@ bool evzk__watch_any(const evzk_session *s, struct evzk__dir *d,
 void evzk__watch_fired(evzk_session *s, struct evzk__dir *d, const char *name,
                        enum evzk__watch_event ev);
 
+/* The same, as a server says it: of the path of a znode, which may be a
+ * directory that machines work in. */
+void evzk__watch_fired_at(evzk_session *s, const char *path,
+                          enum evzk__watch_event ev);
+
+/* One of a machine's watches. */
+struct evzk__watch *evzk__watch_of(struct evzk__machine *m,
+                                   enum evzk__which which);
+
 /* Takes a watch out of the connection that was lost. */
 void evzk__watch_forget(evzk_session *s, const char *dir, const char *name,
                         bool data);

@@ -41,20 +41,8 @@ void evzk__connection_bury(evzk_session *s)
 
 static void watched(void *arg, const char *path, enum evzk__watch_event ev)
 {
-    evzk_session *s = arg;
-    char *path_of_dir = s->requests.path[1], *name;
-    struct evzk__dir *d;
-
-    if (!path || strlen(path) >= sizeof s->requests.path[1])
-        return;
-    strcpy(path_of_dir, path);
-    name = strrchr(path_of_dir, '/');
-    if (!name)
-        return;
-    *name++ = '\0';
-    d = evzk__dir_find(s, path_of_dir);
-    if (d && d->refs > 0)
-        evzk__watch_fired(s, d, name, ev);
+    if (path)
+        evzk__watch_fired_at(arg, path, ev);
 }
 
 static void logged(void *arg, evzk_log_level level, const char *line)

@@ -35,7 +35,7 @@ static bool is_own(struct evzk_lock *l, const struct evzk__first *stat)
 enum evzk__own evzk__lock_verify(struct evzk_lock *l, int rc,
                                  const struct evzk__first *stat)
 {
-    bool looked = l->m.req.op == EVZK__LOOK;
+    bool looked = evzk__looked(&l->m);
 
     if (rc == EVZK_ERR_NOAUTH && !looked) {
         l->blind = true;

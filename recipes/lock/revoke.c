@@ -46,11 +46,11 @@ struct evzk_lock_revoke {
     char *before;    /* Owned; opt's. */
     evzk_revoked *v; /* Owned, names included. */
     struct target *target;
-    char **names;          /* Owned array; of those that are read. */
-    struct evzk__set *set; /* Owned array. */
-    uint32_t *index;       /* Owned array: whose names, or sets, these are. */
-    uint32_t n, at;        /* `at`: which one is waited for, or removed. */
-    bool touch;            /* They are only to look: see evzk__lock_touch(). */
+    char **names;           /* Owned array; of those that are read. */
+    struct evzk__step *set; /* Owned array. */
+    uint32_t *index;        /* Owned array: whose names, or sets, these are. */
+    uint32_t n, at;         /* `at`: which one is waited for, or removed. */
+    bool touch;             /* They are only to look: see evzk__lock_touch(). */
     bool cut, timed;
     int failed;
     struct evzk__timer *grace; /* NULL: nobody is removed. */
@@ -268,14 +268,16 @@ static void ask(struct evzk__machine *m)
         if (t->gone || !t->write)
             continue;
         r->index[n] = i;
-        r->set[n++] = (struct evzk__set){
+        r->set[n++] = (struct evzk__step){
+            .verb = EVZK__STEP_SET,
             .name = r->v[i].node,
             .data = r->touch ? t->data : EVZK__UNLOCK,
             .len = r->touch ? t->len : (uint32_t)strlen(EVZK__UNLOCK),
+            .versioned = true,
             .version = t->version};
     }
     if (n > 0)
-        evzk__sets(m, r->set, n);
+        evzk__ask(m, r->set, n, EVZK__EACH);
     else
         evzk__machine_move(m, WAITING);
 }

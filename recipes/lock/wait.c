@@ -285,9 +285,8 @@ int evzk__lock_watched(struct evzk__machine *m, const struct evzk__event *e)
 {
     switch (e->type) {
     case EVZK__EV_REPLY:
-        return m->req.op == EVZK__LOOK
-                   ? evzk__lock_told_whose(lock_of(m), e->reply)
-                   : read_both(m, e->reply);
+        return evzk__looked(m) ? evzk__lock_told_whose(lock_of(m), e->reply)
+                               : read_both(m, e->reply);
     case EVZK__EV_CHANGED: /* A watch fires once: set it again. */
     case EVZK__EV_STAYED:
         return lock_of(m)->pred ? evzk__machine_again(m)

@@ -14,7 +14,7 @@
 
 struct evzk__once {
     struct evzk__machine m;
-    struct evzk__set set;
+    struct evzk__step set;
     evzk__once_cb *cb;
     void *arg;
     char text[]; /* The name, and behind it the data. */
@@ -29,7 +29,7 @@ static struct evzk__once *once_of(struct evzk__machine *m)
 
 static void send(struct evzk__machine *m)
 {
-    evzk__sets(m, &once_of(m)->set, 1);
+    evzk__ask(m, &once_of(m)->set, 1, 0);
 }
 
 static int sent(struct evzk__machine *m, const struct evzk__event *e)
@@ -71,10 +71,10 @@ int evzk__once_set(evzk_session *s, const char *path, const char *name,
         return EVZK_ERR_NOMEM;
     memcpy(o->text, name, n);
     memcpy(o->text + n, data, len);
-    o->set = (struct evzk__set){.name = o->text,
-                                .data = o->text + n,
-                                .len = (uint32_t)len,
-                                .version = -1};
+    o->set = (struct evzk__step){.verb = EVZK__STEP_SET,
+                                 .name = o->text,
+                                 .data = o->text + n,
+                                 .len = (uint32_t)len};
     o->cb = cb;
     o->arg = arg;
     rc = evzk__machine_init(&o->m, s, &evzk__once_kind, path, 0);

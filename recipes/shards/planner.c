@@ -52,7 +52,8 @@ struct evzk__planner {
     struct evzk__plan prev, next, last;
     char *text; /* Owned: the next one's, and how long it is. */
     size_t len;
-    struct evzk__set set;
+    struct evzk__step write;
+    int32_t version; /* Of the plan that is there. */
     bool there, cut; /* A plan is; a read was lost. */
     bool settled;    /* Those who join were waited for. */
     int64_t until;   /* It waits, for them or to write over; 0: not yet. */
@@ -188,7 +189,7 @@ static int note_plan(struct evzk__planner *p, const struct evzk__result *res)
     int rc = evzk__plan_parse(&p->prev, res->data, res->len);
 
     p->there = true;
-    p->set.version = res->stat.version;
+    p->version = res->stat.version;
     return rc == EVZK_ERR_INVAL ? EVZK_OK : rc; /* It is nobody's plan. */
 }
 
@@ -352,21 +353,18 @@ static int settled(struct evzk__machine *m, const struct evzk__event *e)
 
 static void write_plan(struct evzk__machine *m)
 {
-    static char plan[] = EVZK__SHARDS_PLAN;
     struct evzk__planner *p = planner_of(m);
-    struct evzk__create_args args = {.name = plan,
-                                     .data = p->text,
-                                     .len = (uint32_t)p->len,
-                                     .acl = m->s->acl.v,
-                                     .acl_count = m->s->acl.n};
 
-    p->set.name = plan;
-    p->set.data = p->text;
-    p->set.len = (uint32_t)p->len;
-    if (p->there)
-        evzk__sets(m, &p->set, 1);
-    else
-        evzk__put(m, &args);
+    p->write = (struct evzk__step){.verb = p->there ? EVZK__STEP_SET
+                                                    : EVZK__STEP_CREATE,
+                                   .name = EVZK__SHARDS_PLAN,
+                                   .data = p->text,
+                                   .len = (uint32_t)p->len,
+                                   .acl = m->s->acl.v,
+                                   .acl_count = m->s->acl.n,
+                                   .versioned = true,
+                                   .version = p->version};
+    evzk__ask(m, &p->write, 1, 0);
 }
 
 /* Another was faster, or nobody knows. */

@@ -80,6 +80,7 @@ check_PROGRAMS += \
     tests/sim/conform-sim \
     tests/sim/explore \
     tests/sim/test_sim \
+    tests/sim/test_request_steps \
     $(world_tests)
 tests_sim_conform_real_SOURCES = $(conform_sources) tests/sim/conform_real.c
 tests_sim_conform_real_CPPFLAGS = $(sim_cppflags)
@@ -92,6 +93,8 @@ tests_sim_explore_CPPFLAGS = $(sim_cppflags)
 tests_sim_explore_LDADD = $(sim)
 tests_sim_test_sim_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_sim_LDADD = $(sim) $(CHECK_LIBS)
+tests_sim_test_request_steps_CPPFLAGS = $(sim_cppflags)
+tests_sim_test_request_steps_LDADD = $(sim) $(CHECK_LIBS)
 tests_sim_test_ens_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_ens_LDADD = $(world)
 tests_sim_test_ens_session_CPPFLAGS = $(sim_cppflags)
@@ -103,7 +106,7 @@ tests_sim_test_world_LDADD = $(world)
 tests_sim_test_zoo_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_zoo_LDADD = $(world)
 
-sim_tests = tests/sim/test_sim $(world_tests)
+sim_tests = tests/sim/test_sim tests/sim/test_request_steps $(world_tests)
 TESTS += $(sim_tests)
 endif
 endif

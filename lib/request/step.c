@@ -1,0 +1,337 @@
+/* The steps of a request: what each asks of the C client, and what its answer
+ * changes here.  See step.h.
+ *
+ * How it can fail.  A transaction needs memory when it is sent: without it the
+ * request waits, and goes again in a while.  A transaction that made something
+ * with a number, and whose answer came without the name for want of memory, is
+ * of unknown outcome to its owner.
+ */
+#include "lib/request/step.h"
+
+#include <string.h>
+
+#include "lib/machine/machine.h"
+#include "lib/request/watch.h"
+#include "lib/session/session.h"
+
+enum {
+    STAMP_OPS = 3,
+    SUFFIX = 12 /* Of a sequential znode's name: at most eleven characters. */
+};
+
+static const char stamp[] = "-token";
+
+static uint32_t skipped(const struct evzk__request *r)
+{
+    if (r->absent)
+        return r->n - 1;
+    return r->behind ? 1 : 0;
+}
+
+uint32_t evzk__steps_parts(const struct evzk__request *r)
+{
+    return r->commit ? 1 : r->n - skipped(r);
+}
+
+uint32_t evzk__steps_index(const struct evzk__request *r, uint32_t part)
+{
+    return part + skipped(r);
+}
+
+/* One step may be asked for each of many names. */
+static const struct evzk__step *step_at(const struct evzk__request *r,
+                                        uint32_t i)
+{
+    return r->names ? &r->steps[0] : &r->steps[i];
+}
+
+static const char *name_at(const struct evzk__request *r, uint32_t i)
+{
+    const struct evzk__step *step = step_at(r, i);
+
+    if (step->name)
+        return step->name;
+    return r->names ? r->names[i] : r->name;
+}
+
+static char *join(char *to, size_t size, const char *a, const char *b,
+                  const char *c)
+{
+    if (strlen(a) + strlen(b) + strlen(c) >= size)
+        return NULL;
+    return strcpy(stpcpy(stpcpy(to, a), b), c) ? to : NULL;
+}
+
+/* NULL: it is too long to be one. */
+static const char *path_at(evzk_session *s, const struct evzk__request *r,
+                           uint32_t i)
+{
+    size_t size = sizeof s->requests.path[0];
+    char *to = s->requests.path[0];
+    const char *name = name_at(r, i);
+
+    if (!name || name[0] == '\0')
+        return r->dir->path;
+    if (name[0] != '/')
+        return join(to, size, r->dir->path, "/", name);
+    if (name[1] == '\0' && s->chroot[0])
+        return s->chroot;
+    return join(to, size, s->chroot, name, "");
+}
+
+static struct evzk__watch *watch_at(struct evzk__machine *m,
+                                    const struct evzk__step *step)
+{
+    return evzk__watch_of(m, (enum evzk__which)(step->watch - 1));
+}
+
+/* A watch that is set anew was another's, or of an earlier question.  A step
+ * that could not be sent leaves the table, and the old watch, as they are. */
+static void list_watch(struct evzk__request *r, const struct evzk__step *step,
+                       uint32_t i)
+{
+    struct evzk__machine *m = evzk__machine_of(r);
+    struct evzk__watch *w = watch_at(m, step);
+
+    evzk__watch_remove(m, w);
+    evzk__watch_add(m, w, name_at(r, i));
+}
+
+static int send_read(struct evzk__request *r, const struct evzk__step *step,
+                     struct evzk__slot *slot, const char *path)
+{
+    bool watch = step->watch != 0;
+
+    if (step->verb == EVZK__STEP_CHILDREN)
+        return watch ? evzk__client_roster(slot, path)
+                     : evzk__client_children(slot, path);
+    if (step->verb == EVZK__STEP_EXISTS || r->absent)
+        return evzk__client_exists(slot, path, watch);
+    return evzk__client_get(slot, path, watch);
+}
+
+static int32_t version_of(const struct evzk__step *step)
+{
+    return step->versioned ? step->version : -1;
+}
+
+static int send_step(evzk_session *s, struct evzk__request *r,
+                     const struct evzk__step *step, struct evzk__slot *slot,
+                     const char *path)
+{
+    int rc;
+
+    switch ((enum evzk__verb)step->verb) {
+    case EVZK__STEP_SYNC:
+        rc = evzk__client_sync(slot, path);
+        s->requests.synced = s->requests.synced || (step->shared && rc == 0);
+        return rc;
+    case EVZK__STEP_EXISTS:
+    case EVZK__STEP_GET:
+    case EVZK__STEP_CHILDREN:
+        return send_read(r, step, slot, path);
+    case EVZK__STEP_CREATE:
+        return evzk__client_create(slot, path, step->data, step->len, step->acl,
+                                   step->acl_count,
+                                   (enum evzk__mode)step->mode);
+    case EVZK__STEP_SET:
+        return evzk__client_set(slot, path, step->data, step->len,
+                                version_of(step));
+    case EVZK__STEP_DELETE:
+        return evzk__client_delete(slot, path, version_of(step));
+    case EVZK__STEP_CHECK:
+        break;
+    }
+    return EVZK_ERR_INTERNAL;
+}
+
+/* Transactions. */
+
+/* NULL: out of memory. */
+static struct evzk__multi *new_multi(evzk_session *s,
+                                     const struct evzk__request *r)
+{
+    size_t bytes = 0, entries = 0;
+
+    for (uint32_t i = 0; i <= r->n; i++) { /* Once more: for the stamp. */
+        uint32_t at = i < r->n ? i : 0;
+        const char *path = path_at(s, r, at);
+
+        bytes += (path ? strlen(path) : 0) + SUFFIX + sizeof stamp;
+        entries += step_at(r, at)->acl_count;
+    }
+    return evzk__multi_mixed(r->n + STAMP_OPS, bytes, entries);
+}
+
+static int add_step(struct evzk__multi *multi, const struct evzk__step *step,
+                    const char *path)
+{
+    switch ((enum evzk__verb)step->verb) {
+    case EVZK__STEP_CREATE:
+        if (step->mode == EVZK__CONTAINER)
+            return EVZK_ERR_INTERNAL;
+        evzk__multi_create(multi, path, step->data, step->len, step->acl,
+                           step->acl_count, (enum evzk__mode)step->mode);
+        return EVZK_OK;
+    case EVZK__STEP_SET:
+        evzk__multi_set(multi, path, step->data, step->len, version_of(step));
+        return EVZK_OK;
+    case EVZK__STEP_DELETE:
+        evzk__multi_delete(multi, path, NULL, version_of(step));
+        return EVZK_OK;
+    case EVZK__STEP_CHECK:
+        evzk__multi_check(multi, path, NULL, version_of(step));
+        return EVZK_OK;
+    case EVZK__STEP_SYNC:
+    case EVZK__STEP_EXISTS:
+    case EVZK__STEP_GET:
+    case EVZK__STEP_CHILDREN:
+        break;
+    }
+    return EVZK_ERR_INTERNAL;
+}
+
+static int fill_multi(evzk_session *s, const struct evzk__request *r,
+                      struct evzk__multi *multi)
+{
+    int rc = EVZK_OK;
+
+    for (uint32_t i = 0; i < r->n && rc == EVZK_OK; i++) {
+        const char *path = path_at(s, r, i);
+
+        rc = path ? add_step(multi, step_at(r, i), path) : EVZK_ERR_INVAL;
+    }
+    if (rc == EVZK_OK && r->stamp)
+        evzk__multi_stamp(multi, path_at(s, r, 0), NULL, stamp);
+    return rc;
+}
+
+static int send_commit(evzk_session *s, struct evzk__request *r,
+                       struct evzk__slot *slot)
+{
+    struct evzk__multi *multi = new_multi(s, r);
+    int rc;
+
+    if (!multi)
+        return EVZK_ERR_NOMEM;
+    rc = fill_multi(s, r, multi);
+    if (rc == EVZK_OK)
+        rc = evzk__client_multi(slot, multi);
+    evzk__multi_free(multi); /* Or the client does, when it is answered. */
+    return rc;
+}
+
+int evzk__steps_send(evzk_session *s, struct evzk__request *r,
+                     struct evzk__slot *slot, uint32_t part)
+{
+    uint32_t i = evzk__steps_index(r, part);
+    const struct evzk__step *step = step_at(r, i);
+    const char *path;
+    int rc;
+
+    if (r->commit)
+        return send_commit(s, r, slot);
+    path = path_at(s, r, i);
+    rc = path ? send_step(s, r, step, slot, path) : EVZK_ERR_INVAL;
+    if (rc == EVZK_OK && step->watch)
+        list_watch(r, step, i);
+    return rc;
+}
+
+/* The answers. */
+
+/* A watch that was to be set is there.  One that waits for what is not there
+ * may have been left to it by another of ours, whatever the answer. */
+static bool is_set(const struct evzk__step *step, int rc)
+{
+    if (step->or_absent)
+        return rc != EVZK_ERR_CONNLOSS;
+    return rc == EVZK_OK ||
+           (step->verb == EVZK__STEP_EXISTS && rc == EVZK_ERR_NONODE);
+}
+
+static void note_watch(struct evzk__request *r, const struct evzk__step *step,
+                       uint32_t i, int rc)
+{
+    struct evzk__machine *m = evzk__machine_of(r);
+    struct evzk__watch *w = watch_at(m, step);
+    bool armed = is_set(step, rc);
+
+    if (!armed)
+        evzk__watch_remove(m, w);
+    else if (!w->listed) /* What fired meanwhile was an earlier one. */
+        evzk__watch_add(m, w, name_at(r, i));
+    w->armed = armed;
+}
+
+static void note_made(const struct evzk__step *step, const char *path)
+{
+    const char *name = path ? strrchr(path, '/') : NULL;
+
+    if (name && step->made)
+        evzk__request_note_name(step->made, name + 1);
+}
+
+static void note_commit(const struct evzk__request *r,
+                        const struct evzk__result *res)
+{
+    for (uint32_t i = 0; res->multi && i < r->n; i++) {
+        if (step_at(r, i)->verb == EVZK__STEP_CREATE)
+            note_made(step_at(r, i), evzk__multi_path(res->multi, i));
+    }
+}
+
+void evzk__steps_answered(evzk_session *s, struct evzk__request *r,
+                          uint32_t part, const struct evzk__result *res)
+{
+    uint32_t i = evzk__steps_index(r, part);
+    const struct evzk__step *step = step_at(r, i);
+
+    if (r->commit) {
+        if (res->rc == EVZK_OK)
+            note_commit(r, res);
+        return;
+    }
+    if (step->verb == EVZK__STEP_SYNC && step->shared)
+        s->requests.sync_rc = (int16_t)res->rc;
+    if (step->verb == EVZK__STEP_CREATE && res->rc == EVZK_OK)
+        note_made(step, res->path);
+    if (step->watch)
+        note_watch(r, step, i, res->rc);
+}
+
+uint32_t evzk__steps_culprit(const struct evzk__request *r,
+                             const struct evzk__result *res)
+{
+    unsigned op = r->n;
+    int rc;
+
+    if (res->rc == EVZK_OK || !res->multi ||
+        !evzk__multi_failed(res->multi, &op, &rc) || op > r->n)
+        return r->n;
+    return op;
+}
+
+bool evzk__steps_share_sync(struct evzk__request *r)
+{
+    const struct evzk__step *step = step_at(r, 0);
+
+    if (r->commit || r->absent || r->n < 2 || step->verb != EVZK__STEP_SYNC ||
+        !step->shared)
+        return false;
+    r->behind = 1;
+    r->parts--;
+    return true;
+}
+
+bool evzk__steps_go_on(struct evzk__request *r)
+{
+    if (r->commit || !step_at(r, r->n - 1)->or_absent ||
+        r->answered < r->parts || r->given_up ||
+        (r->n > 1 && r->first_rc != EVZK_OK) ||
+        r->last_rc != (r->absent ? EVZK_OK : EVZK_ERR_NONODE))
+        return false;
+    r->absent = !r->absent;
+    r->unwatch = NULL;
+    return true;
+}

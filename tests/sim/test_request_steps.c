@@ -1,0 +1,489 @@
+/* How a recipe asks (lib/request/step.h), by a machine that asks for what the
+ * test says and writes down what it hears: each verb, each place, each mode,
+ * transactions and watches, with real sessions in the simulated world.
+ *
+ * What it has heard is a text.  Of one reply: "first rc/rc", and what came with
+ * it.  Of EVZK__EACH: "[part] rc" for each, and "." behind the last. */
+#include "test_world.h"
+
+#include "lib/base/mem.h"
+#include "lib/machine/machine.h"
+#include "processes.h"
+
+enum { READY, ASKING, ENDED, STATES };
+
+struct asker {
+    struct evzk__machine m;
+    const struct evzk__step *steps;
+    char *const *names;
+    const char *name;
+    uint32_t n;
+    unsigned how;
+    char heard[1024];
+};
+
+static struct asker *the; /* The one of the test. */
+
+static struct asker *asker_of(struct evzk__machine *m)
+{
+    return evzk__container_of(m, struct asker, m);
+}
+
+static void note(struct asker *a, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void note(struct asker *a, const char *fmt, ...)
+{
+    size_t n = strlen(a->heard);
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(a->heard + n, sizeof a->heard - n, fmt, ap);
+    va_end(ap);
+}
+
+/* "NONODE" for EVZK_ERR_NONODE. */
+static const char *word(int rc)
+{
+    static const char all[] = "EVZK_ERR_", ok[] = "EVZK_";
+    const char *name = evzk_errname(rc);
+
+    if (strncmp(name, all, sizeof all - 1) == 0)
+        return name + sizeof all - 1;
+    return strncmp(name, ok, sizeof ok - 1) == 0 ? name + sizeof ok - 1 : name;
+}
+
+static void rest(struct evzk__machine *m) { (void)m; }
+
+static int rested(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (e->type == EVZK__EV_ASKED)
+        return evzk__machine_move(m, ASKING);
+    note(asker_of(m), "%s %s, ",
+         e->type == EVZK__EV_DELETED ? "deleted" : "changed",
+         e->which == EVZK__OWN ? "own" : "pred");
+    return EVZK_OK;
+}
+
+static void ask(struct evzk__machine *m)
+{
+    struct asker *a = asker_of(m);
+
+    if (a->names)
+        evzk__ask_each(m, a->steps, a->names, a->n);
+    else
+        evzk__ask_about(m, a->name, a->steps, a->n, a->how);
+}
+
+static void note_names(struct asker *a, const struct evzk__names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        note(a, "%s%s", i ? " " : " {", names->v[i]);
+    if (names->n)
+        note(a, "}");
+}
+
+static int answered(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct asker *a = asker_of(m);
+    const struct evzk__reply *r = e->reply;
+    bool all = a->names || a->how & EVZK__EACH;
+
+    if (all)
+        note(a, "[%u] %s", r->part, word(r->rc));
+    else
+        note(a, "%s/%s", word(r->first_rc), word(r->rc));
+    if (a->how & EVZK__COMMIT && r->rc != EVZK_OK)
+        note(a, " at %u", r->part);
+    if (r->res->data)
+        note(a, " '%.*s'", (int)r->res->len, (const char *)r->res->data);
+    note_names(a, &r->res->names);
+    note(a, !all ? ", " : r->last ? ". " : ", ");
+    return r->last ? evzk__machine_move(m, READY) : EVZK_OK;
+}
+
+static void end(struct evzk__machine *m)
+{
+    note(asker_of(m), "ended %s", word(m->rc));
+}
+
+static void destroy(struct evzk__machine *m)
+{
+    the = NULL;
+    evzk__free(asker_of(m));
+}
+
+/* clang-format off */
+#define TO EVZK__TO
+static const struct evzk__row rows[STATES] = {
+[READY] = {"READY", rest, rested, ENDED, READY, EVZK__HEEDS | EVZK__WATCHES, TO(ASKING) | TO(READY) | TO(ENDED)},
+[ASKING] = {"ASKING", ask, answered, ENDED, READY, 0, TO(READY) | TO(ENDED)},
+[ENDED] = {"ENDED", end, NULL, EVZK__STAY, EVZK__STAY, EVZK__FINAL, 0},
+};
+/* clang-format on */
+
+static const struct evzk__kind asker_kind = {
+    .name = "asker", .rows = rows, .n_rows = STATES, .destroy = destroy};
+
+/* A session of process 0, below a chroot, and a machine in /a. */
+static void set_up_window(const char *chroot, unsigned window)
+{
+    struct process_config cfg = {
+        .timeout_ms = 1000, .chroot = chroot, .window = window};
+    int before;
+
+    begin();
+    process_hook = NULL;
+    process_trace = NULL;
+    process_leases = NULL;
+    ens_create("/app", "", 0, ZOO_PERSISTENT);
+    ens_create("/app/a", "dir", 3, ZOO_PERSISTENT);
+    ens_create("/app/a/x", "ex", 2, ZOO_PERSISTENT);
+    ens_create("/app/a/x/y", "why", 3, ZOO_PERSISTENT);
+    wire_route(0, 1);
+    process_open(0, &cfg);
+    pass(200 * MS);
+    before = sim_enter(0);
+    the = evzk__zalloc(sizeof *the);
+    ck_assert_int_eq(evzk__machine_init(&the->m, process_of(0)->s, &asker_kind,
+                                        chroot ? "/a" : "/app/a", 0),
+                     EVZK_OK);
+    sim_leave(before);
+    pass(10 * MS);
+}
+
+static void set_up(void) { set_up_window("/app", 0); }
+
+static void tear_down(void)
+{
+    int before = sim_enter(0);
+
+    evzk__machine_let_go(&the->m);
+    sim_leave(before);
+    pass(100 * MS);
+    ck_assert_ptr_null(the);
+    before = sim_enter(0);
+    process_close(0);
+    sim_leave(before);
+    pass(3000 * MS);
+    processes_check_end();
+    all_is_well();
+}
+
+static void submit(const struct evzk__step *steps, size_t n, unsigned how)
+{
+    int before = sim_enter(0);
+
+    the->heard[0] = '\0';
+    the->steps = steps;
+    the->n = (uint32_t)n;
+    the->how = how;
+    evzk__machine_ask(&the->m);
+    sim_leave(before);
+}
+
+#define HEARD(text)                                                            \
+    do {                                                                       \
+        ck_assert_str_eq(the->heard, text);                                    \
+        the->heard[0] = '\0';                                                  \
+    } while (0)
+
+/* Asks, and waits for the answer. */
+#define ASK(how, text, ...)                                                    \
+    do {                                                                       \
+        static const struct evzk__step steps_[] = {__VA_ARGS__};               \
+                                                                               \
+        submit(steps_, UNIT_COUNT(steps_), how);                               \
+        pass(100 * MS);                                                        \
+        HEARD(text);                                                           \
+    } while (0)
+
+#define SYNC .verb = EVZK__STEP_SYNC, .name = ""
+#define EXISTS .verb = EVZK__STEP_EXISTS
+#define GET .verb = EVZK__STEP_GET
+#define CHILDREN .verb = EVZK__STEP_CHILDREN
+#define CREATE .verb = EVZK__STEP_CREATE
+#define SET .verb = EVZK__STEP_SET
+#define DELETE .verb = EVZK__STEP_DELETE
+#define CHECK .verb = EVZK__STEP_CHECK
+#define WITH_DATA(text) .data = (text), .len = sizeof(text) - 1
+#define IN_VERSION(v) .versioned = true, .version = (v)
+
+START_TEST(places)
+{
+    set_up();
+    ASK(0, "OK/OK 'dir', ", {GET, .name = ""});
+    ASK(0, "OK/OK 'ex', ", {GET, .name = "x"});
+    ASK(0, "OK/OK 'why', ", {GET, .name = "x/y"});
+    ASK(0, "OK/OK 'why', ", {GET, .name = "/a/x/y"});
+    ASK(0, "OK/OK {a}, ", {CHILDREN, .name = "/"});
+    ASK(0, "OK/OK {x}, ", {CHILDREN, .name = ""});
+    the->name = "x";
+    ASK(0, "OK/OK 'ex', ", {GET});
+    ASK(0, "OK/OK 'dir', ", {GET, .name = ""});
+    tear_down();
+}
+END_TEST
+
+START_TEST(places_without_chroot)
+{
+    set_up_window(NULL, 0);
+    ASK(0, "OK/OK {app zookeeper}, ", {CHILDREN, .name = "/"});
+    ASK(0, "OK/OK 'ex', ", {GET, .name = "/app/a/x"});
+    ASK(0, "OK/OK 'dir', ", {GET, .name = ""});
+    tear_down();
+}
+END_TEST
+
+START_TEST(reads)
+{
+    set_up();
+    ASK(0, "OK/OK, ", {EXISTS, .name = "x"});
+    ASK(0, "NONODE/NONODE, ", {EXISTS, .name = "none"});
+    ASK(0, "NONODE/NONODE, ", {GET, .name = "none"});
+    ASK(0, "NONODE/NONODE, ", {CHILDREN, .name = "none"});
+    ASK(0, "OK/OK 'ex', ", {SYNC}, {GET, .name = "x"});
+    ASK(0, "NONODE/OK {x}, ", {GET, .name = "none"}, {CHILDREN, .name = ""});
+    ASK(EVZK__SOON, "OK/OK 'ex', ", {SYNC}, {GET, .name = "x"});
+    tear_down();
+}
+END_TEST
+
+START_TEST(writes)
+{
+    set_up();
+    ASK(0, "OK/OK 'new', ", {CREATE, .name = "p", WITH_DATA("new")},
+        {GET, .name = "p"});
+    ASK(0, "NODEEXISTS/NODEEXISTS, ", {CREATE, .name = "p"});
+    ASK(0, "OK/OK 'set', ", {SET, .name = "p", WITH_DATA("set")},
+        {GET, .name = "p"});
+    ASK(0, "BADVERSION/BADVERSION, ", {SET, .name = "p", IN_VERSION(0)});
+    ASK(0, "OK/OK, ", {SET, .name = "p", IN_VERSION(1)});
+    ASK(0, "BADVERSION/BADVERSION, ", {DELETE, .name = "p", IN_VERSION(1)});
+    ASK(0, "OK/OK, ", {DELETE, .name = "p", IN_VERSION(2)});
+    ASK(0, "NONODE/NONODE, ", {DELETE, .name = "p"});
+    ASK(0, "NOTEMPTY/NOTEMPTY, ", {DELETE, .name = ""});
+    ASK(0, "INTERNAL/INTERNAL, ", {CHECK, .name = "x"});
+    tear_down();
+}
+END_TEST
+
+static char made[32];
+
+START_TEST(modes)
+{
+    struct ens_seen seen;
+
+    set_up();
+    strcpy(made, "s-");
+    ASK(0, "OK/OK, ",
+        {CREATE, .mode = EVZK__PERSISTENT_SEQUENTIAL, .name = "s-",
+         .made = made});
+    ck_assert_str_eq(made, "s-0000000001");
+    ck_assert(ens_look("/app/a/s-0000000001", &seen) && !seen.owner);
+    strcpy(made, "e-");
+    ASK(0, "OK/OK, ",
+        {CREATE, .mode = EVZK__EPHEMERAL_SEQUENTIAL, .name = made,
+         .made = made});
+    ck_assert_str_eq(made, "e-0000000002");
+    ck_assert(ens_look("/app/a/e-0000000002", &seen) && seen.owner > 0);
+    ASK(0, "OK/OK, ", {CREATE, .mode = EVZK__EPHEMERAL, .name = "e"});
+    ck_assert(ens_look("/app/a/e", &seen) && seen.owner > 0);
+    ASK(0, "OK/OK, ", {CREATE, .mode = EVZK__CONTAINER, .name = "c"});
+    ck_assert(ens_look("/app/a/c", &seen));
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_reply_for_each)
+{
+    static char *names[] = {"x", "none", "x/y"};
+    static const struct evzk__step get = {GET};
+
+    set_up();
+    ASK(EVZK__EACH, "[0] OK 'ex', [1] NONODE, [2] OK 'why'. ",
+        {GET, .name = "x"}, {GET, .name = "none"}, {GET, .name = "x/y"});
+    the->names = names;
+    submit(&get, 3, 0);
+    pass(100 * MS);
+    HEARD("[0] OK 'ex', [1] NONODE, [2] OK 'why'. ");
+    the->names = NULL;
+    tear_down();
+}
+END_TEST
+
+/* More than there is room for at a time: it goes bit by bit, with one reply. */
+START_TEST(more_than_the_window)
+{
+    static char *names[40];
+    static const struct evzk__step get = {GET};
+    uint64_t before;
+
+    set_up_window("/app", 4);
+    ASK(0, "OK/OK 'why', ", {GET, .name = "x"}, {GET, .name = "x"},
+        {GET, .name = "x"}, {GET, .name = "x"}, {GET, .name = "x"},
+        {GET, .name = "x/y"});
+    for (size_t i = 0; i < UNIT_COUNT(names); i++)
+        names[i] = i == 39 ? "x/y" : "none";
+    the->names = names;
+    before = ens_requests(ZOO_GETDATA_OP);
+    submit(&get, 40, 0);
+    pass(300 * MS);
+    ck_assert_uint_eq(ens_requests(ZOO_GETDATA_OP) - before, 40);
+    ck_assert_ptr_nonnull(strstr(the->heard, "[39] OK 'why'. "));
+    the->names = NULL;
+    tear_down();
+}
+END_TEST
+
+START_TEST(commit)
+{
+    struct ens_seen p, q;
+
+    set_up();
+    ASK(EVZK__COMMIT, "OK/OK, ", {CHECK, .name = "x"},
+        {CREATE, .name = "p", WITH_DATA("new")},
+        {SET, .name = "x", WITH_DATA("set"), IN_VERSION(0)},
+        {DELETE, .name = "x/y"});
+    ASK(EVZK__EACH, "[0] OK 'new', [1] OK 'set', [2] NONODE. ",
+        {GET, .name = "p"}, {GET, .name = "x"}, {GET, .name = "x/y"});
+    ASK(EVZK__COMMIT, "BADVERSION/BADVERSION at 1, ", {DELETE, .name = "p"},
+        {CHECK, .name = "x", IN_VERSION(0)});
+    ASK(EVZK__COMMIT, "NONODE/NONODE at 0, ", {CHECK, .name = "none"},
+        {DELETE, .name = "p"});
+    ASK(EVZK__COMMIT, "NODEEXISTS/NODEEXISTS at 2, ", {CREATE, .name = "q"},
+        {DELETE, .name = "p", IN_VERSION(0)}, {CREATE, .name = "/a/x"});
+    ASK(EVZK__COMMIT, "INTERNAL/INTERNAL at 1, ", {GET, .name = "x"});
+    ASK(0, "OK/OK {p x}, ", {CHILDREN, .name = ""});
+    strcpy(made, "s-");
+    ASK(EVZK__COMMIT | EVZK__STAMP, "OK/OK, ",
+        {CREATE, .mode = EVZK__EPHEMERAL_SEQUENTIAL, .name = "s-",
+         .made = made},
+        {CREATE, .mode = EVZK__EPHEMERAL, .name = "/a/q"});
+    ck_assert_str_eq(made, "s-0000000002");
+    ck_assert(ens_look("/app/a/q", &q));
+    ck_assert(ens_look("/app/a/s-0000000002", &p));
+    ck_assert_int_eq(q.czxid, p.czxid);
+    tear_down();
+}
+END_TEST
+
+/* Each create has its own. */
+START_TEST(commit_with_acls)
+{
+    static const evzk_acl read = {EVZK_PERM_READ, "world", "anyone"};
+    struct ens_seen seen;
+
+    set_up();
+    ASK(EVZK__COMMIT, "OK/OK, ",
+        {CREATE, .name = "r", .acl = &read, .acl_count = 1},
+        {CREATE, .name = "w"});
+    ASK(EVZK__EACH, "[0] NOAUTH, [1] OK. ", {SET, .name = "r"},
+        {SET, .name = "w"});
+    ASK(EVZK__COMMIT, "NOAUTH/NOAUTH at 1, ", {SET, .name = "w"},
+        {SET, .name = "r"});
+    ck_assert(ens_look("/app/a/w", &seen));
+    ck_assert_int_eq(seen.version, 1);
+    tear_down();
+}
+END_TEST
+
+START_TEST(watches)
+{
+    set_up();
+    ASK(0, "OK/OK 'ex', ", {GET, .name = "x", .watch = EVZK__WITH(EVZK__OWN)});
+    ens_set_data("/app/a/x", "1", 1);
+    pass(50 * MS);
+    HEARD("changed own, ");
+    ASK(0, "OK/OK {y}, ",
+        {CHILDREN, .name = "x", .watch = EVZK__WITH(EVZK__PRED)});
+    ens_delete("/app/a/x/y");
+    pass(50 * MS);
+    HEARD("changed pred, ");
+    ASK(0, "NONODE/NONODE, ",
+        {EXISTS, .name = "x/y", .watch = EVZK__WITH(EVZK__PRED)});
+    ens_create("/app/a/x/y", "", 0, ZOO_PERSISTENT);
+    pass(50 * MS);
+    tear_down();
+}
+END_TEST
+
+/* As one of the children of another, and as what it has itself. */
+START_TEST(watches_on_the_own_directory)
+{
+    set_up();
+    ASK(0, "OK/OK {x}, ", {GET, .name = "", .watch = EVZK__WITH(EVZK__OWN)},
+        {CHILDREN, .name = "", .watch = EVZK__WITH(EVZK__PRED)});
+    ck_assert_uint_eq(ens_watches(), 2);
+    ens_create("/app/a/p", "", 0, ZOO_PERSISTENT);
+    pass(50 * MS);
+    HEARD("changed pred, ");
+    ens_set_data("/app/a", "1", 1);
+    pass(50 * MS);
+    HEARD("changed own, ");
+    ASK(0, "OK/OK, ", {DELETE, .name = "p"}, {DELETE, .name = "x/y"},
+        {DELETE, .name = "x"});
+    ASK(0, "OK/OK, ", {EXISTS, .name = "", .watch = EVZK__WITH(EVZK__OWN)},
+        {CHILDREN, .name = "", .watch = EVZK__WITH(EVZK__PRED)});
+    ens_delete("/app/a");
+    pass(50 * MS);
+    HEARD("deleted own, deleted pred, ");
+    ASK(0, "NONODE/NONODE, ",
+        {EXISTS, .name = "", .watch = EVZK__WITH(EVZK__OWN)});
+    ens_create("/app/a", "", 0, ZOO_PERSISTENT);
+    pass(50 * MS);
+    HEARD("changed own, ");
+    ASK(0, "OK/OK, ", {CHILDREN, .name = "", .watch = EVZK__WITH(EVZK__PRED)});
+    tear_down();
+}
+END_TEST
+
+/* There or not: read with a watch, or waited for. */
+START_TEST(what_is_absent_is_waited_for)
+{
+    static const struct evzk__step see[] = {
+        {GET, .name = "p", .watch = EVZK__WITH(EVZK__OWN), .or_absent = true}};
+
+    set_up();
+    submit(see, 1, 0);
+    pass(100 * MS);
+    HEARD("NONODE/NONODE, ");
+    ens_create("/app/a/p", "came", 4, ZOO_PERSISTENT);
+    pass(50 * MS);
+    HEARD("changed own, ");
+    submit(see, 1, 0);
+    pass(100 * MS);
+    HEARD("OK/OK 'came', ");
+    tear_down();
+}
+END_TEST
+
+/* What was sent and is cut is of unknown outcome; so are its last steps where
+ * the first ones were answered. */
+START_TEST(cut)
+{
+    static const struct evzk__step read[] = {{GET, .name = "x"},
+                                             {GET, .name = "x/y"}};
+    static const struct evzk__step write[] = {{SET, .name = "x"},
+                                              {CHECK, .name = "x"}};
+
+    set_up();
+    submit(read, 2, EVZK__EACH);
+    pass(WIRE_US / 2);
+    wire_cut(wire_conn_of(0));
+    pass(500 * MS);
+    HEARD("[0] CONNLOSS, [1] CONNLOSS. ");
+    submit(write, 2, EVZK__COMMIT);
+    pass(WIRE_US / 2);
+    wire_cut(wire_conn_of(0));
+    pass(500 * MS);
+    HEARD("CONNLOSS/CONNLOSS at 2, ");
+    ASK(0, "OK/OK 'ex', ", {GET, .name = "x"});
+    tear_down();
+}
+END_TEST
+
+UNIT_MAIN("steps", places, places_without_chroot, reads, writes, modes,
+          a_reply_for_each, more_than_the_window, commit, commit_with_acls,
+          watches, watches_on_the_own_directory, what_is_absent_is_waited_for,
+          cut)
