@@ -103,8 +103,8 @@ core_sources = \
     recipes/lock/revoke.h \
     recipes/lock/states.h \
     recipes/lock/wait.c \
-    recipes/parts/follow.c \
-    recipes/parts/follow.h \
+    recipes/parts/watch_node.c \
+    recipes/parts/watch_node.h \
     recipes/parts/write_once.c \
     recipes/parts/write_once.h \
     recipes/shards/calls.c \
@@ -139,7 +139,6 @@ doc_pages = \
     doc/election.md \
     doc/election.svg \
     doc/explorer.md \
-    doc/follow.svg \
     doc/lease.md \
     doc/lock-query.svg \
     doc/lock-revoke.svg \
@@ -148,7 +147,6 @@ doc_pages = \
     doc/lock.md \
     doc/lock.svg \
     doc/observer.svg \
-    doc/once.svg \
     doc/performance.md \
     doc/performance.svg \
     doc/shard-server.png \
@@ -158,17 +156,19 @@ doc_pages = \
     doc/shards.md \
     doc/testing.md \
     doc/transactions.md \
-    doc/watches.md
+    doc/watch-node.svg \
+    doc/watches.md \
+    doc/write-once.svg
 
 doc_dots = \
     doc/election.dot \
-    doc/follow.dot \
     doc/lock-query.dot \
     doc/lock-revoke.dot \
     doc/lock.dot \
     doc/observer.dot \
-    doc/once.dot \
-    doc/shards-planner.dot
+    doc/shards-planner.dot \
+    doc/watch-node.dot \
+    doc/write-once.dot
 
 example_sources = \
     examples/elect.c \

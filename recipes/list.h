@@ -11,8 +11,8 @@
     X(election) \
     X(observer) \
     X(planner) \
-    X(follow) \
-    X(once)
+    X(watch_node) \
+    X(write_once)
 
 #define EVZK__SCENES(X) \
     X(lock) \
@@ -21,8 +21,8 @@
     X(election) \
     X(observer) \
     X(shards) \
-    X(follow) \
-    X(once)
+    X(watch_node) \
+    X(write_once)
 
 #define EVZK__SWEEPS(X) \
     X(lock) \

@@ -1,9 +1,10 @@
-/* One write to a znode.
+/* Writes the data of one znode.
  *
  *   WRITING --> ENDED
  *
- * How it can fail.  One of unknown outcome is written again, which may be over
- * what another has written meanwhile: it is for znodes that nobody else writes.
+ * How it can fail.  A write of unknown outcome is repeated.  The second write
+ * may replace what another session has written in between: use this only for a
+ * znode that nobody else writes.
  */
 #include "recipes/parts/write_once.h"
 
@@ -12,24 +13,24 @@
 #include "lib/base/mem.h"
 #include "recipes/kinds.h"
 
-struct evzk__once {
+struct evzk__write_once {
     struct evzk__machine m;
     struct evzk__step set;
-    evzk__once_cb *cb;
+    evzk__write_once_cb *cb;
     void *arg;
-    char text[]; /* The name, and behind it the data. */
+    char text[]; /* The name, a zero byte, the data. */
 };
 
 enum { WRITING, ENDED, STATES };
 
-static struct evzk__once *once_of(struct evzk__machine *m)
+static struct evzk__write_once *write_of(struct evzk__machine *m)
 {
-    return evzk__container_of(m, struct evzk__once, m);
+    return evzk__container_of(m, struct evzk__write_once, m);
 }
 
 static void send(struct evzk__machine *m)
 {
-    evzk__ask(m, &once_of(m)->set, 1, 0);
+    evzk__ask(m, &write_of(m)->set, 1, 0);
 }
 
 static int sent(struct evzk__machine *m, const struct evzk__event *e)
@@ -41,13 +42,13 @@ static int sent(struct evzk__machine *m, const struct evzk__event *e)
 
 static void end(struct evzk__machine *m)
 {
-    struct evzk__once *o = once_of(m);
+    struct evzk__write_once *o = write_of(m);
 
     if (o->cb)
         o->cb(o->arg, m->rc);
 }
 
-static void destroy(struct evzk__machine *m) { evzk__free(once_of(m)); }
+static void destroy(struct evzk__machine *m) { evzk__free(write_of(m)); }
 
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
@@ -56,15 +57,15 @@ static const struct evzk__row rows[STATES] = {
 };
 /* clang-format on */
 
-const struct evzk__kind evzk__once_kind = {
-    .name = "once", .rows = rows, .n_rows = STATES, .destroy = destroy};
+const struct evzk__kind evzk__write_once_kind = {
+    .name = "write-once", .rows = rows, .n_rows = STATES, .destroy = destroy};
 
-int evzk__once_set(evzk_session *s, const char *path, const char *name,
-                   const void *data, size_t len, evzk__once_cb *cb, void *arg,
-                   struct evzk__once **out)
+int evzk__write_once(evzk_session *s, const char *path, const char *name,
+                     const void *data, size_t len, evzk__write_once_cb *cb,
+                     void *arg, struct evzk__write_once **out)
 {
     size_t n = strlen(name) + 1;
-    struct evzk__once *o = evzk__zalloc(sizeof *o + n + len);
+    struct evzk__write_once *o = evzk__zalloc(sizeof *o + n + len);
     int rc;
 
     if (!o)
@@ -77,7 +78,7 @@ int evzk__once_set(evzk_session *s, const char *path, const char *name,
                                  .len = (uint32_t)len};
     o->cb = cb;
     o->arg = arg;
-    rc = evzk__machine_init(&o->m, s, &evzk__once_kind, path, 0);
+    rc = evzk__machine_init(&o->m, s, &evzk__write_once_kind, path, 0);
     if (rc != EVZK_OK) {
         evzk__free(o);
         return rc;
@@ -86,7 +87,7 @@ int evzk__once_set(evzk_session *s, const char *path, const char *name,
     return EVZK_OK;
 }
 
-void evzk__once_free(struct evzk__once *o)
+void evzk__write_once_free(struct evzk__write_once *o)
 {
     if (o) {
         o->cb = NULL;

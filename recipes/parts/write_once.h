@@ -1,21 +1,22 @@
-/* One write to a znode, for other recipes. */
-#ifndef EVZK_ONCE_H
-#define EVZK_ONCE_H
+/* Writes the data of one znode for another recipe. */
+#ifndef EVZK_WRITE_ONCE_H
+#define EVZK_WRITE_ONCE_H
 
 #include "lib/machine/machine.h"
 
-struct evzk__once;
+struct evzk__write_once;
 
-/* Hears the end, once.  May free it. */
-typedef void evzk__once_cb(void *arg, int rc);
+/* Called once, with the outcome.  May free the write. */
+typedef void evzk__write_once_cb(void *arg, int rc);
 
-/* Writes to <path>/<name>, in whatever version, again and again until there is
- * an answer.  All is copied. */
-int evzk__once_set(evzk_session *s, const char *path, const char *name,
-                   const void *data, size_t len, evzk__once_cb *cb, void *arg,
-                   struct evzk__once **out);
+/* Writes `data` to <path>/<name>, whatever version the znode has, and repeats
+ * the write until a server answers.  Everything is copied.  0, or
+ * EVZK_ERR_NOMEM. */
+int evzk__write_once(evzk_session *s, const char *path, const char *name,
+                     const void *data, size_t len, evzk__write_once_cb *cb,
+                     void *arg, struct evzk__write_once **out);
 
-/* NULL is a no-op.  No callback follows. */
-void evzk__once_free(struct evzk__once *o);
+/* NULL is a no-op.  No callback comes after it. */
+void evzk__write_once_free(struct evzk__write_once *o);
 
 #endif

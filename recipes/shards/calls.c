@@ -38,21 +38,22 @@ static int take_options(struct evzk_shards *a, const char *path,
     a->self.data = evzk__memdup(o->data, o->data_len);
     a->path = evzk__strdup(path);
     a->members = evzk__concat(path, "/" EVZK__SHARDS_MEMBERS);
-    a->timer = evzk__timer_new(a->s->base, evzk__shards_step, a);
-    a->mend = evzk__timer_new(a->s->base, evzk__shards_mend, a);
-    return a->self.data && a->path && a->members && a->timer && a->mend
+    a->step_timer = evzk__timer_new(a->s->base, evzk__shards_step, a);
+    a->mend_timer = evzk__timer_new(a->s->base, evzk__shards_mend, a);
+    return a->self.data && a->path && a->members && a->step_timer &&
+                   a->mend_timer
                ? EVZK_OK
                : EVZK_ERR_NOMEM;
 }
 
 static int begin(struct evzk_shards *a)
 {
-    int rc = evzk__shards_follow(a);
+    int rc = evzk__shards_watch_plan(a);
 
     if (rc == EVZK_OK)
         rc = evzk__shards_stand(a);
     if (rc != EVZK_OK)
-        evzk__follow_free(a->follow);
+        evzk__node_watch_free(a->plan_watch);
     return rc;
 }
 
@@ -87,7 +88,7 @@ int evzk_shards_join(evzk_session *s, const char *path,
     if (rc == EVZK_OK)
         rc = begin(a);
     if (rc == EVZK_OK) {
-        evzk__timer_set(a->mend, EVZK__SHARDS_CALM_US);
+        evzk__timer_set(a->mend_timer, EVZK__SHARDS_CALM_US);
         *out = a;
     } else
         evzk__shards_destroy(a);
@@ -128,10 +129,10 @@ int evzk_shards_drain(evzk_shards *a, uint32_t timeout_ms)
     if (a->ended || a->draining)
         return EVZK_ERR_STATE;
     if (timeout_ms > 0) {
-        a->deadline = evzk__timer_new(a->s->base, too_late, a);
-        if (!a->deadline)
+        a->drain_timer = evzk__timer_new(a->s->base, too_late, a);
+        if (!a->drain_timer)
             return EVZK_ERR_NOMEM;
-        evzk__timer_set(a->deadline, timeout_ms * INT64_C(1000));
+        evzk__timer_set(a->drain_timer, timeout_ms * INT64_C(1000));
     }
     a->draining = true;
     evzk__shards_stop_planning(a);
@@ -149,7 +150,7 @@ void evzk_shards_free(evzk_shards *a)
         return;
     a->cb = NULL;
     evzk__shards_stop(a);
-    if (a->busy == 0)
+    if (a->calls_out == 0)
         evzk__shards_destroy(a);
 }
 

@@ -11,9 +11,9 @@
 
 void evzk__shards_begin_step(struct evzk_shards *a)
 {
-    a->at = 0;
+    a->next_shard = 0;
     if (!a->ended)
-        evzk__timer_set(a->timer, 0);
+        evzk__timer_set(a->step_timer, 0);
 }
 
 void evzk__shard_print_path(const struct evzk_shards *a, uint32_t i, char *to)
@@ -25,7 +25,7 @@ bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member)
 {
     const char *name = a->plan.member[member].name;
 
-    return strcmp(name, a->own) == 0 || strcmp(name, a->former) == 0;
+    return strcmp(name, a->node) == 0 || strcmp(name, a->former_node) == 0;
 }
 
 /* The first of the members does; and who stands behind a znode that no session
@@ -48,9 +48,9 @@ void evzk__shards_stop_planning(struct evzk_shards *a)
 
 void evzk__shards_destroy(struct evzk_shards *a)
 {
-    evzk__timer_free(a->timer);
-    evzk__timer_free(a->deadline);
-    evzk__timer_free(a->mend);
+    evzk__timer_free(a->step_timer);
+    evzk__timer_free(a->drain_timer);
+    evzk__timer_free(a->mend_timer);
     evzk__plan_free(&a->plan);
     evzk__free(a->path);
     evzk__free(a->members);
@@ -71,7 +71,7 @@ static bool tells(const struct evzk_shards *a, bool final)
  * session's.  False: the application has freed the object. */
 static int64_t call_out(struct evzk_shards *a)
 {
-    a->busy++;
+    a->calls_out++;
     return evzk__machine_call_out();
 }
 
@@ -80,7 +80,7 @@ static bool called(struct evzk_shards *a, int64_t begun)
     bool alive = a->cb != NULL;
 
     evzk__machine_called(a->s, begun);
-    if (--a->busy == 0 && !alive)
+    if (--a->calls_out == 0 && !alive)
         evzk__shards_destroy(a);
     return alive;
 }

@@ -8,18 +8,18 @@ static void stop_the_rest(struct evzk_shards *a)
     a->ended = true;
     a->me = EVZK__NOBODY;
     evzk__shards_stop_planning(a);
-    evzk__follow_free(a->follow);
-    evzk__follow_free(a->others);
-    evzk__once_free(a->saying);
-    a->follow = a->others = NULL;
-    a->saying = NULL;
-    evzk__shards_drop_takers(a);
+    evzk__node_watch_free(a->plan_watch);
+    evzk__node_watch_free(a->members_watch);
+    evzk__write_once_free(a->ready_write);
+    a->plan_watch = a->members_watch = NULL;
+    a->ready_write = NULL;
+    evzk__shards_drop_recipients(a);
     evzk_lock_free(a->member);
     a->member = NULL;
-    evzk__timer_stop(a->timer);
-    evzk__timer_stop(a->mend);
-    if (a->deadline)
-        evzk__timer_stop(a->deadline);
+    evzk__timer_stop(a->step_timer);
+    evzk__timer_stop(a->mend_timer);
+    if (a->drain_timer)
+        evzk__timer_stop(a->drain_timer);
 }
 
 void evzk__shards_stop(struct evzk_shards *a)

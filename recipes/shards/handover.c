@@ -17,159 +17,159 @@
 #include "lib/base/os.h"
 #include "recipes/kinds.h"
 
-struct taker {
-    LIST_ENTRY(taker) link;
+struct recipient {
+    LIST_ENTRY(recipient) link;
     struct evzk_shards *all;
-    struct evzk__follow *follow; /* Owned, as is the next; of its znode. */
-    struct evzk__follow *taking; /* Of the last one's `leader`. */
-    uint64_t ready;              /* For the plan of this zxid. */
-    int64_t until;               /* Nothing more is given, but see above. */
-    uint32_t last;               /* Shard that it was given, of a full round. */
-    uint16_t member;             /* Of the present plan. */
-    uint16_t given, most;        /* In this round, and at most. */
-    bool free_to_take;           /* The last one: we have left it. */
+    struct evzk__node_watch *watch;        /* Owned; of its member's znode. */
+    struct evzk__node_watch *leader_watch; /* Owned; of `leader` of `last`. */
+    uint64_t ready;                        /* For the plan of this zxid. */
+    int64_t until;        /* Nothing more is given, but see above. */
+    uint32_t last;        /* Shard that it was given, of a full round. */
+    uint16_t member;      /* Of the present plan. */
+    uint16_t given, most; /* In this round, and at most. */
+    bool free_to_take;    /* The last one: we have left it. */
 };
 
-void evzk__shards_drop_takers(struct evzk_shards *a)
+void evzk__shards_drop_recipients(struct evzk_shards *a)
 {
-    struct taker *t;
+    struct recipient *r;
 
-    while ((t = LIST_FIRST(&a->takers)) != NULL) {
-        LIST_REMOVE(t, link);
-        evzk__follow_free(t->follow);
-        evzk__follow_free(t->taking);
-        evzk__free(t);
+    while ((r = LIST_FIRST(&a->recipients)) != NULL) {
+        LIST_REMOVE(r, link);
+        evzk__node_watch_free(r->watch);
+        evzk__node_watch_free(r->leader_watch);
+        evzk__free(r);
     }
 }
 
-static void taker_heard(void *arg, int rc, const struct evzk__result *res)
+static void recipient_heard(void *arg, int rc, const struct evzk__result *res)
 {
-    struct taker *t = arg;
+    struct recipient *r = arg;
     struct evzk__member m;
     uint64_t ready;
 
-    t->ready = 0;
+    r->ready = 0;
     if (rc != EVZK_OK && rc != EVZK_ERR_NONODE) { /* It may not be read. */
-        evzk__follow_free(t->follow);
-        t->follow = NULL;
-        evzk__shards_mend_later(t->all);
+        evzk__node_watch_free(r->watch);
+        r->watch = NULL;
+        evzk__shards_mend_soon(r->all);
         return;
     }
     if (rc != EVZK_OK || !evzk__member_parse(&m, &ready, res->data, res->len))
         return; /* It has gone: the next plan knows another. */
-    t->ready = ready;
-    evzk__shards_begin_step(t->all);
+    r->ready = ready;
+    evzk__shards_begin_step(r->all);
 }
 
-static struct taker *find(const struct evzk_shards *a, uint16_t member)
+static struct recipient *find(const struct evzk_shards *a, uint16_t member)
 {
-    struct taker *t;
+    struct recipient *r;
 
-    LIST_FOREACH(t, &a->takers, link)
+    LIST_FOREACH(r, &a->recipients, link)
     {
-        if (t->member == member)
-            return t;
+        if (r->member == member)
+            return r;
     }
     return NULL;
 }
 
-static bool follow(struct taker *t)
+static bool watch(struct recipient *r)
 {
-    struct evzk_shards *a = t->all;
+    struct evzk_shards *a = r->all;
     bool begun =
-        evzk__follow_start(a->s, a->members, a->plan.member[t->member].name,
-                           taker_heard, t, &t->follow) == EVZK_OK;
+        evzk__watch_node(a->s, a->members, a->plan.member[r->member].name,
+                         recipient_heard, r, &r->watch) == EVZK_OK;
 
     a->retry = a->retry || !begun;
     return begun;
 }
 
-void evzk__takers_try_again(struct evzk_shards *a)
+void evzk__recipients_look_again(struct evzk_shards *a)
 {
-    struct taker *t;
+    struct recipient *r;
 
-    LIST_FOREACH(t, &a->takers, link)
+    LIST_FOREACH(r, &a->recipients, link)
     {
-        if (t->follow && t->ready != a->plan_zxid)
-            evzk__follow_look(t->follow);
-        else if (!t->follow && !follow(t))
-            evzk__shards_mend_later(a);
+        if (r->watch && r->ready != a->plan_zxid)
+            evzk__node_watch_look(r->watch);
+        else if (!r->watch && !watch(r))
+            evzk__shards_mend_soon(a);
     }
 }
 
 /* NULL: nothing is known of it yet. */
-static struct taker *taker_of(struct evzk_shards *a, uint16_t member)
+static struct recipient *recipient_of(struct evzk_shards *a, uint16_t member)
 {
-    struct taker *t = find(a, member);
+    struct recipient *r = find(a, member);
 
-    if (t)
-        return t;
-    t = evzk__zalloc(sizeof *t);
-    a->retry = a->retry || !t;
-    if (!t)
+    if (r)
+        return r;
+    r = evzk__zalloc(sizeof *r);
+    a->retry = a->retry || !r;
+    if (!r)
         return NULL;
-    t->all = a;
-    t->member = member;
-    t->most = 1;
-    if (!follow(t)) {
-        evzk__free(t);
+    r->all = a;
+    r->member = member;
+    r->most = 1;
+    if (!watch(r)) {
+        evzk__free(r);
         return NULL;
     }
-    LIST_INSERT_HEAD(&a->takers, t, link);
-    return t;
+    LIST_INSERT_HEAD(&a->recipients, r, link);
+    return r;
 }
 
 /* ---- How many it takes ---- */
 
-static void next_round(struct taker *t)
+static void next_round(struct recipient *r)
 {
-    evzk__follow_free(t->taking);
-    t->taking = NULL;
-    t->free_to_take = false;
-    t->given = 0;
-    if (t->most < EVZK__LEAVING)
-        t->most *= 2;
+    evzk__node_watch_free(r->leader_watch);
+    r->leader_watch = NULL;
+    r->free_to_take = false;
+    r->given = 0;
+    if (r->most < EVZK__LEAVING)
+        r->most *= 2;
 }
 
 /* What is there is not ours, which has gone. */
 static void last_heard(void *arg, int rc, const struct evzk__result *res)
 {
-    struct taker *t = arg;
+    struct recipient *r = arg;
 
     (void)res;
     if (rc == EVZK_ERR_NONODE)
         return; /* Not yet. */
-    next_round(t);
-    evzk__shards_begin_step(t->all);
+    next_round(r);
+    evzk__shards_begin_step(r->all);
 }
 
-static void follow_last(struct taker *t)
+static void watch_last(struct recipient *r)
 {
-    struct evzk_shards *a = t->all;
+    struct evzk_shards *a = r->all;
     char *path = a->s->requests.path[1]; /* Copied at once. */
 
-    evzk__shard_print_path(a, t->last, path);
-    if (evzk__follow_start(a->s, path, EVZK__LEADER, last_heard, t,
-                           &t->taking) != EVZK_OK)
+    evzk__shard_print_path(a, r->last, path);
+    if (evzk__watch_node(a->s, path, EVZK__LEADER, last_heard, r,
+                         &r->leader_watch) != EVZK_OK)
         a->retry = true;
 }
 
-static bool takes_more(struct taker *t)
+static bool takes_more(struct recipient *r)
 {
-    if (t->given == t->most && evzk__now_us() >= t->until) {
-        next_round(t);
-        t->most = 1; /* It may be frozen. */
+    if (r->given == r->most && evzk__now_us() >= r->until) {
+        next_round(r);
+        r->most = 1; /* It may be frozen. */
     }
-    if (t->given < t->most)
+    if (r->given < r->most)
         return true;
-    if (t->free_to_take && !t->taking)
-        follow_last(t);
-    t->all->paced = true;
+    if (r->free_to_take && !r->leader_watch)
+        watch_last(r);
+    r->all->paced = true;
     return false;
 }
 
 /* NULL: it goes to nobody whom we wait for. */
-static struct taker *taker_to(const struct shard *d)
+static struct recipient *recipient_to(const struct shard *d)
 {
     const struct evzk_shards *a = d->all;
 
@@ -178,35 +178,35 @@ static struct taker *taker_to(const struct shard *d)
     return find(a, a->plan.owner[d - a->shard]);
 }
 
-bool evzk__shard_has_taker(const struct shard *d)
+bool evzk__shard_has_recipient(const struct shard *d)
 {
-    return taker_to(d) != NULL;
+    return recipient_to(d) != NULL;
 }
 
 /* Where leaders acknowledge by hand, how long that takes says nothing. */
-void evzk__taker_given(struct shard *d)
+void evzk__recipient_given(struct shard *d)
 {
-    struct taker *t = taker_to(d);
+    struct recipient *r = recipient_to(d);
 
-    if (!t || d->all->acknowledge || t->given == t->most ||
-        ++t->given < t->most)
+    if (!r || d->all->acknowledge || r->given == r->most ||
+        ++r->given < r->most)
         return;
-    t->last = (uint32_t)(d - d->all->shard);
-    t->until = evzk__now_us() + EVZK__TAKER_PATIENCE_US;
+    r->last = (uint32_t)(d - d->all->shard);
+    r->until = evzk__now_us() + EVZK__RECIPIENT_PATIENCE_US;
 }
 
-void evzk__taker_free_to_take(struct shard *d)
+void evzk__recipient_free_to_take(struct shard *d)
 {
-    struct taker *t = taker_to(d);
+    struct recipient *r = recipient_to(d);
 
-    if (t && t->given == t->most && t->last == (uint32_t)(d - d->all->shard))
-        t->free_to_take = true;
+    if (r && r->given == r->most && r->last == (uint32_t)(d - d->all->shard))
+        r->free_to_take = true;
 }
 
-bool evzk__shard_awaited(struct evzk_shards *a, uint32_t i)
+bool evzk__shard_may_go(struct evzk_shards *a, uint32_t i)
 {
     uint16_t to = a->plan.version ? a->plan.owner[i] : EVZK__NOBODY;
-    struct taker *t;
+    struct recipient *r;
 
     if (a->give_up || !a->shard[i].elected)
         return true;
@@ -214,6 +214,6 @@ bool evzk__shard_awaited(struct evzk_shards *a, uint32_t i)
         return a->plan.version > 0 && (a->me != EVZK__NOBODY || a->draining);
     if (evzk__shards_is_self(a, to))
         return false;
-    t = taker_of(a, to);
-    return t && t->ready == a->plan_zxid && takes_more(t);
+    r = recipient_of(a, to);
+    return r && r->ready == a->plan_zxid && takes_more(r);
 }

@@ -19,8 +19,8 @@
 
 static void find_me(struct evzk_shards *a)
 {
-    a->me = a->own[0] ? evzk__plan_find(&a->plan, a->own) : EVZK__NOBODY;
-    a->balanced = false;
+    a->me = a->node[0] ? evzk__plan_find(&a->plan, a->node) : EVZK__NOBODY;
+    a->balanced_told = false;
     evzk__shards_begin_step(a);
 }
 
@@ -56,15 +56,15 @@ static bool has_another_number(const struct evzk_shards *a)
  * free us. */
 static void leave_plan(struct evzk_shards *a, struct evzk__plan *next)
 {
-    bool ours = a->own[0] && evzk__plan_find(next, a->own) != EVZK__NOBODY;
+    bool ours = a->node[0] && evzk__plan_find(next, a->node) != EVZK__NOBODY;
 
     evzk__plan_free(next);
-    a->differs = true;
+    a->reread_once_placed = true;
     if (!ours || a->me != EVZK__NOBODY)
         not_odd(a);
     else if (a->odd_at == 0) {
         a->odd_at = evzk__now_us();
-        evzk__shards_mend_later(a);
+        evzk__shards_mend_soon(a);
     }
     if (has_another_number(a))
         evzk__shards_fail(a, EVZK_ERR_INVAL);
@@ -85,11 +85,11 @@ static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
         a->moves += evzk__plan_moves(next, &a->plan);
     evzk__plan_free(&a->plan);
     a->plan = *next;
-    a->plan_zxid = (uint64_t)a->plan_at.mzxid;
-    a->said = 0;
-    a->differs = false;
+    a->plan_zxid = (uint64_t)a->plan_stat.mzxid;
+    a->ready_for = 0;
+    a->reread_once_placed = false;
     not_odd(a);
-    evzk__shards_drop_takers(a);
+    evzk__shards_drop_recipients(a);
     for (uint32_t i = 0; i < a->count; i++)
         a->shard[i].failed = a->shard[i].quiet = false;
     find_me(a);
@@ -100,23 +100,23 @@ static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
 
 static void look_again(struct evzk_shards *a, int64_t delay_us)
 {
-    evzk__follow_free(a->follow);
-    a->follow = NULL;
-    a->plan_at = (struct evzk__stat){0};
-    a->at = 0;
-    evzk__timer_set(a->timer, delay_us);
+    evzk__node_watch_free(a->plan_watch);
+    a->plan_watch = NULL;
+    a->plan_stat = (struct evzk__stat){0};
+    a->next_shard = 0;
+    evzk__timer_set(a->step_timer, delay_us);
 }
 
 /* What may not be read is followed anew in a while: till then the last plan
  * that was read holds. */
 static void plan_unread(struct evzk_shards *a, int rc)
 {
-    evzk__follow_free(a->follow);
-    a->follow = NULL;
+    evzk__node_watch_free(a->plan_watch);
+    a->plan_watch = NULL;
     if (rc == EVZK_ERR_CLOSED || rc == EVZK_ERR_INTERNAL)
         evzk__shards_fail(a, rc);
     else
-        evzk__shards_troubled(a, EVZK__TROUBLE_FOLLOW, rc);
+        evzk__shards_troubled(a, EVZK__TROUBLE_PLAN, rc);
 }
 
 static void plan_heard(void *arg, int rc, const struct evzk__result *res)
@@ -128,13 +128,13 @@ static void plan_heard(void *arg, int rc, const struct evzk__result *res)
         plan_unread(a, rc);
         return;
     }
-    evzk__shards_troubled(a, EVZK__TROUBLE_FOLLOW, EVZK_OK);
+    evzk__shards_troubled(a, EVZK__TROUBLE_PLAN, EVZK_OK);
     if (rc == EVZK_ERR_NONODE) {
         no_plan(a);
         return;
     }
-    if (res->stat.czxid == a->plan_at.czxid &&
-        res->stat.version == a->plan_at.version) {
+    if (res->stat.czxid == a->plan_stat.czxid &&
+        res->stat.version == a->plan_stat.version) {
         plan_stands(a);
         return;
     }
@@ -145,7 +145,7 @@ static void plan_heard(void *arg, int rc, const struct evzk__result *res)
         no_plan(a);
     if (rc != EVZK_OK)
         return;
-    a->plan_at = res->stat;
+    a->plan_stat = res->stat;
     if (next.n_shards != a->count)
         leave_plan(a, &next);
     else if (evzk__plan_is_even(&next))
@@ -163,7 +163,7 @@ static void plan_heard(void *arg, int rc, const struct evzk__result *res)
  * a while, or sooner where there was no memory. */
 static bool is_final(const struct evzk_shards *a, int rc)
 {
-    return !a->own[0] || rc == EVZK_ERR_CLOSED || rc == EVZK_ERR_INTERNAL ||
+    return !a->node[0] || rc == EVZK_ERR_CLOSED || rc == EVZK_ERR_INTERNAL ||
            rc == EVZK_ERR_SEQUENCE || evzk__may_begin(a->s) != EVZK_OK;
 }
 
@@ -195,8 +195,8 @@ static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
         a->retry = true;
     else
         evzk__shards_troubled(a, EVZK__TROUBLE_MEMBER, rc);
-    a->at = 0;
-    evzk__timer_set(a->timer, EVZK__SHARDS_RETRY_US);
+    a->next_shard = 0;
+    evzk__timer_set(a->step_timer, EVZK__SHARDS_RETRY_US);
 }
 
 /* It knows whose the znode before its own is, or may not see it. */
@@ -211,22 +211,22 @@ static void member_behind(struct evzk_shards *a, int rc)
     if (a->planner && !evzk__shards_plans(a))
         evzk__shards_stop_planning(a);
     if (a->unowned_at != 0 && !evzk__shards_plans(a))
-        evzk__shards_mend_later(a);
+        evzk__shards_mend_soon(a);
     evzk__shards_begin_step(a);
 }
 
 static void member_placed(struct evzk_shards *a)
 {
-    if (strcmp(a->own, evzk_lock_node(a->member)) != 0) {
-        strcpy(a->former, a->own);
+    if (strcmp(a->node, evzk_lock_node(a->member)) != 0) {
+        strcpy(a->former_node, a->node);
         not_odd(a); /* It was the former one that was named. */
     }
-    strcpy(a->own, evzk_lock_node(a->member));
-    a->said = 0;
+    strcpy(a->node, evzk_lock_node(a->member));
+    a->ready_for = 0;
     find_me(a);
-    if (a->differs) /* It may be for us, too. */
+    if (a->reread_once_placed) /* It may be for us, too. */
         look_again(a, 0);
-    a->differs = false;
+    a->reread_once_placed = false;
 }
 
 static void take_event(struct evzk_shards *a, int ev, int rc)
@@ -284,10 +284,10 @@ int evzk__shards_stand(struct evzk_shards *a)
     return rc;
 }
 
-int evzk__shards_follow(struct evzk_shards *a)
+int evzk__shards_watch_plan(struct evzk_shards *a)
 {
-    return evzk__follow_start(a->s, a->path, EVZK__SHARDS_PLAN, plan_heard, a,
-                              &a->follow);
+    return evzk__watch_node(a->s, a->path, EVZK__SHARDS_PLAN, plan_heard, a,
+                            &a->plan_watch);
 }
 
 /* ---- The others ---- */
@@ -312,8 +312,8 @@ static void others_heard(void *arg, int rc, const struct evzk__result *res)
     if (rc == EVZK_OK || rc == EVZK_ERR_NOAUTH)
         evzk__shards_troubled(a, EVZK__TROUBLE_MEMBER, rc);
     if (rc == EVZK_ERR_NOAUTH) {
-        evzk__follow_free(a->others);
-        a->others = NULL;
+        evzk__node_watch_free(a->members_watch);
+        a->members_watch = NULL;
     }
     if ((rc == EVZK_OK && anybody(&res->names)) || rc == EVZK_ERR_NOAUTH ||
         evzk__may_begin(a->s) != EVZK_OK)
@@ -322,8 +322,8 @@ static void others_heard(void *arg, int rc, const struct evzk__result *res)
     evzk__shards_begin_step(a);
 }
 
-int evzk__shards_look_for_others(struct evzk_shards *a)
+int evzk__shards_watch_members(struct evzk_shards *a)
 {
-    return evzk__follow_children(a->s, a->path, EVZK__SHARDS_MEMBERS,
-                                 others_heard, a, &a->others);
+    return evzk__watch_children(a->s, a->path, EVZK__SHARDS_MEMBERS,
+                                others_heard, a, &a->members_watch);
 }

@@ -21,19 +21,19 @@ static void look_if_alone(struct evzk_shards *a)
         return;
     a->alone = evzk__now_us() - a->unowned_at >= EVZK__SHARDS_MEND_US;
     if (!a->alone)
-        evzk__shards_mend_later(a);
+        evzk__shards_mend_soon(a);
 }
 
 /* What it follows it looks at, whatever was heard. */
 static void look_at_all(struct evzk_shards *a)
 {
-    if (a->follow)
-        evzk__follow_look(a->follow);
+    if (a->plan_watch)
+        evzk__node_watch_look(a->plan_watch);
     if (a->planner)
         evzk__planner_look(a->planner);
     if (a->member)
         evzk__lock_try_again(a->member);
-    evzk__takers_try_again(a);
+    evzk__recipients_look_again(a);
 }
 
 /* Plans for another number have named it for long.  Whether one still does is
@@ -44,15 +44,15 @@ static void look_if_odd(struct evzk_shards *a)
         return;
     a->odd_asks = evzk__now_us() - a->odd_at >= EVZK__SHARDS_MEND_US;
     if (!a->odd_asks)
-        evzk__shards_mend_later(a);
+        evzk__shards_mend_soon(a);
 }
 
 void evzk__shards_mend(void *arg)
 {
     struct evzk_shards *a = arg;
 
-    a->mending = false;
-    evzk__timer_set(a->mend, EVZK__SHARDS_CALM_US);
+    a->mends_soon = false;
+    evzk__timer_set(a->mend_timer, EVZK__SHARDS_CALM_US);
     memset(a->waits, 0, sizeof a->waits);
     if (a->ended || evzk__may_begin(a->s) == EVZK_ERR_FORKED)
         return;

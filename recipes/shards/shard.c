@@ -13,7 +13,7 @@ void evzk__shard_forget(struct shard *d)
     struct evzk_shards *a = d->all;
 
     a->unplaced -= d->l && !d->placed;
-    a->standing -= d->l != NULL;
+    a->candidates -= d->l != NULL;
     a->elected -= d->elected;
     a->leading -= d->leading;
     a->resigning -= d->resigning;
@@ -68,7 +68,7 @@ static void is_leading(struct shard *d, int rc)
     d->leading = d->leading || rc == EVZK_OK;
     d->failed = d->quiet = !d->leading;
     if (d->failed)
-        evzk__shards_mend_later(a);
+        evzk__shards_mend_soon(a);
     if (quiet)
         evzk__shards_begin_step(a);
     else if (evzk__shard_tell(d, EVZK_ELECTION_LEADING, rc))
@@ -87,10 +87,10 @@ static void is_over(struct shard *d, evzk_lock_event ev, int rc)
 
     d->failed = d->quiet = ev == EVZK_LOCK_FAILED && !told;
     if (d->failed)
-        evzk__shards_mend_later(a);
+        evzk__shards_mend_soon(a);
     quiet = quiet || rc == EVZK_ERR_CLOSED;
     evzk__shard_forget(d);
-    evzk__taker_free_to_take(d);
+    evzk__recipient_free_to_take(d);
     evzk__shards_begin_step(a);
     if (told)
         return;
@@ -156,7 +156,7 @@ void evzk__shard_start(struct evzk_shards *a, uint32_t i)
                           &d->l);
     if (rc == EVZK_OK) {
         d->l->m.req.bulk = true;
-        a->standing++;
+        a->candidates++;
         a->unplaced++;
     } else if (rc == EVZK_ERR_NOMEM)
         a->retry = true;
@@ -183,12 +183,12 @@ bool evzk__shard_let_go(struct shard *d)
         return true; /* Whoever ends begins the step anew. */
     d->resigning = true;
     d->all->resigning++;
-    d->l->m.req.keeps_dir = evzk__shard_has_taker(d);
+    d->l->m.req.keeps_dir = evzk__shard_has_recipient(d);
     if (evzk_lock_release(d->l) != EVZK_OK) {
         d->resigning = false; /* It is about to end by itself. */
         d->all->resigning--;
         return true;
     }
-    evzk__taker_given(d);
+    evzk__recipient_given(d);
     return evzk__shard_tell(d, EVZK_ELECTION_RESIGNED, EVZK_OK);
 }

@@ -25,7 +25,7 @@
 #include "evzk/shards.h"
 #include "lib/base/loop.h"
 #include "recipes/lock/lock_internal.h"
-#include "recipes/parts/follow.h"
+#include "recipes/parts/watch_node.h"
 #include "recipes/parts/write_once.h"
 #include "recipes/shards/plan.h"
 #include "recipes/shards/planner.h"
@@ -47,66 +47,72 @@ struct shard {
 /* What can be in trouble, and is tried again in a while. */
 enum evzk__trouble {
     EVZK__TROUBLE_MEMBER,  /* Our place among the members. */
-    EVZK__TROUBLE_FOLLOW,  /* Reading the plan. */
+    EVZK__TROUBLE_PLAN,    /* Reading the plan. */
     EVZK__TROUBLE_PLANNER, /* Making it. */
     EVZK__TROUBLES
 };
 
-struct taker; /* One to whom shards are to go. */
+struct recipient; /* A member to whom the plan gives shards that we lead. */
 
 struct evzk_shards {
     evzk_session *s;      /* With a reference. */
     char *path, *members; /* Owned. */
     uint32_t count;
-    struct evzk__member self; /* Its data is owned. */
+    struct evzk__member
+        self; /* What we say of ourselves.  Its data is owned. */
     bool acknowledge;
     evzk_shard_cb *shard_cb;
-    evzk_shards_cb *cb; /* NULL once the caller freed us. */
+    evzk_shards_cb *cb; /* NULL once the application has freed us. */
     void *arg;
-    unsigned busy; /* Calls out on the stack. */
+    unsigned calls_out; /* Callbacks of the application on the stack. */
 
-    evzk_lock *member;             /* Owned; NULL: none any more. */
-    char own[EVZK__NAME_MAX];      /* Its last znode; "": there was none. */
-    char former[EVZK__NAME_MAX];   /* And the one before. */
-    struct evzk__planner *planner; /* Owned, as are these. */
-    struct evzk__follow *follow;
-    struct evzk__follow *others; /* Members, while it drains. */
-    struct evzk__once *saying;   /* That we are ready. */
-    LIST_HEAD(, taker) takers;
+    evzk_lock *member;         /* Owned; NULL: we are no member now. */
+    char node[EVZK__NAME_MAX]; /* Its newest znode; "": it never had one. */
+    char former_node[EVZK__NAME_MAX]; /* And the znode before that. */
+    struct evzk__planner *planner;    /* Owned, as are the next four. */
+    struct evzk__node_watch *plan_watch;
+    struct evzk__node_watch *members_watch; /* While it drains. */
+    struct evzk__write_once *ready_write;   /* Says that we are ready. */
+    LIST_HEAD(, recipient) recipients;
     struct evzk__plan plan;
-    uint64_t plan_zxid;        /* Of the transaction that wrote it; 0: none. */
-    struct evzk__stat plan_at; /* Of its znode, as it was heard last. */
-    uint16_t me;               /* Of its members; EVZK__NOBODY. */
-    uint64_t said; /* The plan_zxid for which we said so, or are saying it. */
-    int64_t
-        unowned_at; /* Since then it stands behind what nobody owns, or 0. */
-    bool alone;     /* So it does for long, and no plan names it. */
-    bool balanced;  /* That was told, of this plan. */
-    bool differs;   /* The last one was of another number of shards. */
-    int64_t
-        odd_at;    /* Since then such plans name us, and no other; 0: not so. */
-    bool odd_asks; /* It is looked whether that is so to this moment. */
+    uint64_t plan_zxid; /* Of the transaction that wrote it; 0: none. */
+    struct evzk__stat plan_stat; /* Of its znode, as it was read last. */
+    uint16_t me;        /* Our index in the plan's members, or NOBODY. */
+    uint64_t ready_for; /* We said that we are ready for the plan of this zxid,
+                           or are about to. */
+    int64_t unowned_at; /* Since then our member's znode stands behind one that
+                           no session owns; 0: it does not. */
+    bool alone;         /* So it does for long, and no plan names us. */
+    bool balanced_told; /* Of this plan. */
+    bool reread_once_placed; /* The last plan was for another number of shards:
+                                it is read again when we have a znode, which it
+                                may name. */
+    int64_t odd_at; /* Since then plans for another number of shards name us,
+                       and no other plan does; 0: not so. */
+    bool
+        odd_asks; /* The plan is being read, to see whether that is still so. */
 
-    struct evzk__timer *timer, *deadline, *mend; /* The last one always runs. */
-    int trouble[EVZK__TROUBLES];                 /* EVZK_OK: none. */
-    bool waits[EVZK__TROUBLES];                  /* Until `mend` fires. */
-    bool mending;                                /* That is soon. */
-    uint32_t at;       /* The shard that the step looks at next. */
-    uint32_t standing; /* In so many elections. */
-    uint32_t unplaced; /* Of these have no znode yet. */
+    struct evzk__timer *step_timer, *drain_timer;
+    struct evzk__timer *mend_timer; /* Always runs. */
+    int trouble[EVZK__TROUBLES];    /* EVZK_OK: none. */
+    bool waits[EVZK__TROUBLES];     /* Until the mend timer fires. */
+    bool mends_soon;                /* That is due in a few seconds. */
+    uint32_t next_shard;            /* At which the step goes on. */
+    uint32_t candidates;            /* Elections of shards in which we stand. */
+    uint32_t unplaced;              /* Of these have no znode yet. */
     uint32_t elected, leading, resigning;
     uint64_t moves;
     bool draining; /* Nothing is ours any more. */
     bool give_up;  /* And we wait for nobody to take it. */
     bool ended;
     bool retry; /* There was no memory for something. */
-    bool paced; /* A taker has enough for the moment. */
+    bool paced; /* A recipient has enough for the moment. */
     struct shard shard[];
 };
 
 enum {
     EVZK__SHARDS_RETRY_US = 500000, /* Where there was no memory. */
-    EVZK__TAKER_PATIENCE_US = 1000000,
+    EVZK__RECIPIENT_PATIENCE_US = 1000000,
     EVZK__SHARDS_CALM_US = 30000000, /* Where all seems well. */
     EVZK__LEAVING = 32 /* Handed over at a time: each is led by nobody for a
                           trip or two, and not while it waits for the others. */
@@ -143,27 +149,27 @@ bool evzk__shard_tell_lost(struct shard *d, uint64_t epoch, int rc);
 void evzk__shards_troubled(struct evzk_shards *a, enum evzk__trouble which,
                            int rc);
 
-/* The same for what is no trouble of all: a shard, a taker, a word. */
-void evzk__shards_mend_later(struct evzk_shards *a);
+/* The same for what is no trouble of all: a shard, a recipient, a write. */
+void evzk__shards_mend_soon(struct evzk_shards *a);
 
 /* ---- shards/handover.c ---- */
 
 /* May it be let go now?  What the plan still gives to us is for the next one.
  */
-bool evzk__shard_awaited(struct evzk_shards *a, uint32_t i);
+bool evzk__shard_may_go(struct evzk_shards *a, uint32_t i);
 
 /* Does another stand there, who is to have it? */
-bool evzk__shard_has_taker(const struct shard *d);
+bool evzk__shard_has_recipient(const struct shard *d);
 
-/* It was let go; and it has gone: the taker may take it. */
-void evzk__taker_given(struct shard *d);
-void evzk__taker_free_to_take(struct shard *d);
+/* It was let go; and it has gone: the recipient may take it. */
+void evzk__recipient_given(struct shard *d);
+void evzk__recipient_free_to_take(struct shard *d);
 
 /* Looks again at those that are not ready, as far as was heard. */
-void evzk__takers_try_again(struct evzk_shards *a);
+void evzk__recipients_look_again(struct evzk_shards *a);
 
 /* There is a new plan, or nothing to plan any more. */
-void evzk__shards_drop_takers(struct evzk_shards *a);
+void evzk__shards_drop_recipients(struct evzk_shards *a);
 
 /* ---- shards/shard.c ---- */
 
@@ -188,11 +194,11 @@ void evzk__shards_stop(struct evzk_shards *a);
 
 /* Stands as a member, begins to follow the plan.  0 or an error. */
 int evzk__shards_stand(struct evzk_shards *a);
-int evzk__shards_follow(struct evzk_shards *a);
+int evzk__shards_watch_plan(struct evzk_shards *a);
 
 /* Begins to watch who else is a member, for one that drains: when there is
  * nobody, nobody is waited for.  0 or an error. */
-int evzk__shards_look_for_others(struct evzk_shards *a);
+int evzk__shards_watch_members(struct evzk_shards *a);
 
 /* ---- shards/step.c, shards/mend.c: the timers' ---- */
 

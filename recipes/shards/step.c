@@ -71,7 +71,7 @@ static bool put_right(struct evzk_shards *a, uint32_t i, unsigned *n)
             evzk__shard_say(d);
         return true;
     }
-    if (!d->l || !evzk__shard_awaited(a, i))
+    if (!d->l || !evzk__shard_may_go(a, i))
         return true;
     *n += !d->resigning && !d->leaving;
     return evzk__shard_let_go(d);
@@ -81,14 +81,15 @@ static void said_so(void *arg, int rc)
 {
     struct evzk_shards *a = arg;
 
-    evzk__once_free(a->saying);
-    a->saying = NULL;
+    evzk__write_once_free(a->ready_write);
+    a->ready_write = NULL;
     if (rc != EVZK_OK)
-        a->said = 0; /* Our znode has gone: then there will be another plan. */
+        a->ready_for =
+            0; /* Our znode has gone: then there will be another plan. */
     if (rc == EVZK_OK)
         evzk__shards_begin_step(a); /* There may be a later plan. */
     else if (rc != EVZK_ERR_NONODE)
-        evzk__shards_mend_later(a);
+        evzk__shards_mend_soon(a);
 }
 
 /* Stands in all that the plan gives it: whoever leads them may let go. */
@@ -110,12 +111,12 @@ static void say_ready(struct evzk_shards *a)
     char text[64 + EVZK__PLAN_DATA];
     int n;
 
-    if (a->saying || a->said == a->plan_zxid || !is_ready(a))
+    if (a->ready_write || a->ready_for == a->plan_zxid || !is_ready(a))
         return;
     n = evzk__member_print(text, sizeof text, &a->self, a->plan_zxid);
-    if (evzk__once_set(a->s, a->members, a->own, text, (size_t)n, said_so, a,
-                       &a->saying) == EVZK_OK)
-        a->said = a->plan_zxid;
+    if (evzk__write_once(a->s, a->members, a->node, text, (size_t)n, said_so, a,
+                         &a->ready_write) == EVZK_OK)
+        a->ready_for = a->plan_zxid;
     else
         a->retry = true;
 }
@@ -125,7 +126,8 @@ static void say_ready(struct evzk_shards *a)
  * next one does not. */
 static bool is_balanced(const struct evzk_shards *a)
 {
-    if (a->me == EVZK__NOBODY || a->standing != a->leading || a->resigning > 0)
+    if (a->me == EVZK__NOBODY || a->candidates != a->leading ||
+        a->resigning > 0)
         return false;
     for (uint32_t i = 0; i < a->count; i++) {
         uint16_t to = a->plan.owner[i];
@@ -168,7 +170,7 @@ static bool stand_again(struct evzk_shards *a)
 /* All has been looked at. */
 static void settle(struct evzk_shards *a)
 {
-    if (a->draining && a->standing == 0 && !a->member) {
+    if (a->draining && a->candidates == 0 && !a->member) {
         drained(a);
         return;
     }
@@ -176,20 +178,20 @@ static void settle(struct evzk_shards *a)
         return;
     if (evzk__shards_plans(a))
         plan_from_now(a);
-    if (!a->follow && !a->waits[EVZK__TROUBLE_FOLLOW])
-        a->retry = evzk__shards_follow(a) != EVZK_OK || a->retry;
-    if (a->draining && !a->member && !a->give_up && !a->others &&
+    if (!a->plan_watch && !a->waits[EVZK__TROUBLE_PLAN])
+        a->retry = evzk__shards_watch_plan(a) != EVZK_OK || a->retry;
+    if (a->draining && !a->member && !a->give_up && !a->members_watch &&
         !a->waits[EVZK__TROUBLE_MEMBER])
-        a->retry = evzk__shards_look_for_others(a) != EVZK_OK || a->retry;
+        a->retry = evzk__shards_watch_members(a) != EVZK_OK || a->retry;
     say_ready(a);
     if (a->paced || a->retry) {
-        a->at = 0;
-        evzk__timer_set(a->timer, a->retry ? EVZK__SHARDS_RETRY_US
-                                           : EVZK__TAKER_PATIENCE_US);
+        a->next_shard = 0;
+        evzk__timer_set(a->step_timer, a->retry ? EVZK__SHARDS_RETRY_US
+                                                : EVZK__RECIPIENT_PATIENCE_US);
     }
     a->paced = a->retry = false;
-    if (!a->balanced && !a->draining && is_balanced(a)) {
-        a->balanced = true;
+    if (!a->balanced_told && !a->draining && is_balanced(a)) {
+        a->balanced_told = true;
         evzk__shards_tell(a, EVZK_SHARDS_BALANCED, EVZK_OK);
     }
 }
@@ -201,12 +203,12 @@ void evzk__shards_step(void *arg)
 
     if (a->ended || evzk__may_begin(a->s) == EVZK_ERR_FORKED)
         return;
-    while (a->at < a->count && n < STEP) {
-        if (!put_right(a, a->at++, &n))
+    while (a->next_shard < a->count && n < STEP) {
+        if (!put_right(a, a->next_shard++, &n))
             return;
     }
-    if (a->at < a->count)
-        evzk__timer_set(a->timer, 0);
+    if (a->next_shard < a->count)
+        evzk__timer_set(a->step_timer, 0);
     else
         settle(a);
 }

@@ -8,15 +8,15 @@
 
 static const char *const what[EVZK__TROUBLES] = {
     [EVZK__TROUBLE_MEMBER] = "the members before this one cannot be seen",
-    [EVZK__TROUBLE_FOLLOW] = "the plan cannot be read",
+    [EVZK__TROUBLE_PLAN] = "the plan cannot be read",
     [EVZK__TROUBLE_PLANNER] = "the plan cannot be made for all"};
 
-void evzk__shards_mend_later(struct evzk_shards *a)
+void evzk__shards_mend_soon(struct evzk_shards *a)
 {
-    if (a->mending || a->ended)
+    if (a->mends_soon || a->ended)
         return;
-    a->mending = true;
-    evzk__timer_set(a->mend, EVZK__SHARDS_MEND_US);
+    a->mends_soon = true;
+    evzk__timer_set(a->mend_timer, EVZK__SHARDS_MEND_US);
 }
 
 void evzk__shards_troubled(struct evzk_shards *a, enum evzk__trouble which,
@@ -33,5 +33,5 @@ void evzk__shards_troubled(struct evzk_shards *a, enum evzk__trouble which,
     a->trouble[which] = rc;
     a->waits[which] = rc != EVZK_OK;
     if (rc != EVZK_OK)
-        evzk__shards_mend_later(a);
+        evzk__shards_mend_soon(a);
 }

@@ -189,14 +189,14 @@ SCENE("wrap", "sequence numbers that begin again below zero", 3, wrap),
 SCENE("end", "the last of the sequence numbers", 2, end_of_numbers),
 };
 
-static const struct sim_scene follow_scenes[] = {
+static const struct sim_scene watch_node_scenes[] = {
 SCENE("alone", "one joins, and leaves", 1, alone),
 SCENE("later", "one joins later: it takes over its share", 2, later),
 SCENE("planner-expires", "the session of the one that plans ends", 2, planner_expires),
 SCENE("no-plan", "an operator deletes the plan", 2, no_plan),
 };
 
-static const struct sim_scene once_scenes[] = {
+static const struct sim_scene write_once_scenes[] = {
 SCENE("alone", "one joins, and leaves", 1, alone),
 SCENE("expires", "the second one's session ends", 2, expires),
 };
@@ -204,7 +204,7 @@ SCENE("expires", "the second one's session ends", 2, expires),
 
 const struct sim_recipe sim_shards =
     SIM_RECIPE("shards", planner, shards_scenes, shards, shards);
-const struct sim_recipe sim_follow =
-    SIM_RECIPE("follow", follow, follow_scenes, shards, shards);
-const struct sim_recipe sim_once =
-    SIM_RECIPE("once", once, once_scenes, shards, shards);
+const struct sim_recipe sim_watch_node =
+    SIM_RECIPE("watch-node", watch_node, watch_node_scenes, shards, shards);
+const struct sim_recipe sim_write_once =
+    SIM_RECIPE("write-once", write_once, write_once_scenes, shards, shards);
