@@ -116,7 +116,7 @@ static void too_late(void *arg)
 {
     struct evzk_shards *a = arg;
 
-    a->give_up = true;
+    a->phase = EVZK__SHARDS_GIVING_UP;
     evzk__shards_begin_step(a);
 }
 
@@ -124,9 +124,10 @@ int evzk_shards_drain(evzk_shards *a, uint32_t timeout_ms)
 {
     if (!a)
         return EVZK_ERR_INVAL;
-    if (!a->ended && evzk__may_begin(a->s) == EVZK_ERR_FORKED)
+    if (a->phase != EVZK__SHARDS_ENDED &&
+        evzk__may_begin(a->s) == EVZK_ERR_FORKED)
         return EVZK_ERR_FORKED;
-    if (a->ended || a->draining)
+    if (a->phase != EVZK__SHARDS_JOINED)
         return EVZK_ERR_STATE;
     if (timeout_ms > 0) {
         a->drain_timer = evzk__timer_new(a->s->base, too_late, a);
@@ -134,7 +135,7 @@ int evzk_shards_drain(evzk_shards *a, uint32_t timeout_ms)
             return EVZK_ERR_NOMEM;
         evzk__timer_set(a->drain_timer, timeout_ms * INT64_C(1000));
     }
-    a->draining = true;
+    a->phase = EVZK__SHARDS_DRAINING;
     evzk__shards_stop_planning(a);
     if (a->member && a->member->granted)
         evzk_lock_release(a->member);
@@ -161,7 +162,7 @@ bool evzk_shards_elected(const evzk_shards *a, uint32_t shard)
 
 bool evzk_shards_leading(const evzk_shards *a, uint32_t shard)
 {
-    return evzk_shards_elected(a, shard) && a->shard[shard].leading;
+    return evzk_shards_elected(a, shard) && a->shard[shard].led;
 }
 
 uint64_t evzk_shards_epoch(const evzk_shards *a, uint32_t shard)
@@ -250,5 +251,5 @@ void evzk_shards_get_stats(const evzk_shards *a, evzk_shards_stats *out)
     out->moves = a->moves;
     out->planner = a->planner != NULL;
     for (int i = 0; i < EVZK__TROUBLES && out->trouble == EVZK_OK; i++)
-        out->trouble = a->trouble[i];
+        out->trouble = a->trouble[i].rc;
 }

@@ -12,8 +12,14 @@
 void evzk__shards_begin_step(struct evzk_shards *a)
 {
     a->next_shard = 0;
-    if (!a->ended)
+    if (a->phase != EVZK__SHARDS_ENDED)
         evzk__timer_set(a->step_timer, 0);
+}
+
+void evzk__shards_step_again(struct evzk_shards *a, int64_t delay_us)
+{
+    if (a->again_us == 0 || delay_us < a->again_us)
+        a->again_us = delay_us;
 }
 
 void evzk__shard_print_path(const struct evzk_shards *a, uint32_t i, char *to)
@@ -34,10 +40,11 @@ bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member)
  * does when a plan has named it, or none has for long. */
 bool evzk__shards_plans(const struct evzk_shards *a)
 {
-    if (!a->member || a->draining)
+    if (!a->member || a->phase != EVZK__SHARDS_JOINED)
         return false;
     return a->member->granted ||
-           (a->member->unowned && (a->me != EVZK__NOBODY || a->alone));
+           (a->member->unowned && (a->me != EVZK__NOBODY ||
+                                   a->behind_unowned.state == EVZK__LASTING));
 }
 
 void evzk__shards_stop_planning(struct evzk_shards *a)

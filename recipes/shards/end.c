@@ -5,7 +5,7 @@
 /* But for the shards. */
 static void stop_the_rest(struct evzk_shards *a)
 {
-    a->ended = true;
+    a->phase = EVZK__SHARDS_ENDED;
     a->me = EVZK__NOBODY;
     evzk__shards_stop_planning(a);
     evzk__node_watch_free(a->plan_watch);
@@ -33,12 +33,12 @@ void evzk__shards_stop(struct evzk_shards *a)
  * them. */
 void evzk__shards_fail(struct evzk_shards *a, int rc)
 {
-    if (a->ended)
+    if (a->phase == EVZK__SHARDS_ENDED)
         return;
     stop_the_rest(a);
     for (uint32_t i = 0; i < a->count; i++) {
         struct shard *d = &a->shard[i];
-        bool was = d->elected && !d->resigning;
+        bool was = evzk__shard_held(d);
         uint64_t epoch = evzk_lock_token(d->l);
 
         evzk__shard_forget(d);

@@ -80,7 +80,8 @@ static bool watch(struct recipient *r)
         evzk__watch_node(a->s, a->members, a->plan.member[r->member].name,
                          recipient_heard, r, &r->watch) == EVZK_OK;
 
-    a->retry = a->retry || !begun;
+    if (!begun)
+        evzk__shards_step_again(a, EVZK__SHARDS_RETRY_US);
     return begun;
 }
 
@@ -105,9 +106,10 @@ static struct recipient *recipient_of(struct evzk_shards *a, uint16_t member)
     if (r)
         return r;
     r = evzk__zalloc(sizeof *r);
-    a->retry = a->retry || !r;
-    if (!r)
+    if (!r) {
+        evzk__shards_step_again(a, EVZK__SHARDS_RETRY_US);
         return NULL;
+    }
     r->all = a;
     r->member = member;
     r->most = 1;
@@ -151,7 +153,7 @@ static void watch_last(struct recipient *r)
     evzk__shard_print_path(a, r->last, path);
     if (evzk__watch_node(a->s, path, EVZK__LEADER, last_heard, r,
                          &r->leader_watch) != EVZK_OK)
-        a->retry = true;
+        evzk__shards_step_again(a, EVZK__SHARDS_RETRY_US);
 }
 
 static bool takes_more(struct recipient *r)
@@ -164,7 +166,7 @@ static bool takes_more(struct recipient *r)
         return true;
     if (r->free_to_take && !r->leader_watch)
         watch_last(r);
-    r->all->paced = true;
+    evzk__shards_step_again(r->all, EVZK__RECIPIENT_PATIENCE_US);
     return false;
 }
 
@@ -173,7 +175,7 @@ static struct recipient *recipient_to(const struct shard *d)
 {
     const struct evzk_shards *a = d->all;
 
-    if (a->plan.version == 0 || a->give_up)
+    if (a->plan.version == 0 || a->phase >= EVZK__SHARDS_GIVING_UP)
         return NULL;
     return find(a, a->plan.owner[d - a->shard]);
 }
@@ -208,10 +210,12 @@ bool evzk__shard_may_go(struct evzk_shards *a, uint32_t i)
     uint16_t to = a->plan.version ? a->plan.owner[i] : EVZK__NOBODY;
     struct recipient *r;
 
-    if (a->give_up || !a->shard[i].elected)
+    if (a->phase >= EVZK__SHARDS_GIVING_UP ||
+        !evzk__shard_elected(&a->shard[i]))
         return true;
     if (to == EVZK__NOBODY) /* By a plan that knows us: there may be another. */
-        return a->plan.version > 0 && (a->me != EVZK__NOBODY || a->draining);
+        return a->plan.version > 0 &&
+               (a->me != EVZK__NOBODY || a->phase != EVZK__SHARDS_JOINED);
     if (evzk__shards_is_self(a, to))
         return false;
     r = recipient_of(a, to);

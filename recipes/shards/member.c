@@ -25,10 +25,17 @@ static void find_me(struct evzk_shards *a)
 }
 
 /* No plan for another number names us now. */
-static void not_odd(struct evzk_shards *a)
+static void no_other_count(struct evzk_shards *a)
 {
-    a->odd_at = 0;
-    a->odd_asks = false;
+    a->other_count.state = EVZK__UNSUSPECTED;
+}
+
+static void suspect(struct evzk__suspicion *of)
+{
+    if (of->state)
+        return;
+    of->state = EVZK__SUSPECTED;
+    of->since = evzk__now_us();
 }
 
 static void look_as_planner(struct evzk_shards *a)
@@ -40,14 +47,14 @@ static void look_as_planner(struct evzk_shards *a)
 /* It has gone, or is none: the last one holds, until there is another. */
 static void no_plan(struct evzk_shards *a)
 {
-    not_odd(a);
+    no_other_count(a);
     look_as_planner(a);
 }
 
 /* A forged plan would have been written over long ago, and was not. */
 static bool has_another_number(const struct evzk_shards *a)
 {
-    return a->odd_asks && a->odd_at != 0 && !a->planner;
+    return a->other_count.state == EVZK__LASTING && !a->planner;
 }
 
 /* For another number of shards.  It is of those that were there before, or no
@@ -61,9 +68,9 @@ static void leave_plan(struct evzk_shards *a, struct evzk__plan *next)
     evzk__plan_free(next);
     a->reread_once_placed = true;
     if (!ours || a->me != EVZK__NOBODY)
-        not_odd(a);
-    else if (a->odd_at == 0) {
-        a->odd_at = evzk__now_us();
+        no_other_count(a);
+    else if (!a->other_count.state) {
+        suspect(&a->other_count);
         evzk__shards_mend_soon(a);
     }
     if (has_another_number(a))
@@ -88,10 +95,10 @@ static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
     a->plan_zxid = (uint64_t)a->plan_stat.mzxid;
     a->ready_for = 0;
     a->reread_once_placed = false;
-    not_odd(a);
+    no_other_count(a);
     evzk__shards_drop_recipients(a);
     for (uint32_t i = 0; i < a->count; i++)
-        a->shard[i].failed = a->shard[i].quiet = false;
+        a->shard[i].refused = a->shard[i].refusal_told = false;
     find_me(a);
     if (a->planner)
         evzk__planner_heard(a->planner, &a->plan);
@@ -173,10 +180,9 @@ static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
 {
     evzk_lock_free(a->member);
     a->member = NULL;
-    a->unowned_at = 0;
-    a->alone = false;
+    a->behind_unowned.state = EVZK__UNSUSPECTED;
     evzk__shards_stop_planning(a);
-    if (a->draining) {
+    if (a->phase != EVZK__SHARDS_JOINED) {
         evzk__shards_begin_step(a);
         return;
     }
@@ -192,7 +198,7 @@ static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
         return;
     }
     if (rc == EVZK_ERR_NOMEM)
-        a->retry = true;
+        evzk__shards_step_again(a, EVZK__SHARDS_RETRY_US);
     else
         evzk__shards_troubled(a, EVZK__TROUBLE_MEMBER, rc);
     a->next_shard = 0;
@@ -203,14 +209,13 @@ static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
 static void member_behind(struct evzk_shards *a, int rc)
 {
     evzk__shards_troubled(a, EVZK__TROUBLE_MEMBER, rc);
-    if (!a->member->unowned)
-        a->unowned_at = 0;
-    else if (a->unowned_at == 0)
-        a->unowned_at = evzk__now_us();
-    a->alone = a->alone && a->unowned_at != 0;
+    if (a->member->unowned)
+        suspect(&a->behind_unowned);
+    else
+        a->behind_unowned.state = EVZK__UNSUSPECTED;
     if (a->planner && !evzk__shards_plans(a))
         evzk__shards_stop_planning(a);
-    if (a->unowned_at != 0 && !evzk__shards_plans(a))
+    if (a->behind_unowned.state && !evzk__shards_plans(a))
         evzk__shards_mend_soon(a);
     evzk__shards_begin_step(a);
 }
@@ -219,7 +224,7 @@ static void member_placed(struct evzk_shards *a)
 {
     if (strcmp(a->node, evzk_lock_node(a->member)) != 0) {
         strcpy(a->former_node, a->node);
-        not_odd(a); /* It was the former one that was named. */
+        no_other_count(a); /* It was the former one that was named. */
     }
     strcpy(a->node, evzk_lock_node(a->member));
     a->ready_for = 0;
@@ -236,7 +241,7 @@ static void take_event(struct evzk_shards *a, int ev, int rc)
         member_placed(a);
         break;
     case EVZK_LOCK_REQUEUED: /* What named its znode names nobody now. */
-        not_odd(a);
+        no_other_count(a);
         break;
     case LOCK_BEHIND:
         member_behind(a, rc);
@@ -318,7 +323,7 @@ static void others_heard(void *arg, int rc, const struct evzk__result *res)
     if ((rc == EVZK_OK && anybody(&res->names)) || rc == EVZK_ERR_NOAUTH ||
         evzk__may_begin(a->s) != EVZK_OK)
         return;
-    a->give_up = true;
+    a->phase = EVZK__SHARDS_GIVING_UP;
     evzk__shards_begin_step(a);
 }
 

@@ -10,18 +10,23 @@
  */
 #include "recipes/shards/shards_internal.h"
 
-#include <string.h>
-
 #include "lib/base/os.h"
+
+static void see_if_it_lasts(struct evzk_shards *a, struct evzk__suspicion *of)
+{
+    if (!of->state)
+        return;
+    if (evzk__now_us() - of->since >= EVZK__SHARDS_MEND_US)
+        of->state = EVZK__LASTING;
+    else
+        evzk__shards_mend_soon(a);
+}
 
 /* Nobody before it makes the plans, as far as one can tell. */
 static void look_if_alone(struct evzk_shards *a)
 {
-    if (a->unowned_at == 0 || a->me != EVZK__NOBODY || a->odd_at != 0)
-        return;
-    a->alone = evzk__now_us() - a->unowned_at >= EVZK__SHARDS_MEND_US;
-    if (!a->alone)
-        evzk__shards_mend_soon(a);
+    if (a->me == EVZK__NOBODY && !a->other_count.state)
+        see_if_it_lasts(a, &a->behind_unowned);
 }
 
 /* What it follows it looks at, whatever was heard. */
@@ -38,13 +43,10 @@ static void look_at_all(struct evzk_shards *a)
 
 /* Plans for another number have named it for long.  Whether one still does is
  * looked at now: it may have been mended while it could not be read. */
-static void look_if_odd(struct evzk_shards *a)
+static void look_if_other_count(struct evzk_shards *a)
 {
-    if (a->odd_at == 0 || a->planner)
-        return;
-    a->odd_asks = evzk__now_us() - a->odd_at >= EVZK__SHARDS_MEND_US;
-    if (!a->odd_asks)
-        evzk__shards_mend_soon(a);
+    if (!a->planner)
+        see_if_it_lasts(a, &a->other_count);
 }
 
 void evzk__shards_mend(void *arg)
@@ -53,12 +55,14 @@ void evzk__shards_mend(void *arg)
 
     a->mends_soon = false;
     evzk__timer_set(a->mend_timer, EVZK__SHARDS_CALM_US);
-    memset(a->waits, 0, sizeof a->waits);
-    if (a->ended || evzk__may_begin(a->s) == EVZK_ERR_FORKED)
+    for (int i = 0; i < EVZK__TROUBLES; i++)
+        a->trouble[i].waits = false;
+    if (a->phase == EVZK__SHARDS_ENDED ||
+        evzk__may_begin(a->s) == EVZK_ERR_FORKED)
         return;
     for (uint32_t i = 0; i < a->count; i++)
-        a->shard[i].failed = false;
-    look_if_odd(a);
+        a->shard[i].refused = false;
+    look_if_other_count(a);
     look_if_alone(a);
     look_at_all(a);
     evzk__shards_begin_step(a);

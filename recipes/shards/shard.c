@@ -14,32 +14,35 @@ void evzk__shard_forget(struct shard *d)
 
     a->unplaced -= d->l && !d->placed;
     a->candidates -= d->l != NULL;
-    a->elected -= d->elected;
-    a->leading -= d->leading;
-    a->resigning -= d->resigning;
+    a->elected -= evzk__shard_elected(d);
+    a->leading -= d->led;
+    a->resigning -= d->state == SHARD_RESIGNING;
     evzk_lock_free(d->l);
-    *d = (struct shard){.all = a, .failed = d->failed, .quiet = d->quiet};
+    *d = (struct shard){
+        .all = a, .refused = d->refused, .refusal_told = d->refusal_told};
 }
 
 /* What it leads with is said.  Without memory the step asks again, later; when
  * it was refused, with the next plan, or in a while. */
-void evzk__shard_say(struct shard *d)
+bool evzk__shard_say(struct shard *d)
 {
     struct evzk_shards *a = d->all;
     int rc;
 
-    if (a->acknowledge || !d->l || !d->elected || d->leading || d->failed ||
+    if (a->acknowledge || d->state != SHARD_ELECTED || d->refused ||
         d->l->asked)
-        return;
+        return true;
     rc = evzk__election_say(d->l, __func__, a->self.data, a->self.len);
-    a->retry = a->retry || rc == EVZK_ERR_NOMEM;
+    if (rc == EVZK_ERR_NOMEM)
+        evzk__shards_step_again(a, EVZK__SHARDS_RETRY_US);
+    return rc != EVZK_ERR_NOMEM;
 }
 
 static void placed(struct shard *d)
 {
     d->all->unplaced -= !d->placed;
     d->placed = true;
-    d->quiet = false;
+    d->refusal_told = false;
     if (d->all->unplaced == 0)
         evzk__shards_begin_step(d->all); /* It is ready. */
 }
@@ -48,12 +51,11 @@ static void is_elected(struct shard *d)
 {
     struct evzk_shards *a = d->all;
 
-    d->elected = true;
+    d->state = SHARD_ELECTED;
     a->elected++;
     if (!evzk__shard_tell(d, EVZK_ELECTION_ELECTED, EVZK_OK))
         return;
-    evzk__shard_say(d);
-    if (a->retry)
+    if (!evzk__shard_say(d))
         evzk__shards_begin_step(a);
 }
 
@@ -62,12 +64,15 @@ static void is_elected(struct shard *d)
 static void is_leading(struct shard *d, int rc)
 {
     struct evzk_shards *a = d->all;
-    bool quiet = d->quiet && rc != EVZK_OK && !a->acknowledge;
+    bool quiet = d->refusal_told && rc != EVZK_OK && !a->acknowledge;
 
-    a->leading += rc == EVZK_OK && !d->leading;
-    d->leading = d->leading || rc == EVZK_OK;
-    d->failed = d->quiet = !d->leading;
-    if (d->failed)
+    if (rc == EVZK_OK && d->state == SHARD_ELECTED) {
+        d->state = SHARD_LEADING;
+        d->led = true;
+        a->leading++;
+    }
+    d->refused = d->refusal_told = !d->led;
+    if (d->refused)
         evzk__shards_mend_soon(a);
     if (quiet)
         evzk__shards_begin_step(a);
@@ -81,12 +86,12 @@ static void is_leading(struct shard *d, int rc)
 static void is_over(struct shard *d, evzk_lock_event ev, int rc)
 {
     struct evzk_shards *a = d->all;
-    bool was = d->elected, told = d->resigning || d->leaving;
-    bool quiet = d->quiet;
+    bool was = evzk__shard_elected(d), told = evzk__shard_leaves(d);
+    bool quiet = d->refusal_told;
     uint64_t epoch = evzk_lock_token(d->l);
 
-    d->failed = d->quiet = ev == EVZK_LOCK_FAILED && !told;
-    if (d->failed)
+    d->refused = d->refusal_told = ev == EVZK_LOCK_FAILED && !told;
+    if (d->refused)
         evzk__shards_mend_soon(a);
     quiet = quiet || rc == EVZK_ERR_CLOSED;
     evzk__shard_forget(d);
@@ -96,7 +101,7 @@ static void is_over(struct shard *d, evzk_lock_event ev, int rc)
         return;
     if (was)
         evzk__shard_tell_lost(d, epoch, rc);
-    else if (ev == EVZK_LOCK_FAILED && !a->ended && !quiet)
+    else if (ev == EVZK_LOCK_FAILED && a->phase != EVZK__SHARDS_ENDED && !quiet)
         evzk__shard_tell(d, EVZK_ELECTION_FAILED, rc);
 }
 
@@ -155,40 +160,38 @@ void evzk__shard_start(struct evzk_shards *a, uint32_t i)
     rc = evzk__lock_begin(a->s, &evzk__election_kind, path, &opt, heard, d,
                           &d->l);
     if (rc == EVZK_OK) {
+        d->state = SHARD_CANDIDATE;
         d->l->m.req.bulk = true;
         a->candidates++;
         a->unplaced++;
     } else if (rc == EVZK_ERR_NOMEM)
-        a->retry = true;
+        evzk__shards_step_again(a, EVZK__SHARDS_RETRY_US);
     else
-        d->failed = true;
+        d->refused = true;
 }
 
 /* It waits no longer; that is over when its znode is proved gone. */
-static void stand_down(struct shard *d)
+static void withdraw(struct shard *d)
 {
-    if (!d->leaving)
+    if (d->state != SHARD_WITHDRAWING)
         evzk_lock_cancel(d->l); /* Or it is about to end by itself. */
-    d->leaving = true;
+    d->state = SHARD_WITHDRAWING;
 }
 
 /* From now on it is led no longer; the request goes out when that was told. */
 bool evzk__shard_let_go(struct shard *d)
 {
-    if (!d->elected) {
-        stand_down(d);
+    if (!evzk__shard_elected(d)) {
+        withdraw(d);
         return true;
     }
-    if (d->resigning || d->all->resigning >= EVZK__LEAVING)
+    if (d->state == SHARD_RESIGNING || d->all->resigning >= EVZK__LEAVING)
         return true; /* Whoever ends begins the step anew. */
-    d->resigning = true;
-    d->all->resigning++;
     d->l->m.req.keeps_dir = evzk__shard_has_recipient(d);
-    if (evzk_lock_release(d->l) != EVZK_OK) {
-        d->resigning = false; /* It is about to end by itself. */
-        d->all->resigning--;
-        return true;
-    }
+    if (evzk_lock_release(d->l) != EVZK_OK)
+        return true; /* It is about to end by itself. */
+    d->state = SHARD_RESIGNING;
+    d->all->resigning++;
     evzk__recipient_given(d);
     return evzk__shard_tell(d, EVZK_ELECTION_RESIGNED, EVZK_OK);
 }

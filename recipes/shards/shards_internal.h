@@ -32,17 +32,43 @@
 
 #define EVZK__SHARDS_SHARD "shard-"
 
+/* What a member is to one shard. */
+enum shard_state {
+    SHARD_NOT_OURS,    /* It does not stand in the election. */
+    SHARD_CANDIDATE,   /* It stands, and waits to be elected. */
+    SHARD_WITHDRAWING, /* It was not elected, and its znode is to go. */
+    SHARD_ELECTED,     /* ELECTED was told.  From here on it counts as such. */
+    SHARD_LEADING,     /* Its `leader` znode stands, and LEADING was told. */
+    SHARD_RESIGNING    /* RESIGNED was told, and its znode is to go. */
+};
+
 struct shard {
     struct evzk_shards *all;
-    evzk_lock *l;    /* Owned; NULL: it does not stand. */
-    uint64_t lost;   /* The epoch, while it is told that it is lost; or 0. */
-    bool placed : 1; /* Its znode is there. */
-    bool elected : 1, leading : 1;
-    bool resigning : 1; /* It has told so. */
-    bool leaving : 1;   /* It was not elected, and stands no longer. */
-    bool failed : 1;    /* Not before the next plan, or a while. */
-    bool quiet : 1;     /* That was told, of this plan. */
+    evzk_lock *l;     /* Owned: its place in the election; NULL: NOT_OURS. */
+    uint64_t lost;    /* The epoch that has ended, while LOST is told; or 0. */
+    uint8_t state;    /* SHARD_* */
+    bool placed : 1;  /* Its znode is there. */
+    bool led : 1;     /* It was LEADING, as RESIGNING too. */
+    bool refused : 1; /* Not tried before the next plan, or a while. */
+    bool refusal_told : 1; /* Of this plan. */
 };
+
+static inline bool evzk__shard_elected(const struct shard *d)
+{
+    return d->state >= SHARD_ELECTED;
+}
+
+/* It was let go: the end of its election is awaited. */
+static inline bool evzk__shard_leaves(const struct shard *d)
+{
+    return d->state == SHARD_WITHDRAWING || d->state == SHARD_RESIGNING;
+}
+
+/* Leads it, or may: whoever hears of the end of that hears LOST. */
+static inline bool evzk__shard_held(const struct shard *d)
+{
+    return d->state == SHARD_ELECTED || d->state == SHARD_LEADING;
+}
 
 /* What can be in trouble, and is tried again in a while. */
 enum evzk__trouble {
@@ -52,61 +78,82 @@ enum evzk__trouble {
     EVZK__TROUBLES
 };
 
+/* What must have been so for a while before it is acted upon. */
+struct evzk__suspicion {
+    enum { EVZK__UNSUSPECTED, EVZK__SUSPECTED, EVZK__LASTING } state;
+    int64_t since;
+};
+
+/* In this order; from DRAINING on nothing is ours any more. */
+enum evzk__shards_phase {
+    EVZK__SHARDS_JOINED,
+    EVZK__SHARDS_DRAINING,  /* Hands over what it leads. */
+    EVZK__SHARDS_GIVING_UP, /* Waits for nobody to take that. */
+    EVZK__SHARDS_ENDED
+};
+
 struct recipient; /* A member to whom the plan gives shards that we lead. */
 
 struct evzk_shards {
     evzk_session *s;      /* With a reference. */
     char *path, *members; /* Owned. */
     uint32_t count;
-    struct evzk__member
-        self; /* What we say of ourselves.  Its data is owned. */
-    bool acknowledge;
+    struct evzk__member self; /* What others are told of us; data is owned. */
+    bool acknowledge;         /* The application does, for each shard. */
     evzk_shard_cb *shard_cb;
     evzk_shards_cb *cb; /* NULL once the application has freed us. */
     void *arg;
     unsigned calls_out; /* Callbacks of the application on the stack. */
+    enum evzk__shards_phase phase;
 
+    /* The member. */
     evzk_lock *member;         /* Owned; NULL: we are no member now. */
     char node[EVZK__NAME_MAX]; /* Its newest znode; "": it never had one. */
-    char former_node[EVZK__NAME_MAX]; /* And the znode before that. */
-    struct evzk__planner *planner;    /* Owned, as are the next four. */
-    struct evzk__node_watch *plan_watch;
-    struct evzk__node_watch *members_watch; /* While it drains. */
-    struct evzk__write_once *ready_write;   /* Says that we are ready. */
-    LIST_HEAD(, recipient) recipients;
+    char former_node[EVZK__NAME_MAX];       /* And the znode before that. */
+    struct evzk__node_watch *members_watch; /* Owned: while it drains. */
+    /* Our member's znode stands behind one that no session owns.  LASTING: and
+     * no plan named us in all that time. */
+    struct evzk__suspicion behind_unowned;
+    struct evzk__planner *planner; /* Owned; NULL: another makes the plans. */
+
+    /* The plan. */
+    struct evzk__node_watch *plan_watch; /* Owned. */
     struct evzk__plan plan;
     uint64_t plan_zxid; /* Of the transaction that wrote it; 0: none. */
     struct evzk__stat plan_stat; /* Of its znode, as it was read last. */
-    uint16_t me;        /* Our index in the plan's members, or NOBODY. */
-    uint64_t ready_for; /* We said that we are ready for the plan of this zxid,
-                           or are about to. */
-    int64_t unowned_at; /* Since then our member's znode stands behind one that
-                           no session owns; 0: it does not. */
-    bool alone;         /* So it does for long, and no plan names us. */
-    bool balanced_told; /* Of this plan. */
-    bool reread_once_placed; /* The last plan was for another number of shards:
-                                it is read again when we have a znode, which it
-                                may name. */
-    int64_t odd_at; /* Since then plans for another number of shards name us,
-                       and no other plan does; 0: not so. */
-    bool
-        odd_asks; /* The plan is being read, to see whether that is still so. */
+    uint16_t me;                 /* Our index in its members, or NOBODY. */
+    bool balanced_told;          /* Of this plan. */
+    /* Plans for another number of shards name us, and no other plan does.
+     * LASTING: the plan is being read, to see whether one still does. */
+    struct evzk__suspicion other_count;
+    /* The plan that was read last was for another number of shards: it is read
+     * again when we have a znode, which it may name. */
+    bool reread_once_placed;
 
+    /* What is handed over, and taken over. */
+    struct evzk__write_once *ready_write; /* Owned. */
+    uint64_t ready_for; /* We have said, or are about to say, that we are ready
+                           for the plan of this zxid. */
+    LIST_HEAD(, recipient) recipients;
+
+    /* The step. */
     struct evzk__timer *step_timer, *drain_timer;
-    struct evzk__timer *mend_timer; /* Always runs. */
-    int trouble[EVZK__TROUBLES];    /* EVZK_OK: none. */
-    bool waits[EVZK__TROUBLES];     /* Until the mend timer fires. */
-    bool mends_soon;                /* That is due in a few seconds. */
-    uint32_t next_shard;            /* At which the step goes on. */
-    uint32_t candidates;            /* Elections of shards in which we stand. */
-    uint32_t unplaced;              /* Of these have no znode yet. */
+    uint32_t next_shard; /* At which the step goes on. */
+    int64_t again_us; /* When it has looked at all shards, it begins again after
+                         so long; 0: it does not. */
+
+    /* What is tried again. */
+    struct evzk__timer *mend_timer; /* Always runs ... */
+    bool mends_soon;                /* ... and is due in a few seconds. */
+    struct {
+        int rc;     /* EVZK_OK: in none. */
+        bool waits; /* Until the mend timer fires. */
+    } trouble[EVZK__TROUBLES];
+
+    uint32_t candidates; /* Elections of shards in which we stand. */
+    uint32_t unplaced;   /* Of these have no znode yet. */
     uint32_t elected, leading, resigning;
     uint64_t moves;
-    bool draining; /* Nothing is ours any more. */
-    bool give_up;  /* And we wait for nobody to take it. */
-    bool ended;
-    bool retry; /* There was no memory for something. */
-    bool paced; /* A recipient has enough for the moment. */
     struct shard shard[];
 };
 
@@ -122,6 +169,10 @@ enum {
 
 /* Compares what is with what is planned, from the next turn of the loop on. */
 void evzk__shards_begin_step(struct evzk_shards *a);
+
+/* Has it begin again after so long, or sooner: for want of memory, or because a
+ * recipient has enough for the moment. */
+void evzk__shards_step_again(struct evzk_shards *a, int64_t delay_us);
 
 /* Its election's; `to` has room for a path. */
 void evzk__shard_print_path(const struct evzk_shards *a, uint32_t i, char *to);
@@ -177,7 +228,7 @@ void evzk__shards_drop_recipients(struct evzk_shards *a);
  * the caller has freed us); and, when that has ended, or does not matter any
  * more, forgets it. */
 void evzk__shard_start(struct evzk_shards *a, uint32_t i);
-void evzk__shard_say(struct shard *d);
+bool evzk__shard_say(struct shard *d);
 bool evzk__shard_let_go(struct shard *d);
 void evzk__shard_forget(struct shard *d);
 

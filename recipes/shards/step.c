@@ -43,18 +43,19 @@ static void planner_told(void *arg, int rc, bool over)
 
 static void plan_from_now(struct evzk_shards *a)
 {
-    if (a->planner || a->waits[EVZK__TROUBLE_PLANNER])
+    if (a->planner || a->trouble[EVZK__TROUBLE_PLANNER].waits)
         return;
     if (evzk__planner_start(a->s, a->path, a->count, &a->plan, planner_told, a,
                             &a->planner) != EVZK_OK)
-        a->retry = true;
+        evzk__shards_step_again(a, EVZK__SHARDS_RETRY_US);
 }
 
 /* ---- The step ---- */
 
 static bool is_ours(const struct evzk_shards *a, uint32_t i)
 {
-    return a->me != EVZK__NOBODY && !a->draining && a->plan.owner[i] == a->me;
+    return a->me != EVZK__NOBODY && a->phase == EVZK__SHARDS_JOINED &&
+           a->plan.owner[i] == a->me;
 }
 
 /* What is with one shard is made as the plan has it.  False: we are freed.
@@ -64,7 +65,7 @@ static bool put_right(struct evzk_shards *a, uint32_t i, unsigned *n)
     struct shard *d = &a->shard[i];
 
     if (is_ours(a, i)) {
-        if (!d->l && !d->failed) {
+        if (!d->l && !d->refused) {
             evzk__shard_start(a, i);
             ++*n;
         } else
@@ -73,7 +74,7 @@ static bool put_right(struct evzk_shards *a, uint32_t i, unsigned *n)
     }
     if (!d->l || !evzk__shard_may_go(a, i))
         return true;
-    *n += !d->resigning && !d->leaving;
+    *n += !evzk__shard_leaves(d);
     return evzk__shard_let_go(d);
 }
 
@@ -95,12 +96,13 @@ static void said_so(void *arg, int rc)
 /* Stands in all that the plan gives it: whoever leads them may let go. */
 static bool is_ready(const struct evzk_shards *a)
 {
-    if (a->me == EVZK__NOBODY || a->draining || a->unplaced > 0)
+    if (a->me == EVZK__NOBODY || a->phase != EVZK__SHARDS_JOINED ||
+        a->unplaced > 0)
         return false;
     for (uint32_t i = 0; i < a->count; i++) {
         const struct shard *d = &a->shard[i];
 
-        if (is_ours(a, i) && (!d->placed || d->leaving || d->resigning))
+        if (is_ours(a, i) && (!d->placed || evzk__shard_leaves(d)))
             return false;
     }
     return true;
@@ -118,7 +120,7 @@ static void say_ready(struct evzk_shards *a)
                          &a->ready_write) == EVZK_OK)
         a->ready_for = a->plan_zxid;
     else
-        a->retry = true;
+        evzk__shards_step_again(a, EVZK__SHARDS_RETRY_US);
 }
 
 /* Each that is to be ours is led, and no other one is, or is stood for.  A plan
@@ -133,7 +135,7 @@ static bool is_balanced(const struct evzk_shards *a)
         uint16_t to = a->plan.owner[i];
         bool ours = to != EVZK__NOBODY && evzk__shards_is_self(a, to);
 
-        if (ours != a->shard[i].leading)
+        if (ours != a->shard[i].led)
             return false;
     }
     return true;
@@ -157,20 +159,28 @@ static bool stand_again(struct evzk_shards *a)
 {
     int rc;
 
-    if (a->member || a->draining || a->waits[EVZK__TROUBLE_MEMBER])
+    if (a->member || a->phase != EVZK__SHARDS_JOINED ||
+        a->trouble[EVZK__TROUBLE_MEMBER].waits)
         return true;
     rc = evzk__shards_stand(a);
-    a->retry = a->retry || rc == EVZK_ERR_NOMEM;
+    if (rc == EVZK_ERR_NOMEM)
+        evzk__shards_step_again(a, EVZK__SHARDS_RETRY_US);
     if (rc == EVZK_OK || rc == EVZK_ERR_NOMEM)
         return true;
     evzk__shards_fail(a, rc);
     return false;
 }
 
+static void again_unless(struct evzk_shards *a, int rc)
+{
+    if (rc != EVZK_OK)
+        evzk__shards_step_again(a, EVZK__SHARDS_RETRY_US);
+}
+
 /* All has been looked at. */
 static void settle(struct evzk_shards *a)
 {
-    if (a->draining && a->candidates == 0 && !a->member) {
+    if (a->phase != EVZK__SHARDS_JOINED && a->candidates == 0 && !a->member) {
         drained(a);
         return;
     }
@@ -178,19 +188,19 @@ static void settle(struct evzk_shards *a)
         return;
     if (evzk__shards_plans(a))
         plan_from_now(a);
-    if (!a->plan_watch && !a->waits[EVZK__TROUBLE_PLAN])
-        a->retry = evzk__shards_watch_plan(a) != EVZK_OK || a->retry;
-    if (a->draining && !a->member && !a->give_up && !a->members_watch &&
-        !a->waits[EVZK__TROUBLE_MEMBER])
-        a->retry = evzk__shards_watch_members(a) != EVZK_OK || a->retry;
+    if (!a->plan_watch && !a->trouble[EVZK__TROUBLE_PLAN].waits)
+        again_unless(a, evzk__shards_watch_plan(a));
+    if (a->phase == EVZK__SHARDS_DRAINING && !a->member && !a->members_watch &&
+        !a->trouble[EVZK__TROUBLE_MEMBER].waits)
+        again_unless(a, evzk__shards_watch_members(a));
     say_ready(a);
-    if (a->paced || a->retry) {
+    if (a->again_us) {
         a->next_shard = 0;
-        evzk__timer_set(a->step_timer, a->retry ? EVZK__SHARDS_RETRY_US
-                                                : EVZK__RECIPIENT_PATIENCE_US);
+        evzk__timer_set(a->step_timer, a->again_us);
+        a->again_us = 0;
     }
-    a->paced = a->retry = false;
-    if (!a->balanced_told && !a->draining && is_balanced(a)) {
+    if (!a->balanced_told && a->phase == EVZK__SHARDS_JOINED &&
+        is_balanced(a)) {
         a->balanced_told = true;
         evzk__shards_tell(a, EVZK_SHARDS_BALANCED, EVZK_OK);
     }
@@ -201,7 +211,8 @@ void evzk__shards_step(void *arg)
     struct evzk_shards *a = arg;
     unsigned n = 0;
 
-    if (a->ended || evzk__may_begin(a->s) == EVZK_ERR_FORKED)
+    if (a->phase == EVZK__SHARDS_ENDED ||
+        evzk__may_begin(a->s) == EVZK_ERR_FORKED)
         return;
     while (a->next_shard < a->count && n < STEP) {
         if (!put_right(a, a->next_shard++, &n))

@@ -13,7 +13,7 @@ static const char *const what[EVZK__TROUBLES] = {
 
 void evzk__shards_mend_soon(struct evzk_shards *a)
 {
-    if (a->mends_soon || a->ended)
+    if (a->mends_soon || a->phase == EVZK__SHARDS_ENDED)
         return;
     a->mends_soon = true;
     evzk__timer_set(a->mend_timer, EVZK__SHARDS_MEND_US);
@@ -22,16 +22,18 @@ void evzk__shards_mend_soon(struct evzk_shards *a)
 void evzk__shards_troubled(struct evzk_shards *a, enum evzk__trouble which,
                            int rc)
 {
-    if (rc != EVZK_OK && rc != a->trouble[which])
+    int was = a->trouble[which].rc;
+
+    if (rc != EVZK_OK && rc != was)
         evzk__log(a->s, EVZK_LOG_WARN,
                   "shards %s: %s: %s; it is tried again every %d s", a->path,
                   what[which], evzk_errname(rc),
                   EVZK__SHARDS_MEND_US / 1000000);
-    if (rc == EVZK_OK && a->trouble[which] != EVZK_OK)
+    if (rc == EVZK_OK && was != EVZK_OK)
         evzk__log(a->s, EVZK_LOG_INFO, "shards %s: no longer: %s", a->path,
                   what[which]);
-    a->trouble[which] = rc;
-    a->waits[which] = rc != EVZK_OK;
+    a->trouble[which].rc = rc;
+    a->trouble[which].waits = rc != EVZK_OK;
     if (rc != EVZK_OK)
         evzk__shards_mend_soon(a);
 }
