@@ -1,4 +1,4 @@
-/* Names, texts and classes of the errors, made from the one list of them. */
+/* Names, texts and classes of the errors, made from EVZK_ERRORS. */
 #include "evzk/error.h"
 
 const char *evzk_strerror(int rc)

@@ -1,16 +1,16 @@
-/* What other libraries' contenders are called.
+/* Names that the contenders of other libraries have:
  *
- *   _c_<uuid>-__READ__<seq>, -__WRIT__<seq>   Curator's
- * InterProcessReadWriteLock _c_<uuid>-latch-<seq>                     Curator's
- * LeaderLatch _c_<uuid>-lease-<seq>                     Curator's
- * InterProcessSemaphoreV2 <uuid>__lock__<seq>                       Kazoo's
- * Lock, WriteLock, Election <uuid>__rlock__<seq>                      Kazoo's
- * ReadLock
+ *   _c_<uuid>-__READ__<seq>    Curator: InterProcessReadWriteLock
+ *   _c_<uuid>-__WRIT__<seq>    the same
+ *   _c_<uuid>-latch-<seq>      Curator: LeaderLatch
+ *   _c_<uuid>-lease-<seq>      Curator: InterProcessSemaphoreV2
+ *   <uuid>__lock__<seq>        Kazoo: Lock, WriteLock, Election
+ *   <uuid>__rlock__<seq>       Kazoo: ReadLock
  *
- * The mark and the number count, whatever is before them, as with evzk's own
- * names: one that is refused too often does less harm than two that hold.
- * "-lock-" is not here: it is a mark of evzk's as well as of Curator's
- * InterProcessMutex, and those two wait for each other.
+ * Only the mark and the number count, whatever is before them, as with evzk's
+ * own names: to refuse a lock too often does less harm than two holders.
+ * "-lock-" is not here: evzk and Curator's InterProcessMutex both use it, and
+ * wait for each other.
  *
  * How it can fail.  A library that is not listed here is not known; and the
  * znodes of Kazoo's Semaphore have no mark at all.

@@ -24,9 +24,9 @@ enum {
     READ_ONLY = 40,
     OLD = 36, /* Lengths of the body. */
     NEW = 37,
-    LEAST_MS = 100, /* What servers make of another time-out. */
+    LEAST_MS = 100, /* Bounds of the time-outs that servers grant. */
     MOST_MS = 3600 * 1000,
-    QUOTED = 10, /* Bytes of it in the reason. */
+    QUOTED = 10, /* Bytes of the greeting in the reason. */
     WORDS = 4    /* That look like text. */
 };
 
@@ -47,7 +47,7 @@ static enum evzk__verdict wrong(struct evzk__greeting *g, const char *why)
     return EVZK__GREETING_WRONG;
 }
 
-/* Another service: says how it began. */
+/* Another service: the reason quotes the first bytes. */
 static enum evzk__verdict alien(struct evzk__greeting *g,
                                 const unsigned char *bytes, size_t n)
 {
@@ -68,7 +68,7 @@ static enum evzk__verdict alien(struct evzk__greeting *g,
     return EVZK__GREETING_WRONG;
 }
 
-/* Is it one of the two lengths, as far as it has come? */
+/* Do the bytes so far fit one of the two lengths? */
 static bool length_ok(const unsigned char *bytes, size_t n)
 {
     for (size_t i = 0; i < n && i < LENGTH; i++) {

@@ -1,14 +1,13 @@
 /* The lease: until when a session is surely alive.
  *
- * The leader ends a session one time-out after it last heard of it.  Of clients
- * that are connected to a follower it hears with a delay: a follower passes on,
- * every half tick, which sessions were alive.  So when the leader answers a
- * sync, what it has heard for sure is our last contact that was over *at least
- * half a tick before* that sync was sent (answered, for on its way it may have
- * been held up), and the session lives for one time-out from that contact's
- * beginning on.  The client cannot see the tick; with the server's default
- * limits a time-out is at least two ticks, so half a tick is at most a quarter
- * of it.
+ * The leader ends a session one time-out after it last heard of the session.
+ * It hears of a follower's clients with a delay: a follower passes on, every
+ * half tick, which sessions were alive.  So an answer of the leader to a sync
+ * proves that the leader has heard of our last contact that was answered *at
+ * least half a tick before* the sync was sent.  The session lives for one
+ * time-out from the beginning of that contact.  The client cannot see the tick;
+ * with the servers' default limits a time-out is at least two ticks, so half a
+ * tick is at most a quarter of the time-out.  See doc/lease.md.
  *
  * Pings and reads are answered by the follower alone, and prove nothing.
  */
@@ -16,7 +15,7 @@
 
 #include <string.h>
 
-/* For clocks that do not run quite alike, and for the time a callback takes. */
+/* For clocks that do not run alike, and for the time that a callback takes. */
 static int64_t margin(const struct evzk__lease *l)
 {
     return l->timeout_us / 20 + 5000;
@@ -44,7 +43,7 @@ void evzk__lease_connected(struct evzk__lease *l, int64_t begun, int64_t now,
                            int64_t timeout_us)
 {
     if (l->timeout_us != timeout_us)
-        evzk__lease_end(l); /* Another time-out: what was known is void. */
+        evzk__lease_end(l); /* Another time-out: forget all contacts. */
     l->timeout_us = timeout_us;
     remember(l, begun, now);
     extend(l, begun);

@@ -1,5 +1,5 @@
-/* A log for those who have none.  The only place that writes to stderr, and
- * only for an application that asks for it. */
+/* A ready-made log.  The only place that writes to stderr, and only for an
+ * application that asks for it. */
 #include <stdio.h>
 #include <time.h>
 

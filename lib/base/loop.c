@@ -17,7 +17,7 @@ struct evzk__timer {
 struct evzk__io {
     struct event ev;
     struct event_base *base;
-    int fd, what; /* What the event is set for; fd -1: it is not. */
+    int fd, what; /* What the event is set for; fd -1: not set. */
     void (*ready)(int, void *);
     void *arg;
 };
@@ -31,7 +31,8 @@ static void add(struct evzk__timer *t, int64_t delay_us)
     event_add(&t->ev, &tv);
 }
 
-/* libevent counts from when its turn began, by a coarse clock: too early. */
+/* libevent counts from the beginning of its loop step, by a coarse clock: its
+ * timers may come too early. */
 static void timer_cb(evutil_socket_t fd, short what, void *arg)
 {
     struct evzk__timer *t = arg;

@@ -1,5 +1,5 @@
 /* Names of znodes.  They may come from other programs, so they are parsed with
- * distrust: what is not well-formed is no contender, and is ignored. */
+ * distrust: a name that is not well-formed is ignored. */
 #include "lib/base/name.h"
 
 #include <stdio.h>
@@ -30,8 +30,8 @@ int evzk__guid(char out[EVZK__GUID_LEN + 1])
     return EVZK_OK;
 }
 
-/* Reads one character of UTF-8: its value and length, or -1 for what is none.
- * Four bytes are none either: servers refuse what is beyond U+FFFF. */
+/* Reads one character of UTF-8: its value and length, or -1.  A character of
+ * four bytes gives -1, too: servers refuse what is beyond U+FFFF. */
 static long read_char(const unsigned char *s, size_t *len)
 {
     long c = s[0];

@@ -1,4 +1,5 @@
-/* Work on the C client's socket that the client itself would do badly. */
+/* What the library does with the C client's socket, since the client itself
+ * does it badly or not at all. */
 #include "lib/base/net.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ bool evzk__net_room(unsigned n)
         fd[got] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         room = fd[got] >= 0 || (errno != EMFILE && errno != ENFILE);
         if (fd[got] < 0)
-            break; /* Another error: what needs the descriptor will say it. */
+            break; /* Another error: a later call will report it. */
         got++;
     }
     while (got > 0)
@@ -58,8 +59,8 @@ enum evzk__look evzk__net_look(int fd)
                                                         : EVZK__HUNG_UP;
 }
 
-/* What has come may be read in the next turn, but an end behind it shows only
- * in the socket's state. */
+/* Has the peer hung up?  While there are bytes to read, only the state of the
+ * socket shows that. */
 static bool hung_up(int fd)
 {
     struct pollfd p = {.fd = fd, .events = POLLRDHUP};
@@ -71,7 +72,7 @@ size_t evzk__net_peek(int fd, unsigned char *buf, size_t size, bool *ended)
 {
     ssize_t n;
 
-    *ended = hung_up(fd); /* Before: so all has come. */
+    *ended = hung_up(fd); /* Asked before the read: so all has come. */
     n = recv(fd, buf, size, MSG_PEEK | MSG_DONTWAIT);
     if (n <= 0 && !(n < 0 && (errno == EAGAIN || errno == EINTR)))
         *ended = true;
@@ -85,7 +86,7 @@ void evzk__net_ready_at(int fd, size_t bytes)
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &value, sizeof value);
 }
 
-/* The xid of our own request, to know its answer by. */
+/* The xid of our own request: its answer has the same. */
 #define XID 'E', 'V', 'Z', 'K'
 
 bool evzk__net_say_farewell(int fd)
@@ -111,8 +112,8 @@ static void keep_tail(struct evzk__farewell *f, const unsigned char *buf,
     memcpy(f->tail + size - n, buf, n);
 }
 
-/* Length 16, then a reply header: our xid, some zxid, error 0.  It is the last
- * thing that a server sends before it hangs up. */
+/* Length 16, then a reply header: our xid, some zxid, error 0.  A server sends
+ * it last, before it hangs up. */
 static bool is_answer(const struct evzk__farewell *f)
 {
     static const unsigned char head[8] = {0, 0, 0, 16, XID};
@@ -125,7 +126,7 @@ static bool is_answer(const struct evzk__farewell *f)
 enum evzk__answer evzk__net_await_farewell(int fd, struct evzk__farewell *f)
 {
     unsigned char buf[16384];
-    int rounds = 64; /* The rest in the next turn of the loop. */
+    int rounds = 64; /* The rest in the next loop step. */
 
     while (rounds-- > 0) {
         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
@@ -140,8 +141,8 @@ enum evzk__answer evzk__net_await_farewell(int fd, struct evzk__farewell *f)
     return is_answer(f) ? EVZK__CONFIRMED : EVZK__NOT_YET;
 }
 
-/* False: no descriptor is free for it, or the process has lowered its limit
- * below this one, which then nothing can replace. */
+/* False: no descriptor is free; or the process has lowered its limit below fd,
+ * so that nothing can replace it. */
 static bool replace(int fd)
 {
     int pair[2];

@@ -1,5 +1,5 @@
-/* Where a contender stands.  Who looks at a listing by itself goes through it
- * once; for many who share one it is put in order first. */
+/* The order of contenders.  A machine that has a listing for itself goes
+ * through it once; a listing that many machines share is put in order first. */
 #include "lib/base/order.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ void evzk__priority_print(char out[EVZK__PRIORITY_MAX], uint8_t priority,
              ageing);
 }
 
-/* What was not written like that is none. */
+/* A priority that evzk__priority_print() would write in another way is none. */
 static void read_priority(struct evzk__contender *c, size_t mark_at)
 {
     const char *p = memrchr(c->name, '-', mark_at);
@@ -96,11 +96,13 @@ bool evzk__contender_bars(const struct evzk__contender *a,
 
 struct evzk__place {
     struct evzk__contender c;
-    const struct evzk__place *bar; /* The nearest at or before, in the queue or
-                                      the room, that does not share; or NULL. */
+    const struct evzk__place *bar; /* The nearest that does not share, at or
+                                      before this one and of its part (the
+                                      queue, or those that wait by priority); or
+                                      NULL. */
 };
 
-/* The room is behind the queue. */
+/* Those that wait by priority come behind the queue. */
 static int compare_places(const void *pa, const void *pb)
 {
     const struct evzk__place *a = pa, *b = pb;
@@ -109,8 +111,8 @@ static int compare_places(const void *pa, const void *pb)
     return room != 0 ? room : compare(&a->c, &b->c);
 }
 
-/* Names made by hand may be spread so far around the ring that no order is one
- * for all: then sorting them means nothing, and may lose some. */
+/* Names made by hand may be spread so far around the ring of numbers that no
+ * order is right for all: then sorting means nothing, and may lose some. */
 static bool within_half(const struct evzk__roll *roll, uint8_t room)
 {
     const struct evzk__contender *first = NULL;
@@ -136,14 +138,15 @@ static void find_bars(struct evzk__roll *roll)
 
     for (size_t i = 0; i < roll->n; i++) {
         if (i == roll->queued)
-            bar = NULL; /* Here the room begins. */
+            bar = NULL; /* Those that wait by priority begin here. */
         if (!(roll->v[i].c.flags & EVZK__SHARES))
             bar = &roll->v[i];
         roll->v[i].bar = bar;
     }
 }
 
-/* Of one whose name is no contender's of ours, or is, by these flags. */
+/* Notes a contender of another library.  `flags` are those of evzk's own mark,
+ * if the name has one. */
 static void note_stranger(struct evzk__strangers *s, const char *name,
                           bool ours, unsigned flags)
 {
@@ -199,7 +202,8 @@ static const struct evzk__place *place_of(const struct evzk__roll *roll,
                        : NULL;
 }
 
-/* Of those from `first` on, at or before `last`, the nearest that bars. */
+/* The nearest contender that bars `own`, from `first` on, at or before `last`.
+ */
 static const struct evzk__place *nearest(const struct evzk__place *first,
                                          const struct evzk__place *last,
                                          const struct evzk__contender *own)
@@ -209,7 +213,7 @@ static const struct evzk__place *nearest(const struct evzk__place *first,
     return own->flags & EVZK__SHARES ? last->bar : last;
 }
 
-/* One that moves may have been replaced, and not gone. */
+/* A contender that is EVZK__MOVES may have been replaced, and not gone. */
 static void wait_for(struct evzk__stand *s, const struct evzk__contender *pred)
 {
     s->pred = pred->name;
@@ -237,8 +241,8 @@ static void stand_in_roll(struct evzk__stand *s, const struct evzk__roll *roll,
     s->next = s->next && !waits;
 }
 
-/* Those in the queue bar the first in the room; the last of them is as good as
- * any. */
+/* A contender in the queue bars the first of those that wait by priority; which
+ * one does not matter, so the last is taken. */
 static void stand_in_list(struct evzk__stand *s,
                           const struct evzk__names *names,
                           const struct evzk__mark *marks,
@@ -287,8 +291,8 @@ void evzk__stand(struct evzk__stand *s, const struct evzk__names *names,
         stand_in_list(s, names, marks, &self);
 }
 
-/* Must c, that was there before, wait for p from now on, and for nobody nearer?
- */
+/* Must c, which was there before, wait for p from now on, and for no nearer
+ * contender? */
 static bool is_passed(const struct evzk__place *p, const struct evzk__place *c)
 {
     bool nearest_is_p = c->c.flags & EVZK__SHARES ? c->bar == p : c == p + 1;
@@ -310,7 +314,7 @@ size_t evzk__passed(const struct evzk__roll *roll,
             n++;
         }
         if (!(c->c.flags & EVZK__SHARES) || (own->flags & EVZK__SHARES))
-            break; /* Who is behind it does not wait for p. */
+            break; /* Those behind it do not wait for p. */
     }
     return n;
 }

@@ -1,8 +1,8 @@
-/* What other threads see of a grant.  Nothing here takes a lock: a deadline and
- * an end, each one atomic.
+/* What other threads see of a grant: a deadline and an end, each one atomic.
+ * Nothing here takes a lock.
  *
- * How it can fail.  Between its loads a thread may be paused for any time.  So
- * the deadline is read before the clock: what was read late can only be past.
+ * How it can fail.  Between two loads a thread may be paused for any time.  So
+ * the deadline is read before the clock: an old deadline can only be past.
  */
 #include "lib/base/view.h"
 
@@ -13,8 +13,8 @@
 
 struct evzk__term {
     atomic_uint refs;
-    _Atomic int64_t deadline; /* 0: it is over. */
-    long pid;                 /* In a child of a fork nothing is held. */
+    _Atomic int64_t deadline; /* 0: the term is over. */
+    long pid;                 /* Nothing is held in a forked child. */
 };
 
 struct evzk_lease {

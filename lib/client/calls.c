@@ -1,11 +1,11 @@
-/* What is asked of a connection, and its answers.
+/* The requests of a connection, and its answers.
  *
- * How it can fail.  Out of memory, the C client says that all is well, and
+ * How it can fail.  When the C client is out of memory it reports success, and
  * leaves out what it had no memory for: see created(), got() and listed().
  */
 #include "lib/client/handle.h"
 
-/* A server since 3.7 answers with it; the client's header has no name for it.
+/* Servers since 3.7 answer with this; the client's header has no name for it.
  */
 enum { QUOTA_EXCEEDED = -125 };
 
@@ -15,7 +15,7 @@ int evzk__client_error(int zrc)
     case ZOK:
         return EVZK_OK;
     case ZNONODE:
-    case ZNOWATCHER: /* It has just fired. */
+    case ZNOWATCHER: /* The watch has just fired. */
         return EVZK_ERR_NONODE;
     case ZNODEEXISTS:
         return EVZK_ERR_NODEEXISTS;
@@ -51,8 +51,8 @@ int evzk__client_error(int zrc)
     return EVZK_ERR_SERVER;
 }
 
-/* What the client calls its own want of memory is, in an answer, the server's.
- */
+/* The client's codes for its own want of memory, in an answer, mean the
+ * server's. */
 int evzk__client_answer(int zrc)
 {
     return zrc == ZMARSHALLINGERROR || zrc == ZSYSTEMERROR
@@ -75,15 +75,15 @@ static void set_stat(struct evzk__result *res, const struct Stat *stat)
     }
 }
 
-/* Out of memory while it reads a reply, the client says "fine" and leaves out
- * what it had no memory for; the rest is no better. */
+/* When the client is out of memory while it reads a reply, it reports success
+ * and leaves out strings; the rest of the reply cannot be trusted either. */
 static void created(int rc, const char *path, const struct Stat *stat,
                     const void *tag)
 {
     struct evzk__result res = {.rc = evzk__client_answer(rc), .path = path};
 
     if (rc == ZOK && !path)
-        res.rc = EVZK_ERR_CONNLOSS; /* Made, and we do not know what. */
+        res.rc = EVZK_ERR_CONNLOSS; /* Created, under an unknown name. */
     else
         set_stat(&res, stat);
     evzk__client_complete(tag, &res);
@@ -161,7 +161,7 @@ struct ACL_vector evzk__client_acl(const evzk_acl *acl, size_t n,
         return ZOO_OPEN_ACL_UNSAFE;
     for (size_t i = 0; i < n; i++) {
         entries[i].perms = (int32_t)acl[i].perms;
-        /* Not written to: the client's structs only lack the const. */
+        /* Not written to: the client's structs lack the const. */
         entries[i].id.scheme = (char *)(uintptr_t)acl[i].scheme;
         entries[i].id.id = (char *)(uintptr_t)acl[i].id;
     }
@@ -290,7 +290,8 @@ static ZooWatcherType type_of(bool data)
 int evzk__client_unwatch(struct evzk__slot *slot, const char *path, bool data)
 {
     struct evzk__client *before = evzk__client_enter(slot->client);
-    /* Declared as a pointer to the function type, and used as the type. */
+    /* The header declares a pointer to the function type; the client uses the
+     * type itself. */
     int rc = zoo_aremove_all_watches(
         slot->client->zh, path, type_of(data), 0,
         (void_completion_t *)(uintptr_t)evzk__client_done, slot);

@@ -17,7 +17,8 @@ enum {
     SAY_US = 10000000
 };
 
-/* The client's log callback has no context: this is who is talking to it. */
+/* The connection whose call into the client runs now: the client's log callback
+ * has no context. */
 static _Thread_local struct evzk__client *talking;
 
 struct evzk__client *evzk__client_enter(struct evzk__client *c)
@@ -30,7 +31,7 @@ struct evzk__client *evzk__client_enter(struct evzk__client *c)
 
 void evzk__client_leave(struct evzk__client *before) { talking = before; }
 
-/* What the client calls an error is normal life for us: one level less. */
+/* The client's errors are normal life here: one level less. */
 static evzk_log_level level_of(const char *line)
 {
     if (strstr(line, ":ZOO_ERROR@"))
@@ -39,7 +40,7 @@ static evzk_log_level level_of(const char *line)
 }
 
 /* "<time>:<pid>:ZOO_WARN@<function>@<line>: <message>": the log has a time of
- * its own.  The whole line where it is of another form. */
+ * its own.  A line of another form is returned whole. */
 static const char *message_of(const char *line)
 {
     const char *function = strchr(line, '@');
@@ -90,7 +91,7 @@ static zhandle_t *open_handle(struct evzk__client *c,
                          (int)cfg->timeout_ms, cfg->id ? &id : NULL, c,
                          ZOO_NO_LOG_CLIENTENV, logged);
 #ifdef HAVE_ZOO_SET_SERVERS_RESOLUTION_DELAY
-    if (zh) /* Or it would look its addresses up at every question. */
+    if (zh) /* Or the client would look its addresses up at every call. */
         zoo_set_servers_resolution_delay(zh, -1);
 #endif
     evzk__client_leave(before);
@@ -125,10 +126,10 @@ struct evzk__client *evzk__client_new(const struct evzk__client_config *cfg,
     return c;
 }
 
-/* Told of a loss, the client goes through all of its watches at once, to tell
- * them; and nobody listens.  So what it would notice is noticed before it, as a
- * rule: that the server has hung up, and that it is silent for so long.  The
- * handle is then left as it is. */
+/* A client that notices a loss goes through all of its watches at once, and no
+ * machine listens.  So the loss is noticed here first, as a rule: that the
+ * server has hung up, or was silent for too long.  The handle is then left as
+ * it is. */
 static bool is_up(const struct evzk__client *c)
 {
     return !c->lost && zoo_state(c->zh) == ZOO_CONNECTED_STATE;
@@ -186,7 +187,7 @@ static void close_old(struct evzk__client *c)
     c->old = -1;
 }
 
-/* The loop still watches it: it is closed in the next turn. */
+/* The loop still watches it: it is closed in the next loop step. */
 static void give_up_own(struct evzk__client *c)
 {
     close_old(c);
@@ -243,8 +244,8 @@ enum evzk__client_state evzk__client_state(const struct evzk__client *c)
     return EVZK__CLIENT_DOWN;
 }
 
-/* Without a free descriptor the client would fail, and log it, several times a
- * second.  It is not asked to connect until there are enough. */
+/* Without a free descriptor the client would fail, and log an error, several
+ * times a second.  So it may connect only when enough descriptors are free. */
 static bool starved(struct evzk__client *c, int64_t now)
 {
     if (socket_of(c) >= 0 || evzk__net_room(SOCKETS)) {
@@ -252,7 +253,7 @@ static bool starved(struct evzk__client *c, int64_t now)
         return false;
     }
     if (c->own >= 0)
-        give_up_own(c); /* It counts, too. */
+        give_up_own(c); /* Our own descriptor counts, too. */
     if (now >= c->say_at) {
         c->say_at = now + SAY_US;
         c->hooks.log(c->arg, EVZK_LOG_WARN, EVZK__NO_DESCRIPTOR);
@@ -260,9 +261,9 @@ static bool starved(struct evzk__client *c, int64_t now)
     return true;
 }
 
-/* May the client read the greeting?  It believes what it reads: it would take a
- * session for expired, or probe for other servers, and block.  So it is shown
- * whole greetings only, and right ones. */
+/* May the client read the greeting?  The client believes what it reads: it
+ * would take a session for expired, or probe for other servers and block.  So
+ * it sees only greetings that are complete and right. */
 static bool greeted(struct evzk__client *c)
 {
     unsigned char bytes[EVZK__GREETING];
@@ -283,10 +284,10 @@ static bool greeted(struct evzk__client *c)
     return false;
 }
 
-/* The client itself would wait for two thirds of the time-out, however many
- * servers there are.  Of a dead socket it finds the end, as of a server that
- * has hung up, and goes on to the next one: reading, or, where not even the
- * connection stands, writing. */
+/* Gives a silent server up.  The client itself would wait for two thirds of the
+ * time-out, however many servers there are.  A dead socket looks to it like a
+ * server that has hung up, so it goes on to the next one: when it reads, or, if
+ * the connection is not made yet, when it writes. */
 static void skip(struct evzk__client *c)
 {
     int what = zoo_state(c->zh) == ZOO_CONNECTING_STATE ? ZOOKEEPER_WRITE
@@ -311,7 +312,7 @@ static bool awaits_greeting(const struct evzk__client *c)
            (state == ZOO_CONNECTING_STATE || state == ZOO_ASSOCIATING_STATE);
 }
 
-/* A greeting that has come while the process stood still is read first. */
+/* A greeting that came while the process stood still is read first. */
 static bool is_silent(struct evzk__client *c, int64_t now)
 {
     return awaits_greeting(c) && now - c->begun >= c->patience &&
@@ -337,7 +338,8 @@ void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
         return;
     close_old(c);
     if (is_silent(c, now)) {
-        skip(c); /* The next one in another turn: this may end the round. */
+        skip(c); /* The next server in another loop step: this may end the
+                    round. */
         return;
     }
     open = evzk__client_fd(c) >= 0;
@@ -364,14 +366,15 @@ void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
         give_up_own(c);
     *wait_us = (int64_t)tv.tv_sec * 1000000 + tv.tv_usec;
     if (rc != ZOK && *wait_us < 10000)
-        *wait_us = 10000; /* Errors are normal life, but not to spin on. */
+        *wait_us =
+            10000; /* Errors are normal life, but the loop must not spin. */
     if (is_up(c) && silent_at(c) - now < *wait_us)
         *wait_us = silent_at(c) - now;
     if (awaits_greeting(c) && c->begun + c->patience - now < *wait_us)
         *wait_us = c->begun + c->patience - now;
 }
 
-/* What of it may be done now. */
+/* Which of the two may the client do now? */
 static int allowed(struct evzk__client *c, int what)
 {
     int state = zoo_state(c->zh);
@@ -406,7 +409,8 @@ bool evzk__client_process(struct evzk__client *c, int what)
                                (what & EVZK__WRITE ? ZOOKEEPER_WRITE : 0));
 
     evzk__client_leave(before);
-    if (zoo_state(c->zh) == ZOO_READONLY_STATE) { /* Or it would probe. */
+    if (zoo_state(c->zh) ==
+        ZOO_READONLY_STATE) { /* Or the client would probe. */
         c->stranger = true;
         strcpy(c->greeting.why, "it is read-only, which was not asked for");
         return false;
@@ -453,7 +457,7 @@ struct evzk__slot *evzk__client_next_slot(struct evzk__client *c,
     return slot < c->slot + c->slots ? slot : NULL;
 }
 
-/* Who watches what is known by path.  Session events are not listened to: the
+/* The request layer finds watchers by path.  Session events are ignored: the
  * client does not always send them. */
 void evzk__client_watcher(zhandle_t *zh, int type, int state, const char *path,
                           void *arg)
@@ -474,17 +478,17 @@ void evzk__client_watcher(zhandle_t *zh, int type, int state, const char *path,
 
 void evzk__client_complete(const void *tag, struct evzk__result *res)
 {
-    /* The tag is ours: the client's API only has no way to say so. */
+    /* The tag is our slot; the client's API wants it const. */
     struct evzk__slot *slot = (struct evzk__slot *)(uintptr_t)tag;
 
     if (slot->client->dead)
         return;
-    /* Of a lost connection the session is to hear first, then its requests:
-     * the slot stays in flight, and is answered with the others. */
+    /* The session must hear of a lost connection before its requests do: the
+     * slot stays in flight, and is answered with the others. */
     if (res->rc == EVZK_ERR_CONNLOSS &&
         evzk__client_state(slot->client) != EVZK__CLIENT_UP)
         return;
-    if (slot->owner) /* Not one that was given up meanwhile. */
+    if (slot->owner) /* NULL: the request was given up meanwhile. */
         slot->client->hooks.completed(slot->client->arg, slot, res);
     evzk__client_slot_free(slot);
 }

@@ -1,4 +1,4 @@
-/* Several writes as one. */
+/* Transactions: several writes, all done or none. */
 #include "lib/client/handle.h"
 
 #include <string.h>
@@ -146,7 +146,7 @@ void evzk__multi_stamp(struct evzk__multi *m, const char *dir, const char *name,
     zoo_delete_op_init(&m->op[m->n++], path, -1);
 }
 
-/* The names that were asked for are no answer. */
+/* Until the answer comes, the paths are those of the request: take them out. */
 static void clear_names(struct evzk__multi *m)
 {
     for (unsigned i = 0; i < m->n; i++) {
@@ -165,8 +165,8 @@ static bool has_names(const struct evzk__multi *m)
     return true;
 }
 
-/* One that its owner has let go of goes when it has been answered; another may
- * go meanwhile. */
+/* The answer to a transaction.  One that its owner has let go of is freed after
+ * the answer; its owner may also free it inside the answer. */
 static void multi_done(int rc, const void *tag)
 {
     struct evzk__multi *m = (struct evzk__multi *)(uintptr_t)tag;
@@ -178,7 +178,7 @@ static void multi_done(int rc, const void *tag)
     LIST_REMOVE(m, link);
     res.stat.czxid = evzk__multi_zxid(m);
     if (orphan && rc == ZOK && !has_names(m))
-        res.rc = EVZK_ERR_CONNLOSS; /* Done, and we do not know what. */
+        res.rc = EVZK_ERR_CONNLOSS; /* Done, with unknown names. */
     if (m->slot)
         evzk__client_complete(m->slot, &res);
     if (orphan)
@@ -197,12 +197,13 @@ int evzk__client_multi(struct evzk__slot *slot, struct evzk__multi *m)
     m->sent = true;
     LIST_INSERT_HEAD(&slot->client->multis, m, link);
     if (rc != ZOK)
-        m->slot = NULL; /* Out of memory, the client may keep half of it. */
+        m->slot = NULL; /* Out of memory: the client may keep half of it. */
     clear_names(m);
     return evzk__client_error(rc);
 }
 
-/* Behind the culprit all have another error; one that all have is nobody's. */
+/* The operations behind the culprit have another error.  An error that all
+ * operations have has no culprit. */
 bool evzk__multi_failed(const struct evzk__multi *m, unsigned *op, int *rc)
 {
     unsigned i = 0;
