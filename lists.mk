@@ -40,10 +40,12 @@ core_sources = \
     lib/client/multi.c \
     lib/machine/ask.c \
     lib/machine/hosted.c \
+    lib/machine/kind.h \
     lib/machine/machine.c \
     lib/machine/machine.h \
     lib/machine/refuse.c \
     lib/machine/refuse.h \
+    lib/machine/rows.h \
     lib/machine/table.c \
     lib/request/core.c \
     lib/request/create_order.c \

@@ -28,7 +28,7 @@ static struct {
 static void on_move(const evzk_trace *move, void *arg)
 {
     (void)arg;
-    self.herd->wakes += strcmp(move->event, "deleted") == 0;
+    self.herd->wakes += strcmp(move->event, "pred deleted") == 0;
 }
 
 static void on_session(evzk_session *s, evzk_session_event event, int rc,

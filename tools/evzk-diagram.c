@@ -18,26 +18,37 @@ static void node(const struct evzk__row *r)
     printf("tooltip=\"%s%s%s%s%s%s%s\"];\n",
            r->flags & EVZK__RETRY ? "repeated after a lost connection; " : "",
            r->flags & EVZK__HOLDS ? "hears of doubt and of the lease; " : "",
-           r->flags & EVZK__WATCHES ? "hears of watches; " : "",
-           r->flags & EVZK__STAYS ? "hears when it has stayed; " : "",
-           r->flags & EVZK__HEEDS ? "hears what its user asks; " : "",
+           evzk__row_watches(r) ? "hears of watches; " : "",
+           evzk__row_hears(r, EVZK__ON_LINGERED) ? "hears when it lingers; "
+                                                 : "",
+           evzk__row_hears(r, EVZK__ON_USER_EVENT) ? "hears its user; " : "",
            r->flags & EVZK__FRESH ? "ends at once while unsent; " : "",
            r->flags & EVZK__FINAL ? "final" : "");
 }
 
+/* The events that lead from one row to another, as the arrow's name. */
+static bool name_edge(const struct evzk__kind *k, int from, int to)
+{
+    bool any = false;
+
+    for (int c = 0; c < EVZK__CAUSES; c++) {
+        if (!(evzk__row_may(k, from, (enum evzk__cause)c) & EVZK__BIT(to)) ||
+            c == EVZK__ON_CLOSED)
+            continue;
+        if (!any)
+            printf("  %s -> %s [label=\"", k->rows[from].name,
+                   k->rows[to].name);
+        printf("%s%s", any ? ", " : "", evzk__cause_name[c]);
+        any = true;
+    }
+    return any;
+}
+
 static void edges(const struct evzk__kind *k, int from)
 {
-    const struct evzk__row *r = &k->rows[from];
-
     for (int to = 0; to < k->n_rows; to++) {
-        const char *label = to == r->stop && to == r->expiry ? "stop, expiry"
-                            : to == r->stop                  ? "stop"
-                            : to == r->expiry                ? "expiry"
-                                                             : "";
-
-        if (evzk__row_next(k, from) & EVZK__TO(to))
-            printf("  %s -> %s [label=\"%s\"%s];\n", r->name, k->rows[to].name,
-                   label, label[0] ? ", style=dashed" : "");
+        if (name_edge(k, from, to))
+            printf("\"];\n");
     }
 }
 

@@ -41,7 +41,7 @@ static void trace(struct evzk__machine *m, const char *from, bool entered)
     evzk_trace move = {.kind = m->kind->name,
                        .object = m,
                        .from = from,
-                       .event = evzk__event_name[m->event],
+                       .event = evzk__cause_name[m->event],
                        .to = row(m)->name,
                        .entered = entered,
                        .rc = m->event_rc};
@@ -54,7 +54,7 @@ static void trace(struct evzk__machine *m, const char *from, bool entered)
 }
 
 /* What happens from here on is this event's doing. */
-static void begin(struct evzk__machine *m, unsigned event, int rc)
+static void begin(struct evzk__machine *m, enum evzk__cause event, int rc)
 {
     m->event = (uint8_t)event;
     m->event_rc = (int16_t)rc;
@@ -150,7 +150,8 @@ void evzk__machines_drop_owed(evzk_session *s)
 static void stay(struct evzk__machine *m)
 {
     if (m->listed != EVZK__L_NONE || m->stayed || m->ended ||
-        (m->pending & EVZK__P_STAYED) || !(row(m)->flags & EVZK__STAYS))
+        (m->pending & EVZK__P_STAYED) ||
+        !evzk__row_hears(row(m), EVZK__ON_LINGERED))
         return;
     m->listed = EVZK__L_LATER;
     m->tick = m->s->tick;
@@ -169,13 +170,23 @@ struct evzk__machine *evzk__machine_next_late(evzk_session *s)
     return m;
 }
 
+/* May call back, and so free the machine's user. */
+static void act(struct evzk__machine *m)
+{
+    uint8_t event = m->event;
+
+    m->event = EVZK__ON_ENTRY;
+    row(m)->enter(m);
+    m->event = event;
+}
+
 static void enter(struct evzk__machine *m)
 {
     m->epoch++;
     if (row(m)->flags & EVZK__FINAL)
         detach(m);
     if (row(m)->enter)
-        row(m)->enter(m); /* May call back, and so free the machine's user. */
+        act(m);
     if (m->ended && m->s)
         wind_up(m);
 }
@@ -195,30 +206,42 @@ static int final_state(const struct evzk__machine *m)
     return m->kind->n_rows - 1;
 }
 
+/* Does the table let the present event lead there? */
+static bool is_legal(const struct evzk__machine *m, int state)
+{
+    return evzk__row_may(m->kind, m->state, (enum evzk__cause)m->event) &
+           EVZK__TO(state);
+}
+
 /* Only the end may come while an answer is awaited: each machine has one
  * request, and it must not be sent anew before it came back. */
 static bool may_move(struct evzk__machine *m, int state)
 {
     evzk__request_cancel(m->s, &m->req);
-    return (evzk__row_next(m->kind, m->state) & EVZK__TO(state)) &&
+    return is_legal(m, state) &&
            (m->req.state == EVZK__IDLE || state == final_state(m));
+}
+
+static void fail_illegal(struct evzk__machine *m, int state)
+{
+    evzk__session_log(m->s, EVZK_LOG_ERROR, "%s %s: illegal move %s to %s: %s",
+                      m->kind->name, m->dir->path, row(m)->name,
+                      m->kind->rows[state].name, evzk__cause_name[m->event]);
+#ifdef EVZK_DEBUG
+    __builtin_trap();
+#endif
+    m->rc = EVZK_ERR_INTERNAL;
+    set_state(m, final_state(m));
 }
 
 int evzk__machine_move(struct evzk__machine *m, int state)
 {
     if (m->ended)
         return EVZK_OK;
-    if (m->started && !may_move(m, state)) {
-        evzk__session_log(m->s, EVZK_LOG_ERROR, "%s %s: illegal move %s to %s",
-                          m->kind->name, m->dir->path, row(m)->name,
-                          m->kind->rows[state].name);
-#ifdef EVZK_DEBUG
-        __builtin_trap();
-#endif
-        m->rc = EVZK_ERR_INTERNAL;
-        state = final_state(m);
-    }
-    set_state(m, state);
+    if (m->started && !may_move(m, state))
+        fail_illegal(m, state);
+    else
+        set_state(m, state);
     return EVZK_OK;
 }
 
@@ -238,11 +261,27 @@ int evzk__machine_give_up(struct evzk__machine *m, int rc, int state)
     return evzk__machine_move(m, state);
 }
 
-int evzk__machine_again(struct evzk__machine *m)
+static void repeat(struct evzk__machine *m)
 {
     evzk__request_cancel(m->s, &m->req);
     trace(m, row(m)->name, true);
     enter(m);
+}
+
+/* A reply may always be asked for once more where that is harmless. */
+static bool may_repeat(const struct evzk__machine *m)
+{
+    bool replied = m->event == EVZK__ON_REPLY || m->event == EVZK__ON_STOP;
+
+    return is_legal(m, m->state) || (replied && row(m)->flags & EVZK__RETRY);
+}
+
+int evzk__machine_again(struct evzk__machine *m)
+{
+    if (may_repeat(m))
+        repeat(m);
+    else
+        fail_illegal(m, m->state);
     return EVZK_OK;
 }
 
@@ -262,7 +301,7 @@ static void take_stop(struct evzk__machine *m)
 {
     uint16_t epoch = m->epoch;
 
-    begin(m, EVZK__EV_STOP, m->rc);
+    begin(m, EVZK__ON_STOP, m->rc);
     if (!m->started)
         evzk__machine_finish(m, m->rc);
     else if (m->req.state == EVZK__SENT) {
@@ -289,12 +328,44 @@ static void fail(struct evzk__machine *m, int rc)
         evzk__machine_finish(m, rc);
 }
 
+/* A row that looks at `stopping` itself is stopped by its reply. */
+static enum evzk__cause reply_of(const struct evzk__machine *m)
+{
+    return m->stopping && evzk__row_hears(row(m), EVZK__ON_STOP)
+               ? EVZK__ON_STOP
+               : EVZK__ON_REPLY;
+}
+
+static enum evzk__cause cause_of(const struct evzk__machine *m,
+                                 const struct evzk__event *e)
+{
+    switch (e->type) {
+    case EVZK__EV_REPLY:
+        return reply_of(m);
+    case EVZK__EV_DELETED:
+        return e->which == EVZK__OWN ? EVZK__ON_OWN_DELETED
+                                     : EVZK__ON_PRED_DELETED;
+    case EVZK__EV_CHANGED:
+        return e->which == EVZK__OWN ? EVZK__ON_OWN_CHANGED
+                                     : EVZK__ON_PRED_CHANGED;
+    case EVZK__EV_STAYED:
+        return EVZK__ON_LINGERED;
+    case EVZK__EV_ASKED:
+        return EVZK__ON_USER_EVENT;
+    case EVZK__EV_SUSPENDED:
+        return EVZK__ON_SUSPENDED;
+    case EVZK__EV_LEASE_END:
+        break;
+    }
+    return EVZK__ON_LEASE_END;
+}
+
 static void dispatch(struct evzk__machine *m, const struct evzk__event *e)
 {
     uint16_t epoch = m->epoch;
     int rc;
 
-    begin(m, e->type, e->reply ? e->reply->rc : 0);
+    begin(m, cause_of(m, e), e->reply ? e->reply->rc : 0);
     rc = row(m)->react ? row(m)->react(m, e) : EVZK_OK;
     if (rc != EVZK_OK)
         fail(m, rc);
@@ -306,7 +377,7 @@ static void expired(struct evzk__machine *m)
 {
     int to = row(m)->expiry;
 
-    begin(m, EVZK__EV_EXPIRED, EVZK_ERR_EXPIRED);
+    begin(m, EVZK__ON_EXPIRED, EVZK_ERR_EXPIRED);
     if (!m->started)
         return;
     evzk__request_cancel(m->s, &m->req);
@@ -364,8 +435,8 @@ static void adapt(struct evzk__machine *m)
         m->req.state == EVZK__SENT)
         return;
     if (row(m)->flags & again_at(m, cut)) {
-        begin(m, EVZK__EV_RECONNECTED, EVZK_OK);
-        evzk__machine_again(m);
+        begin(m, EVZK__ON_RECONNECTED, EVZK_OK);
+        repeat(m);
     }
 }
 
@@ -413,10 +484,10 @@ static bool ask_again(struct evzk__machine *m, const struct evzk__reply *reply)
 
     if (!(row(m)->flags & EVZK__RETRY) || !says_nothing(m, reply))
         return false;
-    begin(m, lost ? EVZK__EV_RECONNECTED : EVZK__EV_REPLY,
+    begin(m, lost ? EVZK__ON_RECONNECTED : EVZK__ON_REPLY,
           lost ? EVZK_OK : reply->rc);
     if (reply->last)
-        evzk__machine_again(m);
+        repeat(m);
     return true;
 }
 
@@ -436,7 +507,7 @@ static void answered(struct evzk__request *r, const struct evzk__reply *reply)
     if (m->ended || m->epoch != epoch)
         ; /* To a question that an earlier state asked. */
     else if (leaving(m) && reply->last) {
-        begin(m, EVZK__EV_STOP, m->rc);
+        begin(m, EVZK__ON_STOP, m->rc);
         evzk__machine_move(m, row(m)->stop);
     } else if (!ask_again(m, reply))
         dispatch(m, &e);
@@ -448,7 +519,7 @@ static void answered(struct evzk__request *r, const struct evzk__reply *reply)
 
 static void start(struct evzk__machine *m)
 {
-    begin(m, EVZK__EV_START, EVZK_OK);
+    begin(m, EVZK__ON_START, EVZK_OK);
     set_state(m, 0);
 }
 
@@ -466,7 +537,7 @@ static void take_watch(struct evzk__machine *m, enum evzk__which which)
     bool deleted = m->pending & both & ~((unsigned)EVZK__P_CHANGED << which);
     bool fired = m->pending & (unsigned)EVZK__P_DELETED << which;
 
-    if (!(m->pending & both) || !(row(m)->flags & EVZK__WATCHES))
+    if (!(m->pending & both) || !evzk__row_watches(row(m)))
         return;
     m->pending &= (uint16_t)~both;
     e.by_ours = deleted && !fired;
@@ -482,7 +553,7 @@ static void take_stay(struct evzk__machine *m)
     struct evzk__event e = {.type = EVZK__EV_STAYED};
 
     m->pending &= (uint16_t)~EVZK__P_STAYED;
-    if (!(row(m)->flags & EVZK__STAYS) || m->stayed)
+    if (!evzk__row_hears(row(m), EVZK__ON_LINGERED) || m->stayed)
         return;
     m->stayed = true;
     dispatch(m, &e);
@@ -492,7 +563,7 @@ static void take_ask(struct evzk__machine *m)
 {
     struct evzk__event e = {.type = EVZK__EV_ASKED};
 
-    if (!(row(m)->flags & EVZK__HEEDS) || m->stopping)
+    if (!evzk__row_hears(row(m), EVZK__ON_USER_EVENT) || m->stopping)
         return;
     m->pending &= (uint16_t)~EVZK__P_ASKED;
     dispatch(m, &e);
@@ -505,10 +576,10 @@ static void take_back(struct evzk__machine *m)
     unsigned again = EVZK__RETRY | EVZK__UNSENT;
 
     if (m->own_verified || !(m->pending & EVZK__P_DELETED) ||
-        (row(m)->flags & EVZK__WATCHES) || !(row(m)->flags & again))
+        evzk__row_watches(row(m)) || !(row(m)->flags & again))
         return;
-    begin(m, EVZK__EV_DELETED, EVZK_OK);
-    evzk__machine_again(m);
+    begin(m, EVZK__ON_OWN_DELETED, EVZK_OK);
+    repeat(m);
 }
 
 static bool take(struct evzk__machine *m, unsigned bit)
@@ -519,12 +590,18 @@ static bool take(struct evzk__machine *m, unsigned bit)
     return set;
 }
 
+static void take_late(struct evzk__machine *m)
+{
+    begin(m, EVZK__ON_DEADLINE, EVZK_OK);
+    m->kind->late(m);
+}
+
 void evzk__machine_run(struct evzk__machine *m)
 {
     m->refs++;
     catch_up(m);
     if (!m->ended && take(m, EVZK__P_LATE))
-        m->kind->late(m);
+        take_late(m);
     if (!m->ended && take(m, EVZK__P_STOP))
         take_stop(m);
     if (!m->ended && take(m, EVZK__P_START))
@@ -649,7 +726,7 @@ void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved)
     bool promise = m->rc == EVZK_OK || m->rc == EVZK_ERR_CANCELED;
 
     m->refs++;
-    begin(m, EVZK__EV_CLOSED, rc);
+    begin(m, EVZK__ON_CLOSED, rc);
     evzk__watches_lost(m);
     if (!m->stopping || (promise && !proved))
         m->rc = rc; /* Nobody says that the znode is gone. */

@@ -1,10 +1,10 @@
-/* What every recipe is: a state machine, written down as one table.
+/* What every recipe is: a state machine, written down as one table
+ * (lib/machine/kind.h).
  *
- * A row says what a state does on entry, how it reacts, where a stop and the
- * session's expiry lead, and where it may go.  The core does the rest, the same
- * for all: connection loss, doubt, expiry, cancel, time-out, free, late replies
- * and illegal moves.  It never calls itself from inside a call of the API:
- * calls post events, and the session's turn hands them out. */
+ * The core does what is the same for all: connection loss, doubt, expiry,
+ * cancel, time-out, free, late replies and illegal moves.  It never calls
+ * itself from inside a call of the API: calls post events, and the session's
+ * turn hands them out. */
 #ifndef EVZK_MACHINE_H
 #define EVZK_MACHINE_H
 
@@ -14,59 +14,10 @@
 #include <sys/queue.h>
 
 #include "lib/base/order.h"
+#include "lib/machine/kind.h"
 #include "lib/request/own_queue.h"
 #include "lib/request/request.h"
 #include "lib/session/session.h"
-
-struct evzk__machine;
-
-enum evzk__event_type {
-    EVZK__EV_REPLY,     /* To the request that the state's entry made. */
-    EVZK__EV_DELETED,   /* A watched znode is gone. */
-    EVZK__EV_CHANGED,   /* A watched znode's data has changed. */
-    EVZK__EV_STAYED,    /* It has been in this row for a while. */
-    EVZK__EV_ASKED,     /* Its user wants what only some rows can do. */
-    EVZK__EV_SUSPENDED, /* The session is in doubt. HOLDS rows only. */
-    EVZK__EV_LEASE_END  /* Nothing may be believed. HOLDS rows only. */
-};
-
-/* What a row is given besides, and the core deals with: no reaction sees it. */
-enum evzk__core_event {
-    EVZK__EV_RECONNECTED = EVZK__EV_LEASE_END + 1, /* Entered once more. */
-    EVZK__EV_STOP,
-    EVZK__EV_EXPIRED,
-    EVZK__EV_CLOSED,
-    EVZK__EV_START, /* Of no row: it leads to the first. */
-    EVZK__EVENTS
-};
-
-/* As the trace has them. */
-extern const char *const evzk__event_name[EVZK__EVENTS];
-
-struct evzk__event {
-    enum evzk__event_type type;
-    enum evzk__which which; /* DELETED, CHANGED: which watch. */
-    bool by_ours; /* DELETED: our own session says so, and no server yet. */
-    const struct evzk__reply *reply; /* REPLY. Borrowed. */
-};
-
-enum {
-    EVZK__RETRY = 1, /* Entering it again is harmless: done after a loss of the
-                        connection, and instead of a reply that was lost. */
-    EVZK__HOLDS = 2, /* Hears of doubt and of the lease's end; entered again
-                        when the doubt is over. */
-    EVZK__FRESH = 4, /* While its request is unsent, nothing is on the server:
-                        a stop ends the machine at once. */
-    EVZK__FINAL = 8,
-    EVZK__WATCHES = 16, /* Hears of watches that fired.  In other rows they wait
-                           for one that does, or are forgotten. */
-    EVZK__STAYS = 32,   /* Hears, once, when it has been in it for a while. */
-    EVZK__UNSENT = 128, /* Entered again after a loss of the connection, but
-                           only while its request is not sent. */
-    EVZK__HEEDS = 64 /* Hears what its user asks; in other rows that waits. */
-};
-
-enum { EVZK__STAY = -1 };
 
 /* What waits for the next look at a machine. */
 enum {
@@ -79,56 +30,6 @@ enum {
     EVZK__P_STAYED = 256,
     EVZK__P_ASKED = 512
 };
-
-struct evzk__row {
-    const char *name;
-    void (*enter)(struct evzk__machine *m);
-    /* 0, or an error that the machine fails with: it goes where a stop leads,
-     * or to its end where that is STAY. */
-    int (*react)(struct evzk__machine *m, const struct evzk__event *e);
-    int8_t stop;   /* STAY: the row itself looks at `stopping`. */
-    int8_t expiry; /* Where the end of the session leads. */
-    uint8_t flags;
-    uint32_t next; /* EVZK__TO(state) ored together. */
-};
-
-#define EVZK__TO(state) (UINT32_C(1) << (state))
-#define EVZK__ON(event) (UINT32_C(1) << (event))
-
-/* What a row allows, and what never comes of it in this kind. */
-struct evzk__never {
-    uint32_t next, on; /* EVZK__TO, EVZK__ON; both 0: the end. */
-    uint8_t state;
-};
-
-/* One kind of machine.  `late` is called when the deadline passes. */
-struct evzk__kind {
-    const char *name;
-    const struct evzk__mark *marks; /* Of contenders' names, or NULL. */
-    const struct evzk__row *rows;   /* The last one is the FINAL one. */
-    int n_rows;
-    void (*late)(struct evzk__machine *m);
-    void (*destroy)(struct evzk__machine *m);
-    /* It has ended: lets go of what is the loop's.  NULL: it has nothing. */
-    void (*detach)(struct evzk__machine *m);
-    /* It is to stop, or has ended: whatever it holds, it holds no more.  Before
-     * anything is told; may come twice.  NULL: nobody else looks. */
-    void (*over)(struct evzk__machine *m);
-    uint32_t without; /* Rows of the table that it does not have: see TO. */
-    const struct evzk__never *never; /* Or NULL. */
-};
-
-/* Has it this row?  Two kinds may share a table. */
-static inline bool evzk__has_row(const struct evzk__kind *kind, int state)
-{
-    return !(kind->without & EVZK__TO(state));
-}
-
-/* Where a row may lead, as EVZK__TO(state) ored together. */
-uint32_t evzk__row_next(const struct evzk__kind *kind, int state);
-
-/* The events that a row can be given, as EVZK__ON(event) ored together. */
-uint32_t evzk__row_events(const struct evzk__kind *kind, int state);
 
 struct evzk__machine {
     const struct evzk__kind *kind;
@@ -151,7 +52,7 @@ struct evzk__machine {
     uint16_t refs;
     uint16_t pending; /* EVZK__P_* */
     int16_t event_rc; /* The result that `event` carried. */
-    uint8_t event;    /* What it is being moved by, for the trace. */
+    uint8_t event;    /* evzk__cause: what it is being moved by. */
     uint8_t state;
     uint8_t tick;        /* LATER: since when. */
     uint8_t refused : 4; /* Refusals in a row, for no reason we know. */
@@ -204,7 +105,7 @@ int evzk__machine_finish(struct evzk__machine *m, int rc);
 /* Fails with an error, by way of a state that cleans up. */
 int evzk__machine_give_up(struct evzk__machine *m, int rc, int state);
 
-/* Enters the present state once more. */
+/* Enters the present state once more: a move that the row must allow. */
 int evzk__machine_again(struct evzk__machine *m);
 
 /* The same in a while: what it needs was not to be had. */

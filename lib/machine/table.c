@@ -1,54 +1,124 @@
-/* What can be read off a table: which events a row can be given.  What the
- * tests count, and the traces' words for it, are the same list. */
-#include "lib/machine/machine.h"
+/* What can be read off a table: where each event may lead from a row.  The core
+ * asks before it moves; the tests and the diagrams ask for all of it. */
+#include "lib/machine/kind.h"
 
-const char *const evzk__event_name[EVZK__EVENTS] = {
-    [EVZK__EV_REPLY] = "reply",         [EVZK__EV_DELETED] = "deleted",
-    [EVZK__EV_CHANGED] = "changed",     [EVZK__EV_SUSPENDED] = "suspended",
-    [EVZK__EV_STAYED] = "stayed",       [EVZK__EV_ASKED] = "asked",
-    [EVZK__EV_LEASE_END] = "lease end", [EVZK__EV_RECONNECTED] = "reconnected",
-    [EVZK__EV_STOP] = "stop",           [EVZK__EV_EXPIRED] = "expired",
-    [EVZK__EV_CLOSED] = "closed",       [EVZK__EV_START] = "start"};
+const char *const evzk__cause_name[EVZK__CAUSES] = {
+    [EVZK__ON_REPLY] = "reply",
+    [EVZK__ON_OWN_DELETED] = "own deleted",
+    [EVZK__ON_OWN_CHANGED] = "own changed",
+    [EVZK__ON_PRED_DELETED] = "pred deleted",
+    [EVZK__ON_PRED_CHANGED] = "pred changed",
+    [EVZK__ON_LINGERED] = "lingered",
+    [EVZK__ON_USER_EVENT] = "user event",
+    [EVZK__ON_SUSPENDED] = "suspended",
+    [EVZK__ON_LEASE_END] = "lease end",
+    [EVZK__ON_ENTRY] = "entry",
+    [EVZK__ON_DEADLINE] = "deadline",
+    [EVZK__ON_STOP] = "stop",
+    [EVZK__ON_RECONNECTED] = "reconnected",
+    [EVZK__ON_EXPIRED] = "expired",
+    [EVZK__ON_CLOSED] = "closed",
+    [EVZK__ON_START] = "start"};
 
-static struct evzk__never never_of(const struct evzk__kind *kind, int state)
+static uint32_t stop_of(const struct evzk__row *r, uint32_t end)
 {
-    static const struct evzk__never nothing;
-    const struct evzk__never *n = kind->never;
+    uint32_t to =
+        r->stop == EVZK__STAY ? EVZK__BIT(EVZK__HERE) : EVZK__BIT(r->stop);
 
-    for (; n && (n->next || n->on); n++) {
-        if (n->state == state)
-            return *n;
-    }
-    return nothing;
+    return r->flags & EVZK__FRESH ? to | end : to;
 }
 
-uint32_t evzk__row_next(const struct evzk__kind *kind, int state)
+/* What the columns and flags say, and no ON repeats. */
+static uint32_t columns(const struct evzk__row *r, int state,
+                        enum evzk__cause cause, uint32_t end)
 {
-    if (!evzk__has_row(kind, state))
-        return 0;
-    return kind->rows[state].next & ~kind->without &
-           ~never_of(kind, state).next;
+    unsigned again = EVZK__RETRY | EVZK__HOLDS | EVZK__UNSENT;
+
+    if (cause == EVZK__ON_STOP)
+        return stop_of(r, end);
+    if (cause == EVZK__ON_EXPIRED)
+        return EVZK__BIT(r->expiry);
+    if (cause == EVZK__ON_CLOSED)
+        return end;
+    if (cause == EVZK__ON_RECONNECTED)
+        return r->flags & again ? EVZK__BIT(state) : 0;
+    if (cause == EVZK__ON_SUSPENDED || cause == EVZK__ON_LEASE_END)
+        return r->flags & EVZK__HOLDS ? EVZK__BIT(EVZK__HERE) : 0;
+    return 0;
 }
 
-uint32_t evzk__row_events(const struct evzk__kind *kind, int state)
+static uint32_t without_fail(const struct evzk__row *r, uint32_t next,
+                             uint32_t end)
+{
+    if (!(next & EVZK__BIT(EVZK__FAIL)))
+        return next;
+    next &= ~EVZK__BIT(EVZK__FAIL);
+    return next | (r->stop == EVZK__STAY ? end : EVZK__BIT(r->stop));
+}
+
+static uint32_t next_of(const struct evzk__kind *kind, int state,
+                        enum evzk__cause cause, uint32_t listed)
 {
     const struct evzk__row *r = &kind->rows[state];
-    uint32_t on = EVZK__ON(EVZK__EV_STOP) | EVZK__ON(EVZK__EV_EXPIRED) |
-                  EVZK__ON(EVZK__EV_CLOSED);
+    uint32_t end = EVZK__BIT(kind->n_rows - 1);
 
     if (r->flags & EVZK__FINAL || !evzk__has_row(kind, state))
         return 0;
-    if (r->enter && r->react)
-        on |= EVZK__ON(EVZK__EV_REPLY);
-    if (r->flags & EVZK__WATCHES)
-        on |= EVZK__ON(EVZK__EV_DELETED) | EVZK__ON(EVZK__EV_CHANGED);
-    if (r->flags & EVZK__STAYS)
-        on |= EVZK__ON(EVZK__EV_STAYED);
-    if (r->flags & EVZK__HEEDS)
-        on |= EVZK__ON(EVZK__EV_ASKED);
-    if (r->flags & EVZK__HOLDS)
-        on |= EVZK__ON(EVZK__EV_SUSPENDED) | EVZK__ON(EVZK__EV_LEASE_END);
-    if (r->flags & (EVZK__HOLDS | EVZK__RETRY))
-        on |= EVZK__ON(EVZK__EV_RECONNECTED);
-    return on & ~never_of(kind, state).on;
+    listed &= ~EVZK__BIT(EVZK__NEVER);
+    listed |= columns(r, state, cause, end);
+    return without_fail(r, listed, end) & ~kind->without;
+}
+
+static uint32_t never_of(const struct evzk__kind *kind, int state,
+                         enum evzk__cause cause, bool rarely)
+{
+    uint32_t next = 0;
+
+    for (const struct evzk__never *n = kind->never; n && n->next; n++) {
+        if (n->state == state && n->cause == cause && n->rarely <= rarely)
+            next |= n->next;
+    }
+    return next;
+}
+
+uint32_t evzk__row_may(const struct evzk__kind *kind, int state,
+                       enum evzk__cause cause)
+{
+    const struct evzk__row *r = &kind->rows[state];
+
+    uint32_t listed = r->on[cause] | r->rarely[cause];
+
+    /* One that is to stop, or not to queue again. */
+    if (cause == EVZK__ON_EXPIRED)
+        listed |= EVZK__BIT(kind->n_rows - 1);
+    return next_of(kind, state, cause, listed) &
+           ~never_of(kind, state, cause, false);
+}
+
+uint32_t evzk__row_next(const struct evzk__kind *kind, int state,
+                        enum evzk__cause cause)
+{
+    uint32_t listed = kind->rows[state].on[cause];
+
+    if (listed & EVZK__BIT(EVZK__NEVER))
+        return 0;
+    return next_of(kind, state, cause, listed) &
+           ~never_of(kind, state, cause, true);
+}
+
+uint32_t evzk__row_reach(const struct evzk__kind *kind, int state)
+{
+    uint32_t reach = 0;
+
+    for (int c = 0; c < EVZK__CAUSES; c++)
+        reach |= evzk__row_may(kind, state, (enum evzk__cause)c);
+    return reach & ~EVZK__BIT(EVZK__HERE);
+}
+
+bool evzk__row_watches(const struct evzk__row *r)
+{
+    return evzk__row_hears(r, EVZK__ON_OWN_DELETED) ||
+           evzk__row_hears(r, EVZK__ON_OWN_CHANGED) ||
+           evzk__row_hears(r, EVZK__ON_PRED_DELETED) ||
+           evzk__row_hears(r, EVZK__ON_PRED_CHANGED);
 }

@@ -28,6 +28,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/machine/refuse.h"
+#include "lib/machine/rows.h"
 #include "recipes/kinds.h"
 #include "recipes/lock/lock_internal.h"
 
@@ -239,35 +240,33 @@ static void destroy(struct evzk__machine *m)
 }
 
 /* clang-format off */
-#define S(state, enter, react, on_stop, on_expiry, flags, next) \
-    [state] = { #state, enter, react, on_stop, on_expiry, flags, next }
-#define TO EVZK__TO
-#define STAY EVZK__STAY
-#define RETRY EVZK__RETRY
 static const struct evzk__row rows[STATES] = {
-/* state      enter     react    on stop  on expiry  flags                    may move to */
-S(LOOKING,    look,     looked,  ENDED,   LOOKING,   RETRY|EVZK__FRESH,       TO(LOOKING)|TO(ROOTING)|TO(CHECKING)|TO(WATCHING)|TO(ENDED)),
-S(ROOTING,    look_chroot, rooted, ENDED,  LOOKING,  RETRY,                   TO(LOOKING)|TO(WATCHING)|TO(ENDED)),
-S(CHECKING,   check,    checked, ENDED,   LOOKING,   RETRY,                   TO(LOOKING)|TO(WATCHING)|TO(ENDED)),
-S(WATCHING,   wait_for, watched, ENDED,   LOOKING,   RETRY|EVZK__WATCHES,     TO(LOOKING)|TO(CHECKING)|TO(ENDED)),
-S(ENDED,      end,      NULL,    STAY,    STAY,      EVZK__FINAL,             0),
+/*  state     entry        reaction  main      on stop  on expiry  flags */
+ROW(LOOKING,  look,        looked,   CHECKING, ENDED,   LOOKING,   RETRY|FRESH,
+    ON(REPLY,        CHECKING, WATCHING, ROOTING, LOOKING),
+    RARELY(REPLY,    FAIL)),
+ROW(ROOTING,  look_chroot, rooted,   ASIDE,    ENDED,   LOOKING,   RETRY,
+    ON(ENTRY,        LOOKING),
+    ON(REPLY,        WATCHING, FAIL),
+    ON(EXPIRED,      NEVER)),
+ROW(CHECKING, check,       checked,  WATCHING, ENDED,   LOOKING,   RETRY,
+    ON(ENTRY,        LOOKING),
+    ON(REPLY,        WATCHING),
+    RARELY(REPLY,    FAIL),
+    ON(EXPIRED,      NEVER)),
+ROW(WATCHING, wait_for,    watched,  ENDED,    ENDED,   LOOKING,   RETRY,
+    ON(ENTRY,        LOOKING),
+    ON(OWN_DELETED,  LOOKING),
+    ON(OWN_CHANGED,  LOOKING),
+    ON(PRED_DELETED, HERE),
+    ON(PRED_CHANGED, CHECKING),
+    ON(EXPIRED,      NEVER)),
+END(ENDED,    end),
 };
 /* clang-format on */
 
-/* Who watches has nothing to ask; and a connection that is lost, as it is
- * before a session has ended, has it look again. */
-static const struct evzk__never never[] = {
-    {.state = ROOTING, .on = EVZK__ON(EVZK__EV_EXPIRED)},
-    {.state = CHECKING, .on = EVZK__ON(EVZK__EV_EXPIRED)},
-    {.state = WATCHING,
-     .on = EVZK__ON(EVZK__EV_REPLY) | EVZK__ON(EVZK__EV_EXPIRED)},
-    {0}};
-
-const struct evzk__kind evzk__observer_kind = {.name = "observer",
-                                               .rows = rows,
-                                               .n_rows = STATES,
-                                               .destroy = destroy,
-                                               .never = never};
+const struct evzk__kind evzk__observer_kind = {
+    .name = "observer", .rows = rows, .n_rows = STATES, .destroy = destroy};
 
 int evzk_election_observe(evzk_session *s, const char *path,
                           evzk_observer_cb *cb, void *arg, evzk_observer **out)

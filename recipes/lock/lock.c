@@ -50,6 +50,7 @@
 #include "recipes/lock/states.h"
 
 #include "lib/base/mem.h"
+#include "lib/machine/rows.h"
 #include "recipes/kinds.h"
 
 static void late(struct evzk__machine *m)
@@ -77,38 +78,101 @@ void evzk__lock_destroy(struct evzk__machine *m)
 }
 
 /* clang-format off */
-#define S(state, enter, react, on_stop, on_expiry, flags, next) \
-    [state] = { #state, evzk__lock_##enter, evzk__lock_##react, on_stop, on_expiry, flags, next }
-#define TO EVZK__TO
-#define STAY EVZK__STAY
-#define RETRY EVZK__RETRY
-#define HOLDS EVZK__HOLDS
-#define FRESH EVZK__FRESH
-#define WATCHES EVZK__WATCHES
-#define STAYS EVZK__STAYS
-#define HEEDS EVZK__HEEDS
-#define UNSENT EVZK__UNSENT
+#define LOCK(state, enter, react, ...) \
+    ROW(state, evzk__lock_##enter, evzk__lock_##react, __VA_ARGS__)
 static const struct evzk__row rows[STATES] = {
-/* state          enter           react           on stop    on expiry  flags                             may move to */
-S(CREATING,        create,         created,        STAY,      CREATING,  FRESH,                            TO(CREATING)|TO(MAKING_PARENTS)|TO(RESOLVING)|TO(LISTING)|TO(WATCHING)|TO(ENTERING)|TO(CONFIRMING)|TO(HELD)|TO(DELETING)|TO(ENDED)),
-S(MAKING_PARENTS,  make_parents,   parents_made,   STAY,      CREATING,  FRESH,                            TO(CREATING)|TO(ENDED)),
-S(RESOLVING,       resolve,        resolved,       STAY,      CREATING,  RETRY,                            TO(CREATING)|TO(ADOPTING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
-S(ADOPTING,        adopt,          adopted,        STAY,      CREATING,  RETRY,                            TO(CREATING)|TO(RESOLVING)|TO(LISTING)|TO(DELETING)|TO(ENDED)),
-S(LISTING,         list,           listed,         DELETING,  CREATING,  RETRY,                            TO(CREATING)|TO(LISTING)|TO(WATCHING)|TO(ENTERING)|TO(CONFIRMING)|TO(HELD)|TO(FORGETTING)|TO(DELETING)|TO(ENDED)),
-S(WATCHING,        watch,          watched,        DELETING,  CREATING,  RETRY|WATCHES|STAYS|HEEDS,        TO(CREATING)|TO(LISTING)|TO(CONFIRMING)|TO(HELD)|TO(FORGETTING)|TO(DELETING)|TO(ENDED)),
-S(CONFIRMING,      read_own,       confirmed,      DELETING,  CREATING,  RETRY|HOLDS|WATCHES,              TO(CREATING)|TO(LISTING)|TO(ENTERING)|TO(HELD)|TO(FORGETTING)|TO(DELETING)|TO(ENDED)),
-S(HELD,            hold,           still_held,     DELETING,  ENDED,     RETRY|HOLDS|WATCHES|STAYS|HEEDS,  TO(SWAPPING)|TO(ANNOUNCING)|TO(DELETING)|TO(ENDED)),
-S(ENTERING,        enter_queue,    entered,        STAY,      CREATING,  UNSENT,                           TO(CREATING)|TO(RESOLVING)|TO(CONFIRMING)|TO(LISTING)|TO(WATCHING)|TO(DELETING)|TO(ENDED)),
-S(SWAPPING,        become_reader,  became_reader,  STAY,      ENDED,     RETRY|HOLDS,                      TO(HELD)|TO(CHECKING_SWAP)|TO(DELETING)|TO(ENDED)),
-S(ANNOUNCING,      announce,       announced,      STAY,      ENDED,     RETRY|HOLDS,                      TO(HELD)|TO(LEADING)|TO(DELETING)|TO(ENDED)),
-S(LEADING,         hold,           still_held,     DELETING,  ENDED,     RETRY|HOLDS|WATCHES|STAYS|HEEDS,  TO(ANNOUNCING)|TO(DELETING)|TO(ENDED)),
-S(FORGETTING,      forget_own,     forgotten,      STAY,      CREATING,  0,                                TO(CREATING)|TO(ENDED)),
-S(CHECKING_SWAP,   check,          checked_swap,   STAY,      ENDED,     RETRY|HOLDS,                      TO(HELD)|TO(SWAPPING)|TO(DELETING)|TO(ENDED)),
-S(CHECKING,        check,          checked,        STAY,      ENDED,     RETRY,                            TO(DELETING)|TO(ENDED)),
-S(SETTLING_LEADER, settle_leader,  settled_leader, STAY,      ENDED,     RETRY,                            TO(CHECKING_LEADER)|TO(ENDED)),
-S(CHECKING_LEADER, check_leader,   checked_leader, STAY,      ENDED,     RETRY,                            TO(DELETING)|TO(ENDED)),
-S(DELETING,        drop,           dropped,        STAY,      ENDED,     RETRY,                            TO(CHECKING)|TO(SETTLING_LEADER)|TO(CHECKING_LEADER)|TO(ENDED)),
-[ENDED] =        {"ENDED", evzk__lock_end, NULL, STAY, STAY, EVZK__FINAL, 0},
+/* A session's end ends a lock that is not to queue again, or is to stop.  What is rare in WATCHING and where
+ * it is held, only patient locks do: see lock/patient.c.
+ *   state           entry          reaction        main        on stop   on expiry  flags */
+LOCK(CREATING,       create,        created,        LISTING,    STAY,     CREATING,  FRESH,
+     ON(REPLY,       LISTING, WATCHING, CONFIRMING, HELD, ENTERING, MAKING_PARENTS, RESOLVING, DELETING, FAIL),
+     RARELY(REPLY,   CREATING),
+     ON(STOP,        DELETING, RESOLVING, ENDED),
+     RARELY(ENTRY,   ENDED),
+     ON(EXPIRED,     ENDED)),
+LOCK(MAKING_PARENTS, make_parents,  parents_made,   ASIDE,      STAY,     CREATING,  FRESH,
+     ON(REPLY,       CREATING, FAIL),
+     ON(STOP,        ENDED),
+     ON(EXPIRED,     ENDED)),
+LOCK(RESOLVING,      resolve,       resolved,       ASIDE,      STAY,     CREATING,  RETRY,
+     ON(REPLY,       ADOPTING, CREATING, LISTING),
+     RARELY(REPLY,   DELETING, FAIL),
+     ON(STOP,        ADOPTING, DELETING, ENDED),
+     ON(EXPIRED,     ENDED)),
+LOCK(ADOPTING,       adopt,         adopted,        ASIDE,      STAY,     CREATING,  RETRY,
+     ON(REPLY,       LISTING, RESOLVING),
+     RARELY(REPLY,   DELETING),
+     ON(STOP,        RESOLVING, DELETING),
+     ON(EXPIRED,     ENDED)),
+LOCK(LISTING,        list,          listed,         WATCHING,   DELETING, CREATING,  RETRY,
+     ON(REPLY,       WATCHING, CONFIRMING, HELD, ENTERING, LISTING, CREATING, FORGETTING, ENDED, FAIL),
+     ON(EXPIRED,     ENDED)),
+LOCK(WATCHING,       watch,         watched,        CONFIRMING, DELETING, CREATING,  RETRY,
+     ON(REPLY,       LISTING, CREATING, FORGETTING, ENDED, FAIL, HERE),
+     ON(OWN_DELETED, CREATING, ENDED),
+     ON(OWN_CHANGED, WATCHING),
+     ON(PRED_DELETED, CONFIRMING, HELD, LISTING),
+     RARELY(PRED_CHANGED, WATCHING, LISTING),
+     ON(LINGERED,    WATCHING),
+     RARELY(OWN_CHANGED, LISTING), RARELY(LINGERED, LISTING),
+     ON(USER_EVENT,  LISTING),
+     ON(EXPIRED,     ENDED)),
+LOCK(CONFIRMING,     read_own,      confirmed,      HELD,       DELETING, CREATING,  RETRY|HOLDS,
+     ON(REPLY,       HELD, LISTING, ENTERING, CREATING, FORGETTING, ENDED, HERE),
+     RARELY(REPLY,   FAIL),
+     ON(OWN_DELETED, CREATING),
+     RARELY(OWN_DELETED, ENDED),
+     ON(OWN_CHANGED, CONFIRMING),
+     RARELY(PRED_CHANGED, CONFIRMING),
+     ON(EXPIRED,     ENDED)),
+LOCK(HELD,           hold,          still_held,     DELETING,   DELETING, ENDED,     RETRY|HOLDS,
+     ON(REPLY,       ENDED, HERE),
+     ON(OWN_DELETED, ENDED),
+     ON(OWN_CHANGED, HELD),
+     RARELY(PRED_CHANGED, HELD),
+     ON(LINGERED,    HELD),
+     ON(USER_EVENT,  SWAPPING, ANNOUNCING, HELD, HERE)),
+LOCK(ENTERING,       enter_queue,   entered,        ASIDE,      STAY,     CREATING,  UNSENT,
+     ON(ENTRY,       CONFIRMING),
+     RARELY(ENTRY,   DELETING),
+     ON(REPLY,       LISTING, WATCHING, RESOLVING, CREATING, ENDED),
+     RARELY(REPLY,   DELETING),
+     ON(STOP,        DELETING, RESOLVING),
+     ON(EXPIRED,     ENDED)),
+LOCK(SWAPPING,       become_reader, became_reader,  ASIDE,      STAY,     ENDED,     RETRY|HOLDS,
+     ON(ENTRY,       CHECKING_SWAP),
+     ON(REPLY,       HELD),
+     ON(STOP,        DELETING)),
+LOCK(ANNOUNCING,     announce,      announced,      ASIDE,      STAY,     ENDED,     RETRY|HOLDS,
+     ON(ENTRY,       HELD, LEADING, DELETING),
+     ON(REPLY,       LEADING, HELD, ENDED),
+     ON(STOP,        DELETING)),
+LOCK(LEADING,        hold,          still_held,     ASIDE,      DELETING, ENDED,     RETRY|HOLDS,
+     ON(REPLY,       ENDED, HERE),
+     ON(OWN_DELETED, ENDED),
+     ON(OWN_CHANGED, LEADING),
+     RARELY(PRED_CHANGED, LEADING),
+     ON(LINGERED,    LEADING),
+     ON(USER_EVENT,  ANNOUNCING, LEADING),
+     RARELY(USER_EVENT, HERE)),
+LOCK(FORGETTING,     forget_own,    forgotten,      ASIDE,      STAY,     CREATING,  0,
+     ON(REPLY,       CREATING),
+     ON(STOP,        ENDED),
+     ON(EXPIRED,     ENDED)),
+LOCK(CHECKING_SWAP,  check,         checked_swap,   ASIDE,      STAY,     ENDED,     RETRY|HOLDS,
+     ON(REPLY,       SWAPPING, HELD),
+     RARELY(REPLY,   DELETING),
+     ON(STOP,        DELETING)),
+LOCK(CHECKING,       check,         checked,        ASIDE,      STAY,     ENDED,     RETRY,
+     ON(REPLY,       DELETING, ENDED)),
+LOCK(SETTLING_LEADER, settle_leader, settled_leader, ASIDE,     STAY,     ENDED,     RETRY,
+     ON(REPLY,       CHECKING_LEADER)),
+LOCK(CHECKING_LEADER, check_leader, checked_leader, ASIDE,      STAY,     ENDED,     RETRY,
+     ON(REPLY,       DELETING)),
+LOCK(DELETING,       drop,          dropped,        ENDED,      STAY,     ENDED,     RETRY,
+     ON(ENTRY,       CHECKING, SETTLING_LEADER, CHECKING_LEADER),
+     ON(REPLY,       ENDED)),
+END(ENDED,           evzk__lock_end),
 };
 /* clang-format on */
 
@@ -120,14 +184,28 @@ const struct evzk__kind evzk__lock_kind = {
     .late = late,
     .destroy = evzk__lock_destroy,
     .over = evzk__lock_over,
-    .without = TO(ANNOUNCING) | TO(LEADING) | TO(SETTLING_LEADER) |
-               TO(CHECKING_LEADER)};
+    .without = TO(ANNOUNCING, LEADING, SETTLING_LEADER, CHECKING_LEADER)};
 
 /* Nobody comes into the queue from elsewhere, or is asked while it waits. */
 static const struct evzk__never never_elected[] = {
-    {.state = RESOLVING, .next = TO(LISTING) | TO(DELETING)},
-    {.state = CONFIRMING, .next = TO(LISTING)},
-    {.state = WATCHING, .on = EVZK__ON(EVZK__EV_ASKED)},
+    {.state = RESOLVING,
+     .cause = EVZK__ON_REPLY,
+     .next = TO(LISTING, DELETING)},
+    {.state = RESOLVING, .cause = EVZK__ON_STOP, .next = TO(DELETING)},
+    {.state = CONFIRMING, .cause = EVZK__ON_REPLY, .next = TO(LISTING)},
+    {.state = WATCHING, .cause = EVZK__ON_USER_EVENT, .next = TO(LISTING)},
+    {.state = WATCHING,
+     .cause = EVZK__ON_REPLY,
+     .next = TO(DELETING, ENDED),
+     .rarely = true},
+    {.state = WATCHING,
+     .cause = EVZK__ON_OWN_DELETED,
+     .next = TO(ENDED),
+     .rarely = true},
+    {.state = HELD,
+     .cause = EVZK__ON_USER_EVENT,
+     .next = TO(HELD, HERE),
+     .rarely = true},
     {0}};
 
 /* The same queue, and what its first one does besides. */
@@ -139,5 +217,5 @@ const struct evzk__kind evzk__election_kind = {
     .late = late,
     .destroy = evzk__lock_destroy,
     .over = evzk__lock_over,
-    .without = TO(ENTERING) | TO(SWAPPING) | TO(CHECKING_SWAP),
+    .without = TO(ENTERING, SWAPPING, CHECKING_SWAP),
     .never = never_elected};

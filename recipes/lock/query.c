@@ -20,6 +20,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/os.h"
 #include "lib/machine/refuse.h"
+#include "lib/machine/rows.h"
 #include "recipes/kinds.h"
 #include "recipes/lock/lock_internal.h"
 
@@ -249,15 +250,15 @@ static void destroy(struct evzk__machine *m)
 }
 
 /* clang-format off */
-#define S(state, enter, react, on_stop, on_expiry, flags, next) \
-    [state] = { #state, enter, react, on_stop, on_expiry, flags, next }
-#define TO EVZK__TO
 static const struct evzk__row rows[STATES] = {
-/* state    enter            react     on stop     on expiry   flags                   may move to */
-S(LISTING,  list,            listed,   ENDED,      LISTING,    EVZK__FRESH|EVZK__RETRY, TO(LISTING)|TO(READING)|TO(ROOTING)|TO(ENDED)),
-S(READING,  read_all,        answered, ENDED,      LISTING,    0,                      TO(LISTING)|TO(ENDED)),
-S(ROOTING,  evzk__look_chroot, rooted, ENDED,      LISTING,    EVZK__RETRY,            TO(LISTING)|TO(ENDED)),
-S(ENDED,    end,             NULL,     EVZK__STAY, EVZK__STAY, EVZK__FINAL,            0),
+/*  state    entry              reaction  main     on stop  on expiry  flags */
+ROW(LISTING, list,              listed,   READING, ENDED,   LISTING,   FRESH|RETRY,
+    ON(REPLY, READING, ROOTING, ENDED, FAIL)),
+ROW(READING, read_all,          answered, ENDED,   ENDED,   LISTING,   0,
+    ON(REPLY, ENDED, LISTING, FAIL, HERE)),
+ROW(ROOTING, evzk__look_chroot, rooted,   ASIDE,   ENDED,   LISTING,   RETRY,
+    ON(REPLY, ENDED, FAIL)),
+END(ENDED,   end),
 };
 /* clang-format on */
 

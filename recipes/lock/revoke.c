@@ -27,6 +27,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/machine/refuse.h"
+#include "lib/machine/rows.h"
 #include "recipes/kinds.h"
 #include "recipes/lock/lock_internal.h"
 
@@ -404,23 +405,38 @@ static void destroy(struct evzk__machine *m)
 }
 
 /* clang-format off */
-#define S(state, enter, react, on_stop, on_expiry, flags, next) \
-    [state] = { #state, enter, react, on_stop, on_expiry, flags, next }
-#define TO EVZK__TO
-#define STAY EVZK__STAY
-#define RETRY EVZK__RETRY
-#define FRESH EVZK__FRESH
-#define WATCHES EVZK__WATCHES
-#define HEEDS EVZK__HEEDS
 static const struct evzk__row rows[STATES] = {
-/* state      enter     react     on stop on expiry flags                may move to */
-S(LISTING,    list,     listed,   ENDED,  LISTING,  FRESH|RETRY,         TO(LISTING)|TO(READING)|TO(ROOTING)|TO(ENDED)),
-S(READING,    read_all, answered, ENDED,  READING,  0,                   TO(READING)|TO(ASKING)|TO(ENDED)),
-S(ASKING,     ask,      answered, ENDED,  READING,  0,                   TO(READING)|TO(WAITING)|TO(ENDED)),
-S(WAITING,    wait_for, awaited,  ENDED,  WAITING,  RETRY|WATCHES|HEEDS, TO(WAITING)|TO(REMOVING)|TO(ENDED)),
-S(REMOVING,   drop,     dropped,  STAY,   REMOVING, FRESH,                   TO(REMOVING)|TO(ENDED)),
-S(ROOTING,    evzk__look_chroot, rooted, ENDED, LISTING, RETRY,          TO(LISTING)|TO(ENDED)),
-S(ENDED,      end,      NULL,     STAY,   STAY,     EVZK__FINAL,         0),
+/* LISTING moves on at once where znodes are only touched.
+ *  state     entry              reaction  main     on stop  on expiry  flags */
+ROW(LISTING,  list,              listed,   READING, ENDED,   LISTING,   FRESH|RETRY,
+    RARELY(ENTRY,    READING),
+    ON(REPLY,        READING, ROOTING, ENDED, FAIL),
+    ON(DEADLINE,     ENDED)),
+ROW(READING,  read_all,          answered, ASKING,  ENDED,   READING,   0,
+    RARELY(ENTRY,    ENDED),
+    ON(REPLY,        ASKING, READING, FAIL, HERE),
+    ON(DEADLINE,     ENDED)),
+ROW(ASKING,   ask,               answered, WAITING, ENDED,   READING,   0,
+    ON(ENTRY,        WAITING),
+    ON(REPLY,        WAITING, READING, FAIL, HERE),
+    ON(DEADLINE,     ENDED)),
+ROW(WAITING,  wait_for,          awaited,  ENDED,   ENDED,   WAITING,   RETRY,
+    ON(ENTRY,        ENDED),
+    ON(REPLY,        WAITING, HERE),
+    RARELY(REPLY,    FAIL),
+    ON(PRED_DELETED, WAITING),
+    ON(PRED_CHANGED, WAITING),
+    ON(USER_EVENT,   REMOVING),
+    ON(DEADLINE,     ENDED)),
+ROW(REMOVING, drop,              dropped,  ASIDE,   STAY,    REMOVING,  FRESH,
+    ON(ENTRY,        ENDED),
+    ON(REPLY,        REMOVING, FAIL),
+    ON(STOP,         ENDED),
+    ON(DEADLINE,     ENDED)),
+ROW(ROOTING,  evzk__look_chroot, rooted,   ASIDE,   ENDED,   LISTING,   RETRY,
+    ON(REPLY,        ENDED, FAIL),
+    RARELY(DEADLINE, ENDED)),
+END(ENDED,    end),
 };
 /* clang-format on */
 

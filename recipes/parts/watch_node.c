@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/machine/rows.h"
 #include "recipes/kinds.h"
 
 struct evzk__node_watch {
@@ -91,29 +92,23 @@ static void end(struct evzk__machine *m) { tell(watch_of(m), m->rc, NULL); }
 static void destroy(struct evzk__machine *m) { evzk__free(watch_of(m)); }
 
 /* clang-format off */
-#define S(state, enter, react, on_stop, on_expiry, flags, next) \
-    [state] = { #state, enter, react, on_stop, on_expiry, flags, next }
-#define TO EVZK__TO
 static const struct evzk__row rows[STATES] = {
-/* state      enter     react    on stop     on expiry   flags                      may move to */
-S(LOOKING,    look,     looked,  ENDED,      LOOKING,    EVZK__RETRY|EVZK__FRESH,   TO(LOOKING)|TO(WATCHING)|TO(ENDED)),
-S(WATCHING,   wait_for, watched, ENDED,      LOOKING,    EVZK__RETRY|EVZK__WATCHES, TO(LOOKING)|TO(ENDED)),
-S(ENDED,      end,      NULL,    EVZK__STAY, EVZK__STAY, EVZK__FINAL,               0),
+/*  state     entry     reaction  main      on stop  on expiry  flags */
+ROW(LOOKING,  look,     looked,   WATCHING, ENDED,   LOOKING,   RETRY|FRESH,
+    ON(REPLY,        WATCHING, LOOKING, FAIL)),
+ROW(WATCHING, wait_for, watched,  ENDED,    ENDED,   LOOKING,   RETRY,
+    ON(ENTRY,        LOOKING),
+    ON(OWN_DELETED,  LOOKING),
+    ON(OWN_CHANGED,  LOOKING),
+    ON(PRED_DELETED, LOOKING),
+    ON(PRED_CHANGED, LOOKING),
+    ON(EXPIRED,      NEVER)),
+END(ENDED,    end),
 };
 /* clang-format on */
 
-/* This row asks for nothing, so no reply comes; and the connection is lost
- * before the session ends, which leaves this row. */
-static const struct evzk__never never[] = {
-    {.state = WATCHING,
-     .on = EVZK__ON(EVZK__EV_REPLY) | EVZK__ON(EVZK__EV_EXPIRED)},
-    {0}};
-
-const struct evzk__kind evzk__watch_node_kind = {.name = "watch-node",
-                                                 .rows = rows,
-                                                 .n_rows = STATES,
-                                                 .destroy = destroy,
-                                                 .never = never};
+const struct evzk__kind evzk__watch_node_kind = {
+    .name = "watch-node", .rows = rows, .n_rows = STATES, .destroy = destroy};
 
 static int start(evzk_session *s, const char *path, const char *name,
                  bool children, evzk__node_watch_cb *cb, void *arg,

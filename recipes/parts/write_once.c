@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/machine/rows.h"
 #include "recipes/kinds.h"
 
 struct evzk__write_once {
@@ -52,8 +53,10 @@ static void destroy(struct evzk__machine *m) { evzk__free(write_of(m)); }
 
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
-[WRITING] = {"WRITING", send, sent, ENDED, ENDED, EVZK__RETRY|EVZK__FRESH, EVZK__TO(ENDED)},
-[ENDED] = {"ENDED", end, NULL, EVZK__STAY, EVZK__STAY, EVZK__FINAL, 0},
+/*  state    entry  reaction  main   on stop  on expiry  flags */
+ROW(WRITING, send,  sent,     ENDED, ENDED,   ENDED,     RETRY|FRESH,
+    ON(REPLY, ENDED, FAIL)),
+END(ENDED,   end),
 };
 /* clang-format on */
 

@@ -38,6 +38,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/os.h"
+#include "lib/machine/rows.h"
 #include "recipes/kinds.h"
 #include "recipes/lock/lock_internal.h"
 
@@ -434,38 +435,32 @@ static void destroy(struct evzk__machine *m)
 }
 
 /* clang-format off */
-#define S(state, enter, react, on_stop, on_expiry, flags, next) \
-    [state] = { #state, enter, react, on_stop, on_expiry, flags, next }
-#define TO EVZK__TO
-#define RETRY EVZK__RETRY
-#define HEEDS EVZK__HEEDS
 static const struct evzk__row rows[STATES] = {
-/* state      enter       react      on stop     on expiry   flags                      may move to */
-S(LISTING,    list,       listed,    ENDED,      LISTING,    RETRY|EVZK__FRESH,         TO(LISTING)|TO(READING)|TO(ENDED)),
-S(READING,    read_all,   have_read, ENDED,      LISTING,    0,                         TO(LISTING)|TO(SETTLING)|TO(WRITING)|TO(WATCHING)|TO(ENDED)),
-S(SETTLING,   let_settle, settled,   ENDED,      LISTING,    RETRY|EVZK__WATCHES|HEEDS, TO(LISTING)|TO(ENDED)),
-S(WRITING,    write_plan, written,   ENDED,      LISTING,    0,                         TO(LISTING)|TO(WATCHING)|TO(ENDED)),
-S(WATCHING,   wait_for,   watched,   ENDED,      LISTING,    RETRY|EVZK__WATCHES|HEEDS, TO(LISTING)|TO(ENDED)),
-S(ENDED,      end,        NULL,      EVZK__STAY, EVZK__STAY, EVZK__FINAL,               0),
+/*  state     entry       reaction   main      on stop  on expiry  flags */
+ROW(LISTING,  list,       listed,    READING,  ENDED,   LISTING,   RETRY|FRESH,
+    ON(REPLY,        READING, LISTING, FAIL)),
+ROW(READING,  read_all,   have_read, WRITING,  ENDED,   LISTING,   0,
+    ON(REPLY,        WATCHING, SETTLING, WRITING, LISTING, FAIL, HERE)),
+ROW(SETTLING, let_settle, settled,   ASIDE,    ENDED,   LISTING,   RETRY,
+    ON(PRED_CHANGED, LISTING),
+    ON(USER_EVENT,   LISTING)),
+ROW(WRITING,  write_plan, written,   WATCHING, ENDED,   LISTING,   0,
+    ON(REPLY,        WATCHING, LISTING, FAIL)),
+ROW(WATCHING, wait_for,   watched,   ENDED,    ENDED,   LISTING,   RETRY,
+    ON(ENTRY,        LISTING),
+    ON(PRED_DELETED, LISTING),
+    ON(PRED_CHANGED, LISTING),
+    ON(USER_EVENT,   LISTING),
+    ON(EXPIRED,      NEVER)),
+END(ENDED,    end),
 };
 /* clang-format on */
-
-/* Who watches, or waits, has nothing to ask; and a connection that is lost, as
- * it is before a session has ended, has who watches look again.  Where all that
- * was there goes, something has changed first. */
-static const struct evzk__never never[] = {
-    {.state = WATCHING,
-     .on = EVZK__ON(EVZK__EV_REPLY) | EVZK__ON(EVZK__EV_EXPIRED)},
-    {.state = SETTLING,
-     .on = EVZK__ON(EVZK__EV_REPLY) | EVZK__ON(EVZK__EV_DELETED)},
-    {0}};
 
 const struct evzk__kind evzk__planner_kind = {.name = "shards-planner",
                                               .rows = rows,
                                               .n_rows = STATES,
                                               .destroy = destroy,
-                                              .detach = detach,
-                                              .never = never};
+                                              .detach = detach};
 
 /* As it would be read. */
 static int copy_plan(struct evzk__plan *to, const struct evzk__plan *from)

@@ -8,7 +8,7 @@
 /* Counts the times that its machines heard of a change. */
 static void count_changes(const evzk_trace *move, void *arg)
 {
-    *(int *)arg += strcmp(move->event, "changed") == 0;
+    *(int *)arg += strcmp(move->event, "own changed") == 0;
 }
 
 /* A session whose own watches come soon. */

@@ -551,34 +551,37 @@ static const struct evzk__row *find_row(const char *kind, const char *name,
     return NULL;
 }
 
-/* Can a row be given this event? */
-static bool is_given(const char *kind, int row, const char *event)
+/* Where the event may lead from a row; 0: the row is not given it. */
+static uint32_t led_to(const char *kind, int row, const char *event)
 {
     for (const struct evzk__kind *const *k = evzk__kinds; *k; k++)
-        for (int e = 0; strcmp((*k)->name, kind) == 0 && e < EVZK__EVENTS; e++)
-            if (strcmp(evzk__event_name[e], event) == 0)
-                return evzk__row_events(*k, row) & EVZK__ON(e);
-    return false;
+        for (int e = 0; strcmp((*k)->name, kind) == 0 && e < EVZK__CAUSES; e++)
+            if (strcmp(evzk__cause_name[e], event) == 0)
+                return evzk__row_may(*k, row, (enum evzk__cause)e);
+    return 0;
 }
 
-/* The session's close ends any state; all else is in the table. */
+/* All is in the table, but that a row may always be entered once more. */
 static void on_move(const evzk_trace *t, void *arg)
 {
     const struct evzk__row *to, *from;
     int to_at = 0, from_at = 0;
+    uint32_t next;
 
     moves += t->entered;
     stays += !t->entered;
     to = find_row(t->kind, t->to, &to_at);
     from = t->from ? find_row(t->kind, t->from, &from_at) : NULL;
+    next = from ? led_to(t->kind, from_at, t->event) : 0;
     if (arg != &moves || !to || !t->event || !t->path || t->time_us < last_us ||
-        (t->from && !from) || (!t->entered && from != to) ||
-        (from && !is_given(t->kind, from_at, t->event)))
+        (t->from && !from) || (!t->entered && from != to) || (from && !next))
         bad_moves++;
-    else if (!from ? to_at != 0 && !(to->flags & EVZK__FINAL)
-                   : from != to && !(from->next & EVZK__TO(to_at)) &&
-                         strcmp(t->event, "closed") != 0)
-        bad_moves++;
+    else if (!from)
+        bad_moves += to_at != 0 && !(to->flags & EVZK__FINAL);
+    else if (!t->entered)
+        bad_moves += !(next & EVZK__BIT(EVZK__HERE));
+    else
+        bad_moves += from != to && !(next & EVZK__BIT(to_at));
     last_us = t->time_us;
 }
 

@@ -1,11 +1,10 @@
-/* What was taken of each table: a bit for each state, move, and event in a
- * state.
+/* What was taken of each table: a bit for each state, and for each arrow: an
+ * event in a state, and the state to which it led.
  *
- * What is possible is read off the table itself, so that a state or a move that
- * nobody reaches shows: a scene is wanted, or the table says too much.
- *
- * How it can fail: a move that the table does not allow is none of these; the
- * machine calls it illegal, and fails. */
+ * What is possible is read off the table itself, so that an arrow that no run
+ * takes shows: a scene is wanted, or the table says too much.  And an arrow
+ * that was taken and is not in the table shows, too: coverage_note() refuses
+ * it. */
 #include "coverage.h"
 
 #include <stdatomic.h>
@@ -16,7 +15,7 @@
 enum { KINDS = EVZK__N_KINDS, STATES = 32 };
 
 struct taken {
-    _Atomic uint32_t states, moves[STATES], events[STATES];
+    _Atomic uint32_t states, arrows[STATES][EVZK__CAUSES];
 };
 
 static struct taken *all;
@@ -66,8 +65,8 @@ static int state_named(const struct evzk__kind *kind, const char *name)
 
 static int event_named(const char *name)
 {
-    for (int i = 0; name && i < EVZK__EVENTS; i++) {
-        if (strcmp(evzk__event_name[i], name) == 0)
+    for (int i = 0; name && i < EVZK__CAUSES; i++) {
+        if (strcmp(evzk__cause_name[i], name) == 0)
             return i;
     }
     return -1;
@@ -83,27 +82,63 @@ static void set(_Atomic uint32_t *bits, int bit)
         atomic_fetch_or(bits, mask);
 }
 
-void coverage_note(const evzk_trace *t)
+/* The core may enter a row once more that allows it. */
+static bool is_repeat(const struct evzk__row *r, const evzk_trace *t)
+{
+    unsigned again = EVZK__RETRY | EVZK__HOLDS | EVZK__UNSENT;
+
+    return t->entered && strcmp(t->from, t->to) == 0 && r->flags & again;
+}
+
+bool coverage_note(const evzk_trace *t)
 {
     const struct evzk__kind *kind = kind_named(t->kind);
     struct taken *k = kind ? taken_of(kind) : NULL;
     int from, to, event = event_named(t->event);
 
     if (!k)
-        return;
+        return true;
     from = state_named(kind, t->from);
     to = state_named(kind, t->to);
-    if (t->entered && to >= 0)
+    if (event < 0 || to < 0 || (t->from && from < 0))
+        return false;
+    if (t->entered)
         set(&k->states, to);
-    if (from >= 0 && event >= 0)
-        set(&k->events[from], event);
-    if (t->entered && from >= 0 && to >= 0)
-        set(&k->moves[from], to);
+    if (from < 0)
+        return true;
+    to = t->entered ? to : EVZK__HERE;
+    set(&k->arrows[from][event], to);
+    return evzk__row_may(kind, from, (enum evzk__cause)event) & EVZK__BIT(to) ||
+           is_repeat(&kind->rows[from], t);
 }
 
 static unsigned count(uint32_t bits)
 {
     return (unsigned)__builtin_popcount(bits);
+}
+
+static uint32_t next_of(const struct evzk__kind *kind, int from, int event)
+{
+    return evzk__row_next(kind, from, (enum evzk__cause)event);
+}
+
+static void add_row(struct coverage *c, const struct evzk__kind *kind, int from,
+                    const struct taken *k)
+{
+    uint32_t moves = 0, all_moves = 0;
+
+    for (int e = 0; e < EVZK__CAUSES; e++) {
+        uint32_t next = next_of(kind, from, e), took = k->arrows[from][e];
+
+        all_moves |= next;
+        moves |= next & took;
+        c->all_pairs += next != 0;
+        c->pairs += next && took;
+        c->all_arrows += count(next);
+        c->arrows += count(next & took);
+    }
+    c->all_moves += count(all_moves & ~EVZK__BIT(EVZK__HERE));
+    c->moves += count(moves & ~EVZK__BIT(EVZK__HERE));
 }
 
 struct coverage coverage_of(const struct evzk__kind *kind)
@@ -112,38 +147,23 @@ struct coverage coverage_of(const struct evzk__kind *kind)
     struct taken *k = taken_of(kind);
 
     for (int i = 0; k && i < kind->n_rows; i++) {
-        uint32_t next = evzk__row_next(kind, i), on = evzk__row_events(kind, i);
-
         c.all_states += evzk__has_row(kind, i);
         c.states += k->states >> i & 1;
-        c.all_moves += count(next);
-        c.moves += count(next & k->moves[i]);
-        c.all_pairs += count(on);
-        c.pairs += count(on & k->events[i]);
+        add_row(&c, kind, i, k);
     }
     return c;
 }
 
-static unsigned missing_moves(const struct evzk__kind *kind, int from,
-                              uint32_t bits, FILE *out)
+static unsigned missing_arrows(const struct evzk__kind *kind, int from,
+                               int event, uint32_t missing, FILE *out)
 {
-    for (int i = 0; i < kind->n_rows; i++) {
-        if (bits >> i & 1)
-            fprintf(out, "%s: move never made: %s to %s\n", kind->name,
-                    kind->rows[from].name, kind->rows[i].name);
+    for (int i = 0; i <= EVZK__HERE; i++) {
+        if (missing & EVZK__BIT(i))
+            fprintf(out, "%s: arrow never taken: %s, %s: %s\n", kind->name,
+                    kind->rows[from].name, evzk__cause_name[event],
+                    i == EVZK__HERE ? "stays" : kind->rows[i].name);
     }
-    return count(bits);
-}
-
-static unsigned missing_events(const struct evzk__kind *kind, int state,
-                               uint32_t bits, FILE *out)
-{
-    for (int i = 0; i < EVZK__EVENTS; i++) {
-        if (bits >> i & 1)
-            fprintf(out, "%s: pair never seen: %s, %s\n", kind->name,
-                    kind->rows[state].name, evzk__event_name[i]);
-    }
-    return count(bits);
+    return count(missing);
 }
 
 unsigned coverage_missing(const struct evzk__kind *kind, FILE *out)
@@ -157,10 +177,9 @@ unsigned coverage_missing(const struct evzk__kind *kind, FILE *out)
                     kind->rows[i].name);
             n++;
         }
-        n +=
-            missing_moves(kind, i, evzk__row_next(kind, i) & ~k->moves[i], out);
-        n += missing_events(kind, i, evzk__row_events(kind, i) & ~k->events[i],
-                            out);
+        for (int e = 0; e < EVZK__CAUSES; e++)
+            n += missing_arrows(kind, i, e,
+                                next_of(kind, i, e) & ~k->arrows[i][e], out);
     }
     return n;
 }

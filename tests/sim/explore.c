@@ -146,9 +146,9 @@ static void tell(const struct wish *w, const struct sim_recipe *recipe,
     if (r->steps)
         printf(" steps=%" PRIu64, r->steps);
     printf(" violations=%" PRIu64 " stuck=%" PRIu64 " leaks=%" PRIu64
-           " moves=%u/%u pairs=%u/%u",
+           " moves=%u/%u pairs=%u/%u arrows=%u/%u",
            r->violations, r->stuck, r->leaks, c.moves, c.all_moves, c.pairs,
-           c.all_pairs);
+           c.all_pairs, c.arrows, c.all_arrows);
     if (r->allocs) /* Known when all scenes were gone through. */
         printf(" oom=%" PRIu64 "/%" PRIu64, r->starved / 2, r->allocs / 2);
     printf(" seed=%" PRIu64 " time=%.1fs%s\n", w->plan.seed, seconds,

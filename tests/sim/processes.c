@@ -340,7 +340,10 @@ static void on_trace(const evzk_trace *t, void *arg)
 {
     int proc = (int)(intptr_t)arg;
 
-    coverage_note(t);
+    if (!coverage_note(t))
+        sim_violation("p%d: %s has no such arrow: %s, %s: %s", proc, t->kind,
+                      t->from ? t->from : "-", t->event,
+                      t->entered ? t->to : "stays");
     if (process_trace)
         process_trace(proc, t);
     if (sim_talking())

@@ -461,7 +461,7 @@ static void on_trace(int proc, const evzk_trace *t)
         return;
     if (t->from && strcmp(t->from, "WATCHING") == 0)
         lock_world.place[place].again[proc]++;
-    if (strcmp(t->event, "deleted") == 0)
+    if (strcmp(t->event, "pred deleted") == 0)
         lock_world.place[place].wakes++;
 }
 

@@ -23,7 +23,7 @@ static void for_all(check_row *check)
 
 static uint32_t all_states(const struct evzk__kind *k)
 {
-    return k->n_rows == 32 ? UINT32_MAX : EVZK__TO(k->n_rows) - 1;
+    return EVZK__BIT(k->n_rows) - 1;
 }
 
 START_TEST(test_kinds)
@@ -35,7 +35,7 @@ START_TEST(test_kinds)
         ck_assert_ptr_nonnull((*k)->rows);
         ck_assert_ptr_nonnull((void *)(uintptr_t)(*k)->destroy);
         ck_assert_int_ge((*k)->n_rows, 2);
-        ck_assert_int_le((*k)->n_rows, 32);
+        ck_assert_int_le((*k)->n_rows, EVZK__ROWS_MAX);
         for (const struct evzk__kind *const *o = evzk__kinds; o < k; o++)
             ck_assert_str_ne((*k)->name, (*o)->name);
     }
@@ -55,19 +55,27 @@ static void check_names(const struct evzk__kind *k, int state)
 START_TEST(test_names) { for_all(check_names); }
 END_TEST
 
+static uint32_t may(const struct evzk__kind *k, int state, int cause)
+{
+    return evzk__row_may(k, state, (enum evzk__cause)cause);
+}
+
 static void check_final(const struct evzk__kind *k, int state)
 {
     const struct evzk__row *r = &k->rows[state];
     bool last = state == k->n_rows - 1;
 
     HOLDS_FOR(((r->flags & EVZK__FINAL) != 0) == last, k, state);
-    HOLDS_FOR((r->next == 0) == last, k, state);
+    HOLDS_FOR((evzk__row_reach(k, state) == 0) == last, k, state);
     if (last) {
         HOLDS_FOR(r->flags == EVZK__FINAL, k, state);
         HOLDS_FOR(r->react == NULL, k, state);
         HOLDS_FOR(r->enter != NULL, k, state); /* It reports the end. */
+        HOLDS_FOR(r->main == EVZK__ASIDE, k, state);
         HOLDS_FOR(r->stop == EVZK__STAY, k, state);
         HOLDS_FOR(r->expiry == EVZK__STAY, k, state);
+        for (int c = 0; c < EVZK__CAUSES; c++)
+            HOLDS_FOR((r->on[c] | r->rarely[c]) == 0, k, state);
     }
 }
 
@@ -77,14 +85,22 @@ END_TEST
 static void check_targets(const struct evzk__kind *k, int state)
 {
     const struct evzk__row *r = &k->rows[state];
+    uint32_t fail = EVZK__BIT(EVZK__FAIL), here = EVZK__BIT(EVZK__HERE);
+    uint32_t words = fail | here | EVZK__BIT(EVZK__NEVER);
 
-    HOLDS_FOR((r->next & ~all_states(k)) == 0, k, state);
+    for (int c = 0; c < EVZK__CAUSES; c++) {
+        uint32_t listed = r->on[c] | r->rarely[c];
+
+        HOLDS_FOR((listed & ~(all_states(k) | words)) == 0, k, state);
+        HOLDS_FOR((r->on[c] & r->rarely[c]) == 0, k, state);
+        HOLDS_FOR((may(k, state, c) & ~(all_states(k) | here)) == 0, k, state);
+        HOLDS_FOR(!(listed & fail) || r->react, k, state);
+    }
+    HOLDS_FOR(r->main >= EVZK__ASIDE && r->main < k->n_rows, k, state);
     HOLDS_FOR(r->stop >= EVZK__STAY && r->stop < k->n_rows, k, state);
     HOLDS_FOR(r->expiry >= EVZK__STAY && r->expiry < k->n_rows, k, state);
-    if (r->stop != EVZK__STAY)
-        HOLDS_FOR(evzk__row_next(k, state) & EVZK__TO(r->stop), k, state);
-    if (r->expiry != EVZK__STAY)
-        HOLDS_FOR(evzk__row_next(k, state) & EVZK__TO(r->expiry), k, state);
+    if (r->main != EVZK__ASIDE)
+        HOLDS_FOR(evzk__row_reach(k, state) & EVZK__BIT(r->main), k, state);
 }
 
 START_TEST(test_targets) { for_all(check_targets); }
@@ -97,7 +113,8 @@ static void check_can_end(const struct evzk__kind *k, int state)
     const struct evzk__row *r = &k->rows[state];
 
     if (state < k->n_rows - 1) {
-        HOLDS_FOR(r->next & EVZK__TO(k->n_rows - 1), k, state);
+        HOLDS_FOR(evzk__row_reach(k, state) & EVZK__BIT(k->n_rows - 1), k,
+                  state);
         HOLDS_FOR(r->expiry != EVZK__STAY, k, state);
     }
 }
@@ -105,18 +122,22 @@ static void check_can_end(const struct evzk__kind *k, int state)
 START_TEST(test_can_end) { for_all(check_can_end); }
 END_TEST
 
+/* The events that a reaction hears. */
+static bool is_heard(int cause) { return cause <= EVZK__ON_LEASE_END; }
+
 static void check_flags(const struct evzk__kind *k, int state)
 {
     const struct evzk__row *r = &k->rows[state];
-    unsigned reacts =
-        EVZK__RETRY | EVZK__HOLDS | EVZK__WATCHES | EVZK__STAYS | EVZK__HEEDS;
-    unsigned known = reacts | EVZK__FRESH | EVZK__FINAL | EVZK__UNSENT;
+    unsigned again = EVZK__RETRY | EVZK__HOLDS | EVZK__UNSENT;
+    unsigned known = again | EVZK__FRESH | EVZK__FINAL;
 
     HOLDS_FOR((r->flags & ~known) == 0, k, state);
-    if (r->flags & reacts) {
-        HOLDS_FOR(r->react != NULL, k, state);
-        HOLDS_FOR(r->enter != NULL, k, state);
-    }
+    HOLDS_FOR(!(r->flags & again) || r->enter, k, state);
+    HOLDS_FOR(!(r->flags & EVZK__HOLDS) || r->react, k, state);
+    for (int c = 0; c < EVZK__CAUSES; c++)
+        HOLDS_FOR(!is_heard(c) || !evzk__row_hears(r, (enum evzk__cause)c) ||
+                      r->react,
+                  k, state);
     if (r->stop == EVZK__STAY && !(r->flags & EVZK__FINAL))
         HOLDS_FOR(r->react != NULL, k, state); /* It looks at `stopping`. */
 }
@@ -124,41 +145,107 @@ static void check_flags(const struct evzk__kind *k, int state)
 START_TEST(test_flags) { for_all(check_flags); }
 END_TEST
 
-static void check_events(const struct evzk__kind *k, int state)
+static uint32_t listed(const struct evzk__row *r, enum evzk__cause c)
 {
-    const struct evzk__row *r = &k->rows[state];
-    struct evzk__kind all = *k;
-    uint32_t on;
-    uint32_t doubt =
-        EVZK__ON(EVZK__EV_SUSPENDED) | EVZK__ON(EVZK__EV_LEASE_END);
-    uint32_t stayed = EVZK__ON(EVZK__EV_STAYED);
-    uint32_t asked = EVZK__ON(EVZK__EV_ASKED);
-    uint32_t watch = EVZK__ON(EVZK__EV_DELETED) | EVZK__ON(EVZK__EV_CHANGED);
-
-    all.never = NULL;
-    on = evzk__row_events(&all, state);
-    HOLDS_FOR((on & ~(EVZK__ON(EVZK__EVENTS) - 1)) == 0, k, state);
-    HOLDS_FOR((on & EVZK__ON(EVZK__EV_START)) == 0, k, state);
-    if (state == k->n_rows - 1) {
-        HOLDS_FOR(on == 0, k, state);
-        return;
-    }
-    HOLDS_FOR(on & EVZK__ON(EVZK__EV_STOP), k, state);
-    HOLDS_FOR(on & EVZK__ON(EVZK__EV_EXPIRED), k, state);
-    HOLDS_FOR(on & EVZK__ON(EVZK__EV_CLOSED), k, state);
-    HOLDS_FOR((on & watch) == (r->flags & EVZK__WATCHES ? watch : 0), k, state);
-    HOLDS_FOR((on & asked) == (r->flags & EVZK__HEEDS ? asked : 0), k, state);
-    HOLDS_FOR((on & stayed) == (r->flags & EVZK__STAYS ? stayed : 0), k, state);
-    HOLDS_FOR((on & doubt) == (r->flags & EVZK__HOLDS ? doubt : 0), k, state);
+    return (r->on[c] | r->rarely[c]) & ~EVZK__TO(EVZK__FAIL, EVZK__NEVER);
 }
 
-START_TEST(test_events)
+/* What the columns say, and the lists do not. */
+static void check_columns(const struct evzk__kind *k, int state)
 {
-    for_all(check_events);
-    for (int i = 0; i < EVZK__EVENTS; i++) {
-        ck_assert_ptr_nonnull(evzk__event_name[i]);
+    const struct evzk__row *r = &k->rows[state];
+    uint32_t end = EVZK__BIT(k->n_rows - 1), here = EVZK__BIT(EVZK__HERE);
+    uint32_t fresh = r->flags & EVZK__FRESH ? end : 0;
+    uint32_t doubt = r->flags & EVZK__HOLDS ? here : 0;
+    struct evzk__kind all = *k;
+
+    all.without = 0;
+    all.never = NULL;
+    k = &all;
+    HOLDS_FOR(may(k, state, EVZK__ON_START) == 0, k, state);
+    if (state == k->n_rows - 1)
+        return;
+    HOLDS_FOR(may(k, state, EVZK__ON_STOP) ==
+                  ((r->stop == EVZK__STAY ? here : EVZK__BIT(r->stop)) | fresh |
+                   listed(r, EVZK__ON_STOP)),
+              k, state);
+    HOLDS_FOR(r->stop == EVZK__STAY || !listed(r, EVZK__ON_STOP), k, state);
+    HOLDS_FOR(may(k, state, EVZK__ON_EXPIRED) == (EVZK__BIT(r->expiry) | end),
+              k, state);
+    HOLDS_FOR(may(k, state, EVZK__ON_CLOSED) == end, k, state);
+    HOLDS_FOR((may(k, state, EVZK__ON_SUSPENDED) & here) == doubt, k, state);
+    HOLDS_FOR((may(k, state, EVZK__ON_LEASE_END) & here) == doubt, k, state);
+}
+
+START_TEST(test_columns)
+{
+    for_all(check_columns);
+    for (int i = 0; i < EVZK__CAUSES; i++) {
+        ck_assert_ptr_nonnull(evzk__cause_name[i]);
         for (int j = 0; j < i; j++)
-            ck_assert_str_ne(evzk__event_name[i], evzk__event_name[j]);
+            ck_assert_str_ne(evzk__cause_name[i], evzk__cause_name[j]);
+    }
+}
+END_TEST
+
+/* What is rare is legal, and counts for nothing; what never comes is legal,
+ * too, should it come all the same. */
+START_TEST(test_rare)
+{
+    static const struct evzk__row rows[] = {
+        {.name = "A",
+         .stop = 2,
+         .expiry = 0,
+         .on = {[EVZK__ON_REPLY] = EVZK__TO(1, EVZK__FAIL),
+                [EVZK__ON_EXPIRED] = EVZK__TO(EVZK__NEVER)},
+         .rarely =
+             {[EVZK__ON_REPLY] = EVZK__TO(0), [EVZK__ON_ENTRY] = EVZK__TO(2)}},
+        {.name = "B", .stop = EVZK__STAY, .expiry = 2},
+        {.name = "C", .flags = EVZK__FINAL}};
+    static const struct evzk__never never[] = {
+        {.state = 0, .cause = EVZK__ON_REPLY, .next = EVZK__TO(0)},
+        {.state = 0,
+         .cause = EVZK__ON_STOP,
+         .next = EVZK__TO(2),
+         .rarely = true},
+        {0}};
+    struct evzk__kind k = {.rows = rows, .n_rows = 3};
+
+    ck_assert_uint_eq(evzk__row_next(&k, 0, EVZK__ON_REPLY), EVZK__TO(1, 2));
+    ck_assert_uint_eq(may(&k, 0, EVZK__ON_REPLY), EVZK__TO(0, 1, 2));
+    ck_assert_uint_eq(evzk__row_next(&k, 0, EVZK__ON_ENTRY), 0);
+    ck_assert_uint_eq(may(&k, 0, EVZK__ON_ENTRY), EVZK__TO(2));
+    ck_assert_uint_eq(evzk__row_next(&k, 0, EVZK__ON_EXPIRED), 0);
+    ck_assert_uint_eq(may(&k, 0, EVZK__ON_EXPIRED), EVZK__TO(0, 2));
+    ck_assert_uint_eq(may(&k, 1, EVZK__ON_REPLY), 0);
+    ck_assert_uint_eq(may(&k, 1, EVZK__ON_STOP), EVZK__TO(EVZK__HERE));
+    k.without = EVZK__TO(1);
+    k.never = never;
+    ck_assert_uint_eq(may(&k, 0, EVZK__ON_REPLY), EVZK__TO(2));
+    ck_assert_uint_eq(may(&k, 0, EVZK__ON_STOP), EVZK__TO(2));
+    ck_assert_uint_eq(evzk__row_next(&k, 0, EVZK__ON_STOP), 0);
+    ck_assert_uint_eq(may(&k, 1, EVZK__ON_CLOSED), 0);
+}
+END_TEST
+
+/* The straight way begins at the first row, ends at the last, and goes round
+ * nowhere; a row that it does not pass is aside. */
+START_TEST(test_main)
+{
+    for (const struct evzk__kind *const *k = evzk__kinds; *k; k++) {
+        uint32_t seen = 0, main = 0;
+        int at = 0;
+
+        while (at != EVZK__ASIDE && !(seen & EVZK__BIT(at))) {
+            seen |= EVZK__BIT(at);
+            at = (*k)->rows[at].main;
+        }
+        ck_assert_msg(at == EVZK__ASIDE, "%s goes round", (*k)->name);
+        HOLDS_FOR(seen & EVZK__BIT((*k)->n_rows - 1), *k, 0);
+        for (int i = 0; i < (*k)->n_rows; i++)
+            if ((*k)->rows[i].main != EVZK__ASIDE)
+                main |= EVZK__BIT(i);
+        HOLDS_FOR((main & ~seen) == 0, *k, 0);
     }
 }
 END_TEST
@@ -171,7 +258,7 @@ static uint32_t reach(const struct evzk__kind *k, int from)
         before = seen;
         for (int i = 0; i < k->n_rows; i++) {
             if (seen & EVZK__TO(i))
-                seen |= evzk__row_next(k, i);
+                seen |= evzk__row_reach(k, i);
         }
     }
     return seen;
@@ -200,4 +287,5 @@ START_TEST(test_stop) { for_all(check_stop); }
 END_TEST
 
 UNIT_MAIN("tables", test_kinds, test_names, test_final, test_targets,
-          test_can_end, test_flags, test_events, test_reach, test_stop)
+          test_can_end, test_flags, test_columns, test_rare, test_main,
+          test_reach, test_stop)

@@ -1,0 +1,175 @@
+/* What a recipe is written down as: rows, what happens in them, and the kind of
+ * machine that they make.
+ *
+ * A row says for each event where it may lead.  The core refuses every other
+ * move; the traces, the diagrams in doc/ and the tests' counts are made from
+ * the same rows.  How a table is written: lib/machine/rows.h. */
+#ifndef EVZK_KIND_H
+#define EVZK_KIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/request/own_queue.h"
+
+struct evzk__machine;
+struct evzk__mark;
+struct evzk__reply;
+
+/* What a reaction hears. */
+enum evzk__event_type {
+    EVZK__EV_REPLY,     /* To the request that the state's entry made. */
+    EVZK__EV_DELETED,   /* A watched znode is gone. */
+    EVZK__EV_CHANGED,   /* A watched znode's data has changed. */
+    EVZK__EV_STAYED,    /* It has been in this row for a while. */
+    EVZK__EV_ASKED,     /* Its user wants what only some rows can do. */
+    EVZK__EV_SUSPENDED, /* The session is in doubt. HOLDS rows only. */
+    EVZK__EV_LEASE_END  /* Nothing may be believed. HOLDS rows only. */
+};
+
+struct evzk__event {
+    enum evzk__event_type type;
+    enum evzk__which which; /* DELETED, CHANGED: which watch. */
+    bool by_ours; /* DELETED: our own session says so, and no server yet. */
+    const struct evzk__reply *reply; /* REPLY. Borrowed. */
+};
+
+/* The events, as a table has them: those that a reaction hears, each watch's
+ * for itself, and those that the core alone deals with. */
+enum evzk__cause {
+    EVZK__ON_REPLY,
+    EVZK__ON_OWN_DELETED, /* The own watch: of the machine's own znode. */
+    EVZK__ON_OWN_CHANGED,
+    EVZK__ON_PRED_DELETED, /* The other watch: of the znode it waits for. */
+    EVZK__ON_PRED_CHANGED,
+    EVZK__ON_LINGERED,   /* EV_STAYED */
+    EVZK__ON_USER_EVENT, /* EV_ASKED */
+    EVZK__ON_SUSPENDED,
+    EVZK__ON_LEASE_END,
+    EVZK__ON_ENTRY,       /* The entry action itself moves on. */
+    EVZK__ON_DEADLINE,    /* The machine's time is over. */
+    EVZK__ON_STOP,        /* Its user, or the deadline, asks it to stop. */
+    EVZK__ON_RECONNECTED, /* It is entered once more. */
+    EVZK__ON_EXPIRED,     /* The session has ended: the machine has another. */
+    EVZK__ON_CLOSED,
+    EVZK__ON_START, /* Given to no row; enters the first. */
+    EVZK__CAUSES
+};
+
+/* The same as words. */
+extern const char *const evzk__cause_name[EVZK__CAUSES];
+
+/* Flags of a row. */
+enum {
+    EVZK__RETRY = 1, /* Entering it again is harmless: done after a loss of the
+                        connection, and instead of a reply that was lost. */
+    EVZK__HOLDS = 2, /* Hears of doubt and of the lease's end; entered again
+                        when the doubt is over. */
+    EVZK__FRESH = 4, /* While its request is unsent, nothing is on the server:
+                        a stop ends the machine at once. */
+    EVZK__FINAL = 8,
+    EVZK__UNSENT = 16 /* Entered again after a loss of the connection, but only
+                         while its request is not sent. */
+};
+
+/* In the columns `main`, `stop` and `expiry`, instead of a state. */
+enum {
+    EVZK__STAY = -1, /* stop: the row itself looks at `stopping`. */
+    EVZK__ASIDE = -1 /* main: the straight way does not pass here. */
+};
+
+/* In a list of states, besides states. */
+enum {
+    EVZK__NEVER = 29, /* By all we know the event does not come here.  If it
+                         does, the columns and flags hold. */
+    EVZK__FAIL = 30,  /* The reaction may return an error: then the machine goes
+                         where a stop leads, or to its end if that is STAY. */
+    EVZK__HERE = 31,  /* It may stay as it is, and is not entered again. */
+    EVZK__NONE = 32,  /* Nothing at all. */
+    EVZK__ROWS_MAX = EVZK__NEVER
+};
+
+/* A set of states: EVZK__TO(A, B, C), up to twelve. */
+#define EVZK__TO(...)                                                          \
+    EVZK__SET(__VA_ARGS__, EVZK__NONE, EVZK__NONE, EVZK__NONE, EVZK__NONE,     \
+              EVZK__NONE, EVZK__NONE, EVZK__NONE, EVZK__NONE, EVZK__NONE,      \
+              EVZK__NONE, EVZK__NONE, EVZK__NONE)
+#define EVZK__SET(a, b, c, d, e, f, g, h, i, j, k, l, ...)                     \
+    (EVZK__BIT(a) | EVZK__BIT(b) | EVZK__BIT(c) | EVZK__BIT(d) |               \
+     EVZK__BIT(e) | EVZK__BIT(f) | EVZK__BIT(g) | EVZK__BIT(h) |               \
+     EVZK__BIT(i) | EVZK__BIT(j) | EVZK__BIT(k) | EVZK__BIT(l))
+#define EVZK__BIT(state) ((uint32_t)(UINT64_C(1) << (state)))
+
+struct evzk__row {
+    const char *name;
+    void (*enter)(struct evzk__machine *m);
+    /* 0, or an error that the machine fails with: see FAIL. */
+    int (*react)(struct evzk__machine *m, const struct evzk__event *e);
+    int8_t main;   /* The next row when nothing is in the way; or ASIDE. */
+    int8_t stop;   /* Where a stop leads; or STAY. */
+    int8_t expiry; /* Where the end of the session leads. */
+    uint8_t flags;
+    /* Where each event may lead, as sets; an event without a set is not heard.
+     * STOP has one in rows that look at `stopping` themselves: where the reply
+     * leads then. */
+    uint32_t on[EVZK__CAUSES];
+    /* The same, of what no run of the explorer brings about. */
+    uint32_t rarely[EVZK__CAUSES];
+};
+
+/* What the table allows, and never comes of it in this kind; or, if `rarely`,
+ * in no run of the explorer. */
+struct evzk__never {
+    uint32_t next; /* A set; 0: the end of the list. */
+    enum evzk__cause cause;
+    uint8_t state;
+    bool rarely;
+};
+
+/* One kind of machine.  `late` is called when the deadline passes. */
+struct evzk__kind {
+    const char *name;
+    const struct evzk__mark *marks; /* Of contenders' names, or NULL. */
+    const struct evzk__row *rows;   /* The last one is the FINAL one. */
+    int n_rows;
+    void (*late)(struct evzk__machine *m);
+    void (*destroy)(struct evzk__machine *m);
+    /* It has ended: lets go of what is the loop's.  NULL: it has nothing. */
+    void (*detach)(struct evzk__machine *m);
+    /* It is to stop, or has ended: whatever it holds, it holds no more.  Before
+     * anything is told; may come twice.  NULL: nobody else looks. */
+    void (*over)(struct evzk__machine *m);
+    uint32_t without; /* Rows of the table that it does not have: a set. */
+    const struct evzk__never *never; /* Or NULL. */
+    /* What its diagram calls the events; NULL, or NULL in its place: as
+     * usual. */
+    const char *const *words;
+};
+
+/* Has it this row?  Two kinds may share a table. */
+static inline bool evzk__has_row(const struct evzk__kind *kind, int state)
+{
+    return !(kind->without & EVZK__BIT(state));
+}
+
+/* Where an event may lead from a row: a set of states, and HERE.  0: the row is
+ * not given this event. */
+uint32_t evzk__row_may(const struct evzk__kind *kind, int state,
+                       enum evzk__cause cause);
+
+/* The same without what the table calls rare. */
+uint32_t evzk__row_next(const struct evzk__kind *kind, int state,
+                        enum evzk__cause cause);
+
+/* All states that a row may lead to. */
+uint32_t evzk__row_reach(const struct evzk__kind *kind, int state);
+
+/* Does the row hear this event, or of any watch? */
+static inline bool evzk__row_hears(const struct evzk__row *r,
+                                   enum evzk__cause cause)
+{
+    return (r->on[cause] | r->rarely[cause]) != 0;
+}
+bool evzk__row_watches(const struct evzk__row *r);
+
+#endif
