@@ -222,7 +222,6 @@ unit_headers = \
 
 real_tests = \
     tests/real/test_create_order \
-    tests/real/test_dirs \
     tests/real/test_election \
     tests/real/test_event_order \
     tests/real/test_example_flood \
@@ -230,11 +229,9 @@ real_tests = \
     tests/real/test_example_page \
     tests/real/test_example_shards \
     tests/real/test_lock \
-    tests/real/test_lock_callbacks \
     tests/real/test_lock_curator \
     tests/real/test_lock_downgrade \
     tests/real/test_lock_expiry \
-    tests/real/test_lock_faults \
     tests/real/test_lock_foreign \
     tests/real/test_lock_herd \
     tests/real/test_lock_kazoo \
@@ -245,16 +242,15 @@ real_tests = \
     tests/real/test_lock_query \
     tests/real/test_lock_revocable \
     tests/real/test_lock_shared \
-    tests/real/test_lock_suspended \
-    tests/real/test_lock_verify \
     tests/real/test_many_waiters \
     tests/real/test_memory_use \
     tests/real/test_observer \
     tests/real/test_regressions \
+    tests/real/test_round_trip \
     tests/real/test_scale \
+    tests/real/test_session_auth \
     tests/real/test_session_close \
-    tests/real/test_session_descriptors \
-    tests/real/test_transaction
+    tests/real/test_session_descriptors
 
 sweep_sources = \
     tests/real/sweep.c \

@@ -18,12 +18,16 @@ long_tests = \
     tests/real/test_session_net \
     tests/real/test_session_greeting \
     tests/real/test_session_lease \
-    tests/real/test_session_ensemble \
-    tests/real/test_round_trip \
+    tests/real/test_lock_callbacks \
     tests/real/test_lock_priority \
-    tests/real/test_session \
+    tests/real/test_session_ensemble \
+    tests/real/test_lock_faults \
     tests/real/test_lock_revoke \
-    tests/real/test_session_auth \
+    tests/real/test_lock_suspended \
+    tests/real/test_lock_verify \
+    tests/real/test_dirs \
+    tests/real/test_transaction \
+    tests/real/test_session \
     tests/real/support/selftest
 server_tests = $(long_tests) $(real_tests)
 if HAVE_EVTHREAD
@@ -33,23 +37,15 @@ tests_real_test_threads_LDADD = $(LDADD) $(LIBEVENT_PTHREADS_LIBS)
 # Of these, they measure the time that the library takes: with "make -j" they
 # run one at a time, after all others.  "alone_tests=" lets them run with others.
 alone_tests = $(addprefix tests/real/,test_scale test_session_close)
-# Of these, they are also run in Valgrind before a change lands: every recipe is
-# among them, and all that is about memory.  "make valgrind" runs all.
+# Of these, they are also run in Valgrind before a change lands: what uses the
+# real client, the network and memory.  The recipes are run in Valgrind in the
+# simulated world: test_sim plays every scene.  "make valgrind" runs all.
 valgrind_tests = $(addprefix tests/real/, \
-    test_shards \
-    test_lock_faults \
     test_lock_memory \
-    test_lock_revoke \
-    test_lock_downgrade \
-    test_lock_shared \
-    test_session \
-    test_election \
     test_transaction \
+    test_session \
     test_regressions \
     test_lock \
-    test_lock_query \
-    test_observer \
-    test_create_order \
     test_session_descriptors)
 EXTRA_DIST += $(real_headers) \
     tests/real/PeerLocks.java tests/real/peer_locks.py
@@ -133,7 +129,8 @@ proxy: tests/real/sweep$(EXEEXT) libtestsupport.la
 museum:
 	@$(AM_TESTS_ENVIRONMENT) bash $(top_srcdir)/tests/museum/run
 
-.PHONY: museum proxy no-check check-quick check-programs check-threads late \
+.PHONY: museum proxy no-check check-quick check-programs check-simulated \
+    check-threads late \
     valgrind valgrind-short distcheck-quick
 no-check:
 	@echo 'The tests need Check: apt-get install check,' \
@@ -150,14 +147,27 @@ program_tests = $(sim_checks) tests/real/check-proxy $(server_tests) \
 check-programs:
 	$(MAKE) check TESTS='$(program_tests)'
 
+# What needs no server, and nothing else is built: for one more compiler.
+check-simulated:
+	$(MAKE) check TESTS='$(sim_tests) $(unit_tests) tests/check-headers'
+
 # What has threads, and nothing else: for --enable-sanitizers=thread, where only
 # this is to be built.
 check-threads:
 	$(MAKE) examples/workers$(EXEEXT)
 	$(MAKE) check-TESTS TESTS='$(thread_tests)'
 
+# Of the tests only the quick ones are built from the tarball; so that it has all
+# other files is looked at by their names.
+dist_dirs = doc examples include lib m4 recipes tests tools
 distcheck-quick:
-	$(MAKE) distcheck TESTS='$(script_tests) $(unit_tests) $(sim_tests)'
+	$(MAKE) distcheck TESTS='$(script_tests) $(unit_tests)'
+	@cd $(srcdir) && find $(dist_dirs) -type f ! -name '.*' ! -name '*~' | \
+	    sort >$(abs_builddir)/dist.wanted
+	@tar -tf $(distdir).tar.xz | sed 's,^[^/]*/,,' | sort | \
+	    comm -13 - dist.wanted >dist.missing
+	@sed 's/$$/: not in the tarball/' dist.missing && test ! -s dist.missing
+CLEANFILES += dist.wanted dist.missing
 
 # Everything in Valgrind, or of the tests on real servers a part.  Check waits
 # longer; tests know by themselves.
@@ -170,7 +180,7 @@ valgrind valgrind-short:
 	    echo 'This needs Valgrind: apt-get install valgrind,' \
 	    'then ./configure again.' >&2; exit 1; }
 	CK_TIMEOUT_MULTIPLIER=10 $(MAKE) check \
-	    TESTS='$(in_valgrind) $(thread_tests) $(sim_tests) $(unit_tests)' \
+	    TESTS='$(sim_tests) $(in_valgrind) $(thread_tests) $(unit_tests)' \
 	    LOG_COMPILER='$(VALGRIND) $(VALGRIND_FLAGS)'
 
 # The tests on real servers, every answer held back for up to LATE milliseconds:
