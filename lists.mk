@@ -216,6 +216,17 @@ unit_tests = \
     tests/unit/test_tables \
     tests/unit/test_transaction
 
+args_sources = \
+    tests/unit/args.h \
+    tests/unit/args_election.c \
+    tests/unit/args_every.c \
+    tests/unit/args_fork.c \
+    tests/unit/args_kit.c \
+    tests/unit/args_lock.c \
+    tests/unit/args_session.c \
+    tests/unit/args_shards.c \
+    tests/unit/test_args.c
+
 unit_headers = \
     tests/unit/unit.h \
     tests/unit/unit_dir.h

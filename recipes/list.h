@@ -32,6 +32,11 @@
     X(election) \
     X(shards)
 
+#define EVZK__ARGS(X) \
+    X(lock) \
+    X(election) \
+    X(shards)
+
 /* clang-format on */
 
 #endif

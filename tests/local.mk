@@ -8,6 +8,7 @@ script_tests = \
     tests/check-headers
 museum_tests = tests/museum/check-museum
 
+# The arguments of all recipes are one test: a recipe adds a file.
 EXTRA_DIST += $(unit_headers)
 
 # These take longest: they start first, and "make -j" ends sooner.
@@ -74,6 +75,7 @@ tests_real_support_late_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version \
     -rpath /nowhere
 tests_real_support_late_la_LIBADD = -ldl
 
+tests_unit_test_args_SOURCES = $(args_sources)
 check_PROGRAMS += $(unit_tests) $(server_tests) $(thread_tests) \
     tests/real/sweep
 tests_real_sweep_SOURCES = $(sweep_sources)
