@@ -1,7 +1,7 @@
 /**
  * @file evzk/evzk.h
  * ZooKeeper recipes for programs that live in a libevent loop.  Includes every
- * public header; each can also be included alone.
+ * public header.  Each header can also be included alone.
  */
 #ifndef EVZK_EVZK_H
 #define EVZK_EVZK_H
