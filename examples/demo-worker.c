@@ -14,7 +14,7 @@
 
 #include "demo.h"
 
-#define SLICE 100 /* Calls in one turn of the loop, so that none is long. */
+#define SLICE 100 /* Calls at a time, so that no loop step is long. */
 
 struct worker;
 
@@ -191,8 +191,8 @@ static int release_one(struct worker *w, size_t i)
     return evzk_lock_release(w->items[i].lock);
 }
 
-/* Does the same to every lock, SLICE of them in each turn of the loop: 10,000
- * calls in one go would hold up whatever else lives in the loop. */
+/* Does the same to every lock, SLICE of them at a time: 10,000 calls at once
+ * would hold up everything else in the loop. */
 static void start_slices(struct worker *w, int (*each)(struct worker *, size_t))
 {
     w->each = each;

@@ -1,4 +1,4 @@
-/* Leads as NAME until Ctrl-C, or says who leads: elect SERVERS PATH [NAME] */
+/* Leads as NAME until Ctrl-C, or shows who leads: elect SERVERS PATH [NAME] */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 #include <event2/event_struct.h>
 #include <evzk/evzk.h>
 
-static evzk_election *mine;      /* Ours to free; NULL when there is none. */
-static struct event stop, ready; /* It is, a second after it was elected. */
+static evzk_election *mine;      /* Ours to free; NULL: no candidate. */
+static struct event stop, ready; /* A second after ELECTED. */
 
 static void heard(evzk_election *e, evzk_election_event ev, int rc, void *s)
 {
@@ -21,7 +21,7 @@ static void heard(evzk_election *e, evzk_election_event ev, int rc, void *s)
     if (ev < EVZK_ELECTION_RESIGNED)
         return;
     event_del(&ready);
-    evzk_election_free(e); /* Resigned, lost or failed: no more will come. */
+    evzk_election_free(e); /* Resigned, lost or failed: the last event. */
     mine = NULL;
     evzk_session_close(s);
 }
@@ -52,7 +52,7 @@ static void on_session(evzk_session *s, evzk_session_event e, int rc, void *b)
 static void on_interrupt(evutil_socket_t fd, short what, void *session)
 {
     (void)fd, (void)what;
-    if (evzk_election_resign(mine)) /* There is none, or it has ended. */
+    if (evzk_election_resign(mine)) /* No candidate, or it has ended. */
         evzk_session_close(session);
 }
 

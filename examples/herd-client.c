@@ -1,5 +1,5 @@
-/* The C client on a libevent loop: what it wants to wait for is asked once a
- * turn, and all that can be read is read at once. */
+/* The C client on a libevent loop: once in a loop step it says what to wait
+ * for, and all that can be read is read at once. */
 #include <event2/event.h>
 #include <zookeeper/zookeeper.h>
 

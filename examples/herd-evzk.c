@@ -1,6 +1,6 @@
 /*
  * The same with this library.  Each contender has a znode of its own, and
- * watches only the one before it: so a release wakes one, the next.
+ * watches only the one before it.  So a release wakes only the next one.
  *
  * Neighbours in the queue are of different sessions here, which costs most.
  * Within one session the lock is handed on without a question.
@@ -49,8 +49,8 @@ static void give_back(int i)
         herd_fail("evzk: release", evzk_strerror(rc));
 }
 
-/* All others wait, whoever has it: each lets go at once.  But the first has
- * waited for the others, and for the last nobody waits. */
+/* All others wait, so each holder lets go at once.  But the first holder has
+ * waited for the others, and for the last one no contender waits. */
 static void on_lock(evzk_lock *lock, evzk_lock_event event, int rc, void *arg)
 {
     int i = (int)(intptr_t)arg;

@@ -1,11 +1,10 @@
 /*
- * The naive lock: one ephemeral znode.  Who creates it holds the lock.  Who
- * finds it there watches it, and tries again when it is gone.
+ * The naive lock: one ephemeral znode.  The process that creates it holds the
+ * lock.  The others find it there, watch it, and try again when it is gone.
  *
- * That is right, and it is what one writes first.  But all who wait watch the
- * same znode: so one release wakes all of them, all of them ask, one gets it,
- * and all others ask once more, to watch.  Nor is it fair: who is served is a
- * matter of luck.
+ * That is correct.  But all waiters watch the same znode: so one release wakes
+ * all of them, all of them ask, one gets the lock, and all others ask once
+ * more, to watch.  Nor is it fair: luck decides which waiter is served.
  */
 #include <event2/event.h>
 #include <stdio.h>
@@ -25,7 +24,7 @@ static struct {
     struct event_base *base;
     struct client client[HERD_SESSIONS];
     struct waiter *waiter;
-    struct waiter *holder; /* NULL while nobody is known to be. */
+    struct waiter *holder; /* NULL: unknown. */
     char path[64];
     int waiting; /* For the znode that is there now. */
     bool deleting, over;
@@ -52,8 +51,8 @@ static void on_deleted(int rc, const void *data)
     pass_on_when_all_wait();
 }
 
-/* The holder lets go when all others wait, as they do for one that works for a
- * while.  The last one is not counted: nobody waits for it. */
+/* The holder lets go when all others wait, as if it had worked for a while. The
+ * last release is not counted: no waiter is left. */
 static void pass_on_when_all_wait(void)
 {
     struct herd *h = self.herd;
@@ -62,7 +61,7 @@ static void pass_on_when_all_wait(void)
     if (!w || self.deleting || self.waiting < h->waiters - h->releases)
         return;
     if (h->releases == 0)
-        h->requests = h->wakes = 0; /* What it took to queue is not meant. */
+        h->requests = h->wakes = 0; /* Queueing is not measured. */
     self.over = h->releases == h->wanted;
     if (self.over)
         return;

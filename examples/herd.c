@@ -1,5 +1,4 @@
-/* The herd: what one release costs, by the lock that everybody writes first and
- * by evzk's:
+/* The herd: what one release costs, with the simplest lock and with evzk's:
  *
  *     herd localhost:2181
  *     herd localhost:2181 10 100

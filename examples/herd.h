@@ -2,9 +2,9 @@
  * What the parts of herd share.
  *
  *   herd.c         reads the command line, prints the table
- *   herd-naive.c   the lock that everybody writes first
- *   herd-client.c  the C client on a libevent loop, which that one needs
- *   herd-evzk.c    the lock of this library
+ *   herd-naive.c   the simplest lock
+ *   herd-client.c  the C client on a libevent loop, which the simplest lock
+ * needs herd-evzk.c    the lock of this library
  */
 #ifndef EVZK_HERD_H
 #define EVZK_HERD_H
@@ -19,16 +19,16 @@ enum {
     HERD_SESSION_MS = 60000
 };
 
-/* What so many releases have caused, while all others waited. */
+/* What the releases have caused, while all others waited. */
 struct herd {
     int waiters;
     int wanted; /* Releases to be measured; the naive lock stops there. */
     int releases;
-    long wakes;    /* Times that a waiter was told that something is gone. */
-    long requests; /* To the server, counted by who sends them. */
+    long wakes;    /* Events that a waiter heard. */
+    long requests; /* To the server, counted where they are sent. */
 };
 
-/* So many wait for one lock, and get it one after another. */
+/* `waiters` wait for one lock, and get it one after another. */
 void herd_naive(const char *servers, struct herd *h);
 void herd_evzk(const char *servers, struct herd *h);
 

@@ -6,7 +6,7 @@
 #include <event2/event_struct.h>
 #include <evzk/evzk.h>
 
-static evzk_lock *lock; /* Ours to free; NULL when there is none. */
+static evzk_lock *lock; /* Ours to free; NULL: no lock. */
 
 static void on_lock(evzk_lock *l, evzk_lock_event event, int rc, void *session)
 {
@@ -14,7 +14,7 @@ static void on_lock(evzk_lock *l, evzk_lock_event event, int rc, void *session)
            (unsigned long long)evzk_lock_token(l));
     if (event < EVZK_LOCK_RELEASED)
         return;
-    evzk_lock_free(l); /* Released, lost or failed: nothing more will come. */
+    evzk_lock_free(l); /* Released, lost or failed: the last event. */
     lock = NULL;
     evzk_session_close(session);
 }
@@ -36,7 +36,7 @@ static void on_interrupt(evutil_socket_t fd, short what, void *session)
 {
     (void)fd, (void)what;
     if (evzk_lock_release(lock) && evzk_lock_cancel(lock))
-        evzk_session_close(session); /* Neither held nor waited for. */
+        evzk_session_close(session); /* The lock has ended. */
 }
 
 int main(int argc, char **argv)

@@ -1,9 +1,9 @@
-/* Takes a lock that some want more urgently than others, and yields to them:
+/* Takes a lock with a priority, and yields to more urgent processes:
  *
  *     priority localhost:2181 /app/table 3         to write; 0 is most urgent
  *     priority localhost:2181 /app/table 7 read
  *
- * It holds until Ctrl-C, or until it is asked to let go. */
+ * Holds the lock until Ctrl-C, or until another process asks for it. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +12,12 @@
 #include <event2/event_struct.h>
 #include <evzk/evzk.h>
 
-static evzk_lock *lock; /* Ours to free; NULL when there is none. */
+static evzk_lock *lock; /* Ours to free; NULL: no lock. */
 
 static void let_go(void)
 {
     if (evzk_lock_release(lock))
-        evzk_lock_cancel(lock); /* It only waits. */
+        evzk_lock_cancel(lock); /* Not held yet. */
 }
 
 static void on_lock(evzk_lock *l, evzk_lock_event event, int rc, void *session)

@@ -1,9 +1,10 @@
-/* Asks all who hold a lock, or wait in its queue, to let go; says what they
- * did:
+/* Asks all holders of a lock, and all waiters in its queue, to let go, and
+ * shows what became of each:
  *
  *     revoke localhost:2181 /app/leader 5000
  *
- * Who is still there after 5,000 ms is removed; without that number, nobody. */
+ * Contenders that are still there after 5,000 ms are removed; without that
+ * number none is. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include <event2/event_struct.h>
 #include <evzk/evzk.h>
 
-static evzk_lock_revoke *attempt; /* Ours to free; NULL: it has ended. */
+static evzk_lock_revoke *attempt; /* Ours to free; NULL: ended. */
 static int status = EXIT_FAILURE;
 
 static void on_end(evzk_lock_revoke *r, int rc, const evzk_revoked *v, size_t n,
@@ -47,7 +48,7 @@ static void on_session(evzk_session *s, evzk_session_event event, int rc,
 static void on_interrupt(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd, (void)what, (void)arg;
-    evzk_lock_revoke_cancel(attempt); /* What was asked stays asked. */
+    evzk_lock_revoke_cancel(attempt); /* What was written stays written. */
 }
 
 int main(int argc, char **argv)

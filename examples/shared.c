@@ -1,5 +1,6 @@
-/* Reads or writes for a few seconds, under a lock.  Who writes reads on for as
- * long, with those who wait to read: shared SERVERS PATH read|write */
+/* Reads or writes for a few seconds, under a lock.  A writer then becomes a
+ * reader for as long, together with waiting readers: shared SERVERS PATH
+ * read|write */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +11,19 @@
 
 static int status = EXIT_FAILURE;
 static evzk_lock *lock;   /* Ours to free. */
-static struct event done; /* With what is to be done under it. */
+static struct event done; /* The work under the lock is done. */
 
 static void let_go(void)
 {
     event_del(&done);
-    if (evzk_lock_release(lock)) /* It may still be waiting. */
+    if (evzk_lock_release(lock)) /* Not granted yet. */
         evzk_lock_cancel(lock);
 }
 
 static void on_done(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd, (void)what, (void)arg;
-    if (evzk_lock_downgrade(lock)) /* It does not write, or no more. */
+    if (evzk_lock_downgrade(lock)) /* Not of mode WRITE. */
         let_go();
 }
 

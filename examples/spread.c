@@ -37,7 +37,7 @@ static void on_shards(evzk_shards *a, evzk_shards_event ev, int rc, void *s)
 {
     if (ev != EVZK_SHARDS_PLANNED)
         print_summary(a, evzk_strerror(rc));
-    if (evzk_shards_event_is_final(ev)) /* Or failed: no more will come. */
+    if (evzk_shards_event_is_final(ev)) /* Or failed: the last event. */
         evzk_session_close(s);
 }
 

@@ -1,4 +1,4 @@
-/* Says who holds a lock and who waits for it:
+/* Shows the holders of a lock and its waiters:
  *
  *     who localhost:2181 /app/leader
  */
@@ -11,7 +11,7 @@
 
 static int status = EXIT_FAILURE;
 
-/* What a contender says of itself may be any bytes. */
+/* The data of a contender may be any bytes. */
 static void print_data(const unsigned char *data, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -19,7 +19,7 @@ static void print_data(const unsigned char *data, size_t len)
     putchar('\n');
 }
 
-/* What another library's contender does is not known. */
+/* Whether another library's contender holds or waits is not known. */
 static const char *what_it_does(const evzk_contender *c)
 {
     if (c->foreign)

@@ -19,7 +19,7 @@ enum { WORKERS = 4 };
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    evzk_lease *lease; /* Of the present grant; NULL: nobody is to work. */
+    evzk_lease *lease; /* Of the present grant; NULL: no worker may work. */
     int busy;          /* Workers that have a reference of their own. */
     bool end;
     uint64_t highest, writes, refused; /* The resource that is written to. */
@@ -36,7 +36,7 @@ static struct app {
     bool ending, let_go;
 } app;
 
-/* A reference for this worker, when there is work to do; NULL: the end. */
+/* A reference for this worker when there is work to do; NULL: the end. */
 static evzk_lease *begin_work(void)
 {
     evzk_lease *lease = NULL;
@@ -61,8 +61,8 @@ static void end_work(evzk_lease *lease)
     pthread_mutex_unlock(&crew.mutex);
 }
 
-/* A resource refuses a token lower than one that it has seen.  False: this
- * worker was called off. */
+/* The resource refuses a token lower than the highest that it has seen.  False:
+ * this worker was called off. */
 static bool write_result(evzk_lease *lease)
 {
     uint64_t token = evzk_lease_token(lease);
@@ -114,7 +114,7 @@ static void on_lock(evzk_lock *lock, evzk_lock_event event, int rc, void *arg)
            (unsigned long long)evzk_lock_token(lock));
     if (event == EVZK_LOCK_GRANTED && !app.ending) {
         if (evzk_lock_lease(lock, &lease) != EVZK_OK)
-            evzk_lock_release(lock); /* No memory: nobody could work. */
+            evzk_lock_release(lock); /* No memory: no worker could work. */
         hand_out(lease);
     } else if (event >= EVZK_LOCK_RELEASED) {
         hand_out(NULL);
@@ -127,7 +127,7 @@ static void on_lock(evzk_lock *lock, evzk_lock_event event, int rc, void *arg)
     }
 }
 
-/* The last worker has put its work down: now the lock may go to others. */
+/* The last worker has stopped: now the lock may go to others. */
 static void on_idle(evutil_socket_t fd, short what, void *arg)
 {
     bool busy;
@@ -140,14 +140,14 @@ static void on_idle(evutil_socket_t fd, short what, void *arg)
         return;
     app.let_go = true;
     if (evzk_lock_release(app.lock) && evzk_lock_cancel(app.lock))
-        evzk_session_close(app.session); /* Neither held nor waited for. */
+        evzk_session_close(app.session); /* The lock has ended. */
 }
 
 static void on_interrupt(evutil_socket_t fd, short what, void *arg)
 {
     app.ending = true;
     hand_out(NULL);
-    on_idle(fd, what, arg); /* If there is nobody to wait for. */
+    on_idle(fd, what, arg); /* If no worker is busy. */
 }
 
 static void on_session(evzk_session *s, evzk_session_event e, int rc, void *arg)

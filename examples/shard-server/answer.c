@@ -2,11 +2,11 @@
  * GET /shard/<key or number>: the answer of the shard, if it is led here; else
  * where it is led by the plan; else that nobody leads it now, and to ask again.
  *
- * How it can fail.  What others said of themselves may be anything: it goes
- * into a Location only if it looks like an address.  The one the plan names may
- * not lead yet, or not any more: it says so, 503, instead of sending on.  A
- * plan that is old could have two send a request to each other; so who has not
- * heard from ZooKeeper lately sends nobody on.
+ * How it can fail.  The data of another member may be anything: it goes into a
+ * Location only if it looks like an address.  The member that the plan names
+ * may not lead yet, or not any more: it answers 503 instead of sending on. With
+ * an old plan two members could send a request to each other; so a member that
+ * has not heard from ZooKeeper lately sends no request on.
  */
 #include <errno.h>
 #include <inttypes.h>
