@@ -60,6 +60,8 @@ core_sources = \
     lib/request/parents.h \
     lib/request/part.c \
     lib/request/part.h \
+    lib/request/path_watch.c \
+    lib/request/path_watch.h \
     lib/request/request.c \
     lib/request/request.h \
     lib/request/send.c \

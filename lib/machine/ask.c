@@ -7,6 +7,7 @@
  */
 #include "lib/machine/machine.h"
 #include "lib/request/create_order.h"
+#include "lib/request/path_watch.h"
 #include "lib/request/watch.h"
 #include "lib/session/connection.h"
 
@@ -190,20 +191,37 @@ static unsigned changes_of(enum evzk__which which)
 
 static void forget_events(struct evzk__machine *m, enum evzk__which which)
 {
-    m->pending &= (uint16_t)~changes_of(which);
+    struct evzk__path_watch *p;
+
+    if (which < EVZK__PATH)
+        m->pending &= (uint16_t)~changes_of(which);
+    else if ((p = evzk__path_watch_at(m, which - EVZK__PATH)) != NULL)
+        evzk__path_watch_forget(p);
+}
+
+/* Asked of what is constant, too. */
+static const struct evzk__watch *watch_of(const struct evzk__machine *m,
+                                          enum evzk__which which)
+{
+    return evzk__watch_of((struct evzk__machine *)(uintptr_t)m, which);
 }
 
 bool evzk__watch_missing(const struct evzk__machine *m, enum evzk__which which)
 {
-    const struct evzk__watch *w =
-        which == EVZK__OWN ? &m->own_watch : &m->pred_watch;
+    const struct evzk__watch *w = watch_of(m, which);
 
-    return !w->listed && !evzk__watch_fires(m, which);
+    return !(w && w->listed) && !evzk__watch_fires(m, which);
 }
 
 bool evzk__watch_fires(const struct evzk__machine *m, enum evzk__which which)
 {
-    return m->pending & changes_of(which);
+    const struct evzk__path_watch *p;
+
+    if (which < EVZK__PATH)
+        return m->pending & changes_of(which);
+    p = evzk__path_watch_at((struct evzk__machine *)(uintptr_t)m,
+                            which - EVZK__PATH);
+    return p && (p->deleted || p->changed);
 }
 
 void evzk__own_gone(struct evzk__machine *m)
@@ -268,16 +286,34 @@ void evzk__lead(struct evzk__machine *m)
 static void lost(struct evzk__machine *m, struct evzk__watch *w)
 {
     if (evzk__watch_remove(m, w))
-        evzk__watch_forget(m->s, m->dir->path, w->name, w->which == EVZK__OWN);
+        evzk__watch_forget(m->s, evzk__watch_path(m, w, m->s->requests.path[1]),
+                           evzk__watch_of_data(w));
     forget_events(m, (enum evzk__which)w->which);
 }
 
 void evzk__watches_lost(struct evzk__machine *m)
 {
-    lost(m, &m->own_watch);
-    lost(m, &m->pred_watch);
+    struct evzk__watch *w;
+
+    for (unsigned i = 0; (w = evzk__watch_of(m, (enum evzk__which)i)); i++)
+        lost(m, w);
     m->own_verified = m->before_seen = false;
     evzk__request_no_unwatch(&m->req);
+}
+
+/* One that the server has; NULL: none is left.  That on the one before goes
+ * first. */
+static struct evzk__watch *take_any_off(struct evzk__machine *m)
+{
+    struct evzk__watch *w = &m->pred_watch;
+
+    if (evzk__watch_remove(m, w))
+        return w;
+    for (unsigned i = 0; (w = evzk__watch_of(m, (enum evzk__which)i)); i++) {
+        if (evzk__watch_remove(m, w))
+            break;
+    }
+    return w;
 }
 
 bool evzk__unwatch_rest(struct evzk__machine *m)
@@ -285,13 +321,9 @@ bool evzk__unwatch_rest(struct evzk__machine *m)
     const char *name = m->req.unwatch; /* Of a request that was not sent. */
 
     m->req.unwatch = NULL;
-    m->req.own = NULL;
-    if (!name && evzk__watch_remove(m, &m->pred_watch))
-        name = m->pred_watch.name;
-    if (!name && evzk__watch_remove(m, &m->own_watch)) {
-        m->req.own = &m->own_watch;
-        name = m->own_watch.name;
-    }
+    m->req.own = name ? NULL : take_any_off(m);
+    if (m->req.own)
+        name = m->req.own->name;
     if (name)
         ask(m, EVZK__UNWATCH, name);
     return name != NULL;

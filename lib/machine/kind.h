@@ -8,6 +8,7 @@
 #define EVZK_KIND_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lib/request/own_queue.h"
@@ -42,6 +43,8 @@ enum evzk__cause {
     EVZK__ON_OWN_CHANGED,
     EVZK__ON_PRED_DELETED, /* The other watch: of the znode it waits for. */
     EVZK__ON_PRED_CHANGED,
+    EVZK__ON_PATH_DELETED, /* One of its path watches: `which` says which. */
+    EVZK__ON_PATH_CHANGED,
     EVZK__ON_LINGERED,   /* EV_STAYED */
     EVZK__ON_USER_EVENT, /* EV_ASKED */
     EVZK__ON_SUSPENDED,
@@ -144,7 +147,17 @@ struct evzk__kind {
     /* What its diagram calls the events; NULL, or NULL in its place: as
      * usual. */
     const char *const *words;
+    /* Its array of struct evzk__path_watch: how many, and how far behind the
+     * machine.  See EVZK__PATH_WATCHES(). */
+    uint16_t n_watches, watches_at;
 };
+
+/* In a kind: the recipe's struct, its machine, and its array of watches, for
+ * which request/path_watch.h is included. */
+#define EVZK__PATH_WATCHES(type, machine, array)                               \
+    .n_watches =                                                               \
+        sizeof(((type *)NULL)->array) / sizeof(struct evzk__path_watch),       \
+    .watches_at = offsetof(type, array) - offsetof(type, machine)
 
 /* Has it this row?  Two kinds may share a table. */
 static inline bool evzk__has_row(const struct evzk__kind *kind, int state)

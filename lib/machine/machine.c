@@ -1,5 +1,6 @@
 /* The core that every recipe's machine runs on. */
 #include "lib/machine/machine.h"
+#include "lib/request/path_watch.h"
 #include "lib/request/watch.h"
 
 #include <string.h>
@@ -108,9 +109,10 @@ static void detach(struct evzk__machine *m)
 static void part(struct evzk__machine *m)
 {
     evzk_session *s = m->s;
+    struct evzk__watch *w;
 
-    evzk__watch_remove(m, &m->own_watch);
-    evzk__watch_remove(m, &m->pred_watch);
+    for (unsigned i = 0; (w = evzk__watch_of(m, (enum evzk__which)i)); i++)
+        evzk__watch_remove(m, w);
     TAILQ_REMOVE(&s->owed, m, all);
     s->stats.machines--;
     evzk__dir_put(s, m->dir);
@@ -336,6 +338,15 @@ static enum evzk__cause reply_of(const struct evzk__machine *m)
                : EVZK__ON_REPLY;
 }
 
+static enum evzk__cause watch_cause(enum evzk__which which, bool deleted)
+{
+    if (which == EVZK__OWN)
+        return deleted ? EVZK__ON_OWN_DELETED : EVZK__ON_OWN_CHANGED;
+    if (which == EVZK__PRED)
+        return deleted ? EVZK__ON_PRED_DELETED : EVZK__ON_PRED_CHANGED;
+    return deleted ? EVZK__ON_PATH_DELETED : EVZK__ON_PATH_CHANGED;
+}
+
 static enum evzk__cause cause_of(const struct evzk__machine *m,
                                  const struct evzk__event *e)
 {
@@ -343,11 +354,8 @@ static enum evzk__cause cause_of(const struct evzk__machine *m,
     case EVZK__EV_REPLY:
         return reply_of(m);
     case EVZK__EV_DELETED:
-        return e->which == EVZK__OWN ? EVZK__ON_OWN_DELETED
-                                     : EVZK__ON_PRED_DELETED;
     case EVZK__EV_CHANGED:
-        return e->which == EVZK__OWN ? EVZK__ON_OWN_CHANGED
-                                     : EVZK__ON_PRED_CHANGED;
+        return watch_cause(e->which, e->type == EVZK__EV_DELETED);
     case EVZK__EV_STAYED:
         return EVZK__ON_LINGERED;
     case EVZK__EV_ASKED:
@@ -548,6 +556,26 @@ static void take_watch(struct evzk__machine *m, enum evzk__which which)
     dispatch(m, &e);
 }
 
+/* Those that have fired, one by one, for as long as the row hears of them. */
+static void take_path_watches(struct evzk__machine *m)
+{
+    struct evzk__event e = {0};
+    struct evzk__path_watch *p;
+
+    for (unsigned i = 0; (p = evzk__path_watch_at(m, i)) != NULL; i++) {
+        if (m->ended || m->req.state != EVZK__IDLE ||
+            !evzk__row_watches(row(m)))
+            return;
+        if (!p->deleted && !p->changed)
+            continue;
+        e.type = p->deleted ? EVZK__EV_DELETED : EVZK__EV_CHANGED;
+        e.which = (enum evzk__which)p->w.which;
+        evzk__path_watch_forget(p);
+        dispatch(m, &e);
+    }
+    m->pending &= (uint16_t)~EVZK__P_PATHS;
+}
+
 static void take_stay(struct evzk__machine *m)
 {
     struct evzk__event e = {.type = EVZK__EV_STAYED};
@@ -613,6 +641,8 @@ void evzk__machine_run(struct evzk__machine *m)
         take_watch(m, EVZK__OWN);
     if (!m->ended && m->req.state == EVZK__IDLE)
         take_watch(m, EVZK__PRED);
+    if (!m->ended && (m->pending & EVZK__P_PATHS))
+        take_path_watches(m);
     if (!m->ended && m->req.state == EVZK__IDLE &&
         (m->pending & EVZK__P_STAYED))
         take_stay(m);
@@ -655,12 +685,25 @@ void evzk__machine_ask(struct evzk__machine *m)
     evzk__machine_post(m);
 }
 
+static void path_fired(struct evzk__machine *m, struct evzk__path_watch *p,
+                       enum evzk__watch_event ev)
+{
+    m->pending |= EVZK__P_PATHS;
+    if (ev == EVZK__DELETED)
+        p->deleted = true;
+    else
+        p->changed = true;
+}
+
 void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,
                          enum evzk__watch_event ev)
 {
     unsigned bit = ev == EVZK__DELETED ? EVZK__P_DELETED : EVZK__P_CHANGED;
 
-    m->pending |= (uint16_t)(bit << which);
+    if (which >= EVZK__PATH)
+        path_fired(m, evzk__path_watch_at(m, which - EVZK__PATH), ev);
+    else
+        m->pending |= (uint16_t)(bit << which);
     if (which == EVZK__OWN && ev == EVZK__DELETED)
         m->own_verified = false;
     evzk__machine_post(m);
@@ -696,6 +739,11 @@ int evzk__machine_init(struct evzk__machine *m, evzk_session *s,
                        const struct evzk__kind *kind, const char *dir,
                        uint32_t timeout_ms)
 {
+    if (kind->n_watches > EVZK__PATH_WATCHES_MAX) {
+        evzk__session_log(s, EVZK_LOG_ERROR, "%s: %u watches are too many",
+                          kind->name, (unsigned)kind->n_watches);
+        return EVZK_ERR_INTERNAL;
+    }
     m->kind = kind;
     m->s = s;
     m->req.done = answered;
@@ -712,6 +760,7 @@ int evzk__machine_init(struct evzk__machine *m, evzk_session *s,
     m->lease_ends = s->lease_ends;
     m->own_watch.which = EVZK__OWN;
     m->pred_watch.which = EVZK__PRED;
+    evzk__path_watches_init(m);
     m->refs = 2;
     m->pending = EVZK__P_START;
     TAILQ_INSERT_TAIL(&s->machines, m, all);

@@ -28,7 +28,8 @@ enum {
     EVZK__P_CHANGED = 32, /* own 32, pred 64. */
     EVZK__P_BEFORE = 128, /* The one before, of our own, has left. */
     EVZK__P_STAYED = 256,
-    EVZK__P_ASKED = 512
+    EVZK__P_ASKED = 512,
+    EVZK__P_PATHS = 1024 /* One or more of its path watches have fired. */
 };
 
 struct evzk__machine {

@@ -8,6 +8,8 @@ const char *const evzk__cause_name[EVZK__CAUSES] = {
     [EVZK__ON_OWN_CHANGED] = "own changed",
     [EVZK__ON_PRED_DELETED] = "pred deleted",
     [EVZK__ON_PRED_CHANGED] = "pred changed",
+    [EVZK__ON_PATH_DELETED] = "path deleted",
+    [EVZK__ON_PATH_CHANGED] = "path changed",
     [EVZK__ON_LINGERED] = "lingered",
     [EVZK__ON_USER_EVENT] = "user event",
     [EVZK__ON_SUSPENDED] = "suspended",
@@ -120,5 +122,7 @@ bool evzk__row_watches(const struct evzk__row *r)
     return evzk__row_hears(r, EVZK__ON_OWN_DELETED) ||
            evzk__row_hears(r, EVZK__ON_OWN_CHANGED) ||
            evzk__row_hears(r, EVZK__ON_PRED_DELETED) ||
-           evzk__row_hears(r, EVZK__ON_PRED_CHANGED);
+           evzk__row_hears(r, EVZK__ON_PRED_CHANGED) ||
+           evzk__row_hears(r, EVZK__ON_PATH_DELETED) ||
+           evzk__row_hears(r, EVZK__ON_PATH_CHANGED);
 }

@@ -11,7 +11,11 @@
 
 /* On its own znode, of its end and of its data; and on one before it, of its
  * end alone: what is written to that is no news. */
-enum evzk__which { EVZK__OWN, EVZK__PRED };
+enum evzk__which {
+    EVZK__OWN,
+    EVZK__PRED,
+    EVZK__PATH /* And above: see request/path_watch.h. */
+};
 
 /* For a step of a request: with this watch. */
 #define EVZK__WITH(which) ((uint8_t)((which) + 1))

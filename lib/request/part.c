@@ -75,13 +75,12 @@ static int send_watch(evzk_session *s, struct evzk__request *r, bool own,
                           : evzk__client_guard(slot, path));
 }
 
-static int send_unwatch(evzk_session *s, struct evzk__request *r,
-                        const char *name, bool own, struct evzk__slot *slot)
+/* Of a watch; or of what the one before had, by its name. */
+static const char *unwatched_path(evzk_session *s, struct evzk__request *r)
 {
-    /* Somebody may have come to use the watch again: then only ask. */
-    if (evzk__watch_any(s, r->dir, name, own ? EVZK__OWN : EVZK__PRED))
-        return evzk__client_sync(slot, r->dir->path);
-    return evzk__client_unwatch(slot, path_of(s, r, name), own);
+    return r->own ? evzk__watch_path(evzk__machine_of(r), r->own,
+                                     s->requests.path[0])
+                  : path_of(s, r, r->name);
 }
 
 int evzk__part_send(evzk_session *s, struct evzk__request *r,
@@ -92,14 +91,16 @@ int evzk__part_send(evzk_session *s, struct evzk__request *r,
     bool first = slot->part == lead;
 
     if (slot->part < lead)
-        return send_unwatch(s, r, r->unwatch, false, slot);
+        return evzk__watch_take_off(s, slot, r->dir, path_of(s, r, r->unwatch),
+                                    false);
     switch ((enum evzk__op)r->op) {
     case EVZK__SYNC:
         return evzk__client_sync(slot, r->dir->path);
     case EVZK__DELETE:
         return evzk__client_delete(slot, path_of(s, r, r->name), -1);
     case EVZK__UNWATCH:
-        return send_unwatch(s, r, r->name, r->own != NULL, slot);
+        return evzk__watch_take_off(s, slot, r->dir, unwatched_path(s, r),
+                                    r->own && evzk__watch_of_data(r->own));
     case EVZK__MKDIR:
         return evzk__client_create(slot, r->dir->path, NULL, 0, r->acl,
                                    r->acl_count, dir);

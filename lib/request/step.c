@@ -79,10 +79,20 @@ static const char *path_at(evzk_session *s, const struct evzk__request *r,
     return join(to, size, s->chroot, name, "");
 }
 
+static enum evzk__which which_of(const struct evzk__step *step)
+{
+    return (enum evzk__which)(step->watch - 1);
+}
+
 static struct evzk__watch *watch_at(struct evzk__machine *m,
                                     const struct evzk__step *step)
 {
-    return evzk__watch_of(m, (enum evzk__which)(step->watch - 1));
+    return evzk__watch_of(m, which_of(step));
+}
+
+static bool sets_watch(const struct evzk__step *step)
+{
+    return step->watch && step->verb != EVZK__STEP_UNWATCH;
 }
 
 /* A watch that is set anew was another's, or of an earlier question.  A step
@@ -94,7 +104,23 @@ static void list_watch(struct evzk__request *r, const struct evzk__step *step,
     struct evzk__watch *w = watch_at(m, step);
 
     evzk__watch_remove(m, w);
+    if (w->which >= EVZK__PATH)
+        evzk__path_watch_of(w)->children = step->verb == EVZK__STEP_CHILDREN;
     evzk__watch_add(m, w, name_at(r, i));
+}
+
+/* See step.h. */
+static bool may_watch(struct evzk__request *r, const struct evzk__step *step,
+                      const char *name)
+{
+    const struct evzk__watch *w = watch_at(evzk__machine_of(r), step);
+    bool children = step->verb == EVZK__STEP_CHILDREN;
+
+    if (!w || step->verb == EVZK__STEP_SYNC || step->verb >= EVZK__STEP_CREATE)
+        return false;
+    return w->which >= EVZK__PATH || step->verb == EVZK__STEP_UNWATCH ||
+           (children == (w->which == EVZK__PRED) &&
+            !(name && strchr(name, '/')));
 }
 
 static int send_read(struct evzk__request *r, const struct evzk__step *step,
@@ -108,6 +134,22 @@ static int send_read(struct evzk__request *r, const struct evzk__step *step,
     if (step->verb == EVZK__STEP_EXISTS || r->absent)
         return evzk__client_exists(slot, path, watch);
     return evzk__client_get(slot, path, watch);
+}
+
+static int take_off(evzk_session *s, struct evzk__request *r,
+                    const struct evzk__step *step, struct evzk__slot *slot)
+{
+    struct evzk__machine *m = evzk__machine_of(r);
+    struct evzk__watch *w = watch_at(m, step);
+
+    if (w->which >= EVZK__PATH)
+        evzk__path_watch_forget(evzk__path_watch_of(w));
+    if (!w->name) /* It was never set. */
+        return evzk__client_sync(slot, r->dir->path);
+    evzk__watch_remove(m, w);
+    return evzk__watch_take_off(s, slot, r->dir,
+                                evzk__watch_path(m, w, s->requests.path[0]),
+                                evzk__watch_of_data(w));
 }
 
 static int32_t version_of(const struct evzk__step *step)
@@ -130,6 +172,8 @@ static int send_step(evzk_session *s, struct evzk__request *r,
     case EVZK__STEP_GET:
     case EVZK__STEP_CHILDREN:
         return send_read(r, step, slot, path);
+    case EVZK__STEP_UNWATCH:
+        return take_off(s, r, step, slot);
     case EVZK__STEP_CREATE:
         return evzk__client_create(slot, path, step->data, step->len, step->acl,
                                    step->acl_count,
@@ -186,6 +230,7 @@ static int add_step(struct evzk__multi *multi, const struct evzk__step *step,
     case EVZK__STEP_EXISTS:
     case EVZK__STEP_GET:
     case EVZK__STEP_CHILDREN:
+    case EVZK__STEP_UNWATCH:
         break;
     }
     return EVZK_ERR_INTERNAL;
@@ -231,9 +276,14 @@ int evzk__steps_send(evzk_session *s, struct evzk__request *r,
 
     if (r->commit)
         return send_commit(s, r, slot);
+    if (step->watch && !may_watch(r, step, name_at(r, i))) {
+        evzk__session_log(s, EVZK_LOG_ERROR, "%s: step %u has no such watch",
+                          evzk__machine_of(r)->kind->name, (unsigned)i);
+        return EVZK_ERR_INTERNAL;
+    }
     path = path_at(s, r, i);
     rc = path ? send_step(s, r, step, slot, path) : EVZK_ERR_INVAL;
-    if (rc == EVZK_OK && step->watch)
+    if (rc == EVZK_OK && sets_watch(step))
         list_watch(r, step, i);
     return rc;
 }
@@ -296,7 +346,7 @@ void evzk__steps_answered(evzk_session *s, struct evzk__request *r,
         s->requests.sync_rc = (int16_t)res->rc;
     if (step->verb == EVZK__STEP_CREATE && res->rc == EVZK_OK)
         note_made(step, res->path);
-    if (step->watch)
+    if (sets_watch(step) && evzk__watch_of(evzk__machine_of(r), which_of(step)))
         note_watch(r, step, i, res->rc);
 }
 

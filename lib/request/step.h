@@ -51,8 +51,11 @@ enum evzk__verb {                    /* First those that read. */
                                         there or not. */
                   EVZK__STEP_GET,    /* Data, and stat.  Watch: only if it is
                                         there. */
+                  EVZK__STEP_UNWATCH,  /* Takes this watch off the server,
+                            wherever it is; an  event of it that is still to come
+                            is dropped. */
                   EVZK__STEP_CHILDREN, /* Names, and stat.  Watch: who comes and
-                                          goes. */
+                                                        goes. */
                   EVZK__STEP_CREATE,
                   EVZK__STEP_SET,
                   EVZK__STEP_DELETE,
@@ -63,7 +66,10 @@ enum evzk__verb {                    /* First those that read. */
 struct evzk__step {
     uint8_t verb; /* enum evzk__verb */
     uint8_t mode; /* CREATE: enum evzk__mode; no container in a commit. */
-    /* Reads: with one of the machine's watches: EVZK__WITH(). 0: without. */
+    /* Reads, and UNWATCH: with this watch of the machine, EVZK__WITH(); 0:
+     * without.  The own watch is on a znode itself, that on the one before on
+     * the children of one, both in the own directory or on that.  Any other
+     * place takes a watch of request/path_watch.h. */
     uint8_t watch;
     /* SYNC: none is sent if another machine's, in this turn, does as well.
      * Of the first step only. */

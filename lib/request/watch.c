@@ -6,6 +6,7 @@
  * in a tree of their own, the machines of one directory together.
  */
 #include "lib/request/watch.h"
+#include "lib/request/path_watch.h"
 
 #include <string.h>
 
@@ -16,13 +17,11 @@
 /* Freed memory is given back after so many watches. */
 enum { SETTLE_EVERY = 64 };
 
-void evzk__watch_forget(evzk_session *s, const char *dir, const char *name,
-                        bool data)
+void evzk__watch_forget(evzk_session *s, const char *path, bool data)
 {
     if (!s->old)
         return;
-    evzk__client_forget(s->old, evzk__path_in(s->requests.path[1], dir, name),
-                        data);
+    evzk__client_forget(s->old, path, data);
     if (++s->forgotten % SETTLE_EVERY == 0)
         evzk__mem_settle();
 }
@@ -46,6 +45,10 @@ void evzk__watch_add(struct evzk__machine *m, struct evzk__watch *w,
     w->armed = false;
     w->listed = true;
     m->s->watches++;
+    if (w->which >= EVZK__PATH) {
+        evzk__path_watch_add(evzk__path_watch_of(w));
+        return;
+    }
     if (!m->kind->marks) {
         if (m->onlooks++ == 0) {
             m->seq = (int32_t)m->s->onlooked++;
@@ -68,7 +71,9 @@ bool evzk__watch_remove(struct evzk__machine *m, struct evzk__watch *w)
         return false;
     w->listed = w->armed = false;
     m->s->watches--;
-    if (m->kind->marks)
+    if (w->which >= EVZK__PATH)
+        evzk__path_watch_remove(evzk__path_watch_of(w));
+    else if (m->kind->marks)
         m->dir->remote -= w->which == EVZK__PRED;
     else if (--m->onlooks == 0)
         RB_REMOVE(evzk__onlookers, &m->s->onlookers, m);
@@ -103,7 +108,29 @@ static struct evzk__machine *watcher_of(struct evzk__dir *d, const char *name,
 struct evzk__watch *evzk__watch_of(struct evzk__machine *m,
                                    enum evzk__which which)
 {
-    return which == EVZK__OWN ? &m->own_watch : &m->pred_watch;
+    struct evzk__path_watch *p;
+
+    if (which == EVZK__OWN)
+        return &m->own_watch;
+    if (which == EVZK__PRED)
+        return &m->pred_watch;
+    p = evzk__path_watch_at(m, which - EVZK__PATH);
+    return p ? &p->w : NULL;
+}
+
+const char *evzk__watch_path(struct evzk__machine *m, struct evzk__watch *w,
+                             char *to)
+{
+    if (w->which >= EVZK__PATH)
+        return evzk__path_watch_path(evzk__path_watch_of(w), to);
+    return evzk__path_in(to, m->dir->path, w->name);
+}
+
+bool evzk__watch_of_data(struct evzk__watch *w)
+{
+    if (w->which >= EVZK__PATH)
+        return !evzk__path_watch_of(w)->children;
+    return w->which == EVZK__OWN;
 }
 
 static struct evzk__machine *first_onlooker(const evzk_session *s,
@@ -188,6 +215,38 @@ void evzk__watch_fired(evzk_session *s, struct evzk__dir *d, const char *name,
         fire_all(d, name, ev); /* There may be more of them. */
 }
 
+/* A path is a name in the directory above it, and a directory itself. */
+static bool any_in(evzk_session *s, const char *dir, const char *name,
+                   bool children)
+{
+    struct evzk__dir *d = evzk__dir_find(s, dir);
+
+    return d && d->refs > 0 &&
+           evzk__watch_any(s, d, name, children ? EVZK__PRED : EVZK__OWN);
+}
+
+bool evzk__watch_any_at(evzk_session *s, const char *path, bool children)
+{
+    char *dir = s->requests.path[1], *name;
+
+    if (evzk__path_watch_any(s, path, children) ||
+        any_in(s, path, "", children))
+        return true;
+    strcpy(dir, path);
+    name = strrchr(dir, '/');
+    *name++ = '\0';
+    return any_in(s, dir, name, children);
+}
+
+int evzk__watch_take_off(evzk_session *s, struct evzk__slot *slot,
+                         const struct evzk__dir *d, const char *path, bool data)
+{
+    /* Somebody may have come to use the watch again: then only ask. */
+    if (evzk__watch_any_at(s, path, !data))
+        return evzk__client_sync(slot, d->path);
+    return evzk__client_unwatch(slot, path, data);
+}
+
 static void fired_at(evzk_session *s, const char *dir, const char *name,
                      enum evzk__watch_event ev)
 {
@@ -204,8 +263,9 @@ void evzk__watch_fired_at(evzk_session *s, const char *path,
 
     if (strlen(path) >= sizeof s->requests.path[1])
         return;
+    evzk__path_watches_fired(s, path, ev);
+    fired_at(s, path, "", ev);
     strcpy(dir, path);
-    fired_at(s, dir, "", ev);
     name = strrchr(dir, '/');
     if (!name)
         return;

@@ -180,6 +180,7 @@ int evzk_session_open(struct event_base *base, const char *servers,
     RB_INIT(&s->dirs);
     TAILQ_INIT(&s->idle);
     LIST_INIT(&s->tidies);
+    RB_INIT(&s->path_watches);
     RB_INIT(&s->onlookers);
     TAILQ_INIT(&s->later);
     rc = take_options(s, opt);

@@ -16,6 +16,7 @@
 #include "lib/client/client.h"
 #include "lib/request/dir.h"
 #include "lib/request/parents.h"
+#include "lib/request/path_watch.h"
 #include "lib/request/request.h"
 #include "lib/session/servers.h"
 #include "lib/session/shunned.h"
@@ -112,6 +113,7 @@ struct evzk_session {
     TAILQ_HEAD(, evzk__dir)
     idle; /* Where nobody is, but see request/idle_dirs.c. */
     LIST_HEAD(, evzk__tidy) tidies;
+    struct evzk__path_watches path_watches;
     struct evzk__onlookers onlookers; /* See request/own_queue.h. */
     uint32_t onlooked;                /* So many have been. */
     uint32_t n_tidies;

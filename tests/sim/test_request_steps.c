@@ -8,12 +8,15 @@
 
 #include "lib/base/mem.h"
 #include "lib/machine/machine.h"
+#include "lib/machine/rows.h"
+#include "lib/request/path_watch.h"
 #include "processes.h"
 
 enum { READY, ASKING, ENDED, STATES };
 
 struct asker {
     struct evzk__machine m;
+    struct evzk__path_watch watch[3];
     const struct evzk__step *steps;
     char *const *names;
     const char *name;
@@ -59,9 +62,14 @@ static int rested(struct evzk__machine *m, const struct evzk__event *e)
 {
     if (e->type == EVZK__EV_ASKED)
         return evzk__machine_move(m, ASKING);
-    note(asker_of(m), "%s %s, ",
+    note(asker_of(m), "%s %s",
          e->type == EVZK__EV_DELETED ? "deleted" : "changed",
-         e->which == EVZK__OWN ? "own" : "pred");
+         e->which == EVZK__OWN    ? "own"
+         : e->which == EVZK__PRED ? "pred"
+                                  : "");
+    if (e->which >= EVZK__PATH)
+        note(asker_of(m), "%d", e->which - EVZK__PATH);
+    note(asker_of(m), ", ");
     return EVZK_OK;
 }
 
@@ -114,16 +122,24 @@ static void destroy(struct evzk__machine *m)
 }
 
 /* clang-format off */
-#define TO EVZK__TO
 static const struct evzk__row rows[STATES] = {
-[READY] = {"READY", rest, rested, ENDED, READY, EVZK__HEEDS | EVZK__WATCHES, TO(ASKING) | TO(READY) | TO(ENDED)},
-[ASKING] = {"ASKING", ask, answered, ENDED, READY, 0, TO(READY) | TO(ENDED)},
-[ENDED] = {"ENDED", end, NULL, EVZK__STAY, EVZK__STAY, EVZK__FINAL, 0},
+ROW(READY, rest, rested, ASKING, ENDED, READY, 0,
+    ON(USER_EVENT, ASKING),
+    ON(OWN_DELETED, HERE), ON(OWN_CHANGED, HERE),
+    ON(PRED_DELETED, HERE), ON(PRED_CHANGED, HERE),
+    ON(PATH_DELETED, HERE), ON(PATH_CHANGED, HERE)),
+ROW(ASKING, ask, answered, READY, ENDED, READY, 0,
+    ON(REPLY, READY, HERE)),
+END(ENDED, end),
 };
 /* clang-format on */
 
 static const struct evzk__kind asker_kind = {
-    .name = "asker", .rows = rows, .n_rows = STATES, .destroy = destroy};
+    .name = "asker",
+    .rows = rows,
+    .n_rows = STATES,
+    .destroy = destroy,
+    EVZK__PATH_WATCHES(struct asker, m, watch)};
 
 /* A session of process 0, below a chroot, and a machine in /a. */
 static void set_up_window(const char *chroot, unsigned window)
@@ -400,10 +416,113 @@ START_TEST(watches)
     ens_delete("/app/a/x/y");
     pass(50 * MS);
     HEARD("changed pred, ");
-    ASK(0, "NONODE/NONODE, ",
-        {EXISTS, .name = "x/y", .watch = EVZK__WITH(EVZK__PRED)});
-    ens_create("/app/a/x/y", "", 0, ZOO_PERSISTENT);
+    tear_down();
+}
+END_TEST
+
+#define WATCH(i) .watch = EVZK__WITH(EVZK__PATH + (i))
+#define UNWATCH .verb = EVZK__STEP_UNWATCH
+
+START_TEST(watches_at_any_path)
+{
+    set_up();
+    ASK(0, "OK/NONODE, ", {CHILDREN, .name = "", WATCH(0)},
+        {GET, .name = "x/y", WATCH(1)}, {EXISTS, .name = "/other", WATCH(2)});
+    ck_assert_uint_eq(ens_watches(), 3);
+    ens_create("/app/other", "", 0, ZOO_PERSISTENT);
+    ens_set_data("/app/a/x/y", "1", 1);
+    ens_create("/app/a/p", "", 0, ZOO_PERSISTENT);
     pass(50 * MS);
+    HEARD("changed 0, changed 1, changed 2, ");
+    /* Of the znode, and of its children: one event is of one of them. */
+    ASK(0, "OK/OK, ", {GET, .name = "/a/p", WATCH(0)},
+        {CHILDREN, .name = "p", WATCH(1)}, {EXISTS, .name = "p", WATCH(2)});
+    ens_create("/app/a/p/q", "", 0, ZOO_PERSISTENT);
+    pass(50 * MS);
+    HEARD("changed 1, ");
+    ens_delete("/app/a/p/q");
+    ens_delete("/app/a/p");
+    pass(50 * MS);
+    HEARD("deleted 0, deleted 2, ");
+    ASK(0, "OK/OK, ", {GET, .name = "", WATCH(0)},
+        {EXISTS, .name = "x", WATCH(1)});
+    tear_down();
+}
+END_TEST
+
+START_TEST(watches_are_taken_off)
+{
+    set_up();
+    ASK(0, "OK/OK, ", {GET, .name = "x", WATCH(0)},
+        {EXISTS, .name = "/a/x", WATCH(1)},
+        {EXISTS, .name = "x", .watch = EVZK__WITH(EVZK__OWN)});
+    ck_assert_uint_eq(ens_watches(), 1);
+    ASK(0, "OK/OK, ", {UNWATCH, WATCH(0)});
+    ck_assert_uint_eq(ens_watches(), 1); /* Others are on it. */
+    ens_set_data("/app/a/x", "1", 1);
+    pass(50 * MS);
+    HEARD("changed own, changed 1, ");
+    ASK(0, "OK/OK '1', ", {GET, .name = "x", WATCH(0)}, {UNWATCH, WATCH(0)},
+        {UNWATCH, WATCH(2)}, {GET, .name = "x"});
+    ck_assert_uint_eq(ens_watches(), 0);
+    ens_set_data("/app/a/x", "2", 1);
+    pass(50 * MS);
+    HEARD("");
+    tear_down();
+}
+END_TEST
+
+/* They went with their connection, and are set anew. */
+START_TEST(watches_are_lost)
+{
+    set_up();
+    ASK(0, "OK/OK, ", {GET, .name = "x", WATCH(0)},
+        {EXISTS, .name = "", WATCH(1)});
+    ck_assert(!evzk__watch_missing(&the->m, EVZK__PATH));
+    wire_cut(wire_conn_of(0));
+    pass(500 * MS);
+    ck_assert(evzk__watch_missing(&the->m, EVZK__PATH));
+    ck_assert(evzk__watch_missing(&the->m, EVZK__PATH + 1));
+    ck_assert_uint_eq(ens_watches(), 0);
+    ens_set_data("/app/a/x", "1", 1);
+    pass(50 * MS);
+    HEARD("");
+    ASK(0, "OK/OK '1', ", {GET, .name = "x", WATCH(0)});
+    ens_set_data("/app/a/x", "2", 1);
+    pass(50 * MS);
+    HEARD("changed 0, ");
+    tear_down();
+}
+END_TEST
+
+/* What cannot be heard of is refused. */
+START_TEST(watches_that_are_none)
+{
+    set_up();
+    ASK(0, "INTERNAL/INTERNAL, ", {GET, .name = "x", WATCH(3)});
+    ASK(0, "INTERNAL/INTERNAL, ",
+        {GET, .name = "x", .watch = EVZK__WITH(EVZK__PRED)});
+    ASK(0, "INTERNAL/INTERNAL, ",
+        {CHILDREN, .name = "x", .watch = EVZK__WITH(EVZK__OWN)});
+    ASK(0, "INTERNAL/INTERNAL, ",
+        {GET, .name = "x/y", .watch = EVZK__WITH(EVZK__OWN)});
+    ASK(0, "INTERNAL/INTERNAL, ", {SET, .name = "x", WATCH(0)});
+    tear_down();
+}
+END_TEST
+
+START_TEST(too_many_watches)
+{
+    struct evzk__kind many = asker_kind;
+    struct evzk__machine m = {0};
+    int before;
+
+    set_up();
+    many.n_watches = EVZK__PATH_WATCHES_MAX + 1;
+    before = sim_enter(0);
+    ck_assert_int_eq(evzk__machine_init(&m, process_of(0)->s, &many, "/a", 0),
+                     EVZK_ERR_INTERNAL);
+    sim_leave(before);
     tear_down();
 }
 END_TEST
@@ -486,4 +605,5 @@ END_TEST
 UNIT_MAIN("steps", places, places_without_chroot, reads, writes, modes,
           a_reply_for_each, more_than_the_window, commit, commit_with_acls,
           watches, watches_on_the_own_directory, what_is_absent_is_waited_for,
-          cut)
+          watches_at_any_path, watches_are_taken_off, watches_are_lost,
+          watches_that_are_none, too_many_watches, cut)

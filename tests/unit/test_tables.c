@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/request/path_watch.h"
 #include "recipes/kinds.h"
 
 typedef void check_row(const struct evzk__kind *k, int state);
@@ -36,6 +37,7 @@ START_TEST(test_kinds)
         ck_assert_ptr_nonnull((void *)(uintptr_t)(*k)->destroy);
         ck_assert_int_ge((*k)->n_rows, 2);
         ck_assert_int_le((*k)->n_rows, EVZK__ROWS_MAX);
+        ck_assert_int_le((*k)->n_watches, EVZK__PATH_WATCHES_MAX);
         for (const struct evzk__kind *const *o = evzk__kinds; o < k; o++)
             ck_assert_str_ne((*k)->name, (*o)->name);
     }

@@ -23,6 +23,7 @@ static inline void unit_open(evzk_session *s)
     RB_INIT(&s->dirs);
     TAILQ_INIT(&s->idle);
     LIST_INIT(&s->tidies);
+    RB_INIT(&s->path_watches);
     RB_INIT(&s->onlookers);
     TAILQ_INIT(&s->running);
     TAILQ_INIT(&s->later);

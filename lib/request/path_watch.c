@@ -1,0 +1,162 @@
+/* Watches by path: a red-black tree of all that are listed.
+ *
+ * A path is not put together to be compared: it is read piece by piece.  So a
+ * watch takes no memory but its own, whatever its path.
+ */
+#include "lib/request/path_watch.h"
+
+#include <string.h>
+
+#include "lib/machine/machine.h"
+#include "lib/request/watch.h"
+#include "lib/session/session.h"
+
+/* A path in pieces, and how far it has been read. */
+struct pieces {
+    const char *v[3];
+    unsigned at;
+};
+
+static struct pieces pieces_of(const struct evzk__path_watch *p)
+{
+    const char *dir = p->m->dir->path, *chroot = p->m->s->chroot,
+               *name = p->w.name;
+
+    if (name[0] == '\0')
+        return (struct pieces){{dir, "", ""}, 0};
+    if (name[0] != '/')
+        return (struct pieces){{dir, "/", name}, 0};
+    return (struct pieces){{chroot, name[1] || !chroot[0] ? name : "", ""}, 0};
+}
+
+static unsigned char next_char(struct pieces *p)
+{
+    while (*p->v[p->at] == '\0' && p->at < 2)
+        p->at++;
+    return *p->v[p->at] ? (unsigned char)*p->v[p->at]++ : '\0';
+}
+
+static int compare_pieces(struct pieces a, struct pieces b)
+{
+    unsigned char ca, cb;
+
+    do {
+        ca = next_char(&a);
+        cb = next_char(&b);
+    } while (ca && ca == cb);
+    return (ca > cb) - (ca < cb);
+}
+
+static int compare(const struct evzk__path_watch *a,
+                   const struct evzk__path_watch *b)
+{
+    int c = compare_pieces(pieces_of(a), pieces_of(b));
+
+    return c ? c : (a->seq > b->seq) - (a->seq < b->seq);
+}
+
+RB_GENERATE_INTERNAL(evzk__path_watches, evzk__path_watch, node, compare,
+                     __attribute__((unused)) static)
+
+struct evzk__path_watch *evzk__path_watch_at(struct evzk__machine *m,
+                                             unsigned i)
+{
+    struct evzk__path_watch *first = (void *)((char *)m + m->kind->watches_at);
+
+    return i < m->kind->n_watches ? first + i : NULL;
+}
+
+struct evzk__path_watch *evzk__path_watch_of(struct evzk__watch *w)
+{
+    return (void *)((char *)w - offsetof(struct evzk__path_watch, w));
+}
+
+void evzk__path_watches_init(struct evzk__machine *m)
+{
+    struct evzk__path_watch *p;
+
+    for (unsigned i = 0; (p = evzk__path_watch_at(m, i)) != NULL; i++) {
+        p->m = m;
+        p->w.which = (uint8_t)(EVZK__PATH + i);
+    }
+}
+
+void evzk__path_watch_forget(struct evzk__path_watch *p)
+{
+    p->deleted = p->changed = false;
+}
+
+void evzk__path_watch_add(struct evzk__path_watch *p)
+{
+    p->seq = p->m->s->onlooked++;
+    RB_INSERT(evzk__path_watches, &p->m->s->path_watches, p);
+}
+
+void evzk__path_watch_remove(struct evzk__path_watch *p)
+{
+    RB_REMOVE(evzk__path_watches, &p->m->s->path_watches, p);
+}
+
+const char *evzk__path_watch_path(const struct evzk__path_watch *p, char *to)
+{
+    struct pieces all = pieces_of(p);
+
+    strcpy(stpcpy(stpcpy(to, all.v[0]), all.v[1]), all.v[2]);
+    return to;
+}
+
+/* The first that is listed on a path; NULL: none. */
+static struct evzk__path_watch *first_on(const evzk_session *s,
+                                         const char *path)
+{
+    struct pieces wanted = {{path, "", ""}, 0};
+    struct evzk__path_watch *p = RB_ROOT(&s->path_watches), *found = NULL;
+
+    while (p) {
+        int c = compare_pieces(wanted, pieces_of(p));
+
+        if (c == 0)
+            found = p;
+        p = c <= 0 ? RB_LEFT(p, node) : RB_RIGHT(p, node);
+    }
+    return found;
+}
+
+static struct evzk__path_watch *next_on(const char *path,
+                                        struct evzk__path_watch *p)
+{
+    struct pieces wanted = {{path, "", ""}, 0};
+
+    p = RB_NEXT(evzk__path_watches, NULL, p);
+    return p && compare_pieces(wanted, pieces_of(p)) == 0 ? p : NULL;
+}
+
+bool evzk__path_watch_any(const evzk_session *s, const char *path,
+                          bool children)
+{
+    struct evzk__path_watch *p = first_on(s, path);
+
+    while (p && p->children != children)
+        p = next_on(path, p);
+    return p != NULL;
+}
+
+static bool concerns(const struct evzk__path_watch *p,
+                     enum evzk__watch_event ev)
+{
+    return ev == EVZK__DELETED || p->children == (ev == EVZK__CHILDREN);
+}
+
+void evzk__path_watches_fired(evzk_session *s, const char *path,
+                              enum evzk__watch_event ev)
+{
+    struct evzk__path_watch *p, *next;
+
+    for (p = first_on(s, path); p; p = next) {
+        next = next_on(path, p);
+        if (!concerns(p, ev))
+            continue;
+        evzk__watch_remove(p->m, &p->w);
+        s->wake->fired(p->m, (enum evzk__which)p->w.which, ev);
+    }
+}

@@ -1,0 +1,64 @@
+/* Watches on znodes at any path, as many as a kind of machine says.
+ *
+ * A machine has two watches that stand in its own directory: the own watch and
+ * the watch on the one before (request/own_queue.h).  A recipe that needs more,
+ * or needs them elsewhere, has an array of these in its struct, and names it in
+ * its kind:
+ *
+ *     struct barrier {
+ *         struct evzk__machine m;
+ *         struct evzk__path_watch watch[2];
+ *     };
+ *     ... EVZK__PATH_WATCHES(struct barrier, m, watch)
+ *
+ * A step sets the watch number i with `.watch = EVZK__WITH(EVZK__PATH + i)`; an
+ * event of that watch comes with `which` EVZK__PATH + i.  A watch that a step
+ * of EVZK__STEP_CHILDREN set fires when a child comes or goes, and when the
+ * znode goes; the others fire when the znode comes, goes, or is written to. */
+#ifndef EVZK_PATH_WATCH_H
+#define EVZK_PATH_WATCH_H
+
+#include "lib/request/own_queue.h"
+
+/* So many a machine may have. */
+enum { EVZK__PATH_WATCHES_MAX = 8 };
+
+struct evzk__path_watch {
+    struct evzk__watch w;
+    RB_ENTRY(evzk__path_watch) node; /* In the session's tree, by path. */
+    struct evzk__machine *m;
+    uint32_t seq;  /* Of one path the first that was set comes first. */
+    bool children; /* On who comes and goes; else on the znode itself. */
+    /* It has fired, and the machine is to hear of it. */
+    bool deleted, changed;
+};
+RB_HEAD(evzk__path_watches, evzk__path_watch);
+
+/* For a machine that was just made. */
+void evzk__path_watches_init(struct evzk__machine *m);
+
+/* Number i of the machine; NULL: it has not so many. */
+struct evzk__path_watch *evzk__path_watch_at(struct evzk__machine *m,
+                                             unsigned i);
+struct evzk__path_watch *evzk__path_watch_of(struct evzk__watch *w);
+
+/* What it was to hear is of no interest any more. */
+void evzk__path_watch_forget(struct evzk__path_watch *p);
+
+/* Lists it, under the name that it was given; and takes it off the list. */
+void evzk__path_watch_add(struct evzk__path_watch *p);
+void evzk__path_watch_remove(struct evzk__path_watch *p);
+
+/* Puts the path together that the watch is on. */
+const char *evzk__path_watch_path(const struct evzk__path_watch *p, char *to);
+
+/* Is one listed on this path, of this sort? */
+bool evzk__path_watch_any(const struct evzk_session *s, const char *path,
+                          bool children);
+
+/* All that are on this path, and concerned, hear of it, and are listed no
+ * more. */
+void evzk__path_watches_fired(struct evzk_session *s, const char *path,
+                              enum evzk__watch_event ev);
+
+#endif
