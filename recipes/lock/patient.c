@@ -58,7 +58,10 @@ int evzk__lock_told_whose(struct evzk_lock *l, const struct evzk__reply *reply)
     if (reply->rc != EVZK_OK)
         return reply->rc;
     l->unowned = reply->res->stat.owner == 0;
-    return tell(l, barred ? EVZK_ERR_NOAUTH : EVZK_OK);
+    tell(l, barred ? EVZK_ERR_NOAUTH : EVZK_OK);
+    if (!l->m.stopping && (l->anew || evzk__lock_wants_own_watch(l)))
+        return evzk__machine_again(&l->m); /* This could not be read before. */
+    return EVZK_OK;
 }
 
 /* Also where there is a watch: it may have gone without a word. */

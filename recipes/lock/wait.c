@@ -66,7 +66,8 @@ static int wait_for(struct evzk_lock *l, const char *pred,
     }
     evzk__free(l->pred);
     l->pred = copy;
-    l->looks = l->barred = l->unowned = false;
+    l->looks = l->patient;
+    l->barred = l->unowned = false;
     evzk__place_follow(&l->m, ours);
     return evzk__machine_move(&l->m, WATCHING);
 }
@@ -196,10 +197,8 @@ void evzk__lock_watch(struct evzk__machine *m)
 
     if (evzk__lock_asks_whose(l))
         evzk__look(m, l->pred);
-    else if (own || pred) {
-        l->anew = l->anew && !pred;
+    else if (own || pred)
         evzk__watch(m, own ? l->own : NULL, own, pred);
-    }
 }
 
 /* In the room: what others wrote to us has been read. */
@@ -241,6 +240,8 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
 {
     int rc;
 
+    if (m->req.pred) /* Only now: an answer may be lost. */
+        lock_of(m)->anew = false;
     if (m->req.name && !own_read(lock_of(m), reply, &rc))
         return rc;
     if (!m->req.pred)

@@ -62,6 +62,8 @@ bool fault_is_oom(const struct fault *f);
  * taken the place of a member's znode? */
 bool fault_forged(const void *data, size_t len);
 bool fault_copied(void);
+/* Puts such a copy in the place of a member's znode.  False: there is none. */
+bool fault_copy(const char *path);
 bool fault_hid(void);         /* Something might not be read. */
 bool fault_hid_members(void); /* The list of them. */
 

@@ -216,14 +216,12 @@ bool fault_hide_member(const struct fault *f, const struct sim_step *step)
 
 /* ---- Copies ---- */
 
-/* It stays for as long as the world does. */
-bool fault_copy_member(const struct fault *f, const struct sim_step *step)
+bool fault_copy(const char *path)
 {
-    char path[PATH], data[64];
+    char data[64];
     struct ens_seen seen;
 
-    (void)step;
-    if (!member_of(f->which, path, &seen) || seen.len < 0 ||
+    if (!ens_look(path, &seen) || seen.len < 0 ||
         seen.len > (int32_t)sizeof data)
         return false;
     memcpy(data, seen.data, (size_t)seen.len);
@@ -231,6 +229,18 @@ bool fault_copy_member(const struct fault *f, const struct sim_step *step)
         return false;
     forged.copies +=
         ens_create(path, data, (size_t)seen.len, ZOO_PERSISTENT) == 0;
+    return true;
+}
+
+/* It stays for as long as the world does. */
+bool fault_copy_member(const struct fault *f, const struct sim_step *step)
+{
+    char path[PATH];
+    struct ens_seen seen;
+
+    (void)step;
+    if (!member_of(f->which, path, &seen) || !fault_copy(path))
+        return false;
     faults_last(0);
     return true;
 }

@@ -42,6 +42,7 @@ enum shards_action {
     SHARDS_AWAY,         /* Nothing gets through, for longer than that lives. */
     SHARDS_CLOSE,        /* It closes its session under its shards. */
     SHARDS_BREAK_MEMBER, /* Its member's znode is deleted. */
+    SHARDS_COPY_MEMBER,  /* One that no session owns takes its place. */
     SHARDS_BREAK,        /* The first candidate's znode of shard `which` is. */
     SHARDS_BREAK_DIR,    /* The members' directory, if it is empty. */
     SHARDS_BREAK_PLAN,

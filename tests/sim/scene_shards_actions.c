@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "faults.h"
 #include "scene_shards.h"
 #include "steps.h"
 #include "wire.h"
@@ -88,6 +89,10 @@ static void do_action(enum shards_action action, int which)
     case SHARDS_BREAK_MEMBER:
         if (member_of(which, path))
             operator_delete(path);
+        break;
+    case SHARDS_COPY_MEMBER:
+        if (member_of(which, path))
+            fault_copy(path);
         break;
     case SHARDS_BREAK:
         break_candidate(which);

@@ -58,6 +58,12 @@ static const struct shards_scene second_broken =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
                            {.proc = 1, .join_ms = 25}},
      .action = {{SHARDS_BREAK_MEMBER, 330, 1}}};
+static const struct shards_scene copied =
+    {.shards = 1, .plan = {{.proc = 0, .join_ms = 20},
+                           {.proc = 1, .join_ms = 25},
+                           {.proc = 2, .join_ms = 30},
+                           {.proc = 1, .join_ms = 380}},
+     .action = {{SHARDS_COPY_MEMBER, 610, 0}, {SHARDS_EXPIRE, 800, 1}}};
 static const struct shards_scene dir_broken =
     {.shards = 2, .plan = {{.proc = 0, .join_ms = 20}},
      .action = {{SHARDS_BREAK_MEMBER, 300, 0}, {SHARDS_BREAK_DIR, 330, 0}}};
@@ -165,6 +171,7 @@ SCENE("away", "the second is away for long", 2, away),
 SCENE("closes", "the one that plans closes its session", 2, closes),
 SCENE("member-broken", "an operator deletes the first member's znode", 2, member_broken),
 SCENE("second-broken", "and the second one's", 2, second_broken),
+SCENE("copied", "an operator puts a copy in the place of the first member's znode", 3, copied),
 SCENE("dir-broken", "an operator deletes the only one's, and the directory", 1, dir_broken),
 SCENE("broken", "an operator deletes a candidate's znode", 2, broken),
 SCENE("no-plan", "an operator deletes the plan", 2, no_plan),

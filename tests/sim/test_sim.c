@@ -55,6 +55,8 @@ static const struct kept {
 {"shards", "member-broken:189=oom-on@1", 1, "what was just handed over was given back: BALANCED at once"},
 {"shards", "broken:83=empty-dir", 1, "a plan that was deleted before all had read it was never written again"},
 {"shards", "differs:97=oom-on@2", 1, "a plan of another number of shards was seen before the own znode was known: no FAILED"},
+{"shards", "copied:401=throttle", 1, "a read of its own znode was refused: it never asked whose the znode before its own is"},
+{"shards", "lost-plan:14=cut-after,85=cut,93=oom@8,127=callback@1/join,140=callback@3/free,215=replace-own@1,222=callback@3/join,306=copy-member@0,354=oom-on@3,364=oom-on@1,374=delete-all,425=throttle,475=oom@12,539=partition,606=callback@2/join,672=oom@8", 823517763, "the same for want of memory, found by chance"},
 {"lock", "batch:31=cut-after,53=callback@2/acquire", 1, "a rule took a directory for known that went with locks let go in doubt"},
 {"lock", "downgrade-one:12=empty-dir,79=remake-away@0", 1, "a rule wanted a copy known that the lock's own swap had struck"},
 {"lock", "urgent-readers:135=remake-away@0,139=callback@2/free-query,189=remake-away@1,212=delete-all", 221812284, "a rule forgot what was deleted by force, after sixteen others"},
