@@ -17,10 +17,19 @@
 
 /* ---- The plan ---- */
 
+/* Behind an unowned znode, with a plan that does not name this member: if that
+ * lasts, this member makes the plans (look_if_alone() in shards/mend.c). */
+static void wait_to_be_named(struct evzk_shards *a)
+{
+    if (a->behind_unowned.state && !evzk__shards_plans(a))
+        evzk__shards_mend_soon(a);
+}
+
 static void find_me(struct evzk_shards *a)
 {
     a->me = a->node[0] ? evzk__plan_find(&a->plan, a->node) : EVZK__NOBODY;
     a->balanced_told = false;
+    wait_to_be_named(a);
     evzk__shards_begin_step(a);
 }
 
@@ -215,8 +224,7 @@ static void member_behind(struct evzk_shards *a, int rc)
         a->behind_unowned.state = EVZK__UNSUSPECTED;
     if (a->planner && !evzk__shards_plans(a))
         evzk__shards_stop_planning(a);
-    if (a->behind_unowned.state && !evzk__shards_plans(a))
-        evzk__shards_mend_soon(a);
+    wait_to_be_named(a);
     evzk__shards_begin_step(a);
 }
 
