@@ -4,6 +4,32 @@
 #include "world.h"
 #include "zoo.h"
 
+/* What a call is, in a function with the usual parameters: its operation, and
+ * which completion it has. */
+#define CALL(operation, completed, member)                                     \
+    .op = ZOO_##operation##_OP, .path = path, .kind = ZOO__##completed,        \
+    .fn.member = completion, .data = data
+
+/* A call that reads and may set a watch: with a watcher of its own, and with
+ * the handle's. */
+#define READING(own, plain, completion_fn, operation, completed, member,       \
+                watches)                                                       \
+    int own(zhandle_t *zh, const char *path, watcher_fn watcher,               \
+            void *watcherCtx, completion_fn completion, const void *data)      \
+    {                                                                          \
+        return ask(zh,                                                         \
+                   &(struct zoo__call){CALL(operation, completed, member),     \
+                                       .watcher = watcher, .ctx = watcherCtx,  \
+                                       .table = ZOO__##watches});              \
+    }                                                                          \
+                                                                               \
+    int plain(zhandle_t *zh, const char *path, int watch,                      \
+              completion_fn completion, const void *data)                      \
+    {                                                                          \
+        return own(zh, path, watch ? zh->watcher : NULL, zh->context,          \
+                   completion, data);                                          \
+    }
+
 /* The path is good, and the handle can be used: begin, and fill in. */
 static int start(zhandle_t *zh, int mode, const struct zoo__call *c,
                  struct wire_msg **m)
@@ -28,12 +54,17 @@ static bool with_ttl(int mode)
            mode == ZOO_PERSISTENT_SEQUENTIAL_WITH_TTL;
 }
 
-static int create(zhandle_t *zh, const struct zoo__call *c, const char *value,
-                  int len, const struct ACL_vector *acl, int mode)
+static int create(zhandle_t *zh, struct zoo__call c, const char *value, int len,
+                  const struct ACL_vector *acl, int mode)
 {
     struct wire_msg *m;
-    int rc = with_ttl(mode) ? ZBADARGUMENTS : start(zh, mode, c, &m);
+    int rc;
 
+    if (with_ttl(mode))
+        return ZBADARGUMENTS;
+    if (mode == ZOO_CONTAINER)
+        c.op = ZOO_CREATE_CONTAINER_OP;
+    rc = start(zh, mode, &c, &m);
     if (rc != ZOK)
         return rc;
     zoo__set_data(m, value, len);
@@ -47,15 +78,8 @@ int zoo_acreate(zhandle_t *zh, const char *path, const char *value,
                 int valuelen, const struct ACL_vector *acl, int mode,
                 string_completion_t completion, const void *data)
 {
-    return create(zh,
-                  &(struct zoo__call){.op = mode == ZOO_CONTAINER
-                                                ? ZOO_CREATE_CONTAINER_OP
-                                                : ZOO_CREATE_OP,
-                                      .path = path,
-                                      .kind = ZOO__STRING,
-                                      .fn.string = completion,
-                                      .data = data},
-                  value, valuelen, acl, mode);
+    return create(zh, (struct zoo__call){CALL(CREATE, STRING, string)}, value,
+                  valuelen, acl, mode);
 }
 
 int zoo_acreate2(zhandle_t *zh, const char *path, const char *value,
@@ -63,13 +87,7 @@ int zoo_acreate2(zhandle_t *zh, const char *path, const char *value,
                  string_stat_completion_t completion, const void *data)
 {
     return create(zh,
-                  &(struct zoo__call){.op = mode == ZOO_CONTAINER
-                                                ? ZOO_CREATE_CONTAINER_OP
-                                                : ZOO_CREATE2_OP,
-                                      .path = path,
-                                      .kind = ZOO__STRING_STAT,
-                                      .fn.string_stat = completion,
-                                      .data = data},
+                  (struct zoo__call){CALL(CREATE2, STRING_STAT, string_stat)},
                   value, valuelen, acl, mode);
 }
 
@@ -77,13 +95,7 @@ int zoo_adelete(zhandle_t *zh, const char *path, int version,
                 void_completion_t completion, const void *data)
 {
     struct wire_msg *m;
-    int rc = start(zh, 0,
-                   &(struct zoo__call){.op = ZOO_DELETE_OP,
-                                       .path = path,
-                                       .kind = ZOO__VOID,
-                                       .fn.done = completion,
-                                       .data = data},
-                   &m);
+    int rc = start(zh, 0, &(struct zoo__call){CALL(DELETE, VOID, done)}, &m);
 
     if (rc != ZOK)
         return rc;
@@ -95,13 +107,7 @@ int zoo_aset(zhandle_t *zh, const char *path, const char *buffer, int buflen,
              int version, stat_completion_t completion, const void *data)
 {
     struct wire_msg *m;
-    int rc = start(zh, 0,
-                   &(struct zoo__call){.op = ZOO_SETDATA_OP,
-                                       .path = path,
-                                       .kind = ZOO__STAT,
-                                       .fn.stat = completion,
-                                       .data = data},
-                   &m);
+    int rc = start(zh, 0, &(struct zoo__call){CALL(SETDATA, STAT, stat)}, &m);
 
     if (rc != ZOK)
         return rc;
@@ -110,107 +116,24 @@ int zoo_aset(zhandle_t *zh, const char *path, const char *buffer, int buflen,
     return zoo__launch(zh, m);
 }
 
-int zoo_awget(zhandle_t *zh, const char *path, watcher_fn watcher,
-              void *watcherCtx, data_completion_t completion, const void *data)
-{
-    return ask(zh, &(struct zoo__call){.op = ZOO_GETDATA_OP,
-                                       .path = path,
-                                       .kind = ZOO__DATA,
-                                       .fn.data = completion,
-                                       .data = data,
-                                       .watcher = watcher,
-                                       .ctx = watcherCtx,
-                                       .table = ZOO__NODES});
-}
-
-int zoo_aget(zhandle_t *zh, const char *path, int watch,
-             data_completion_t completion, const void *data)
-{
-    return zoo_awget(zh, path, watch ? zh->watcher : NULL, zh->context,
-                     completion, data);
-}
-
-int zoo_awexists(zhandle_t *zh, const char *path, watcher_fn watcher,
-                 void *watcherCtx, stat_completion_t completion,
-                 const void *data)
-{
-    return ask(zh, &(struct zoo__call){.op = ZOO_EXISTS_OP,
-                                       .path = path,
-                                       .kind = ZOO__STAT,
-                                       .fn.stat = completion,
-                                       .data = data,
-                                       .watcher = watcher,
-                                       .ctx = watcherCtx,
-                                       .table = ZOO__MISSING});
-}
-
-int zoo_aexists(zhandle_t *zh, const char *path, int watch,
-                stat_completion_t completion, const void *data)
-{
-    return zoo_awexists(zh, path, watch ? zh->watcher : NULL, zh->context,
-                        completion, data);
-}
-
-int zoo_awget_children(zhandle_t *zh, const char *path, watcher_fn watcher,
-                       void *watcherCtx, strings_completion_t completion,
-                       const void *data)
-{
-    return ask(zh, &(struct zoo__call){.op = ZOO_GETCHILDREN_OP,
-                                       .path = path,
-                                       .kind = ZOO__STRINGS,
-                                       .fn.strings = completion,
-                                       .data = data,
-                                       .watcher = watcher,
-                                       .ctx = watcherCtx,
-                                       .table = ZOO__CHILDREN});
-}
-
-int zoo_aget_children(zhandle_t *zh, const char *path, int watch,
-                      strings_completion_t completion, const void *data)
-{
-    return zoo_awget_children(zh, path, watch ? zh->watcher : NULL, zh->context,
-                              completion, data);
-}
-
-int zoo_awget_children2(zhandle_t *zh, const char *path, watcher_fn watcher,
-                        void *watcherCtx, strings_stat_completion_t completion,
-                        const void *data)
-{
-    return ask(zh, &(struct zoo__call){.op = ZOO_GETCHILDREN2_OP,
-                                       .path = path,
-                                       .kind = ZOO__STRINGS_STAT,
-                                       .fn.strings_stat = completion,
-                                       .data = data,
-                                       .watcher = watcher,
-                                       .ctx = watcherCtx,
-                                       .table = ZOO__CHILDREN});
-}
-
-int zoo_aget_children2(zhandle_t *zh, const char *path, int watch,
-                       strings_stat_completion_t completion, const void *data)
-{
-    return zoo_awget_children2(zh, path, watch ? zh->watcher : NULL,
-                               zh->context, completion, data);
-}
+READING(zoo_awget, zoo_aget, data_completion_t, GETDATA, DATA, data, NODES)
+READING(zoo_awexists, zoo_aexists, stat_completion_t, EXISTS, STAT, stat,
+        MISSING)
+READING(zoo_awget_children, zoo_aget_children, strings_completion_t,
+        GETCHILDREN, STRINGS, strings, CHILDREN)
+READING(zoo_awget_children2, zoo_aget_children2, strings_stat_completion_t,
+        GETCHILDREN2, STRINGS_STAT, strings_stat, CHILDREN)
 
 int zoo_async(zhandle_t *zh, const char *path, string_completion_t completion,
               const void *data)
 {
-    return ask(zh, &(struct zoo__call){.op = ZOO_SYNC_OP,
-                                       .path = path,
-                                       .kind = ZOO__STRING,
-                                       .fn.string = completion,
-                                       .data = data});
+    return ask(zh, &(struct zoo__call){CALL(SYNC, STRING, string)});
 }
 
 int zoo_aget_acl(zhandle_t *zh, const char *path, acl_completion_t completion,
                  const void *data)
 {
-    return ask(zh, &(struct zoo__call){.op = ZOO_GETACL_OP,
-                                       .path = path,
-                                       .kind = ZOO__ACL,
-                                       .fn.acl = completion,
-                                       .data = data});
+    return ask(zh, &(struct zoo__call){CALL(GETACL, ACL, acl)});
 }
 
 int zoo_aset_acl(zhandle_t *zh, const char *path, int version,
@@ -218,13 +141,7 @@ int zoo_aset_acl(zhandle_t *zh, const char *path, int version,
                  const void *data)
 {
     struct wire_msg *m;
-    int rc = start(zh, 0,
-                   &(struct zoo__call){.op = ZOO_SETACL_OP,
-                                       .path = path,
-                                       .kind = ZOO__VOID,
-                                       .fn.done = completion,
-                                       .data = data},
-                   &m);
+    int rc = start(zh, 0, &(struct zoo__call){CALL(SETACL, VOID, done)}, &m);
 
     if (rc != ZOK)
         return rc;
