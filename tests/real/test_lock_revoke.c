@@ -1,19 +1,24 @@
 /*
- * The revoker's side: who is asked to let go, what becomes of each, that nobody
- * is removed too early, and that each is asked once, whatever is lost on the
- * way.
+ * The revoker's side: which contenders are asked to let go, what becomes of
+ * each, that none is removed too early, and that each is asked once, whatever
+ * is lost on the way.
+ *
+ * Most tests are rows of a table: contenders, a revocation, what is done
+ * meanwhile, what the revocation reports, and how each contender ends.
  */
 #define _GNU_SOURCE 1
 
 #include "test_many.h"
 
-enum { OP_SET = 5, GRACE_MS = 700, REPORT_MAX = 1024 };
+enum { OP_SET = 5, GRACE_MS = 700, LONG_MS = 60000, REPORT_MAX = 1024 };
+enum { MOST = 20 }; /* Contenders of a row. */
 
-/* What a revocation said. */
+/* ---- What a revocation reports ---- */
+
 struct report {
     evzk_lock_revoke *r;
     int count, rc;
-    bool free_inside;
+    bool freed; /* The revocation; inside its callback, when set before. */
     int64_t when;
     size_t n;
     struct {
@@ -38,12 +43,12 @@ static void on_report(evzk_lock_revoke *r, int rc, const evzk_revoked *v,
         snprintf(p->v[i].node, sizeof p->v[i].node, "%s", v[i].node);
         p->v[i].how = v[i].how;
     }
-    if (p->free_inside)
+    if (p->freed)
         evzk_lock_revoke_free(r);
 }
 
-static struct report *press(evzk_session *s, const char *dir,
-                            const evzk_lock_revoke_options *opt)
+static struct report *revoke(evzk_session *s, const char *dir,
+                             const evzk_lock_revoke_options *opt)
 {
     struct report *p = calloc(1, sizeof *p);
 
@@ -57,71 +62,9 @@ static struct report *press(evzk_session *s, const char *dir,
 static void report_free(struct report *p)
 {
     ck_assert_int_le(p->count, 1);
-    if (!p->free_inside)
+    if (!p->freed)
         evzk_lock_revoke_free(p->r);
     free(p);
-}
-
-/* A lock, and how it takes it. */
-struct holder {
-    struct claim c;
-    char node[128];
-    bool yields; /* It lets go as soon as it is asked. */
-};
-
-static void on_asked(evzk_lock *l, evzk_lock_event event, int rc, void *arg)
-{
-    struct holder *h = arg;
-
-    recorder_on_lock(l, event, rc, &h->c.rec);
-    if (event != EVZK_LOCK_REVOKE_REQUESTED || !h->yields)
-        return;
-    if (recorder_has(&h->c.rec, "GRANTED"))
-        ck_assert_int_eq(evzk_lock_release(l), EVZK_OK);
-    else
-        ck_assert_int_eq(evzk_lock_cancel(l), EVZK_OK);
-}
-
-static void stand_as(struct holder *h, evzk_session *s, const char *dir,
-                     const evzk_lock_options *opt, bool yields)
-{
-    evzk_lock_options o = *opt;
-
-    memset(h, 0, sizeof *h);
-    h->yields = yields;
-    o.revocable = true; /* Heard at once. */
-    ck_assert_int_eq(evzk_lock_acquire(s, dir, &o, on_asked, h, &h->c.l),
-                     EVZK_OK);
-    WAIT(evzk_lock_held(h->c.l) ||
-         strcmp(evzk_lock_state(h->c.l), "WATCHING") == 0);
-    snprintf(h->node, sizeof h->node, "%s", evzk_lock_node(h->c.l));
-    ck_assert_str_ne(h->node, "");
-}
-
-static void stand(struct holder *h, evzk_session *s, const char *dir,
-                  evzk_lock_mode mode, bool yields)
-{
-    stand_as(h, s, dir, &(evzk_lock_options){.mode = mode}, yields);
-}
-
-static void stand_held(struct holder *h, evzk_session *s, const char *dir,
-                       evzk_lock_mode mode, bool yields)
-{
-    stand(h, s, dir, mode, yields);
-    WAIT(evzk_lock_held(h->c.l));
-}
-
-/* It has ended, and this is all that it heard. */
-static void check_ended(struct holder *h, const char *story)
-{
-    WAIT(h->c.rec.finals == 1);
-    ck_assert_str_eq(recorder_story(&h->c.rec), story);
-    evzk_lock_free(h->c.l);
-}
-
-static int asked(const struct holder *h)
-{
-    return recorder_has(&h->c.rec, "REVOKE_REQUESTED");
 }
 
 static const char *how_name(evzk_revoked_how how)
@@ -137,134 +80,562 @@ static const char *how_name(evzk_revoked_how how)
     return "?";
 }
 
-/* The report, as "YIELDED REMOVED", and about whom. */
-static void check_report(const struct report *p, int rc, const char *how,
-                         const struct holder *const *who)
+/* ---- The rows ---- */
+
+/* What a contender does when it is asked to let go. */
+enum reaction { KEEPS, YIELDS, DOWNGRADES };
+
+/* How a contender ends; a word is one of its events. */
+enum ending {
+    NO_CONTENDER,
+    RELEASED,      /* "GRANTED REVOKE_REQUESTED RELEASED" */
+    REMOVED,       /* "GRANTED REVOKE_REQUESTED LOST(NODEGONE)" */
+    CANCELED,      /* "REVOKE_REQUESTED FAILED(CANCELED)" */
+    ASKED_TWICE,   /* "GRANTED REVOKE_REQUESTED REVOKE_REQUESTED RELEASED" */
+    ENDED,         /* It was asked, and has ended. */
+    LET_GO,        /* The same, and its last event is RELEASED. */
+    LOST,          /* Its last event is LOST. */
+    LOST_NODE,     /* Its last event is LOST(NODEGONE). */
+    QUEUED_AGAIN,  /* It is granted with another znode. */
+    HOLDS_READING, /* It holds on, as a reader. */
+    HOLDS,         /* It was asked, once, and holds on. */
+    UNTOUCHED      /* It was not asked, nor written to; it holds, or will. */
+};
+
+struct contender {
+    evzk_lock_mode mode;
+    enum reaction reaction;
+    enum ending ending;
+    bool waits; /* It is not first when the revocation begins. */
+    uint8_t priority;
+    const char *data;
+};
+
+/* What is behind a proxy. */
+enum proxied { NO_PROXY, REVOKER, CONTENDERS };
+
+struct row {
+    const char *name;
+    struct contender c[MOST];
+    evzk_lock_revoke_options opt;
+    int before;        /* opt.before is this one's znode, counted from 1. */
+    bool same_session; /* The contenders' session revokes. */
+    bool quiet;        /* The revoker's lease asks nothing meanwhile. */
+    enum proxied proxied;
+    unsigned perms; /* Of all others for the znodes; 0: all. */
+    /* Done before the revocation, while it goes on, and after its report. */
+    void (*prepare)(void), (*meanwhile)(void), (*then)(void);
+    /* The report: a word for each contender, "-" for one that is not in it.
+     * NULL: none comes. */
+    const char *how;
+    int rc;
+    int from_ms, by_ms; /* When it comes; 0: at any time. */
+};
+
+#define WRITE EVZK_LOCK_WRITE
+#define READ EVZK_LOCK_READ
+#define CONTENDER(mode_of, does, ends)                                         \
+    .mode = EVZK_LOCK_##mode_of, .reaction = (does), .ending = (ends)
+#define READER(does, ends) CONTENDER(READ, does, ends)
+#define WRITER(does, ends) CONTENDER(WRITE, does, ends)
+#define ALONE(does, ends) CONTENDER(EXCLUSIVE, does, ends)
+
+/* A contender of the row, at work. */
+struct holder {
+    struct claim c;
+    char node[128]; /* At the beginning of the revocation. */
+    enum reaction reaction;
+};
+
+/* The row that is played. */
+static struct {
+    const struct row *row;
+    char dir[32];
+    struct proxy *proxy;
+    struct peer contenders, revoker;
+    struct holder h[MOST];
+    int n;
+    struct report *r;
+    struct stall *stall;
+    int64_t start;
+} now;
+
+static void on_lock(evzk_lock *l, evzk_lock_event event, int rc, void *arg)
 {
-    char said[256] = "";
+    struct holder *h = arg;
 
-    ck_assert_int_eq(p->count, 1);
-    ck_assert_int_eq(p->rc, rc);
-    for (size_t i = 0; i < p->n && i < 8; i++) {
-        size_t n = strlen(said);
-
-        snprintf(said + n, sizeof said - n, "%s%s", n ? " " : "",
-                 how_name(p->v[i].how));
-    }
-    ck_assert_str_eq(said, how);
-    for (size_t i = 0; i < p->n; i++)
-        ck_assert_str_eq(p->v[i].node, who[i]->node);
+    recorder_on_lock(l, event, rc, &h->c.rec);
+    if (event != EVZK_LOCK_REVOKE_REQUESTED || h->reaction == KEEPS)
+        return;
+    if (h->reaction == DOWNGRADES && evzk_lock_mode_of(l) == WRITE)
+        ck_assert_int_eq(evzk_lock_downgrade(l), EVZK_OK);
+    else if (h->reaction == YIELDS && recorder_has(&h->c.rec, "GRANTED"))
+        ck_assert_int_eq(evzk_lock_release(l), EVZK_OK);
+    else if (h->reaction == YIELDS)
+        ck_assert_int_eq(evzk_lock_cancel(l), EVZK_OK);
 }
 
-/* Waits for the end. */
-static void expect(struct report *p, int rc, const char *how,
-                   const struct holder *const *who)
+static void stand(struct holder *h, evzk_session *s, const struct contender *c)
 {
-    WAIT(p->count == 1);
-    check_report(p, rc, how, who);
-    report_free(p);
+    const evzk_acl acl[] = {{EVZK_PERM_ALL, "auth", ""},
+                            {now.row->perms, "world", "anyone"}};
+    const evzk_lock_priority priority = {.priority = c->priority};
+    const evzk_lock_options opt = {.mode = c->mode,
+                                   .revocable = true, /* Heard at once. */
+                                   .priority = c->priority ? &priority : NULL,
+                                   .data = c->data,
+                                   .data_len = c->data ? strlen(c->data) : 0,
+                                   .acl = now.row->perms ? acl : NULL,
+                                   .acl_count = now.row->perms ? 2 : 0};
+
+    memset(h, 0, sizeof *h);
+    h->reaction = c->reaction;
+    ck_assert_int_eq(evzk_lock_acquire(s, now.dir, &opt, on_lock, h, &h->c.l),
+                     EVZK_OK);
+    WAIT(c->waits ? strcmp(evzk_lock_state(h->c.l), "WATCHING") == 0
+                  : evzk_lock_held(h->c.l));
+    snprintf(h->node, sizeof h->node, "%s", evzk_lock_node(h->c.l));
+    ck_assert_str_ne(h->node, "");
 }
 
-#define WHO(...)                                                               \
-    (const struct holder *const[]) { __VA_ARGS__ }
+static bool asked(const struct holder *h)
+{
+    return recorder_has(&h->c.rec, "REVOKE_REQUESTED");
+}
+
+static int times_asked(const struct holder *h)
+{
+    int n = 0;
+
+    for (const char *at = h->c.rec.text; (at = strstr(at, "REVOKE_REQUESTED"));
+         at++)
+        n++;
+    return n;
+}
 
 /* How often a znode was written to; -1: it is not there. */
-static int version_of(const char *dir, const char *node)
+static int version_of(const char *node)
 {
     struct Stat stat;
-    int rc = raw_exists(op(), node_path(dir, node), &stat);
+    int rc = raw_exists(op(), node_path(now.dir, node), &stat);
 
     ck_assert(rc == ZOK || rc == ZNONODE);
     return rc == ZOK ? stat.version : -1;
 }
 
-/* The sessions of those who hold and of the one who revokes. */
-struct pair {
-    struct peer p, q;
-};
-
-static void pair_open(struct pair *t)
+static void write_to(const char *node, const char *data)
 {
-    peer_open(&t->p, the_server());
-    peer_open(&t->q, the_server());
+    ck_assert_int_eq(
+        raw_set(op(), node_path(now.dir, node), data, (int)strlen(data)), ZOK);
 }
 
-static void pair_close(struct pair *t, const char *dir)
+/* The revoker waits, with a watch, and has nothing more to ask. */
+static void revoker_waits(void)
 {
-    nothing_left(dir, t->p.s);
-    nothing_left(dir, t->q.s);
-    peer_close(&t->p);
-    peer_close(&t->q);
+    evzk_session *s = now.revoker.s;
+    evzk_session_stats st;
+
+    WAIT(evzk_session_connected(s));
+    WAIT((evzk_session_get_stats(s, &st), st.watches == 1));
+    all_answered(s);
 }
 
-static const evzk_lock_mode modes[] = {EVZK_LOCK_EXCLUSIVE, EVZK_LOCK_WRITE,
-                                       EVZK_LOCK_READ};
-
-/* ---- One holder ---- */
-
-/* The revoker is in another session, or in the same. */
-START_TEST(holder_yields)
+static void release(struct holder *h)
 {
-    const char *dir = "/revoke-yield";
-    struct report *r;
-    struct holder h;
-    struct pair t;
-
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, modes[_i % 3], true);
-    r = press(_i < 3 ? t.q.s : t.p.s, dir, NULL);
-    expect(r, EVZK_OK, "YIELDED", WHO(&h));
-    check_ended(&h, "GRANTED REVOKE_REQUESTED RELEASED");
-    pair_close(&t, dir);
+    ck_assert_int_eq(evzk_lock_release(h->c.l), EVZK_OK);
 }
-END_TEST
 
-/* With force, and it yields in time: it is not removed. */
-START_TEST(holder_yields_in_time)
+/* ---- Playing a row ---- */
+
+/* The contenders' session may do all; what others may do, the row says. */
+static void deny(void)
 {
-    const evzk_lock_revoke_options opt = {.remove = true, .grace_ms = 60000};
-    const char *dir = "/revoke-in-time";
-    struct report *r;
-    struct holder h;
-    struct pair t;
+    static const char credentials[] = "holder:secret";
 
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_WRITE, true);
-    r = press(t.q.s, dir, &opt);
-    expect(r, EVZK_OK, "YIELDED", WHO(&h));
-    check_ended(&h, "GRANTED REVOKE_REQUESTED RELEASED");
-    pair_close(&t, dir);
+    ck_assert_int_eq(evzk_session_add_auth(now.contenders.s, "digest",
+                                           credentials, strlen(credentials)),
+                     EVZK_OK);
+    ck_assert_int_eq(raw_add_auth(op(), "digest", credentials), ZOK);
+    raw_delete_tree(op(), now.dir);
 }
-END_TEST
+
+static const char *address_of(enum proxied who)
+{
+    return now.row->proxied == who ? proxy_address(now.proxy) : the_server();
+}
+
+static void row_begin(const struct row *row, int number)
+{
+    now.row = row;
+    snprintf(now.dir, sizeof now.dir, "/revoke-%d", number);
+    if (row->proxied)
+        now.proxy = proxy_start(the_server());
+    peer_open(&now.contenders, address_of(CONTENDERS));
+    (row->quiet ? peer_fresh : peer_open)(&now.revoker, address_of(REVOKER));
+    if (row->perms)
+        deny();
+    for (now.n = 0; now.n < MOST && row->c[now.n].ending; now.n++)
+        stand(&now.h[now.n], now.contenders.s, &row->c[now.n]);
+    if (row->prepare)
+        row->prepare();
+}
+
+static void row_revoke(void)
+{
+    const struct row *row = now.row;
+    evzk_lock_revoke_options opt = row->opt;
+
+    if (row->before)
+        opt.before = now.h[row->before - 1].node;
+    now.stall = row->by_ms ? stall_start(harness_base()) : NULL;
+    now.start = now_ms();
+    now.r = revoke(row->same_session ? now.contenders.s : now.revoker.s,
+                   now.dir, &opt);
+    if (row->meanwhile)
+        row->meanwhile();
+}
+
+/* Waits for the report: the result, and a word for each contender. */
+static void expect(struct report *r, int rc, const char *how)
+{
+    char said[256] = "";
+    size_t at = 0;
+
+    WAIT(r->count == 1);
+    ck_assert_int_eq(r->rc, rc);
+    for (int i = 0; i < now.n; i++) {
+        bool in = at < r->n && strcmp(r->v[at].node, now.h[i].node) == 0;
+        size_t n = strlen(said);
+
+        snprintf(said + n, sizeof said - n, "%s%s", i ? " " : "",
+                 in ? how_name(r->v[at].how) : "-");
+        at += in;
+    }
+    ck_assert_uint_eq(at, r->n); /* And no others, in order. */
+    ck_assert_str_eq(said, how);
+    if (!r->freed)
+        ck_assert_int_eq(evzk_lock_revoke_cancel(r->r), EVZK_ERR_STATE);
+}
+
+static void check_time(void)
+{
+    int64_t took = now.r->when - now.start;
+
+    ck_assert_int_ge(took, now.row->from_ms);
+    if (now.stall) {
+        ck_assert_int_le(took, now.row->by_ms + 50 +
+                                   (int64_t)stall_max_ms(now.stall));
+        stall_stop(now.stall);
+    }
+}
+
+static const char *const stories[] = {
+    [RELEASED] = "GRANTED REVOKE_REQUESTED RELEASED",
+    [REMOVED] = "GRANTED REVOKE_REQUESTED LOST(NODEGONE)",
+    [CANCELED] = "REVOKE_REQUESTED FAILED(CANCELED)",
+    [ASKED_TWICE] = "GRANTED REVOKE_REQUESTED REVOKE_REQUESTED RELEASED"};
+
+/* It has ended, and this is how. */
+static void check_end(const struct holder *h, enum ending ending)
+{
+    WAIT(h->c.rec.finals == 1);
+    if (ending < ENDED)
+        ck_assert_str_eq(recorder_story(&h->c.rec), stories[ending]);
+    if (ending == ENDED || ending == LET_GO)
+        ck_assert(asked(h));
+    if (ending == LET_GO)
+        ck_assert_int_eq(h->c.rec.last, EVZK_LOCK_RELEASED);
+    if (ending == LOST || ending == LOST_NODE)
+        ck_assert_int_eq(h->c.rec.last, EVZK_LOCK_LOST);
+    if (ending == LOST_NODE)
+        ck_assert_int_eq(h->c.rec.rc, EVZK_ERR_NODEGONE);
+    evzk_lock_free(h->c.l);
+}
+
+/* It was asked; it is not removed, and will not be. */
+static void holds(struct holder *h)
+{
+    WAIT(asked(h)); /* Its watch may be slower than the report. */
+    idle(now.revoker.s);
+    run_for(harness_base(), 2 * GRACE_MS); /* For what must not happen. */
+    ck_assert_int_eq(version_of(h->node), 1);
+    ck_assert(evzk_lock_held(h->c.l));
+    ck_assert_str_eq(recorder_story(&h->c.rec), "GRANTED REVOKE_REQUESTED");
+    claim_release(&h->c);
+}
+
+static void is_untouched(struct holder *h)
+{
+    WAIT(evzk_lock_held(h->c.l));
+    settle(now.revoker.s);
+    settle(now.contenders.s);
+    ck_assert_int_eq(version_of(evzk_lock_node(h->c.l)), 0);
+    ck_assert_str_eq(recorder_story(&h->c.rec), "GRANTED");
+    claim_release(&h->c);
+}
+
+static void holds_reading(struct holder *h)
+{
+    WAIT_EVENT(&h->c, "DOWNGRADED");
+    ck_assert(evzk_lock_held(h->c.l));
+    evzk_lock_free(h->c.l);
+}
+
+static void check_contender(struct holder *h, enum ending ending)
+{
+    if (ending <= LOST_NODE) {
+        check_end(h, ending);
+    } else if (ending == HOLDS_READING) {
+        holds_reading(h);
+    } else if (ending == HOLDS) {
+        holds(h);
+    } else if (ending == UNTOUCHED) {
+        is_untouched(h);
+    } else {
+        WAIT(evzk_lock_held(h->c.l));
+        claim_release(&h->c);
+    }
+}
+
+static void row_end(void)
+{
+    const struct row *row = now.row;
+
+    if (row->how) {
+        expect(now.r, row->rc, row->how);
+        check_time();
+    }
+    if (row->then)
+        row->then();
+    for (int i = 0; i < now.n; i++)
+        check_contender(&now.h[i], row->c[i].ending);
+    ck_assert_int_eq(now.r->count, row->how != NULL);
+    report_free(now.r);
+    WAIT(evzk_session_connected(now.contenders.s));
+    WAIT(evzk_session_connected(now.revoker.s));
+    nothing_left(now.dir, now.contenders.s);
+    nothing_left(now.dir, now.revoker.s);
+    peer_close(&now.contenders);
+    peer_close(&now.revoker);
+    if (now.proxy)
+        proxy_stop(now.proxy);
+}
+
+/* ---- What is done meanwhile ---- */
 
 /* It takes its time; the revoker waits, and asks nothing meanwhile. */
-START_TEST(holder_yields_later)
+static void released_later(void)
 {
-    const char *dir = "/revoke-later";
     evzk_session_stats before, after;
-    struct report *r;
-    struct holder h;
-    struct pair t;
 
-    peer_open(&t.p, the_server());
-    peer_fresh(&t.q, the_server());
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_WRITE, false);
-    r = press(t.q.s, dir, NULL);
-    WAIT(asked(&h));
-    WAIT((evzk_session_get_stats(t.q.s, &before), before.watches == 1));
-    all_answered(t.q.s);
-    evzk_session_get_stats(t.q.s, &before);
+    WAIT(asked(&now.h[0]));
+    revoker_waits();
+    evzk_session_get_stats(now.revoker.s, &before);
     run_for(harness_base(), 300);
-    evzk_session_get_stats(t.q.s, &after);
+    evzk_session_get_stats(now.revoker.s, &after);
     ck_assert_uint_eq(after.requests, before.requests);
-    ck_assert_int_eq(r->count, 0);
-    ck_assert(evzk_lock_held(h.c.l));
-    ck_assert_int_eq(evzk_lock_release(h.c.l), EVZK_OK);
-    expect(r, EVZK_OK, "YIELDED", WHO(&h));
-    check_ended(&h, "GRANTED REVOKE_REQUESTED RELEASED");
-    pair_close(&t, dir);
+    ck_assert_int_eq(now.r->count, 0);
+    ck_assert(evzk_lock_held(now.h[0].c.l));
+    release(&now.h[0]);
 }
-END_TEST
+
+/* A contender that is not in the row. */
+static struct holder later;
+
+static void another_comes(void)
+{
+    WAIT(asked(&now.h[0]));
+    stand(&later, now.contenders.s, &(struct contender){.mode = READ});
+    release(&now.h[0]);
+}
+
+static void the_other_holds(void)
+{
+    ck_assert(evzk_lock_held(later.c.l));
+    ck_assert_int_eq(version_of(later.node), 0);
+    claim_release(&later.c);
+}
+
+static void all_is_denied_but_the_node(void)
+{
+    struct ACL open = {ZOO_PERM_ALL, ZOO_ANYONE_ID_UNSAFE};
+    struct ACL_vector all = {1, &open};
+
+    ck_assert_int_eq(raw_set_acl(op(), now.dir, &all), ZOK);
+}
+
+static void in_the_priority_wait(void)
+{
+    ck_assert_ptr_nonnull(strstr(now.h[1].node, "-wait-"));
+}
+
+static void stands_again(void)
+{
+    const struct holder *h = &now.h[1];
+
+    WAIT(recorder_has(&h->c.rec, "REQUEUED(NODEGONE)"));
+    WAIT(evzk_lock_node(h->c.l)[0] && strcmp(evzk_lock_node(h->c.l), h->node));
+}
+
+/* The server says nothing at all to the revoker. */
+static void server_is_silent(void) { proxy_freeze(now.proxy, PROXY_BOTH); }
+
+static void server_speaks(void) { proxy_thaw(now.proxy); }
+
+static void cancel(void)
+{
+    WAIT(asked(&now.h[0]));
+    ck_assert_int_eq(now.r->count, 0);
+    ck_assert_int_eq(evzk_lock_revoke_cancel(now.r->r), EVZK_OK);
+    ck_assert_int_eq(now.r->count, 0); /* Never inside a call. */
+    ck_assert_int_eq(evzk_lock_revoke_cancel(now.r->r), EVZK_ERR_STATE);
+}
+
+/* The first has gone, the second has not. */
+static void cancel_half_way(void)
+{
+    WAIT(asked(&now.h[1]));
+    WAIT(now.h[0].c.rec.finals == 1);
+    ck_assert_int_eq(raw_sync(op(), "/"), ZOK);
+    run_for(harness_base(), 100);
+    revoker_waits();
+    ck_assert_int_eq(evzk_lock_revoke_cancel(now.r->r), EVZK_OK);
+}
+
+/* Before it was sent: nobody is asked. */
+static void free_at_once(void)
+{
+    evzk_lock_revoke_free(now.r->r);
+    now.r->freed = true;
+}
+
+static void free_it(void)
+{
+    WAIT(asked(&now.h[0]));
+    free_at_once();
+}
+
+static void free_inside(void) { now.r->freed = true; }
+
+/* Closing its session ends it; the contender that it asked stays asked. */
+static void close_session(void)
+{
+    WAIT(asked(&now.h[0]));
+    peer_close(&now.revoker);
+    ck_assert_int_eq(now.r->count, 1); /* The session's own word is the last. */
+    peer_open(&now.revoker, the_server());
+}
+
+static void contender_expires(void)
+{
+    WAIT(asked(&now.h[0]));
+    raw_expire(the_server(), evzk_session_id(now.contenders.s));
+}
+
+/* The revocation goes on in the next session. */
+static void revoker_expires(void)
+{
+    WAIT(asked(&now.h[0]));
+    raw_expire(the_server(), evzk_session_id(now.revoker.s));
+    WAIT(recorder_has(&now.revoker.rec, "EXPIRED"));
+    if (now.row->opt.remove)
+        return;
+    ck_assert_int_eq(now.r->count, 0);
+    release(&now.h[0]);
+}
+
+static void cut_off(bool on)
+{
+    proxy_refuse(now.proxy, on);
+    if (on)
+        proxy_cut(now.proxy);
+}
+
+/* The contender leaves while the revoker is cut off. */
+static void leaves_unseen(void)
+{
+    WAIT(asked(&now.h[0]));
+    cut_off(true);
+    WAIT(!evzk_session_connected(now.revoker.s));
+    release(&now.h[0]);
+    WAIT(now.h[0].c.rec.finals == 1);
+    ck_assert_int_eq(now.h[0].c.rec.rc, EVZK_OK);
+    ck_assert_int_eq(now.r->count, 0);
+    cut_off(false);
+}
+
+static void contender_is_cut(void)
+{
+    cut_off(true);
+    WAIT_EVENT(&now.h[0].c, "SUSPENDED");
+}
+
+/* It is asked while it is cut off: it hears of it when it is back. */
+static void contender_comes_back(void)
+{
+    WAIT(version_of(now.h[0].node) == 1);
+    ck_assert(!asked(&now.h[0]));
+    cut_off(false);
+}
+
+/* One that was asked by another is waited for, and not asked again. */
+static void others_revoke(void)
+{
+    struct report *r[2];
+
+    WAIT(asked(&now.h[0]));
+    r[0] = revoke(now.contenders.s, now.dir, NULL);
+    r[1] = revoke(now.revoker.s, now.dir, NULL);
+    wait_watches(3);
+    settle(now.contenders.s);
+    settle(now.revoker.s);
+    ck_assert_int_eq(version_of(now.h[0].node), 1);
+    release(&now.h[0]);
+    for (int i = 0; i < 2; i++) {
+        expect(r[i], EVZK_OK, "YIELDED");
+        report_free(r[i]);
+    }
+}
+
+static void operator_asks(void)
+{
+    write_to(now.h[0].node, "unlock");
+    WAIT(asked(&now.h[0]));
+}
+
+/* An operator's word is the same; what was written over it is asked anew. */
+static void operator_takes_it_back(void)
+{
+    revoker_waits();
+    ck_assert_int_eq(version_of(now.h[0].node), 1);
+    ck_assert_int_eq(evzk_lock_revoke_cancel(now.r->r), EVZK_OK);
+    expect(now.r, EVZK_ERR_CANCELED, "STAYS");
+    report_free(now.r);
+    write_to(now.h[0].node, "me");
+    now.r = revoke(now.revoker.s, now.dir, NULL);
+    WAIT(times_asked(&now.h[0]) == 2);
+    ck_assert_int_eq(version_of(now.h[0].node), 3);
+    release(&now.h[0]);
+}
+
+/* What it wrote into its znode itself is no request. */
+static void is_not_asked(void)
+{
+    settle(now.contenders.s);
+    ck_assert(!asked(&now.h[0]));
+}
+
+static void hold_the_write(void)
+{
+    proxy_trap(now.proxy, PROXY_C2S, OP_SET, 1, PROXY_FREEZE);
+}
+
+static void another_writes_first(void)
+{
+    WAIT(proxy_fired(now.proxy) == 1);
+    write_to(now.h[0].node, "me");
+    proxy_thaw(now.proxy);
+}
 
 /* ---- Removed, and not too early ---- */
 
@@ -281,7 +652,7 @@ static void no_log(const char *line) { (void)line; }
 
 static void watch_node(struct seer *w);
 
-/* What is written to it is no news, but uses the watch up. */
+/* That it was written to is no news, but uses up the watch. */
 static void see(zhandle_t *zh, int type, int state, const char *path,
                 void *context)
 {
@@ -345,952 +716,363 @@ static void seer_close(struct seer *w)
     zookeeper_close(w->zh);
 }
 
-/* Whoever waits behind it gets it, with a greater token. */
-START_TEST(holder_is_removed)
-{
-    const evzk_lock_revoke_options opt = {.remove = true, .grace_ms = GRACE_MS};
-    const char *dir = "/revoke-remove";
-    struct holder h, next;
-    struct report *r;
-    struct seer seer;
-    struct pair t;
-    int64_t start;
+static struct seer seer;
 
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, modes[_i], false);
-    seer_open(&seer, node_path(dir, h.node));
-    start = now_ms();
-    r = press(t.q.s, dir, &opt);
-    WAIT(asked(&h));
-    stand(&next, t.q.s, dir, EVZK_LOCK_WRITE, false);
-    ck_assert(evzk_lock_held(h.c.l));
-    expect(r, EVZK_OK, "REMOVED", WHO(&h));
+static void watch_it(void)
+{
+    seer_open(&seer, node_path(now.dir, now.h[0].node));
+}
+
+static void another_waits(void)
+{
+    WAIT(asked(&now.h[0]));
+    stand(&later, now.revoker.s,
+          &(struct contender){.mode = WRITE, .waits = true});
+    ck_assert(evzk_lock_held(now.h[0].c.l));
+}
+
+/* The one that waited gets it, with a greater token. */
+static void the_other_is_next(void)
+{
+    const evzk_lock *l = now.h[0].c.l;
+
     WAIT(seer.gone_at != 0);
-    ck_assert_int_ge(seer.gone_at - start, GRACE_MS);
-    WAIT(evzk_lock_held(next.c.l));
-    WAIT(h.c.rec.finals == 1);
-    ck_assert_uint_gt(evzk_lock_token(next.c.l), evzk_lock_token(h.c.l));
-    check_ended(&h, "GRANTED REVOKE_REQUESTED LOST(NODEGONE)");
-    claim_release(&next.c);
-    seer_close(&seer);
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* No grace at all: it is asked, and removed at once. */
-START_TEST(removed_at_once)
-{
-    const evzk_lock_revoke_options opt = {.remove = true};
-    const char *dir = "/revoke-at-once";
-    struct holder h;
-    struct pair t;
-
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_EXCLUSIVE, false);
-    expect(press(t.q.s, dir, &opt), EVZK_OK, "REMOVED", WHO(&h));
-    WAIT(h.c.rec.finals == 1);
-    ck_assert_int_eq(h.c.rec.last, EVZK_LOCK_LOST);
-    ck_assert_int_eq(h.c.rec.rc, EVZK_ERR_NODEGONE);
-    evzk_lock_free(h.c.l);
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* ---- Several ---- */
-
-/* Who yields, and who does not, first or last. */
-START_TEST(readers_yield_or_are_removed)
-{
-    enum { N = 4 };
-    const evzk_lock_revoke_options opt = {.remove = true, .grace_ms = GRACE_MS};
-    static const char *const how[] = {"YIELDED REMOVED YIELDED REMOVED",
-                                      "REMOVED YIELDED REMOVED YIELDED"};
-    const char *dir = "/revoke-readers";
-    struct holder h[N];
-    struct report *r;
-    struct pair t;
-    int64_t start;
-
-    pair_open(&t);
-    for (int i = 0; i < N; i++)
-        stand_held(&h[i], t.p.s, dir, EVZK_LOCK_READ, i % 2 == _i);
-    start = now_ms();
-    r = press(t.q.s, dir, &opt);
-    WAIT(r->count == 1);
-    ck_assert_int_ge(r->when - start, GRACE_MS);
-    expect(r, EVZK_OK, how[_i], WHO(&h[0], &h[1], &h[2], &h[3]));
-    for (int i = 0; i < N; i++)
-        check_ended(&h[i], h[i].yields
-                               ? "GRANTED REVOKE_REQUESTED RELEASED"
-                               : "GRANTED REVOKE_REQUESTED LOST(NODEGONE)");
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* Those who wait are asked, too. */
-START_TEST(waiters_are_asked)
-{
-    const char *dir = "/revoke-waiters";
-    struct holder h[3];
-    struct report *r;
-    struct pair t;
-
-    pair_open(&t);
-    stand_held(&h[0], t.p.s, dir, EVZK_LOCK_READ, true);
-    stand(&h[1], t.p.s, dir, EVZK_LOCK_EXCLUSIVE, true);
-    stand(&h[2], t.p.s, dir, EVZK_LOCK_WRITE, true);
-    r = press(t.q.s, dir, NULL);
-    WAIT(r->count == 1);
-    ck_assert_uint_eq(r->n, 3);
-    expect(r, EVZK_OK, "YIELDED YIELDED YIELDED", WHO(&h[0], &h[1], &h[2]));
-    for (int i = 0; i < 3; i++) {
-        WAIT(h[i].c.rec.finals == 1);
-        ck_assert(asked(&h[i]));
-        evzk_lock_free(h[i].c.l);
-    }
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* Who came to wait and was removed is to join the queue again. */
-START_TEST(removed_waiter_queues_again)
-{
-    const char *dir = "/revoke-requeue";
-    struct holder h, w;
-    evzk_lock_revoke_options opt = {.remove = true, .grace_ms = 1};
-    struct pair t;
-
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_READ, false);
-    stand(&w, t.p.s, dir, EVZK_LOCK_WRITE, false);
-    opt.mode = EVZK_LOCK_READ;
-    expect(press(t.q.s, dir, &opt), EVZK_OK, "REMOVED", WHO(&w));
-    WAIT(recorder_has(&w.c.rec, "REQUEUED(NODEGONE)"));
-    WAIT(evzk_lock_node(w.c.l)[0] && strcmp(evzk_lock_node(w.c.l), w.node));
-    ck_assert(!asked(&h));
-    claim_release(&h.c);
-    WAIT(evzk_lock_held(w.c.l));
-    claim_release(&w.c);
-    pair_close(&t, dir);
-}
-END_TEST
-
-START_TEST(reading_asks_those_that_do_not)
-{
-    enum { N = 5 };
-    const evzk_lock_revoke_options opt = {.mode = EVZK_LOCK_READ};
-    static const evzk_lock_mode of[N] = {EVZK_LOCK_READ, EVZK_LOCK_WRITE,
-                                         EVZK_LOCK_READ, EVZK_LOCK_EXCLUSIVE,
-                                         EVZK_LOCK_READ};
-    const char *dir = "/revoke-reading";
-    struct holder h[N];
-    struct pair t;
-
-    pair_open(&t);
-    for (int i = 0; i < N; i++)
-        stand(&h[i], t.p.s, dir, of[i], true);
-    expect(press(t.q.s, dir, &opt), EVZK_OK, "YIELDED YIELDED",
-           WHO(&h[1], &h[3]));
-    for (int i = 0; i < N; i++) {
-        ck_assert_int_eq(asked(&h[i]), of[i] != EVZK_LOCK_READ);
-        if (of[i] != EVZK_LOCK_READ) {
-            check_ended(&h[i], "REVOKE_REQUESTED FAILED(CANCELED)");
-            continue;
-        }
-        WAIT(evzk_lock_held(h[i].c.l));
-        ck_assert_int_eq(version_of(dir, h[i].node), 0);
-        claim_release(&h[i].c);
-    }
-    pair_close(&t, dir);
-}
-END_TEST
-
-START_TEST(only_those_before)
-{
-    enum { N = 4 };
-    const char *dir = "/revoke-before";
-    struct holder h[N];
-    struct pair t;
-    evzk_lock_revoke_options opt = {.mode = EVZK_LOCK_WRITE};
-
-    pair_open(&t);
-    for (int i = 0; i < N; i++)
-        stand(&h[i], t.p.s, dir, EVZK_LOCK_WRITE, true);
-    opt.before = h[0].node; /* Nobody is before the first. */
-    expect(press(t.q.s, dir, &opt), EVZK_OK, "", NULL);
-    opt.before = h[2].node;
-    expect(press(t.q.s, dir, &opt), EVZK_OK, "YIELDED YIELDED",
-           WHO(&h[0], &h[1]));
-    WAIT(evzk_lock_held(h[2].c.l));
-    check_ended(&h[0], "GRANTED REVOKE_REQUESTED RELEASED");
-    WAIT(h[1].c.rec.finals == 1);
-    evzk_lock_free(h[1].c.l);
-    for (int i = 2; i < N; i++) {
-        ck_assert(!asked(&h[i]));
-        WAIT(evzk_lock_held(h[i].c.l));
-        claim_release(&h[i].c);
-    }
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* Asked are those of this priority, and those less urgent. */
-START_TEST(only_the_less_urgent)
-{
-    enum { N = 4 };
-    static const uint8_t priority[N] = {0, 3, 4, 9};
-    static const char *const how[N] = {"", "YIELDED", "YIELDED", "YIELDED"};
-    static const uint8_t asks[N] = {10, 9, 4, 1};
-    const char *dir = "/revoke-priority";
-    struct holder h[N];
-    struct pair t;
-
-    pair_open(&t);
-    for (int i = 0; i < N; i++) {
-        const evzk_lock_priority of = {.priority = priority[i]};
-
-        stand_as(&h[i], t.p.s, dir,
-                 &(evzk_lock_options){.mode = EVZK_LOCK_READ,
-                                      .priority = i ? &of : NULL},
-                 true);
-        WAIT(evzk_lock_held(h[i].c.l));
-        snprintf(h[i].node, sizeof h[i].node, "%s", evzk_lock_node(h[i].c.l));
-    }
-    for (int i = 0; i < N; i++) {
-        const evzk_lock_revoke_options opt = {.priority = asks[i]};
-
-        expect(press(t.q.s, dir, &opt), EVZK_OK, how[i], WHO(&h[N - i]));
-    }
-    ck_assert(!asked(&h[0])); /* Nobody is more urgent than who has none. */
-    claim_release(&h[0].c);
-    for (int i = 1; i < N; i++)
-        check_ended(&h[i], "GRANTED REVOKE_REQUESTED RELEASED");
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* Who waits in the room is in nobody's way. */
-START_TEST(the_room_is_not_asked)
-{
-    const evzk_lock_priority urgent = {.priority = 3};
-    const evzk_lock_options opt = {.mode = EVZK_LOCK_WRITE,
-                                   .priority = &urgent};
-    evzk_lock_revoke_options before = {.mode = EVZK_LOCK_WRITE};
-    const char *dir = "/revoke-room";
-    struct holder h, w;
-    struct pair t;
-
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_EXCLUSIVE, true);
-    stand_as(&w, t.p.s, dir, &opt, true);
-    ck_assert_ptr_nonnull(strstr(w.node, "-wait-"));
-    before.before = w.node; /* All in the queue are. */
-    expect(press(t.q.s, dir, _i ? &before : NULL), EVZK_OK, "YIELDED", WHO(&h));
-    check_ended(&h, "GRANTED REVOKE_REQUESTED RELEASED");
-    WAIT(evzk_lock_held(w.c.l));
-    ck_assert(!asked(&w));
-    claim_release(&w.c);
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* Whoever comes after the question was put is not asked, nor waited for. */
-START_TEST(who_comes_later_is_not_asked)
-{
-    const char *dir = "/revoke-later-one";
-    struct holder h, later;
-    struct report *r;
-    struct pair t;
-
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_READ, false);
-    r = press(t.q.s, dir, NULL);
-    WAIT(asked(&h));
-    stand_held(&later, t.p.s, dir, EVZK_LOCK_READ, false);
-    ck_assert_int_eq(evzk_lock_release(h.c.l), EVZK_OK);
-    expect(r, EVZK_OK, "YIELDED", WHO(&h));
-    ck_assert(evzk_lock_held(later.c.l));
-    ck_assert_int_eq(version_of(dir, later.node), 0);
-    check_ended(&h, "GRANTED REVOKE_REQUESTED RELEASED");
+    ck_assert_int_ge(seer.gone_at - now.start, GRACE_MS);
+    WAIT(evzk_lock_held(later.c.l));
+    WAIT(now.h[0].c.rec.finals == 1);
+    ck_assert_uint_gt(evzk_lock_token(later.c.l), evzk_lock_token(l));
     claim_release(&later.c);
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* What one does that is asked, and only reads from then on. */
-static void downgrade_when_asked(evzk_lock *l, evzk_lock_event event, int rc,
-                                 void *arg)
-{
-    recorder_on_lock(l, event, rc, arg);
-    if (event == EVZK_LOCK_REVOKE_REQUESTED &&
-        evzk_lock_mode_of(l) == EVZK_LOCK_WRITE)
-        ck_assert_int_eq(evzk_lock_downgrade(l), EVZK_OK);
+    seer_close(&seer);
 }
 
-/* Its znode has gone, and it writes no more: that counts, whoever asks. */
-START_TEST(who_downgrades_has_yielded)
+/* ---- The table ---- */
+
+#define REMOVE(ms) .opt = {.remove = true, .grace_ms = (ms)}
+
+/* clang-format off */
+static const struct row rows[] = {
+    {"an exclusive holder yields", {{ALONE(YIELDS, RELEASED)}},
+     .how = "YIELDED"},
+    {"a writer yields", {{WRITER(YIELDS, RELEASED)}}, .how = "YIELDED"},
+    {"a reader yields", {{READER(YIELDS, RELEASED)}}, .how = "YIELDED"},
+    {"an exclusive holder yields to its own session",
+     {{ALONE(YIELDS, RELEASED)}}, .same_session = true, .how = "YIELDED"},
+    {"a writer yields to its own session",
+     {{WRITER(YIELDS, RELEASED)}}, .same_session = true, .how = "YIELDED"},
+    {"a reader yields to its own session",
+     {{READER(YIELDS, RELEASED)}}, .same_session = true, .how = "YIELDED"},
+    {"a holder yields in time: it is not removed",
+     {{WRITER(YIELDS, RELEASED)}}, REMOVE(LONG_MS), .how = "YIELDED"},
+    {"a holder yields later; the revoker asks nothing meanwhile",
+     {{WRITER(KEEPS, RELEASED)}}, .quiet = true,
+     .meanwhile = released_later, .how = "YIELDED"},
+
+    {"an exclusive holder is removed, and the next one gets it",
+     {{ALONE(KEEPS, REMOVED)}}, REMOVE(GRACE_MS),
+     .prepare = watch_it, .meanwhile = another_waits, .then = the_other_is_next,
+     .how = "REMOVED", .from_ms = GRACE_MS},
+    {"a writer is removed, and the next one gets it",
+     {{WRITER(KEEPS, REMOVED)}}, REMOVE(GRACE_MS),
+     .prepare = watch_it, .meanwhile = another_waits, .then = the_other_is_next,
+     .how = "REMOVED", .from_ms = GRACE_MS},
+    {"a reader is removed, and the next one gets it",
+     {{READER(KEEPS, REMOVED)}}, REMOVE(GRACE_MS),
+     .prepare = watch_it, .meanwhile = another_waits, .then = the_other_is_next,
+     .how = "REMOVED", .from_ms = GRACE_MS},
+    {"without a grace time a holder is asked, and removed at once",
+     {{ALONE(KEEPS, LOST_NODE)}}, REMOVE(0), .how = "REMOVED"},
+
+    {"of four readers the second and the last yield",
+     {{READER(KEEPS, REMOVED)}, {READER(YIELDS, RELEASED)},
+      {READER(KEEPS, REMOVED)}, {READER(YIELDS, RELEASED)}}, REMOVE(GRACE_MS),
+     .how = "REMOVED YIELDED REMOVED YIELDED", .from_ms = GRACE_MS},
+    {"of four readers the first and the third yield",
+     {{READER(YIELDS, RELEASED)}, {READER(KEEPS, REMOVED)},
+      {READER(YIELDS, RELEASED)}, {READER(KEEPS, REMOVED)}}, REMOVE(GRACE_MS),
+     .how = "YIELDED REMOVED YIELDED REMOVED", .from_ms = GRACE_MS},
+    {"waiters are asked, too",
+     {{READER(YIELDS, ENDED)}, {ALONE(YIELDS, ENDED), .waits = true},
+      {WRITER(YIELDS, ENDED), .waits = true}},
+     .how = "YIELDED YIELDED YIELDED"},
+    {"a waiter that is removed joins the queue again",
+     {{READER(KEEPS, UNTOUCHED)}, {WRITER(KEEPS, QUEUED_AGAIN), .waits = true}},
+     .opt = {.mode = READ, .remove = true, .grace_ms = 1},
+     .then = stands_again, .how = "- REMOVED"},
+    {"to read, those that do not read are asked",
+     {{READER(YIELDS, UNTOUCHED)}, {WRITER(YIELDS, CANCELED), .waits = true},
+      {READER(YIELDS, UNTOUCHED), .waits = true},
+      {ALONE(YIELDS, CANCELED), .waits = true},
+      {READER(YIELDS, UNTOUCHED), .waits = true}},
+     .opt = {.mode = READ}, .how = "- YIELDED - YIELDED -"},
+    {"no contender is before the first",
+     {{WRITER(YIELDS, UNTOUCHED)}, {WRITER(YIELDS, UNTOUCHED), .waits = true},
+      {WRITER(YIELDS, UNTOUCHED), .waits = true},
+      {WRITER(YIELDS, UNTOUCHED), .waits = true}},
+     .opt = {.mode = WRITE}, .before = 1, .how = "- - - -"},
+    {"only those before the third are asked",
+     {{WRITER(YIELDS, RELEASED)}, {WRITER(YIELDS, ENDED), .waits = true},
+      {WRITER(YIELDS, UNTOUCHED), .waits = true},
+      {WRITER(YIELDS, UNTOUCHED), .waits = true}},
+     .opt = {.mode = WRITE}, .before = 3, .how = "YIELDED YIELDED - -"},
+
+    /* A contender without a priority is more urgent than any with one. */
+    {"none is less urgent than 10",
+     {{READER(YIELDS, UNTOUCHED)}, {READER(YIELDS, UNTOUCHED), .priority = 3},
+      {READER(YIELDS, UNTOUCHED), .priority = 4},
+      {READER(YIELDS, UNTOUCHED), .priority = 9}},
+     .opt = {.priority = 10}, .how = "- - - -"},
+    {"one has the priority 9",
+     {{READER(YIELDS, UNTOUCHED)}, {READER(YIELDS, UNTOUCHED), .priority = 3},
+      {READER(YIELDS, UNTOUCHED), .priority = 4},
+      {READER(YIELDS, RELEASED), .priority = 9}},
+     .opt = {.priority = 9}, .how = "- - - YIELDED"},
+    {"two are as urgent as 4, or less urgent",
+     {{READER(YIELDS, UNTOUCHED)}, {READER(YIELDS, UNTOUCHED), .priority = 3},
+      {READER(YIELDS, RELEASED), .priority = 4},
+      {READER(YIELDS, RELEASED), .priority = 9}},
+     .opt = {.priority = 4}, .how = "- - YIELDED YIELDED"},
+    {"three are less urgent than 1",
+     {{READER(YIELDS, UNTOUCHED)}, {READER(YIELDS, RELEASED), .priority = 3},
+      {READER(YIELDS, RELEASED), .priority = 4},
+      {READER(YIELDS, RELEASED), .priority = 9}},
+     .opt = {.priority = 1}, .how = "- YIELDED YIELDED YIELDED"},
+
+    {"a contender in the priority wait is not asked",
+     {{ALONE(YIELDS, RELEASED)},
+      {WRITER(YIELDS, UNTOUCHED), .waits = true, .priority = 3}},
+     .prepare = in_the_priority_wait, .how = "YIELDED -"},
+    {"all in the queue are before a contender in the priority wait",
+     {{ALONE(YIELDS, RELEASED)},
+      {WRITER(YIELDS, UNTOUCHED), .waits = true, .priority = 3}},
+     .opt = {.mode = WRITE}, .before = 2,
+     .prepare = in_the_priority_wait, .how = "YIELDED -"},
+    {"a contender that comes later is not asked, nor waited for",
+     {{READER(KEEPS, RELEASED)}}, .meanwhile = another_comes,
+     .then = the_other_holds, .how = "YIELDED"},
+    {"a writer that becomes a reader has yielded to a reader",
+     {{WRITER(DOWNGRADES, HOLDS_READING)}},
+     .opt = {.mode = READ, .remove = true, .grace_ms = GRACE_MS},
+     .how = "YIELDED"},
+    {"a writer that becomes a reader has yielded to a writer",
+     {{WRITER(DOWNGRADES, HOLDS_READING)}},
+     .opt = {.mode = WRITE, .remove = true, .grace_ms = GRACE_MS},
+     .how = "YIELDED"},
+
+    {"the time-out comes on time",
+     {{WRITER(KEEPS, HOLDS)}},
+     .opt = {.grace_ms = 2 * GRACE_MS, .timeout_ms = GRACE_MS},
+     .rc = EVZK_ERR_TIMEOUT, .how = "STAYS",
+     .from_ms = GRACE_MS, .by_ms = GRACE_MS},
+    {"the time-out comes before the grace time is over",
+     {{WRITER(KEEPS, HOLDS)}},
+     .opt = {.remove = true, .grace_ms = 2 * GRACE_MS, .timeout_ms = GRACE_MS},
+     .rc = EVZK_ERR_TIMEOUT, .how = "STAYS",
+     .from_ms = GRACE_MS, .by_ms = GRACE_MS},
+    {"the time-out comes on time though the server is silent",
+     {{WRITER(KEEPS, UNTOUCHED)}},
+     .opt = {.remove = true, .timeout_ms = GRACE_MS}, .proxied = REVOKER,
+     .prepare = server_is_silent, .then = server_speaks,
+     .rc = EVZK_ERR_TIMEOUT, .how = "-",
+     .from_ms = GRACE_MS, .by_ms = GRACE_MS},
+    {"canceled",
+     {{READER(KEEPS, HOLDS)}}, REMOVE(GRACE_MS), .meanwhile = cancel,
+     .rc = EVZK_ERR_CANCELED, .how = "STAYS"},
+    {"canceled when one of two has gone",
+     {{READER(YIELDS, RELEASED)}, {READER(KEEPS, HOLDS)}},
+     .meanwhile = cancel_half_way,
+     .rc = EVZK_ERR_CANCELED, .how = "YIELDED STAYS"},
+    {"freed",
+     {{ALONE(KEEPS, HOLDS)}}, REMOVE(GRACE_MS), .meanwhile = free_it},
+    {"freed before it was sent",
+     {{ALONE(KEEPS, UNTOUCHED)}}, REMOVE(0), .meanwhile = free_at_once},
+    {"freed inside its callback",
+     {{ALONE(YIELDS, RELEASED)}}, .meanwhile = free_inside, .how = "YIELDED"},
+    {"its session is closed",
+     {{WRITER(KEEPS, HOLDS)}}, REMOVE(GRACE_MS), .meanwhile = close_session,
+     .rc = EVZK_ERR_CLOSED, .how = "STAYS"},
+
+    {"a holder whose session ends has yielded",
+     {{WRITER(KEEPS, LOST)}}, REMOVE(LONG_MS), .meanwhile = contender_expires,
+     .how = "YIELDED"},
+    {"the revoker's session ends, and the holder yields",
+     {{WRITER(KEEPS, RELEASED)}}, .opt = {.grace_ms = GRACE_MS},
+     .meanwhile = revoker_expires, .how = "YIELDED"},
+    {"the revoker's session ends, and the holder is removed",
+     {{WRITER(KEEPS, REMOVED)}}, REMOVE(GRACE_MS),
+     .meanwhile = revoker_expires, .how = "REMOVED", .from_ms = GRACE_MS},
+    {"a holder yields while the revoker is cut off",
+     {{WRITER(KEEPS, RELEASED)}}, .proxied = REVOKER,
+     .meanwhile = leaves_unseen, .how = "YIELDED"},
+    {"a holder is asked while it is cut off",
+     {{WRITER(YIELDS, LET_GO)}}, .proxied = CONTENDERS,
+     .prepare = contender_is_cut, .meanwhile = contender_comes_back,
+     .how = "YIELDED"},
+
+    {"three revoke, and the holder is asked once",
+     {{WRITER(KEEPS, RELEASED)}}, .meanwhile = others_revoke, .how = "YIELDED"},
+    {"an operator has asked, and then writes something else",
+     {{WRITER(KEEPS, ASKED_TWICE)}}, .prepare = operator_asks,
+     .meanwhile = operator_takes_it_back, .how = "YIELDED"},
+    {"a contender's own data is no request",
+     {{ALONE(YIELDS, RELEASED), .data = "unlock"}}, .prepare = is_not_asked,
+     .how = "YIELDED"},
+    {"another writes at the same time",
+     {{WRITER(YIELDS, RELEASED)}}, .proxied = REVOKER,
+     .prepare = hold_the_write, .meanwhile = another_writes_first,
+     .how = "YIELDED"},
+
+    /* The directory was made by the holder, with the same ACL. */
+    {"the revoker may not write",
+     {{ALONE(KEEPS, UNTOUCHED)}}, .perms = EVZK_PERM_READ | EVZK_PERM_DELETE,
+     .rc = EVZK_ERR_NOAUTH, .how = "STAYS"},
+    {"the revoker may not write, but delete",
+     {{ALONE(KEEPS, UNTOUCHED)}}, REMOVE(0),
+     .perms = EVZK_PERM_READ | EVZK_PERM_DELETE,
+     .rc = EVZK_ERR_NOAUTH, .how = "STAYS"},
+    {"the revoker may not read the znode",
+     {{ALONE(KEEPS, UNTOUCHED)}}, REMOVE(0),
+     .perms = EVZK_PERM_WRITE | EVZK_PERM_DELETE,
+     .prepare = all_is_denied_but_the_node,
+     .rc = EVZK_ERR_NOAUTH, .how = "STAYS"},
+    {"the revoker may not list the directory",
+     {{ALONE(KEEPS, UNTOUCHED)}}, REMOVE(0),
+     .perms = EVZK_PERM_WRITE | EVZK_PERM_DELETE,
+     .rc = EVZK_ERR_NOAUTH, .how = "-"},
+    {"the revoker may not delete",
+     {{ALONE(KEEPS, HOLDS)}}, REMOVE(1),
+     .perms = EVZK_PERM_READ | EVZK_PERM_WRITE,
+     .rc = EVZK_ERR_NOAUTH, .how = "STAYS"},
+};
+/* clang-format on */
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+START_TEST(a_row)
 {
-    const evzk_lock_options writes = {.mode = EVZK_LOCK_WRITE,
-                                      .revocable = true};
-    const evzk_lock_revoke_options opt = {.mode = _i ? EVZK_LOCK_WRITE
-                                                     : EVZK_LOCK_READ,
-                                          .remove = true,
-                                          .grace_ms = GRACE_MS};
-    const char *dir = "/revoke-downgrade";
-    struct report *r;
-    struct claim c;
-    struct pair t;
-
-    pair_open(&t);
-    recorder_clear(&c.rec);
-    ck_assert_int_eq(evzk_lock_acquire(t.p.s, dir, &writes,
-                                       downgrade_when_asked, &c.rec, &c.l),
-                     EVZK_OK);
-    WAIT(evzk_lock_held(c.l));
-    r = press(t.q.s, dir, &opt);
-    WAIT_EVENT(&c, "DOWNGRADED");
-    WAIT(r->count == 1);
-    ck_assert_int_eq(r->rc, EVZK_OK);
-    ck_assert_uint_eq(r->n, 1);
-    ck_assert_int_eq(r->v[0].how, EVZK_REVOKED_YIELDED);
-    ck_assert(evzk_lock_held(c.l));
-    report_free(r);
-    evzk_lock_free(c.l);
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* ---- Nobody ---- */
-
-START_TEST(nobody_is_there)
-{
-    struct proxy *proxy = proxy_start(the_server());
-    const char *dir = "/revoke-none/deep";
-    evzk_lock_revoke_options opt = {.remove = true};
-    struct holder reader;
-    struct peer p;
-
-    raw_delete_tree(op(), "/revoke-none");
-    peer_open(&p, proxy_address(proxy));
-    expect(press(p.s, dir, NULL), EVZK_OK, "", NULL);
-    expect(press(p.s, dir, &opt), EVZK_OK, "", NULL);
-    ck_assert_int_eq(raw_exists(op(), "/revoke-none", NULL), ZNONODE);
-    raw_mkdirs(op(), "/revoke-none/deep/other");
-    expect(press(p.s, dir, &opt), EVZK_OK, "", NULL);
-    stand_held(&reader, p.s, dir, EVZK_LOCK_READ, false);
-    opt.mode = EVZK_LOCK_READ;
-    expect(press(p.s, dir, &opt), EVZK_OK, "", NULL);
-    ck_assert_int_eq(raw_count(op(), dir), 2); /* All are there still. */
-    ck_assert_int_eq(proxy_frames_of(proxy, PROXY_C2S, OP_SET), 0);
-    ck_assert_int_eq(proxy_frames_of(proxy, PROXY_C2S, OP_DELETE), 0);
-    claim_release(&reader.c);
-    idle(p.s);
-    peer_close(&p);
-    proxy_stop(proxy);
-    raw_delete_tree(op(), "/revoke-none");
-}
-END_TEST
-
-/* ---- It ends before they have gone ---- */
-
-/* Nobody was removed, and nobody will be. */
-static void check_stays(struct pair *t, struct holder *h, const char *dir)
-{
-    idle(t->q.s);
-    run_for(harness_base(), 2 * GRACE_MS); /* For what must not happen. */
-    ck_assert_int_eq(version_of(dir, h->node), 1);
-    ck_assert(evzk_lock_held(h->c.l));
-    ck_assert_str_eq(recorder_story(&h->c.rec), "GRANTED REVOKE_REQUESTED");
-    claim_release(&h->c);
-    pair_close(t, dir);
-}
-
-START_TEST(timeout_comes_on_time)
-{
-    const evzk_lock_revoke_options opt = {
-        .remove = _i, .grace_ms = 2 * GRACE_MS, .timeout_ms = GRACE_MS};
-    const char *dir = "/revoke-timeout";
-    struct stall *stall;
-    struct report *r;
-    struct holder h;
-    struct pair t;
-    int64_t start;
-
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_WRITE, false);
-    stall = stall_start(harness_base());
-    start = now_ms();
-    r = press(t.q.s, dir, &opt);
-    WAIT(r->count == 1);
-    ck_assert_int_ge(r->when - start, GRACE_MS);
-    ck_assert_int_le(r->when - start,
-                     GRACE_MS + 50 + (int64_t)stall_max_ms(stall));
-    stall_stop(stall);
-    ck_assert_int_eq(evzk_lock_revoke_cancel(r->r), EVZK_ERR_STATE);
-    WAIT(asked(&h)); /* Its watch may be slower than that. */
-    expect(r, EVZK_ERR_TIMEOUT, "STAYS", WHO(&h));
-    check_stays(&t, &h, dir);
-}
-END_TEST
-
-/* The server says nothing at all: on time all the same. */
-START_TEST(timeout_without_an_answer)
-{
-    const evzk_lock_revoke_options opt = {.remove = true,
-                                          .timeout_ms = GRACE_MS};
-    const char *dir = "/revoke-silent";
-    struct stall *stall;
-    struct report *r;
-    struct holder h;
-    struct scene sc;
-    int64_t start;
-
-    scene_open(&sc, SESSION_MS);
-    stand_held(&h, sc.rival.s, dir, EVZK_LOCK_WRITE, false);
-    proxy_freeze(sc.proxy, PROXY_BOTH);
-    stall = stall_start(harness_base());
-    start = now_ms();
-    r = press(sc.p.s, dir, &opt);
-    WAIT(r->count == 1);
-    ck_assert_int_ge(r->when - start, GRACE_MS);
-    ck_assert_int_le(r->when - start,
-                     GRACE_MS + 50 + (int64_t)stall_max_ms(stall));
-    stall_stop(stall);
-    expect(r, EVZK_ERR_TIMEOUT, "", NULL);
-    proxy_thaw(sc.proxy);
-    idle(sc.p.s);
-    settle(sc.p.s);
-    ck_assert_int_eq(version_of(dir, h.node), 0);
-    ck_assert_str_eq(h.c.rec.text, "GRANTED");
-    claim_release(&h.c);
-    scene_close(&sc, dir);
-}
-END_TEST
-
-START_TEST(canceled)
-{
-    const evzk_lock_revoke_options opt = {.remove = true, .grace_ms = GRACE_MS};
-    const char *dir = "/revoke-cancel";
-    struct report *r;
-    struct holder h;
-    struct pair t;
-
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_READ, false);
-    r = press(t.q.s, dir, &opt);
-    WAIT(asked(&h));
-    ck_assert_int_eq(r->count, 0);
-    ck_assert_int_eq(evzk_lock_revoke_cancel(r->r), EVZK_OK);
-    ck_assert_int_eq(r->count, 0); /* Never inside a call. */
-    ck_assert_int_eq(evzk_lock_revoke_cancel(r->r), EVZK_ERR_STATE);
-    expect(r, EVZK_ERR_CANCELED, "STAYS", WHO(&h));
-    check_stays(&t, &h, dir);
-}
-END_TEST
-
-/* What has become of them so far. */
-START_TEST(canceled_half_way)
-{
-    const char *dir = "/revoke-half";
-    evzk_session_stats st;
-    struct holder a, b;
-    struct report *r;
-    struct pair t;
-
-    pair_open(&t);
-    stand_held(&a, t.p.s, dir, EVZK_LOCK_READ, true);
-    stand_held(&b, t.p.s, dir, EVZK_LOCK_READ, false);
-    r = press(t.q.s, dir, NULL);
-    WAIT(asked(&b));
-    check_ended(&a, "GRANTED REVOKE_REQUESTED RELEASED");
-    ck_assert_int_eq(raw_sync(op(), "/"), ZOK);
-    run_for(harness_base(), 100);
-    WAIT((evzk_session_get_stats(t.q.s, &st), st.watches == 1));
-    all_answered(t.q.s);
-    ck_assert_int_eq(evzk_lock_revoke_cancel(r->r), EVZK_OK);
-    expect(r, EVZK_ERR_CANCELED, "YIELDED STAYS", WHO(&a, &b));
-    check_stays(&t, &b, dir);
-}
-END_TEST
-
-START_TEST(freed)
-{
-    const evzk_lock_revoke_options opt = {.remove = true, .grace_ms = GRACE_MS};
-    const char *dir = "/revoke-free";
-    struct report *r;
-    struct holder h;
-    struct pair t;
-
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_EXCLUSIVE, false);
-    r = press(t.q.s, dir, &opt);
-    WAIT(asked(&h));
-    evzk_lock_revoke_free(r->r);
-    r->free_inside = true; /* It is gone. */
-    check_stays(&t, &h, dir);
-    ck_assert_int_eq(r->count, 0);
-    report_free(r);
-}
-END_TEST
-
-/* Before it was sent: nobody is asked. */
-START_TEST(freed_at_once)
-{
-    const char *dir = "/revoke-free-0";
-    struct report *r;
-    struct holder h;
-    struct pair t;
-
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_EXCLUSIVE, false);
-    r = press(t.q.s, dir, &(evzk_lock_revoke_options){.remove = true});
-    evzk_lock_revoke_free(r->r);
-    r->free_inside = true;
-    idle(t.q.s);
-    settle(t.q.s);
-    ck_assert_int_eq(r->count, 0);
-    ck_assert_int_eq(version_of(dir, h.node), 0);
-    ck_assert_str_eq(h.c.rec.text, "GRANTED");
-    report_free(r);
-    claim_release(&h.c);
-    pair_close(&t, dir);
-}
-END_TEST
-
-START_TEST(freed_inside)
-{
-    const char *dir = "/revoke-inside";
-    struct report *r;
-    struct holder h;
-    struct pair t;
-
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_EXCLUSIVE, true);
-    r = press(t.q.s, dir, NULL);
-    r->free_inside = true;
-    expect(r, EVZK_OK, "YIELDED", WHO(&h));
-    check_ended(&h, "GRANTED REVOKE_REQUESTED RELEASED");
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* Closing its session ends it; whom it asked stays asked. */
-START_TEST(closed)
-{
-    const evzk_lock_revoke_options opt = {.remove = true, .grace_ms = GRACE_MS};
-    const char *dir = "/revoke-close";
-    struct report *r;
-    struct holder h;
-    struct pair t;
-
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_WRITE, false);
-    r = press(t.q.s, dir, &opt);
-    WAIT(asked(&h));
-    peer_close(&t.q);
-    ck_assert_int_eq(r->count, 1); /* The session's own word is the last. */
-    expect(r, EVZK_ERR_CLOSED, "STAYS", WHO(&h));
-    peer_open(&t.q, the_server());
-    check_stays(&t, &h, dir);
-}
-END_TEST
-
-/* ---- Sessions that end ---- */
-
-/* A holder that dies without a word has gone. */
-START_TEST(holder_dies)
-{
-    const evzk_lock_revoke_options opt = {.remove = true, .grace_ms = 60000};
-    const char *dir = "/revoke-dies";
-    struct report *r;
-    struct holder h;
-    struct pair t;
-
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_WRITE, false);
-    r = press(t.q.s, dir, &opt);
-    WAIT(asked(&h));
-    raw_expire(the_server(), evzk_session_id(t.p.s));
-    expect(r, EVZK_OK, "YIELDED", WHO(&h));
-    WAIT(h.c.rec.finals == 1);
-    ck_assert_int_eq(h.c.rec.last, EVZK_LOCK_LOST);
-    evzk_lock_free(h.c.l);
-    WAIT(evzk_session_connected(t.p.s));
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* The revoker's own session ends in between: it goes on in the next one. */
-START_TEST(revoker_expires)
-{
-    const evzk_lock_revoke_options opt = {.remove = _i, .grace_ms = GRACE_MS};
-    const char *dir = "/revoke-expires";
-    struct report *r;
-    struct holder h;
-    struct pair t;
-    int64_t start;
-
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_WRITE, false);
-    start = now_ms();
-    r = press(t.q.s, dir, &opt);
-    WAIT(asked(&h));
-    raw_expire(the_server(), evzk_session_id(t.q.s));
-    WAIT(recorder_has(&t.q.rec, "EXPIRED"));
-    if (_i == 0) {
-        ck_assert_int_eq(r->count, 0);
-        ck_assert_int_eq(evzk_lock_release(h.c.l), EVZK_OK);
-    }
-    WAIT(r->count == 1);
-    if (_i == 1)
-        ck_assert_int_ge(r->when - start, GRACE_MS);
-    expect(r, EVZK_OK, _i ? "REMOVED" : "YIELDED", WHO(&h));
-    check_ended(&h, _i ? "GRANTED REVOKE_REQUESTED LOST(NODEGONE)"
-                       : "GRANTED REVOKE_REQUESTED RELEASED");
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* It leaves while the revoker is cut off: the revoker finds it gone. */
-START_TEST(left_while_the_revoker_is_cut)
-{
-    const char *dir = "/revoke-cut";
-    struct report *r;
-    struct holder h;
-    struct scene sc;
-
-    scene_open(&sc, SESSION_MS);
-    stand_held(&h, sc.rival.s, dir, EVZK_LOCK_WRITE, false);
-    r = press(sc.p.s, dir, NULL);
-    WAIT(asked(&h));
-    proxy_refuse(sc.proxy, true);
-    proxy_cut(sc.proxy);
-    WAIT(!evzk_session_connected(sc.p.s));
-    claim_release(&h.c);
-    ck_assert_int_eq(r->count, 0);
-    proxy_refuse(sc.proxy, false);
-    expect(r, EVZK_OK, "YIELDED", WHO(&h));
-    scene_close(&sc, dir);
-}
-END_TEST
-
-/* It is asked while it is cut off itself: it hears of it, and once. */
-START_TEST(holder_is_cut)
-{
-    const char *dir = "/revoke-deaf";
-    struct report *r;
-    struct holder h;
-    struct scene sc;
-
-    scene_open(&sc, SESSION_MS);
-    stand_held(&h, sc.p.s, dir, EVZK_LOCK_WRITE, true);
-    proxy_refuse(sc.proxy, true);
-    proxy_cut(sc.proxy);
-    WAIT_EVENT(&h.c, "SUSPENDED");
-    r = press(sc.rival.s, dir, NULL);
-    WAIT(version_of(dir, h.node) == 1);
-    ck_assert(!asked(&h));
-    proxy_refuse(sc.proxy, false);
-    expect(r, EVZK_OK, "YIELDED", WHO(&h));
-    WAIT(h.c.rec.finals == 1);
-    ck_assert_int_eq(h.c.rec.last, EVZK_LOCK_RELEASED);
-    ck_assert(asked(&h));
-    evzk_lock_free(h.c.l);
-    scene_close(&sc, dir);
+    printf("row %d: %s\n", _i, rows[_i].name);
+    row_begin(&rows[_i], _i);
+    row_revoke();
+    row_end();
 }
 END_TEST
 
 /* ---- Asked once ---- */
 
-static int times_asked(const struct holder *h)
-{
-    int n = 0;
-
-    for (const char *at = h->c.rec.text; (at = strstr(at, "REVOKE_REQUESTED"));
-         at++)
-        n++;
-    return n;
-}
-
-/* It waits, with a watch, and has nothing more to ask. */
-static void waiting(evzk_session *s)
-{
-    evzk_session_stats st;
-
-    WAIT(evzk_session_connected(s));
-    WAIT((evzk_session_get_stats(s, &st), st.watches == 1));
-    all_answered(s);
-}
-
 /* The write, or the answer to it, is lost: it lands once. */
 START_TEST(one_write_for_each)
 {
+    static const struct row row = {
+        .c = {{WRITER(KEEPS, RELEASED)}}, .proxied = REVOKER, .how = "YIELDED"};
     const struct proxy_cut *cut = &proxy_cuts[_i];
-    const char *dir = "/revoke-once";
-    struct report *r;
-    struct holder h;
-    struct scene sc;
 
-    scene_open(&sc, SESSION_MS);
-    stand_held(&h, sc.rival.s, dir, EVZK_LOCK_WRITE, false);
-    proxy_trap(sc.proxy, cut->dir, OP_SET, 1, cut->act);
-    r = press(sc.p.s, dir, NULL);
-    WAIT(proxy_fired(sc.proxy) == 1);
-    WAIT(asked(&h));
-    waiting(sc.p.s);
-    ck_assert_int_eq(version_of(dir, h.node), 1);
+    row_begin(&row, _i);
+    proxy_trap(now.proxy, cut->dir, OP_SET, 1, cut->act);
+    row_revoke();
+    WAIT(proxy_fired(now.proxy) == 1);
+    WAIT(asked(&now.h[0]));
+    revoker_waits();
+    ck_assert_int_eq(version_of(now.h[0].node), 1);
     /* All that reached the server; of what was dropped nothing did. */
-    ck_assert_int_eq(proxy_frames_of(sc.proxy, PROXY_C2S, OP_SET), 1);
-    ck_assert_int_eq(r->count, 0);
-    ck_assert_int_eq(evzk_lock_release(h.c.l), EVZK_OK);
-    expect(r, EVZK_OK, "YIELDED", WHO(&h));
-    ck_assert_int_eq(times_asked(&h), 1);
-    check_ended(&h, "GRANTED REVOKE_REQUESTED RELEASED");
-    scene_close(&sc, dir);
+    ck_assert_int_eq(proxy_frames_of(now.proxy, PROXY_C2S, OP_SET), 1);
+    ck_assert_int_eq(now.r->count, 0);
+    release(&now.h[0]);
+    row_end();
 }
 END_TEST
 
-/* Several writes are under way, and one answer is lost: those that it was not
- * told of are not written again. */
+/* Several writes are under way, and one answer is lost: the contenders whose
+ * answers had come are not asked again, nor the others. */
 START_TEST(one_write_for_each_of_many)
 {
-    enum { N = 20 };
-    const char *dir = "/revoke-once-many";
-    struct holder h[N];
-    struct report *r;
-    struct scene sc;
+    struct row row = {.proxied = REVOKER};
+    char how[MOST * 8] = "YIELDED";
 
-    scene_open(&sc, SESSION_MS);
-    for (int i = 0; i < N; i++)
-        stand_held(&h[i], sc.rival.s, dir, EVZK_LOCK_READ, false);
-    proxy_trap(sc.proxy, _i < 2 ? PROXY_S2C : PROXY_C2S, OP_SET, N / 2,
+    for (int i = 0; i < MOST; i++)
+        row.c[i] = (struct contender){READER(KEEPS, RELEASED)};
+    for (int i = 1; i < MOST; i++)
+        strcat(how, " YIELDED");
+    row.how = how;
+    row_begin(&row, _i);
+    proxy_trap(now.proxy, _i < 2 ? PROXY_S2C : PROXY_C2S, OP_SET, MOST / 2,
                _i % 2 ? PROXY_CUT_AFTER : PROXY_CUT_BEFORE);
-    r = press(sc.p.s, dir, NULL);
-    WAIT(proxy_fired(sc.proxy) == 1);
-    for (int i = 0; i < N; i++)
-        WAIT(asked(&h[i]));
-    waiting(sc.p.s);
-    for (int i = 0; i < N; i++) {
-        ck_assert_int_eq(version_of(dir, h[i].node), 1);
-        ck_assert_int_eq(times_asked(&h[i]), 1);
-        ck_assert_int_eq(evzk_lock_release(h[i].c.l), EVZK_OK);
+    row_revoke();
+    WAIT(proxy_fired(now.proxy) == 1);
+    for (int i = 0; i < MOST; i++)
+        WAIT(asked(&now.h[i]));
+    revoker_waits();
+    for (int i = 0; i < MOST; i++) {
+        ck_assert_int_eq(version_of(now.h[i].node), 1);
+        ck_assert_int_eq(times_asked(&now.h[i]), 1);
+        release(&now.h[i]);
     }
-    WAIT(r->count == 1);
-    ck_assert_int_eq(r->rc, EVZK_OK);
-    ck_assert_uint_eq(r->n, N);
-    for (int i = 0; i < N; i++) {
-        ck_assert_str_eq(r->v[i].node, h[i].node);
-        ck_assert_int_eq(r->v[i].how, EVZK_REVOKED_YIELDED);
-        check_ended(&h[i], "GRANTED REVOKE_REQUESTED RELEASED");
-    }
-    report_free(r);
-    scene_close(&sc, dir);
+    row_end();
 }
 END_TEST
 
-/* Each of the revoker's requests is cut in each way; it ends as it should, and
- * nobody is asked twice, or removed too early. */
+/* Each of the revoker's requests is cut in each way: the revocation ends as it
+ * should, and the holder is asked once, and not removed too early. */
 START_TEST(every_request_is_cut)
 {
     static const int ops[] = {OP_SYNC, OP_CHILDREN, OP_GET, OP_SET, OP_DELETE};
-    const evzk_lock_revoke_options opt = {.remove = true, .grace_ms = 200};
+    static const struct row row = {.c = {{WRITER(KEEPS, REMOVED)}},
+                                   REMOVE(200),
+                                   .proxied = REVOKER,
+                                   .how = "REMOVED",
+                                   .from_ms = 200};
     const struct proxy_cut *cut = &proxy_cuts[_i % PROXY_CUTS];
-    const char *dir = "/revoke-every";
-    struct report *r;
-    struct holder h;
-    struct scene sc;
-    int64_t start;
 
-    scene_open(&sc, SESSION_MS);
-    stand_held(&h, sc.rival.s, dir, EVZK_LOCK_WRITE, false);
-    all_answered(sc.p.s);
-    proxy_trap(sc.proxy, cut->dir, ops[_i / PROXY_CUTS], 1, cut->act);
-    start = now_ms();
-    r = press(sc.p.s, dir, &opt);
+    row_begin(&row, _i);
+    all_answered(now.revoker.s);
+    proxy_trap(now.proxy, cut->dir, ops[_i / PROXY_CUTS], 1, cut->act);
+    row_revoke();
+    WAIT(now.r->count == 1);
+    ck_assert_int_eq(proxy_fired(now.proxy), 1);
+    row_end();
+}
+END_TEST
+
+/* ---- No contender ---- */
+
+static void finds_nobody(evzk_session *s, const char *dir,
+                         const evzk_lock_revoke_options *opt)
+{
+    struct report *r = revoke(s, dir, opt);
+
     WAIT(r->count == 1);
-    ck_assert_int_eq(proxy_fired(sc.proxy), 1);
-    ck_assert_int_ge(r->when - start, 200);
-    expect(r, EVZK_OK, "REMOVED", WHO(&h));
-    check_ended(&h, "GRANTED REVOKE_REQUESTED LOST(NODEGONE)");
-    scene_close(&sc, dir);
-}
-END_TEST
-
-/* Who was asked by another is waited for, and not asked again. */
-START_TEST(asked_already)
-{
-    const char *dir = "/revoke-again";
-    struct report *r[3];
-    struct holder h;
-    struct pair t;
-
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_WRITE, false);
-    r[0] = press(t.q.s, dir, NULL);
-    WAIT(asked(&h));
-    r[1] = press(t.p.s, dir, NULL);
-    r[2] = press(t.q.s, dir, NULL);
-    WAIT(zk_mntr(zk_shared(), 0, "zk_watch_count") == 3);
-    settle(t.p.s);
-    settle(t.q.s);
-    ck_assert_int_eq(version_of(dir, h.node), 1);
-    ck_assert_int_eq(evzk_lock_release(h.c.l), EVZK_OK);
-    for (int i = 0; i < 3; i++)
-        expect(r[i], EVZK_OK, "YIELDED", WHO(&h));
-    ck_assert_int_eq(times_asked(&h), 1);
-    check_ended(&h, "GRANTED REVOKE_REQUESTED RELEASED");
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* An operator's word is the same; what was written over it is asked anew. */
-START_TEST(asked_by_hand)
-{
-    const char *dir = "/revoke-hand";
-    struct report *r;
-    struct holder h;
-    struct pair t;
-
-    pair_open(&t);
-    stand_held(&h, t.p.s, dir, EVZK_LOCK_WRITE, false);
-    ck_assert_int_eq(raw_set(op(), node_path(dir, h.node), "unlock", 6), ZOK);
-    WAIT(asked(&h));
-    r = press(t.q.s, dir, NULL);
-    waiting(t.q.s);
-    ck_assert_int_eq(version_of(dir, h.node), 1);
-    ck_assert_int_eq(evzk_lock_revoke_cancel(r->r), EVZK_OK);
-    expect(r, EVZK_ERR_CANCELED, "STAYS", WHO(&h));
-    ck_assert_int_eq(raw_set(op(), node_path(dir, h.node), "me", 2), ZOK);
-    r = press(t.q.s, dir, NULL);
-    WAIT(times_asked(&h) == 2);
-    ck_assert_int_eq(version_of(dir, h.node), 3);
-    ck_assert_int_eq(evzk_lock_release(h.c.l), EVZK_OK);
-    expect(r, EVZK_OK, "YIELDED", WHO(&h));
-    check_ended(&h, "GRANTED REVOKE_REQUESTED REVOKE_REQUESTED RELEASED");
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* Of what it said itself it was not asked. */
-START_TEST(own_data_is_no_request)
-{
-    const evzk_lock_options opt = {.data = "unlock", .data_len = 6};
-    const char *dir = "/revoke-data";
-    struct holder h;
-    struct pair t;
-
-    pair_open(&t);
-    stand_as(&h, t.p.s, dir, &opt, true);
-    settle(t.p.s);
-    ck_assert(!asked(&h));
-    expect(press(t.q.s, dir, NULL), EVZK_OK, "YIELDED", WHO(&h));
-    ck_assert_int_eq(times_asked(&h), 1);
-    check_ended(&h, "GRANTED REVOKE_REQUESTED RELEASED");
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* Another writes to it at the same time: it is asked all the same. */
-START_TEST(written_to_in_between)
-{
-    const char *dir = "/revoke-race";
-    struct report *r;
-    struct holder h;
-    struct scene sc;
-
-    scene_open(&sc, SESSION_MS);
-    stand_held(&h, sc.rival.s, dir, EVZK_LOCK_WRITE, true);
-    proxy_trap(sc.proxy, PROXY_C2S, OP_SET, 1, PROXY_FREEZE);
-    r = press(sc.p.s, dir, NULL);
-    WAIT(proxy_fired(sc.proxy) == 1);
-    ck_assert_int_eq(raw_set(op(), node_path(dir, h.node), "me", 2), ZOK);
-    proxy_thaw(sc.proxy);
-    expect(r, EVZK_OK, "YIELDED", WHO(&h));
-    ck_assert_int_eq(times_asked(&h), 1);
-    check_ended(&h, "GRANTED REVOKE_REQUESTED RELEASED");
-    scene_close(&sc, dir);
-}
-END_TEST
-
-/* ---- What is denied ---- */
-
-static const char credentials[] = "holder:secret";
-
-/* Its session may do all; what others may do, `perms` says. */
-static void stand_denying(struct holder *h, struct pair *t, const char *dir,
-                          unsigned perms)
-{
-    const evzk_acl acl[] = {{EVZK_PERM_ALL, "auth", ""},
-                            {perms, "world", "anyone"}};
-    const evzk_lock_options opt = {.acl = acl, .acl_count = 2};
-
-    pair_open(t);
-    ck_assert_int_eq(evzk_session_add_auth(t->p.s, "digest", credentials,
-                                           strlen(credentials)),
-                     EVZK_OK);
-    ck_assert_int_eq(raw_add_auth(op(), "digest", credentials), ZOK);
-    raw_delete_tree(op(), dir);
-    stand_as(h, t->p.s, dir, &opt, false);
-    WAIT(evzk_lock_held(h->c.l));
+    ck_assert_int_eq(r->rc, EVZK_OK);
+    ck_assert_uint_eq(r->n, 0);
+    report_free(r);
 }
 
-/* The directory was made by the holder, with the same ACL. */
-START_TEST(writing_is_denied)
+/* Nothing is there, then a child that is no contender, then a reader that may
+ * stay: nothing is written to, and nothing deleted. */
+START_TEST(nobody_is_there)
 {
-    const evzk_lock_revoke_options opt = {.remove = true};
-    const char *dir = "/revoke-noauth-write";
-    struct holder h;
-    struct pair t;
+    evzk_lock_revoke_options opt = {.remove = true};
+    const char *dir = "/revoke-none/deep";
+    struct proxy *proxy = proxy_start(the_server());
+    struct claim reader;
+    struct peer p;
 
-    stand_denying(&h, &t, dir, EVZK_PERM_READ | EVZK_PERM_DELETE);
-    expect(press(t.q.s, dir, _i ? &opt : NULL), EVZK_ERR_NOAUTH, "STAYS",
-           WHO(&h));
-    settle(t.q.s);
-    ck_assert_int_eq(version_of(dir, h.node), 0);
-    ck_assert_str_eq(h.c.rec.text, "GRANTED");
-    claim_release(&h.c);
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* Of the znode; of the directory, it is not known whom to ask. */
-START_TEST(reading_is_denied)
-{
-    const char *dir = "/revoke-noauth-read";
-    struct ACL open = {ZOO_PERM_ALL, ZOO_ANYONE_ID_UNSAFE};
-    struct ACL_vector all = {1, &open};
-    struct holder h;
-    struct pair t;
-
-    stand_denying(&h, &t, dir, EVZK_PERM_WRITE | EVZK_PERM_DELETE);
-    if (_i == 0)
-        ck_assert_int_eq(raw_set_acl(op(), dir, &all), ZOK);
-    expect(press(t.q.s, dir, &(evzk_lock_revoke_options){.remove = true}),
-           EVZK_ERR_NOAUTH, _i ? "" : "STAYS", WHO(&h));
-    settle(t.q.s);
-    ck_assert_int_eq(version_of(dir, h.node), 0);
-    ck_assert_str_eq(h.c.rec.text, "GRANTED");
-    claim_release(&h.c);
-    pair_close(&t, dir);
-}
-END_TEST
-
-/* It was asked, and stays so, but may not be removed. */
-START_TEST(deleting_is_denied)
-{
-    const evzk_lock_revoke_options opt = {.remove = true, .grace_ms = 1};
-    const char *dir = "/revoke-noauth-delete";
-    struct holder h;
-    struct pair t;
-
-    stand_denying(&h, &t, dir, EVZK_PERM_READ | EVZK_PERM_WRITE);
-    expect(press(t.q.s, dir, &opt), EVZK_ERR_NOAUTH, "STAYS", WHO(&h));
-    WAIT(asked(&h));
-    settle(t.q.s);
-    ck_assert_int_eq(version_of(dir, h.node), 1);
-    ck_assert(evzk_lock_held(h.c.l));
-    claim_release(&h.c);
-    pair_close(&t, dir);
+    raw_delete_tree(op(), "/revoke-none");
+    peer_open(&p, proxy_address(proxy));
+    finds_nobody(p.s, dir, NULL);
+    finds_nobody(p.s, dir, &opt);
+    ck_assert_int_eq(raw_exists(op(), "/revoke-none", NULL), ZNONODE);
+    raw_mkdirs(op(), "/revoke-none/deep/other");
+    finds_nobody(p.s, dir, &opt);
+    claim_held(&reader, p.s, dir,
+               &(evzk_lock_options){.mode = READ, .revocable = true});
+    opt.mode = READ;
+    finds_nobody(p.s, dir, &opt);
+    ck_assert_int_eq(raw_count(op(), dir), 2); /* All are there still. */
+    ck_assert_int_eq(proxy_frames_of(proxy, PROXY_C2S, OP_SET), 0);
+    ck_assert_int_eq(proxy_frames_of(proxy, PROXY_C2S, OP_DELETE), 0);
+    claim_release(&reader);
+    idle(p.s);
+    peer_close(&p);
+    proxy_stop(proxy);
+    raw_delete_tree(op(), "/revoke-none");
 }
 END_TEST
 
@@ -1361,7 +1143,7 @@ START_TEST(a_thousand)
     t = (struct throng){.yield = _i == 0};
     throng_open(&t, dir);
     evzk_session_get_stats(t.q.s, &before);
-    r = press(t.q.s, dir, &opt);
+    r = revoke(t.q.s, dir, &opt);
     WAIT(r->count == 1);
     ck_assert_int_eq(r->rc, EVZK_OK);
     ck_assert_uint_eq(r->n, MANY);
@@ -1390,43 +1172,11 @@ int main(void)
     Suite *suite = suite_create("lock-revoke");
     TCase *tests = lock_tests(suite, "revoke", 60000);
 
-    tcase_add_loop_test(tests, holder_yields, 0, 6);
-    tcase_add_test(tests, holder_yields_in_time);
-    tcase_add_test(tests, holder_yields_later);
-    tcase_add_loop_test(tests, holder_is_removed, 0, 3);
-    tcase_add_test(tests, removed_at_once);
-    tcase_add_loop_test(tests, readers_yield_or_are_removed, 0, 2);
-    tcase_add_test(tests, waiters_are_asked);
-    tcase_add_test(tests, removed_waiter_queues_again);
-    tcase_add_test(tests, reading_asks_those_that_do_not);
-    tcase_add_test(tests, only_those_before);
-    tcase_add_test(tests, only_the_less_urgent);
-    tcase_add_loop_test(tests, the_room_is_not_asked, 0, 2);
-    tcase_add_test(tests, who_comes_later_is_not_asked);
-    tcase_add_loop_test(tests, who_downgrades_has_yielded, 0, 2);
-    tcase_add_test(tests, nobody_is_there);
-    tcase_add_loop_test(tests, timeout_comes_on_time, 0, 2);
-    tcase_add_test(tests, timeout_without_an_answer);
-    tcase_add_test(tests, canceled);
-    tcase_add_test(tests, canceled_half_way);
-    tcase_add_test(tests, freed);
-    tcase_add_test(tests, freed_at_once);
-    tcase_add_test(tests, freed_inside);
-    tcase_add_test(tests, closed);
-    tcase_add_test(tests, holder_dies);
-    tcase_add_loop_test(tests, revoker_expires, 0, 2);
-    tcase_add_test(tests, left_while_the_revoker_is_cut);
-    tcase_add_test(tests, holder_is_cut);
+    tcase_add_loop_test(tests, a_row, 0, ROWS);
     tcase_add_loop_test(tests, one_write_for_each, 0, PROXY_CUTS);
     tcase_add_loop_test(tests, one_write_for_each_of_many, 0, 4);
     tcase_add_loop_test(tests, every_request_is_cut, 0, 5 * PROXY_CUTS);
-    tcase_add_test(tests, asked_already);
-    tcase_add_test(tests, asked_by_hand);
-    tcase_add_test(tests, own_data_is_no_request);
-    tcase_add_test(tests, written_to_in_between);
-    tcase_add_loop_test(tests, writing_is_denied, 0, 2);
-    tcase_add_loop_test(tests, reading_is_denied, 0, 2);
-    tcase_add_test(tests, deleting_is_denied);
+    tcase_add_test(tests, nobody_is_there);
     tcase_add_loop_test(tests, a_thousand, 0, 2);
     return lock_suite_run(suite);
 }
