@@ -6,6 +6,14 @@ noinst_LTLIBRARIES += libevzkcore.la libevzkseam.la
 # All of lib/ and recipes/ but the seams.
 libevzkcore_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
 libevzkcore_la_SOURCES = $(core_sources)
+EXTRA_libevzkcore_la_DEPENDENCIES = stamp-lists
+CLEANFILES += stamp-lists
+
+# ar adds to an archive, and takes nothing out of it.  Of two files with the same
+# name libtool renames one by its place in the list: so when the list changes,
+# what is there is made anew.
+stamp-lists: lists.mk
+	$(AM_V_GEN)rm -f .libs/libevzkcore.a libevzkcore.la && echo >$@
 
 # The seams, where simulations take the real world's place.
 libevzkseam_la_CFLAGS = $(AM_CFLAGS) -fvisibility=hidden
