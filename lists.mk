@@ -31,6 +31,7 @@ core_sources = \
     lib/base/order.c \
     lib/base/order.h \
     lib/base/os.h \
+    lib/base/util.h \
     lib/base/view.c \
     lib/base/view.h \
     lib/client/calls.c \
@@ -48,6 +49,7 @@ core_sources = \
     lib/machine/rows.h \
     lib/machine/table.c \
     lib/request/core.c \
+    lib/request/core.h \
     lib/request/create_order.c \
     lib/request/create_order.h \
     lib/request/dir.c \
@@ -62,6 +64,7 @@ core_sources = \
     lib/request/part.h \
     lib/request/path_watch.c \
     lib/request/path_watch.h \
+    lib/request/place.h \
     lib/request/request.c \
     lib/request/request.h \
     lib/request/send.c \

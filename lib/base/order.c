@@ -94,9 +94,9 @@ bool evzk__contender_bars(const struct evzk__contender *a,
     return !(a->flags & b->flags & EVZK__SHARES);
 }
 
-struct evzk__place {
+struct evzk__entry {
     struct evzk__contender c;
-    const struct evzk__place *bar; /* The nearest that does not share, at or
+    const struct evzk__entry *bar; /* The nearest that does not share, at or
                                       before this one and of its part (the
                                       queue, or those that wait by priority); or
                                       NULL. */
@@ -105,7 +105,7 @@ struct evzk__place {
 /* Those that wait by priority come behind the queue. */
 static int compare_places(const void *pa, const void *pb)
 {
-    const struct evzk__place *a = pa, *b = pb;
+    const struct evzk__entry *a = pa, *b = pb;
     int room = (a->c.flags & EVZK__WAITS) - (b->c.flags & EVZK__WAITS);
 
     return room != 0 ? room : compare(&a->c, &b->c);
@@ -134,7 +134,7 @@ static bool within_half(const struct evzk__roll *roll, uint8_t room)
 
 static void find_bars(struct evzk__roll *roll)
 {
-    const struct evzk__place *bar = NULL;
+    const struct evzk__entry *bar = NULL;
 
     for (size_t i = 0; i < roll->n; i++) {
         if (i == roll->queued)
@@ -192,10 +192,10 @@ static bool call_roll(struct evzk__roll *roll, const struct evzk__names *names,
 
 void evzk__roll_free(struct evzk__roll *roll) { evzk__free(roll->v); }
 
-static const struct evzk__place *place_of(const struct evzk__roll *roll,
+static const struct evzk__entry *place_of(const struct evzk__roll *roll,
                                           const struct evzk__contender *own)
 {
-    const struct evzk__place key = {.c = *own};
+    const struct evzk__entry key = {.c = *own};
 
     return roll->n > 0 ? bsearch(&key, roll->v, roll->n, sizeof *roll->v,
                                  compare_places)
@@ -204,8 +204,8 @@ static const struct evzk__place *place_of(const struct evzk__roll *roll,
 
 /* The nearest contender that bars `own`, from `first` on, at or before `last`.
  */
-static const struct evzk__place *nearest(const struct evzk__place *first,
-                                         const struct evzk__place *last,
+static const struct evzk__entry *nearest(const struct evzk__entry *first,
+                                         const struct evzk__entry *last,
                                          const struct evzk__contender *own)
 {
     if (last < first)
@@ -223,7 +223,7 @@ static void wait_for(struct evzk__stand *s, const struct evzk__contender *pred)
 static void stand_in_roll(struct evzk__stand *s, const struct evzk__roll *roll,
                           const struct evzk__contender *own)
 {
-    const struct evzk__place *p = place_of(roll, own), *first = roll->v, *pred;
+    const struct evzk__entry *p = place_of(roll, own), *first = roll->v, *pred;
     bool waits = own->flags & EVZK__WAITS;
 
     s->foreign = stranger_to(own, &roll->strangers);
@@ -293,7 +293,7 @@ void evzk__stand(struct evzk__stand *s, const struct evzk__names *names,
 
 /* Must c, which was there before, wait for p from now on, and for no nearer
  * contender? */
-static bool is_passed(const struct evzk__place *p, const struct evzk__place *c)
+static bool is_passed(const struct evzk__entry *p, const struct evzk__entry *c)
 {
     bool nearest_is_p = c->c.flags & EVZK__SHARES ? c->bar == p : c == p + 1;
 
@@ -304,7 +304,7 @@ static bool is_passed(const struct evzk__place *p, const struct evzk__place *c)
 size_t evzk__passed(const struct evzk__roll *roll,
                     const struct evzk__contender *own, char **out)
 {
-    const struct evzk__place *p = place_of(roll, own), *c;
+    const struct evzk__entry *p = place_of(roll, own), *c;
     size_t n = 0;
 
     for (c = p ? p + 1 : NULL; c && c < roll->v + roll->n; c++) {

@@ -58,7 +58,7 @@ struct evzk__strangers {
  * the listing. */
 struct evzk__roll {
     size_t n, queued; /* All; those in the queue, which come first in `v`. */
-    struct evzk__place *v;
+    struct evzk__entry *v;
     struct evzk__strangers strangers;
     bool failed; /* No memory, or no order: see evzk__stand(). */
 };

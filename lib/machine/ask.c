@@ -6,23 +6,24 @@
  * own; else it would stay on the server for as long as the session lives.
  */
 #include "lib/machine/machine.h"
+#include "lib/request/core.h"
 #include "lib/request/create_order.h"
+#include "lib/request/own_queue.h"
 #include "lib/request/path_watch.h"
 #include "lib/request/watch.h"
-#include "lib/session/connection.h"
 
 static void ask(struct evzk__machine *m, enum evzk__op op, const char *name)
 {
-    m->req.op = (uint8_t)op;
-    m->req.dir = m->dir;
-    m->req.name = name;
-    evzk__request_submit(m->s, &m->req);
+    m->place.req.op = (uint8_t)op;
+    m->place.req.dir = m->place.dir;
+    m->place.req.name = name;
+    evzk__request_submit(m->place.s, &m->place.req);
 }
 
 static void ask_steps(struct evzk__machine *m, const struct evzk__step *steps,
                       uint32_t n, unsigned how)
 {
-    struct evzk__request *r = &m->req;
+    struct evzk__request *r = &m->place.req;
 
     r->steps = steps;
     r->n = n;
@@ -46,7 +47,7 @@ void evzk__ask_about(struct evzk__machine *m, const char *name,
                      const struct evzk__step *steps, uint32_t n, unsigned how)
 {
     ask_steps(m, steps, n, how);
-    m->req.names = NULL;
+    m->place.req.names = NULL;
     ask(m, op_of(steps, how), name);
 }
 
@@ -60,7 +61,7 @@ void evzk__ask_each(struct evzk__machine *m, const struct evzk__step *step,
                     char *const *names, uint32_t n)
 {
     ask_steps(m, step, n, EVZK__EACH);
-    m->req.names = names;
+    m->place.req.names = names;
     ask(m, op_of(step, EVZK__EACH), NULL);
 }
 
@@ -73,23 +74,35 @@ static void take_args(struct evzk__request *r,
     r->acl_count = a->acl_count;
 }
 
+struct evzk__create_args evzk__default_args(const struct evzk__machine *m,
+                                            char *name)
+{
+    const struct evzk__core *s = m->place.s;
+
+    return (struct evzk__create_args){.name = name,
+                                      .data = s->data,
+                                      .len = (uint32_t)s->data_len,
+                                      .acl = s->acl.v,
+                                      .acl_count = s->acl.n};
+}
+
 void evzk__create_list(struct evzk__machine *m,
                        const struct evzk__create_args *args)
 {
-    take_args(&m->req, args);
+    take_args(&m->place.req, args);
     ask(m, EVZK__CREATE_LIST, args->name); /* Written to by the answer. */
 }
 
 void evzk__swap(struct evzk__machine *m, struct evzk__swap *swap)
 {
-    m->req.swap = swap;
+    m->place.req.swap = swap;
     ask(m, EVZK__SWAP, swap->own ? swap->own : swap->old);
 }
 
 void evzk__parents(struct evzk__machine *m,
                    const struct evzk__create_args *args)
 {
-    take_args(&m->req, args);
+    take_args(&m->place.req, args);
     ask(m, EVZK__PARENTS, NULL);
 }
 
@@ -102,14 +115,14 @@ void evzk__look(struct evzk__machine *m, const char *name)
 
 bool evzk__looked(const struct evzk__machine *m)
 {
-    return m->req.op == EVZK__SOON_READS && m->req.steps == exists;
+    return m->place.req.op == EVZK__SOON_READS && m->place.req.steps == exists;
 }
 
 /* A directory that is missing may be below a chroot that is missing, unless the
  * session makes its chroot. */
 bool evzk__chroot_unsure(const struct evzk__machine *m)
 {
-    return m->s->chroot[0] && !m->s->make_chroot;
+    return m->place.s->chroot[0] && !m->place.s->make_chroot;
 }
 
 void evzk__look_chroot(struct evzk__machine *m)
@@ -141,18 +154,18 @@ void evzk__gets(struct evzk__machine *m, char *const *names, uint32_t n)
 void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
                  const char *pred)
 {
-    m->req.own = own && watch_own ? &m->own_watch : NULL;
-    m->req.pred = pred ? &m->pred_watch : NULL;
-    m->req.pred_name = pred;
+    m->place.req.own = own && watch_own ? &m->place.own_watch : NULL;
+    m->place.req.pred = pred ? &m->place.pred_watch : NULL;
+    m->place.req.pred_name = pred;
     ask(m, EVZK__WATCH, own);
 }
 
 void evzk__delete(struct evzk__machine *m, const char *name, const char *also)
 {
     if (!also)
-        evzk__queue_pass(m);
+        evzk__queue_pass(&m->place);
     evzk__unwatch_pred(m); /* The own one goes when the znode has gone. */
-    m->req.also = also;
+    m->place.req.also = also;
     ask(m, EVZK__DELETE, name);
 }
 
@@ -186,7 +199,7 @@ void evzk__remove(struct evzk__machine *m, const char *name)
 
 static unsigned changes_of(enum evzk__which which)
 {
-    return (unsigned)(EVZK__P_DELETED | EVZK__P_CHANGED) << which;
+    return (unsigned)(EVZK__NEWS_DELETED | EVZK__NEWS_CHANGED) << which;
 }
 
 static void forget_events(struct evzk__machine *m, enum evzk__which which)
@@ -194,8 +207,8 @@ static void forget_events(struct evzk__machine *m, enum evzk__which which)
     struct evzk__path_watch *p;
 
     if (which < EVZK__PATH)
-        m->pending &= (uint16_t)~changes_of(which);
-    else if ((p = evzk__path_watch_at(m, which - EVZK__PATH)) != NULL)
+        m->place.news &= (uint8_t)~changes_of(which);
+    else if ((p = evzk__path_watch_at(&m->place, which - EVZK__PATH)) != NULL)
         evzk__path_watch_forget(p);
 }
 
@@ -203,7 +216,7 @@ static void forget_events(struct evzk__machine *m, enum evzk__which which)
 static const struct evzk__watch *watch_of(const struct evzk__machine *m,
                                           enum evzk__which which)
 {
-    return evzk__watch_of((struct evzk__machine *)(uintptr_t)m, which);
+    return evzk__watch_of((struct evzk__place *)(uintptr_t)&m->place, which);
 }
 
 bool evzk__watch_missing(const struct evzk__machine *m, enum evzk__which which)
@@ -218,76 +231,81 @@ bool evzk__watch_fires(const struct evzk__machine *m, enum evzk__which which)
     const struct evzk__path_watch *p;
 
     if (which < EVZK__PATH)
-        return m->pending & changes_of(which);
-    p = evzk__path_watch_at((struct evzk__machine *)(uintptr_t)m,
+        return m->place.news & changes_of(which);
+    p = evzk__path_watch_at((struct evzk__place *)(uintptr_t)&m->place,
                             which - EVZK__PATH);
     return p && (p->deleted || p->changed);
 }
 
 void evzk__own_gone(struct evzk__machine *m)
 {
-    m->dir->untidy = m->dir->untidy || m->dir->ours;
-    m->dir->ours = false;
+    m->place.dir->untidy = m->place.dir->untidy || m->place.dir->ours;
+    m->place.dir->ours = false;
 }
 
 void evzk__forget_own(struct evzk__machine *m)
 {
-    evzk__watch_remove(m, &m->own_watch);
+    evzk__watch_remove(&m->place, &m->place.own_watch);
     forget_events(m, EVZK__OWN);
-    m->stayed = m->own_verified = false;
-    evzk__queue_leave(m);
+    m->stayed = m->place.own_verified = false;
+    evzk__queue_leave(&m->place);
 }
 
 /* One that was watched is to be watched again, at once. */
 void evzk__rename_own(struct evzk__machine *m, char *own, const char *name,
                       int32_t seq)
 {
-    evzk__watch_remove(m, &m->own_watch); /* It went with the old one. */
+    evzk__watch_remove(&m->place,
+                       &m->place.own_watch); /* It went with the old one. */
     forget_events(m, EVZK__OWN);
-    m->own_verified = false;
-    evzk__queue_rename(m, own, name, seq);
+    m->place.own_verified = false;
+    evzk__queue_rename(&m->place, own, name, seq);
 }
 
 static void forget_pred(struct evzk__machine *m)
 {
     forget_events(m, EVZK__PRED);
-    m->pending &= (uint16_t)~EVZK__P_BEFORE;
-    evzk__queue_stray(m);
+    m->place.news &= (uint8_t)~EVZK__NEWS_BEFORE;
+    evzk__queue_stray(&m->place);
 }
 
 void evzk__unwatch_pred(struct evzk__machine *m)
 {
-    if (evzk__watch_remove(m, &m->pred_watch))
-        m->req.unwatch = m->pred_watch.name; /* With the next request. */
+    if (evzk__watch_remove(&m->place, &m->place.pred_watch))
+        m->place.req.unwatch =
+            m->place.pred_watch.name; /* With the next request. */
     forget_pred(m);
 }
 
 void evzk__unwatch_own(struct evzk__machine *m)
 {
-    evzk__watch_remove(m, &m->own_watch);
-    m->req.own = &m->own_watch;
-    ask(m, EVZK__UNWATCH, m->own_watch.name);
+    evzk__watch_remove(&m->place, &m->place.own_watch);
+    m->place.req.own = &m->place.own_watch;
+    ask(m, EVZK__UNWATCH, m->place.own_watch.name);
 }
 
 void evzk__pred_gone(struct evzk__machine *m)
 {
-    evzk__watch_fired(m->s, m->dir, m->req.pred_name, EVZK__DELETED);
+    evzk__watch_fired(m->place.s, m->place.dir, m->place.req.pred_name,
+                      EVZK__DELETED);
 }
 
 /* A watch on one that leaves fires by itself. */
 void evzk__lead(struct evzk__machine *m)
 {
-    m->leads = true;
-    evzk__watch_remove(m, &m->pred_watch);
+    m->place.leads = true;
+    evzk__watch_remove(&m->place, &m->place.pred_watch);
     forget_pred(m);
 }
 
 /* What a contender of our own did is true all the same. */
 static void lost(struct evzk__machine *m, struct evzk__watch *w)
 {
-    if (evzk__watch_remove(m, w))
-        evzk__watch_forget(m->s, evzk__watch_path(m, w, m->s->requests.path[1]),
-                           evzk__watch_of_data(w));
+    if (evzk__watch_remove(&m->place, w))
+        evzk__watch_forget(
+            m->place.s,
+            evzk__watch_path(&m->place, w, m->place.s->requests.path[1]),
+            evzk__watch_of_data(w));
     forget_events(m, (enum evzk__which)w->which);
 }
 
@@ -295,22 +313,24 @@ void evzk__watches_lost(struct evzk__machine *m)
 {
     struct evzk__watch *w;
 
-    for (unsigned i = 0; (w = evzk__watch_of(m, (enum evzk__which)i)); i++)
+    for (unsigned i = 0; (w = evzk__watch_of(&m->place, (enum evzk__which)i));
+         i++)
         lost(m, w);
-    m->own_verified = m->before_seen = false;
-    evzk__request_no_unwatch(&m->req);
+    m->place.own_verified = m->place.before_seen = false;
+    evzk__request_no_unwatch(&m->place.req);
 }
 
 /* One that the server has; NULL: none is left.  That on the one before goes
  * first. */
 static struct evzk__watch *take_any_off(struct evzk__machine *m)
 {
-    struct evzk__watch *w = &m->pred_watch;
+    struct evzk__watch *w = &m->place.pred_watch;
 
-    if (evzk__watch_remove(m, w))
+    if (evzk__watch_remove(&m->place, w))
         return w;
-    for (unsigned i = 0; (w = evzk__watch_of(m, (enum evzk__which)i)); i++) {
-        if (evzk__watch_remove(m, w))
+    for (unsigned i = 0; (w = evzk__watch_of(&m->place, (enum evzk__which)i));
+         i++) {
+        if (evzk__watch_remove(&m->place, w))
             break;
     }
     return w;
@@ -318,12 +338,13 @@ static struct evzk__watch *take_any_off(struct evzk__machine *m)
 
 bool evzk__unwatch_rest(struct evzk__machine *m)
 {
-    const char *name = m->req.unwatch; /* Of a request that was not sent. */
+    const char *name =
+        m->place.req.unwatch; /* Of a request that was not sent. */
 
-    m->req.unwatch = NULL;
-    m->req.own = name ? NULL : take_any_off(m);
-    if (m->req.own)
-        name = m->req.own->name;
+    m->place.req.unwatch = NULL;
+    m->place.req.own = name ? NULL : take_any_off(m);
+    if (m->place.req.own)
+        name = m->place.req.own->name;
     if (name)
         ask(m, EVZK__UNWATCH, name);
     return name != NULL;
@@ -331,6 +352,6 @@ bool evzk__unwatch_rest(struct evzk__machine *m)
 
 void evzk__enter_queue(struct evzk__machine *m, const char *name, int32_t seq)
 {
-    evzk__arrival_left(m);
-    evzk__queue_enter(m, name, seq);
+    evzk__arrival_left(&m->place);
+    evzk__queue_enter(&m->place, name, seq);
 }

@@ -1,34 +1,77 @@
 /* What a recipe may know of its session, and of the other contenders of that
  * session.  Recipes use nothing below the machine; see tests/check-layers. */
-#include <stdarg.h>
-
 #include "lib/machine/machine.h"
 
-int evzk__may_begin(const evzk_session *s)
+#include <stdarg.h>
+#include <string.h>
+
+#include "lib/base/loop.h"
+#include "lib/request/core.h"
+#include "lib/request/own_queue.h"
+#include "lib/request/watch.h"
+
+int evzk__may_begin(const evzk_session *session)
 {
+    const struct evzk__core *s = evzk__core_of(session);
+
     if (evzk__session_forked(s))
         return EVZK_ERR_FORKED;
     return s->phase == EVZK__RUNNING ? EVZK_OK : EVZK_ERR_CLOSED;
 }
 
+bool evzk__may_tell(const evzk_session *s)
+{
+    return evzk__session_tells(evzk__core_of(s));
+}
+
+void evzk__session_keep(evzk_session *s) { evzk__core_of(s)->refs++; }
+
+void evzk__session_let_go(evzk_session *s)
+{
+    evzk__core_unref(evzk__core_of(s));
+}
+
+struct evzk__timer *evzk__session_timer(evzk_session *s, void (*fire)(void *),
+                                        void *arg)
+{
+    return evzk__timer_new(evzk__core_of(s)->base, fire, arg);
+}
+
+const char *evzk__machine_path(const struct evzk__machine *m)
+{
+    return m->place.dir->path + strlen(m->place.s->chroot);
+}
+
+bool evzk__machine_owns(const struct evzk__machine *m,
+                        const struct evzk__stat *stat)
+{
+    return stat->owner == m->place.s->id;
+}
+
+void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,
+                         enum evzk__watch_event ev)
+{
+    evzk__watch_heard(&m->place, which, ev);
+}
+
 bool evzk__machine_in_child(const struct evzk__machine *m)
 {
-    return !m->ended && evzk__session_forked(m->s);
+    return !m->place.ended && evzk__session_forked(m->place.s);
 }
 
 bool evzk__machine_certain(const struct evzk__machine *m)
 {
-    return evzk__session_certain(m->s);
+    return evzk__session_certain(m->place.s);
 }
 
 struct evzk__term *evzk__machine_term(struct evzk__machine *m)
 {
-    return evzk__session_term(m->s);
+    return evzk__session_term(m->place.s);
 }
 
 void evzk__machine_pause(struct evzk__machine *m)
 {
-    evzk__requests_pause(m->s);
+    evzk__requests_pause(m->place.s);
 }
 
 void evzk__log(evzk_session *s, evzk_log_level level, const char *fmt, ...)
@@ -36,25 +79,30 @@ void evzk__log(evzk_session *s, evzk_log_level level, const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    evzk__session_vlog(s, level, fmt, ap);
+    evzk__session_vlog(evzk__core_of(s), level, fmt, ap);
     va_end(ap);
 }
 
 struct evzk__machine *evzk__place_before(struct evzk__machine *m)
 {
-    return evzk__queue_before(m);
+    struct evzk__place *before = evzk__queue_before(&m->place);
+
+    return before ? evzk__machine_of(before) : NULL;
 }
 
 void evzk__place_follow(struct evzk__machine *m, struct evzk__machine *before)
 {
-    evzk__queue_follow(m, before);
+    evzk__queue_follow(&m->place, before ? &before->place : NULL);
 }
 
-void evzk__place_unfollow(struct evzk__machine *m) { evzk__queue_stray(m); }
+void evzk__place_unfollow(struct evzk__machine *m)
+{
+    evzk__queue_stray(&m->place);
+}
 
-void evzk__place_seen(struct evzk__machine *m) { evzk__queue_seen(m); }
+void evzk__place_seen(struct evzk__machine *m) { evzk__queue_seen(&m->place); }
 
 bool evzk__place_guarded(struct evzk__machine *m)
 {
-    return evzk__queue_guarded(m);
+    return evzk__queue_guarded(&m->place);
 }

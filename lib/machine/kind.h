@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/request/own_queue.h"
+#include "lib/request/place.h"
 
 struct evzk__machine;
 struct evzk__mark;

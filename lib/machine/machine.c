@@ -1,14 +1,17 @@
 /* The core that every recipe's machine runs on. */
 #include "lib/machine/machine.h"
-#include "lib/request/path_watch.h"
-#include "lib/request/watch.h"
 
 #include <string.h>
 
 #include "config.h"
+#include "lib/base/loop.h"
 #include "lib/base/mem.h"
 #include "lib/base/os.h"
+#include "lib/request/core.h"
 #include "lib/request/create_order.h"
+#include "lib/request/own_queue.h"
+#include "lib/request/path_watch.h"
+#include "lib/request/watch.h"
 
 enum { REFUSALS = 8 };
 
@@ -26,9 +29,10 @@ const char *evzk__machine_state(const struct evzk__machine *m)
  * has not heard of that end, the new one says nothing. */
 bool evzk__machine_sure(const struct evzk__machine *m)
 {
-    return !m->ended && !m->stopping && m->gen == m->s->gen &&
-           m->lease_ends == m->s->lease_ends && !evzk__session_forked(m->s) &&
-           evzk__session_sure(m->s);
+    return !m->place.ended && !m->stopping &&
+           m->seen.gen == m->place.s->now.gen &&
+           m->seen.lease_ends == m->place.s->now.lease_ends &&
+           !evzk__session_forked(m->place.s) && evzk__session_sure(m->place.s);
 }
 
 void evzk__machine_unref(struct evzk__machine *m)
@@ -47,10 +51,10 @@ static void trace(struct evzk__machine *m, const char *from, bool entered)
                        .entered = entered,
                        .rc = m->event_rc};
 
-    if (m->s && m->s->trace) {
-        move.path = m->dir->path;
+    if (m->place.s && m->place.s->trace.cb) {
+        move.path = m->place.dir->path;
         move.time_us = (uint64_t)evzk__now_us();
-        m->s->trace(&move, m->s->trace_arg);
+        m->place.s->trace.cb(&move, m->place.s->trace.arg);
     }
 }
 
@@ -71,9 +75,9 @@ static void trace_if_idle(struct evzk__machine *m, uint16_t epoch)
 static void unlist(struct evzk__machine *m)
 {
     if (m->listed == EVZK__L_RUNNING)
-        TAILQ_REMOVE(&m->s->running, m, run);
+        TAILQ_REMOVE(&m->place.s->running, m, run);
     else if (m->listed == EVZK__L_LATER)
-        TAILQ_REMOVE(&m->s->later, m, run);
+        TAILQ_REMOVE(&m->place.s->later, m, run);
     m->listed = EVZK__L_NONE;
 }
 
@@ -87,12 +91,12 @@ static void be_over(struct evzk__machine *m)
 /* Ended: out of the lists that events come from. */
 static void detach(struct evzk__machine *m)
 {
-    evzk_session *s = m->s;
+    struct evzk__core *s = m->place.s;
 
-    evzk__request_cancel(s, &m->req);
+    evzk__request_cancel(s, &m->place.req);
     unlist(m);
-    evzk__arrival_left(m);
-    evzk__queue_leave(m);
+    evzk__arrival_left(&m->place);
+    evzk__queue_leave(&m->place);
     if (s->cursor == m)
         s->cursor = TAILQ_NEXT(m, all);
     TAILQ_REMOVE(&s->machines, m, all);
@@ -101,23 +105,24 @@ static void detach(struct evzk__machine *m)
     m->timer = NULL;
     if (m->kind->detach)
         m->kind->detach(m);
-    m->ended = true;
+    m->place.ended = true;
     be_over(m);
 }
 
 /* Nothing more comes for it, and nothing is left to do. */
 static void part(struct evzk__machine *m)
 {
-    evzk_session *s = m->s;
+    struct evzk__core *s = m->place.s;
     struct evzk__watch *w;
 
-    for (unsigned i = 0; (w = evzk__watch_of(m, (enum evzk__which)i)); i++)
-        evzk__watch_remove(m, w);
+    for (unsigned i = 0; (w = evzk__watch_of(&m->place, (enum evzk__which)i));
+         i++)
+        evzk__watch_remove(&m->place, w);
     TAILQ_REMOVE(&s->owed, m, all);
     s->stats.machines--;
-    evzk__dir_put(s, m->dir);
-    m->dir = NULL;
-    m->s = NULL;
+    evzk__dir_put(s, m->place.dir);
+    m->place.dir = NULL;
+    m->place.s = NULL;
     evzk__machine_unref(m);
 }
 
@@ -125,23 +130,23 @@ static void part(struct evzk__machine *m)
  * server for nobody else, it stays. */
 static void wind_up(struct evzk__machine *m)
 {
-    evzk_session *s = m->s;
+    struct evzk__core *s = m->place.s;
 
-    if (m->conn != s->conn)
+    if (m->seen.conn != s->now.conn)
         evzk__watches_lost(m);
-    if (m->req.state != EVZK__IDLE)
+    if (m->place.req.state != EVZK__IDLE)
         return;
-    if (m->conn != s->conn || !s->up || s->phase != EVZK__RUNNING ||
+    if (m->seen.conn != s->now.conn || !s->up || s->phase != EVZK__RUNNING ||
         !evzk__unwatch_rest(m))
         part(m);
 }
 
-void evzk__machines_drop_owed(evzk_session *s)
+void evzk__machines_drop_owed(struct evzk__core *s)
 {
     struct evzk__machine *m;
 
     while ((m = TAILQ_FIRST(&s->owed)) != NULL) {
-        evzk__request_cancel(s, &m->req);
+        evzk__request_cancel(s, &m->place.req);
         evzk__watches_lost(m);
         part(m);
     }
@@ -151,17 +156,17 @@ void evzk__machines_drop_owed(evzk_session *s)
  * shows its own znode, too. */
 static void stay(struct evzk__machine *m)
 {
-    if (m->listed != EVZK__L_NONE || m->stayed || m->ended ||
+    if (m->listed != EVZK__L_NONE || m->stayed || m->place.ended ||
         (m->pending & EVZK__P_STAYED) ||
         !evzk__row_hears(row(m), EVZK__ON_LINGERED))
         return;
     m->listed = EVZK__L_LATER;
-    m->tick = m->s->tick;
-    TAILQ_INSERT_TAIL(&m->s->later, m, run);
+    m->tick = m->place.s->tick;
+    TAILQ_INSERT_TAIL(&m->place.s->later, m, run);
 }
 
 /* Two ticks later: at least one whole one. */
-struct evzk__machine *evzk__machine_next_late(evzk_session *s)
+struct evzk__machine *evzk__machine_next_late(struct evzk__core *s)
 {
     struct evzk__machine *m = TAILQ_FIRST(&s->later);
 
@@ -189,7 +194,7 @@ static void enter(struct evzk__machine *m)
         detach(m);
     if (row(m)->enter)
         act(m);
-    if (m->ended && m->s)
+    if (m->place.ended && m->place.s)
         wind_up(m);
 }
 
@@ -219,15 +224,16 @@ static bool is_legal(const struct evzk__machine *m, int state)
  * request, and it must not be sent anew before it came back. */
 static bool may_move(struct evzk__machine *m, int state)
 {
-    evzk__request_cancel(m->s, &m->req);
+    evzk__request_cancel(m->place.s, &m->place.req);
     return is_legal(m, state) &&
-           (m->req.state == EVZK__IDLE || state == final_state(m));
+           (m->place.req.state == EVZK__IDLE || state == final_state(m));
 }
 
 static void fail_illegal(struct evzk__machine *m, int state)
 {
-    evzk__session_log(m->s, EVZK_LOG_ERROR, "%s %s: illegal move %s to %s: %s",
-                      m->kind->name, m->dir->path, row(m)->name,
+    evzk__session_log(m->place.s, EVZK_LOG_ERROR,
+                      "%s %s: illegal move %s to %s: %s", m->kind->name,
+                      m->place.dir->path, row(m)->name,
                       m->kind->rows[state].name, evzk__cause_name[m->event]);
 #ifdef EVZK_DEBUG
     __builtin_trap();
@@ -238,7 +244,7 @@ static void fail_illegal(struct evzk__machine *m, int state)
 
 int evzk__machine_move(struct evzk__machine *m, int state)
 {
-    if (m->ended)
+    if (m->place.ended)
         return EVZK_OK;
     if (m->started && !may_move(m, state))
         fail_illegal(m, state);
@@ -265,7 +271,7 @@ int evzk__machine_give_up(struct evzk__machine *m, int rc, int state)
 
 static void repeat(struct evzk__machine *m)
 {
-    evzk__request_cancel(m->s, &m->req);
+    evzk__request_cancel(m->place.s, &m->place.req);
     trace(m, row(m)->name, true);
     enter(m);
 }
@@ -289,7 +295,7 @@ int evzk__machine_again(struct evzk__machine *m)
 
 int evzk__machine_again_later(struct evzk__machine *m)
 {
-    evzk__requests_pause(m->s);
+    evzk__requests_pause(m->place.s);
     return evzk__machine_again(m);
 }
 
@@ -306,15 +312,15 @@ static void take_stop(struct evzk__machine *m)
     begin(m, EVZK__ON_STOP, m->rc);
     if (!m->started)
         evzk__machine_finish(m, m->rc);
-    else if (m->req.state == EVZK__SENT) {
+    else if (m->place.req.state == EVZK__SENT) {
         /* Its answer will be looked at with `stopping` set. */
-        evzk__request_cancel(m->s, &m->req);
+        evzk__request_cancel(m->place.s, &m->place.req);
         if (leaving(m))
             return; /* The stop comes with the answer. */
     } else if (row(m)->flags & EVZK__FRESH)
         evzk__machine_finish(m, m->rc);
     else if (leaving(m)) {
-        evzk__request_cancel(m->s, &m->req);
+        evzk__request_cancel(m->place.s, &m->place.req);
         evzk__machine_move(m, row(m)->stop);
     }
     trace_if_idle(m, epoch);
@@ -322,7 +328,7 @@ static void take_stop(struct evzk__machine *m)
 
 static void fail(struct evzk__machine *m, int rc)
 {
-    if (m->ended)
+    if (m->place.ended)
         return;
     if (row(m)->stop != EVZK__STAY)
         evzk__machine_give_up(m, rc, row(m)->stop);
@@ -388,7 +394,7 @@ static void expired(struct evzk__machine *m)
     begin(m, EVZK__ON_EXPIRED, EVZK_ERR_EXPIRED);
     if (!m->started)
         return;
-    evzk__request_cancel(m->s, &m->req);
+    evzk__request_cancel(m->place.s, &m->place.req);
     if (m->stopping)
         evzk__machine_finish(m, m->rc);
     else if (m->no_requeue || to == final_state(m))
@@ -400,7 +406,7 @@ static void expired(struct evzk__machine *m)
 /* Rows of these are entered again. */
 static unsigned again_at(const struct evzk__machine *m, bool cut)
 {
-    unsigned unsent = m->req.state == EVZK__QUEUED ? EVZK__UNSENT : 0;
+    unsigned unsent = m->place.req.state == EVZK__QUEUED ? EVZK__UNSENT : 0;
 
     return cut ? EVZK__RETRY | unsent : (unsigned)EVZK__HOLDS;
 }
@@ -411,7 +417,7 @@ static void tell_doubt(struct evzk__machine *m, bool lease_ended)
     uint16_t epoch = m->epoch;
 
     dispatch(m, &e);
-    if (lease_ended && !m->ended && m->epoch == epoch && !leaving(m)) {
+    if (lease_ended && !m->place.ended && m->epoch == epoch && !leaving(m)) {
         e.type = EVZK__EV_LEASE_END;
         dispatch(m, &e);
     }
@@ -419,12 +425,12 @@ static void tell_doubt(struct evzk__machine *m, bool lease_ended)
 
 static void adapt(struct evzk__machine *m)
 {
-    evzk_session *s = m->s;
-    bool cut = m->conn != s->conn, other = m->gen != s->gen;
-    bool lease_ended = m->lease_ends != s->lease_ends;
+    struct evzk__core *s = m->place.s;
+    bool cut = m->seen.conn != s->now.conn, other = m->seen.gen != s->now.gen;
+    bool lease_ended = m->seen.lease_ends != s->now.lease_ends;
     uint16_t epoch = m->epoch;
 
-    m->conn = s->conn;
+    m->seen.conn = s->now.conn;
     if (cut) {
         evzk__watches_lost(m);
         m->stayed = false; /* First what it waits for. */
@@ -439,8 +445,8 @@ static void adapt(struct evzk__machine *m)
         return; /* What it holds is no news any more. */
     if ((row(m)->flags & EVZK__HOLDS) && (cut || s->doubt || lease_ended))
         tell_doubt(m, lease_ended);
-    if (m->ended || m->epoch != epoch || leaving(m) ||
-        m->req.state == EVZK__SENT)
+    if (m->place.ended || m->epoch != epoch || leaving(m) ||
+        m->place.req.state == EVZK__SENT)
         return;
     if (row(m)->flags & again_at(m, cut)) {
         begin(m, EVZK__ON_RECONNECTED, EVZK_OK);
@@ -454,14 +460,14 @@ static void adapt(struct evzk__machine *m)
  * there may be another already. */
 static void catch_up(struct evzk__machine *m)
 {
-    uint16_t gen = m->s->gen, lease_ends = m->s->lease_ends;
+    uint16_t gen = m->place.s->now.gen, lease_ends = m->place.s->now.lease_ends;
 
-    if (m->round == m->s->round)
+    if (m->seen.round == m->place.s->now.round)
         return;
-    m->round = m->s->round;
+    m->seen.round = m->place.s->now.round;
     adapt(m);
-    m->gen = gen;
-    m->lease_ends = lease_ends;
+    m->seen.gen = gen;
+    m->seen.lease_ends = lease_ends;
 }
 
 static bool part_gave(const struct evzk__reply *reply, int rc)
@@ -501,25 +507,25 @@ static bool ask_again(struct evzk__machine *m, const struct evzk__reply *reply)
 
 static void answered(struct evzk__request *r, const struct evzk__reply *reply)
 {
-    struct evzk__machine *m = evzk__container_of(r, struct evzk__machine, req);
+    struct evzk__machine *m = evzk__machine_of(evzk__place_of(r));
     struct evzk__event e = {.type = EVZK__EV_REPLY, .reply = reply};
     uint16_t epoch = m->epoch;
 
-    if (m->ended) {
+    if (m->place.ended) {
         if (reply->last)
             wind_up(m);
         return;
     }
     m->refs++;
     catch_up(m);
-    if (m->ended || m->epoch != epoch)
+    if (m->place.ended || m->epoch != epoch)
         ; /* To a question that an earlier state asked. */
     else if (leaving(m) && reply->last) {
         begin(m, EVZK__ON_STOP, m->rc);
         evzk__machine_move(m, row(m)->stop);
     } else if (!ask_again(m, reply))
         dispatch(m, &e);
-    if (!m->ended && m->pending)
+    if (!m->place.ended && (m->pending || m->place.news))
         evzk__machine_post(m); /* What came while the answer was awaited. */
     stay(m);
     evzk__machine_unref(m);
@@ -533,21 +539,22 @@ static void start(struct evzk__machine *m)
 
 static unsigned events_of(enum evzk__which which)
 {
-    unsigned both = (unsigned)(EVZK__P_DELETED | EVZK__P_CHANGED) << which;
+    unsigned both = (unsigned)(EVZK__NEWS_DELETED | EVZK__NEWS_CHANGED)
+                    << which;
 
-    return which == EVZK__PRED ? both | EVZK__P_BEFORE : both;
+    return which == EVZK__PRED ? both | EVZK__NEWS_BEFORE : both;
 }
 
 static void take_watch(struct evzk__machine *m, enum evzk__which which)
 {
     struct evzk__event e = {.type = EVZK__EV_CHANGED, .which = which};
-    unsigned both = events_of(which);
-    bool deleted = m->pending & both & ~((unsigned)EVZK__P_CHANGED << which);
-    bool fired = m->pending & (unsigned)EVZK__P_DELETED << which;
+    unsigned both = events_of(which), news = m->place.news & both;
+    bool deleted = news & ~((unsigned)EVZK__NEWS_CHANGED << which);
+    bool fired = news & (unsigned)EVZK__NEWS_DELETED << which;
 
-    if (!(m->pending & both) || !evzk__row_watches(row(m)))
+    if (!news || !evzk__row_watches(row(m)))
         return;
-    m->pending &= (uint16_t)~both;
+    m->place.news &= (uint8_t)~both;
     e.by_ours = deleted && !fired;
     if (deleted)
         e.type = EVZK__EV_DELETED;
@@ -562,8 +569,8 @@ static void take_path_watches(struct evzk__machine *m)
     struct evzk__event e = {0};
     struct evzk__path_watch *p;
 
-    for (unsigned i = 0; (p = evzk__path_watch_at(m, i)) != NULL; i++) {
-        if (m->ended || m->req.state != EVZK__IDLE ||
+    for (unsigned i = 0; (p = evzk__path_watch_at(&m->place, i)) != NULL; i++) {
+        if (m->place.ended || m->place.req.state != EVZK__IDLE ||
             !evzk__row_watches(row(m)))
             return;
         if (!p->deleted && !p->changed)
@@ -573,14 +580,14 @@ static void take_path_watches(struct evzk__machine *m)
         evzk__path_watch_forget(p);
         dispatch(m, &e);
     }
-    m->pending &= (uint16_t)~EVZK__P_PATHS;
+    m->place.news &= (uint8_t)~EVZK__NEWS_PATHS;
 }
 
 static void take_stay(struct evzk__machine *m)
 {
     struct evzk__event e = {.type = EVZK__EV_STAYED};
 
-    m->pending &= (uint16_t)~EVZK__P_STAYED;
+    m->pending &= (uint8_t)~EVZK__P_STAYED;
     if (!evzk__row_hears(row(m), EVZK__ON_LINGERED) || m->stayed)
         return;
     m->stayed = true;
@@ -593,7 +600,7 @@ static void take_ask(struct evzk__machine *m)
 
     if (!evzk__row_hears(row(m), EVZK__ON_USER_EVENT) || m->stopping)
         return;
-    m->pending &= (uint16_t)~EVZK__P_ASKED;
+    m->pending &= (uint8_t)~EVZK__P_ASKED;
     dispatch(m, &e);
 }
 
@@ -603,7 +610,7 @@ static void take_back(struct evzk__machine *m)
 {
     unsigned again = EVZK__RETRY | EVZK__UNSENT;
 
-    if (m->own_verified || !(m->pending & EVZK__P_DELETED) ||
+    if (m->place.own_verified || !(m->place.news & EVZK__NEWS_DELETED) ||
         evzk__row_watches(row(m)) || !(row(m)->flags & again))
         return;
     begin(m, EVZK__ON_OWN_DELETED, EVZK_OK);
@@ -614,7 +621,7 @@ static bool take(struct evzk__machine *m, unsigned bit)
 {
     bool set = m->pending & bit;
 
-    m->pending &= (uint16_t)~bit;
+    m->pending &= (uint8_t)~bit;
     return set;
 }
 
@@ -628,25 +635,26 @@ void evzk__machine_run(struct evzk__machine *m)
 {
     m->refs++;
     catch_up(m);
-    if (!m->ended && take(m, EVZK__P_LATE))
+    if (!m->place.ended && take(m, EVZK__P_LATE))
         take_late(m);
-    if (!m->ended && take(m, EVZK__P_STOP))
+    if (!m->place.ended && take(m, EVZK__P_STOP))
         take_stop(m);
-    if (!m->ended && take(m, EVZK__P_START))
+    if (!m->place.ended && take(m, EVZK__P_START))
         start(m);
-    if (!m->ended && m->req.state == EVZK__QUEUED)
+    if (!m->place.ended && m->place.req.state == EVZK__QUEUED)
         take_back(m);
     /* Watches wait for the answer: then the state knows what they mean. */
-    if (!m->ended && m->req.state == EVZK__IDLE)
+    if (!m->place.ended && m->place.req.state == EVZK__IDLE)
         take_watch(m, EVZK__OWN);
-    if (!m->ended && m->req.state == EVZK__IDLE)
+    if (!m->place.ended && m->place.req.state == EVZK__IDLE)
         take_watch(m, EVZK__PRED);
-    if (!m->ended && (m->pending & EVZK__P_PATHS))
+    if (!m->place.ended && (m->place.news & EVZK__NEWS_PATHS))
         take_path_watches(m);
-    if (!m->ended && m->req.state == EVZK__IDLE &&
+    if (!m->place.ended && m->place.req.state == EVZK__IDLE &&
         (m->pending & EVZK__P_STAYED))
         take_stay(m);
-    if (!m->ended && m->req.state == EVZK__IDLE && (m->pending & EVZK__P_ASKED))
+    if (!m->place.ended && m->place.req.state == EVZK__IDLE &&
+        (m->pending & EVZK__P_ASKED))
         take_ask(m);
     stay(m);
     evzk__machine_unref(m);
@@ -654,17 +662,17 @@ void evzk__machine_run(struct evzk__machine *m)
 
 void evzk__machine_post(struct evzk__machine *m)
 {
-    if (m->ended || m->listed == EVZK__L_RUNNING)
+    if (m->place.ended || m->listed == EVZK__L_RUNNING)
         return;
     unlist(m);
     m->listed = EVZK__L_RUNNING;
-    TAILQ_INSERT_TAIL(&m->s->running, m, run);
-    evzk__session_kick(m->s);
+    TAILQ_INSERT_TAIL(&m->place.s->running, m, run);
+    evzk__session_kick(m->place.s);
 }
 
 void evzk__machine_stop(struct evzk__machine *m, int rc)
 {
-    if (m->ended || m->stopping)
+    if (m->place.ended || m->stopping)
         return;
     m->stopping = true;
     m->rc = rc;
@@ -685,30 +693,6 @@ void evzk__machine_ask(struct evzk__machine *m)
     evzk__machine_post(m);
 }
 
-static void path_fired(struct evzk__machine *m, struct evzk__path_watch *p,
-                       enum evzk__watch_event ev)
-{
-    m->pending |= EVZK__P_PATHS;
-    if (ev == EVZK__DELETED)
-        p->deleted = true;
-    else
-        p->changed = true;
-}
-
-void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,
-                         enum evzk__watch_event ev)
-{
-    unsigned bit = ev == EVZK__DELETED ? EVZK__P_DELETED : EVZK__P_CHANGED;
-
-    if (which >= EVZK__PATH)
-        path_fired(m, evzk__path_watch_at(m, which - EVZK__PATH), ev);
-    else
-        m->pending |= (uint16_t)(bit << which);
-    if (which == EVZK__OWN && ev == EVZK__DELETED)
-        m->own_verified = false;
-    evzk__machine_post(m);
-}
-
 static void late(void *arg)
 {
     struct evzk__machine *m = arg;
@@ -721,46 +705,45 @@ void evzk__machine_no_deadline(struct evzk__machine *m)
 {
     evzk__timer_free(m->timer);
     m->timer = NULL;
-    m->pending &= (uint16_t)~EVZK__P_LATE;
+    m->pending &= (uint8_t)~EVZK__P_LATE;
 }
 
 static int take_deadline(struct evzk__machine *m, uint32_t timeout_ms)
 {
     if (timeout_ms == 0)
         return EVZK_OK;
-    m->timer = evzk__timer_new(m->s->base, late, m);
+    m->timer = evzk__timer_new(m->place.s->base, late, m);
     if (!m->timer)
         return EVZK_ERR_NOMEM;
     evzk__timer_set(m->timer, (int64_t)timeout_ms * 1000);
     return EVZK_OK;
 }
 
-int evzk__machine_init(struct evzk__machine *m, evzk_session *s,
+int evzk__machine_init(struct evzk__machine *m, evzk_session *session,
                        const struct evzk__kind *kind, const char *dir,
                        uint32_t timeout_ms)
 {
+    struct evzk__core *s = evzk__core_of(session);
+
     if (kind->n_watches > EVZK__PATH_WATCHES_MAX) {
         evzk__session_log(s, EVZK_LOG_ERROR, "%s: %u watches are too many",
                           kind->name, (unsigned)kind->n_watches);
         return EVZK_ERR_INTERNAL;
     }
     m->kind = kind;
-    m->s = s;
-    m->req.done = answered;
-    m->dir = evzk__dir_get(s, s->chroot, dir);
-    if (!m->dir)
+    m->place.s = s;
+    m->place.req.done = answered;
+    m->place.dir = evzk__dir_get(s, s->chroot, dir);
+    if (!m->place.dir)
         return EVZK_ERR_NOMEM;
     if (take_deadline(m, timeout_ms) != EVZK_OK) {
-        evzk__dir_put(s, m->dir);
+        evzk__dir_put(s, m->place.dir);
         return EVZK_ERR_NOMEM;
     }
-    m->round = s->round;
-    m->gen = s->gen;
-    m->conn = s->conn;
-    m->lease_ends = s->lease_ends;
-    m->own_watch.which = EVZK__OWN;
-    m->pred_watch.which = EVZK__PRED;
-    evzk__path_watches_init(m);
+    m->seen = s->now;
+    m->place.own_watch.which = EVZK__OWN;
+    m->place.pred_watch.which = EVZK__PRED;
+    evzk__path_watches_init(&m->place);
     m->refs = 2;
     m->pending = EVZK__P_START;
     TAILQ_INSERT_TAIL(&s->machines, m, all);
@@ -794,13 +777,30 @@ int64_t evzk__machine_call_out(void) { return evzk__now_us(); }
 void evzk__machine_called(evzk_session *s, int64_t begun)
 {
     if (s)
-        s->out_us += evzk__now_us() - begun;
+        evzk__core_of(s)->out_us += evzk__now_us() - begun;
 }
 
 void evzk__machine_called_in(evzk_session *s, int64_t begun)
 {
-    s->out_us -= evzk__now_us() - begun;
+    evzk__core_of(s)->out_us -= evzk__now_us() - begun;
 }
 
-const struct evzk__wake evzk__machine_wake = {evzk__machine_post,
-                                              evzk__machine_fired};
+static void post(struct evzk__place *p)
+{
+    evzk__machine_post(evzk__machine_of(p));
+}
+
+static const struct evzk__mark *marks_of(const struct evzk__place *p)
+{
+    return evzk__machine_of((struct evzk__place *)(uintptr_t)p)->kind->marks;
+}
+
+static struct evzk__path_watch *path_watch_of(struct evzk__place *p, unsigned i)
+{
+    struct evzk__machine *m = evzk__machine_of(p);
+    struct evzk__path_watch *first = (void *)((char *)m + m->kind->watches_at);
+
+    return i < m->kind->n_watches ? first + i : NULL;
+}
+
+const struct evzk__wake evzk__machine_wake = {post, marks_of, path_watch_of};

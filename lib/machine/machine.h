@@ -13,77 +13,68 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "evzk/session.h"
+#include "lib/base/loop.h"
 #include "lib/base/order.h"
+#include "lib/base/util.h"
 #include "lib/machine/kind.h"
-#include "lib/request/own_queue.h"
+#include "lib/request/place.h"
 #include "lib/request/request.h"
-#include "lib/session/session.h"
 
-/* What waits for the next look at a machine. */
+/* What waits for the next look at a machine, beside the news of its place. */
 enum {
     EVZK__P_START = 1,
     EVZK__P_STOP = 2,
     EVZK__P_LATE = 4,
-    EVZK__P_DELETED = 8,  /* Shifted by the watch: own 8, pred 16. */
-    EVZK__P_CHANGED = 32, /* own 32, pred 64. */
-    EVZK__P_BEFORE = 128, /* The one before, of our own, has left. */
-    EVZK__P_STAYED = 256,
-    EVZK__P_ASKED = 512,
-    EVZK__P_PATHS = 1024 /* One or more of its path watches have fired. */
-};
-
-struct evzk__machine {
-    const struct evzk__kind *kind;
-    evzk_session *s; /* NULL once it has ended, and nothing is left to do. */
-    TAILQ_ENTRY(evzk__machine) all, run;
-    /* In the directory's queue, by `seq`, or in its line
-     * (request/create_order.c), by the same; of one that never contends: among
-     * the onlookers. */
-    RB_ENTRY(evzk__machine) place;
-    struct evzk__dir *dir;
-    struct evzk__request req;
-    struct evzk__watch own_watch, pred_watch;
-    struct evzk__machine *before;   /* The one it waits for, if that is ours. */
-    struct evzk__timer *timer;      /* NULL: no deadline. */
-    int rc;                         /* The result; final once it has ended. */
-    uint32_t round;                 /* The session as last seen. */
-    uint16_t gen, conn, lease_ends; /* The same. */
-    uint16_t epoch;                 /* Counts entries into states. */
-    int32_t seq; /* Of its znode; its ticket; which onlooker it is. */
-    uint16_t refs;
-    uint16_t pending; /* EVZK__P_* */
-    int16_t event_rc; /* The result that `event` carried. */
-    uint8_t event;    /* evzk__cause: what it is being moved by. */
-    uint8_t state;
-    uint8_t tick;        /* LATER: since when. */
-    uint8_t refused : 4; /* Refusals in a row, for no reason we know. */
-    uint8_t listed : 2;  /* EVZK__L_*: where `run` is. */
-    uint8_t onlooks : 2; /* So many watches, of one that never contends. */
-    bool started : 1, stopping : 1;
-    bool no_requeue : 1, ended : 1;
-    bool placed : 1; /* In the queue: its znode is there, as far as we know. */
-    bool lined : 1;  /* In the line. */
-    bool leads : 1;  /* It is first, or follows one that was and leaves. */
-    bool passed : 1; /* It leads no more: the next one does. */
-    bool followed : 1;    /* One of ours waits for it. */
-    bool before_seen : 1; /* The znode of `before` was read, and is its own. */
-    bool stayed : 1;      /* It has been told so. */
-    /* The znode under its name was made, or seen to be its own, by this
-     * connection; and nothing came since that says more of others than we know
-     * of it. */
-    bool own_verified : 1;
-    uint8_t tries : 4; /* The recipe's, of what it does not try for ever. */
+    EVZK__P_STAYED = 8,
+    EVZK__P_ASKED = 16
 };
 
 /* Which list a machine is in, with its `run`. */
 enum { EVZK__L_NONE, EVZK__L_RUNNING, EVZK__L_LATER };
 
-#define evzk__container_of(p, type, member)                                    \
-    ((type *)(void *)((char *)(p)-offsetof(type, member)))
+/* Ten thousand of these wait at once: keep it at 272 bytes. */
+struct evzk__machine {
+    /* Identity. */
+    const struct evzk__kind *kind;
 
-static inline struct evzk__machine *evzk__machine_of(struct evzk__request *r)
+    /* Place: the session, the directory, the request, the watches. */
+    struct evzk__place place;
+
+    /* The session as last seen. */
+    struct evzk__changes seen;
+
+    /* Run. */
+    int rc; /* The result; final once it has ended. */
+    uint16_t refs;
+    uint16_t epoch;      /* Counts entries into states. */
+    int16_t event_rc;    /* The result that `event` carried. */
+    uint8_t event;       /* evzk__cause: what it is being moved by. */
+    uint8_t state;       /* A row, once it has started. */
+    uint8_t refused : 4; /* Refusals in a row, for no reason we know. */
+    uint8_t tries : 4;   /* The recipe's, of what it does not try for ever. */
+    bool started : 1;    /* It has entered its first state. */
+    bool stopping : 1;   /* It was asked to stop, or has failed. */
+    bool no_requeue : 1; /* It ends with its session. */
+    bool stayed : 1;     /* It has been told so. */
+
+    /* Schedule. */
+    uint8_t listed : 2; /* EVZK__L_*: where `run` is. */
+    uint8_t pending;    /* EVZK__P_* */
+    uint8_t tick;       /* LATER: since when. */
+    TAILQ_ENTRY(evzk__machine) all, run;
+    struct evzk__timer *timer; /* NULL: no deadline. */
+};
+
+static inline struct evzk__machine *evzk__machine_of(struct evzk__place *p)
 {
-    return evzk__container_of(r, struct evzk__machine, req);
+    return evzk__container_of(p, struct evzk__machine, place);
+}
+
+/* The session that it belongs to; NULL once nothing of it is left there. */
+static inline evzk_session *evzk__machine_session(const struct evzk__machine *m)
+{
+    return (evzk_session *)(void *)m->place.s;
 }
 
 /* `dir` is below the session's chroot, and is copied.  The machine starts in
@@ -122,12 +113,16 @@ void evzk__machine_ask(struct evzk__machine *m);
 /* What the deadline was for has happened. */
 void evzk__machine_no_deadline(struct evzk__machine *m);
 
+/* As if this watch had fired. */
+void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,
+                         enum evzk__watch_event ev);
+
 /* Looks at it in the next turn of the loop. */
 void evzk__machine_post(struct evzk__machine *m);
 
 /* Machines that have been in a row for a while: the session asks once a turn,
  * and counts the time. */
-struct evzk__machine *evzk__machine_next_late(evzk_session *s);
+struct evzk__machine *evzk__machine_next_late(struct evzk__core *s);
 
 void evzk__machine_unref(struct evzk__machine *m);
 
@@ -139,6 +134,25 @@ const char *evzk__machine_state(const struct evzk__machine *m);
 
 /* EVZK_OK, or why no operation of the session may be started or changed. */
 int evzk__may_begin(const evzk_session *s);
+
+/* Is news told?  Once the session is closed only final events are. */
+bool evzk__may_tell(const evzk_session *s);
+
+/* Keeps the session's memory, which its application may free; and gives that
+ * back. */
+void evzk__session_keep(evzk_session *s);
+void evzk__session_let_go(evzk_session *s);
+
+/* A timer on the session's loop; NULL: no memory. */
+struct evzk__timer *evzk__session_timer(evzk_session *s, void (*fire)(void *),
+                                        void *arg);
+
+/* The directory's path as the application gave it: below the chroot. */
+const char *evzk__machine_path(const struct evzk__machine *m);
+
+/* Does the present session own the znode with this stat? */
+bool evzk__machine_owns(const struct evzk__machine *m,
+                        const struct evzk__stat *stat);
 
 /* Does it run in the child of a fork?  There it is its parent's. */
 bool evzk__machine_in_child(const struct evzk__machine *m);
@@ -173,14 +187,12 @@ bool evzk__place_guarded(struct evzk__machine *m);
 /* For the session. */
 extern const struct evzk__wake evzk__machine_wake;
 void evzk__machine_run(struct evzk__machine *m);
-void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,
-                         enum evzk__watch_event ev);
 void evzk__machine_forked(struct evzk__machine *m);
 void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved);
 
 /* Lets go of the machines that have ended and wait for an answer: none comes
  * any more. */
-void evzk__machines_drop_owed(evzk_session *s);
+void evzk__machines_drop_owed(struct evzk__core *s);
 
 /* The application's callbacks run between these: their time is not ours. */
 int64_t evzk__machine_call_out(void);
@@ -209,6 +221,9 @@ struct evzk__create_args {
     uint32_t len, acl_count;
     const evzk_acl *acl;
 };
+/* `name`, with the data and the ACL that the session was opened with. */
+struct evzk__create_args evzk__default_args(const struct evzk__machine *m,
+                                            char *name);
 void evzk__create_list(struct evzk__machine *m,
                        const struct evzk__create_args *args);
 /* Another znode in the place of its own, in one step; `swap` is borrowed. */

@@ -5,13 +5,15 @@
 
 #include "lib/base/acl.h"
 #include "lib/base/name.h"
-#include "lib/session/session.h"
+#include "lib/request/core.h"
 
 struct evzk__call evzk__call_of(const evzk_session *s, const char *function)
 {
+    const struct evzk__core *core = s ? evzk__core_of(s) : NULL;
+
     return (struct evzk__call){.function = function,
-                               .log = s ? s->log : NULL,
-                               .log_arg = s ? s->log_arg : NULL};
+                               .log = core ? core->log.cb : NULL,
+                               .log_arg = core ? core->log.arg : NULL};
 }
 
 bool evzk__broken(const struct evzk__call *call, bool ok, const char *argument,

@@ -35,6 +35,10 @@ bool evzk__broken_data(const struct evzk__call *call, const void *data,
                        size_t len, size_t most);
 bool evzk__broken_acl(const struct evzk__call *call, const evzk_acl *v,
                       size_t n);
+
+/* Is what every struct of options reserves NULL? */
+enum { EVZK__RESERVED = 4 };
+bool evzk__reserved_ok(void *const reserved[EVZK__RESERVED]);
 bool evzk__broken_reserved(const struct evzk__call *call,
                            void *const reserved[]);
 

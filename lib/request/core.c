@@ -1,5 +1,5 @@
 /* What requests and machines may ask of the session that they belong to. */
-#include "lib/session/session.h"
+#include "lib/request/core.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,24 +10,30 @@
 
 enum { PAUSE_US = 100000 };
 
-void evzk__requests_pause(evzk_session *s)
+void evzk__core_unref(struct evzk__core *s)
+{
+    if (--s->refs == 0)
+        s->destroy(s);
+}
+
+void evzk__requests_pause(struct evzk__core *s)
 {
     s->send_at = evzk__now_us() + PAUSE_US;
 }
 
-void evzk__session_vlog(evzk_session *s, evzk_log_level level, const char *fmt,
-                        va_list ap)
+void evzk__session_vlog(struct evzk__core *s, evzk_log_level level,
+                        const char *fmt, va_list ap)
 {
     char line[1024];
 
-    if (!s->log || level > s->log_level)
+    if (!s->log.cb || level > s->log.level)
         return;
     vsnprintf(line, sizeof line, fmt, ap);
-    s->log(level, line, s->log_arg);
+    s->log.cb(level, line, s->log.arg);
 }
 
-void evzk__session_log(evzk_session *s, evzk_log_level level, const char *fmt,
-                       ...)
+void evzk__session_log(struct evzk__core *s, evzk_log_level level,
+                       const char *fmt, ...)
 {
     va_list ap;
 
@@ -36,12 +42,12 @@ void evzk__session_log(evzk_session *s, evzk_log_level level, const char *fmt,
     va_end(ap);
 }
 
-bool evzk__session_forked(const evzk_session *s)
+bool evzk__session_forked(const struct evzk__core *s)
 {
     return s->pid != evzk__pid();
 }
 
-void evzk__session_kick(evzk_session *s)
+void evzk__session_kick(struct evzk__core *s)
 {
     if (!s->in_turn && !s->kicked && !evzk__session_forked(s)) {
         s->kicked = true;
@@ -49,26 +55,26 @@ void evzk__session_kick(evzk_session *s)
     }
 }
 
-bool evzk__session_usable(const evzk_session *s)
+bool evzk__session_usable(const struct evzk__core *s)
 {
     return s->up && s->client &&
            evzk__client_state(s->client) == EVZK__CLIENT_UP;
 }
 
 /* It is told in milliseconds: less than one left is nothing. */
-int64_t evzk__session_left_ms(const evzk_session *s)
+int64_t evzk__session_left_ms(const struct evzk__core *s)
 {
     int64_t left = s->lease.valid_until - evzk__now_us();
 
     return s->phase == EVZK__RUNNING && left > 0 ? left / 1000 : 0;
 }
 
-bool evzk__session_sure(const evzk_session *s)
+bool evzk__session_sure(const struct evzk__core *s)
 {
     return evzk__session_left_ms(s) > 0;
 }
 
-bool evzk__session_certain(const evzk_session *s)
+bool evzk__session_certain(const struct evzk__core *s)
 {
     return s->up && !s->doubt && evzk__session_sure(s);
 }
@@ -79,19 +85,19 @@ bool evzk__budget_spent(unsigned n, int64_t until)
 }
 
 /* The same, as a moment: from then on nothing is left. */
-static int64_t deadline(const evzk_session *s)
+static int64_t deadline(const struct evzk__core *s)
 {
     return s->lease.valid_until - 999;
 }
 
-struct evzk__term *evzk__session_term(evzk_session *s)
+struct evzk__term *evzk__session_term(struct evzk__core *s)
 {
     if (!s->term)
         s->term = evzk__term_new(deadline(s));
     return s->term;
 }
 
-void evzk__session_show_lease(evzk_session *s)
+void evzk__session_show_lease(struct evzk__core *s)
 {
     evzk__term_renew(s->term, deadline(s));
 }

@@ -20,21 +20,20 @@
  */
 #include "lib/request/create_order.h"
 
-#include "lib/machine/machine.h"
+#include "lib/request/core.h"
 #include "lib/request/own_queue.h"
-#include "lib/session/session.h"
 
 enum { PARKED_AT_ONCE = 4096 }; /* The rest in the next turn. */
 
 /* In the line `seq` is the contender's ticket. */
-static int compare(const struct evzk__machine *a, const struct evzk__machine *b)
+static int compare(const struct evzk__place *a, const struct evzk__place *b)
 {
     int32_t ahead = (int32_t)((uint32_t)a->seq - (uint32_t)b->seq);
 
     return (ahead > 0) - (ahead < 0);
 }
 
-RB_GENERATE_INTERNAL(evzk__line, evzk__machine, place, compare,
+RB_GENERATE_INTERNAL(evzk__line, evzk__place, node, compare,
                      __attribute__((unused)) static)
 
 static bool is_create(const struct evzk__request *r)
@@ -42,46 +41,46 @@ static bool is_create(const struct evzk__request *r)
     return r->op == EVZK__CREATE_LIST;
 }
 
-static void join(struct evzk__machine *m)
+static void join(struct evzk__place *p)
 {
-    m->lined = true;
-    RB_INSERT(evzk__line, &m->dir->line, m);
+    p->lined = true;
+    RB_INSERT(evzk__line, &p->dir->line, p);
 }
 
-static void leave(struct evzk__machine *m)
+static void leave(struct evzk__place *p)
 {
-    if (m->lined)
-        RB_REMOVE(evzk__line, &m->dir->line, m);
-    m->lined = false;
+    if (p->lined)
+        RB_REMOVE(evzk__line, &p->dir->line, p);
+    p->lined = false;
 }
 
-static bool is_first(const struct evzk__machine *m)
+static bool is_first(const struct evzk__place *p)
 {
-    return m->lined && RB_MIN(evzk__line, &m->dir->line) == m;
+    return p->lined && RB_MIN(evzk__line, &p->dir->line) == p;
 }
 
 bool evzk__arrival_is_first(const struct evzk__request *r)
 {
-    return is_first(evzk__machine_of((struct evzk__request *)(uintptr_t)r));
+    return is_first(evzk__place_of((struct evzk__request *)(uintptr_t)r));
 }
 
 /* May its create be sent now? */
-static bool may_go(const struct evzk__machine *m)
+static bool may_go(const struct evzk__place *p)
 {
-    const struct evzk__dir *d = m->dir;
+    const struct evzk__dir *d = p->dir;
 
-    return is_first(m) &&
+    return is_first(p) &&
            (d->creating == 0 || (!d->alone && evzk__queue_keeps_dir(d)));
 }
 
 /* Puts the first of a line into the session's queue, if it may be sent.  So
  * those behind it cost nothing while they wait. */
-static void step(evzk_session *s, struct evzk__dir *d)
+static void step(struct evzk__core *s, struct evzk__dir *d)
 {
-    struct evzk__machine *m = RB_MIN(evzk__line, &d->line);
-    struct evzk__request *r = m ? &m->req : NULL;
+    struct evzk__place *p = RB_MIN(evzk__line, &d->line);
+    struct evzk__request *r = p ? &p->req : NULL;
 
-    if (!r || !r->parked || !may_go(m))
+    if (!r || !r->parked || !may_go(p))
         return;
     r->parked = false;
     if (r->back)
@@ -107,62 +106,64 @@ void evzk__arrival_over(struct evzk__request *r, bool made)
         evzk__queue_emptied(r->dir);
 }
 
-void evzk__arrival_wait(evzk_session *s, struct evzk__request *r)
+void evzk__arrival_wait(struct evzk__core *s, struct evzk__request *r)
 {
-    struct evzk__machine *m = evzk__machine_of(r);
+    struct evzk__place *p = evzk__place_of(r);
 
-    if (!m->lined) { /* It asks for the first time, or anew. */
-        m->seq = (int32_t)s->requests.tickets++;
-        join(m);
+    if (!p->lined) { /* It asks for the first time, or anew. */
+        p->seq = (int32_t)s->requests.tickets++;
+        join(p);
     }
     r->parked = true;
-    step(s, m->dir);
+    step(s, p->dir);
 }
 
 /* A transaction may be refused for another that goes with it. */
-void evzk__arrival_sent(evzk_session *s, struct evzk__request *r,
+void evzk__arrival_sent(struct evzk__core *s, struct evzk__request *r,
                         bool transaction)
 {
-    struct evzk__machine *m = evzk__machine_of(r);
+    struct evzk__place *p = evzk__place_of(r);
 
     if (!is_create(r))
         return;
-    leave(m);
-    m->dir->creating++;
-    m->dir->alone = m->dir->alone || transaction;
-    m->dir->tried = s->requests.tickets;
-    step(s, m->dir);
+    leave(p);
+    p->dir->creating++;
+    p->dir->alone = p->dir->alone || transaction;
+    p->dir->tried = s->requests.tickets;
+    step(s, p->dir);
 }
 
-void evzk__arrival_back(evzk_session *s, struct evzk__request *r, bool made)
+void evzk__arrival_back(struct evzk__core *s, struct evzk__request *r,
+                        bool made)
 {
-    struct evzk__machine *m = evzk__machine_of(r);
+    struct evzk__place *p = evzk__place_of(r);
     struct evzk__dir *d = r->dir;
 
     if (!is_create(r))
         return;
     d->creating--;
-    if (!made && !m->ended)
-        join(m);
+    if (!made && !p->ended)
+        join(p);
     d->alone = d->creating > 0 && (d->alone || !made);
     step(s, d);
 }
 
-void evzk__arrival_left(struct evzk__machine *m)
+void evzk__arrival_left(struct evzk__place *p)
 {
-    if (!m->lined)
+    if (!p->lined)
         return;
-    leave(m);
-    step(m->s, m->dir);
+    leave(p);
+    step(p->s, p->dir);
 }
 
 /* The next of a queue that may be sent; others wait in their line again. */
-static struct evzk__request *
-next_of(evzk_session *s, struct evzk__request_queue *queue, unsigned *parked)
+static struct evzk__request *next_of(struct evzk__core *s,
+                                     struct evzk__request_queue *queue,
+                                     unsigned *parked)
 {
     struct evzk__request *r;
 
-    while ((r = TAILQ_FIRST(queue)) != NULL && !may_go(evzk__machine_of(r))) {
+    while ((r = TAILQ_FIRST(queue)) != NULL && !may_go(evzk__place_of(r))) {
         if (++*parked > PARKED_AT_ONCE) {
             s->more = true;
             return NULL;
@@ -173,7 +174,7 @@ next_of(evzk_session *s, struct evzk__request_queue *queue, unsigned *parked)
     return r;
 }
 
-struct evzk__request *evzk__arrival_next(evzk_session *s)
+struct evzk__request *evzk__arrival_next(struct evzk__core *s)
 {
     unsigned parked = 0;
     struct evzk__request *r = next_of(s, &s->requests.back, &parked);
@@ -196,16 +197,16 @@ static bool is_of_dir(const struct evzk__request *r, int rc)
 struct evzk__request *evzk__arrival_like(const struct evzk__request *r, int rc,
                                          uint32_t tried)
 {
-    struct evzk__machine *m;
+    struct evzk__place *p;
 
     if (!is_of_dir(r, rc))
         return NULL;
-    RB_FOREACH(m, evzk__line, &r->dir->line)
+    RB_FOREACH(p, evzk__line, &r->dir->line)
     {
-        if ((int32_t)((uint32_t)m->seq - tried) >= 0)
+        if ((int32_t)((uint32_t)p->seq - tried) >= 0)
             return NULL;
-        if (is_create(&m->req) && m->req.state == EVZK__QUEUED)
-            return &m->req;
+        if (is_create(&p->req) && p->req.state == EVZK__QUEUED)
+            return &p->req;
     }
     return NULL;
 }

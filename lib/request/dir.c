@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/request/core.h"
 #include "lib/request/idle_dirs.h"
-#include "lib/session/session.h"
 
 const char evzk__dir_mark[] = "evzk: goes with the last contender";
 
@@ -20,7 +20,7 @@ static int compare_dirs(const struct evzk__dir *a, const struct evzk__dir *b)
 RB_GENERATE_INTERNAL(evzk__dir_tree, evzk__dir, node, compare_dirs,
                      __attribute__((unused)) static)
 
-struct evzk__dir *evzk__dir_find(evzk_session *s, const char *path)
+struct evzk__dir *evzk__dir_find(struct evzk__core *s, const char *path)
 {
     struct evzk__dir *d = RB_ROOT(&s->dirs);
 
@@ -43,7 +43,8 @@ const char *evzk__path_in(char *to, const char *dir, const char *name)
     return to;
 }
 
-struct evzk__dir *evzk__dir_get(evzk_session *s, const char *a, const char *b)
+struct evzk__dir *evzk__dir_get(struct evzk__core *s, const char *a,
+                                const char *b)
 {
     size_t na = strlen(a), nb = strlen(b);
     char *path = s->requests.path[0];
@@ -67,7 +68,7 @@ struct evzk__dir *evzk__dir_get(evzk_session *s, const char *a, const char *b)
     return d;
 }
 
-void evzk__dir_put(evzk_session *s, struct evzk__dir *d)
+void evzk__dir_put(struct evzk__core *s, struct evzk__dir *d)
 {
     if (--d->refs > 0 || evzk__dir_rests(s, d))
         return;
@@ -75,7 +76,7 @@ void evzk__dir_put(evzk_session *s, struct evzk__dir *d)
     evzk__free(d);
 }
 
-void evzk__dirs_disown(evzk_session *s)
+void evzk__dirs_disown(struct evzk__core *s)
 {
     struct evzk__dir *d;
 
@@ -99,7 +100,7 @@ void evzk__learn(uint16_t *rate, bool yes)
     *rate = (uint16_t)(was + (is - was) / 32);
 }
 
-void evzk__dirs_found(evzk_session *s, bool missing)
+void evzk__dirs_found(struct evzk__core *s, bool missing)
 {
     evzk__learn(&s->requests.fresh, missing);
 }
@@ -109,7 +110,7 @@ bool evzk__dir_looks_ours(const struct evzk__stat *stat)
     return stat->owner == 0 && stat->data_len == sizeof evzk__dir_mark - 1;
 }
 
-bool evzk__dir_rests(evzk_session *s, struct evzk__dir *d)
+bool evzk__dir_rests(struct evzk__core *s, struct evzk__dir *d)
 {
     if (!(d->untidy || d->exists) || s->phase != EVZK__RUNNING)
         return false;
@@ -119,7 +120,7 @@ bool evzk__dir_rests(evzk_session *s, struct evzk__dir *d)
     return true;
 }
 
-void evzk__dir_wakes(evzk_session *s, struct evzk__dir *d)
+void evzk__dir_wakes(struct evzk__core *s, struct evzk__dir *d)
 {
     TAILQ_REMOVE(&s->idle, d, idle);
     d->idling = false;

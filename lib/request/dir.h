@@ -10,13 +10,13 @@
 
 #include "lib/client/client.h"
 
-struct evzk_session;
-struct evzk__machine;
+struct evzk__core;
+struct evzk__place;
 struct evzk__request;
 
-RB_HEAD(evzk__queue, evzk__machine);
-RB_HEAD(evzk__line, evzk__machine);
-RB_HEAD(evzk__onlookers, evzk__machine);
+RB_HEAD(evzk__queue, evzk__place);
+RB_HEAD(evzk__line, evzk__place);
+RB_HEAD(evzk__onlookers, evzk__place);
 RB_HEAD(evzk__dir_tree, evzk__dir);
 
 struct evzk__dir {
@@ -54,19 +54,19 @@ bool evzk__dir_looks_ours(const struct evzk__stat *stat);
 
 /* The directory named by two pieces of a path, with a reference; NULL when out
  * of memory. */
-struct evzk__dir *evzk__dir_get(struct evzk_session *s, const char *a,
+struct evzk__dir *evzk__dir_get(struct evzk__core *s, const char *a,
                                 const char *b);
-void evzk__dir_put(struct evzk_session *s, struct evzk__dir *d);
+void evzk__dir_put(struct evzk__core *s, struct evzk__dir *d);
 
 /* Without a reference; NULL: nobody works there. */
-struct evzk__dir *evzk__dir_find(struct evzk_session *s, const char *path);
+struct evzk__dir *evzk__dir_find(struct evzk__core *s, const char *path);
 
 /* The session has expired, and its znodes have gone: a directory may go with
  * them, and another's come in its place. */
-void evzk__dirs_disown(evzk_session *s);
+void evzk__dirs_disown(struct evzk__core *s);
 
 /* A create found its directory missing, or not: so it is guessed next time. */
-void evzk__dirs_found(struct evzk_session *s, bool missing);
+void evzk__dirs_found(struct evzk__core *s, bool missing);
 
 /* Puts <dir>/<name> together, or <dir> where the name is empty.  There is room:
  * lengths are limited where paths come in. */
@@ -77,10 +77,10 @@ void evzk__learn(uint16_t *rate, bool yes);
 
 /* Nobody of this session works in it any more.  True: it is kept, to be looked
  * at when it has been idle for a while. */
-bool evzk__dir_rests(struct evzk_session *s, struct evzk__dir *d);
+bool evzk__dir_rests(struct evzk__core *s, struct evzk__dir *d);
 
 /* Somebody works in it again. */
-void evzk__dir_wakes(struct evzk_session *s, struct evzk__dir *d);
+void evzk__dir_wakes(struct evzk__core *s, struct evzk__dir *d);
 
 /* Has a contender of ours a znode in it, or will have? */
 bool evzk__dir_busy(const struct evzk__dir *d);

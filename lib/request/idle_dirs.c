@@ -13,13 +13,13 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/os.h"
-#include "lib/machine/machine.h"
+#include "lib/request/core.h"
 
 enum { AT_ONCE = 64 };
 
 struct evzk__tidy {
     LIST_ENTRY(evzk__tidy) link;
-    evzk_session *s;
+    struct evzk__core *s;
     struct evzk__dir *dir;
     struct evzk__request req;
 };
@@ -27,7 +27,7 @@ struct evzk__tidy {
 /* Not knowing what became of it, it will look another time. */
 static void finish(struct evzk__tidy *t, bool knows)
 {
-    evzk_session *s = t->s;
+    struct evzk__core *s = t->s;
 
     LIST_REMOVE(t, link);
     s->n_tidies--;
@@ -61,7 +61,7 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
     }
 }
 
-static void start(evzk_session *s, struct evzk__dir *d)
+static void start(struct evzk__core *s, struct evzk__dir *d)
 {
     static const struct evzk__step read_dir[] = {
         {.verb = EVZK__STEP_GET, .name = ""}};
@@ -86,7 +86,7 @@ static void start(evzk_session *s, struct evzk__dir *d)
     evzk__request_submit(s, &t->req);
 }
 
-void evzk__tidy_step(evzk_session *s)
+void evzk__tidy_step(struct evzk__core *s)
 {
     int64_t until = evzk__now_us() + EVZK__BUDGET_US;
     struct evzk__dir *d;
@@ -102,7 +102,7 @@ void evzk__tidy_step(evzk_session *s)
     }
 }
 
-void evzk__tidy_clear(evzk_session *s)
+void evzk__tidy_clear(struct evzk__core *s)
 {
     struct evzk__dir *d;
     struct evzk__tidy *t;

@@ -5,9 +5,9 @@
 #include "lib/request/dir.h"
 
 /* Looks at what has been idle for long enough; once a turn. */
-void evzk__tidy_step(struct evzk_session *s);
+void evzk__tidy_step(struct evzk__core *s);
 
 /* At the session's end. */
-void evzk__tidy_clear(struct evzk_session *s);
+void evzk__tidy_clear(struct evzk__core *s);
 
 #endif

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "lib/base/order.h"
-#include "lib/machine/machine.h"
+#include "lib/request/core.h"
 
-static int compare_places(const struct evzk__machine *a,
-                          const struct evzk__machine *b)
+static int compare_places(const struct evzk__place *a,
+                          const struct evzk__place *b)
 {
     const char *na = a->own_watch.name, *nb = b->own_watch.name;
 
@@ -21,146 +21,145 @@ static int compare_places(const struct evzk__machine *a,
     return evzk__seq_before(nb, b->seq, na, a->seq);
 }
 
-RB_GENERATE_INTERNAL(evzk__queue, evzk__machine, place, compare_places,
+RB_GENERATE_INTERNAL(evzk__queue, evzk__place, node, compare_places,
                      __attribute__((unused)) static)
 
 /* The first contender at or behind a place. */
-static struct evzk__machine *at_or_behind(struct evzk__dir *d, const char *name,
-                                          int32_t seq)
+static struct evzk__place *at_or_behind(struct evzk__dir *d, const char *name,
+                                        int32_t seq)
 {
-    struct evzk__machine *m = RB_ROOT(&d->queue), *best = NULL;
+    struct evzk__place *p = RB_ROOT(&d->queue), *best = NULL;
 
-    while (m) {
-        if (evzk__seq_before(m->own_watch.name, m->seq, name, seq))
-            m = RB_RIGHT(m, place);
+    while (p) {
+        if (evzk__seq_before(p->own_watch.name, p->seq, name, seq))
+            p = RB_RIGHT(p, node);
         else {
-            best = m;
-            m = RB_LEFT(m, place);
+            best = p;
+            p = RB_LEFT(p, node);
         }
     }
     return best;
 }
 
 /* Where a znode stands, or would stand; NULL: behind all, or it is none. */
-struct evzk__machine *evzk__queue_seek(struct evzk__dir *d, const char *name)
+struct evzk__place *evzk__queue_seek(struct evzk__dir *d, const char *name)
 {
-    const struct evzk__machine *any = RB_ROOT(&d->queue);
+    const struct evzk__place *any = RB_ROOT(&d->queue);
     struct evzk__contender c;
 
-    if (!any || !evzk__contender_parse(name, any->kind->marks, &c))
+    if (!any || !evzk__contender_parse(name, any->s->wake->marks(any), &c))
         return NULL;
     return at_or_behind(d, name, c.seq);
 }
 
-bool evzk__queue_is_named(const struct evzk__machine *m, const char *name)
+bool evzk__queue_is_named(const struct evzk__place *p, const char *name)
 {
-    return m && strcmp(m->own_watch.name, name) == 0;
+    return p && strcmp(p->own_watch.name, name) == 0;
 }
 
 /* Whom a znode's next one of ours would be. */
-struct evzk__machine *evzk__queue_behind(const char *name,
-                                         struct evzk__machine *at)
+struct evzk__place *evzk__queue_behind(const char *name, struct evzk__place *at)
 {
     return evzk__queue_is_named(at, name) ? RB_NEXT(evzk__queue, NULL, at) : at;
 }
 
 /* Another may have come between, or it may watch what is not right before it.
  */
-void evzk__queue_note_watcher(const struct evzk__machine *m)
+void evzk__queue_note_watcher(const struct evzk__place *p)
 {
-    struct evzk__dir *d = m->dir;
-    const char *name = m->pred_watch.name;
+    struct evzk__dir *d = p->dir;
+    const char *name = p->pred_watch.name;
 
-    if (m->pred_watch.listed &&
-        evzk__queue_behind(name, evzk__queue_seek(d, name)) != m)
+    if (p->pred_watch.listed &&
+        evzk__queue_behind(name, evzk__queue_seek(d, name)) != p)
         d->astray = true;
 }
 
-void evzk__queue_enter(struct evzk__machine *m, const char *name, int32_t seq)
+void evzk__queue_enter(struct evzk__place *p, const char *name, int32_t seq)
 {
-    const struct evzk__machine *next;
+    const struct evzk__place *next;
 
-    m->own_watch.name = name;
-    m->seq = seq;
-    m->placed = true;
-    RB_INSERT(evzk__queue, &m->dir->queue, m);
-    evzk__queue_note_watcher(m);
-    next = RB_NEXT(evzk__queue, &m->dir->queue, m);
+    p->own_watch.name = name;
+    p->seq = seq;
+    p->placed = true;
+    RB_INSERT(evzk__queue, &p->dir->queue, p);
+    evzk__queue_note_watcher(p);
+    next = RB_NEXT(evzk__queue, &p->dir->queue, p);
     if (next)
         evzk__queue_note_watcher(next);
 }
 
-void evzk__queue_rename(struct evzk__machine *m, char *own, const char *name,
+void evzk__queue_rename(struct evzk__place *p, char *own, const char *name,
                         int32_t seq)
 {
-    RB_REMOVE(evzk__queue, &m->dir->queue, m);
+    RB_REMOVE(evzk__queue, &p->dir->queue, p);
     strcpy(own, name);
-    m->seq = seq;
-    RB_INSERT(evzk__queue, &m->dir->queue, m);
-    m->dir->astray = true; /* Who watches the old one is found no more. */
+    p->seq = seq;
+    RB_INSERT(evzk__queue, &p->dir->queue, p);
+    p->dir->astray = true; /* Who watches the old one is found no more. */
 }
 
-static struct evzk__machine *behind(struct evzk__machine *m)
+static struct evzk__place *behind(struct evzk__place *p)
 {
-    return RB_NEXT(evzk__queue, &m->dir->queue, m);
+    return RB_NEXT(evzk__queue, &p->dir->queue, p);
 }
 
 /* A directory may have been deleted and made again, with numbers from the
  * beginning: who stands behind is not always who waits. */
-static struct evzk__machine *unfollow(struct evzk__machine *m)
+static struct evzk__place *unfollow(struct evzk__place *p)
 {
-    struct evzk__machine *next = m;
+    struct evzk__place *next = p;
 
-    if (!m->followed)
+    if (!p->followed)
         return NULL;
-    m->followed = false;
+    p->followed = false;
     do
         next = behind(next);
-    while (next && next->before != m);
+    while (next && next->before != p);
     if (next)
         next->before = NULL;
     return next;
 }
 
-static void be_told(struct evzk__machine *m)
+static void be_told(struct evzk__place *p)
 {
-    m->pending |= EVZK__P_BEFORE;
-    m->s->wake->post(m);
+    p->news |= EVZK__NEWS_BEFORE;
+    p->s->wake->post(p);
 }
 
-void evzk__queue_stray(struct evzk__machine *m)
+void evzk__queue_stray(struct evzk__place *p)
 {
-    if (m->before)
-        m->before->followed = false;
-    m->before = NULL;
+    if (p->before)
+        p->before->followed = false;
+    p->before = NULL;
 }
 
-void evzk__queue_follow(struct evzk__machine *m, struct evzk__machine *before)
+void evzk__queue_follow(struct evzk__place *p, struct evzk__place *before)
 {
-    evzk__queue_stray(m);
+    evzk__queue_stray(p);
     if (before) {
         unfollow(before);
         before->followed = true;
     }
-    m->before = before;
-    m->before_seen = false;
+    p->before = before;
+    p->before_seen = false;
 }
 
-void evzk__queue_leave(struct evzk__machine *m)
+void evzk__queue_leave(struct evzk__place *p)
 {
-    struct evzk__machine *next;
+    struct evzk__place *next;
 
-    if (!m->placed)
+    if (!p->placed)
         return;
-    next = unfollow(m);
+    next = unfollow(p);
     if (next) {
         next->leads = false; /* For all that it knows. */
         be_told(next);
     }
-    RB_REMOVE(evzk__queue, &m->dir->queue, m);
-    evzk__queue_stray(m);
-    m->placed = m->leads = m->passed = false;
-    evzk__queue_emptied(m->dir);
+    RB_REMOVE(evzk__queue, &p->dir->queue, p);
+    evzk__queue_stray(p);
+    p->placed = p->leads = p->passed = false;
+    evzk__queue_emptied(p->dir);
 }
 
 void evzk__queue_emptied(struct evzk__dir *d)
@@ -174,49 +173,49 @@ void evzk__queue_emptied(struct evzk__dir *d)
 /* Until the next one has read this one's znode, and seen that it is its own, it
  * waits: another's may stand there.  Another of ours may have come between:
  * then it hears when the znode has gone. */
-static void hand_on(struct evzk__machine *m)
+static void hand_on(struct evzk__place *p)
 {
-    struct evzk__machine *next = m->followed ? behind(m) : NULL;
+    struct evzk__place *next = p->followed ? behind(p) : NULL;
 
-    if (!next || next->before != m || !next->before_seen)
+    if (!next || next->before != p || !next->before_seen)
         return;
-    unfollow(m);
+    unfollow(p);
     next->leads = true;
     be_told(next);
 }
 
-void evzk__queue_pass(struct evzk__machine *m)
+void evzk__queue_pass(struct evzk__place *p)
 {
-    if (m->pending & EVZK__P_BEFORE)
-        m->leads = false; /* So it was told, and has not seen. */
-    if (!m->placed || !m->leads)
+    if (p->news & EVZK__NEWS_BEFORE)
+        p->leads = false; /* So it was told, and has not seen. */
+    if (!p->placed || !p->leads)
         return;
-    m->passed = true;
-    hand_on(m);
+    p->passed = true;
+    hand_on(p);
 }
 
-void evzk__queue_seen(struct evzk__machine *m)
+void evzk__queue_seen(struct evzk__place *p)
 {
-    m->before_seen = true;
-    if (m->before && m->before->passed)
-        hand_on(m->before);
+    p->before_seen = true;
+    if (p->before && p->before->passed)
+        hand_on(p->before);
 }
 
 /* What is sent behind its delete comes behind it. */
-static bool leaves(const struct evzk__machine *m)
+static bool leaves(const struct evzk__place *p)
 {
-    return m->req.op == EVZK__DELETE && m->req.state == EVZK__SENT;
+    return p->req.op == EVZK__DELETE && p->req.state == EVZK__SENT;
 }
 
 bool evzk__queue_lone(struct evzk__dir *d, const char *name)
 {
-    struct evzk__machine *m = RB_MAX(evzk__queue, &d->queue);
+    struct evzk__place *p = RB_MAX(evzk__queue, &d->queue);
     bool found = false;
 
-    for (; m; m = RB_PREV(evzk__queue, &d->queue, m)) {
-        if (evzk__queue_is_named(m, name))
+    for (; p; p = RB_PREV(evzk__queue, &d->queue, p)) {
+        if (evzk__queue_is_named(p, name))
             found = true;
-        else if (!leaves(m))
+        else if (!leaves(p))
             return false;
     }
     return found;
@@ -226,39 +225,39 @@ bool evzk__queue_lone(struct evzk__dir *d, const char *name)
 bool evzk__queue_keeps_dir(const struct evzk__dir *d)
 {
     struct evzk__queue all = d->queue; /* Its root alone. */
-    const struct evzk__machine *last = RB_MAX(evzk__queue, &all);
+    const struct evzk__place *last = RB_MAX(evzk__queue, &all);
 
-    return last && !(last->pending & EVZK__P_DELETED) &&
+    return last && !(last->news & EVZK__NEWS_DELETED) &&
            (last->req.op != EVZK__DELETE || last->req.state == EVZK__IDLE);
 }
 
 /* Who waits for it watches it. */
-bool evzk__queue_guarded(struct evzk__machine *m)
+bool evzk__queue_guarded(struct evzk__place *p)
 {
-    const struct evzk__machine *next = RB_NEXT(evzk__queue, NULL, m);
+    const struct evzk__place *next = RB_NEXT(evzk__queue, NULL, p);
 
-    return m->own_watch.armed ||
-           (next && next->before == m && next->pred_watch.armed);
+    return p->own_watch.armed ||
+           (next && next->before == p && next->pred_watch.armed);
 }
 
-struct evzk__machine *evzk__queue_before(struct evzk__machine *m)
+struct evzk__place *evzk__queue_before(struct evzk__place *p)
 {
-    return m->placed ? RB_PREV(evzk__queue, &m->dir->queue, m) : NULL;
+    return p->placed ? RB_PREV(evzk__queue, &p->dir->queue, p) : NULL;
 }
 
-struct evzk__machine *evzk__queue_find(struct evzk__dir *d, const char *name)
+struct evzk__place *evzk__queue_find(struct evzk__dir *d, const char *name)
 {
-    struct evzk__machine *m = evzk__queue_seek(d, name);
+    struct evzk__place *p = evzk__queue_seek(d, name);
 
-    return evzk__queue_is_named(m, name) ? m : NULL;
+    return evzk__queue_is_named(p, name) ? p : NULL;
 }
 
-struct evzk__machine *evzk__queue_first(struct evzk__dir *d)
+struct evzk__place *evzk__queue_first(struct evzk__dir *d)
 {
     return RB_MIN(evzk__queue, &d->queue);
 }
 
-struct evzk__machine *evzk__queue_next(struct evzk__machine *m)
+struct evzk__place *evzk__queue_next(struct evzk__place *p)
 {
-    return RB_NEXT(evzk__queue, NULL, m);
+    return RB_NEXT(evzk__queue, NULL, p);
 }

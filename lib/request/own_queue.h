@@ -7,34 +7,7 @@
 #ifndef EVZK_QUEUE_H
 #define EVZK_QUEUE_H
 
-#include "lib/request/dir.h"
-
-/* On its own znode, of its end and of its data; and on one before it, of its
- * end alone: what is written to that is no news. */
-enum evzk__which {
-    EVZK__OWN,
-    EVZK__PRED,
-    EVZK__PATH /* And above: see request/path_watch.h. */
-};
-
-/* For a step of a request: with this watch. */
-#define EVZK__WITH(which) ((uint8_t)((which) + 1))
-
-/* A watch on a znode of the owner's directory.  The client knows one watcher
- * for all; events are handed out by name. */
-struct evzk__watch {
-    const char *name; /* The owner's. */
-    uint8_t which;    /* Which of the owner's watches this is. */
-    bool listed;      /* The owner is to hear of it. */
-    bool armed;       /* Answered: it stands, or may. */
-};
-
-/* How what happens here reaches the machines, which are a layer above. */
-struct evzk__wake {
-    void (*post)(struct evzk__machine *m); /* Look at it in the next turn. */
-    void (*fired)(struct evzk__machine *m, enum evzk__which which,
-                  enum evzk__watch_event ev);
-};
+#include "lib/request/place.h"
 
 /* One that has no znode here, and never will, may watch others all the same: an
  * onlooker.  Its own watch is then on any znode, there or not, of all that
@@ -42,23 +15,23 @@ struct evzk__wake {
 
 /* The machine, which is in no queue, has a znode of this name; its own watch's
  * name is set. */
-void evzk__queue_enter(struct evzk__machine *m, const char *name, int32_t seq);
+void evzk__queue_enter(struct evzk__place *p, const char *name, int32_t seq);
 
 /* It has another znode; `own`, where the name is kept, gets the new one. */
-void evzk__queue_rename(struct evzk__machine *m, char *own, const char *name,
+void evzk__queue_rename(struct evzk__place *p, char *own, const char *name,
                         int32_t seq);
 
 /* The machine, which is in the queue, waits for this one of ours, or for none.
  * One waits for one: whoever did so before has come to stand behind us, and has
  * a watch. */
-void evzk__queue_follow(struct evzk__machine *m, struct evzk__machine *before);
+void evzk__queue_follow(struct evzk__place *p, struct evzk__place *before);
 
 /* It waits for none of ours any more. */
-void evzk__queue_stray(struct evzk__machine *m);
+void evzk__queue_stray(struct evzk__place *p);
 
 /* Its znode is gone, or does not count any more.  The next one hears, if it
  * waits for this one; who is first then, it does not know. */
-void evzk__queue_leave(struct evzk__machine *m);
+void evzk__queue_leave(struct evzk__place *p);
 
 /* Unless one of ours is in it, or on its way, it is ours no more. */
 void evzk__queue_emptied(struct evzk__dir *d);
@@ -66,10 +39,10 @@ void evzk__queue_emptied(struct evzk__dir *d);
 /* It is first, and begins to leave: the next one, if it waits for this one, is
  * first from now on, or as soon as it has seen this one's znode.  While
  * either's znode stands, nobody else can be. */
-void evzk__queue_pass(struct evzk__machine *m);
+void evzk__queue_pass(struct evzk__place *p);
 
 /* The znode before its own was read: it is that of the one it waits for. */
-void evzk__queue_seen(struct evzk__machine *m);
+void evzk__queue_seen(struct evzk__place *p);
 
 /* Is this one the only one, but for those whose delete is on its way? */
 bool evzk__queue_lone(struct evzk__dir *d, const char *name);
@@ -78,30 +51,30 @@ bool evzk__queue_lone(struct evzk__dir *d, const char *name);
 bool evzk__queue_keeps_dir(const struct evzk__dir *d);
 
 /* Should its znode go, would we hear? */
-bool evzk__queue_guarded(struct evzk__machine *m);
+bool evzk__queue_guarded(struct evzk__place *p);
 
 /* The nearest one before; NULL: none of ours. */
-struct evzk__machine *evzk__queue_before(struct evzk__machine *m);
+struct evzk__place *evzk__queue_before(struct evzk__place *p);
 
 /* The contender of ours with this znode, or NULL. */
-struct evzk__machine *evzk__queue_find(struct evzk__dir *d, const char *name);
+struct evzk__place *evzk__queue_find(struct evzk__dir *d, const char *name);
 
 /* Where a znode stands, or would stand; NULL: behind all, or it is none. */
-struct evzk__machine *evzk__queue_seek(struct evzk__dir *d, const char *name);
+struct evzk__place *evzk__queue_seek(struct evzk__dir *d, const char *name);
 
 /* The next one of ours behind a znode, which would stand at @at. */
-struct evzk__machine *evzk__queue_behind(const char *name,
-                                         struct evzk__machine *at);
+struct evzk__place *evzk__queue_behind(const char *name,
+                                       struct evzk__place *at);
 
 /* Has the machine, which may be NULL, this znode? */
-bool evzk__queue_is_named(const struct evzk__machine *m, const char *name);
+bool evzk__queue_is_named(const struct evzk__place *p, const char *name);
 
 /* Notes in the directory if a watcher does not stand right behind the znode
  * that it watches. */
-void evzk__queue_note_watcher(const struct evzk__machine *m);
+void evzk__queue_note_watcher(const struct evzk__place *p);
 
 /* All of ours in a directory, in their order. */
-struct evzk__machine *evzk__queue_first(struct evzk__dir *d);
-struct evzk__machine *evzk__queue_next(struct evzk__machine *m);
+struct evzk__place *evzk__queue_first(struct evzk__dir *d);
+struct evzk__place *evzk__queue_next(struct evzk__place *p);
 
 #endif

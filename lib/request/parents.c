@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
-#include "lib/session/session.h"
+#include "lib/request/core.h"
 
 struct evzk__maker {
     RB_ENTRY(evzk__maker) node;
-    evzk_session *s;
+    struct evzk__core *s;
     struct evzk__dir *dir;
     struct evzk__request req;
     struct evzk__request_queue waiting;
@@ -94,7 +94,7 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
 }
 
 /* Nobody's maker is in a callback here, so the room for paths is free. */
-static const char *above(evzk_session *s, const struct evzk__request *r)
+static const char *above(struct evzk__core *s, const struct evzk__request *r)
 {
     char *path = s->requests.path[1];
 
@@ -103,14 +103,14 @@ static const char *above(evzk_session *s, const struct evzk__request *r)
     return path;
 }
 
-static struct evzk__maker *find(evzk_session *s, const char *path)
+static struct evzk__maker *find(struct evzk__core *s, const char *path)
 {
     struct evzk__maker key = {.dir = evzk__dir_find(s, path)};
 
     return key.dir ? RB_FIND(evzk__maker_tree, &s->makers, &key) : NULL;
 }
 
-static struct evzk__maker *start(evzk_session *s, const char *path,
+static struct evzk__maker *start(struct evzk__core *s, const char *path,
                                  const struct evzk__request *r)
 {
     struct evzk__maker *m = evzk__zalloc(sizeof *m);
@@ -137,7 +137,7 @@ static struct evzk__maker *start(evzk_session *s, const char *path,
     return m;
 }
 
-void evzk__parents_join(evzk_session *s, struct evzk__request *r)
+void evzk__parents_join(struct evzk__core *s, struct evzk__request *r)
 {
     const char *path = above(s, r);
     struct evzk__maker *m;
@@ -162,7 +162,7 @@ void evzk__parents_join(evzk_session *s, struct evzk__request *r)
     TAILQ_INSERT_TAIL(&m->waiting, r, link);
 }
 
-void evzk__parents_clear(evzk_session *s)
+void evzk__parents_clear(struct evzk__core *s)
 {
     struct evzk__maker *m, *next;
 

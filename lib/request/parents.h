@@ -4,15 +4,12 @@
 
 #include "lib/request/request.h"
 
-struct evzk__maker;
-RB_HEAD(evzk__maker_tree, evzk__maker);
-
 /* Takes a PARENTS request over, which is in no queue; answers it when what is
  * above its directory exists, or cannot be made.  Answers at once when out of
  * memory. */
-void evzk__parents_join(struct evzk_session *s, struct evzk__request *r);
+void evzk__parents_join(struct evzk__core *s, struct evzk__request *r);
 
 /* Gives everything up, at the end of the session; answers nobody. */
-void evzk__parents_clear(struct evzk_session *s);
+void evzk__parents_clear(struct evzk__core *s);
 
 #endif

@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-#include "lib/machine/machine.h"
-#include "lib/session/session.h"
+#include "lib/request/core.h"
 
 uint32_t evzk__part_lead(const struct evzk__request *r)
 {
@@ -43,7 +42,7 @@ uint32_t evzk__parts_of(const struct evzk__request *r)
     return 1;
 }
 
-static const char *path_of(evzk_session *s, const struct evzk__request *r,
+static const char *path_of(struct evzk__core *s, const struct evzk__request *r,
                            const char *name)
 {
     return evzk__path_in(s->requests.path[0], r->dir->path, name);
@@ -54,16 +53,16 @@ static const char *path_of(evzk_session *s, const struct evzk__request *r,
 static int list_watch(struct evzk__request *r, struct evzk__watch *w,
                       const char *name, int rc)
 {
-    struct evzk__machine *m = evzk__machine_of(r);
+    struct evzk__place *p = evzk__place_of(r);
 
     if (w && rc == EVZK_OK) {
-        evzk__watch_remove(m, w);
-        evzk__watch_add(m, w, name);
+        evzk__watch_remove(p, w);
+        evzk__watch_add(p, w, name);
     }
     return rc;
 }
 
-static int send_watch(evzk_session *s, struct evzk__request *r, bool own,
+static int send_watch(struct evzk__core *s, struct evzk__request *r, bool own,
                       struct evzk__slot *slot)
 {
     struct evzk__watch *w = own ? r->own : r->pred;
@@ -76,14 +75,14 @@ static int send_watch(evzk_session *s, struct evzk__request *r, bool own,
 }
 
 /* Of a watch; or of what the one before had, by its name. */
-static const char *unwatched_path(evzk_session *s, struct evzk__request *r)
+static const char *unwatched_path(struct evzk__core *s, struct evzk__request *r)
 {
-    return r->own ? evzk__watch_path(evzk__machine_of(r), r->own,
+    return r->own ? evzk__watch_path(evzk__place_of(r), r->own,
                                      s->requests.path[0])
                   : path_of(s, r, r->name);
 }
 
-int evzk__part_send(evzk_session *s, struct evzk__request *r,
+int evzk__part_send(struct evzk__core *s, struct evzk__request *r,
                     struct evzk__slot *slot)
 {
     enum evzk__mode dir = r->plain ? EVZK__PERSISTENT : EVZK__CONTAINER;
@@ -141,18 +140,18 @@ int evzk__part_send(evzk_session *s, struct evzk__request *r,
 static void note_watch(struct evzk__request *r, struct evzk__watch *w,
                        const char *name, bool armed)
 {
-    struct evzk__machine *m = evzk__machine_of(r);
+    struct evzk__place *p = evzk__place_of(r);
 
     if (!w)
         return;
     if (!armed)
-        evzk__watch_remove(m, w);
+        evzk__watch_remove(p, w);
     else if (!w->listed) /* What fired meanwhile was an earlier one. */
-        evzk__watch_add(m, w, name);
+        evzk__watch_add(p, w, name);
     w->armed = armed;
 }
 
-void evzk__part_answered(evzk_session *s, struct evzk__request *r,
+void evzk__part_answered(struct evzk__core *s, struct evzk__request *r,
                          unsigned part, const struct evzk__result *res)
 {
     uint32_t lead = evzk__part_lead(r);

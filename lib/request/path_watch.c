@@ -7,9 +7,8 @@
 
 #include <string.h>
 
-#include "lib/machine/machine.h"
+#include "lib/request/core.h"
 #include "lib/request/watch.h"
-#include "lib/session/session.h"
 
 /* A path in pieces, and how far it has been read. */
 struct pieces {
@@ -19,7 +18,7 @@ struct pieces {
 
 static struct pieces pieces_of(const struct evzk__path_watch *p)
 {
-    const char *dir = p->m->dir->path, *chroot = p->m->s->chroot,
+    const char *dir = p->place->dir->path, *chroot = p->place->s->chroot,
                *name = p->w.name;
 
     if (name[0] == '\0')
@@ -58,12 +57,10 @@ static int compare(const struct evzk__path_watch *a,
 RB_GENERATE_INTERNAL(evzk__path_watches, evzk__path_watch, node, compare,
                      __attribute__((unused)) static)
 
-struct evzk__path_watch *evzk__path_watch_at(struct evzk__machine *m,
+struct evzk__path_watch *evzk__path_watch_at(struct evzk__place *place,
                                              unsigned i)
 {
-    struct evzk__path_watch *first = (void *)((char *)m + m->kind->watches_at);
-
-    return i < m->kind->n_watches ? first + i : NULL;
+    return place->s->wake->path_watch(place, i);
 }
 
 struct evzk__path_watch *evzk__path_watch_of(struct evzk__watch *w)
@@ -71,12 +68,12 @@ struct evzk__path_watch *evzk__path_watch_of(struct evzk__watch *w)
     return (void *)((char *)w - offsetof(struct evzk__path_watch, w));
 }
 
-void evzk__path_watches_init(struct evzk__machine *m)
+void evzk__path_watches_init(struct evzk__place *place)
 {
     struct evzk__path_watch *p;
 
-    for (unsigned i = 0; (p = evzk__path_watch_at(m, i)) != NULL; i++) {
-        p->m = m;
+    for (unsigned i = 0; (p = evzk__path_watch_at(place, i)) != NULL; i++) {
+        p->place = place;
         p->w.which = (uint8_t)(EVZK__PATH + i);
     }
 }
@@ -88,13 +85,13 @@ void evzk__path_watch_forget(struct evzk__path_watch *p)
 
 void evzk__path_watch_add(struct evzk__path_watch *p)
 {
-    p->seq = p->m->s->onlooked++;
-    RB_INSERT(evzk__path_watches, &p->m->s->path_watches, p);
+    p->seq = p->place->s->onlooked++;
+    RB_INSERT(evzk__path_watches, &p->place->s->path_watches, p);
 }
 
 void evzk__path_watch_remove(struct evzk__path_watch *p)
 {
-    RB_REMOVE(evzk__path_watches, &p->m->s->path_watches, p);
+    RB_REMOVE(evzk__path_watches, &p->place->s->path_watches, p);
 }
 
 const char *evzk__path_watch_path(const struct evzk__path_watch *p, char *to)
@@ -106,7 +103,7 @@ const char *evzk__path_watch_path(const struct evzk__path_watch *p, char *to)
 }
 
 /* The first that is listed on a path; NULL: none. */
-static struct evzk__path_watch *first_on(const evzk_session *s,
+static struct evzk__path_watch *first_on(const struct evzk__core *s,
                                          const char *path)
 {
     struct pieces wanted = {{path, "", ""}, 0};
@@ -131,7 +128,7 @@ static struct evzk__path_watch *next_on(const char *path,
     return p && compare_pieces(wanted, pieces_of(p)) == 0 ? p : NULL;
 }
 
-bool evzk__path_watch_any(const evzk_session *s, const char *path,
+bool evzk__path_watch_any(const struct evzk__core *s, const char *path,
                           bool children)
 {
     struct evzk__path_watch *p = first_on(s, path);
@@ -147,7 +144,7 @@ static bool concerns(const struct evzk__path_watch *p,
     return ev == EVZK__DELETED || p->children == (ev == EVZK__CHILDREN);
 }
 
-void evzk__path_watches_fired(evzk_session *s, const char *path,
+void evzk__path_watches_fired(struct evzk__core *s, const char *path,
                               enum evzk__watch_event ev)
 {
     struct evzk__path_watch *p, *next;
@@ -156,7 +153,7 @@ void evzk__path_watches_fired(evzk_session *s, const char *path,
         next = next_on(path, p);
         if (!concerns(p, ev))
             continue;
-        evzk__watch_remove(p->m, &p->w);
-        s->wake->fired(p->m, (enum evzk__which)p->w.which, ev);
+        evzk__watch_remove(p->place, &p->w);
+        evzk__watch_heard(p->place, (enum evzk__which)p->w.which, ev);
     }
 }

@@ -18,7 +18,7 @@
 #ifndef EVZK_PATH_WATCH_H
 #define EVZK_PATH_WATCH_H
 
-#include "lib/request/own_queue.h"
+#include "lib/request/place.h"
 
 /* So many a machine may have. */
 enum { EVZK__PATH_WATCHES_MAX = 8 };
@@ -26,7 +26,7 @@ enum { EVZK__PATH_WATCHES_MAX = 8 };
 struct evzk__path_watch {
     struct evzk__watch w;
     RB_ENTRY(evzk__path_watch) node; /* In the session's tree, by path. */
-    struct evzk__machine *m;
+    struct evzk__place *place;       /* Of its machine. */
     uint32_t seq;  /* Of one path the first that was set comes first. */
     bool children; /* On who comes and goes; else on the znode itself. */
     /* It has fired, and the machine is to hear of it. */
@@ -35,10 +35,10 @@ struct evzk__path_watch {
 RB_HEAD(evzk__path_watches, evzk__path_watch);
 
 /* For a machine that was just made. */
-void evzk__path_watches_init(struct evzk__machine *m);
+void evzk__path_watches_init(struct evzk__place *place);
 
 /* Number i of the machine; NULL: it has not so many. */
-struct evzk__path_watch *evzk__path_watch_at(struct evzk__machine *m,
+struct evzk__path_watch *evzk__path_watch_at(struct evzk__place *place,
                                              unsigned i);
 struct evzk__path_watch *evzk__path_watch_of(struct evzk__watch *w);
 
@@ -53,12 +53,12 @@ void evzk__path_watch_remove(struct evzk__path_watch *p);
 const char *evzk__path_watch_path(const struct evzk__path_watch *p, char *to);
 
 /* Is one listed on this path, of this sort? */
-bool evzk__path_watch_any(const struct evzk_session *s, const char *path,
+bool evzk__path_watch_any(const struct evzk__core *s, const char *path,
                           bool children);
 
 /* All that are on this path, and concerned, hear of it, and are listed no
  * more. */
-void evzk__path_watches_fired(struct evzk_session *s, const char *path,
+void evzk__path_watches_fired(struct evzk__core *s, const char *path,
                               enum evzk__watch_event ev);
 
 #endif

@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "lib/base/os.h"
-#include "lib/machine/machine.h"
+#include "lib/request/core.h"
 #include "lib/request/create_order.h"
-#include "lib/request/parents.h"
+
 #include "lib/request/part.h"
 #include "lib/request/transaction.h"
-#include "lib/session/session.h"
 
 enum { TRIES = 8 };
 
@@ -22,7 +21,7 @@ void evzk__requests_init(struct evzk__requests *q)
     q->fresh = q->emptied = 65535;
 }
 
-static struct evzk__request_queue *queue_of(evzk_session *s,
+static struct evzk__request_queue *queue_of(struct evzk__core *s,
                                             const struct evzk__request *r)
 {
     return r->back ? &s->requests.back : &s->requests.queue[r->op];
@@ -34,7 +33,8 @@ void evzk__request_count_parts(struct evzk__request *r)
     r->parts = evzk__parts_of(r) + evzk__part_lead(r);
 }
 
-void evzk__request_put(evzk_session *s, struct evzk__request *r, bool first)
+void evzk__request_put(struct evzk__core *s, struct evzk__request *r,
+                       bool first)
 {
     s->requests.queued++;
     if (r->op == EVZK__CREATE_LIST)
@@ -47,7 +47,7 @@ void evzk__request_put(evzk_session *s, struct evzk__request *r, bool first)
 
 /* Into its queue.  Listings of one directory that are there at the same time
  * are one. */
-static void enqueue(evzk_session *s, struct evzk__request *r, bool first)
+static void enqueue(struct evzk__core *s, struct evzk__request *r, bool first)
 {
     r->state = EVZK__QUEUED;
     evzk__request_count_parts(r);
@@ -67,7 +67,7 @@ static void enqueue(evzk_session *s, struct evzk__request *r, bool first)
     evzk__request_put(s, r, first);
 }
 
-void evzk__request_submit(evzk_session *s, struct evzk__request *r)
+void evzk__request_submit(struct evzk__core *s, struct evzk__request *r)
 {
     evzk__arrival_asked(r);
     r->tries = 0;
@@ -77,7 +77,7 @@ void evzk__request_submit(evzk_session *s, struct evzk__request *r)
     evzk__session_kick(s);
 }
 
-void evzk__request_unqueue(evzk_session *s, struct evzk__request *r)
+void evzk__request_unqueue(struct evzk__core *s, struct evzk__request *r)
 {
     if (!r->parked)
         TAILQ_REMOVE(queue_of(s, r), r, link);
@@ -87,7 +87,7 @@ void evzk__request_unqueue(evzk_session *s, struct evzk__request *r)
         r->dir->listing = NULL;
 }
 
-void evzk__request_take(evzk_session *s, struct evzk__request *r)
+void evzk__request_take(struct evzk__core *s, struct evzk__request *r)
 {
     evzk__request_unqueue(s, r);
     r->cut = false;
@@ -96,16 +96,16 @@ void evzk__request_take(evzk_session *s, struct evzk__request *r)
     evzk__arrival_sent(s, r, true);
 }
 
-void evzk__request_again(evzk_session *s, struct evzk__request *r)
+void evzk__request_again(struct evzk__core *s, struct evzk__request *r)
 {
     evzk__arrival_back(s, r, false);
     r->tries++;
     enqueue(s, r, true);
-    s->wake->post(evzk__machine_of(r)); /* Is what it rests on there? */
+    s->wake->post(evzk__place_of(r)); /* Is what it rests on there? */
 }
 
 /* The leader of a listing leaves: who has joined it lists without it. */
-static void hand_on(evzk_session *s, struct evzk__request *r)
+static void hand_on(struct evzk__core *s, struct evzk__request *r)
 {
     struct evzk__request *heir = TAILQ_FIRST(&r->joined), *other;
 
@@ -121,7 +121,7 @@ static void hand_on(evzk_session *s, struct evzk__request *r)
     s->requests.queued++;
 }
 
-bool evzk__request_cancel(evzk_session *s, struct evzk__request *r)
+bool evzk__request_cancel(struct evzk__core *s, struct evzk__request *r)
 {
     switch ((enum evzk__request_state)r->state) {
     case EVZK__QUEUED:
@@ -181,7 +181,7 @@ static void note_name(struct evzk__request *r, const char *path)
  * do all but the first when there is no memory to put it in order: a look of
  * each through all the names would stop the loop.
  * False: this is the child of a fork, where nothing is left. */
-static bool share(evzk_session *s, struct evzk__request *r,
+static bool share(struct evzk__core *s, struct evzk__request *r,
                   struct evzk__reply *reply)
 {
     struct evzk__request *other;
@@ -201,7 +201,7 @@ static bool share(evzk_session *s, struct evzk__request *r,
 }
 
 /* One that many share is put in order, once for all. */
-static bool list_for_all(evzk_session *s, struct evzk__request *r,
+static bool list_for_all(struct evzk__core *s, struct evzk__request *r,
                          const struct evzk__reply *reply)
 {
     struct evzk__result res = *reply->res;
@@ -218,7 +218,7 @@ static bool list_for_all(evzk_session *s, struct evzk__request *r,
     return alive;
 }
 
-static void note_first(const evzk_session *s, struct evzk__request *r,
+static void note_first(const struct evzk__core *s, struct evzk__request *r,
                        const struct evzk__result *res)
 {
     r->first_rc = (int16_t)res->rc;
@@ -269,14 +269,14 @@ bool evzk__request_answers_each(const struct evzk__request *r)
 }
 
 /* So does what the window has no room for. */
-bool evzk__request_goes_bit_by_bit(const evzk_session *s,
+bool evzk__request_goes_bit_by_bit(const struct evzk__core *s,
                                    const struct evzk__request *r)
 {
     return evzk__request_answers_each(r) || r->parts > s->window;
 }
 
 /* In the child of a fork nobody is left to be answered. */
-static void answer_all(evzk_session *s, struct evzk__request_queue *queue,
+static void answer_all(struct evzk__core *s, struct evzk__request_queue *queue,
                        int rc)
 {
     struct evzk__request *r;
@@ -288,7 +288,7 @@ static void answer_all(evzk_session *s, struct evzk__request_queue *queue,
 }
 
 /* Takes out what would be answered like this one, as if it were sent. */
-static void take_like(evzk_session *s, const struct evzk__request *r,
+static void take_like(struct evzk__core *s, const struct evzk__request *r,
                       struct evzk__request_queue *out)
 {
     uint32_t tried = r->dir ? r->dir->tried : 0;
@@ -310,8 +310,8 @@ static unsigned step_of(const struct evzk__request *r, unsigned part,
     return r->commit ? evzk__steps_culprit(r, res) : evzk__steps_index(r, part);
 }
 
-static void deliver(evzk_session *s, struct evzk__request *r, unsigned part,
-                    const struct evzk__result *res)
+static void deliver(struct evzk__core *s, struct evzk__request *r,
+                    unsigned part, const struct evzk__result *res)
 {
     struct evzk__reply reply = {
         .rc = res->rc,
@@ -340,7 +340,7 @@ static void deliver(evzk_session *s, struct evzk__request *r, unsigned part,
 
 /* What the answer to a create tells of its directory.  True: it is missing, and
  * the request goes again, with it. */
-static bool learn_of_dir(evzk_session *s, struct evzk__request *r)
+static bool learn_of_dir(struct evzk__core *s, struct evzk__request *r)
 {
     struct evzk__dir *d = r->dir;
     bool missing = r->first_rc == EVZK_ERR_NONODE;
@@ -366,7 +366,7 @@ static bool lists(const struct evzk__request *r)
 }
 
 /* They come back one by one, in the order in which they were sent. */
-static void come_back(evzk_session *s, struct evzk__request *r)
+static void come_back(struct evzk__core *s, struct evzk__request *r)
 {
     evzk__arrival_back(s, r, false);
     r->tries++;
@@ -377,7 +377,7 @@ static void come_back(evzk_session *s, struct evzk__request *r)
 /* What is there is read with a watch, at one go.  What is not is waited for,
  * with a watch of another kind; and read, if it has come by then.  True: it
  * goes again. */
-static bool waits_for_absent(evzk_session *s, struct evzk__request *r)
+static bool waits_for_absent(struct evzk__core *s, struct evzk__request *r)
 {
     if (!evzk__request_is_steps(r) || !evzk__steps_go_on(r))
         return false;
@@ -394,7 +394,7 @@ static bool is_unsaid(const struct evzk__request *r,
 }
 
 /* One part was answered. */
-void evzk__request_answered(evzk_session *s, struct evzk__request *r,
+void evzk__request_answered(struct evzk__core *s, struct evzk__request *r,
                             unsigned part, const struct evzk__result *res)
 {
     struct evzk__result late = {0};
@@ -426,7 +426,7 @@ void evzk__request_answered(evzk_session *s, struct evzk__request *r,
     deliver(s, r, part, res);
 }
 
-void evzk__request_answer(evzk_session *s, struct evzk__request *r,
+void evzk__request_answer(struct evzk__core *s, struct evzk__request *r,
                           const struct evzk__result *res)
 {
     if (r->op == EVZK__CREATE_LIST)
@@ -437,7 +437,8 @@ void evzk__request_answer(evzk_session *s, struct evzk__request *r,
     deliver(s, r, r->parts - 1, res);
 }
 
-void evzk__request_answer_rc(evzk_session *s, struct evzk__request *r, int rc)
+void evzk__request_answer_rc(struct evzk__core *s, struct evzk__request *r,
+                             int rc)
 {
     struct evzk__result res = {.rc = rc};
 

@@ -12,7 +12,7 @@
 #include <sys/queue.h>
 
 #include "lib/client/client.h"
-#include "lib/request/own_queue.h"
+#include "lib/request/dir.h"
 #include "lib/request/step.h"
 
 /* In the order in which they are sent.  What a recipe has put together from
@@ -86,6 +86,7 @@ struct evzk__reply {
     const struct evzk__result *res; /* Of the last part. */
 };
 
+struct evzk__watch;
 TAILQ_HEAD(evzk__request_queue, evzk__request);
 
 struct evzk__request {
@@ -166,23 +167,23 @@ struct evzk__requests {
     char path[2][8704]; /* Room to put paths together. */
 };
 
-struct evzk_session;
+struct evzk__core;
 
 void evzk__requests_init(struct evzk__requests *q);
 
 /* Puts a request into its queue; `done` is called later, never from here. */
-void evzk__request_submit(struct evzk_session *s, struct evzk__request *r);
+void evzk__request_submit(struct evzk__core *s, struct evzk__request *r);
 
 /* Puts a request of a transaction that was not done back to the queue's head.
  */
-void evzk__request_again(struct evzk_session *s, struct evzk__request *r);
+void evzk__request_again(struct evzk__core *s, struct evzk__request *r);
 
 /* Takes it out of its queue, to be sent with all its parts. */
-void evzk__request_take(struct evzk_session *s, struct evzk__request *r);
+void evzk__request_take(struct evzk__core *s, struct evzk__request *r);
 
 /* Takes a request back that was not sent.  False: it was, or is idle; of one
  * that goes out bit by bit no more is sent. */
-bool evzk__request_cancel(struct evzk_session *s, struct evzk__request *r);
+bool evzk__request_cancel(struct evzk__core *s, struct evzk__request *r);
 
 /* The watch that `unwatch` is about went with its connection. */
 void evzk__request_no_unwatch(struct evzk__request *r);
@@ -190,44 +191,40 @@ void evzk__request_no_unwatch(struct evzk__request *r);
 /* Sends what the window has room for, until `deadline_us`; while machines are
  * being told of a change, the lease's question only.  True: there is more to
  * send, and room for it. */
-bool evzk__requests_flush(struct evzk_session *s, int64_t deadline_us);
+bool evzk__requests_flush(struct evzk__core *s, int64_t deadline_us);
 
 /* The connection is lost: everything in flight is answered with CONNLOSS. */
-void evzk__requests_lost(struct evzk_session *s, struct evzk__client *c);
+void evzk__requests_lost(struct evzk__core *s, struct evzk__client *c);
 
 /* Nobody wants the answers any more. */
 void evzk__requests_forget(struct evzk__client *c);
 
 /* The client's hook. */
-void evzk__request_completed(void *session, struct evzk__slot *slot,
+void evzk__request_completed(struct evzk__core *s, struct evzk__slot *slot,
                              const struct evzk__result *res);
 
 /* Answers a request that is in no queue and not in flight by itself. */
-void evzk__request_answer(struct evzk_session *s, struct evzk__request *r,
+void evzk__request_answer(struct evzk__core *s, struct evzk__request *r,
                           const struct evzk__result *res);
-void evzk__request_answer_rc(struct evzk_session *s, struct evzk__request *r,
+void evzk__request_answer_rc(struct evzk__core *s, struct evzk__request *r,
                              int rc);
 
 /* Adds the number that a server has given to a name, if it is this name. */
 void evzk__request_note_name(char *created, const char *name);
 
 /* Sends the first of a queue, and what behind it goes with it. */
-void evzk__batch_send(struct evzk_session *s, struct evzk__request *first);
+void evzk__batch_send(struct evzk__core *s, struct evzk__request *first);
 
 /* For send.c: the queues and the answers of request.c. */
-void evzk__request_put(struct evzk_session *s, struct evzk__request *r,
+void evzk__request_put(struct evzk__core *s, struct evzk__request *r,
                        bool first);
-void evzk__request_unqueue(struct evzk_session *s, struct evzk__request *r);
+void evzk__request_unqueue(struct evzk__core *s, struct evzk__request *r);
 void evzk__request_count_parts(struct evzk__request *r);
 bool evzk__request_is_steps(const struct evzk__request *r);
-bool evzk__request_goes_bit_by_bit(const struct evzk_session *s,
+bool evzk__request_goes_bit_by_bit(const struct evzk__core *s,
                                    const struct evzk__request *r);
 bool evzk__request_answers_each(const struct evzk__request *r);
-void evzk__request_answered(struct evzk_session *s, struct evzk__request *r,
+void evzk__request_answered(struct evzk__core *s, struct evzk__request *r,
                             unsigned part, const struct evzk__result *res);
-
-/* No memory, or a server that will not now: whoever asks again does so in a
- * while. */
-void evzk__requests_pause(struct evzk_session *s);
 
 #endif

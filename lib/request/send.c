@@ -7,18 +7,18 @@
 #include "lib/request/request.h"
 
 #include "lib/base/os.h"
+#include "lib/request/core.h"
 #include "lib/request/create_order.h"
+#include "lib/request/parents.h"
 #include "lib/request/part.h"
 #include "lib/request/transaction.h"
-#include "lib/session/session.h"
 
 enum { COMPANY = 64 };
 
-void evzk__request_completed(void *session, struct evzk__slot *slot,
+void evzk__request_completed(struct evzk__core *s, struct evzk__slot *slot,
                              const struct evzk__result *res)
 {
     struct evzk__request *r = slot->owner;
-    evzk_session *s = session;
 
     slot->owner = NULL;
     s->requests.in_flight--;
@@ -27,7 +27,7 @@ void evzk__request_completed(void *session, struct evzk__slot *slot,
 }
 
 /* No memory to send it with: try again in a while. */
-static void take_back(evzk_session *s, struct evzk__request *r)
+static void take_back(struct evzk__core *s, struct evzk__request *r)
 {
     evzk__arrival_back(s, r, false);
     if (r->sent == r->parts) /* It has left its queue: to the head again. */
@@ -41,7 +41,7 @@ static void take_back(evzk_session *s, struct evzk__request *r)
 
 /* Sends one part.  An error of the call comes back like an answer; false when
  * the request waits for memory. */
-static bool send_one(evzk_session *s, struct evzk__request *r)
+static bool send_one(struct evzk__core *s, struct evzk__request *r)
 {
     struct evzk__slot *slot = evzk__client_slot(s->client);
     struct evzk__result res = {.rc = EVZK_OK};
@@ -68,7 +68,7 @@ static bool send_one(evzk_session *s, struct evzk__request *r)
 }
 
 /* Has room for all parts of a request; some go out bit by bit. */
-static bool room_for(const evzk_session *s, const struct evzk__request *r)
+static bool room_for(const struct evzk__core *s, const struct evzk__request *r)
 {
     uint32_t room = s->window > s->requests.in_flight
                         ? s->window - s->requests.in_flight
@@ -88,7 +88,7 @@ static bool is_plain_delete(const struct evzk__request *r)
            !evzk__batch_takes_dir(r);
 }
 
-void evzk__batch_send(evzk_session *s, struct evzk__request *first)
+void evzk__batch_send(struct evzk__core *s, struct evzk__request *first)
 {
     struct evzk__multi *multi;
     struct evzk__request *r = evzk__batch_prepare(s, first, &multi);
@@ -114,7 +114,7 @@ void evzk__batch_send(evzk_session *s, struct evzk__request *first)
     evzk__request_answer_rc(s, r, rc);
 }
 
-static void send_all(evzk_session *s, struct evzk__request *r)
+static void send_all(struct evzk__core *s, struct evzk__request *r)
 {
     uint32_t parts;
 
@@ -142,12 +142,12 @@ static void send_all(evzk_session *s, struct evzk__request *r)
 
 /* Machines are still to be told what has happened: those that one event wakes
  * then share one listing.  Not for ever. */
-static bool awaits_company(const evzk_session *s)
+static bool awaits_company(const struct evzk__core *s)
 {
     return !TAILQ_EMPTY(&s->running) && s->requests.put_off < COMPANY;
 }
 
-static void count_put_off(evzk_session *s)
+static void count_put_off(struct evzk__core *s)
 {
     bool waits = !TAILQ_EMPTY(&s->requests.queue[EVZK__LIST]) &&
                  !TAILQ_EMPTY(&s->running);
@@ -160,7 +160,7 @@ static void count_put_off(evzk_session *s)
 
 /* While a sweep is under way only the lease's question goes out: what a machine
  * asked before it knew of the change may not be what it wants to ask now. */
-static struct evzk__request *next_request(evzk_session *s)
+static struct evzk__request *next_request(struct evzk__core *s)
 {
     unsigned ops = s->cursor ? EVZK__SYNC + 1 : EVZK__OPS;
 
@@ -175,7 +175,7 @@ static struct evzk__request *next_request(evzk_session *s)
     return NULL;
 }
 
-bool evzk__requests_flush(evzk_session *s, int64_t deadline_us)
+bool evzk__requests_flush(struct evzk__core *s, int64_t deadline_us)
 {
     struct evzk__request *r;
     unsigned n = 0;
@@ -195,7 +195,7 @@ bool evzk__requests_flush(evzk_session *s, int64_t deadline_us)
 }
 
 /* The last part of a request that was cut: what was not answered is unknown. */
-static void lost(evzk_session *s, struct evzk__request *r, unsigned part)
+static void lost(struct evzk__core *s, struct evzk__request *r, unsigned part)
 {
     struct evzk__result res = {.rc = EVZK_ERR_CONNLOSS};
 
@@ -207,7 +207,7 @@ static void lost(evzk_session *s, struct evzk__request *r, unsigned part)
     evzk__request_answered(s, r, part, &res);
 }
 
-void evzk__requests_lost(evzk_session *s, struct evzk__client *c)
+void evzk__requests_lost(struct evzk__core *s, struct evzk__client *c)
 {
     struct evzk__slot *slot = NULL;
 

@@ -10,9 +10,8 @@
 
 #include <string.h>
 
-#include "lib/machine/machine.h"
+#include "lib/request/core.h"
 #include "lib/request/watch.h"
-#include "lib/session/session.h"
 
 enum {
     STAMP_OPS = 3,
@@ -63,7 +62,7 @@ static char *join(char *to, size_t size, const char *a, const char *b,
 }
 
 /* NULL: it is too long to be one. */
-static const char *path_at(evzk_session *s, const struct evzk__request *r,
+static const char *path_at(struct evzk__core *s, const struct evzk__request *r,
                            uint32_t i)
 {
     size_t size = sizeof s->requests.path[0];
@@ -84,7 +83,7 @@ static enum evzk__which which_of(const struct evzk__step *step)
     return (enum evzk__which)(step->watch - 1);
 }
 
-static struct evzk__watch *watch_at(struct evzk__machine *m,
+static struct evzk__watch *watch_at(struct evzk__place *m,
                                     const struct evzk__step *step)
 {
     return evzk__watch_of(m, which_of(step));
@@ -100,7 +99,7 @@ static bool sets_watch(const struct evzk__step *step)
 static void list_watch(struct evzk__request *r, const struct evzk__step *step,
                        uint32_t i)
 {
-    struct evzk__machine *m = evzk__machine_of(r);
+    struct evzk__place *m = evzk__place_of(r);
     struct evzk__watch *w = watch_at(m, step);
 
     evzk__watch_remove(m, w);
@@ -113,7 +112,7 @@ static void list_watch(struct evzk__request *r, const struct evzk__step *step,
 static bool may_watch(struct evzk__request *r, const struct evzk__step *step,
                       const char *name)
 {
-    const struct evzk__watch *w = watch_at(evzk__machine_of(r), step);
+    const struct evzk__watch *w = watch_at(evzk__place_of(r), step);
     bool children = step->verb == EVZK__STEP_CHILDREN;
 
     if (!w || step->verb == EVZK__STEP_SYNC || step->verb >= EVZK__STEP_CREATE)
@@ -136,10 +135,10 @@ static int send_read(struct evzk__request *r, const struct evzk__step *step,
     return evzk__client_get(slot, path, watch);
 }
 
-static int take_off(evzk_session *s, struct evzk__request *r,
+static int take_off(struct evzk__core *s, struct evzk__request *r,
                     const struct evzk__step *step, struct evzk__slot *slot)
 {
-    struct evzk__machine *m = evzk__machine_of(r);
+    struct evzk__place *m = evzk__place_of(r);
     struct evzk__watch *w = watch_at(m, step);
 
     if (w->which >= EVZK__PATH)
@@ -157,7 +156,7 @@ static int32_t version_of(const struct evzk__step *step)
     return step->versioned ? step->version : -1;
 }
 
-static int send_step(evzk_session *s, struct evzk__request *r,
+static int send_step(struct evzk__core *s, struct evzk__request *r,
                      const struct evzk__step *step, struct evzk__slot *slot,
                      const char *path)
 {
@@ -192,7 +191,7 @@ static int send_step(evzk_session *s, struct evzk__request *r,
 /* Transactions. */
 
 /* NULL: out of memory. */
-static struct evzk__multi *new_multi(evzk_session *s,
+static struct evzk__multi *new_multi(struct evzk__core *s,
                                      const struct evzk__request *r)
 {
     size_t bytes = 0, entries = 0;
@@ -236,7 +235,7 @@ static int add_step(struct evzk__multi *multi, const struct evzk__step *step,
     return EVZK_ERR_INTERNAL;
 }
 
-static int fill_multi(evzk_session *s, const struct evzk__request *r,
+static int fill_multi(struct evzk__core *s, const struct evzk__request *r,
                       struct evzk__multi *multi)
 {
     int rc = EVZK_OK;
@@ -251,7 +250,7 @@ static int fill_multi(evzk_session *s, const struct evzk__request *r,
     return rc;
 }
 
-static int send_commit(evzk_session *s, struct evzk__request *r,
+static int send_commit(struct evzk__core *s, struct evzk__request *r,
                        struct evzk__slot *slot)
 {
     struct evzk__multi *multi = new_multi(s, r);
@@ -266,7 +265,7 @@ static int send_commit(evzk_session *s, struct evzk__request *r,
     return rc;
 }
 
-int evzk__steps_send(evzk_session *s, struct evzk__request *r,
+int evzk__steps_send(struct evzk__core *s, struct evzk__request *r,
                      struct evzk__slot *slot, uint32_t part)
 {
     uint32_t i = evzk__steps_index(r, part);
@@ -278,7 +277,7 @@ int evzk__steps_send(evzk_session *s, struct evzk__request *r,
         return send_commit(s, r, slot);
     if (step->watch && !may_watch(r, step, name_at(r, i))) {
         evzk__session_log(s, EVZK_LOG_ERROR, "%s: step %u has no such watch",
-                          evzk__machine_of(r)->kind->name, (unsigned)i);
+                          r->dir->path, (unsigned)i);
         return EVZK_ERR_INTERNAL;
     }
     path = path_at(s, r, i);
@@ -303,7 +302,7 @@ static bool is_set(const struct evzk__step *step, int rc)
 static void note_watch(struct evzk__request *r, const struct evzk__step *step,
                        uint32_t i, int rc)
 {
-    struct evzk__machine *m = evzk__machine_of(r);
+    struct evzk__place *m = evzk__place_of(r);
     struct evzk__watch *w = watch_at(m, step);
     bool armed = is_set(step, rc);
 
@@ -331,7 +330,7 @@ static void note_commit(const struct evzk__request *r,
     }
 }
 
-void evzk__steps_answered(evzk_session *s, struct evzk__request *r,
+void evzk__steps_answered(struct evzk__core *s, struct evzk__request *r,
                           uint32_t part, const struct evzk__result *res)
 {
     uint32_t i = evzk__steps_index(r, part);
@@ -346,7 +345,7 @@ void evzk__steps_answered(evzk_session *s, struct evzk__request *r,
         s->requests.sync_rc = (int16_t)res->rc;
     if (step->verb == EVZK__STEP_CREATE && res->rc == EVZK_OK)
         note_made(step, res->path);
-    if (sets_watch(step) && evzk__watch_of(evzk__machine_of(r), which_of(step)))
+    if (sets_watch(step) && evzk__watch_of(evzk__place_of(r), which_of(step)))
         note_watch(r, step, i, res->rc);
 }
 

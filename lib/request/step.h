@@ -41,7 +41,7 @@
 
 #include "lib/client/client.h"
 
-struct evzk_session;
+struct evzk__core;
 struct evzk__request;
 
 enum evzk__verb {                    /* First those that read. */
@@ -104,11 +104,11 @@ enum {
 uint32_t evzk__steps_parts(const struct evzk__request *r);
 
 /* Sends the so-many-th of the parts that are left. */
-int evzk__steps_send(struct evzk_session *s, struct evzk__request *r,
+int evzk__steps_send(struct evzk__core *s, struct evzk__request *r,
                      struct evzk__slot *slot, uint32_t part);
 
 /* Notes the watch that was set, the name that was given, and a sync. */
-void evzk__steps_answered(struct evzk_session *s, struct evzk__request *r,
+void evzk__steps_answered(struct evzk__core *s, struct evzk__request *r,
                           uint32_t part, const struct evzk__result *res);
 
 /* Which step a part is. */

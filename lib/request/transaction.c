@@ -43,8 +43,9 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/request/core.h"
 #include "lib/request/create_order.h"
-#include "lib/session/session.h"
+#include "lib/request/own_queue.h"
 
 enum {
     ITEMS = 64, /* In one transaction. */
@@ -60,7 +61,7 @@ enum {
 struct evzk__batch {
     struct evzk__request r;
     LIST_ENTRY(evzk__batch) link;
-    evzk_session *s;
+    struct evzk__core *s;
     struct evzk__multi *multi;
     unsigned n;
     struct evzk__request *item[ITEMS];
@@ -69,7 +70,7 @@ struct evzk__batch {
 
 static const char stamp[] = "-token";
 
-bool evzk__batch_room(const evzk_session *s)
+bool evzk__batch_room(const struct evzk__core *s)
 {
     return s->requests.n_batches < IN_FLIGHT;
 }
@@ -85,7 +86,7 @@ static bool may_go(const struct evzk__request *r)
 }
 
 /* Is its directory to be made with it? */
-static bool is_fresh(const evzk_session *s, const struct evzk__request *r)
+static bool is_fresh(const struct evzk__core *s, const struct evzk__request *r)
 {
     const struct evzk__dir *d = r->dir;
 
@@ -110,7 +111,8 @@ bool evzk__batch_takes_dir(const struct evzk__request *r)
            evzk__queue_lone(d, r->name);
 }
 
-bool evzk__batch_takes(const evzk_session *s, const struct evzk__request *r)
+bool evzk__batch_takes(const struct evzk__core *s,
+                       const struct evzk__request *r)
 {
     if (r->unwatch)
         return false; /* Who waits has nothing else to take away. */
@@ -146,7 +148,8 @@ static size_t bytes_of(const struct evzk__request *r)
     return n + 2 * acl_bytes(r->acl, r->acl_count) + r->len; /* Two are made. */
 }
 
-static bool goes_with(const evzk_session *s, const struct evzk__request *first,
+static bool goes_with(const struct evzk__core *s,
+                      const struct evzk__request *first,
                       const struct evzk__request *r)
 {
     if (!evzk__batch_takes(s, r))
@@ -161,7 +164,7 @@ static bool goes_with(const evzk_session *s, const struct evzk__request *first,
 
 /* The more directories turn out to be there, or not to be empty, the fewer of
  * them go together: what is with a culprit is sent for nothing. */
-static unsigned most_dirs(const evzk_session *s,
+static unsigned most_dirs(const struct evzk__core *s,
                           const struct evzk__request *first)
 {
     bool creates = first->op == EVZK__CREATE_LIST;
@@ -173,7 +176,7 @@ static unsigned most_dirs(const evzk_session *s,
 }
 
 /* Does a directory come, or go, with it? */
-static bool has_dir(const evzk_session *s, const struct evzk__request *r)
+static bool has_dir(const struct evzk__core *s, const struct evzk__request *r)
 {
     return (r->op == EVZK__CREATE_LIST && is_fresh(s, r)) ||
            (r->op == EVZK__DELETE && evzk__batch_takes_dir(r));
@@ -196,7 +199,7 @@ static void choose_none(struct evzk__request *first, unsigned n)
 }
 
 /* Gathers those that go with the first of a queue. */
-static unsigned gather(evzk_session *s, struct evzk__request *first,
+static unsigned gather(struct evzk__core *s, struct evzk__request *first,
                        struct evzk__request *v[ITEMS], size_t *bytes)
 {
     struct evzk__request *r = first;
@@ -284,8 +287,8 @@ static struct evzk__multi *new_multi(const struct evzk__request *first,
 static void done(struct evzk__request *r, const struct evzk__reply *reply);
 
 /* NULL: out of memory. */
-static struct evzk__batch *build(evzk_session *s, struct evzk__request *v[],
-                                 unsigned n, size_t bytes)
+static struct evzk__batch *
+build(struct evzk__core *s, struct evzk__request *v[], unsigned n, size_t bytes)
 {
     const struct evzk__request *first = v[0];
     struct evzk__batch *b = evzk__zalloc(sizeof *b);
@@ -320,7 +323,7 @@ static void destroy(struct evzk__batch *b)
     evzk__free(b);
 }
 
-void evzk__batches_clear(evzk_session *s)
+void evzk__batches_clear(struct evzk__core *s)
 {
     while (!LIST_EMPTY(&s->requests.batches))
         destroy(LIST_FIRST(&s->requests.batches));
@@ -544,7 +547,7 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
     destroy(b);
 }
 
-struct evzk__request *evzk__batch_prepare(evzk_session *s,
+struct evzk__request *evzk__batch_prepare(struct evzk__core *s,
                                           struct evzk__request *first,
                                           struct evzk__multi **multi)
 {

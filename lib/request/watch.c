@@ -11,13 +11,12 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
-#include "lib/machine/machine.h"
-#include "lib/session/session.h"
+#include "lib/request/core.h"
 
 /* Freed memory is given back after so many watches. */
 enum { SETTLE_EVERY = 64 };
 
-void evzk__watch_forget(evzk_session *s, const char *path, bool data)
+void evzk__watch_forget(struct evzk__core *s, const char *path, bool data)
 {
     if (!s->old)
         return;
@@ -26,57 +25,62 @@ void evzk__watch_forget(evzk_session *s, const char *path, bool data)
         evzk__mem_settle();
 }
 
+static bool contends(const struct evzk__place *p)
+{
+    return p->s->wake->marks(p) != NULL;
+}
+
 /* Those of one directory are together. */
-static int compare_onlookers(const struct evzk__machine *a,
-                             const struct evzk__machine *b)
+static int compare_onlookers(const struct evzk__place *a,
+                             const struct evzk__place *b)
 {
     if (a->dir != b->dir)
         return (uintptr_t)a->dir < (uintptr_t)b->dir ? -1 : 1;
     return (a->seq > b->seq) - (a->seq < b->seq);
 }
 
-RB_GENERATE_INTERNAL(evzk__onlookers, evzk__machine, place, compare_onlookers,
+RB_GENERATE_INTERNAL(evzk__onlookers, evzk__place, node, compare_onlookers,
                      __attribute__((unused)) static)
 
-void evzk__watch_add(struct evzk__machine *m, struct evzk__watch *w,
+void evzk__watch_add(struct evzk__place *p, struct evzk__watch *w,
                      const char *name)
 {
     w->name = name;
     w->armed = false;
     w->listed = true;
-    m->s->watches++;
+    p->s->watches++;
     if (w->which >= EVZK__PATH) {
         evzk__path_watch_add(evzk__path_watch_of(w));
         return;
     }
-    if (!m->kind->marks) {
-        if (m->onlooks++ == 0) {
-            m->seq = (int32_t)m->s->onlooked++;
-            RB_INSERT(evzk__onlookers, &m->s->onlookers, m);
+    if (!contends(p)) {
+        if (p->onlooks++ == 0) {
+            p->seq = (int32_t)p->s->onlooked++;
+            RB_INSERT(evzk__onlookers, &p->s->onlookers, p);
         }
         return;
     }
     if (w->which != EVZK__PRED)
         return;
-    if (m->dir->remote++ == 0)
-        m->dir->astray = false;
-    evzk__queue_note_watcher(m);
+    if (p->dir->remote++ == 0)
+        p->dir->astray = false;
+    evzk__queue_note_watcher(p);
 }
 
-bool evzk__watch_remove(struct evzk__machine *m, struct evzk__watch *w)
+bool evzk__watch_remove(struct evzk__place *p, struct evzk__watch *w)
 {
     bool armed = w->armed;
 
     if (!w->listed)
         return false;
     w->listed = w->armed = false;
-    m->s->watches--;
+    p->s->watches--;
     if (w->which >= EVZK__PATH)
         evzk__path_watch_remove(evzk__path_watch_of(w));
-    else if (m->kind->marks)
-        m->dir->remote -= w->which == EVZK__PRED;
-    else if (--m->onlooks == 0)
-        RB_REMOVE(evzk__onlookers, &m->s->onlookers, m);
+    else if (contends(p))
+        p->dir->remote -= w->which == EVZK__PRED;
+    else if (--p->onlooks == 0)
+        RB_REMOVE(evzk__onlookers, &p->s->onlookers, p);
     return armed;
 }
 
@@ -86,10 +90,10 @@ static bool is_on(const struct evzk__watch *w, const char *name)
 }
 
 /* One that watches a znode which is not its own. */
-static struct evzk__machine *watcher_of(struct evzk__dir *d, const char *name,
-                                        struct evzk__machine *at)
+static struct evzk__place *watcher_of(struct evzk__dir *d, const char *name,
+                                      struct evzk__place *at)
 {
-    struct evzk__machine *m;
+    struct evzk__place *p;
 
     if (d->remote == 0)
         return NULL;
@@ -98,32 +102,32 @@ static struct evzk__machine *watcher_of(struct evzk__dir *d, const char *name,
         return at;
     if (!d->astray)
         return NULL;
-    for (m = evzk__queue_first(d); m; m = evzk__queue_next(m)) {
-        if (is_on(&m->pred_watch, name))
+    for (p = evzk__queue_first(d); p; p = evzk__queue_next(p)) {
+        if (is_on(&p->pred_watch, name))
             break;
     }
-    return m;
+    return p;
 }
 
-struct evzk__watch *evzk__watch_of(struct evzk__machine *m,
+struct evzk__watch *evzk__watch_of(struct evzk__place *p,
                                    enum evzk__which which)
 {
-    struct evzk__path_watch *p;
+    struct evzk__path_watch *w;
 
     if (which == EVZK__OWN)
-        return &m->own_watch;
+        return &p->own_watch;
     if (which == EVZK__PRED)
-        return &m->pred_watch;
-    p = evzk__path_watch_at(m, which - EVZK__PATH);
-    return p ? &p->w : NULL;
+        return &p->pred_watch;
+    w = evzk__path_watch_at(p, which - EVZK__PATH);
+    return w ? &w->w : NULL;
 }
 
-const char *evzk__watch_path(struct evzk__machine *m, struct evzk__watch *w,
+const char *evzk__watch_path(struct evzk__place *p, struct evzk__watch *w,
                              char *to)
 {
     if (w->which >= EVZK__PATH)
         return evzk__path_watch_path(evzk__path_watch_of(w), to);
-    return evzk__path_in(to, m->dir->path, w->name);
+    return evzk__path_in(to, p->dir->path, w->name);
 }
 
 bool evzk__watch_of_data(struct evzk__watch *w)
@@ -133,31 +137,31 @@ bool evzk__watch_of_data(struct evzk__watch *w)
     return w->which == EVZK__OWN;
 }
 
-static struct evzk__machine *first_onlooker(const evzk_session *s,
-                                            struct evzk__dir *d)
+static struct evzk__place *first_onlooker(const struct evzk__core *s,
+                                          struct evzk__dir *d)
 {
-    struct evzk__machine key = {.dir = d, .seq = INT32_MIN}, *m;
+    struct evzk__place key = {.dir = d, .seq = INT32_MIN}, *p;
     struct evzk__onlookers all = s->onlookers; /* Its root alone. */
 
-    m = RB_NFIND(evzk__onlookers, &all, &key);
-    return m && m->dir == d ? m : NULL;
+    p = RB_NFIND(evzk__onlookers, &all, &key);
+    return p && p->dir == d ? p : NULL;
 }
 
-static struct evzk__machine *next_onlooker(struct evzk__machine *m)
+static struct evzk__place *next_onlooker(struct evzk__place *p)
 {
-    struct evzk__machine *next = RB_NEXT(evzk__onlookers, NULL, m);
+    struct evzk__place *next = RB_NEXT(evzk__onlookers, NULL, p);
 
-    return next && next->dir == m->dir ? next : NULL;
+    return next && next->dir == p->dir ? next : NULL;
 }
 
-bool evzk__watch_any(const evzk_session *s, struct evzk__dir *d,
+bool evzk__watch_any(const struct evzk__core *s, struct evzk__dir *d,
                      const char *name, enum evzk__which which)
 {
-    struct evzk__machine *at = evzk__queue_seek(d, name),
-                         *m = first_onlooker(s, d);
+    struct evzk__place *at = evzk__queue_seek(d, name),
+                       *p = first_onlooker(s, d);
 
-    for (; m; m = next_onlooker(m)) {
-        if (is_on(evzk__watch_of(m, which), name))
+    for (; p; p = next_onlooker(p)) {
+        if (is_on(evzk__watch_of(p, which), name))
             return true;
     }
     if (which == EVZK__OWN)
@@ -165,58 +169,83 @@ bool evzk__watch_any(const evzk_session *s, struct evzk__dir *d,
     return watcher_of(d, name, at) != NULL;
 }
 
-static void fire(struct evzk__machine *m, struct evzk__watch *w,
+static void path_heard(struct evzk__place *p, struct evzk__path_watch *w,
+                       enum evzk__watch_event ev)
+{
+    p->news |= EVZK__NEWS_PATHS;
+    if (ev == EVZK__DELETED)
+        w->deleted = true;
+    else
+        w->changed = true;
+}
+
+void evzk__watch_heard(struct evzk__place *p, enum evzk__which which,
+                       enum evzk__watch_event ev)
+{
+    unsigned news =
+        ev == EVZK__DELETED ? EVZK__NEWS_DELETED : EVZK__NEWS_CHANGED;
+
+    if (which >= EVZK__PATH)
+        path_heard(p, evzk__path_watch_at(p, which - EVZK__PATH), ev);
+    else
+        p->news |= (uint8_t)(news << which);
+    if (which == EVZK__OWN && ev == EVZK__DELETED)
+        p->own_verified = false;
+    p->s->wake->post(p);
+}
+
+static void fire(struct evzk__place *p, struct evzk__watch *w,
                  enum evzk__watch_event ev)
 {
-    evzk__watch_remove(m, w);
-    m->s->wake->fired(m, (enum evzk__which)w->which, ev);
+    evzk__watch_remove(p, w);
+    evzk__watch_heard(p, (enum evzk__which)w->which, ev);
 }
 
 static void fire_all(struct evzk__dir *d, const char *name,
                      enum evzk__watch_event ev)
 {
-    struct evzk__machine *m;
+    struct evzk__place *p;
 
-    for (m = evzk__queue_first(d); m; m = evzk__queue_next(m)) {
-        if (is_on(&m->pred_watch, name))
-            fire(m, &m->pred_watch, ev);
+    for (p = evzk__queue_first(d); p; p = evzk__queue_next(p)) {
+        if (is_on(&p->pred_watch, name))
+            fire(p, &p->pred_watch, ev);
     }
 }
 
-static void tell_onlookers(evzk_session *s, struct evzk__dir *d,
+static void tell_onlookers(struct evzk__core *s, struct evzk__dir *d,
                            const char *name, enum evzk__watch_event ev)
 {
-    struct evzk__machine *m, *next;
+    struct evzk__place *p, *next;
 
-    for (m = first_onlooker(s, d); m; m = next) {
-        next = next_onlooker(m);
-        if (ev != EVZK__CHILDREN && is_on(&m->own_watch, name))
-            fire(m, &m->own_watch, ev);
-        if (ev != EVZK__CHANGED && is_on(&m->pred_watch, name))
-            fire(m, &m->pred_watch, ev);
+    for (p = first_onlooker(s, d); p; p = next) {
+        next = next_onlooker(p);
+        if (ev != EVZK__CHILDREN && is_on(&p->own_watch, name))
+            fire(p, &p->own_watch, ev);
+        if (ev != EVZK__CHANGED && is_on(&p->pred_watch, name))
+            fire(p, &p->pred_watch, ev);
     }
 }
 
 /* Data is watched by the znode's own, the end of it by who waits for it. */
-void evzk__watch_fired(evzk_session *s, struct evzk__dir *d, const char *name,
-                       enum evzk__watch_event ev)
+void evzk__watch_fired(struct evzk__core *s, struct evzk__dir *d,
+                       const char *name, enum evzk__watch_event ev)
 {
-    struct evzk__machine *at = evzk__queue_seek(d, name), *m;
+    struct evzk__place *at = evzk__queue_seek(d, name), *p;
 
     tell_onlookers(s, d, name, ev);
     if (evzk__queue_is_named(at, name) && ev != EVZK__CHILDREN)
         fire(at, &at->own_watch, ev);
     if (ev == EVZK__CHANGED)
         return;
-    m = watcher_of(d, name, at);
-    if (m)
-        fire(m, &m->pred_watch, ev);
-    if (m && d->astray)
+    p = watcher_of(d, name, at);
+    if (p)
+        fire(p, &p->pred_watch, ev);
+    if (p && d->astray)
         fire_all(d, name, ev); /* There may be more of them. */
 }
 
 /* A path is a name in the directory above it, and a directory itself. */
-static bool any_in(evzk_session *s, const char *dir, const char *name,
+static bool any_in(struct evzk__core *s, const char *dir, const char *name,
                    bool children)
 {
     struct evzk__dir *d = evzk__dir_find(s, dir);
@@ -225,7 +254,7 @@ static bool any_in(evzk_session *s, const char *dir, const char *name,
            evzk__watch_any(s, d, name, children ? EVZK__PRED : EVZK__OWN);
 }
 
-bool evzk__watch_any_at(evzk_session *s, const char *path, bool children)
+bool evzk__watch_any_at(struct evzk__core *s, const char *path, bool children)
 {
     char *dir = s->requests.path[1], *name;
 
@@ -238,7 +267,7 @@ bool evzk__watch_any_at(evzk_session *s, const char *path, bool children)
     return any_in(s, dir, name, children);
 }
 
-int evzk__watch_take_off(evzk_session *s, struct evzk__slot *slot,
+int evzk__watch_take_off(struct evzk__core *s, struct evzk__slot *slot,
                          const struct evzk__dir *d, const char *path, bool data)
 {
     /* Somebody may have come to use the watch again: then only ask. */
@@ -247,7 +276,7 @@ int evzk__watch_take_off(evzk_session *s, struct evzk__slot *slot,
     return evzk__client_unwatch(slot, path, data);
 }
 
-static void fired_at(evzk_session *s, const char *dir, const char *name,
+static void fired_at(struct evzk__core *s, const char *dir, const char *name,
                      enum evzk__watch_event ev)
 {
     struct evzk__dir *d = evzk__dir_find(s, dir);
@@ -256,7 +285,7 @@ static void fired_at(evzk_session *s, const char *dir, const char *name,
         evzk__watch_fired(s, d, name, ev);
 }
 
-void evzk__watch_fired_at(evzk_session *s, const char *path,
+void evzk__watch_fired_at(struct evzk__core *s, const char *path,
                           enum evzk__watch_event ev)
 {
     char *dir = s->requests.path[1], *name;

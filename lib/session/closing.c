@@ -9,6 +9,7 @@
 
 #include "lib/base/os.h"
 #include "lib/machine/machine.h"
+#include "lib/request/parents.h"
 #include "lib/session/connection.h"
 
 static void end_machines(evzk_session *s)
@@ -16,10 +17,10 @@ static void end_machines(evzk_session *s)
     int64_t until = evzk__now_us() + EVZK__BUDGET_US;
     struct evzk__machine *m;
 
-    for (unsigned n = 0; (m = TAILQ_FIRST(&s->machines)) != NULL; n++) {
+    for (unsigned n = 0; (m = TAILQ_FIRST(&s->core.machines)) != NULL; n++) {
         evzk__machine_closed(
-            m, s->close_rc == EVZK_ERR_AUTH ? EVZK_ERR_AUTH : EVZK_ERR_CLOSED,
-            s->close_rc == EVZK_OK);
+            m, s->closing.rc == EVZK_ERR_AUTH ? EVZK_ERR_AUTH : EVZK_ERR_CLOSED,
+            s->closing.rc == EVZK_OK);
         if (evzk__budget_spent(n, until))
             return;
     }
@@ -27,22 +28,22 @@ static void end_machines(evzk_session *s)
 
 void evzk__closing_say_farewell(evzk_session *s, int what)
 {
-    if (!s->up || s->requests.in_flight > 0 || (what & EVZK__WRITE))
+    if (!s->core.up || s->core.requests.in_flight > 0 || (what & EVZK__WRITE))
         return; /* First what was begun. */
-    memset(&s->farewell, 0, sizeof s->farewell);
-    if (evzk__net_say_farewell(evzk__client_fd(s->client)))
-        s->phase = EVZK__ENDING;
+    memset(&s->closing.farewell, 0, sizeof s->closing.farewell);
+    if (evzk__net_say_farewell(evzk__client_fd(s->core.client)))
+        s->core.phase = EVZK__ENDING;
 }
 
 static void await_farewell(evzk_session *s)
 {
-    enum evzk__answer a =
-        evzk__net_await_farewell(evzk__client_fd(s->client), &s->farewell);
+    enum evzk__answer a = evzk__net_await_farewell(
+        evzk__client_fd(s->core.client), &s->closing.farewell);
 
     if (a == EVZK__CONFIRMED)
         evzk__closing_over(s, EVZK_OK);
     else if (a == EVZK__CUT) { /* Ask again: an answer will say which. */
-        s->phase = EVZK__DRAINING;
+        s->core.phase = EVZK__DRAINING;
         evzk__connection_lost(s);
     }
 }
@@ -51,44 +52,45 @@ static void await_farewell(evzk_session *s)
  * their time, as after every loss. */
 static void hang_up(evzk_session *s)
 {
-    if (!s->client)
+    if (!s->core.client)
         return;
     evzk__io_want(s->io, -1, 0);
-    evzk__client_hang_up(s->client);
-    if (s->requests.in_flight > 0)
-        evzk__requests_lost(s, s->client);
-    evzk__client_free(s->old);
-    s->old = s->client;
-    s->client = NULL;
+    evzk__client_hang_up(s->core.client);
+    if (s->core.requests.in_flight > 0)
+        evzk__requests_lost(&s->core, s->core.client);
+    evzk__client_free(s->core.old);
+    s->core.old = s->core.client;
+    s->core.client = NULL;
     evzk__connection_drop(s);
-    s->up = false;
+    s->core.up = false;
 }
 
 void evzk__closing_step(evzk_session *s)
 {
-    if (s->phase == EVZK__RUNNING || s->phase == EVZK__CLOSED)
+    if (s->core.phase == EVZK__RUNNING || s->core.phase == EVZK__CLOSED)
         return;
-    if (s->phase == EVZK__ENDING)
+    if (s->core.phase == EVZK__ENDING)
         await_farewell(s);
-    if (s->phase == EVZK__DRAINING && s->id == 0)
+    if (s->core.phase == EVZK__DRAINING && s->core.id == 0)
         evzk__closing_over(
             s, EVZK_OK); /* There is no session, or none any more. */
-    if (s->phase < EVZK__SWEEPING && evzk__now_us() >= s->close_deadline)
+    if (s->core.phase < EVZK__SWEEPING && evzk__now_us() >= s->closing.deadline)
         evzk__closing_over(s, EVZK_ERR_TIMEOUT);
-    if (s->phase != EVZK__SWEEPING)
+    if (s->core.phase != EVZK__SWEEPING)
         return;
     hang_up(s);
     end_machines(s);
-    if (s->phase != EVZK__SWEEPING)
+    if (s->core.phase != EVZK__SWEEPING)
         return; /* Freed, in the child of a fork. */
-    evzk__machines_drop_owed(s);
-    s->more = true;
-    if (!TAILQ_EMPTY(&s->machines) || evzk__servers_busy(s->servers))
+    evzk__machines_drop_owed(&s->core);
+    s->core.more = true;
+    if (!TAILQ_EMPTY(&s->core.machines) ||
+        evzk__servers_busy(s->connection.servers))
         return;
-    evzk__client_free(s->old);
-    s->old = NULL;
-    evzk__parents_clear(s);
-    s->phase = EVZK__CLOSED;
-    evzk__session_tell(s, EVZK_SESSION_CLOSED, s->close_rc);
-    evzk__session_unref(s); /* The loop's. */
+    evzk__client_free(s->core.old);
+    s->core.old = NULL;
+    evzk__parents_clear(&s->core);
+    s->core.phase = EVZK__CLOSED;
+    evzk__session_tell(s, EVZK_SESSION_CLOSED, s->closing.rc);
+    evzk__core_unref(&s->core); /* The loop's. */
 }

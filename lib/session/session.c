@@ -32,9 +32,9 @@ static void moved(void *arg)
 {
     evzk_session *s = arg;
 
-    s->moved = true;
-    if (s->timer)
-        evzk__session_kick(s);
+    s->connection.moved = true;
+    if (s->core.timer)
+        evzk__session_kick(&s->core);
 }
 
 /* "" for "/" or nothing. */
@@ -42,8 +42,8 @@ static int copy_chroot(evzk_session *s, const char *chroot)
 {
     if (!chroot || strcmp(chroot, "/") == 0)
         chroot = "";
-    s->chroot = evzk__strdup(chroot);
-    return s->chroot ? EVZK_OK : EVZK_ERR_NOMEM;
+    s->core.chroot = evzk__strdup(chroot);
+    return s->core.chroot ? EVZK_OK : EVZK_ERR_NOMEM;
 }
 
 static int copy_data(evzk_session *s, const void *data, size_t len)
@@ -55,9 +55,9 @@ static int copy_data(evzk_session *s, const void *data, size_t len)
         data = self;
         len = strlen(self);
     }
-    s->data = evzk__memdup(data, len);
-    s->data_len = len;
-    return s->data ? EVZK_OK : EVZK_ERR_NOMEM;
+    s->core.data = evzk__memdup(data, len);
+    s->core.data_len = len;
+    return s->core.data ? EVZK_OK : EVZK_ERR_NOMEM;
 }
 
 static bool broken_times(const struct evzk__call *c,
@@ -110,22 +110,23 @@ static int take_options(evzk_session *s, const evzk_session_options *o)
 {
     int rc;
 
-    s->ask_timeout_ms = or_default(o->timeout_ms, TIMEOUT_MS);
-    s->close_timeout_ms = or_default(o->close_timeout_ms, CLOSE_TIMEOUT_MS);
-    s->window = or_default(o->window, WINDOW);
-    if (s->window < 4)
-        s->window = 4; /* Room for every compound request. */
-    s->make_chroot = o->make_chroot;
-    s->log = o->log;
-    s->log_arg = o->log_arg;
-    s->log_level = o->log_level ? o->log_level : EVZK_LOG_WARN;
-    s->trace = o->trace;
-    s->trace_arg = o->trace_arg;
+    s->options.timeout_ms = or_default(o->timeout_ms, TIMEOUT_MS);
+    s->options.close_timeout_ms =
+        or_default(o->close_timeout_ms, CLOSE_TIMEOUT_MS);
+    s->core.window = or_default(o->window, WINDOW);
+    if (s->core.window < 4)
+        s->core.window = 4; /* Room for every compound request. */
+    s->core.make_chroot = o->make_chroot;
+    s->core.log.cb = o->log;
+    s->core.log.arg = o->log_arg;
+    s->core.log.level = o->log_level ? o->log_level : EVZK_LOG_WARN;
+    s->core.trace.cb = o->trace;
+    s->core.trace.arg = o->trace_arg;
     rc = copy_chroot(s, o->chroot);
     if (rc == EVZK_OK)
         rc = copy_data(s, o->data, o->data_len);
     if (rc == EVZK_OK)
-        rc = evzk__acl_copy(&s->acl, o->acl, o->acl_count);
+        rc = evzk__acl_copy(&s->core.acl, o->acl, o->acl_count);
     return rc;
 }
 
@@ -134,13 +135,14 @@ static int attach(evzk_session *s, struct event_base *base, const char *servers,
 {
     int rc;
 
-    s->servers = evzk__servers_new(base, dns, servers, moved, s, &rc);
-    if (!s->servers)
+    s->connection.servers =
+        evzk__servers_new(base, dns, servers, moved, s, &rc);
+    if (!s->connection.servers)
         return rc;
-    s->root = evzk__dir_get(s, "/", "");
+    s->probe.root = evzk__dir_get(&s->core, "/", "");
     s->io = evzk__io_new(base, turn_io, s);
-    s->timer = evzk__timer_new(base, turn_timer, s);
-    return s->root && s->io && s->timer ? EVZK_OK : EVZK_ERR_NOMEM;
+    s->core.timer = evzk__timer_new(base, turn_timer, s);
+    return s->probe.root && s->io && s->core.timer ? EVZK_OK : EVZK_ERR_NOMEM;
 }
 
 int evzk_session_open(struct event_base *base, const char *servers,
@@ -165,24 +167,25 @@ int evzk_session_open(struct event_base *base, const char *servers,
     s = evzk__zalloc(sizeof *s);
     if (!s)
         return EVZK_ERR_NOMEM;
-    s->base = base;
-    s->pid = evzk__pid();
-    s->cb = cb;
-    s->cb_arg = arg;
-    s->refs = 2; /* The caller's and the loop's. */
-    STAILQ_INIT(&s->credentials);
-    s->wake = &evzk__machine_wake;
-    TAILQ_INIT(&s->machines);
-    TAILQ_INIT(&s->running);
-    TAILQ_INIT(&s->owed);
-    RB_INIT(&s->makers);
-    evzk__requests_init(&s->requests);
-    RB_INIT(&s->dirs);
-    TAILQ_INIT(&s->idle);
-    LIST_INIT(&s->tidies);
-    RB_INIT(&s->path_watches);
-    RB_INIT(&s->onlookers);
-    TAILQ_INIT(&s->later);
+    s->core.base = base;
+    s->core.pid = evzk__pid();
+    s->options.cb = cb;
+    s->options.cb_arg = arg;
+    s->core.destroy = evzk__session_destroy;
+    s->core.refs = 2; /* The caller's and the loop's. */
+    STAILQ_INIT(&s->options.credentials);
+    s->core.wake = &evzk__machine_wake;
+    TAILQ_INIT(&s->core.machines);
+    TAILQ_INIT(&s->core.running);
+    TAILQ_INIT(&s->core.owed);
+    RB_INIT(&s->core.makers);
+    evzk__requests_init(&s->core.requests);
+    RB_INIT(&s->core.dirs);
+    TAILQ_INIT(&s->core.idle);
+    LIST_INIT(&s->core.tidies);
+    RB_INIT(&s->core.path_watches);
+    RB_INIT(&s->core.onlookers);
+    TAILQ_INIT(&s->core.later);
     rc = take_options(s, opt);
     if (rc == EVZK_OK)
         rc = attach(s, base, servers, opt->dns);
@@ -190,10 +193,10 @@ int evzk_session_open(struct event_base *base, const char *servers,
         evzk__broken(&call, rc != EVZK_ERR_INVAL, "servers",
                      "must be \"host:port\" or \"[IPv6]:port\", with commas "
                      "between, and no chroot");
-        evzk__session_destroy(s);
+        evzk__session_destroy(&s->core);
         return rc;
     }
-    evzk__session_kick(s);
+    evzk__session_kick(&s->core);
     *out = s;
     return EVZK_OK;
 }
@@ -228,8 +231,8 @@ int evzk_session_add_auth(evzk_session *s, const char *scheme, const void *cert,
         evzk__free(c);
         return EVZK_ERR_NOMEM;
     }
-    STAILQ_INSERT_TAIL(&s->credentials, c, link);
-    evzk__session_kick(s); /* It is presented from the loop. */
+    STAILQ_INSERT_TAIL(&s->options.credentials, c, link);
+    evzk__session_kick(&s->core); /* It is presented from the loop. */
     return EVZK_OK;
 }
 
@@ -242,10 +245,11 @@ int evzk_session_close(evzk_session *s)
     rc = evzk__may_begin(s);
     if (rc != EVZK_OK)
         return rc;
-    s->phase = EVZK__DRAINING;
+    s->core.phase = EVZK__DRAINING;
     evzk__session_end_term(s);
-    s->close_deadline = evzk__now_us() + (int64_t)s->close_timeout_ms * 1000;
-    evzk__session_kick(s);
+    s->closing.deadline =
+        evzk__now_us() + (int64_t)s->options.close_timeout_ms * 1000;
+    evzk__session_kick(&s->core);
     return EVZK_OK;
 }
 
@@ -254,59 +258,61 @@ int evzk_session_close(evzk_session *s)
  * descriptor's place, neither is touched by what is freed. */
 static void free_in_child(evzk_session *s)
 {
-    bool over = s->phase == EVZK__CLOSED;
+    bool over = s->core.phase == EVZK__CLOSED;
     struct evzk__machine *m;
 
-    s->phase = EVZK__CLOSED; /* Forked in a callback, its turn still runs. */
+    s->core.phase =
+        EVZK__CLOSED; /* Forked in a callback, its turn still runs. */
     evzk__session_end_term(s);
-    if (s->client) {
-        evzk__client_deaden(s->client);
-        evzk__requests_forget(s->client);
+    if (s->core.client) {
+        evzk__client_deaden(s->core.client);
+        evzk__requests_forget(s->core.client);
     }
-    if (s->old)
-        evzk__requests_forget(s->old);
-    while ((m = TAILQ_FIRST(&s->machines)) != NULL)
+    if (s->core.old)
+        evzk__requests_forget(s->core.old);
+    while ((m = TAILQ_FIRST(&s->core.machines)) != NULL)
         evzk__machine_forked(m);
-    evzk__machines_drop_owed(s);
-    evzk__servers_abandon(s->servers);
-    s->servers = NULL;
+    evzk__machines_drop_owed(&s->core);
+    evzk__servers_abandon(s->connection.servers);
+    s->connection.servers = NULL;
     if (!over)
-        s->refs--; /* The loop's. */
-    evzk__session_unref(s);
+        s->core.refs--; /* The loop's. */
+    evzk__core_unref(&s->core);
 }
 
 void evzk_session_free(evzk_session *s)
 {
     if (!s)
         return;
-    s->cb = NULL;
-    if (evzk__session_forked(s)) {
+    s->options.cb = NULL;
+    if (evzk__session_forked(&s->core)) {
         free_in_child(s);
         return;
     }
-    if (s->phase == EVZK__RUNNING)
+    if (s->core.phase == EVZK__RUNNING)
         evzk_session_close(s);
-    evzk__session_unref(s);
+    evzk__core_unref(&s->core);
 }
 
 bool evzk_session_connected(const evzk_session *s)
 {
-    return s && s->phase == EVZK__RUNNING && s->up && !s->doubt &&
-           !evzk__session_forked(s);
+    return s && s->core.phase == EVZK__RUNNING && s->core.up &&
+           !s->core.doubt && !evzk__session_forked(&s->core);
 }
 
 uint32_t evzk_session_lease_ms(const evzk_session *s)
 {
-    return s && !evzk__session_forked(s) ? (uint32_t)evzk__session_left_ms(s)
-                                         : 0;
+    return s && !evzk__session_forked(&s->core)
+               ? (uint32_t)evzk__session_left_ms(&s->core)
+               : 0;
 }
 
 uint32_t evzk_session_timeout_ms(const evzk_session *s)
 {
-    return s ? s->timeout_ms : 0;
+    return s ? s->connection.timeout_ms : 0;
 }
 
-int64_t evzk_session_id(const evzk_session *s) { return s ? s->id : 0; }
+int64_t evzk_session_id(const evzk_session *s) { return s ? s->core.id : 0; }
 
 void evzk_session_get_stats(const evzk_session *s, evzk_session_stats *out)
 {
@@ -315,9 +321,9 @@ void evzk_session_get_stats(const evzk_session *s, evzk_session_stats *out)
     memset(out, 0, sizeof *out);
     if (!s)
         return;
-    *out = s->stats;
-    out->in_flight = s->requests.in_flight;
-    out->queued = s->requests.queued;
-    out->watches = s->watches;
-    out->probe_ms = (uint32_t)(evzk__lease_probe_us(&s->lease) / 1000);
+    *out = s->core.stats;
+    out->in_flight = s->core.requests.in_flight;
+    out->queued = s->core.requests.queued;
+    out->watches = s->core.watches;
+    out->probe_ms = (uint32_t)(evzk__lease_probe_us(&s->core.lease) / 1000);
 }

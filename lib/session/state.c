@@ -18,45 +18,45 @@
 
 void evzk__closing_over(evzk_session *s, int rc)
 {
-    s->phase = EVZK__SWEEPING;
+    s->core.phase = EVZK__SWEEPING;
     evzk__session_end_term(s);
-    s->close_rc = rc;
-    evzk__servers_cancel(s->servers);
-    s->more = true;
+    s->closing.rc = rc;
+    evzk__servers_cancel(s->connection.servers);
+    s->core.more = true;
 }
 
 void evzk__session_tell(evzk_session *s, evzk_session_event ev, int rc)
 {
     int64_t begun = evzk__now_us();
 
-    if (ev == EVZK_SESSION_SUSPENDED && !s->told_up)
+    if (ev == EVZK_SESSION_SUSPENDED && !s->told.up)
         return; /* It has heard so already, or was never up. */
-    if (ev != EVZK_SESSION_CLOSED && !evzk__session_tells(s))
+    if (ev != EVZK_SESSION_CLOSED && !evzk__session_tells(&s->core))
         return; /* Closed inside an earlier callback of this loop step. */
-    s->told_up = ev == EVZK_SESSION_CONNECTED || ev == EVZK_SESSION_RESUMED;
-    if (s->cb)
-        s->cb(s, ev, rc, s->cb_arg);
-    s->out_us += evzk__now_us() - begun;
+    s->told.up = ev == EVZK_SESSION_CONNECTED || ev == EVZK_SESSION_RESUMED;
+    if (s->options.cb)
+        s->options.cb(s, ev, rc, s->options.cb_arg);
+    s->core.out_us += evzk__now_us() - begun;
 }
 
 void evzk__session_end_term(evzk_session *s)
 {
-    evzk__term_end(s->term);
-    s->term = NULL;
+    evzk__term_end(s->core.term);
+    s->core.term = NULL;
 }
 
 /* Has every machine look at what has changed. */
 void evzk__session_sweep(evzk_session *s)
 {
-    s->round++;
-    s->cursor = TAILQ_FIRST(&s->machines);
+    s->core.now.round++;
+    s->core.cursor = TAILQ_FIRST(&s->core.machines);
 }
 
 void evzk__session_set_doubt(evzk_session *s, bool doubt)
 {
-    if (s->doubt == doubt)
+    if (s->core.doubt == doubt)
         return;
-    s->doubt = doubt;
+    s->core.doubt = doubt;
     evzk__session_sweep(s);
     evzk__session_tell(s, doubt ? EVZK_SESSION_SUSPENDED : EVZK_SESSION_RESUMED,
                        EVZK_OK);
@@ -67,19 +67,19 @@ void evzk__session_set_doubt(evzk_session *s, bool doubt)
  * holds. */
 void evzk__session_update_lease(evzk_session *s)
 {
-    bool valid = evzk__session_sure(s);
+    bool valid = evzk__session_sure(&s->core);
 
-    if (valid == s->lease_on || s->phase != EVZK__RUNNING)
+    if (valid == s->probe.lease_on || s->core.phase != EVZK__RUNNING)
         return;
-    s->lease_on = valid;
+    s->probe.lease_on = valid;
     evzk__session_sweep(s);
     if (valid)
         return;
     evzk__session_end_term(s);
-    s->lease_ends++;
-    s->stats.lease_ends++;
-    evzk__session_log(s, EVZK_LOG_WARN, "the lease ended");
-    if (s->up)
+    s->core.now.lease_ends++;
+    s->core.stats.lease_ends++;
+    evzk__session_log(&s->core, EVZK_LOG_WARN, "the lease ended");
+    if (s->core.up)
         evzk__session_set_doubt(s, true);
 }
 
@@ -87,36 +87,32 @@ static void free_credentials(evzk_session *s)
 {
     struct evzk__credential *c;
 
-    while ((c = STAILQ_FIRST(&s->credentials)) != NULL) {
-        STAILQ_REMOVE_HEAD(&s->credentials, link);
+    while ((c = STAILQ_FIRST(&s->options.credentials)) != NULL) {
+        STAILQ_REMOVE_HEAD(&s->options.credentials, link);
         evzk__free(c->scheme);
         evzk__free(c->cert);
         evzk__free(c);
     }
 }
 
-void evzk__session_destroy(evzk_session *s)
+void evzk__session_destroy(struct evzk__core *core)
 {
-    evzk__parents_clear(s);
-    evzk__tidy_clear(s);
-    evzk__batches_clear(s);
-    evzk__client_free(s->client);
-    evzk__client_free(s->old);
-    if (s->root)
-        evzk__dir_put(s, s->root);
-    evzk__servers_free(s->servers);
-    evzk__timer_free(s->timer);
+    evzk_session *s = evzk__session_of(core);
+
+    evzk__parents_clear(&s->core);
+    evzk__tidy_clear(&s->core);
+    evzk__batches_clear(&s->core);
+    evzk__client_free(s->core.client);
+    evzk__client_free(s->core.old);
+    if (s->probe.root)
+        evzk__dir_put(&s->core, s->probe.root);
+    evzk__servers_free(s->connection.servers);
+    evzk__timer_free(s->core.timer);
     evzk__io_free(s->io);
-    evzk__acl_free(&s->acl);
+    evzk__acl_free(&s->core.acl);
     free_credentials(s);
     evzk__session_end_term(s);
-    evzk__free(s->chroot);
-    evzk__free(s->data);
+    evzk__free(s->core.chroot);
+    evzk__free(s->core.data);
     evzk__free(s);
-}
-
-void evzk__session_unref(evzk_session *s)
-{
-    if (--s->refs == 0)
-        evzk__session_destroy(s);
 }

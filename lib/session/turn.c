@@ -20,8 +20,8 @@ static void sweep(evzk_session *s)
     int64_t until = evzk__now_us() + EVZK__BUDGET_US;
     struct evzk__machine *m;
 
-    for (unsigned n = 0; (m = s->cursor) != NULL; n++) {
-        s->cursor = TAILQ_NEXT(m, all);
+    for (unsigned n = 0; (m = s->core.cursor) != NULL; n++) {
+        s->core.cursor = TAILQ_NEXT(m, all);
         evzk__machine_run(m);
         if (evzk__budget_spent(n, until))
             return;
@@ -33,17 +33,17 @@ static void run(evzk_session *s)
     int64_t until = evzk__now_us() + EVZK__BUDGET_US;
     struct evzk__machine *m;
 
-    for (unsigned n = 0; (m = TAILQ_FIRST(&s->running)) != NULL; n++) {
-        TAILQ_REMOVE(&s->running, m, run);
+    for (unsigned n = 0; (m = TAILQ_FIRST(&s->core.running)) != NULL; n++) {
+        TAILQ_REMOVE(&s->core.running, m, run);
         m->listed = EVZK__L_NONE;
         evzk__machine_run(m);
         if (evzk__budget_spent(n, until))
             return;
     }
-    for (unsigned n = 0; (m = evzk__machine_next_late(s)) != NULL; n++) {
+    for (unsigned n = 0; (m = evzk__machine_next_late(&s->core)) != NULL; n++) {
         evzk__machine_run(m);
         if (evzk__budget_spent(n, until)) {
-            s->more = true;
+            s->core.more = true;
             return;
         }
     }
@@ -53,15 +53,15 @@ static void run(evzk_session *s)
 
 static void synced(struct evzk__request *r, const struct evzk__reply *reply)
 {
-    evzk_session *s = evzk__container_of(r, evzk_session, sync);
-    int64_t sent = s->sync_sent;
+    evzk_session *s = evzk__container_of(r, evzk_session, probe.sync);
+    int64_t sent = s->probe.sent;
 
-    s->sync_sent = 0;
-    if (reply->rc != EVZK_OK || s->phase != EVZK__RUNNING)
+    s->probe.sent = 0;
+    if (reply->rc != EVZK_OK || s->core.phase != EVZK__RUNNING)
         return; /* The connection is gone, or we are. */
     evzk__session_update_lease(s);
-    evzk__lease_confirmed(&s->lease, sent, evzk__now_us());
-    evzk__session_show_lease(s);
+    evzk__lease_confirmed(&s->core.lease, sent, evzk__now_us());
+    evzk__session_show_lease(&s->core);
     evzk__session_set_doubt(s, false);
     evzk__session_update_lease(s);
 }
@@ -70,21 +70,21 @@ static void probe(evzk_session *s)
 {
     int64_t now = evzk__now_us(), patience;
 
-    if (!s->up || s->phase != EVZK__RUNNING)
+    if (!s->core.up || s->core.phase != EVZK__RUNNING)
         return;
-    patience = 2 * evzk__lease_probe_us(&s->lease);
-    if (s->sync_sent && now - s->sync_sent >= patience)
+    patience = 2 * evzk__lease_probe_us(&s->core.lease);
+    if (s->probe.sent && now - s->probe.sent >= patience)
         evzk__session_set_doubt(s, true);
-    if (s->sync_sent || now < s->next_probe)
+    if (s->probe.sent || now < s->probe.next)
         return;
-    s->sync.op = EVZK__SYNC;
-    s->sync.dir = s->root;
-    s->sync.done = synced;
-    s->sync_sent = now; /* A little before it is sent: on the safe side. */
-    s->next_probe = now + evzk__lease_probe_us(&s->lease);
-    s->stats.probes++;
-    s->tick++;
-    evzk__request_submit(s, &s->sync);
+    s->probe.sync.op = EVZK__SYNC;
+    s->probe.sync.dir = s->probe.root;
+    s->probe.sync.done = synced;
+    s->probe.sent = now; /* A little before it is sent: on the safe side. */
+    s->probe.next = now + evzk__lease_probe_us(&s->core.lease);
+    s->core.stats.probes++;
+    s->core.tick++;
+    evzk__request_submit(&s->core, &s->probe.sync);
 }
 
 static void read_and_answer(evzk_session *s, int ready)
@@ -92,19 +92,19 @@ static void read_and_answer(evzk_session *s, int ready)
     int64_t until = evzk__now_us() + EVZK__BUDGET_US;
     bool more;
 
-    if (!s->client || !ready || s->phase >= EVZK__ENDING)
+    if (!s->core.client || !ready || s->core.phase >= EVZK__ENDING)
         return;
-    more = evzk__client_process(s->client, ready);
+    more = evzk__client_process(s->core.client, ready);
     while (more) {
         evzk__connection_check(s); /* Made now, it may be lost by the next. */
-        if (!s->client || evzk__client_fd(s->client) < 0 ||
-            s->phase >= EVZK__ENDING)
+        if (!s->core.client || evzk__client_fd(s->core.client) < 0 ||
+            s->core.phase >= EVZK__ENDING)
             return;
         if (evzk__now_us() >= until) { /* One packet may be much. */
-            s->more = true;
+            s->core.more = true;
             return;
         }
-        more = evzk__client_process(s->client, EVZK__READ);
+        more = evzk__client_process(s->core.client, EVZK__READ);
     }
 }
 
@@ -112,14 +112,14 @@ static void send_due(evzk_session *s)
 {
     int fd;
 
-    if (s->phase != EVZK__RUNNING || s->requests.queued == 0 ||
-        !evzk__session_usable(s))
+    if (s->core.phase != EVZK__RUNNING || s->core.requests.queued == 0 ||
+        !evzk__session_usable(&s->core))
         return;
-    fd = evzk__client_fd(s->client);
+    fd = evzk__client_fd(s->core.client);
     evzk__net_cork(fd, true);
-    if (evzk__requests_flush(s, evzk__now_us() + EVZK__BUDGET_US))
-        s->more = true;
-    if (evzk__client_fd(s->client) == fd)
+    if (evzk__requests_flush(&s->core, evzk__now_us() + EVZK__BUDGET_US))
+        s->core.more = true;
+    if (evzk__client_fd(s->core.client) == fd)
         evzk__net_cork(fd, false);
 }
 
@@ -129,21 +129,22 @@ static int64_t next_wake(const evzk_session *s, int64_t client_at)
 {
     int64_t at = client_at;
 
-    if (!s->up && s->phase <= EVZK__DRAINING) {
-        at = earlier(at, s->resolve_at);
-        if (!s->client && evzk__servers_addresses(s->servers))
-            at = earlier(at, s->retry_at);
+    if (!s->core.up && s->core.phase <= EVZK__DRAINING) {
+        at = earlier(at, s->connection.resolve_at);
+        if (!s->core.client && evzk__servers_addresses(s->connection.servers))
+            at = earlier(at, s->connection.retry_at);
     }
-    if (s->phase != EVZK__RUNNING)
-        return earlier(at, s->close_deadline);
-    if (s->up && !s->sync_sent)
-        at = earlier(at, s->next_probe);
-    else if (s->up && !s->doubt)
-        at = earlier(at, s->sync_sent + 2 * evzk__lease_probe_us(&s->lease));
-    if (s->up && s->send_at && s->requests.queued > 0)
-        at = earlier(at, s->send_at);
-    if (s->lease_on)
-        at = earlier(at, s->lease.valid_until);
+    if (s->core.phase != EVZK__RUNNING)
+        return earlier(at, s->closing.deadline);
+    if (s->core.up && !s->probe.sent)
+        at = earlier(at, s->probe.next);
+    else if (s->core.up && !s->core.doubt)
+        at = earlier(at,
+                     s->probe.sent + 2 * evzk__lease_probe_us(&s->core.lease));
+    if (s->core.up && s->core.send_at && s->core.requests.queued > 0)
+        at = earlier(at, s->core.send_at);
+    if (s->probe.lease_on)
+        at = earlier(at, s->core.lease.valid_until);
     return at;
 }
 
@@ -152,30 +153,30 @@ static void await_events(evzk_session *s)
     int64_t now = evzk__now_us(), at = INT64_MAX, client_wait;
     int fd = -1, what = 0;
 
-    if (s->phase == EVZK__CLOSED) {
-        evzk__timer_stop(s->timer);
+    if (s->core.phase == EVZK__CLOSED) {
+        evzk__timer_stop(s->core.timer);
         return;
     }
-    if (s->phase == EVZK__ENDING) {
-        fd = evzk__client_fd(s->client);
+    if (s->core.phase == EVZK__ENDING) {
+        fd = evzk__client_fd(s->core.client);
         what = EVZK__READ;
-    } else if (s->client) {
-        evzk__client_interest(s->client, &fd, &what, &client_wait);
+    } else if (s->core.client) {
+        evzk__client_interest(s->core.client, &fd, &what, &client_wait);
         at = now + client_wait;
         evzk__connection_check(s); /* It may have given the connection up. */
         evzk__connection_note_attempt(s);
-        if (s->phase == EVZK__DRAINING)
+        if (s->core.phase == EVZK__DRAINING)
             evzk__closing_say_farewell(s, what);
-        if (s->client)
-            fd = evzk__client_fd(s->client);
+        if (s->core.client)
+            fd = evzk__client_fd(s->core.client);
     }
-    evzk__io_want(s->io, s->client ? fd : -1,
-                  s->phase == EVZK__ENDING ? EVZK__READ : what);
-    if (s->more || s->cursor || !TAILQ_EMPTY(&s->running))
+    evzk__io_want(s->io, s->core.client ? fd : -1,
+                  s->core.phase == EVZK__ENDING ? EVZK__READ : what);
+    if (s->core.more || s->core.cursor || !TAILQ_EMPTY(&s->core.running))
         at = now;
     else
         at = next_wake(s, at);
-    evzk__timer_set(s->timer, at - now);
+    evzk__timer_set(s->core.timer, at - now);
 }
 
 /* The child of a fork runs the loop: the session is its parent's.  The loop's
@@ -183,31 +184,31 @@ static void await_events(evzk_session *s)
  * share what they wait with. */
 static void lie_still(evzk_session *s)
 {
-    if (s->client)
-        evzk__client_deaden(s->client);
+    if (s->core.client)
+        evzk__client_deaden(s->core.client);
     evzk__io_want(s->io, -1, 0);
-    evzk__timer_stop(s->timer);
+    evzk__timer_stop(s->core.timer);
 }
 
 void evzk__session_turn(evzk_session *s, int ready)
 {
     int64_t begun = evzk__now_us(), took;
 
-    if (evzk__session_forked(s)) {
+    if (evzk__session_forked(&s->core)) {
         lie_still(s);
         return;
     }
-    s->refs++;
-    s->in_turn = true;
-    s->kicked = s->more = false;
-    s->out_us = 0;
+    s->core.refs++;
+    s->core.in_turn = true;
+    s->core.kicked = s->core.more = false;
+    s->core.out_us = 0;
     evzk__session_update_lease(s);
     read_and_answer(s, ready);
     evzk__connection_check(s);
     evzk__session_update_lease(s);
     run(s);
     sweep(s);
-    evzk__tidy_step(s);
+    evzk__tidy_step(&s->core);
     evzk__connection_bury(s);
     evzk__connection_keep(s);
     probe(s);
@@ -215,9 +216,9 @@ void evzk__session_turn(evzk_session *s, int ready)
     evzk__connection_check(s);
     evzk__closing_step(s);
     await_events(s);
-    s->in_turn = false;
-    took = evzk__now_us() - begun - s->out_us;
-    if (took > (int64_t)s->stats.turn_max_us)
-        s->stats.turn_max_us = (uint64_t)took;
-    evzk__session_unref(s);
+    s->core.in_turn = false;
+    took = evzk__now_us() - begun - s->core.out_us;
+    if (took > (int64_t)s->core.stats.turn_max_us)
+        s->core.stats.turn_max_us = (uint64_t)took;
+    evzk__core_unref(&s->core);
 }

@@ -34,7 +34,7 @@ void evzk__lock_announce(struct evzk__machine *m)
         evzk__machine_move(m, DELETING);
         return;
     }
-    if (!m->own_verified) {
+    if (!m->place.own_verified) {
         look_again(l);
         return;
     }
@@ -69,7 +69,7 @@ static int note(struct evzk_lock *l, const struct evzk__reply *reply)
 
     l->given->leader = rc == EVZK_OK ? reply->first.czxid : 0;
     l->given->leader_sent = false;
-    l->given->leader_on = rc == EVZK_OK ? l->m.conn : -1;
+    l->given->leader_on = rc == EVZK_OK ? l->m.seen.conn : -1;
 
     if (l->m.stopping)
         return evzk__machine_move(&l->m, DELETING);

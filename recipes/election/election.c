@@ -134,14 +134,15 @@ int evzk_election_acknowledge(evzk_election *e, const void *data, size_t len)
 int evzk__election_say(evzk_lock *l, const char *function, const void *data,
                        size_t len)
 {
-    struct evzk__call call = evzk__call_of(l->m.s, function);
+    struct evzk__call call =
+        evzk__call_of(evzk__machine_session(&l->m), function);
     int rc;
 
     if (evzk__broken_data(&call, data, len, EVZK_ELECTION_DATA_MAX))
         return EVZK_ERR_INVAL;
     if (evzk__machine_in_child(&l->m))
         return EVZK_ERR_FORKED;
-    if (l->m.ended || l->m.stopping || !l->granted || l->asked)
+    if (l->m.place.ended || l->m.stopping || !l->granted || l->asked)
         return EVZK_ERR_STATE;
     rc = compose(l, data, len);
     if (rc != EVZK_OK)

@@ -58,10 +58,10 @@ static struct evzk_observer *observer_of(struct evzk__machine *m)
 /* May free the observer: touch nothing after. */
 static void tell(struct evzk_observer *o, int rc, const evzk_leader *leader)
 {
-    evzk_session *s = o->m.s;
+    evzk_session *s = evzk__machine_session(&o->m);
     int64_t begun = evzk__machine_call_out();
 
-    if (o->cb && (rc != EVZK_OK || evzk__session_tells(s)))
+    if (o->cb && (rc != EVZK_OK || evzk__may_tell(s)))
         o->cb(o, rc, leader, o->arg);
     evzk__machine_called(s, begun);
 }
@@ -184,7 +184,7 @@ static int rooted(struct evzk__machine *m, const struct evzk__event *e)
  * the beginning. */
 static void check(struct evzk__machine *m)
 {
-    if (!m->own_watch.listed)
+    if (!m->place.own_watch.listed)
         evzk__machine_move(m, LOOKING);
     else
         evzk__watch(m, NULL, false, observer_of(m)->seen.node);

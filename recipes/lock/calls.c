@@ -116,7 +116,7 @@ static int stop(struct evzk_lock *l, bool want_granted, int rc)
         return EVZK_ERR_INVAL;
     if (evzk__machine_in_child(&l->m))
         return EVZK_ERR_FORKED;
-    if (l->m.ended || l->m.stopping || l->granted != want_granted)
+    if (l->m.place.ended || l->m.stopping || l->granted != want_granted)
         return EVZK_ERR_STATE;
     l->released = want_granted;
     evzk__machine_stop(&l->m, rc);
@@ -136,7 +136,8 @@ static int prepare_swap(struct evzk_lock *l)
         return EVZK_ERR_NOMEM;
     if (evzk__lock_name(l, l->given->name, EVZK_LOCK_READ) != EVZK_OK)
         return EVZK_ERR_INTERNAL;
-    sprintf(l->given->name + strlen(l->given->name), "%010" PRId32, l->m.seq);
+    sprintf(l->given->name + strlen(l->given->name), "%010" PRId32,
+            l->m.place.seq);
     return EVZK_OK;
 }
 
@@ -148,7 +149,7 @@ int evzk_lock_downgrade(evzk_lock *l)
         return EVZK_ERR_INVAL;
     if (evzk__machine_in_child(&l->m))
         return EVZK_ERR_FORKED;
-    if (l->m.ended || l->m.stopping || !l->granted ||
+    if (l->m.place.ended || l->m.stopping || !l->granted ||
         evzk_lock_mode_of(l) != EVZK_LOCK_WRITE)
         return EVZK_ERR_STATE;
     rc = prepare_swap(l);
@@ -204,7 +205,8 @@ static int make_lease(struct evzk_lock *l)
 int evzk__lock_lease(struct evzk_lock *l, const char *function,
                      evzk_lease **out)
 {
-    struct evzk__call call = evzk__call_of(l ? l->m.s : NULL, function);
+    struct evzk__call call =
+        evzk__call_of(l ? evzk__machine_session(&l->m) : NULL, function);
     int rc;
 
     if (!l || evzk__broken(&call, out, "out", EVZK__NOT_NULL))
@@ -226,7 +228,9 @@ int evzk_lock_lease(evzk_lock *l, evzk_lease **out)
 
 uint32_t evzk_lock_lease_ms(const evzk_lock *l)
 {
-    return evzk_lock_held(l) ? evzk_session_lease_ms(l->m.s) : 0;
+    return evzk_lock_held(l)
+               ? evzk_session_lease_ms(evzk__machine_session(&l->m))
+               : 0;
 }
 
 uint64_t evzk_lock_token(const evzk_lock *l)

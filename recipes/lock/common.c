@@ -24,10 +24,10 @@ static bool is_final(evzk_lock_event ev)
 /* May free the lock: touch nothing after. */
 void evzk__lock_tell(struct evzk_lock *l, evzk_lock_event ev, int rc)
 {
-    evzk_session *s = l->m.s;
+    evzk_session *s = evzk__machine_session(&l->m);
     int64_t begun = evzk__machine_call_out();
 
-    if (l->cb && !l->told && (is_final(ev) || evzk__session_tells(s)))
+    if (l->cb && !l->told && (is_final(ev) || evzk__may_tell(s)))
         l->cb(l, ev, rc, l->arg);
     evzk__machine_called(s, begun);
 }
@@ -82,12 +82,7 @@ void evzk__lock_over(struct evzk__machine *m)
 
 struct evzk__create_args evzk__lock_args(struct evzk_lock *l)
 {
-    const evzk_session *s = l->m.s;
-    struct evzk__create_args a = {.name = l->own,
-                                  .data = s->data,
-                                  .len = (uint32_t)s->data_len,
-                                  .acl = s->acl.v,
-                                  .acl_count = s->acl.n};
+    struct evzk__create_args a = evzk__default_args(&l->m, l->own);
 
     if (l->given && l->given->data) {
         a.data = l->given->data;

@@ -18,7 +18,7 @@ static void trade_names(struct evzk_lock *l)
     char old[OWN_MAX + EVZK__PRIORITY_MAX];
 
     strcpy(old, l->own);
-    evzk__rename_own(&l->m, l->own, l->given->name, l->m.seq);
+    evzk__rename_own(&l->m, l->own, l->given->name, l->m.place.seq);
     strcpy(l->given->name, old);
 }
 
@@ -38,7 +38,7 @@ static void take_swap(struct evzk_lock *l, int64_t czxid)
     l->seen = 0;
     l->given->czxid = (uint64_t)czxid;
     l->swapped = true;
-    l->m.own_verified = czxid != 0;
+    l->m.place.own_verified = czxid != 0;
 }
 
 /* The other name of one that may have been swapped, or not. */
@@ -58,7 +58,7 @@ void evzk__lock_become_reader(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
 
-    if (!m->own_verified) {
+    if (!m->place.own_verified) {
         evzk__machine_move(m, CHECKING_SWAP);
         return;
     }

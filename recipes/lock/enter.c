@@ -12,7 +12,7 @@ void evzk__lock_enter_queue(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
 
-    if (!m->own_verified)
+    if (!m->place.own_verified)
         evzk__machine_move(m, CONFIRMING);
     else if (evzk__lock_name(l, l->given->name, l->mode) != EVZK_OK)
         evzk__machine_give_up(m, EVZK_ERR_INTERNAL, DELETING);
@@ -39,7 +39,7 @@ static void come_in(struct evzk_lock *l, const struct evzk__first *stat)
     l->seen = 0;
     if (evzk__contender_parse(l->given->name, evzk__lock_marks, &c))
         evzk__rename_own(&l->m, l->own, l->given->name, c.seq);
-    l->m.own_verified = true;
+    l->m.place.own_verified = true;
 }
 
 int evzk__lock_entered(struct evzk__machine *m, const struct evzk__event *e)

@@ -24,11 +24,11 @@ void evzk__lock_drop(struct evzk__machine *m)
 
     evzk__lock_calm(l);
     if (l->said && !is_sure(l))
-        m->own_verified = false; /* Another may lead by now. */
-    if (l->said && l->given->leader_on != m->conn)
+        m->place.own_verified = false; /* Another may lead by now. */
+    if (l->said && l->given->leader_on != m->seen.conn)
         evzk__machine_move(m, l->given->leader_sent ? SETTLING_LEADER
                                                     : CHECKING_LEADER);
-    else if (!m->own_verified)
+    else if (!m->place.own_verified)
         evzk__machine_move(m, CHECKING);
     else
         evzk__delete(m, l->own, l->said ? EVZK__LEADER : NULL);
@@ -95,7 +95,7 @@ int evzk__lock_checked_leader(struct evzk__machine *m,
 
     l->said = e->reply->rc == EVZK_OK && stat->ours &&
               (!l->given->leader || l->given->leader == stat->czxid);
-    l->given->leader_on = m->conn;
+    l->given->leader_on = m->seen.conn;
     return evzk__machine_move(m, DELETING);
 }
 

@@ -4,6 +4,7 @@
 #define EVZK_LOCK_OWN_H
 
 #include "evzk/lock.h"
+#include "lib/base/acl.h"
 #include "lib/machine/machine.h"
 
 enum { OWN_MAX = EVZK__GUID_LEN + sizeof "-write-" + 11 };

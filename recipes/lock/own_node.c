@@ -47,13 +47,13 @@ enum evzk__own evzk__lock_verify(struct evzk_lock *l, int rc,
         return EVZK__OWN_UNKNOWN;
     if (!looked)
         l->blind = false;
-    l->m.own_verified = true;
+    l->m.place.own_verified = true;
     return EVZK__OWN_THERE;
 }
 
 bool evzk__lock_watches_own(const struct evzk_lock *l)
 {
-    return l->m.own_verified && l->m.own_watch.armed &&
+    return l->m.place.own_verified && l->m.place.own_watch.armed &&
            !evzk__watch_fires(&l->m, EVZK__OWN);
 }
 
@@ -74,15 +74,15 @@ void evzk__lock_verify_before(struct evzk__machine *m,
 {
     const struct evzk_lock *before;
 
-    if (!m->before)
+    if (!m->place.before)
         return;
-    before = lock_of(m->before);
-    if (stat->owner == m->s->id &&
+    before = lock_of(evzk__machine_of(m->place.before));
+    if (evzk__machine_owns(m, stat) &&
         (before->swapped || (uint64_t)stat->czxid == before->token)) {
         evzk__place_seen(m);
         return;
     }
-    m->before->own_verified = false;
+    m->place.before->own_verified = false;
     evzk__place_unfollow(m); /* What stands there is another's. */
 }
 
@@ -122,9 +122,9 @@ bool evzk__lock_hear(struct evzk_lock *l, const struct evzk__first *own)
 bool evzk__lock_wants_own_watch(const struct evzk_lock *l)
 {
     bool soon = l->m.stayed || l->eager || l->leads ||
-                (l->m.req.bulk && l->m.state == WATCHING);
+                (l->m.place.req.bulk && l->m.state == WATCHING);
 
-    return l->watch_own && soon && !l->m.own_watch.armed;
+    return l->watch_own && soon && !l->m.place.own_watch.armed;
 }
 
 /* Our znode is gone, and we held nothing: to the end of the queue. */
@@ -134,8 +134,8 @@ int evzk__lock_lose_place(struct evzk_lock *l)
     evzk__own_gone(&l->m);
     if (l->m.no_requeue)
         return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);
-    return evzk__machine_move(&l->m,
-                              l->m.own_watch.armed ? FORGETTING : CREATING);
+    return evzk__machine_move(&l->m, l->m.place.own_watch.armed ? FORGETTING
+                                                                : CREATING);
 }
 
 void evzk__lock_take_place(struct evzk_lock *l, uint64_t czxid)

@@ -45,7 +45,7 @@ int evzk__lock_ask_whose(struct evzk_lock *l, int rc)
 /* A watch that went with its connection comes first. */
 bool evzk__lock_asks_whose(const struct evzk_lock *l)
 {
-    return l->looks && l->pred && (l->barred || l->m.pred_watch.armed);
+    return l->looks && l->pred && (l->barred || l->m.place.pred_watch.armed);
 }
 
 int evzk__lock_told_whose(struct evzk_lock *l, const struct evzk__reply *reply)

@@ -59,7 +59,7 @@ int evzk__lock_created(struct evzk__machine *m, const struct evzk__event *e)
         return m->stopping ? evzk__machine_finish(m, m->rc) : rc;
     l->m.tries = 0;
     evzk__lock_take_place(l, (uint64_t)e->reply->first.czxid);
-    m->own_verified = true;
+    m->place.own_verified = true;
     if (m->stopping)
         return evzk__machine_move(m, DELETING);
     if (!e->reply->listed)

@@ -57,11 +57,6 @@ bool evzk__lock_waits(const struct evzk_lock *l)
            (own.flags & EVZK__WAITS);
 }
 
-static const char *path_of(const struct evzk_lock *l)
-{
-    return l->m.dir->path + strlen(l->m.s->chroot);
-}
-
 /* Those it has come before.  No memory: they find out by themselves. */
 static void tell_passed(struct evzk_lock *l, const struct evzk__roll *roll,
                         const struct evzk__contender *own)
@@ -72,7 +67,8 @@ static void tell_passed(struct evzk_lock *l, const struct evzk__roll *roll,
     if (!passed)
         return;
     evzk__passed(roll, own, passed);
-    (void)evzk__lock_touch(l->m.s, path_of(l), passed, (uint32_t)n);
+    (void)evzk__lock_touch(evzk__machine_session(&l->m),
+                           evzk__machine_path(&l->m), passed, (uint32_t)n);
     evzk__free(passed);
 }
 
@@ -109,7 +105,9 @@ static int press(struct evzk_lock *l, const struct evzk__roll *roll,
         return EVZK_OK;
     evzk_lock_revoke_free(g->press);
     g->press = NULL;
-    return evzk__lock_press(l->m.s, path_of(l), &opt, pressed, l, &g->press);
+    return evzk__lock_press(evzk__machine_session(&l->m),
+                            evzk__machine_path(&l->m), &opt, pressed, l,
+                            &g->press);
 }
 
 void evzk__lock_calm(struct evzk_lock *l)

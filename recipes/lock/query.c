@@ -234,7 +234,7 @@ static int rooted(struct evzk__machine *m, const struct evzk__event *e)
 static void end(struct evzk__machine *m)
 {
     struct evzk_lock_query *q = query_of(m);
-    evzk_session *s = m->s;
+    evzk_session *s = evzk__machine_session(m);
     int64_t begun = evzk__machine_call_out();
     size_t n = m->rc == EVZK_OK ? q->n : 0;
 

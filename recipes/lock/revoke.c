@@ -303,7 +303,7 @@ static void wait_for(struct evzk__machine *m)
         r->timed = true;
         evzk__timer_set(r->grace, r->opt.grace_ms * INT64_C(1000));
     }
-    if (!m->pred_watch.listed)
+    if (!m->place.pred_watch.listed)
         evzk__watch(m, NULL, false, r->v[r->at].node);
 }
 
@@ -366,7 +366,7 @@ static int dropped(struct evzk__machine *m, const struct evzk__event *e)
 static void end(struct evzk__machine *m)
 {
     struct evzk_lock_revoke *r = revoke_of(m);
-    evzk_session *s = m->s;
+    evzk_session *s = evzk__machine_session(m);
     int64_t begun = evzk__machine_call_out();
 
     if (r->cb)
@@ -388,7 +388,7 @@ static void late(struct evzk__machine *m)
     if (m->stopping)
         return;
     /* What is being removed is in the report. */
-    if (m->state == REMOVING && m->req.state == EVZK__SENT)
+    if (m->state == REMOVING && m->place.req.state == EVZK__SENT)
         evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
     else
         evzk__machine_finish(m, EVZK_ERR_TIMEOUT);
@@ -478,7 +478,7 @@ static int take_options(struct evzk_lock_revoke *r, evzk_session *s,
             return EVZK_ERR_NOMEM;
     }
     if (o->remove) {
-        r->grace = evzk__timer_new(s->base, grace_over, r);
+        r->grace = evzk__session_timer(s, grace_over, r);
         if (!r->grace)
             return EVZK_ERR_NOMEM;
     }
@@ -536,7 +536,10 @@ int evzk__lock_press(evzk_session *s, const char *path,
     return begin(s, path, opt, cb, arg, out);
 }
 
-bool evzk__lock_revoked(const evzk_lock_revoke *r) { return !r || r->m.ended; }
+bool evzk__lock_revoked(const evzk_lock_revoke *r)
+{
+    return !r || r->m.place.ended;
+}
 
 int evzk__lock_touch(evzk_session *s, const char *path, char *const *names,
                      uint32_t n)
@@ -563,7 +566,7 @@ int evzk_lock_revoke_cancel(evzk_lock_revoke *r)
         return EVZK_ERR_INVAL;
     if (evzk__machine_in_child(&r->m))
         return EVZK_ERR_FORKED;
-    if (r->m.ended || r->m.stopping)
+    if (r->m.place.ended || r->m.stopping)
         return EVZK_ERR_STATE;
     evzk__machine_stop(&r->m, EVZK_ERR_CANCELED);
     return EVZK_OK;

@@ -28,7 +28,7 @@ static bool is_own_listed(const struct evzk_lock *l,
                           const struct evzk__stat *dir)
 {
     return evzk__lock_watches_own(l) ||
-           (l->m.own_verified && (uint64_t)dir->pzxid == l->token);
+           (l->m.place.own_verified && (uint64_t)dir->pzxid == l->token);
 }
 
 /* Nobody is before it that it would have to wait for; or nobody at all. */
@@ -38,7 +38,7 @@ static int be_first(struct evzk_lock *l, bool alone,
     bool sure = evzk__machine_certain(&l->m) && is_own_listed(l, dir);
 
     evzk__lead(&l->m);
-    l->m.leads = alone;
+    l->m.place.leads = alone;
     return evzk__machine_move(&l->m, sure ? HELD : CONFIRMING);
 }
 
@@ -47,7 +47,8 @@ static int be_first(struct evzk_lock *l, bool alone,
  * answer to whatever is asked next. */
 static void hear_of_another(struct evzk_lock *l)
 {
-    l->m.own_verified = l->m.own_verified && l->m.own_watch.armed;
+    l->m.place.own_verified =
+        l->m.place.own_verified && l->m.place.own_watch.armed;
 }
 
 /* `ours` is the same, when it is of our own session: it tells us itself when it
@@ -78,7 +79,8 @@ static int look_in_room(struct evzk_lock *l, const char *pred)
     l->second = false;
     if (pred)
         return wait_for(l, pred, NULL);
-    return evzk__machine_move(&l->m, l->m.own_verified ? ENTERING : CONFIRMING);
+    return evzk__machine_move(&l->m,
+                              l->m.place.own_verified ? ENTERING : CONFIRMING);
 }
 
 /* A contender of another library that would not wait for ours: both might hold.
@@ -89,9 +91,9 @@ static int refuse(struct evzk_lock *l, const char *name)
     const char *library =
         evzk__foreign_parse(name, &f) ? f.library : evzk__foreign_maker(name);
 
-    evzk__log(l->m.s, EVZK_LOG_WARN,
+    evzk__log(evzk__machine_session(&l->m), EVZK_LOG_WARN,
               "refused: %s/%s is a contender of another library, %s",
-              l->m.dir->path, name, library);
+              l->m.place.dir->path, name, library);
     return evzk__machine_give_up(&l->m, EVZK_ERR_FOREIGN, DELETING);
 }
 
@@ -102,7 +104,7 @@ static int look_at(struct evzk_lock *l, const struct evzk__result *list)
     struct evzk__machine *ours;
 
     evzk__stand(&stand, &list->names, evzk__lock_marks, l->own);
-    if (!l->m.placed || used_up(l->m.seq, &list->stat))
+    if (!l->m.place.placed || used_up(l->m.place.seq, &list->stat))
         return evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
     if (stand.foreign && !l->tolerant)
         return refuse(l, stand.foreign);
@@ -122,10 +124,10 @@ static int look_at(struct evzk_lock *l, const struct evzk__result *list)
     /* One that reads is not told that it leads: others may read before it. One
      * that leads is the only one before us, or somebody was put there by
      * hand: then who comes next is for a listing to say. */
-    if (!ours || strcmp(ours->own_watch.name, stand.pred) != 0 ||
-        (ours->leads && stand.before > 1))
+    if (!ours || strcmp(ours->place.own_watch.name, stand.pred) != 0 ||
+        (ours->place.leads && stand.before > 1))
         ours = NULL;
-    if (ours && ours->passed)
+    if (ours && ours->place.passed)
         return be_first(l, true, &list->stat);
     return wait_for(l, stand.pred, ours);
 }
@@ -160,12 +162,13 @@ int evzk__lock_look_around(struct evzk_lock *l)
 {
     struct evzk__machine *ours = evzk__place_before(&l->m);
 
-    if (!ours || ours->passed || evzk__lock_waits(l) ||
-        !bars(l, ours->own_watch.name) || ours->seq < 0 ||
-        ours->seq >= INT32_MAX - 1 || l->m.seq != ours->seq + 1)
+    if (!ours || ours->place.passed || evzk__lock_waits(l) ||
+        !bars(l, ours->place.own_watch.name) || ours->place.seq < 0 ||
+        ours->place.seq >= INT32_MAX - 1 ||
+        l->m.place.seq != ours->place.seq + 1)
         return evzk__machine_move(&l->m, LISTING);
     l->second = false; /* For all we know. */
-    return wait_for(l, ours->own_watch.name,
+    return wait_for(l, ours->place.own_watch.name,
                     l->mode == EVZK_LOCK_READ ? NULL : ours);
 }
 
@@ -193,7 +196,7 @@ void evzk__lock_watch(struct evzk__machine *m)
     struct evzk_lock *l = lock_of(m);
     bool own = evzk__lock_wants_own_watch(l) || l->reread || l->anew;
     const char *pred =
-        (m->pred_watch.armed && !l->anew) || l->reread ? NULL : l->pred;
+        (m->place.pred_watch.armed && !l->anew) || l->reread ? NULL : l->pred;
 
     if (evzk__lock_asks_whose(l))
         evzk__look(m, l->pred);
@@ -240,16 +243,16 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
 {
     int rc;
 
-    if (m->req.pred) /* Only now: an answer may be lost. */
+    if (m->place.req.pred) /* Only now: an answer may be lost. */
         lock_of(m)->anew = false;
-    if (m->req.name && !own_read(lock_of(m), reply, &rc))
+    if (m->place.req.name && !own_read(lock_of(m), reply, &rc))
         return rc;
-    if (!m->req.pred)
+    if (!m->place.req.pred)
         return EVZK_OK;
     if (reply->rc == EVZK_OK)
         evzk__lock_verify_before(m, &reply->res->stat);
     if (reply->rc == EVZK_ERR_NONODE) {
-        m->leads = false; /* Was it there at all, when we came? */
+        m->place.leads = false; /* Was it there at all, when we came? */
         hear_of_another(lock_of(m));
         evzk__pred_gone(m); /* If it is one of ours, it is to know. */
         return evzk__machine_move(m, LISTING);
@@ -262,7 +265,7 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
  * watch on its znode, as a holder does. */
 static int handed_over(struct evzk_lock *l)
 {
-    bool sure = evzk__machine_certain(&l->m) && l->m.own_verified &&
+    bool sure = evzk__machine_certain(&l->m) && l->m.place.own_verified &&
                 evzk__place_guarded(&l->m);
 
     evzk__lead(&l->m);
@@ -273,7 +276,7 @@ static int handed_over(struct evzk_lock *l)
  * is known that it was first: nobody comes in before us. */
 static int moved_up(struct evzk_lock *l, bool by_ours)
 {
-    if (l->m.leads)
+    if (l->m.place.leads)
         return handed_over(l);
     hear_of_another(l);
     if (!l->second || by_ours)

@@ -38,8 +38,8 @@ static int take_options(struct evzk_shards *a, const char *path,
     a->self.data = evzk__memdup(o->data, o->data_len);
     a->path = evzk__strdup(path);
     a->members = evzk__concat(path, "/" EVZK__SHARDS_MEMBERS);
-    a->step_timer = evzk__timer_new(a->s->base, evzk__shards_step, a);
-    a->mend_timer = evzk__timer_new(a->s->base, evzk__shards_mend, a);
+    a->step_timer = evzk__session_timer(a->s, evzk__shards_step, a);
+    a->mend_timer = evzk__session_timer(a->s, evzk__shards_mend, a);
     return a->self.data && a->path && a->members && a->step_timer &&
                    a->mend_timer
                ? EVZK_OK
@@ -77,7 +77,7 @@ int evzk_shards_join(evzk_session *s, const char *path,
     if (!a)
         return EVZK_ERR_NOMEM;
     a->s = s;
-    s->refs++;
+    evzk__session_keep(s);
     a->cb = cb;
     a->shard_cb = shard;
     a->arg = arg;
@@ -130,7 +130,7 @@ int evzk_shards_drain(evzk_shards *a, uint32_t timeout_ms)
     if (a->phase != EVZK__SHARDS_JOINED)
         return EVZK_ERR_STATE;
     if (timeout_ms > 0) {
-        a->drain_timer = evzk__timer_new(a->s->base, too_late, a);
+        a->drain_timer = evzk__session_timer(a->s, too_late, a);
         if (!a->drain_timer)
             return EVZK_ERR_NOMEM;
         evzk__timer_set(a->drain_timer, timeout_ms * INT64_C(1000));

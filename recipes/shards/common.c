@@ -62,7 +62,7 @@ void evzk__shards_destroy(struct evzk_shards *a)
     evzk__free(a->path);
     evzk__free(a->members);
     evzk__free((void *)(uintptr_t)a->self.data);
-    evzk__session_unref(a->s);
+    evzk__session_let_go(a->s);
     evzk__free(a);
 }
 
@@ -71,7 +71,7 @@ void evzk__shards_destroy(struct evzk_shards *a)
 /* Ends are told always, news while the session is not closed. */
 static bool tells(const struct evzk_shards *a, bool final)
 {
-    return a->cb && (final || evzk__session_tells(a->s));
+    return a->cb && (final || evzk__may_tell(a->s));
 }
 
 /* The application's callbacks run between these two: their time is not the

@@ -355,14 +355,15 @@ static int settled(struct evzk__machine *m, const struct evzk__event *e)
 static void write_plan(struct evzk__machine *m)
 {
     struct evzk__planner *p = planner_of(m);
+    struct evzk__create_args args = evzk__default_args(m, NULL);
 
     p->write = (struct evzk__step){.verb = p->there ? EVZK__STEP_SET
                                                     : EVZK__STEP_CREATE,
                                    .name = EVZK__SHARDS_PLAN,
                                    .data = p->text,
                                    .len = (uint32_t)p->len,
-                                   .acl = m->s->acl.v,
-                                   .acl_count = m->s->acl.n,
+                                   .acl = args.acl,
+                                   .acl_count = args.acl_count,
                                    .versioned = true,
                                    .version = p->version};
     evzk__ask(m, &p->write, 1, 0);
@@ -492,7 +493,7 @@ int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
     p->cb = cb;
     p->arg = arg;
     rc = copy_plan(&p->last, known);
-    p->timer = evzk__timer_new(s->base, have_waited, p);
+    p->timer = evzk__session_timer(s, have_waited, p);
     if (rc == EVZK_OK && !p->timer)
         rc = EVZK_ERR_NOMEM;
     if (rc == EVZK_OK)

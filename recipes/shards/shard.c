@@ -153,7 +153,7 @@ void evzk__shard_start(struct evzk_shards *a, uint32_t i)
 {
     struct shard *d = &a->shard[i];
     const evzk_lock_options opt = {0};
-    char *path = a->s->requests.path[1]; /* Copied at once. */
+    char path[EVZK__PATH_MAX + 1]; /* See broken_path() in calls.c. */
     int rc;
 
     evzk__shard_print_path(a, i, path);
@@ -161,7 +161,7 @@ void evzk__shard_start(struct evzk_shards *a, uint32_t i)
                           &d->l);
     if (rc == EVZK_OK) {
         d->state = SHARD_CANDIDATE;
-        d->l->m.req.bulk = true;
+        d->l->m.place.req.bulk = true;
         a->candidates++;
         a->unplaced++;
     } else if (rc == EVZK_ERR_NOMEM)
@@ -187,7 +187,7 @@ bool evzk__shard_let_go(struct shard *d)
     }
     if (d->state == SHARD_RESIGNING || d->all->resigning >= EVZK__LEAVING)
         return true; /* Whoever ends begins the step anew. */
-    d->l->m.req.keeps_dir = evzk__shard_has_recipient(d);
+    d->l->m.place.req.keeps_dir = evzk__shard_has_recipient(d);
     if (evzk_lock_release(d->l) != EVZK_OK)
         return true; /* It is about to end by itself. */
     d->state = SHARD_RESIGNING;

@@ -14,6 +14,7 @@
 
 #include "ens.h"
 #include "lib/machine/machine.h"
+#include "lib/request/core.h"
 #include "processes.h"
 #include "world.h"
 
@@ -45,7 +46,7 @@ static void tell_machines(int proc, char *out, size_t size)
         return;
     len = (size_t)snprintf(out, size, " p%d:%s", proc,
                            p->closing ? "closing" : "");
-    TAILQ_FOREACH(m, &p->s->machines, all)
+    TAILQ_FOREACH(m, &evzk__core_of(p->s)->machines, all)
     {
         if (len < size)
             len += (size_t)snprintf(out + len, size - len, " %s %s",

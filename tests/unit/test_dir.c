@@ -24,7 +24,7 @@ static const char *const pieces[PATHS][PIECES][2] = {
 static const char *path_of(size_t path) { return pieces[path][0][0]; }
 
 struct tree {
-    evzk_session s;
+    struct evzk__core s;
     struct evzk__dir *d[PATHS];
     unsigned refs[PATHS];
     bool idle[PATHS];
@@ -136,7 +136,7 @@ END_TEST
 /* As long as paths may be: a chroot of 4096 bytes, and as much below it. */
 START_TEST(test_dirs_longest)
 {
-    static evzk_session s;
+    static struct evzk__core s;
     static char half[4097], whole[8193];
     struct evzk__dir *d;
 
@@ -162,7 +162,7 @@ static void *no_memory(size_t size)
 
 START_TEST(test_dirs_no_memory)
 {
-    static evzk_session s;
+    static struct evzk__core s;
     struct evzk__dir *d;
 
     unit_open(&s);
@@ -183,7 +183,7 @@ END_TEST
 enum { MANY = 10000 };
 
 struct crowd {
-    evzk_session s;
+    struct evzk__core s;
     struct evzk__dir *d;
     struct evzk__machine m[MANY];
     char own[MANY][32], pred[MANY][32];
@@ -212,9 +212,9 @@ static void enter_all(struct crowd *t)
     for (size_t n = 0; n < MANY; n++) {
         size_t i = t->order[n];
 
-        evzk__queue_enter(&t->m[i], t->own[i], (int32_t)(2 * i + 1));
-        evzk__watch_add(&t->m[i], &t->m[i].own_watch, t->own[i]);
-        evzk__watch_add(&t->m[i], &t->m[i].pred_watch, t->pred[i]);
+        evzk__queue_enter(&t->m[i].place, t->own[i], (int32_t)(2 * i + 1));
+        evzk__watch_add(&t->m[i].place, &t->m[i].place.own_watch, t->own[i]);
+        evzk__watch_add(&t->m[i].place, &t->m[i].place.pred_watch, t->pred[i]);
     }
 }
 
@@ -226,9 +226,10 @@ static void fire_all(struct crowd *t)
 
         UNIT_HOT(evzk__watch_any(&t->s, t->d, t->pred[i], EVZK__PRED));
         evzk__watch_fired(&t->s, t->d, t->pred[i], EVZK__DELETED);
-        UNIT_HOT(m->pending == EVZK__P_DELETED << 1);
+        UNIT_HOT(m->place.news == EVZK__NEWS_DELETED << 1);
         evzk__watch_fired(&t->s, t->d, t->own[i], EVZK__CHANGED);
-        UNIT_HOT(m->pending == (EVZK__P_DELETED << 1 | EVZK__P_CHANGED));
+        UNIT_HOT(m->place.news ==
+                 (EVZK__NEWS_DELETED << 1 | EVZK__NEWS_CHANGED));
         UNIT_HOT(t->d->remote == MANY - n - 1);
     }
 }
@@ -236,15 +237,15 @@ static void fire_all(struct crowd *t)
 static void leave_all(struct crowd *t)
 {
     for (size_t i = 0; i < MANY; i++) {
-        evzk__queue_follow(&t->m[i], evzk__queue_before(&t->m[i]));
-        evzk__queue_seen(&t->m[i]);
+        evzk__queue_follow(&t->m[i].place, evzk__queue_before(&t->m[i].place));
+        evzk__queue_seen(&t->m[i].place);
     }
-    t->m[0].leads = true;
+    t->m[0].place.leads = true;
     for (size_t i = 0; i < MANY; i++) {
-        UNIT_HOT(t->m[i].leads && !t->m[i].before);
-        t->m[i].pending &= (uint16_t)~EVZK__P_BEFORE; /* It has looked. */
-        evzk__queue_pass(&t->m[i]);
-        evzk__queue_leave(&t->m[i]);
+        UNIT_HOT(t->m[i].place.leads && !t->m[i].place.before);
+        t->m[i].place.news &= (uint8_t)~EVZK__NEWS_BEFORE; /* It has looked. */
+        evzk__queue_pass(&t->m[i].place);
+        evzk__queue_leave(&t->m[i].place);
     }
 }
 
@@ -257,9 +258,10 @@ START_TEST(test_many)
     enter_all(&t);
     ck_assert_uint_eq(t.s.watches, 2 * MANY);
     for (size_t i = 0; i < MANY; i++) {
-        UNIT_HOT(evzk__queue_find(t.d, t.own[i]) == &t.m[i]);
+        UNIT_HOT(evzk__queue_find(t.d, t.own[i]) == &t.m[i].place);
         UNIT_HOT(!evzk__queue_find(t.d, t.pred[i]));
-        UNIT_HOT(evzk__queue_before(&t.m[i]) == (i ? &t.m[i - 1] : NULL));
+        UNIT_HOT(evzk__queue_before(&t.m[i].place) ==
+                 (i ? &t.m[i - 1].place : NULL));
         UNIT_HOT(!evzk__queue_lone(t.d, t.own[i]));
     }
     fire_all(&t);

@@ -17,7 +17,7 @@ struct contender {
 };
 
 struct line {
-    evzk_session s;
+    struct evzk__core s;
     struct evzk__dir *d[DIRS];
     bool ours[DIRS], untidy[DIRS];
     struct contender c[CONTENDERS];
@@ -118,25 +118,26 @@ static void check_watched(const struct line *t, size_t dir, const char *name)
 static void check_contender(struct line *t, struct contender *c)
 {
     const struct contender *o = c->placed ? before(t, c) : NULL;
-    struct evzk__dir *d = c->m.dir;
+    struct evzk__dir *d = c->m.place.dir;
     bool lone = c->placed && count_in(t, c->dir) == 1;
 
-    UNIT_HOT(c->m.placed == c->placed);
-    UNIT_HOT(c->m.before == (c->waits ? &c->waits->m : NULL));
-    UNIT_HOT(c->m.leads == c->leads && c->m.passed == c->passed);
-    UNIT_HOT(c->m.before_seen == c->seen);
-    UNIT_HOT(c->m.pending == c->pending);
+    UNIT_HOT(c->m.place.placed == c->placed);
+    UNIT_HOT(c->m.place.before == (c->waits ? &c->waits->m.place : NULL));
+    UNIT_HOT(c->m.place.leads == c->leads && c->m.place.passed == c->passed);
+    UNIT_HOT(c->m.place.before_seen == c->seen);
+    UNIT_HOT(c->m.place.news == c->pending);
     UNIT_HOT((c->m.listed == EVZK__L_RUNNING) == (c->pending != 0));
-    UNIT_HOT(evzk__queue_before(&c->m) == (o ? &o->m : NULL));
+    UNIT_HOT(evzk__queue_before(&c->m.place) == (o ? &o->m.place : NULL));
     if (c->name[0] != '\0') {
-        UNIT_HOT(evzk__queue_find(d, c->name) == (c->placed ? &c->m : NULL));
+        UNIT_HOT(evzk__queue_find(d, c->name) ==
+                 (c->placed ? &c->m.place : NULL));
         UNIT_HOT(evzk__queue_lone(d, c->name) == lone);
         check_watched(t, c->dir, c->name);
     }
-    UNIT_HOT(c->m.own_watch.listed == c->on[EVZK__OWN]);
-    UNIT_HOT(c->m.own_watch.armed == c->armed[EVZK__OWN]);
-    UNIT_HOT(c->m.pred_watch.listed == c->on[EVZK__PRED]);
-    UNIT_HOT(c->m.pred_watch.armed == c->armed[EVZK__PRED]);
+    UNIT_HOT(c->m.place.own_watch.listed == c->on[EVZK__OWN]);
+    UNIT_HOT(c->m.place.own_watch.armed == c->armed[EVZK__OWN]);
+    UNIT_HOT(c->m.place.pred_watch.listed == c->on[EVZK__PRED]);
+    UNIT_HOT(c->m.place.pred_watch.armed == c->armed[EVZK__PRED]);
 }
 
 static void check(struct line *t)
@@ -167,7 +168,7 @@ static void enter(struct line *t, struct contender *c, struct unit_rng *rng)
     snprintf(c->name, sizeof c->name, "%08" PRIx32 "-lock-%010" PRId32,
              (uint32_t)unit_next(rng), seq);
     strcpy(c->own, c->name);
-    evzk__queue_enter(&c->m, c->own, seq);
+    evzk__queue_enter(&c->m.place, c->own, seq);
     c->placed = true;
 }
 
@@ -177,13 +178,13 @@ static void look(struct line *t, struct contender *c)
     struct contender *o = before(t, c);
 
     if (!o || o->passed)
-        c->m.leads = c->leads = true;
+        c->m.place.leads = c->leads = true;
     else {
         for (struct contender *k = t->c; k < t->c + CONTENDERS; k++)
             k->waits = k->waits == o ? NULL : k->waits;
         c->waits = o;
         c->seen = false;
-        evzk__queue_follow(&c->m, &o->m);
+        evzk__queue_follow(&c->m.place, &o->m.place);
     }
 }
 
@@ -197,12 +198,12 @@ static void tell_next(struct line *t, struct contender *c, bool first)
         return;
     o->waits = NULL;
     o->leads = first;
-    o->pending |= EVZK__P_BEFORE;
+    o->pending |= EVZK__NEWS_BEFORE;
 }
 
 static void leave(struct line *t, struct contender *c)
 {
-    evzk__queue_leave(&c->m);
+    evzk__queue_leave(&c->m.place);
     if (!c->placed)
         return;
     tell_next(t, c, false);
@@ -226,7 +227,7 @@ static void hand_on(struct line *t, struct contender *c)
 
 static void see(struct line *t, struct contender *c)
 {
-    evzk__queue_seen(&c->m);
+    evzk__queue_seen(&c->m.place);
     c->seen = true;
     if (c->waits && c->waits->passed)
         hand_on(t, c->waits);
@@ -234,8 +235,8 @@ static void see(struct line *t, struct contender *c)
 
 static void pass(struct line *t, struct contender *c)
 {
-    evzk__queue_pass(&c->m);
-    if (c->pending & EVZK__P_BEFORE)
+    evzk__queue_pass(&c->m.place);
+    if (c->pending & EVZK__NEWS_BEFORE)
         c->leads = false;
     if (!c->placed || !c->leads)
         return;
@@ -264,17 +265,17 @@ static void add(struct line *t, struct contender *c, int which,
     if (c->on[which] || (which == EVZK__OWN && c->name[0] == '\0'))
         return;
     if (which == EVZK__OWN)
-        evzk__watch_add(&c->m, &c->m.own_watch, c->own);
+        evzk__watch_add(&c->m.place, &c->m.place.own_watch, c->own);
     else {
         pick_name(t, c->dir, c->pred, rng);
-        evzk__watch_add(&c->m, &c->m.pred_watch, c->pred);
+        evzk__watch_add(&c->m.place, &c->m.place.pred_watch, c->pred);
     }
     c->on[which] = true;
 }
 
 static struct evzk__watch *watch_of(struct contender *c, int which)
 {
-    return which == EVZK__OWN ? &c->m.own_watch : &c->m.pred_watch;
+    return which == EVZK__OWN ? &c->m.place.own_watch : &c->m.place.pred_watch;
 }
 
 static void arm(struct contender *c, int which)
@@ -285,7 +286,8 @@ static void arm(struct contender *c, int which)
 
 static void take_off(struct contender *c, int which)
 {
-    UNIT_HOT(evzk__watch_remove(&c->m, watch_of(c, which)) == c->armed[which]);
+    UNIT_HOT(evzk__watch_remove(&c->m.place, watch_of(c, which)) ==
+             c->armed[which]);
     c->on[which] = c->armed[which] = false;
 }
 
@@ -302,7 +304,7 @@ static void fire(struct line *t, size_t dir, struct unit_rng *rng)
             if (c->dir != dir || !hears(c, which, name, ev))
                 continue;
             c->on[which] = c->armed[which] = false;
-            c->pending |= (ev == EVZK__DELETED ? 8u : 32u) << which;
+            c->pending |= (ev == EVZK__DELETED ? 1u : 4u) << which;
         }
     }
     check_watched(t, dir, name);
@@ -315,7 +317,7 @@ static void settle(struct line *t, struct contender *c)
         return;
     TAILQ_REMOVE(&t->s.running, &c->m, run);
     c->m.listed = EVZK__L_NONE;
-    c->m.pending = 0;
+    c->m.place.news = 0;
     c->pending = 0;
 }
 
@@ -416,7 +418,7 @@ static struct contender *place_at(struct line *t, size_t i, int32_t seq)
     c->place = seq;
     snprintf(c->name, sizeof c->name, "x-lock-%010" PRId32, seq);
     strcpy(c->own, c->name);
-    evzk__queue_enter(&c->m, c->own, seq);
+    evzk__queue_enter(&c->m.place, c->own, seq);
     c->placed = true;
     look(t, c);
     if (c->waits)
@@ -442,12 +444,12 @@ START_TEST(test_pass_unseen)
 
     three(&t);
     pass(&t, &c[0]);
-    ck_assert_uint_eq(c[DIRS].m.pending, EVZK__P_BEFORE);
+    ck_assert_uint_eq(c[DIRS].m.place.news, EVZK__NEWS_BEFORE);
     pass(&t, &c[DIRS]);
-    ck_assert(!c[DIRS].m.leads && !c[(size_t)2 * DIRS].m.leads);
+    ck_assert(!c[DIRS].m.place.leads && !c[(size_t)2 * DIRS].m.place.leads);
     settle(&t, &c[DIRS]);
     pass(&t, &c[DIRS]); /* It does not come back. */
-    ck_assert(!c[(size_t)2 * DIRS].m.leads);
+    ck_assert(!c[(size_t)2 * DIRS].m.place.leads);
     check(&t);
     tear_down(&t);
 }
@@ -461,13 +463,14 @@ START_TEST(test_pass_not_seen)
     struct contender *c = t.c;
 
     three(&t);
-    c[DIRS].m.before_seen = c[DIRS].seen = false;
+    c[DIRS].m.place.before_seen = c[DIRS].seen = false;
     pass(&t, &c[0]);
-    ck_assert(!c[DIRS].m.leads && c[DIRS].m.before == &c[0].m);
-    ck_assert_uint_eq(c[DIRS].m.pending, 0);
+    ck_assert(!c[DIRS].m.place.leads &&
+              c[DIRS].m.place.before == &c[0].m.place);
+    ck_assert_uint_eq(c[DIRS].m.place.news, 0);
     see(&t, &c[DIRS]);
-    ck_assert(c[DIRS].m.leads && !c[DIRS].m.before);
-    ck_assert_uint_eq(c[DIRS].m.pending, EVZK__P_BEFORE);
+    ck_assert(c[DIRS].m.place.leads && !c[DIRS].m.place.before);
+    ck_assert_uint_eq(c[DIRS].m.place.news, EVZK__NEWS_BEFORE);
     check(&t);
     tear_down(&t);
 }
@@ -480,15 +483,15 @@ START_TEST(test_pass_then_leave)
     struct contender *c = t.c;
 
     three(&t);
-    ck_assert(c[0].m.leads && c[DIRS].waits == &c[0]);
+    ck_assert(c[0].m.place.leads && c[DIRS].waits == &c[0]);
     pass(&t, &c[0]);
-    ck_assert(c[DIRS].m.leads && !c[DIRS].m.before);
-    ck_assert_uint_eq(c[DIRS].m.pending, EVZK__P_BEFORE);
+    ck_assert(c[DIRS].m.place.leads && !c[DIRS].m.place.before);
+    ck_assert_uint_eq(c[DIRS].m.place.news, EVZK__NEWS_BEFORE);
     settle(&t, &c[DIRS]);
     leave(&t, &c[0]);
     check(&t);
-    ck_assert_uint_eq(c[DIRS].m.pending, 0);
-    ck_assert_uint_eq(c[2 * DIRS].m.pending, 0);
+    ck_assert_uint_eq(c[DIRS].m.place.news, 0);
+    ck_assert_uint_eq(c[2 * DIRS].m.place.news, 0);
     tear_down(&t);
 }
 END_TEST
@@ -501,14 +504,14 @@ START_TEST(test_leave_middle)
 
     three(&t);
     pass(&t, &t.c[DIRS]); /* It does not lead. */
-    ck_assert_uint_eq(last->m.pending, 0);
+    ck_assert_uint_eq(last->m.place.news, 0);
     leave(&t, &t.c[DIRS]);
     check(&t);
-    ck_assert_uint_eq(last->m.pending, EVZK__P_BEFORE);
-    ck_assert(!last->m.leads && !last->m.before);
+    ck_assert_uint_eq(last->m.place.news, EVZK__NEWS_BEFORE);
+    ck_assert(!last->m.place.leads && !last->m.place.before);
     leave(&t, &t.c[0]); /* It waits for nobody any more. */
     check(&t);
-    ck_assert(!last->m.leads);
+    ck_assert(!last->m.place.leads);
     tear_down(&t);
 }
 END_TEST
@@ -526,14 +529,14 @@ START_TEST(test_come_between)
     last = place_at(&t, 1, 9);
     place_at(&t, 2, 5);
     between->waits = NULL;
-    evzk__queue_follow(&between->m, NULL);
+    evzk__queue_follow(&between->m.place, NULL);
     between->seen = false;
     pass(&t, &t.c[0]);
     leave(&t, &t.c[0]);
     check(&t);
-    ck_assert(!between->m.leads && !last->m.leads);
-    ck_assert_uint_eq(between->m.pending, 0);
-    ck_assert_uint_eq(last->m.pending, 0);
+    ck_assert(!between->m.place.leads && !last->m.place.leads);
+    ck_assert_uint_eq(between->m.place.news, 0);
+    ck_assert_uint_eq(last->m.place.news, 0);
     tear_down(&t);
 }
 END_TEST
@@ -546,11 +549,11 @@ START_TEST(test_stray)
     struct contender *c = t.c;
 
     three(&t);
-    ck_assert(c[0].m.followed && c[DIRS].m.followed);
-    evzk__queue_stray(&c[DIRS].m);
-    ck_assert(!c[0].m.followed && !c[DIRS].m.before);
+    ck_assert(c[0].m.place.followed && c[DIRS].m.place.followed);
+    evzk__queue_stray(&c[DIRS].m.place);
+    ck_assert(!c[0].m.place.followed && !c[DIRS].m.place.before);
     leave(&t, &c[DIRS]);
-    ck_assert(!c[DIRS].m.followed);
+    ck_assert(!c[DIRS].m.place.followed);
     tear_down(&t);
 }
 END_TEST
@@ -566,7 +569,7 @@ START_TEST(test_many_watch_one)
     for (size_t i = 0; i < 8; i++) {
         struct contender *c = place_at(&t, i, (int32_t)(2 * i + 1));
 
-        evzk__watch_add(&c->m, &c->m.pred_watch,
+        evzk__watch_add(&c->m.place, &c->m.place.pred_watch,
                         i == 5 ? c[-DIRS].own : foreign);
     }
     ck_assert_uint_eq(t.d[0]->remote, 8);
@@ -579,8 +582,8 @@ START_TEST(test_many_watch_one)
     ck_assert_uint_eq(t.d[0]->remote, 1);
     ck_assert_uint_eq(t.s.watches, 1);
     for (size_t i = 0; i < 8; i++)
-        ck_assert_uint_eq(t.c[i * DIRS].m.pending,
-                          i == 5 ? 0u : (unsigned)EVZK__P_DELETED << 1);
+        ck_assert_uint_eq(t.c[i * DIRS].m.place.news,
+                          i == 5 ? 0u : (unsigned)EVZK__NEWS_DELETED << 1);
 }
 END_TEST
 

@@ -122,7 +122,7 @@ struct item {
 };
 
 struct world {
-    evzk_session s;
+    struct evzk__core s;
     struct item item[MOST];
     size_t n;
     bool dropped; /* Nobody is there to answer. */
@@ -132,10 +132,16 @@ static char data[1 << 20];
 
 static void answered(struct evzk__request *r, const struct evzk__reply *reply)
 {
-    struct item *i = evzk__container_of(r, struct item, m.req);
+    struct item *i = evzk__container_of(r, struct item, m.place.req);
 
     i->answers++;
     i->rc = reply->rc;
+}
+
+static void completed(void *arg, struct evzk__slot *slot,
+                      const struct evzk__result *res)
+{
+    evzk__request_completed(arg, slot, res);
 }
 
 static void ignored(void *arg, const char *path, enum evzk__watch_event ev)
@@ -159,7 +165,7 @@ static void set_up(struct world *t, bool guard)
         .servers = "127.0.0.1:1",
         .timeout_ms = 10000,
         .slots = 4,
-        .hooks = {evzk__request_completed, ignored, unread, NULL, NULL},
+        .hooks = {completed, ignored, unread, NULL, NULL},
         .arg = &t->s};
     int rc;
 
@@ -177,12 +183,12 @@ static struct item *ask(struct world *t, enum evzk__op op, const char *name)
     struct item *i = &t->item[t->n++];
 
     strcpy(i->name, name);
-    i->m.req.done = answered;
-    i->m.req.op = (uint8_t)op;
-    i->m.req.name = i->name;
-    i->m.req.dir = evzk__dir_get(&t->s, i->dir, "");
-    UNIT_HOT(i->m.req.dir);
-    unit_machine(&i->m, &t->s, i->m.req.dir);
+    i->m.place.req.done = answered;
+    i->m.place.req.op = (uint8_t)op;
+    i->m.place.req.name = i->name;
+    i->m.place.req.dir = evzk__dir_get(&t->s, i->dir, "");
+    UNIT_HOT(i->m.place.req.dir);
+    unit_machine(&i->m, &t->s, i->m.place.req.dir);
     return i;
 }
 
@@ -190,11 +196,11 @@ static struct item *ask_create(struct world *t, const char *name, size_t len)
 {
     struct item *i = ask(t, EVZK__CREATE_LIST, name);
 
-    i->m.req.data = data;
-    i->m.req.len = (uint32_t)len;
-    i->m.req.acl = &acl;
-    i->m.req.acl_count = 1;
-    evzk__request_submit(&t->s, &i->m.req);
+    i->m.place.req.data = data;
+    i->m.place.req.len = (uint32_t)len;
+    i->m.place.req.acl = &acl;
+    i->m.place.req.acl_count = 1;
+    evzk__request_submit(&t->s, &i->m.place.req);
     return i;
 }
 
@@ -202,9 +208,9 @@ static struct item *ask_delete(struct world *t, const char *name, bool ours)
 {
     struct item *i = ask(t, EVZK__DELETE, name);
 
-    evzk__queue_enter(&i->m, i->name, 0);
-    i->m.req.dir->ours = ours;
-    evzk__request_submit(&t->s, &i->m.req);
+    evzk__queue_enter(&i->m.place, i->name, 0);
+    i->m.place.req.dir->ours = ours;
+    evzk__request_submit(&t->s, &i->m.place.req);
     return i;
 }
 
@@ -222,7 +228,7 @@ static size_t count(const struct world *t, enum evzk__request_state state)
     size_t n = 0;
 
     for (size_t i = 0; i < t->n; i++)
-        n += t->item[i].m.req.state == (uint8_t)state;
+        n += t->item[i].m.place.req.state == (uint8_t)state;
     return n;
 }
 
@@ -253,10 +259,10 @@ static void tear_down(struct world *t, bool answer)
     for (size_t i = 0; i < t->n; i++) {
         struct item *it = &t->item[i];
 
-        evzk__request_cancel(&t->s, &it->m.req);
-        evzk__arrival_left(&it->m);
-        evzk__queue_leave(&it->m);
-        evzk__dir_put(&t->s, it->m.req.dir);
+        evzk__request_cancel(&t->s, &it->m.place.req);
+        evzk__arrival_left(&it->m.place);
+        evzk__queue_leave(&it->m.place);
+        evzk__dir_put(&t->s, it->m.place.req.dir);
     }
     evzk__tidy_clear(&t->s);
     ck_assert(RB_EMPTY(&t->s.dirs) && LIST_EMPTY(&blocks));
@@ -360,16 +366,19 @@ START_TEST(test_one_a_directory)
         ask_create(&t, name_of(i, false), 0);
     }
     for (size_t i = 0; i < 12; i++)
-        UNIT_HOT(evzk__batch_takes(&t.s, &t.item[i].m.req) == (i % 3 == 0));
+        UNIT_HOT(evzk__batch_takes(&t.s, &t.item[i].m.place.req) ==
+                 (i % 3 == 0));
     send_first(&t, EVZK__CREATE_LIST);
     for (size_t i = 0; i < 12; i++) {
         struct item *it = &t.item[i];
 
-        ck_assert_int_eq(it->m.req.state, i % 3 ? EVZK__QUEUED : EVZK__SENT);
-        ck_assert_uint_eq(it->m.req.dir->creating, 1);
-        ck_assert_uint_eq(it->m.req.dir->coming, 3);
-        ck_assert(!it->m.req.dir->chosen);
-        ck_assert(!evzk__batch_takes(&t.s, &it->m.req)); /* It is busy now. */
+        ck_assert_int_eq(it->m.place.req.state,
+                         i % 3 ? EVZK__QUEUED : EVZK__SENT);
+        ck_assert_uint_eq(it->m.place.req.dir->creating, 1);
+        ck_assert_uint_eq(it->m.place.req.dir->coming, 3);
+        ck_assert(!it->m.place.req.dir->chosen);
+        ck_assert(
+            !evzk__batch_takes(&t.s, &it->m.place.req)); /* It is busy now. */
     }
     tear_down(&t, true);
 }
@@ -385,12 +394,12 @@ START_TEST(test_one_to_come_keeps_the_directory)
     strcpy(t.item[0].dir, "/dir");
     strcpy(t.item[1].dir, "/dir");
     last = ask_delete(&t, name_of(SHORT, true), true);
-    ck_assert(evzk__batch_takes_dir(&last->m.req));
+    ck_assert(evzk__batch_takes_dir(&last->m.place.req));
     to_come = ask_create(&t, name_of(SHORT, false), 0);
-    ck_assert(!evzk__batch_takes_dir(&last->m.req));
-    evzk__request_cancel(&t.s, &t.item[1].m.req);
-    evzk__dir_put(&t.s, to_come->m.req.dir);
-    ck_assert(evzk__batch_takes_dir(&last->m.req));
+    ck_assert(!evzk__batch_takes_dir(&last->m.place.req));
+    evzk__request_cancel(&t.s, &t.item[1].m.place.req);
+    evzk__dir_put(&t.s, to_come->m.place.req.dir);
+    ck_assert(evzk__batch_takes_dir(&last->m.place.req));
     t.n = 1;
     tear_down(&t, true);
 }
@@ -452,8 +461,8 @@ START_TEST(test_batches_no_memory)
         ck_assert_uint_eq(t.s.requests.in_flight, 0);
         ck_assert(t.s.send_at > 0);
         for (size_t i = 0; i < t.n; i++)
-            ck_assert(!t.item[i].m.req.dir->chosen &&
-                      !t.item[i].m.req.dir->creating);
+            ck_assert(!t.item[i].m.place.req.dir->chosen &&
+                      !t.item[i].m.place.req.dir->creating);
         tear_down(&t, true);
     }
 }

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "lib/machine/machine.h"
+#include "lib/request/core.h"
 #include "lib/request/idle_dirs.h"
+#include "lib/request/own_queue.h"
 #include "lib/request/watch.h"
 
 static const struct evzk__mark unit_marks[] = {{"-lock-", 0}, {NULL, 0}};
@@ -15,7 +17,7 @@ static const struct evzk__kind unit_kind = {.name = "lock",
                                             .marks = unit_marks};
 
 /* All that this looks at.  In a turn of the loop none is asked for. */
-static inline void unit_open(evzk_session *s)
+static inline void unit_open(struct evzk__core *s)
 {
     memset(s, 0, sizeof *s);
     s->in_turn = true;
@@ -29,14 +31,14 @@ static inline void unit_open(evzk_session *s)
     TAILQ_INIT(&s->later);
 }
 
-static inline void unit_machine(struct evzk__machine *m, evzk_session *s,
+static inline void unit_machine(struct evzk__machine *m, struct evzk__core *s,
                                 struct evzk__dir *d)
 {
     m->kind = &unit_kind;
-    m->s = s;
-    m->dir = d;
-    m->own_watch.which = EVZK__OWN;
-    m->pred_watch.which = EVZK__PRED;
+    m->place.s = s;
+    m->place.dir = d;
+    m->place.own_watch.which = EVZK__OWN;
+    m->place.pred_watch.which = EVZK__PRED;
 }
 
 #endif
