@@ -114,126 +114,241 @@ static int version_of(const char *dir, const struct claim *c)
     return stat.version;
 }
 
-/* ---- The order ---- */
+/* ---- Rows: locks come and go, and what is true after each step ---- */
 
-/* In one session, or each in its own. */
-START_TEST(the_most_urgent_first)
+enum { LOCKS = 8, STEPS = 20 };
+
+enum session { A, B, C, D, E, F, G, ROW_SESSIONS };
+
+/* A lock comes, or the one that holds goes; then this is true of all locks, a
+ * letter for each in the order in which they come:
+ *   H  holds, and heard of nothing else; its znode was not written to
+ *   R  the same, and it was asked to let go, once
+ *   -  waits, and heard nothing
+ *   .  has gone */
+struct step {
+    enum { ROW_ENDS, COMES, GOES } what;
+    int lock; /* GOES: counted from 0. */
+    enum session session;
+    struct wish wish;
+    const char *then;
+};
+
+struct row {
+    const char *name;
+    struct step steps[STEPS];
+};
+
+/* The row that is played. */
+static struct {
+    const char *dir;
+    struct peer p[ROW_SESSIONS];
+    struct claim c[LOCKS];
+    struct wish wish[LOCKS];
+    bool gone[LOCKS], held[LOCKS];
+    int n;
+    uint64_t token; /* The greatest so far. */
+} now;
+
+static char letter_of(int i)
 {
-    enum { N = 7 };
-    static const int priority[N] = {5, 3, 3, 255, 0, 5, 4};
-    static const int order[N] = {4, 1, 2, 6, 0, 5, 3};
-    const char *dir = "/priority-order";
-    struct claim held, c[N];
-    struct peer p[N];
-    uint64_t token;
+    const struct claim *c = &now.c[i];
+    const char *story = now.gone[i] ? "" : recorder_story(&c->rec);
 
-    for (int i = 0; i < N; i++)
-        peer_open(&p[i], the_server());
-    ask_held(&held, p[0].s, dir, writes(9));
-    for (int i = 0; i < N; i++)
-        ask_waits(&c[i], p[_i ? i : 0].s, dir, writes(priority[i]));
-    all_quiet(p, N);
-    for (int i = 0; i < N; i++)
-        ck_assert_int_eq(c[i].rec.count, 0); /* Who holds is never passed. */
-    token = evzk_lock_token(held.l);
-    claim_release(&held);
-    for (int i = 0; i < N; i++) {
-        WAIT_EVENT(&c[order[i]], "GRANTED");
-        ck_assert_uint_gt(evzk_lock_token(c[order[i]].l), token);
-        token = evzk_lock_token(c[order[i]].l);
-        all_quiet(p, N);
-        for (int j = i + 1; j < N; j++)
-            ck_assert_int_eq(c[order[j]].rec.count, 0);
-        claim_release(&c[order[i]]);
+    if (now.gone[i])
+        return '.';
+    if (evzk_lock_held(c->l) && strcmp(story, "GRANTED") == 0)
+        return 'H';
+    if (evzk_lock_held(c->l) && strcmp(story, "GRANTED REVOKE_REQUESTED") == 0)
+        return 'R';
+    if (strcmp(evzk_lock_state(c->l), "WATCHING") == 0 && c->rec.count == 0)
+        return '-';
+    return '?';
+}
+
+static const char *letters(void)
+{
+    static char all[LOCKS + 1];
+
+    for (int i = 0; i < now.n; i++)
+        all[i] = letter_of(i);
+    all[now.n] = '\0';
+    return all;
+}
+
+/* One that waits is in the priority wait, when it has a priority; one that
+ * holds has a greater token than all that wrote before. */
+static void check_lock(int i, char letter)
+{
+    const struct claim *c = &now.c[i];
+    bool reads_only = now.wish[i].mode == EVZK_LOCK_READ;
+
+    if (letter == '-')
+        ck_assert(in_room(c) == (now.wish[i].priority >= 0));
+    if (letter != 'H' && letter != 'R')
+        return;
+    ck_assert_int_eq(version_of(now.dir, c), letter == 'R');
+    if (!now.held[i] && !reads_only) {
+        ck_assert_uint_gt(evzk_lock_token(c->l), now.token);
+        now.token = evzk_lock_token(c->l);
     }
-    all_close(p, N, dir);
+    now.held[i] = true;
 }
-END_TEST
 
-/* One that comes while another, less urgent, holds: it goes next. */
-START_TEST(the_holder_is_not_passed)
+static void take(const struct step *step)
 {
-    const char *dir = "/priority-holder";
-    struct claim held, late, urgent;
-    struct peer p[2];
-
-    peer_open(&p[0], the_server());
-    peer_open(&p[1], the_server());
-    ask_held(&held, p[0].s, dir, writes(200));
-    ask_waits(&late, p[0].s, dir, writes(1));
-    ask_waits(&urgent, p[1].s, dir, writes(0));
-    all_quiet(p, 2);
-    ck_assert(evzk_lock_held(held.l));
-    ck_assert_str_eq(held.rec.text, "GRANTED");
-    ck_assert(!granted(&late) && !granted(&urgent));
-    claim_release(&held);
-    WAIT_EVENT(&urgent, "GRANTED");
-    ck_assert(!granted(&late));
-    claim_release(&urgent);
-    WAIT_EVENT(&late, "GRANTED");
-    claim_release(&late);
-    all_close(p, 2, dir);
-}
-END_TEST
-
-/* They hold together, up to the first that writes, and is more urgent. */
-START_TEST(readers_and_writers)
-{
-    enum { N = 7 };
-    const struct wish wish[N] = {reads(5),  writes(4), reads(1), reads(3),
-                                 writes(6), reads(9),  reads(6)};
-    static const int turn[N] = {3, 2, 1, 1, 4, 5, 5};
-    const char *dir = "/priority-readers";
-    struct claim held, c[N];
-    struct peer p[2];
-
-    peer_open(&p[0], the_server());
-    peer_open(&p[1], the_server());
-    ask_held(&held, p[0].s, dir, writes(0));
-    for (int i = 0; i < N; i++)
-        ask_waits(&c[i], p[i % 2].s, dir, wish[i]);
-    claim_release(&held);
-    for (int now = 1; now <= 5; now++) {
-        for (int i = 0; i < N; i++)
-            WAIT(turn[i] != now || evzk_lock_held(c[i].l));
-        all_quiet(p, 2);
-        for (int i = 0; i < N; i++)
-            ck_assert(granted(&c[i]) == (turn[i] <= now));
-        for (int i = 0; i < N; i++) {
-            if (turn[i] == now)
-                claim_release(&c[i]);
-        }
+    if (step->what == COMES) {
+        now.wish[now.n] = step->wish;
+        ask(&now.c[now.n++], now.p[step->session].s, now.dir, step->wish);
+    } else {
+        claim_release(&now.c[step->lock]);
+        now.gone[step->lock] = true;
     }
-    all_close(p, 2, dir);
+    WAIT(strcmp(letters(), step->then) == 0);
+    all_quiet(now.p, ROW_SESSIONS);
+    ck_assert_str_eq(letters(), step->then);
+    for (int i = 0; i < now.n; i++)
+        check_lock(i, step->then[i]);
 }
-END_TEST
 
-/* While one reads, others may, unless one more urgent waits to write. */
-START_TEST(readers_join_who_reads)
+#define COME(in, wish_, then_)                                                 \
+    {                                                                          \
+        .what = COMES, .session = (in), .wish = wish_, .then = (then_)         \
+    }
+#define GO(lock_, then_)                                                       \
+    {                                                                          \
+        .what = GOES, .lock = (lock_), .then = (then_)                         \
+    }
+#define WISH(m, p, ...)                                                        \
+    {                                                                          \
+        .mode = EVZK_LOCK_##m, .priority = (p), __VA_ARGS__                    \
+    }
+#define NONE -1 /* No priority. */
+
+/* clang-format off */
+static const struct row rows[] = {
+    {"the most urgent first, in one session", {
+        COME(A, WISH(WRITE, 9), "H"), COME(A, WISH(WRITE, 5), "H-"),
+        COME(A, WISH(WRITE, 3), "H--"), COME(A, WISH(WRITE, 3), "H---"),
+        COME(A, WISH(WRITE, 255), "H----"), COME(A, WISH(WRITE, 0), "H-----"),
+        COME(A, WISH(WRITE, 5), "H------"), COME(A, WISH(WRITE, 4), "H-------"),
+        GO(0, ".----H--"), GO(5, ".-H--.--"), GO(2, ".-.H-.--"),
+        GO(3, ".-..-.-H"), GO(7, ".H..-.-."), GO(1, "....-.H."),
+        GO(6, "....H..."), GO(4, "........")}},
+    {"the most urgent first, each in a session of its own", {
+        COME(A, WISH(WRITE, 9), "H"), COME(A, WISH(WRITE, 5), "H-"),
+        COME(B, WISH(WRITE, 3), "H--"), COME(C, WISH(WRITE, 3), "H---"),
+        COME(D, WISH(WRITE, 255), "H----"), COME(E, WISH(WRITE, 0), "H-----"),
+        COME(F, WISH(WRITE, 5), "H------"), COME(G, WISH(WRITE, 4), "H-------"),
+        GO(0, ".----H--"), GO(5, ".-H--.--"), GO(2, ".-.H-.--"),
+        GO(3, ".-..-.-H"), GO(7, ".H..-.-."), GO(1, "....-.H."),
+        GO(6, "....H..."), GO(4, "........")}},
+    {"a more urgent lock does not pass the holder, but goes next", {
+        COME(A, WISH(WRITE, 200), "H"), COME(A, WISH(WRITE, 1), "H-"),
+        COME(B, WISH(WRITE, 0), "H--"),
+        GO(0, ".-H"), GO(2, ".H."), GO(1, "...")}},
+    {"readers hold together, up to a writer that is more urgent", {
+        COME(A, WISH(WRITE, 0), "H"), COME(A, WISH(READ, 5), "H-"),
+        COME(B, WISH(WRITE, 4), "H--"), COME(A, WISH(READ, 1), "H---"),
+        COME(B, WISH(READ, 3), "H----"), COME(A, WISH(WRITE, 6), "H-----"),
+        COME(B, WISH(READ, 9), "H------"), COME(A, WISH(READ, 6), "H-------"),
+        GO(0, ".--HH---"), GO(3, ".--.H---"), GO(4, ".-H..---"),
+        GO(2, ".H...---"), GO(1, ".....H--"), GO(5, "......HH"),
+        GO(6, ".......H"), GO(7, "........")}},
+    {"a reader joins those that read, not past a more urgent writer", {
+        COME(A, WISH(READ, 9), "H"), COME(B, WISH(WRITE, 5), "H-"),
+        COME(A, WISH(READ, 4), "H-H"), COME(B, WISH(READ, 6), "H-H-"),
+        GO(0, ".-H-"), GO(2, ".H.-"), GO(1, "...H"), GO(3, "....")}},
+
+    {"a less urgent writer is asked to let go", {
+        COME(A, WISH(WRITE, 9), "H"),
+        COME(B, WISH(WRITE, 2, .revoke = true), "R-"),
+        GO(0, ".H"), GO(1, "..")}},
+    {"a less urgent reader is asked to let go", {
+        COME(A, WISH(READ, 9), "H"),
+        COME(B, WISH(WRITE, 2, .revoke = true), "R-"),
+        GO(0, ".H"), GO(1, "..")}},
+    {"a holder that is as urgent is not asked", {
+        COME(A, WISH(WRITE, 9), "H"),
+        COME(B, WISH(WRITE, 9, .revoke = true, .grace_ms = 1), "H-"),
+        GO(0, ".H"), GO(1, "..")}},
+    {"a holder that is more urgent is not asked", {
+        COME(A, WISH(WRITE, 9), "H"),
+        COME(B, WISH(WRITE, 10, .revoke = true, .grace_ms = 1), "H-"),
+        GO(0, ".H"), GO(1, "..")}},
+    {"a holder that is much more urgent is not asked", {
+        COME(A, WISH(WRITE, 9), "H"),
+        COME(B, WISH(WRITE, 255, .revoke = true, .grace_ms = 1), "H-"),
+        GO(0, ".H"), GO(1, "..")}},
+    {"a holder without a priority is not asked", {
+        COME(A, WISH(WRITE, NONE), "H"),
+        COME(B, WISH(WRITE, 2, .revoke = true, .grace_ms = 1), "H-"),
+        GO(0, ".H"), GO(1, "..")}},
+    {"a lock that does not revoke asks no holder", {
+        COME(A, WISH(WRITE, 9), "H"),
+        COME(B, WISH(WRITE, 2, .grace_ms = 1), "H-"),
+        GO(0, ".H"), GO(1, "..")}},
+    {"a lock of the least urgency asks no holder", {
+        COME(A, WISH(WRITE, 255), "H"),
+        COME(B, WISH(WRITE, 255, .revoke = true, .grace_ms = 1), "H-"),
+        GO(0, ".H"), GO(1, "..")}},
+    {"a reader asks no reader; a writer the first, which is less urgent", {
+        COME(A, WISH(READ, 9), "H"), COME(A, WISH(READ, 2), "HH"),
+        COME(B, WISH(READ, 2, .revoke = true), "HHH"), GO(2, "HH."),
+        COME(B, WISH(WRITE, 2, .revoke = true), "RH.-"),
+        GO(0, ".H.-"), GO(1, "...H"), GO(3, "....")}},
+    {"a reader asks no reader; a writer the second, which is less urgent", {
+        COME(A, WISH(READ, 2), "H"), COME(A, WISH(READ, 9), "HH"),
+        COME(B, WISH(READ, 2, .revoke = true), "HHH"), GO(2, "HH."),
+        COME(B, WISH(WRITE, 2, .revoke = true), "HR.-"),
+        GO(1, "H..-"), GO(0, "...H"), GO(3, "....")}},
+    {"a lock that is not the first in the priority wait asks, too", {
+        COME(A, WISH(WRITE, 9), "H"), COME(A, WISH(WRITE, 1), "H-"),
+        COME(B, WISH(WRITE, 2, .revoke = true), "R--"),
+        GO(0, ".H-"), GO(1, "..H"), GO(2, "...")}},
+    {"many revoke, and the holder is asked once", {
+        COME(A, WISH(WRITE, 9), "H"),
+        COME(A, WISH(WRITE, 5, .revoke = true), "R-"),
+        COME(B, WISH(WRITE, 4, .revoke = true), "R--"),
+        COME(A, WISH(WRITE, 3, .revoke = true), "R---"),
+        COME(B, WISH(WRITE, 2, .revoke = true), "R----"),
+        COME(A, WISH(WRITE, 1, .revoke = true), "R-----"),
+        GO(0, ".----H"), GO(5, ".---H."), GO(4, ".--H.."), GO(3, ".-H..."),
+        GO(2, ".H...."), GO(1, "......")}},
+
+    {"an exclusive lock passes the priority wait, and keeps it out", {
+        COME(A, WISH(WRITE, 9), "H"), COME(B, WISH(WRITE, 0), "H-"),
+        COME(A, WISH(EXCLUSIVE, NONE), "H--"), GO(0, ".-H"), GO(2, ".H."),
+        COME(A, WISH(EXCLUSIVE, NONE), ".H.-"), GO(1, "...H"), GO(3, "....")}},
+    {"a writer without a priority passes the priority wait", {
+        COME(A, WISH(WRITE, 9), "H"), COME(B, WISH(WRITE, 0), "H-"),
+        COME(A, WISH(WRITE, NONE), "H--"), GO(0, ".-H"), GO(2, ".H."),
+        COME(A, WISH(WRITE, NONE), ".H.-"), GO(1, "...H"), GO(3, "....")}},
+    {"a reader without a priority passes the priority wait", {
+        COME(A, WISH(WRITE, 9), "H"), COME(B, WISH(WRITE, 0), "H-"),
+        COME(A, WISH(READ, NONE), "H--"), GO(0, ".-H"), GO(2, ".H."),
+        COME(A, WISH(READ, NONE), ".H.-"), GO(1, "...H"), GO(3, "....")}},
+    {"readers with and without a priority hold together", {
+        COME(A, WISH(READ, NONE), "H"), COME(B, WISH(READ, 200), "HH"),
+        COME(B, WISH(WRITE, 0), "HH-"),
+        GO(0, ".H-"), GO(1, "..H"), GO(2, "...")}},
+};
+/* clang-format on */
+
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+START_TEST(a_row)
 {
-    const char *dir = "/priority-join";
-    struct claim held, writer, urgent, late;
-    struct peer p[2];
+    const struct step *step = rows[_i].steps;
 
-    peer_open(&p[0], the_server());
-    peer_open(&p[1], the_server());
-    ask_held(&held, p[0].s, dir, reads(9));
-    ask_waits(&writer, p[1].s, dir, writes(5));
-    ask_held(&urgent, p[0].s, dir, reads(4));
-    ask_waits(&late, p[1].s, dir, reads(6));
-    all_quiet(p, 2);
-    ck_assert(!granted(&writer) && !granted(&late));
-    claim_release(&held);
-    all_quiet(p, 2);
-    ck_assert(!granted(&writer) && !granted(&late));
-    claim_release(&urgent);
-    WAIT_EVENT(&writer, "GRANTED");
-    all_quiet(p, 2);
-    ck_assert(!granted(&late));
-    claim_release(&writer);
-    WAIT_EVENT(&late, "GRANTED");
-    claim_release(&late);
-    all_close(p, 2, dir);
+    printf("row %d: %s\n", _i, rows[_i].name);
+    now.dir = numbered("/priority", _i);
+    for (int i = 0; i < ROW_SESSIONS; i++)
+        peer_open(&now.p[i], the_server());
+    for (; step < rows[_i].steps + STEPS && step->what; step++)
+        take(step);
+    ck_assert_ptr_null(strpbrk(letters(), "HR-"));
+    all_close(now.p, ROW_SESSIONS, now.dir);
 }
 END_TEST
 
@@ -779,121 +894,6 @@ END_TEST
 static const struct wish presses = {
     .mode = EVZK_LOCK_WRITE, .priority = 2, .revoke = true};
 
-START_TEST(the_less_urgent_is_asked)
-{
-    const char *dir = "/priority-press";
-    struct claim held, c;
-    struct peer p[2];
-
-    peer_open(&p[0], the_server());
-    peer_open(&p[1], the_server());
-    ask_held(&held, p[0].s, dir,
-             wish_of(_i ? EVZK_LOCK_READ : EVZK_LOCK_WRITE, 9));
-    ask_waits(&c, p[1].s, dir, presses);
-    WAIT_EVENT(&held, "REVOKE_REQUESTED");
-    all_quiet(p, 2);
-    ck_assert_int_eq(version_of(dir, &held), 1);
-    ck_assert_str_eq(held.rec.text, "GRANTED REVOKE_REQUESTED");
-    ck_assert(!granted(&c));
-    claim_release(&held);
-    WAIT_EVENT(&c, "GRANTED");
-    claim_release(&c);
-    all_close(p, 2, dir);
-}
-END_TEST
-
-/* As urgent, or more; or it says not how urgent it is; or no policy. */
-START_TEST(the_more_urgent_is_not_asked)
-{
-    static const struct {
-        int holder, comes;
-        bool revoke;
-    } cases[] = {{9, 9, true},  {9, 10, true}, {9, 255, true},
-                 {-1, 2, true}, {9, 2, false}, {255, 255, true}};
-    const char *dir = "/priority-polite";
-    struct wish wish = presses;
-    struct claim held, c;
-    struct peer p[2];
-
-    peer_open(&p[0], the_server());
-    peer_open(&p[1], the_server());
-    ask_held(&held, p[0].s, dir, writes(cases[_i].holder));
-    wish.priority = cases[_i].comes;
-    wish.revoke = cases[_i].revoke;
-    wish.grace_ms = 1;
-    ask_waits(&c, p[1].s, dir, wish);
-    all_quiet(p, 2);
-    run_for(harness_base(), 100);
-    ck_assert_int_eq(version_of(dir, &held), 0);
-    ck_assert_str_eq(held.rec.text, "GRANTED");
-    claim_release(&held);
-    WAIT_EVENT(&c, "GRANTED");
-    claim_release(&c);
-    all_close(p, 2, dir);
-}
-END_TEST
-
-/* Of those that read only the less urgent, whichever came first; one that reads
- * asks none of them. */
-START_TEST(only_those_in_the_way_are_asked)
-{
-    const char *dir = "/priority-way";
-    struct claim less, more, reader, c;
-    struct wish wish = presses;
-    struct peer p[2];
-
-    peer_open(&p[0], the_server());
-    peer_open(&p[1], the_server());
-    if (_i == 0)
-        ask_held(&less, p[0].s, dir, reads(9));
-    ask_held(&more, p[0].s, dir, reads(2));
-    if (_i == 1)
-        ask_held(&less, p[0].s, dir, reads(9));
-    wish.mode = EVZK_LOCK_READ;
-    ask_held(&reader, p[1].s, dir, wish);
-    claim_release(&reader);
-    all_quiet(p, 2);
-    ck_assert_int_eq(version_of(dir, &less), 0);
-    ask_waits(&c, p[1].s, dir, presses);
-    all_quiet(p, 2);
-    ck_assert_str_eq(less.rec.text, "GRANTED REVOKE_REQUESTED");
-    ck_assert_int_eq(version_of(dir, &more), 0);
-    claim_release(&less);
-    all_quiet(p, 2);
-    ck_assert_str_eq(more.rec.text, "GRANTED");
-    ck_assert(!granted(&c));
-    claim_release(&more);
-    WAIT_EVENT(&c, "GRANTED");
-    claim_release(&c);
-    all_close(p, 2, dir);
-}
-END_TEST
-
-/* Also by one that is not the first in the room. */
-START_TEST(asked_from_behind)
-{
-    const char *dir = "/priority-behind";
-    struct claim held, first, c;
-    struct peer p[2];
-
-    peer_open(&p[0], the_server());
-    peer_open(&p[1], the_server());
-    ask_held(&held, p[0].s, dir, writes(9));
-    ask_waits(&first, p[0].s, dir, writes(1));
-    ask_waits(&c, p[1].s, dir, presses);
-    WAIT_EVENT(&held, "REVOKE_REQUESTED");
-    claim_release(&held);
-    WAIT_EVENT(&first, "GRANTED");
-    all_quiet(p, 2);
-    ck_assert_str_eq(first.rec.text, "GRANTED");
-    ck_assert_int_eq(version_of(dir, &first), 0);
-    claim_release(&first);
-    WAIT_EVENT(&c, "GRANTED");
-    claim_release(&c);
-    all_close(p, 2, dir);
-}
-END_TEST
-
 /* Not before the grace time, and with one request. */
 START_TEST(the_less_urgent_is_removed)
 {
@@ -947,91 +947,6 @@ START_TEST(who_leaves_removes_nobody)
     if (ways[_i] != FREE)
         evzk_lock_free(c.l);
     claim_release(&held);
-    all_close(p, 2, dir);
-}
-END_TEST
-
-/* Several come, each more urgent: it is asked once. */
-START_TEST(many_ask_once)
-{
-    enum { N = 5 };
-    const char *dir = "/priority-once";
-    struct wish wish = presses;
-    struct claim held, c[N];
-    struct peer p[2];
-
-    peer_open(&p[0], the_server());
-    peer_open(&p[1], the_server());
-    ask_held(&held, p[0].s, dir, writes(9));
-    for (int i = 0; i < N; i++) {
-        wish.priority = N - i;
-        ask_waits(&c[i], p[i % 2].s, dir, wish);
-        all_quiet(p, 2);
-    }
-    ck_assert_int_eq(version_of(dir, &held), 1);
-    ck_assert_str_eq(held.rec.text, "GRANTED REVOKE_REQUESTED");
-    claim_release(&held);
-    for (int i = N - 1; i >= 0; i--) {
-        WAIT_EVENT(&c[i], "GRANTED");
-        ck_assert_str_eq(c[i].rec.text, "GRANTED");
-        claim_release(&c[i]);
-    }
-    all_close(p, 2, dir);
-}
-END_TEST
-
-/* ---- Together with locks that have none ---- */
-
-/* They pass the room, and keep all others out. */
-START_TEST(those_without_pass_the_room)
-{
-    static const evzk_lock_mode modes[] = {EVZK_LOCK_EXCLUSIVE, EVZK_LOCK_WRITE,
-                                           EVZK_LOCK_READ};
-    const char *dir = "/priority-plain";
-    struct claim held, plain, urgent;
-    struct peer p[2];
-
-    peer_open(&p[0], the_server());
-    peer_open(&p[1], the_server());
-    ask_held(&held, p[0].s, dir, writes(9));
-    ask_waits(&urgent, p[1].s, dir, writes(0));
-    ask(&plain, p[0].s, dir, wish_of(modes[_i], -1));
-    WAIT(strcmp(evzk_lock_state(plain.l), "WATCHING") == 0);
-    ck_assert_ptr_null(strstr(evzk_lock_node(plain.l), "-wait-"));
-    claim_release(&held);
-    WAIT_EVENT(&plain, "GRANTED");
-    all_quiet(p, 2);
-    ck_assert(!granted(&urgent));
-    claim_release(&plain);
-    WAIT_EVENT(&urgent, "GRANTED");
-    ask(&plain, p[0].s, dir, wish_of(modes[_i], -1));
-    all_quiet(p, 2);
-    ck_assert(!granted(&plain));
-    claim_release(&urgent);
-    WAIT_EVENT(&plain, "GRANTED");
-    claim_release(&plain);
-    all_close(p, 2, dir);
-}
-END_TEST
-
-/* Those that read hold together all the same. */
-START_TEST(readers_with_and_without)
-{
-    const char *dir = "/priority-mixed";
-    struct claim plain, reader, writer;
-    struct peer p[2];
-
-    peer_open(&p[0], the_server());
-    peer_open(&p[1], the_server());
-    ask_held(&plain, p[0].s, dir, reads(-1));
-    ask_held(&reader, p[1].s, dir, reads(200));
-    ask_waits(&writer, p[1].s, dir, writes(0));
-    claim_release(&plain);
-    all_quiet(p, 2);
-    ck_assert(!granted(&writer));
-    claim_release(&reader);
-    WAIT_EVENT(&writer, "GRANTED");
-    claim_release(&writer);
     all_close(p, 2, dir);
 }
 END_TEST
@@ -1271,10 +1186,7 @@ int main(void)
     Suite *suite = suite_create("lock-priority");
     TCase *tests = lock_tests(suite, "priority", 60000);
 
-    tcase_add_loop_test(tests, the_most_urgent_first, 0, 2);
-    tcase_add_test(tests, the_holder_is_not_passed);
-    tcase_add_test(tests, readers_and_writers);
-    tcase_add_test(tests, readers_join_who_reads);
+    tcase_add_loop_test(tests, a_row, 0, ROWS);
     tcase_add_loop_test(tests, ageing_bounds_who_pass, 0, 5);
     tcase_add_test(tests, one_release_wakes_one);
     tcase_add_test(tests, one_cancel_wakes_one);
@@ -1286,15 +1198,8 @@ int main(void)
     tcase_add_loop_test(tests, queues_again, 0, 4);
     tcase_add_loop_test(tests, entering_is_cut, 0, 2 * PROXY_CUTS);
     tcase_add_loop_test(tests, leaving_while_unknown, 0, 9);
-    tcase_add_loop_test(tests, the_less_urgent_is_asked, 0, 2);
-    tcase_add_loop_test(tests, the_more_urgent_is_not_asked, 0, 6);
-    tcase_add_loop_test(tests, only_those_in_the_way_are_asked, 0, 2);
-    tcase_add_test(tests, asked_from_behind);
     tcase_add_test(tests, the_less_urgent_is_removed);
     tcase_add_loop_test(tests, who_leaves_removes_nobody, 0, 3);
-    tcase_add_test(tests, many_ask_once);
-    tcase_add_loop_test(tests, those_without_pass_the_room, 0, 3);
-    tcase_add_test(tests, readers_with_and_without);
     tcase_add_test(tests, looking_up);
     tcase_add_test(tests, looking_up_a_room_alone);
     tcase_add_test(tests, refused);
