@@ -144,9 +144,6 @@ struct evzk__kind {
     void (*over)(struct evzk__machine *m);
     uint32_t without; /* Rows of the table that it does not have: a set. */
     const struct evzk__never *never; /* Or NULL. */
-    /* What its diagram calls the events; NULL, or NULL in its place: as
-     * usual. */
-    const char *const *words;
     /* Its array of struct evzk__path_watch: how many, and how far behind the
      * machine.  See EVZK__PATH_WATCHES(). */
     uint16_t n_watches, watches_at;
