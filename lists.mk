@@ -141,6 +141,7 @@ man_pages = \
     doc/evzk_version.3
 
 doc_pages = \
+    doc/add-a-recipe.md \
     doc/architecture.md \
     doc/client-facts.md \
     doc/election.md \

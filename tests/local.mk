@@ -58,6 +58,9 @@ others = $(if $(alone_tests),$(filter-out $(alone),$(TEST_LOGS)))
 $(alone): $(others)
 $(word 2,$(alone)): $(word 1,$(alone))
 
+# A recipe to copy: doc/add-a-recipe.md.
+toy_tests = tests/toy/check-toy
+EXTRA_DIST += tests/toy
 dist_check_SCRIPTS += $(script_tests) $(museum_tests) tests/real/check-proxy
 EXTRA_DIST += tests/museum
 
@@ -80,7 +83,7 @@ check_PROGRAMS += $(unit_tests) $(server_tests) $(thread_tests) \
     tests/real/sweep
 tests_real_sweep_SOURCES = $(sweep_sources)
 tests_real_support_selftest_SOURCES = tests/real/support/selftest.c
-TESTS += $(sim_checks) tests/real/check-proxy $(server_tests) $(thread_tests) \
+TESTS += $(sim_checks) $(toy_tests) tests/real/check-proxy $(server_tests) $(thread_tests) \
     $(museum_tests) $(unit_tests)
 else
 check-local: no-check
@@ -100,6 +103,7 @@ build_some := $(if $(some_tests),$(eval override check_PROGRAMS :=) \
 script_logs = $(filter $(1).log,$(TEST_LOGS))
 $(call script_logs,tests/real/check-proxy): tests/real/sweep$(EXEEXT)
 $(call script_logs,tests/sim/check-explore): tests/sim/explore$(EXEEXT)
+$(call script_logs,$(toy_tests)): tests/sim/explore$(EXEEXT)
 $(call script_logs,tests/sim/check-conformance): \
     tests/sim/conform-real$(EXEEXT) tests/sim/conform-sim$(EXEEXT)
 
@@ -140,7 +144,7 @@ no-check:
 
 # All but the tests against real servers.
 check-quick:
-	$(MAKE) check TESTS='$(script_tests) $(unit_tests) $(sim_tests)'
+	$(MAKE) check TESTS='$(script_tests) $(toy_tests) $(unit_tests) $(sim_tests)'
 
 # All but what has nothing to do with how the library was compiled: for slow
 # builds, after the others.
