@@ -803,4 +803,22 @@ static struct evzk__path_watch *path_watch_of(struct evzk__place *p, unsigned i)
     return i < m->kind->n_watches ? first + i : NULL;
 }
 
-const struct evzk__wake evzk__machine_wake = {post, marks_of, path_watch_of};
+/* What it deletes it had seen to be its own.  Without a watch nothing would
+ * tell that it is another's by now, so it looks again. */
+static void put_off(struct evzk__place *p)
+{
+    struct evzk__machine *m = evzk__machine_of(p);
+
+    m->refs++;
+    catch_up(m);
+    if (!m->place.ended && p->req.state == EVZK__QUEUED && p->own_verified &&
+        !p->own_watch.armed && row(m)->flags & (EVZK__RETRY | EVZK__UNSENT)) {
+        p->own_verified = false;
+        begin(m, EVZK__ON_RECONNECTED, EVZK_OK);
+        repeat(m);
+    }
+    evzk__machine_unref(m);
+}
+
+const struct evzk__wake evzk__machine_wake = {post, marks_of, path_watch_of,
+                                              put_off};

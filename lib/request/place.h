@@ -93,6 +93,9 @@ struct evzk__wake {
     const struct evzk__mark *(*marks)(const struct evzk__place *p);
     /* Its path watch number i; NULL: it has not so many. */
     struct evzk__path_watch *(*path_watch)(struct evzk__place *p, unsigned i);
+    /* Its request, a DELETE or a SWAP, was not sent for a while: what the
+     * machine read before it asked may be old. */
+    void (*put_off)(struct evzk__place *p);
 };
 
 #endif

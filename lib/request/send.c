@@ -175,6 +175,24 @@ static struct evzk__request *next_request(struct evzk__core *s)
     return NULL;
 }
 
+/* Sending was paused.  What deletes a znode rests on a look at it. */
+static void go_on(struct evzk__core *s)
+{
+    static const enum evzk__op ops[] = {EVZK__DELETE, EVZK__SWAP};
+
+    s->send_at = 0;
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+        struct evzk__request *r = TAILQ_FIRST(&s->requests.queue[ops[i]]);
+
+        while (r) {
+            struct evzk__request *next = TAILQ_NEXT(r, link);
+
+            s->wake->put_off(evzk__place_of(r)); /* May take it back. */
+            r = next;
+        }
+    }
+}
+
 bool evzk__requests_flush(struct evzk__core *s, int64_t deadline_us)
 {
     struct evzk__request *r;
@@ -182,8 +200,8 @@ bool evzk__requests_flush(struct evzk__core *s, int64_t deadline_us)
 
     count_put_off(s);
     s->requests.synced = false;
-    if (evzk__now_us() >= s->send_at)
-        s->send_at = 0;
+    if (s->send_at && evzk__now_us() >= s->send_at)
+        go_on(s);
     while ((r = next_request(s)) != NULL) {
         if (!evzk__session_usable(s) || !room_for(s, r) || s->send_at)
             return false;

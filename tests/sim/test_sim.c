@@ -58,6 +58,7 @@ static const struct kept {
 {"shards", "copied:401=throttle", 1, "a read of its own znode was refused: it never asked whose the znode before its own is"},
 {"shards", "lost-plan:14=cut-after,85=cut,93=oom@8,127=callback@1/join,140=callback@3/free,215=replace-own@1,222=callback@3/join,306=copy-member@0,354=oom-on@3,364=oom-on@1,374=delete-all,425=throttle,475=oom@12,539=partition,606=callback@2/join,672=oom@8", 823517763, "the same for want of memory, found by chance"},
 {"shards", "observer:59=oom@10,87=foreign-curator,202=hold-requests,213=copy-member@1,216=forge-plan@6,217=replace-own@0,267=foreign-mutex,278=oom-on@1,287=foreign-mutex,357=oom@8,406=oom@11,434=forge-plan@0,435=forge-plan@1", 3915972391, "behind an unowned znode, and then not named by a forged plan: it waited half a minute before it made a plan"},
+{"shards", "dir-broken:67=delete-all,78=foreign-curator,86=forge-plan@3,122=foreign-mutex,137=replace-own@0,139=forge-plan@1,154=replace-own@0,155=oom@7", 993523233, "no memory for a transaction: the delete in it went out 100 ms later, and nobody had looked again"},
 {"lock", "batch:31=cut-after,53=callback@2/acquire", 1, "a rule took a directory for known that went with locks let go in doubt"},
 {"lock", "downgrade-one:12=empty-dir,79=remake-away@0", 1, "a rule wanted a copy known that the lock's own swap had struck"},
 {"lock", "urgent-readers:135=remake-away@0,139=callback@2/free-query,189=remake-away@1,212=delete-all", 221812284, "a rule forgot what was deleted by force, after sixteen others"},
