@@ -37,8 +37,8 @@ enum sweep_fault {
     SWEEP_WRONG      /* Anything else: another end, or none in time. */
 };
 
-/* Where a scenario plays. */
-struct sweep_stage {
+/* One run of a scenario: its sessions, and what it may do. */
+struct sweep_run {
     const char *dir;    /* Below it the scenario does what it likes. */
     evzk_session *far;  /* Behind the proxy. */
     evzk_session *near; /* Not; it is never disturbed. */
@@ -59,7 +59,7 @@ struct sweep_recipe {
     size_t size;
     int keeps; /* Znodes below its directory that it may leave there. */
     int share; /* So many per cent of its runs are enough; 0: all are run. */
-    void (*begin)(void *scene, struct sweep_stage *stage);
+    void (*begin)(void *scene, struct sweep_run *run);
     bool (*turn)(void *scene);  /* True when all has ended. */
     void (*judge)(void *scene); /* Complains of a wrong end. */
     void (*end)(void *scene);   /* Frees what it made; at most twice. */
@@ -71,7 +71,7 @@ struct sweep_recipe {
 EVZK__SWEEPS(SWEEP_DECLARE)
 #undef SWEEP_DECLARE
 
-void sweep_complain(const struct sweep_stage *stage, enum sweep_fault fault,
+void sweep_complain(const struct sweep_run *run, enum sweep_fault fault,
                     const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

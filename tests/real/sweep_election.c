@@ -22,7 +22,7 @@ static const char *const parts[] = {"leader", "next", "both", NULL};
 
 struct stander {
     evzk_election *e;
-    struct sweep_stage *stage;
+    struct sweep_run *run;
     evzk_election_event last;
     char text[256];
     bool far, asked, resigned;
@@ -31,21 +31,21 @@ struct stander {
 
 struct onlooker {
     evzk_observer *o;
-    struct sweep_stage *stage;
+    struct sweep_run *run;
     uint64_t highest;
     bool far, leads, over;
     int told;
 };
 
 struct ballot {
-    struct sweep_stage *stage;
+    struct sweep_run *run;
     struct stander c[2];
     struct onlooker w[2];
 };
 
-static evzk_session *session_of(const struct sweep_stage *stage, bool far)
+static evzk_session *session_of(const struct sweep_run *run, bool far)
 {
-    return far ? stage->far : stage->near;
+    return far ? run->far : run->near;
 }
 
 static void note_text(struct stander *c, evzk_election_event ev, int rc)
@@ -64,12 +64,12 @@ static void elected(struct stander *c)
     uint64_t epoch = evzk_election_epoch(c->e);
 
     if (++c->elected > 1)
-        sweep_complain(c->stage, SWEEP_DOUBLED, "elected twice");
-    if (epoch <= c->stage->token)
-        sweep_complain(c->stage, SWEEP_WRONG, "epoch %llx after %llx",
+        sweep_complain(c->run, SWEEP_DOUBLED, "elected twice");
+    if (epoch <= c->run->token)
+        sweep_complain(c->run, SWEEP_WRONG, "epoch %llx after %llx",
                        (unsigned long long)epoch,
-                       (unsigned long long)c->stage->token);
-    c->stage->token = epoch;
+                       (unsigned long long)c->run->token);
+    c->run->token = epoch;
 }
 
 static void on_event(evzk_election *e, evzk_election_event ev, int rc,
@@ -80,7 +80,7 @@ static void on_event(evzk_election *e, evzk_election_event ev, int rc,
     (void)e;
     note_text(c, ev, rc);
     if (c->finals > 0)
-        sweep_complain(c->stage, SWEEP_DOUBLED, "heard after the end");
+        sweep_complain(c->run, SWEEP_DOUBLED, "heard after the end");
     c->finals += ev >= EVZK_ELECTION_RESIGNED;
     c->last = ev;
     c->rc = rc;
@@ -89,15 +89,15 @@ static void on_event(evzk_election *e, evzk_election_event ev, int rc,
     if (ev != EVZK_ELECTION_LEADING)
         return;
     if (++c->leading > 1)
-        sweep_complain(c->stage, SWEEP_DOUBLED, "leads twice");
+        sweep_complain(c->run, SWEEP_DOUBLED, "leads twice");
     if (rc)
-        sweep_complain(c->stage, SWEEP_WRONG, "leads: %d", rc);
+        sweep_complain(c->run, SWEEP_WRONG, "leads: %d", rc);
 }
 
 static void enter(struct stander *c)
 {
-    int rc = evzk_election_volunteer(session_of(c->stage, c->far),
-                                     c->stage->dir, NULL, on_event, c, &c->e);
+    int rc = evzk_election_volunteer(session_of(c->run, c->far), c->run->dir,
+                                     NULL, on_event, c, &c->e);
 
     if (rc)
         support_fail("sweep: volunteer: %d", rc);
@@ -112,11 +112,11 @@ static void on_look(evzk_observer *o, int rc, const evzk_leader *leader,
     (void)o;
     w->told++;
     if (w->over || rc)
-        sweep_complain(w->stage, SWEEP_WRONG, "the observer's end: %d", rc);
+        sweep_complain(w->run, SWEEP_WRONG, "the observer's end: %d", rc);
     w->over = w->over || rc != EVZK_OK;
     if (leader && (leader->epoch < w->highest ||
                    (leader->epoch == w->highest && !w->leads)))
-        sweep_complain(w->stage, SWEEP_WRONG, "observed %llx after %llx",
+        sweep_complain(w->run, SWEEP_WRONG, "observed %llx after %llx",
                        (unsigned long long)leader->epoch,
                        (unsigned long long)w->highest);
     w->leads = leader != NULL;
@@ -126,21 +126,21 @@ static void on_look(evzk_observer *o, int rc, const evzk_leader *leader,
 
 static void look_on(struct onlooker *w)
 {
-    int rc = evzk_election_observe(session_of(w->stage, w->far), w->stage->dir,
+    int rc = evzk_election_observe(session_of(w->run, w->far), w->run->dir,
                                    on_look, w, &w->o);
 
     if (rc)
         support_fail("sweep: observe: %d", rc);
 }
 
-static void begin(void *scene, struct sweep_stage *stage)
+static void begin(void *scene, struct sweep_run *run)
 {
-    enum part part = (enum part)stage->part;
+    enum part part = (enum part)run->part;
     struct ballot *d = scene;
 
-    d->stage = stage;
+    d->run = run;
     for (int i = 0; i < 2; i++) {
-        d->c[i].stage = d->w[i].stage = stage;
+        d->c[i].run = d->w[i].run = run;
         d->w[i].far = i == 0;
     }
     d->c[0].far = part != NEAR_FIRST;
@@ -166,13 +166,13 @@ static void push(struct stander *c, const struct stander *other)
     if (!c->asked) {
         c->asked = true;
         if (evzk_election_acknowledge(c->e, "x", 1) != EVZK_OK)
-            sweep_complain(c->stage, SWEEP_WRONG, "acknowledge");
+            sweep_complain(c->run, SWEEP_WRONG, "acknowledge");
     }
     if (!c->leading || !in_queue(other) || c->last == EVZK_ELECTION_SUSPENDED)
         return;
     c->resigned = true;
     if (evzk_election_resign(c->e) != EVZK_OK || evzk_election_elected(c->e))
-        sweep_complain(c->stage, SWEEP_WRONG, "resign");
+        sweep_complain(c->run, SWEEP_WRONG, "resign");
 }
 
 static bool both_elected(const struct ballot *d)
@@ -203,7 +203,7 @@ static bool turn(void *scene)
     struct ballot *d = scene;
 
     if (both_elected(d))
-        sweep_complain(d->stage, SWEEP_BOTH_HELD, "between events");
+        sweep_complain(d->run, SWEEP_BOTH_HELD, "between events");
     if (!d->c[1].e && (d->c[0].elected > 0 || over(&d->c[0])))
         enter(&d->c[1]);
     push(&d->c[0], &d->c[1]);
@@ -221,7 +221,7 @@ static bool well_ended(const struct ballot *d, const struct stander *c)
         return false;
     if (c->last == EVZK_ELECTION_RESIGNED)
         return c->rc == EVZK_OK && c->leading == 1;
-    return c->far && d->stage->may_lose && c->last == EVZK_ELECTION_LOST &&
+    return c->far && d->run->may_lose && c->last == EVZK_ELECTION_LOST &&
            (c->rc == EVZK_ERR_LEASE || c->rc == EVZK_ERR_EXPIRED);
 }
 
@@ -231,7 +231,7 @@ static void judge(void *scene)
 
     for (int i = 0; i < 2; i++)
         if (!well_ended(d, &d->c[i]))
-            sweep_complain(d->stage, SWEEP_WRONG, "%s candidate's end",
+            sweep_complain(d->run, SWEEP_WRONG, "%s candidate's end",
                            i ? "second" : "first");
 }
 

@@ -30,7 +30,7 @@ struct sweep_lane {
     bool waits;
     enum lane_state state;
     struct sweep_job job;
-    struct sweep_stage stage;
+    struct sweep_run run;
     struct recorder near, far;
     void *scene;
     char dir[160];
@@ -42,10 +42,10 @@ struct sweep_lane {
 static const char *const state_name[] = {"idle", "playing", "settling",
                                          "closing"};
 
-void sweep_complain(const struct sweep_stage *stage, enum sweep_fault fault,
+void sweep_complain(const struct sweep_run *run, enum sweep_fault fault,
                     const char *format, ...)
 {
-    struct sweep_lane *lane = stage->lane;
+    struct sweep_lane *lane = run->lane;
     struct sweep_tally *t = &lane->sw->tally;
     char name[128], why[256], text[8192];
     va_list args;
@@ -97,8 +97,8 @@ struct sweep_lane *sweep_lane_open(struct sweep *sw, struct proxy *proxy,
     lane->sw = sw;
     lane->proxy = proxy;
     lane->waits = waits;
-    lane->stage.lane = lane;
-    lane->stage.dir = lane->dir;
+    lane->run.lane = lane;
+    lane->run.dir = lane->dir;
     list_servers(lane);
     return lane;
 }
@@ -111,7 +111,7 @@ static void on_session(evzk_session *s, evzk_session_event event, int rc,
     if (event == EVZK_SESSION_CONNECTED)
         sweep_had(lane->sw, evzk_session_id(s));
     recorder_on_session(s, event, rc,
-                        s == lane->stage.near ? &lane->near : &lane->far);
+                        s == lane->run.near ? &lane->near : &lane->far);
 }
 
 static evzk_session *open_session(struct sweep_lane *lane, const char *servers,
@@ -151,7 +151,7 @@ static void name_dir(struct sweep_lane *lane)
 static void begin(struct sweep_lane *lane)
 {
     const struct sweep_rule *rule = lane->job.line->rule;
-    struct sweep_stage *stage = &lane->stage;
+    struct sweep_run *run = &lane->run;
 
     proxy_reset(lane->proxy);
     read_counters(lane, lane->frames, lane->bytes);
@@ -159,20 +159,19 @@ static void begin(struct sweep_lane *lane)
     lane->accepts = proxy_accepts(lane->proxy);
     sweep_arm(&lane->job, lane->proxy);
     name_dir(lane);
-    if (!stage->near)
-        stage->near =
+    if (!run->near)
+        run->near =
             open_session(lane, zk_server(lane->sw->zk, 0), SWEEP_SESSION_MS);
     recorder_clear(&lane->far);
-    stage->far =
-        open_session(lane, lane->servers,
-                     rule->may_lose ? SWEEP_SHORT_MS : SWEEP_SESSION_MS);
-    stage->part = lane->job.line->part;
-    stage->may_lose = rule->may_lose;
-    stage->free_early = lane->job.k & 1;
+    run->far = open_session(lane, lane->servers,
+                            rule->may_lose ? SWEEP_SHORT_MS : SWEEP_SESSION_MS);
+    run->part = lane->job.line->part;
+    run->may_lose = rule->may_lose;
+    run->free_early = lane->job.k & 1;
     lane->begun = now_ms();
     memset(lane->scene, 0, lane->sw->recipe->size);
     lane->state = PLAYING;
-    lane->sw->recipe->begin(lane->scene, stage);
+    lane->sw->recipe->begin(lane->scene, run);
 }
 
 /* Nothing that the session does is under way, and nothing is watched. */
@@ -190,9 +189,9 @@ static void judge_close(struct sweep_lane *lane)
     const struct recorder *rec = &lane->far;
 
     if (rec->finals > 1)
-        sweep_complain(&lane->stage, SWEEP_DOUBLED, "closed twice");
+        sweep_complain(&lane->run, SWEEP_DOUBLED, "closed twice");
     if (rec->last != EVZK_SESSION_CLOSED || rec->rc != EVZK_OK)
-        sweep_complain(&lane->stage, SWEEP_WRONG, "the session's end");
+        sweep_complain(&lane->run, SWEEP_WRONG, "the session's end");
 }
 
 /* What became of the one run that was asked for. */
@@ -214,14 +213,14 @@ static void measure(struct sweep_lane *lane)
         frames[i] -= lane->frames[i];
         bytes[i] -= lane->bytes[i];
     }
-    sweep_measured(lane->sw, lane->stage.part, frames, bytes);
+    sweep_measured(lane->sw, lane->run.part, frames, bytes);
 }
 
 static void count_unanswered(struct sweep_lane *lane)
 {
     evzk_session_stats stats;
 
-    evzk_session_get_stats(lane->stage.far, &stats);
+    evzk_session_get_stats(lane->run.far, &stats);
     lane->sw->unanswered +=
         proxy_accepts(lane->proxy) - lane->accepts - (int64_t)stats.connects;
 }
@@ -234,8 +233,8 @@ static void finish(struct sweep_lane *lane)
         show(lane);
     lane->sw->recipe->end(lane->scene);
     count_unanswered(lane);
-    evzk_session_free(lane->stage.far);
-    lane->stage.far = NULL;
+    evzk_session_free(lane->run.far);
+    lane->run.far = NULL;
     if (lane->job.line->rule->kind == SWEEP_PLAIN)
         measure(lane);
     if (took > lane->sw->tally.slowest_ms)
@@ -247,7 +246,7 @@ static void finish(struct sweep_lane *lane)
 
 static void give_up(struct sweep_lane *lane)
 {
-    sweep_complain(&lane->stage, SWEEP_WRONG, "not over after %d ms",
+    sweep_complain(&lane->run, SWEEP_WRONG, "not over after %d ms",
                    (int)(now_ms() - lane->begun));
     finish(lane);
 }
@@ -257,18 +256,18 @@ static void play(struct sweep_lane *lane)
     if (!lane->sw->recipe->turn(lane->scene))
         return;
     lane->sw->recipe->judge(lane->scene);
-    if (lane->stage.free_early)
+    if (lane->run.free_early)
         lane->sw->recipe->end(lane->scene);
     lane->state = SETTLING;
 }
 
 static void settle(struct sweep_lane *lane)
 {
-    if (!evzk_session_connected(lane->stage.far) || !is_idle(lane->stage.far) ||
-        !is_idle(lane->stage.near))
+    if (!evzk_session_connected(lane->run.far) || !is_idle(lane->run.far) ||
+        !is_idle(lane->run.near))
         return;
-    if (evzk_session_close(lane->stage.far) != EVZK_OK)
-        sweep_complain(&lane->stage, SWEEP_WRONG, "closing");
+    if (evzk_session_close(lane->run.far) != EVZK_OK)
+        sweep_complain(&lane->run, SWEEP_WRONG, "closing");
     lane->state = CLOSING;
 }
 
@@ -309,15 +308,15 @@ void sweep_lane_turn(struct sweep_lane *lane)
 
 bool sweep_lane_closed(struct sweep_lane *lane)
 {
-    if (!lane->stage.near)
+    if (!lane->run.near)
         return true;
-    evzk_session_close(lane->stage.near); /* Refused but for the first time. */
+    evzk_session_close(lane->run.near); /* Refused but for the first time. */
     return lane->near.finals > 0;
 }
 
 void sweep_lane_free(struct sweep_lane *lane)
 {
-    evzk_session_free(lane->stage.near);
+    evzk_session_free(lane->run.near);
     proxy_stop(lane->proxy);
     free(lane->scene);
     free(lane);

@@ -10,7 +10,7 @@
  * - lock-revoke: one holds, another waits and has the first asked to let go; it
  *   does.
  * - lock-priority: one that is less urgent holds, a more urgent one waits in
- *   the room, and the first is asked by policy.
+ *   the priority wait, and the first is asked by policy.
  *
  * Must hold whatever the network does: two at once only if both read, one grant
  * and one final event each, tokens that grow, one request heard once.
@@ -34,7 +34,7 @@ struct contender {
 };
 
 struct duel {
-    struct sweep_stage *stage;
+    struct sweep_run *run;
     enum kind kind;
     struct contender c[2];
     evzk_lock_query *query;
@@ -61,12 +61,12 @@ static void granted(struct duel *d, struct contender *c)
     uint64_t token = evzk_lock_token(c->l);
 
     if (++c->grants > 1)
-        sweep_complain(d->stage, SWEEP_DOUBLED, "granted twice");
-    if (token <= d->stage->token)
-        sweep_complain(d->stage, SWEEP_WRONG, "token %llx after %llx",
+        sweep_complain(d->run, SWEEP_DOUBLED, "granted twice");
+    if (token <= d->run->token)
+        sweep_complain(d->run, SWEEP_WRONG, "token %llx after %llx",
                        (unsigned long long)token,
-                       (unsigned long long)d->stage->token);
-    d->stage->token = token;
+                       (unsigned long long)d->run->token);
+    d->run->token = token;
 }
 
 static void note(struct duel *d, struct contender *c, evzk_lock_event event,
@@ -75,9 +75,9 @@ static void note(struct duel *d, struct contender *c, evzk_lock_event event,
     if (event == EVZK_LOCK_GRANTED)
         granted(d, c);
     if (event == EVZK_LOCK_REVOKE_REQUESTED && ++c->asked > 1)
-        sweep_complain(d->stage, SWEEP_DOUBLED, "asked twice");
+        sweep_complain(d->run, SWEEP_DOUBLED, "asked twice");
     if (event == EVZK_LOCK_DOWNGRADED && (c->told_down || rc))
-        sweep_complain(d->stage, SWEEP_DOUBLED, "downgraded: %d", rc);
+        sweep_complain(d->run, SWEEP_DOUBLED, "downgraded: %d", rc);
     c->told_down = c->told_down || event == EVZK_LOCK_DOWNGRADED;
 }
 
@@ -87,11 +87,11 @@ static void on_event(evzk_lock *l, evzk_lock_event event, int rc, void *arg)
     struct contender *c = &d->c[l == d->c[1].l];
 
     if (c->rec.finals > 0)
-        sweep_complain(d->stage, SWEEP_DOUBLED, "%s after the end",
+        sweep_complain(d->run, SWEEP_DOUBLED, "%s after the end",
                        lock_event_name(event));
     recorder_on_lock(l, event, rc, &c->rec);
     if (both_held(d))
-        sweep_complain(d->stage, SWEEP_BOTH_HELD, "at %s",
+        sweep_complain(d->run, SWEEP_BOTH_HELD, "at %s",
                        lock_event_name(event));
     note(d, c, event, rc);
 }
@@ -99,7 +99,7 @@ static void on_event(evzk_lock *l, evzk_lock_event event, int rc, void *arg)
 static void enter(struct duel *d, struct contender *c)
 {
     bool first = c == &d->c[0];
-    evzk_session *s = c->far ? d->stage->far : d->stage->near;
+    evzk_session *s = c->far ? d->run->far : d->run->near;
     evzk_lock_priority urgency = {.priority = first ? 5 : 1,
                                   .revoke = d->kind == PRIORITY};
     evzk_lock_options opt = {.mode = EVZK_LOCK_WRITE,
@@ -112,17 +112,17 @@ static void enter(struct duel *d, struct contender *c)
         opt.mode = EVZK_LOCK_READ;
     if (d->kind == PRIORITY)
         opt.priority = &urgency;
-    rc = evzk_lock_acquire(s, d->stage->dir, &opt, on_event, d, &c->l);
+    rc = evzk_lock_acquire(s, d->run->dir, &opt, on_event, d, &c->l);
     if (rc)
         support_fail("sweep: acquire: %d", rc);
 }
 
-static void begin(struct duel *d, enum kind kind, struct sweep_stage *stage)
+static void begin(struct duel *d, enum kind kind, struct sweep_run *run)
 {
-    enum part part = (enum part)stage->part;
+    enum part part = (enum part)run->part;
 
     d->kind = kind;
-    d->stage = stage;
+    d->run = run;
     d->c[0].far = part != NEAR_FIRST;
     d->c[1].far = part != FAR_FIRST;
     enter(d, &d->c[0]);
@@ -130,24 +130,24 @@ static void begin(struct duel *d, enum kind kind, struct sweep_stage *stage)
         enter(d, &d->c[1]);
 }
 
-static void begin_lock(void *scene, struct sweep_stage *stage)
+static void begin_lock(void *scene, struct sweep_run *run)
 {
-    begin(scene, EXCLUSIVE, stage);
+    begin(scene, EXCLUSIVE, run);
 }
 
-static void begin_shared(void *scene, struct sweep_stage *stage)
+static void begin_shared(void *scene, struct sweep_run *run)
 {
-    begin(scene, SHARED, stage);
+    begin(scene, SHARED, run);
 }
 
-static void begin_revoke(void *scene, struct sweep_stage *stage)
+static void begin_revoke(void *scene, struct sweep_run *run)
 {
-    begin(scene, REVOKE, stage);
+    begin(scene, REVOKE, run);
 }
 
-static void begin_priority(void *scene, struct sweep_stage *stage)
+static void begin_priority(void *scene, struct sweep_run *run)
 {
-    begin(scene, PRIORITY, stage);
+    begin(scene, PRIORITY, run);
 }
 
 static bool over(const struct contender *c) { return c->rec.finals > 0; }
@@ -163,7 +163,7 @@ static void give_back(struct duel *d, struct contender *c)
 
     c->released = true;
     if (rc || evzk_lock_held(c->l))
-        sweep_complain(d->stage, SWEEP_WRONG, "release: %d%s", rc,
+        sweep_complain(d->run, SWEEP_WRONG, "release: %d%s", rc,
                        rc ? "" : ", and it is still held");
 }
 
@@ -174,23 +174,23 @@ static void on_revoked(evzk_lock_revoke *revoke, int rc, const evzk_revoked *v,
 
     (void)revoke;
     if (d->revoked)
-        sweep_complain(d->stage, SWEEP_DOUBLED, "revoked twice");
+        sweep_complain(d->run, SWEEP_DOUBLED, "revoked twice");
     d->revoked = true;
     for (size_t i = 0; i < n; i++)
         if (v[i].how != EVZK_REVOKED_YIELDED)
-            sweep_complain(d->stage, SWEEP_WRONG, "revoked: how %d", v[i].how);
+            sweep_complain(d->run, SWEEP_WRONG, "revoked: how %d", v[i].how);
     if (rc)
-        sweep_complain(d->stage, SWEEP_WRONG, "revocation: %d", rc);
+        sweep_complain(d->run, SWEEP_WRONG, "revocation: %d", rc);
 }
 
 /* Those before the second one are asked: the first. */
 static void ask(struct duel *d)
 {
-    evzk_session *s = d->c[1].far ? d->stage->far : d->stage->near;
+    evzk_session *s = d->c[1].far ? d->run->far : d->run->near;
     evzk_lock_revoke_options opt = {.mode = EVZK_LOCK_WRITE,
                                     .before = evzk_lock_node(d->c[1].l)};
 
-    if (evzk_lock_revoke_start(s, d->stage->dir, &opt, on_revoked, d,
+    if (evzk_lock_revoke_start(s, d->run->dir, &opt, on_revoked, d,
                                &d->revoke) != EVZK_OK)
         support_fail("sweep: revoke");
 }
@@ -204,7 +204,7 @@ static void on_query(evzk_lock_query *query, int rc, const evzk_contender *v,
     d->answered = true;
     if (rc || (evzk_lock_held(d->c[0].l) &&
                (n < 1 || v[0].token != evzk_lock_token(d->c[0].l))))
-        sweep_complain(d->stage, SWEEP_WRONG, "look-up: %d, %d contenders", rc,
+        sweep_complain(d->run, SWEEP_WRONG, "look-up: %d, %d contenders", rc,
                        (int)n);
 }
 
@@ -217,10 +217,10 @@ static bool is_ready(struct duel *d, const struct contender *c)
 {
     if (!in_queue(&d->c[c == &d->c[0]]))
         return false;
-    if (d->stage->part != FAR_FIRST || !c->far)
+    if (d->run->part != FAR_FIRST || !c->far)
         return true;
-    if (!d->query && evzk_lock_query_start(d->stage->far, d->stage->dir,
-                                           on_query, d, &d->query) != EVZK_OK)
+    if (!d->query && evzk_lock_query_start(d->run->far, d->run->dir, on_query,
+                                           d, &d->query) != EVZK_OK)
         support_fail("sweep: query");
     return d->answered && c->rec.last != EVZK_LOCK_SUSPENDED;
 }
@@ -244,7 +244,7 @@ static void push(struct duel *d)
     if (d->kind == SHARED && !a->down && evzk_lock_held(a->l)) {
         a->down = true;
         if (evzk_lock_downgrade(a->l) != EVZK_OK)
-            sweep_complain(d->stage, SWEEP_WRONG, "downgrade");
+            sweep_complain(d->run, SWEEP_WRONG, "downgrade");
     }
     if (d->kind == REVOKE && !d->revoke && !over(&d->c[1]))
         ask(d);
@@ -255,7 +255,7 @@ static bool turn(void *scene)
     struct duel *d = scene;
 
     if (both_held(d))
-        sweep_complain(d->stage, SWEEP_BOTH_HELD, "between events");
+        sweep_complain(d->run, SWEEP_BOTH_HELD, "between events");
     if (!d->c[1].l && (d->c[0].grants > 0 || over(&d->c[0])))
         enter(d, &d->c[1]);
     if (d->c[1].l && in_queue(&d->c[1]))
@@ -278,7 +278,7 @@ static bool well_ended(const struct duel *d, const struct contender *c)
         return false;
     if (rec->last == EVZK_LOCK_RELEASED)
         return rec->rc == EVZK_OK;
-    return c->far && d->stage->may_lose && rec->last == EVZK_LOCK_LOST &&
+    return c->far && d->run->may_lose && rec->last == EVZK_LOCK_LOST &&
            (rec->rc == EVZK_ERR_LEASE || rec->rc == EVZK_ERR_EXPIRED);
 }
 
@@ -288,7 +288,7 @@ static void judge(void *scene)
 
     for (int i = 0; i < 2; i++)
         if (!well_ended(d, &d->c[i]))
-            sweep_complain(d->stage, SWEEP_WRONG, "%s contender's end",
+            sweep_complain(d->run, SWEEP_WRONG, "%s contender's end",
                            i ? "second" : "first");
 }
 

@@ -29,7 +29,7 @@ struct joiner {
 };
 
 struct realm {
-    struct sweep_stage *stage;
+    struct sweep_run *run;
     struct joiner m[2];
     uint64_t epoch[SHARDS];
 };
@@ -51,7 +51,7 @@ static void elected(struct joiner *m, uint32_t shard)
 
     m->elected++;
     if (epoch <= r->epoch[shard])
-        sweep_complain(r->stage, SWEEP_WRONG, "epoch %llx after %llx",
+        sweep_complain(r->run, SWEEP_WRONG, "epoch %llx after %llx",
                        (unsigned long long)epoch,
                        (unsigned long long)r->epoch[shard]);
     r->epoch[shard] = epoch;
@@ -63,9 +63,9 @@ static void on_shard(evzk_shards *a, uint32_t shard, evzk_election_event ev,
     struct joiner *m = arg;
 
     if (m->finals > 0)
-        sweep_complain(m->all->stage, SWEEP_DOUBLED, "heard after the end");
+        sweep_complain(m->all->run, SWEEP_DOUBLED, "heard after the end");
     if (both_lead(m->all))
-        sweep_complain(m->all->stage, SWEEP_BOTH_HELD, "shard %u", shard);
+        sweep_complain(m->all->run, SWEEP_BOTH_HELD, "shard %u", shard);
     if (ev == EVZK_ELECTION_ELECTED)
         elected(m, shard);
     m->leading += ev == EVZK_ELECTION_LEADING && rc == EVZK_OK;
@@ -73,11 +73,11 @@ static void on_shard(evzk_shards *a, uint32_t shard, evzk_election_event ev,
     m->lost += ev == EVZK_ELECTION_LOST;
     if (ev == EVZK_ELECTION_FAILED ||
         (ev == EVZK_ELECTION_LEADING && rc != EVZK_OK))
-        sweep_complain(m->all->stage, SWEEP_WRONG, "shard %u: event %d, %d",
+        sweep_complain(m->all->run, SWEEP_WRONG, "shard %u: event %d, %d",
                        shard, (int)ev, rc);
     if ((ev == EVZK_ELECTION_RESIGNED || ev == EVZK_ELECTION_LOST) &&
         evzk_shards_elected(a, shard))
-        sweep_complain(m->all->stage, SWEEP_WRONG, "shard %u is led on", shard);
+        sweep_complain(m->all->run, SWEEP_WRONG, "shard %u is led on", shard);
 }
 
 static void on_all(evzk_shards *a, evzk_shards_event ev, int rc, void *arg)
@@ -86,7 +86,7 @@ static void on_all(evzk_shards *a, evzk_shards_event ev, int rc, void *arg)
 
     (void)a;
     if (m->finals > 0)
-        sweep_complain(m->all->stage, SWEEP_DOUBLED, "heard after the end");
+        sweep_complain(m->all->run, SWEEP_DOUBLED, "heard after the end");
     m->planned += ev == EVZK_SHARDS_PLANNED;
     m->finals += ev >= EVZK_SHARDS_DRAINED;
     m->last = ev;
@@ -96,20 +96,20 @@ static void on_all(evzk_shards *a, evzk_shards_event ev, int rc, void *arg)
 static void join(struct joiner *m)
 {
     const evzk_shards_options opt = {.count = SHARDS};
-    const struct sweep_stage *stage = m->all->stage;
-    int rc = evzk_shards_join(m->far ? stage->far : stage->near, stage->dir,
-                              &opt, on_shard, on_all, m, &m->a);
+    const struct sweep_run *run = m->all->run;
+    int rc = evzk_shards_join(m->far ? run->far : run->near, run->dir, &opt,
+                              on_shard, on_all, m, &m->a);
 
     if (rc)
         support_fail("sweep: join: %d", rc);
 }
 
-static void begin(void *scene, struct sweep_stage *stage)
+static void begin(void *scene, struct sweep_run *run)
 {
-    enum part part = (enum part)stage->part;
+    enum part part = (enum part)run->part;
     struct realm *r = scene;
 
-    r->stage = stage;
+    r->run = run;
     r->m[0].all = r->m[1].all = r;
     r->m[0].far = part != NEAR_FIRST;
     r->m[1].far = part != FAR_FIRST;
@@ -132,7 +132,7 @@ static void drain(struct joiner *m)
 {
     m->drains = true;
     if (evzk_shards_drain(m->a, 0) != EVZK_OK)
-        sweep_complain(m->all->stage, SWEEP_WRONG, "drain");
+        sweep_complain(m->all->run, SWEEP_WRONG, "drain");
 }
 
 static bool turn(void *scene)
@@ -141,7 +141,7 @@ static bool turn(void *scene)
     struct joiner *a = &r->m[0], *b = &r->m[1];
 
     if (both_lead(r))
-        sweep_complain(r->stage, SWEEP_BOTH_HELD, "between events");
+        sweep_complain(r->run, SWEEP_BOTH_HELD, "between events");
     if (!b->a && has_share(a, 1))
         join(b);
     if (!a->drains && has_share(a, 2) && has_share(b, 2))
@@ -160,8 +160,8 @@ static void judge(void *scene)
         const struct joiner *m = &r->m[i];
 
         if (m->last != EVZK_SHARDS_DRAINED || m->rc != EVZK_OK ||
-            (m->lost > 0 && !(m->far && r->stage->may_lose)))
-            sweep_complain(r->stage, SWEEP_WRONG, "%s member's end",
+            (m->lost > 0 && !(m->far && r->run->may_lose)))
+            sweep_complain(r->run, SWEEP_WRONG, "%s member's end",
                            i ? "second" : "first");
     }
 }

@@ -41,7 +41,7 @@ static int wanted_rc(evzk_lock_event event, enum action a)
 }
 
 /* One lock under test, in a session behind a proxy; a rival has its own. */
-struct stage {
+struct attempt {
     struct proxy *proxy;
     struct peer p, rival;
     struct claim blocker;
@@ -60,7 +60,7 @@ struct stage {
 static void on_query(evzk_lock_query *q, int rc, const evzk_contender *v,
                      size_t n, void *arg)
 {
-    struct stage *st = arg;
+    struct attempt *st = arg;
 
     (void)v;
     ck_assert(!st->in_call);
@@ -70,7 +70,7 @@ static void on_query(evzk_lock_query *q, int rc, const evzk_contender *v,
     evzk_lock_query_free(q);
 }
 
-static int act(struct stage *st)
+static int act(struct attempt *st)
 {
     switch (st->action) {
     case RELEASE:
@@ -102,7 +102,7 @@ static int act(struct stage *st)
 
 static void on_event(evzk_lock *l, evzk_lock_event event, int rc, void *arg)
 {
-    struct stage *st = arg;
+    struct attempt *st = arg;
 
     ck_assert(!st->in_call);
     ck_assert_ptr_eq(l, st->l);
@@ -123,13 +123,13 @@ static void on_event(evzk_lock *l, evzk_lock_event event, int rc, void *arg)
         ck_assert(!evzk_lock_held(l));
 }
 
-static bool passed(const struct stage *st, const char *word)
+static bool passed(const struct attempt *st, const char *word)
 {
     return st->acted || recorder_has(&st->rec, word);
 }
 
 /* Leads the lock to the event. */
-static void provoke(struct stage *st)
+static void provoke(struct attempt *st)
 {
     switch (st->event) {
     case EVZK_LOCK_GRANTED:
@@ -167,13 +167,13 @@ static void provoke(struct stage *st)
     WAIT(st->acted);
 }
 
-static bool waits(const struct stage *st)
+static bool waits(const struct attempt *st)
 {
     return st->event == EVZK_LOCK_REQUEUED || st->event == EVZK_LOCK_FAILED;
 }
 
 /* The lock goes on as if nothing special had been done. */
-static void end_lock(struct stage *st)
+static void end_lock(struct attempt *st)
 {
     if (st->action == FREE)
         return;
@@ -192,7 +192,7 @@ static void end_lock(struct stage *st)
     WAIT(st->rec.finals == 1);
 }
 
-static void check_end(struct stage *st)
+static void check_end(struct attempt *st)
 {
     bool final = st->event >= EVZK_LOCK_RELEASED;
 
@@ -211,7 +211,7 @@ static void check_end(struct stage *st)
         ck_assert_int_eq(st->rec.rc, EVZK_ERR_CLOSED);
 }
 
-static void end_others(struct stage *st)
+static void end_others(struct attempt *st)
 {
     if (st->blocker.l)
         claim_release(&st->blocker);
@@ -226,7 +226,7 @@ static void end_others(struct stage *st)
 static void play(evzk_lock_event event, enum action action)
 {
     static const evzk_lock_options write = {.mode = EVZK_LOCK_WRITE};
-    struct stage st = {.event = event, .action = action, .dir = "/stage"};
+    struct attempt st = {.event = event, .action = action, .dir = "/callbacks"};
 
     st.proxy = proxy_start(the_server());
     if (event == EVZK_LOCK_REQUEUED || event == EVZK_LOCK_LOST ||

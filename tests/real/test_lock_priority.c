@@ -1,6 +1,7 @@
 /*
  * Locks that are not equally urgent: in which order they are granted, how many
- * may pass, who wakes, what the room keeps, and who is asked to let go.
+ * may be overtaken, which sessions wake, how locks leave the priority wait, and
+ * which holders are asked to let go.
  */
 #define _GNU_SOURCE 1
 #include <inttypes.h>
@@ -51,18 +52,18 @@ static void ask(struct claim *c, evzk_session *s, const char *dir,
     claim(c, s, dir, &opt);
 }
 
-static bool in_room(const struct claim *c)
+static bool in_priority_wait(const struct claim *c)
 {
     return strcmp(evzk_lock_state(c->l), "WATCHING") == 0 &&
            strstr(evzk_lock_node(c->l), "-wait-");
 }
 
-/* It is in the room, and watches whom it waits for. */
+/* It is in the priority wait, and watches the lock that it waits for. */
 static void ask_waits(struct claim *c, evzk_session *s, const char *dir,
                       struct wish wish)
 {
     ask(c, s, dir, wish);
-    WAIT(in_room(c));
+    WAIT(in_priority_wait(c));
 }
 
 static void ask_held(struct claim *c, evzk_session *s, const char *dir,
@@ -184,7 +185,7 @@ static void check_lock(int i, char letter)
     bool reads_only = now.wish[i].mode == EVZK_LOCK_READ;
 
     if (letter == '-')
-        ck_assert(in_room(c) == (now.wish[i].priority >= 0));
+        ck_assert(in_priority_wait(c) == (now.wish[i].priority >= 0));
     if (letter != 'H' && letter != 'R')
         return;
     ck_assert_int_eq(version_of(now.dir, c), letter == 'R');
@@ -499,7 +500,7 @@ static void herd_gathers(struct herd *h, const char *dir)
 
 /*
  * When one lets go it wakes one, which enters the queue, and so leaves the
- * room: that wakes the one behind it, the first in the room from now on.  On
+ * priority wait: that wakes the one behind it, the first there from now on.  On
  * the wire are also the own watches of the two that went.
  */
 START_TEST(one_release_wakes_one)
@@ -529,7 +530,7 @@ START_TEST(one_release_wakes_one)
 }
 END_TEST
 
-/* One that leaves the room wakes who waited for it. */
+/* A lock that leaves the priority wait wakes the one that waited for it. */
 START_TEST(one_cancel_wakes_one)
 {
     enum { N = 10 };
@@ -589,7 +590,7 @@ START_TEST(readers_wake_together)
 }
 END_TEST
 
-/* Who is passed in the room is told by its own data: that stays what it was,
+/* A lock that is overtaken is told by a write to its znode: its data stays,
  * and is no request to let go, whatever it says. */
 START_TEST(who_is_passed_hears_nothing)
 {
@@ -667,7 +668,7 @@ START_TEST(who_cannot_be_told_learns_it)
 }
 END_TEST
 
-/* ---- Leaving the room ---- */
+/* ---- Leaving the priority wait ---- */
 
 /* How one leaves it, the first or one behind it. */
 enum way { CANCEL, FREE, TIMEOUT, DELETED, EXPIRED, WAYS };
@@ -701,7 +702,7 @@ static void leave(struct claim *c, struct peer *p, const char *dir,
     }
 }
 
-START_TEST(leaving_the_room)
+START_TEST(leaving_the_priority_wait)
 {
     enum way way = (enum way)(_i / 2);
     bool first = _i % 2;
@@ -717,7 +718,7 @@ START_TEST(leaving_the_room)
                       .priority = first ? 2 : 7,
                       .no_requeue = true,
                       .timeout_ms = way == TIMEOUT ? 4000 : 0});
-    WAIT(in_room(&c) || c.rec.finals);
+    WAIT(in_priority_wait(&c) || c.rec.finals);
     ask_waits(&next, p[0].s, dir, writes(5));
     all_quiet(p, 1);
     leave(&c, &p[1], dir, way);
@@ -784,7 +785,7 @@ START_TEST(queues_again)
     snprintf(node, sizeof node, "%s", evzk_lock_node(c.l));
     leave(&c, &p[1], dir, expires ? EXPIRED : DELETED);
     WAIT_EVENT(&c, expires ? "REQUEUED(EXPIRED)" : "REQUEUED(NODEGONE)");
-    WAIT(in_room(&c));
+    WAIT(in_priority_wait(&c));
     ck_assert_str_ne(evzk_lock_node(c.l), node);
     ck_assert_int_eq(raw_count(op(), dir), 3);
     all_quiet(p, 2);
@@ -991,7 +992,7 @@ START_TEST(looking_up)
     peer_open(&p, the_server());
     for (int i = 0; i < N; i++) {
         ask(&c[i], p.s, dir, wish[i]);
-        WAIT(i < 2 ? evzk_lock_held(c[i].l) : in_room(&c[i]));
+        WAIT(i < 2 ? evzk_lock_held(c[i].l) : in_priority_wait(&c[i]));
     }
     ck_assert_int_eq(evzk_lock_query_start(p.s, dir, on_seen, &seen, &q),
                      EVZK_OK);
@@ -1018,10 +1019,10 @@ START_TEST(looking_up)
 END_TEST
 
 /* Nobody has entered yet: nobody holds it. */
-START_TEST(looking_up_a_room_alone)
+START_TEST(looking_up_the_priority_wait_alone)
 {
-    const char *dir = "/priority-look-room",
-               *node = "/priority-look-room/x-p5a0-write-wait-0000000003";
+    const char *dir = "/priority-look-alone",
+               *node = "/priority-look-alone/x-p5a0-write-wait-0000000003";
     struct seen seen = {0};
     evzk_lock_query *q;
     struct peer p;
@@ -1193,7 +1194,7 @@ int main(void)
     tcase_add_test(tests, readers_wake_together);
     tcase_add_loop_test(tests, who_is_passed_hears_nothing, 0, 3);
     tcase_add_test(tests, who_cannot_be_told_learns_it);
-    tcase_add_loop_test(tests, leaving_the_room, 0, 2 * WAYS);
+    tcase_add_loop_test(tests, leaving_the_priority_wait, 0, 2 * WAYS);
     tcase_add_test(tests, look_once);
     tcase_add_loop_test(tests, queues_again, 0, 4);
     tcase_add_loop_test(tests, entering_is_cut, 0, 2 * PROXY_CUTS);
@@ -1201,7 +1202,7 @@ int main(void)
     tcase_add_test(tests, the_less_urgent_is_removed);
     tcase_add_loop_test(tests, who_leaves_removes_nobody, 0, 3);
     tcase_add_test(tests, looking_up);
-    tcase_add_test(tests, looking_up_a_room_alone);
+    tcase_add_test(tests, looking_up_the_priority_wait_alone);
     tcase_add_test(tests, refused);
     tcase_add_loop_test(tests, many_of_all_kinds, 0, 2);
     return lock_suite_run(suite);

@@ -52,7 +52,7 @@ static void start_all(struct app *a, evzk_lock **l, int n, unsigned watches)
     char path[128];
 
     for (int i = 0; i < n; i++) {
-        snprintf(path, sizeof path, "/room/a-lock-of-many-%06d", i);
+        snprintf(path, sizeof path, "/size/a-lock-of-many-%06d", i);
         ck_assert_int_eq(
             evzk_lock_acquire(a->s, path, NULL, on_lock, NULL, &l[i]), EVZK_OK);
     }
@@ -64,12 +64,12 @@ static double each(size_t before, int n)
     return (double)(in_use() - before) / n;
 }
 
-START_TEST(room_of_a_lock)
+START_TEST(memory_of_a_lock)
 {
     static evzk_lock *held_by[MANY], *waiting[MANY];
     int n = RUNNING_ON_VALGRIND || OWN_MALLOC ? MANY / 50 : MANY;
     evzk_session_options opt = {.timeout_ms = KIT_SHORT_MS};
-    struct raw *r = operator_for("/room");
+    struct raw *r = operator_for("/size");
     struct app a, b;
     double held, waits;
     size_t before;
@@ -85,7 +85,7 @@ START_TEST(room_of_a_lock)
     waits = each(before, n);
     ck_assert_int_eq(heard.granted, n);
     ck_assert_int_eq(heard.other, 0);
-    printf("room: %.0f bytes of a held lock, %.0f of a waiting one\n", held,
+    printf("memory: %.0f bytes of a held lock, %.0f of a waiting one\n", held,
            waits);
     if (n == MANY) { /* Else it is another's malloc. */
         ck_assert(held > 0 && held < HELD_BYTES);
@@ -104,9 +104,9 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("room");
-    TCase *tc = kit_shared_tcase(suite, "room", 400);
+    Suite *suite = suite_create("memory-use");
+    TCase *tc = kit_shared_tcase(suite, "memory", 400);
 
-    tcase_add_test(tc, room_of_a_lock);
+    tcase_add_test(tc, memory_of_a_lock);
     return kit_main(suite);
 }

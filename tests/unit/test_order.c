@@ -1,5 +1,6 @@
 /* Whom a contender waits for: what its name says, who comes before whom, in the
- * queue and in the room, and the answers from a listing, against a naive model.
+ * queue and in the priority wait, and the answers from a listing, against a
+ * naive model.
  */
 #include "unit.h"
 
@@ -117,7 +118,7 @@ static void expect_priority(const char *name, enum kind kind, uint8_t priority,
     ck_assert_msg(c.handicap == handicap, "%s: %" PRId64, name, c.handicap);
 }
 
-/* In the queue a priority is only known, in the room it counts. */
+/* In the queue a priority is only known, in the priority wait it counts. */
 static void try_priority(const char *text, uint8_t priority, int64_t handicap)
 {
     static const char *const prefixes[] = {"x", guid, "x-p77a77", "x-y"};
@@ -296,7 +297,7 @@ struct one {
     char name[EVZK__NAME_MAX];
     enum kind kind;
     int64_t place; /* Its number, before it is wrapped. */
-    int64_t key;   /* In the room: the place that it counts as. */
+    int64_t key;   /* In the priority wait: the place that it counts as. */
     struct evzk__contender c;
 };
 
@@ -316,7 +317,7 @@ static void make(struct one *o, const char *prefix, enum kind kind,
     UNIT_HOT(parse(o->name, &o->c));
 }
 
-/* The model's order, of two in the queue or two in the room. */
+/* The model's order, of two in the queue or two in the priority wait. */
 static bool precedes(const struct one *a, const struct one *b)
 {
     return a->key == b->key ? strcmp(a->name, b->name) < 0 : a->key < b->key;
@@ -643,9 +644,9 @@ static void ask_all(const struct listing *t)
     evzk__roll_free(&roll);
 }
 
-START_TEST(test_stand_exclusive)
+START_TEST(test_order_exclusive)
 {
-    struct unit_rng rng = unit_seeded("stand_exclusive");
+    struct unit_rng rng = unit_seeded("order_exclusive");
     struct listing t;
 
     for (int round = 0; round < rounds(4000); round++) {
@@ -655,9 +656,9 @@ START_TEST(test_stand_exclusive)
 }
 END_TEST
 
-START_TEST(test_stand_shared)
+START_TEST(test_order_shared)
 {
-    struct unit_rng rng = unit_seeded("stand_shared");
+    struct unit_rng rng = unit_seeded("order_shared");
     struct listing t;
 
     for (int round = 0; round < rounds(4000); round++) {
@@ -667,9 +668,9 @@ START_TEST(test_stand_shared)
 }
 END_TEST
 
-START_TEST(test_stand_with_room)
+START_TEST(test_order_with_priority_wait)
 {
-    struct unit_rng rng = unit_seeded("stand_with_room");
+    struct unit_rng rng = unit_seeded("order_with_priority_wait");
     struct listing t;
 
     for (int round = 0; round < rounds(4000); round++) {
@@ -679,7 +680,7 @@ START_TEST(test_stand_with_room)
 }
 END_TEST
 
-/* ---- Whom one that has come into the room concerns ---- */
+/* ---- Which locks a new one in the priority wait concerns ---- */
 
 /* Must o, that was there before, wait for `own` from now on, and for nobody
  * nearer? */
@@ -733,9 +734,9 @@ static void check_held_by_less(const struct listing *t, const struct one *own,
     UNIT_HOT(evzk__held_by_less(roll, &own->c) == less);
 }
 
-START_TEST(test_room_passed)
+START_TEST(test_priority_wait_passed)
 {
-    struct unit_rng rng = unit_seeded("room_passed");
+    struct unit_rng rng = unit_seeded("priority_wait_passed");
     struct listing t;
     int some = 0;
 
@@ -761,9 +762,9 @@ START_TEST(test_room_passed)
 END_TEST
 
 /* What is not there is not found, and whoever asks for it is told so. */
-START_TEST(test_stand_missing)
+START_TEST(test_order_missing)
 {
-    struct unit_rng rng = unit_seeded("stand_missing");
+    struct unit_rng rng = unit_seeded("order_missing");
     struct evzk__roll roll;
     struct listing t;
     struct one own;
@@ -791,9 +792,9 @@ END_TEST
 
 /* Numbers all around the ring have no order that a roll could have: then each
  * looks for itself, and finds the same. */
-START_TEST(test_stand_spread)
+START_TEST(test_order_spread)
 {
-    struct unit_rng rng = unit_seeded("stand_spread");
+    struct unit_rng rng = unit_seeded("order_spread");
     int failed = 0;
 
     for (int round = 0; round < rounds(2000); round++) {
@@ -950,7 +951,7 @@ static void expect_stand(char **names, size_t n, const char *own,
     evzk__roll_free(&roll);
 }
 
-START_TEST(test_stand_readers_and_writers)
+START_TEST(test_order_readers_and_writers)
 {
     char *v[] = {"f-read-0000000006",  "a-read-0000000001",
                  "c-write-0000000003", "e-write-0000000005",
@@ -966,7 +967,7 @@ START_TEST(test_stand_readers_and_writers)
 END_TEST
 
 /* A writer that goes may have become a reader of the same number. */
-START_TEST(test_stand_next)
+START_TEST(test_order_next)
 {
     char *write[] = {"a-write-0000000001", "b-read-0000000002"};
     char *read[] = {"a-read-0000000001", "b-write-0000000002"};
@@ -978,7 +979,7 @@ START_TEST(test_stand_next)
 }
 END_TEST
 
-START_TEST(test_stand_room)
+START_TEST(test_order_in_priority_wait)
 {
     char *v[] = {"a-read-0000000001",
                  "b-read-0000000002",
@@ -991,7 +992,7 @@ START_TEST(test_stand_room)
     /* Nobody holds with whom these could not: they may enter. */
     expect_stand(v, 7, v[5], NULL, 0, false);
     expect_stand(v, 7, v[4], NULL, 1, false);
-    /* All before it in the room. */
+    /* All before it in the priority wait. */
     expect_stand(v, 7, v[6], v[4], 2, false);
     expect_stand(v, 7, v[2], v[6], 3, false);
     expect_stand(v, 7, v[3], v[2], 4, false);
@@ -1005,8 +1006,9 @@ UNIT_MAIN("stand", test_marks, test_no_marks, test_priority_read,
           test_priority_refused, test_priority_printed, test_long_names,
           test_own_names_fit, test_bars, test_before_in_queue,
           test_before_equal, test_before_opposite, test_before_without_ageing,
-          test_before_with_ageing, test_before_random, test_stand_exclusive,
-          test_stand_shared, test_stand_with_room, test_room_passed,
-          test_stand_missing, test_stand_spread, test_foreign_names,
-          test_no_foreign_names, test_foreign_among_ours, test_foreign_mutex,
-          test_stand_readers_and_writers, test_stand_next, test_stand_room)
+          test_before_with_ageing, test_before_random, test_order_exclusive,
+          test_order_shared, test_order_with_priority_wait,
+          test_priority_wait_passed, test_order_missing, test_order_spread,
+          test_foreign_names, test_no_foreign_names, test_foreign_among_ours,
+          test_foreign_mutex, test_order_readers_and_writers, test_order_next,
+          test_order_in_priority_wait)

@@ -421,7 +421,7 @@ static void ask_random(struct world *t, struct unit_rng *rng, enum evzk__op op)
         ask_create(t, name_of(name, false), (size_t)unit_upto(rng, 300));
 }
 
-START_TEST(test_batches_random)
+START_TEST(test_transactions_random)
 {
     struct unit_rng rng = unit_seeded("batches");
     static struct world t;
@@ -444,7 +444,7 @@ START_TEST(test_batches_random)
 END_TEST
 
 /* Nothing has happened then, and all wait. */
-START_TEST(test_batches_no_memory)
+START_TEST(test_transactions_no_memory)
 {
     static struct world t;
 
@@ -470,4 +470,4 @@ END_TEST
 
 UNIT_MAIN("batch", test_multi_bounds, test_creates, test_deletes, test_large,
           test_one_a_directory, test_one_to_come_keeps_the_directory,
-          test_batches_random, test_batches_no_memory)
+          test_transactions_random, test_transactions_no_memory)
