@@ -24,7 +24,8 @@
 #define ROW(state, enter, react, main, stop, expiry, ...)                      \
     [state] = {#state, enter, react, main, stop, expiry, __VA_ARGS__}
 #define END(state, enter)                                                      \
-    ROW(state, enter, NULL, EVZK__ASIDE, EVZK__STAY, EVZK__STAY, EVZK__FINAL)
+    ROW(state, enter, NULL, EVZK__ASIDE, EVZK__STAY, EVZK__STAY,               \
+        .flags = EVZK__FINAL)
 #define ON(cause, ...) .on[EVZK__ON_##cause] = EVZK__TO(__VA_ARGS__)
 #define RARELY(cause, ...) .rarely[EVZK__ON_##cause] = EVZK__TO(__VA_ARGS__)
 
