@@ -3,6 +3,7 @@ script_tests = \
     tests/check-docs \
     tests/check-exports \
     tests/check-layers \
+    tests/test-layers \
     tests/check-manifest \
     tests/test-manifest \
     tests/check-headers

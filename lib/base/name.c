@@ -143,6 +143,17 @@ bool evzk__seq_before(const char *a, int32_t sa, const char *b, int32_t sb)
     return diff > UINT32_C(0x80000000);
 }
 
+void evzk__name_complete(char *name, const char *path)
+{
+    const char *given = path ? strrchr(path, '/') : NULL;
+    size_t prefix = strlen(name);
+
+    /* The prefix, and at most ten digits and a sign. */
+    if (given && strncmp(given + 1, name, prefix) == 0 &&
+        strlen(given + 1) <= prefix + 11)
+        strcpy(name, given + 1);
+}
+
 const char *evzk__find_prefix(const struct evzk__names *names,
                               const char *prefix, int64_t *seq)
 {

@@ -46,4 +46,9 @@ bool evzk__seq_before(const char *a, int32_t sa, const char *b, int32_t sb);
 const char *evzk__find_prefix(const struct evzk__names *names,
                               const char *prefix, int64_t *seq);
 
+/* Adds the sequence number that a server has given to a name, if the znode at
+ * `path`, which may be NULL, has this name.  `name` has room for eleven
+ * characters more. */
+void evzk__name_complete(char *name, const char *path);
+
 #endif

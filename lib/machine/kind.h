@@ -149,8 +149,8 @@ struct evzk__kind {
     uint16_t n_watches, watches_at;
 };
 
-/* In a kind: the recipe's struct, its machine, and its array of watches, for
- * which request/path_watch.h is included. */
+/* In a kind: the recipe's struct, its machine, and its array of watches (struct
+ * evzk__path_watch). */
 #define EVZK__PATH_WATCHES(type, machine, array)                               \
     .n_watches =                                                               \
         sizeof(((type *)NULL)->array) / sizeof(struct evzk__path_watch),       \

@@ -18,6 +18,7 @@
 #include "lib/base/order.h"
 #include "lib/base/util.h"
 #include "lib/machine/kind.h"
+#include "lib/request/path_watch.h"
 #include "lib/request/place.h"
 #include "lib/request/request.h"
 

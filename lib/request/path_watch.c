@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "lib/request/core.h"
-#include "lib/request/watch.h"
 
 /* A path in pieces, and how far it has been read. */
 struct pieces {
@@ -102,9 +101,8 @@ const char *evzk__path_watch_path(const struct evzk__path_watch *p, char *to)
     return to;
 }
 
-/* The first that is listed on a path; NULL: none. */
-static struct evzk__path_watch *first_on(const struct evzk__core *s,
-                                         const char *path)
+struct evzk__path_watch *evzk__path_watch_first(const struct evzk__core *s,
+                                                const char *path)
 {
     struct pieces wanted = {{path, "", ""}, 0};
     struct evzk__path_watch *p = RB_ROOT(&s->path_watches), *found = NULL;
@@ -119,8 +117,8 @@ static struct evzk__path_watch *first_on(const struct evzk__core *s,
     return found;
 }
 
-static struct evzk__path_watch *next_on(const char *path,
-                                        struct evzk__path_watch *p)
+struct evzk__path_watch *evzk__path_watch_next(const char *path,
+                                               struct evzk__path_watch *p)
 {
     struct pieces wanted = {{path, "", ""}, 0};
 
@@ -131,29 +129,9 @@ static struct evzk__path_watch *next_on(const char *path,
 bool evzk__path_watch_any(const struct evzk__core *s, const char *path,
                           bool children)
 {
-    struct evzk__path_watch *p = first_on(s, path);
+    struct evzk__path_watch *p = evzk__path_watch_first(s, path);
 
     while (p && p->children != children)
-        p = next_on(path, p);
+        p = evzk__path_watch_next(path, p);
     return p != NULL;
-}
-
-static bool concerns(const struct evzk__path_watch *p,
-                     enum evzk__watch_event ev)
-{
-    return ev == EVZK__DELETED || p->children == (ev == EVZK__CHILDREN);
-}
-
-void evzk__path_watches_fired(struct evzk__core *s, const char *path,
-                              enum evzk__watch_event ev)
-{
-    struct evzk__path_watch *p, *next;
-
-    for (p = first_on(s, path); p; p = next) {
-        next = next_on(path, p);
-        if (!concerns(p, ev))
-            continue;
-        evzk__watch_remove(p->place, &p->w);
-        evzk__watch_heard(p->place, (enum evzk__which)p->w.which, ev);
-    }
 }

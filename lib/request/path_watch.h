@@ -56,9 +56,10 @@ const char *evzk__path_watch_path(const struct evzk__path_watch *p, char *to);
 bool evzk__path_watch_any(const struct evzk__core *s, const char *path,
                           bool children);
 
-/* All that are on this path, and concerned, hear of it, and are listed no
- * more. */
-void evzk__path_watches_fired(struct evzk__core *s, const char *path,
-                              enum evzk__watch_event ev);
+/* Those that are listed on a path, one after another; NULL: no more. */
+struct evzk__path_watch *evzk__path_watch_first(const struct evzk__core *s,
+                                                const char *path);
+struct evzk__path_watch *evzk__path_watch_next(const char *path,
+                                               struct evzk__path_watch *p);
 
 #endif

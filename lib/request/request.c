@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/base/name.h"
 #include "lib/base/os.h"
 #include "lib/request/core.h"
 #include "lib/request/create_order.h"
@@ -160,23 +161,6 @@ void evzk__request_no_unwatch(struct evzk__request *r)
         r->parts--;
 }
 
-void evzk__request_note_name(char *created, const char *name)
-{
-    size_t prefix = strlen(created);
-
-    /* The prefix, and at most ten digits and a sign. */
-    if (strncmp(name, created, prefix) == 0 && strlen(name) <= prefix + 11)
-        strcpy(created, name);
-}
-
-static void note_name(struct evzk__request *r, const char *path)
-{
-    const char *name = path ? strrchr(path, '/') : NULL;
-
-    if (name)
-        evzk__request_note_name(r->created, name + 1);
-}
-
 /* Who joined a listing gets the same; whoever asks from in there asks anew.  So
  * do all but the first when there is no memory to put it in order: a look of
  * each through all the names would stop the loop.
@@ -232,35 +216,7 @@ static void note_first(const struct evzk__core *s, struct evzk__request *r,
     r->told = res->len == sizeof EVZK__UNLOCK - 1 &&
               memcmp(res->data, EVZK__UNLOCK, res->len) == 0;
     if (r->op == EVZK__CREATE_LIST && res->rc == EVZK_OK)
-        note_name(r, res->path);
-}
-
-bool evzk__request_is_steps(const struct evzk__request *r)
-{
-    switch ((enum evzk__op)r->op) {
-    case EVZK__SOON_WRITES:
-    case EVZK__SOON_READS:
-    case EVZK__EACH_READS:
-    case EVZK__WRITES:
-    case EVZK__READS:
-        return true;
-    case EVZK__SYNC:
-    case EVZK__DELETE:
-    case EVZK__UNWATCH:
-    case EVZK__PARENTS:
-    case EVZK__MKDIR:
-    case EVZK__RMDIR:
-    case EVZK__SWAP:
-    case EVZK__LIST:
-    case EVZK__SYNC_LIST:
-    case EVZK__SETTLE_LIST:
-    case EVZK__WATCH:
-    case EVZK__CREATE_LIST:
-    case EVZK__BATCH:
-    case EVZK__OPS:
-        break;
-    }
-    return false;
+        evzk__name_complete(r->created, res->path);
 }
 
 bool evzk__request_answers_each(const struct evzk__request *r)

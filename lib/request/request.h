@@ -209,9 +209,6 @@ void evzk__request_answer(struct evzk__core *s, struct evzk__request *r,
 void evzk__request_answer_rc(struct evzk__core *s, struct evzk__request *r,
                              int rc);
 
-/* Adds the number that a server has given to a name, if it is this name. */
-void evzk__request_note_name(char *created, const char *name);
-
 /* Sends the first of a queue, and what behind it goes with it. */
 void evzk__batch_send(struct evzk__core *s, struct evzk__request *first);
 
@@ -220,7 +217,6 @@ void evzk__request_put(struct evzk__core *s, struct evzk__request *r,
                        bool first);
 void evzk__request_unqueue(struct evzk__core *s, struct evzk__request *r);
 void evzk__request_count_parts(struct evzk__request *r);
-bool evzk__request_is_steps(const struct evzk__request *r);
 bool evzk__request_goes_bit_by_bit(const struct evzk__core *s,
                                    const struct evzk__request *r);
 bool evzk__request_answers_each(const struct evzk__request *r);

@@ -18,6 +18,34 @@ enum {
     SUFFIX = 12 /* Of a sequential znode's name: at most eleven characters. */
 };
 
+bool evzk__request_is_steps(const struct evzk__request *r)
+{
+    switch ((enum evzk__op)r->op) {
+    case EVZK__SOON_WRITES:
+    case EVZK__SOON_READS:
+    case EVZK__EACH_READS:
+    case EVZK__WRITES:
+    case EVZK__READS:
+        return true;
+    case EVZK__SYNC:
+    case EVZK__DELETE:
+    case EVZK__UNWATCH:
+    case EVZK__PARENTS:
+    case EVZK__MKDIR:
+    case EVZK__RMDIR:
+    case EVZK__SWAP:
+    case EVZK__LIST:
+    case EVZK__SYNC_LIST:
+    case EVZK__SETTLE_LIST:
+    case EVZK__WATCH:
+    case EVZK__CREATE_LIST:
+    case EVZK__BATCH:
+    case EVZK__OPS:
+        break;
+    }
+    return false;
+}
+
 static const char stamp[] = "-token";
 
 static uint32_t skipped(const struct evzk__request *r)
@@ -315,10 +343,8 @@ static void note_watch(struct evzk__request *r, const struct evzk__step *step,
 
 static void note_made(const struct evzk__step *step, const char *path)
 {
-    const char *name = path ? strrchr(path, '/') : NULL;
-
-    if (name && step->made)
-        evzk__request_note_name(step->made, name + 1);
+    if (step->made)
+        evzk__name_complete(step->made, path);
 }
 
 static void note_commit(const struct evzk__request *r,

@@ -100,6 +100,9 @@ enum {
 
 /* The request layer's own. */
 
+/* Is the request put together from steps? */
+bool evzk__request_is_steps(const struct evzk__request *r);
+
 /* How many parts the request has, if nothing is left out. */
 uint32_t evzk__steps_parts(const struct evzk__request *r);
 

@@ -396,7 +396,7 @@ static void swapped(struct evzk__batch *b, struct evzk__request *r, unsigned op)
         .stat = {.czxid = evzk__multi_zxid(b->multi), .owner = b->s->id}};
 
     if (name && r->swap->numbered)
-        evzk__request_note_name(r->swap->created, name + 1);
+        evzk__name_complete(r->swap->created, path);
     else if (!name)
         res.rc = EVZK_ERR_CONNLOSS; /* Done, but what is its name? */
     evzk__request_answer(b->s, r, &res);

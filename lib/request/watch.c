@@ -276,6 +276,26 @@ int evzk__watch_take_off(struct evzk__core *s, struct evzk__slot *slot,
     return evzk__client_unwatch(slot, path, data);
 }
 
+/* A watch by path hears of the znode's end, and of its children or of itself.
+ */
+static bool concerns(const struct evzk__path_watch *w,
+                     enum evzk__watch_event ev)
+{
+    return ev == EVZK__DELETED || w->children == (ev == EVZK__CHILDREN);
+}
+
+static void path_fired(const struct evzk__core *s, const char *path,
+                       enum evzk__watch_event ev)
+{
+    struct evzk__path_watch *w, *next;
+
+    for (w = evzk__path_watch_first(s, path); w; w = next) {
+        next = evzk__path_watch_next(path, w);
+        if (concerns(w, ev))
+            fire(w->place, &w->w, ev);
+    }
+}
+
 static void fired_at(struct evzk__core *s, const char *dir, const char *name,
                      enum evzk__watch_event ev)
 {
@@ -292,7 +312,7 @@ void evzk__watch_fired_at(struct evzk__core *s, const char *path,
 
     if (strlen(path) >= sizeof s->requests.path[1])
         return;
-    evzk__path_watches_fired(s, path, ev);
+    path_fired(s, path, ev);
     fired_at(s, path, "", ev);
     strcpy(dir, path);
     name = strrchr(dir, '/');

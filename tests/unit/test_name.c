@@ -771,6 +771,30 @@ START_TEST(test_find_prefix)
 }
 END_TEST
 
+START_TEST(test_complete)
+{
+    static const struct {
+        const char *name, *path, *made;
+    } tries[] = {
+        {"a-lock-", "/d/a-lock-0000000012", "a-lock-0000000012"},
+        {"a-lock-", "/a-lock--2147483648", "a-lock--2147483648"},
+        {"a-lock-", "/d/a-lock-", "a-lock-"},
+        {"a-lock-", "/d/a-lock-000000000012", "a-lock-"}, /* Too long. */
+        {"a-lock-", "/d/b-lock-0000000012", "a-lock-"},   /* Another's. */
+        {"a-lock-", "a-lock-0000000012", "a-lock-"},      /* No path. */
+        {"a-lock-", NULL, "a-lock-"},
+    };
+
+    for (size_t i = 0; i < UNIT_COUNT(tries); i++) {
+        char name[EVZK__NAME_MAX];
+
+        strcpy(name, tries[i].name);
+        evzk__name_complete(name, tries[i].path);
+        ck_assert_str_eq(name, tries[i].made);
+    }
+}
+END_TEST
+
 UNIT_MAIN("name", test_guid_form, test_guid_unique, test_path_accepted,
           test_path_refused, test_path_beyond_bmp, test_path_not_utf8,
           test_path_length, test_seq_as_printed, test_seq_refused,
@@ -779,4 +803,5 @@ UNIT_MAIN("name", test_guid_form, test_guid_unique, test_path_accepted,
           test_pred_plain, test_pred_foreign, test_pred_too_long,
           test_pred_own_missing, test_pred_wraps, test_pred_to_zero,
           test_pred_equal, test_pred_chain, test_roll_random, test_roll_spread,
-          test_roll_no_memory, test_roll_no_contender, test_find_prefix)
+          test_roll_no_memory, test_roll_no_contender, test_find_prefix,
+          test_complete)
