@@ -1,6 +1,6 @@
-/* The processes of a scene, whatever the recipe: each has a session, hears its
- * events, closes it and frees it, and is checked for what holds for every
- * session. */
+/* The processes of a scene, whatever the recipe.  A process opens a session,
+ * hears its events, closes it and frees it; the rules for every session are
+ * checked here. */
 #ifndef SIM_PROCESSES_H
 #define SIM_PROCESSES_H
 
@@ -24,31 +24,31 @@ struct process_config {
     unsigned window; /* 0: 8. */
 };
 
-/* Opens the session of process `proc` (entered by this).  An OOM is retried by
- * a scene timer until it opens. */
+/* Enters process `proc` and opens its session.  While memory is short, a scene
+ * timer tries again. */
 void process_open(int proc, const struct process_config *cfg);
 struct process *process_of(int proc);
-bool process_opening(int proc); /* Not open yet, and still tried. */
+bool process_opening(int proc); /* The session is not open yet. */
 
-/* Closes it (once), and frees it when CLOSED was heard.  The process must be
+/* Closes the session; frees it when CLOSED is heard.  The process must be
  * entered. */
 void process_close(int proc);
-/* Frees it at once: CLOSED will not be heard. */
+/* Frees the session at once: CLOSED will not be heard. */
 void process_free(int proc);
 bool processes_gone(void); /* All sessions that were opened are freed. */
 
-/* Every callback of an application begins with this: the explorer may call the
- * library here.  After it, what called may be freed: look before touching. */
+/* For each callback of an application: here the explorer may call the library.
+ * Afterwards the object that called back may be freed: look before using it. */
 void process_callback(int proc);
 /* Set by the faults; called by process_callback(). */
 extern void (*process_hook)(int proc);
 
-/* Round every call of the library: no callback may come from inside one. */
+/* Round every call of the library: no callback may come inside a call. */
 void process_call_begins(int proc);
 void process_call_ends(int proc);
-/* For a callback to ask at its beginning: is it called as promised? */
+/* At the beginning of each callback: checks that it comes as promised. */
 void process_heard(int proc, const char *what);
-/* The same, of an event that is not final: none comes after close. */
+/* The same for an event that is not final: none comes after the close. */
 void process_news(int proc, const char *what);
 /* The session's event comes before those of the recipes that follow from it.
  * `doubts` belongs to what is granted or led: process_certain() is asked when
@@ -57,36 +57,38 @@ void process_news(int proc, const char *what);
 void process_certain(int proc, int64_t *doubts, const char *what);
 void process_doubtful(int proc, const int64_t *doubts, const char *what);
 
-/* What no library can foresee, done where the rules learn of it: the servers
- * end the process's session before its time, and an operator deletes a znode.
- * The faults and the scenes use these, and not ens_expire() and ens_delete().
+/* What no library can foresee: the servers end a session before its time, and
+ * an operator deletes or copies a znode.  Faults and scenes use these
+ * functions, not ens_expire() and ens_delete(), so that the rules know of it.
  */
 bool process_expire(int proc); /* False: it has no session that is alive. */
 int operator_delete(const char *path);
 int operator_delete_together(const char *const paths[], size_t n);
-/* Puts a persistent znode with the same name and data in its place.  False:
- * there is none, or too many were made. */
+/* Deletes a znode, and makes a persistent one with its name and data.  False:
+ * there is no such znode, or too many copies were made. */
 bool operator_copy(int proc, const char *path);
-/* The same where that, which was of this czxid, has gone. */
+/* Makes such a copy of a znode that is gone; `czxid` was its. */
 bool operator_restore(int64_t czxid, const char *path);
-/* The same of its directory and all in it: see ens_remake(). */
+/* Deletes the directory and all in it, and makes it anew with a copy of one
+ * znode: see ens_remake(). */
 bool operator_remake(int proc, const char *const paths[], size_t n,
                      const char *path);
-void operator_remove_copies(void);    /* That are there. */
-bool operator_copied(int64_t czxid);  /* In its place one was put. */
-bool session_forced(int64_t session); /* Was ended by process_expire(). */
-bool operator_deleted(int64_t czxid); /* Was deleted by operator_delete(). */
-void operator_note_deleted(int64_t czxid); /* By another process: the same. */
+void operator_remove_copies(void); /* All that exist. */
+/* Another process has deleted a znode: counts as an operator's deletion. */
+void operator_note_deleted(int64_t czxid);
+
+bool operator_copied(int64_t czxid);  /* The znode was replaced by a copy. */
+bool operator_deleted(int64_t czxid); /* The znode was deleted. */
 bool operator_deleted_any(void);
+bool session_forced(int64_t session); /* It was ended by process_expire(). */
 /* The session has ended, or its end is proposed and nothing can stop it: the
  * servers say so to its client before the end is committed. */
 bool session_over(int64_t session);
 
-/* What excuses an application's being told late, or told of want of memory. */
-bool process_was_frozen(int proc,
-                        int64_t since_us); /* It was frozen since then. */
-bool process_lacked_memory(
-    int proc); /* An allocation of it was made to fail. */
+/* What excuses a late event, or an error for want of memory: the process was
+ * frozen since then; an allocation of it was made to fail (since then). */
+bool process_was_frozen(int proc, int64_t since_us);
+bool process_lacked_memory(int proc);
 bool process_lacked_memory_since(int proc, int64_t us);
 
 /* Sees every event of every machine; NULL: nobody.  Set by a scene's begin. */
@@ -96,7 +98,7 @@ extern void (*process_trace)(int proc, const evzk_trace *t);
  * also of another object.  NULL: it has none.  Set by a scene's begin. */
 extern void (*process_leases)(int proc);
 
-/* What holds for every session; after every step. */
+/* The rules for every session; after every step. */
 void processes_check(void);
 /* At the end: no memory of any process is left, no session on the servers, no
  * watch. */

@@ -31,7 +31,7 @@ struct run {
 void run_begin(const struct run *r);
 
 enum run_end {
-    RUN_GOES_ON, /* step is what happens next, the nth. */
+    RUN_GOES_ON, /* `step` is the next, the nth. */
     RUN_DONE,    /* All has come to its end; or a rule was broken. */
     RUN_LEFT,    /* Something is left at its end: a violation. */
     RUN_STUCK    /* It will never come to its end: a violation. */
@@ -41,7 +41,7 @@ enum run_end run_next(const struct run *r, uint32_t n, struct sim_step *step);
 /* Faults are tried no more: all that is left is for the servers to do. */
 bool run_settling(void);
 
-/* Has it happen, and looks whether all is right. */
+/* Takes the step, and checks all rules. */
 void run_step(const struct run *r, const struct sim_step *step);
 
 /* From its beginning to its end; false: a violation. */

@@ -1,10 +1,10 @@
 /* One job of a search: depth first, with a saved world for each depth.
  *
- * A scene is played without a fault.  Before each of its steps the world
- * is saved, and put back for each fault that can strike there; what follows is
- * played to its end, and before each of its steps a second fault is tried
- * in the same way.  A world that was seen before, with as many faults to come,
- * is left: all that can follow was or will be visited from there.
+ * A scene is played without a fault.  Before each of its steps the world is
+ * saved, and put back for each fault that can strike there; what follows is
+ * played to its end, and before each of its steps a second fault is tried in
+ * the same way.  A run ends at a world that was seen before with as many faults
+ * to come: all that can follow was or will be visited from there.
  *
  * How it can fail: something that decides what happens is not part of what is
  * saved and digested.  Then a schedule, played from its beginning, does not
