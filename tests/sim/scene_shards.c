@@ -1,10 +1,10 @@
-/* The shards' scenes at work: each process joins, does what it is asked to, and
- * leaves when all has been settled; then it closes its session, when nothing is
- * left to do.
+/* Plays a scene of the shards.  Each member joins, does what the scene says,
+ * and leaves when all members follow the plan; a process closes its session
+ * when none of its members is left.
  *
- * How it can fail: the explorer may drain, free or close anything at any time,
- * also inside a callback.  So after every callback out, and in every timer, a
- * slot is looked at anew.
+ * How it can fail: the explorer may drain, free or close any object at any
+ * time, also inside a callback.  So after every callback, and in every timer,
+ * the code here looks at the slot again.
  */
 #include "scene_shards.h"
 
@@ -18,7 +18,7 @@ enum {
     LINGER_MS = 10,
     AGAIN_MS = 20,
     HOME_MS = 50,
-    EXCUSED = 20, /* So many checks it waits all the same. */
+    EXCUSED = 20, /* So many checks are awaited where none need succeed. */
     PATIENCE = 40
 };
 
@@ -32,7 +32,7 @@ static int index_of(const struct shards_slot *v)
     return (int)(v - shards_world.slot);
 }
 
-/* The end of what a process does. */
+/* ---- The end of a process ---- */
 
 static bool busy(int proc)
 {
@@ -42,10 +42,10 @@ static bool busy(int proc)
         if (v->proc == proc && v->a)
             return true;
     }
-    return shards_world.planned[proc] > 0 || shards_world.actions > 0;
+    return shards_world.to_join[proc] > 0 || shards_world.actions > 0;
 }
 
-/* All was let go, and is proved gone: then nothing may be left. */
+/* All machines of the session have ended: no watch and no znode may be left. */
 static void check_left(int proc)
 {
     const struct process *p = process_of(proc);
@@ -95,13 +95,14 @@ void shards_maybe_close(int proc)
     scene_timer_set(us(LINGER_MS), proc, close_idle, proc);
 }
 
-/* Calls of the library: what they return follows from what was told. */
+/* ---- Calls of the library: what they must return follows from the events ----
+ */
 
 static void drain_due(intptr_t slot);
 static void free_due(intptr_t slot);
 static void ack_due(intptr_t both);
 
-/* Nobody is there to take what is let go. */
+/* No member stays that could take a shard. */
 static bool all_leave(void)
 {
     for (int64_t i = 0; i < shards_world.slots; i++) {
@@ -116,7 +117,8 @@ static bool all_leave(void)
 static void drain(struct shards_slot *v)
 {
     int want = v->ended || v->drain ? EVZK_ERR_STATE : EVZK_OK;
-    int ms = v->plan->timeout_ms ? v->plan->timeout_ms : 300, rc;
+    int ms = v->joiner->drain_timeout_ms ? v->joiner->drain_timeout_ms : 300,
+        rc;
 
     process_call_begins((int)v->proc);
     rc = evzk_shards_drain(v->a, (uint32_t)ms);
@@ -131,7 +133,7 @@ static void drain(struct shards_slot *v)
     if (rc == EVZK_ERR_NOMEM)
         scene_timer_set(us(AGAIN_MS), (int)v->proc, drain_due, index_of(v));
     if (all_leave())
-        shards_world.rough = 1;
+        shards_world.disturbed = 1;
 }
 
 static void free_it(struct shards_slot *v)
@@ -141,7 +143,7 @@ static void free_it(struct shards_slot *v)
 
     v->a = NULL;
     if (!v->ended)
-        shards_world.rough = 1; /* What it led is nobody's for a while. */
+        shards_world.disturbed = 1; /* Its shards have no leader for a while. */
     scene_timer_cancel(drain_due, index_of(v));
     scene_timer_cancel(free_due, index_of(v));
     for (int i = 0; i < SHARDS_MOST; i++)
@@ -157,7 +159,8 @@ static void free_it(struct shards_slot *v)
 static void acknowledge(struct shards_slot *v, int shard)
 {
     struct shards_seat *seat = &v->seat[shard];
-    bool may = seat->epoch && !seat->acked && !v->ended && v->plan->acknowledge;
+    bool may =
+        seat->epoch && !seat->acked && !v->ended && v->joiner->acknowledge;
     char said[2] = {'w', (char)('0' + index_of(v))};
     int rc;
 
@@ -204,7 +207,7 @@ static void free_due(intptr_t slot)
         free_it(v);
 }
 
-/* What is told. */
+/* ---- Callbacks ---- */
 
 static void on_shard(evzk_shards *a, uint32_t shard, evzk_election_event ev,
                      int rc, void *arg)
@@ -220,10 +223,10 @@ static void on_shard(evzk_shards *a, uint32_t shard, evzk_election_event ev,
     }
     shards_told(v, (int)shard, ev, rc);
     process_callback((int)v->proc);
-    if (v->a != a || ev != EVZK_ELECTION_ELECTED || !v->plan->acknowledge)
+    if (v->a != a || ev != EVZK_ELECTION_ELECTED || !v->joiner->acknowledge)
         return;
-    if (v->plan->ack_ms)
-        scene_timer_set(us(v->plan->ack_ms), (int)v->proc, ack_due,
+    if (v->joiner->ack_ms)
+        scene_timer_set(us(v->joiner->ack_ms), (int)v->proc, ack_due,
                         (intptr_t)arg * SHARDS_MOST + (intptr_t)shard);
     else if (v->seat[shard].epoch && !v->seat[shard].acked)
         acknowledge(v, (int)shard);
@@ -245,30 +248,30 @@ static void on_all(evzk_shards *a, evzk_shards_event ev, int rc, void *arg)
     process_callback((int)v->proc);
     if (v->a != a || !v->ended)
         return;
-    if (v->plan->linger_ms)
-        scene_timer_set(us(v->plan->linger_ms), (int)v->proc, free_due,
+    if (v->joiner->linger_ms)
+        scene_timer_set(us(v->joiner->linger_ms), (int)v->proc, free_due,
                         index_of(v));
     else
         free_it(v);
 }
 
-/* The processes. */
+/* ---- Joining ---- */
 
 static int do_join(struct shards_slot *v)
 {
-    const struct shards_plan *plan = v->plan;
+    const struct shards_joiner *joiner = v->joiner;
     char data[2] = {'m', (char)('0' + index_of(v))};
-    evzk_shards_options opt = {.count = plan->count,
-                               .weight = plan->weight,
-                               .most = plan->most,
-                               .observer = plan->observer,
-                               .acknowledge = plan->acknowledge,
+    evzk_shards_options opt = {.count = joiner->count,
+                               .weight = joiner->weight,
+                               .most = joiner->most,
+                               .observer = joiner->observer,
+                               .acknowledge = joiner->acknowledge,
                                .data = data,
                                .data_len = sizeof data};
     int rc;
 
     if (opt.count == 0)
-        opt.count = (uint32_t)shards_world.sc->shards;
+        opt.count = (uint32_t)shards_world.scene->shards;
     process_call_begins((int)v->proc);
     rc = evzk_shards_join(process_of((int)v->proc)->s, SHARDS_PATH, &opt,
                           on_shard, on_all, (void *)(intptr_t)index_of(v),
@@ -277,7 +280,7 @@ static int do_join(struct shards_slot *v)
     return rc;
 }
 
-static bool join(int proc, const struct shards_plan *plan)
+static bool join(int proc, const struct shards_joiner *joiner)
 {
     struct shards_slot *v = &shards_world.slot[shards_world.slots];
     const struct process *p = process_of(proc);
@@ -285,7 +288,7 @@ static bool join(int proc, const struct shards_plan *plan)
 
     if (!p->s || shards_world.slots == SHARDS_SLOTS)
         return false;
-    v->plan = plan;
+    v->joiner = joiner;
     v->proc = proc;
     rc = do_join(v);
     sim_say("p%d join %d: %s", proc, index_of(v), evzk_errname(rc));
@@ -297,47 +300,47 @@ static bool join(int proc, const struct shards_plan *plan)
         return false;
     }
     shards_world.slots++;
-    shards_world.moved = sim_now();
+    shards_world.changed_at = sim_now();
     v->used = 1;
-    if (plan->drain_ms)
-        scene_timer_set(us(plan->drain_ms), proc, drain_due, index_of(v));
-    if (plan->free_ms)
-        scene_timer_set(us(plan->free_ms), proc, free_due, index_of(v));
+    if (joiner->drain_ms)
+        scene_timer_set(us(joiner->drain_ms), proc, drain_due, index_of(v));
+    if (joiner->free_ms)
+        scene_timer_set(us(joiner->free_ms), proc, free_due, index_of(v));
     return true;
 }
 
 static void join_due(intptr_t i)
 {
-    const struct shards_plan *plan = &shards_world.sc->plan[i];
+    const struct shards_joiner *joiner = &shards_world.scene->members[i];
 
-    if (process_opening(plan->proc)) {
-        scene_timer_set(us(AGAIN_MS), plan->proc, join_due, i);
+    if (process_opening(joiner->process)) {
+        scene_timer_set(us(AGAIN_MS), joiner->process, join_due, i);
         return;
     }
-    shards_world.planned[plan->proc]--;
-    if (!join(plan->proc, plan))
-        shards_maybe_close(plan->proc);
+    shards_world.to_join[joiner->process]--;
+    if (!join(joiner->process, joiner))
+        shards_maybe_close(joiner->process);
 }
 
-/* When all is settled, they leave. */
+/* ---- Leaving, when all is as it should be ---- */
 
 static void leave_due(intptr_t slot)
 {
     struct shards_slot *v = &shards_world.slot[slot];
 
-    if (v->a && v->plan->drains && !v->ended && !v->drain)
+    if (v->a && v->joiner->leaves_by_drain && !v->ended && !v->drain)
         drain(v);
     else if (v->a && !v->drain)
         free_it(v);
 }
 
-/* Has a time of its own to leave, or is leaving. */
+/* A member has a time of its own to leave, or leaves already. */
 static bool any_leaves(void)
 {
     for (int64_t i = 0; i < shards_world.slots; i++) {
         const struct shards_slot *v = &shards_world.slot[i];
 
-        if (v->a && (v->plan->drain_ms || v->plan->free_ms || v->drain))
+        if (v->a && (v->joiner->drain_ms || v->joiner->free_ms || v->drain))
             return true;
     }
     return false;
@@ -346,14 +349,14 @@ static bool any_leaves(void)
 static bool may_leave(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (shards_world.planned[p])
+        if (shards_world.to_join[p])
             return false;
     }
     if (shards_world.actions || any_leaves())
         return false;
     if (shards_right())
         return true;
-    return shards_excused() && ++shards_world.checks > EXCUSED;
+    return shards_excused() && ++shards_world.excused_checks > EXCUSED;
 }
 
 static void go_home(intptr_t arg)
@@ -363,23 +366,23 @@ static void go_home(intptr_t arg)
         return;
     }
     sim_say("all is settled");
-    shards_world.home = shards_world.rough = 1;
+    shards_world.leaving = shards_world.disturbed = 1;
     for (int i = 0; i < shards_world.slots; i++) {
         if (shards_world.slot[i].a)
             scene_timer_set(0, (int)shards_world.slot[i].proc, leave_due, i);
     }
 }
 
-/* The beginning. */
+/* ---- The beginning ---- */
 
 static void set_plans(const struct shards_scene *sc)
 {
     for (int i = 0; i < SHARDS_SLOTS; i++) {
-        const struct shards_plan *plan = &sc->plan[i];
+        const struct shards_joiner *joiner = &sc->members[i];
 
-        if (plan->join_ms) {
-            shards_world.planned[plan->proc]++;
-            scene_timer_set(us(plan->join_ms), plan->proc, join_due, i);
+        if (joiner->join_ms) {
+            shards_world.to_join[joiner->process]++;
+            scene_timer_set(us(joiner->join_ms), joiner->process, join_due, i);
         }
     }
     scene_timer_set(us(HOME_MS), -1, go_home, 0);
@@ -389,24 +392,24 @@ static void set_plans(const struct shards_scene *sc)
 static void set_sequence(const char *dir)
 {
     ens_create(dir, "", 0, ZOO_PERSISTENT);
-    ens_set_sequence(dir, shards_world.sc->first);
+    ens_set_sequence(dir, shards_world.scene->first_number);
 }
 
-/* What is there at first. */
+/* The znodes that are there at the beginning. */
 static void make_tree(const struct shards_scene *sc)
 {
     static const char garbage[] = "evzk-plan 1 7 x";
 
-    if (sc->garbage || sc->sequence || sc->refused)
+    if (sc->plan_is_garbage || sc->first_number || sc->leader_blocked)
         ens_create(SHARDS_PATH, "", 0, ZOO_PERSISTENT);
-    if (sc->garbage)
+    if (sc->plan_is_garbage)
         ens_create(SHARDS_PATH "/plan", garbage, strlen(garbage),
                    ZOO_PERSISTENT);
-    if (sc->sequence) {
+    if (sc->first_number) {
         set_sequence(SHARDS_PATH "/members");
         set_sequence(SHARDS_PATH "/shard-0");
     }
-    if (sc->refused) {
+    if (sc->leader_blocked) {
         ens_create(SHARDS_PATH "/shard-0", "", 0, ZOO_PERSISTENT);
         ens_create(SHARDS_PATH "/shard-0/leader", "", 0, ZOO_PERSISTENT);
         ens_create(SHARDS_PATH "/shard-0/leader/child", "", 0, ZOO_PERSISTENT);
@@ -422,18 +425,18 @@ void shards_begin(const struct sim_scene *sc)
                                  .link_us = 1000,
                                  .patience_us = 500000};
 
-    shards_world.sc = sc->own;
+    shards_world.scene = sc->own;
     process_trace = NULL;
     process_leases = shards_leases;
     ens_removes = NULL;
-    servers.quirk_end = shards_world.sc->end;
+    servers.quirk_end = shards_world.scene->numbers_end;
     ens_begin(&servers);
-    make_tree(shards_world.sc);
+    make_tree(shards_world.scene);
     for (int p = 0; p < sc->processes; p++) {
         wire_route(p, p % SIM_SERVERS);
         process_open(p, &cfg);
     }
-    set_plans(shards_world.sc);
+    set_plans(shards_world.scene);
 }
 
 bool shards_done(void)
@@ -443,13 +446,13 @@ bool shards_done(void)
             return false;
     }
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (shards_world.planned[p])
+        if (shards_world.to_join[p])
             return false;
     }
     return shards_world.actions == 0 && processes_gone();
 }
 
-/* The explorer's calls. */
+/* ---- Calls that the explorer makes at any time ---- */
 
 const char *const shards_calls[] = {
     "drain",         "free",         "join", "acknowledge",
@@ -477,11 +480,11 @@ static bool on_first(int proc, enum call what)
 
 static bool join_besides(int proc)
 {
-    static const struct shards_plan plan = {.free_ms = 400};
+    static const struct shards_joiner joiner = {.free_ms = 400};
 
     if (!process_of(proc)->s || shards_world.slots == SHARDS_SLOTS)
         return false;
-    (void)join(proc, &plan); /* It may well be refused. */
+    (void)join(proc, &joiner); /* The library may refuse it. */
     return true;
 }
 
@@ -498,7 +501,7 @@ static bool on_session(int proc, enum call what)
 
 bool shards_call(int proc, unsigned which)
 {
-    shards_world.rough = shards_world.touched = 1;
+    shards_world.disturbed = shards_world.disturbed_besides = 1;
     switch ((enum call)which) {
     case DRAIN:
     case FREE:

@@ -1,7 +1,8 @@
-/* What others do to the shards, and what befalls them without a fault.
+/* The actions of the shards' scenes: what operators, the servers and the
+ * network do to the members.
  *
- * How it can fail: an action that comes before the sessions are open would be
- * done to nobody.  So it waits for them.
+ * How it can fail: before the sessions are open an action would strike nothing.
+ * So it waits for them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,7 @@ enum { AGAIN_MS = 20, AWAY_MS = 2200, PATH = 160 };
 
 static int64_t us(int ms) { return ms * INT64_C(1000); }
 
-/* The first znode in a directory: a session's, or anybody's (0). */
+/* The oldest znode in a directory, of one session, or of any (0). */
 static bool first_in(const char *dir, int64_t owner, char path[PATH])
 {
     const char *names[SHARDS_NODES];
@@ -77,16 +78,16 @@ static void do_action(enum shards_action action, int which)
     char path[PATH];
 
     switch (action) {
-    case SHARDS_EXPIRE:
+    case SHARDS_EXPIRE_SESSION:
         process_expire(which);
         break;
-    case SHARDS_AWAY:
+    case SHARDS_CUT_OFF:
         wire_hold_all(which, sim_now() + us(AWAY_MS));
         break;
-    case SHARDS_CLOSE:
+    case SHARDS_CLOSE_SESSION:
         close_session(which);
         break;
-    case SHARDS_BREAK_MEMBER:
+    case SHARDS_DELETE_MEMBER:
         if (member_of(which, path))
             operator_delete(path);
         break;
@@ -94,16 +95,16 @@ static void do_action(enum shards_action action, int which)
         if (member_of(which, path))
             fault_copy(path);
         break;
-    case SHARDS_BREAK:
+    case SHARDS_DELETE_CANDIDATE:
         break_candidate(which);
         break;
-    case SHARDS_BREAK_DIR:
+    case SHARDS_DELETE_MEMBERS_DIR:
         operator_delete(SHARDS_PATH "/members");
         break;
-    case SHARDS_BREAK_PLAN:
+    case SHARDS_DELETE_PLAN:
         operator_delete(SHARDS_PATH "/plan");
         break;
-    case SHARDS_ALLOW:
+    case SHARDS_UNBLOCK_LEADER:
         ens_delete(SHARDS_PATH "/shard-0/leader/child");
         break;
     case SHARDS_SPOIL_PLAN:
@@ -113,7 +114,7 @@ static void do_action(enum shards_action action, int which)
         if (member_of(which, path))
             spoil(path);
         break;
-    case SHARDS_STAY:
+    case SHARDS_WAIT:
     case SHARDS_NO_ACTION:
         break;
     }
@@ -128,7 +129,7 @@ static bool anybody_opening(void)
     return false;
 }
 
-/* It is done, and over. */
+/* The action, and what follows from it, is over. */
 static void action_over(intptr_t i)
 {
     (void)i;
@@ -146,30 +147,30 @@ static void action_over(intptr_t i)
 
 static void action_due(intptr_t i)
 {
-    enum shards_action action = shards_world.sc->action[i].action;
+    enum shards_action action = shards_world.scene->actions[i].action;
 
     if (anybody_opening()) {
         scene_timer_set(us(AGAIN_MS), -1, action_due, i);
         return;
     }
-    if (action != SHARDS_STAY)
-        shards_world.rough = 1;
-    if (action == SHARDS_EXPIRE) {
-        shards_world.ended_at = sim_now();
-        shards_world.ends = shards_world.sc->action[i].which;
+    if (action != SHARDS_WAIT)
+        shards_world.disturbed = 1;
+    if (action == SHARDS_EXPIRE_SESSION) {
+        shards_world.expired_at = sim_now();
+        shards_world.expired_process = shards_world.scene->actions[i].which;
     }
-    do_action(action, shards_world.sc->action[i].which);
-    scene_timer_set(action == SHARDS_AWAY ? us(AWAY_MS) : 0, -1, action_over,
+    do_action(action, shards_world.scene->actions[i].which);
+    scene_timer_set(action == SHARDS_CUT_OFF ? us(AWAY_MS) : 0, -1, action_over,
                     i);
 }
 
 void shards_actions_begin(void)
 {
     for (int i = 0; i < SHARDS_ACTIONS; i++) {
-        if (shards_world.sc->action[i].action == SHARDS_NO_ACTION)
+        if (shards_world.scene->actions[i].action == SHARDS_NO_ACTION)
             continue;
         shards_world.actions++;
-        scene_timer_set(us(shards_world.sc->action[i].at_ms), -1, action_due,
-                        i);
+        scene_timer_set(us(shards_world.scene->actions[i].at_ms), -1,
+                        action_due, i);
     }
 }

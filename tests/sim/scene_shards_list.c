@@ -1,211 +1,378 @@
-/* The scenes of the shards, and the recipes that share them: who plans, who
- * follows a znode, who writes once. */
+/* The scenes of the shards.  The machines beneath them, which watch a znode and
+ * write one, have some of these scenes too. */
 #include "scene_list.h"
 #include "scene_shards.h"
 
-/* clang-format off */
-static const struct shards_scene alone =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20}}};
-static const struct shards_scene alone_drains =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 290, .linger_ms = 10}}};
-static const struct shards_scene two =
-    {.shards = 2, .together = true, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 20}}};
-static const struct shards_scene later =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 290}}};
-static const struct shards_scene third =
-    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 25},
-                           {.proc = 2, .join_ms = 320, .drains = true}}};
-static const struct shards_scene drains =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 25, .drain_ms = 330, .timeout_ms = 3000}}};
-static const struct shards_scene planner_drains =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 330, .timeout_ms = 3000},
-                           {.proc = 1, .join_ms = 25}}};
-static const struct shards_scene first_drains =
-    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 330, .timeout_ms = 3000},
-                           {.proc = 1, .join_ms = 90},
-                           {.proc = 2, .join_ms = 95}}};
-static const struct shards_scene both_drain =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .drain_ms = 330},
-                           {.proc = 1, .join_ms = 25, .drain_ms = 330}}};
-static const struct shards_scene freed =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .free_ms = 330},
-                           {.proc = 1, .join_ms = 25}}};
-static const struct shards_scene expires =
-    {.shards = 2, .soon = true, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 25}},
-     .action = {{SHARDS_EXPIRE, 330, 1}}};
-static const struct shards_scene planner_expires =
-    {.shards = 2, .soon = true, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 25}},
-     .action = {{SHARDS_EXPIRE, 330, 0}}};
-static const struct shards_scene away =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 25}},
-     .action = {{SHARDS_AWAY, 330, 1}}};
-static const struct shards_scene closes =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 25}},
-     .action = {{SHARDS_CLOSE, 330, 0}}};
-static const struct shards_scene member_broken =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 25}},
-     .action = {{SHARDS_BREAK_MEMBER, 330, 0}}};
-static const struct shards_scene second_broken =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 25}},
-     .action = {{SHARDS_BREAK_MEMBER, 330, 1}}};
-static const struct shards_scene copied =
-    {.shards = 1, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 25},
-                           {.proc = 2, .join_ms = 30},
-                           {.proc = 1, .join_ms = 380}},
-     .action = {{SHARDS_COPY_MEMBER, 610, 0}, {SHARDS_EXPIRE, 800, 1}}};
-static const struct shards_scene dir_broken =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20}},
-     .action = {{SHARDS_BREAK_MEMBER, 300, 0}, {SHARDS_BREAK_DIR, 330, 0}}};
-static const struct shards_scene broken =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 25}},
-     .action = {{SHARDS_BREAK, 330, 1}}};
-static const struct shards_scene no_plan =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 360}},
-     .action = {{SHARDS_BREAK_PLAN, 330, 0}}};
-static const struct shards_scene spoilt_plan =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 360}},
-     .action = {{SHARDS_SPOIL_PLAN, 330, 0}}};
-static const struct shards_scene lost_plan =
-    {.shards = 4, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 25},
-                           {.proc = 2, .join_ms = 30}},
-     .action = {{SHARDS_BREAK_PLAN, 400, 0}, {SHARDS_EXPIRE, 402, 1}}};
-static const struct shards_scene garbage =
-    {.shards = 2, .garbage = true, .plan = {{.proc = 0, .join_ms = 20}}};
-static const struct shards_scene spoilt_member =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 25},
-                           {.proc = 0, .join_ms = 360, .free_ms = 420}},
-     .action = {{SHARDS_SPOIL_MEMBER, 330, 1}}};
-static const struct shards_scene weights =
-    {.shards = 4, .plan = {{.proc = 0, .join_ms = 20, .weight = 7},
-                           {.proc = 1, .join_ms = 290}}};
-static const struct shards_scene most =
-    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20, .most = 1},
-                           {.proc = 1, .join_ms = 25, .most = 1}}};
-static const struct shards_scene onlooker =
-    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20, .observer = true},
-                           {.proc = 1, .join_ms = 60},
-                           {.proc = 2, .join_ms = 65}}};
-static const struct shards_scene acknowledges =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20, .acknowledge = true},
-                           {.proc = 1, .join_ms = 290, .acknowledge = true, .ack_ms = 30}}};
-static const struct shards_scene differs =
-    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20, .count = 2},
-                           {.proc = 1, .join_ms = 290, .count = 3}}};
-static const struct shards_scene rivals =
-    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20, .free_ms = 880, .count = 3},
-                           {.proc = 1, .join_ms = 90, .count = 2},
-                           {.proc = 2, .join_ms = 95, .count = 3}},
-     .action = {{SHARDS_STAY, 5500, 0}}};
-static const struct shards_scene paced =
-    {.shards = 4, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 290, .drain_ms = 450, .timeout_ms = 9000}}};
-static const struct shards_scene paced_expires =
-    {.shards = 4, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 290}},
-     .action = {{SHARDS_EXPIRE, 525, 1}}};
-static const struct shards_scene paced_stays =
-    {.shards = 4, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 290}},
-     .action = {{SHARDS_STAY, 1400, 0}}};
-static const struct shards_scene twice =
-    {.shards = 2, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 0, .join_ms = 290}}};
-static const struct shards_scene refused =
-    {.shards = 2, .refused = true,
-     .plan = {{.proc = 0, .join_ms = 20},
-              {.proc = 1, .join_ms = 360}},
-     .action = {{SHARDS_ALLOW, 330, 0}}};
-static const struct shards_scene replaced =
-    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 25},
-                           {.proc = 2, .join_ms = 320, .free_ms = 219},
-                           {.proc = 0, .join_ms = 540}},
-     .action = {{SHARDS_STAY, 1200, 0}}};
-static const struct shards_scene third_leaves =
-    {.shards = 3, .plan = {{.proc = 0, .join_ms = 20},
-                           {.proc = 1, .join_ms = 25},
-                           {.proc = 2, .join_ms = 320, .free_ms = 219}},
-     .action = {{SHARDS_STAY, 1200, 0}}};
-static const struct shards_scene wrap =
-    {.shards = 2, .sequence = true, .first = INT32_MAX,
-     .plan = {{.proc = 0, .join_ms = 20},
-              {.proc = 1, .join_ms = 25},
-              {.proc = 2, .join_ms = 320, .drains = true}}};
-static const struct shards_scene end_of_numbers =
-    {.shards = 2, .sequence = true, .end = true, .first = INT32_MAX - 1,
-     .plan = {{.proc = 0, .join_ms = 20},
-              {.proc = 1, .join_ms = 25}}};
+/* The first member in the queue makes the plans.  Where process 0 joins 5 ms
+ * before process 1, that is the member of process 1: the create of process 0
+ * finds no directory, and is repeated when the directory has been made. */
 
-#define SCENE(name, about, clients, own) {name, about, clients, false, &own}
-#define PAIRS(name, about, clients, own) {name, about, clients, true, &own}
+/* clang-format off */
+#define SHARDS_SCENE(...)                                                      \
+    .own = &(const struct shards_scene) { __VA_ARGS__ }
+
+#define SCENE_ALONE {.name = "alone",                                          \
+     .about = "one member joins, and leaves",                                  \
+     .processes = 1,                                                           \
+     SHARDS_SCENE(                                                             \
+         .shards = 2,                                                          \
+         .members = {{.process = 0, .join_ms = 20}})}
+#define SCENE_LATER {.name = "later",                                          \
+     .about = "a second member joins later, and takes over its share",         \
+     .processes = 2,                                                           \
+     SHARDS_SCENE(                                                             \
+         .shards = 2,                                                          \
+         .members = {{.process = 0, .join_ms = 20},                            \
+                     {.process = 1, .join_ms = 290}})}
+#define SCENE_EXPIRES {.name = "expires",                                      \
+     .about = "two members; the session of process 1 expires, and the other "  \
+              "member takes over at once",                                     \
+     .processes = 2,                                                           \
+     SHARDS_SCENE(                                                             \
+         .shards = 2, .taken_over_at_once = true,                              \
+         .members = {{.process = 0, .join_ms = 20},                            \
+                     {.process = 1, .join_ms = 25}},                           \
+         .actions = {{.action = SHARDS_EXPIRE_SESSION, .at_ms = 330,           \
+                      .process = 1}})}
+#define SCENE_PLANNER_EXPIRES {.name = "planner-expires",                      \
+     .about = "two members; the session of process 0 expires, and the other "  \
+              "member takes over at once",                                     \
+     .processes = 2,                                                           \
+     SHARDS_SCENE(                                                             \
+         .shards = 2, .taken_over_at_once = true,                              \
+         .members = {{.process = 0, .join_ms = 20},                            \
+                     {.process = 1, .join_ms = 25}},                           \
+         .actions = {{.action = SHARDS_EXPIRE_SESSION, .at_ms = 330,           \
+                      .process = 0}})}
+#define SCENE_NO_PLAN {.name = "no-plan",                                      \
+     .about = "an operator deletes the plan, and then a second member joins",  \
+     .processes = 2,                                                           \
+     SHARDS_SCENE(                                                             \
+         .shards = 2,                                                          \
+         .members = {{.process = 0, .join_ms = 20},                            \
+                     {.process = 1, .join_ms = 360}},                          \
+         .actions = {{.action = SHARDS_DELETE_PLAN, .at_ms = 330}})}
+
 static const struct sim_scene shards_scenes[] = {
-SCENE("alone", "one joins, and leaves", 1, alone),
-PAIRS("alone-drains", "one joins, and drains", 1, alone_drains),
-SCENE("two", "two join, and have one plan", 2, two),
-SCENE("later", "one joins later: it takes over its share", 2, later),
-SCENE("third", "a third joins later, and drains", 3, third),
-SCENE("drains", "the second drains", 2, drains),
-SCENE("planner-drains", "the one that plans drains", 2, planner_drains),
-SCENE("first-drains", "the one that plans drains, and two take over", 3, first_drains),
-SCENE("both-drain", "two drain at once", 2, both_drain),
-SCENE("freed", "the one that plans is freed", 2, freed),
-SCENE("expires", "the second one's session ends", 2, expires),
-SCENE("planner-expires", "the session of the one that plans ends", 2, planner_expires),
-SCENE("away", "the second is away for long", 2, away),
-SCENE("closes", "the one that plans closes its session", 2, closes),
-SCENE("member-broken", "an operator deletes the first member's znode", 2, member_broken),
-SCENE("second-broken", "and the second one's", 2, second_broken),
-SCENE("copied", "an operator puts a copy in the place of the first member's znode", 3, copied),
-SCENE("dir-broken", "an operator deletes the only one's, and the directory", 1, dir_broken),
-SCENE("broken", "an operator deletes a candidate's znode", 2, broken),
-SCENE("no-plan", "an operator deletes the plan", 2, no_plan),
-SCENE("lost-plan", "the same, and the session of the one that plans ends", 3, lost_plan),
-SCENE("spoilt-plan", "an operator writes something else there", 2, spoilt_plan),
-SCENE("garbage", "there is no plan in the plan", 1, garbage),
-SCENE("spoilt-member", "an operator writes to a member's znode", 2, spoilt_member),
-SCENE("weights", "one has seven times the weight", 2, weights),
-SCENE("most", "there is more than they take", 2, most),
-SCENE("observer", "one leads nothing", 3, onlooker),
-SCENE("acknowledges", "who is elected says by hand that it leads", 2, acknowledges),
-SCENE("differs", "one has another number of shards", 2, differs),
-SCENE("rivals", "the same, and its turn to plan comes", 3, rivals),
-SCENE("paced", "two go to one: one after the other, and back", 2, paced),
-SCENE("paced-expires", "the session of the one that takes them ends", 2, paced_expires),
-SCENE("paced-stays", "and both stay for long", 2, paced_stays),
-SCENE("twice", "two members in one session", 1, twice),
-SCENE("refused", "it may not say that it leads, at first", 2, refused),
-SCENE("replaced", "a third leaves as it is planned for, and another joins", 3, replaced),
-SCENE("third-leaves", "a third leaves as it is planned for", 3, third_leaves),
-SCENE("wrap", "sequence numbers that begin again below zero", 3, wrap),
-SCENE("end", "the last of the sequence numbers", 2, end_of_numbers),
+    SCENE_ALONE,
+    {.name = "alone-drains",
+     .about = "one member joins, and drains: no other member is there to "
+              "take its shards",
+     .processes = 1, .pairs = true,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20, .drain_ms = 290,
+                      .linger_ms = 10}})},
+    {.name = "two",
+     .about = "two members join at the same moment, and are in one plan",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2, .one_plan = true,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 20}})},
+    SCENE_LATER,
+    {.name = "third",
+     .about = "a third member joins two others later; all leave, and the "
+              "third by draining",
+     .processes = 3,
+     SHARDS_SCENE(
+         .shards = 3,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 25},
+                     {.process = 2, .join_ms = 320, .leaves_by_drain = true}})},
+    {.name = "drains",
+     .about = "two members; that of process 1 drains",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 25, .drain_ms = 330,
+                      .drain_timeout_ms = 3000}})},
+    {.name = "planner-drains",
+     .about = "two members; that of process 0 drains",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20, .drain_ms = 330,
+                      .drain_timeout_ms = 3000},
+                     {.process = 1, .join_ms = 25}})},
+    {.name = "first-drains",
+     .about = "the first of three members drains, and the two others take "
+              "over its shards",
+     .processes = 3,
+     SHARDS_SCENE(
+         .shards = 3,
+         .members = {{.process = 0, .join_ms = 20, .drain_ms = 330,
+                      .drain_timeout_ms = 3000},
+                     {.process = 1, .join_ms = 90},
+                     {.process = 2, .join_ms = 95}})},
+    {.name = "both-drain",
+     .about = "two members drain at the same moment",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20, .drain_ms = 330},
+                     {.process = 1, .join_ms = 25, .drain_ms = 330}})},
+    {.name = "freed",
+     .about = "two members; that of process 0 is freed",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20, .free_ms = 330},
+                     {.process = 1, .join_ms = 25}})},
+    SCENE_EXPIRES,
+    SCENE_PLANNER_EXPIRES,
+    {.name = "away",
+     .about = "a process is cut off until its session has expired, and comes "
+              "back",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 25}},
+         .actions = {{.action = SHARDS_CUT_OFF, .at_ms = 330, .process = 1}})},
+    {.name = "closes",
+     .about = "a process closes its session while its member leads shards",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 25}},
+         .actions = {{.action = SHARDS_CLOSE_SESSION, .at_ms = 330,
+                      .process = 0}})},
+    {.name = "member-broken",
+     .about = "an operator deletes the znode of process 0's member",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 25}},
+         .actions = {{.action = SHARDS_DELETE_MEMBER, .at_ms = 330,
+                      .process = 0}})},
+    {.name = "second-broken",
+     .about = "an operator deletes the znode of process 1's member",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 25}},
+         .actions = {{.action = SHARDS_DELETE_MEMBER, .at_ms = 330,
+                      .process = 1}})},
+    {.name = "copied",
+     .about = "an operator puts a copy in the place of process 0's member, "
+              "just when the member behind it reads its own znode; then the "
+              "session of the member that makes the plans expires",
+     .processes = 3,
+     SHARDS_SCENE(
+         .shards = 1,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 25},
+                     {.process = 2, .join_ms = 30},
+                     {.process = 1, .join_ms = 380}},
+         .actions = {{.action = SHARDS_COPY_MEMBER, .at_ms = 610,
+                      .process = 0},
+                     {.action = SHARDS_EXPIRE_SESSION, .at_ms = 800,
+                      .process = 1}})},
+    {.name = "dir-broken",
+     .about = "an operator deletes the only member's znode, and the "
+              "directory of the members",
+     .processes = 1,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20}},
+         .actions = {{.action = SHARDS_DELETE_MEMBER, .at_ms = 300,
+                      .process = 0},
+                     {.action = SHARDS_DELETE_MEMBERS_DIR, .at_ms = 330}})},
+    {.name = "broken",
+     .about = "an operator deletes a candidate's znode in the election of "
+              "shard 1",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 25}},
+         .actions = {{.action = SHARDS_DELETE_CANDIDATE, .at_ms = 330,
+                      .shard = 1}})},
+    SCENE_NO_PLAN,
+    {.name = "lost-plan",
+     .about = "an operator deletes the plan, and 2 ms later the session of "
+              "process 1 expires",
+     .processes = 3,
+     SHARDS_SCENE(
+         .shards = 4,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 25},
+                     {.process = 2, .join_ms = 30}},
+         .actions = {{.action = SHARDS_DELETE_PLAN, .at_ms = 400},
+                     {.action = SHARDS_EXPIRE_SESSION, .at_ms = 402,
+                      .process = 1}})},
+    {.name = "spoilt-plan",
+     .about = "an operator writes garbage into the plan, and then a second "
+              "member joins",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 360}},
+         .actions = {{.action = SHARDS_SPOIL_PLAN, .at_ms = 330}})},
+    {.name = "garbage",
+     .about = "the znode of the plan exists at the beginning, and holds "
+              "garbage",
+     .processes = 1,
+     SHARDS_SCENE(
+         .shards = 2, .plan_is_garbage = true,
+         .members = {{.process = 0, .join_ms = 20}})},
+    {.name = "spoilt-member",
+     .about = "an operator writes garbage into a member's znode, and then a "
+              "third member comes and goes",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 25},
+                     {.process = 0, .join_ms = 360, .free_ms = 420}},
+         .actions = {{.action = SHARDS_SPOIL_MEMBER, .at_ms = 330,
+                      .process = 1}})},
+    {.name = "weights",
+     .about = "one of two members has seven times the weight of the other",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 4,
+         .members = {{.process = 0, .join_ms = 20, .weight = 7},
+                     {.process = 1, .join_ms = 290}})},
+    {.name = "most",
+     .about = "two members may lead one shard each, and there are three",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 3,
+         .members = {{.process = 0, .join_ms = 20, .most = 1},
+                     {.process = 1, .join_ms = 25, .most = 1}})},
+    {.name = "observer",
+     .about = "three members, of which one is an observer and leads no shard",
+     .processes = 3,
+     SHARDS_SCENE(
+         .shards = 3,
+         .members = {{.process = 0, .join_ms = 20, .observer = true},
+                     {.process = 1, .join_ms = 60},
+                     {.process = 2, .join_ms = 65}})},
+    {.name = "acknowledges",
+     .about = "both members acknowledge by hand: one inside ELECTED, one 30 "
+              "ms after it",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20, .acknowledge = true},
+                     {.process = 1, .join_ms = 290, .acknowledge = true,
+                      .ack_ms = 30}})},
+    {.name = "differs",
+     .about = "the second member has another number of shards than the first",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 3,
+         .members = {{.process = 0, .join_ms = 20, .count = 2},
+                     {.process = 1, .join_ms = 290, .count = 3}})},
+    {.name = "rivals",
+     .about = "one of three members has another number of shards, and makes "
+              "the plans when the first member has left",
+     .processes = 3,
+     SHARDS_SCENE(
+         .shards = 3,
+         .members = {{.process = 0, .join_ms = 20, .free_ms = 880, .count = 3},
+                     {.process = 1, .join_ms = 90, .count = 2},
+                     {.process = 2, .join_ms = 95, .count = 3}},
+         .actions = {{.action = SHARDS_WAIT, .at_ms = 5500}})},
+    {.name = "paced",
+     .about = "two shards go to a second member, one after the other; then "
+              "it drains, and they go back",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 4,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 290, .drain_ms = 450,
+                      .drain_timeout_ms = 9000}})},
+    {.name = "paced-expires",
+     .about = "two shards go to a second member, and its session expires in "
+              "between",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 4,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 290}},
+         .actions = {{.action = SHARDS_EXPIRE_SESSION, .at_ms = 525,
+                      .process = 1}})},
+    {.name = "paced-stays",
+     .about = "two shards go to a second member, and both members stay for "
+              "long",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 4,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 290}},
+         .actions = {{.action = SHARDS_WAIT, .at_ms = 1400}})},
+    {.name = "twice",
+     .about = "two members in one session",
+     .processes = 1,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 0, .join_ms = 290}})},
+    {.name = "refused",
+     .about = "the leader znode of shard 0 cannot be made at first: one made "
+              "by hand, with a child, is in its place",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2, .leader_blocked = true,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 360}},
+         .actions = {{.action = SHARDS_UNBLOCK_LEADER, .at_ms = 330}})},
+    {.name = "replaced",
+     .about = "a third member leaves just when it has been planned for, and "
+              "a fourth joins",
+     .processes = 3,
+     SHARDS_SCENE(
+         .shards = 3,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 25},
+                     {.process = 2, .join_ms = 320, .free_ms = 219},
+                     {.process = 0, .join_ms = 540}},
+         .actions = {{.action = SHARDS_WAIT, .at_ms = 1200}})},
+    {.name = "third-leaves",
+     .about = "a third member leaves just when it has been planned for",
+     .processes = 3,
+     SHARDS_SCENE(
+         .shards = 3,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 25},
+                     {.process = 2, .join_ms = 320, .free_ms = 219}},
+         .actions = {{.action = SHARDS_WAIT, .at_ms = 1200}})},
+    {.name = "wrap",
+     .about = "the sequence numbers go on below zero, behind the greatest "
+              "one",
+     .processes = 3,
+     SHARDS_SCENE(
+         .shards = 2, .first_number = INT32_MAX,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 25},
+                     {.process = 2, .join_ms = 320, .leaves_by_drain = true}})},
+    {.name = "end",
+     .about = "the sequence numbers end, as they do in ZooKeeper 3.8.0",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2, .numbers_end = true, .first_number = INT32_MAX - 1,
+         .members = {{.process = 0, .join_ms = 20},
+                     {.process = 1, .join_ms = 25}})},
 };
 
 static const struct sim_scene watch_node_scenes[] = {
-SCENE("alone", "one joins, and leaves", 1, alone),
-SCENE("later", "one joins later: it takes over its share", 2, later),
-SCENE("planner-expires", "the session of the one that plans ends", 2, planner_expires),
-SCENE("no-plan", "an operator deletes the plan", 2, no_plan),
+    SCENE_ALONE,
+    SCENE_LATER,
+    SCENE_PLANNER_EXPIRES,
+    SCENE_NO_PLAN,
 };
 
 static const struct sim_scene write_once_scenes[] = {
-SCENE("alone", "one joins, and leaves", 1, alone),
-SCENE("expires", "the second one's session ends", 2, expires),
+    SCENE_ALONE,
+    SCENE_EXPIRES,
 };
 /* clang-format on */
 

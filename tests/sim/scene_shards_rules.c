@@ -1,14 +1,22 @@
-/* The shards' rules, asked after every step, against the true
- * tree.
+/* The rules of the shards, checked after every step against the tree of the
+ * simulated servers:
  *
- * Above all: of each shard never do two believe that they lead it.  While
- * nothing has befallen anybody, a shard that was led once is led by somebody,
- * but for the trips of a hand-over, and somebody's znode is there all the
- * while.  And when all is quiet, each is led by whom the plan names.
+ *   check_beliefs()   no two members believe that they lead the same shard, and
+ *                     the znode of a member that does is there
+ *   check_led()       in calm, a shard that was led once has a leader, but for
+ *                     the trips of a hand-over, and always a candidate
+ *   check_soon()      a shard whose leader's session expires is taken over
+ *                     without waiting for other members to join
+ *   check_followed()  in calm, members soon follow a plan that was written
+ *   check_mended()    after any fault they do so too, if later
+ *   check_writes()    the plan is not written again and again
  *
- * How it can fail: what excuses too much.  An operator's action and a session
- * that is ended by force excuse only belief; that all comes right in the end is
- * excused only by what was refused, or written by hand.
+ * In the end, shards_check_end(), no znode of theirs is left.  "In calm" means
+ * that no fault, action or call has disturbed the scene so far.
+ *
+ * How it can fail: by excusing too much.  What an operator deletes, and a
+ * session that is ended by force, excuse a wrong belief and nothing else.  Only
+ * what was refused or written by hand excuses that all never comes right.
  */
 #include "ens.h"
 #include "faults.h"
@@ -17,19 +25,21 @@
 
 enum {
     UNLED_US = 60 * 1000,
-    FOLLOWED_US = 500 * 1000,      /* From a plan to its being so. */
-    AGREED_US = 3 * 1000 * 1000,   /* Connections came back, or sessions. */
-    OFTEN_US = 1000 * 1000,        /* A plan of another is written over. */
-    WRITES_US = 4 * OFTEN_US,      /* Writes are counted for so long. */
-    MENDED_US = 12 * 1000 * 1000,  /* What is tried again was, twice. */
-    DIFFERS_US = 10 * 1000 * 1000, /* And who differs gives up. */
-    HIDDEN_US = 45 * 1000 * 1000   /* All was looked at, whatever was heard. */
+    FOLLOWED_US = 500 * 1000,     /* From a plan until members follow it. */
+    AGREED_US = 3 * 1000 * 1000,  /* The same, after lost connections and
+                                     expired sessions. */
+    OFTEN_US = 1000 * 1000,       /* A planner writes over another's plan. */
+    WRITES_US = 4 * OFTEN_US,     /* Writes in this time are counted. */
+    MENDED_US = 12 * 1000 * 1000, /* A member has tried again twice. */
+    DIFFERS_US =
+        10 * 1000 * 1000, /* More: a member with another number gives up. */
+    HIDDEN_US = 45 * 1000 * 1000 /* Each member has read all znodes again. */
 };
 
 /* ---- What is believed ---- */
 
-/* Who is elected no more is told, before any other is: only the end of a lease
- * is told by the clock. */
+/* A member that is elected no more has been told so.  Only a lease that has
+ * just ended may still be untold. */
 static void check_silence(const struct shards_slot *v, int shard, bool elected)
 {
     const struct process *p = shards_process(v);
@@ -40,7 +50,7 @@ static void check_silence(const struct shards_slot *v, int shard, bool elected)
                       shards_index(v), shard);
 }
 
-/* What other threads see is what this one sees. */
+/* The lease object for other threads says what the library says here. */
 static void check_view(const struct shards_slot *v, int shard)
 {
     const struct shards_seat *seat = &v->seat[shard];
@@ -97,8 +107,8 @@ static bool check_seat(const struct shards_slot *v, int shard)
     return true;
 }
 
-/* It says that it cannot read or write what it needs only where an ACL is in
- * the way, or the servers have refused a request. */
+/* `trouble` may say that a member cannot read or write what it needs only where
+ * an ACL is in the way, or the servers have refused a request. */
 static bool trouble_ok(const struct shards_slot *v, int rc)
 {
     if (rc == EVZK_ERR_NOAUTH)
@@ -117,7 +127,7 @@ static void check_stats(const struct shards_slot *v)
         elected += v->seat[i].epoch != 0;
         leading += v->seat[i].leading != 0;
     }
-    /* One that was handed over counts until its znode has gone. */
+    /* A shard that was handed over counts until its znode has gone. */
     if (st.elected < elected || st.leading < leading || st.leading > st.elected)
         sim_violation("%d counts %u and %u, and not %u and %u", shards_index(v),
                       st.elected, st.leading, elected, leading);
@@ -141,7 +151,7 @@ static void check_beliefs(void)
         before = sim_enter((int)v->proc);
         v->lapsed = v->lapsed || !evzk_session_lease_ms(shards_process(v)->s);
         check_stats(v);
-        for (int i = 0; i < shards_world.sc->shards; i++) {
+        for (int i = 0; i < shards_world.scene->shards; i++) {
             if (!check_seat(v, i))
                 continue;
             if (leader[i])
@@ -153,7 +163,7 @@ static void check_beliefs(void)
     }
 }
 
-/* ---- While nothing has befallen anybody ---- */
+/* ---- While nothing disturbs the scene ---- */
 
 static bool befallen(int proc)
 {
@@ -179,8 +189,8 @@ static void note_roughness(void)
         bool is = befallen(p);
 
         rough = rough || is;
-        touched = touched ||
-                  (is && !(shards_world.ended_at && p == shards_world.ends));
+        touched = touched || (is && !(shards_world.expired_at &&
+                                      p == shards_world.expired_process));
     }
     for (int64_t i = 0; i < shards_world.members.n; i++) {
         if (!shards_world.members.node[i].ok)
@@ -188,9 +198,9 @@ static void note_roughness(void)
     }
     rough = rough || shards_world.by_hand;
     if (touched || shards_world.by_hand)
-        shards_world.touched = 1;
-    if (rough || shards_world.home)
-        shards_world.rough = 1;
+        shards_world.disturbed_besides = 1;
+    if (rough || shards_world.leaving)
+        shards_world.disturbed = 1;
 }
 
 static bool is_led(int shard)
@@ -208,12 +218,12 @@ static void check_led(int shard)
 
     shards_world.led[shard] = shards_world.led[shard] || led;
     if (!shards_world.led[shard] || led) {
-        shards_world.unled[shard] = 0;
+        shards_world.unled_since[shard] = 0;
         return;
     }
-    if (shards_world.unled[shard] == 0)
-        shards_world.unled[shard] = sim_now();
-    if (sim_now() - shards_world.unled[shard] > UNLED_US)
+    if (shards_world.unled_since[shard] == 0)
+        shards_world.unled_since[shard] = sim_now();
+    if (sim_now() - shards_world.unled_since[shard] > UNLED_US)
         sim_violation("shard %d is led by nobody for long", shard);
     if (shards_world.dir[shard].n == 0)
         sim_violation("shard %d was handed over to nobody", shard);
@@ -230,23 +240,24 @@ static bool is_led_now(int shard)
     return false;
 }
 
-/* Nobody waits for others to join when one that led has gone.  Looked at once:
- * after that it may be handed over again. */
+/* When a leader has gone, the planner does not wait for other members to join.
+ * Checked once after each expiry: later the shard may be handed over again. */
 static void check_soon(void)
 {
-    if (!shards_world.sc->soon || !shards_world.ended_at ||
+    if (!shards_world.scene->taken_over_at_once || !shards_world.expired_at ||
         operator_deleted_any() ||
-        sim_now() - shards_world.ended_at <= SHARDS_SOON_US)
+        sim_now() - shards_world.expired_at <= SHARDS_SOON_US)
         return;
-    shards_world.ended_at = 0;
-    for (int i = 0; i < shards_world.sc->shards; i++) {
-        if (!shards_world.touched && !shards_world.home && !is_led_now(i))
+    shards_world.expired_at = 0;
+    for (int i = 0; i < shards_world.scene->shards; i++) {
+        if (!shards_world.disturbed_besides && !shards_world.leaving &&
+            !is_led_now(i))
             sim_violation("shard %d is led by nobody since its leader has gone",
                           i);
     }
 }
 
-/* ---- When all is quiet ---- */
+/* ---- Do all members follow the plan? ---- */
 
 static bool is_well(const struct shards_slot *v)
 {
@@ -259,7 +270,7 @@ static bool is_well(const struct shards_slot *v)
     return well;
 }
 
-/* All of them know the same plan, which is for just them. */
+/* All members know the same plan, which names them all and no other. */
 static bool agree(void)
 {
     uint64_t plan = 0;
@@ -282,7 +293,7 @@ static bool agree(void)
     }
     return n == shards_world.members.n &&
            (n == 0 || operator_deleted_any() || shards_world.by_hand ||
-            plan == shards_world.text.version);
+            plan == shards_world.plan.version);
 }
 
 static bool leads(const struct shards_slot *v, int shard)
@@ -294,8 +305,8 @@ static bool leads(const struct shards_slot *v, int shard)
     return is;
 }
 
-/* What was refused is not asked again before the next plan; and who could not
- * stand in one election is not ready for any. */
+/* A shard that was refused is not tried again before the next plan; and a
+ * member that could not stand in one election is not ready for any shard. */
 static bool may_lack(const struct shards_slot *v, int shard, bool own)
 {
     bool is = v->seat[shard].failed || v->seat[shard].absent;
@@ -305,7 +316,7 @@ static bool may_lack(const struct shards_slot *v, int shard, bool own)
     return is;
 }
 
-/* Who leads it, or nobody, by the plan; and nobody else. */
+/* The member that the plan names leads the shard, and no other member does. */
 static bool is_in_place(int shard, int64_t *selves)
 {
     const struct shards_dir *d = &shards_world.dir[shard];
@@ -321,7 +332,7 @@ static bool is_in_place(int shard, int64_t *selves)
             continue;
         given = evzk_shards_leader(v->a, (uint32_t)shard, &m);
         if (given && (m.data_len != 2 || *(const char *)m.data != 'm'))
-            return false; /* That is what each of them says. */
+            return false; /* Each member joins with such data. */
         own = given && m.self;
         *selves += own;
         if (may_lack(v, shard, own))
@@ -355,7 +366,7 @@ bool shards_right(void)
     }
     if (slots == 0)
         return true;
-    for (int i = 0; i < shards_world.sc->shards; i++) {
+    for (int i = 0; i < shards_world.scene->shards; i++) {
         if (!is_in_place(i, &selves))
             return false;
     }
@@ -373,8 +384,8 @@ static int planners(void)
 
 static bool has_rivals(void) { return planners() > 1 && fault_copied(); }
 
-/* While nobody comes or goes, each that plans writes once, and then once a
- * second over what is none of its own. */
+/* While no member comes or goes, each planner writes one plan, and then at most
+ * one a second, over a plan that is not its own. */
 static void check_writes(void)
 {
     int64_t n = 0, each = 1 + WRITES_US / OFTEN_US;
@@ -382,8 +393,8 @@ static void check_writes(void)
     if (planners() > shards_world.planners)
         shards_world.planners = planners();
     for (int i = 0; i < SHARDS_WRITES; i++)
-        n += shards_world.wrote[i] &&
-             sim_now() - shards_world.wrote[i] < WRITES_US;
+        n += shards_world.written_at[i] &&
+             sim_now() - shards_world.written_at[i] < WRITES_US;
     if (n > 2 + each * shards_world.planners)
         sim_violation("the plan is written %d times, and nobody comes or goes",
                       (int)n);
@@ -391,28 +402,28 @@ static void check_writes(void)
 
 static int64_t count_of(const struct shards_slot *v)
 {
-    return v->plan->count ? (int64_t)v->plan->count
-                          : (int64_t)shards_world.sc->shards;
+    return v->joiner->count ? (int64_t)v->joiner->count
+                            : (int64_t)shards_world.scene->shards;
 }
 
-/* Two that make plans for two numbers do not agree; and whom a plan for its own
- * number names goes on by that when there is one for another number: so no
- * forged one ends it. */
+/* Two planners with different numbers of shards never agree.  And a member that
+ * a plan for its own number names keeps to that plan when one for another
+ * number is written, so that no forged plan ends the member. */
 static bool differ(void)
 {
-    if (!shards_world.sc->plan[0].count)
+    if (!shards_counts_differ())
         return false;
     for (int64_t i = 0; i < shards_world.slots; i++) {
         const struct shards_slot *v = &shards_world.slot[i];
 
-        if (v->a && v->planned && shards_world.text.ok &&
-            count_of(v) != shards_world.text.shards)
+        if (v->a && v->plan_told && shards_world.plan.ok &&
+            count_of(v) != shards_world.plan.shards)
             return true;
     }
     return has_rivals();
 }
 
-/* A member's znode that another wrote to is no member's. */
+/* A znode with garbage in it is no member's: the plan leaves the member out. */
 bool shards_excused(void) { return shards_world.by_hand || differ(); }
 
 static bool anybody_leaves(void)
@@ -426,28 +437,28 @@ static bool anybody_leaves(void)
     return false;
 }
 
-/* One with another number of shards is planned for until it gives up. */
+/* The plan names a member with another number of shards until that gives up. */
 static void check_followed(void)
 {
-    if (anybody_leaves() || shards_world.sc->plan[0].count)
-        shards_world.moved = sim_now();
-    if (sim_now() - shards_world.moved > FOLLOWED_US && !shards_right())
+    if (anybody_leaves() || shards_counts_differ())
+        shards_world.changed_at = sim_now();
+    if (sim_now() - shards_world.changed_at > FOLLOWED_US && !shards_right())
         sim_violation("plan %d is not followed for long",
-                      (int)shards_world.text.version);
+                      (int)shards_world.plan.version);
 }
 
 static bool is_busy(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (shards_world.planned[p] || process_of(p)->closing)
+        if (shards_world.to_join[p] || process_of(p)->closing)
             return true;
     }
-    return shards_world.actions || shards_world.home || shards_excused() ||
+    return shards_world.actions || shards_world.leaving || shards_excused() ||
            faults_healed_at() > sim_now() || anybody_leaves();
 }
 
-/* Connections were lost, processes stood still, and sessions ended; and nothing
- * was done that has anybody try again in a while. */
+/* Nothing but lost connections, frozen processes and expired sessions: nothing
+ * after which a member waits some seconds before it tries again. */
 static bool only_cut(void)
 {
     bool is = !operator_deleted_any() && !shards_world.by_hand &&
@@ -457,30 +468,31 @@ static bool only_cut(void)
         is = is && !ens_throttled(p) && !process_lacked_memory(p);
     for (int i = 0; i < SHARDS_MOST; i++)
         is = is && !shards_world.foreign[i];
-    return is && !shards_world.sc->refused;
+    return is && !shards_world.scene->leader_blocked;
 }
 
-/* Whatever was forged, hidden or copied: soon after nothing befalls anybody any
- * more, each shard is led by the one that the plan names, who is there. */
+/* Whatever was forged, hidden or copied: some time after the last fault a
+ * member that is there leads each shard, as the plan says. */
 static void check_mended(void)
 {
     int64_t most = only_cut() ? AGREED_US : MENDED_US;
 
     if (fault_hid())
         most = HIDDEN_US;
-    if (shards_world.sc->plan[0].count)
+    if (shards_counts_differ())
         most += DIFFERS_US;
-    if (shards_world.calm == 0 || is_busy())
-        shards_world.calm = sim_now();
-    if (sim_now() - shards_world.calm > most && !shards_right())
+    if (shards_world.calm_since == 0 || is_busy())
+        shards_world.calm_since = sim_now();
+    if (sim_now() - shards_world.calm_since > most && !shards_right())
         sim_violation("all was mended, and still not each shard is led");
 }
 
-/* Behind a copy of a member's znode stands one that makes plans, too.  What it
- * takes for the last right plan may be older than what another has written:
- * then a forged plan and a right one cannot be told apart, and what could stay
- * may move.  So it is with one whose znode went while it could not be read: no
- * watch told it, and it makes plans beside the next one until it looks. */
+/* A member behind a copy of a member's znode makes plans too.  The plan that it
+ * takes for the last right one may be older than another planner's: then it
+ * cannot tell a forged plan from a right one, and may move shards that could
+ * stay.  The same holds for a planner whose own znode was deleted while it
+ * could not be read: no watch told it, and it makes plans beside the next
+ * planner until it looks. */
 static void note_rivals(void)
 {
     if (has_rivals() || (planners() > 1 && fault_hid()))
@@ -489,7 +501,7 @@ static void note_rivals(void)
 
 static void note_odd(struct shards_slot *v)
 {
-    if (shards_world.text.shards == count_of(v) ||
+    if (shards_world.plan.shards == count_of(v) ||
         !shards_plan_names((int)v->proc))
         return;
     v->odd_first = v->odd_first ? v->odd_first : sim_now();
@@ -505,10 +517,11 @@ void shards_check(void)
     note_roughness();
     check_writes();
     check_beliefs();
-    for (int i = 0; !shards_world.rough && i < shards_world.sc->shards; i++)
+    for (int i = 0; !shards_world.disturbed && i < shards_world.scene->shards;
+         i++)
         check_led(i);
     check_soon();
-    if (!shards_world.rough)
+    if (!shards_world.disturbed)
         check_followed();
     check_mended();
 }

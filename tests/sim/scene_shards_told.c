@@ -1,8 +1,8 @@
-/* The shards' rules for what is told: of one shard, of those that are handed
- * over, and of all.
+/* The rules for what the application is told: of one shard, of a shard that is
+ * handed over, and of the whole object.
  *
- * How it can fail: what excuses too much.  Of an operator's action, or what was
- * refused, no more is excused than what follows from it.
+ * How it can fail: by excusing too much.  What an operator does, or the servers
+ * refuse, excuses only what follows from it.
  */
 #include <string.h>
 
@@ -20,20 +20,19 @@ static bool refused_rc_ok(const struct shards_slot *v, int rc)
     if (rc == EVZK_ERR_CLOSED)
         return shards_process(v)->closing;
     if (rc == EVZK_ERR_SEQUENCE)
-        return shards_world.sc->end;
-    if (rc == EVZK_ERR_NOAUTH) /* Whether it has a place it cannot see. */
+        return shards_world.scene->numbers_end;
+    if (rc == EVZK_ERR_NOAUTH) /* It cannot see whether its znode is there. */
         return fault_hid_members() && !v->was_elected;
     return rc == EVZK_ERR_NOMEM && process_lacked_memory((int)v->proc);
 }
 
-/* The others may have another number of shards. */
-static bool may_differ(void) { return shards_world.sc->plan[0].count != 0; }
+static bool may_differ(void) { return shards_counts_differ(); }
 
-/* Plans for another number than its own, forged ones as well, have named it for
- * so long; and none for its own was told since. */
+/* Plans for another number of shards, forged ones as well, have named the
+ * member for so long; and no plan for its own number was told in that time. */
 static bool was_odd(const struct shards_slot *v)
 {
-    return v->odd_first && v->odd_last - v->odd_first >= SHARDS_ODD_US;
+    return v->odd_first && v->odd_last - v->odd_first >= SHARDS_OTHER_COUNT_US;
 }
 
 static bool end_rc_ok(const struct shards_slot *v, int rc)
@@ -46,15 +45,16 @@ static bool lost_rc_ok(const struct shards_slot *v,
 {
     if (rc == EVZK_ERR_EXPIRED)
         return shards_expired_once(shards_process(v));
-    if (rc == EVZK_ERR_NODEGONE) /* Its session's end may be heard later. */
+    if (rc ==
+        EVZK_ERR_NODEGONE) /* It may hear later that its session has ended. */
         return operator_deleted(seat->epoch) || session_over(seat->session);
-    if (rc == EVZK_ERR_LEASE) /* Who is closed is not told of the doubt. */
+    if (rc == EVZK_ERR_LEASE) /* After close it is not told of doubt. */
         return seat->suspended || shards_process(v)->closing;
     return end_rc_ok(v, rc); /* With the object's end, which comes next. */
 }
 
-/* Each shard hears of the object's end what the object does, and nothing comes
- * in between. */
+/* When the object ends, each shard that it leads is told LOST with the same rc
+ * as FAILED has, and no other event comes in between. */
 static void check_ending(struct shards_slot *v, bool goes_on, int rc)
 {
     if (v->ending && (!goes_on || rc != v->ending))
@@ -70,8 +70,8 @@ static void note_ending(struct shards_slot *v, int rc)
         v->ending = rc;
 }
 
-/* It is tried again: so never for a session that is closed.  That the object
- * tells. */
+/* FAILED of a shard says that it is tried again: so not in a closed session,
+ * whose end the object tells. */
 static bool failed_rc_ok(const struct shards_slot *v,
                          const struct shards_seat *seat, int rc)
 {
@@ -86,7 +86,8 @@ static bool rc_ok(const struct shards_slot *v, const struct shards_seat *seat,
     switch (ev) {
     case EVZK_ELECTION_LEADING:
         return rc == EVZK_OK ||
-               (rc == EVZK_ERR_NOTEMPTY && shards_world.sc->refused) ||
+               (rc == EVZK_ERR_NOTEMPTY &&
+                shards_world.scene->leader_blocked) ||
                (rc == EVZK_ERR_SERVER && ens_throttled((int)v->proc));
     case EVZK_ELECTION_LOST:
         return lost_rc_ok(v, seat, rc);
@@ -112,7 +113,7 @@ static bool in_turn(const struct shards_slot *v, const struct shards_seat *seat,
     case EVZK_ELECTION_ELECTED:
         return !seat->epoch;
     case EVZK_ELECTION_LEADING:
-        return seat->epoch && (seat->acked || !v->plan->acknowledge);
+        return seat->epoch && (seat->acked || !v->joiner->acknowledge);
     case EVZK_ELECTION_SUSPENDED:
         return seat->epoch && !seat->suspended;
     case EVZK_ELECTION_RESUMED:
@@ -174,7 +175,7 @@ static void check_elected(struct shards_slot *v, int shard)
                       shards_index(v), shard);
 }
 
-/* It says so: the znode stands, and names this epoch. */
+/* When LEADING is told, the leader znode is there, and names this epoch. */
 static void check_leading(const struct shards_slot *v, int shard)
 {
     const struct shards_seat *seat = &v->seat[shard];
@@ -201,16 +202,17 @@ static void check_lost(struct shards_slot *v, int shard)
     if (evzk_shards_elected(v->a, (uint32_t)shard))
         sim_violation("%d has lost shard %d, and is elected", shards_index(v),
                       shard);
-    shards_check_epoch(v, shard); /* The one that is lost. */
+    shards_check_epoch(v, shard); /* Still the epoch that has ended. */
     lease_over((int)v->proc, seat->lease);
     seat->lease = NULL;
     seat->epoch = seat->session = 0;
     seat->leading = seat->suspended = seat->acked = 0;
 }
 
-/* ---- What is handed over ---- */
+/* ---- A shard that is handed over ---- */
 
-/* What it says of itself is who it is; NULL: it is gone, or about to go. */
+/* Each member joins with the number of its slot as its data.  NULL: that member
+ * has gone, or is about to. */
 static struct shards_slot *slot_of(const evzk_shards_member *m)
 {
     const char *data = m->data;
@@ -234,18 +236,19 @@ static uint64_t plan_of(const struct shards_slot *v)
 
 static bool gives_up(const struct shards_slot *v)
 {
-    int ms = v->plan->timeout_ms ? v->plan->timeout_ms : 300;
+    int ms = v->joiner->drain_timeout_ms ? v->joiner->drain_timeout_ms : 300;
 
     return v->drain && sim_now() - v->drain >= ms * INT64_C(1000);
 }
 
-/* In calm the second is given when the first is led. */
+/* While nothing disturbs the scene, a recipient is given the second shard only
+ * when it leads the first. */
 static void check_pace(struct shards_slot *v, const struct shards_slot *t,
                        int shard, int64_t session)
 {
     int64_t *first = &v->given[shards_index(t)];
 
-    if (shards_world.rough || v->plan->acknowledge)
+    if (shards_world.disturbed || v->joiner->acknowledge)
         return;
     if (*first == 0)
         *first = shard + 1;
@@ -254,8 +257,9 @@ static void check_pace(struct shards_slot *v, const struct shards_slot *t,
                       shards_index(t), shard);
 }
 
-/* To one that stands there: when it said so it did, and it goes only by what
- * nobody can help, or by a plan that it knows already. */
+/* A shard is handed only to a member whose candidate stands there.  It stood
+ * there when the member said that it is ready; since then it can only have gone
+ * by force, or because of a newer plan, which this member knows too. */
 static void check_handed(struct shards_slot *v, int shard)
 {
     const struct shards_slot *t;
@@ -268,12 +272,13 @@ static void check_handed(struct shards_slot *v, int shard)
     shards_look();
     session = shards_member(m.node);
     t = slot_of(&m);
-    if (t == v && !shards_world.touched)
+    if (t == v && !shards_world.disturbed_besides)
         sim_violation("%d resigns shard %d, which it is to lead",
                       shards_index(v), shard);
     if (!session || !t || m.self || operator_deleted_any() ||
         plan_of(t) != plan_of(v) || t->seat[shard].absent ||
-        shards_world.foreign[shard]) /* Refused, and about to hear of it. */
+        shards_world
+            .foreign[shard]) /* Its candidate was refused, or will be. */
         return;
     if (!shards_stands(shard, session))
         sim_violation("shard %d is handed to %d, which does not stand there",
@@ -305,7 +310,7 @@ static void note(struct shards_slot *v, int shard, evzk_election_event ev,
         break;
     case EVZK_ELECTION_RESIGNED:
         check_handed(v, shard);
-        if (shards_world.sc->together && !shards_world.rough)
+        if (shards_world.scene->one_plan && !shards_world.disturbed)
             sim_violation("shard %d moves, though all joined at once", shard);
         check_lost(v, shard);
         break;
@@ -320,8 +325,8 @@ static void note(struct shards_slot *v, int shard, evzk_election_event ev,
     }
 }
 
-/* As of a lock: after the session's own, and none after its close but what ends
- * the leading. */
+/* The session's own event comes first; and after the session's close a shard's
+ * only events are those that end its leading. */
 static void check_order(const struct shards_slot *v, struct shards_seat *seat,
                         evzk_election_event ev)
 {
@@ -338,7 +343,7 @@ static void check_order(const struct shards_slot *v, struct shards_seat *seat,
 void shards_told(struct shards_slot *v, int shard, evzk_election_event ev,
                  int rc)
 {
-    if (shard < 0 || shard >= shards_world.sc->shards) {
+    if (shard < 0 || shard >= shards_world.scene->shards) {
         sim_violation("%d is told of shard %d", shards_index(v), shard);
         return;
     }
@@ -353,7 +358,7 @@ void shards_told(struct shards_slot *v, int shard, evzk_election_event ev,
     note(v, shard, ev, rc);
 }
 
-/* ---- What is told of all ---- */
+/* ---- What is told of the object ---- */
 
 static bool any_elected(const struct shards_slot *v)
 {
@@ -367,7 +372,7 @@ static bool any_elected(const struct shards_slot *v)
 static void check_balanced(const struct shards_slot *v)
 {
     shards_look();
-    for (int i = 0; i < shards_world.sc->shards; i++) {
+    for (int i = 0; i < shards_world.scene->shards; i++) {
         const struct shards_seat *seat = &v->seat[i];
         evzk_shards_member m;
         bool own = evzk_shards_leader(v->a, (uint32_t)i, &m) && m.self;
@@ -378,7 +383,7 @@ static void check_balanced(const struct shards_slot *v)
     }
 }
 
-/* Proved gone. */
+/* All znodes of the member are proved gone. */
 static void check_drained(const struct shards_slot *v)
 {
     const struct process *p = shards_process(v);
@@ -395,7 +400,7 @@ static void check_drained(const struct shards_slot *v)
         shards_owns(evzk_session_id(p->s)))
         sim_violation("%d is DRAINED, and its znodes are there",
                       shards_index(v));
-    if (shards_world.slots == 1 && !shards_world.touched &&
+    if (shards_world.slots == 1 && !shards_world.disturbed_besides &&
         sim_now() - v->drain > SHARDS_SOON_US)
         sim_violation("%d is alone, and DRAINED late", shards_index(v));
 }
@@ -413,7 +418,7 @@ void shards_vacate(struct shards_slot *v)
     memset(v->seat, 0, sizeof v->seat);
 }
 
-/* Nothing that it leads is its own any more, and each shard has heard that. */
+/* The object has ended: each shard that it led was told so before. */
 static void note_end(struct shards_slot *v)
 {
     v->ended = 1;
@@ -421,23 +426,23 @@ static void note_end(struct shards_slot *v)
         sim_violation("%d has ended, and was not told of all that it led",
                       shards_index(v));
     shards_vacate(v);
-    for (int i = 0; i < shards_world.sc->shards; i++) {
+    for (int i = 0; i < shards_world.scene->shards; i++) {
         if (evzk_shards_elected(v->a, (uint32_t)i))
             sim_violation("%d has ended, and is elected of %d", shards_index(v),
                           i);
     }
 }
 
-/* Another one than before, unless that was deleted. */
+/* PLANNED comes with another plan than before, unless the plan was deleted. */
 static void check_planned(struct shards_slot *v)
 {
     uint64_t plan = plan_of(v);
 
-    if (plan == v->planned && !operator_deleted_any() &&
+    if (plan == v->plan_told && !operator_deleted_any() &&
         !shards_world.by_hand && !shards_world.forged && !may_differ())
         sim_violation("%d is told of plan %d again", shards_index(v),
                       (int)plan);
-    v->planned = plan;
+    v->plan_told = plan;
     v->odd_first = v->odd_last = 0;
     memset(v->given, 0, sizeof v->given);
     for (int i = 0; i < SHARDS_MOST; i++)
@@ -466,7 +471,7 @@ void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc)
         break;
     case EVZK_SHARDS_FAILED:
         check_failed(v, rc);
-        shards_world.rough = 1; /* What it led is nobody's for a while. */
+        shards_world.disturbed = 1; /* What it led is nobody's for a while. */
         break;
     }
     if (ev >= EVZK_SHARDS_DRAINED)

@@ -1,8 +1,8 @@
-/* What is in the true tree: members, candidates, the plan; and what must be
- * true of one plan after another.
+/* Reads members, candidates and the plan from the tree of the simulated
+ * servers, and checks each new plan against the one before it.
  *
- * How it can fail: the plan is read by this file's own hand, so that a mistake
- * of the library does not explain itself away.
+ * How it can fail: with the library's parser a mistake of the parser would not
+ * be seen.  So this file parses the plan by itself.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,7 +39,8 @@ static bool is_members(const struct ens_seen *seen)
            text[at] == '\n';
 }
 
-/* Of Curator's mutex too: an election's candidates are none that it knows. */
+/* Curator's mutex is such a library too: it does not know an election's names.
+ */
 static void note_foreign(struct shards_dir *d, const char *path,
                          const char *name)
 {
@@ -78,7 +79,7 @@ static void look_into(struct shards_dir *d, const char *dir)
 
 /* ---- The plan ---- */
 
-static const char *read_member(struct shards_text *t, int64_t i,
+static const char *read_member(struct shards_tree_plan *t, int64_t i,
                                const char *from)
 {
     char name[PATH];
@@ -93,7 +94,7 @@ static const char *read_member(struct shards_text *t, int64_t i,
     return from + at + 1 + len + 1;
 }
 
-static bool read_owners(struct shards_text *t, const char *from)
+static bool read_owners(struct shards_tree_plan *t, const char *from)
 {
     int64_t at = 0, n, own;
     int used;
@@ -111,7 +112,7 @@ static bool read_owners(struct shards_text *t, const char *from)
     return *from == '\0';
 }
 
-static bool read_plan(struct shards_text *t, const struct ens_seen *seen)
+static bool read_plan(struct shards_tree_plan *t, const struct ens_seen *seen)
 {
     char text[TEXT] = "";
     const char *from;
@@ -132,7 +133,7 @@ static bool read_plan(struct shards_text *t, const struct ens_seen *seen)
     return from && read_owners(t, from);
 }
 
-static int64_t count(const struct shards_text *t, int64_t member)
+static int64_t count(const struct shards_tree_plan *t, int64_t member)
 {
     int64_t n = 0;
 
@@ -141,8 +142,8 @@ static int64_t count(const struct shards_text *t, int64_t member)
     return n;
 }
 
-/* By weight, and within one: who has it already may keep one more. */
-static bool is_uneven(const struct shards_text *t, char why[PATH])
+/* Each member has its share by weight, give or take one shard. */
+static bool is_uneven(const struct shards_tree_plan *t, char why[PATH])
 {
     int64_t weight = 0;
     bool most = false;
@@ -177,12 +178,12 @@ bool shards_plan_even(void)
 {
     char why[PATH];
 
-    return !is_uneven(&shards_world.text, why);
+    return !is_uneven(&shards_world.plan, why);
 }
 
-/* Who stays keeps what it had, as far as its share goes. */
-static void check_moves(const struct shards_text *t,
-                        const struct shards_text *prev)
+/* A member that stays keeps its shards, up to its share. */
+static void check_moves(const struct shards_tree_plan *t,
+                        const struct shards_tree_plan *prev)
 {
     for (int64_t i = 0; i < t->members; i++) {
         int64_t had = 0, kept = 0, has = count(t, i);
@@ -199,15 +200,16 @@ static void check_moves(const struct shards_text *t,
     }
 }
 
-/* One that was deleted is made anew from what is known of it. */
-static void check_next(const struct shards_text *t,
-                       const struct shards_text *prev, bool late)
+/* A deleted plan is made again from what the planner knew of it. */
+static void check_next(const struct shards_tree_plan *t,
+                       const struct shards_tree_plan *prev, bool late)
 {
     char why[PATH];
 
     if (t->members > 0 && is_uneven(t, why))
         sim_violation("%s", why);
-    if (!prev->ok || (late && shards_world.touched) || shards_world.by_hand)
+    if (!prev->ok || (late && shards_world.disturbed_besides) ||
+        shards_world.by_hand)
         return;
     if (!shards_world.rivals)
         check_moves(t, prev);
@@ -216,10 +218,10 @@ static void check_next(const struct shards_text *t,
                       (int)prev->version);
 }
 
-/* Whether the znode is another than before, or may have been taken for one that
- * has gone: its versions begin at 0 again.  So a member that was frozen after
- * it had read the old one may write over the new one, once for each version
- * that the old one has had. */
+/* True: the plan's znode is another than before, or a member may have taken it
+ * for one that has gone.  The versions of a new znode begin at 0 again: a
+ * member that was frozen after it had read the old znode may write over the new
+ * one, once for each version that the old one has had. */
 static bool note_plan_node(const struct ens_seen *seen)
 {
     struct shards_world *w = &shards_world;
@@ -237,7 +239,7 @@ static bool note_plan_node(const struct ens_seen *seen)
 
 static void look_at_plan(void)
 {
-    struct shards_text next;
+    struct shards_tree_plan next;
     struct ens_seen seen;
     bool late;
 
@@ -245,30 +247,30 @@ static void look_at_plan(void)
         seen.mzxid == shards_world.plan_mzxid)
         return;
     late = note_plan_node(&seen);
-    shards_world.moved = sim_now();
+    shards_world.changed_at = sim_now();
     if (fault_forged(seen.data, (size_t)(seen.len > 0 ? seen.len : 0))) {
         sim_say("tree plan that is forged");
-        shards_world.rough = shards_world.touched = 1;
+        shards_world.disturbed = shards_world.disturbed_besides = 1;
         shards_world.forged = 1;
-        read_plan(&shards_world.text, &seen);
-        shards_world.text.ok = 0;
+        read_plan(&shards_world.plan, &seen);
+        shards_world.plan.ok = 0;
         return;
     }
     if (!read_plan(&next, &seen)) {
-        if (!shards_world.by_hand && !shards_world.sc->garbage)
+        if (!shards_world.by_hand && !shards_world.scene->plan_is_garbage)
             sim_violation("what is no plan was written");
         return;
     }
     next.ok = 1;
     sim_say("tree plan %d, of %d members", (int)next.version,
             (int)next.members);
-    shards_world.wrote[shards_world.writes++ % SHARDS_WRITES] = sim_now();
-    check_next(&next, &shards_world.text, late);
+    shards_world.written_at[shards_world.writes++ % SHARDS_WRITES] = sim_now();
+    check_next(&next, &shards_world.plan, late);
     shards_world.rivals = 0;
-    shards_world.text = next;
+    shards_world.plan = next;
 }
 
-/* ---- All of it ---- */
+/* ---- The whole tree ---- */
 
 static bool has(const struct shards_dir *d, int64_t czxid)
 {
@@ -279,8 +281,8 @@ static bool has(const struct shards_dir *d, int64_t czxid)
     return false;
 }
 
-/* What an operator deletes there is none of the scene's actions, or excuses as
- * much. */
+/* A znode that an operator deleted counts as a disturbance besides the scene's
+ * actions. */
 static bool look_again(struct shards_dir *d, const char *dir)
 {
     struct shards_dir prev = *d;
@@ -288,7 +290,7 @@ static bool look_again(struct shards_dir *d, const char *dir)
     look_into(d, dir);
     for (int64_t i = 0; i < prev.n; i++) {
         if (!has(d, prev.node[i].czxid) && operator_deleted(prev.node[i].czxid))
-            shards_world.touched = 1;
+            shards_world.disturbed_besides = 1;
     }
     return memcmp(d, &prev, sizeof prev) != 0;
 }
@@ -314,27 +316,27 @@ void shards_look(void)
 {
     char dir[PATH];
 
-    if (ens_committed() == shards_world.looked)
+    if (ens_committed() == shards_world.looked_zxid)
         return;
-    shards_world.looked = ens_committed();
+    shards_world.looked_zxid = ens_committed();
     if (look_again(&shards_world.members, SHARDS_PATH "/members")) {
-        shards_world.moved = sim_now();
-        memset(shards_world.wrote, 0, sizeof shards_world.wrote);
+        shards_world.changed_at = sim_now();
+        memset(shards_world.written_at, 0, sizeof shards_world.written_at);
         shards_world.planners = 1;
         note_names();
     }
-    for (int i = 0; i < shards_world.sc->shards; i++) {
+    for (int i = 0; i < shards_world.scene->shards; i++) {
         snprintf(dir, sizeof dir, SHARDS_PATH "/shard-%d", i);
         look_again(&shards_world.dir[i], dir);
         if (shards_world.dir[i].foreign)
-            shards_world.foreign[i] = shards_world.looked;
+            shards_world.foreign[i] = shards_world.looked_zxid;
     }
     look_at_plan();
 }
 
 static bool is_named(uint64_t name)
 {
-    const struct shards_text *t = &shards_world.text;
+    const struct shards_tree_plan *t = &shards_world.plan;
 
     for (int64_t i = 0; i < t->members; i++) {
         if (t->name[i] == name)
