@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { KINDS = EVZK__N_KINDS, STATES = 32 };
+enum { KINDS = EVZK__N_KINDS, STATES = EVZK__ROWS_MAX };
 
 struct taken {
     _Atomic uint32_t states, arrows[STATES][EVZK__CAUSES];

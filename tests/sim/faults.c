@@ -93,6 +93,7 @@ static const struct kind kinds[] = {
 };
 /* clang-format on */
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
+_Static_assert(KINDS <= UINT8_MAX, "the code of a fault is a byte");
 
 enum { ROUND_US = 10 * 1000 * 1000 };
 

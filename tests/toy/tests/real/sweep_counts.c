@@ -14,7 +14,7 @@ enum { COUNTS = 3 };
 static const char *const parts[] = {"far", NULL};
 
 struct counting {
-    struct sweep_stage *stage;
+    struct sweep_run *run;
     evzk_count *c;
     int begun, told, good;
 };
@@ -25,15 +25,15 @@ static void on_count(evzk_count *c, int rc, size_t n, void *arg)
 
     (void)c;
     if (++d->told > d->begun)
-        sweep_complain(d->stage, SWEEP_DOUBLED, "told twice");
+        sweep_complain(d->run, SWEEP_DOUBLED, "told twice");
     d->good += (rc == EVZK_OK || rc == EVZK_ERR_NONODE) && n == 0;
 }
 
-static void begin(void *scene, struct sweep_stage *stage)
+static void begin(void *scene, struct sweep_run *run)
 {
     struct counting *d = scene;
 
-    d->stage = stage;
+    d->run = run;
 }
 
 static void end(void *scene)
@@ -55,7 +55,7 @@ static bool turn(void *scene)
     if (d->begun == COUNTS)
         return true;
     d->begun++;
-    rc = evzk_count_start(d->stage->far, d->stage->dir, on_count, d, &d->c);
+    rc = evzk_count_start(d->run->far, d->run->dir, on_count, d, &d->c);
     if (rc)
         support_fail("sweep: count: %d", rc);
     return false;
@@ -66,7 +66,7 @@ static void judge(void *scene)
     struct counting *d = scene;
 
     if (d->good != COUNTS)
-        sweep_complain(d->stage, SWEEP_WRONG, "%d were good", d->good);
+        sweep_complain(d->run, SWEEP_WRONG, "%d were good", d->good);
 }
 
 static void tell(const void *scene, char *text, size_t size)
