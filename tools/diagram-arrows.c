@@ -113,7 +113,8 @@ static uint32_t returns(const struct evzk__kind *k)
         if (!diagram_in(reach(k, i), 0))
             continue;
         n++;
-        if (diagram_on_main(k, i) || !diagram_in(reach(k, 0), i))
+        if (diagram_on_main(k, i) || !diagram_in(reach(k, 0), i) ||
+            diagram_in_block(k, i))
             set |= EVZK__BIT(i);
     }
     return n > RETURNS ? set : 0;
@@ -135,11 +136,24 @@ uint32_t diagram_anew(const struct evzk__kind *k)
     return returns(k) & ~diagram_detours(k);
 }
 
+/* With a row that cleans up before the end, only a loss leads past it. */
+uint32_t diagram_broken(const struct evzk__kind *k)
+{
+    uint32_t out = exits(k), set = 0;
+
+    for (int i = 0; out != EVZK__BIT(diagram_end(k)) && i < k->n_rows; i++) {
+        if (leads(k, i, EVZK__ON_OWN_DELETED, diagram_end(k)))
+            set |= EVZK__BIT(i);
+    }
+    return set & ~out;
+}
+
 static bool is_drawn(const struct evzk__kind *k, int from, int cause, int to)
 {
     uint32_t detours = diagram_detours(k);
 
     return leads(k, from, cause, to) && !diagram_in(detours, to) &&
+           !(to == diagram_end(k) && diagram_in(diagram_broken(k), from)) &&
            !(to == 0 && diagram_in(returns(k), from)) &&
            !(cause == EVZK__ON_REPLY &&
              diagram_in(diagram_shortcuts(k, from), to));
@@ -172,4 +186,19 @@ void diagram_print_names(const struct evzk__kind *k, int from, int to)
         else
             diagram_print_label("", diagram_event(k, c), "", comma);
     }
+}
+
+/* How far down: the straight way's rows by their order, others below the first
+ * of those that lead there. */
+int diagram_place(const struct evzk__kind *k, int state)
+{
+    int at = 0, place = 0;
+
+    for (; at != EVZK__ASIDE; at = k->rows[at].main, place += 10) {
+        if (at == state)
+            return place;
+        if (!diagram_on_main(k, state) && diagram_has_arrow(k, at, state))
+            return place + 5;
+    }
+    return place + 1 + state;
 }

@@ -9,9 +9,10 @@
 enum { COLUMNS = 32, MANY = 8 };
 
 static struct {
-    int n;       /* Notes so far. */
-    int abreast; /* So many beside each other. */
-    int col;     /* Of the present line. */
+    uint32_t shown; /* The rows that the picture shows. */
+    int n;          /* Notes so far. */
+    int abreast;    /* So many beside each other. */
+    int col;        /* Of the present line. */
 } notes;
 
 /* ---- A note: a title, and words broken into lines ---- */
@@ -83,7 +84,8 @@ static uint32_t rows_where(const struct evzk__kind *k, row_test *has, int what)
     uint32_t set = 0;
 
     for (int i = 0; i < diagram_end(k); i++) {
-        if (evzk__has_row(k, i) && has(&k->rows[i], what))
+        if (evzk__has_row(k, i) && diagram_in(notes.shown, i) &&
+            has(&k->rows[i], what))
             set |= EVZK__BIT(i);
     }
     return set;
@@ -232,14 +234,14 @@ static void note_again(const struct evzk__kind *k)
     bool any = false;
 
     for (int i = 0; i < diagram_end(k); i++)
-        any = again(k, i, any);
+        any = (diagram_in(notes.shown, i) && again(k, i, any)) || any;
     if (any)
         end();
 }
 
 static void note_anew(const struct evzk__kind *k)
 {
-    uint32_t from = diagram_anew(k), by = diagram_detours(k);
+    uint32_t from = diagram_anew(k) & notes.shown, by = diagram_detours(k);
 
     if (!from)
         return;
@@ -256,11 +258,25 @@ static void note_anew(const struct evzk__kind *k)
     end();
 }
 
+static void note_broken(const struct evzk__kind *k)
+{
+    uint32_t from = diagram_broken(k) & notes.shown;
+
+    if (!from)
+        return;
+    begin("Its znode is deleted");
+    words("to");
+    words(k->rows[diagram_end(k)].name);
+    words("from");
+    states(k, from);
+    end();
+}
+
 static void note_shortcuts(const struct evzk__kind *k, int state)
 {
     uint32_t to = diagram_shortcuts(k, state);
 
-    if (!to)
+    if (!to || !diagram_in(notes.shown, state))
         return;
     begin("One trip less");
     words("The reply to");
@@ -283,9 +299,10 @@ static void note_legend(const struct evzk__kind *k)
     end();
 }
 
-void diagram_notes(const struct evzk__kind *k)
+void diagram_notes(const struct evzk__kind *k, uint32_t shown)
 {
     notes.n = 0;
+    notes.shown = shown;
     notes.abreast = k->n_rows > MANY ? 4 : 3;
     printf("  graph [labelloc=b, label=<<TABLE BORDER=\"0\" "
            "CELLBORDER=\"1\" CELLSPACING=\"4\" CELLPADDING=\"4\" "
@@ -295,6 +312,7 @@ void diagram_notes(const struct evzk__kind *k)
     note_expiry(k);
     note_reconnected(k);
     note_anew(k);
+    note_broken(k);
     for (int i = 0; i < diagram_end(k); i++)
         note_shortcuts(k, i);
     note_again(k);

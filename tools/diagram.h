@@ -14,6 +14,35 @@ static inline int diagram_end(const struct evzk__kind *k)
     return k->n_rows - 1;
 }
 
+/* ---- diagram-blocks.c: parts of a table ---- */
+
+enum { DIAGRAM_ROWS = 12 };
+
+struct diagram_block {
+    const char *kind;
+    const char *name;     /* Of its picture, behind the kind's; NULL: none. */
+    const char *title;    /* Of its box in the kind's picture. */
+    const char *in, *out; /* Of the arrows to the box, and from it. */
+    const char *rows[DIAGRAM_ROWS];
+    const char *way[DIAGRAM_ROWS]; /* The straight way through it. */
+};
+
+/* The kind's, one after another; NULL: no more. */
+const struct diagram_block *diagram_block(const struct evzk__kind *k, int i);
+
+uint32_t diagram_block_rows(const struct evzk__kind *k,
+                            const struct diagram_block *b);
+
+/* Is the row in one of them, and the first row is not? */
+bool diagram_in_block(const struct evzk__kind *k, int state);
+
+/* The row of that name; -1: there is none. */
+int diagram_row(const struct evzk__kind *k, const char *name);
+
+/* Tells on stderr the parts of which a row is missing; how many.  They are not
+ * drawn. */
+int diagram_check_blocks(const struct evzk__kind *k);
+
 /* ---- diagram-arrows.c: what is drawn ---- */
 
 /* Is the row on the straight way? */
@@ -21,6 +50,9 @@ bool diagram_on_main(const struct evzk__kind *k, int state);
 
 /* The arrows that are drawn from one row to another. */
 bool diagram_has_arrow(const struct evzk__kind *k, int from, int to);
+
+/* How far down a row is. */
+int diagram_place(const struct evzk__kind *k, int state);
 
 /* Writes the names of their events; of a reply, in quotes, what it says. */
 void diagram_print_names(const struct evzk__kind *k, int from, int to);
@@ -33,6 +65,9 @@ uint32_t diagram_shortcuts(const struct evzk__kind *k, int from);
  * rows that are only on the way there, and are not drawn either. */
 uint32_t diagram_anew(const struct evzk__kind *k);
 uint32_t diagram_detours(const struct evzk__kind *k);
+
+/* The rows that end when their own znode is deleted: not drawn. */
+uint32_t diagram_broken(const struct evzk__kind *k);
 
 /* ---- evzk-diagram.c ---- */
 
@@ -53,6 +88,7 @@ int diagram_check_words(const struct evzk__kind *k);
 
 /* ---- diagram-notes.c: what is said once, at the foot ---- */
 
-void diagram_notes(const struct evzk__kind *k);
+/* Of the rows that are shown. */
+void diagram_notes(const struct evzk__kind *k, uint32_t shown);
 
 #endif
