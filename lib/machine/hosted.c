@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/loop.h"
+#include "lib/base/os.h"
 #include "lib/request/core.h"
 #include "lib/request/own_queue.h"
 #include "lib/request/watch.h"
@@ -46,6 +47,30 @@ bool evzk__machine_owns(const struct evzk__machine *m,
                         const struct evzk__stat *stat)
 {
     return stat->owner == m->place.s->id;
+}
+
+/* The session is NULL for a machine of which nothing is left there. */
+int64_t evzk__machine_call_out(evzk_session *s)
+{
+    return s ? evzk__call_out(evzk__core_of(s)) : 0;
+}
+
+void evzk__machine_called(evzk_session *s, int64_t begun)
+{
+    if (s)
+        evzk__called(evzk__core_of(s), begun);
+}
+
+int64_t evzk__machine_call_in(evzk_session *s)
+{
+    evzk__core_of(s)->out--;
+    return evzk__now_us();
+}
+
+void evzk__machine_called_in(evzk_session *s, int64_t begun)
+{
+    evzk__core_of(s)->out++;
+    evzk__core_of(s)->out_us -= evzk__now_us() - begun;
 }
 
 void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,

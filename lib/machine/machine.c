@@ -772,19 +772,6 @@ void evzk__machine_forked(struct evzk__machine *m)
     detach(m); /* Others may have joined its listing: it is let go last. */
 }
 
-int64_t evzk__machine_call_out(void) { return evzk__now_us(); }
-
-void evzk__machine_called(evzk_session *s, int64_t begun)
-{
-    if (s)
-        evzk__core_of(s)->out_us += evzk__now_us() - begun;
-}
-
-void evzk__machine_called_in(evzk_session *s, int64_t begun)
-{
-    evzk__core_of(s)->out_us -= evzk__now_us() - begun;
-}
-
 static void post(struct evzk__place *p)
 {
     evzk__machine_post(evzk__machine_of(p));

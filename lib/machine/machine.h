@@ -195,12 +195,15 @@ void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved);
  * any more. */
 void evzk__machines_drop_owed(struct evzk__core *s);
 
-/* The application's callbacks run between these: their time is not ours. */
-int64_t evzk__machine_call_out(void);
+/* Each callback of the application runs between these two: its time is not the
+ * library's.  `begun` is what the first of them returned.  The explorer finds a
+ * callback that does not. */
+int64_t evzk__machine_call_out(evzk_session *s);
 void evzk__machine_called(evzk_session *s, int64_t begun);
 
-/* The same, of a recipe that another recipe calls back: what it does from
- * `begun` (call_out()) until now is ours again, but for what it calls out. */
+/* A recipe that another recipe calls back, between those two, does its own work
+ * between these: that is the library's time again. */
+int64_t evzk__machine_call_in(evzk_session *s);
 void evzk__machine_called_in(evzk_session *s, int64_t begun);
 
 /* Asks for steps, which are borrowed until the last reply: see request/step.h,

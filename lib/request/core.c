@@ -47,6 +47,18 @@ bool evzk__session_forked(const struct evzk__core *s)
     return s->pid != evzk__pid();
 }
 
+int64_t evzk__call_out(struct evzk__core *s)
+{
+    s->out++;
+    return evzk__now_us();
+}
+
+void evzk__called(struct evzk__core *s, int64_t begun)
+{
+    s->out--;
+    s->out_us += evzk__now_us() - begun;
+}
+
 void evzk__session_kick(struct evzk__core *s)
 {
     if (!s->in_turn && !s->kicked && !evzk__session_forked(s)) {

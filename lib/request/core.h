@@ -81,7 +81,8 @@ struct evzk__core {
     bool kicked;    /* The next one is asked for. */
     bool more;      /* Something is left for the next one. */
     uint8_t tick;   /* Counts probes' intervals. */
-    int64_t out_us; /* Spent in the application's callbacks, this turn. */
+    unsigned out;   /* Callbacks of the application that run: none, or one. */
+    int64_t out_us; /* Spent in them, this turn. */
 
     /* Requests. */
     struct evzk__requests requests;
@@ -125,6 +126,11 @@ bool evzk__budget_spent(unsigned n, int64_t until);
 
 /* Has a turn of the loop come soon, once. */
 void evzk__session_kick(struct evzk__core *s);
+
+/* A callback of the application runs between these: its time is not the
+ * library's.  `begun` is what the first of them returned. */
+int64_t evzk__call_out(struct evzk__core *s);
+void evzk__called(struct evzk__core *s, int64_t begun);
 
 /* Is news told?  Once the session is closed only final events are. */
 static inline bool evzk__session_tells(const struct evzk__core *s)

@@ -27,16 +27,17 @@ void evzk__closing_over(evzk_session *s, int rc)
 
 void evzk__session_tell(evzk_session *s, evzk_session_event ev, int rc)
 {
-    int64_t begun = evzk__now_us();
+    int64_t begun;
 
     if (ev == EVZK_SESSION_SUSPENDED && !s->told.up)
         return; /* It has heard so already, or was never up. */
     if (ev != EVZK_SESSION_CLOSED && !evzk__session_tells(&s->core))
         return; /* Closed inside an earlier callback of this loop step. */
     s->told.up = ev == EVZK_SESSION_CONNECTED || ev == EVZK_SESSION_RESUMED;
+    begun = evzk__call_out(&s->core);
     if (s->options.cb)
         s->options.cb(s, ev, rc, s->options.cb_arg);
-    s->core.out_us += evzk__now_us() - begun;
+    evzk__called(&s->core, begun);
 }
 
 void evzk__session_end_term(evzk_session *s)

@@ -59,7 +59,7 @@ static struct evzk_observer *observer_of(struct evzk__machine *m)
 static void tell(struct evzk_observer *o, int rc, const evzk_leader *leader)
 {
     evzk_session *s = evzk__machine_session(&o->m);
-    int64_t begun = evzk__machine_call_out();
+    int64_t begun = evzk__machine_call_out(s);
 
     if (o->cb && (rc != EVZK_OK || evzk__may_tell(s)))
         o->cb(o, rc, leader, o->arg);

@@ -25,7 +25,7 @@ static bool is_final(evzk_lock_event ev)
 void evzk__lock_tell(struct evzk_lock *l, evzk_lock_event ev, int rc)
 {
     evzk_session *s = evzk__machine_session(&l->m);
-    int64_t begun = evzk__machine_call_out();
+    int64_t begun = evzk__machine_call_out(s);
 
     if (l->cb && !l->told && (is_final(ev) || evzk__may_tell(s)))
         l->cb(l, ev, rc, l->arg);

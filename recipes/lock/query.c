@@ -235,7 +235,7 @@ static void end(struct evzk__machine *m)
 {
     struct evzk_lock_query *q = query_of(m);
     evzk_session *s = evzk__machine_session(m);
-    int64_t begun = evzk__machine_call_out();
+    int64_t begun = evzk__machine_call_out(s);
     size_t n = m->rc == EVZK_OK ? q->n : 0;
 
     if (q->cb)

@@ -367,7 +367,7 @@ static void end(struct evzk__machine *m)
 {
     struct evzk_lock_revoke *r = revoke_of(m);
     evzk_session *s = evzk__machine_session(m);
-    int64_t begun = evzk__machine_call_out();
+    int64_t begun = evzk__machine_call_out(s);
 
     if (r->cb)
         r->cb(r, m->rc, r->n ? r->v : NULL, r->n, r->arg);

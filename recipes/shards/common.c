@@ -79,7 +79,7 @@ static bool tells(const struct evzk_shards *a, bool final)
 static int64_t call_out(struct evzk_shards *a)
 {
     a->calls_out++;
-    return evzk__machine_call_out();
+    return evzk__machine_call_out(a->s);
 }
 
 static bool called(struct evzk_shards *a, int64_t begun)

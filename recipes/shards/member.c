@@ -272,7 +272,7 @@ static void member_heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
 {
     struct evzk_shards *a = arg;
     evzk_session *s = a->s;
-    int64_t begun = evzk__machine_call_out();
+    int64_t begun = evzk__machine_call_in(s);
 
     (void)l;
     take_event(a, (int)ev, rc);

@@ -142,7 +142,7 @@ static void heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
 {
     struct shard *d = arg;
     evzk_session *s = d->all->s;
-    int64_t begun = evzk__machine_call_out();
+    int64_t begun = evzk__machine_call_in(s);
 
     (void)l;
     take_event(d, (int)ev, rc);

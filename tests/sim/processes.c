@@ -14,6 +14,7 @@
 #include "coverage.h"
 #include "ens_internal.h"
 #include "leases.h"
+#include "lib/request/core.h"
 #include "steps.h"
 
 enum {
@@ -65,12 +66,23 @@ void process_call_begins(int proc) { own[proc].calling = true; }
 
 void process_call_ends(int proc) { own[proc].calling = false; }
 
+/* The time of each callback is left out of turn_max_us, and once only. */
+static void check_counted(int proc, const char *what)
+{
+    const evzk_session *s = own[proc].p.s;
+
+    if (s && evzk__core_of(s)->out != 1)
+        sim_violation("p%d: %s is counted out of the loop step %u times", proc,
+                      what, evzk__core_of(s)->out);
+}
+
 void process_heard(int proc, const char *what)
 {
     if (own[proc].calling)
         sim_violation("p%d: %s inside a call of the library", proc, what);
     if (sim_running() != proc)
         sim_violation("p%d: %s while p%d runs", proc, what, sim_running());
+    check_counted(proc, what);
     if (process_leases)
         process_leases(proc);
 }
@@ -555,6 +567,8 @@ void processes_check(void)
     for (int i = 0; i < SIM_PROCS; i++) {
         if (own[i].wanted)
             check_one(i);
+        if (own[i].p.s && evzk__core_of(own[i].p.s)->out != 0)
+            sim_violation("p%d: a callback is over, and still counted", i);
     }
     leases_check();
 }
