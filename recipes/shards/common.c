@@ -1,5 +1,5 @@
-/* What the other files of the shards build on: the step that is begun, what is
- * told, where things are, who is who.
+/* What the other files of the shards build on: beginning the step, calling the
+ * application back, paths, and which member is this one.
  */
 #include "recipes/shards/shards_internal.h"
 
@@ -34,10 +34,11 @@ bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member)
     return strcmp(name, a->node) == 0 || strcmp(name, a->former_node) == 0;
 }
 
-/* The first of the members does; and who stands behind a znode that no session
- * owns, which would never go.  Should two do so, each finds right what the
- * other has written, if both have the same number of shards.  So the second one
- * does when a plan has named it, or none has for long. */
+/* The first member makes the plans.  So does a member behind a znode that no
+ * session owns: that znode never goes by itself.  Should two members make
+ * plans, each takes the other's plan for right if both have the same number of
+ * shards.  So the second one makes plans only when a plan names it, or no plan
+ * has for long. */
 bool evzk__shards_plans(const struct evzk_shards *a)
 {
     if (!a->member || a->phase != EVZK__SHARDS_JOINED)
@@ -68,7 +69,7 @@ void evzk__shards_destroy(struct evzk_shards *a)
 
 /* ---- What is told ---- */
 
-/* Ends are told always, news while the session is not closed. */
+/* Ends are always told, other events only until the session is closed. */
 static bool tells(const struct evzk_shards *a, bool final)
 {
     return a->cb && (final || evzk__may_tell(a->s));

@@ -1,8 +1,9 @@
-/* The end of all: everything is let go of, and what was led is told first.
+/* The end of the object: LOST is told of each shard that was led, and
+ * everything is let go of.
  */
 #include "recipes/shards/shards_internal.h"
 
-/* But for the shards. */
+/* All but the shards. */
 static void stop_the_rest(struct evzk_shards *a)
 {
     a->phase = EVZK__SHARDS_ENDED;
@@ -29,8 +30,8 @@ void evzk__shards_stop(struct evzk_shards *a)
         evzk__shard_forget(&a->shard[i]);
 }
 
-/* Each that was led hears its end first.  The caller may free us at any of
- * them. */
+/* LOST is told of each shard that was led, before FAILED.  The application may
+ * free the shards at any of these. */
 void evzk__shards_fail(struct evzk_shards *a, int rc)
 {
     if (a->phase == EVZK__SHARDS_ENDED)

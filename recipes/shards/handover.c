@@ -1,15 +1,18 @@
-/* Those to whom shards go: whether they stand ready, and how many they take.
+/* The recipients: the members to whom the plan gives shards that this member
+ * leads.  When is a recipient ready, and how many shards does it get at a time?
  *
- * Who is to take a shard says so when it stands in all that the plan gives it:
- * its member's znode is followed.  Then it is given one, and, when that is led
- * again, two, and so on, up to so many at a time.  So one that is slow has few
- * to take at once, and each is led by nobody for as short a time as it can do;
- * and one that cannot lead at all gets one to begin with.
+ * A recipient writes into its member's znode that it is ready, when its
+ * candidates stand in the elections of all its shards.  This member watches
+ * that znode.  Then it hands over one shard; when the recipient leads that
+ * shard, two; then four, and so on, up to EVZK__LEAVING.  So a slow recipient
+ * has few shards to take at once, each of them is without a leader only
+ * briefly, and a recipient that cannot lead at all gets one shard to begin
+ * with.
  *
- * How it can fail.  A taker that has gone is not ready, and the next plan knows
- * another.  One that does not take what it was given may be frozen, or its
- * `leader` refused: it is given one more after a time, since the plan is what
- * holds, and then begins again with one.
+ * How it can fail.  A recipient that has gone is not ready, and the next plan
+ * has another.  A recipient that does not take a shard may be frozen, or may
+ * not make its `leader` znode.  After EVZK__RECIPIENT_PATIENCE_US it is handed
+ * one shard more, for the plan says so, and the rounds begin again with one.
  */
 #include "recipes/shards/shards_internal.h"
 
@@ -22,12 +25,12 @@ struct recipient {
     struct evzk_shards *all;
     struct evzk__node_watch *watch;        /* Owned; of its member's znode. */
     struct evzk__node_watch *leader_watch; /* Owned; of `leader` of `last`. */
-    uint64_t ready;                        /* For the plan of this zxid. */
-    int64_t until;        /* Nothing more is given, but see above. */
-    uint32_t last;        /* Shard that it was given, of a full round. */
-    uint16_t member;      /* Of the present plan. */
-    uint16_t given, most; /* In this round, and at most. */
-    bool free_to_take;    /* The last one: we have left it. */
+    uint64_t ready;       /* It is, for the plan of this zxid. */
+    int64_t until;        /* A full round ends then at the latest. */
+    uint32_t last;        /* The last shard of a full round. */
+    uint16_t member;      /* Its index in the present plan. */
+    uint16_t given, most; /* Shards of this round: so far, and at most. */
+    bool free_to_take;    /* Our candidate for `last` has gone. */
 };
 
 void evzk__shards_drop_recipients(struct evzk_shards *a)
@@ -56,7 +59,7 @@ static void recipient_heard(void *arg, int rc, const struct evzk__result *res)
         return;
     }
     if (rc != EVZK_OK || !evzk__member_parse(&m, &ready, res->data, res->len))
-        return; /* It has gone: the next plan knows another. */
+        return; /* The member has gone: the next plan has another. */
     r->ready = ready;
     evzk__shards_begin_step(r->all);
 }
@@ -98,7 +101,7 @@ void evzk__recipients_look_again(struct evzk_shards *a)
     }
 }
 
-/* NULL: nothing is known of it yet. */
+/* NULL: there was no memory to find out whether it is ready. */
 static struct recipient *recipient_of(struct evzk_shards *a, uint16_t member)
 {
     struct recipient *r = find(a, member);
@@ -121,7 +124,7 @@ static struct recipient *recipient_of(struct evzk_shards *a, uint16_t member)
     return r;
 }
 
-/* ---- How many it takes ---- */
+/* ---- How many shards it gets at a time ---- */
 
 static void next_round(struct recipient *r)
 {
@@ -133,7 +136,7 @@ static void next_round(struct recipient *r)
         r->most *= 2;
 }
 
-/* What is there is not ours, which has gone. */
+/* A `leader` znode is there.  Ours has gone, so the recipient has made it. */
 static void last_heard(void *arg, int rc, const struct evzk__result *res)
 {
     struct recipient *r = arg;
@@ -170,7 +173,7 @@ static bool takes_more(struct recipient *r)
     return false;
 }
 
-/* NULL: it goes to nobody whom we wait for. */
+/* NULL: no recipient is waited for. */
 static struct recipient *recipient_to(const struct shard *d)
 {
     const struct evzk_shards *a = d->all;
@@ -185,7 +188,8 @@ bool evzk__shard_has_recipient(const struct shard *d)
     return recipient_to(d) != NULL;
 }
 
-/* Where leaders acknowledge by hand, how long that takes says nothing. */
+/* Where applications acknowledge by hand, a recipient that takes long is not
+ * slow: there are no rounds. */
 void evzk__recipient_given(struct shard *d)
 {
     struct recipient *r = recipient_to(d);
@@ -213,7 +217,8 @@ bool evzk__shard_may_go(struct evzk_shards *a, uint32_t i)
     if (a->phase >= EVZK__SHARDS_GIVING_UP ||
         !evzk__shard_elected(&a->shard[i]))
         return true;
-    if (to == EVZK__NOBODY) /* By a plan that knows us: there may be another. */
+    if (to ==
+        EVZK__NOBODY) /* If the plan names us: else there may be another. */
         return a->plan.version > 0 &&
                (a->me != EVZK__NOBODY || a->phase != EVZK__SHARDS_JOINED);
     if (evzk__shards_is_self(a, to))

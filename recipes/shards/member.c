@@ -1,12 +1,13 @@
-/* A member's place among the others, the plan that it follows, and, when it
- * drains, who else is there.
+/* The member's place among the others, the plan that it follows, and, while it
+ * drains, the other members.
  *
- * How it can fail.  Its znode may go, by expiry or by an operator's hand: it
- * stands again, as another, and the next plan is for that one.  A plan that has
- * gone, or that is none, changes nothing; who makes the plans writes it anew.
- * So it is with one that is well-formed and gives somebody another share than
- * its due, or is for another number of shards: no member has made it.  What may
- * not be read is looked at again in a while (shards/mend.c).
+ * How it can fail.  The member's znode may go, by expiry or by an operator's
+ * hand.  Then the member stands again with another znode, and the next plan
+ * names that.  A plan that was deleted, or is not well-formed, changes nothing:
+ * the planner writes it again.  The same holds for a plan that gives a member
+ * more or less than its share, or is for another number of shards: no member
+ * has made it.  A znode that may not be read is read again in a few seconds
+ * (shards/mend.c).
  */
 #include "recipes/shards/shards_internal.h"
 
@@ -33,7 +34,7 @@ static void find_me(struct evzk_shards *a)
     evzk__shards_begin_step(a);
 }
 
-/* No plan for another number names us now. */
+/* No plan for another number of shards names us now. */
 static void no_other_count(struct evzk_shards *a)
 {
     a->other_count.state = EVZK__UNSUSPECTED;
@@ -53,23 +54,24 @@ static void look_as_planner(struct evzk_shards *a)
         evzk__planner_look(a->planner);
 }
 
-/* It has gone, or is none: the last one holds, until there is another. */
+/* The plan was deleted, or is not well-formed: the last one holds. */
 static void no_plan(struct evzk_shards *a)
 {
     no_other_count(a);
     look_as_planner(a);
 }
 
-/* A forged plan would have been written over long ago, and was not. */
+/* A planner with our number of shards would have written over a forged plan
+ * long ago.  So the other members have another number. */
 static bool has_another_number(const struct evzk_shards *a)
 {
     return a->other_count.state == EVZK__LASTING && !a->planner;
 }
 
-/* For another number of shards.  It is of those that were there before, or no
- * member has written it; or whoever makes the plans has another number.  Only
- * the last one stays when it names us, whom no plan for our number names.  May
- * free us. */
+/* The plan is for another number of shards.  Members that were there before
+ * have made it, or no member has; or the present planner has another number.
+ * Only the planner's stays in place while it names us and no plan for our
+ * number does.  The application may free the shards. */
 static void leave_plan(struct evzk_shards *a, struct evzk__plan *next)
 {
     bool ours = a->node[0] && evzk__plan_find(next, a->node) != EVZK__NOBODY;
@@ -88,7 +90,8 @@ static void leave_plan(struct evzk_shards *a, struct evzk__plan *next)
         look_as_planner(a);
 }
 
-/* It was only looked at again.  May free us. */
+/* The plan was read again, and is the same.  The application may free the
+ * shards. */
 static void plan_stands(struct evzk_shards *a)
 {
     if (has_another_number(a))
@@ -123,8 +126,8 @@ static void look_again(struct evzk_shards *a, int64_t delay_us)
     evzk__timer_set(a->step_timer, delay_us);
 }
 
-/* What may not be read is followed anew in a while: till then the last plan
- * that was read holds. */
+/* A plan that may not be read is watched again in a few seconds: until then the
+ * last plan that was read holds. */
 static void plan_unread(struct evzk_shards *a, int rc)
 {
     evzk__node_watch_free(a->plan_watch);
@@ -174,17 +177,18 @@ static void plan_heard(void *arg, int rc, const struct evzk__result *res)
 
 /* ---- The member ---- */
 
-/* Who has never had a place may be wrong about the path, and hears so; and no
- * time mends a directory whose numbers are used up.  Who had one tries again in
- * a while, or sooner where there was no memory. */
+/* A member that never had a znode may have been given a wrong path, and fails.
+ * No time mends a directory whose sequence numbers are used up.  A member that
+ * had a znode tries again in a few seconds, or sooner where there was no
+ * memory. */
 static bool is_final(const struct evzk_shards *a, int rc)
 {
     return !a->node[0] || rc == EVZK_ERR_CLOSED || rc == EVZK_ERR_INTERNAL ||
            rc == EVZK_ERR_SEQUENCE || evzk__may_begin(a->s) != EVZK_OK;
 }
 
-/* It stands again, behind the others, as another: the plan for the old one
- * holds until there is the next. */
+/* The member's znode has gone.  It stands again, behind the others; the last
+ * plan holds until the next one names its new znode. */
 static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
 {
     evzk_lock_free(a->member);
@@ -214,7 +218,8 @@ static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
     evzk__timer_set(a->step_timer, EVZK__SHARDS_RETRY_US);
 }
 
-/* It knows whose the znode before its own is, or may not see it. */
+/* The member knows whether a session owns the znode before its own; or may not
+ * read that (rc). */
 static void member_behind(struct evzk_shards *a, int rc)
 {
     evzk__shards_troubled(a, EVZK__TROUBLE_MEMBER, rc);
@@ -232,12 +237,12 @@ static void member_placed(struct evzk_shards *a)
 {
     if (strcmp(a->node, evzk_lock_node(a->member)) != 0) {
         strcpy(a->former_node, a->node);
-        no_other_count(a); /* It was the former one that was named. */
+        no_other_count(a); /* Such plans named the former znode. */
     }
     strcpy(a->node, evzk_lock_node(a->member));
     a->ready_for = 0;
     find_me(a);
-    if (a->reread_once_placed) /* It may be for us, too. */
+    if (a->reread_once_placed) /* That plan may name the new znode. */
         look_again(a, 0);
     a->reread_once_placed = false;
 }
@@ -248,13 +253,13 @@ static void take_event(struct evzk_shards *a, int ev, int rc)
     case LOCK_PLACED:
         member_placed(a);
         break;
-    case EVZK_LOCK_REQUEUED: /* What named its znode names nobody now. */
+    case EVZK_LOCK_REQUEUED: /* Such plans named the znode that has gone. */
         no_other_count(a);
         break;
     case LOCK_BEHIND:
         member_behind(a, rc);
         break;
-    case EVZK_LOCK_GRANTED: /* From now on it makes the plans. */
+    case EVZK_LOCK_GRANTED: /* The first member makes the plans. */
         member_behind(a, EVZK_OK);
         break;
     case EVZK_LOCK_RELEASED:
@@ -267,7 +272,7 @@ static void take_event(struct evzk_shards *a, int ev, int rc)
     }
 }
 
-/* May free all: touches nothing after but the session, whose turn it is. */
+/* The application may free the shards: touches only the session after. */
 static void member_heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
 {
     struct evzk_shards *a = arg;
@@ -279,8 +284,8 @@ static void member_heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
     evzk__machine_called_in(s, begun);
 }
 
-/* Nobody else's lock is among the members: what another library puts there is
- * no reason for all of them to end. */
+/* Another library's contender among the members does not end them: no lock is
+ * at stake here. */
 int evzk__shards_stand(struct evzk_shards *a)
 {
     char text[64 + EVZK__PLAN_DATA];
@@ -303,9 +308,9 @@ int evzk__shards_watch_plan(struct evzk_shards *a)
                             &a->plan_watch);
 }
 
-/* ---- The others ---- */
+/* ---- The other members, while this one drains ---- */
 
-static bool anybody(const struct evzk__names *names)
+static bool any_member(const struct evzk__names *names)
 {
     struct evzk__contender c;
 
@@ -316,8 +321,9 @@ static bool anybody(const struct evzk__names *names)
     return false;
 }
 
-/* Who may not see them looks again in a while: they may stand ready to take
- * what it leads, and the plan says so. */
+/* Without any other member, none can take the shards: they are given up.  A
+ * list that may not be read is read again in a few seconds, since the plan
+ * names members that may be ready. */
 static void others_heard(void *arg, int rc, const struct evzk__result *res)
 {
     struct evzk_shards *a = arg;
@@ -328,7 +334,7 @@ static void others_heard(void *arg, int rc, const struct evzk__result *res)
         evzk__node_watch_free(a->members_watch);
         a->members_watch = NULL;
     }
-    if ((rc == EVZK_OK && anybody(&res->names)) || rc == EVZK_ERR_NOAUTH ||
+    if ((rc == EVZK_OK && any_member(&res->names)) || rc == EVZK_ERR_NOAUTH ||
         evzk__may_begin(a->s) != EVZK_OK)
         return;
     a->phase = EVZK__SHARDS_GIVING_UP;

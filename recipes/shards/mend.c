@@ -1,12 +1,11 @@
-/* Tries again what is in trouble (shards/trouble.c), and looks now and then
- * whether all is as it was heard.
+/* Tries again what is in trouble (shards/trouble.c), and now and then reads
+ * again what is watched.
  *
- * Why it does not wait to be told: that an ACL has changed fires no watch, and
- * a read that is refused sets none.  And where a znode changes while it may not
- * be read, the server (3.8.0) takes its watches, and tells nobody: who knows of
- * no trouble at all would be deaf from then on.  So one timer runs: every few
- * seconds while something is in trouble, and else twice a minute, to look once
- * whether what is watched is as it was heard.
+ * No watch would do: a change of an ACL fires none, and a read that is refused
+ * sets none.  And when a znode changes while it may not be read, a server
+ * of 3.8.0 removes its watches and sends no event: a member that knows of no
+ * trouble would hear no later change.  So one timer runs: every few seconds
+ * while something is in trouble, and otherwise twice a minute.
  */
 #include "recipes/shards/shards_internal.h"
 
@@ -22,14 +21,14 @@ static void see_if_it_lasts(struct evzk_shards *a, struct evzk__suspicion *of)
         evzk__shards_mend_soon(a);
 }
 
-/* Nobody before it makes the plans, as far as one can tell. */
+/* It seems that no member before this one makes the plans. */
 static void look_if_alone(struct evzk_shards *a)
 {
     if (a->me == EVZK__NOBODY && !a->other_count.state)
         see_if_it_lasts(a, &a->behind_unowned);
 }
 
-/* What it follows it looks at, whatever was heard. */
+/* Reads again what is watched, whatever was read last. */
 static void look_at_all(struct evzk_shards *a)
 {
     if (a->plan_watch)
@@ -41,8 +40,8 @@ static void look_at_all(struct evzk_shards *a)
     evzk__recipients_look_again(a);
 }
 
-/* Plans for another number have named it for long.  Whether one still does is
- * looked at now: it may have been mended while it could not be read. */
+/* Plans for another number of shards have named this member for long.  The plan
+ * is read now: it may have been mended while it could not be read. */
 static void look_if_other_count(struct evzk_shards *a)
 {
     if (!a->planner)

@@ -1,21 +1,22 @@
-/* Who is to lead which shard.
+/* Which member is to lead which shard.
  *
  * A plan is text, so that people can read it:
  *
  *     evzk-plan 1 <version> <shards> <members>
- *     <znode> <weight> <most> <bytes of data>     a line for each member,
- *     <data>                                      and what it says
+ *     <znode> <weight> <most> <bytes of data>     for each member, with
+ *     <data>                                      its data
  *     3333*0 3334*1 3333*2                        shards in a row, and whose
  *
- * The next one gives each member its share: what its weight gives it, rounded
- * down, and the shards that are left over one by one, first to those who have
- * more than that already.  Each keeps what it has, up to its share; what is
- * over, and what nobody has, goes to those who have less, in turn.  So nothing
- * moves that could stay.
+ * The next plan gives each member its share: its part by weight, rounded down.
+ * The shards that are left over go one by one to members that have more than
+ * that already, then to the others.  Each member keeps its shards, up to its
+ * share.  Shards above a member's share, and shards without a member, go in
+ * turn to members with less than their share.  So no shard moves that could
+ * stay.
  *
- * How it can fail: what a znode says may be anybody's: it is a plan only if
- * each word is as it would have been written; and it is believed only if it
- * gives each of its members the share that this file would have given.
+ * How it can fail: anybody may write to the znode.  Its text is a plan only if
+ * each word is as this file would have written it; and a plan is believed only
+ * if it gives each member the share that this file would have given.
  */
 #include "recipes/shards/plan.h"
 
@@ -28,7 +29,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/name.h"
 
-/* After this one comes 1. */
+/* Of a plan; the next one is 1. */
 #define VERSION_MAX (UINT64_MAX / 16)
 
 void evzk__plan_free(struct evzk__plan *p)
@@ -86,7 +87,7 @@ uint32_t evzk__plan_moves(const struct evzk__plan *p,
 
 struct share {
     uint32_t want, have, kept;
-    bool full; /* It has all that it may. */
+    bool full; /* `want` is final. */
 };
 
 static uint32_t limit_of(const struct evzk__member *m)
@@ -94,8 +95,8 @@ static uint32_t limit_of(const struct evzk__member *m)
     return m->weight == 0 ? 0 : m->most ? m->most : UINT32_MAX;
 }
 
-/* The shares by weight, rounded down, of those who are not full; whoever comes
- * to its limit is, and the others share what it leaves.  What is left over. */
+/* Shares by weight, rounded down.  A member that reaches its limit is full, and
+ * the others share what it leaves.  Returns how many shards are left over. */
 static uint32_t share_out(const struct evzk__plan *p, struct share *s)
 {
     for (;;) {
@@ -129,7 +130,8 @@ static uint32_t share_out(const struct evzk__plan *p, struct share *s)
     }
 }
 
-/* Fewer than there are members: one each, who has more than its share first. */
+/* The shards left over, fewer than there are members: one each, first to
+ * members that have more than their share already. */
 static void share_rest(const struct evzk__plan *p, struct share *s,
                        uint32_t left)
 {
@@ -138,13 +140,13 @@ static void share_rest(const struct evzk__plan *p, struct share *s,
             if (s[i].full || (round == 0 && s[i].have <= s[i].want))
                 continue;
             s[i].want++;
-            s[i].full = true; /* It has had its one. */
+            s[i].full = true; /* One for each. */
             left--;
         }
     }
 }
 
-/* Who of ours had each shard before. */
+/* Of the members that are still there: which had each shard before. */
 static void keep_owners(struct evzk__plan *p, const struct evzk__plan *prev,
                         struct share *s)
 {
@@ -192,7 +194,7 @@ static void deal(struct evzk__plan *p, struct share *s)
             continue;
         at = next_with_room(p, s, at);
         if (at == EVZK__NOBODY)
-            return; /* All have as many as they may. */
+            return; /* All members are full. */
         p->owner[i] = (uint16_t)at;
         s[at++].kept++;
     }
@@ -242,9 +244,9 @@ int evzk__plan_next(struct evzk__plan *p, const struct evzk__plan *prev,
     return rc;
 }
 
-/* ---- What is to be believed ---- */
+/* ---- Is a plan to be believed? ---- */
 
-/* A name that stands twice would have shards that its member does not find. */
+/* A member that is named twice finds only the shards of the first entry. */
 static bool has_twice(const struct evzk__plan *p)
 {
     for (uint32_t i = 1; i < p->n_members; i++) {
@@ -254,8 +256,8 @@ static bool has_twice(const struct evzk__plan *p)
     return false;
 }
 
-/* Shares follow from the weights, and from who has one more already: of a plan
- * that was made here they come out as they are. */
+/* The shares follow from the weights, and from which members have one more
+ * already: for a plan that this file made, they come out as they are. */
 bool evzk__plan_is_even(const struct evzk__plan *p)
 {
     struct share s[EVZK__PLAN_MEMBERS] = {{0}};
@@ -359,13 +361,13 @@ char *evzk__plan_print(const struct evzk__plan *p, size_t *len)
     return out;
 }
 
-/* What is still to be read. */
+/* The text that is still to be read. */
 struct text {
     char *at, *end;
     bool bad;
 };
 
-/* A number, as it would have been written, and the character behind it. */
+/* A number, as this file would have written it, and the character behind it. */
 static uint64_t number(struct text *t, uint64_t most, char behind)
 {
     uint64_t n = 0;
@@ -392,7 +394,7 @@ static char *piece(struct text *t, size_t len, char behind)
     return from;
 }
 
-/* What is none would lead out of the members' directory, or of our memory. */
+/* A bad name could lead out of the members' directory, or of our memory. */
 static char *name(struct text *t)
 {
     char *space = t->bad ? NULL : memchr(t->at, ' ', (size_t)(t->end - t->at));
@@ -475,7 +477,7 @@ int evzk__member_print(char *out, size_t size, const struct evzk__member *m,
 bool evzk__member_parse(struct evzk__member *m, uint64_t *ready,
                         const void *data, size_t len)
 {
-    /* Nothing is written to it: no word is ended. */
+    /* number() does not write to the text. */
     char *from = (char *)(uintptr_t)data;
     struct text t = {.at = from, .end = from + len, .bad = len == 0};
 

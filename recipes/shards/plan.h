@@ -1,5 +1,5 @@
-/* Who is to lead which shard: a plan for all of them, how one follows from
- * another, and how it is written down. */
+/* A plan: which member is to lead which shard.  How one plan follows from
+ * another, and its text. */
 #ifndef EVZK_SHARDS_PLAN_H
 #define EVZK_SHARDS_PLAN_H
 
@@ -14,36 +14,36 @@ enum {
     EVZK__NOBODY = 0xffff
 };
 
-/* One who can lead some.  What it points to is the plan's. */
+/* A member.  What it points to belongs to the plan. */
 struct evzk__member {
     const char *name; /* Of its znode. */
-    uint32_t weight;  /* Its share, beside the others'. */
-    uint32_t most;    /* No more than so many; 0: any number. */
+    uint32_t weight;  /* Its share is by weight. */
+    uint32_t most;    /* It gets no more shards than this; 0: any number. */
     const void *data;
     size_t len;
 };
 
 struct evzk__plan {
-    uint64_t version; /* 0: none was made. */
+    uint64_t version; /* 0: the empty plan. */
     uint32_t n_shards, n_members;
     struct evzk__member *member; /* Owned array. */
     uint16_t *owner; /* Owned: a member for each shard, or NOBODY. */
     void *text;      /* Owned: what the members point to. */
 };
 
-/* Of the empty plan, too. */
+/* The empty plan may be freed too. */
 void evzk__plan_free(struct evzk__plan *p);
 
-/* What a znode says.  0, EVZK_ERR_NOMEM, or EVZK_ERR_INVAL: it is no plan, and
- * *p is the empty one. */
+/* Reads the text of a znode.  0, EVZK_ERR_NOMEM, or EVZK_ERR_INVAL: it is no
+ * plan, and *p is the empty one. */
 int evzk__plan_parse(struct evzk__plan *p, const void *data, size_t len);
 
-/* What is to be written; NULL: out of memory. */
+/* The text to write, owned by the caller; NULL: no memory. */
 char *evzk__plan_print(const struct evzk__plan *p, size_t *len);
 
-/* The plan that comes after `prev`, for these members, who are borrowed, and
- * copied: as even as their weights allow, with as few moves as that takes.
- * 0 or EVZK_ERR_NOMEM. */
+/* The plan that comes after `prev`, for these members, which are copied: as
+ * even as their weights allow, with as few moves as that takes.  0 or
+ * EVZK_ERR_NOMEM. */
 int evzk__plan_next(struct evzk__plan *p, const struct evzk__plan *prev,
                     const struct evzk__member *v, uint32_t n,
                     uint32_t n_shards);
@@ -55,29 +55,29 @@ uint16_t evzk__plan_find(const struct evzk__plan *p, const char *name);
 bool evzk__plan_is_for(const struct evzk__plan *p, const struct evzk__member *v,
                        uint32_t n, uint32_t n_shards);
 
-/* Has every member just its share, and is each named once?  Only a plan that
- * nobody of us has made has not: nothing in it is to be believed. */
+/* Has every member exactly its share, and is each named once?  If not, no
+ * member has made the plan, and nothing in it is to be believed. */
 bool evzk__plan_is_even(const struct evzk__plan *p);
 
-/* Is it even, and do these members say just what the plan says of them?  Then
- * there is nothing to plan. */
+/* Is the plan even, and does it hold exactly what these members say?  Then no
+ * new plan is needed. */
 bool evzk__plan_is_right(const struct evzk__plan *p,
                          const struct evzk__member *v, uint32_t n,
                          uint32_t n_shards);
 
 bool evzk__plan_same(const struct evzk__plan *a, const struct evzk__plan *b);
 
-/* A number for the next plan: greater than both, but for the greatest there
- * is, which only a forged plan has.  That one is left out. */
+/* A number for the next plan: greater than both.  The greatest number of all,
+ * which only a forged plan has, does not count. */
 uint64_t evzk__plan_number(uint64_t seen, uint64_t known);
 
-/* How many of p's shards are another member's than in prev, which had one. */
+/* How many shards p gives to another member than prev did. */
 uint32_t evzk__plan_moves(const struct evzk__plan *p,
                           const struct evzk__plan *prev);
 
-/* What a member's znode says: "<weight> <most> <ready>\n", and its data.
- * `ready`: it stands for all that the plan gives it which was written by the
- * transaction of this zxid; 0: for none. */
+/* The text of a member's znode: "<weight> <most> <ready>\n", and the data.
+ * `ready`: the member is ready for the plan that the transaction of this zxid
+ * wrote; 0: for no plan. */
 int evzk__member_print(char *out, size_t size, const struct evzk__member *m,
                        uint64_t ready);
 bool evzk__member_parse(struct evzk__member *m, uint64_t *ready,

@@ -1,35 +1,37 @@
-/* Makes the plan of who leads which shard.
+/* Makes the plan: which member leads which shard.
  *
  *   LISTING --> READING --> WRITING --> WATCHING      (to the end: ENDED)
  *      ^         |  |          |            |
  *      |     SETTLING          |            |
  *      `---------+--+----------+------------'
  *
- * The members are listed, with a watch on who comes and goes; what they say is
- * read, and the plan that is there; and, if that is for others, the next one is
- * written, in the version after the one that was read.  A plan that has gone,
- * or is none any more, is made anew: whoever follows it tells.  Only the first
- * of the members does this, so one change of them wakes one.
+ * The planner lists the members, with a watch that fires when one comes or
+ * goes.  It reads the members' znodes and the plan.  If that plan is for other
+ * members, it writes the next one, as the version after the one that it read.
+ * A plan that was deleted or spoilt is made again: the member, which watches
+ * the plan, tells the planner.  Only the first member has a planner, so a
+ * change of the members wakes one process.
  *
- * Processes are often started together.  So who joins waits a moment for
- * others: one plan for all of them moves less than one for each.  Nobody waits
- * for a plan when one of those who lead has gone.
+ * Processes are often started together.  So when members join, the planner
+ * waits a moment for more of them: one plan for all moves fewer shards than one
+ * for each.  It does not wait when a member that leads shards has gone.
  *
- * How it can fail.  What is there may be anybody's, and well-formed all the
- * same.  So a plan is taken for right only when it is the one that would have
- * been made for those who are there, by what they say now.  One that is not is
- * written over, from the last plan that was right: at once, and while nobody
- * comes or goes once a second at most, for whoever wrote it may write it again.
- * A member's znode that no session owns counts for nobody, and one that may not
- * be read for nobody now: it is read again in a while.  Another may have become
- * the first meanwhile, and have written: then it looks again.  Whatever a plan
- * says, a shard is led only by who is first in its own election.  A write of
- * unknown outcome is looked at.
+ * How it can fail.  Anybody may have written the plan, and it may be
+ * well-formed all the same.  So a plan is taken for right only when it is the
+ * one that would have been made for the present members, by what their znodes
+ * say now.  Any other plan is written over, beginning from the last plan that
+ * was right: at once, and then, while no member comes or goes, once a second at
+ * most, for whoever wrote it may write it again.  A member's znode that no
+ * session owns is left out; so is one that may not be read, which is read again
+ * in a few seconds.  Another member may have become the first one meanwhile,
+ * and have written: then the planner looks again, as it does after a write of
+ * unknown outcome.  Whatever a plan says, only the first candidate of its
+ * election leads a shard.
  *
- * The versions of a plan that was deleted and made anew begin at 0 again.  So a
+ * The versions of a plan that was deleted and made again begin at 0.  So a
  * planner that was frozen between its read and its write may write an old plan
- * over the new one.  The first of the members hears of a plan that is none of
- * its own, and writes over it.
+ * over the new one.  The first member reads that plan, which is not its
+ * planner's last one, and has it written over.
  */
 #include "recipes/shards/planner.h"
 
@@ -49,7 +51,7 @@ struct evzk__planner {
     void **texts; /* The same: what the members say. */
     struct evzk__member *member; /* Owned array. */
     uint32_t n;                  /* Of members. */
-    /* What was read; what is to be written; what was known or written last. */
+    /* The plan that was read; that is to be written; the last right one. */
     struct evzk__plan prev, next, last;
     char *text; /* Owned: the next one's, and how long it is. */
     size_t len;
@@ -167,8 +169,8 @@ static void read_all(struct evzk__machine *m)
     evzk__gets(m, p->names, p->n + 1);
 }
 
-/* One that no session owns is nobody's, a restored copy for instance: it leads
- * nothing, and never goes. */
+/* A znode that no session owns (a restored copy, say) is no member: it leads
+ * nothing, and never goes by itself. */
 static int note_member(struct evzk__planner *p, uint32_t i,
                        const struct evzk__result *res)
 {
@@ -209,8 +211,8 @@ static void note(struct evzk__planner *p, const struct evzk__reply *reply)
         p->failed = rc;
 }
 
-/* Without those that have gone meanwhile, or say nothing that is a member's.
- * Where there are too many, those who came last wait. */
+/* Leaves out znodes that have gone meanwhile, or do not hold a member's data.
+ * Where there are too many members, those that came last wait. */
 static uint32_t pack(struct evzk__planner *p)
 {
     uint32_t kept = 0;
@@ -222,7 +224,7 @@ static uint32_t pack(struct evzk__planner *p)
     return kept;
 }
 
-/* In case somebody deletes it. */
+/* As the last right plan, in case an operator deletes or spoils it. */
 static void keep(struct evzk__planner *p, struct evzk__plan *plan)
 {
     evzk__plan_free(&p->last);
@@ -230,7 +232,7 @@ static void keep(struct evzk__planner *p, struct evzk__plan *plan)
     *plan = (struct evzk__plan){0};
 }
 
-/* Some of those who lead have gone, and some are there to lead for them. */
+/* Members of the last plan have gone, and others of it are still there. */
 static bool is_urgent(const struct evzk__plan *prev,
                       const struct evzk__member *member, uint32_t n)
 {
@@ -247,9 +249,11 @@ static bool is_right(const struct evzk__planner *p,
     return evzk__plan_is_right(plan, p->member, n, p->n_shards);
 }
 
-/* What the next plan follows from.  While the last one that we know is right,
- * nobody has come or gone, and what was read is none of ours.  Nor is one that
- * gives anybody another share than it should have. */
+/* The plan that the next one follows from.  Not the one that was read, if the
+ * last one that we know is still right (then no member has come or gone, and
+ * another has written), or if the one that was read gives a member more or less
+ * than its share.
+ */
 static const struct evzk__plan *base_of(const struct evzk__planner *p,
                                         bool spoilt)
 {
@@ -259,10 +263,10 @@ static const struct evzk__plan *base_of(const struct evzk__planner *p,
                                                               : &p->prev;
 }
 
-/* Nobody has come or gone: another has written over the plan.  It is mended at
- * once, and then once a second: who writes over it again and again does not
- * have us write as often, nor have two that plan for different numbers of
- * shards each other. */
+/* No member has come or gone: somebody has written over the plan.  The planner
+ * mends it at once, and then once a second at most: so neither a program that
+ * writes again and again, nor another planner with another number of shards,
+ * makes it write as often. */
 static bool may_mend(struct evzk__planner *p)
 {
     int64_t now = evzk__now_us();
@@ -275,7 +279,7 @@ static bool may_mend(struct evzk__planner *p)
     return may;
 }
 
-/* Who joins waits for others. */
+/* When members join, more are waited for. */
 static bool may_plan(struct evzk__planner *p, const struct evzk__plan *base,
                      uint32_t n)
 {
@@ -298,7 +302,7 @@ static int write_next(struct evzk__planner *p, const struct evzk__plan *base,
     return p->text ? evzk__machine_move(&p->m, WRITING) : begin_anew(p);
 }
 
-/* For nobody there is no plan: who still leads goes on. */
+/* Without members there is no plan: what is led is led on. */
 static int make_plan(struct evzk__planner *p)
 {
     uint32_t n = pack(p);
@@ -328,7 +332,7 @@ static int have_read(struct evzk__machine *m, const struct evzk__event *e)
     return p->cut ? begin_anew(p) : make_plan(p);
 }
 
-/* Who comes or goes meanwhile is looked at: it may be one who leads. */
+/* Its watch is heard meanwhile: a member that leads may go. */
 static void let_settle(struct evzk__machine *m)
 {
     struct evzk__planner *p = planner_of(m);
@@ -337,7 +341,8 @@ static void let_settle(struct evzk__machine *m)
     evzk__timer_set(p->timer, p->until > now ? p->until - now : 0);
 }
 
-/* It has waited: for others, or for what may not be read. */
+/* The time is over for more members to join, or to read again what was refused.
+ */
 static void have_waited(void *arg)
 {
     struct evzk__planner *p = arg;
@@ -369,7 +374,7 @@ static void write_plan(struct evzk__machine *m)
     evzk__ask(m, &p->write, 1, 0);
 }
 
-/* Another was faster, or nobody knows. */
+/* Another planner was faster, or the outcome is unknown: looks again. */
 static int written(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk__planner *p = planner_of(m);
@@ -389,8 +394,9 @@ static int written(struct evzk__machine *m, const struct evzk__event *e)
     }
 }
 
-/* That a znode may be read from now on no watch tells: none can be had on it
- * while it may not, and a change of an ACL fires none. */
+/* The plan is right.  No watch tells that a znode may be read again: none can
+ * be set while it may not, and a change of an ACL fires none.  So the timer
+ * runs. */
 static void wait_for(struct evzk__machine *m)
 {
     struct evzk__planner *p = planner_of(m);
@@ -463,7 +469,7 @@ const struct evzk__kind evzk__planner_kind = {.name = "shards-planner",
                                               .destroy = destroy,
                                               .detach = detach};
 
-/* As it would be read. */
+/* By way of its text. */
 static int copy_plan(struct evzk__plan *to, const struct evzk__plan *from)
 {
     size_t len;
@@ -510,7 +516,7 @@ int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
 
 void evzk__planner_look(struct evzk__planner *p) { evzk__machine_ask(&p->m); }
 
-/* While it writes, the plan is its own, or it will be refused. */
+/* While it writes, that plan is its own; or its write will be refused. */
 void evzk__planner_heard(struct evzk__planner *p, const struct evzk__plan *plan)
 {
     if (p->m.state != WRITING && !evzk__plan_same(&p->last, plan))

@@ -1,7 +1,9 @@
-/* One shard: the election that is stood for, from the begin to the end.
+/* One shard: this member's candidate in the shard's election, from its start to
+ * its end.
  *
- * How it can fail.  It may be refused, or its znode deleted by another: then it
- * is stood for again with the next plan, or in a while; or at once.
+ * How it can fail.  The election may refuse the candidate: then the member
+ * stands again with the next plan, or in a few seconds.  An operator may delete
+ * its znode: then it stands again at once.
  */
 #include "recipes/shards/shards_internal.h"
 
@@ -22,8 +24,9 @@ void evzk__shard_forget(struct shard *d)
         .all = a, .refused = d->refused, .refusal_told = d->refusal_told};
 }
 
-/* What it leads with is said.  Without memory the step asks again, later; when
- * it was refused, with the next plan, or in a while. */
+/* Makes the `leader` znode.  For want of memory the step tries it again soon;
+ * when it was refused, the next plan does, or the mend timer.  False: there was
+ * no memory. */
 bool evzk__shard_say(struct shard *d)
 {
     struct evzk_shards *a = d->all;
@@ -44,7 +47,7 @@ static void placed(struct shard *d)
     d->placed = true;
     d->refusal_told = false;
     if (d->all->unplaced == 0)
-        evzk__shards_begin_step(d->all); /* It is ready. */
+        evzk__shards_begin_step(d->all); /* The member may be ready now. */
 }
 
 static void is_elected(struct shard *d)
@@ -59,8 +62,8 @@ static void is_elected(struct shard *d)
         evzk__shards_begin_step(a);
 }
 
-/* That it was refused is told once: what we say by ourselves is said again in a
- * while. */
+/* The outcome of the `leader` znode.  A refusal is told once for each plan: the
+ * shards try again by themselves. */
 static void is_leading(struct shard *d, int rc)
 {
     struct evzk_shards *a = d->all;
@@ -80,9 +83,9 @@ static void is_leading(struct shard *d, int rc)
         evzk__shards_begin_step(a);
 }
 
-/* It stands no more, for whatever reason.  That the session is closed the
- * object tells, and each shard that was led; of one that was only stood for
- * FAILED would say that it is tried again. */
+/* The candidate has ended, for whatever reason.  Of a closed session the object
+ * itself tells, and each shard that was led.  A shard that was not led is not
+ * told FAILED then: that would say that the member tries again. */
 static void is_over(struct shard *d, evzk_lock_event ev, int rc)
 {
     struct evzk_shards *a = d->all;
@@ -137,7 +140,7 @@ static void take_event(struct shard *d, int ev, int rc)
     }
 }
 
-/* May free all: touches nothing after but the session, whose turn it is. */
+/* The application may free the shards: touches only the session after. */
 static void heard(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
 {
     struct shard *d = arg;
@@ -170,15 +173,15 @@ void evzk__shard_start(struct evzk_shards *a, uint32_t i)
         d->refused = true;
 }
 
-/* It waits no longer; that is over when its znode is proved gone. */
+/* Ends when the candidate's znode is proved gone. */
 static void withdraw(struct shard *d)
 {
     if (d->state != SHARD_WITHDRAWING)
-        evzk_lock_cancel(d->l); /* Or it is about to end by itself. */
+        evzk_lock_cancel(d->l); /* If that fails, it ends by itself. */
     d->state = SHARD_WITHDRAWING;
 }
 
-/* From now on it is led no longer; the request goes out when that was told. */
+/* The shard is led no longer.  RESIGNED is told before the request goes out. */
 bool evzk__shard_let_go(struct shard *d)
 {
     if (!evzk__shard_elected(d)) {
@@ -186,10 +189,10 @@ bool evzk__shard_let_go(struct shard *d)
         return true;
     }
     if (d->state == SHARD_RESIGNING || d->all->resigning >= EVZK__LEAVING)
-        return true; /* Whoever ends begins the step anew. */
+        return true; /* The end of each begins the step again. */
     d->l->m.place.req.keeps_dir = evzk__shard_has_recipient(d);
     if (evzk_lock_release(d->l) != EVZK_OK)
-        return true; /* It is about to end by itself. */
+        return true; /* It ends by itself. */
     d->state = SHARD_RESIGNING;
     d->all->resigning++;
     evzk__recipient_given(d);

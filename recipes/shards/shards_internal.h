@@ -1,22 +1,22 @@
-/* The shards, as their files know them.  From the ground up, and nobody calls
- * upward:
+/* What the files of the shards share.  The files from the ground up; no file
+ * calls one above it:
  *
  *   shards/plan.c, planner.c   the plan, and who makes it
- *   shards/common.c            what the rest builds on; what is told
- *   shards/trouble.c           what is tried again in a while
- *   shards/handover.c          to whom a shard goes
+ *   shards/common.c            what the other files build on; calling back
+ *   shards/trouble.c           what cannot be done now, and is tried again
+ *   shards/handover.c          recipients: the members to whom shards go
  *   shards/shard.c             one shard
- *   shards/end.c               the end of all of it
+ *   shards/end.c               the end of the object
  *   shards/member.c            the member, and the plan that it follows
- *   shards/step.c              the step that puts things right
+ *   shards/step.c              the step, which makes each shard as planned
  *   shards/mend.c              tries again
  *   shards/calls.c             the calls
  *
- * Where things are:
+ * The znodes:
  *
- *   <path>/members/<guid>-n_<seq>    who has joined: an election; its first one
- *                                    makes the plans
- *   <path>/plan                      who is to lead which: see shards/plan.c
+ *   <path>/members/<guid>-n_<seq>    the members: an election, whose first
+ *                                    candidate makes the plans
+ *   <path>/plan                      which member is to lead which shard
  *   <path>/shard-<i>/...             the election of a shard
  */
 #ifndef EVZK_SHARDS_OWN_H
@@ -49,7 +49,7 @@ struct shard {
     uint8_t state;    /* SHARD_* */
     bool placed : 1;  /* Its znode is there. */
     bool led : 1;     /* It was LEADING, as RESIGNING too. */
-    bool refused : 1; /* Not tried before the next plan, or a while. */
+    bool refused : 1; /* Not tried before the next plan or mend timer. */
     bool refusal_told : 1; /* Of this plan. */
 };
 
@@ -58,13 +58,13 @@ static inline bool evzk__shard_elected(const struct shard *d)
     return d->state >= SHARD_ELECTED;
 }
 
-/* It was let go: the end of its election is awaited. */
+/* The candidate has been told to go, and its end is awaited. */
 static inline bool evzk__shard_leaves(const struct shard *d)
 {
     return d->state == SHARD_WITHDRAWING || d->state == SHARD_RESIGNING;
 }
 
-/* Leads it, or may: whoever hears of the end of that hears LOST. */
+/* When this ends by itself, LOST is told. */
 static inline bool evzk__shard_held(const struct shard *d)
 {
     return d->state == SHARD_ELECTED || d->state == SHARD_LEADING;
@@ -78,17 +78,17 @@ enum evzk__trouble {
     EVZK__TROUBLES
 };
 
-/* What must have been so for a while before it is acted upon. */
+/* A state of affairs that is acted upon only when it has lasted for a while. */
 struct evzk__suspicion {
     enum { EVZK__UNSUSPECTED, EVZK__SUSPECTED, EVZK__LASTING } state;
     int64_t since;
 };
 
-/* In this order; from DRAINING on nothing is ours any more. */
+/* In this order.  From DRAINING on no shard is to be ours. */
 enum evzk__shards_phase {
     EVZK__SHARDS_JOINED,
     EVZK__SHARDS_DRAINING,  /* Hands over what it leads. */
-    EVZK__SHARDS_GIVING_UP, /* Waits for nobody to take that. */
+    EVZK__SHARDS_GIVING_UP, /* Lets go of it, ready recipient or not. */
     EVZK__SHARDS_ENDED
 };
 
@@ -158,75 +158,77 @@ struct evzk_shards {
 };
 
 enum {
-    EVZK__SHARDS_RETRY_US = 500000, /* Where there was no memory. */
+    EVZK__SHARDS_RETRY_US = 500000, /* For want of memory. */
     EVZK__RECIPIENT_PATIENCE_US = 1000000,
-    EVZK__SHARDS_CALM_US = 30000000, /* Where all seems well. */
+    EVZK__SHARDS_CALM_US = 30000000, /* While nothing is in trouble. */
     EVZK__LEAVING = 32 /* Handed over at a time: each is led by nobody for a
                           trip or two, and not while it waits for the others. */
 };
 
 /* ---- shards/common.c ---- */
 
-/* Compares what is with what is planned, from the next turn of the loop on. */
+/* Has the step compare all shards with the plan, from the loop's next step on.
+ */
 void evzk__shards_begin_step(struct evzk_shards *a);
 
-/* Has it begin again after so long, or sooner: for want of memory, or because a
- * recipient has enough for the moment. */
+/* Has the step begin again after so long, or sooner: for want of memory, or
+ * because a recipient has enough for the moment. */
 void evzk__shards_step_again(struct evzk_shards *a, int64_t delay_us);
 
-/* Its election's; `to` has room for a path. */
+/* The path of the shard's election; `to` has room for any path. */
 void evzk__shard_print_path(const struct evzk_shards *a, uint32_t i, char *to);
 
-/* Is this one of the plan us, or was, before we came back as another? */
+/* Does this entry of the plan name our znode, or our former one? */
 bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member);
 
-/* Is it to make the plans? */
+/* Is this member to make the plans? */
 bool evzk__shards_plans(const struct evzk_shards *a);
 
 void evzk__shards_stop_planning(struct evzk_shards *a);
 void evzk__shards_destroy(struct evzk_shards *a);
 
-/* False: the caller has freed us. */
+/* Call the application back.  False: it has freed the shards. */
 bool evzk__shards_tell(struct evzk_shards *a, evzk_shards_event ev, int rc);
 bool evzk__shard_tell(struct shard *d, evzk_election_event ev, int rc);
 
-/* That it is lost, of one that was forgotten: it had this epoch. */
+/* Tells LOST of a shard that was forgotten, and had this epoch. */
 bool evzk__shard_tell_lost(struct shard *d, uint64_t epoch, int rc);
 
 /* ---- shards/trouble.c ---- */
 
-/* What is so from now on, with a word to the log when that is news; EVZK_OK: it
- * is over.  What is in trouble waits, and is then tried again by the step. */
+/* Notes the trouble, with a line in the log if it is new; EVZK_OK: it is over.
+ * The step does not try again before the mend timer fires. */
 void evzk__shards_troubled(struct evzk_shards *a, enum evzk__trouble which,
                            int rc);
 
-/* The same for what is no trouble of all: a shard, a recipient, a write. */
+/* The mend timer fires in a few seconds: for one shard, recipient or write. */
 void evzk__shards_mend_soon(struct evzk_shards *a);
 
 /* ---- shards/handover.c ---- */
 
-/* May it be let go now?  What the plan still gives to us is for the next one.
+/* May this shard be let go now?  Not a shard that the plan still gives to us.
  */
 bool evzk__shard_may_go(struct evzk_shards *a, uint32_t i);
 
-/* Does another stand there, who is to have it? */
+/* Does it go to a recipient that is waited for? */
 bool evzk__shard_has_recipient(const struct shard *d);
 
-/* It was let go; and it has gone: the recipient may take it. */
+/* The shard was let go; later: our candidate has gone. */
 void evzk__recipient_given(struct shard *d);
 void evzk__recipient_free_to_take(struct shard *d);
 
-/* Looks again at those that are not ready, as far as was heard. */
+/* Reads again the znodes of recipients that are not ready, as far as is known.
+ */
 void evzk__recipients_look_again(struct evzk_shards *a);
 
-/* There is a new plan, or nothing to plan any more. */
+/* For a new plan, and at the end. */
 void evzk__shards_drop_recipients(struct evzk_shards *a);
 
 /* ---- shards/shard.c ---- */
 
-/* Stands for a shard; says what it is led with; stands down, or resigns (false:
- * the caller has freed us); and, when that has ended, or does not matter any
- * more, forgets it. */
+/* Stand in the shard's election; make the `leader` znode (false: no memory);
+ * withdraw or resign (false: the application has freed the shards); and forget
+ * the candidate, when it has ended or does not matter any more. */
 void evzk__shard_start(struct evzk_shards *a, uint32_t i);
 bool evzk__shard_say(struct shard *d);
 bool evzk__shard_let_go(struct shard *d);
@@ -234,21 +236,21 @@ void evzk__shard_forget(struct shard *d);
 
 /* ---- shards/end.c ---- */
 
-/* Is at its end, and tells so: first of each shard that was led, then of all.
- * May free us. */
+/* Ends the object: tells LOST of each shard that was led, then FAILED.  The
+ * application may free the shards. */
 void evzk__shards_fail(struct evzk_shards *a, int rc);
 
-/* Lets go of everything but the calls' own. */
+/* Ends the object without a word. */
 void evzk__shards_stop(struct evzk_shards *a);
 
 /* ---- shards/member.c ---- */
 
-/* Stands as a member, begins to follow the plan.  0 or an error. */
+/* Stand as a member; watch the plan.  0 or an error. */
 int evzk__shards_stand(struct evzk_shards *a);
 int evzk__shards_watch_plan(struct evzk_shards *a);
 
-/* Begins to watch who else is a member, for one that drains: when there is
- * nobody, nobody is waited for.  0 or an error. */
+/* Watches the list of members, while this one drains: without another member,
+ * none is waited for.  0 or an error. */
 int evzk__shards_watch_members(struct evzk_shards *a);
 
 /* ---- shards/step.c, shards/mend.c: the timers' ---- */

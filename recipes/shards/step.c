@@ -1,32 +1,33 @@
 /* Many elections as one object.
  *
- * Each process is a member, by standing in an election of members; who is first
- * there makes the plan (shards/planner.c), and all follow it.  A process stands
- * in the elections of the shards that the plan gives it, and, when it stands in
- * all of them, says so in its member's znode ("ready").  Who leads a shard that
- * the plan gives to another goes on, until that one is ready: then it stands
- * right behind, and is elected as soon as the leader's znode has gone.  Only
- * who hands over to another watches that one's znode.
+ * Each process has a member, which stands in an election of members.  The first
+ * member makes the plan (shards/planner.c), and all members follow it.  A
+ * member has a candidate in the election of each shard that the plan gives it.
+ * When all of them stand, the member writes "ready" into its own znode.  A
+ * member that leads a shard which the plan gives to another goes on until that
+ * member is ready: then the other's candidate stands right behind, and is
+ * elected as soon as the leader's znode has gone.  Only a member that hands
+ * over to another watches the other's znode.
  *
  * "Ready" names the plan by the zxid of the transaction that wrote it.  The
  * servers give a zxid once.  The number in a plan can be forged, and comes
  * again after the greatest one: what a member said of an older plan would
  * count.
  *
- * All this is done by one step (evzk__shards_step()), which compares what is
- * with what the plan says, and does so many things in a turn of the loop;
- * whatever happens has it begin anew.
+ * One step does all this: evzk__shards_step() compares each shard with the
+ * plan, and begins or ends a limited number of candidates at a time.  Whatever
+ * happens begins the step again from the first shard.
  *
- * How it can fail.  Whatever the plan says, a shard is led only by who is first
- * in its election.  One that has died has no shards any more: the next plan
- * gives them away.  One that is frozen is not ready, and is given nothing that
- * another does not lead meanwhile.  Who may not read or write what it needs
- * waits until it may: see shards/mend.c.
+ * How it can fail.  Whatever the plan says, only the first candidate of its
+ * election leads a shard.  A member that has died has no shards any more: the
+ * next plan gives them to others.  A member that is frozen is not ready, and
+ * another goes on leading its shards.  A member that may not read or write a
+ * znode waits until it may: see shards/mend.c.
  */
 #include "recipes/shards/shards_internal.h"
 
 enum {
-    STEP = 128 /* Locks begun or ended in one turn of the loop. */
+    STEP = 128 /* Candidates begun or ended at a time. */
 };
 
 static void planner_told(void *arg, int rc, bool over)
@@ -37,7 +38,7 @@ static void planner_told(void *arg, int rc, bool over)
         evzk__shards_stop_planning(a);
     if (over && rc == EVZK_ERR_INTERNAL)
         evzk__shards_fail(a, rc);
-    else if (rc != EVZK_ERR_CLOSED) /* That the member hears, too. */
+    else if (rc != EVZK_ERR_CLOSED) /* The member hears of that, too. */
         evzk__shards_troubled(a, EVZK__TROUBLE_PLANNER, rc);
 }
 
@@ -58,8 +59,8 @@ static bool is_ours(const struct evzk_shards *a, uint32_t i)
            a->plan.owner[i] == a->me;
 }
 
-/* What is with one shard is made as the plan has it.  False: we are freed.
- * Counts what costs something. */
+/* Begins or ends what makes one shard as the plan has it, and counts that in
+ * *n.  False: the application has freed the shards. */
 static bool put_right(struct evzk_shards *a, uint32_t i, unsigned *n)
 {
     struct shard *d = &a->shard[i];
@@ -93,7 +94,8 @@ static void said_so(void *arg, int rc)
         evzk__shards_mend_soon(a);
 }
 
-/* Stands in all that the plan gives it: whoever leads them may let go. */
+/* Its candidates stand for all shards that the plan gives it: the members that
+ * lead these may hand them over. */
 static bool is_ready(const struct evzk_shards *a)
 {
     if (a->me == EVZK__NOBODY || a->phase != EVZK__SHARDS_JOINED ||
@@ -123,9 +125,9 @@ static void say_ready(struct evzk_shards *a)
         evzk__shards_step_again(a, EVZK__SHARDS_RETRY_US);
 }
 
-/* Each that is to be ours is led, and no other one is, or is stood for.  A plan
- * that names us and who we were before gives to that one what is not led: the
- * next one does not. */
+/* This member leads all shards that the plan gives it, and has no other
+ * candidate.  A plan may name both its znode and its former one: the shards of
+ * the former one are not led, so it is not balanced until the next plan. */
 static bool is_balanced(const struct evzk_shards *a)
 {
     if (a->me == EVZK__NOBODY || a->candidates != a->leading ||
@@ -141,7 +143,7 @@ static bool is_balanced(const struct evzk_shards *a)
     return true;
 }
 
-/* Of what was left to a session that is closed nothing is proved. */
+/* In a closed session nothing is proved gone. */
 static void drained(struct evzk_shards *a)
 {
     int rc = evzk__may_begin(a->s);
@@ -154,7 +156,8 @@ static void drained(struct evzk_shards *a)
     evzk__shards_tell(a, EVZK_SHARDS_DRAINED, EVZK_OK);
 }
 
-/* Where there was no memory, or it was refused.  False: that was the end. */
+/* The member stands again, where it had no memory or was refused.  False: the
+ * object has ended. */
 static bool stand_again(struct evzk_shards *a)
 {
     int rc;
@@ -177,7 +180,25 @@ static void again_unless(struct evzk_shards *a, int rc)
         evzk__shards_step_again(a, EVZK__SHARDS_RETRY_US);
 }
 
-/* All has been looked at. */
+static void watch_what_is_missing(struct evzk_shards *a)
+{
+    if (!a->plan_watch && !a->trouble[EVZK__TROUBLE_PLAN].waits)
+        again_unless(a, evzk__shards_watch_plan(a));
+    if (a->phase == EVZK__SHARDS_DRAINING && !a->member && !a->members_watch &&
+        !a->trouble[EVZK__TROUBLE_MEMBER].waits)
+        again_unless(a, evzk__shards_watch_members(a));
+}
+
+static void begin_again_later(struct evzk_shards *a)
+{
+    if (a->again_us) {
+        a->next_shard = 0;
+        evzk__timer_set(a->step_timer, a->again_us);
+    }
+    a->again_us = 0;
+}
+
+/* The step has looked at all shards. */
 static void settle(struct evzk_shards *a)
 {
     if (a->phase != EVZK__SHARDS_JOINED && a->candidates == 0 && !a->member) {
@@ -188,17 +209,9 @@ static void settle(struct evzk_shards *a)
         return;
     if (evzk__shards_plans(a))
         plan_from_now(a);
-    if (!a->plan_watch && !a->trouble[EVZK__TROUBLE_PLAN].waits)
-        again_unless(a, evzk__shards_watch_plan(a));
-    if (a->phase == EVZK__SHARDS_DRAINING && !a->member && !a->members_watch &&
-        !a->trouble[EVZK__TROUBLE_MEMBER].waits)
-        again_unless(a, evzk__shards_watch_members(a));
+    watch_what_is_missing(a);
     say_ready(a);
-    if (a->again_us) {
-        a->next_shard = 0;
-        evzk__timer_set(a->step_timer, a->again_us);
-        a->again_us = 0;
-    }
+    begin_again_later(a);
     if (!a->balanced_told && a->phase == EVZK__SHARDS_JOINED &&
         is_balanced(a)) {
         a->balanced_told = true;
