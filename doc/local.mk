@@ -2,8 +2,8 @@ dist_man_MANS = $(man_pages)
 nobase_dist_doc_DATA += $(doc_pages)
 EXTRA_DIST += doc/link-less doc/man-links $(doc_dots)
 
-# What is installed has no link to what is not.  For each function there is a
-# page that leads to its own, so that man(1) finds it.
+# Installed pages have no links to files that are not installed.  man(1) finds
+# each function: a short page leads from its name to the page that describes it.
 install-data-hook:
 	$(SHELL) $(srcdir)/doc/link-less '$(DESTDIR)$(docdir)'
 	$(SHELL) $(srcdir)/doc/man-links $(man_pages:%=$(srcdir)/%) | \
@@ -14,7 +14,8 @@ uninstall-hook:
 	$(SHELL) $(srcdir)/doc/man-links $(man_pages:%=$(srcdir)/%) | \
 	    while read name page; do rm -f '$(DESTDIR)$(man3dir)'/$$name.3; done
 
-# Made from the tables, and kept in the tree so that a build needs no Graphviz.
+# Draws the diagrams from the tables.  They are committed, so that a build needs
+# no Graphviz.
 .PHONY: diagrams
 diagrams: tools/evzk-diagram
 	@test '$(DOT)' != no || { \

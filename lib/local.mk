@@ -9,9 +9,9 @@ libevzkcore_la_SOURCES = $(core_sources)
 EXTRA_libevzkcore_la_DEPENDENCIES = stamp-lists
 CLEANFILES += stamp-lists
 
-# ar adds to an archive, and takes nothing out of it.  Of two files with the same
-# name libtool renames one by its place in the list: so when the list changes,
-# what is there is made anew.
+# ar never removes a member from an archive.  Where two files have the same name,
+# libtool renames one, by its position in the list.  So the archive is deleted
+# when the list changes.
 stamp-lists: lists.mk
 	$(AM_V_GEN)rm -f .libs/libevzkcore.a libevzkcore.la && echo >$@
 

@@ -9,10 +9,10 @@ script_tests = \
     tests/check-headers
 museum_tests = tests/museum/check-museum
 
-# The arguments of all recipes are one test: a recipe adds a file.
+# tests/unit/test_args is one program; each recipe adds a file to it.
 EXTRA_DIST += $(unit_headers)
 
-# These take longest: they start first, and "make -j" ends sooner.
+# These tests take longest.  They start first, so that "make -j" ends sooner.
 long_tests = \
     tests/real/test_shards_trouble \
     tests/real/test_shards_forged \
@@ -36,11 +36,11 @@ if HAVE_EVTHREAD
 thread_tests = tests/real/test_threads
 endif
 tests_real_test_threads_LDADD = $(LDADD) $(LIBEVENT_PTHREADS_LIBS)
-# Of these, they measure the time that the library takes: with "make -j" they
-# run one at a time, after all others.  "alone_tests=" lets them run with others.
+# These tests measure the time that the library takes: with "make -j" they run
+# one at a time, after all others.  "alone_tests=" lets them run with the others.
 alone_tests = $(addprefix tests/real/,test_scale test_session_close)
-# Of these, they are also run in Valgrind before a change lands: what uses the
-# real client, the network and memory.  The recipes are run in Valgrind in the
+# These tests also run in Valgrind before a change lands: they use the real
+# client, the network and memory.  The recipes are run in Valgrind in the
 # simulated world: test_sim plays every scene.  "make valgrind" runs all.
 valgrind_tests = $(addprefix tests/real/, \
     test_lock_memory \
@@ -52,8 +52,8 @@ valgrind_tests = $(addprefix tests/real/, \
 EXTRA_DIST += $(real_headers) \
     tests/real/PeerLocks.java tests/real/peer_locks.py
 
-# Of those that are to be run now: all after the others, the second after the
-# first.  A third one needs a line as well.
+# Orders the tests of this run: alone_tests come last, the second of them after
+# the first.  A third one would need a line too.
 alone = $(filter $(alone_tests:=.log),$(TEST_LOGS))
 others = $(if $(alone_tests),$(filter-out $(alone),$(TEST_LOGS)))
 $(alone): $(others)
@@ -72,7 +72,7 @@ check_LTLIBRARIES += libtestsupport.la
 libtestsupport_la_SOURCES = $(support_sources)
 libtestsupport_la_CPPFLAGS = $(AM_CPPFLAGS) $(CHECK_CFLAGS)
 
-# Loaded before a program: answers come late.
+# A library to load before a program: it holds the answers of servers back.
 check_LTLIBRARIES += tests/real/support/late.la
 tests_real_support_late_la_SOURCES = tests/real/support/late.c
 tests_real_support_late_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version \
@@ -94,9 +94,9 @@ endif
 include tests/sim/local.mk
 include tests/bench/local.mk
 
-# "make check" builds all programs, then runs them.  "make check TESTS=..." builds
-# what these tests are: the log of a test asks for its program.  "make check
-# TESTS=" builds all, and runs nothing.
+# "make check" builds all programs, then runs the tests.  "make check TESTS=..."
+# builds these tests alone: the log of a test depends on its program.  "make check
+# TESTS=" builds all programs, and runs no test.
 some_tests = $(and $(filter check check-TESTS,$(MAKECMDGOALS)), \
     $(filter command line,$(origin TESTS)),$(strip $(TESTS)))
 build_some := $(if $(some_tests),$(eval override check_PROGRAMS :=) \
@@ -108,7 +108,7 @@ $(call script_logs,$(toy_tests)): tests/sim/explore$(EXEEXT)
 $(call script_logs,tests/sim/check-conformance): \
     tests/sim/conform-real$(EXEEXT) tests/sim/conform-sim$(EXEEXT)
 
-# Of every program that names none itself: the tests.
+# For each program that has no LDADD of its own: the tests.
 LDADD = libtestsupport.la $(core) $(seam) $(deps) $(CHECK_LIBS)
 AM_CPPFLAGS += $(CHECK_CFLAGS) -iquote $(top_srcdir)/tests/real/support
 
@@ -147,25 +147,25 @@ no-check:
 check-quick:
 	$(MAKE) check TESTS='$(script_tests) $(toy_tests) $(unit_tests) $(sim_tests)'
 
-# All but what has nothing to do with how the library was compiled: for slow
-# builds, after the others.
+# All tests whose result depends on how the library was compiled.  Slow builds run
+# these, after the other builds.
 program_tests = $(sim_checks) tests/real/check-proxy $(server_tests) \
     $(thread_tests) $(sim_tests) $(unit_tests)
 check-programs:
 	$(MAKE) check TESTS='$(program_tests)'
 
-# What needs no server, and nothing else is built: for one more compiler.
+# The tests that need no server, for one more compiler; no other is built.
 check-simulated:
 	$(MAKE) check TESTS='$(sim_tests) $(unit_tests) tests/check-headers'
 
-# What has threads, and nothing else: for --enable-sanitizers=thread, where only
-# this is to be built.
+# The programs that have threads, for --enable-sanitizers=thread; no other is
+# built.
 check-threads:
 	$(MAKE) examples/workers$(EXEEXT)
 	$(MAKE) check-TESTS TESTS='$(thread_tests)'
 
-# Of the tests only the quick ones are built from the tarball; so that it has all
-# other files is looked at by their names.
+# The tarball is built with the quick tests alone.  A comparison of names shows
+# whether it has all other files.
 dist_dirs = doc examples include lib m4 recipes tests tools
 distcheck-quick:
 	$(MAKE) distcheck TESTS='$(script_tests) $(unit_tests)'
@@ -176,8 +176,8 @@ distcheck-quick:
 	@sed 's/$$/: not in the tarball/' dist.missing && test ! -s dist.missing
 CLEANFILES += dist.wanted dist.missing
 
-# Everything in Valgrind, or of the tests on real servers a part.  Check waits
-# longer; tests know by themselves.
+# All tests in Valgrind, or a part of those on real servers.  Check's time-outs
+# are stretched; our own know of Valgrind by themselves.
 VALGRIND_FLAGS = --quiet --leak-check=full --error-exitcode=99 \
     --child-silent-after-fork=no
 in_valgrind = $(server_tests)
@@ -190,8 +190,8 @@ valgrind valgrind-short:
 	    TESTS='$(sim_tests) $(in_valgrind) $(thread_tests) $(unit_tests)' \
 	    LOG_COMPILER='$(VALGRIND) $(VALGRIND_FLAGS)'
 
-# The tests on real servers, every answer held back for up to LATE milliseconds:
-# what two sessions hear comes in every order.
+# The tests on real servers, with every answer held back for up to LATE
+# milliseconds: so two sessions hear of one change in every order.
 LATE = 50
 late: tests/real/support/late.la
 	EVZK_TEST_LATE=$(LATE) EVZK_TEST_SLOW=3 CK_TIMEOUT_MULTIPLIER=3 \

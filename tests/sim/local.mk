@@ -38,7 +38,7 @@ simseam_sources = \
     tests/sim/zoo_send.c \
     tests/sim/zoo_watch.c
 
-# All else in the folder is sim_sources, of lists.mk: what is played in it, and the
+# The other files of the folder are sim_sources, in lists.mk: the scenes, and the
 # search for faults.
 
 # One program, linked with the real client and with the simulated one.

@@ -26,6 +26,7 @@ ARGS_CALL(say_more, evzk_election,
           evzk_election_acknowledge(o, most_data, sizeof most_data))
 ARGS_CALL(say_far_more, evzk_election,
           evzk_election_acknowledge(o, most_data, SIZE_MAX))
+ARGS_CALL(lease, evzk_election, evzk_election_lease(o, &(evzk_lease *){NULL}))
 ARGS_CALL(lease_nowhere, evzk_election, evzk_election_lease(o, NULL))
 
 static const evzk_election_options all_options = {.revocable = true,
@@ -57,6 +58,7 @@ static const struct args_call calls[] = {
     {"evzk_election_acknowledge", say_null, EVZK_ERR_INVAL},
     {"evzk_election_acknowledge", say_more, EVZK_ERR_INVAL},
     {"evzk_election_acknowledge", say_far_more, EVZK_ERR_INVAL},
+    {"evzk_election_lease", lease, EVZK_ERR_STATE},
     {"evzk_election_lease", lease_nowhere, EVZK_ERR_INVAL},
 };
 /* clang-format on */
@@ -92,10 +94,10 @@ static void expect_not_elected(void *object)
 
 static void no_election(void)
 {
-    evzk_lease *lease = NULL;
+    evzk_lease *none = NULL;
 
-    INVAL_SILENT(evzk_election_lease(NULL, &lease));
-    ck_assert_ptr_null(lease);
+    INVAL_SILENT(evzk_election_lease(NULL, &none));
+    ck_assert_ptr_null(none);
     ck_assert(!evzk_election_elected(NULL));
     ck_assert(!evzk_election_leading(NULL));
     ck_assert_uint_eq(evzk_election_lease_ms(NULL), 0);

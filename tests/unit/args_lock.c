@@ -17,6 +17,7 @@ ARGS_CALL(cancel, evzk_lock, evzk_lock_cancel(o))
 ARGS_CALL(release, evzk_lock, evzk_lock_release(o))
 ARGS_CALL(downgrade, evzk_lock, evzk_lock_downgrade(o))
 ARGS_CALL(upgrade, evzk_lock, evzk_lock_upgrade(o))
+ARGS_CALL(lease, evzk_lock, evzk_lock_lease(o, &(evzk_lease *){NULL}))
 ARGS_CALL(lease_nowhere, evzk_lock, evzk_lock_lease(o, NULL))
 
 static const evzk_lock_priority urgent = {.priority = 1};
@@ -55,6 +56,7 @@ static const struct args_call lock_calls[] = {
     {"evzk_lock_release", release, EVZK_ERR_STATE},
     {"evzk_lock_downgrade", downgrade, EVZK_ERR_STATE},
     {"evzk_lock_upgrade", upgrade, EVZK_ERR_STATE},
+    {"evzk_lock_lease", lease, EVZK_ERR_STATE},
     {"evzk_lock_lease", lease_nowhere, EVZK_ERR_INVAL},
 };
 /* clang-format on */
@@ -89,10 +91,10 @@ static void expect_unheld(void *object)
 
 static void no_lock(void)
 {
-    evzk_lease *lease = NULL;
+    evzk_lease *none = NULL;
 
-    INVAL_SILENT(evzk_lock_lease(NULL, &lease));
-    ck_assert_ptr_null(lease);
+    INVAL_SILENT(evzk_lock_lease(NULL, &none));
+    ck_assert_ptr_null(none);
     ck_assert(!evzk_lock_held(NULL));
     ck_assert_uint_eq(evzk_lock_lease_ms(NULL), 0);
     ck_assert_uint_eq(evzk_lock_token(NULL), 0);

@@ -37,6 +37,7 @@ ARGS_CALL(say_beyond, evzk_shards, evzk_shards_acknowledge(o, SHARDS, "x", 1))
 ARGS_CALL(say_null, evzk_shards, evzk_shards_acknowledge(o, 0, NULL, 1))
 ARGS_CALL(say_more, evzk_shards,
           evzk_shards_acknowledge(o, 0, said, sizeof said))
+ARGS_CALL(lease_first, evzk_shards, evzk_shards_lease(o, 0, &lease))
 ARGS_CALL(lease_beyond, evzk_shards, evzk_shards_lease(o, SHARDS, &lease))
 ARGS_CALL(lease_nowhere, evzk_shards, evzk_shards_lease(o, 0, NULL))
 
@@ -76,6 +77,7 @@ static const struct args_call calls[] = {
     {"evzk_shards_acknowledge", say_beyond, EVZK_ERR_INVAL},
     {"evzk_shards_acknowledge", say_null, EVZK_ERR_INVAL},
     {"evzk_shards_acknowledge", say_more, EVZK_ERR_INVAL},
+    {"evzk_shards_lease", lease_first, EVZK_ERR_STATE},
     {"evzk_shards_lease", lease_beyond, EVZK_ERR_INVAL},
     {"evzk_shards_lease", lease_nowhere, EVZK_ERR_INVAL},
 };
