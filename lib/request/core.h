@@ -35,7 +35,6 @@ enum evzk__phase {
     EVZK__CLOSED
 };
 
-/* More than eight flags: each belongs to a group of its own. */
 struct evzk__core {
     unsigned refs;
     void (*destroy)(struct evzk__core *s); /* Called at the last reference. */

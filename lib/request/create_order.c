@@ -43,20 +43,21 @@ static bool is_create(const struct evzk__request *r)
 
 static void join(struct evzk__place *p)
 {
-    p->lined = true;
+    p->where = EVZK__IN_LINE;
     RB_INSERT(evzk__line, &p->dir->line, p);
 }
 
 static void leave(struct evzk__place *p)
 {
-    if (p->lined)
-        RB_REMOVE(evzk__line, &p->dir->line, p);
-    p->lined = false;
+    if (p->where != EVZK__IN_LINE)
+        return;
+    RB_REMOVE(evzk__line, &p->dir->line, p);
+    p->where = EVZK__NOWHERE;
 }
 
 static bool is_first(const struct evzk__place *p)
 {
-    return p->lined && RB_MIN(evzk__line, &p->dir->line) == p;
+    return p->where == EVZK__IN_LINE && RB_MIN(evzk__line, &p->dir->line) == p;
 }
 
 bool evzk__arrival_is_first(const struct evzk__request *r)
@@ -110,7 +111,7 @@ void evzk__arrival_wait(struct evzk__core *s, struct evzk__request *r)
 {
     struct evzk__place *p = evzk__place_of(r);
 
-    if (!p->lined) { /* It asks for the first time, or anew. */
+    if (p->where != EVZK__IN_LINE) { /* It asks for the first time, or anew. */
         p->seq = (int32_t)s->requests.tickets++;
         join(p);
     }
@@ -150,7 +151,7 @@ void evzk__arrival_back(struct evzk__core *s, struct evzk__request *r,
 
 void evzk__arrival_left(struct evzk__place *p)
 {
-    if (!p->lined)
+    if (p->where != EVZK__IN_LINE)
         return;
     leave(p);
     step(p->s, p->dir);

@@ -81,7 +81,7 @@ void evzk__queue_enter(struct evzk__place *p, const char *name, int32_t seq)
 
     p->own_watch.name = name;
     p->seq = seq;
-    p->placed = true;
+    p->where = EVZK__IN_QUEUE;
     RB_INSERT(evzk__queue, &p->dir->queue, p);
     evzk__queue_note_watcher(p);
     next = RB_NEXT(evzk__queue, &p->dir->queue, p);
@@ -149,7 +149,7 @@ void evzk__queue_leave(struct evzk__place *p)
 {
     struct evzk__place *next;
 
-    if (!p->placed)
+    if (p->where != EVZK__IN_QUEUE)
         return;
     next = unfollow(p);
     if (next) {
@@ -158,7 +158,8 @@ void evzk__queue_leave(struct evzk__place *p)
     }
     RB_REMOVE(evzk__queue, &p->dir->queue, p);
     evzk__queue_stray(p);
-    p->placed = p->leads = p->passed = false;
+    p->where = EVZK__NOWHERE;
+    p->leads = p->passed = false;
     evzk__queue_emptied(p->dir);
 }
 
@@ -188,7 +189,7 @@ void evzk__queue_pass(struct evzk__place *p)
 {
     if (p->news & EVZK__NEWS_BEFORE)
         p->leads = false; /* So it was told, and has not seen. */
-    if (!p->placed || !p->leads)
+    if (p->where != EVZK__IN_QUEUE || !p->leads)
         return;
     p->passed = true;
     hand_on(p);
@@ -242,7 +243,8 @@ bool evzk__queue_guarded(struct evzk__place *p)
 
 struct evzk__place *evzk__queue_before(struct evzk__place *p)
 {
-    return p->placed ? RB_PREV(evzk__queue, &p->dir->queue, p) : NULL;
+    return p->where == EVZK__IN_QUEUE ? RB_PREV(evzk__queue, &p->dir->queue, p)
+                                      : NULL;
 }
 
 struct evzk__place *evzk__queue_find(struct evzk__dir *d, const char *name)

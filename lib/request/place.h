@@ -49,14 +49,13 @@ enum {
     EVZK__NEWS_PATHS = 32   /* One or more of its path watches have fired. */
 };
 
-/* More than eight flags: each is a fact of its own.  What the znode is, who is
- * before it and who behind changes with the answers and events of different
- * requests, in any order. */
+/* Which of its directory's trees a place is in, with its `node`: the queue, by
+ * the number of its znode, or the line (request/create_order.c), by its ticket.
+ * A machine that never contends is among the onlookers while it has a watch. */
+enum evzk__where { EVZK__NOWHERE, EVZK__IN_LINE, EVZK__IN_QUEUE };
+
 struct evzk__place {
-    /* In the directory's queue, by `seq`, or in its line
-     * (request/create_order.c), by the same; of one that never contends: among
-     * the onlookers. */
-    RB_ENTRY(evzk__place) node;
+    RB_ENTRY(evzk__place) node; /* See `where`. */
     struct evzk__core *s; /* NULL: the machine has ended, with all its rest. */
     struct evzk__dir *dir;
     struct evzk__request req;
@@ -64,11 +63,9 @@ struct evzk__place {
     struct evzk__place *before; /* The one it waits for, if that is ours. */
     int32_t seq;          /* Of its znode; its ticket; which onlooker it is. */
     uint8_t news;         /* EVZK__NEWS_* */
+    uint8_t where : 2;    /* enum evzk__where */
     uint8_t onlooks : 2;  /* So many watches, of one that never contends. */
     bool ended : 1;       /* The machine has, and wants no place any more. */
-    bool placed : 1;      /* In the queue: its znode is there, as far as we
-                             know. */
-    bool lined : 1;       /* In the line. */
     bool leads : 1;       /* It is first, or follows one that was and leaves. */
     bool passed : 1;      /* It leads no more: the next one does. */
     bool followed : 1;    /* One of ours waits for it. */

@@ -89,6 +89,9 @@ struct evzk__reply {
 struct evzk__watch;
 TAILQ_HEAD(evzk__request_queue, evzk__request);
 
+/* More than eight flags: how it was asked, where it waits, what was learnt
+ * while it was sent, what the first answer said.  Each changes without the
+ * others. They are bits, since ten thousand requests may wait at once. */
 struct evzk__request {
     TAILQ_ENTRY(evzk__request) link;
     void (*done)(struct evzk__request *r, const struct evzk__reply *reply);

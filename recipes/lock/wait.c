@@ -104,7 +104,8 @@ static int look_at(struct evzk_lock *l, const struct evzk__result *list)
     struct evzk__machine *ours;
 
     evzk__stand(&stand, &list->names, evzk__lock_marks, l->own);
-    if (!l->m.place.placed || used_up(l->m.place.seq, &list->stat))
+    if (l->m.place.where != EVZK__IN_QUEUE ||
+        used_up(l->m.place.seq, &list->stat))
         return evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
     if (stand.foreign && !l->tolerant)
         return refuse(l, stand.foreign);

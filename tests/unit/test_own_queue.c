@@ -121,7 +121,7 @@ static void check_contender(struct line *t, struct contender *c)
     struct evzk__dir *d = c->m.place.dir;
     bool lone = c->placed && count_in(t, c->dir) == 1;
 
-    UNIT_HOT(c->m.place.placed == c->placed);
+    UNIT_HOT((c->m.place.where == EVZK__IN_QUEUE) == c->placed);
     UNIT_HOT(c->m.place.before == (c->waits ? &c->waits->m.place : NULL));
     UNIT_HOT(c->m.place.leads == c->leads && c->m.place.passed == c->passed);
     UNIT_HOT(c->m.place.before_seen == c->seen);
@@ -587,6 +587,13 @@ START_TEST(test_many_watch_one)
 }
 END_TEST
 
+/* What waits is counted in bytes: the pages promise how many. */
+START_TEST(test_size)
+{
+    ck_assert_uint_le(sizeof(struct evzk__machine), 34 * sizeof(void *));
+}
+END_TEST
+
 UNIT_MAIN("queue", test_line_random, test_pass_unseen, test_pass_not_seen,
           test_pass_then_leave, test_leave_middle, test_come_between,
-          test_stray, test_many_watch_one)
+          test_stray, test_many_watch_one, test_size)
