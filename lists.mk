@@ -110,6 +110,10 @@ core_sources = \
     recipes/lock/revoke.h \
     recipes/lock/states.h \
     recipes/lock/wait.c \
+    recipes/parts/make.c \
+    recipes/parts/make.h \
+    recipes/parts/read_all.c \
+    recipes/parts/read_all.h \
     recipes/parts/watch_node.c \
     recipes/parts/watch_node.h \
     recipes/parts/write_once.c \
@@ -306,6 +310,8 @@ real_headers = \
     tests/real/test_shards.h
 
 sim_sources = \
+    tests/sim/ballot.c \
+    tests/sim/ballot.h \
     tests/sim/coverage.c \
     tests/sim/coverage.h \
     tests/sim/faults.c \
@@ -321,6 +327,7 @@ sim_sources = \
     tests/sim/run.c \
     tests/sim/run.h \
     tests/sim/scene.h \
+    tests/sim/scene_ballot.c \
     tests/sim/scene_election.c \
     tests/sim/scene_election_list.c \
     tests/sim/scene_election_rules.c \

@@ -99,6 +99,14 @@ void evzk__swap(struct evzk__machine *m, struct evzk__swap *swap)
     ask(m, EVZK__SWAP, swap->own ? swap->own : swap->old);
 }
 
+void evzk__own_dir(struct evzk__machine *m, const evzk_acl *acl,
+                   uint32_t acl_count)
+{
+    m->place.req.acl = acl;
+    m->place.req.acl_count = acl_count;
+    ask(m, EVZK__PARENTS, "");
+}
+
 void evzk__parents(struct evzk__machine *m,
                    const struct evzk__create_args *args)
 {

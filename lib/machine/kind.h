@@ -144,6 +144,9 @@ struct evzk__kind {
     void (*over)(struct evzk__machine *m);
     uint32_t without; /* Rows of the table that it does not have: a set. */
     const struct evzk__never *never; /* Or NULL. */
+    /* What it makes is there when the session has ended, too: then a machine
+     * that is to stop goes on, as its rows say. */
+    bool outlives_session;
     /* Its array of struct evzk__path_watch: how many, and how far behind the
      * machine.  See EVZK__PATH_WATCHES(). */
     uint16_t n_watches, watches_at;

@@ -386,6 +386,17 @@ static void dispatch(struct evzk__machine *m, const struct evzk__event *e)
     trace_if_idle(m, epoch);
 }
 
+/* What it made may be there all the same. */
+static void stop_in_another(struct evzk__machine *m)
+{
+    if (row(m)->stop == EVZK__STAY) {
+        evzk__machine_move(m, row(m)->expiry);
+        return;
+    }
+    begin(m, EVZK__ON_STOP, m->rc);
+    evzk__machine_move(m, row(m)->stop);
+}
+
 /* The session is another: everything that was on the server is gone. */
 static void expired(struct evzk__machine *m)
 {
@@ -395,7 +406,9 @@ static void expired(struct evzk__machine *m)
     if (!m->started)
         return;
     evzk__request_cancel(m->place.s, &m->place.req);
-    if (m->stopping)
+    if (m->stopping && m->kind->outlives_session)
+        stop_in_another(m);
+    else if (m->stopping)
         evzk__machine_finish(m, m->rc);
     else if (m->no_requeue || to == final_state(m))
         evzk__machine_finish(m, EVZK_ERR_EXPIRED);

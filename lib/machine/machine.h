@@ -234,6 +234,10 @@ void evzk__create_list(struct evzk__machine *m,
 void evzk__swap(struct evzk__machine *m, struct evzk__swap *swap);
 void evzk__parents(struct evzk__machine *m,
                    const struct evzk__create_args *args);
+/* Makes the own directory, as a container, and what is missing above it: once
+ * for all machines that ask at the same time.  Where it is, that is fine. */
+void evzk__own_dir(struct evzk__machine *m, const evzk_acl *acl,
+                   uint32_t acl_count);
 void evzk__look(struct evzk__machine *m, const char *name);
 /* Is the reply to that?  Then it has no data. */
 bool evzk__looked(const struct evzk__machine *m);

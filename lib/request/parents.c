@@ -67,6 +67,7 @@ static void make_above(struct evzk__maker *m)
         return;
     }
     m->req.op = EVZK__PARENTS;
+    m->req.name = NULL; /* While it waited, the list was noted there. */
     evzk__request_submit(m->s, &m->req);
 }
 
@@ -93,13 +94,15 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
         finish(m, reply->rc);
 }
 
-/* Nobody's maker is in a callback here, so the room for paths is free. */
+/* Nobody's maker is in a callback here, so the room for paths is free.  With a
+ * name the directory itself is to be made, too. */
 static const char *above(struct evzk__core *s, const struct evzk__request *r)
 {
     char *path = s->requests.path[1];
 
     strcpy(path, r->dir->path);
-    *strrchr(path, '/') = '\0';
+    if (!r->name)
+        *strrchr(path, '/') = '\0';
     return path;
 }
 
@@ -154,6 +157,7 @@ void evzk__parents_join(struct evzk__core *s, struct evzk__request *r)
     if (!m)
         m = start(s, path, r);
     if (!m) {
+        evzk__requests_pause(s); /* Or it would be asked again at once. */
         evzk__request_answer_rc(s, r, EVZK_ERR_NOMEM);
         return;
     }

@@ -54,6 +54,8 @@ static void enqueue(struct evzk__core *s, struct evzk__request *r, bool first)
     evzk__request_count_parts(r);
     r->sent = r->answered = 0;
     r->first_rc = r->last_rc = EVZK_ERR_CONNLOSS;
+    if (evzk__request_answers_each(r))
+        r->first_rc = EVZK_OK; /* Until one of them says nothing. */
     if (r->op == EVZK__LIST) {
         TAILQ_INIT(&r->joined);
         if (!r->unwatch && r->dir->listing) {
@@ -202,14 +204,20 @@ static bool list_for_all(struct evzk__core *s, struct evzk__request *r,
     return alive;
 }
 
+static int first_rc(const struct evzk__core *s, const struct evzk__request *r,
+                    const struct evzk__result *res)
+{
+    if (evzk__request_answers_each(r) && r->first_rc != EVZK_OK)
+        return r->first_rc; /* A later step could not be sent. */
+    if (r->absent && r->n > 1)
+        return EVZK_OK;                               /* As the sync before. */
+    return r->behind ? s->requests.sync_rc : res->rc; /* They come in order. */
+}
+
 static void note_first(const struct evzk__core *s, struct evzk__request *r,
                        const struct evzk__result *res)
 {
-    r->first_rc = (int16_t)res->rc;
-    if (r->behind) /* Answers come in the order of requests. */
-        r->first_rc = s->requests.sync_rc;
-    if (r->absent && r->n > 1)
-        r->first_rc = EVZK_OK; /* As the sync before. */
+    r->first_rc = (int16_t)first_rc(s, r, res);
     r->czxid = res->stat.czxid;
     r->ours = res->stat.owner == s->id;
     r->version = res->stat.version;

@@ -25,7 +25,8 @@ enum evzk__op {
                           ours. */
     EVZK__SOON_WRITES, /* Steps. */
     EVZK__UNWATCH,     /* Takes the watch off <dir>/<name>, if unused. */
-    EVZK__PARENTS,     /* Makes what is missing above <dir>. */
+    EVZK__PARENTS,     /* Makes what is missing above <dir>; with a
+                         name, <dir> too. */
     EVZK__MKDIR,       /* Makes <dir> alone. */
     EVZK__RMDIR,       /* Deletes <dir>, if it is empty. */
     EVZK__SWAP,        /* Deletes <dir>/<old>, and creates another in its place;

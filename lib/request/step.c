@@ -391,8 +391,8 @@ bool evzk__steps_share_sync(struct evzk__request *r)
 {
     const struct evzk__step *step = step_at(r, 0);
 
-    if (r->commit || r->absent || r->n < 2 || step->verb != EVZK__STEP_SYNC ||
-        !step->shared)
+    if (r->sent > 0 || r->commit || r->absent || r->n < 2 ||
+        step->verb != EVZK__STEP_SYNC || !step->shared)
         return false;
     r->behind = 1;
     r->parts--;

@@ -29,10 +29,12 @@
  *
  * What the answers mean.  EVZK_ERR_CONNLOSS: the outcome is unknown; in a row
  * with EVZK__RETRY the machine asks again by itself.  EVZK_ERR_NOMEM, of a
- * write: it was not done.  With EVZK__EACH `first_rc` of the last reply tells
- * of a step that was lost on the way, and `part` of every reply says which step
- * it is about.  With EVZK__COMMIT, and an error, `part` says which step failed;
- * it is the number of steps when nobody knows. */
+ * write: it was not done.  With EVZK__EACH the replies come in the order of the
+ * steps, but for a step that could not be sent, which comes at once; `first_rc`
+ * of the last reply tells of a step that was lost on the way, and `part` of
+ * every reply says which step it is about.  With EVZK__COMMIT, and an error,
+ * `part` says which step failed; it is the number of steps when nobody knows.
+ */
 #ifndef EVZK_STEP_H
 #define EVZK_STEP_H
 

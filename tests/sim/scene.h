@@ -40,5 +40,6 @@ extern const struct sim_recipe *const sim_recipes[];
 #define SIM_DECLARE(name) extern const struct sim_recipe sim_##name;
 EVZK__SCENES(SIM_DECLARE)
 #undef SIM_DECLARE
+extern const struct sim_recipe sim_ballot; /* Of the tests alone. */
 
 #endif

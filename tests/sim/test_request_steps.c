@@ -324,6 +324,9 @@ START_TEST(a_reply_for_each)
     pass(100 * MS);
     HEARD("[0] OK 'ex', [1] NONODE, [2] OK 'why'. ");
     the->names = NULL;
+    /* Its own sync is no other's. */
+    ASK(EVZK__EACH, "[0] OK, [1] OK 'ex', [2] OK {y}. ", {SYNC, .shared = true},
+        {GET, .name = "x"}, {CHILDREN, .name = "x"});
     tear_down();
 }
 END_TEST

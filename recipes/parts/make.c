@@ -1,0 +1,180 @@
+/* Makes one znode, once.
+ *
+ * How it can fail.  A znode that the session made, and another has deleted
+ * before the machine could look, is not found: of an ephemeral one another is
+ * made.  A persistent one that was deleted before it was looked for at all, by
+ * a process that took it, counts as never made, and is made a second time; a
+ * recipe whose znodes others take away at once has to leave a trace of them.
+ */
+#include "recipes/parts/make.h"
+
+#include <string.h>
+
+#include "lib/base/name.h"
+
+/* A container may go away between its making and the create; not for ever. */
+enum { DIR_TRIES = 8 };
+
+static bool is_sequential(const struct evzk__make *k)
+{
+    return k->step.mode == EVZK__PERSISTENT_SEQUENTIAL ||
+           k->step.mode == EVZK__EPHEMERAL_SEQUENTIAL;
+}
+
+static bool is_ephemeral(const struct evzk__make *k)
+{
+    return k->step.mode == EVZK__EPHEMERAL ||
+           k->step.mode == EVZK__EPHEMERAL_SEQUENTIAL;
+}
+
+void evzk__make_init(struct evzk__make *k, const struct evzk__make_rows *rows,
+                     const char *tag, enum evzk__mode mode)
+{
+    k->rows = rows;
+    k->tag = tag;
+    k->step.verb = EVZK__STEP_CREATE;
+    k->step.mode = (uint8_t)mode;
+}
+
+static int new_name(struct evzk__make *k)
+{
+    int rc = evzk__guid(k->name);
+
+    strcpy(k->name + EVZK__GUID_LEN, k->tag);
+    return rc;
+}
+
+/* Nothing was made, and nothing will be. */
+static int end_or_go_on(struct evzk__machine *m, int state)
+{
+    return m->stopping ? evzk__machine_finish(m, m->rc)
+                       : evzk__machine_move(m, state);
+}
+
+static int found(struct evzk__machine *m, struct evzk__make *k, int rc,
+                 int64_t czxid)
+{
+    k->czxid = czxid;
+    m->tries = 0;
+    return k->rows->made(m, rc);
+}
+
+/* One GUID, one attempt: a name that was once sent is never sent again. */
+void evzk__make_create(struct evzk__machine *m, struct evzk__make *k)
+{
+    if (new_name(k) != EVZK_OK) {
+        evzk__machine_finish(m, EVZK_ERR_INTERNAL);
+        return;
+    }
+    k->czxid = 0;
+    k->step.name = k->name;
+    k->step.made = k->name;
+    evzk__ask(m, &k->step, 1, 0);
+}
+
+static int not_made(struct evzk__machine *m, const struct evzk__make *k, int rc)
+{
+    if (m->stopping)
+        return evzk__machine_finish(m, m->rc);
+    if (rc == EVZK_ERR_NOMEM) /* It was not sent. */
+        return evzk__machine_again_later(m);
+    if (rc == EVZK_ERR_NODEEXISTS && is_sequential(k))
+        return EVZK_ERR_SEQUENCE; /* Nobody else has our GUID. */
+    if (rc != EVZK_ERR_NONODE || m->tries++ == DIR_TRIES)
+        return rc;
+    return evzk__machine_move(m, k->rows->making_dir);
+}
+
+int evzk__make_created(struct evzk__machine *m, struct evzk__make *k,
+                       const struct evzk__event *e)
+{
+    if (e->reply->rc == EVZK_OK)
+        return found(m, k, EVZK_OK, e->reply->first.czxid);
+    if (e->reply->rc == EVZK_ERR_CONNLOSS)
+        return evzk__machine_move(m, k->rows->resolving);
+    return not_made(m, k, e->reply->rc);
+}
+
+void evzk__make_dir(struct evzk__machine *m, struct evzk__make *k)
+{
+    evzk__own_dir(m, k->step.acl, k->step.acl_count);
+}
+
+int evzk__make_dir_made(struct evzk__machine *m, struct evzk__make *k,
+                        const struct evzk__event *e)
+{
+    if (e->reply->rc != EVZK_OK)
+        return e->reply->rc;
+    return end_or_go_on(m, k->rows->creating);
+}
+
+/* The name is none without its number, so the delete must fail; and so it must
+ * for its version.  Its answer comes after all that the session ever wrote. */
+void evzk__make_resolve(struct evzk__machine *m, struct evzk__make *k)
+{
+    evzk__settle_list(m, k->name);
+}
+
+/* The number that an earlier look found is taken off the name again. */
+static int64_t take_number(struct evzk__make *k)
+{
+    int32_t seq;
+
+    if (!is_sequential(k) || !evzk__seq_parse(k->name, k->tag, &seq))
+        return INT64_MIN;
+    k->name[EVZK__GUID_LEN + strlen(k->tag)] = '\0';
+    return seq;
+}
+
+static const char *find(struct evzk__make *k, const struct evzk__names *names,
+                        int64_t tried)
+{
+    if (is_sequential(k))
+        return evzk__find_prefix(names, k->name, &tried);
+    for (size_t i = 0; i < names->n; i++) {
+        if (strcmp(names->v[i], k->name) == 0)
+            return names->v[i];
+    }
+    return NULL;
+}
+
+int evzk__make_resolved(struct evzk__machine *m, struct evzk__make *k,
+                        const struct evzk__event *e)
+{
+    int64_t tried = take_number(k);
+    const char *name = NULL;
+
+    if (e->reply->first_rc == EVZK_ERR_SERVER) /* It proves nothing. */
+        return EVZK_ERR_SERVER;
+    if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
+        return e->reply->rc;
+    if (e->reply->rc == EVZK_OK)
+        name = find(k, &e->reply->res->names, tried);
+    if (!name || strlen(name) >= sizeof k->name)
+        return end_or_go_on(m, k->rows->creating);
+    strcpy(k->name, name);
+    return evzk__machine_move(m, k->rows->adopting);
+}
+
+/* By exists, since the ACL may keep even its maker from more. */
+void evzk__make_adopt(struct evzk__machine *m, struct evzk__make *k)
+{
+    evzk__look(m, k->name);
+}
+
+/* An ephemeral one of an older session goes with that; a copy is not ours. */
+int evzk__make_adopted(struct evzk__machine *m, struct evzk__make *k,
+                       const struct evzk__event *e)
+{
+    const struct evzk__reply *reply = e->reply;
+
+    if (reply->rc == EVZK_OK && (!is_ephemeral(k) || reply->first.ours))
+        return found(m, k, EVZK_OK, reply->first.czxid);
+    if (reply->rc == EVZK_ERR_NONODE && !is_ephemeral(k))
+        return found(m, k, EVZK_ERR_NODEGONE, 0);
+    if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
+        return reply->rc;
+    if (is_sequential(k)) /* Another of our GUID may be ours. */
+        return evzk__machine_move(m, k->rows->resolving);
+    return end_or_go_on(m, k->rows->creating);
+}

@@ -1,0 +1,118 @@
+/* Makes one znode in the machine's directory, once, whatever happens: rows for
+ * the table of any recipe.
+ *
+ *   CREATING <--> MAKING_DIR
+ *      |  ^
+ *      v  |
+ *   RESOLVING <--> ADOPTING
+ *      `-------------+----> the recipe's own rows
+ *
+ * The name begins with a fresh GUID.  If the directory is missing it is made,
+ * with all that is missing above it.  If the outcome of the create is unknown,
+ * the GUID is looked for, behind a write that changes nothing: what the session
+ * ever sent has been done by then, or never will be.  So no second znode is
+ * made while the first one may come; and what is there under the name is looked
+ * at before it is taken for the machine's own.
+ *
+ * A recipe has a struct evzk__make in its own struct, and a function that finds
+ * it.  In its file:
+ *
+ *     #include "lib/machine/rows.h"
+ *     #include "recipes/parts/make.h"
+ *
+ *     enum { CREATING, MAKING_DIR, RESOLVING, ADOPTING, HELD, DELETING, ENDED,
+ *            STATES };
+ *     static const struct evzk__make_rows make_rows =
+ *         MAKE_ROWS_OF(made);
+ *     MAKE_ACTIONS(make_of)
+ *     static const struct evzk__row rows[STATES] = {
+ *     MAKE_ROWS(HELD, HELD, DELETING),
+ *     ...
+ *
+ * and before the machine starts evzk__make_init().  `made` is called when the
+ * znode is there, and moves on; it looks at `stopping`, for then the znode is
+ * to go again.  The machine ends by itself when it is to stop and nothing was
+ * made. */
+#ifndef EVZK_MAKE_H
+#define EVZK_MAKE_H
+
+#include "lib/machine/machine.h"
+
+struct evzk__make;
+
+/* Where the recipe's table has the rows, and what comes behind them. */
+struct evzk__make_rows {
+    uint8_t creating, making_dir, resolving, adopting;
+    /* The znode is there: its name and czxid are in the struct.  `rc` is
+     * EVZK_OK; or EVZK_ERR_NODEGONE, of a persistent znode alone: it was there,
+     * and another has deleted it already.  Returns as a reaction. */
+    int (*made)(struct evzk__machine *m, int rc);
+};
+
+struct evzk__make {
+    const struct evzk__make_rows *rows;
+    /* The create: its mode, data and ACL are the recipe's, and may be changed
+     * before each attempt.  Container is no mode of it. */
+    struct evzk__step step;
+    const char *tag;           /* Behind the GUID; borrowed. */
+    char name[EVZK__NAME_MAX]; /* With its number, when it is made. */
+    int64_t czxid;
+};
+
+/* `tag` is borrowed, is not empty, and is short: GUID, tag and number fit into
+ * a name.  Of a persistent mode the machine's kind has `outlives_session`. */
+void evzk__make_init(struct evzk__make *k, const struct evzk__make_rows *rows,
+                     const char *tag, enum evzk__mode mode);
+
+/* The actions; MAKE_ACTIONS() makes them a machine's. */
+void evzk__make_create(struct evzk__machine *m, struct evzk__make *k);
+int evzk__make_created(struct evzk__machine *m, struct evzk__make *k,
+                       const struct evzk__event *e);
+void evzk__make_dir(struct evzk__machine *m, struct evzk__make *k);
+int evzk__make_dir_made(struct evzk__machine *m, struct evzk__make *k,
+                        const struct evzk__event *e);
+void evzk__make_resolve(struct evzk__machine *m, struct evzk__make *k);
+int evzk__make_resolved(struct evzk__machine *m, struct evzk__make *k,
+                        const struct evzk__event *e);
+void evzk__make_adopt(struct evzk__machine *m, struct evzk__make *k);
+int evzk__make_adopted(struct evzk__machine *m, struct evzk__make *k,
+                       const struct evzk__event *e);
+
+#define MAKE_ACTION(find, enter, react)                                        \
+    static void make_##enter(struct evzk__machine *m)                          \
+    {                                                                          \
+        evzk__make_##enter(m, find(m));                                        \
+    }                                                                          \
+    static int make_##react(struct evzk__machine *m,                           \
+                            const struct evzk__event *e)                       \
+    {                                                                          \
+        return evzk__make_##react(m, find(m), e);                              \
+    }
+#define MAKE_ACTIONS(find)                                                     \
+    MAKE_ACTION(find, create, created)                                         \
+    MAKE_ACTION(find, dir, dir_made)                                           \
+    MAKE_ACTION(find, resolve, resolved)                                       \
+    MAKE_ACTION(find, adopt, adopted)
+
+#define MAKE_ROWS_OF(made)                                                     \
+    {                                                                          \
+        CREATING, MAKING_DIR, RESOLVING, ADOPTING, made                        \
+    }
+
+/* The rows.  First the row that follows, then all that `made` may move to. */
+/* clang-format off */
+#define MAKE_ROWS(next, ...)                                                   \
+ROW(CREATING,   make_create,  make_created,  next,      STAY,      RESOLVING, FRESH, \
+    ON(REPLY,   __VA_ARGS__, CREATING, MAKING_DIR, RESOLVING, FAIL),           \
+    ON(STOP,    __VA_ARGS__, RESOLVING, ENDED)),                               \
+ROW(MAKING_DIR, make_dir,     make_dir_made, ASIDE,     ENDED,     CREATING,  RETRY, \
+    ON(REPLY,   CREATING, FAIL)),                                              \
+ROW(RESOLVING,  make_resolve, make_resolved, ASIDE,     STAY,      RESOLVING, RETRY, \
+    ON(REPLY,   CREATING, ADOPTING, RESOLVING, FAIL),                          \
+    ON(STOP,    ADOPTING, RESOLVING, ENDED)),                                  \
+ROW(ADOPTING,   make_adopt,   make_adopted,  ASIDE,     STAY,      RESOLVING, RETRY, \
+    ON(REPLY,   __VA_ARGS__, CREATING, RESOLVING, FAIL),                       \
+    ON(STOP,    __VA_ARGS__, RESOLVING, ENDED))
+/* clang-format on */
+
+#endif
