@@ -177,17 +177,46 @@ static void plan_unlock(struct multi *m, struct request *r)
     }
 }
 
+/* As steps are committed: while one znode is there, another takes its place;
+ * and a third is made, written to and deleted, which tells the zxid. */
+static void plan_commit(struct multi *m, struct request *r)
+{
+    static const int modes[] = {0, 1, 2, 3};
+    const char *own = pick_path();
+    size_t size;
+    char *what;
+
+    m->n = 6;
+    for (int i = 0; i < m->n; i++)
+        snprintf(m->path[i], sizeof m->path[i], i < 3 ? "%.80s" : "%.80s-token",
+                 own);
+    snprintf(m->path[1], sizeof m->path[1], "%s", pick_path());
+    zoo_check_op_init(&m->ops[0], m->path[0], -1);
+    what = rest(r, &size);
+    snprintf(what, size, " check %s", m->path[0]);
+    what = rest(r, &size);
+    plan_create(m, 1, modes[pick(4)], what, size);
+    what = rest(r, &size);
+    plan_delete(m, 2, -1, what, size);
+    what = rest(r, &size);
+    plan_create(m, 3, 0, what, size);
+    what = rest(r, &size);
+    plan_set(m, 4, 0, what, size);
+    what = rest(r, &size);
+    plan_delete(m, 5, 1, what, size);
+}
+
 void do_multi(int slot)
 {
     static void (*const plans[])(struct multi *, struct request *) = {
-        plan_any, plan_any, plan_locks, plan_unlock};
+        plan_any, plan_any, plan_locks, plan_unlock, plan_commit};
     struct request *r = request_new(slot, "multi");
     struct multi *m = calloc(1, sizeof *m);
 
     if (!m)
         abort();
     r->own = m;
-    plans[pick(4)](m, r);
+    plans[pick(5)](m, r);
     request_sent(
         r, zoo_amulti(slots[slot].zh, m->n, m->ops, m->results, on_multi, r));
 }
