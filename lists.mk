@@ -88,14 +88,19 @@ core_sources = \
     lib/session/state.c \
     lib/session/turn.c \
     recipes/election/announce.c \
+    recipes/election/announce_rows.h \
     recipes/election/election.c \
     recipes/election/observer.c \
+    recipes/election/resign.c \
+    recipes/election/table.c \
     recipes/kinds.c \
     recipes/kinds.h \
     recipes/list.h \
     recipes/lock/calls.c \
     recipes/lock/common.c \
+    recipes/lock/contend_rows.h \
     recipes/lock/downgrade.c \
+    recipes/lock/downgrade_rows.h \
     recipes/lock/enter.c \
     recipes/lock/held.c \
     recipes/lock/leave.c \
@@ -105,6 +110,8 @@ core_sources = \
     recipes/lock/patient.c \
     recipes/lock/place.c \
     recipes/lock/priority.c \
+    recipes/lock/priority_rows.h \
+    recipes/lock/priority_wait.c \
     recipes/lock/query.c \
     recipes/lock/revoke.c \
     recipes/lock/revoke.h \
@@ -148,10 +155,13 @@ doc_pages = \
     doc/add-a-recipe.md \
     doc/architecture.md \
     doc/client-facts.md \
+    doc/election-replace.svg \
     doc/election.md \
     doc/election.svg \
     doc/explorer.md \
     doc/lease.md \
+    doc/lock-downgrade.svg \
+    doc/lock-priority.svg \
     doc/lock-query.svg \
     doc/lock-revoke.svg \
     doc/lock-states.md \
@@ -173,7 +183,10 @@ doc_pages = \
     doc/write-once.svg
 
 doc_dots = \
+    doc/election-replace.dot \
     doc/election.dot \
+    doc/lock-downgrade.dot \
+    doc/lock-priority.dot \
     doc/lock-query.dot \
     doc/lock-revoke.dot \
     doc/lock.dot \

@@ -13,7 +13,7 @@ static const struct diagram_block blocks[] = {
      {"CREATING", "PRIO_LISTING", "PRIO_WATCHING", "ENTERING", "LISTING"}},
     {"lock", "downgrade", "downgrade", "to become a read lock", "done, or not",
      {"CHECKING_WRITER", "SWAPPING", "CHECKING_SWAP", "SWAPPING_AGAIN",
-      "CHECKING_READER", "CHECKING_EITHER"},
+      "CHECKING_READER"},
      {"HELD", "SWAPPING"}},
     {"election", "replace", "leader znode replaced",
      "one is there, or says something else", "done, or refused",

@@ -5,10 +5,21 @@
  *     check <own>
  *     create leader     (ephemeral: "<epoch> <own>", and what it says)
  *
+ *   ELECTED --> ANNOUNCING --> LEADING <--> REANNOUNCING
+ *                   |  ^          ^
+ *                   v  |          |
+ *                REPLACING -------'
+ *
  * So nobody says it that is not first.  One that is there already is of an
  * earlier leader, whose own znode was deleted by another, or of this one, made
- * before: it is replaced, in the same transaction.  It goes in one transaction
- * with the own znode: whoever comes next finds none.
+ * before: it is replaced, in the same transaction (REPLACING; REANNOUNCING is
+ * the same where it leads already).  It goes in one transaction with the own
+ * znode: whoever comes next finds none.
+ *
+ * ELECTED and LEADING have VERIFYING and VERIFYING_LEADER beside them, as HELD
+ * of a lock has: see lock/held.c.  Before each attempt the own znode is read
+ * if it is not known to be there, and always before another's leader znode is
+ * replaced: CHECKING_ELECTED, CHECKING_RIVAL, CHECKING_LEADING.
  *
  * How it can fail.  Whether it was made may be unknown: then it is made again,
  * in its own place.  Who reads it is to look whether the znode that it names is
@@ -16,40 +27,131 @@
  */
 #include "recipes/lock/states.h"
 
-/* Is its own znode still there?  Then it is tried once more. */
-static int look_again(struct evzk_lock *l)
+static bool wants_to_verify(const struct evzk_lock *l)
 {
-    l->reread = true;
-    return evzk__machine_move(&l->m, l->leads ? LEADING : HELD);
+    return l->suspended || l->anew ||
+           (l->watch_own && !l->m.place.own_watch.armed);
 }
 
-void evzk__lock_announce(struct evzk__machine *m)
+/* In doubt, or where a watch of its own is missing: who leads is to know, when
+ * it resigns, that no other leads by then. */
+void evzk__election_lead(struct evzk__machine *m)
 {
-    static char leader[] = EVZK__LEADER; /* Nothing is added to it. */
-    struct evzk_lock *l = lock_of(m);
-    struct evzk__create_args args = evzk__lock_args(l);
-    struct evzk__swap *swap = &l->given->swap;
+    if (lock_of(m)->suspended || lock_of(m)->anew)
+        evzk__machine_move(m, VERIFYING_LEADER);
+}
 
-    if (m->stopping) {
+static int go_on(struct evzk_lock *l)
+{
+    if (!l->leads)
+        return evzk__lock_go_on(l);
+    return evzk__machine_move(&l->m,
+                              wants_to_verify(l) ? VERIFYING_LEADER : LEADING);
+}
+
+int evzk__election_elected(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (e->type != EVZK__EV_ASKED)
+        return evzk__lock_still_held(m, e);
+    return lock_of(m)->asked ? evzk__machine_move(m, ANNOUNCING) : EVZK_OK;
+}
+
+int evzk__election_verified(struct evzk__machine *m,
+                            const struct evzk__event *e)
+{
+    return e->type == EVZK__EV_ASKED ? evzk__election_elected(m, e)
+                                     : evzk__lock_verified(m, e, HELD);
+}
+
+/* What deletes a znode on the word of its own being there is sure of that. */
+static int asked_again(struct evzk_lock *l)
+{
+    if (!l->asked)
+        return EVZK_OK;
+    return evzk__machine_move(
+        &l->m, evzk__lock_watches_own(l) ? REANNOUNCING : CHECKING_LEADING);
+}
+
+int evzk__election_leads(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_lock *l = lock_of(m);
+
+    if (e->type == EVZK__EV_ASKED)
+        return asked_again(l);
+    if (e->type == EVZK__EV_CHANGED || e->type == EVZK__EV_STAYED)
+        return wants_to_verify(l) ? evzk__machine_move(m, VERIFYING_LEADER)
+                                  : EVZK_OK;
+    return evzk__lock_still_held(m, e);
+}
+
+int evzk__election_verified_leader(struct evzk__machine *m,
+                                   const struct evzk__event *e)
+{
+    return e->type == EVZK__EV_ASKED ? asked_again(lock_of(m))
+                                     : evzk__lock_verified(m, e, LEADING);
+}
+
+int evzk__election_checked_elected(struct evzk__machine *m,
+                                   const struct evzk__event *e)
+{
+    return evzk__lock_checked_for(m, e, ANNOUNCING);
+}
+
+int evzk__election_checked_rival(struct evzk__machine *m,
+                                 const struct evzk__event *e)
+{
+    return evzk__lock_checked_for(m, e, REPLACING);
+}
+
+int evzk__election_checked_leading(struct evzk__machine *m,
+                                   const struct evzk__event *e)
+{
+    return evzk__lock_checked_for(m, e, REANNOUNCING);
+}
+
+/* `replaced`: the leader znode that is there, or NULL. */
+static void announce(struct evzk_lock *l, const char *replaced)
+{
+    struct evzk__create_args args = evzk__lock_args(l);
+    static char name[] = EVZK__LEADER; /* Nothing is added to it. */
+    struct leader_znode *leader = &l->given->leader;
+
+    leader->is = LEADER_UNKNOWN;
+    leader->czxid = 0; /* It will be another znode. */
+    l->given->swap = (struct evzk__swap){.own = l->own,
+                                         .old = replaced,
+                                         .created = name,
+                                         .version = -1,
+                                         .data = leader->text,
+                                         .len = leader->len,
+                                         .acl = args.acl,
+                                         .acl_count = args.acl_count};
+    evzk__swap(&l->m, &l->given->swap);
+}
+
+static void try_to(struct evzk__machine *m, int check, const char *replaced)
+{
+    if (m->stopping)
         evzk__machine_move(m, DELETING);
-        return;
-    }
-    if (!m->place.own_verified) {
-        look_again(l);
-        return;
-    }
-    l->said = true;
-    l->given->leader = 0; /* It will be another znode. */
-    l->given->leader_sent = true;
-    *swap = (struct evzk__swap){.own = l->own,
-                                .old = l->replaces ? leader : NULL,
-                                .created = leader,
-                                .version = -1,
-                                .data = l->given->said,
-                                .len = l->given->said_len,
-                                .acl = args.acl,
-                                .acl_count = args.acl_count};
-    evzk__swap(m, swap);
+    else if (!m->place.own_verified)
+        evzk__machine_move(m, check);
+    else
+        announce(lock_of(m), replaced);
+}
+
+void evzk__election_announce(struct evzk__machine *m)
+{
+    try_to(m, lock_of(m)->leads ? CHECKING_LEADING : CHECKING_ELECTED, NULL);
+}
+
+void evzk__election_replace(struct evzk__machine *m)
+{
+    try_to(m, CHECKING_RIVAL, EVZK__LEADER);
+}
+
+void evzk__election_reannounce(struct evzk__machine *m)
+{
+    try_to(m, CHECKING_LEADING, EVZK__LEADER);
 }
 
 /* Refused, it is as ready as before. */
@@ -57,49 +159,33 @@ static int come_back(struct evzk_lock *l, int rc)
 {
     l->asked = false;
     l->leads = l->leads || rc == EVZK_OK;
-    evzk__machine_move(&l->m, l->leads ? LEADING : HELD);
+    go_on(l);
     evzk__lock_tell(l, (evzk_lock_event)LOCK_ANNOUNCED, rc);
     return EVZK_OK;
 }
 
 static int note(struct evzk_lock *l, const struct evzk__reply *reply)
 {
-    bool was = l->replaces;
+    struct leader_znode *leader = &l->given->leader;
     int rc = reply->rc;
 
-    l->given->leader = rc == EVZK_OK ? reply->first.czxid : 0;
-    l->given->leader_sent = false;
-    l->given->leader_on = rc == EVZK_OK ? l->m.seen.conn : -1;
+    leader->czxid = rc == EVZK_OK ? reply->first.czxid : 0;
+    leader->is = LEADER_ANSWERED;
+    leader->seen_on = rc == EVZK_OK ? l->m.seen.conn : -1;
 
     if (l->m.stopping)
         return evzk__machine_move(&l->m, DELETING);
-    l->replaces = rc == EVZK_ERR_NODEEXISTS || rc == EVZK_OK;
-    if (rc == EVZK_ERR_NODEEXISTS)
-        return look_again(l); /* Another leads, or has led. */
-    if (rc == EVZK_ERR_NONODE && was)
-        return evzk__machine_again(&l->m); /* It has gone. */
+    if (rc == EVZK_ERR_NODEEXISTS) /* Another leads, or has led. */
+        return evzk__machine_move(&l->m,
+                                  l->leads ? CHECKING_LEADING : CHECKING_RIVAL);
+    if (rc == EVZK_ERR_NONODE && l->m.state != ANNOUNCING)
+        return evzk__machine_move(&l->m, ANNOUNCING); /* It has gone. */
     return rc == EVZK_ERR_NONODE ? evzk__lock_break(l) : come_back(l, rc);
 }
 
-int evzk__lock_announced(struct evzk__machine *m, const struct evzk__event *e)
+int evzk__election_announced(struct evzk__machine *m,
+                             const struct evzk__event *e)
 {
-    struct evzk_lock *l = lock_of(m);
-
-    if (m->stopping && e->type != EVZK__EV_REPLY)
-        return EVZK_OK; /* What it holds is no news any more. */
-    switch (e->type) {
-    case EVZK__EV_REPLY:
-        return note(l, e->reply);
-    case EVZK__EV_SUSPENDED:
-        evzk__lock_suspend(l);
-        return EVZK_OK;
-    case EVZK__EV_LEASE_END:
-        return evzk__lock_lose(l, EVZK_ERR_LEASE);
-    case EVZK__EV_DELETED:
-    case EVZK__EV_CHANGED:
-    case EVZK__EV_STAYED:
-    case EVZK__EV_ASKED:
-        break;
-    }
-    return EVZK_OK;
+    return e->type == EVZK__EV_REPLY ? note(lock_of(m), e->reply)
+                                     : evzk__lock_doubt(lock_of(m), e);
 }

@@ -120,9 +120,9 @@ static int compose(struct evzk_lock *l, const void *data, size_t len)
     memcpy(said, head, n);
     if (len > 0)
         memcpy(said + n, data, len);
-    evzk__free(l->given->said);
-    l->given->said = said;
-    l->given->said_len = (uint32_t)(n + len);
+    evzk__free(l->given->leader.text);
+    l->given->leader.text = said;
+    l->given->leader.len = (uint32_t)(n + len);
     return EVZK_OK;
 }
 

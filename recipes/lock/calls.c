@@ -68,9 +68,9 @@ int evzk__lock_begin(evzk_session *s, const struct evzk__kind *kind,
                      evzk_lock_cb *cb, void *arg, evzk_lock **out)
 {
     static const evzk_lock_options defaults;
-    struct evzk__call call = evzk__call_of(s, kind == &evzk__election_kind
-                                                  ? "evzk_election_volunteer"
-                                                  : "evzk_lock_acquire");
+    struct evzk__call call =
+        evzk__call_of(s, kind == &evzk__lock_kind ? "evzk_lock_acquire"
+                                                  : "evzk_election_volunteer");
     struct evzk_lock *l;
     int rc;
 
@@ -91,7 +91,7 @@ int evzk__lock_begin(evzk_session *s, const struct evzk__kind *kind,
         return EVZK_ERR_NOMEM;
     l->cb = cb;
     l->arg = arg;
-    l->stands = kind == &evzk__election_kind;
+    l->stands = kind != &evzk__lock_kind;
     rc = take_options(l, opt);
     if (rc == EVZK_OK)
         rc = evzk__machine_init(&l->m, s, kind, path, opt->timeout_ms);
@@ -240,7 +240,10 @@ uint64_t evzk_lock_token(const evzk_lock *l)
 
 const char *evzk_lock_node(const evzk_lock *l)
 {
-    return l && l->known && !l->entering ? l->own : "";
+    bool in_order =
+        l && (l->m.place.where == EVZK__IN_QUEUE || l->m.place.ended);
+
+    return in_order && l->known ? l->own : "";
 }
 
 const char *evzk_lock_state(const evzk_lock *l)

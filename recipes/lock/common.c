@@ -64,8 +64,6 @@ int evzk__lock_break(struct evzk_lock *l)
 void evzk__lock_suspend(struct evzk_lock *l)
 {
     l->blind = false; /* It may be allowed by now to read it. */
-    if (l->given)
-        l->given->checked = false;
     if (!l->suspended) {
         l->suspended = true;
         evzk__lock_tell(l, EVZK_LOCK_SUSPENDED, EVZK_OK);
@@ -108,7 +106,7 @@ int evzk__lock_name(const struct evzk_lock *l, char *out, unsigned mark)
     int rc = evzk__guid(out);
 
     out += EVZK__GUID_LEN;
-    if (l->given && l->given->urgent) {
+    if (evzk__lock_urgent(l)) {
         evzk__priority_print(out, l->given->priority.priority,
                              l->given->priority.ageing);
         out += strlen(out);

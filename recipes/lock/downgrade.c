@@ -1,12 +1,21 @@
 /* A write lock that is held becomes a read lock: its znode is changed for
  * another one, of the same number, in one transaction.
  *
- *   HELD --> SWAPPING <--> CHECKING_SWAP
- *     ^         |               |
- *     `---------+---------------'
+ *   HELD --> SWAPPING --> HELD
+ *
+ *   CHECKING_WRITER  reads its znode before SWAPPING: it is not known to be
+ *                    there, or somebody has written to it
+ *   CHECKING_SWAP    the connection was lost in SWAPPING: is the old znode
+ *                    there?
+ *   SWAPPING_AGAIN   it is: the change is asked for once more, and may have
+ *                    been done before
+ *   CHECKING_READER  is the new one there?  The old one has gone; or the second
+ *                    attempt was refused, and the first may have been done
  *
  * How it can fail.  Whether the change was done may be unknown: the new name is
- * made once, and what is there now tells.
+ * made once, and what is there now tells.  While the znode may have either
+ * name, given->either says so, and given->name is the other one: a lock that
+ * leaves looks for both.
  */
 #include "recipes/lock/states.h"
 
@@ -23,11 +32,11 @@ static void trade_names(struct evzk_lock *l)
 }
 
 /* It was not done: the old znode is still ours, or was broken. */
-void evzk__lock_take_back(struct evzk_lock *l)
+static void take_back(struct evzk_lock *l)
 {
     trade_names(l);
     l->mode = EVZK_LOCK_WRITE;
-    l->swapped = l->unsure = l->unseen = l->asked = l->sent = false;
+    l->given->swapped = l->given->either = l->asked = false;
 }
 
 /* Others may still watch the old one, also some of ours. */
@@ -37,20 +46,49 @@ static void take_swap(struct evzk_lock *l, int64_t czxid)
     l->mode = EVZK_LOCK_READ;
     l->seen = 0;
     l->given->czxid = (uint64_t)czxid;
-    l->swapped = true;
+    l->given->swapped = true;
+    l->given->either = false;
     l->m.place.own_verified = czxid != 0;
 }
 
-/* The other name of one that may have been swapped, or not. */
 bool evzk__lock_other_name(struct evzk_lock *l)
 {
-    if (l->unsure && l->swapped)
-        evzk__lock_take_back(l);
-    else if (l->sent && !l->swapped)
-        take_swap(l, 0);
-    else
+    if (!l->given || !l->given->either)
         return false;
+    if (l->given->swapped)
+        take_back(l);
+    else
+        take_swap(l, 0);
     return true;
+}
+
+/* What deletes a znode on the word of its own being there is sure of that. */
+static int swap_asked(struct evzk_lock *l)
+{
+    if (!l->asked)
+        return EVZK_OK;
+    return evzk__machine_move(
+        &l->m, evzk__lock_watches_own(l) ? SWAPPING : CHECKING_WRITER);
+}
+
+int evzk__lock_held_or_asked(struct evzk__machine *m,
+                             const struct evzk__event *e)
+{
+    return e->type == EVZK__EV_ASKED ? swap_asked(lock_of(m))
+                                     : evzk__lock_still_held(m, e);
+}
+
+int evzk__lock_verified_or_asked(struct evzk__machine *m,
+                                 const struct evzk__event *e)
+{
+    return e->type == EVZK__EV_ASKED ? swap_asked(lock_of(m))
+                                     : evzk__lock_verified(m, e, HELD);
+}
+
+int evzk__lock_checked_writer(struct evzk__machine *m,
+                              const struct evzk__event *e)
+{
+    return evzk__lock_checked_for(m, e, SWAPPING);
 }
 
 /* Again and again the same name, if need be: it is made once. */
@@ -62,72 +100,75 @@ void evzk__lock_become_reader(struct evzk__machine *m)
         evzk__machine_move(m, CHECKING_SWAP);
         return;
     }
-    l->unsure = l->sent; /* What was sent before may have been done. */
-    l->sent = true;
+    l->given->either = true;
     evzk__lock_swap(l, false);
 }
 
+static int told(struct evzk_lock *l, int rc)
+{
+    l->asked = false;
+    evzk__lock_go_on(l);
+    evzk__lock_tell(l, EVZK_LOCK_DOWNGRADED, rc);
+    return EVZK_OK;
+}
+
+/* Refused, it writes as before; but what was asked for before may have been
+ * done. */
+static int refused(struct evzk_lock *l, int rc)
+{
+    if (l->m.state == SWAPPING) {
+        l->given->either = false;
+        return l->m.stopping ? evzk__machine_move(&l->m, DELETING)
+                             : told(l, rc);
+    }
+    take_swap(l, 0);
+    l->given->either = true;
+    l->given->refused = rc;
+    return evzk__machine_move(&l->m,
+                              l->m.stopping ? DELETING : CHECKING_READER);
+}
+
 /* No such znode: it was broken, or this was done before, and the answer lost.
- * What is there now tells; so it does when this is refused, and an answer was
- * lost before.  Another version: somebody has written to it, and that is to be
- * heard first. */
+ * What is there now tells.  Another version: somebody has written to it, and
+ * that is to be heard first; what was asked for before fails of that, too. */
 static int change(struct evzk_lock *l, const struct evzk__reply *reply)
 {
-    bool done = reply->rc == EVZK_OK, gone = reply->rc == EVZK_ERR_NONODE;
+    bool stopping = l->m.stopping;
 
-    l->reread = reply->rc == EVZK_ERR_BADVERSION;
-    l->unsure = l->unsure && !done && !gone && !l->reread;
-    if (done || gone || l->unsure)
-        take_swap(l, done ? reply->first.czxid : 0);
-    l->given->refused = reply->rc;
-    gone = gone || l->unsure;
-    if (l->m.stopping)
-        return evzk__machine_move(&l->m, DELETING);
-    /* Not: refused, and it writes as before. */
-    l->asked = done || gone || l->reread;
-    l->sent = l->sent && l->asked;
-    l->unseen = gone;
-    evzk__machine_move(&l->m, HELD);
-    if (!gone && !l->reread)
-        evzk__lock_tell(l, EVZK_LOCK_DOWNGRADED, reply->rc);
-    return EVZK_OK;
+    switch (reply->rc) {
+    case EVZK_OK:
+        take_swap(l, reply->first.czxid);
+        return stopping ? evzk__machine_move(&l->m, DELETING)
+                        : told(l, EVZK_OK);
+    case EVZK_ERR_NONODE:
+        take_swap(l, 0);
+        return evzk__machine_move(&l->m, stopping ? DELETING : CHECKING_READER);
+    case EVZK_ERR_BADVERSION:
+        l->given->either = false;
+        return evzk__machine_move(&l->m, stopping ? DELETING : CHECKING_WRITER);
+    default:
+        return refused(l, reply->rc);
+    }
 }
 
 int evzk__lock_became_reader(struct evzk__machine *m,
                              const struct evzk__event *e)
 {
-    struct evzk_lock *l = lock_of(m);
-
-    if (m->stopping && e->type != EVZK__EV_REPLY)
-        return EVZK_OK; /* What it holds is no news any more. */
-    switch (e->type) {
-    case EVZK__EV_REPLY:
-        return change(l, e->reply);
-    case EVZK__EV_SUSPENDED:
-        evzk__lock_suspend(l);
-        return EVZK_OK;
-    case EVZK__EV_LEASE_END:
-        return evzk__lock_lose(l, EVZK_ERR_LEASE);
-    case EVZK__EV_DELETED:
-    case EVZK__EV_CHANGED:
-    case EVZK__EV_STAYED:
-    case EVZK__EV_ASKED:
-        break;
-    }
-    return EVZK_OK;
+    return e->type == EVZK__EV_REPLY ? change(lock_of(m), e->reply)
+                                     : evzk__lock_doubt(lock_of(m), e);
 }
 
 /* The old znode is there: the swap was not done.  Else the new one may be. */
 static int find_swapped(struct evzk_lock *l, const struct evzk__reply *reply)
 {
+    bool stopping = l->m.stopping;
+
     switch (evzk__lock_verify(l, reply->rc, &reply->first)) {
     case EVZK__OWN_THERE:
-        return evzk__machine_move(&l->m, l->m.stopping ? DELETING : SWAPPING);
+        return evzk__machine_move(&l->m, stopping ? DELETING : SWAPPING_AGAIN);
     case EVZK__OWN_GONE:
-        take_swap(l, 0);
-        l->unsure = false; /* Nothing is left to go back to. */
-        l->unseen = true;
-        return evzk__machine_move(&l->m, l->m.stopping ? DELETING : HELD);
+        take_swap(l, 0); /* Nothing is left to go back to. */
+        return evzk__machine_move(&l->m, stopping ? DELETING : CHECKING_READER);
     case EVZK__OWN_HIDDEN:
     case EVZK__OWN_UNKNOWN:
         break;
@@ -138,23 +179,41 @@ static int find_swapped(struct evzk_lock *l, const struct evzk__reply *reply)
 int evzk__lock_checked_swap(struct evzk__machine *m,
                             const struct evzk__event *e)
 {
-    struct evzk_lock *l = lock_of(m);
+    return e->type == EVZK__EV_REPLY ? find_swapped(lock_of(m), e->reply)
+                                     : evzk__lock_doubt(lock_of(m), e);
+}
 
-    if (m->stopping && e->type != EVZK__EV_REPLY)
-        return EVZK_OK; /* What it holds is no news any more. */
-    switch (e->type) {
-    case EVZK__EV_REPLY:
-        return find_swapped(l, e->reply);
-    case EVZK__EV_SUSPENDED:
-        evzk__lock_suspend(l);
-        return EVZK_OK;
-    case EVZK__EV_LEASE_END:
-        return evzk__lock_lose(l, EVZK_ERR_LEASE);
-    case EVZK__EV_DELETED:
-    case EVZK__EV_CHANGED:
-    case EVZK__EV_STAYED:
-    case EVZK__EV_ASKED:
-        break;
-    }
-    return EVZK_OK;
+/* It was done. */
+static int reads(struct evzk_lock *l, const struct evzk__first *stat)
+{
+    l->asked = l->given->either = false;
+    evzk__lock_tell(l, EVZK_LOCK_DOWNGRADED, EVZK_OK);
+    evzk__lock_own_there(l, stat);
+    return l->m.stopping ? EVZK_OK : evzk__machine_move(&l->m, HELD);
+}
+
+/* It was refused the second time, and not done the first time. */
+static int stay_alone(struct evzk_lock *l)
+{
+    take_back(l);
+    evzk__lock_tell(l, EVZK_LOCK_DOWNGRADED, l->given->refused);
+    return l->m.stopping ? EVZK_OK : evzk__machine_move(&l->m, VERIFYING);
+}
+
+static int find_reader(struct evzk_lock *l, const struct evzk__reply *reply)
+{
+    enum evzk__own own = evzk__lock_verify(l, reply->rc, &reply->first);
+
+    if (own == EVZK__OWN_THERE)
+        return reads(l, &reply->first);
+    if (own == EVZK__OWN_GONE && l->given->either)
+        return stay_alone(l);
+    return evzk__lock_own_not_there(l, own, reply->rc);
+}
+
+int evzk__lock_checked_reader(struct evzk__machine *m,
+                              const struct evzk__event *e)
+{
+    return e->type == EVZK__EV_REPLY ? find_reader(lock_of(m), e->reply)
+                                     : evzk__lock_doubt(lock_of(m), e);
 }

@@ -1,8 +1,20 @@
-/* From the priority wait into the queue: the contender's znode is changed for
- * one in the queue, in one transaction.
+/* From the room into the queue: the contender's znode is changed for one in the
+ * queue, in one transaction.
+ *
+ *   ENTERING --> LISTING                       it was done
+ *    |    ^
+ *    |    `--- PRIO_CONFIRMING                 its znode is to be read before
+ *    |    `--> READING_OWN --> PRIO_LISTING    somebody has written to it
+ *    v
+ *   RESOLVING_ENTRY <--> ADOPTING_ENTRY        the outcome is unknown
+ *
+ * From RESOLVING_ENTRY the lock goes back to PRIO_LISTING if its znode is still
+ * in the room, and from ADOPTING_ENTRY to LISTING if the new one is its own.
  *
  * How it can fail.  Whether the change was done may be unknown: then the GUID
  * of the new name is looked for, and a GUID is used for one attempt only.
+ * While that is unknown, the lock is in nobody's order: `own` is the name in
+ * the room, given->name that in the queue.
  */
 #include "recipes/lock/states.h"
 
@@ -13,22 +25,11 @@ void evzk__lock_enter_queue(struct evzk__machine *m)
     struct evzk_lock *l = lock_of(m);
 
     if (!m->place.own_verified)
-        evzk__machine_move(m, CONFIRMING);
+        evzk__machine_move(m, PRIO_CONFIRMING);
     else if (evzk__lock_name(l, l->given->name, l->mode) != EVZK_OK)
         evzk__machine_give_up(m, EVZK_ERR_INTERNAL, DELETING);
     else
         evzk__lock_swap(l, true);
-}
-
-/* The old name is kept where the new one was: it may be ours all the same. */
-static void rename_own(struct evzk_lock *l)
-{
-    char old[EVZK__NAME_MAX];
-
-    evzk__forget_own(&l->m);
-    strcpy(old, l->own);
-    strcpy(l->own, l->given->name);
-    strcpy(l->given->name, old);
 }
 
 static void come_in(struct evzk_lock *l, const struct evzk__first *stat)
@@ -48,9 +49,8 @@ int evzk__lock_entered(struct evzk__machine *m, const struct evzk__event *e)
     int rc = e->reply->rc;
 
     if (rc == EVZK_ERR_CONNLOSS) {
-        rename_own(l);
-        l->entering = true;
-        return evzk__machine_move(m, RESOLVING);
+        evzk__forget_own(m);
+        return evzk__machine_move(m, RESOLVING_ENTRY);
     }
     if (rc == EVZK_OK)
         come_in(l, &e->reply->first);
@@ -60,32 +60,68 @@ int evzk__lock_entered(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__lock_lose_place(l);
     if (rc == EVZK_OK)
         return evzk__machine_move(m, LISTING);
-    l->reread = rc == EVZK_ERR_BADVERSION; /* First what was written to us. */
-    if (l->reread)
-        return evzk__machine_move(m, WATCHING);
+    if (rc == EVZK_ERR_BADVERSION) /* First what was written to our znode. */
+        return evzk__machine_move(m, READING_OWN);
     if (rc == EVZK_ERR_NODEEXISTS)
         rc = EVZK_ERR_SEQUENCE; /* Nobody else has our GUID. */
     return evzk__machine_give_up(m, rc, DELETING);
 }
 
 /* It was not done: the znode in the room is still ours, or was broken. */
-int evzk__lock_not_entered(struct evzk_lock *l)
+static int stay_in_room(struct evzk_lock *l)
 {
     int32_t seen = l->seen;
 
-    rename_own(l);
-    l->entering = false;
     evzk__lock_take_place(l, l->token);
     l->seen = seen;
-    return evzk__machine_move(&l->m, l->m.stopping ? DELETING : LISTING);
+    return evzk__machine_move(&l->m, l->m.stopping ? DELETING : PRIO_LISTING);
 }
 
-/* What stood in the room may still stand there. */
-int evzk__lock_unresolved(struct evzk_lock *l, int rc)
+void evzk__lock_resolve_entry(struct evzk__machine *m)
 {
-    if (!l->entering)
-        return rc;
-    rename_own(l);
-    l->entering = false;
-    return evzk__machine_give_up(&l->m, rc, DELETING);
+    evzk__settle_list(m, lock_of(m)->given->name);
+}
+
+int evzk__lock_resolved_entry(struct evzk__machine *m,
+                              const struct evzk__event *e)
+{
+    struct evzk_lock *l = lock_of(m);
+
+    switch (evzk__lock_find(l, l->given->name, e->reply)) {
+    case EVZK__FOUND:
+        return evzk__machine_move(m, ADOPTING_ENTRY);
+    case EVZK__FOUND_NONE:
+        return stay_in_room(l);
+    case EVZK__FIND_LATER:
+    case EVZK__FIND_FAILED:
+        break;
+    }
+    /* What stood in the room may still stand there. */
+    return evzk__machine_give_up(m, evzk__lock_find_error(e->reply), DELETING);
+}
+
+void evzk__lock_adopt_entry(struct evzk__machine *m)
+{
+    evzk__look(m, lock_of(m)->given->name);
+}
+
+int evzk__lock_adopted_entry(struct evzk__machine *m,
+                             const struct evzk__event *e)
+{
+    struct evzk_lock *l = lock_of(m);
+    uint64_t room = l->token;
+    enum evzk__own found;
+
+    l->token = 0; /* The znode in the queue is another one. */
+    found = evzk__lock_verify(l, e->reply->rc, &e->reply->first);
+    if (found == EVZK__OWN_GONE) { /* Another's: see evzk__lock_adopted(). */
+        l->token = room;
+        evzk__own_gone(m);
+        return evzk__machine_move(m, RESOLVING_ENTRY);
+    }
+    strcpy(l->own, l->given->name);
+    if (found != EVZK__OWN_THERE)
+        return evzk__machine_give_up(m, e->reply->rc, DELETING);
+    evzk__lock_take_place(l, l->token);
+    return evzk__machine_move(m, m->stopping ? DELETING : LISTING);
 }

@@ -1,108 +1,139 @@
 /* How a lock is held: in doubt, out of it again, or lost.
  *
- * Its znode is read when there is a doubt whether that is there.
+ *   HELD <--> VERIFYING
+ *
+ * In HELD nothing is under way.  VERIFYING reads its own znode: after a doubt
+ * (and then the lock stays there until the session is certain again), to set a
+ * watch that is missing, and after each change of its data.
+ *
+ * How it can fail.  Its znode may have gone, or another's may stand under its
+ * name: then the lock is lost.
  */
 #include "recipes/lock/states.h"
 
-/* Entered again after every doubt, to see our own znode once more. */
-void evzk__lock_hold(struct evzk__machine *m)
+static bool wants_to_verify(const struct evzk_lock *l)
 {
-    struct evzk_lock *l = lock_of(m);
+    return l->suspended || l->anew || evzk__lock_wants_own_watch(l);
+}
 
-    if (l->suspended || l->unseen || l->reread || l->anew ||
-        evzk__lock_wants_own_watch(l))
-        evzk__lock_read_own(m);
-    l->anew = false;
-    if (l->granted)
-        return;
+static void grant(struct evzk_lock *l)
+{
     l->granted = true;
     evzk__lock_calm(l);
-    evzk__machine_no_deadline(m);
+    evzk__machine_no_deadline(&l->m);
     evzk__lock_tell(l, EVZK_LOCK_GRANTED, EVZK_OK);
 }
 
-static int stay_alone(struct evzk_lock *l)
+/* Entered again after every doubt. */
+void evzk__lock_hold(struct evzk__machine *m)
 {
-    evzk__lock_take_back(l);
-    l->reread = true; /* Its znode is to be seen, before all. */
-    evzk__lock_tell(l, EVZK_LOCK_DOWNGRADED, l->given->refused);
-    return l->m.stopping ? EVZK_OK : evzk__machine_again(&l->m);
+    struct evzk_lock *l = lock_of(m);
+    bool first = !l->granted;
+
+    if (l->suspended || l->anew || (first && wants_to_verify(l)))
+        evzk__machine_move(m, VERIFYING);
+    if (first)
+        grant(l);
 }
 
-/* It is there, and ours: so much for every doubt. */
-static int still_there(struct evzk_lock *l, const struct evzk__first *stat)
+int evzk__lock_go_on(struct evzk_lock *l)
 {
-    l->unsure = false;
+    return evzk__machine_move(&l->m, wants_to_verify(l) ? VERIFYING : HELD);
+}
+
+void evzk__lock_own_there(struct evzk_lock *l, const struct evzk__first *stat)
+{
     if (l->given)
         l->given->watched = !l->blind;
-    if (l->unseen) {
-        l->unseen = false;
-        evzk__lock_tell(l, EVZK_LOCK_DOWNGRADED, EVZK_OK);
-    }
     if (l->suspended && !l->m.stopping && evzk__machine_certain(&l->m)) {
         l->suspended = false;
         evzk__lock_tell(l, EVZK_LOCK_RESUMED, EVZK_OK);
     }
     if (!l->blind && !l->m.stopping)
         evzk__lock_hear(l, stat);
-    if (l->reread && l->asked) {
-        l->given->checked = true;
-        evzk__machine_ask(&l->m);
-    }
-    l->reread = false;
+}
+
+int evzk__lock_own_not_there(struct evzk_lock *l, enum evzk__own own, int rc)
+{
+    if (own == EVZK__OWN_GONE)
+        return evzk__lock_break(l);
+    return own == EVZK__OWN_HIDDEN ? evzk__machine_again(&l->m)
+                                   : evzk__lock_lose(l, rc);
+}
+
+bool evzk__lock_see_own(struct evzk_lock *l, const struct evzk__reply *reply,
+                        int *rc)
+{
+    enum evzk__own own = evzk__lock_verify(l, reply->rc, &reply->first);
+
+    *rc = EVZK_OK;
+    if (own == EVZK__OWN_THERE)
+        evzk__lock_own_there(l, &reply->first);
+    else
+        *rc = evzk__lock_own_not_there(l, own, reply->rc);
+    return own == EVZK__OWN_THERE && !l->m.stopping;
+}
+
+int evzk__lock_doubt(struct evzk_lock *l, const struct evzk__event *e)
+{
+    if (l->m.stopping)
+        return EVZK_OK; /* What it holds is no news any more. */
+    if (e->type == EVZK__EV_SUSPENDED)
+        evzk__lock_suspend(l);
+    else if (e->type == EVZK__EV_LEASE_END)
+        return evzk__lock_lose(l, EVZK_ERR_LEASE);
     return EVZK_OK;
-}
-
-static int seen_again(struct evzk_lock *l, const struct evzk__reply *reply)
-{
-    switch (evzk__lock_verify(l, reply->rc, &reply->first)) {
-    case EVZK__OWN_THERE:
-        return still_there(l, &reply->first);
-    case EVZK__OWN_GONE:
-        return l->unsure ? stay_alone(l) : evzk__lock_break(l);
-    case EVZK__OWN_HIDDEN:
-        return evzk__machine_again(&l->m);
-    case EVZK__OWN_UNKNOWN:
-        break;
-    }
-    return evzk__lock_lose(l, reply->rc);
-}
-
-/* What deletes a znode on the word of its own being there is sure of that: a
- * downgrade, and an announcement in the place of another. */
-static int do_asked(struct evzk_lock *l)
-{
-    bool deletes = !l->stands || l->replaces;
-
-    if (!l->asked || l->swapped)
-        return EVZK_OK;
-    if (deletes && !l->given->checked && !evzk__lock_watches_own(l)) {
-        l->reread = true;
-        return evzk__machine_again(&l->m);
-    }
-    l->given->checked = false;
-    return evzk__machine_move(&l->m, l->stands ? ANNOUNCING : SWAPPING);
 }
 
 int evzk__lock_still_held(struct evzk__machine *m, const struct evzk__event *e)
 {
+    if (e->type == EVZK__EV_DELETED)
+        return evzk__lock_break(lock_of(m));
+    if (e->type == EVZK__EV_CHANGED || e->type == EVZK__EV_STAYED)
+        return wants_to_verify(lock_of(m)) ? evzk__machine_move(m, VERIFYING)
+                                           : EVZK_OK;
+    return evzk__lock_doubt(lock_of(m), e);
+}
+
+void evzk__lock_verify_held(struct evzk__machine *m)
+{
+    lock_of(m)->anew = false;
+    evzk__lock_read_own(m);
+}
+
+int evzk__lock_verified(struct evzk__machine *m, const struct evzk__event *e,
+                        int held)
+{
     struct evzk_lock *l = lock_of(m);
+    int rc;
 
     switch (e->type) {
     case EVZK__EV_REPLY:
-        return seen_again(l, e->reply);
+        if (!evzk__lock_see_own(l, e->reply, &rc) || l->suspended)
+            return rc;
+        return evzk__machine_move(m, held);
     case EVZK__EV_DELETED:
         return evzk__lock_break(l);
     case EVZK__EV_CHANGED:
     case EVZK__EV_STAYED:
         return evzk__machine_again(m);
-    case EVZK__EV_ASKED: /* Or what it asked of others has ended. */
-        return do_asked(l);
+    case EVZK__EV_ASKED:
+        break;
     case EVZK__EV_SUSPENDED:
-        evzk__lock_suspend(l);
-        return EVZK_OK;
     case EVZK__EV_LEASE_END:
-        return evzk__lock_lose(l, EVZK_ERR_LEASE);
+        return evzk__lock_doubt(l, e);
     }
     return EVZK_OK;
+}
+
+int evzk__lock_checked_for(struct evzk__machine *m, const struct evzk__event *e,
+                           int next)
+{
+    int rc;
+
+    if (e->type != EVZK__EV_REPLY)
+        return evzk__lock_doubt(lock_of(m), e);
+    return evzk__lock_see_own(lock_of(m), e->reply, &rc)
+               ? evzk__machine_move(m, next)
+               : rc;
 }

@@ -18,27 +18,39 @@ enum { LOCK_STANDS = EVZK_LOCK_READ + LOCK_ROOM + 1 }; /* In an election. */
  * patient one, that it knows who is before it, or why it does not. */
 enum { LOCK_ANNOUNCED = EVZK_LOCK_FAILED + 1, LOCK_PLACED, LOCK_BEHIND };
 
+/* Of one that stands in an election: its leader znode. */
+struct leader_znode {
+    void *text; /* Owned: what it says; or NULL. */
+    uint32_t len;
+    int32_t seen_on; /* The connection by which it was made, or seen; -1. */
+    int64_t czxid;   /* 0: not known. */
+    enum {
+        LEADER_NONE,    /* It was never asked for, or is not its own. */
+        LEADER_UNKNOWN, /* Its create was not answered: it may come yet. */
+        LEADER_ANSWERED /* It may be there. */
+    } is;
+};
+
 /* What the caller gave for this lock alone, and what only some locks need. */
 struct given {
     struct evzk__acl acl;
     void *data; /* Owned; NULL: the session's. */
     uint32_t len;
     bool urgent;    /* It has a priority. */
-    bool checked;   /* Its znode was read for what it is asked to do. */
+    bool checked;   /* Its znode was looked at as it leaves. */
     bool watched;   /* What was read when its watch was set was its own. */
+    bool arrived;   /* Those that it has come before in the room know. */
     uint8_t failed; /* So often those less urgent could not be asked. */
     evzk_lock_priority priority;
     evzk_lock_revoke *press; /* Owned: they are asked; or NULL. */
     struct evzk__swap swap;
+    bool swapped;   /* Its znode was changed for one that reads. */
+    bool either;    /* That may have been done, or not: see lock/downgrade.c. */
     uint64_t czxid; /* Of the znode, when it was swapped; 0: not known. */
     int refused;    /* Why it may not have been. */
     char name[EVZK__NAME_MAX]; /* That it is to have, or had. */
-    void *said;                /* Owned: what its leader znode says; or NULL. */
-    uint32_t said_len;
     evzk_lease *lease; /* With a reference; NULL: nobody asked for one. */
-    int64_t leader;    /* The czxid of that znode; 0: not known. */
-    bool leader_sent;  /* Its create was not answered: it may come yet. */
-    int32_t leader_on; /* The connection by which it was made, or seen; -1. */
+    struct leader_znode leader;
 };
 
 /* What an election's leader makes beside its own znode. */
@@ -46,39 +58,33 @@ struct given {
 
 struct evzk_election;
 
+/* The flags are bits, since there are a hundred thousand locks.  None of them
+ * says what the lock does next: that is its state.  They are of five kinds:
+ * what the lock was asked to be; what its user was told; what its user wants;
+ * what is known of its own znode; and of the znode for which it waits. */
 struct evzk_lock {
     struct evzk__machine m;
-    uint8_t mode : 2; /* evzk_lock_mode: an index of evzk__lock_marks. */
-    bool known : 1;   /* We have a place in the queue. */
-    bool granted : 1, suspended : 1, released : 1;
-    bool told : 1;   /* The final event was reported, ahead of the end. */
-    bool broken : 1; /* Our place was lost to somebody's delete. */
-    bool second : 1; /* When `pred` has gone, we are first. */
-    bool try_once : 1, watch_own : 1;
-    bool asked : 1;    /* To become a read lock. */
-    bool swapped : 1;  /* It has. */
-    bool reread : 1;   /* Our znode is to be read: somebody wrote to it. */
-    bool blind : 1;    /* Our znode may not be read: not even by us. */
-    bool sent : 1;     /* That change was asked for, once at least. */
-    bool unsure : 1;   /* It was refused, and may have been done before. */
-    bool unseen : 1;   /* It may have been done: our znode is to be read. */
-    bool eager : 1;    /* Our znode is watched at once. */
-    bool arrived : 1;  /* Those that it has come before in the room know. */
-    bool passed : 1;   /* Another came before us in the room. */
-    bool entering : 1; /* Its create may be that of the place in the queue. */
-    bool stands : 1;   /* In an election: it is to lead. */
-    bool leads : 1;    /* And says so: its leader znode stands. */
-    bool said : 1;     /* That may be there, of this one. */
-    bool replaces : 1; /* One is there, of another or of this one. */
+    uint8_t mode : 2;  /* evzk_lock_mode: an index of evzk__lock_marks. */
+    bool stands : 1;   /* In an election. */
+    bool try_once : 1; /* It does not wait. */
+    bool watch_own : 1, eager : 1; /* Its own znode; at once. */
     bool tolerant : 1; /* Other libraries' contenders are nothing to it. */
-    bool
-        patient : 1; /* What may not be read does not end it: lock/patient.c. */
-    bool looks : 1;  /* It asks whose the znode before its own is. */
-    bool anew : 1;   /* It is to be watched anew. */
-    bool barred : 1; /* That may not be read. */
-    bool unowned : 1; /* No session owns it. */
-    int32_t seen;     /* The version of its data that was read last. */
-    char *pred;       /* Owned: the znode we watch, when it is not ours. */
+    bool patient : 1;  /* See lock/patient.c. */
+
+    bool granted : 1, suspended : 1, leads : 1;
+    bool told : 1; /* The final event, ahead of the end. */
+
+    bool released : 1; /* The end of what was granted. */
+    bool asked : 1;    /* To become a read lock, or to say that it leads. */
+
+    bool known : 1;  /* It is the lock's place: the czxid is `token`. */
+    bool broken : 1; /* The last place was lost to somebody's delete. */
+    bool blind : 1;  /* It may not be read: not even by its owner. */
+
+    bool second : 1; /* When `pred` has gone, the lock is first. */
+    bool looks : 1, barred : 1, unowned : 1, anew : 1; /* lock/patient.c */
+    int32_t seen; /* The version of its own data that was read last. */
+    char *pred;   /* Owned: the znode for which it waits. */
     uint64_t token;
     struct given *given; /* Owned; NULL: the session's serve. */
     evzk_lock_cb *cb;    /* NULL once the caller freed us. */
@@ -112,11 +118,14 @@ int evzk__lock_name(const struct evzk_lock *l, char *out, unsigned mark);
 /* election.c: what it is at bottom, for the tests. */
 struct evzk_lock *evzk__election_lock(const struct evzk_election *e);
 
-/* lock/priority.c: is its znode in the room? */
-bool evzk__lock_waits(const struct evzk_lock *l);
+/* Has it a priority?  Then its first znode is in the room. */
+static inline bool evzk__lock_urgent(const struct evzk_lock *l)
+{
+    return l->given && l->given->urgent;
+}
 
-/* Tells those that it has come before, and those in its way.  0, or an error:
- * then it is to look again in a while. */
+/* lock/priority.c: tells those that it has come before, and those in its way.
+ * 0, or an error: then it is to look again in a while. */
 int evzk__lock_look_round(struct evzk_lock *l, const struct evzk__roll *roll);
 
 /* lock/patient.c: looks again at who is before it. */

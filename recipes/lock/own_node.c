@@ -23,7 +23,8 @@
  * the name is used for one attempt, so the owner is enough. */
 static bool is_own(struct evzk_lock *l, const struct evzk__first *stat)
 {
-    uint64_t *czxid = l->swapped ? &l->given->czxid : &l->token;
+    bool swapped = l->given && l->given->swapped;
+    uint64_t *czxid = swapped ? &l->given->czxid : &l->token;
 
     if (!stat->ours)
         return false;
@@ -78,7 +79,8 @@ void evzk__lock_verify_before(struct evzk__machine *m,
         return;
     before = lock_of(evzk__machine_of(m->place.before));
     if (evzk__machine_owns(m, stat) &&
-        (before->swapped || (uint64_t)stat->czxid == before->token)) {
+        ((before->given && before->given->swapped) ||
+         (uint64_t)stat->czxid == before->token)) {
         evzk__place_seen(m);
         return;
     }
@@ -101,17 +103,17 @@ void evzk__lock_check(struct evzk__machine *m)
     evzk__look(m, lock_of(m)->own);
 }
 
-/* Somebody has written to our znode: each time once, and nothing but this word.
- * False: the application wants no more of it. */
-bool evzk__lock_hear(struct evzk_lock *l, const struct evzk__first *own)
+enum evzk__heard evzk__lock_hear(struct evzk_lock *l,
+                                 const struct evzk__first *own)
 {
     bool anew = own->version != l->seen;
 
     l->seen = own->version;
-    l->passed = anew && !own->told;
     if (anew && own->told)
         evzk__lock_tell(l, EVZK_LOCK_REVOKE_REQUESTED, EVZK_OK);
-    return !l->m.stopping;
+    if (l->m.stopping)
+        return EVZK__HEARD_STOP;
+    return anew && !own->told ? EVZK__HEARD_PASSED : EVZK__HEARD_NOTHING;
 }
 
 /* Only what stays is worth a watch of its own: most do not, and a deletion is
@@ -121,7 +123,7 @@ bool evzk__lock_hear(struct evzk_lock *l, const struct evzk__first *own)
  * ask then whether it is still there. */
 bool evzk__lock_wants_own_watch(const struct evzk_lock *l)
 {
-    bool soon = l->m.stayed || l->eager || l->leads ||
+    bool soon = l->m.stayed || l->eager ||
                 (l->m.place.req.bulk && l->m.state == WATCHING);
 
     return l->watch_own && soon && !l->m.place.own_watch.armed;

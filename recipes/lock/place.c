@@ -16,8 +16,7 @@ static unsigned first_mark(const struct evzk_lock *l)
 {
     if (l->stands)
         return LOCK_STANDS;
-    return l->given && l->given->urgent ? l->mode + (unsigned)LOCK_ROOM
-                                        : l->mode;
+    return evzk__lock_urgent(l) ? l->mode + (unsigned)LOCK_ROOM : l->mode;
 }
 
 /* One GUID, one attempt: a name that was once sent is never sent again. */
@@ -30,7 +29,9 @@ void evzk__lock_create(struct evzk__machine *m)
     evzk__forget_own(m);
     evzk__unwatch_pred(m);
     l->known = false;
-    l->arrived = l->entering = l->reread = l->blind = false;
+    l->blind = false;
+    if (l->given)
+        l->given->arrived = false;
     l->token = 0;
     evzk__lock_calm(l);
     if (evzk__lock_name(l, l->own, first_mark(l)) != EVZK_OK) {
@@ -42,6 +43,22 @@ void evzk__lock_create(struct evzk__machine *m)
     if (requeued)
         evzk__lock_tell(l, EVZK_LOCK_REQUEUED,
                         l->broken ? EVZK_ERR_NODEGONE : EVZK_ERR_EXPIRED);
+}
+
+static int first_look(struct evzk_lock *l, const struct evzk__reply *reply)
+{
+    if (!reply->listed)
+        return evzk__lock_look_around(l);
+    return reply->rc == EVZK_OK ? evzk__lock_look(l, reply->res)
+                                : evzk__machine_move(&l->m, LISTING);
+}
+
+static int first_look_in_room(struct evzk_lock *l,
+                              const struct evzk__reply *reply)
+{
+    return reply->listed && reply->rc == EVZK_OK
+               ? evzk__lock_prio_look(l, reply->res)
+               : evzk__machine_move(&l->m, PRIO_LISTING);
 }
 
 int evzk__lock_created(struct evzk__machine *m, const struct evzk__event *e)
@@ -62,11 +79,8 @@ int evzk__lock_created(struct evzk__machine *m, const struct evzk__event *e)
     m->place.own_verified = true;
     if (m->stopping)
         return evzk__machine_move(m, DELETING);
-    if (!e->reply->listed)
-        return evzk__lock_look_around(l);
-    if (e->reply->rc != EVZK_OK)
-        return evzk__machine_move(m, LISTING);
-    return evzk__lock_look(l, e->reply->res);
+    return evzk__lock_urgent(l) ? first_look_in_room(l, e->reply)
+                                : first_look(l, e->reply);
 }
 
 void evzk__lock_make_parents(struct evzk__machine *m)
@@ -96,43 +110,61 @@ void evzk__lock_resolve(struct evzk__machine *m)
 }
 
 /* The number of a name that was looked at before is taken off again. */
-static int64_t take_number(struct evzk_lock *l)
+static int64_t take_number(char *own)
 {
     struct evzk__contender c;
     int digits;
 
-    if (!evzk__contender_parse(l->own, evzk__lock_marks, &c))
+    if (!evzk__contender_parse(own, evzk__lock_marks, &c))
         return INT64_MIN;
     digits = snprintf(NULL, 0, "%010" PRId32, c.seq);
-    l->own[strlen(l->own) - (size_t)digits] = '\0';
+    own[strlen(own) - (size_t)digits] = '\0';
     return c.seq;
+}
+
+int evzk__lock_find_error(const struct evzk__reply *reply)
+{
+    return reply->first_rc == EVZK_ERR_SERVER ? EVZK_ERR_SERVER : reply->rc;
+}
+
+enum evzk__found evzk__lock_find(struct evzk_lock *l, char *own,
+                                 const struct evzk__reply *reply)
+{
+    const char *name = NULL;
+    int64_t tried;
+
+    if (reply->rc == EVZK_ERR_NOAUTH && l->patient)
+        return EVZK__FIND_LATER;            /* It may stand there. */
+    if (reply->first_rc == EVZK_ERR_SERVER) /* It proves nothing. */
+        return EVZK__FIND_FAILED;
+    if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
+        return EVZK__FIND_FAILED;
+    tried = take_number(own);
+    if (reply->rc == EVZK_OK)
+        name = evzk__find_prefix(&reply->res->names, own, &tried);
+    if (!name)
+        return EVZK__FOUND_NONE;
+    strcpy(own, name);
+    return EVZK__FOUND;
 }
 
 /* The listing behind it shows our znode, or none will ever come. */
 int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
-    const char *name = NULL;
-    int64_t tried;
 
-    if (e->reply->rc == EVZK_ERR_NOAUTH && l->patient)
-        return evzk__machine_again_later(m);   /* It may stand there. */
-    if (e->reply->first_rc == EVZK_ERR_SERVER) /* It proves nothing. */
-        return evzk__lock_unresolved(l, EVZK_ERR_SERVER);
-    if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
-        return evzk__lock_unresolved(l, e->reply->rc);
-    tried = take_number(l);
-    if (e->reply->rc == EVZK_OK)
-        name = evzk__find_prefix(&e->reply->res->names, l->own, &tried);
-    if (name) {
-        strcpy(l->own, name);
+    switch (evzk__lock_find(l, l->own, e->reply)) {
+    case EVZK__FOUND:
         return evzk__machine_move(m, ADOPTING);
+    case EVZK__FOUND_NONE:
+        return m->stopping ? evzk__machine_finish(m, m->rc)
+                           : evzk__machine_move(m, CREATING);
+    case EVZK__FIND_LATER:
+        return evzk__machine_again_later(m);
+    case EVZK__FIND_FAILED:
+        break;
     }
-    if (l->entering)
-        return evzk__lock_not_entered(l);
-    if (m->stopping)
-        return evzk__machine_finish(m, m->rc);
-    return evzk__machine_move(m, CREATING);
+    return evzk__lock_find_error(e->reply);
 }
 
 void evzk__lock_adopt(struct evzk__machine *m)
@@ -140,32 +172,27 @@ void evzk__lock_adopt(struct evzk__machine *m)
     evzk__look(m, lock_of(m)->own); /* Its ACL may keep even us from more. */
 }
 
-/* It has gone, or is another's, who has copied it, and perhaps the directory:
- * another znode of our GUID may be ours.  The listing tells names only. */
-static int try_next(struct evzk_lock *l)
-{
-    evzk__own_gone(&l->m);
-    return evzk__machine_move(&l->m, RESOLVING);
-}
-
 int evzk__lock_adopted(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
-    uint64_t room = l->token;
 
-    l->token = 0; /* Another znode's, if it came from the room. */
+    l->token = 0;
     switch (evzk__lock_verify(l, e->reply->rc, &e->reply->first)) {
     case EVZK__OWN_THERE:
-        l->entering = false;
         evzk__lock_take_place(l, l->token);
-        return evzk__machine_move(m, m->stopping ? DELETING : LISTING);
+        if (m->stopping)
+            return evzk__machine_move(m, DELETING);
+        return evzk__machine_move(m, evzk__lock_urgent(l) ? PRIO_LISTING
+                                                          : LISTING);
     case EVZK__OWN_GONE:
-        l->token = room;
-        return try_next(l);
+        /* It is another's, who has copied it, and perhaps the directory:
+         * another znode of our GUID may be ours.  The listing tells names
+         * only. */
+        evzk__own_gone(m);
+        return evzk__machine_move(m, RESOLVING);
     case EVZK__OWN_HIDDEN:
     case EVZK__OWN_UNKNOWN:
         break;
     }
-    l->entering = false;
     return evzk__machine_give_up(m, e->reply->rc, DELETING);
 }

@@ -48,15 +48,6 @@
 
 enum { TRIES = 8 };
 
-bool evzk__lock_waits(const struct evzk_lock *l)
-{
-    struct evzk__contender own;
-
-    return l->given && l->given->urgent &&
-           evzk__contender_parse(l->own, evzk__lock_marks, &own) &&
-           (own.flags & EVZK__WAITS);
-}
-
 /* Those it has come before.  No memory: they find out by themselves. */
 static void tell_passed(struct evzk_lock *l, const struct evzk__roll *roll,
                         const struct evzk__contender *own)
@@ -123,13 +114,13 @@ int evzk__lock_look_round(struct evzk_lock *l, const struct evzk__roll *roll)
 {
     struct evzk__contender own;
 
-    if (!l->given || !l->given->urgent)
+    if (!evzk__lock_urgent(l))
         return EVZK_OK;
     if (roll->failed)
         return evzk__roll_short(roll) ? EVZK_ERR_NOMEM : EVZK_OK;
     evzk__contender_parse(l->own, evzk__lock_marks, &own);
-    if (!l->arrived && (own.flags & EVZK__WAITS))
+    if (!l->given->arrived && (own.flags & EVZK__WAITS))
         tell_passed(l, roll, &own);
-    l->arrived = true;
+    l->given->arrived = true;
     return press(l, roll, &own);
 }

@@ -12,6 +12,8 @@
 #include "lib/base/foreign.h"
 #include "lib/base/mem.h"
 
+static const struct evzk__waiting in_queue = {LISTING, WATCHING};
+
 /* A server of 3.8.0 that has given the last number gives it again, or one from
  * the far end, to whoever comes next.  Others go on there, and count it. */
 static bool used_up(int32_t seq, const struct evzk__stat *dir)
@@ -45,16 +47,14 @@ static int be_first(struct evzk_lock *l, bool alone,
 /* A server has told of the end of another's znode.  Of our own that says
  * nothing, unless ours is watched: then its end comes, if not yet, before the
  * answer to whatever is asked next. */
-static void hear_of_another(struct evzk_lock *l)
+void evzk__lock_hear_of_another(struct evzk_lock *l)
 {
     l->m.place.own_verified =
         l->m.place.own_verified && l->m.place.own_watch.armed;
 }
 
-/* `ours` is the same, when it is of our own session: it tells us itself when it
- * leaves, and a watch is set on it all the same. */
-static int wait_for(struct evzk_lock *l, const char *pred,
-                    struct evzk__machine *ours)
+int evzk__lock_await(struct evzk_lock *l, const struct evzk__waiting *in,
+                     const char *pred, struct evzk__machine *ours)
 {
     char *copy;
 
@@ -63,24 +63,14 @@ static int wait_for(struct evzk_lock *l, const char *pred,
     copy = evzk__strdup(pred);
     if (!copy) {
         evzk__machine_pause(&l->m);
-        return evzk__machine_move(&l->m, LISTING);
+        return evzk__machine_move(&l->m, in->list);
     }
     evzk__free(l->pred);
     l->pred = copy;
     l->looks = l->patient;
     l->barred = l->unowned = false;
     evzk__place_follow(&l->m, ours);
-    return evzk__machine_move(&l->m, WATCHING);
-}
-
-/* It waits for one before it in the room, or for the holders; or for nobody. */
-static int look_in_room(struct evzk_lock *l, const char *pred)
-{
-    l->second = false;
-    if (pred)
-        return wait_for(l, pred, NULL);
-    return evzk__machine_move(&l->m,
-                              l->m.place.own_verified ? ENTERING : CONFIRMING);
+    return evzk__machine_move(&l->m, in->watch);
 }
 
 /* A contender of another library that would not wait for ours: both might hold.
@@ -97,27 +87,36 @@ static int refuse(struct evzk_lock *l, const char *name)
     return evzk__machine_give_up(&l->m, EVZK_ERR_FOREIGN, DELETING);
 }
 
+bool evzk__lock_read_order(struct evzk_lock *l, const struct evzk__waiting *in,
+                           const struct evzk__result *list,
+                           struct evzk__stand *stand, int *rc)
+{
+    evzk__stand(stand, &list->names, evzk__lock_marks, l->own);
+    if (l->m.place.where != EVZK__IN_QUEUE ||
+        used_up(l->m.place.seq, &list->stat))
+        *rc = evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
+    else if (stand->foreign && !l->tolerant)
+        *rc = refuse(l, stand->foreign);
+    else if (!stand->found)
+        *rc = evzk__lock_lose_place(l);
+    else if (stand->pred && !l->try_once &&
+             evzk__lock_look_round(l, list->names.roll) != EVZK_OK) {
+        evzk__machine_pause(&l->m);
+        *rc = evzk__machine_move(&l->m, in->list);
+    } else
+        return true;
+    return false;
+}
+
 /* Who is before us? */
 static int look_at(struct evzk_lock *l, const struct evzk__result *list)
 {
     struct evzk__stand stand;
     struct evzk__machine *ours;
+    int rc;
 
-    evzk__stand(&stand, &list->names, evzk__lock_marks, l->own);
-    if (l->m.place.where != EVZK__IN_QUEUE ||
-        used_up(l->m.place.seq, &list->stat))
-        return evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
-    if (stand.foreign && !l->tolerant)
-        return refuse(l, stand.foreign);
-    if (!stand.found)
-        return evzk__lock_lose_place(l);
-    if (stand.pred && !l->try_once &&
-        evzk__lock_look_round(l, list->names.roll) != EVZK_OK) {
-        evzk__machine_pause(&l->m);
-        return evzk__machine_move(&l->m, LISTING);
-    }
-    if (evzk__lock_waits(l))
-        return look_in_room(l, stand.pred);
+    if (!evzk__lock_read_order(l, &in_queue, list, &stand, &rc))
+        return rc;
     if (!stand.pred)
         return be_first(l, stand.before == 0, &list->stat);
     l->second = stand.next;
@@ -130,22 +129,30 @@ static int look_at(struct evzk_lock *l, const struct evzk__result *list)
         ours = NULL;
     if (ours && ours->place.passed)
         return be_first(l, true, &list->stat);
-    return wait_for(l, stand.pred, ours);
+    return evzk__lock_await(l, &in_queue, stand.pred, ours);
 }
 
-/* With a priority all look at it in order, also one that looks alone. */
-int evzk__lock_look(struct evzk_lock *l, const struct evzk__result *list)
+/* A lock with a priority looks at an ordered listing, also where it is the only
+ * one that looks. */
+int evzk__lock_look_by(struct evzk_lock *l, const struct evzk__result *list,
+                       int (*look)(struct evzk_lock *l,
+                                   const struct evzk__result *list))
 {
     struct evzk__result ordered = *list;
     struct evzk__roll roll = {0};
     int rc;
 
-    if (list->names.roll || !l->given || !l->given->urgent)
-        return look_at(l, list);
+    if (list->names.roll || !evzk__lock_urgent(l))
+        return look(l, list);
     ordered.names.roll = &roll;
-    rc = look_at(l, &ordered);
+    rc = look(l, &ordered);
     evzk__roll_free(&roll);
     return rc;
+}
+
+int evzk__lock_look(struct evzk_lock *l, const struct evzk__result *list)
+{
+    return evzk__lock_look_by(l, list, look_at);
 }
 
 static bool bars(const struct evzk_lock *l, const char *name)
@@ -163,14 +170,13 @@ int evzk__lock_look_around(struct evzk_lock *l)
 {
     struct evzk__machine *ours = evzk__place_before(&l->m);
 
-    if (!ours || ours->place.passed || evzk__lock_waits(l) ||
-        !bars(l, ours->place.own_watch.name) || ours->place.seq < 0 ||
-        ours->place.seq >= INT32_MAX - 1 ||
+    if (!ours || ours->place.passed || !bars(l, ours->place.own_watch.name) ||
+        ours->place.seq < 0 || ours->place.seq >= INT32_MAX - 1 ||
         l->m.place.seq != ours->place.seq + 1)
         return evzk__machine_move(&l->m, LISTING);
     l->second = false; /* For all we know. */
-    return wait_for(l, ours->place.own_watch.name,
-                    l->mode == EVZK_LOCK_READ ? NULL : ours);
+    return evzk__lock_await(l, &in_queue, ours->place.own_watch.name,
+                            l->mode == EVZK_LOCK_READ ? NULL : ours);
 }
 
 void evzk__lock_list(struct evzk__machine *m)
@@ -195,9 +201,8 @@ int evzk__lock_listed(struct evzk__machine *m, const struct evzk__event *e)
 void evzk__lock_watch(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
-    bool own = evzk__lock_wants_own_watch(l) || l->reread || l->anew;
-    const char *pred =
-        (m->place.pred_watch.armed && !l->anew) || l->reread ? NULL : l->pred;
+    bool own = evzk__lock_wants_own_watch(l) || l->anew;
+    const char *pred = m->place.pred_watch.armed && !l->anew ? NULL : l->pred;
 
     if (evzk__lock_asks_whose(l))
         evzk__look(m, l->pred);
@@ -205,48 +210,36 @@ void evzk__lock_watch(struct evzk__machine *m)
         evzk__watch(m, own ? l->own : NULL, own, pred);
 }
 
-/* In the room: what others wrote to us has been read. */
-static bool looks_again(struct evzk_lock *l)
+bool evzk__lock_own_read(struct evzk_lock *l, const struct evzk__reply *reply,
+                         enum evzk__heard *heard, int *rc)
 {
-    bool again = l->passed || l->reread;
-
-    l->passed = l->reread = false;
-    return again && evzk__lock_waits(l);
-}
-
-/* What was read of its own znode.  True: the lock goes on waiting; false: it
- * has moved, or fails with *rc. */
-static bool own_read(struct evzk_lock *l, const struct evzk__reply *reply,
-                     int *rc)
-{
+    *heard = EVZK__HEARD_NOTHING;
     *rc = EVZK_OK;
     switch (evzk__lock_verify(l, reply->first_rc, &reply->first)) {
     case EVZK__OWN_THERE:
-        if (!evzk__lock_hear(l, &reply->first))
-            return false;
-        break;
+        *heard = evzk__lock_hear(l, &reply->first);
+        return *heard != EVZK__HEARD_STOP;
     case EVZK__OWN_GONE:
         *rc = evzk__lock_lose_place(l);
         return false;
     case EVZK__OWN_HIDDEN:
-        break;
-    case EVZK__OWN_UNKNOWN:
-        *rc = reply->first_rc;
-        return false;
-    }
-    if (!looks_again(l))
         return true;
-    *rc = evzk__machine_move(&l->m, LISTING);
+    case EVZK__OWN_UNKNOWN:
+        break;
+    }
+    *rc = reply->first_rc;
     return false;
 }
 
 static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
 {
+    enum evzk__heard heard;
     int rc;
 
     if (m->place.req.pred) /* Only now: an answer may be lost. */
         lock_of(m)->anew = false;
-    if (m->place.req.name && !own_read(lock_of(m), reply, &rc))
+    if (m->place.req.name &&
+        !evzk__lock_own_read(lock_of(m), reply, &heard, &rc))
         return rc;
     if (!m->place.req.pred)
         return EVZK_OK;
@@ -254,7 +247,7 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
         evzk__lock_verify_before(m, &reply->res->stat);
     if (reply->rc == EVZK_ERR_NONODE) {
         m->place.leads = false; /* Was it there at all, when we came? */
-        hear_of_another(lock_of(m));
+        evzk__lock_hear_of_another(lock_of(m));
         evzk__pred_gone(m); /* If it is one of ours, it is to know. */
         return evzk__machine_move(m, LISTING);
     }
@@ -279,7 +272,7 @@ static int moved_up(struct evzk_lock *l, bool by_ours)
 {
     if (l->m.place.leads)
         return handed_over(l);
-    hear_of_another(l);
+    evzk__lock_hear_of_another(l);
     if (!l->second || by_ours)
         return evzk__machine_move(&l->m, LISTING);
     evzk__lead(&l->m);
@@ -308,24 +301,14 @@ int evzk__lock_watched(struct evzk__machine *m, const struct evzk__event *e)
     return EVZK_OK;
 }
 
-/* What it was first for: the lock, or in the room the queue. */
-static int be_sure(struct evzk_lock *l)
-{
-    if (looks_again(l))
-        return evzk__machine_move(&l->m, LISTING);
-    if (evzk__lock_waits(l))
-        return evzk__machine_move(&l->m, ENTERING);
-    return evzk__machine_certain(&l->m) ? evzk__machine_move(&l->m, HELD)
-                                        : EVZK_OK;
-}
-
 static int confirm(struct evzk_lock *l, const struct evzk__reply *reply)
 {
     switch (evzk__lock_verify(l, reply->rc, &reply->first)) {
     case EVZK__OWN_THERE:
-        if (!l->blind && !evzk__lock_hear(l, &reply->first))
+        if (!l->blind && evzk__lock_hear(l, &reply->first) == EVZK__HEARD_STOP)
             return EVZK_OK;
-        return be_sure(l);
+        return evzk__machine_certain(&l->m) ? evzk__machine_move(&l->m, HELD)
+                                            : EVZK_OK;
     case EVZK__OWN_GONE:
         return evzk__lock_lose_place(l);
     case EVZK__OWN_HIDDEN:

@@ -138,13 +138,19 @@ static inline void claim(struct claim *c, evzk_session *s, const char *dir,
 
 #define WAIT_EVENT(c, word) WAIT(recorder_has(&(c)->rec, word))
 
+/* In the queue, or in the room before that. */
+static inline bool claim_waits(const struct claim *c)
+{
+    return strcmp(evzk_lock_state(c->l), "WATCHING") == 0 ||
+           strcmp(evzk_lock_state(c->l), "PRIO_WATCHING") == 0;
+}
+
 /* Waits until it stands in the queue behind another. */
 static inline void claim_queued(struct claim *c, evzk_session *s,
                                 const char *dir, const evzk_lock_options *opt)
 {
     claim(c, s, dir, opt);
-    WAIT(strcmp(evzk_lock_state(c->l), "WATCHING") == 0 &&
-         evzk_lock_node(c->l)[0]);
+    WAIT(claim_waits(c) && evzk_lock_node(c->l)[0]);
 }
 
 static inline void claim_held(struct claim *c, evzk_session *s, const char *dir,

@@ -54,7 +54,7 @@ static void ask(struct claim *c, evzk_session *s, const char *dir,
 
 static bool in_priority_wait(const struct claim *c)
 {
-    return strcmp(evzk_lock_state(c->l), "WATCHING") == 0 &&
+    return strcmp(evzk_lock_state(c->l), "PRIO_WATCHING") == 0 &&
            strstr(evzk_lock_node(c->l), "-wait-");
 }
 
@@ -162,7 +162,7 @@ static char letter_of(int i)
         return 'H';
     if (evzk_lock_held(c->l) && strcmp(story, "GRANTED REVOKE_REQUESTED") == 0)
         return 'R';
-    if (strcmp(evzk_lock_state(c->l), "WATCHING") == 0 && c->rec.count == 0)
+    if (claim_waits(c) && c->rec.count == 0)
         return '-';
     return '?';
 }
@@ -876,7 +876,7 @@ START_TEST(leaving_while_unknown)
     proxy_refuse(sc.proxy, true);
     claim_release(&held);
     WAIT(proxy_fired(sc.proxy) == 1);
-    WAIT(strcmp(evzk_lock_state(c.l), "RESOLVING") == 0);
+    WAIT(strcmp(evzk_lock_state(c.l), "RESOLVING_ENTRY") == 0);
     ck_assert_str_eq(evzk_lock_node(c.l), "");
     leave(&c, &sc.p, dir, way);
     run_for(harness_base(), 100);

@@ -192,8 +192,7 @@ static void stand(struct holder *h, evzk_session *s, const struct contender *c)
     h->reaction = c->reaction;
     ck_assert_int_eq(evzk_lock_acquire(s, now.dir, &opt, on_lock, h, &h->c.l),
                      EVZK_OK);
-    WAIT(c->waits ? strcmp(evzk_lock_state(h->c.l), "WATCHING") == 0
-                  : evzk_lock_held(h->c.l));
+    WAIT(c->waits ? claim_waits(&h->c) : evzk_lock_held(h->c.l));
     snprintf(h->node, sizeof h->node, "%s", evzk_lock_node(h->c.l));
     ck_assert_str_ne(h->node, "");
 }

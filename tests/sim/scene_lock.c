@@ -428,8 +428,10 @@ static void note_handed(const evzk_trace *t)
     for (; k < lock_world.slot + lock_world.slots; k++) {
         if (!k->l || (const void *)k->l != t->object)
             continue;
-        k->handed = t->from && strcmp(t->from, "WATCHING") == 0 &&
-                    strcmp(t->to, "HELD") == 0;
+        if (strcmp(t->to, "VERIFYING") != 0)
+            k->handed =
+                t->from && strcmp(t->from, "WATCHING") == 0 &&
+                (strcmp(t->to, "HELD") == 0 || strcmp(t->to, "ELECTED") == 0);
         /* Another has deleted its znode: the directory may be another's. */
         if (t->from && strcmp(t->from, "DELETING") == 0 &&
             t->rc == EVZK_ERR_NONODE)
@@ -457,9 +459,9 @@ static void on_trace(int proc, const evzk_trace *t)
     note_handed(t);
     lock_traced(proc, t);
     lock_observers_traced(proc, t);
-    if (place < 0 || strcmp(t->to, "LISTING") != 0)
+    if (place < 0 || !lock_state_lists(t->to))
         return;
-    if (t->from && strcmp(t->from, "WATCHING") == 0)
+    if (t->from && lock_state_waits(t->from))
         lock_world.place[place].again[proc]++;
     if (strcmp(t->event, "pred deleted") == 0)
         lock_world.place[place].wakes++;

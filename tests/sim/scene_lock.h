@@ -330,6 +330,9 @@ const struct lock_node *lock_original(const struct lock_node *n);
 bool lock_is_copy(const struct lock_node *n);
 bool lock_knows_copy(const struct lock_node *n, int64_t zxid);
 bool lock_is_leaving(const struct lock_slot *k); /* It deletes its znode. */
+bool lock_is_waiting(const struct lock_slot *k); /* In the queue or the room. */
+bool lock_state_lists(const char *state);
+bool lock_state_waits(const char *state);
 const struct lock_node *lock_node_of(const struct lock_slot *k);
 const struct lock_node *lock_node_named(const char *name);
 /* As an operator would: deletes a node, or writes to it. */

@@ -567,8 +567,8 @@ static bool less_holds(const struct lock_slot *k, const struct lock_node *own)
 static void check_pressing(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_of(k);
-    bool watching = !k->granted && !k->ended && !k->cancel && own &&
-                    strcmp(evzk_lock_state(k->l), "WATCHING") == 0;
+    bool watching =
+        !k->granted && !k->ended && !k->cancel && own && lock_is_waiting(k);
 
     if (lock_lasts(k, &k->pressing,
                    watching && k->plan->revoke && k->plan->grace_ms &&
@@ -581,8 +581,8 @@ static void check_pressing(struct lock_slot *k)
 static void check_waiter(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_of(k);
-    bool watching = !k->granted && !k->ended && !k->cancel && own &&
-                    strcmp(evzk_lock_state(k->l), "WATCHING") == 0;
+    bool watching =
+        !k->granted && !k->ended && !k->cancel && own && lock_is_waiting(k);
     int64_t late = k->began + k->plan->timeout_ms * INT64_C(1000);
     bool calm = evzk_session_connected(process(k)->s) &&
                 lock_calm((int)k->proc, k->orphan);

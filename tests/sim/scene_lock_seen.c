@@ -38,8 +38,7 @@ static const struct process *process(const struct lock_slot *k)
 /* Somebody deleted its znode: that is never silence. */
 static void check_missing(struct lock_slot *k)
 {
-    const char *state = evzk_lock_state(k->l);
-    bool has_place = k->granted || strcmp(state, "WATCHING") == 0;
+    bool has_place = k->granted || lock_is_waiting(k);
     bool going = k->ended || k->release || k->cancel || process(k)->closing;
 
     if (lock_lasts(k, &k->missing,
@@ -57,7 +56,7 @@ static void check_missing(struct lock_slot *k)
 static void check_notice(struct lock_slot *k)
 {
     const struct lock_node *n = lock_node_named(evzk_lock_node(k->l));
-    bool waits = !k->granted && strcmp(evzk_lock_state(k->l), "WATCHING") == 0;
+    bool waits = !k->granted && lock_is_waiting(k);
     bool going = k->let_go || process(k)->closing;
     int64_t from, late;
 
@@ -116,7 +115,7 @@ static void check_left(struct lock_slot *k)
 static void note_listing(struct lock_slot *k)
 {
     int conn = wire_conn_of((int)k->proc);
-    bool listing = k->l && strcmp(evzk_lock_state(k->l), "LISTING") == 0;
+    bool listing = k->l && lock_state_lists(evzk_lock_state(k->l));
 
     if (!listing || conn < 0) {
         k->listing = 0;
@@ -253,10 +252,11 @@ static void check_listed(const evzk_trace *t)
 {
     const struct lock_slot *k = lock_world.slot;
     bool created = t->from && strcmp(t->from, "CREATING") == 0;
-    bool listed = t->from && strcmp(t->from, "LISTING") == 0;
+    bool listed = t->from && lock_state_lists(t->from);
 
     if ((!created && !listed) ||
-        (strcmp(t->to, "WATCHING") != 0 && strcmp(t->to, "ENTERING") != 0))
+        (!lock_state_waits(t->to) && strcmp(t->to, "PRIO_CONFIRMING") != 0 &&
+         strcmp(t->to, "ENTERING") != 0))
         return;
     for (; k < lock_world.slot + lock_world.slots; k++) {
         if (k->l && (const void *)k->l == t->object && (listed || is_lone(k)))
@@ -267,8 +267,16 @@ static void check_listed(const evzk_trace *t)
 /* What may be asked again is, when there was no memory for the answer. */
 void lock_traced(int proc, const evzk_trace *t)
 {
-    static const char *const again[] = {"LISTING", "WATCHING",   "CONFIRMING",
-                                        "HELD",    "ANNOUNCING", "LEADING"};
+    static const char *const again[] = {"LISTING",          "WATCHING",
+                                        "CONFIRMING",       "PRIO_LISTING",
+                                        "PRIO_WATCHING",    "PRIO_CONFIRMING",
+                                        "READING_OWN",      "HELD",
+                                        "ELECTED",          "VERIFYING",
+                                        "CHECKING_WRITER",  "CHECKING_READER",
+                                        "CHECKING_ELECTED", "ANNOUNCING",
+                                        "CHECKING_RIVAL",   "REPLACING",
+                                        "LEADING",          "VERIFYING_LEADER",
+                                        "CHECKING_LEADING", "REANNOUNCING"};
 
     check_listed(t);
     if ((strcmp(t->kind, "lock") != 0 && strcmp(t->kind, "election") != 0) ||

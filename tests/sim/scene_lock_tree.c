@@ -436,6 +436,23 @@ bool lock_is_leaving(const struct lock_slot *k)
     return strcmp(state, "DELETING") == 0 || strcmp(state, "CHECKING") == 0;
 }
 
+bool lock_state_lists(const char *state)
+{
+    return strcmp(state, "LISTING") == 0 || strcmp(state, "PRIO_LISTING") == 0;
+}
+
+bool lock_state_waits(const char *state)
+{
+    return strcmp(state, "WATCHING") == 0 ||
+           strcmp(state, "PRIO_WATCHING") == 0 ||
+           strcmp(state, "READING_OWN") == 0;
+}
+
+bool lock_is_waiting(const struct lock_slot *k)
+{
+    return lock_state_waits(evzk_lock_state(k->l));
+}
+
 const struct lock_node *lock_node_of(const struct lock_slot *k)
 {
     const struct lock_node *n = lock_world.node;

@@ -1,0 +1,74 @@
+/* How one that stands in an election leaves: with its own znode, in one
+ * transaction, goes the leader's, if that is its own.
+ *
+ *   DELETING --> ENDED
+ *    |   ^
+ *    v   |
+ *   CHECKING           is the own znode there?  See lock/leave.c
+ *   CHECKING_LEADER    is the leader znode its own?
+ *   SETTLING_LEADER    first, when the create of that was not answered
+ *
+ * How it can fail.  Between the check and the delete an operator can still put
+ * a copy there: a delete names a znode, and cannot name its czxid.
+ */
+#include "recipes/lock/states.h"
+
+/* Of its own znode, as it resigns.  The answer that set the watch may have come
+ * when it was asked to already: then nobody has looked at it. */
+static bool is_sure(const struct evzk_lock *l)
+{
+    return l->given->checked ||
+           (l->given->watched && evzk__lock_watches_own(l));
+}
+
+void evzk__election_drop(struct evzk__machine *m)
+{
+    struct evzk_lock *l = lock_of(m);
+    const struct leader_znode *leader = l->given ? &l->given->leader : NULL;
+
+    if (!leader || leader->is == LEADER_NONE) {
+        evzk__lock_drop_with(m, NULL);
+        return;
+    }
+    if (!is_sure(l))
+        m->place.own_verified = false; /* Another may lead by now. */
+    if (leader->seen_on != m->seen.conn)
+        evzk__machine_move(m, leader->is == LEADER_UNKNOWN ? SETTLING_LEADER
+                                                           : CHECKING_LEADER);
+    else
+        evzk__lock_drop_with(m, EVZK__LEADER);
+}
+
+/* A delete that must fail: its answer comes behind the create that was lost. */
+void evzk__election_settle_leader(struct evzk__machine *m)
+{
+    evzk__settle_list(m, "no-" EVZK__LEADER);
+}
+
+int evzk__election_settled_leader(struct evzk__machine *m,
+                                  const struct evzk__event *e)
+{
+    (void)e;
+    lock_of(m)->given->leader.is = LEADER_ANSWERED;
+    return evzk__machine_move(m, CHECKING_LEADER);
+}
+
+void evzk__election_check_leader(struct evzk__machine *m)
+{
+    evzk__look(m, EVZK__LEADER);
+}
+
+/* A leader znode that is another's stays, and so does one of which nothing is
+ * known: the end of the session takes it. */
+int evzk__election_checked_leader(struct evzk__machine *m,
+                                  const struct evzk__event *e)
+{
+    struct leader_znode *leader = &lock_of(m)->given->leader;
+    const struct evzk__first *stat = &e->reply->first;
+
+    if (e->reply->rc != EVZK_OK || !stat->ours ||
+        (leader->czxid && leader->czxid != stat->czxid))
+        leader->is = LEADER_NONE;
+    leader->seen_on = m->seen.conn;
+    return evzk__machine_move(m, DELETING);
+}
