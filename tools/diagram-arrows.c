@@ -27,7 +27,7 @@ static uint32_t exits(const struct evzk__kind *k)
     uint32_t set = EVZK__BIT(diagram_end(k));
 
     for (int i = 0; i < k->n_rows; i++) {
-        if (evzk__has_row(k, i) && k->rows[i].stop != EVZK__STAY)
+        if (k->rows[i].stop != EVZK__STAY)
             set |= EVZK__BIT(k->rows[i].stop);
     }
     return set;

@@ -31,7 +31,7 @@ enum { BLOCKS = sizeof blocks / sizeof blocks[0] };
 int diagram_row(const struct evzk__kind *k, const char *name)
 {
     for (int i = 0; i < k->n_rows; i++) {
-        if (evzk__has_row(k, i) && strcmp(k->rows[i].name, name) == 0)
+        if (strcmp(k->rows[i].name, name) == 0)
             return i;
     }
     return -1;

@@ -84,8 +84,7 @@ static uint32_t rows_where(const struct evzk__kind *k, row_test *has, int what)
     uint32_t set = 0;
 
     for (int i = 0; i < diagram_end(k); i++) {
-        if (evzk__has_row(k, i) && diagram_in(notes.shown, i) &&
-            has(&k->rows[i], what))
+        if (diagram_in(notes.shown, i) && has(&k->rows[i], what))
             set |= EVZK__BIT(i);
     }
     return set;

@@ -66,7 +66,7 @@ static void choose(const struct evzk__kind *k, const struct diagram_block *only)
         view.shown &= ~diagram_block_rows(k, b);
     if (only)
         view.shown = diagram_block_rows(k, only);
-    view.shown &= ~diagram_detours(k) & ~k->without;
+    view.shown &= ~diagram_detours(k);
     for (int i = 0; only && i < k->n_rows; i++)
         view.near |= is_near(i) ? EVZK__BIT(i) : 0;
 }

@@ -120,15 +120,6 @@ struct evzk__row {
     uint32_t rarely[EVZK__CAUSES];
 };
 
-/* What the table allows, and never comes of it in this kind; or, if `rarely`,
- * in no run of the explorer. */
-struct evzk__never {
-    uint32_t next; /* A set; 0: the end of the list. */
-    enum evzk__cause cause;
-    uint8_t state;
-    bool rarely;
-};
-
 /* One kind of machine.  `late` is called when the deadline passes. */
 struct evzk__kind {
     const char *name;
@@ -142,8 +133,6 @@ struct evzk__kind {
     /* It is to stop, or has ended: whatever it holds, it holds no more.  Before
      * anything is told; may come twice.  NULL: nobody else looks. */
     void (*over)(struct evzk__machine *m);
-    uint32_t without; /* Rows of the table that it does not have: a set. */
-    const struct evzk__never *never; /* Or NULL. */
     /* What it makes is there when the session has ended, too: then a machine
      * that is to stop goes on, as its rows say. */
     bool outlives_session;
@@ -158,12 +147,6 @@ struct evzk__kind {
     .n_watches =                                                               \
         sizeof(((type *)NULL)->array) / sizeof(struct evzk__path_watch),       \
     .watches_at = offsetof(type, array) - offsetof(type, machine)
-
-/* Has it this row?  Two kinds may share a table. */
-static inline bool evzk__has_row(const struct evzk__kind *kind, int state)
-{
-    return !(kind->without & EVZK__BIT(state));
-}
 
 /* Where an event may lead from a row: a set of states, and HERE.  0: the row is
  * not given this event. */

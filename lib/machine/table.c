@@ -64,23 +64,11 @@ static uint32_t next_of(const struct evzk__kind *kind, int state,
     const struct evzk__row *r = &kind->rows[state];
     uint32_t end = EVZK__BIT(kind->n_rows - 1);
 
-    if (r->flags & EVZK__FINAL || !evzk__has_row(kind, state))
+    if (r->flags & EVZK__FINAL)
         return 0;
     listed &= ~EVZK__BIT(EVZK__NEVER);
     listed |= columns(r, state, cause, end);
-    return without_fail(r, listed, end) & ~kind->without;
-}
-
-static uint32_t never_of(const struct evzk__kind *kind, int state,
-                         enum evzk__cause cause, bool rarely)
-{
-    uint32_t next = 0;
-
-    for (const struct evzk__never *n = kind->never; n && n->next; n++) {
-        if (n->state == state && n->cause == cause && n->rarely <= rarely)
-            next |= n->next;
-    }
-    return next;
+    return without_fail(r, listed, end);
 }
 
 uint32_t evzk__row_may(const struct evzk__kind *kind, int state,
@@ -93,8 +81,7 @@ uint32_t evzk__row_may(const struct evzk__kind *kind, int state,
     /* One that is to stop, or not to queue again. */
     if (cause == EVZK__ON_EXPIRED)
         listed |= EVZK__BIT(kind->n_rows - 1);
-    return next_of(kind, state, cause, listed) &
-           ~never_of(kind, state, cause, false);
+    return next_of(kind, state, cause, listed);
 }
 
 uint32_t evzk__row_next(const struct evzk__kind *kind, int state,
@@ -104,8 +91,7 @@ uint32_t evzk__row_next(const struct evzk__kind *kind, int state,
 
     if (listed & EVZK__BIT(EVZK__NEVER))
         return 0;
-    return next_of(kind, state, cause, listed) &
-           ~never_of(kind, state, cause, true);
+    return next_of(kind, state, cause, listed);
 }
 
 uint32_t evzk__row_reach(const struct evzk__kind *kind, int state)
