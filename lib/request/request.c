@@ -354,7 +354,8 @@ static bool is_unsaid(const struct evzk__request *r,
                       const struct evzk__result *res)
 {
     return evzk__request_answers_each(r) &&
-           (res->rc == EVZK_ERR_CONNLOSS || res->rc == EVZK_ERR_NOMEM);
+           (res->rc == EVZK_ERR_CONNLOSS || res->rc == EVZK_ERR_NOMEM ||
+            res->rc == EVZK_ERR_SERVER);
 }
 
 /* One part was answered. */
