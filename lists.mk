@@ -3,6 +3,7 @@
 # a merge conflict in this file, take either side and run it.
 
 public_headers = \
+    include/evzk/barrier.h \
     include/evzk/election.h \
     include/evzk/error.h \
     include/evzk/lease.h \
@@ -87,6 +88,12 @@ core_sources = \
     lib/session/shunned.h \
     lib/session/state.c \
     lib/session/turn.c \
+    recipes/barrier/barrier_internal.h \
+    recipes/barrier/calls.c \
+    recipes/barrier/common.c \
+    recipes/barrier/lift.c \
+    recipes/barrier/set.c \
+    recipes/barrier/wait.c \
     recipes/election/announce.c \
     recipes/election/announce_rows.h \
     recipes/election/election.c \
@@ -142,6 +149,7 @@ core_sources = \
 
 man_pages = \
     doc/evzk.3 \
+    doc/evzk_barrier.3 \
     doc/evzk_election.3 \
     doc/evzk_error.3 \
     doc/evzk_lease.3 \
@@ -154,6 +162,9 @@ man_pages = \
 doc_pages = \
     doc/add-a-recipe.md \
     doc/architecture.md \
+    doc/barrier-lift.svg \
+    doc/barrier-set.svg \
+    doc/barrier-wait.svg \
     doc/client-facts.md \
     doc/election-replace.svg \
     doc/election.md \
@@ -183,6 +194,9 @@ doc_pages = \
     doc/write-once.svg
 
 doc_dots = \
+    doc/barrier-lift.dot \
+    doc/barrier-set.dot \
+    doc/barrier-wait.dot \
     doc/election-replace.dot \
     doc/election.dot \
     doc/lock-downgrade.dot \
@@ -196,6 +210,7 @@ doc_dots = \
     doc/write-once.dot
 
 example_sources = \
+    examples/barrier.c \
     examples/elect.c \
     examples/lock.c \
     examples/priority.c \
@@ -206,6 +221,7 @@ example_sources = \
     examples/who.c
 
 example_programs = \
+    examples/barrier \
     examples/elect \
     examples/lock \
     examples/priority \
@@ -214,6 +230,7 @@ example_programs = \
     examples/shared \
     examples/spread \
     examples/who
+examples_barrier_LDADD = $(examples)
 examples_elect_LDADD = $(examples)
 examples_lock_LDADD = $(examples)
 examples_priority_LDADD = $(examples)
@@ -241,6 +258,7 @@ unit_tests = \
 
 args_sources = \
     tests/unit/args.h \
+    tests/unit/args_barrier.c \
     tests/unit/args_election.c \
     tests/unit/args_every.c \
     tests/unit/args_fork.c \
@@ -289,6 +307,7 @@ real_tests = \
 sweep_sources = \
     tests/real/sweep.c \
     tests/real/sweep.h \
+    tests/real/sweep_barrier.c \
     tests/real/sweep_count.c \
     tests/real/sweep_election.c \
     tests/real/sweep_lane.c \
@@ -341,6 +360,7 @@ sim_sources = \
     tests/sim/run.h \
     tests/sim/scene.h \
     tests/sim/scene_ballot.c \
+    tests/sim/scene_barrier.c \
     tests/sim/scene_election.c \
     tests/sim/scene_election_list.c \
     tests/sim/scene_election_rules.c \

@@ -12,7 +12,10 @@
     X(observer) \
     X(planner) \
     X(watch_node) \
-    X(write_once)
+    X(write_once) \
+    X(barrier_set) \
+    X(barrier_lift) \
+    X(barrier_wait)
 
 #define EVZK__SCENES(X) \
     X(lock) \
@@ -22,7 +25,10 @@
     X(observer) \
     X(shards) \
     X(watch_node) \
-    X(write_once)
+    X(write_once) \
+    X(barrier) \
+    X(barrier_set) \
+    X(barrier_lift)
 
 #define EVZK__SWEEPS(X) \
     X(lock) \
@@ -30,12 +36,14 @@
     X(revoke) \
     X(priority) \
     X(election) \
-    X(shards)
+    X(shards) \
+    X(barrier)
 
 #define EVZK__ARGS(X) \
     X(lock) \
     X(election) \
-    X(shards)
+    X(shards) \
+    X(barrier)
 
 /* clang-format on */
 

@@ -6,6 +6,7 @@
 #ifndef EVZK_EVZK_H
 #define EVZK_EVZK_H
 
+#include <evzk/barrier.h>
 #include <evzk/election.h>
 #include <evzk/error.h>
 #include <evzk/lease.h>

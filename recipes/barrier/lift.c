@@ -1,0 +1,107 @@
+/* Lifts a barrier: deletes its znode.
+ *
+ *   LOOKING --> LIFTING <--> SETTLING --> ENDED
+ *      |           |                        ^
+ *      `-----------+------------------------'
+ *
+ * How it can fail.  A delete of unknown outcome must not be sent again before
+ * it is known which znode stands: another process may have set the barrier
+ * anew. So the czxid is read first (LOOKING), and again behind a write that
+ * changes nothing (SETTLING): all that the session ever sent has been done by
+ * then, or never will be.  Only the same znode is deleted a second time.
+ */
+#include "lib/machine/rows.h"
+#include "recipes/barrier/barrier_internal.h"
+#include "recipes/kinds.h"
+
+enum { LOOKING, LIFTING, SETTLING, ENDED, STATES };
+
+static void look(struct evzk__machine *m)
+{
+    static const struct evzk__step steps[] = {
+        {.verb = EVZK__STEP_SYNC, .name = "", .shared = true},
+        {.verb = EVZK__STEP_EXISTS, .name = ""}};
+
+    evzk__ask(m, steps, 2, 0);
+}
+
+static void lift(struct evzk__machine *m)
+{
+    static const struct evzk__step steps[] = {
+        {.verb = EVZK__STEP_DELETE, .name = ""}};
+
+    evzk__ask(m, steps, 1, 0);
+}
+
+/* The delete is refused, behind all that was sent before it. */
+static void settle(struct evzk__machine *m)
+{
+    struct evzk_barrier *b = evzk__barrier_of(m);
+
+    b->steps[0] =
+        (struct evzk__step){.verb = EVZK__STEP_DELETE, .name = b->nobody};
+    b->steps[1] = (struct evzk__step){.verb = EVZK__STEP_EXISTS, .name = ""};
+    evzk__ask(m, b->steps, 2, EVZK__EACH);
+}
+
+/* The znode of the first look, or of the first one that shows any, is the
+ * barrier to lift. */
+static int found(struct evzk__machine *m, const struct evzk__reply *reply)
+{
+    struct evzk_barrier *b = evzk__barrier_of(m);
+
+    if (reply->rc == EVZK_ERR_NONODE)
+        return evzk__machine_finish(m, EVZK_OK);
+    if (reply->rc != EVZK_OK)
+        return reply->rc;
+    if (b->czxid == 0)
+        b->czxid = reply->res->stat.czxid;
+    if (b->czxid != reply->res->stat.czxid)
+        return evzk__machine_finish(m, EVZK_OK);
+    return evzk__machine_move(m, LIFTING);
+}
+
+static int looked(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (e->reply->first_rc != EVZK_OK)
+        return e->reply->first_rc;
+    return found(m, e->reply);
+}
+
+static int lifted(struct evzk__machine *m, const struct evzk__event *e)
+{
+    switch (e->reply->rc) {
+    case EVZK_OK:
+    case EVZK_ERR_NONODE:
+        return evzk__machine_finish(m, EVZK_OK);
+    case EVZK_ERR_CONNLOSS:
+        return evzk__machine_move(m, SETTLING);
+    default:
+        return e->reply->rc;
+    }
+}
+
+static int settled(struct evzk__machine *m, const struct evzk__event *e)
+{
+    return e->reply->last ? found(m, e->reply) : EVZK_OK;
+}
+
+/* clang-format off */
+static const struct evzk__row rows[STATES] = {
+/*  state     entry   reaction main     on stop  on expiry  flags */
+ROW(LOOKING,  look,   looked,  LIFTING, ENDED,   LOOKING,   RETRY|FRESH,
+    ON(REPLY, LIFTING, ENDED, FAIL)),
+ROW(LIFTING,  lift,   lifted,  ENDED,   ENDED,   LOOKING,   FRESH,
+    ON(REPLY, ENDED, SETTLING, FAIL)),
+ROW(SETTLING, settle, settled, ASIDE,   ENDED,   LOOKING,   RETRY|FRESH,
+    ON(REPLY, LIFTING, ENDED, HERE, FAIL)),
+END(ENDED,    evzk__barrier_end),
+};
+/* clang-format on */
+
+const struct evzk__kind evzk__barrier_lift_kind = {.name = "barrier-lift",
+                                                   .rows = rows,
+                                                   .n_rows = STATES,
+                                                   .late = evzk__barrier_late,
+                                                   .destroy =
+                                                       evzk__barrier_destroy};

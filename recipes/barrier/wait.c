@@ -1,0 +1,101 @@
+/* Waits until a barrier does not stand.
+ *
+ *   LOOKING <--> WAITING --> ENDED
+ *      |                      ^
+ *      `-----> ROOTING -------'
+ *
+ * A znode that is not there may be below a chroot that is not there: then that
+ * is looked for (ROOTING), since nobody can set a barrier there.
+ *
+ * How it can fail.  A server may be behind the ensemble's leader, and show no
+ * barrier where one was set before the call: so a sync goes before each look.
+ * While the connection is lost the barrier may be lifted and set again: a znode
+ * with another czxid is another barrier, and the first one was lifted.  Exists
+ * takes no permission, and sets a watch also where nothing stands: that watch
+ * is taken off when the wait has ended.
+ */
+#include "lib/machine/rows.h"
+#include "recipes/barrier/barrier_internal.h"
+#include "recipes/kinds.h"
+
+enum { LOOKING, ROOTING, WAITING, ENDED, STATES };
+
+static void look(struct evzk__machine *m)
+{
+    static const struct evzk__step steps[] = {
+        {.verb = EVZK__STEP_SYNC, .name = "", .shared = true},
+        {.verb = EVZK__STEP_EXISTS,
+         .name = "",
+         .watch = EVZK__WITH(EVZK__OWN)}};
+
+    evzk__ask(m, steps, 2, 0);
+}
+
+/* Another barrier than the first one stands. */
+static bool is_another(struct evzk_barrier *b, int64_t czxid)
+{
+    if (b->czxid == 0)
+        b->czxid = czxid;
+    return b->czxid != czxid;
+}
+
+static int looked(struct evzk__machine *m, const struct evzk__event *e)
+{
+    const struct evzk__reply *reply = e->reply;
+
+    if (reply->first_rc != EVZK_OK && reply->first_rc != EVZK_ERR_NONODE)
+        return reply->first_rc;
+    if (reply->rc == EVZK_ERR_NONODE && evzk__chroot_unsure(m))
+        return evzk__machine_move(m, ROOTING);
+    if (reply->rc == EVZK_ERR_NONODE)
+        return evzk__machine_finish(m, EVZK_OK);
+    if (reply->rc != EVZK_OK)
+        return reply->rc;
+    if (is_another(evzk__barrier_of(m), reply->res->stat.czxid))
+        return evzk__machine_finish(m, EVZK_OK);
+    return evzk__machine_move(m, WAITING);
+}
+
+static int rooted(struct evzk__machine *m, const struct evzk__event *e)
+{
+    int rc = evzk__chroot_looked(e);
+
+    return rc != EVZK_OK ? rc : evzk__machine_finish(m, EVZK_OK);
+}
+
+/* Without its watch, which went with the connection, or has fired already. */
+static void wait_for_lift(struct evzk__machine *m)
+{
+    if (evzk__watch_missing(m, EVZK__OWN))
+        evzk__machine_move(m, LOOKING);
+}
+
+static int waited(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (e->type == EVZK__EV_DELETED)
+        return evzk__machine_finish(m, EVZK_OK);
+    return evzk__machine_move(m, LOOKING); /* Its data was changed. */
+}
+
+/* clang-format off */
+static const struct evzk__row rows[STATES] = {
+/*  state    entry              reaction  main     on stop  on expiry  flags */
+ROW(LOOKING, look,              looked,   WAITING, ENDED,   LOOKING,   RETRY|FRESH,
+    ON(REPLY,       WAITING, ROOTING, ENDED, FAIL)),
+ROW(ROOTING, evzk__look_chroot, rooted,   ASIDE,   ENDED,   LOOKING,   RETRY,
+    ON(REPLY,       ENDED, FAIL)),
+ROW(WAITING, wait_for_lift,     waited,   ENDED,   ENDED,   LOOKING,   RETRY,
+    ON(ENTRY,       LOOKING),
+    ON(OWN_DELETED, ENDED),
+    ON(OWN_CHANGED, LOOKING),
+    ON(EXPIRED,     NEVER)),
+END(ENDED,   evzk__barrier_end),
+};
+/* clang-format on */
+
+const struct evzk__kind evzk__barrier_wait_kind = {.name = "barrier-wait",
+                                                   .rows = rows,
+                                                   .n_rows = STATES,
+                                                   .late = evzk__barrier_late,
+                                                   .destroy =
+                                                       evzk__barrier_destroy};
