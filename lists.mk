@@ -41,6 +41,7 @@ core_sources = \
     lib/client/handle.h \
     lib/client/multi.c \
     lib/machine/ask.c \
+    lib/machine/begin.c \
     lib/machine/hosted.c \
     lib/machine/kind.h \
     lib/machine/machine.c \

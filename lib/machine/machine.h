@@ -85,6 +85,16 @@ int evzk__machine_init(struct evzk__machine *m, evzk_session *s,
                        const struct evzk__kind *kind, const char *dir,
                        uint32_t timeout_ms);
 
+/* The same.  On error the kind's `destroy` frees the object, so that a public
+ * function can return the error at once. */
+int evzk__machine_begin(struct evzk__machine *m, evzk_session *s,
+                        const struct evzk__kind *kind, const char *dir,
+                        uint32_t timeout_ms);
+
+/* What a public function that cancels does.  EVZK_OK; EVZK_ERR_FORKED; or
+ * EVZK_ERR_STATE: the machine has ended, or was asked to stop before. */
+int evzk__machine_cancel(struct evzk__machine *m);
+
 /* Was what it holds got in the session's present lease, and is that valid? */
 bool evzk__machine_sure(const struct evzk__machine *m);
 

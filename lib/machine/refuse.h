@@ -28,6 +28,10 @@ struct evzk__call evzk__call_of(const evzk_session *s, const char *function);
 bool evzk__broken(const struct evzk__call *call, bool ok, const char *argument,
                   const char *rule);
 
+/* The same, of the arguments of every function that begins an object. */
+bool evzk__broken_start(const struct evzk__call *call, const evzk_session *s,
+                        const char *path, bool has_cb, bool has_out);
+
 /* The same, of kinds of arguments that many functions take. */
 bool evzk__broken_path(const struct evzk__call *call, const char *argument,
                        const char *path);

@@ -68,12 +68,9 @@ static int begin(evzk_session *s, const char *function,
 
     if (!opt)
         opt = &none;
-    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
-        evzk__broken_path(&call, "path", path) ||
+    if (evzk__broken_start(&call, s, path, cb != NULL, out != NULL) ||
         evzk__broken(&call, path[1], "path", "must not be the root") ||
-        is_bad_options(&call, opt) ||
-        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
-        evzk__broken(&call, out, "out", EVZK__NOT_NULL))
+        is_bad_options(&call, opt))
         return EVZK_ERR_INVAL;
     rc = evzk__may_begin(s);
     return rc != EVZK_OK ? rc : start(s, kind, path, opt, cb, arg, out);
@@ -104,14 +101,7 @@ int evzk_barrier_wait(evzk_session *s, const char *path,
 
 int evzk_barrier_cancel(evzk_barrier *b)
 {
-    if (!b)
-        return EVZK_ERR_INVAL;
-    if (evzk__machine_in_child(&b->m))
-        return EVZK_ERR_FORKED;
-    if (b->m.place.ended || b->m.stopping)
-        return EVZK_ERR_STATE;
-    evzk__machine_stop(&b->m, EVZK_ERR_CANCELED);
-    return EVZK_OK;
+    return b ? evzk__machine_cancel(&b->m) : EVZK_ERR_INVAL;
 }
 
 void evzk_barrier_free(evzk_barrier *b)

@@ -275,10 +275,7 @@ int evzk_election_observe(evzk_session *s, const char *path,
     struct evzk_observer *o;
     int rc;
 
-    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
-        evzk__broken_path(&call, "path", path) ||
-        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
-        evzk__broken(&call, out, "out", EVZK__NOT_NULL))
+    if (evzk__broken_start(&call, s, path, cb != NULL, out != NULL))
         return EVZK_ERR_INVAL;
     rc = evzk__may_begin(s);
     if (rc != EVZK_OK)
@@ -288,13 +285,10 @@ int evzk_election_observe(evzk_session *s, const char *path,
         return EVZK_ERR_NOMEM;
     o->cb = cb;
     o->arg = arg;
-    rc = evzk__machine_init(&o->m, s, &evzk__observer_kind, path, 0);
-    if (rc != EVZK_OK) {
-        destroy(&o->m);
-        return rc;
-    }
-    *out = o;
-    return EVZK_OK;
+    rc = evzk__machine_begin(&o->m, s, &evzk__observer_kind, path, 0);
+    if (rc == EVZK_OK)
+        *out = o;
+    return rc;
 }
 
 void evzk_observer_free(evzk_observer *o)

@@ -76,10 +76,7 @@ int evzk__lock_begin(evzk_session *s, const struct evzk__kind *kind,
 
     if (!opt)
         opt = &defaults;
-    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
-        evzk__broken_path(&call, "path", path) ||
-        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
-        evzk__broken(&call, out, "out", EVZK__NOT_NULL) ||
+    if (evzk__broken_start(&call, s, path, cb != NULL, out != NULL) ||
         broken_options(&call, opt))
         return EVZK_ERR_INVAL;
     rc = evzk__may_begin(s);

@@ -273,10 +273,7 @@ int evzk_lock_query_start(evzk_session *s, const char *path,
     struct evzk_lock_query *q;
     int rc;
 
-    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
-        evzk__broken_path(&call, "path", path) ||
-        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
-        evzk__broken(&call, out, "out", EVZK__NOT_NULL))
+    if (evzk__broken_start(&call, s, path, cb != NULL, out != NULL))
         return EVZK_ERR_INVAL;
     rc = evzk__may_begin(s);
     if (rc != EVZK_OK)
@@ -286,13 +283,10 @@ int evzk_lock_query_start(evzk_session *s, const char *path,
         return EVZK_ERR_NOMEM;
     q->cb = cb;
     q->arg = arg;
-    rc = evzk__machine_init(&q->m, s, &evzk__lock_query_kind, path, 0);
-    if (rc != EVZK_OK) {
-        destroy(&q->m);
-        return rc;
-    }
-    *out = q;
-    return EVZK_OK;
+    rc = evzk__machine_begin(&q->m, s, &evzk__lock_query_kind, path, 0);
+    if (rc == EVZK_OK)
+        *out = q;
+    return rc;
 }
 
 void evzk_lock_query_free(evzk_lock_query *q)

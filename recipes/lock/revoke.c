@@ -519,10 +519,7 @@ int evzk_lock_revoke_start(evzk_session *s, const char *path,
 
     if (!opt)
         opt = &defaults;
-    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
-        evzk__broken_path(&call, "path", path) ||
-        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
-        evzk__broken(&call, out, "out", EVZK__NOT_NULL) ||
+    if (evzk__broken_start(&call, s, path, cb != NULL, out != NULL) ||
         broken_options(&call, opt))
         return EVZK_ERR_INVAL;
     rc = evzk__may_begin(s);
@@ -562,14 +559,7 @@ int evzk__lock_touch(evzk_session *s, const char *path, char *const *names,
 
 int evzk_lock_revoke_cancel(evzk_lock_revoke *r)
 {
-    if (!r)
-        return EVZK_ERR_INVAL;
-    if (evzk__machine_in_child(&r->m))
-        return EVZK_ERR_FORKED;
-    if (r->m.place.ended || r->m.stopping)
-        return EVZK_ERR_STATE;
-    evzk__machine_stop(&r->m, EVZK_ERR_CANCELED);
-    return EVZK_OK;
+    return r ? evzk__machine_cancel(&r->m) : EVZK_ERR_INVAL;
 }
 
 void evzk_lock_revoke_free(evzk_lock_revoke *r)

@@ -123,13 +123,10 @@ static int start(evzk_session *s, const char *path, const char *name,
     w->children = children;
     w->cb = cb;
     w->arg = arg;
-    rc = evzk__machine_init(&w->m, s, &evzk__watch_node_kind, path, 0);
-    if (rc != EVZK_OK) {
-        evzk__free(w);
-        return rc;
-    }
-    *out = w;
-    return EVZK_OK;
+    rc = evzk__machine_begin(&w->m, s, &evzk__watch_node_kind, path, 0);
+    if (rc == EVZK_OK)
+        *out = w;
+    return rc;
 }
 
 int evzk__watch_node(evzk_session *s, const char *path, const char *name,

@@ -81,13 +81,10 @@ int evzk__write_once(evzk_session *s, const char *path, const char *name,
                                  .len = (uint32_t)len};
     o->cb = cb;
     o->arg = arg;
-    rc = evzk__machine_init(&o->m, s, &evzk__write_once_kind, path, 0);
-    if (rc != EVZK_OK) {
-        evzk__free(o);
-        return rc;
-    }
-    *out = o;
-    return EVZK_OK;
+    rc = evzk__machine_begin(&o->m, s, &evzk__write_once_kind, path, 0);
+    if (rc == EVZK_OK)
+        *out = o;
+    return rc;
 }
 
 void evzk__write_once_free(struct evzk__write_once *o)

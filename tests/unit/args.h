@@ -130,6 +130,37 @@ EVZK__ARGS(ARGS_DECLARE)
         function(o);                                                           \
     }
 
+/* Functions for with_acl and with_timeout: options of this type. */
+#define ARGS_WITH_ACL(name, type)                                              \
+    static const void *name(const evzk_acl *acl, size_t n)                     \
+    {                                                                          \
+        static type opt;                                                       \
+                                                                               \
+        opt.acl = acl;                                                         \
+        opt.acl_count = n;                                                     \
+        return &opt;                                                           \
+    }
+
+#define ARGS_WITH_TIMEOUT(name, type)                                          \
+    static const void *name(uint32_t ms)                                       \
+    {                                                                          \
+        static type opt;                                                       \
+                                                                               \
+        opt.timeout_ms = ms;                                                   \
+        return &opt;                                                           \
+    }
+
+/* Rows of options that are bad wherever a recipe has them.  `BAD` is the
+ * recipe's macro for a row; `most` is how long its data may be. */
+#define ARGS_BAD_DATA(BAD, most)                                               \
+    BAD("data: NULL, with a length", .data_len = 1),                           \
+        BAD("data: too long", .data = "x", .data_len = (most) + 1),            \
+        BAD("data: far too long", .data = "x", .data_len = SIZE_MAX)
+#define ARGS_BAD_RESERVED(BAD)                                                 \
+    BAD("reserved: the first", .reserved = {&args_mark}),                      \
+        BAD("reserved: the last", .reserved = {NULL, NULL, NULL, &args_mark})
+#define ARGS_BAD_ACL(BAD) BAD("ACL: a length without a list", .acl_count = 1)
+
 /* ---- args_kit.c ---- */
 
 extern const char args_nobody[]; /* An address where nobody listens. */

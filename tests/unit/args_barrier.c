@@ -29,31 +29,14 @@ static const evzk_barrier_options all_options = {.data = "me",
     {what, &(const evzk_barrier_options){__VA_ARGS__}, EVZK_ERR_INVAL}
 
 static const struct args_row rows[] = {
-    BAD("data: NULL, with a length", .data_len = 1),
-    BAD("data: too long", .data = "x", .data_len = EVZK_BARRIER_DATA_MAX + 1),
-    BAD("data: far too long", .data = "x", .data_len = SIZE_MAX),
-    BAD("reserved: the first", .reserved = {&args_mark}),
-    BAD("reserved: the last", .reserved = {NULL, NULL, NULL, &args_mark}),
-    BAD("ACL: a length without a list", .acl_count = 1),
+    ARGS_BAD_DATA(BAD, EVZK_BARRIER_DATA_MAX),
+    ARGS_BAD_RESERVED(BAD),
+    ARGS_BAD_ACL(BAD),
 };
 /* clang-format on */
 
-static const void *with_acl(const evzk_acl *acl, size_t n)
-{
-    static evzk_barrier_options opt;
-
-    opt.acl = acl;
-    opt.acl_count = n;
-    return &opt;
-}
-
-static const void *with_timeout(uint32_t ms)
-{
-    static evzk_barrier_options opt;
-
-    opt.timeout_ms = ms;
-    return &opt;
-}
+ARGS_WITH_ACL(with_acl, evzk_barrier_options)
+ARGS_WITH_TIMEOUT(with_timeout, evzk_barrier_options)
 
 static void expect_state(void *object)
 {

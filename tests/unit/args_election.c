@@ -42,12 +42,9 @@ static const evzk_election_options all_options = {.revocable = true,
 
 static const struct args_row rows[] = {
     BAD("revocable: without watch", .revocable = true, .no_own_watch = true),
-    BAD("data: NULL, with a length", .data_len = 1),
-    BAD("data: too long", .data = "x", .data_len = EVZK_ELECTION_DATA_MAX + 1),
-    BAD("data: far too long", .data = "x", .data_len = SIZE_MAX),
-    BAD("reserved: the first", .reserved = {&args_mark}),
-    BAD("reserved: the last", .reserved = {NULL, NULL, NULL, &args_mark}),
-    BAD("ACL: a length without a list", .acl_count = 1),
+    ARGS_BAD_DATA(BAD, EVZK_ELECTION_DATA_MAX),
+    ARGS_BAD_RESERVED(BAD),
+    ARGS_BAD_ACL(BAD),
 };
 
 /* Nothing is said before it is elected, whatever it is. */
@@ -63,22 +60,8 @@ static const struct args_call calls[] = {
 };
 /* clang-format on */
 
-static const void *with_acl(const evzk_acl *acl, size_t n)
-{
-    static evzk_election_options opt;
-
-    opt.acl = acl;
-    opt.acl_count = n;
-    return &opt;
-}
-
-static const void *with_timeout(uint32_t ms)
-{
-    static evzk_election_options opt;
-
-    opt.timeout_ms = ms;
-    return &opt;
-}
+ARGS_WITH_ACL(with_acl, evzk_election_options)
+ARGS_WITH_TIMEOUT(with_timeout, evzk_election_options)
 
 static void expect_not_elected(void *object)
 {

@@ -44,11 +44,9 @@ static const struct args_row lock_rows[] = {
     BAD("priority: a writer without watch", .mode = EVZK_LOCK_WRITE, .priority = &urgent, .no_own_watch = true),
     BAD("priority: a reader without watch", .mode = EVZK_LOCK_READ, .priority = &urgent, .no_own_watch = true),
     BAD("revocable: without watch", .revocable = true, .no_own_watch = true),
-    BAD("data: NULL, with a length", .data_len = 1),
-    BAD("data: too long", .data = "x", .data_len = EVZK_LOCK_DATA_MAX + 1),
-    BAD("data: far too long", .data = "x", .data_len = SIZE_MAX),
-    BAD("reserved: the first", .reserved = {&args_mark}),
-    BAD("reserved: the last", .reserved = {NULL, NULL, NULL, &args_mark}),
+    ARGS_BAD_DATA(BAD, EVZK_LOCK_DATA_MAX),
+    ARGS_BAD_RESERVED(BAD),
+    ARGS_BAD_ACL(BAD),
 };
 #undef BAD
 
@@ -61,22 +59,8 @@ static const struct args_call lock_calls[] = {
 };
 /* clang-format on */
 
-static const void *lock_acl(const evzk_acl *acl, size_t n)
-{
-    static evzk_lock_options opt;
-
-    opt.acl = acl;
-    opt.acl_count = n;
-    return &opt;
-}
-
-static const void *lock_timeout(uint32_t ms)
-{
-    static evzk_lock_options opt;
-
-    opt.timeout_ms = ms;
-    return &opt;
-}
+ARGS_WITH_ACL(lock_acl, evzk_lock_options)
+ARGS_WITH_TIMEOUT(lock_timeout, evzk_lock_options)
 
 static void expect_unheld(void *object)
 {
@@ -255,8 +239,7 @@ static const struct args_row revoke_rows[] = {
     BAD("before: of a lock that has no znode yet", .before = ""),
     BAD("before: no contender's name", .before = "config"),
     BAD("before: a number that is too short", .before = "x-read-1"),
-    BAD("reserved: the first", .reserved = {&args_mark}),
-    BAD("reserved: the last", .reserved = {NULL, NULL, NULL, &args_mark}),
+    ARGS_BAD_RESERVED(BAD),
 };
 #undef BAD
 /* clang-format on */

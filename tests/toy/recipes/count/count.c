@@ -68,10 +68,7 @@ int evzk_count_start(evzk_session *s, const char *path, evzk_count_cb *cb,
     struct evzk_count *c;
     int rc;
 
-    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
-        evzk__broken_path(&call, "path", path) ||
-        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
-        evzk__broken(&call, out, "out", EVZK__NOT_NULL))
+    if (evzk__broken_start(&call, s, path, cb != NULL, out != NULL))
         return EVZK_ERR_INVAL;
     rc = evzk__may_begin(s);
     if (rc != EVZK_OK)
@@ -81,13 +78,10 @@ int evzk_count_start(evzk_session *s, const char *path, evzk_count_cb *cb,
         return EVZK_ERR_NOMEM;
     c->cb = cb;
     c->arg = arg;
-    rc = evzk__machine_init(&c->m, s, &evzk__count_kind, path, 0);
-    if (rc != EVZK_OK) {
-        destroy(&c->m);
-        return rc;
-    }
-    *out = c;
-    return EVZK_OK;
+    rc = evzk__machine_begin(&c->m, s, &evzk__count_kind, path, 0);
+    if (rc == EVZK_OK)
+        *out = c;
+    return rc;
 }
 
 void evzk_count_free(evzk_count *c)
