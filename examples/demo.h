@@ -43,7 +43,7 @@ struct demo_options {
     bool verbose;
 };
 
-/* What one phase cost one process. */
+/* The costs of one phase in one process. */
 struct demo_cost {
     uint64_t cpu_us;
     int64_t memory;         /* Bytes by which the process grew. */

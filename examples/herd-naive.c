@@ -68,7 +68,7 @@ static void pass_on_when_all_wait(void)
     h->releases++;
     self.holder = NULL;
     self.deleting = true; /* The others may hear of it first. */
-    self.waiting = 0;     /* They have to be woken, and to come back. */
+    self.waiting = 0;     /* The waiters wake, and queue again. */
     sent(w, zoo_adelete(w->client->zh, self.path, -1, on_deleted, NULL));
 }
 

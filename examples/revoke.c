@@ -48,7 +48,7 @@ static void on_session(evzk_session *s, evzk_session_event event, int rc,
 static void on_interrupt(evutil_socket_t fd, short what, void *arg)
 {
     (void)fd, (void)what, (void)arg;
-    evzk_lock_revoke_cancel(attempt); /* What was written stays written. */
+    evzk_lock_revoke_cancel(attempt); /* The written data stays. */
 }
 
 int main(int argc, char **argv)

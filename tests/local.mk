@@ -6,6 +6,8 @@ script_tests = \
     tests/test-layers \
     tests/check-manifest \
     tests/test-manifest \
+    tests/check-words \
+    tests/test-words \
     tests/check-headers
 museum_tests = tests/museum/check-museum
 

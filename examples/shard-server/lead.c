@@ -30,7 +30,7 @@ static void close_session(struct server *s)
     evzk_shards_free(s->shards);
     s->shards = NULL;
     if (evzk_session_close(s->session))
-        event_base_loopbreak(s->base); /* It is closed already. */
+        event_base_loopbreak(s->base); /* The session is closed already. */
 }
 
 /* A server that keeps something for each shard loads it at ELECTED, and would

@@ -27,7 +27,7 @@ const char *evzk__acl_fault(const evzk_acl *v, size_t n)
     return fault;
 }
 
-/* One block: the entries, then their strings. */
+/* One block of memory: the entries, then their strings. */
 int evzk__acl_copy(struct evzk__acl *out, const evzk_acl *v, size_t n)
 {
     size_t size = n * sizeof *v;

@@ -10,7 +10,7 @@
 struct evzk__foreign {
     const char *library; /* "Curator" or "Kazoo". */
     int32_t seq;
-    bool shares; /* It is a read lock. */
+    bool shares; /* The contender is a read lock. */
 };
 
 /* Parses "<some prefix><mark><sequence>", with a mark of another library.

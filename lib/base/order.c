@@ -55,7 +55,7 @@ bool evzk__contender_parse(const char *name, const struct evzk__mark *marks,
         c->priority = 0;
         c->handicap = 0;
         digits = strrchr(name, marks->text[strlen(marks->text) - 1]);
-        if (digits[-1] == '-') /* It is the sign. */
+        if (digits[-1] == '-') /* The sign of the number. */
             digits--;
         read_priority(c, (size_t)(digits + 1 - name) - strlen(marks->text));
         return true;
@@ -102,7 +102,7 @@ struct evzk__entry {
                                       NULL. */
 };
 
-/* Those that wait by priority come behind the queue. */
+/* Contenders that wait by priority come behind the queue. */
 static int compare_places(const void *pa, const void *pb)
 {
     const struct evzk__entry *a = pa, *b = pb;
@@ -138,7 +138,7 @@ static void find_bars(struct evzk__roll *roll)
 
     for (size_t i = 0; i < roll->n; i++) {
         if (i == roll->queued)
-            bar = NULL; /* Those that wait by priority begin here. */
+            bar = NULL; /* The contenders that wait by priority begin here. */
         if (!(roll->v[i].c.flags & EVZK__SHARES))
             bar = &roll->v[i];
         roll->v[i].bar = bar;
@@ -314,7 +314,7 @@ size_t evzk__passed(const struct evzk__roll *roll,
             n++;
         }
         if (!(c->c.flags & EVZK__SHARES) || (own->flags & EVZK__SHARES))
-            break; /* Those behind it do not wait for p. */
+            break; /* Contenders behind c do not wait for p. */
     }
     return n;
 }
