@@ -1,9 +1,10 @@
 /* What a machine asks of the server, and its watches.
  *
  * A machine has one request under way at most, embedded in it, so that asking
- * takes no memory.  A watch that nobody needs any more is taken off with the
- * request that comes next, or, of a machine that has ended, with one of its
- * own; else it would stay on the server for as long as the session lives.
+ * takes no memory.  A watch that is not needed any more is removed on the
+ * server together with the next request.  A machine that has ended makes one
+ * more request for that.  Otherwise the watch would stay on the server as long
+ * as the session lives.
  */
 #include "lib/machine/machine.h"
 #include "lib/request/core.h"
@@ -90,7 +91,7 @@ void evzk__create_list(struct evzk__machine *m,
                        const struct evzk__create_args *args)
 {
     take_args(&m->place.req, args);
-    ask(m, EVZK__CREATE_LIST, args->name); /* Written to by the answer. */
+    ask(m, EVZK__CREATE_LIST, args->name); /* The answer writes to it. */
 }
 
 void evzk__swap(struct evzk__machine *m, struct evzk__swap *swap)
@@ -220,7 +221,7 @@ static void forget_events(struct evzk__machine *m, enum evzk__which which)
         evzk__path_watch_forget(p);
 }
 
-/* Asked of what is constant, too. */
+/* Also for constant machines: changes nothing. */
 static const struct evzk__watch *watch_of(const struct evzk__machine *m,
                                           enum evzk__which which)
 {
@@ -259,12 +260,12 @@ void evzk__forget_own(struct evzk__machine *m)
     evzk__queue_leave(&m->place);
 }
 
-/* One that was watched is to be watched again, at once. */
+/* If the old znode was watched, the new one is to be watched at once. */
 void evzk__rename_own(struct evzk__machine *m, char *own, const char *name,
                       int32_t seq)
 {
     evzk__watch_remove(&m->place,
-                       &m->place.own_watch); /* It went with the old one. */
+                       &m->place.own_watch); /* Gone with the old znode. */
     forget_events(m, EVZK__OWN);
     m->place.own_verified = false;
     evzk__queue_rename(&m->place, own, name, seq);
@@ -298,7 +299,7 @@ void evzk__pred_gone(struct evzk__machine *m)
                       EVZK__DELETED);
 }
 
-/* A watch on one that leaves fires by itself. */
+/* The watch needs no removal: it fires when the contender before leaves. */
 void evzk__lead(struct evzk__machine *m)
 {
     m->place.leads = true;
@@ -306,7 +307,8 @@ void evzk__lead(struct evzk__machine *m)
     forget_pred(m);
 }
 
-/* What a contender of our own did is true all the same. */
+/* Forgets a watch that was lost with its connection.  News from contenders of
+ * our own session stays true. */
 static void lost(struct evzk__machine *m, struct evzk__watch *w)
 {
     if (evzk__watch_remove(&m->place, w))
@@ -328,8 +330,8 @@ void evzk__watches_lost(struct evzk__machine *m)
     evzk__request_no_unwatch(&m->place.req);
 }
 
-/* One that the server has; NULL: none is left.  That on the one before goes
- * first. */
+/* Takes a watch off the machine that the server still has; NULL: none is left.
+ * The watch on the znode before goes first. */
 static struct evzk__watch *take_any_off(struct evzk__machine *m)
 {
     struct evzk__watch *w = &m->place.pred_watch;

@@ -1,5 +1,6 @@
-/* What a recipe may know of its session, and of the other contenders of that
- * session.  Recipes use nothing below the machine; see tests/check-layers. */
+/* What a recipe may ask about its session, and about the session's other
+ * contenders.  Recipes use nothing below the machine; see tests/check-layers.
+ */
 #include "lib/machine/machine.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* What a recipe is written down as: rows, what happens in them, and the kind of
- * machine that they make.
+/* How a recipe is written down: the rows of its table, the events, and the kind
+ * of machine that the rows make.
  *
  * A row says for each event where it may lead.  The core refuses every other
  * move; the traces, the diagrams in doc/ and the tests' counts are made from
@@ -19,13 +19,13 @@ struct evzk__reply;
 
 /* What a reaction hears. */
 enum evzk__event_type {
-    EVZK__EV_REPLY,     /* To the request that the state's entry made. */
-    EVZK__EV_DELETED,   /* A watched znode is gone. */
-    EVZK__EV_CHANGED,   /* A watched znode's data has changed. */
-    EVZK__EV_STAYED,    /* It has been in this row for a while. */
-    EVZK__EV_ASKED,     /* Its user wants what only some rows can do. */
+    EVZK__EV_REPLY,   /* To the request that the state's entry made. */
+    EVZK__EV_DELETED, /* A watched znode is gone. */
+    EVZK__EV_CHANGED, /* A watched znode's data has changed. */
+    EVZK__EV_STAYED,  /* The machine has been in this row for a while. */
+    EVZK__EV_ASKED,   /* The user wants something that only some rows can do. */
     EVZK__EV_SUSPENDED, /* The session is in doubt. HOLDS rows only. */
-    EVZK__EV_LEASE_END  /* Nothing may be believed. HOLDS rows only. */
+    EVZK__EV_LEASE_END  /* The lease has ended.  HOLDS rows only. */
 };
 
 struct evzk__event {
@@ -52,7 +52,7 @@ enum evzk__cause {
     EVZK__ON_ENTRY,       /* The entry action itself moves on. */
     EVZK__ON_DEADLINE,    /* The machine's time is over. */
     EVZK__ON_STOP,        /* Its user, or the deadline, asks it to stop. */
-    EVZK__ON_RECONNECTED, /* It is entered once more. */
+    EVZK__ON_RECONNECTED, /* The row is entered once more. */
     EVZK__ON_EXPIRED,     /* The session has ended: the machine has another. */
     EVZK__ON_CLOSED,
     EVZK__ON_START, /* Given to no row; enters the first. */
@@ -83,11 +83,11 @@ enum {
 
 /* In a list of states, besides states. */
 enum {
-    EVZK__NEVER = 29, /* By all we know the event does not come here.  If it
+    EVZK__NEVER = 29, /* As far as we know the event does not come here.  If it
                          does, the columns and flags hold. */
     EVZK__FAIL = 30,  /* The reaction may return an error: then the machine goes
                          where a stop leads, or to its end if that is STAY. */
-    EVZK__HERE = 31,  /* It may stay as it is, and is not entered again. */
+    EVZK__HERE = 31,  /* No move: the row is not entered again. */
     EVZK__NONE = 32,  /* Nothing at all. */
     EVZK__ROWS_MAX = EVZK__NEVER
 };
@@ -128,16 +128,17 @@ struct evzk__kind {
     int n_rows;
     void (*late)(struct evzk__machine *m);
     void (*destroy)(struct evzk__machine *m);
-    /* It has ended: lets go of what is the loop's.  NULL: it has nothing. */
+    /* The machine has ended: frees its timers.  NULL: there are none. */
     void (*detach)(struct evzk__machine *m);
-    /* It is to stop, or has ended: whatever it holds, it holds no more.  Before
-     * anything is told; may come twice.  NULL: nobody else looks. */
+    /* The machine is to stop, or has ended: its grant ends here, before the
+     * user is told anything.  May be called twice.  NULL: other threads see
+     * nothing of the grant. */
     void (*over)(struct evzk__machine *m);
-    /* What it makes is there when the session has ended, too: then a machine
-     * that is to stop goes on, as its rows say. */
+    /* The recipe's znode outlives the session: when the session ends, a machine
+     * that is to stop goes on as its rows say. */
     bool outlives_session;
-    /* Its array of struct evzk__path_watch: how many, and how far behind the
-     * machine.  See EVZK__PATH_WATCHES(). */
+    /* The recipe's array of struct evzk__path_watch: how many, and at which
+     * offset from the machine.  See EVZK__PATH_WATCHES(). */
     uint16_t n_watches, watches_at;
 };
 
@@ -160,7 +161,7 @@ uint32_t evzk__row_next(const struct evzk__kind *kind, int state,
 /* All states that a row may lead to. */
 uint32_t evzk__row_reach(const struct evzk__kind *kind, int state);
 
-/* Does the row hear this event, or of any watch? */
+/* Does the row hear this event, or, below, any event of a watch? */
 static inline bool evzk__row_hears(const struct evzk__row *r,
                                    enum evzk__cause cause)
 {

@@ -126,8 +126,8 @@ static void part(struct evzk__machine *m)
     evzk__machine_unref(m);
 }
 
-/* It has ended.  While an answer is owed to it, or a watch of it is on the
- * server for nobody else, it stays. */
+/* The machine has ended.  It stays while an answer is awaited, or while the
+ * server has a watch that only this machine had. */
 static void wind_up(struct evzk__machine *m)
 {
     struct evzk__core *s = m->place.s;

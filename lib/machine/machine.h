@@ -22,7 +22,7 @@
 #include "lib/request/place.h"
 #include "lib/request/request.h"
 
-/* What waits for the next look at a machine, beside the news of its place. */
+/* Why the core is to look at a machine, besides the news of its place. */
 enum {
     EVZK__P_START = 1,
     EVZK__P_STOP = 2,
@@ -54,10 +54,10 @@ struct evzk__machine {
     uint8_t state;       /* A row, once it has started. */
     uint8_t refused : 4; /* Refusals in a row, for no reason we know. */
     uint8_t tries : 4;   /* The recipe's, of what it does not try for ever. */
-    bool started : 1;    /* It has entered its first state. */
-    bool stopping : 1;   /* It was asked to stop, or has failed. */
-    bool no_requeue : 1; /* It ends with its session. */
-    bool stayed : 1;     /* It has been told so. */
+    bool started : 1;    /* Has entered its first state. */
+    bool stopping : 1;   /* Was asked to stop, or has failed. */
+    bool no_requeue : 1; /* Ends with its session. */
+    bool stayed : 1;     /* Has heard STAYED in this row. */
 
     /* Schedule. */
     uint8_t listed : 2; /* EVZK__L_*: where `run` is. */
@@ -72,7 +72,7 @@ static inline struct evzk__machine *evzk__machine_of(struct evzk__place *p)
     return evzk__container_of(p, struct evzk__machine, place);
 }
 
-/* The session that it belongs to; NULL once nothing of it is left there. */
+/* The machine's session; NULL once the session keeps nothing of the machine. */
 static inline evzk_session *evzk__machine_session(const struct evzk__machine *m)
 {
     return (evzk_session *)(void *)m->place.s;
@@ -95,7 +95,8 @@ int evzk__machine_begin(struct evzk__machine *m, evzk_session *s,
  * EVZK_ERR_STATE: the machine has ended, or was asked to stop before. */
 int evzk__machine_cancel(struct evzk__machine *m);
 
-/* Was what it holds got in the session's present lease, and is that valid? */
+/* Was the machine's grant got in the session's present lease, and is that lease
+ * valid? */
 bool evzk__machine_sure(const struct evzk__machine *m);
 
 /* Moves to another state; the entry action runs before this returns.  Returns
@@ -111,24 +112,26 @@ int evzk__machine_give_up(struct evzk__machine *m, int rc, int state);
 /* Enters the present state once more: a move that the row must allow. */
 int evzk__machine_again(struct evzk__machine *m);
 
-/* The same in a while: what it needs was not to be had. */
+/* The same in a while: memory, or something else that the entry needs, was
+ * missing. */
 int evzk__machine_again_later(struct evzk__machine *m);
 
 /* Asks it to stop, with a result; the first one counts.  Takes effect in the
  * next turn of the loop, and takes no memory. */
 void evzk__machine_stop(struct evzk__machine *m, int rc);
 
-/* Asks it for what rows that heed do, in a later turn of the loop. */
+/* Posts a user event: a row that hears of it does what the user wants, in a
+ * later turn of the loop. */
 void evzk__machine_ask(struct evzk__machine *m);
 
-/* What the deadline was for has happened. */
+/* Takes the deadline off: the machine got in time what it waited for. */
 void evzk__machine_no_deadline(struct evzk__machine *m);
 
 /* As if this watch had fired. */
 void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,
                          enum evzk__watch_event ev);
 
-/* Looks at it in the next turn of the loop. */
+/* Has the core look at the machine in the next turn of the loop. */
 void evzk__machine_post(struct evzk__machine *m);
 
 /* Machines that have been in a row for a while: the session asks once a turn,
@@ -137,7 +140,8 @@ struct evzk__machine *evzk__machine_next_late(struct evzk__core *s);
 
 void evzk__machine_unref(struct evzk__machine *m);
 
-/* Its user wants no more of it: asks it to stop, and gives the reference back.
+/* The user is done with the machine: asks it to stop, and gives the user's
+ * reference back.
  */
 void evzk__machine_let_go(struct evzk__machine *m);
 
@@ -165,7 +169,8 @@ const char *evzk__machine_path(const struct evzk__machine *m);
 bool evzk__machine_owns(const struct evzk__machine *m,
                         const struct evzk__stat *stat);
 
-/* Does it run in the child of a fork?  There it is its parent's. */
+/* Is this process the child of a fork?  There the machine still belongs to the
+ * parent. */
 bool evzk__machine_in_child(const struct evzk__machine *m);
 
 /* Is the lease of the session valid, and is there no doubt?  Only then may
@@ -184,7 +189,8 @@ void evzk__log(evzk_session *s, evzk_log_level level, const char *fmt, ...)
 /* The nearest contender of the session before this one; NULL: none. */
 struct evzk__machine *evzk__place_before(struct evzk__machine *m);
 
-/* It waits for this contender of the session, or for none of them. */
+/* The machine waits for this contender of the session, or for none of the
+ * session's. */
 void evzk__place_follow(struct evzk__machine *m, struct evzk__machine *before);
 void evzk__place_unfollow(struct evzk__machine *m);
 
@@ -201,8 +207,8 @@ void evzk__machine_run(struct evzk__machine *m);
 void evzk__machine_forked(struct evzk__machine *m);
 void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved);
 
-/* Lets go of the machines that have ended and wait for an answer: none comes
- * any more. */
+/* Lets go of the machines that have ended and wait for an answer: no answer
+ * comes any more. */
 void evzk__machines_drop_owed(struct evzk__core *s);
 
 /* Each callback of the application runs between these two: its time is not the
@@ -220,15 +226,17 @@ void evzk__machine_called_in(evzk_session *s, int64_t begun);
  * which says how a recipe asks.  `how` is EVZK__EACH and the like, or 0. */
 void evzk__ask(struct evzk__machine *m, const struct evzk__step *steps,
                uint32_t n, unsigned how);
-/* The same; steps without a name are about this one, which is borrowed, too. */
+/* The same; a step that has no name of its own is about `name`, which is
+ * borrowed, too. */
 void evzk__ask_about(struct evzk__machine *m, const char *name,
                      const struct evzk__step *steps, uint32_t n, unsigned how);
-/* One step for each of many names: EVZK__EACH. */
+/* The same step for each of many names: EVZK__EACH. */
 void evzk__ask_each(struct evzk__machine *m, const struct evzk__step *step,
                     char *const *names, uint32_t n);
 
-/* What batches, shares or resolves below, and what is asked for most.  Each is
- * answered by one EV_REPLY, but for `gets`. */
+/* Requests that the request layer batches, shares or resolves, and those that
+ * most recipes make.  Each has one EV_REPLY, but for `gets`: one for each name.
+ */
 struct evzk__create_args {
     char *name; /* In: the prefix; out: the name. EVZK__NAME_MAX at most. */
     const void *data;
@@ -240,21 +248,23 @@ struct evzk__create_args evzk__default_args(const struct evzk__machine *m,
                                             char *name);
 void evzk__create_list(struct evzk__machine *m,
                        const struct evzk__create_args *args);
-/* Another znode in the place of its own, in one step; `swap` is borrowed. */
+/* Replaces the machine's own znode by another, in one transaction; `swap` is
+ * borrowed. */
 void evzk__swap(struct evzk__machine *m, struct evzk__swap *swap);
 void evzk__parents(struct evzk__machine *m,
                    const struct evzk__create_args *args);
-/* Makes the own directory, as a container, and what is missing above it: once
- * for all machines that ask at the same time.  Where it is, that is fine. */
+/* Makes the machine's directory, as a container, and what is missing above it:
+ * once for all machines that ask at the same time.  A directory that exists is
+ * no error. */
 void evzk__own_dir(struct evzk__machine *m, const evzk_acl *acl,
                    uint32_t acl_count);
 void evzk__look(struct evzk__machine *m, const char *name);
-/* Is the reply to that?  Then it has no data. */
+/* Is the reply that of evzk__look()?  Then the reply has no data. */
 bool evzk__looked(const struct evzk__machine *m);
 
-/* Looks for the session's chroot, if a directory may be missing because of it
- * (chroot_unsure); what the answer means for a look-up: 0, EVZK_ERR_NOCHROOT or
- * another error. */
+/* chroot_unsure: may a directory be missing because the session's chroot is?
+ * look_chroot: asks whether the chroot exists.  chroot_looked: what the answer
+ * means: 0, EVZK_ERR_NOCHROOT or another error. */
 bool evzk__chroot_unsure(const struct evzk__machine *m);
 void evzk__look_chroot(struct evzk__machine *m);
 int evzk__chroot_looked(const struct evzk__event *e);
@@ -267,58 +277,61 @@ void evzk__gets(struct evzk__machine *m, char *const *names, uint32_t n);
  * NULL.  The first part of the reply is own's when there are two. */
 void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
                  const char *pred);
-/* `also`, if not NULL, goes with it: then the next one comes when it has gone,
- * since it may make that anew. */
+/* Deletes `name`; `also`, if not NULL, in the same transaction.  Then the
+ * session's next contender is first only after the answer: it may make `also`
+ * anew. */
 void evzk__delete(struct evzk__machine *m, const char *name, const char *also);
-/* Reads `name`, and sets the own watch on it, there or not. */
+/* Reads `name`, and sets the own watch on it, whether the znode exists or not.
+ */
 void evzk__observe(struct evzk__machine *m, const char *name);
-/* The children of `name`, with the other watch on them: it fires, as one that
- * has changed, when one comes or goes. */
+/* Lists the children of `name`, with the other watch: CHANGED comes when a
+ * child is made or deleted. */
 void evzk__roster(struct evzk__machine *m, const char *name);
-/* Another's. */
+/* Deletes another contender's znode. */
 void evzk__remove(struct evzk__machine *m, const char *name);
 
-/* Another deleted its znode, and perhaps the directory: that may be another's
- * by now. */
+/* Another client deleted the machine's znode, and perhaps the directory: the
+ * directory may be new, and not made by us. */
 void evzk__own_gone(struct evzk__machine *m);
 
-/* It has a znode of this name, which is its own watch's, too. */
+/* The machine has a znode of this name from now on; the own watch is on that
+ * name. */
 void evzk__enter_queue(struct evzk__machine *m, const char *name, int32_t seq);
 
-/* It has no znode any more, or will get another. */
+/* The machine has no znode any more, or will get another. */
 void evzk__forget_own(struct evzk__machine *m);
 
-/* Its znode was changed for another, in one step; `own`, where the name is
- * kept, gets the new one. */
+/* The machine's znode was replaced by another, in one transaction: the new name
+ * is copied to `own`, where the machine keeps its name. */
 void evzk__rename_own(struct evzk__machine *m, char *own, const char *name,
                       int32_t seq);
 
-/* It is first: who was before it does not matter any more. */
+/* The machine is first: no contender before it matters any more. */
 void evzk__lead(struct evzk__machine *m);
 
-/* The answer says that the one before is not there: if it is one of ours, that
- * one hears of it, too. */
+/* The answer says that the znode before does not exist.  If a contender of this
+ * session owned it, that contender hears so, too. */
 void evzk__pred_gone(struct evzk__machine *m);
 
-/* It waits for nobody any more.  The watch is taken off the server in one trip
- * with the request that follows. */
+/* The machine waits for no contender any more.  The watch is removed on the
+ * server together with the next request. */
 void evzk__unwatch_pred(struct evzk__machine *m);
 
-/* The own watch is taken off the server, as a request of its own. */
+/* Removes the own watch on the server, by a request of its own. */
 void evzk__unwatch_own(struct evzk__machine *m);
 
-/* Has it neither this watch, nor one that has fired and is still to be heard
- * of?  Then it went with a connection, or could not be set. */
+/* Is this watch neither set, nor has it fired without being handled yet?  Then
+ * it was lost with a connection, or could not be set. */
 bool evzk__watch_missing(const struct evzk__machine *m, enum evzk__which which);
 
-/* Has this watch fired, and is it still to hear of that? */
+/* Has this watch fired, and has the machine not handled that yet? */
 bool evzk__watch_fires(const struct evzk__machine *m, enum evzk__which which);
 
-/* For the core.  Both watches went with their connection. */
+/* For the core.  The watches were lost with their connection. */
 void evzk__watches_lost(struct evzk__machine *m);
 
-/* Asks to take a watch off that would stay on the server for nobody, when the
- * machine has ended.  False: there is none. */
+/* After the machine's end: asks the server to remove a watch that no machine
+ * needs.  False: there is none. */
 bool evzk__unwatch_rest(struct evzk__machine *m);
 
 #endif

@@ -1,5 +1,5 @@
-/* What can be read off a table: where each event may lead from a row.  The core
- * asks before it moves; the tests and the diagrams ask for all of it. */
+/* Answers questions about a table: where may each event lead from a row?  The
+ * core asks before each move; tests and diagrams read the whole table. */
 #include "lib/machine/kind.h"
 
 const char *const evzk__cause_name[EVZK__CAUSES] = {
@@ -30,7 +30,8 @@ static uint32_t stop_of(const struct evzk__row *r, uint32_t end)
     return r->flags & EVZK__FRESH ? to | end : to;
 }
 
-/* What the columns and flags say, and no ON repeats. */
+/* The moves that follow from the columns and flags; the ON lists do not repeat
+ * them. */
 static uint32_t columns(const struct evzk__row *r, int state,
                         enum evzk__cause cause, uint32_t end)
 {
@@ -78,7 +79,7 @@ uint32_t evzk__row_may(const struct evzk__kind *kind, int state,
 
     uint32_t listed = r->on[cause] | r->rarely[cause];
 
-    /* One that is to stop, or not to queue again. */
+    /* A machine that is to stop, or not to queue again, ends. */
     if (cause == EVZK__ON_EXPIRED)
         listed |= EVZK__BIT(kind->n_rows - 1);
     return next_of(kind, state, cause, listed);
