@@ -23,9 +23,9 @@ struct evzk__stat {
     int32_t version, cversion, children, data_len;
 };
 
-/* What came back; all pointers are borrowed for the call. */
+/* The result of a request; all pointers are borrowed for the call. */
 struct evzk__result {
-    int rc; /* EVZK_ERR_CONNLOSS: nobody knows whether it was done. */
+    int rc; /* EVZK_ERR_CONNLOSS: done or not, unknown. */
     const char *path;
     const void *data;
     size_t len;
@@ -161,8 +161,8 @@ int evzk__client_guard(struct evzk__slot *slot, const char *path);
 int evzk__client_roster(struct evzk__slot *slot, const char *path);
 int evzk__client_set(struct evzk__slot *slot, const char *path,
                      const void *data, size_t len, int32_t version);
-/* Version -1: the znode may have any.  EVZK__NO_VERSION: one that no znode ever
- * has, so that the delete must fail. */
+/* Version -1: the znode may have any version.  EVZK__NO_VERSION: no znode ever
+ * has this version, so that the delete must fail. */
 enum { EVZK__NO_VERSION = INT32_MAX };
 int evzk__client_delete(struct evzk__slot *slot, const char *path,
                         int32_t version);
@@ -179,7 +179,7 @@ struct evzk__multi;
  * that it creates has this ACL.  NULL: out of memory. */
 struct evzk__multi *evzk__multi_new(unsigned ops, size_t text,
                                     const evzk_acl *acl, size_t acl_count);
-/* The same, where each create has an ACL of its own: so many entries in all. */
+/* The same, but each create has an ACL of its own; `entries` in all. */
 struct evzk__multi *evzk__multi_mixed(unsigned ops, size_t text,
                                       size_t entries);
 /* A transaction that is on its way is freed when it has been answered. */
@@ -211,14 +211,14 @@ void evzk__multi_rmdir(struct evzk__multi *m, const char *dir);
 void evzk__multi_stamp(struct evzk__multi *m, const char *dir, const char *name,
                        const char *tag);
 
-/* Sends the transaction, which must live until the hook is called; or it is
- * given to evzk__multi_free() at once. */
+/* Sends the transaction.  It must live until the hook is called; but it may be
+ * given to evzk__multi_free() at any time. */
 int evzk__client_multi(struct evzk__slot *slot, struct evzk__multi *m);
 
 /* After the answer: which operation failed, and why.  False: none failed, or
  * the outcome is unknown. */
 bool evzk__multi_failed(const struct evzk__multi *m, unsigned *op, int *rc);
-/* 0: nobody knows, since no operation wrote to a znode. */
+/* 0: unknown, since no operation wrote to a znode. */
 int64_t evzk__multi_zxid(const struct evzk__multi *m);
 /* The path of the znode that an operation created, or NULL. */
 const char *evzk__multi_path(const struct evzk__multi *m, unsigned op);

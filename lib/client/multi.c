@@ -165,8 +165,9 @@ static bool has_names(const struct evzk__multi *m)
     return true;
 }
 
-/* The answer to a transaction.  One that its owner has let go of is freed after
- * the answer; its owner may also free it inside the answer. */
+/* The answer to a transaction.  If the owner has freed the transaction before,
+ * its memory goes after the answer; the owner may also free it inside the
+ * answer. */
 static void multi_done(int rc, const void *tag)
 {
     struct evzk__multi *m = (struct evzk__multi *)(uintptr_t)tag;

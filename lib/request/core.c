@@ -1,4 +1,4 @@
-/* What requests and machines may ask of the session that they belong to. */
+/* The functions by which requests and machines ask their session. */
 #include "lib/request/core.h"
 
 #include <stdarg.h>
@@ -73,7 +73,7 @@ bool evzk__session_usable(const struct evzk__core *s)
            evzk__client_state(s->client) == EVZK__CLIENT_UP;
 }
 
-/* It is told in milliseconds: less than one left is nothing. */
+/* The result is in milliseconds: less than one counts as none. */
 int64_t evzk__session_left_ms(const struct evzk__core *s)
 {
     int64_t left = s->lease.valid_until - evzk__now_us();

@@ -1,7 +1,7 @@
-/* What requests and machines see of the session that they belong to, and
- * nothing else.  It is the first member of evzk_session
- * (lib/session/session.h), which drives it: the session makes connections,
- * keeps the lease, and calls requests and machines once a turn of the loop. */
+/* The part of a session that requests and machines see; they see no other.  It
+ * is the first member of evzk_session (lib/session/session.h), which drives it:
+ * the session makes connections, keeps the lease, and calls requests and
+ * machines once a turn of the loop. */
 #ifndef EVZK_CORE_H
 #define EVZK_CORE_H
 
@@ -42,7 +42,7 @@ struct evzk__core {
     long pid;                              /* Of the process that opened it. */
     struct event_base *base;
 
-    /* As asked for. */
+    /* The options. */
     char *chroot; /* Owned; "" for none. */
     bool make_chroot;
     struct evzk__acl acl; /* Of what machines create. */
@@ -66,19 +66,19 @@ struct evzk__core {
     enum evzk__phase phase;
     struct evzk__changes now;
     bool up;    /* A connection is established. */
-    bool doubt; /* It is, but the leader is silent. */
+    bool doubt; /* Connected, but the leader is silent. */
 
     /* The connection. */
     struct evzk__client *client; /* The present one, or NULL. */
-    struct evzk__client *old;    /* One that was lost, and is emptied. */
+    struct evzk__client *old;    /* A lost one, being emptied. */
     uint32_t forgotten;          /* Watches taken out of it, of all so far. */
     int64_t send_at; /* Nothing is sent before: out of memory. 0: now. */
 
     /* The turn of the loop. */
     struct evzk__timer *timer;
-    bool in_turn;   /* It runs. */
+    bool in_turn;   /* The turn runs. */
     bool kicked;    /* The next one is asked for. */
-    bool more;      /* Something is left for the next one. */
+    bool more;      /* Something is left for the next turn. */
     uint8_t tick;   /* Counts probes' intervals. */
     unsigned out;   /* Callbacks of the application that run: none, or one. */
     int64_t out_us; /* Spent in them, this turn. */
@@ -97,14 +97,14 @@ struct evzk__core {
 
     /* Machines. */
     struct evzk__machines machines, running;
-    struct evzk__machines later;  /* They are told that they have stayed. */
-    struct evzk__machines owed;   /* They have ended, but for an answer. */
+    struct evzk__machines later;  /* To hear STAYED in a while. */
+    struct evzk__machines owed;   /* Ended, but await an answer. */
     struct evzk__machine *cursor; /* The next to be swept; NULL: done. */
 
     evzk_session_stats stats;
 };
 
-/* The session that the application has; and the core in it. */
+/* From the core to the application's session, and back. */
 static inline evzk_session *evzk__session_of(const struct evzk__core *s)
 {
     return (evzk_session *)(uintptr_t)s;
@@ -118,7 +118,8 @@ static inline struct evzk__core *evzk__core_of(const evzk_session *s)
 /* Gives a reference back. */
 void evzk__core_unref(struct evzk__core *s);
 
-/* Each part of a turn of the loop has this long; asked after every n-th step.
+/* The time that each part of a turn of the loop may take.  budget_spent() looks
+ * at the clock at every n-th step only.
  */
 enum { EVZK__BUDGET_US = 1500 };
 bool evzk__budget_spent(unsigned n, int64_t until);
@@ -126,8 +127,8 @@ bool evzk__budget_spent(unsigned n, int64_t until);
 /* Has a turn of the loop come soon, once. */
 void evzk__session_kick(struct evzk__core *s);
 
-/* A callback of the application runs between these: its time is not the
- * library's.  `begun` is what the first of them returned. */
+/* A callback of the application runs between these two: its time is not the
+ * library's.  `begun` is what the first of the two returned. */
 int64_t evzk__call_out(struct evzk__core *s);
 void evzk__called(struct evzk__core *s, int64_t begun);
 
@@ -146,7 +147,7 @@ int64_t evzk__session_left_ms(const struct evzk__core *s);
 /* Is the lease valid now? */
 bool evzk__session_sure(const struct evzk__core *s);
 
-/* The same, and is there no doubt either?  Only then may something begin. */
+/* Is the lease valid, and is there no doubt?  Only then may something begin. */
 bool evzk__session_certain(const struct evzk__core *s);
 
 /* Of the lease that is valid now, for views; NULL: no memory. */
@@ -165,8 +166,7 @@ void evzk__session_vlog(struct evzk__core *s, evzk_log_level level,
                         const char *fmt, va_list ap)
     __attribute__((format(printf, 3, 0)));
 
-/* No memory, or a server that will not now: whoever asks again does so in a
- * while. */
+/* No memory, or the server refuses for now: nothing is sent for a while. */
 void evzk__requests_pause(struct evzk__core *s);
 
 #endif

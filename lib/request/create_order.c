@@ -111,7 +111,7 @@ void evzk__arrival_wait(struct evzk__core *s, struct evzk__request *r)
 {
     struct evzk__place *p = evzk__place_of(r);
 
-    if (p->where != EVZK__IN_LINE) { /* It asks for the first time, or anew. */
+    if (p->where != EVZK__IN_LINE) { /* Asks for the first time, or anew. */
         p->seq = (int32_t)s->requests.tickets++;
         join(p);
     }

@@ -1,5 +1,6 @@
 /* The directories that a session's machines work in, each once: what is known
- * of them, and who of us is in them (request/own_queue.h). */
+ * of a directory, and which of our contenders are in it (request/own_queue.h).
+ */
 #ifndef EVZK_DIR_H
 #define EVZK_DIR_H
 
@@ -24,31 +25,33 @@ struct evzk__dir {
     union {
         struct {
             struct evzk__queue queue;      /* Contenders, lowest first. */
-            struct evzk__request *listing; /* Queued, and joined; or NULL. */
+            struct evzk__request *listing; /* The queued one; or NULL. */
         };
-        TAILQ_ENTRY(evzk__dir) idle; /* While nobody works in it. */
+        TAILQ_ENTRY(evzk__dir) idle; /* While no machine works in it. */
     };
     struct evzk__line
         line;      /* Contenders without a place: see request/create_order.c. */
     uint32_t refs; /* 0: it is idle. */
-    uint32_t remote;   /* Watches on znodes that are nobody's here. */
+    uint32_t remote;   /* Watches on znodes of other sessions. */
     uint32_t coming;   /* Creates in it, asked for and not answered. */
     uint32_t tried;    /* The next ticket, when the last one was sent. */
     uint16_t creating; /* Creates under way. */
     uint8_t tick;      /* Since when it has been idle. */
-    bool exists : 1;   /* As far as we know; neither: nothing is known. */
+    bool exists : 1;   /* As far as we know.  Neither: unknown. */
     bool missing : 1;  /* The same. */
-    bool idling : 1;   /* In the list of the idle ones. */
-    bool chosen : 1;   /* A create in it is chosen for a transaction. */
-    bool alone : 1;    /* None is sent until those under way are answered. */
-    bool ours : 1;     /* We made it, and saw nobody else in it. */
-    bool untidy : 1;   /* It may be left by another of ours: see
+    bool idling : 1;   /* In the list of idle directories. */
+    bool chosen : 1;   /* A create in it goes in this transaction. */
+    bool alone : 1;    /* No create is sent until those sent are answered. */
+    bool ours : 1;     /* We made it, and saw no other client's znode in it. */
+    bool untidy : 1;   /* To be checked when idle: may be empty.  See
                           request/idle_dirs.c. */
-    bool astray : 1;   /* Who watches a znode may not be right behind it. */
+    bool astray : 1;   /* A watcher may not be right behind the znode that it
+                          watches. */
     char path[];
 };
 
-/* What a directory of ours says to people, and to us. */
+/* The data of a directory that evzk made: for people to read, and for us to
+ * know it by. */
 extern const char evzk__dir_mark[];
 bool evzk__dir_looks_ours(const struct evzk__stat *stat);
 
@@ -58,31 +61,32 @@ struct evzk__dir *evzk__dir_get(struct evzk__core *s, const char *a,
                                 const char *b);
 void evzk__dir_put(struct evzk__core *s, struct evzk__dir *d);
 
-/* Without a reference; NULL: nobody works there. */
+/* Without a reference; NULL: no machine works there. */
 struct evzk__dir *evzk__dir_find(struct evzk__core *s, const char *path);
 
-/* The session has expired, and its znodes have gone: a directory may go with
- * them, and another's come in its place. */
+/* The session has expired, and its znodes are gone.  A directory may be deleted
+ * then, and made anew by another client. */
 void evzk__dirs_disown(struct evzk__core *s);
 
-/* A create found its directory missing, or not: so it is guessed next time. */
+/* A create found its directory missing, or not: the next guess is based on
+ * this. */
 void evzk__dirs_found(struct evzk__core *s, bool missing);
 
 /* Puts <dir>/<name> together, or <dir> where the name is empty.  There is room:
  * lengths are limited where paths come in. */
 const char *evzk__path_in(char *to, const char *dir, const char *name);
 
-/* Adds one more case to a rate, in parts of 65535. */
+/* Adds a case to a rate, in parts of 65535. */
 void evzk__learn(uint16_t *rate, bool yes);
 
-/* Nobody of this session works in it any more.  True: it is kept, to be looked
- * at when it has been idle for a while. */
+/* No machine of this session works in the directory any more.  True: it is
+ * kept, and checked when it has been idle for a while. */
 bool evzk__dir_rests(struct evzk__core *s, struct evzk__dir *d);
 
-/* Somebody works in it again. */
+/* A machine works in the directory again. */
 void evzk__dir_wakes(struct evzk__core *s, struct evzk__dir *d);
 
-/* Has a contender of ours a znode in it, or will have? */
+/* Has a contender of ours a znode in it, or is one on its way? */
 bool evzk__dir_busy(const struct evzk__dir *d);
 
 #endif

@@ -1,11 +1,12 @@
-/* Directories that others of ours left behind.
+/* Deletes empty directories that other evzk processes left behind.
  *
- * Whoever makes a directory together with its contender takes it along when it
- * leaves, unless another came, or it dies.  The last one out does not know then
- * that the directory may go.  So what looks like one of ours is looked at again
- * when nobody here has used it for a while: if it has our mark, and is empty,
- * it is deleted.  The server sees to it that it is empty then, too.  What
- * nobody of ours ever uses again stays.
+ * A session that made a directory together with its contender deletes it
+ * together with that contender, unless another contender came, or the session
+ * died.  In those cases the last contender to leave does not know that the
+ * directory may go.  So a directory that looks like one that evzk made is
+ * checked when this session has not used it for a while: if it has evzk's mark,
+ * and is empty, it is deleted. (The server refuses if it is not empty any
+ * more.)  A directory that no session uses again stays.
  */
 #include "lib/request/idle_dirs.h"
 
@@ -24,7 +25,8 @@ struct evzk__tidy {
     struct evzk__request req;
 };
 
-/* Not knowing what became of it, it will look another time. */
+/* Ends a check.  If it does not know the outcome, the directory will be checked
+ * another time. */
 static void finish(struct evzk__tidy *t, bool knows)
 {
     struct evzk__core *s = t->s;
@@ -32,7 +34,7 @@ static void finish(struct evzk__tidy *t, bool knows)
     LIST_REMOVE(t, link);
     s->n_tidies--;
     if (t->dir->refs == 1 && knows)
-        t->dir->untidy = t->dir->exists = false; /* Enough of it. */
+        t->dir->untidy = t->dir->exists = false; /* No other check is needed. */
     evzk__dir_put(s, t->dir);
     evzk__free(t);
 }
@@ -69,7 +71,7 @@ static void start(struct evzk__core *s, struct evzk__dir *d)
 
     evzk__dir_wakes(s, d);
     d->refs++;
-    if (!t) { /* Another time, perhaps. */
+    if (!t) { /* No check now. */
         d->exists = false;
         evzk__dir_put(s, d);
         return;

@@ -1,10 +1,10 @@
-/* Directories that others of ours left behind. */
+/* Deletes empty directories that other evzk processes left behind. */
 #ifndef EVZK_TIDY_H
 #define EVZK_TIDY_H
 
 #include "lib/request/dir.h"
 
-/* Looks at what has been idle for long enough; once a turn. */
+/* Checks the directories that have been idle for long enough; once a turn. */
 void evzk__tidy_step(struct evzk__core *s);
 
 /* At the session's end. */

@@ -1,8 +1,8 @@
 /* The session's contenders in a directory, and their watches.
  *
  * A red-black tree by sequence number: a znode is found by the number in its
- * name.  Who watches a znode that is not ours stands right behind it, so that
- * one is found the same way.
+ * name.  A contender that watches a znode of another session stands right
+ * behind that znode, and is found the same way.
  */
 #include "lib/request/own_queue.h"
 
@@ -41,7 +41,7 @@ static struct evzk__place *at_or_behind(struct evzk__dir *d, const char *name,
     return best;
 }
 
-/* Where a znode stands, or would stand; NULL: behind all, or it is none. */
+/* The first of our contenders at or behind a znode's number. */
 struct evzk__place *evzk__queue_seek(struct evzk__dir *d, const char *name)
 {
     const struct evzk__place *any = RB_ROOT(&d->queue);
@@ -57,13 +57,15 @@ bool evzk__queue_is_named(const struct evzk__place *p, const char *name)
     return p && strcmp(p->own_watch.name, name) == 0;
 }
 
-/* Whom a znode's next one of ours would be. */
+/* The contender at `at` may have the znode itself: then the next one is behind.
+ */
 struct evzk__place *evzk__queue_behind(const char *name, struct evzk__place *at)
 {
     return evzk__queue_is_named(at, name) ? RB_NEXT(evzk__queue, NULL, at) : at;
 }
 
-/* Another may have come between, or it may watch what is not right before it.
+/* A contender may have come between the watcher and the znode that it watches;
+ * or the watcher may watch a znode that is not right before it.
  */
 void evzk__queue_note_watcher(const struct evzk__place *p)
 {
@@ -96,7 +98,8 @@ void evzk__queue_rename(struct evzk__place *p, char *own, const char *name,
     strcpy(own, name);
     p->seq = seq;
     RB_INSERT(evzk__queue, &p->dir->queue, p);
-    p->dir->astray = true; /* Who watches the old one is found no more. */
+    p->dir->astray = true; /* A watcher of the old znode cannot be found by
+                              number any more. */
 }
 
 static struct evzk__place *behind(struct evzk__place *p)
@@ -105,7 +108,7 @@ static struct evzk__place *behind(struct evzk__place *p)
 }
 
 /* A directory may have been deleted and made again, with numbers from the
- * beginning: who stands behind is not always who waits. */
+ * beginning: the contender right behind is not always the follower. */
 static struct evzk__place *unfollow(struct evzk__place *p)
 {
     struct evzk__place *next = p;
@@ -153,7 +156,7 @@ void evzk__queue_leave(struct evzk__place *p)
         return;
     next = unfollow(p);
     if (next) {
-        next->leads = false; /* For all that it knows. */
+        next->leads = false; /* As far as it knows. */
         be_told(next);
     }
     RB_REMOVE(evzk__queue, &p->dir->queue, p);
@@ -167,13 +170,15 @@ void evzk__queue_emptied(struct evzk__dir *d)
 {
     if (!d->ours || d->coming > 0 || !RB_EMPTY(&d->queue))
         return;
-    d->ours = false; /* It may go away now, and another's come. */
+    d->ours = false; /* The directory may go now, and another client may make it
+                        anew. */
     d->untidy = true;
 }
 
-/* Until the next one has read this one's znode, and seen that it is its own, it
- * waits: another's may stand there.  Another of ours may have come between:
- * then it hears when the znode has gone. */
+/* The follower waits until it has read this contender's znode, and has seen
+ * that our session owns it: another client may have made a znode of that name.
+ * If another of our contenders has come between, the follower hears when the
+ * znode has gone. */
 static void hand_on(struct evzk__place *p)
 {
     struct evzk__place *next = p->followed ? behind(p) : NULL;
@@ -188,7 +193,7 @@ static void hand_on(struct evzk__place *p)
 void evzk__queue_pass(struct evzk__place *p)
 {
     if (p->news & EVZK__NEWS_BEFORE)
-        p->leads = false; /* So it was told, and has not seen. */
+        p->leads = false; /* Was told so, and has not looked yet. */
     if (p->where != EVZK__IN_QUEUE || !p->leads)
         return;
     p->passed = true;
@@ -202,7 +207,7 @@ void evzk__queue_seen(struct evzk__place *p)
         hand_on(p->before);
 }
 
-/* What is sent behind its delete comes behind it. */
+/* Its delete was sent: all that is sent later reaches the server later. */
 static bool leaves(const struct evzk__place *p)
 {
     return p->req.op == EVZK__DELETE && p->req.state == EVZK__SENT;
@@ -222,17 +227,17 @@ bool evzk__queue_lone(struct evzk__dir *d, const char *name)
     return found;
 }
 
-/* The last one is looked at alone: those before it leave sooner, mostly. */
+/* Looks at the last contender only: the others mostly leave sooner. */
 bool evzk__queue_keeps_dir(const struct evzk__dir *d)
 {
-    struct evzk__queue all = d->queue; /* Its root alone. */
+    struct evzk__queue all = d->queue; /* Copies the root only. */
     const struct evzk__place *last = RB_MAX(evzk__queue, &all);
 
     return last && !(last->news & EVZK__NEWS_DELETED) &&
            (last->req.op != EVZK__DELETE || last->req.state == EVZK__IDLE);
 }
 
-/* Who waits for it watches it. */
+/* The follower watches the znode. */
 bool evzk__queue_guarded(struct evzk__place *p)
 {
     const struct evzk__place *next = RB_NEXT(evzk__queue, NULL, p);

@@ -48,7 +48,7 @@ static const char *path_of(struct evzk__core *s, const struct evzk__request *r,
     return evzk__path_in(s->requests.path[0], r->dir->path, name);
 }
 
-/* One that could not be sent leaves the table, and the old watch, as they are.
+/* A part that could not be sent leaves the old watch as it was.
  */
 static int list_watch(struct evzk__request *r, struct evzk__watch *w,
                       const char *name, int rc)

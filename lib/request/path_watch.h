@@ -1,7 +1,7 @@
 /* Watches on znodes at any path, as many as a kind of machine says.
  *
- * A machine has two watches that stand in its own directory: the own watch and
- * the watch on the one before (request/own_queue.h).  A recipe that needs more,
+ * A machine has two watches in its own directory: the own watch, and the watch
+ * on the contender before it (request/own_queue.h).  A recipe that needs more,
  * or needs them elsewhere, has an array of these in its struct, and names it in
  * its kind:
  *
@@ -20,16 +20,16 @@
 
 #include "lib/request/place.h"
 
-/* So many a machine may have. */
+/* The most that a machine may have. */
 enum { EVZK__PATH_WATCHES_MAX = 8 };
 
 struct evzk__path_watch {
     struct evzk__watch w;
     RB_ENTRY(evzk__path_watch) node; /* In the session's tree, by path. */
     struct evzk__place *place;       /* Of its machine. */
-    uint32_t seq;  /* Of one path the first that was set comes first. */
-    bool children; /* On who comes and goes; else on the znode itself. */
-    /* It has fired, and the machine is to hear of it. */
+    uint32_t seq;  /* Orders watches of one path as they were set. */
+    bool children; /* On the list of children; else on the znode. */
+    /* The watch has fired, and the machine is to hear so. */
     bool deleted, changed;
 };
 RB_HEAD(evzk__path_watches, evzk__path_watch);
@@ -37,26 +37,27 @@ RB_HEAD(evzk__path_watches, evzk__path_watch);
 /* For a machine that was just made. */
 void evzk__path_watches_init(struct evzk__place *place);
 
-/* Number i of the machine; NULL: it has not so many. */
+/* The machine's watch number i; NULL: it has fewer. */
 struct evzk__path_watch *evzk__path_watch_at(struct evzk__place *place,
                                              unsigned i);
 struct evzk__path_watch *evzk__path_watch_of(struct evzk__watch *w);
 
-/* What it was to hear is of no interest any more. */
+/* Drops the event that the machine has not heard yet. */
 void evzk__path_watch_forget(struct evzk__path_watch *p);
 
-/* Lists it, under the name that it was given; and takes it off the list. */
+/* Puts the watch into the session's tree, under the path that its name says;
+ * and takes it out. */
 void evzk__path_watch_add(struct evzk__path_watch *p);
 void evzk__path_watch_remove(struct evzk__path_watch *p);
 
-/* Puts the path together that the watch is on. */
+/* Writes the path that the watch is on to `to`. */
 const char *evzk__path_watch_path(const struct evzk__path_watch *p, char *to);
 
-/* Is one listed on this path, of this sort? */
+/* Is a watch listed on this path, on its children or on the znode? */
 bool evzk__path_watch_any(const struct evzk__core *s, const char *path,
                           bool children);
 
-/* Those that are listed on a path, one after another; NULL: no more. */
+/* The watches that are listed on a path, one after another; NULL: no more. */
 struct evzk__path_watch *evzk__path_watch_first(const struct evzk__core *s,
                                                 const char *path);
 struct evzk__path_watch *evzk__path_watch_next(const char *path,

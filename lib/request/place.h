@@ -12,28 +12,29 @@
 #include "lib/base/util.h"
 #include "lib/request/request.h"
 
-/* On its own znode, of its end and of its data; and on one before it, of its
- * end alone: what is written to that is no news. */
+/* The own watch is on the machine's znode, and tells its end and its new data.
+ * The other watch is on a znode before it, and tells its end only: new data
+ * there is no news. */
 enum evzk__which {
     EVZK__OWN,
     EVZK__PRED,
-    EVZK__PATH /* And above: see request/path_watch.h. */
+    EVZK__PATH /* And higher: see request/path_watch.h. */
 };
 
-/* For a step of a request: with this watch. */
+/* In a step of a request: sets this watch. */
 #define EVZK__WITH(which) ((uint8_t)((which) + 1))
 
-/* A watch on a znode of the owner's directory.  The client knows one watcher
- * for all; events are handed out by name. */
+/* A watch on a znode of the owner's directory.  All watches are one watcher to
+ * the C client; events are handed out by name. */
 struct evzk__watch {
     const char *name; /* The owner's. */
     uint8_t which;    /* Which of the owner's watches this is. */
-    bool listed;      /* The owner is to hear of it. */
-    bool armed;       /* Answered: it stands, or may. */
+    bool listed;      /* The owner is to hear when it fires. */
+    bool armed;       /* Answered: the server has it, or may have it. */
 };
 
-/* What machines compare with what they saw last, to learn what became of the
- * session. */
+/* Counters of what happened to the session.  A machine compares them with those
+ * that it saw last. */
 struct evzk__changes {
     uint16_t round; /* Counts any change. */
     uint16_t gen;   /* Counts sessions: each expiry begins another. */
@@ -41,38 +42,40 @@ struct evzk__changes {
     uint16_t lease_ends;
 };
 
-/* What has happened to a place, and its machine has not looked at yet. */
+/* Events of a place that its machine has not handled yet. */
 enum {
     EVZK__NEWS_DELETED = 1, /* Shifted by the watch: own 1, pred 2. */
     EVZK__NEWS_CHANGED = 4, /* own 4, pred 8. */
-    EVZK__NEWS_BEFORE = 16, /* The one before, of our own, has left. */
-    EVZK__NEWS_PATHS = 32   /* One or more of its path watches have fired. */
+    EVZK__NEWS_BEFORE = 16, /* The contender of ours before it has left. */
+    EVZK__NEWS_PATHS = 32   /* At least one of its path watches has fired. */
 };
 
-/* Which of its directory's trees a place is in, with its `node`: the queue, by
- * the number of its znode, or the line (request/create_order.c), by its ticket.
- * A machine that never contends is among the onlookers while it has a watch. */
+/* Which tree of its directory the place's `node` is in: the queue, by the
+ * number of its znode, or the line (request/create_order.c), by its ticket.  A
+ * machine that never contends is in the tree of onlookers while it has a watch.
+ */
 enum evzk__where { EVZK__NOWHERE, EVZK__IN_LINE, EVZK__IN_QUEUE };
 
 struct evzk__place {
     RB_ENTRY(evzk__place) node; /* See `where`. */
-    struct evzk__core *s; /* NULL: the machine has ended, with all its rest. */
+    struct evzk__core *s;       /* NULL: nothing of the machine is left. */
     struct evzk__dir *dir;
     struct evzk__request req;
     struct evzk__watch own_watch, pred_watch;
-    struct evzk__place *before; /* The one it waits for, if that is ours. */
-    int32_t seq;          /* Of its znode; its ticket; which onlooker it is. */
-    uint8_t news;         /* EVZK__NEWS_* */
+    struct evzk__place *before; /* The contender it waits for, if ours. */
+    int32_t seq;  /* Of its znode; or its ticket; or its number as onlooker. */
+    uint8_t news; /* EVZK__NEWS_* */
     uint8_t where : 2;    /* enum evzk__where */
-    uint8_t onlooks : 2;  /* So many watches, of one that never contends. */
-    bool ended : 1;       /* The machine has, and wants no place any more. */
-    bool leads : 1;       /* It is first, or follows one that was and leaves. */
-    bool passed : 1;      /* It leads no more: the next one does. */
-    bool followed : 1;    /* One of ours waits for it. */
-    bool before_seen : 1; /* The znode of `before` was read, and is its own. */
-    /* The znode under its name was made, or seen to be its own, by this
-     * connection; and nothing came since that says more of others than we know
-     * of it. */
+    uint8_t onlooks : 2;  /* Watches of an onlooker. */
+    bool ended : 1;       /* The machine has ended: it needs no place. */
+    bool leads : 1;       /* First, or right behind a first one that leaves. */
+    bool passed : 1;      /* Is leaving: its follower leads. */
+    bool followed : 1;    /* A contender of ours waits for this one. */
+    bool before_seen : 1; /* The znode of `before` was read, and belongs to
+                             `before`. */
+    /* The machine's znode was made, or seen to be its own, in this connection;
+     * and since then the server told nothing newer, such as another znode's
+     * end, that may mean that this one is gone, too. */
     bool own_verified : 1;
 };
 
@@ -83,15 +86,15 @@ static inline struct evzk__place *evzk__place_of(struct evzk__request *r)
 
 struct evzk__path_watch;
 
-/* What a place's machine, which is a layer above, does for it. */
+/* What the request layer calls in the machine, a layer above. */
 struct evzk__wake {
-    void (*post)(struct evzk__place *p); /* Looks at it in the next turn. */
-    /* Of contenders' names; NULL: it never contends. */
+    void (*post)(struct evzk__place *p); /* Has the machine run soon. */
+    /* Marks of contenders' names; NULL: the machine never contends. */
     const struct evzk__mark *(*marks)(const struct evzk__place *p);
-    /* Its path watch number i; NULL: it has not so many. */
+    /* The machine's path watch number i; NULL: it has fewer. */
     struct evzk__path_watch *(*path_watch)(struct evzk__place *p, unsigned i);
-    /* Its request, a DELETE or a SWAP, was not sent for a while: what the
-     * machine read before it asked may be old. */
+    /* The machine's request, a DELETE or a SWAP, could not be sent for a while:
+     * what the machine read before may be old. */
     void (*put_off)(struct evzk__place *p);
 };
 

@@ -46,8 +46,8 @@ void evzk__request_put(struct evzk__core *s, struct evzk__request *r,
         TAILQ_INSERT_TAIL(queue_of(s, r), r, link);
 }
 
-/* Into its queue.  Listings of one directory that are there at the same time
- * are one. */
+/* Puts a request into its queue.  Listings of one directory that wait at the
+ * same time are sent as one. */
 static void enqueue(struct evzk__core *s, struct evzk__request *r, bool first)
 {
     r->state = EVZK__QUEUED;
@@ -55,7 +55,7 @@ static void enqueue(struct evzk__core *s, struct evzk__request *r, bool first)
     r->sent = r->answered = 0;
     r->first_rc = r->last_rc = EVZK_ERR_CONNLOSS;
     if (evzk__request_answers_each(r))
-        r->first_rc = EVZK_OK; /* Until one of them says nothing. */
+        r->first_rc = EVZK_OK; /* Until a reply says nothing. */
     if (r->op == EVZK__LIST) {
         TAILQ_INIT(&r->joined);
         if (!r->unwatch && r->dir->listing) {
@@ -104,10 +104,11 @@ void evzk__request_again(struct evzk__core *s, struct evzk__request *r)
     evzk__arrival_back(s, r, false);
     r->tries++;
     enqueue(s, r, true);
-    s->wake->post(evzk__place_of(r)); /* Is what it rests on there? */
+    s->wake->post(evzk__place_of(r)); /* Does its own znode still exist? */
 }
 
-/* The leader of a listing leaves: who has joined it lists without it. */
+/* The request that was to list leaves: the first that has joined it lists
+ * instead. */
 static void hand_on(struct evzk__core *s, struct evzk__request *r)
 {
     struct evzk__request *heir = TAILQ_FIRST(&r->joined), *other;
@@ -142,8 +143,7 @@ bool evzk__request_cancel(struct evzk__core *s, struct evzk__request *r)
     case EVZK__SENT:
         r->given_up = true;
         if (r->sent < r->parts) {
-            evzk__request_unqueue(s,
-                                  r); /* What is left of it need not be sent. */
+            evzk__request_unqueue(s, r); /* The rest need not be sent. */
             r->parts = r->sent;
         }
         return false;
@@ -163,10 +163,11 @@ void evzk__request_no_unwatch(struct evzk__request *r)
         r->parts--;
 }
 
-/* Who joined a listing gets the same; whoever asks from in there asks anew.  So
- * do all but the first when there is no memory to put it in order: a look of
- * each through all the names would stop the loop.
- * False: this is the child of a fork, where nothing is left. */
+/* Gives a listing's reply to the requests that joined it.  A request that is
+ * submitted from their callbacks lists anew.  When there is no memory to put
+ * the listing in order, all but the first list again later: it would stop the
+ * loop if each machine looked through all the names.  False: this is the child
+ * of a fork, where no request is left. */
 static bool share(struct evzk__core *s, struct evzk__request *r,
                   struct evzk__reply *reply)
 {
@@ -186,7 +187,7 @@ static bool share(struct evzk__core *s, struct evzk__request *r,
     return true;
 }
 
-/* One that many share is put in order, once for all. */
+/* A listing that many share is put in order once for all. */
 static bool list_for_all(struct evzk__core *s, struct evzk__request *r,
                          const struct evzk__reply *reply)
 {
@@ -210,8 +211,9 @@ static int first_rc(const struct evzk__core *s, const struct evzk__request *r,
     if (evzk__request_answers_each(r) && r->first_rc != EVZK_OK)
         return r->first_rc; /* A later step could not be sent. */
     if (r->absent && r->n > 1)
-        return EVZK_OK;                               /* As the sync before. */
-    return r->behind ? s->requests.sync_rc : res->rc; /* They come in order. */
+        return EVZK_OK; /* The sync before succeeded. */
+    return r->behind ? s->requests.sync_rc
+                     : res->rc; /* Answers come in order. */
 }
 
 static void note_first(const struct evzk__core *s, struct evzk__request *r,
@@ -232,14 +234,15 @@ bool evzk__request_answers_each(const struct evzk__request *r)
     return evzk__request_is_steps(r) && r->each;
 }
 
-/* So does what the window has no room for. */
+/* Goes out in pieces: steps with a reply each, and a request with more parts
+ * than the window. */
 bool evzk__request_goes_bit_by_bit(const struct evzk__core *s,
                                    const struct evzk__request *r)
 {
     return evzk__request_answers_each(r) || r->parts > s->window;
 }
 
-/* In the child of a fork nobody is left to be answered. */
+/* In the child of a fork no request is left to be answered. */
 static void answer_all(struct evzk__core *s, struct evzk__request_queue *queue,
                        int rc)
 {
@@ -251,7 +254,8 @@ static void answer_all(struct evzk__core *s, struct evzk__request_queue *queue,
     }
 }
 
-/* Takes out what would be answered like this one, as if it were sent. */
+/* Takes out the creates that would get the same answer, as if they were sent.
+ */
 static void take_like(struct evzk__core *s, const struct evzk__request *r,
                       struct evzk__request_queue *out)
 {
@@ -264,7 +268,7 @@ static void take_like(struct evzk__core *s, const struct evzk__request *r,
     }
 }
 
-/* Of a transaction: the one that failed. */
+/* The step that a part is about; of a transaction, the step that failed. */
 static unsigned step_of(const struct evzk__request *r, unsigned part,
                         const struct evzk__result *res)
 {
@@ -296,14 +300,14 @@ static void deliver(struct evzk__core *s, struct evzk__request *r,
         r->state = EVZK__IDLE; /* The owner may submit it again at once. */
         r->unwatch = NULL;
     } else if (r->answered == r->sent)
-        r->state = EVZK__QUEUED; /* The rest may still be taken back. */
+        r->state = EVZK__QUEUED; /* The rest can still be taken back. */
     if (reply.last || evzk__request_answers_each(r))
         r->done(r, &reply);
     answer_all(s, &like, reply.first_rc);
 }
 
-/* What the answer to a create tells of its directory.  True: it is missing, and
- * the request goes again, with it. */
+/* Learns from the answer to a create whether its directory exists.  True: it
+ * does not, and the request is sent again, to make the directory, too. */
 static bool learn_of_dir(struct evzk__core *s, struct evzk__request *r)
 {
     struct evzk__dir *d = r->dir;
@@ -322,14 +326,14 @@ static bool learn_of_dir(struct evzk__core *s, struct evzk__request *r)
     return missing && !r->given_up && r->tries < TRIES;
 }
 
-/* Does its last part show the directory's own stat? */
+/* Does the request's last part show the directory's stat? */
 static bool lists(const struct evzk__request *r)
 {
     return r->op == EVZK__LIST || r->op == EVZK__SETTLE_LIST ||
            (r->op == EVZK__CREATE_LIST && r->parts == evzk__part_lead(r) + 2);
 }
 
-/* They come back one by one, in the order in which they were sent. */
+/* To be sent again.  Creates come back in the order in which they were sent. */
 static void come_back(struct evzk__core *s, struct evzk__request *r)
 {
     evzk__arrival_back(s, r, false);
@@ -338,9 +342,9 @@ static void come_back(struct evzk__core *s, struct evzk__request *r)
     enqueue(s, r, false);
 }
 
-/* What is there is read with a watch, at one go.  What is not is waited for,
- * with a watch of another kind; and read, if it has come by then.  True: it
- * goes again. */
+/* A znode that exists was read, and watched, in one step.  For a znode that
+ * does not exist the request is sent again, with a watch of another kind; if
+ * the znode has come by then, it is read.  True: the request is sent again. */
 static bool waits_for_absent(struct evzk__core *s, struct evzk__request *r)
 {
     if (!evzk__request_is_steps(r) || !evzk__steps_go_on(r))
@@ -349,7 +353,7 @@ static bool waits_for_absent(struct evzk__core *s, struct evzk__request *r)
     return true;
 }
 
-/* One of many says nothing: whoever hears the last of them is to know. */
+/* One answer of many says nothing: noted, and told with the last reply. */
 static bool is_unsaid(const struct evzk__request *r,
                       const struct evzk__result *res)
 {
@@ -383,8 +387,8 @@ void evzk__request_answered(struct evzk__core *s, struct evzk__request *r,
     }
     if (waits_for_absent(s, r))
         return;
-    /* The last answer may be to an earlier part, when a later one could not be
-     * sent: what counts is what became of the last part. */
+    /* The last answer may be to an earlier part, when a later part could not be
+     * sent: then the result of the last part counts. */
     late.rc = r->last_rc;
     if (!evzk__request_answers_each(r) && part != r->parts - 1)
         res = &late;

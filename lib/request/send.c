@@ -1,5 +1,5 @@
-/* Sends what waits in the queues, as the flow window and a time budget allow,
- * and takes in what comes of it: answers, and the loss of a connection.
+/* Sends the requests that wait in the queues, as the flow window and a time
+ * budget allow, and takes in answers and the loss of a connection.
  *
  * How it can fail: there is no memory for a request.  Then the request goes
  * back to the head of its queue, and nothing is sent for a moment.
@@ -26,16 +26,15 @@ void evzk__request_completed(struct evzk__core *s, struct evzk__slot *slot,
     evzk__request_answered(s, r, slot->part, res);
 }
 
-/* No memory to send it with: try again in a while. */
+/* There is no memory to send the request: tries again in a while. */
 static void take_back(struct evzk__core *s, struct evzk__request *r)
 {
     evzk__arrival_back(s, r, false);
-    if (r->sent == r->parts) /* It has left its queue: to the head again. */
+    if (r->sent == r->parts) /* Left its queue: to the head again. */
         evzk__request_put(s, r, true);
     r->sent = 0;
     r->state = EVZK__QUEUED;
-    evzk__request_count_parts(
-        r); /* It may have relied on the company that it was sent in. */
+    evzk__request_count_parts(r); /* May have been sent with a shared sync. */
     evzk__requests_pause(s);
 }
 
@@ -67,7 +66,7 @@ static bool send_one(struct evzk__core *s, struct evzk__request *r)
     return true;
 }
 
-/* Has room for all parts of a request; some go out bit by bit. */
+/* Has the window room for all parts of a request?  Some go out bit by bit. */
 static bool room_for(const struct evzk__core *s, const struct evzk__request *r)
 {
     uint32_t room = s->window > s->requests.in_flight
@@ -127,7 +126,7 @@ static void send_all(struct evzk__core *s, struct evzk__request *r)
         evzk__batch_send(s, r);
         return;
     }
-    /* Behind another of our own, a listing would tell it only what it is. */
+    /* Behind another contender of ours a listing is not needed. */
     if (r->op == EVZK__CREATE_LIST && evzk__dir_busy(r->dir))
         r->parts = evzk__part_lead(r) + 1;
     if (evzk__request_is_steps(r) && s->requests.synced)
@@ -135,13 +134,13 @@ static void send_all(struct evzk__core *s, struct evzk__request *r)
     evzk__arrival_sent(s, r, false);
     parts = r->parts;
     if (evzk__request_goes_bit_by_bit(s, r))
-        parts = 1; /* It may be answered, and changed, while it is sent. */
+        parts = 1; /* May be answered, and change, while it is sent. */
     while (parts-- > 0 && send_one(s, r))
         ;
 }
 
-/* Machines are still to be told what has happened: those that one event wakes
- * then share one listing.  Not for ever. */
+/* Some machines have not been told yet what has happened: machines that one
+ * event wakes then share one listing.  Does not wait for ever. */
 static bool awaits_company(const struct evzk__core *s)
 {
     return !TAILQ_EMPTY(&s->running) && s->requests.put_off < COMPANY;
@@ -158,8 +157,9 @@ static void count_put_off(struct evzk__core *s)
         s->requests.put_off++;
 }
 
-/* While a sweep is under way only the lease's question goes out: what a machine
- * asked before it knew of the change may not be what it wants to ask now. */
+/* While machines are being told of a change, only the lease's sync goes out:
+ * the request that a machine made before it knew of the change may be wrong
+ * now. */
 static struct evzk__request *next_request(struct evzk__core *s)
 {
     unsigned ops = s->cursor ? EVZK__SYNC + 1 : EVZK__OPS;
@@ -175,7 +175,8 @@ static struct evzk__request *next_request(struct evzk__core *s)
     return NULL;
 }
 
-/* Sending was paused.  What deletes a znode rests on a look at it. */
+/* Sending was paused.  A request that deletes a znode relies on a read, which
+ * may be old now. */
 static void go_on(struct evzk__core *s)
 {
     static const enum evzk__op ops[] = {EVZK__DELETE, EVZK__SWAP};
@@ -187,7 +188,7 @@ static void go_on(struct evzk__core *s)
         while (r) {
             struct evzk__request *next = TAILQ_NEXT(r, link);
 
-            s->wake->put_off(evzk__place_of(r)); /* May take it back. */
+            s->wake->put_off(evzk__place_of(r)); /* May take r back. */
             r = next;
         }
     }
@@ -212,14 +213,15 @@ bool evzk__requests_flush(struct evzk__core *s, int64_t deadline_us)
     return false;
 }
 
-/* The last part of a request that was cut: what was not answered is unknown. */
+/* A part was not answered before the connection was lost: its outcome is
+ * unknown. */
 static void lost(struct evzk__core *s, struct evzk__request *r, unsigned part)
 {
     struct evzk__result res = {.rc = EVZK_ERR_CONNLOSS};
 
     if (r->answered + 1 == r->sent && r->sent < r->parts) {
-        evzk__request_unqueue(
-            s, r); /* Cut in the middle: the rest is not sent either. */
+        evzk__request_unqueue(s,
+                              r); /* Cut in the middle: the rest is not sent. */
         r->parts = r->sent;
     }
     evzk__request_answered(s, r, part, &res);

@@ -171,7 +171,7 @@ static int take_off(struct evzk__core *s, struct evzk__request *r,
 
     if (w->which >= EVZK__PATH)
         evzk__path_watch_forget(evzk__path_watch_of(w));
-    if (!w->name) /* It was never set. */
+    if (!w->name) /* The watch was never set. */
         return evzk__client_sync(slot, r->dir->path);
     evzk__watch_remove(m, w);
     return evzk__watch_take_off(s, slot, r->dir,
@@ -317,8 +317,9 @@ int evzk__steps_send(struct evzk__core *s, struct evzk__request *r,
 
 /* The answers. */
 
-/* A watch that was to be set is there.  One that waits for what is not there
- * may have been left to it by another of ours, whatever the answer. */
+/* Has the step's watch been set?  For `or_absent` it may be there whatever the
+ * answer: another machine of ours may have left the server's watch on that
+ * path. */
 static bool is_set(const struct evzk__step *step, int rc)
 {
     if (step->or_absent)

@@ -5,38 +5,40 @@
  *     create <dir>
  *     create <dir>/<guid>-lock-   (ephemeral, sequential)
  *
- * That this succeeds proves that nobody else is in it, so there is nothing to
- * list.  One more znode, made, written to and deleted within the transaction,
- * tells its zxid, which is the czxid of every contender in it: the fencing
- * token, for which nothing need be read.  Nobody ever sees that znode.
+ * If this succeeds, no other contender is in the directory, so there is nothing
+ * to list.  One more znode is made, written to and deleted within the
+ * transaction.  It tells the transaction's zxid, which is the czxid of every
+ * contender made in it: the fencing token, without a read.  No client ever sees
+ * that znode.
  *
- * Of many that come into directories which are there (`bulk`), each is made
- * without one, in the same way, and lists by itself then.
+ * Many creates in directories that exist (`bulk`) go together in the same way,
+ * without the directory; each contender then lists by itself.
  *
- * A contender that leaves a directory which we made, and in which we saw nobody
- * else, takes it along.  A directory that another made, or has come to share,
- * stays; see request/idle_dirs.c.
+ * A contender that leaves a directory which we made, and in which we saw no
+ * other contender, deletes the directory, too.  A directory that another client
+ * made, or uses, stays; see request/idle_dirs.c.
  *
- * One that changes its znode for another goes as
+ * A contender replaces its znode by another:
  *
  *     delete <dir>/<old>
  *     create <dir>/<new>    (ephemeral)
  *
- * so that it stands in the directory all the time, and once; with the same
- * stamp, so that it knows its czxid.
+ * So it has exactly one znode in the directory all the time.  The same stamp
+ * tells the czxid of the new one.
  *
- * One that leads an election makes, and takes away, a znode beside its own:
+ * The leader of an election makes, and deletes, a znode beside its own:
  *
  *     check <dir>/<own>            delete <dir>/leader
  *     delete <dir>/leader          delete <dir>/<own>
  *     create <dir>/leader
  *
- * so that it never touches that of the one behind it.
+ * So it never deletes the `leader` znode of its successor.
  *
- * All or nothing: the first operation that fails names the culprit.  Those
- * before it will pass, and go again by themselves; those behind it go again
- * too; and the culprit alone is told, or goes the long way.  At most one create
- * in each directory: all of a transaction have the same token.
+ * All or nothing: the first operation that fails names the culprit.  The
+ * requests before it would have passed, and are sent again by themselves; those
+ * behind it are sent again, too.  Only the culprit is told of the error, or is
+ * tried in another way.  A transaction has at most one create in each
+ * directory, because all its creates have the same token.
  */
 #include "lib/request/transaction.h"
 
@@ -50,7 +52,7 @@
 enum {
     ITEMS = 64, /* In one transaction. */
     SCANNED = 4 * ITEMS,
-    TRIES = 8,          /* Of one that the server refuses as a whole. */
+    TRIES = 8,          /* Of a transaction refused as a whole. */
     BYTES = 128 * 1024, /* Far below what a server takes. */
     IN_FLIGHT = 16,
     OPS_EACH = 3, /* At most. */
@@ -75,8 +77,9 @@ bool evzk__batch_room(const struct evzk__core *s)
     return s->requests.n_batches < IN_FLIGHT;
 }
 
-/* Not while others of ours are on their way into its directory, or are to go
- * before; nor if it may not make it. */
+/* May a create go in a transaction?  Not while other creates of ours in its
+ * directory are under way, or are to go first; nor if it has no right to make
+ * its directory. */
 static bool may_go(const struct evzk__request *r)
 {
     const struct evzk__dir *d = r->dir;
@@ -96,13 +99,14 @@ static bool is_fresh(const struct evzk__core *s, const struct evzk__request *r)
            (s->requests.fresh > 32767 && !evzk__queue_keeps_dir(d));
 }
 
-/* Or is it made in one that is there, with many others? */
+/* Is it created in an existing directory, together with many others? */
 static bool is_bulk(const struct evzk__request *r)
 {
     return r->bulk && r->tries < TRIES && may_go(r);
 }
 
-/* Does its directory go with it?  Not if another of ours is to come. */
+/* Is the directory deleted with this contender?  Not if another of ours is to
+ * come. */
 bool evzk__batch_takes_dir(const struct evzk__request *r)
 {
     struct evzk__dir *d = r->dir;
@@ -115,7 +119,7 @@ bool evzk__batch_takes(const struct evzk__core *s,
                        const struct evzk__request *r)
 {
     if (r->unwatch)
-        return false; /* Who waits has nothing else to take away. */
+        return false; /* A waiter deletes its own znode alone. */
     return r->op == EVZK__DELETE || r->op == EVZK__SWAP ||
            (r->op == EVZK__CREATE_LIST && (is_fresh(s, r) || is_bulk(r)));
 }
@@ -175,21 +179,22 @@ static unsigned most_dirs(const struct evzk__core *s,
     return most < ITEMS ? most : ITEMS;
 }
 
-/* Does a directory come, or go, with it? */
+/* Does the request make, or delete, its directory? */
 static bool has_dir(const struct evzk__core *s, const struct evzk__request *r)
 {
     return (r->op == EVZK__CREATE_LIST && is_fresh(s, r)) ||
            (r->op == EVZK__DELETE && evzk__batch_takes_dir(r));
 }
 
-/* What does not go bars its directory: who asks later is not to pass it. */
+/* A request that is left out bars its directory: a later request in that
+ * directory must not overtake it. */
 static void bar(const struct evzk__request *r)
 {
     if (r->op != EVZK__DELETE)
         r->dir->chosen = true;
 }
 
-/* They are chosen only while they are gathered. */
+/* `chosen` is valid only while a transaction is put together. */
 static void choose_none(struct evzk__request *first, unsigned n)
 {
     for (struct evzk__request *r = first; r && n > 0; n--) {
@@ -198,7 +203,7 @@ static void choose_none(struct evzk__request *first, unsigned n)
     }
 }
 
-/* Gathers those that go with the first of a queue. */
+/* Gathers the requests that go together with the first of a queue. */
 static unsigned gather(struct evzk__core *s, struct evzk__request *first,
                        struct evzk__request *v[ITEMS], size_t *bytes)
 {
@@ -329,8 +334,8 @@ void evzk__batches_clear(struct evzk__core *s)
         destroy(LIST_FIRST(&s->requests.batches));
 }
 
-/* It was not done, and is to be sent anew.  What its owner has given up since
- * ends here: nothing of it is on the server. */
+/* The request was not done, and is sent again.  If the owner of a create has
+ * given it up since, the request ends here: nothing of it is on the server. */
 static void again(struct evzk__batch *b, struct evzk__request *r)
 {
     if (r->given_up && r->op == EVZK__CREATE_LIST)
@@ -339,7 +344,7 @@ static void again(struct evzk__batch *b, struct evzk__request *r)
         evzk__request_again(b->s, r);
 }
 
-/* In the child of a fork nobody is left to be answered. */
+/* In the child of a fork no request is left to be answered. */
 static bool over(const struct evzk__batch *b)
 {
     return b->s->phase == EVZK__CLOSED;
@@ -434,13 +439,14 @@ static void no_dir(struct evzk__batch *b, struct evzk__request *r, int rc)
         evzk__request_answer_rc(b->s, r, rc);
         return;
     }
-    r->denied = rc == EVZK_ERR_NOAUTH; /* It may be there all the same. */
+    r->denied =
+        rc == EVZK_ERR_NOAUTH; /* The directory may exist all the same. */
     r->dir->exists = true;
     r->dir->missing = false;
     again(b, r);
 }
 
-/* It was not there. */
+/* The directory did not exist. */
 static void missed_dir(struct evzk__batch *b, struct evzk__request *r)
 {
     evzk__dirs_found(b->s, true);
@@ -457,7 +463,8 @@ static void kept_dir(struct evzk__batch *b, struct evzk__request *r)
     again(b, r);
 }
 
-/* What is beside it is not there, or may not be touched: then it stays. */
+/* The znode beside the contender's does not exist, or may not be deleted: then
+ * it is left alone. */
 static void leave_other(struct evzk__batch *b, struct evzk__request *r)
 {
     r->also = NULL;
@@ -483,12 +490,12 @@ static void blame(struct evzk__batch *b, struct evzk__request *r, unsigned part,
         if (rc == EVZK_ERR_SERVER)
             evzk__requests_pause(b->s);
         if (rc == EVZK_ERR_NONODE)
-            r->dir->exists = false; /* It may have gone with the znode. */
+            r->dir->exists = false; /* May be gone, too. */
         evzk__request_answer_rc(b->s, r, rc);
     }
 }
 
-/* Is what is missing for one missing for the other? */
+/* Have both directories the same parent, so that the same znode is missing? */
 static bool same_parent(const struct evzk__request *a,
                         const struct evzk__request *b)
 {
@@ -541,7 +548,7 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
         failed(b, op, rc);
     else if (reply->rc == EVZK_ERR_NOMEM ||
              (reply->rc == EVZK_ERR_SERVER && b->item[0]->tries < TRIES))
-        again_all(b); /* It was not sent, or not taken; not for ever. */
+        again_all(b); /* Not sent, or not taken. */
     else
         answer_all(b, reply->rc);
     destroy(b);

@@ -89,7 +89,7 @@ static bool is_on(const struct evzk__watch *w, const char *name)
     return w->listed && strcmp(w->name, name) == 0;
 }
 
-/* One that watches a znode which is not its own. */
+/* The contender of ours that watches this znode of another contender. */
 static struct evzk__place *watcher_of(struct evzk__dir *d, const char *name,
                                       struct evzk__place *at)
 {

@@ -1,18 +1,20 @@
-/* The watches of a session's machines: who has asked for which, and who hears
- * when one has fired. */
+/* The watches of a session's machines: which machine has which watch, and which
+ * machines hear when it fires. */
 #ifndef EVZK_WATCH_H
 #define EVZK_WATCH_H
 
 #include "lib/request/own_queue.h"
 
-/* Lists a watch, which is not listed, of a machine on a name. */
+/* Lists a watch of a machine on a name.  It must not be listed yet. */
 void evzk__watch_add(struct evzk__place *p, struct evzk__watch *w,
                      const char *name);
 
-/* Takes it off the list, if it is on.  True: the server has a watch for it. */
+/* Takes the watch off the list, if listed.  True: the server has a watch for
+ * it. */
 bool evzk__watch_remove(struct evzk__place *p, struct evzk__watch *w);
 
-/* Is there a watch of its own contender on this znode, or of one behind it? */
+/* OWN: has the znode's contender a watch on it?  PRED: has another contender?
+ */
 bool evzk__watch_any(const struct evzk__core *s, struct evzk__dir *d,
                      const char *name, enum evzk__which which);
 
@@ -20,38 +22,39 @@ bool evzk__watch_any(const struct evzk__core *s, struct evzk__dir *d,
  * children, or on the znode itself? */
 bool evzk__watch_any_at(struct evzk__core *s, const char *path, bool children);
 
-/* A watch has fired: all who have it hear, and it is off the list.  Of the end
- * the znode's own contender hears, too, who need not have asked. */
+/* A watch has fired: all machines that have it hear, and it is off their lists.
+ * When the znode has gone, its own contender hears so without a watch, too. */
 void evzk__watch_fired(struct evzk__core *s, struct evzk__dir *d,
                        const char *name, enum evzk__watch_event ev);
 
-/* One watch of one place has fired: its machine is to look at that. */
+/* This watch of this place has fired: tells the place's machine. */
 void evzk__watch_heard(struct evzk__place *p, enum evzk__which which,
                        enum evzk__watch_event ev);
 
-/* The same, as a server says it: of the path of a znode, which may be a
+/* The same, as the server sends it: with the path of a znode, which may be a
  * directory that machines work in. */
 void evzk__watch_fired_at(struct evzk__core *s, const char *path,
                           enum evzk__watch_event ev);
 
-/* One of a machine's watches.  NULL: its kind has not so many. */
+/* One of a machine's watches.  NULL: its kind has fewer. */
 struct evzk__watch *evzk__watch_of(struct evzk__place *p,
                                    enum evzk__which which);
 
-/* Takes the watch off a path on the server, if no machine has one there; the
- * machine that had one has it no more (evzk__watch_remove()).  Else only asks.
+/* Removes the watch on a path from the server, if no machine has one there; the
+ * caller took its own off before (evzk__watch_remove()).  Otherwise sends a
+ * harmless request instead.
  */
 int evzk__watch_take_off(struct evzk__core *s, struct evzk__slot *slot,
                          const struct evzk__dir *d, const char *path,
                          bool data);
 
-/* Takes a watch out of the connection that was lost. */
+/* Takes a watch out of the lost connection. */
 void evzk__watch_forget(struct evzk__core *s, const char *path, bool data);
 
-/* Puts the path together that a watch of the machine is on. */
+/* Writes the path that a watch of the machine is on to `to`. */
 const char *evzk__watch_path(struct evzk__place *p, struct evzk__watch *w,
                              char *to);
-/* Is it on the znode itself?  Else it is on its children. */
+/* Is the watch on the znode itself?  Else it is on the znode's children. */
 bool evzk__watch_of_data(struct evzk__watch *w);
 
 #endif

@@ -397,7 +397,7 @@ void evzk__connection_keep(evzk_session *s)
         (void)present_credentials(s); /* Or with the next connection. */
     else if (s->core.client && !s->core.up &&
              (s->connection.moved || fresh_credential(s)))
-        evzk__connection_drop(s); /* It is on the way to what is out of date. */
+        evzk__connection_drop(s); /* Connecting with old data. */
     end_round(s, now);
     addresses = evzk__servers_addresses(s->connection.servers);
     if (s->core.client || s->core.old || !addresses ||

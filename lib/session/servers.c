@@ -325,7 +325,7 @@ void evzk__servers_refresh(struct evzk__servers *sv)
 
         if (h->numeric || !need_dns(sv))
             continue;
-        sv->pending++; /* It may be answered inside the call. */
+        sv->pending++; /* The call itself may answer. */
         h->lookup =
             evdns_getaddrinfo(sv->dns, h->name, NULL, &hints, resolved, h);
     }

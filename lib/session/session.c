@@ -1,5 +1,5 @@
 /* The session as the application sees it: its functions, its options, its end.
- * What happens in the loop is in turn.c. */
+ * The work of the loop is in turn.c. */
 #include "lib/session/session.h"
 
 #include <stdarg.h>
@@ -232,7 +232,7 @@ int evzk_session_add_auth(evzk_session *s, const char *scheme, const void *cert,
         return EVZK_ERR_NOMEM;
     }
     STAILQ_INSERT_TAIL(&s->options.credentials, c, link);
-    evzk__session_kick(&s->core); /* It is presented from the loop. */
+    evzk__session_kick(&s->core); /* The loop presents the credential. */
     return EVZK_OK;
 }
 

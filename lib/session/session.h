@@ -33,7 +33,7 @@ struct evzk__options {
 /* What the application was told last. */
 struct evzk__told {
     bool up;
-    bool known; /* It was told CONNECTED, for this session. */
+    bool known; /* CONNECTED was told, for this session. */
 };
 
 /* The session's connection, and the way to it. */
@@ -43,9 +43,10 @@ struct evzk__connection {
     struct evzk__servers *servers;
     bool moved;        /* The servers' addresses have changed. */
     uint32_t offered;  /* Addresses that the present handle was given. */
-    uint32_t attempts; /* It has made, as far as we know. */
-    bool hurried;      /* It gave a server up that another waits for longer. */
-    unsigned rounds;   /* So often all were tried, and some given up so. */
+    uint32_t attempts; /* Attempts of the handle, as far as we know. */
+    bool hurried; /* A silent server was given up: the next round waits longer.
+                   */
+    unsigned rounds; /* Rounds in which silent servers were given up. */
     struct evzk__shunned shunned; /* Servers that are no ZooKeeper. */
     int64_t connected_at, retry_at, resolve_at;
     int64_t away_since, say_away_at; /* No server is reached; 0: not begun. */

@@ -13,7 +13,7 @@ struct evzk__shunned {
         char address[EVZK__SHUNNED_ADDRESS]; /* "": none. */
         int64_t until, pause, told_at;
     } server[EVZK__SHUNNED];
-    int64_t crowded_until; /* There are too many: none is tried before. */
+    int64_t crowded_until; /* The list is full: no server is tried before. */
 };
 
 /* Leaves a server out from now on, for at most `most_us`.  True: it is time to
@@ -25,7 +25,7 @@ bool evzk__shunned_add(struct evzk__shunned *sh, const char *address,
 bool evzk__shunned_tell(struct evzk__shunned *sh, const char *address,
                         int64_t now);
 
-/* It is a good one: next time the pause is short again. */
+/* The server is a ZooKeeper: next time the pause is short again. */
 void evzk__shunned_forgive(struct evzk__shunned *sh, const char *address);
 
 /* Copies the list without the servers that are left out now; `out` has room for

@@ -30,7 +30,7 @@ void evzk__session_tell(evzk_session *s, evzk_session_event ev, int rc)
     int64_t begun;
 
     if (ev == EVZK_SESSION_SUSPENDED && !s->told.up)
-        return; /* It has heard so already, or was never up. */
+        return; /* Was told so already, or was never up. */
     if (ev != EVZK_SESSION_CLOSED && !evzk__session_tells(&s->core))
         return; /* Closed inside an earlier callback of this loop step. */
     s->told.up = ev == EVZK_SESSION_CONNECTED || ev == EVZK_SESSION_RESUMED;

@@ -163,7 +163,7 @@ static void await_events(evzk_session *s)
     } else if (s->core.client) {
         evzk__client_interest(s->core.client, &fd, &what, &client_wait);
         at = now + client_wait;
-        evzk__connection_check(s); /* It may have given the connection up. */
+        evzk__connection_check(s); /* May give the connection up. */
         evzk__connection_note_attempt(s);
         if (s->core.phase == EVZK__DRAINING)
             evzk__closing_say_farewell(s, what);
