@@ -124,7 +124,7 @@ int evzk_lock_cancel(evzk_lock *l) { return stop(l, false, EVZK_ERR_CANCELED); }
 
 int evzk_lock_release(evzk_lock *l) { return stop(l, true, EVZK_OK); }
 
-/* For the name that its znode is to have. */
+/* Prepares the name of the read lock's znode. */
 static int prepare_swap(struct evzk_lock *l)
 {
     if (!l->given)

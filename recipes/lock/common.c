@@ -1,6 +1,6 @@
-/* What all blocks of rows of a lock use: the marks of its names, what the
- * application is told, what its znodes are made with, and how a lock that is
- * held comes into doubt and ends. */
+/* Used by all blocks of rows of a lock: the marks of names, the events to the
+ * application, the data of znodes, and how a held lock comes into doubt and
+ * ends. */
 #include "recipes/lock/states.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ void evzk__lock_tell_end(struct evzk_lock *l, int rc)
     evzk__lock_tell(l, ev, rc);
 }
 
-/* Reports the end now; what is left to do on the server goes on. */
+/* Reports the end now; the work on the server goes on. */
 void evzk__lock_end_early(struct evzk_lock *l, int rc)
 {
     evzk__lock_tell_end(l, rc);
@@ -63,7 +63,7 @@ int evzk__lock_break(struct evzk_lock *l)
 
 void evzk__lock_suspend(struct evzk_lock *l)
 {
-    l->blind = false; /* It may be allowed by now to read it. */
+    l->blind = false; /* May be readable again. */
     if (!l->suspended) {
         l->suspended = true;
         evzk__lock_tell(l, EVZK_LOCK_SUSPENDED, EVZK_OK);

@@ -1,12 +1,12 @@
-/* The rows in which a contender comes to its place and waits, of a lock's table
- * and of an election's: included in the middle of them.  HELD is where they
- * lead to.  What differs is defined before:
+/* The rows in which a contender comes to its place and waits.  The tables of
+ * locks and of elections include them; they lead to HELD.  The includer defines
+ * first, as the two tables differ there:
  *
  *   CREATED_ALSO, ADOPTED_ALSO  where an answer may lead besides
  *   WATCHING_ENDS               how waiting ends
  *
- * A session's end ends a lock that is not to queue again, or is to stop.  What
- * is rare in WATCHING only patient locks do: see lock/patient.c. */
+ * A session's end ends a lock that is not to queue again, or is to stop.  The
+ * rare moves of WATCHING are those of patient locks: see lock/patient.c. */
 /* clang-format off */
 #define LOCK(state, enter, react, ...) \
     ROW(state, evzk__lock_##enter, evzk__lock_##react, __VA_ARGS__)

@@ -1,19 +1,20 @@
-/* A write lock that is held becomes a read lock: its znode is changed for
- * another one, of the same number, in one transaction.
+/* A held write lock becomes a read lock: its znode is replaced by another znode
+ * of the same number, in one transaction.
  *
  *   HELD --> SWAPPING --> HELD
  *
- *   CHECKING_WRITER  reads its znode before SWAPPING: it is not known to be
- *                    there, or somebody has written to it
- *   CHECKING_SWAP    the connection was lost in SWAPPING: is the old znode
- *                    there?
- *   SWAPPING_AGAIN   it is: the change is asked for once more, and may have
- *                    been done before
- *   CHECKING_READER  is the new one there?  The old one has gone; or the second
- *                    attempt was refused, and the first may have been done
+ *   CHECKING_WRITER  reads its znode before SWAPPING: the znode may be gone, or
+ *                    another client has written to it
+ *   CHECKING_SWAP    the connection was lost in SWAPPING: does the old znode
+ *                    exist?
+ *   SWAPPING_AGAIN   it does: the change is asked for once more; the first
+ *                    attempt may still be done
+ *   CHECKING_READER  does the new znode exist?  The old one is gone; or the
+ *                    second attempt was refused, and the first may have been
+ *                    done
  *
  * How it can fail.  Whether the change was done may be unknown: the new name is
- * made once, and what is there now tells.  While the znode may have either
+ * used once, so a look at both znodes tells.  While the znode may have either
  * name, given->either says so, and given->name is the other one: a lock that
  * leaves looks for both.
  */
@@ -21,7 +22,7 @@
 
 #include <string.h>
 
-/* The old one is kept where the new one was. */
+/* Swaps the two names: the old znode may still exist. */
 static void trade_names(struct evzk_lock *l)
 {
     char old[OWN_MAX + EVZK__PRIORITY_MAX];
@@ -31,7 +32,7 @@ static void trade_names(struct evzk_lock *l)
     strcpy(l->given->name, old);
 }
 
-/* It was not done: the old znode is still ours, or was broken. */
+/* The change was not done: the old znode is still ours, or was deleted. */
 static void take_back(struct evzk_lock *l)
 {
     trade_names(l);
@@ -39,7 +40,8 @@ static void take_back(struct evzk_lock *l)
     l->given->swapped = l->given->either = l->asked = false;
 }
 
-/* Others may still watch the old one, also some of ours. */
+/* The change was done.  Contenders, some of them ours, may still watch the old
+ * znode. */
 static void take_swap(struct evzk_lock *l, int64_t czxid)
 {
     trade_names(l);
@@ -62,7 +64,8 @@ bool evzk__lock_other_name(struct evzk_lock *l)
     return true;
 }
 
-/* What deletes a znode on the word of its own being there is sure of that. */
+/* SWAPPING deletes the old znode, so the lock must be sure that the znode is
+ * its own. */
 static int swap_asked(struct evzk_lock *l)
 {
     if (!l->asked)
@@ -91,7 +94,7 @@ int evzk__lock_checked_writer(struct evzk__machine *m,
     return evzk__lock_checked_for(m, e, SWAPPING);
 }
 
-/* Again and again the same name, if need be: it is made once. */
+/* Each attempt uses the same new name, which can be made only once. */
 void evzk__lock_become_reader(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
@@ -112,7 +115,7 @@ static int told(struct evzk_lock *l, int rc)
     return EVZK_OK;
 }
 
-/* Refused, it writes as before; but what was asked for before may have been
+/* Refused: the lock stays a write lock; but an earlier attempt may have been
  * done. */
 static int refused(struct evzk_lock *l, int rc)
 {
@@ -128,9 +131,10 @@ static int refused(struct evzk_lock *l, int rc)
                               l->m.stopping ? DELETING : CHECKING_READER);
 }
 
-/* No such znode: it was broken, or this was done before, and the answer lost.
- * What is there now tells.  Another version: somebody has written to it, and
- * that is to be heard first; what was asked for before fails of that, too. */
+/* NONODE: the old znode was deleted, or an earlier attempt was done and its
+ * answer lost; a look at the new znode tells.  BADVERSION: another client has
+ * written to the znode.  That data must be read first, and an earlier attempt
+ * fails, too. */
 static int change(struct evzk_lock *l, const struct evzk__reply *reply)
 {
     bool stopping = l->m.stopping;
@@ -158,7 +162,8 @@ int evzk__lock_became_reader(struct evzk__machine *m,
                                      : evzk__lock_doubt(lock_of(m), e);
 }
 
-/* The old znode is there: the swap was not done.  Else the new one may be. */
+/* If the old znode exists, the change was not done.  Otherwise the new one may
+ * exist. */
 static int find_swapped(struct evzk_lock *l, const struct evzk__reply *reply)
 {
     bool stopping = l->m.stopping;
@@ -167,7 +172,7 @@ static int find_swapped(struct evzk_lock *l, const struct evzk__reply *reply)
     case EVZK__OWN_THERE:
         return evzk__machine_move(&l->m, stopping ? DELETING : SWAPPING_AGAIN);
     case EVZK__OWN_GONE:
-        take_swap(l, 0); /* Nothing is left to go back to. */
+        take_swap(l, 0); /* The old znode is gone for good. */
         return evzk__machine_move(&l->m, stopping ? DELETING : CHECKING_READER);
     case EVZK__OWN_HIDDEN:
     case EVZK__OWN_UNKNOWN:
@@ -183,7 +188,7 @@ int evzk__lock_checked_swap(struct evzk__machine *m,
                                      : evzk__lock_doubt(lock_of(m), e);
 }
 
-/* It was done. */
+/* The change was done. */
 static int reads(struct evzk_lock *l, const struct evzk__first *stat)
 {
     l->asked = l->given->either = false;
@@ -192,7 +197,7 @@ static int reads(struct evzk_lock *l, const struct evzk__first *stat)
     return l->m.stopping ? EVZK_OK : evzk__machine_move(&l->m, HELD);
 }
 
-/* It was refused the second time, and not done the first time. */
+/* The second attempt was refused, and the first was not done. */
 static int stay_alone(struct evzk_lock *l)
 {
     take_back(l);

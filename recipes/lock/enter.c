@@ -1,5 +1,5 @@
-/* From the room into the queue: the contender's znode is changed for one in the
- * queue, in one transaction.
+/* From the priority wait into the queue: the contender's znode is replaced by a
+ * znode in the queue, in one transaction.
  *
  *   ENTERING --> LISTING                       it was done
  *    |    ^
@@ -8,13 +8,13 @@
  *    v
  *   RESOLVING_ENTRY <--> ADOPTING_ENTRY        the outcome is unknown
  *
- * From RESOLVING_ENTRY the lock goes back to PRIO_LISTING if its znode is still
- * in the room, and from ADOPTING_ENTRY to LISTING if the new one is its own.
+ * From RESOLVING_ENTRY the lock goes back to PRIO_LISTING if its old znode
+ * still exists, and from ADOPTING_ENTRY to LISTING if the new znode is its own.
  *
  * How it can fail.  Whether the change was done may be unknown: then the GUID
  * of the new name is looked for, and a GUID is used for one attempt only.
- * While that is unknown, the lock is in nobody's order: `own` is the name in
- * the room, given->name that in the queue.
+ * While that is unknown, the session does not count the lock as a contender:
+ * `own` is the old name, given->name the name in the queue.
  */
 #include "recipes/lock/states.h"
 
@@ -60,14 +60,14 @@ int evzk__lock_entered(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__lock_lose_place(l);
     if (rc == EVZK_OK)
         return evzk__machine_move(m, LISTING);
-    if (rc == EVZK_ERR_BADVERSION) /* First what was written to our znode. */
+    if (rc == EVZK_ERR_BADVERSION) /* New data comes first. */
         return evzk__machine_move(m, READING_OWN);
     if (rc == EVZK_ERR_NODEEXISTS)
-        rc = EVZK_ERR_SEQUENCE; /* Nobody else has our GUID. */
+        rc = EVZK_ERR_SEQUENCE; /* No other contender has our GUID. */
     return evzk__machine_give_up(m, rc, DELETING);
 }
 
-/* It was not done: the znode in the room is still ours, or was broken. */
+/* The change was not done: the old znode is still ours, or was deleted. */
 static int stay_in_room(struct evzk_lock *l)
 {
     int32_t seen = l->seen;
@@ -96,7 +96,7 @@ int evzk__lock_resolved_entry(struct evzk__machine *m,
     case EVZK__FIND_FAILED:
         break;
     }
-    /* What stood in the room may still stand there. */
+    /* The old znode may still exist. */
     return evzk__machine_give_up(m, evzk__lock_find_error(e->reply), DELETING);
 }
 
@@ -114,7 +114,7 @@ int evzk__lock_adopted_entry(struct evzk__machine *m,
 
     l->token = 0; /* The znode in the queue is another one. */
     found = evzk__lock_verify(l, e->reply->rc, &e->reply->first);
-    if (found == EVZK__OWN_GONE) { /* Another's: see evzk__lock_adopted(). */
+    if (found == EVZK__OWN_GONE) { /* A copy: see evzk__lock_adopted(). */
         l->token = room;
         evzk__own_gone(m);
         return evzk__machine_move(m, RESOLVING_ENTRY);

@@ -1,4 +1,4 @@
-/* How a lock is held: in doubt, out of it again, or lost.
+/* How a lock is held: it comes into doubt and out again, or is lost.
  *
  *   HELD <--> VERIFYING
  *
@@ -6,8 +6,8 @@
  * (and then the lock stays there until the session is certain again), to set a
  * watch that is missing, and after each change of its data.
  *
- * How it can fail.  Its znode may have gone, or another's may stand under its
- * name: then the lock is lost.
+ * How it can fail.  Its znode may be gone, or be a copy that another client
+ * made: then the lock is lost.
  */
 #include "recipes/lock/states.h"
 
@@ -77,7 +77,7 @@ bool evzk__lock_see_own(struct evzk_lock *l, const struct evzk__reply *reply,
 int evzk__lock_doubt(struct evzk_lock *l, const struct evzk__event *e)
 {
     if (l->m.stopping)
-        return EVZK_OK; /* What it holds is no news any more. */
+        return EVZK_OK; /* Leaving: doubt is no news any more. */
     if (e->type == EVZK__EV_SUSPENDED)
         evzk__lock_suspend(l);
     else if (e->type == EVZK__EV_LEASE_END)

@@ -1,10 +1,10 @@
-/* How a lock leaves: its znode is deleted; what another has put in its place
- * stays.
+/* How a lock leaves: it deletes its znode, but not a copy that another client
+ * has put in its place.
  *
  *   DELETING --> ENDED
  *    |    ^
  *    v    |
- *   CHECKING    is the znode its own?
+ *   CHECKING    is the znode the lock's own?
  *
  * How it can fail.  Between the check and the delete an operator can still put
  * a copy there: a delete names a znode, and cannot name its czxid.
@@ -68,7 +68,7 @@ void evzk__lock_end(struct evzk__machine *m)
 void evzk__lock_late(struct evzk__machine *m)
 {
     if (m->stopping && m->rc == EVZK_ERR_CANCELED)
-        return; /* That is not over before the znode is proved gone. */
+        return; /* A release ends only when the znode is proved gone. */
     evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
     evzk__lock_end_early(lock_of(m), m->rc);
 }

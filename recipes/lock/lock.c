@@ -2,14 +2,14 @@
  *
  *   <guid>-lock-<seq>    holds alone; waits for the one just before its own
  *   <guid>-write-<seq>   the same, and can become a read lock
- *   <guid>-read-<seq>    holds together with others that read; waits for the
- *                        nearest before it that does not
+ *   <guid>-read-<seq>    holds together with other readers; waits for the
+ *                        nearest before it that is no reader
  *
- * So one that holds alone wakes, when it leaves, all who read behind it up to
- * the next that does not, and nobody else; and who reads behind a waiting
- * writer does not pass it.  A write lock becomes a read lock by having its
- * znode changed for one that reads, of the same number, in one transaction:
- * there is no moment without it.
+ * So when an exclusive lock or a writer leaves, all readers behind it wake, up
+ * to the next writer, and no other contender.  A reader behind a waiting writer
+ * does not pass the writer.  A write lock becomes a read lock in one
+ * transaction, which replaces its znode by a reader's znode of the same number:
+ * there is no moment without a znode.
  *
  *   CREATING <--> MAKING_PARENTS
  *    |  ^  \
@@ -17,7 +17,7 @@
  *    v  |                         |
  *   LISTING <---------------------'
  *    |  ^
- *    |  `-----> WATCHING     (somebody is before us)
+ *    |  `-----> WATCHING     (a contender is before us)
  *    v
  *   CONFIRMING --> HELD --> DELETING <--> CHECKING
  *                  ^  |        |
@@ -25,24 +25,25 @@
  *                  |  `--> VERIFYING, SWAPPING ...
  *                  `------------------'
  *
- * The rows are those of blocks: coming and waiting (contend_rows.h), which
- * elections have, too; the room before the queue for locks with a priority
- * (priority_rows.h), passed before LISTING; and the way from a write lock to a
- * read lock (downgrade_rows.h).  An election is in election/table.c.
+ * The rows come in blocks: coming and waiting (contend_rows.h), which elections
+ * have, too; waiting by priority, before the queue (priority_rows.h); and the
+ * way from a write lock to a read lock (downgrade_rows.h).  An election is in
+ * election/table.c.
  *
  * The full diagram, made from the table below, is in doc/lock.svg.
  *
  * How it can fail.  A create of unknown outcome is looked for by its GUID,
  * after a write that went through the leader's queue behind it (a sync does
  * not, where the leader is our server), and a GUID is used for one attempt
- * only.  A waiter that wakes looks again, since the one before it may have left
- * from the middle of the queue. Nothing is granted while the lease is in doubt,
- * however first we are: a follower that is cut off shows a queue that is no
- * more; nor on the word of an event about another's znode before the own one
- * was read behind it.  A znode that another deleted ends the lock, or sends a
- * waiter back to the end of the queue; and a znode that was put back under its
- * name counts as deleted.  A directory whose sequence numbers are used up gives
- * the last ones again and again: whoever gets one gives up.
+ * only.  A waiter that wakes lists again, since the contender before it may
+ * have left from the middle of the queue.  No lock is granted while the lease
+ * is in doubt, even if it is first: a follower that is cut off shows an old
+ * queue.  After an event about another contender's znode, no lock is granted
+ * before its own znode was read.  If another client deletes the lock's znode, a
+ * holder loses the lock, and a waiter goes back to the end of the queue; a copy
+ * under the same name changes nothing of that.  A directory whose sequence
+ * numbers are used up gives the last ones again and again: a lock that gets
+ * such a number gives up.
  */
 #include "recipes/lock/states.h"
 

@@ -9,51 +9,54 @@
 
 enum { OWN_MAX = EVZK__GUID_LEN + sizeof "-write-" + 11 };
 
-/* Marks of those in the queue are evzk_lock_mode's; in the room others. */
+/* Contenders in the queue have the marks of evzk_lock_mode; those that wait by
+ * priority have others. */
 enum { LOCK_ROOM = EVZK_LOCK_READ }; /* Added to WRITE and READ. */
 enum { LOCK_STANDS = EVZK_LOCK_READ + LOCK_ROOM + 1 }; /* In an election. */
 
-/* Told like the events of evzk_lock_event, of one that stands in an election:
- * its leader znode stands, or was refused; its own znode is there; of a
- * patient one, that it knows who is before it, or why it does not. */
+/* Events besides those of evzk_lock_event, for elections.  ANNOUNCED: the
+ * leader znode exists, or was refused.  PLACED: the candidate's own znode
+ * exists.  BEHIND: a patient candidate knows the contender before it, or why it
+ * does not. */
 enum { LOCK_ANNOUNCED = EVZK_LOCK_FAILED + 1, LOCK_PLACED, LOCK_BEHIND };
 
-/* Of one that stands in an election: its leader znode. */
+/* A candidate's leader znode. */
 struct leader_znode {
-    void *text; /* Owned: what it says; or NULL. */
+    void *text; /* Owned: its data; or NULL. */
     uint32_t len;
-    int32_t seen_on; /* The connection by which it was made, or seen; -1. */
+    int32_t seen_on; /* The connection in which it was made, or seen; -1. */
     int64_t czxid;   /* 0: not known. */
     enum {
-        LEADER_NONE,    /* It was never asked for, or is not its own. */
-        LEADER_UNKNOWN, /* Its create was not answered: it may come yet. */
-        LEADER_ANSWERED /* It may be there. */
+        LEADER_NONE,    /* Never asked for, or not the candidate's own. */
+        LEADER_UNKNOWN, /* The create was not answered: it may exist later. */
+        LEADER_ANSWERED /* May exist. */
     } is;
 };
 
-/* What the caller gave for this lock alone, and what only some locks need. */
+/* The caller's options for this lock alone, and data that only some locks need.
+ */
 struct given {
     struct evzk__acl acl;
     void *data; /* Owned; NULL: the session's. */
     uint32_t len;
-    bool urgent;    /* It has a priority. */
-    bool checked;   /* Its znode was looked at as it leaves. */
-    bool watched;   /* What was read when its watch was set was its own. */
-    bool arrived;   /* Those that it has come before in the room know. */
-    uint8_t failed; /* So often those less urgent could not be asked. */
+    bool urgent;    /* The lock has a priority. */
+    bool checked;   /* Its own znode was checked before the delete. */
+    bool watched;   /* Its own watch was set on its own znode. */
+    bool arrived;   /* Contenders that it has passed were told. */
+    uint8_t failed; /* Failed tries to ask less urgent contenders. */
     evzk_lock_priority priority;
-    evzk_lock_revoke *press; /* Owned: they are asked; or NULL. */
+    evzk_lock_revoke *press; /* Owned: asks them; or NULL. */
     struct evzk__swap swap;
-    bool swapped;   /* Its znode was changed for one that reads. */
-    bool either;    /* That may have been done, or not: see lock/downgrade.c. */
+    bool swapped;   /* Its znode was replaced by a read lock's. */
+    bool either;    /* Replaced or not, unknown: see lock/downgrade.c. */
     uint64_t czxid; /* Of the znode, when it was swapped; 0: not known. */
-    int refused;    /* Why it may not have been. */
-    char name[EVZK__NAME_MAX]; /* That it is to have, or had. */
-    evzk_lease *lease; /* With a reference; NULL: nobody asked for one. */
+    int refused;    /* Why the change was refused. */
+    char name[EVZK__NAME_MAX]; /* Its next name, or its last one. */
+    evzk_lease *lease;         /* With a reference; NULL: never asked for. */
     struct leader_znode leader;
 };
 
-/* What an election's leader makes beside its own znode. */
+/* The znode that an election's leader makes beside its own. */
 #define EVZK__LEADER "leader"
 
 struct evzk_election;
@@ -66,10 +69,10 @@ struct evzk_lock {
     struct evzk__machine m;
     uint8_t mode : 2;  /* evzk_lock_mode: an index of evzk__lock_marks. */
     bool stands : 1;   /* In an election. */
-    bool try_once : 1; /* It does not wait. */
+    bool try_once : 1; /* Does not wait. */
     bool watch_own : 1, eager : 1; /* Its own znode; at once. */
-    bool tolerant : 1; /* Other libraries' contenders are nothing to it. */
-    bool patient : 1;  /* See lock/patient.c. */
+    bool tolerant : 1;             /* Ignores other libraries' contenders. */
+    bool patient : 1;              /* See lock/patient.c. */
 
     bool granted : 1, suspended : 1, leads : 1;
     bool told : 1; /* The final event, ahead of the end. */
@@ -77,16 +80,16 @@ struct evzk_lock {
     bool released : 1; /* The end of what was granted. */
     bool asked : 1;    /* To become a read lock, or to say that it leads. */
 
-    bool known : 1;  /* It is the lock's place: the czxid is `token`. */
+    bool known : 1;  /* The lock has a place: `token` is its czxid. */
     bool broken : 1; /* The last place was lost to somebody's delete. */
-    bool blind : 1;  /* It may not be read: not even by its owner. */
+    bool blind : 1;  /* May not be read, not even by its owner. */
 
     bool second : 1; /* When `pred` has gone, the lock is first. */
     bool looks : 1, barred : 1, unowned : 1, anew : 1; /* lock/patient.c */
     int32_t seen; /* The version of its own data that was read last. */
     char *pred;   /* Owned: the znode for which it waits. */
     uint64_t token;
-    struct given *given; /* Owned; NULL: the session's serve. */
+    struct given *given; /* Owned; NULL: the session's options. */
     evzk_lock_cb *cb;    /* NULL once the caller freed us. */
     void *arg;
     char own[]; /* Our znode; while not known, its prefix. */
@@ -108,37 +111,39 @@ int evzk__lock_begin(evzk_session *s, const struct evzk__kind *kind,
 int evzk__election_say(evzk_lock *l, const char *function, const void *data,
                        size_t len);
 
-/* The mode of one whose name was read by them. */
+/* The mode of a contender, by its name. */
 evzk_lock_mode evzk__lock_mode_named(const struct evzk__contender *c);
 
-/* A fresh name with one of the marks, but for its number.  0 or
+/* A fresh name with one of the marks, without the number.  0 or
  * EVZK_ERR_INTERNAL. */
 int evzk__lock_name(const struct evzk_lock *l, char *out, unsigned mark);
 
-/* election.c: what it is at bottom, for the tests. */
+/* election.c: the lock that an election is built on, for the tests. */
 struct evzk_lock *evzk__election_lock(const struct evzk_election *e);
 
-/* Has it a priority?  Then its first znode is in the room. */
+/* Has the lock a priority?  Then its first znode waits by priority. */
 static inline bool evzk__lock_urgent(const struct evzk_lock *l)
 {
     return l->given && l->given->urgent;
 }
 
-/* lock/priority.c: tells those that it has come before, and those in its way.
- * 0, or an error: then it is to look again in a while. */
+/* lock/priority.c: notifies the contenders that the lock has passed, and asks
+ * those in its way to let go.  An error: the lock is to look again in a while.
+ */
 int evzk__lock_look_round(struct evzk_lock *l, const struct evzk__roll *roll);
 
-/* lock/patient.c: looks again at who is before it. */
+/* lock/patient.c: looks again at the contender before the lock. */
 void evzk__lock_try_again(struct evzk_lock *l);
 
-/* Nobody is in its way any more, or it wants no more of it. */
+/* Stops asking others to let go: none is in the lock's way any more, or the
+ * lock ends. */
 void evzk__lock_calm(struct evzk_lock *l);
 
 /* lock/calls.c: evzk_lock_lease(), as `function`; NULL has none. */
 int evzk__lock_lease(struct evzk_lock *l, const char *function,
                      evzk_lease **out);
 
-/* lock/common.c: its lease, if there is one, says no from now on. */
+/* lock/common.c: ends the lock's lease for other threads, if there is one. */
 void evzk__lock_over(struct evzk__machine *m);
 
 void evzk__lock_destroy(struct evzk__machine *m);

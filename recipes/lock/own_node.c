@@ -1,26 +1,26 @@
-/* The own znode of a lock: whether what stands under a lock's name is the
- * lock's own.
+/* The own znode of a lock: is the znode under the lock's name the lock's own?
  *
  * A name proves nothing: while a process was cut off, an operator may have
  * deleted its znode and put back a copy of the same name.  So owner and czxid
  * are compared.  After every lost connection, and after every event about
  * another contender's znode, a lock reads its own znode before it is granted,
  * resumed or downgraded, before its leader announces itself, and before it
- * deletes the znode.  (An event about another's znode says nothing of one's
- * own: the events of one transaction come one by one, and may come apart.)
+ * deletes the znode.  (After an event about another contender's znode, the
+ * lock's own may be gone, too: the events of one transaction come one by one,
+ * with a time between.)
  *
  *   CHECKING        before DELETING: see lock/leave.c
  *   CHECKING_SWAP   before SWAPPING is tried once more: see lock/downgrade.c
  *   CONFIRMING      before all else: see lock/wait.c
- *   FORGETTING      takes a watch off that was set on another's znode
+ *   FORGETTING      removes a watch that was set on another client's znode
  *
  * How it can fail.  A znode that may not be read, not even by its owner, is
  * looked at by exists, which takes no permission and sets no watch.
  */
 #include "recipes/lock/states.h"
 
-/* The czxid of one that was resolved by its GUID, or swapped, is not known yet:
- * the name is used for one attempt, so the owner is enough. */
+/* If the znode was found by its GUID, or replaced, its czxid is not known yet.
+ * A name is used for one attempt, so the owner is enough. */
 static bool is_own(struct evzk_lock *l, const struct evzk__first *stat)
 {
     bool swapped = l->given && l->given->swapped;
@@ -85,10 +85,10 @@ void evzk__lock_verify_before(struct evzk__machine *m,
         return;
     }
     m->place.before->own_verified = false;
-    evzk__place_unfollow(m); /* What stands there is another's. */
+    evzk__place_unfollow(m); /* Not the znode of ours. */
 }
 
-/* The watch that came with the read stands on another's znode: it goes. */
+/* The read has set a watch on another client's znode: removes the watch. */
 void evzk__lock_forget_own(struct evzk__machine *m) { evzk__unwatch_own(m); }
 
 int evzk__lock_forgotten(struct evzk__machine *m, const struct evzk__event *e)
@@ -116,11 +116,13 @@ enum evzk__heard evzk__lock_hear(struct evzk_lock *l,
     return anew && !own->told ? EVZK__HEARD_PASSED : EVZK__HEARD_NOTHING;
 }
 
-/* Only what stays is worth a watch of its own: most do not, and a deletion is
- * noticed by then at the latest.  In the room it is how others tell us; and who
- * leads is to know, when it resigns, that no other leads by then.  One of many
- * that waits is to be first as soon as the one before it has gone, and not to
- * ask then whether it is still there. */
+/* A watch on the own znode is worth its request only if the lock stays in its
+ * row for a while; most do not.  Without a watch, a deletion is noticed before
+ * the lock is granted.  Some set the watch at once.  A lock with a priority:
+ * others notify it by a write to its znode.  A leader: when it resigns, it must
+ * know that no other leads yet.  A waiter of a bulk create: it is to be first
+ * as soon as the contender before it has gone, without a read of its own znode.
+ */
 bool evzk__lock_wants_own_watch(const struct evzk_lock *l)
 {
     bool soon = l->m.stayed || l->eager ||
@@ -129,7 +131,8 @@ bool evzk__lock_wants_own_watch(const struct evzk_lock *l)
     return l->watch_own && soon && !l->m.place.own_watch.armed;
 }
 
-/* Our znode is gone, and we held nothing: to the end of the queue. */
+/* The lock's znode is gone, and the lock was not held: queues again, at the
+ * end. */
 int evzk__lock_lose_place(struct evzk_lock *l)
 {
     l->broken = true;

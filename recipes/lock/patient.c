@@ -1,14 +1,14 @@
-/* Of a patient lock, as that of a member of shards: who is before it, and what
- * that one may not keep it from.
+/* A patient lock, as a member of shards has: it goes on waiting where another
+ * lock fails.
  *
- * Any lock fails when it may not read the directory, or the znode before its
- * own: it could wait for ever, and its caller is to know.  A patient one waits
- * in its place, says so, and looks again when it is asked to
- * (evzk__lock_try_again()): an ACL that was set by mistake costs it nothing
- * when it is set right.  And it says whether any session owns the znode before
- * its own.  One that nobody owns never goes by itself.
+ * Another lock fails when it may not read the directory, or the znode before
+ * its own: it could wait for ever, and its caller must know.  A patient lock
+ * keeps its place, says so, and looks again when it is asked to
+ * (evzk__lock_try_again()): after a wrong ACL was corrected, it goes on in its
+ * place.  It also tells whether any session owns the znode before its own: a
+ * znode without an owner never goes by itself.
  *
- * How it can fail.  Where there is no watch, it does not hear that the one
+ * How it can fail.  Without a watch, the lock does not hear that the contender
  * before it has gone, until it is asked to look again.
  */
 #include "recipes/lock/states.h"
@@ -21,7 +21,7 @@ static int tell(struct evzk_lock *l, int rc)
     return EVZK_OK;
 }
 
-/* In its place, behind nobody knows whom. */
+/* Keeps its place; the contender before it is not known. */
 int evzk__lock_list_denied(struct evzk_lock *l)
 {
     evzk__free(l->pred);
@@ -31,8 +31,8 @@ int evzk__lock_list_denied(struct evzk_lock *l)
     return tell(l, EVZK_ERR_NOAUTH);
 }
 
-/* The watch on its end is set, or cannot be had.  The list of what is in it, by
- * which it was set, does not say whose it is. */
+/* The watch on the end of the znode before is set, or may not be set.  It was
+ * set by a listing of that znode, which does not show the owner. */
 int evzk__lock_ask_whose(struct evzk_lock *l, int rc)
 {
     if (rc != EVZK_OK && rc != EVZK_ERR_NOAUTH)
@@ -42,7 +42,7 @@ int evzk__lock_ask_whose(struct evzk_lock *l, int rc)
     return evzk__machine_again(&l->m);
 }
 
-/* A watch that went with its connection comes first. */
+/* If the watch was lost with its connection, it is set first. */
 bool evzk__lock_asks_whose(const struct evzk_lock *l)
 {
     return l->looks && l->pred && (l->barred || l->m.place.pred_watch.armed);
@@ -60,11 +60,11 @@ int evzk__lock_told_whose(struct evzk_lock *l, const struct evzk__reply *reply)
     l->unowned = reply->res->stat.owner == 0;
     tell(l, barred ? EVZK_ERR_NOAUTH : EVZK_OK);
     if (!l->m.stopping && (l->anew || evzk__lock_wants_own_watch(l)))
-        return evzk__machine_again(&l->m); /* This could not be read before. */
+        return evzk__machine_again(&l->m); /* Its turn now. */
     return EVZK_OK;
 }
 
-/* Also where there is a watch: it may have gone without a word. */
+/* Also if there is a watch: the server may have dropped it silently. */
 void evzk__lock_try_again(struct evzk_lock *l)
 {
     l->anew = true;

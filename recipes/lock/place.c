@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A container may go away between the making and our create; not for ever. */
+/* The server may delete an empty container before our create: tries so often.
+ */
 enum { PARENTS_TRIES = 8 };
 
 static unsigned first_mark(const struct evzk_lock *l)
@@ -19,7 +20,7 @@ static unsigned first_mark(const struct evzk_lock *l)
     return evzk__lock_urgent(l) ? l->mode + (unsigned)LOCK_ROOM : l->mode;
 }
 
-/* One GUID, one attempt: a name that was once sent is never sent again. */
+/* A GUID is used for one attempt: a name that was sent is never sent again. */
 void evzk__lock_create(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
@@ -102,14 +103,15 @@ int evzk__lock_parents_made(struct evzk__machine *m,
     return evzk__machine_move(m, CREATING);
 }
 
-/* A delete that must fail: its answer came after all that we ever wrote.  The
- * name is none yet, without a number, or one that was not ours. */
+/* A delete that must fail: when it is answered, all that this session ever
+ * wrote is done.  The name has no number yet, or is that of a znode that was
+ * not ours. */
 void evzk__lock_resolve(struct evzk__machine *m)
 {
     evzk__settle_list(m, lock_of(m)->own);
 }
 
-/* The number of a name that was looked at before is taken off again. */
+/* Takes the number off a name, if an earlier look has added one. */
 static int64_t take_number(char *own)
 {
     struct evzk__contender c;
@@ -134,8 +136,8 @@ enum evzk__found evzk__lock_find(struct evzk_lock *l, char *own,
     int64_t tried;
 
     if (reply->rc == EVZK_ERR_NOAUTH && l->patient)
-        return EVZK__FIND_LATER;            /* It may stand there. */
-    if (reply->first_rc == EVZK_ERR_SERVER) /* It proves nothing. */
+        return EVZK__FIND_LATER;            /* May exist. */
+    if (reply->first_rc == EVZK_ERR_SERVER) /* Proves nothing. */
         return EVZK__FIND_FAILED;
     if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
         return EVZK__FIND_FAILED;
@@ -148,7 +150,7 @@ enum evzk__found evzk__lock_find(struct evzk_lock *l, char *own,
     return EVZK__FOUND;
 }
 
-/* The listing behind it shows our znode, or none will ever come. */
+/* The listing behind that delete shows our znode, or it never comes. */
 int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
@@ -169,7 +171,7 @@ int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
 
 void evzk__lock_adopt(struct evzk__machine *m)
 {
-    evzk__look(m, lock_of(m)->own); /* Its ACL may keep even us from more. */
+    evzk__look(m, lock_of(m)->own); /* Its ACL may forbid a read. */
 }
 
 int evzk__lock_adopted(struct evzk__machine *m, const struct evzk__event *e)
@@ -185,9 +187,9 @@ int evzk__lock_adopted(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__machine_move(m, evzk__lock_urgent(l) ? PRIO_LISTING
                                                           : LISTING);
     case EVZK__OWN_GONE:
-        /* It is another's, who has copied it, and perhaps the directory:
-         * another znode of our GUID may be ours.  The listing tells names
-         * only. */
+        /* The znode is a copy that another client made, perhaps with the whole
+         * directory: another znode with our GUID may be ours.  A listing shows
+         * names only. */
         evzk__own_gone(m);
         return evzk__machine_move(m, RESOLVING);
     case EVZK__OWN_HIDDEN:

@@ -1,42 +1,44 @@
-/* The room before the queue, where contenders wait that are not equally urgent.
+/* Waiting by priority, before the queue, for contenders that are not equally
+ * urgent.
  *
- *   <guid>-p<priority>a<ageing>-write-wait-<seq>     in the room
+ *   <guid>-p<priority>a<ageing>-write-wait-<seq>     waits by priority
  *   <guid>-p<priority>a<ageing>-read-wait-<seq>
  *   <guid>-p<priority>a<ageing>-write-<seq>          in the queue (lock.c)
  *   <guid>-p<priority>a<ageing>-read-<seq>
  *
- * In the room the order is that of seq + priority * ageing: one that is by 1
- * less urgent counts as come by `ageing` contenders later.  It is read off the
- * names alone, is the same for everybody, and never changes while one waits; so
- * the number of those that can pass one is bounded from the beginning.  Without
- * ageing it is the order of (priority, seq).
+ * Contenders that wait by priority are ordered by seq + priority * ageing: a
+ * contender that is less urgent by 1 counts as come `ageing` contenders later.
+ * The order follows from the names alone, is the same for every session, and
+ * never changes.  So the number of contenders that can pass a waiter is known
+ * from the beginning.  Without ageing the order is that of (priority, seq).
  *
- * Who is first in the room changes its znode for one in the queue, in one
- * transaction, as soon as nobody holds the lock with whom it could not hold it
- * together.  So whoever is in the queue is never passed, and is seldom more
- * than the holders; all that is said of the queue holds for it: what is granted
- * there has a greater token than all before it, in whatever order they came.
+ * The first in this order replaces its znode by a znode in the queue, in one
+ * transaction, as soon as no holder is in its way.  So a contender in the queue
+ * is never passed, and few besides the holders are there.  All rules of the
+ * queue hold for it: a grant has a greater token than all grants before it, in
+ * whatever order the contenders came.
  *
- * What is watched, and why one change wakes only whom it concerns:
+ * The watches, and why a change wakes only those that it concerns:
  *
- * - One that writes watches the nearest before it in the room; one that reads,
- *   the nearest before it that writes.  The first of them watches, in the same
- *   way, the last in the queue.  So when one goes, from the room or from the
- *   queue, those wake who waited for it: one that writes, or all who read up to
- *   the next that writes.
- * - One that comes may have to go before others, who watch another than they
- *   should from then on.  It tells those, and nobody else: by writing to their
- *   own znodes, which they watch anyway, what these say already.  They are the
- *   one right behind it, if that writes; and if it writes itself, all behind it
- *   that read up to the next that writes.  They look, and watch what they
- *   should.  Who comes in between is told by who comes last.
- * - That is a hint.  Who was not told, since the other died too early, or had
- *   no right to write, wakes once in vain, and then knows.
+ * - A writer watches the nearest contender before it in this order; a reader
+ *   watches the nearest writer before it.  The first of them watches, in the
+ *   same way, the last in the queue.  So when a contender leaves, its waiters
+ *   wake: one writer, or all readers up to the next writer.
+ * - A newcomer may come before others, which then watch the wrong znode.  The
+ *   newcomer notifies those contenders, and no others: it writes to their own
+ *   znodes, which they watch anyway, the data that is there already.  These
+ *   contenders are the one right behind it, if that is a writer; and if the
+ *   newcomer is a writer, all readers behind it up to the next writer.  They
+ *   list again, and watch the right znode.  Later arrivals notify those that
+ *   were inserted between.
+ * - The notification is a hint.  A contender that was not notified, because the
+ *   newcomer died too early or had no right to write, wakes once in vain,
+ * lists, and then watches the right znode.
  *
- * How it can fail.  Two that enter at the same moment, from two listings, stand
- * in the queue, one behind the other, in the order in which they entered: the
- * more urgent one may be the second.  A look at the room is through all that is
- * in it: a thousand that wait there cost a thousand times a thousand steps.
+ * How it can fail.  Two contenders that enter at the same moment, from two
+ * listings, are in the queue in the order in which they entered: the more
+ * urgent one may be the second.  A look goes through all contenders that wait
+ * by priority: a thousand of them cost a thousand times a thousand steps.
  */
 #include "recipes/lock/lock_internal.h"
 
@@ -48,7 +50,8 @@
 
 enum { TRIES = 8 };
 
-/* Those it has come before.  No memory: they find out by themselves. */
+/* Notifies the contenders that the lock has passed.  Without memory they find
+ * out by themselves. */
 static void tell_passed(struct evzk_lock *l, const struct evzk__roll *roll,
                         const struct evzk__contender *own)
 {
@@ -63,8 +66,8 @@ static void tell_passed(struct evzk_lock *l, const struct evzk__roll *roll,
     evzk__free(passed);
 }
 
-/* All have gone, or it could not be done: then it looks again.  Not for ever,
- * and not when it may not ask. */
+/* All have let go, or could not be asked: the lock looks again; not for ever,
+ * and not if it has no right to ask. */
 static void pressed(evzk_lock_revoke *r, int rc, const evzk_revoked *v,
                     size_t n, void *arg)
 {
@@ -79,8 +82,8 @@ static void pressed(evzk_lock_revoke *r, int rc, const evzk_revoked *v,
         evzk__machine_ask(&l->m);
 }
 
-/* By policy: all that are before it and less urgent, each once, since who was
- * asked is not asked again. */
+/* If the caller wants that: asks all less urgent contenders before the lock to
+ * let go.  A contender that was asked is not asked again. */
 static int press(struct evzk_lock *l, const struct evzk__roll *roll,
                  const struct evzk__contender *own)
 {
@@ -109,7 +112,7 @@ void evzk__lock_calm(struct evzk_lock *l)
     l->given->press = NULL;
 }
 
-/* Names without an order, made by hand, are nobody's whom one could tell. */
+/* Names without an order were made by hand: no contender can be notified. */
 int evzk__lock_look_round(struct evzk_lock *l, const struct evzk__roll *roll)
 {
     struct evzk__contender own;

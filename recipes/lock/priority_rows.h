@@ -1,5 +1,5 @@
-/* The rows of a lock that waits in the room before the queue, and enters that:
- * see lock/priority_wait.c and lock/enter.c. */
+/* The rows in which a lock waits by priority, and enters the queue: see
+ * lock/priority_wait.c and lock/enter.c. */
 /* clang-format off */
 /*   state           entry          reaction        main        on stop   on expiry  flags */
 LOCK(PRIO_LISTING,   list,          prio_listed,    ASIDE,      DELETING, CREATING,  RETRY,

@@ -1,4 +1,4 @@
-/* How a contender with a priority waits in the room before the queue: see
+/* How a contender with a priority waits before it enters the queue: see
  * lock/priority.c.
  *
  *   PRIO_LISTING <--> PRIO_WATCHING
@@ -11,16 +11,17 @@
  *      v
  *   ENTERING
  *
- * It lists, and watches the contender for which it has to wait, and its own
- * znode, to which others write when they have come before it.  If it has to
- * wait for nobody, it enters the queue; before that it reads its own znode
- * again, unless that is known to be there.
+ * The lock lists the directory, and watches the contender that it waits for,
+ * and its own znode: a contender that passes the lock writes to that.  If no
+ * contender is in its way, the lock enters the queue.  Before that it reads its
+ * own znode again, unless it knows that the znode exists.
  */
 #include "recipes/lock/states.h"
 
 static const struct evzk__waiting in_room = {PRIO_LISTING, PRIO_WATCHING};
 
-/* It waits for one before it in the room, or for the holders; or for nobody. */
+/* Waits for a contender before it, by priority; or for the holders; or for no
+ * contender. */
 static int look_in_room(struct evzk_lock *l, const struct evzk__result *list)
 {
     struct evzk__stand stand;
@@ -42,14 +43,14 @@ int evzk__lock_prio_look(struct evzk_lock *l, const struct evzk__result *list)
 
 int evzk__lock_prio_listed(struct evzk__machine *m, const struct evzk__event *e)
 {
-    if (e->reply->rc == EVZK_ERR_NONODE) /* The directory and all in it. */
+    if (e->reply->rc == EVZK_ERR_NONODE) /* The directory is gone, too. */
         return evzk__lock_lose_place(lock_of(m));
     return e->reply->rc == EVZK_OK
                ? evzk__lock_prio_look(lock_of(m), e->reply->res)
                : e->reply->rc;
 }
 
-/* The watches that it has not. */
+/* Sets the watches that are missing. */
 void evzk__lock_prio_watch(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
@@ -73,7 +74,7 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
     if (!m->place.req.pred || reply->rc != EVZK_ERR_NONODE)
         return m->place.req.pred ? reply->rc : EVZK_OK;
     evzk__lock_hear_of_another(lock_of(m));
-    evzk__pred_gone(m); /* If it is one of ours, it is to know. */
+    evzk__pred_gone(m); /* Ours should know, too. */
     return evzk__machine_move(m, PRIO_LISTING);
 }
 
@@ -91,7 +92,7 @@ int evzk__lock_prio_watched(struct evzk__machine *m,
             return evzk__lock_lose_place(lock_of(m));
         evzk__lock_hear_of_another(lock_of(m));
         return evzk__machine_move(m, PRIO_LISTING);
-    case EVZK__EV_ASKED: /* What it asked of others has ended. */
+    case EVZK__EV_ASKED: /* A revocation has ended. */
         return evzk__machine_move(m, PRIO_LISTING);
     case EVZK__EV_SUSPENDED:
     case EVZK__EV_LEASE_END:
@@ -100,7 +101,7 @@ int evzk__lock_prio_watched(struct evzk__machine *m,
     return EVZK_OK;
 }
 
-/* It has to wait for nobody: is its own znode there? */
+/* No contender is in the lock's way: does its own znode exist? */
 int evzk__lock_prio_confirmed(struct evzk__machine *m,
                               const struct evzk__event *e)
 {
@@ -125,7 +126,8 @@ int evzk__lock_prio_confirmed(struct evzk__machine *m,
     return e->reply->rc;
 }
 
-/* Somebody has written to its znode: what, is told before it looks again. */
+/* Another client has written to the lock's znode: reads that before the lock
+ * looks again. */
 void evzk__lock_reread_own(struct evzk__machine *m)
 {
     evzk__watch(m, lock_of(m)->own, true, NULL);

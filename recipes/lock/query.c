@@ -1,16 +1,16 @@
-/* Who holds a lock, and who waits for it: one listing as new as the leader's,
- * then all the contenders' data, read side by side.
+/* Shows which contenders hold a lock, and which wait for it: one listing as new
+ * as the leader's, then the data of all contenders, read side by side.
  *
  *   LISTING <--> READING --> ENDED
  *      |                       ^
  *      `------> ROOTING -------'
  *
- * A directory that does not exist may be below a chroot that does not exist:
- * then that is asked (ROOTING), since it is an error.
+ * If the directory does not exist, the chroot may not exist either, which is an
+ * error: ROOTING finds out.
  *
  * How it can fail.  A contender may leave between listing and reading: it is
- * left out.  One whose data may not be read is shown without.  A connection
- * lost in the middle starts the look-up again, from nothing.
+ * left out.  A contender whose data may not be read is shown without data.  If
+ * the connection is lost in the middle, the look-up starts again from nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void clear(struct evzk_lock_query *q)
     q->failed = EVZK_OK;
 }
 
-/* Of another library's its number alone. */
+/* A contender of another library has a number, and no flags. */
 static struct evzk__contender place_of(const evzk_contender *c)
 {
     struct evzk__contender place = {.name = c->node};
@@ -75,14 +75,14 @@ static int in_order(const void *pa, const void *pb)
     struct evzk__contender a = place_of(ca), b = place_of(cb);
 
     if (ca->foreign != cb->foreign)
-        return cb->foreign ? -1 : 1; /* They are behind all. */
+        return cb->foreign ? -1 : 1; /* Foreign ones come last. */
     if ((a.flags ^ b.flags) & EVZK__WAITS)
-        return b.flags & EVZK__WAITS ? -1 : 1; /* The room is behind. */
+        return b.flags & EVZK__WAITS ? -1 : 1; /* Priority waits come later. */
 
     return evzk__contender_before(&a, &b) ? -1 : 1;
 }
 
-/* What its name says of a contender; false: it is none. */
+/* Reads a contender's mode and library off its name.  False: no contender. */
 static bool read_name(evzk_contender *c, const char *name)
 {
     struct evzk__contender ours;
@@ -124,7 +124,7 @@ static int copy_names(struct evzk_lock_query *q,
     return EVZK_OK;
 }
 
-/* What an earlier look found is of no worth any more. */
+/* Drops what an earlier look found. */
 static void list(struct evzk__machine *m)
 {
     clear(query_of(m));
@@ -143,7 +143,7 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
     if (rc == EVZK_ERR_NONODE && evzk__chroot_unsure(m))
         return evzk__machine_move(m, ROOTING);
     if (rc == EVZK_ERR_NONODE || (rc == EVZK_OK && q->n == 0))
-        return evzk__machine_finish(m, EVZK_OK); /* Nobody is there. */
+        return evzk__machine_finish(m, EVZK_OK); /* No contender. */
     return rc != EVZK_OK ? rc : evzk__machine_move(m, READING);
 }
 
@@ -168,7 +168,8 @@ static int note(evzk_contender *c, const struct evzk__result *res)
     return c->data ? EVZK_OK : EVZK_ERR_NOMEM;
 }
 
-/* The first in the queue, and those that share with it. */
+/* Is this contender a holder: the first in the queue, or a reader behind a
+ * reader? */
 static bool holds(const struct evzk_lock_query *q, size_t i)
 {
     bool share =
@@ -178,7 +179,7 @@ static bool holds(const struct evzk_lock_query *q, size_t i)
            (i == 0 || share);
 }
 
-/* Leaves out those that have left. */
+/* Leaves out the contenders that have left. */
 static void pack(struct evzk_lock_query *q)
 {
     size_t kept = 0;

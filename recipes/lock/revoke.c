@@ -1,24 +1,25 @@
-/* Asks those in the way to let go, waits for them, and, if so asked, deletes
- * the znodes of those that do not go.
+/* Asks the contenders in the way to let go, waits for them, and, if the caller
+ * wants it, deletes the znodes of those that do not let go.
  *
  *   LISTING --> READING <--> ASKING --> WAITING <--> REMOVING
  *                                          |
  *                                          v
  *                                        ENDED
  *
- * Each znode is read first, and written to only if it still has the version
- * that was read and does not say so already: so it is asked once, also when the
- * answer to the write is lost, and what is read again shows that it was.  Then
- * one after another is watched until it has gone; who goes out of turn is found
- * gone when its turn comes.  The grace time begins when all have been asked.
+ * Each znode is read first.  It is written to only if it still has the version
+ * that was read, and has no request to let go yet.  So each contender is asked
+ * once, even if the answer to the write is lost: the second read shows the
+ * request.  Then the znodes are watched one after another until they are gone;
+ * a znode that goes earlier is found gone when its turn comes.  The grace time
+ * begins when all have been asked.
  *
- * The same steps, with a znode's own data instead of that word and without a
- * wait, only make its owner look: see recipes/lock/priority.c.
+ * The same steps, with a znode's own data instead of the request and without a
+ * wait, notify the znode's owner: see recipes/lock/priority.c.
  *
- * How it can fail.  Whoever comes after the listing is not asked.  A delete of
- * unknown outcome is sent again: then it is not known who deleted the znode,
- * and it counts as removed.  Another session's end does not matter: the names
- * are the same.
+ * How it can fail.  A contender that comes after the listing is not asked.  A
+ * delete of unknown outcome is sent again: if the znode is gone then, it counts
+ * as removed, though its owner may have deleted it.  The end of our session
+ * changes nothing: the names stay the same.
  */
 #include "recipes/lock/revoke.h"
 
@@ -31,13 +32,13 @@
 #include "recipes/kinds.h"
 #include "recipes/lock/lock_internal.h"
 
-/* One that is in the way. */
+/* A contender in the way. */
 struct target {
     int32_t version;
-    bool gone;  /* Or nothing more is to be done about it. */
-    bool write; /* It is to be asked. */
+    bool gone;  /* Or nothing more is to be done. */
+    bool write; /* To be asked. */
     bool tried; /* Its delete was sent. */
-    void *data; /* Owned: what it says, when it only is to look. */
+    void *data; /* Owned: its own data, to be written again. */
     uint32_t len;
 };
 
@@ -47,14 +48,14 @@ struct evzk_lock_revoke {
     char *before;    /* Owned; opt's. */
     evzk_revoked *v; /* Owned, names included. */
     struct target *target;
-    char **names;           /* Owned array; of those that are read. */
+    char **names;           /* Owned array: the znodes to be read. */
     struct evzk__step *set; /* Owned array. */
-    uint32_t *index;        /* Owned array: whose names, or sets, these are. */
-    uint32_t n, at;         /* `at`: which one is waited for, or removed. */
-    bool touch;             /* They are only to look: see evzk__lock_touch(). */
+    uint32_t *index; /* Owned array: which target each name, or set, is for. */
+    uint32_t n, at;  /* `at`: the target waited for, or removed. */
+    bool touch;      /* Only notifies: see evzk__lock_touch(). */
     bool cut, timed;
     int failed;
-    struct evzk__timer *grace; /* NULL: nobody is removed. */
+    struct evzk__timer *grace; /* NULL: removes no znode. */
     evzk_lock_revoke_cb *cb;
     void *arg;
 };
@@ -71,7 +72,7 @@ static bool in_the_way(const struct evzk_lock_revoke *r,
                        const struct evzk__contender *before)
 {
     if (c->flags & EVZK__WAITS || c->priority < r->opt.priority)
-        return false; /* Who is in the room is in nobody's way. */
+        return false; /* Waits by priority: in no contender's way. */
     if (r->opt.mode == EVZK_LOCK_READ && (c->flags & EVZK__SHARES))
         return false;
     return !before->name || before->flags & EVZK__WAITS ||
@@ -165,11 +166,11 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
     if (rc == EVZK_ERR_NONODE && evzk__chroot_unsure(m))
         return evzk__machine_move(m, ROOTING);
     if (rc == EVZK_ERR_NONODE || (rc == EVZK_OK && r->n == 0))
-        return evzk__machine_finish(m, EVZK_OK); /* Nobody is in the way. */
+        return evzk__machine_finish(m, EVZK_OK); /* None is in the way. */
     return rc != EVZK_OK ? rc : evzk__machine_move(m, READING);
 }
 
-/* Without the directory: is there at least the chroot? */
+/* The directory does not exist: does the chroot? */
 static int rooted(struct evzk__machine *m, const struct evzk__event *e)
 {
     int rc = evzk__chroot_looked(e);
@@ -177,7 +178,7 @@ static int rooted(struct evzk__machine *m, const struct evzk__event *e)
     return rc != EVZK_OK ? rc : evzk__machine_finish(m, EVZK_OK);
 }
 
-/* Those that are there, as far as we know. */
+/* Reads the znodes that still exist, as far as we know. */
 static void read_all(struct evzk__machine *m)
 {
     struct evzk_lock_revoke *r = revoke_of(m);
@@ -218,13 +219,13 @@ static int note_read(struct evzk_lock_revoke *r, struct target *t,
                 memcmp(res->data, EVZK__UNLOCK, res->len) == 0;
 
     t->version = res->stat.version;
-    /* Whose own data is that word is asked all the same; and is not made to
-     * look by it. */
+    /* A znode whose own data (version 0) is the same word is asked all the
+     * same; but it is not written again to notify its owner. */
     t->write = !word || (t->version == 0 && !r->touch);
     return r->touch && t->write ? keep_data(t, res) : EVZK_OK;
 }
 
-/* Notes one answer.  False: others are still to come. */
+/* Notes an answer.  False: more are to come. */
 static bool note_answer(struct evzk_lock_revoke *r,
                         const struct evzk__reply *reply)
 {
@@ -283,7 +284,7 @@ static void ask(struct evzk__machine *m)
         evzk__machine_move(m, WAITING);
 }
 
-/* The next one that is there. */
+/* Goes to the next target that is not gone. */
 static bool seek(struct evzk_lock_revoke *r)
 {
     while (r->at < r->n && r->target[r->at].gone)
@@ -310,7 +311,7 @@ static void wait_for(struct evzk__machine *m)
 static int next(struct evzk_lock_revoke *r)
 {
     gone(r, r->at);
-    evzk__unwatch_pred(&r->m); /* What is still to come of it is no news. */
+    evzk__unwatch_pred(&r->m); /* Its events are no news any more. */
     return evzk__machine_again(&r->m);
 }
 
@@ -325,7 +326,7 @@ static int awaited(struct evzk__machine *m, const struct evzk__event *e)
         return next(r);
     case EVZK__EV_ASKED: /* The grace time is over. */
         return evzk__machine_move(m, REMOVING);
-    case EVZK__EV_CHANGED: /* It got a child: the watch is used up. */
+    case EVZK__EV_CHANGED: /* Got a child: the watch is used up. */
         return evzk__machine_again(m);
     case EVZK__EV_STAYED:
     case EVZK__EV_SUSPENDED:
@@ -374,7 +375,7 @@ static void end(struct evzk__machine *m)
     evzk__machine_called(s, begun);
 }
 
-/* The loop may go before us. */
+/* The loop may be freed before this object. */
 static void detach(struct evzk__machine *m)
 {
     struct evzk_lock_revoke *r = revoke_of(m);
@@ -387,7 +388,7 @@ static void late(struct evzk__machine *m)
 {
     if (m->stopping)
         return;
-    /* What is being removed is in the report. */
+    /* If a delete is under way, the report waits for its answer. */
     if (m->state == REMOVING && m->place.req.state == EVZK__SENT)
         evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
     else
@@ -406,7 +407,7 @@ static void destroy(struct evzk__machine *m)
 
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
-/* LISTING moves on at once where znodes are only touched.
+/* LISTING moves on at once if contenders are only notified.
  *  state     entry              reaction  main     on stop  on expiry  flags */
 ROW(LISTING,  list,              listed,   READING, ENDED,   LISTING,   FRESH|RETRY,
     RARELY(ENTRY,    READING),
@@ -553,7 +554,7 @@ int evzk__lock_touch(evzk_session *s, const char *path, char *const *names,
         rc = add(r, names[i]);
     if (rc != EVZK_OK)
         evzk__machine_stop(&r->m, rc);
-    evzk__machine_unref(&r->m); /* Nobody waits for its end. */
+    evzk__machine_unref(&r->m); /* No caller waits for its end. */
     return rc;
 }
 

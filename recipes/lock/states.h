@@ -1,6 +1,6 @@
-/* The states of locks and elections, and what the files share in which they are
- * written.  No two of these files use each other: a file uses those above it in
- * this header.  The tables are in lock/lock.c and election/table.c. */
+/* The states of locks and elections, and the functions that their files share.
+ * No two of these files use each other: a file uses those above it in this
+ * header.  The tables are in lock/lock.c and election/table.c. */
 #ifndef EVZK_LOCK_STATES_H
 #define EVZK_LOCK_STATES_H
 
@@ -8,8 +8,8 @@
 #include "recipes/kinds.h"
 #include "recipes/lock/lock_internal.h"
 
-/* The rows of a lock and of an election have the same numbers as far as both
- * have them: what they share is written once. */
+/* States that a lock and an election share have the same number in both tables,
+ * and are written once. */
 enum {
     CREATING,
     MAKING_PARENTS,
@@ -27,7 +27,7 @@ enum {
     ELECTED = HELD /* Of an election. */
 };
 
-/* The others of a lock. */
+/* States of a lock only. */
 enum {
     PRIO_LISTING = CONTENDER_STATES,
     PRIO_WATCHING,
@@ -45,7 +45,7 @@ enum {
     LOCK_STATES
 };
 
-/* The others of an election. */
+/* States of an election only. */
 enum {
     CHECKING_ELECTED = CONTENDER_STATES,
     ANNOUNCING,
@@ -67,19 +67,19 @@ enum {
 void evzk__lock_tell(struct evzk_lock *l, evzk_lock_event ev, int rc);
 void evzk__lock_tell_end(struct evzk_lock *l, int rc);
 
-/* Reports the end now; what is left to do on the server goes on. */
+/* Reports the end now; the work on the server goes on. */
 void evzk__lock_end_early(struct evzk_lock *l, int rc);
 
-/* What every state does in which the lock is held: the lock is in doubt; it is
- * held no longer; its znode has gone. */
+/* For every state in which the lock is held.  suspend: the lock is in doubt;
+ * lose: the lock is not held any more; break: its znode is gone. */
 void evzk__lock_suspend(struct evzk_lock *l);
 int evzk__lock_lose(struct evzk_lock *l, int rc);
 int evzk__lock_break(struct evzk_lock *l);
 
-/* What its znodes are made with. */
+/* The data and the ACL of the lock's znodes. */
 struct evzk__create_args evzk__lock_args(struct evzk_lock *l);
 
-/* Asks for the znode given->name in the place of its own. */
+/* Asks to replace the lock's own znode by given->name. */
 void evzk__lock_swap(struct evzk_lock *l, bool numbered);
 
 /* lock/own_node.c, and FORGETTING */
@@ -87,50 +87,52 @@ void evzk__lock_swap(struct evzk_lock *l, bool numbered);
 /* Reads the own znode, with a watch where that may be set. */
 void evzk__lock_read_own(struct evzk__machine *m);
 
-/* Looks at it by exists. */
+/* Checks the own znode by exists. */
 void evzk__lock_check(struct evzk__machine *m);
 
-/* What that read, or an exists, has shown. */
+/* The result of that read, or of an exists. */
 enum evzk__own {
     EVZK__OWN_THERE,
-    EVZK__OWN_GONE,   /* Or another's is there under its name. */
-    EVZK__OWN_HIDDEN, /* It may not be read: read_own() looks at it next. */
+    EVZK__OWN_GONE,   /* Or replaced by another client's. */
+    EVZK__OWN_HIDDEN, /* May not be read: read_own() uses exists next. */
     EVZK__OWN_UNKNOWN /* The answer is another error. */
 };
 enum evzk__own evzk__lock_verify(struct evzk_lock *l, int rc,
                                  const struct evzk__first *stat);
 
-/* Is its own znode there, for all that a watch on that has told? */
+/* Does the lock's own znode exist, and is its watch set and silent? */
 bool evzk__lock_watches_own(const struct evzk_lock *l);
 
 /* Is a watch on its own znode worth setting now? */
 bool evzk__lock_wants_own_watch(const struct evzk_lock *l);
 
-/* The znode before ours was read: if that one should be of our session too,
- * notes whether it is. */
+/* The znode before the lock's own was read: if a contender of our session
+ * should own it, notes whether it does. */
 void evzk__lock_verify_before(struct evzk__machine *m,
                               const struct evzk__stat *stat);
 
-/* Tells of what somebody has written to its own znode, each time once. */
+/* Handles new data in the lock's own znode, each version once. */
 enum evzk__heard {
-    EVZK__HEARD_NOTHING, /* Or a wish that it lets go, which was told. */
-    EVZK__HEARD_PASSED,  /* Its own data once more: another came before it. */
-    EVZK__HEARD_STOP     /* The application wants no more of the lock. */
+    EVZK__HEARD_NOTHING, /* Or a request to let go, which was told. */
+    EVZK__HEARD_PASSED,  /* A notification: a contender came before it. */
+    EVZK__HEARD_STOP     /* The application stopped the lock. */
 };
 enum evzk__heard evzk__lock_hear(struct evzk_lock *l,
                                  const struct evzk__first *own);
 
-/* The znode was created, or found: it is a place in the queue. */
+/* The znode was created, or found: the lock has a place in the queue. */
 void evzk__lock_take_place(struct evzk_lock *l, uint64_t czxid);
 
-/* Our znode is gone, and we held nothing: to the end of the queue. */
+/* The lock's znode is gone, and the lock was not held: queues again, at the
+ * end. */
 int evzk__lock_lose_place(struct evzk_lock *l);
 
 void evzk__lock_forget_own(struct evzk__machine *m);
 int evzk__lock_forgotten(struct evzk__machine *m, const struct evzk__event *e);
 
-/* lock/patient.c: a lock that may not list waits; whose is the znode before its
- * own, and is that to be asked now? */
+/* lock/patient.c: list_denied: a lock that may not list the directory waits.
+ * The others find out whether any session owns the znode before the lock's own.
+ */
 int evzk__lock_list_denied(struct evzk_lock *l);
 int evzk__lock_ask_whose(struct evzk_lock *l, int rc);
 bool evzk__lock_asks_whose(const struct evzk_lock *l);
@@ -143,15 +145,17 @@ void evzk__lock_watch(struct evzk__machine *m);
 int evzk__lock_watched(struct evzk__machine *m, const struct evzk__event *e);
 int evzk__lock_confirmed(struct evzk__machine *m, const struct evzk__event *e);
 
-/* Who is before us?  Of a listing; and of our own alone, without one. */
+/* Which contender is before the lock?  By a listing; or, without one, by what
+ * the session knows of its own contenders. */
 int evzk__lock_look(struct evzk_lock *l, const struct evzk__result *list);
 int evzk__lock_look_around(struct evzk_lock *l);
 
-/* The same for those that wait in the room: the two rows in which a lock waits;
- * a look at an ordered listing; the order that a listing shows (false: the lock
- * has moved on account of it, or fails with *rc); waits for this contender,
- * which is `ours` too when it is of our own session: that one tells us itself
- * when it leaves, and a watch is set on it all the same. */
+/* Shared with locks that wait by priority.  `in`: the two rows in which a lock
+ * waits.  look_by: looks at an ordered listing.  read_order: reads the order of
+ * a listing (false: the lock has moved because of it, or fails with *rc).
+ * await: waits for `pred`.  If a contender of our session owns that, it is
+ * `ours`: it notifies the lock when it leaves, and a watch is set all the same.
+ */
 struct evzk__waiting {
     int list, watch;
 };
@@ -164,12 +168,12 @@ bool evzk__lock_read_order(struct evzk_lock *l, const struct evzk__waiting *in,
 int evzk__lock_await(struct evzk_lock *l, const struct evzk__waiting *in,
                      const char *pred, struct evzk__machine *ours);
 
-/* What was read of its own znode while it waits.  True: it goes on waiting;
- * false: it has moved, or fails with *rc. */
+/* Handles a read of the own znode while the lock waits.  True: the lock goes on
+ * waiting; false: it has moved, or fails with *rc. */
 bool evzk__lock_own_read(struct evzk_lock *l, const struct evzk__reply *reply,
                          enum evzk__heard *heard, int *rc);
 
-/* A server has told of the end of another's znode. */
+/* A server told the end of another contender's znode. */
 void evzk__lock_hear_of_another(struct evzk_lock *l);
 
 /* lock/priority_wait.c: the PRIO rows, and READING_OWN */
@@ -195,12 +199,12 @@ int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__lock_adopt(struct evzk__machine *m);
 int evzk__lock_adopted(struct evzk__machine *m, const struct evzk__event *e);
 
-/* What a listing shows of a create whose outcome is unknown: `own`, the name
- * that it was to have, becomes the name that it has. */
+/* Looks in a listing for a znode whose create has an unknown outcome.  `own` is
+ * the name without the number, and gets the number. */
 enum evzk__found {
     EVZK__FOUND,
-    EVZK__FOUND_NONE, /* It was not done. */
-    EVZK__FIND_LATER, /* A patient lock may not list: it tries again. */
+    EVZK__FOUND_NONE, /* The create was not done. */
+    EVZK__FIND_LATER, /* A patient lock may not list yet. */
     EVZK__FIND_FAILED /* With evzk__lock_find_error(). */
 };
 enum evzk__found evzk__lock_find(struct evzk_lock *l, char *own,
@@ -229,8 +233,9 @@ int evzk__lock_verified(struct evzk__machine *m, const struct evzk__event *e,
 /* To HELD, or to VERIFYING if there is something to be verified. */
 int evzk__lock_go_on(struct evzk_lock *l);
 
-/* What is told in every row in which it is held: of the session; when its own
- * znode was read, and is there; and when it is not there, or was not read. */
+/* Reports to the application in every row in which the lock is held: of the
+ * session; when its own znode was read, and is there; and when it is not there,
+ * or was not read. */
 int evzk__lock_doubt(struct evzk_lock *l, const struct evzk__event *e);
 void evzk__lock_own_there(struct evzk_lock *l, const struct evzk__first *stat);
 int evzk__lock_own_not_there(struct evzk_lock *l, enum evzk__own own, int rc);

@@ -1,9 +1,9 @@
-/* How a lock waits: who is before it, and what becomes of that one, and of its
- * own znode, until it is first.
+/* How a lock waits: which contender is before it, and what happens to that
+ * contender's znode and to its own, until the lock is first.
  *
- * How it can fail.  The one before it may have left from the middle of the
- * queue, or been changed for another: so who wakes looks again, but where it is
- * known that nobody else was before it.
+ * How it can fail.  The contender before the lock may have left from the middle
+ * of the queue, or may have replaced its znode.  So a lock that wakes lists
+ * again, unless it knows that no other contender was before it.
  */
 #include "recipes/lock/states.h"
 
@@ -14,8 +14,9 @@
 
 static const struct evzk__waiting in_queue = {LISTING, WATCHING};
 
-/* A server of 3.8.0 that has given the last number gives it again, or one from
- * the far end, to whoever comes next.  Others go on there, and count it. */
+/* A server 3.8.0 that has given the last number gives it again, or a number
+ * from the far end, to later contenders.  Other versions go on from the far
+ * end. */
 static bool used_up(int32_t seq, const struct evzk__stat *dir)
 {
     /* cversion counts each create twice, and less what is still there. */
@@ -24,8 +25,9 @@ static bool used_up(int32_t seq, const struct evzk__stat *dir)
     return (seq == INT32_MAX || seq < 0) && twice == 2u * INT32_MAX;
 }
 
-/* A listing shows a name.  The znode is its own if nothing has come or gone in
- * the directory since that was made, or if it is watched. */
+/* A listing shows only names.  The znode of the lock's name is its own if
+ * nothing was made or deleted in the directory since it was made, or if it is
+ * watched. */
 static bool is_own_listed(const struct evzk_lock *l,
                           const struct evzk__stat *dir)
 {
@@ -33,7 +35,7 @@ static bool is_own_listed(const struct evzk_lock *l,
            (l->m.place.own_verified && (uint64_t)dir->pzxid == l->token);
 }
 
-/* Nobody is before it that it would have to wait for; or nobody at all. */
+/* No contender is in the lock's way; `alone`: none is before it at all. */
 static int be_first(struct evzk_lock *l, bool alone,
                     const struct evzk__stat *dir)
 {
@@ -44,9 +46,10 @@ static int be_first(struct evzk_lock *l, bool alone,
     return evzk__machine_move(&l->m, sure ? HELD : CONFIRMING);
 }
 
-/* A server has told of the end of another's znode.  Of our own that says
- * nothing, unless ours is watched: then its end comes, if not yet, before the
- * answer to whatever is asked next. */
+/* A server told the end of another contender's znode.  The same transaction may
+ * have deleted the lock's own znode.  If that is watched, the event of its end
+ * comes before the answer to the next request; if not, it must be read again.
+ */
 void evzk__lock_hear_of_another(struct evzk_lock *l)
 {
     l->m.place.own_verified =
@@ -108,7 +111,7 @@ bool evzk__lock_read_order(struct evzk_lock *l, const struct evzk__waiting *in,
     return false;
 }
 
-/* Who is before us? */
+/* Which contender is before the lock? */
 static int look_at(struct evzk_lock *l, const struct evzk__result *list)
 {
     struct evzk__stand stand;
@@ -121,9 +124,9 @@ static int look_at(struct evzk_lock *l, const struct evzk__result *list)
         return be_first(l, stand.before == 0, &list->stat);
     l->second = stand.next;
     ours = l->mode == EVZK_LOCK_READ ? NULL : evzk__place_before(&l->m);
-    /* One that reads is not told that it leads: others may read before it. One
-     * that leads is the only one before us, or somebody was put there by
-     * hand: then who comes next is for a listing to say. */
+    /* A reader is not told by ours that it leads: other readers may be before
+     * it.  A leading contender is the only one before us; if not, znodes were
+     * made by hand, and only a listing can say which contender comes next. */
     if (!ours || strcmp(ours->place.own_watch.name, stand.pred) != 0 ||
         (ours->place.leads && stand.before > 1))
         ours = NULL;
@@ -132,8 +135,8 @@ static int look_at(struct evzk_lock *l, const struct evzk__result *list)
     return evzk__lock_await(l, &in_queue, stand.pred, ours);
 }
 
-/* A lock with a priority looks at an ordered listing, also where it is the only
- * one that looks. */
+/* A lock with a priority needs an ordered listing, also if it is the only lock
+ * that looks. */
 int evzk__lock_look_by(struct evzk_lock *l, const struct evzk__result *list,
                        int (*look)(struct evzk_lock *l,
                                    const struct evzk__result *list))
@@ -164,8 +167,9 @@ static bool bars(const struct evzk_lock *l, const char *name)
            !(a.flags & EVZK__WAITS) && evzk__contender_bars(&a, &b);
 }
 
-/* Right behind one of our own nobody else can be, if that is still there when
- * we look at it.  The last numbers are for a listing, and so is a first one. */
+/* No contender can be between ours and the next number, if the znode of ours
+ * still exists when it is read.  The last numbers need a listing, and so does a
+ * lock that may be first. */
 int evzk__lock_look_around(struct evzk_lock *l)
 {
     struct evzk__machine *ours = evzk__place_before(&l->m);
@@ -174,7 +178,7 @@ int evzk__lock_look_around(struct evzk_lock *l)
         ours->place.seq < 0 || ours->place.seq >= INT32_MAX - 1 ||
         l->m.place.seq != ours->place.seq + 1)
         return evzk__machine_move(&l->m, LISTING);
-    l->second = false; /* For all we know. */
+    l->second = false; /* As far as we know. */
     return evzk__lock_await(l, &in_queue, ours->place.own_watch.name,
                             l->mode == EVZK_LOCK_READ ? NULL : ours);
 }
@@ -197,7 +201,7 @@ int evzk__lock_listed(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__lock_look(lock_of(m), e->reply->res);
 }
 
-/* Not by exists: that would leave a watch where no znode ever comes. */
+/* Not by exists: its watch would stay on a path where no znode ever comes. */
 void evzk__lock_watch(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
@@ -236,7 +240,7 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
     enum evzk__heard heard;
     int rc;
 
-    if (m->place.req.pred) /* Only now: an answer may be lost. */
+    if (m->place.req.pred) /* Not before the answer. */
         lock_of(m)->anew = false;
     if (m->place.req.name &&
         !evzk__lock_own_read(lock_of(m), reply, &heard, &rc))
@@ -246,7 +250,7 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
     if (reply->rc == EVZK_OK)
         evzk__lock_verify_before(m, &reply->res->stat);
     if (reply->rc == EVZK_ERR_NONODE) {
-        m->place.leads = false; /* Was it there at all, when we came? */
+        m->place.leads = false; /* Perhaps it was gone before. */
         evzk__lock_hear_of_another(lock_of(m));
         evzk__pred_gone(m); /* If it is one of ours, it is to know. */
         return evzk__machine_move(m, LISTING);
@@ -255,8 +259,8 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
                                : reply->rc;
 }
 
-/* One of our own begins to leave, and both znodes stood: this one rests on the
- * watch on its znode, as a holder does. */
+/* The contender of ours before this one begins to leave, and both znodes were
+ * seen.  This lock relies on the watch on its znode, as a holder does. */
 static int handed_over(struct evzk_lock *l)
 {
     bool sure = evzk__machine_certain(&l->m) && l->m.place.own_verified &&
@@ -266,8 +270,9 @@ static int handed_over(struct evzk_lock *l)
     return evzk__machine_move(&l->m, sure ? HELD : CONFIRMING);
 }
 
-/* The one before it may have left from the middle of the queue, but not if it
- * is known that it was first: nobody comes in before us. */
+/* The contender before the lock may have left from the middle of the queue.
+ * Not so if that contender was known to be first: no contender comes in before
+ * us. */
 static int moved_up(struct evzk_lock *l, bool by_ours)
 {
     if (l->m.place.leads)
@@ -292,7 +297,7 @@ int evzk__lock_watched(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK__EV_DELETED:
         return e->which == EVZK__OWN ? evzk__lock_lose_place(lock_of(m))
                                      : moved_up(lock_of(m), e->by_ours);
-    case EVZK__EV_ASKED: /* What it asked of others has ended. */
+    case EVZK__EV_ASKED: /* A revocation has ended. */
         return evzk__machine_move(m, LISTING);
     case EVZK__EV_SUSPENDED:
     case EVZK__EV_LEASE_END:
@@ -319,8 +324,9 @@ static int confirm(struct evzk_lock *l, const struct evzk__reply *reply)
     return reply->rc;
 }
 
-/* First, but not sure that the session is alive, or our znode there: the core
- * enters this state again as soon as the leader has confirmed it. */
+/* First, but not sure that the session is alive, or that the own znode exists:
+ * the core enters this state again as soon as the leader has confirmed the
+ * session. */
 int evzk__lock_confirmed(struct evzk__machine *m, const struct evzk__event *e)
 {
     switch (e->type) {
