@@ -166,7 +166,7 @@ static void note_stop(const struct evzk__kind *k)
     leads(k, stops_at);
     for (int i = 0; i < k->n_rows; i++) {
         if (rows_where(k, stops_at, i))
-            wait &= ~EVZK__BIT(i); /* They are the way out themselves. */
+            wait &= ~EVZK__BIT(i); /* These rows are the way out. */
     }
     if (wait) {
         words("A stop waits for the reply in");

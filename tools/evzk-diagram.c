@@ -130,7 +130,8 @@ static void node(int state)
                                                           : "#ffffff");
 }
 
-/* One that leads up is written down turned round: dot keeps the order. */
+/* An arrow that leads up is written the other way round: dot keeps the order of
+ * the rows. */
 static void begin_arrow(const char *from, const char *to, bool up, bool main)
 {
     printf("  %s -> %s [%s%slabel=\"", up ? to : from, up ? from : to,
@@ -168,8 +169,8 @@ static void rows_and_arrows(void)
     }
 }
 
-/* What leads from a row to the box (1), or from the box to it (2); 4: on the
- * straight way. */
+/* The arrows between a row and the box: 1: to the box; 2: from the box; 4: on
+ * the straight way. */
 static int box_leads(uint32_t rows, int state)
 {
     const struct evzk__row *r = view.k->rows;

@@ -160,9 +160,9 @@ static void send_to_leader(struct evhttp_request *req, struct server *s,
     say_error(req, 503, "nobody leads this shard now");
 }
 
-/* Looked at last of all: what is said of a shard holds while it is led, and
- * there is nothing between the look and the answer.  What is written to
- * somewhere else should carry the epoch, for the other side to check. */
+/* The leader is checked last of all: the answer is true while the shard is led,
+ * and nothing comes between the check and the answer.  A write to another
+ * system should carry the epoch, for that system to check. */
 static void answer(struct evhttp_request *req, struct server *s, uint32_t shard)
 {
     if (!evzk_shards_leading(s->shards, shard)) {

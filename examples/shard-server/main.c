@@ -181,7 +181,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     rc = begin(&s);
     if (rc) {
-        if (rc != LISTEN_FAILED) /* That was said. */
+        if (rc != LISTEN_FAILED) /* Was reported. */
             fprintf(stderr, "shard-server: %s\n", evzk_strerror(rc));
         s.status = 1;
     } else {

@@ -1,5 +1,5 @@
 /*
- * What the parts of the example server share.
+ * Shared by the files of the example server.
  *
  *   main.c         the command line, the HTTP server, the signals
  *   gate.c         how many connections there may be: the part to copy, too
@@ -28,12 +28,12 @@ struct options {
     uint32_t count, weight, most;
 };
 
-/* What became of the requests for a shard. */
+/* How the requests for a shard were answered. */
 struct answers {
     uint64_t led, elsewhere, nobody, wrong;
 };
 
-/* What is let in: gate.c. */
+/* The limit on connections: gate.c. */
 struct gate {
     struct evconnlistener *listener; /* evhttp's. */
     struct event *excess, *resume;
@@ -66,7 +66,8 @@ int lead_begin(struct server *s);
 void lead_drain(struct server *s); /* The second time it is in a hurry. */
 void lead_end(struct server *s);
 
-/* Who is to lead a shard, or a member: what it said when it joined. */
+/* Where a member, or the leader of a shard, is: the address that the member
+ * gave when it joined. */
 struct place {
     char address[300]; /* Empty when it said nothing of use. */
     char name[300];
@@ -74,10 +75,10 @@ struct place {
 
 void place_of(const evzk_shards_member *m, struct place *out);
 
-/* What is no UTF-8 becomes '?': nobody could read the JSON otherwise. */
+/* Replaces bytes that are not UTF-8 by '?', so that the JSON can be read. */
 void make_utf8(char *text);
 
-/* What each of them answers with. */
+/* The answers to the requests. */
 void answer_shard(struct evhttp_request *req, void *server);
 void answer_json(struct evhttp_request *req, void *server);
 void answer_page(struct evhttp_request *req, void *server);
@@ -91,13 +92,13 @@ void send_text(struct evhttp_request *req, int code, const char *type,
 struct roster {
     uint32_t n;
     evzk_shards_member *m;
-    uint32_t last; /* Who was found last. */
+    uint32_t last; /* The index found last. */
 };
 
 bool roster_take(const struct server *s, struct roster *out);
 void roster_free(struct roster *r);
 
-/* Which of them is to lead a shard; -1: nobody. */
+/* The member that is to lead a shard; -1: none. */
 int roster_leader(struct roster *r, const struct server *s, uint32_t shard);
 
 #endif

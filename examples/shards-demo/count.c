@@ -5,8 +5,9 @@
 
 #include "judge.h"
 
-/* Those that share the shards in a phase, and how few moves that takes: those
- * of who has gone, and of the others what is more than their share. */
+/* The processes that share the shards in a phase, and the fewest moves for
+ * that: the shards of a process that has gone, and the shards that the others
+ * have above their share. */
 static void members_of(struct judge *j)
 {
     for (unsigned p = 0; p < PROCESSES; p++)

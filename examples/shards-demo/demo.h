@@ -1,5 +1,5 @@
 /*
- * What the parts of the demonstration of shards share.
+ * Shared by the files of the demonstration of shards.
  *
  *   main.c     the command line, and the verdict
  *   run.c      the parent: leads through the phases, hears what is said
@@ -27,10 +27,10 @@ enum { PROCESSES = 6, NOBODY = PROCESSES };
 enum phase {
     JOIN,   /* The first five join. */
     ADD,    /* The sixth joins. */
-    KILL,   /* One is killed with SIGKILL. */
-    FREEZE, /* One is stopped with SIGSTOP. */
-    THAW,   /* It goes on. */
-    DRAIN,  /* One drains, and ends. */
+    KILL,   /* A process is killed with SIGKILL. */
+    FREEZE, /* A process is stopped with SIGSTOP. */
+    THAW,   /* The stopped process goes on. */
+    DRAIN,  /* A process drains, and ends. */
     SERVER, /* A ZooKeeper server is killed. */
     PHASES
 };
@@ -80,10 +80,10 @@ struct sample {
 
 #define SAMPLE_US 50000u
 
-/* What came out. */
+/* The outcome. */
 struct result {
     uint32_t count;
-    bool ended;      /* It came to its end, ... */
+    bool ended;      /* The run came to its end, ... */
     unsigned phases; /* ... through so many. */
     uint64_t began_us;
     struct {

@@ -2,14 +2,14 @@
  * Goes through all that was said, in the order of time.
  *
  * A process claims a shard from ELECTED to RESIGNED or LOST, and no longer than
- * its lease: one that is frozen says nothing, but its lease ends without it.
- * One that is killed claims nothing from then on.  Two that claim one shard at
- * a time are what must never be.  A shard is led from LEADING on, which is
- * later than ELECTED; the time between is counted as without a leader.
+ * its lease: a frozen process says nothing, but its lease ends all the same.  A
+ * killed process claims nothing from then on.  Two processes must never claim a
+ * shard at the same time.  A shard is led from LEADING on, which is later than
+ * ELECTED; the time between is counted as without a leader.
  *
- * How it can fail.  What is said of a lease may be late by a tick of the
- * worker, so that a claim seems to end earlier than it does: by what the lease
- * was renewed by, if the process was frozen within that tick.
+ * How it can fail.  The end of a lease may be reported late by a tick of the
+ * worker.  If the process was frozen within that tick, a claim seems to end
+ * earlier than it does, by the time that the lease was renewed by.
  */
 #include <stdlib.h>
 
@@ -67,7 +67,8 @@ static void check_claims(struct judge *j, const struct one *d, unsigned who)
             j->out->doubles++;
 }
 
-/* What it still claims when its lease begins anew is claimed again. */
+/* When a lease begins anew, the shards that the process still claims are
+ * claimed again. */
 static void take_lease(struct judge *j, const struct said *s)
 {
     bool anew = j->lease_us[s->who] == 0 && s->value;

@@ -1,4 +1,4 @@
-/* What judge.c keeps while it goes through all, and count.c sums up. */
+/* The state of judge.c while it goes through all events; count.c sums it up. */
 #ifndef SHARDS_DEMO_JUDGE_H
 #define SHARDS_DEMO_JUDGE_H
 
@@ -8,7 +8,7 @@
 struct one {
     bool claim[PROCESSES];
     uint8_t leader; /* Or NOBODY. */
-    uint8_t last;   /* Who led it last. */
+    uint8_t last;   /* The last leader. */
     uint8_t left_in;
     uint64_t left_us;
     uint64_t epoch;
@@ -24,7 +24,7 @@ struct judge {
     size_t gaps, room;
     uint64_t lease_us[PROCESSES]; /* Its end; 0: there is none. */
     uint32_t led[PROCESSES + 1];
-    bool has[PROCESSES]; /* It is one of those that share them. */
+    bool has[PROCESSES]; /* The process shares the shards. */
     uint32_t peak;       /* Of leaderless ones, since the last sample. */
     enum phase phase;
     bool begun, ended;

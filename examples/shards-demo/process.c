@@ -83,7 +83,8 @@ void act(struct parent *p, enum phase phase)
     }
 }
 
-/* It closes its session, and ends; what it still says is heard. */
+/* Waits for the process to close its session, and to end; reads its last
+ * events. */
 static void wait_for(struct parent *p, unsigned who, uint64_t by)
 {
     static const struct timespec pause = {0, 1000000};

@@ -29,7 +29,8 @@ bool complain(const char *what, unsigned who)
     return false;
 }
 
-/* What is said -------------------------------------------------------- */
+/* The events of the processes
+ * -------------------------------------------------------- */
 
 static bool keep(struct parent *p, struct said said)
 {
@@ -76,7 +77,7 @@ static void hear(struct parent *p, const struct said *s)
         p->trouble = !complain(evzk_strerror(-(int)s->value), s->who);
 }
 
-/* What is in the pipe are whole ones. */
+/* The pipe holds whole records only. */
 static void hear_all(struct parent *p, unsigned who)
 {
     struct said said[512];

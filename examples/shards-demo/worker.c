@@ -42,7 +42,8 @@ static void say(struct worker *w, enum kind kind, uint32_t shard,
         _exit(3); /* The parent has gone. */
 }
 
-/* It is known to the millisecond, so it seems to move a little all the time. */
+/* The lease's end is known to the millisecond, so it seems to move a little all
+ * the time. */
 static void say_lease(struct worker *w)
 {
     uint64_t now = now_us();

@@ -130,7 +130,7 @@ EVZK_API int evzk_barrier_cancel(evzk_barrier *barrier);
  * or a lift that was sent may be done all the same. */
 EVZK_API void evzk_barrier_free(evzk_barrier *barrier);
 
-/** What it is waiting for, as the diagrams in evzk_barrier(3) name it.  Static;
+/** The operation's state, as the diagrams in evzk_barrier(3) name it.  Static;
  * "" for NULL. */
 EVZK_API const char *evzk_barrier_state(const evzk_barrier *barrier);
 

@@ -159,8 +159,8 @@ typedef struct evzk_lock_options {
  *
  * A directory that is missing is made with the lock, and goes with the last
  * lock in it; that takes CREATE and DELETE on the directory above.  Where these
- * are denied, a directory that exists is used, and stays.  What is missing
- * above it is made as containers.
+ * are denied, a directory that exists is used, and stays.  Missing parents of
+ * the directory are made as containers.
  *
  * @param s    Borrowed; closing it ends the lock with EVZK_ERR_CLOSED.
  * @param path Absolute path of the lock's directory. Copied.
@@ -338,7 +338,7 @@ EVZK_API int evzk_lock_query_start(evzk_session *s, const char *path,
 /** Ends ownership, in any state; NULL is a no-op.  No callback follows. */
 EVZK_API void evzk_lock_query_free(evzk_lock_query *query);
 
-/** Which contenders are asked to let go, and what if they do not.
+/** Which contenders are asked to let go, and what happens if they do not.
  * Zero-initialize, then set what you need. Everything is copied. */
 typedef struct evzk_lock_revoke_options {
     /** The mode of the lock that they are in the way of: with READ, readers are
@@ -362,8 +362,8 @@ typedef struct evzk_lock_revoke_options {
 /** What became of a contender that was asked. */
 typedef enum evzk_revoked_how {
     EVZK_REVOKED_STAYS, /**< Not known to have gone when this ended. */
-    /** It let go, or its session ended, or it was downgraded and goes on
-     * reading. */
+    /** The contender let go, or its session ended, or it was downgraded and
+     * goes on reading. */
     EVZK_REVOKED_YIELDED,
     EVZK_REVOKED_REMOVED /**< Its znode was deleted by this operation. */
 } evzk_revoked_how;
@@ -404,7 +404,7 @@ typedef void evzk_lock_revoke_cb(evzk_lock_revoke *revoke, int rc,
  *
  * Later: EVZK_ERR_NOCHROOT, _NOAUTH (a znode may not be read, written to, or
  * deleted), _NOTEMPTY (one made by hand has children), _NOMEM, _SERVER,
- * _CLOSED, _AUTH.  What was written stays written.
+ * _CLOSED, _AUTH.  The data that was written stays.
  */
 EVZK_API int evzk_lock_revoke_start(evzk_session *s, const char *path,
                                     const evzk_lock_revoke_options *opt,

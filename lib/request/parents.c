@@ -94,8 +94,8 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
         finish(m, reply->rc);
 }
 
-/* Nobody's maker is in a callback here, so the room for paths is free.  With a
- * name the directory itself is to be made, too. */
+/* No maker of parents is in a callback here, so the buffer for paths is free.
+ * If the request has a name, the directory itself is made, too. */
 static const char *above(struct evzk__core *s, const struct evzk__request *r)
 {
     char *path = s->requests.path[1];

@@ -15,11 +15,12 @@ struct evzk_barrier {
      * was seen yet. */
     int64_t czxid;
     char nobody[EVZK__GUID_LEN + 1]; /* The name of a child that never is. */
-    struct evzk__step steps[3];      /* What is asked, until the last answer. */
+    struct evzk__step
+        steps[3]; /* The request's steps, until the last answer. */
     /* Of a set. */
     char *above;          /* Owned: the path of the znode above. */
     int64_t above_pzxid;  /* Before the create was sent; -1: it was missing. */
-    bool nothing_made;    /* It has not changed since. */
+    bool nothing_made;    /* The pzxid has not changed since. */
     struct evzk__acl acl; /* Owned; empty: the session's. */
     void *data;           /* Owned; NULL: the session's. */
     uint32_t len;

@@ -15,8 +15,8 @@
  * behind that lift.  So the pzxid of the znode above is read before the create:
  * it changes with each child that comes or goes.  SETTLING reads it again,
  * behind a write that changes nothing: all that the session ever sent has been
- * done by then, or never will be.  The same pzxid: nothing was made.  Another:
- * nobody can tell, and the caller hears so.
+ * done by then, or never will be.  The same pzxid: nothing was made.  Another
+ * pzxid: the outcome stays unknown, and the caller hears so.
  */
 #include "lib/machine/rows.h"
 #include "recipes/barrier/barrier_internal.h"

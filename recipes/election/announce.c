@@ -1,29 +1,30 @@
-/* How the one that is first in an election says that it leads: by a znode
- * `leader` beside its own, made in one transaction, which is done only while
- * its own znode is there.
+/* How the first candidate of an election announces that it leads: by a znode
+ * `leader` beside its own, made in a transaction that is done only while its
+ * own znode exists.
  *
  *     check <own>
- *     create leader     (ephemeral: "<epoch> <own>", and what it says)
+ *     create leader     (ephemeral: "<epoch> <own>", and its data)
  *
  *   ELECTED --> ANNOUNCING --> LEADING <--> REANNOUNCING
  *                   |  ^          ^
  *                   v  |          |
  *                REPLACING -------'
  *
- * So nobody says it that is not first.  One that is there already is of an
- * earlier leader, whose own znode was deleted by another, or of this one, made
- * before: it is replaced, in the same transaction (REPLACING; REANNOUNCING is
- * the same where it leads already).  It goes in one transaction with the own
- * znode: whoever comes next finds none.
+ * So no candidate announces itself that is not first.  A `leader` znode that
+ * exists already is that of an earlier leader, whose own znode another client
+ * deleted; or this leader has made it before.  It is replaced, in the same
+ * transaction (REPLACING; or REANNOUNCING, by a candidate that leads already).
+ * When the leader leaves, one transaction deletes `leader` and its own znode:
+ * the next leader finds none.
  *
  * ELECTED and LEADING have VERIFYING and VERIFYING_LEADER beside them, as HELD
- * of a lock has: see lock/held.c.  Before each attempt the own znode is read
- * if it is not known to be there, and always before another's leader znode is
+ * of a lock has: see lock/held.c.  Before an attempt the own znode is read,
+ * unless it is known to exist; and always before another leader's znode is
  * replaced: CHECKING_ELECTED, CHECKING_RIVAL, CHECKING_LEADING.
  *
- * How it can fail.  Whether it was made may be unknown: then it is made again,
- * in its own place.  Who reads it is to look whether the znode that it names is
- * there: see observer.c.
+ * How it can fail.  Whether the create was done may be unknown: then the
+ * `leader` znode is made again, and replaces the first.  A reader of `leader`
+ * must check that the znode which it names exists: see observer.c.
  */
 #include "recipes/lock/states.h"
 
@@ -33,8 +34,8 @@ static bool wants_to_verify(const struct evzk_lock *l)
            (l->watch_own && !l->m.place.own_watch.armed);
 }
 
-/* In doubt, or where a watch of its own is missing: who leads is to know, when
- * it resigns, that no other leads by then. */
+/* Verifies in doubt, or if the own watch is missing: when the leader resigns,
+ * it must know that no other candidate leads yet. */
 void evzk__election_lead(struct evzk__machine *m)
 {
     if (lock_of(m)->suspended || lock_of(m)->anew)
@@ -63,7 +64,8 @@ int evzk__election_verified(struct evzk__machine *m,
                                      : evzk__lock_verified(m, e, HELD);
 }
 
-/* What deletes a znode on the word of its own being there is sure of that. */
+/* REANNOUNCING deletes a znode, so the leader must be sure that its own exists.
+ */
 static int asked_again(struct evzk_lock *l)
 {
     if (!l->asked)
@@ -109,15 +111,15 @@ int evzk__election_checked_leading(struct evzk__machine *m,
     return evzk__lock_checked_for(m, e, REANNOUNCING);
 }
 
-/* `replaced`: the leader znode that is there, or NULL. */
+/* `replaced`: the leader znode to delete, or NULL. */
 static void announce(struct evzk_lock *l, const char *replaced)
 {
     struct evzk__create_args args = evzk__lock_args(l);
-    static char name[] = EVZK__LEADER; /* Nothing is added to it. */
+    static char name[] = EVZK__LEADER; /* No number is added. */
     struct leader_znode *leader = &l->given->leader;
 
     leader->is = LEADER_UNKNOWN;
-    leader->czxid = 0; /* It will be another znode. */
+    leader->czxid = 0; /* The new znode's is not known. */
     l->given->swap = (struct evzk__swap){.own = l->own,
                                          .old = replaced,
                                          .created = name,
@@ -154,7 +156,7 @@ void evzk__election_reannounce(struct evzk__machine *m)
     try_to(m, CHECKING_LEADING, EVZK__LEADER);
 }
 
-/* Refused, it is as ready as before. */
+/* If refused, the candidate stays as it was. */
 static int come_back(struct evzk_lock *l, int rc)
 {
     l->asked = false;
@@ -175,11 +177,11 @@ static int note(struct evzk_lock *l, const struct evzk__reply *reply)
 
     if (l->m.stopping)
         return evzk__machine_move(&l->m, DELETING);
-    if (rc == EVZK_ERR_NODEEXISTS) /* Another leads, or has led. */
+    if (rc == EVZK_ERR_NODEEXISTS) /* A leader's, old or new. */
         return evzk__machine_move(&l->m,
                                   l->leads ? CHECKING_LEADING : CHECKING_RIVAL);
     if (rc == EVZK_ERR_NONODE && l->m.state != ANNOUNCING)
-        return evzk__machine_move(&l->m, ANNOUNCING); /* It has gone. */
+        return evzk__machine_move(&l->m, ANNOUNCING); /* `leader` is gone. */
     return rc == EVZK_ERR_NONODE ? evzk__lock_break(l) : come_back(l, rc);
 }
 

@@ -1,5 +1,5 @@
-/* The rows in which the first one in an election says that it leads: see
- * election/announce.c. */
+/* The rows in which the first candidate of an election announces that it leads:
+ * see election/announce.c. */
 /* clang-format off */
 #define ELECTION(state, enter, react, ...) \
     ROW(state, evzk__##enter, evzk__election_##react, __VA_ARGS__)

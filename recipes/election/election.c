@@ -1,9 +1,10 @@
-/* Leader election: a place in the queue of lock.c, and, for the one that is
- * first and ready, a znode that says so (election/announce.c).  Here are the
- * calls: they check, note, and post an event.
+/* Leader election: a place in the queue of lock.c; and, when the first
+ * candidate is ready, a znode that announces it (election/announce.c).  This
+ * file has the calls: they check their arguments, note the request, and post an
+ * event.
  *
- * How it can fail: as a lock can.  That its leader znode could not be made is
- * told, and it is as elected as before.
+ * How it can fail: as a lock can.  If the leader znode cannot be made, the
+ * candidate is told, and stays elected.
  */
 #include "evzk/election.h"
 
@@ -103,7 +104,7 @@ int evzk_election_volunteer(evzk_session *s, const char *path,
     return rc;
 }
 
-/* What the leader znode says. */
+/* Puts together the data of the leader znode. */
 static int compose(struct evzk_lock *l, const void *data, size_t len)
 {
     char head[HEAD_MAX];

@@ -1,4 +1,5 @@
-/* Who leads an election, for one who does not stand in it.
+/* Tells which candidate leads an election, to a process that does not stand in
+ * it.
  *
  *   LOOKING --> CHECKING --> WATCHING
  *      |            ^  |        |
@@ -8,17 +9,17 @@
  * If there is no leader's znode at the first look, the session's chroot may be
  * missing: that is an error, so it is looked for (ROOTING, from LOOKING).
  *
- * The leader's znode is read, and watched, there or not; then the candidate's
- * that it names is looked for, and watched, too.  The leader is told when both
- * are there: one whose own znode another has deleted leads no more, whatever
- * the leader znode still says.
+ * The `leader` znode is read, and watched, whether it exists or not.  Then the
+ * znode of the candidate that it names is looked for, and watched, too.  The
+ * leader is told when both exist: if another client has deleted the candidate's
+ * own znode, the candidate leads no more, whatever `leader` says.
  *
- * How it can fail.  A server that comes after another may be behind it: so each
+ * How it can fail.  The next server may know less than the last one: so each
  * look is as new as the ensemble's leader (a sync goes before it), and an epoch
- * whose end was seen is not told again.  What another wrote to `leader`, that
- * is not of this form, says nothing.  A candidate's znode that may not be read
- * is taken to be there.  A leader znode that we may not read comes without a
- * word: the server keeps that from us, and the watch is spent.
+ * whose end was seen is not told again.  Data in `leader` that is not of this
+ * form counts as no leader.  A candidate's znode that may not be read is taken
+ * to exist.  If we may not read a new `leader` znode, we do not hear of it: the
+ * server hides the event, and the watch is used up.
  */
 #include "evzk/election.h"
 
@@ -34,15 +35,15 @@
 
 struct evzk_observer {
     struct evzk__machine m;
-    evzk_leader seen; /* Found by the last look; epoch 0: nobody. */
+    evzk_leader seen; /* Found by the last look; epoch 0: none. */
     char *text;       /* Owned: `seen` points into it. */
     size_t len;       /* Of the text. */
     struct {
         uint64_t epoch; /* 0: nobody. */
         char *text;     /* Owned, or `text`. */
         size_t len;
-    } told;         /* The last one. */
-    bool spoken;    /* Something was. */
+    } told;         /* The last leader told. */
+    bool spoken;    /* Anything was told. */
     uint64_t ended; /* The last epoch whose end was seen. */
     evzk_observer_cb *cb;
     void *arg;
@@ -66,7 +67,8 @@ static void tell(struct evzk_observer *o, int rc, const evzk_leader *leader)
     evzk__machine_called(s, begun);
 }
 
-/* It leads as before, and its znode, made anew or not, says the same. */
+/* Was exactly this told last?  The `leader` znode may have been made anew with
+ * the same data. */
 static bool is_told(const struct evzk_observer *o, bool leads)
 {
     if (!o->spoken || !leads || o->told.epoch != o->seen.epoch)
@@ -74,7 +76,7 @@ static bool is_told(const struct evzk_observer *o, bool leads)
     return o->told.len == o->len && memcmp(o->told.text, o->text, o->len) == 0;
 }
 
-/* The same leader is no news, unless it says something else. */
+/* The same leader is no news, unless its data is new. */
 static int tell_seen(struct evzk_observer *o, bool leads)
 {
     if (is_told(o, leads))
@@ -95,7 +97,7 @@ static int nobody(struct evzk_observer *o)
     return tell_seen(o, false);
 }
 
-/* Its candidate has gone: that is the end of this epoch, if it was one. */
+/* The leader's own znode is gone: its epoch has ended, if it was told. */
 static int over(struct evzk_observer *o)
 {
     if (o->told.epoch == o->seen.epoch && o->seen.epoch > o->ended)
@@ -109,7 +111,7 @@ static void look(struct evzk__machine *m)
     evzk__observe(m, EVZK__LEADER);
 }
 
-/* "<epoch> <node>\n", and what it says.  False: it is something else. */
+/* "<epoch> <node>\n", and the leader's data.  False: another form. */
 static bool read_head(struct evzk_observer *o, size_t len)
 {
     char *space, *end;
@@ -140,7 +142,7 @@ static int take_leader(struct evzk_observer *o, const struct evzk__result *res)
     o->len = res->len;
     memset(&o->seen, 0, sizeof o->seen);
     if (!read_head(o, res->len) ||
-        o->seen.epoch > (uint64_t)res->stat.czxid) /* It came before. */
+        o->seen.epoch > (uint64_t)res->stat.czxid) /* Older than its epoch. */
         memset(&o->seen, 0, sizeof o->seen);
     o->seen.session = res->stat.owner;
     return EVZK_OK;
@@ -180,8 +182,8 @@ static int rooted(struct evzk__machine *m, const struct evzk__event *e)
     return rc != EVZK_OK ? rc : nobody(observer_of(m));
 }
 
-/* Without the first watch, which went with its connection, or has fired, from
- * the beginning. */
+/* If the watch on `leader` was lost with its connection, or has fired, begins
+ * again. */
 static void check(struct evzk__machine *m)
 {
     if (!m->place.own_watch.listed)
@@ -214,7 +216,7 @@ static int watched(struct evzk__machine *m, const struct evzk__event *e)
         if (e->which == EVZK__PRED)
             return over(observer_of(m));
         return evzk__machine_move(m, LOOKING);
-    case EVZK__EV_CHANGED: /* Of the candidate: it got a child. */
+    case EVZK__EV_CHANGED: /* Of PRED: the candidate's znode got a child. */
         return evzk__machine_move(m,
                                   e->which == EVZK__PRED ? CHECKING : LOOKING);
     case EVZK__EV_REPLY:

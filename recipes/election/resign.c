@@ -1,20 +1,21 @@
-/* How one that stands in an election leaves: with its own znode, in one
- * transaction, goes the leader's, if that is its own.
+/* How a candidate leaves: it deletes its own znode, and in the same transaction
+ * the `leader` znode, if that is its own.
  *
  *   DELETING --> ENDED
  *    |   ^
  *    v   |
- *   CHECKING           is the own znode there?  See lock/leave.c
+ *   CHECKING           does the own znode exist?  See lock/leave.c
  *   CHECKING_LEADER    is the leader znode its own?
- *   SETTLING_LEADER    first, when the create of that was not answered
+ *   SETTLING_LEADER    comes first, if the create of `leader` was not answered
  *
  * How it can fail.  Between the check and the delete an operator can still put
  * a copy there: a delete names a znode, and cannot name its czxid.
  */
 #include "recipes/lock/states.h"
 
-/* Of its own znode, as it resigns.  The answer that set the watch may have come
- * when it was asked to already: then nobody has looked at it. */
+/* Is the own znode known to exist, as the candidate resigns?  The reply that
+ * set the watch may have come after the call to resign: then no reaction has
+ * looked at it. */
 static bool is_sure(const struct evzk_lock *l)
 {
     return l->given->checked ||
@@ -31,7 +32,7 @@ void evzk__election_drop(struct evzk__machine *m)
         return;
     }
     if (!is_sure(l))
-        m->place.own_verified = false; /* Another may lead by now. */
+        m->place.own_verified = false; /* There may be a new leader. */
     if (leader->seen_on != m->seen.conn)
         evzk__machine_move(m, leader->is == LEADER_UNKNOWN ? SETTLING_LEADER
                                                            : CHECKING_LEADER);
@@ -39,7 +40,8 @@ void evzk__election_drop(struct evzk__machine *m)
         evzk__lock_drop_with(m, EVZK__LEADER);
 }
 
-/* A delete that must fail: its answer comes behind the create that was lost. */
+/* A delete that must fail: when it is answered, the lost create is done, or
+ * never will be. */
 void evzk__election_settle_leader(struct evzk__machine *m)
 {
     evzk__settle_list(m, "no-" EVZK__LEADER);
@@ -58,8 +60,8 @@ void evzk__election_check_leader(struct evzk__machine *m)
     evzk__look(m, EVZK__LEADER);
 }
 
-/* A leader znode that is another's stays, and so does one of which nothing is
- * known: the end of the session takes it. */
+/* Another candidate's leader znode stays.  So does a leader znode about which
+ * nothing is known: it goes with the session. */
 int evzk__election_checked_leader(struct evzk__machine *m,
                                   const struct evzk__event *e)
 {

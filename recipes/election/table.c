@@ -1,7 +1,7 @@
-/* Elections: the queue of lock/lock.c, and what the first one in it does.
+/* Elections: the queue of lock/lock.c, and what the first candidate does.
  *
  *   <guid>-n_<seq>       leads alone; waits for the one just before its own
- *   leader               made by the one that leads, when it is ready to
+ *   leader               made by the leader, when it is ready
  *
  * The rows of waiting are a lock's; those of leading are explained in
  * election/announce.c, and those of leaving in election/resign.c.  The full

@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The server may delete an empty container before our create: tries so often.
+/* How often to try again, if the server deletes the empty container before our
+ * create.
  */
 enum { PARENTS_TRIES = 8 };
 

@@ -226,26 +226,26 @@ void evzk__lock_hold(struct evzk__machine *m);
 int evzk__lock_still_held(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__lock_verify_held(struct evzk__machine *m);
 
-/* `held`: the row beside which it is. */
+/* `held`: the row to go back to. */
 int evzk__lock_verified(struct evzk__machine *m, const struct evzk__event *e,
                         int held);
 
 /* To HELD, or to VERIFYING if there is something to be verified. */
 int evzk__lock_go_on(struct evzk_lock *l);
 
-/* Reports to the application in every row in which the lock is held: of the
- * session; when its own znode was read, and is there; and when it is not there,
- * or was not read. */
+/* For every row in which the lock is held.  doubt: handles the session's doubt.
+ * own_there: the own znode was read, and exists.  own_not_there: it does not
+ * exist, or could not be read. */
 int evzk__lock_doubt(struct evzk_lock *l, const struct evzk__event *e);
 void evzk__lock_own_there(struct evzk_lock *l, const struct evzk__first *stat);
 int evzk__lock_own_not_there(struct evzk_lock *l, enum evzk__own own, int rc);
 
-/* The same of an answer.  False: it is not there, or wants no more of it; then
- * *rc is what the reaction returns. */
+/* The same two, by the reply to a read.  False: the znode does not exist, or
+ * the lock is to stop; then the reaction returns *rc. */
 bool evzk__lock_see_own(struct evzk_lock *l, const struct evzk__reply *reply,
                         int *rc);
 
-/* The reaction of a row that reads the own znode before `next`. */
+/* The reaction of a row that reads the own znode, and then goes to `next`. */
 int evzk__lock_checked_for(struct evzk__machine *m, const struct evzk__event *e,
                            int next);
 

@@ -1,10 +1,10 @@
 /* Makes one znode, once.
  *
- * How it can fail.  A znode that the session made, and another has deleted
- * before the machine could look, is not found: of an ephemeral one another is
- * made.  A persistent one that was deleted before it was looked for at all, by
- * a process that took it, counts as never made, and is made a second time; a
- * recipe whose znodes others take away at once has to leave a trace of them.
+ * How it can fail.  If another client deletes the new znode before the machine
+ * can look, the znode is not found.  An ephemeral znode is then made again.  So
+ * is a persistent znode that another process took and deleted before the look:
+ * it counts as never made.  A recipe whose znodes are deleted at once by other
+ * processes has to leave a trace of them.
  */
 #include "recipes/parts/make.h"
 
@@ -12,7 +12,9 @@
 
 #include "lib/base/name.h"
 
-/* A container may go away between its making and the create; not for ever. */
+/* How often to try again, if the server deletes the empty container before the
+ * create.
+ */
 enum { DIR_TRIES = 8 };
 
 static bool is_sequential(const struct evzk__make *k)
@@ -44,7 +46,7 @@ static int new_name(struct evzk__make *k)
     return rc;
 }
 
-/* Nothing was made, and nothing will be. */
+/* No znode was made, and none will be. */
 static int end_or_go_on(struct evzk__machine *m, int state)
 {
     return m->stopping ? evzk__machine_finish(m, m->rc)
@@ -59,7 +61,7 @@ static int found(struct evzk__machine *m, struct evzk__make *k, int rc,
     return k->rows->made(m, rc);
 }
 
-/* One GUID, one attempt: a name that was once sent is never sent again. */
+/* A GUID is used for one attempt: a name that was sent is never sent again. */
 void evzk__make_create(struct evzk__machine *m, struct evzk__make *k)
 {
     if (new_name(k) != EVZK_OK) {
@@ -76,7 +78,7 @@ static int not_made(struct evzk__machine *m, const struct evzk__make *k, int rc)
 {
     if (m->stopping)
         return evzk__machine_finish(m, m->rc);
-    if (rc == EVZK_ERR_NOMEM) /* It was not sent. */
+    if (rc == EVZK_ERR_NOMEM) /* Not sent. */
         return evzk__machine_again_later(m);
     if (rc == EVZK_ERR_NODEEXISTS && is_sequential(k))
         return EVZK_ERR_SEQUENCE; /* Nobody else has our GUID. */
@@ -108,14 +110,14 @@ int evzk__make_dir_made(struct evzk__machine *m, struct evzk__make *k,
     return end_or_go_on(m, k->rows->creating);
 }
 
-/* The name is none without its number, so the delete must fail; and so it must
- * for its version.  Its answer comes after all that the session ever wrote. */
+/* A delete that must fail, by its version, and because the name has no number.
+ * When it is answered, all that the session ever wrote is done. */
 void evzk__make_resolve(struct evzk__machine *m, struct evzk__make *k)
 {
     evzk__settle_list(m, k->name);
 }
 
-/* The number that an earlier look found is taken off the name again. */
+/* Takes the number off the name that an earlier look has added. */
 static int64_t take_number(struct evzk__make *k)
 {
     int32_t seq;
@@ -144,7 +146,7 @@ int evzk__make_resolved(struct evzk__machine *m, struct evzk__make *k,
     int64_t tried = take_number(k);
     const char *name = NULL;
 
-    if (e->reply->first_rc == EVZK_ERR_SERVER) /* It proves nothing. */
+    if (e->reply->first_rc == EVZK_ERR_SERVER) /* Proves nothing. */
         return EVZK_ERR_SERVER;
     if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
         return e->reply->rc;
@@ -156,13 +158,14 @@ int evzk__make_resolved(struct evzk__machine *m, struct evzk__make *k,
     return evzk__machine_move(m, k->rows->adopting);
 }
 
-/* By exists, since the ACL may keep even its maker from more. */
+/* By exists: the ACL may forbid a read even to the znode's maker. */
 void evzk__make_adopt(struct evzk__machine *m, struct evzk__make *k)
 {
     evzk__look(m, k->name);
 }
 
-/* An ephemeral one of an older session goes with that; a copy is not ours. */
+/* An ephemeral znode of an older session goes with that session; a copy is not
+ * ours. */
 int evzk__make_adopted(struct evzk__machine *m, struct evzk__make *k,
                        const struct evzk__event *e)
 {
@@ -174,7 +177,7 @@ int evzk__make_adopted(struct evzk__machine *m, struct evzk__make *k,
         return found(m, k, EVZK_ERR_NODEGONE, 0);
     if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
         return reply->rc;
-    if (is_sequential(k)) /* Another of our GUID may be ours. */
+    if (is_sequential(k)) /* Another znode of our GUID may be ours. */
         return evzk__machine_move(m, k->rows->resolving);
     return end_or_go_on(m, k->rows->creating);
 }

@@ -9,10 +9,10 @@
  *
  * The name begins with a fresh GUID.  If the directory is missing it is made,
  * with all that is missing above it.  If the outcome of the create is unknown,
- * the GUID is looked for, behind a write that changes nothing: what the session
- * ever sent has been done by then, or never will be.  So no second znode is
- * made while the first one may come; and what is there under the name is looked
- * at before it is taken for the machine's own.
+ * the GUID is looked for, behind a write that changes nothing: by then, all
+ * that the session ever sent has been done, or never will be.  So no second
+ * znode is made while the first may still come.  A znode of that name is read
+ * before it is taken for the machine's own.
  *
  * A recipe has a struct evzk__make in its own struct, and a function that finds
  * it.  In its file:
@@ -29,10 +29,10 @@
  *     MAKE_ROWS(HELD, HELD, DELETING),
  *     ...
  *
- * and before the machine starts evzk__make_init().  `made` is called when the
- * znode is there, and moves on; it looks at `stopping`, for then the znode is
- * to go again.  The machine ends by itself when it is to stop and nothing was
- * made. */
+ * and calls evzk__make_init() before the machine starts.  `made` is called when
+ * the znode exists, and moves on; if the machine is `stopping`, it must delete
+ * the znode again.  A machine that is to stop before a znode was made ends by
+ * itself. */
 #ifndef EVZK_MAKE_H
 #define EVZK_MAKE_H
 
@@ -43,28 +43,29 @@ struct evzk__make;
 /* Where the recipe's table has the rows, and what comes behind them. */
 struct evzk__make_rows {
     uint8_t creating, making_dir, resolving, adopting;
-    /* The znode is there: its name and czxid are in the struct.  `rc` is
-     * EVZK_OK; or EVZK_ERR_NODEGONE, of a persistent znode alone: it was there,
-     * and another has deleted it already.  Returns as a reaction. */
+    /* The znode was made: its name and czxid are in the struct.  `rc` is
+     * EVZK_OK; or, for a persistent znode only, EVZK_ERR_NODEGONE: another
+     * client has deleted it already.  Returns what a reaction returns. */
     int (*made)(struct evzk__machine *m, int rc);
 };
 
 struct evzk__make {
     const struct evzk__make_rows *rows;
     /* The create: its mode, data and ACL are the recipe's, and may be changed
-     * before each attempt.  Container is no mode of it. */
+     * before each attempt.  The mode is not container. */
     struct evzk__step step;
     const char *tag;           /* Behind the GUID; borrowed. */
-    char name[EVZK__NAME_MAX]; /* With its number, when it is made. */
+    char name[EVZK__NAME_MAX]; /* With its number, once made. */
     int64_t czxid;
 };
 
 /* `tag` is borrowed, is not empty, and is short: GUID, tag and number fit into
- * a name.  Of a persistent mode the machine's kind has `outlives_session`. */
+ * a name.  If the mode is persistent, the machine's kind has
+ * `outlives_session`. */
 void evzk__make_init(struct evzk__make *k, const struct evzk__make_rows *rows,
                      const char *tag, enum evzk__mode mode);
 
-/* The actions; MAKE_ACTIONS() makes them a machine's. */
+/* The actions; MAKE_ACTIONS() defines them for a machine. */
 void evzk__make_create(struct evzk__machine *m, struct evzk__make *k);
 int evzk__make_created(struct evzk__machine *m, struct evzk__make *k,
                        const struct evzk__event *e);

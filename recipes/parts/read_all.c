@@ -1,8 +1,8 @@
-/* Lists, and reads what is listed.
+/* Reads all children that a listing shows.
  *
- * How it can fail.  What is read was true of each child at one moment, and not
- * of all at the same: a recipe that needs that watches the directory, and lists
- * again when the watch has fired.
+ * How it can fail.  The children are read at different moments, so the result
+ * may mix old and new data.  A recipe that minds watches the directory, and
+ * lists again when the watch has fired.
  */
 #include "recipes/parts/read_all.h"
 

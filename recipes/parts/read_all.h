@@ -30,22 +30,22 @@
  *         ...
  *     }
  *
- * READING has no EVZK__RETRY: what was lost on the way begins with a new list.
- * With no names at all there is nothing to read, and READING is not entered. */
+ * READING has no EVZK__RETRY: after a lost reply the recipe lists again.  If
+ * there are no names, there is nothing to read, and READING is not entered. */
 #ifndef EVZK_READ_ALL_H
 #define EVZK_READ_ALL_H
 
 #include "lib/machine/machine.h"
 
 struct evzk__read_all {
-    char **names; /* Owned: one block, with the text behind. */
+    char **names; /* Owned: one block, with the text at its end. */
     uint32_t n;
     int rc; /* The first error that is no answer about a child. */
 };
 
-/* Takes the names over, in their order: of children of `below`, which is a name
- * in the machine's directory, or "" for that itself.  What was there before is
- * freed.  0, or EVZK_ERR_NOMEM. */
+/* Takes the names over, in their order: of the children of `below`, which is a
+ * name in the machine's directory, or "" for the directory itself.  Frees the
+ * names that it had before.  0, or EVZK_ERR_NOMEM. */
 int evzk__read_all_take(struct evzk__read_all *all, const char *below,
                         const struct evzk__names *names);
 
@@ -59,8 +59,8 @@ const char *evzk__read_all_name(const struct evzk__read_all *all,
 
 /* Notes a reply.  True: it was the last, and *rc is EVZK_OK: every child was
  * read, or is gone, or may not be read (EVZK_ERR_NOAUTH in its reply);
- * EVZK_ERR_CONNLOSS, EVZK_ERR_NOMEM: one was lost on the way, list again; or
- * another error. */
+ * EVZK_ERR_CONNLOSS, EVZK_ERR_NOMEM: a reply was lost, list again; or another
+ * error. */
 bool evzk__read_all_note(struct evzk__read_all *all,
                          const struct evzk__reply *reply, int *rc);
 

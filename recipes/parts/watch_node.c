@@ -1,13 +1,14 @@
-/* One znode, there or not, and every change of it; or of the names in it.
+/* Watches a znode, whether it exists or not: its data, or the names of its
+ * children.
  *
  *   LOOKING <--> WATCHING      (to the end: ENDED)
  *
- * Each look is as new as the ensemble's leader, and its watch is set as it
- * reads: what changes after is heard of.
+ * Each look is as new as the ensemble's leader, and sets the watch as it reads:
+ * no later change is missed.
  *
  * How it can fail.  Changes that follow each other fast are seen as one.  After
- * a lost connection, and after expiry, it looks again, and tells what is there,
- * also when that is the same.
+ * a lost connection, and after expiry, it reads again, and reports the result
+ * even if that is the same.
  */
 #include "recipes/parts/watch_node.h"
 
@@ -21,7 +22,7 @@ struct evzk__node_watch {
     struct evzk__machine m;
     evzk__node_watch_cb *cb;
     void *arg;
-    bool children; /* It watches the children's names, and not the data. */
+    bool children; /* Watches the children's names, not the data. */
     char name[];
 };
 
@@ -40,7 +41,7 @@ static void tell(struct evzk__node_watch *w, int rc,
         w->cb(w->arg, rc, res);
 }
 
-/* No change would be heard. */
+/* Is the watch missing, so that no change would be heard? */
 static bool is_deaf(const struct evzk__machine *m)
 {
     const struct evzk__node_watch *w =

@@ -1,5 +1,5 @@
-/* The calls of the shards.  They check their arguments, note what is asked, and
- * begin the step (shards/step.c), which does it. */
+/* The calls of the shards.  They check their arguments, note the request, and
+ * begin the step (shards/step.c), which does the work. */
 #include "recipes/shards/shards_internal.h"
 
 #include <string.h>
@@ -215,7 +215,7 @@ bool evzk_shards_member_at(const evzk_shards *a, uint32_t i,
     return true;
 }
 
-/* Without `planned`: to count that would be a look at all shards. */
+/* Leaves `planned` out: counting it would need a look at all shards. */
 bool evzk_shards_leader(const evzk_shards *a, uint32_t shard,
                         evzk_shards_member *out)
 {

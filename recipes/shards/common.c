@@ -1,5 +1,5 @@
-/* What the other files of the shards build on: beginning the step, calling the
- * application back, paths, and which member is this one.
+/* Helpers of the other files of the shards: beginning the step, calling the
+ * application back, paths, and which member this process is.
  */
 #include "recipes/shards/shards_internal.h"
 

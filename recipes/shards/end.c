@@ -1,5 +1,5 @@
 /* The end of the object: LOST is told of each shard that was led, and
- * everything is let go of.
+ * everything is freed.
  */
 #include "recipes/shards/shards_internal.h"
 

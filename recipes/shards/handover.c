@@ -25,7 +25,7 @@ struct recipient {
     struct evzk_shards *all;
     struct evzk__node_watch *watch;        /* Owned; of its member's znode. */
     struct evzk__node_watch *leader_watch; /* Owned; of `leader` of `last`. */
-    uint64_t ready;       /* It is, for the plan of this zxid. */
+    uint64_t ready;       /* Ready for the plan of this zxid. */
     int64_t until;        /* A full round ends then at the latest. */
     uint32_t last;        /* The last shard of a full round. */
     uint16_t member;      /* Its index in the present plan. */
@@ -52,7 +52,7 @@ static void recipient_heard(void *arg, int rc, const struct evzk__result *res)
     uint64_t ready;
 
     r->ready = 0;
-    if (rc != EVZK_OK && rc != EVZK_ERR_NONODE) { /* It may not be read. */
+    if (rc != EVZK_OK && rc != EVZK_ERR_NONODE) { /* May not be read. */
         evzk__node_watch_free(r->watch);
         r->watch = NULL;
         evzk__shards_mend_soon(r->all);
@@ -163,7 +163,7 @@ static bool takes_more(struct recipient *r)
 {
     if (r->given == r->most && evzk__now_us() >= r->until) {
         next_round(r);
-        r->most = 1; /* It may be frozen. */
+        r->most = 1; /* The member may be frozen. */
     }
     if (r->given < r->most)
         return true;
@@ -188,8 +188,8 @@ bool evzk__shard_has_recipient(const struct shard *d)
     return recipient_to(d) != NULL;
 }
 
-/* Where applications acknowledge by hand, a recipient that takes long is not
- * slow: there are no rounds. */
+/* If applications acknowledge themselves, a recipient may take long without
+ * being slow: there are no rounds. */
 void evzk__recipient_given(struct shard *d)
 {
     struct recipient *r = recipient_to(d);

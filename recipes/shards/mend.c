@@ -21,7 +21,7 @@ static void see_if_it_lasts(struct evzk_shards *a, struct evzk__suspicion *of)
         evzk__shards_mend_soon(a);
 }
 
-/* It seems that no member before this one makes the plans. */
+/* Called when no member before this one seems to make the plans. */
 static void look_if_alone(struct evzk_shards *a)
 {
     if (a->me == EVZK__NOBODY && !a->other_count.state)

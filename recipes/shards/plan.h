@@ -14,11 +14,11 @@ enum {
     EVZK__NOBODY = 0xffff
 };
 
-/* A member.  What it points to belongs to the plan. */
+/* A member.  Its strings belong to the plan. */
 struct evzk__member {
     const char *name; /* Of its znode. */
     uint32_t weight;  /* Its share is by weight. */
-    uint32_t most;    /* It gets no more shards than this; 0: any number. */
+    uint32_t most;    /* The most shards that it gets; 0: any number. */
     const void *data;
     size_t len;
 };
@@ -28,7 +28,7 @@ struct evzk__plan {
     uint32_t n_shards, n_members;
     struct evzk__member *member; /* Owned array. */
     uint16_t *owner; /* Owned: a member for each shard, or NOBODY. */
-    void *text;      /* Owned: what the members point to. */
+    void *text;      /* Owned: the members' strings. */
 };
 
 /* The empty plan may be freed too. */

@@ -16,7 +16,7 @@
  * waits a moment for more of them: one plan for all moves fewer shards than one
  * for each.  It does not wait when a member that leads shards has gone.
  *
- * How it can fail.  Anybody may have written the plan, and it may be
+ * How it can fail.  Any client may have written the plan, and it may be
  * well-formed all the same.  So a plan is taken for right only when it is the
  * one that would have been made for the present members, by what their znodes
  * say now.  Any other plan is written over, beginning from the last plan that
@@ -48,22 +48,23 @@ struct evzk__planner {
     struct evzk__machine m;
     uint32_t n_shards;
     char **names; /* Owned, and what is in it: of the members, and the plan. */
-    void **texts; /* The same: what the members say. */
+    void **texts; /* The same: the members' data. */
     struct evzk__member *member; /* Owned array. */
     uint32_t n;                  /* Of members. */
-    /* The plan that was read; that is to be written; the last right one. */
+    /* The plan that was read; the plan to be written; the last right plan. */
     struct evzk__plan prev, next, last;
-    char *text; /* Owned: the next one's, and how long it is. */
+    char *text; /* Owned: the text of `next`, and its length. */
     size_t len;
     struct evzk__step write;
-    int32_t version; /* Of the plan that is there. */
-    bool there, cut; /* A plan is; a read was lost. */
-    bool settled;    /* Those who join were waited for. */
-    int64_t until;   /* It waits, for them or to write over; 0: not yet. */
-    int64_t mended;  /* When a plan that was none of ours was written over. */
+    int32_t version; /* Of the plan's znode. */
+    bool there, cut; /* A plan exists; a read was lost. */
+    bool settled;    /* The wait for new members is over. */
+    int64_t until;  /* End of that wait, or of the wait to write over a plan; 0:
+                       no wait. */
+    int64_t mended; /* When a foreign plan was last written over. */
     struct evzk__timer *timer;
     int failed;
-    int denied; /* What a member says may not be read. */
+    int denied; /* A member's znode may not be read. */
     evzk__planner_cb *cb;
     void *arg;
 };
@@ -193,7 +194,7 @@ static int note_plan(struct evzk__planner *p, const struct evzk__result *res)
 
     p->there = true;
     p->version = res->stat.version;
-    return rc == EVZK_ERR_INVAL ? EVZK_OK : rc; /* It is nobody's plan. */
+    return rc == EVZK_ERR_INVAL ? EVZK_OK : rc; /* Not a plan. */
 }
 
 static void note(struct evzk__planner *p, const struct evzk__reply *reply)

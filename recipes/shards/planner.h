@@ -12,7 +12,7 @@
 
 enum {
     EVZK__SHARDS_MEND_US = 5000000
-}; /* Then what was refused is tried again. */
+}; /* Until a refused operation is tried again. */
 
 struct evzk__planner;
 

@@ -83,9 +83,10 @@ static void is_leading(struct shard *d, int rc)
         evzk__shards_begin_step(a);
 }
 
-/* The candidate has ended, for whatever reason.  Of a closed session the object
- * itself tells, and each shard that was led.  A shard that was not led is not
- * told FAILED then: that would say that the member tries again. */
+/* The candidate has ended, for whatever reason.  When the session was closed,
+ * the object reports that, and each shard that was led reports LOST.  A shard
+ * that was not led does not report FAILED then: that would mean that the member
+ * tries again. */
 static void is_over(struct shard *d, evzk_lock_event ev, int rc)
 {
     struct evzk_shards *a = d->all;
@@ -177,7 +178,7 @@ void evzk__shard_start(struct evzk_shards *a, uint32_t i)
 static void withdraw(struct shard *d)
 {
     if (d->state != SHARD_WITHDRAWING)
-        evzk_lock_cancel(d->l); /* If that fails, it ends by itself. */
+        evzk_lock_cancel(d->l); /* If refused, the candidate ends by itself. */
     d->state = SHARD_WITHDRAWING;
 }
 
@@ -192,7 +193,7 @@ bool evzk__shard_let_go(struct shard *d)
         return true; /* The end of each begins the step again. */
     d->l->m.place.req.keeps_dir = evzk__shard_has_recipient(d);
     if (evzk_lock_release(d->l) != EVZK_OK)
-        return true; /* It ends by itself. */
+        return true; /* The lock ends by itself. */
     d->state = SHARD_RESIGNING;
     d->all->resigning++;
     evzk__recipient_given(d);

@@ -1,9 +1,9 @@
-/* What the files of the shards share.  The files from the ground up; no file
+/* Shared by the files of the shards.  The files from the ground up; no file
  * calls one above it:
  *
- *   shards/plan.c, planner.c   the plan, and who makes it
- *   shards/common.c            what the other files build on; calling back
- *   shards/trouble.c           what cannot be done now, and is tried again
+ *   shards/plan.c, planner.c   the plan, and the planner that makes it
+ *   shards/common.c            helpers of the other files; calling back
+ *   shards/trouble.c           operations that fail now, and are tried again
  *   shards/handover.c          recipients: the members to whom shards go
  *   shards/shard.c             one shard
  *   shards/end.c               the end of the object
@@ -32,14 +32,15 @@
 
 #define EVZK__SHARDS_SHARD "shard-"
 
-/* What a member is to one shard. */
+/* The state of a member's candidate in a shard's election. */
 enum shard_state {
-    SHARD_NOT_OURS,    /* It does not stand in the election. */
-    SHARD_CANDIDATE,   /* It stands, and waits to be elected. */
-    SHARD_WITHDRAWING, /* It was not elected, and its znode is to go. */
-    SHARD_ELECTED,     /* ELECTED was told.  From here on it counts as such. */
-    SHARD_LEADING,     /* Its `leader` znode stands, and LEADING was told. */
-    SHARD_RESIGNING    /* RESIGNED was told, and its znode is to go. */
+    SHARD_NOT_OURS,    /* No candidate. */
+    SHARD_CANDIDATE,   /* Waits to be elected. */
+    SHARD_WITHDRAWING, /* Not elected; its znode is being deleted. */
+    SHARD_ELECTED,     /* ELECTED was told.  This and the later states count as
+                          elected. */
+    SHARD_LEADING,     /* Its `leader` znode exists, and LEADING was told. */
+    SHARD_RESIGNING    /* RESIGNED was told; its znode is being deleted. */
 };
 
 struct shard {
@@ -47,8 +48,8 @@ struct shard {
     evzk_lock *l;     /* Owned: its place in the election; NULL: NOT_OURS. */
     uint64_t lost;    /* The epoch that has ended, while LOST is told; or 0. */
     uint8_t state;    /* SHARD_* */
-    bool placed : 1;  /* Its znode is there. */
-    bool led : 1;     /* It was LEADING, as RESIGNING too. */
+    bool placed : 1;  /* Its znode exists. */
+    bool led : 1;     /* Was LEADING; also true in RESIGNING. */
     bool refused : 1; /* Not tried before the next plan or mend timer. */
     bool refusal_told : 1; /* Of this plan. */
 };
@@ -70,11 +71,11 @@ static inline bool evzk__shard_held(const struct shard *d)
     return d->state == SHARD_ELECTED || d->state == SHARD_LEADING;
 }
 
-/* What can be in trouble, and is tried again in a while. */
+/* Operations that may fail for a while, and are tried again. */
 enum evzk__trouble {
     EVZK__TROUBLE_MEMBER,  /* Our place among the members. */
     EVZK__TROUBLE_PLAN,    /* Reading the plan. */
-    EVZK__TROUBLE_PLANNER, /* Making it. */
+    EVZK__TROUBLE_PLANNER, /* Making the plan. */
     EVZK__TROUBLES
 };
 
@@ -88,7 +89,7 @@ struct evzk__suspicion {
 enum evzk__shards_phase {
     EVZK__SHARDS_JOINED,
     EVZK__SHARDS_DRAINING,  /* Hands over what it leads. */
-    EVZK__SHARDS_GIVING_UP, /* Lets go of it, ready recipient or not. */
+    EVZK__SHARDS_GIVING_UP, /* Lets go of its shards, recipient ready or not. */
     EVZK__SHARDS_ENDED
 };
 
@@ -98,8 +99,8 @@ struct evzk_shards {
     evzk_session *s;      /* With a reference. */
     char *path, *members; /* Owned. */
     uint32_t count;
-    struct evzk__member self; /* What others are told of us; data is owned. */
-    bool acknowledge;         /* The application does, for each shard. */
+    struct evzk__member self; /* Our entry in plans; data is owned. */
+    bool acknowledge;         /* The application acknowledges each shard. */
     evzk_shard_cb *shard_cb;
     evzk_shards_cb *cb; /* NULL once the application has freed us. */
     void *arg;
@@ -107,14 +108,14 @@ struct evzk_shards {
     enum evzk__shards_phase phase;
 
     /* The member. */
-    evzk_lock *member;         /* Owned; NULL: we are no member now. */
-    char node[EVZK__NAME_MAX]; /* Its newest znode; "": it never had one. */
-    char former_node[EVZK__NAME_MAX];       /* And the znode before that. */
-    struct evzk__node_watch *members_watch; /* Owned: while it drains. */
-    /* Our member's znode stands behind one that no session owns.  LASTING: and
-     * no plan named us in all that time. */
+    evzk_lock *member;                /* Owned; NULL: we are no member now. */
+    char node[EVZK__NAME_MAX];        /* Its newest znode; "": none yet. */
+    char former_node[EVZK__NAME_MAX]; /* And the znode before that. */
+    struct evzk__node_watch *members_watch; /* Owned: while draining. */
+    /* Our member's znode is right behind a znode that no session owns.
+     * LASTING: and in all that time no plan named us. */
     struct evzk__suspicion behind_unowned;
-    struct evzk__planner *planner; /* Owned; NULL: another makes the plans. */
+    struct evzk__planner *planner; /* Owned; NULL: another member plans. */
 
     /* The plan. */
     struct evzk__node_watch *plan_watch; /* Owned. */
@@ -126,11 +127,11 @@ struct evzk_shards {
     /* Plans for another number of shards name us, and no other plan does.
      * LASTING: the plan is being read, to see whether one still does. */
     struct evzk__suspicion other_count;
-    /* The plan that was read last was for another number of shards: it is read
-     * again when we have a znode, which it may name. */
+    /* The plan that was read last was for another number of shards.  When we
+     * get a znode, which that plan may name, the plan is read again. */
     bool reread_once_placed;
 
-    /* What is handed over, and taken over. */
+    /* Handing over. */
     struct evzk__write_once *ready_write; /* Owned. */
     uint64_t ready_for; /* We have said, or are about to say, that we are ready
                            for the plan of this zxid. */
@@ -138,20 +139,20 @@ struct evzk_shards {
 
     /* The step. */
     struct evzk__timer *step_timer, *drain_timer;
-    uint32_t next_shard; /* At which the step goes on. */
-    int64_t again_us; /* When it has looked at all shards, it begins again after
-                         so long; 0: it does not. */
+    uint32_t next_shard; /* The shard at which the step goes on. */
+    int64_t again_us; /* After all shards, the step begins again in so long; 0:
+                         not by itself. */
 
-    /* What is tried again. */
+    /* Trying again. */
     struct evzk__timer *mend_timer; /* Always runs ... */
     bool mends_soon;                /* ... and is due in a few seconds. */
     struct {
-        int rc;     /* EVZK_OK: in none. */
+        int rc;     /* EVZK_OK: no trouble. */
         bool waits; /* Until the mend timer fires. */
     } trouble[EVZK__TROUBLES];
 
     uint32_t candidates; /* Elections of shards in which we stand. */
-    uint32_t unplaced;   /* Of these have no znode yet. */
+    uint32_t unplaced;   /* Candidates that have no znode yet. */
     uint32_t elected, leading, resigning;
     uint64_t moves;
     struct shard shard[];
@@ -161,7 +162,7 @@ enum {
     EVZK__SHARDS_RETRY_US = 500000, /* For want of memory. */
     EVZK__RECIPIENT_PATIENCE_US = 1000000,
     EVZK__SHARDS_CALM_US = 30000000, /* While nothing is in trouble. */
-    EVZK__LEAVING = 32 /* Handed over at a time: each is led by nobody for a
+    EVZK__LEAVING = 32 /* Handed over at a time: each shard has no leader for a
                           trip or two, and not while it waits for the others. */
 };
 
@@ -240,7 +241,7 @@ void evzk__shard_forget(struct shard *d);
  * application may free the shards. */
 void evzk__shards_fail(struct evzk_shards *a, int rc);
 
-/* Ends the object without a word. */
+/* Ends the object without a callback. */
 void evzk__shards_stop(struct evzk_shards *a);
 
 /* ---- shards/member.c ---- */
