@@ -150,9 +150,7 @@ uint32_t diagram_broken(const struct evzk__kind *k)
 
 static bool is_drawn(const struct evzk__kind *k, int from, int cause, int to)
 {
-    uint32_t detours = diagram_detours(k);
-
-    return leads(k, from, cause, to) && !diagram_in(detours, to) &&
+    return leads(k, from, cause, to) && !diagram_in(diagram_detours(k), to) &&
            !(to == diagram_end(k) && diagram_in(diagram_broken(k), from)) &&
            !(to == 0 && diagram_in(returns(k), from)) &&
            !(cause == EVZK__ON_REPLY &&
