@@ -42,14 +42,25 @@ core_sources = \
     lib/client/multi.c \
     lib/machine/ask.c \
     lib/machine/begin.c \
+    lib/machine/catch_up.c \
+    lib/machine/dispatch.c \
+    lib/machine/end.c \
     lib/machine/hosted.c \
     lib/machine/kind.h \
     lib/machine/machine.c \
     lib/machine/machine.h \
+    lib/machine/machine_internal.h \
+    lib/machine/move.c \
     lib/machine/refuse.c \
     lib/machine/refuse.h \
+    lib/machine/reply.c \
     lib/machine/rows.h \
+    lib/machine/run.c \
+    lib/machine/schedule.c \
+    lib/machine/stop.c \
     lib/machine/table.c \
+    lib/machine/trace.c \
+    lib/machine/wake.c \
     lib/request/core.c \
     lib/request/core.h \
     lib/request/create_order.c \

@@ -1,0 +1,68 @@
+/* The server's answer to a machine's request: late answers are dropped, those
+ * that say nothing are asked for again, and the others go to the row. */
+#include "lib/machine/machine_internal.h"
+
+enum { REFUSALS = 8 };
+
+static bool part_gave(const struct evzk__reply *reply, int rc)
+{
+    return reply->rc == rc || reply->first_rc == rc;
+}
+
+/* Does the answer say nothing?  A server that refuses for an unknown reason may
+ * throttle, and may answer in a while; so it is asked again, some times. */
+static bool says_nothing(struct evzk__machine *m,
+                         const struct evzk__reply *reply)
+{
+    if (part_gave(reply, EVZK_ERR_CONNLOSS) || part_gave(reply, EVZK_ERR_NOMEM))
+        return true;
+    if (!part_gave(reply, EVZK_ERR_SERVER))
+        m->refused = 0;
+    else if (m->refused < REFUSALS) {
+        m->refused++;
+        return true;
+    }
+    return false;
+}
+
+/* Has a row that may be entered again repeat its request, if the answer says
+ * nothing. */
+static bool ask_again(struct evzk__machine *m, const struct evzk__reply *reply)
+{
+    bool lost = part_gave(reply, EVZK_ERR_CONNLOSS);
+
+    if (!(evzk__machine_row(m)->flags & EVZK__RETRY) || !says_nothing(m, reply))
+        return false;
+    evzk__machine_set_event(m, lost ? EVZK__ON_RECONNECTED : EVZK__ON_REPLY,
+                            lost ? EVZK_OK : reply->rc);
+    if (reply->last)
+        evzk__machine_repeat(m);
+    return true;
+}
+
+void evzk__machine_answered(struct evzk__request *r,
+                            const struct evzk__reply *reply)
+{
+    struct evzk__machine *m = evzk__machine_of(evzk__place_of(r));
+    struct evzk__event e = {.type = EVZK__EV_REPLY, .reply = reply};
+    uint16_t epoch = m->epoch;
+
+    if (m->place.ended) {
+        if (reply->last)
+            evzk__machine_wind_up(m);
+        return;
+    }
+    m->refs++;
+    evzk__machine_catch_up(m);
+    if (m->place.ended || m->epoch != epoch)
+        ; /* An earlier state asked for that. */
+    else if (evzk__machine_leaves(m) && reply->last) {
+        evzk__machine_set_event(m, EVZK__ON_STOP, m->rc);
+        evzk__machine_move(m, evzk__machine_row(m)->stop);
+    } else if (!ask_again(m, reply))
+        evzk__machine_dispatch(m, &e);
+    if (!m->place.ended && (m->pending || m->place.news))
+        evzk__machine_post(m); /* What came while the answer was awaited. */
+    evzk__machine_linger(m);
+    evzk__machine_unref(m);
+}

@@ -1,0 +1,47 @@
+/* A machine is asked to stop, and leaves as its row says. */
+#include "lib/machine/machine_internal.h"
+
+#include "lib/request/core.h"
+
+void evzk__machine_stop(struct evzk__machine *m, int rc)
+{
+    if (m->place.ended || m->stopping)
+        return;
+    m->stopping = true;
+    m->rc = rc;
+    evzk__machine_over(m);
+    m->pending |= EVZK__P_STOP;
+    evzk__machine_post(m);
+}
+
+void evzk__machine_let_go(struct evzk__machine *m)
+{
+    evzk__machine_stop(m, EVZK_ERR_CANCELED);
+    evzk__machine_unref(m);
+}
+
+bool evzk__machine_leaves(const struct evzk__machine *m)
+{
+    return m->stopping && evzk__machine_row(m)->stop != EVZK__STAY;
+}
+
+void evzk__machine_take_stop(struct evzk__machine *m)
+{
+    uint16_t epoch = m->epoch;
+
+    evzk__machine_set_event(m, EVZK__ON_STOP, m->rc);
+    if (!m->started)
+        evzk__machine_finish(m, m->rc);
+    else if (m->place.req.state == EVZK__SENT) {
+        /* Its answer will be looked at with `stopping` set. */
+        evzk__request_cancel(m->place.s, &m->place.req);
+        if (evzk__machine_leaves(m))
+            return; /* The stop comes with the answer. */
+    } else if (evzk__machine_row(m)->flags & EVZK__FRESH)
+        evzk__machine_finish(m, m->rc);
+    else if (evzk__machine_leaves(m)) {
+        evzk__request_cancel(m->place.s, &m->place.req);
+        evzk__machine_move(m, evzk__machine_row(m)->stop);
+    }
+    evzk__machine_trace_idle(m, epoch);
+}

@@ -1,0 +1,44 @@
+/* What the request layer asks of the machine that a place belongs to. */
+#include "lib/machine/machine_internal.h"
+
+#include "lib/request/path_watch.h"
+
+static void post(struct evzk__place *p)
+{
+    evzk__machine_post(evzk__machine_of(p));
+}
+
+static const struct evzk__mark *marks_of(const struct evzk__place *p)
+{
+    return evzk__machine_of((struct evzk__place *)(uintptr_t)p)->kind->marks;
+}
+
+static struct evzk__path_watch *path_watch_of(struct evzk__place *p, unsigned i)
+{
+    struct evzk__machine *m = evzk__machine_of(p);
+    struct evzk__path_watch *first = (void *)((char *)m + m->kind->watches_at);
+
+    return i < m->kind->n_watches ? first + i : NULL;
+}
+
+/* The machine had seen that the znode to delete is its own.  Without a watch
+ * nothing tells that a znode of another session has this name by now: so the
+ * machine looks again. */
+static void put_off(struct evzk__place *p)
+{
+    struct evzk__machine *m = evzk__machine_of(p);
+
+    m->refs++;
+    evzk__machine_catch_up(m);
+    if (!m->place.ended && p->req.state == EVZK__QUEUED && p->own_verified &&
+        !p->own_watch.armed &&
+        evzk__machine_row(m)->flags & (EVZK__RETRY | EVZK__UNSENT)) {
+        p->own_verified = false;
+        evzk__machine_set_event(m, EVZK__ON_RECONNECTED, EVZK_OK);
+        evzk__machine_repeat(m);
+    }
+    evzk__machine_unref(m);
+}
+
+const struct evzk__wake evzk__machine_wake = {post, marks_of, path_watch_of,
+                                              put_off};
