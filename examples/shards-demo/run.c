@@ -29,8 +29,7 @@ bool complain(const char *what, unsigned who)
     return false;
 }
 
-/* The events of the processes
- * -------------------------------------------------------- */
+/* The events ---------------------------------------------------------- */
 
 static bool keep(struct parent *p, struct said said)
 {

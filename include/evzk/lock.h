@@ -214,9 +214,10 @@ EVZK_API int evzk_lock_release(evzk_lock *lock);
 
 /**
  * Turns a held lock of mode WRITE into one of mode READ.  No other writer can
- * hold the lock in between: what was written under it can be read in peace.
- * From this call on other READ locks may be held, so write no more; DOWNGRADED
- * tells that they may.  The token stays the same; the znode becomes another.
+ * hold the lock in between: the data written under it cannot change while it is
+ * read.  From this call on other READ locks may be held, so write no more;
+ * DOWNGRADED tells that they may.  The token stays the same; the znode becomes
+ * another.
  *
  * @retval EVZK_OK        DOWNGRADED will come, unless the lock ends before.
  * @retval EVZK_ERR_STATE Not granted, not of mode WRITE, asked already, given

@@ -87,7 +87,8 @@ struct evzk__core {
     struct evzk__requests requests;
     struct evzk__maker_tree makers;
     struct evzk__dir_tree dirs;
-    TAILQ_HEAD(, evzk__dir) idle; /* Nobody is there: request/idle_dirs.c. */
+    TAILQ_HEAD(, evzk__dir)
+    idle; /* No machine is there: request/idle_dirs.c. */
     LIST_HEAD(, evzk__tidy) tidies;
     uint32_t n_tidies;
     struct evzk__path_watches path_watches;

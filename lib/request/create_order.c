@@ -1,20 +1,21 @@
-/* The order of arrival: of the contenders of one session in one directory, the
- * one that asks first gets the lowest number.
+/* The order in which one session's contenders come into a directory: the
+ * contender that asks first gets the lowest number.
  *
  * Each directory has a line: the contenders that have no place in it yet, in
  * the order in which they asked.  A contender leaves the line while its create
  * is on its way to the server.  When the create fails, the contender takes up
  * its old position again, and keeps it until it has a znode, or ends: while its
  * create is sent anew, while parents are made, while the outcome is unknown.
- * Only the first of a line may be sent, so nobody passes it meanwhile.
+ * Only the first of a line may be sent, so no other contender passes it
+ * meanwhile.
  *
- * Creates that are sent behind each other arrive in that order; but if the
- * directory is missing, the first of them fails, and when another session makes
- * the directory right then, the second does not.  So a create is sent while
- * another is still on its way only where a contender of our own stands in the
- * directory, which keeps the server from deleting that.
+ * Creates that are sent one after another arrive in that order.  But if the
+ * directory is missing, the first create fails; and if another session makes
+ * the directory right then, the second create succeeds.  So a second create is
+ * sent while the first is on its way only if a contender of ours has a znode in
+ * the directory, which keeps the directory from being deleted.
  *
- * How it can fail: somebody else deletes both that contender's znode and the
+ * How it can fail: another client deletes both that contender's znode and the
  * directory, and a third session makes the directory, all between the arrival
  * of two creates.
  */
@@ -185,7 +186,7 @@ struct evzk__request *evzk__arrival_next(struct evzk__core *s)
     return r;
 }
 
-/* Is it an answer about the directory, whoever asks? */
+/* Is this an answer about the directory, the same for every contender? */
 static bool is_of_dir(const struct evzk__request *r, int rc)
 {
     return (is_create(r) || r->op == EVZK__PARENTS) &&

@@ -1,5 +1,6 @@
-/* The order in which contenders of one session come into a directory: the one
- * that asks first comes first.  See request/create_order.c. */
+/* The order in which one session's contenders come into a directory: the
+ * contender that asks first gets the lowest number.  See
+ * request/create_order.c. */
 #ifndef EVZK_ARRIVAL_H
 #define EVZK_ARRIVAL_H
 

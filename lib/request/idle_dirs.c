@@ -55,7 +55,7 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
 
     if (r->op == EVZK__READS && t->dir->refs == 1 && may_go(reply)) {
         r->op = EVZK__RMDIR;
-        t->dir->exists = false; /* As far as whoever comes now can tell. */
+        t->dir->exists = false; /* A newcomer must make it anew. */
         t->dir->missing = true;
         evzk__request_submit(t->s, r);
     } else {

@@ -1,7 +1,7 @@
 /* Making parents on demand.
  *
- * A maker makes one directory, for all who work below it.  When the one above
- * is missing, it waits for the maker of that one like anybody else.  So ten
+ * A maker makes one directory, for all requests below it.  If the directory
+ * above is missing, the maker waits for that directory's maker.  So ten
  * thousand locks below one missing directory cause one request for it.
  */
 #include "lib/request/parents.h"
@@ -17,11 +17,12 @@ struct evzk__maker {
     struct evzk__dir *dir;
     struct evzk__request req;
     struct evzk__request_queue waiting;
-    struct evzk__acl acl; /* A copy: who asked may leave. */
+    struct evzk__acl acl; /* A copy: the asking machine may end. */
     unsigned tries;
 };
 
-/* A container may go away under our hands; but not for ever. */
+/* How often to try again, if the server deletes an empty container meanwhile.
+ */
 enum { TRIES = 16 };
 
 static int compare(const struct evzk__maker *a, const struct evzk__maker *b)
@@ -54,7 +55,7 @@ static void finish(struct evzk__maker *m, int rc)
 static void make(struct evzk__maker *m)
 {
     m->req.op = EVZK__MKDIR;
-    /* Containers go away when they empty; what is above the recipes stays. */
+    /* The server deletes empty containers: the chroot is plain. */
     m->req.plain = strlen(m->dir->path) <= strlen(m->s->chroot);
     evzk__request_submit(m->s, &m->req);
 }

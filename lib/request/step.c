@@ -2,9 +2,9 @@
  * changes here.  See step.h.
  *
  * How it can fail.  A transaction needs memory when it is sent: without it the
- * request waits, and goes again in a while.  A transaction that made something
- * with a number, and whose answer came without the name for want of memory, is
- * of unknown outcome to its owner.
+ * request waits, and goes again in a while.  If a transaction made a znode with
+ * a number, and the answer came without the name for want of memory, the
+ * outcome counts as unknown.
  */
 #include "lib/request/step.h"
 
@@ -122,8 +122,9 @@ static bool sets_watch(const struct evzk__step *step)
     return step->watch && step->verb != EVZK__STEP_UNWATCH;
 }
 
-/* A watch that is set anew was another's, or of an earlier question.  A step
- * that could not be sent leaves the table, and the old watch, as they are. */
+/* The watch may still be listed on another znode, from an earlier request: so
+ * it is taken off first.  A step that could not be sent leaves the old watch as
+ * it was. */
 static void list_watch(struct evzk__request *r, const struct evzk__step *step,
                        uint32_t i)
 {

@@ -166,8 +166,9 @@ static bool goes_with(const struct evzk__core *s,
            evzk__acl_equal(r->acl, r->acl_count, first->acl, first->acl_count);
 }
 
-/* The more directories turn out to be there, or not to be empty, the fewer of
- * them go together: what is with a culprit is sent for nothing. */
+/* How many directories may go together.  The more often directories exist
+ * already, or are not empty, the fewer: one failing operation wastes its whole
+ * transaction. */
 static unsigned most_dirs(const struct evzk__core *s,
                           const struct evzk__request *first)
 {
@@ -505,7 +506,7 @@ static bool same_parent(const struct evzk__request *a,
     return strncmp(pa, pb, n + 1) == 0 && !strchr(pb + n + 1, '/');
 }
 
-/* The culprit is told last: what it does then may be anything. */
+/* The culprit is told last: its callback may do anything. */
 static void failed(struct evzk__batch *b, unsigned op, int rc)
 {
     unsigned k = 0, before = 0;

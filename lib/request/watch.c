@@ -226,7 +226,8 @@ static void tell_onlookers(struct evzk__core *s, struct evzk__dir *d,
     }
 }
 
-/* Data is watched by the znode's own, the end of it by who waits for it. */
+/* A znode's own contender watches its data and its end; a waiter watches its
+ * end. */
 void evzk__watch_fired(struct evzk__core *s, struct evzk__dir *d,
                        const char *name, enum evzk__watch_event ev)
 {
@@ -241,7 +242,7 @@ void evzk__watch_fired(struct evzk__core *s, struct evzk__dir *d,
     if (p)
         fire(p, &p->pred_watch, ev);
     if (p && d->astray)
-        fire_all(d, name, ev); /* There may be more of them. */
+        fire_all(d, name, ev); /* There may be more watchers. */
 }
 
 /* A path is a name in the directory above it, and a directory itself. */
@@ -270,7 +271,7 @@ bool evzk__watch_any_at(struct evzk__core *s, const char *path, bool children)
 int evzk__watch_take_off(struct evzk__core *s, struct evzk__slot *slot,
                          const struct evzk__dir *d, const char *path, bool data)
 {
-    /* Somebody may have come to use the watch again: then only ask. */
+    /* Another machine may use the watch again: then it stays. */
     if (evzk__watch_any_at(s, path, !data))
         return evzk__client_sync(slot, d->path);
     return evzk__client_unwatch(slot, path, data);

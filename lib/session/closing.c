@@ -1,7 +1,7 @@
 /* The end of a session.  The C client's own close would send and then wait, and
- * with a silent server it would wait long.  Here the end is three steps of the
- * loop: what is in flight is waited for, the server is told, and its answer is
- * awaited; then every machine gets its final event.
+ * with a silent server it would wait long.  Here the end has three steps, all
+ * in the loop: requests in flight are waited for; the server is told; its
+ * answer is awaited.  Then every machine gets its final event.
  */
 #include "lib/session/closing.h"
 
@@ -29,7 +29,7 @@ static void end_machines(evzk_session *s)
 void evzk__closing_say_farewell(evzk_session *s, int what)
 {
     if (!s->core.up || s->core.requests.in_flight > 0 || (what & EVZK__WRITE))
-        return; /* First what was begun. */
+        return; /* First the requests in flight. */
     memset(&s->closing.farewell, 0, sizeof s->closing.farewell);
     if (evzk__net_say_farewell(evzk__client_fd(s->core.client)))
         s->core.phase = EVZK__ENDING;

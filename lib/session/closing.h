@@ -4,7 +4,8 @@
 
 #include "lib/session/session.h"
 
-/* The session is over, with this result: what is left is to say so. */
+/* The session is over, with this result: machines and the application are told
+ * next. */
 void evzk__closing_over(evzk_session *s, int rc);
 
 /* Tells the server, once nothing is in flight; `what` the client waits for. */

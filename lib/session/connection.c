@@ -1,7 +1,7 @@
 /* The session's connection: made, watched, lost, and made again.
  *
- * Nothing here trusts the client to tell: after every call to it, the state it
- * is in is compared with what we knew (evzk__connection_check()).
+ * The client need not report a change: after every call to it, its state is
+ * compared with the last known one (evzk__connection_check()).
  */
 #include "lib/session/connection.h"
 
@@ -188,9 +188,9 @@ static void expired(evzk_session *s)
     s->told.known = false;
 }
 
-/* The server is no ZooKeeper: the others are tried without it.  It may be one
- * later (a balancer that has nobody behind it), so the pause is short against
- * what the session lives. */
+/* The server is no ZooKeeper: it is left out for a while.  Later it may be one
+ * (a balancer without servers behind it), so the pause is short compared with
+ * the session time-out. */
 static void shun(evzk_session *s)
 {
     const char *server = evzk__client_server(s->core.client);
@@ -258,10 +258,10 @@ static bool fresh_credential(const evzk_session *s)
     return false;
 }
 
-/* How long a server may take to greet.  All of them together may take two
- * thirds of the time-out, so that a session which goes on does not end for one
- * that is frozen.  Where all are slow, each has twice as long in the next
- * round, up to the two thirds that the client would wait for each. */
+/* How long a server may take to greet.  All servers together may take two
+ * thirds of the time-out, so that one frozen server does not end a session.  If
+ * all are slow, each has twice as long in the next round, up to the two thirds
+ * that the client would wait for each. */
 static uint32_t patience_ms(const evzk_session *s)
 {
     uint32_t most = s->options.timeout_ms / 3 * 2,
@@ -343,8 +343,8 @@ static const char *why_away(const evzk_session *s)
                                      : "no server has answered yet";
 }
 
-/* Nobody need wonder why nothing happens: says so after a while, and then more
- * and more seldom. */
+/* Logs why no server is reached: first after a while, then more and more
+ * seldom. */
 static void say_away(evzk_session *s, int64_t now)
 {
     int64_t away = now - s->connection.away_since, wait;

@@ -7,16 +7,16 @@
 /* Makes a connection when there is none, and presents credentials. */
 void evzk__connection_keep(evzk_session *s);
 
-/* Compares what the client is with what it was, and acts on it. */
+/* Compares the client's state with the last known one, and handles a change. */
 void evzk__connection_check(evzk_session *s);
 
 /* Notices that the client has opened another socket. */
 void evzk__connection_note_attempt(evzk_session *s);
 
-/* Gives the connection up; what was in flight is answered with CONNLOSS. */
+/* Gives the connection up; requests in flight are answered with CONNLOSS. */
 void evzk__connection_lost(evzk_session *s);
 
-/* Throws the present client away, without a word to anybody. */
+/* Throws the present client away, without an event. */
 void evzk__connection_drop(evzk_session *s);
 
 /* Frees the client that was lost, when its watches have been taken out. */

@@ -55,7 +55,7 @@ static void destroy(struct evzk__servers *sv)
     evzk__free(sv);
 }
 
-/* Reads a port, or nothing for the default.  0 when it is none. */
+/* Reads a port; an empty text is the default.  0: not a port. */
 static unsigned port_of(const char *s, size_t len)
 {
     unsigned value = 0;
@@ -144,7 +144,8 @@ static int parse(struct evzk__servers *sv, const char *text)
     return rc;
 }
 
-/* Puts together what was found.  Keeps the old list when there is no memory. */
+/* Joins the addresses that were found.  Keeps the old list when there is no
+ * memory. */
 static int join(struct evzk__servers *sv)
 {
     size_t len = 0;

@@ -20,7 +20,7 @@ enum {
     CLOSE_TIMEOUT_MS = 1000,
     WINDOW = 1000,
     WINDOW_MAX = 10000,
-    TIMEOUT_MIN_MS = 100, /* Of a session: what is shorter never connects. */
+    TIMEOUT_MIN_MS = 100, /* Of a session: a shorter one never connects. */
     TIMEOUT_MAX_MS = 24 * 3600 * 1000
 };
 
@@ -253,9 +253,9 @@ int evzk_session_close(evzk_session *s)
     return EVZK_OK;
 }
 
-/* The child's copy: its descriptor is the parent's connection, and the kernel's
- * side of its loop may be the parent's too.  With a dead socket in the
- * descriptor's place, neither is touched by what is freed. */
+/* Frees the child's copy.  Its descriptor is the parent's connection, and the
+ * child may share the loop's epoll set with the parent.  A dead socket takes
+ * the descriptor's place first, so that freeing touches neither. */
 static void free_in_child(evzk_session *s)
 {
     bool over = s->core.phase == EVZK__CLOSED;

@@ -81,7 +81,7 @@ struct evzk_session {
 _Static_assert(offsetof(struct evzk_session, core) == 0,
                "evzk__session_of() and evzk__core_of() rest on it");
 
-/* Has every machine look at what has changed. */
+/* Has every machine handle the session's latest change. */
 void evzk__session_sweep(evzk_session *s);
 
 /* One turn of the loop; `ready` is what the connection is ready for. */
@@ -94,13 +94,13 @@ void evzk__session_update_lease(evzk_session *s);
  * machine look. */
 void evzk__session_set_doubt(evzk_session *s, bool doubt);
 
-/* Nothing is held any more, for other threads either. */
+/* Ends the lease's term: other threads see that no lock is held any more. */
 void evzk__session_end_term(evzk_session *s);
 
 /* Reports an event to the application. */
 void evzk__session_tell(evzk_session *s, evzk_session_event ev, int rc);
 
-/* Frees it, whoever refers to it: the core's `destroy`. */
+/* Frees the session: the core's `destroy`. */
 void evzk__session_destroy(struct evzk__core *core);
 
 #endif

@@ -1,9 +1,9 @@
 /* Servers that are no ZooKeeper.  A table of fixed size, so that nothing fails
  * for want of memory.
  *
- * How it can fail: there are more such servers than places.  Then the one that
- * comes back first gives up its place.  So that they are not tried in turns
- * without a pause, none is tried for a moment. */
+ * How it can fail: there are more such servers than places.  Then the server
+ * whose pause ends first loses its place; and no server is tried for a moment,
+ * so that the servers are not tried in turns without a pause. */
 #include "lib/session/shunned.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static struct evzk__shun *find(struct evzk__shunned *sh, const char *address,
     return NULL;
 }
 
-/* A free place, or that of the one that comes back first. */
+/* A free place, or that of the server whose pause ends first. */
 static struct evzk__shun *place(struct evzk__shunned *sh)
 {
     struct evzk__shun *first = find(sh, "", 0);
@@ -90,7 +90,7 @@ bool evzk__shunned_tell(struct evzk__shunned *sh, const char *address,
     if (!s) {
         s = place(sh);
         if (now < s->until)
-            return false; /* All places are needed for what is left out. */
+            return false; /* All places are in use. */
         memset(s, 0, sizeof *s);
         memcpy(s->address, key, len);
     }

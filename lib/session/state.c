@@ -1,4 +1,4 @@
-/* What a session is at the moment: sure, in doubt, ended; and who is told.
+/* The state of a session (sure, in doubt, ended), and its events.
  *
  * The lease of the session is shown to other threads, too: see lib/base/view.c.
  */
@@ -64,8 +64,8 @@ void evzk__session_set_doubt(evzk_session *s, bool doubt)
 }
 
 /* A process that stood still may see the lease's end before any doubt: then the
- * session is in doubt first, so that its event comes before those of what it
- * holds. */
+ * session comes into doubt first, so that its event precedes those of its
+ * locks. */
 void evzk__session_update_lease(evzk_session *s)
 {
     bool valid = evzk__session_sure(&s->core);

@@ -1,10 +1,10 @@
-/* One turn of the loop: everything a session does, it does in here.
+/* One turn of the loop: all work of a session happens here.
  *
  *   read and answer -> see whether the connection still is what it was -> run
  *   machines -> renew the lease -> connect -> send -> ask what to wait for
  *
- * Each part has a budget of time, so that no turn keeps the loop for long; what
- * is left over is done in the next turn, after the other events had theirs.
+ * Each part has a budget of time, so that no turn keeps the loop for long.  The
+ * rest is done in the next turn, after the loop's other events.
  */
 #include "lib/base/os.h"
 #include "lib/machine/machine.h"
@@ -179,9 +179,9 @@ static void await_events(evzk_session *s)
     evzk__timer_set(s->core.timer, at - now);
 }
 
-/* The child of a fork runs the loop: the session is its parent's.  The loop's
- * event goes after the socket, so that the parent's is not meant where both
- * share what they wait with. */
+/* The child of a fork runs the loop, but the session belongs to the parent.
+ * The socket is replaced before the event is removed: parent and child may
+ * share an epoll set, and the parent's socket must stay in that. */
 static void lie_still(evzk_session *s)
 {
     if (s->core.client)

@@ -4,8 +4,8 @@
  *      |                      ^
  *      `-----> ROOTING -------'
  *
- * A znode that is not there may be below a chroot that is not there: then that
- * is looked for (ROOTING), since nobody can set a barrier there.
+ * If the znode does not exist, the chroot may not exist either: then no barrier
+ * can be set, which is an error.  ROOTING finds out.
  *
  * How it can fail.  A server may be behind the ensemble's leader, and show no
  * barrier where one was set before the call: so a sync goes before each look.

@@ -77,11 +77,11 @@ struct evzk_lock {
     bool granted : 1, suspended : 1, leads : 1;
     bool told : 1; /* The final event, ahead of the end. */
 
-    bool released : 1; /* The end of what was granted. */
+    bool released : 1; /* The grant was released. */
     bool asked : 1;    /* To become a read lock, or to say that it leads. */
 
     bool known : 1;  /* The lock has a place: `token` is its czxid. */
-    bool broken : 1; /* The last place was lost to somebody's delete. */
+    bool broken : 1; /* Another client deleted the last znode. */
     bool blind : 1;  /* May not be read, not even by its owner. */
 
     bool second : 1; /* When `pred` has gone, the lock is first. */

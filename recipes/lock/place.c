@@ -73,7 +73,7 @@ int evzk__lock_created(struct evzk__machine *m, const struct evzk__event *e)
     if (rc == EVZK_ERR_NONODE && !m->stopping)
         return evzk__machine_move(m, MAKING_PARENTS);
     if (rc == EVZK_ERR_NODEEXISTS)
-        return EVZK_ERR_SEQUENCE; /* Nobody else has our GUID. */
+        return EVZK_ERR_SEQUENCE; /* No other contender has our GUID. */
     if (rc != EVZK_OK)
         return m->stopping ? evzk__machine_finish(m, m->rc) : rc;
     l->m.tries = 0;

@@ -81,7 +81,7 @@ static int not_made(struct evzk__machine *m, const struct evzk__make *k, int rc)
     if (rc == EVZK_ERR_NOMEM) /* Not sent. */
         return evzk__machine_again_later(m);
     if (rc == EVZK_ERR_NODEEXISTS && is_sequential(k))
-        return EVZK_ERR_SEQUENCE; /* Nobody else has our GUID. */
+        return EVZK_ERR_SEQUENCE; /* No other contender has our GUID. */
     if (rc != EVZK_ERR_NONODE || m->tries++ == DIR_TRIES)
         return rc;
     return evzk__machine_move(m, k->rows->making_dir);

@@ -4,7 +4,7 @@
  *
  * How it can fail.  A write of unknown outcome is repeated.  The second write
  * may replace what another session has written in between: use this only for a
- * znode that nobody else writes.
+ * znode that no other session writes.
  */
 #include "recipes/parts/write_once.h"
 

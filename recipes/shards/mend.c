@@ -1,5 +1,5 @@
-/* Tries again what is in trouble (shards/trouble.c), and now and then reads
- * again what is watched.
+/* Tries failed operations again (shards/trouble.c), and now and then reads the
+ * watched znodes again.
  *
  * No watch would do: a change of an ACL fires none, and a read that is refused
  * sets none.  And when a znode changes while it may not be read, a server
@@ -28,7 +28,7 @@ static void look_if_alone(struct evzk_shards *a)
         see_if_it_lasts(a, &a->behind_unowned);
 }
 
-/* Reads again what is watched, whatever was read last. */
+/* Reads all watched znodes again. */
 static void look_at_all(struct evzk_shards *a)
 {
     if (a->plan_watch)

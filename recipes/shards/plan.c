@@ -14,9 +14,9 @@
  * turn to members with less than their share.  So no shard moves that could
  * stay.
  *
- * How it can fail: anybody may write to the znode.  Its text is a plan only if
- * each word is as this file would have written it; and a plan is believed only
- * if it gives each member the share that this file would have given.
+ * How it can fail: any client may write to the znode.  Its text is a plan only
+ * if each word is as this file would have written it; and a plan is believed
+ * only if it gives each member the share that this file would have given.
  */
 #include "recipes/shards/plan.h"
 

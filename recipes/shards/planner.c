@@ -21,12 +21,11 @@
  * one that would have been made for the present members, by what their znodes
  * say now.  Any other plan is written over, beginning from the last plan that
  * was right: at once, and then, while no member comes or goes, once a second at
- * most, for whoever wrote it may write it again.  A member's znode that no
- * session owns is left out; so is one that may not be read, which is read again
- * in a few seconds.  Another member may have become the first one meanwhile,
- * and have written: then the planner looks again, as it does after a write of
- * unknown outcome.  Whatever a plan says, only the first candidate of its
- * election leads a shard.
+ * most, since its writer may write again.  A member's znode that no session
+ * owns is left out; so is a znode that may not be read, which is read again in
+ * a few seconds.  If another member has become the first one and has written a
+ * plan, the planner looks again, as it does after a write of unknown outcome.
+ * Whatever a plan says, only the first candidate of its election leads a shard.
  *
  * The versions of a plan that was deleted and made again begin at 0.  So a
  * planner that was frozen between its read and its write may write an old plan
@@ -207,7 +206,7 @@ static void note(struct evzk__planner *p, const struct evzk__reply *reply)
     if (rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_NOMEM)
         p->cut = true;
     else if (rc == EVZK_ERR_NOAUTH && reply->part < p->n)
-        p->denied = rc; /* As one that says nothing. */
+        p->denied = rc; /* Counts as without data. */
     else if (rc != EVZK_OK && rc != EVZK_ERR_NONODE)
         p->failed = rc;
 }
@@ -250,9 +249,9 @@ static bool is_right(const struct evzk__planner *p,
     return evzk__plan_is_right(plan, p->member, n, p->n_shards);
 }
 
-/* The plan that the next one follows from.  Not the one that was read, if the
- * last one that we know is still right (then no member has come or gone, and
- * another has written), or if the one that was read gives a member more or less
+/* The plan from which the next one follows.  Normally the plan that was read;
+ * but the last right plan, if that is still right (then another client has
+ * written over it), or if the plan that was read gives a member more or less
  * than its share.
  */
 static const struct evzk__plan *base_of(const struct evzk__planner *p,
@@ -264,10 +263,10 @@ static const struct evzk__plan *base_of(const struct evzk__planner *p,
                                                               : &p->prev;
 }
 
-/* No member has come or gone: somebody has written over the plan.  The planner
- * mends it at once, and then once a second at most: so neither a program that
- * writes again and again, nor another planner with another number of shards,
- * makes it write as often. */
+/* No member has come or gone, so another client has written over the plan.  The
+ * planner mends it at once, and then once a second at most: a program that
+ * writes again and again, or a planner with another number of shards, cannot
+ * make it write more often. */
 static bool may_mend(struct evzk__planner *p)
 {
     int64_t now = evzk__now_us();
@@ -303,7 +302,7 @@ static int write_next(struct evzk__planner *p, const struct evzk__plan *base,
     return p->text ? evzk__machine_move(&p->m, WRITING) : begin_anew(p);
 }
 
-/* Without members there is no plan: what is led is led on. */
+/* Without members there is no plan: members go on leading their shards. */
 static int make_plan(struct evzk__planner *p)
 {
     uint32_t n = pack(p);
@@ -342,7 +341,7 @@ static void let_settle(struct evzk__machine *m)
     evzk__timer_set(p->timer, p->until > now ? p->until - now : 0);
 }
 
-/* The time is over for more members to join, or to read again what was refused.
+/* The wait is over: for more members, or before a refused read is tried again.
  */
 static void have_waited(void *arg)
 {

@@ -88,7 +88,7 @@ struct evzk__suspicion {
 /* In this order.  From DRAINING on no shard is to be ours. */
 enum evzk__shards_phase {
     EVZK__SHARDS_JOINED,
-    EVZK__SHARDS_DRAINING,  /* Hands over what it leads. */
+    EVZK__SHARDS_DRAINING,  /* Hands over its shards. */
     EVZK__SHARDS_GIVING_UP, /* Lets go of its shards, recipient ready or not. */
     EVZK__SHARDS_ENDED
 };

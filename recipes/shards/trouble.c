@@ -1,9 +1,9 @@
-/* Notes what is in trouble for a while: an ACL is in the way, or a server
+/* Notes operations that fail for a while: an ACL is in the way, or a server
  * refuses.
  *
- * Nothing that others do to znodes is to end the object for good.  So a member
- * that may not read or write a znode goes on with what it knows, says so in the
- * log and in its figures, and tries again every few seconds (shards/mend.c).
+ * No change of a znode by another client may end the object.  So a member that
+ * may not read or write a znode goes on with what it knows, says so in the log
+ * and in its figures, and tries again every few seconds (shards/mend.c).
  */
 #include "recipes/shards/shards_internal.h"
 

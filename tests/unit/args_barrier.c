@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* It tells one thing, its end; without a server that is an error. */
+/* A barrier tells only its end; without a server that is an error. */
 static void on_barrier(evzk_barrier *b, int rc, void *arg)
 {
     args_heard(arg, b, 0, rc);

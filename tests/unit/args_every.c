@@ -1,6 +1,6 @@
-/* What is true of every kind of object: bad arguments, no memory, and the ways
- * in which an object ends that never got what it waits for.  Each test is run
- * for each kind. */
+/* Tests of every kind of object: bad arguments, no memory, and the ways in
+ * which an object ends that never got what it waits for.  Each test is run for
+ * each kind. */
 #include "args.h"
 
 #include <string.h>

@@ -326,7 +326,7 @@ START_TEST(test_bad_arguments_in_every_state)
     bad_calls(&p); /* The loop has seen none of them. */
     run_until(&p.w, &p.w.session.events, 1);
     run_ms(&p.w, 20);
-    bad_calls(&p); /* They work. */
+    bad_calls(&p); /* The objects work. */
     in_child(&p, bad_calls);
     if (stopped) {
         stop_all(&p);
@@ -337,7 +337,7 @@ START_TEST(test_bad_arguments_in_every_state)
     bad_calls(&p);
     run_until(&p.w, &p.w.ended, p.n);
     run_until(&p.w, &p.w.session.events, 1);
-    bad_calls(&p); /* They have ended. */
+    bad_calls(&p); /* The objects have ended. */
     in_child(&p, bad_calls);
     close_parent(&p);
 }

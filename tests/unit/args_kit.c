@@ -68,7 +68,7 @@ void args_on_log(evzk_log_level level, const char *line, void *arg)
 {
     (void)arg;
     if (strncmp(line, "evzk_", 5) != 0)
-        return; /* It is about something else. */
+        return; /* About something else. */
     ck_assert_int_eq(level, EVZK_LOG_ERROR);
     said.lines++;
     said.all++;

@@ -125,7 +125,7 @@ START_TEST(test_lock_modes)
         if (i % 2 && opt.mode != EVZK_LOCK_EXCLUSIVE)
             opt.priority = &most;
         l = args_begin(&lock, &w, &opt, &h);
-        memset(&most, 0x5a, sizeof most); /* It was copied. */
+        memset(&most, 0x5a, sizeof most); /* The struct was copied. */
         ck_assert_int_eq(evzk_lock_mode_of(l), i / 2);
         run_ms(&w, 10);
         ck_assert_int_eq(CALL(evzk_lock_downgrade(l)), EVZK_ERR_STATE);

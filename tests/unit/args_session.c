@@ -326,7 +326,7 @@ START_TEST(test_close)
     ck_assert_int_eq(w.session.events, 0);
     while (w.session.events == 0) {
         event_base_loop(w.base, EVLOOP_ONCE);
-        ck_assert(w.session.events == 0 || w.ended == n); /* It is last. */
+        ck_assert(w.session.events == 0 || w.ended == n); /* CLOSED is last. */
     }
     expect(&w.session, EVZK_SESSION_CLOSED, EVZK_OK);
     for (int i = 0; i < n; i++) {

@@ -101,7 +101,7 @@ static void act_on_tree(struct tree *t, struct unit_rng *rng)
             put(t, i);
         break;
     default:
-        if (t->refs[i] > 0) { /* What is known of it is kept for a while. */
+        if (t->refs[i] > 0) { /* The directory's state is kept for a while. */
             t->d[i]->untidy = unit_upto(rng, 1);
             t->d[i]->exists = unit_upto(rng, 1);
         }
@@ -170,7 +170,8 @@ START_TEST(test_dirs_no_memory)
     evzk_set_allocator(no_memory, NULL, NULL);
     ck_assert_ptr_null(evzk__dir_get(&s, "/a", "/c"));
     ck_assert_ptr_null(evzk__dir_find(&s, "/a/c"));
-    ck_assert_ptr_eq(evzk__dir_get(&s, "/a/b", ""), d); /* It is there. */
+    ck_assert_ptr_eq(evzk__dir_get(&s, "/a/b", ""),
+                     d); /* The directory is there. */
     evzk_set_allocator(NULL, NULL, NULL);
     evzk__dir_put(&s, d);
     evzk__dir_put(&s, d);
@@ -243,7 +244,7 @@ static void leave_all(struct crowd *t)
     t->m[0].place.leads = true;
     for (size_t i = 0; i < MANY; i++) {
         UNIT_HOT(t->m[i].place.leads && !t->m[i].place.before);
-        t->m[i].place.news &= (uint8_t)~EVZK__NEWS_BEFORE; /* It has looked. */
+        t->m[i].place.news &= (uint8_t)~EVZK__NEWS_BEFORE; /* Has looked. */
         evzk__queue_pass(&t->m[i].place);
         evzk__queue_leave(&t->m[i].place);
     }

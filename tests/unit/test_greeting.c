@@ -42,8 +42,8 @@ START_TEST(a_good_one_is_awaited_and_taken)
 }
 END_TEST
 
-/* Every byte, with every other value.  What cannot be judged: the id of a new
- * session, the password, and a time-out that a server may have. */
+/* Every byte, with every other value.  Bytes that cannot be judged: the id of a
+ * new session, the password, and a time-out that a server may have. */
 START_TEST(every_other_byte_is_judged)
 {
     int taken = 0;
@@ -128,7 +128,7 @@ START_TEST(what_was_sent_is_quoted)
 }
 END_TEST
 
-/* One that is silent is told once in a while, and is not left out. */
+/* A silent server is told once in a while, and is not left out. */
 START_TEST(the_silent_are_told)
 {
     char out[128], name[32];
@@ -144,7 +144,7 @@ START_TEST(the_silent_are_told)
     ck_assert(evzk__shunned_filter(&sh, "1.2.3.0:1,1.2.3.1:1", S, out, &until));
     ck_assert_str_eq(out, "1.2.3.0:1,1.2.3.1:1");
     ck_assert(evzk__shunned_tell(&sh, "1.2.3.0:1", 601 * S));
-    ck_assert(evzk__shunned_add(&sh, "5.6.7.8:1", S, S)); /* It goes first. */
+    ck_assert(evzk__shunned_add(&sh, "5.6.7.8:1", S, S)); /* Goes first. */
     ck_assert(!evzk__shunned_filter(&sh, "5.6.7.8:1", S + 1, out, &until));
 }
 END_TEST

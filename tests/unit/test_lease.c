@@ -60,7 +60,7 @@ static int64_t delay(struct world *w, int64_t at)
     return tick - (at + w->phase) % tick; /* With the next report. */
 }
 
-/* It reaches the follower at `at`. */
+/* The contact reaches the follower at `at`. */
 static void send_contact(struct world *w, int64_t at)
 {
     UNIT_HOT(w->n < PENDING);
@@ -176,7 +176,7 @@ static void probe(struct world *w, bool gaps)
     if (w->now < asked)
         w->now = asked;
     evzk__lease_confirmed(&w->l, sent, w->now);
-    UNIT_HOT(w->l.valid_until >= until); /* It never shrinks. */
+    UNIT_HOT(w->l.valid_until >= until); /* The lease never shrinks. */
     check_promise(w);
     w->extended += w->l.valid_until > until;
     w->answers++;
@@ -221,7 +221,7 @@ static void run_schedules(const char *what, bool gaps)
     printf("%s: %u syncs answered, %u extended the lease, %u pauses, "
            "%u sessions ended\n",
            what, w.answers, w.extended, w.pauses, w.ended);
-    ck_assert_uint_gt(w.extended, 10000); /* It did look at something. */
+    ck_assert_uint_gt(w.extended, 10000); /* The test did look at something. */
     ck_assert(w.ended > 100 || !gaps);
 }
 
@@ -295,7 +295,7 @@ START_TEST(test_nothing_yet)
 }
 END_TEST
 
-/* What was known of a session that ended says nothing of the next one. */
+/* Knowledge of a session that ended says nothing of the next session. */
 START_TEST(test_next_session)
 {
     int64_t timeout = 6000000, t0 = 10000000, t1 = t0 + 3 * timeout;

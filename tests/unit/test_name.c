@@ -581,7 +581,7 @@ static void expect_answer(const struct children *c, struct evzk__roll *roll,
     a.pred = predecessor(&names, mark, own, &a.found, &a.before);
     UNIT_HOT(a.found == b.found);
     if (!b.found)
-        return; /* Who is not there has nobody before it. */
+        return; /* A missing contender has none before it. */
     UNIT_HOT(a.before == b.before);
     UNIT_HOT(a.pred == b.pred || strcmp(a.pred, b.pred) == 0);
 }
@@ -651,8 +651,8 @@ START_TEST(test_roll_random)
 }
 END_TEST
 
-/* Whoever makes znodes by hand may spread them all around the ring, where no
- * order is one for all.  Everybody finds itself, and the one it would have
+/* Znodes made by hand may be spread all around the ring, where no order is
+ * right for all.  Each contender finds itself, and the one that it would have
  * found alone. */
 START_TEST(test_roll_spread)
 {
@@ -727,7 +727,7 @@ START_TEST(test_roll_no_contender)
     ck_assert_ptr_null(roll.v);
     ck_assert_ptr_null(
         predecessor(&c.names, mark, "x-lock-0000000001", &found, &before));
-    ck_assert(!found); /* Of a roll that nobody is on. */
+    ck_assert(!found); /* Of a listing without contenders. */
     ck_assert_uint_eq(roll.n, 0);
     evzk__roll_free(&roll);
 }
@@ -780,7 +780,7 @@ START_TEST(test_complete)
         {"a-lock-", "/a-lock--2147483648", "a-lock--2147483648"},
         {"a-lock-", "/d/a-lock-", "a-lock-"},
         {"a-lock-", "/d/a-lock-000000000012", "a-lock-"}, /* Too long. */
-        {"a-lock-", "/d/b-lock-0000000012", "a-lock-"},   /* Another's. */
+        {"a-lock-", "/d/b-lock-0000000012", "a-lock-"},   /* Another name. */
         {"a-lock-", "a-lock-0000000012", "a-lock-"},      /* No path. */
         {"a-lock-", NULL, "a-lock-"},
     };

@@ -65,7 +65,7 @@ static void hang_up(struct pipes *p)
     p->theirs = -1;
 }
 
-/* What is there stays there. */
+/* Looking leaves the bytes in the socket. */
 START_TEST(test_look)
 {
     struct pipes p = set_up();

@@ -1,6 +1,6 @@
-/* Whom a contender waits for: what its name says, who comes before whom, in the
- * queue and in the priority wait, and the answers from a listing, against a
- * naive model.
+/* The order of contenders: what a name says, which contender comes before
+ * which, in the queue and in the priority wait, and the answers from a listing,
+ * against a naive model.
  */
 #include "unit.h"
 
@@ -150,7 +150,7 @@ START_TEST(test_priority_read)
 }
 END_TEST
 
-/* It is a contender all the same, and one without a priority. */
+/* The znode is a contender's all the same, without a priority. */
 START_TEST(test_priority_refused)
 {
     static const char *const bad[] = {
@@ -205,7 +205,7 @@ START_TEST(test_priority_refused)
 }
 END_TEST
 
-/* What is printed is read. */
+/* A printed priority can be read. */
 START_TEST(test_priority_printed)
 {
     struct unit_rng rng = unit_seeded("priority_printed");
@@ -631,7 +631,7 @@ static void random_listing(struct listing *t, struct unit_rng *rng,
 
 static const int64_t spans[] = {8, 30, 2000, INT32_MAX};
 
-/* Each asks by itself, and from one roll for all. */
+/* Each contender asks by itself, and from one ordered listing for all. */
 static void ask_all(const struct listing *t)
 {
     struct evzk__roll roll = {.n = 0};
@@ -691,7 +691,7 @@ static bool is_passed(const struct listing *t, const struct one *own,
 
     if (own->place < o->place ||
         (own->place == o->place && strcmp(own->name, o->name) < 0))
-        return false; /* It came later. */
+        return false; /* Came later. */
     return kinds[o->kind].waits && precedes(own, o) &&
            nearest(t, o, &count) == own;
 }
@@ -761,7 +761,7 @@ START_TEST(test_priority_wait_passed)
 }
 END_TEST
 
-/* What is not there is not found, and whoever asks for it is told so. */
+/* A contender that is not listed is not found, and the caller is told so. */
 START_TEST(test_order_missing)
 {
     struct unit_rng rng = unit_seeded("order_missing");
@@ -790,8 +790,8 @@ START_TEST(test_order_missing)
 }
 END_TEST
 
-/* Numbers all around the ring have no order that a roll could have: then each
- * looks for itself, and finds the same. */
+/* Numbers all around the ring have no order for a whole listing: then each
+ * contender looks through the names, and finds the same. */
 START_TEST(test_order_spread)
 {
     struct unit_rng rng = unit_seeded("order_spread");
@@ -856,7 +856,9 @@ START_TEST(test_foreign_names)
         ck_assert_str_eq(f.library, all[i].library);
         ck_assert_int_eq(f.seq, all[i].seq);
         ck_assert(f.shares == all[i].shares);
-        ck_assert(!parse(all[i].name, &c)); /* It has no place in the queue. */
+        ck_assert(
+            !parse(all[i].name,
+                   &c)); /* A foreign contender has no place in the queue. */
     }
 }
 END_TEST
@@ -926,7 +928,7 @@ START_TEST(test_foreign_mutex)
     expect_foreign(v, 5, v[1], v[3]);
     expect_foreign(v, 5, v[2], v[3]);
     expect_foreign(v, 5, v[4], v[3]);
-    v[3] = "x-lock-0000000002"; /* Whose it is is not known. */
+    v[3] = "x-lock-0000000002"; /* An unknown library's. */
     expect_foreign(v, 5, v[1], NULL);
 }
 END_TEST

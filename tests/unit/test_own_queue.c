@@ -10,7 +10,7 @@ struct contender {
     size_t dir;
     int64_t place; /* Its number, before it is wrapped. */
     bool placed, leads, passed;
-    bool seen; /* It has read the znode of the one that it waits for. */
+    bool seen;               /* Has read the znode that it waits for. */
     struct contender *waits; /* For this one, right before it. */
     bool on[2], armed[2];    /* Its watches. */
     unsigned pending;
@@ -81,7 +81,7 @@ static size_t count_in(const struct line *t, size_t dir)
     return n;
 }
 
-/* Who is in no queue hears nothing: it has ended, or begins anew. */
+/* A contender in no queue hears nothing: it has ended, or begins anew. */
 static bool watches(const struct contender *c, int which, const char *name)
 {
     const char *watched = which == EVZK__OWN ? c->name : c->pred;
@@ -216,7 +216,7 @@ static void leave(struct line *t, struct contender *c)
     }
 }
 
-/* Who waits for it stands right behind it, and has read its znode. */
+/* The follower is right behind the contender, and has read its znode. */
 static void hand_on(struct line *t, struct contender *c)
 {
     const struct contender *o = behind(t, c);
@@ -310,7 +310,7 @@ static void fire(struct line *t, size_t dir, struct unit_rng *rng)
     check_watched(t, dir, name);
 }
 
-/* It is looked at, and has nothing more to do. */
+/* The machine has looked, and has nothing more to do. */
 static void settle(struct line *t, struct contender *c)
 {
     if (c->pending == 0)
@@ -436,7 +436,8 @@ static void three(struct line *t)
     check(t);
 }
 
-/* Who was told that it is first, and leaves before it saw so, tells nobody. */
+/* A contender that was told to be first, and leaves before it has looked, tells
+ * no other. */
 START_TEST(test_pass_unseen)
 {
     static struct line t;
@@ -448,7 +449,7 @@ START_TEST(test_pass_unseen)
     pass(&t, &c[DIRS]);
     ck_assert(!c[DIRS].m.place.leads && !c[(size_t)2 * DIRS].m.place.leads);
     settle(&t, &c[DIRS]);
-    pass(&t, &c[DIRS]); /* It does not come back. */
+    pass(&t, &c[DIRS]); /* The lead does not come back. */
     ck_assert(!c[(size_t)2 * DIRS].m.place.leads);
     check(&t);
     tear_down(&t);
@@ -496,28 +497,29 @@ START_TEST(test_pass_then_leave)
 }
 END_TEST
 
-/* One from the middle goes: the next one hears, and is not first. */
+/* A contender from the middle goes: the next one hears, and is not first. */
 START_TEST(test_leave_middle)
 {
     static struct line t;
     struct contender *last = &t.c[2 * DIRS];
 
     three(&t);
-    pass(&t, &t.c[DIRS]); /* It does not lead. */
+    pass(&t, &t.c[DIRS]); /* This contender does not lead. */
     ck_assert_uint_eq(last->m.place.news, 0);
     leave(&t, &t.c[DIRS]);
     check(&t);
     ck_assert_uint_eq(last->m.place.news, EVZK__NEWS_BEFORE);
     ck_assert(!last->m.place.leads && !last->m.place.before);
-    leave(&t, &t.c[0]); /* It waits for nobody any more. */
+    leave(&t, &t.c[0]); /* `last` waits for none now. */
     check(&t);
     ck_assert(!last->m.place.leads);
     tear_down(&t);
 }
 END_TEST
 
-/* One that came between, and did not see the first one, has nothing to do with
- * it; nor has who waited for the first, and is not behind it any more. */
+/* A contender that came between, and did not see the first one, has nothing to
+ * do with it; nor has who waited for the first, and is not behind it any more.
+ */
 START_TEST(test_come_between)
 {
     static struct line t;
@@ -541,8 +543,8 @@ START_TEST(test_come_between)
 }
 END_TEST
 
-/* One that waits for nobody any more is not looked for: many who leave together
- * would each look through the whole queue. */
+/* A contender that waits for none any more is not looked for: many who leave
+ * together would each look through the whole queue. */
 START_TEST(test_stray)
 {
     static struct line t;
@@ -587,7 +589,7 @@ START_TEST(test_many_watch_one)
 }
 END_TEST
 
-/* What waits is counted in bytes: the pages promise how many. */
+/* The size of a waiter in bytes: the pages promise how many. */
 START_TEST(test_size)
 {
     ck_assert_uint_le(sizeof(struct evzk__machine), 34 * sizeof(void *));

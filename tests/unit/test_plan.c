@@ -1,7 +1,7 @@
 /*
  * The plan of who leads which shard: how one follows from another, and that
- * what is written down is read again, and nothing else is.  What is fair, and
- * the fewest moves there can be, are computed here in another way.
+ * what is written down is read again, and nothing else is.  The fair shares,
+ * and the fewest moves, are computed here in another way.
  */
 #include "unit.h"
 
@@ -14,7 +14,7 @@
 
 enum { MOST = 40, SHARDS = 2000, NAME = 32, DATA = 24 };
 
-/* Who has joined, in the order in which they came. */
+/* The members, in the order in which they joined. */
 struct fleet {
     uint32_t n, next;
     struct evzk__member m[MOST];
@@ -78,7 +78,7 @@ static uint64_t limit_of(const struct evzk__member *m)
     return m->most > EVZK__PLAN_SHARDS ? EVZK__PLAN_SHARDS + 1 : m->most;
 }
 
-/* Who is limited first comes first: most/weight. */
+/* The member that reaches its limit first comes first: most/weight. */
 static int by_limit(const void *pa, const void *pb)
 {
     const struct evzk__member *a = *(const struct evzk__member *const *)pa;
@@ -175,7 +175,7 @@ static uint32_t fewest_moves(const struct evzk__plan *prev,
         if (x.limited[i] || f->m[i].weight == 0)
             continue;
         left -= least;
-        over += n > least; /* It may keep one more, if one is left over. */
+        over += n > least; /* May keep one more, if one is left over. */
     }
     return moves - kept - (over < left ? over : left);
 }
@@ -216,7 +216,7 @@ static void next_plan(struct evzk__plan *p, const struct fleet *f,
 
     UNIT_HOT(evzk__plan_next(&next, p, f->m, f->n, n_shards) == EVZK_OK);
     UNIT_HOT(evzk__plan_next(&again, p, f->m, f->n, n_shards) == EVZK_OK);
-    UNIT_HOT(same_plan(&next, &again)); /* Whoever makes it. */
+    UNIT_HOT(same_plan(&next, &again)); /* The same from any planner. */
     UNIT_HOT(next.version == p->version + 1);
     UNIT_HOT(evzk__plan_is_for(&next, f->m, f->n, n_shards));
     for (uint32_t i = 0; i < f->n; i++)
@@ -347,7 +347,7 @@ START_TEST(test_small)
 }
 END_TEST
 
-/* What was there was for other shards: what fits is kept. */
+/* The old plan was for other shards: what fits is kept. */
 START_TEST(test_another_number)
 {
     struct evzk__plan p = {0};
@@ -387,7 +387,7 @@ START_TEST(test_is_for)
     struct fleet f = {0};
 
     joins(&f, 1, 0, 0);
-    ck_assert(!evzk__plan_is_for(&p, f.m, 0, 0)); /* It is no plan. */
+    ck_assert(!evzk__plan_is_for(&p, f.m, 0, 0)); /* The empty plan. */
     joins(&f, 1, 0, 0);
     next_plan(&p, &f, 10);
     ck_assert(!evzk__plan_is_for(&p, f.m, 1, 10));
@@ -601,7 +601,8 @@ START_TEST(test_cut_short)
 }
 END_TEST
 
-/* What is taken for a plan is one, whatever happened to its bytes. */
+/* Bytes that are taken for a plan are a sound plan, whatever happened to them.
+ */
 static void check_sound(struct evzk__plan *p)
 {
     UNIT_HOT(p->version > 0);
@@ -644,7 +645,7 @@ START_TEST(test_corrupted)
 }
 END_TEST
 
-/* What cannot be a znode's name may lead anywhere. */
+/* A name that no znode can have is refused. */
 START_TEST(test_no_names)
 {
     static const struct {

@@ -199,7 +199,7 @@ START_TEST(test_good)
         {"[::ffff:1.2.3.4]:8", "::ffff:1.2.3.4:8"},
         {"zk.example.org", NULL},
         {"zk1:2181,zk2", NULL},
-        {"zk1,1.2.3.4", "1.2.3.4:2181"}, /* What is known at once. */
+        {"zk1,1.2.3.4", "1.2.3.4:2181"}, /* Known at once. */
         {"1.2.3.4:9,zk1", "1.2.3.4:9"},
     };
     struct world w;
@@ -441,7 +441,7 @@ START_TEST(test_resolve_many)
 }
 END_TEST
 
-/* One that does not resolve does not keep the others. */
+/* A name that does not resolve does not hold up the others. */
 START_TEST(test_resolve_some)
 {
     struct world w;
@@ -605,7 +605,7 @@ START_TEST(test_no_callback_after_free)
     set_up(&w, zone);
     make(&w, "silent,one,1.2.3.4");
     evzk__servers_refresh(w.sv);
-    while (w.changes < 2) /* One is answered, the other never will be. */
+    while (w.changes < 2) /* One look-up is answered, the other never. */
         event_base_loop(w.base, EVLOOP_ONCE);
     ck_assert(evzk__servers_busy(w.sv));
     before = w.changes;
@@ -669,7 +669,8 @@ START_TEST(test_silent_server)
     }
     ck_assert(evzk__servers_busy(w.sv));
     ck_assert_uint_gt(w.dropped, 0);
-    ck_assert_pstr_eq(addresses(&w), "1.2.3.4:5"); /* What is known serves. */
+    ck_assert_pstr_eq(addresses(&w),
+                      "1.2.3.4:5"); /* The known address serves. */
     ck_assert_int_lt(longest, 2000);
     ck_assert_int_lt(now_ms() - begun, 20000);
     begun = now_ms();

@@ -71,7 +71,7 @@ static void check_final(const struct evzk__kind *k, int state)
     if (last) {
         HOLDS_FOR(r->flags == EVZK__FINAL, k, state);
         HOLDS_FOR(r->react == NULL, k, state);
-        HOLDS_FOR(r->enter != NULL, k, state); /* It reports the end. */
+        HOLDS_FOR(r->enter != NULL, k, state); /* The entry reports the end. */
         HOLDS_FOR(r->main == EVZK__ASIDE, k, state);
         HOLDS_FOR(r->stop == EVZK__STAY, k, state);
         HOLDS_FOR(r->expiry == EVZK__STAY, k, state);
@@ -140,7 +140,8 @@ static void check_flags(const struct evzk__kind *k, int state)
                       r->react,
                   k, state);
     if (r->stop == EVZK__STAY && !(r->flags & EVZK__FINAL))
-        HOLDS_FOR(r->react != NULL, k, state); /* It looks at `stopping`. */
+        HOLDS_FOR(r->react != NULL, k,
+                  state); /* The reaction looks at `stopping`. */
 }
 
 START_TEST(test_flags) { for_all(check_flags); }
@@ -185,8 +186,8 @@ START_TEST(test_columns)
 }
 END_TEST
 
-/* What is rare is legal, and counts for nothing; what never comes is legal,
- * too, should it come all the same. */
+/* A rare move is legal, and does not count; what never comes is legal, too,
+ * should it come all the same. */
 START_TEST(test_rare)
 {
     static const struct evzk__row rows[] = {

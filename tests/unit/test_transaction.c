@@ -337,7 +337,7 @@ START_TEST(test_deletes)
 }
 END_TEST
 
-/* What is too large for any company goes alone. */
+/* A request that is too large goes alone. */
 START_TEST(test_large)
 {
     static struct world t;
@@ -377,14 +377,14 @@ START_TEST(test_one_a_directory)
         ck_assert_uint_eq(it->m.place.req.dir->creating, 1);
         ck_assert_uint_eq(it->m.place.req.dir->coming, 3);
         ck_assert(!it->m.place.req.dir->chosen);
-        ck_assert(
-            !evzk__batch_takes(&t.s, &it->m.place.req)); /* It is busy now. */
+        ck_assert(!evzk__batch_takes(
+            &t.s, &it->m.place.req)); /* The directory is busy now. */
     }
     tear_down(&t, true);
 }
 END_TEST
 
-/* It goes with its last contender, if none of ours is to come. */
+/* The directory goes with its last contender, if none of ours is to come. */
 START_TEST(test_one_to_come_keeps_the_directory)
 {
     static struct world t;

@@ -42,7 +42,7 @@ static void end(struct evzk__machine *m)
     evzk_session *s = evzk__machine_session(m);
     int64_t begun = evzk__machine_call_out(s);
 
-    if (c->cb) /* It may free the object: touch it no more. */
+    if (c->cb) /* The callback may free the object: touch it no more. */
         c->cb(c, m->rc, m->rc == EVZK_OK ? c->n : 0, c->arg);
     evzk__machine_called(s, begun);
 }

@@ -1,4 +1,4 @@
-/* Those that count the children of a znode, and their rule: each is told a
+/* Processes that count the children of a znode, and their rule: each is told a
  * number that was true between its question and the answer.
  *
  * How it can fail: the tree is looked at after every step. */
