@@ -62,7 +62,7 @@ void evzk__machine_answered(struct evzk__request *r,
     } else if (!ask_again(m, reply))
         evzk__machine_dispatch(m, &e);
     if (!m->place.ended && (m->pending || m->place.news))
-        evzk__machine_post(m); /* What came while the answer was awaited. */
+        evzk__machine_post(m); /* Events that came meanwhile. */
     evzk__machine_linger(m);
     evzk__machine_unref(m);
 }

@@ -31,7 +31,7 @@ static void take_watch(struct evzk__machine *m, enum evzk__which which)
     if (deleted)
         e.type = EVZK__EV_DELETED;
     else if (which == EVZK__OWN)
-        m->stayed = true; /* It is watched again at once. */
+        m->stayed = true; /* Watched again at once. */
     evzk__machine_dispatch(m, &e);
 }
 
@@ -119,7 +119,8 @@ void evzk__machine_run(struct evzk__machine *m)
         start(m);
     if (!m->place.ended && m->place.req.state == EVZK__QUEUED)
         take_back(m);
-    /* Watches wait for the answer: then the state knows what they mean. */
+    /* Events of watches wait until the request is answered: then the state
+     * knows what they mean. */
     if (!m->place.ended && m->place.req.state == EVZK__IDLE)
         take_watch(m, EVZK__OWN);
     if (!m->place.ended && m->place.req.state == EVZK__IDLE)

@@ -33,7 +33,7 @@ void evzk__machine_take_stop(struct evzk__machine *m)
     if (!m->started)
         evzk__machine_finish(m, m->rc);
     else if (m->place.req.state == EVZK__SENT) {
-        /* Its answer will be looked at with `stopping` set. */
+        /* The answer is handled with `stopping` set. */
         evzk__request_cancel(m->place.s, &m->place.req);
         if (evzk__machine_leaves(m))
             return; /* The stop comes with the answer. */

@@ -1,4 +1,4 @@
-/* What is seen of a machine from outside: the name of its state, and a trace of
+/* The view of a machine from outside: the name of its state, and a trace of
  * each event with the state that it led to. */
 #include "lib/machine/machine_internal.h"
 

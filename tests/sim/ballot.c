@@ -107,7 +107,7 @@ static int voted(struct evzk__machine *m, const struct evzk__event *e)
     if (rc == EVZK_ERR_NOMEM && !m->stopping)
         return evzk__machine_again_later(m);
     if (rc == EVZK_ERR_NONODE && e->reply->part == 0)
-        return go_on(m, CREATING); /* It is not here any more. */
+        return go_on(m, CREATING); /* The round is not here any more. */
     return evzk__machine_give_up(m, rc, REMOVING);
 }
 
@@ -246,7 +246,7 @@ static int opened(struct evzk__machine *m, const struct evzk__event *e)
     return rc == EVZK_ERR_NONODE ? EVZK_ERR_NODEGONE : rc;
 }
 
-/* It is counted: two bytes are no vote. */
+/* The write counts: two bytes are no vote. */
 static void rewrite(struct evzk__machine *m)
 {
     static const struct evzk__step strike[] = {{.verb = EVZK__STEP_SET,

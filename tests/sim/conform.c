@@ -34,7 +34,7 @@ unsigned pick(unsigned n) { return (unsigned)((next_random() >> 16) % n); }
 
 static bool none_pending(void) { return requests_pending() == 0; }
 
-/* Others may have done something that it hears of. */
+/* Other sessions may have done something that this one hears of. */
 static void catch_up(int slot)
 {
     if (slot != acted)

@@ -45,7 +45,7 @@ struct slot {
     int number;
     zhandle_t *zh;
     clientid_t id;
-    bool watched; /* It may have watches. */
+    bool watched; /* May have watches. */
     int state;    /* The newest of its session events. */
 };
 extern struct slot slots[CONFORM_SLOTS];

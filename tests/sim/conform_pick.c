@@ -104,8 +104,9 @@ const struct pick_acl *pick_acl(void)
     return &all[pick(12) ? 0 : pick(sizeof all / sizeof *all)];
 }
 
-/* They go with the next batch, whoever's it is: a request that is sent from a
- * completion would overtake, or not, what the server has under way. */
+/* These znodes are deleted with the next batch of any session: a request that
+ * is sent from a completion might overtake the requests that the server has
+ * under way, or might not. */
 static char evicted[EVICTED][96];
 static unsigned n_evicted;
 
@@ -114,7 +115,7 @@ void remember(const char *path)
     char *place;
 
     if (strncmp(path, "/end/", 5) == 0)
-        return; /* What is done there is done alone. */
+        return; /* Operations there are done alone. */
     place = recent[next_recent++ % RECENT];
     if (*place && strcmp(place, path) != 0 && n_evicted < EVICTED)
         memcpy(evicted[n_evicted++], place, sizeof evicted[0]);

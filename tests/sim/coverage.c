@@ -1,8 +1,8 @@
-/* What was taken of each table: a bit for each state, and for each arrow: an
- * event in a state, and the state to which it led.
+/* The states and arrows of each table that were taken: a bit for each state,
+ * and for each arrow: an event in a state, and the state to which it led.
  *
- * What is possible is read off the table itself, so that an arrow that no run
- * takes shows: a scene is wanted, or the table says too much.  And an arrow
+ * The possible arrows are read off the table itself, so that an arrow that no
+ * run takes shows: a scene is wanted, or the table says too much.  And an arrow
  * that was taken and is not in the table shows, too: coverage_note() refuses
  * it. */
 #include "coverage.h"

@@ -34,14 +34,14 @@ void ens_hung_up(int conn);
 
 /* For the faults. */
 bool ens_expire(int64_t session); /* The leader ends it now; false: no such. */
-void ens_hold_commits(int64_t until);    /* What is proposed waits. */
-void ens_lag(int server, int64_t until); /* It hears nothing from the leader
-                                            until then, and then all. */
+void ens_hold_commits(int64_t until);    /* Proposals wait. */
+void ens_lag(int server, int64_t until); /* The server hears nothing from the
+                                            leader until then, and then all. */
 void ens_cut(int server, int64_t until); /* Nor does the leader hear it. */
 /* The next request of this process, whatever it is, is answered with an error
  * (ZTHROTTLEDOP) and not done. */
 void ens_throttle(int proc);
-bool ens_throttled(int proc); /* It happened. */
+bool ens_throttled(int proc); /* The error was sent. */
 /* Somebody else's transactions, as by an operator: at the leader, now.  0, or
  * the error.  `mode` as of zoo_acreate(). */
 int ens_create(const char *path, const void *data, size_t len, int mode);
@@ -58,7 +58,7 @@ bool ens_remake(const char *const paths[], size_t n, const char *path,
                 int proc);
 /* A process that takes others' znodes away by order may; set by a scene. */
 extern bool (*ens_removes)(int proc);
-void ens_copies(void (*have)(const char *path)); /* Those that are there. */
+void ens_copies(void (*have)(const char *path)); /* The copies that exist. */
 int ens_set_data(const char *path, const void *data, size_t len);
 /* What everybody may do to it from now on, ENS_READ and the like. */
 int ens_set_perms(const char *path, int perms);
@@ -79,7 +79,7 @@ bool ens_look_ahead(const char *path, struct ens_seen *out);
  * many there are.  Valid until something happens. */
 size_t ens_children(const char *path, const char *names[], size_t max);
 bool ens_alive(int64_t session); /* Not ended by a committed transaction. */
-size_t ens_sessions(void);       /* That are alive. */
+size_t ens_sessions(void);       /* Live ones. */
 size_t ens_watches(void);        /* At all servers. */
 size_t ens_watches_of(int64_t session);
 int64_t ens_proposed(void);      /* The newest zxid given out. */

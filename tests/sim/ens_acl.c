@@ -1,4 +1,4 @@
-/* Who may do what: lists of permissions, and the identities of connections.
+/* Permissions: lists of permissions, and the identities of connections.
  *
  * Schemes are world, auth, digest and ip; every client comes from 127.0.0.1.
  * A list that gives everything to everybody is NULL, as nearly all are. */

@@ -31,7 +31,7 @@ static void collect(const struct ens_node *n, int64_t session, struct owned *o)
     }
 }
 
-/* Those that are not in the tree yet. */
+/* The znodes that are not in the tree yet. */
 static void collect_new(int64_t session, struct owned *o)
 {
     for (struct ens_record *r = ens.records; r != NULL; r = r->older) {

@@ -63,7 +63,7 @@ struct ens_acl { /* NULL: everything to everybody. */
     struct ACL_vector v;
 };
 
-/* Who a connection is, besides its address.  NULL: nobody else. */
+/* The identities of a connection, besides its address.  NULL: none. */
 enum { ENS_IDS = 4 };
 struct ens_auth {
     int32_t refs, n;
@@ -185,14 +185,14 @@ struct ens_server {
     struct ens_link up, down;
     struct ens_pending *pending;
     int64_t cut_since, cut_until; /* Of the link to the leader. */
-    bool dropped;                 /* It has given its leader up. */
+    bool dropped;                 /* Has given its leader up. */
     int64_t report_due;           /* 0: nobody was heard since the last. */
 };
 
 enum { ENS_BUCKETS = 256, ENS_COUNTS = 128, ENS_COUNT_BASE = 12 };
 struct ens_state {
     bool throttle[SIM_PROCS];     /* The next request of these. */
-    uint8_t throttled[SIM_PROCS]; /* It happened. */
+    uint8_t throttled[SIM_PROCS]; /* Errors sent. */
     struct ens_config cfg;
     struct ens_node *bucket[ENS_BUCKETS];
     struct ens_record *records; /* Newest first. */

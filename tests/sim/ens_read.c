@@ -81,7 +81,8 @@ static void read_children(int conn, const struct wire_msg *m,
         return;
     reply->names =
         sim_alloc(SIM_OUTSIDE, sizeof *reply->names * (size_t)r->children);
-    /* They have no order; most that rely on one rely on that of the creates. */
+    /* The children have no order; most that rely on one rely on that of the
+     * creates. */
     for (struct ens_node *n = ens_tree_find(m->path)->last; n; n = n->before)
         if (ens_tree_at(n, view) != NULL && reply->n_names < r->children)
             reply->names[reply->n_names++] =

@@ -103,7 +103,7 @@ static void disown(struct ens_node *n)
     n->before = n->next = NULL;
 }
 
-/* One that was there before goes to the end: children are in the order of
+/* A znode that was there before goes to the end: children are in the order of
  * their creation. */
 struct ens_node *ens_tree_add(const char *path)
 {

@@ -1,6 +1,6 @@
-/* Watches.  One belongs to a connection, and is gone with it; it fires once,
- * when its server applies the transaction, and only towards a client that may
- * read the node (since CVE-2024-23944). */
+/* Watches.  A watch belongs to a connection, and is gone with it; it fires
+ * once, when its server applies the transaction, and only towards a client that
+ * may read the node (since CVE-2024-23944). */
 #include "ens_internal.h"
 
 #include <string.h>

@@ -124,7 +124,7 @@ static const char *how_much(const struct wish *w, const struct search_result *r,
     return r->complete && w->plan.share == 1 ? "all" : "some";
 }
 
-/* What was not taken counts only when everything was tried. */
+/* Arrows that were not taken count only when everything was tried. */
 static bool whole(const struct wish *w, const struct search_result *r)
 {
     return r->complete && w->plan.faults == 2 && w->plan.share == 1 &&

@@ -22,7 +22,7 @@ enum {
     LOOP = 1 << SIM_LOOP
 };
 
-/* What stands after the name. */
+/* The arguments after the name. */
 enum form {
     PLAIN,
     SERVER,   /* @server */

@@ -55,7 +55,7 @@ int64_t faults_healed_by(void); /* All was, at the latest; a round figure. */
 void fault_text(const struct fault *f, char out[FAULT_TEXT]);
 bool fault_parse(const char *text, struct fault *f);
 
-/* One of those that the search counts by themselves. */
+/* Is this a fault that the search counts by itself? */
 bool fault_is_oom(const struct fault *f);
 
 /* Is this a plan that was forged?  Has a copy, which no session owns,

@@ -156,7 +156,7 @@ bool fault_starve(const struct fault *f, const struct sim_step *step)
     return true;
 }
 
-/* What it connects to for a while is no ZooKeeper. */
+/* For a while the process connects to a server that is no ZooKeeper. */
 bool fault_stranger(const struct fault *f, const struct sim_step *step)
 {
     if (!fault_cut(f, step))

@@ -33,7 +33,7 @@ enum forgery {
     LIES
 };
 
-/* What was forged, the last one in `text` as well, and what is hidden. */
+/* The forged plans, the last one in `text` as well, and the hidden znodes. */
 static struct {
     char text[TEXT], texts[TEXTS][TEXT];
     int64_t n;
@@ -232,7 +232,7 @@ bool fault_copy(const char *path)
     return true;
 }
 
-/* It stays for as long as the world does. */
+/* The copy stays for as long as the world does. */
 bool fault_copy_member(const struct fault *f, const struct sim_step *step)
 {
     char path[PATH];

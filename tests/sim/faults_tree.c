@@ -39,7 +39,7 @@ static struct {
 SIM_KEEP(beside)
 
 struct found {
-    int64_t owner; /* Whose; 0: anybody's. */
+    int64_t owner; /* Its session; 0: any. */
     int64_t czxid;
     char path[PATH];
 };
@@ -409,14 +409,14 @@ static void remove_foreign(intptr_t which)
         if (strncmp(names[i], g->tag, strlen(g->tag)) != 0)
             continue;
         snprintf(path, sizeof path, "%s/%s", g->dir, names[i]);
-        ens_delete(path); /* It is its own. */
+        ens_delete(path); /* Its own znode. */
         return;
     }
     if (++foreign.v[which].tries < FOREIGN_TRIES) /* Not committed yet. */
         scene_timer_set(FAULT_SHORT, -1, remove_foreign, which);
 }
 
-/* It is there for a while. */
+/* Makes a znode for a while. */
 static bool put(const char *path, int mode)
 {
     if (ens_create(path, "", 0, mode) != 0)
@@ -464,7 +464,7 @@ bool fault_foreign_higher(const struct fault *f, const struct sim_step *step)
     return contend(true);
 }
 
-/* One that is named as another library does. */
+/* A contender that is named as another library does. */
 static bool contend_as(const char *before, const char *after)
 {
     struct foreign *g = &foreign.v[foreign.n];

@@ -205,7 +205,7 @@ void loop_do(const struct sim_step *step)
     struct evzk__io *io;
 
     if (next_of(loop_of(step->proc), &io, &t) > sim_now()) {
-        ; /* It was stopped, or put off, since it was the next. */
+        ; /* The timer was stopped, or put off, since it was the next. */
     } else if (t) {
         sim_say("p%d timer", step->proc);
         evzk__timer_stop(t);

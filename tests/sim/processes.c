@@ -461,7 +461,7 @@ void process_free(int proc)
     leases_drop(proc);
 }
 
-/* One that was not closed before is closed by the loop. */
+/* A session that was not closed before is closed by the loop. */
 static bool closes_yet(int proc)
 {
     const struct own *o = &own[proc];

@@ -34,7 +34,7 @@ enum run_end {
     RUN_GOES_ON, /* `step` is the next, the nth. */
     RUN_DONE,    /* All has come to its end; or a rule was broken. */
     RUN_LEFT,    /* Something is left at its end: a violation. */
-    RUN_STUCK    /* It will never come to its end: a violation. */
+    RUN_STUCK    /* The run never comes to its end: a violation. */
 };
 enum run_end run_next(const struct run *r, uint32_t n, struct sim_step *step);
 

@@ -21,13 +21,13 @@ struct sim_scene {
 
 struct sim_recipe {
     const char *name;
-    const struct evzk__kind *kind; /* Whose moves and pairs are counted. */
+    const struct evzk__kind *kind; /* Its moves and pairs are counted. */
     const struct sim_scene *scenes;
     unsigned n_scenes;
     void (*begin)(const struct sim_scene *sc); /* In a world just begun. */
     void (*check)(void);     /* The rules; after every step. */
     bool (*done)(void);      /* All has come to its end, and is closed. */
-    void (*check_end)(void); /* What must be true then: nothing is left. */
+    void (*check_end)(void); /* The rules at the end: nothing is left. */
     /* Calls of the library that the explorer makes at any time, also inside
      * callbacks, for a process that is entered.  False: there is nothing to
      * call it on (now). */

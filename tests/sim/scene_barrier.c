@@ -44,7 +44,7 @@ static struct {
     int64_t czxid;       /* 0: it does not stand. */
     int64_t born, died;  /* So often it was set, and lifted, by anybody. */
     int64_t changed;     /* So often in any way. */
-    int64_t sets, lifts; /* That may have done so. */
+    int64_t sets, lifts; /* Calls that may have done so. */
     struct {
         evzk_barrier *b;
         const void *machine;

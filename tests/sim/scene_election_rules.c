@@ -113,7 +113,7 @@ const struct lock_leader *lock_leader_told(int64_t place, const evzk_leader *l)
 
 /* The rules for the znode. */
 
-/* Whom it names is there, and first. */
+/* The candidate that it names exists, and is first. */
 static void check_named(const struct lock_leader *r)
 {
     const struct lock_node *n = lock_leader_node(r), *o;
@@ -218,7 +218,7 @@ static const struct lock_leader *next_of(const struct lock_leader *r)
     return NULL;
 }
 
-/* One that stood there goes at this moment. */
+/* A candidate there goes at this moment. */
 static bool somebody_goes(const struct lock_leader *r)
 {
     const struct lock_node *n = lock_world.node;
@@ -230,7 +230,7 @@ static bool somebody_goes(const struct lock_leader *r)
     return false;
 }
 
-/* One resigns at this moment that takes a copy for its own. */
+/* A candidate that takes a copy for its own znode resigns at this moment. */
 static bool deceived(int64_t place)
 {
     const struct lock_node *n = lock_world.node;
@@ -314,7 +314,7 @@ static bool rc_ok(const struct lock_slot *k, int rc)
            (rc == EVZK_ERR_SERVER && ens_throttled((int)k->proc));
 }
 
-/* It stands, or has stood, and says what was said last. */
+/* The leader znode exists, or existed, with the data that was said last. */
 static bool was_there(const struct lock_slot *k)
 {
     for (int64_t i = 0; i < all.n; i++) {
@@ -338,11 +338,11 @@ void lock_told_leading(struct lock_slot *k, int rc)
         sim_violation("lock %d: LEADING, and the leader znode never stood",
                       index_of(k));
     k->acked = 0;
-    k->placed = 0; /* It has to stay anew before it is watched. */
+    k->placed = 0; /* Has to stay anew before it is watched. */
     k->leads = k->leads || rc == EVZK_OK;
 }
 
-/* What it says of itself is what the lock in it says. */
+/* The election's answers about itself are those of its lock. */
 static void check_words(const struct lock_slot *k)
 {
     if (evzk_election_elected(k->e) != evzk_lock_held(k->l) ||

@@ -73,8 +73,9 @@ static void check_watches(int proc)
         return;
     if (st.watches)
         sim_violation("%u watches of nobody", st.watches);
-    /* One whose removal a server has refused stays there; and while something
-       lasts, a server may not know that an old connection is no more. */
+    /* A watch whose removal a server has refused stays there; and while
+     * something
+     *      lasts, a server may not know that an old connection is no more. */
     if (lock_world.rough < sim_now() &&
         ens_watches_of(evzk_session_id(p->s)) > ens_throttled(proc))
         sim_violation("watches of nobody at the servers");
@@ -162,7 +163,7 @@ void lock_cancel(struct lock_slot *k)
     rc = k->e ? evzk_election_resign(k->e) : evzk_lock_cancel(k->l);
     process_call_ends((int)k->proc);
     sim_say("p%d cancel %d: %s", (int)k->proc, index_of(k), evzk_errname(rc));
-    /* It may be giving up already, and has not said so yet. */
+    /* The lock may be giving up already, and has not said so yet. */
     if (rc != want && !(leaving && rc == EVZK_ERR_STATE))
         sim_violation("cancel of lock %d gave %s", index_of(k),
                       evzk_errname(rc));
@@ -432,14 +433,16 @@ static void note_handed(const evzk_trace *t)
             k->handed =
                 t->from && strcmp(t->from, "WATCHING") == 0 &&
                 (strcmp(t->to, "HELD") == 0 || strcmp(t->to, "ELECTED") == 0);
-        /* Another has deleted its znode: the directory may be another's. */
+        /* Another client has deleted its znode: the directory may be another's.
+         */
         if (t->from && strcmp(t->from, "DELETING") == 0 &&
             t->rc == EVZK_ERR_NONODE)
             lock_world.dir[k->place].soiled = true;
     }
 }
 
-/* It takes away who does not let go: any contender in its way. */
+/* The revocation deletes the znodes of holders that do not let go: any
+ * contender in its way. */
 static bool removes(int proc)
 {
     const struct lock_plan *plan = scene()->locks;

@@ -18,7 +18,7 @@ enum {
     LOCK_TIMEOUT_MS = 1000
 };
 
-/* What becomes of one lock, or of one candidate of an election.  Times are in
+/* The life of a lock, or of a candidate of an election.  Times are in
  * milliseconds; 0 is never, where nothing else is said. */
 struct lock_plan {
     int process;
@@ -29,9 +29,9 @@ struct lock_plan {
     int linger_ms;          /* From its final event until it is freed. */
     evzk_lock_mode mode;
     int downgrade_ms;    /* From GRANTED. */
-    bool urgent, revoke; /* It has a priority; it revokes less urgent ones. */
+    bool urgent, revoke; /* Has a priority; revokes less urgent ones. */
     bool revocable;
-    bool yields; /* It is released when it is asked to let go. */
+    bool yields; /* Is released when it is asked to let go. */
     uint8_t priority;
     uint32_t ageing, grace_ms;
     bool free_held;         /* Freed instead of released. */
@@ -46,8 +46,8 @@ struct lock_plan {
     uint32_t timeout_ms;
 };
 
-/* What others do in a scene: an operator, the servers, the network, or a
- * process besides its locks.  What it is done to is in brackets. */
+/* Actions of others in a scene: of an operator, the servers, the network, or a
+ * process besides its locks.  The target is in brackets. */
 enum lock_action {
     LOCK_NO_ACTION,
     /* An operator */
@@ -95,7 +95,7 @@ struct lock_revoke_plan {
 };
 
 #define LOCK_DIR(place) (1U << (place))
-#define LOCK_ABOVE LOCK_DIR(LOCK_PLACES) /* What is above the directories. */
+#define LOCK_ABOVE LOCK_DIR(LOCK_PLACES) /* Above the directories. */
 
 struct lock_scene {
     struct lock_plan locks[LOCK_PLANS];
@@ -123,7 +123,7 @@ struct lock_scene {
     bool nested; /* The third directory is above the others. */
     bool deep;   /* Several levels are above them, all of them missing. */
     int32_t first_number;   /* Of the sequence numbers; 0: they begin at 0. */
-    bool numbers_end;       /* They end as in 3.8.0; else they wrap. */
+    bool numbers_end;       /* Numbers end as in 3.8.0; else they wrap. */
     int32_t server_tick_ms; /* 0: 100. */
 };
 
@@ -141,7 +141,7 @@ struct lock_slot {
     int64_t placed;    /* Has a place that it knows of, or a lock. */
     int64_t lease_end; /* As it was known after the last step. */
     bool lapsed;       /* The lease has ended since the grant. */
-    bool denied;       /* It was granted, and is held no more. */
+    bool denied;       /* Was granted, and is not held any more. */
     uint64_t guid;     /* Of the znode it had, a hash; 0: it may change. */
     int64_t listing;   /* In LISTING its server had applied this; 0: is not. */
     int64_t looked;    /* The same, of the last one. */
@@ -165,11 +165,11 @@ struct lock_node {
     uint64_t name, guid; /* Hashes; guid 0: it begins with none. */
     int64_t czxid, owner;
     int32_t seq;
-    int16_t slot; /* Whose; -1: foreign. */
+    int16_t slot; /* Its lock; -1: foreign. */
     bool live, seen;
     int64_t place;
-    bool shares, waits; /* It waits in the room. */
-    bool common;        /* It is named as Curator's mutex names its own... */
+    bool shares, waits; /* Waits by priority. */
+    bool common;        /* Named as Curator's mutex names its own... */
     bool mutex;         /* ... which this one is. */
     bool foreign;       /* Another library's, and no contender of ours. */
     uint8_t priority;
@@ -180,8 +180,8 @@ struct lock_node {
     int64_t first_asked;
     int64_t died; /* The change of the tree at which it was gone. */
     int64_t died_zxid, died_at;
-    bool broken;            /* Another deleted it. */
-    bool removed;           /* One that revokes did. */
+    bool broken;            /* Another client deleted it. */
+    bool removed;           /* A revocation deleted it. */
     int64_t again, by_hand; /* Asked once more; written to by the scene. */
 };
 
@@ -190,7 +190,7 @@ struct lock_leader {
     int64_t czxid, mzxid, owner, place;
     uint64_t epoch, node; /* Epoch 0: is not of this form.  Node: a hash. */
     uint64_t said;        /* A hash, too. */
-    int64_t slot, nth;    /* Whose, the nth that it says; -1: nobody's. */
+    int64_t slot, nth;    /* Its lock, the nth that it says; -1: none. */
     int64_t died;         /* The change of the tree at which it was gone. */
     bool live, seen;
     bool changed; /* Another wrote that. */
@@ -208,7 +208,7 @@ struct lock_world {
         uint64_t born;    /* The connection; 0: none. */
         int64_t applied;  /* What its server had, when it was made. */
         int64_t since;    /* When. */
-        int64_t proposed; /* What was on its way then. */
+        int64_t proposed; /* The zxids on the way then. */
         int64_t count;    /* So many, with it. */
     } conn[SIM_PROCS];
     struct lock_place {
@@ -221,7 +221,7 @@ struct lock_world {
     } place[LOCK_PLACES];
     struct lock_dir {
         int64_t czxid, mzxid; /* Of one that is not the library's, or 0. */
-        bool soiled;          /* It need not go with the locks in it. */
+        bool soiled;          /* Need not go with its locks. */
     } dir[LOCK_PLACES + 1];   /* And what is above. */
     int64_t rough; /* Until then something was done to servers or network. */
     int64_t second, asked; /* Requests in the present second: its end, .. */
@@ -237,7 +237,7 @@ void lock_cancel(struct lock_slot *k);
 void lock_take_lease(struct lock_slot *k); /* Inside GRANTED. */
 void lock_free(struct lock_slot *k);
 void lock_downgrade(struct lock_slot *k);
-/* What its callback hears; `which` is what called. */
+/* The events of its callback; `which` is what called. */
 void lock_heard(struct lock_slot *k, evzk_lock_event ev, int rc);
 void lock_maybe_close(int proc); /* When it has nothing left to do. */
 extern const char *const lock_calls[];
@@ -273,8 +273,8 @@ void lock_traced(int proc, const evzk_trace *t);
 /* scene_election.c */
 int lock_volunteer(struct lock_slot *k);
 void lock_acknowledge(struct lock_slot *k);
-void lock_acknowledge_set(struct lock_slot *k); /* It is elected. */
-void lock_acknowledge_end(struct lock_slot *k); /* It is freed. */
+void lock_acknowledge_set(struct lock_slot *k); /* When elected. */
+void lock_acknowledge_end(struct lock_slot *k); /* When freed. */
 void lock_leader_begin(void);
 extern const char *const lock_election_calls[];
 bool lock_election_call(int proc, unsigned which);
@@ -283,7 +283,7 @@ bool lock_election_call(int proc, unsigned which);
 void lock_election_look(void); /* Brings the leader znodes up to date. */
 void lock_election_check(struct lock_slot *k);
 void lock_told_leading(struct lock_slot *k, int rc);
-/* Who leads there in truth; NULL: nobody. */
+/* The leader there, in truth; NULL: none. */
 const struct lock_leader *lock_leader_of(int64_t place);
 /* As an observer tells it; NULL: never was. */
 const struct lock_leader *lock_leader_told(int64_t place, const evzk_leader *l);
@@ -320,7 +320,7 @@ bool lock_foreign_name(const char *name); /* Of a contender, not for evzk. */
 /* Does it wait for none that is named as `common` says? */
 bool lock_stranger(const struct lock_node *n, bool common);
 bool lock_before(const struct lock_node *a, const struct lock_node *b);
-int64_t lock_concerned(const struct lock_node *gone); /* Whom it barred. */
+int64_t lock_concerned(const struct lock_node *gone); /* Those it barred. */
 void lock_look(void);                            /* Brings `node` up to date. */
 bool lock_was_broken(const struct lock_slot *k); /* A znode that it had. */
 /* The znode that an operator made this copy of; NULL: it is none. */
@@ -329,8 +329,9 @@ const struct lock_node *lock_original(const struct lock_node *n);
  * connected since, and was to have looked, when it sent this transaction. */
 bool lock_is_copy(const struct lock_node *n);
 bool lock_knows_copy(const struct lock_node *n, int64_t zxid);
-bool lock_is_leaving(const struct lock_slot *k); /* It deletes its znode. */
-bool lock_is_waiting(const struct lock_slot *k); /* In the queue or the room. */
+bool lock_is_leaving(const struct lock_slot *k); /* Deletes its znode. */
+bool lock_is_waiting(
+    const struct lock_slot *k); /* In the queue or by priority. */
 bool lock_state_lists(const char *state);
 bool lock_state_waits(const char *state);
 const struct lock_node *lock_node_of(const struct lock_slot *k);

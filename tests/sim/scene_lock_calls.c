@@ -76,7 +76,7 @@ static bool start(int proc)
 
     if (!process_of(proc)->s || lock_world.slots == LOCK_SLOTS)
         return false;
-    (void)lock_start(proc, &plan); /* It may well be refused. */
+    (void)lock_start(proc, &plan); /* May well be refused. */
     return true;
 }
 

@@ -21,7 +21,7 @@
 #include "scene_lock.h"
 
 enum {
-    TOP = LOCK_PLACES, /* What is above them. */
+    TOP = LOCK_PLACES, /* The znode above them. */
     /* The most round trips that a lock takes that is alone: */
     TRIPS_THERE = 2, /* in a directory that is there, and not known to be, */
     TRIPS_NEW = 1,   /* that is to be made, */
@@ -126,7 +126,7 @@ void lock_dirs_begin(void)
     if (sc->deny_create >> TOP & 1)
         deny(lock_dir(TOP));
     if (sc->nested)
-        lock_world.dir[2].soiled = true; /* It has the others in it. */
+        lock_world.dir[2].soiled = true; /* The other directories are in it. */
     if (sc->foreign)
         make_foreign();
     if (sc->first_number)
@@ -266,9 +266,9 @@ static bool may_be_remade(const struct lock_slot *k)
 }
 
 /* Of one session the one that asks first comes first, whatever happens: its
- * first znode is there before those of all that asked later.  One that has lost
- * its place comes anew; and so does one whose create the server refused, if the
- * answer that says so was lost. */
+ * first znode is there before those of all that asked later.  A lock that has
+ * lost its place comes anew; and so does one whose create the server refused,
+ * if the answer that says so was lost. */
 void lock_dirs_placed(const struct lock_node *n)
 {
     const struct lock_node *o = lock_world.node;
@@ -322,7 +322,7 @@ void lock_dirs_granted(const struct lock_slot *k)
                       (long long)(sim_now() - k->began));
 }
 
-/* What was there before. */
+/* Znodes that were there before. */
 static void check_kept(int place)
 {
     struct lock_dir *d = &lock_world.dir[place];
@@ -344,8 +344,8 @@ static void check_kept(int place)
         sim_violation("%s was there before, and was written to", path);
 }
 
-/* It gave up while it waited: its watch is taken off with its znode, and that
- * does not go in a transaction. */
+/* The lock gave up while it waited: its watch is taken off with its znode, and
+ * that does not go in a transaction. */
 static bool gave_up(const struct lock_slot *k)
 {
     const struct lock_slot *o = lock_world.slot;

@@ -18,7 +18,7 @@
 static struct query {
     evzk_lock_query *q;     /* NULL: free. */
     int64_t proc, asked;    /* The change of the tree it was asked after. */
-    bool there[LOCK_NODES]; /* Who was. */
+    bool there[LOCK_NODES]; /* Nodes there then. */
 } queries[LOCK_QUERIES];
 SIM_KEEP(queries)
 

@@ -1,13 +1,13 @@
 /* Revocations, and their rules.
  *
- * What is reported was true: who is said to have gone has gone; who is said to
- * have been removed was, and not before its grace time; and when all is said to
- * be well, nobody who was in the way when it was asked is there.  Nobody is
+ * The report was true: who is said to have gone has gone; who is said to have
+ * been removed was, and not before its grace time; and when all is said to be
+ * well, nobody who was in the way when it was asked is there.  Nobody is
  * removed whom no revocation, and no urgent lock, has asked.
  *
- * How it can fail: who deleted a znode is not written on it.  One that is gone
- * while its session lives, and that its lock has not let go, was removed by
- * somebody: by whoever may, at that moment.
+ * How it can fail: who deleted a znode is not written on it.  A znode that is
+ * gone while its session lives, and that its lock has not let go, was removed:
+ * by whoever may, at that moment.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@ static struct revoke {
     int64_t proc, began;
     bool canceled, used;
     const struct lock_revoke_plan *plan;
-    bool there[LOCK_NODES]; /* Who was in the way at the beginning. */
+    bool there[LOCK_NODES]; /* Those in the way at the beginning. */
 } revokes[LOCK_REVOKES];
 SIM_KEEP(revokes)
 
@@ -101,7 +101,7 @@ static bool may_remove(const struct lock_node *n)
     return false;
 }
 
-/* It deletes its own, or has changed it for another. */
+/* The lock deletes its own znode, or has replaced it. */
 static bool deletes(const struct lock_slot *k)
 {
     const struct lock_node *n = lock_world.node;

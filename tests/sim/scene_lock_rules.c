@@ -84,7 +84,7 @@ const struct lock_node *lock_one_before(const struct lock_node *own)
 {
     const struct lock_node *n = lock_world.node;
 
-    /* One that came later with a lower number was made by hand. */
+    /* A znode that came later with a lower number was made by hand. */
     for (; n < lock_world.node + lock_world.nodes; n++) {
         if (n->live && n->place == own->place && n->czxid < own->czxid &&
             lock_before(n, own) && lock_bars(n, own) && !makes_way(n, own) &&
@@ -131,7 +131,8 @@ void lock_check_alone(const struct lock_slot *k, const char *what)
     }
 }
 
-/* One of another library was there, at some time since it began. */
+/* A contender of another library was there, at some time since this lock began.
+ */
 static bool stranger_seen(const struct lock_slot *k)
 {
     bool common = !k->e && k->plan->mode == EVZK_LOCK_EXCLUSIVE;
@@ -145,7 +146,8 @@ static bool stranger_seen(const struct lock_slot *k)
     return false;
 }
 
-/* What was written to its znode in the room was heard before it went. */
+/* Data written to its znode, while it waited by priority, was heard before the
+ * znode went. */
 static void check_heard(const struct lock_slot *k)
 {
     const struct lock_node *n = lock_world.node;
@@ -239,7 +241,7 @@ static bool lost_rc_ok(const struct lock_slot *k, int rc)
         return operator_deleted((int64_t)k->token) ||
                operator_deleted(k->moved) || gone_with_session(k);
     if (rc == EVZK_ERR_NOMEM)
-        return false; /* What it takes to hold on is asked again. */
+        return false; /* Such a request is repeated. */
     if (rc == EVZK_ERR_LEASE)
         return lock_lapsed(k);
     return session_error(k, rc);
@@ -263,7 +265,8 @@ static bool at_the_end(const struct lock_slot *k)
     return false;
 }
 
-/* One that hides makes the directory anew, and hides that too. */
+/* A lock that hides its znodes makes the directory anew, and hides that, too.
+ */
 bool lock_denied(int64_t place)
 {
     return (lock_world.sc->locks[0].hidden && operator_deleted_any()) ||
@@ -394,7 +397,7 @@ static bool rc_ok(const struct lock_slot *k, evzk_lock_event ev, int rc)
     return false;
 }
 
-/* What was written to the old znode was heard before it went. */
+/* Data written to the old znode was heard before the znode went. */
 static void check_downgraded(const struct lock_slot *k)
 {
     const struct lock_node *n = lock_node_named(evzk_lock_node(k->l));
@@ -433,7 +436,7 @@ static void note_told(struct lock_slot *k, evzk_lock_event ev, int rc)
         check_downgraded(k);
     k->told_down = k->told_down || ev == EVZK_LOCK_DOWNGRADED;
     if (ev == EVZK_LOCK_DOWNGRADED)
-        k->placed = 0; /* It is another znode. */
+        k->placed = 0; /* A new znode. */
     if (ev == EVZK_LOCK_REVOKE_REQUESTED) {
         k->revokes++;
         k->heard = sim_now();
@@ -596,7 +599,7 @@ static void check_waiter(struct lock_slot *k)
                       index_of(k));
 }
 
-/* What it says of its lease is the session's, and only while it holds. */
+/* The lock's lease is the session's, and only while the lock holds. */
 static void check_lease(const struct lock_slot *k, bool held)
 {
     uint32_t own = evzk_lock_lease_ms(k->l);
@@ -648,7 +651,8 @@ static void check_polling(int place)
             locks += is;
             presses += is && k->plan->revoke;
         }
-        /* What it asks of others ends when they go, or fails some times. */
+        /* A revocation by a waiting lock ends when the others go, or fails some
+         * times. */
         if (pl->again[p] > (pl->deaths + pl->touched) * locks + 8 * presses)
             sim_violation("p%d looks again, and nobody has gone", p);
     }
@@ -658,7 +662,8 @@ static void check_wakes(int place)
 {
     const struct lock_place *pl = &lock_world.place[place];
 
-    /* One that is broken and does not know may watch with another, once. */
+    /* A lock whose znode was deleted, and that does not know so, may watch
+     * together with another, once. */
     if (pl->wakes > pl->concerned + pl->broken + pl->late)
         sim_violation("%lld were waited for, and %lld were woken",
                       (long long)pl->concerned, (long long)pl->wakes);

@@ -77,7 +77,7 @@ static void check_notice(struct lock_slot *k)
                       index_of(k));
 }
 
-/* What was asked of it is done, and what others ask is told. */
+/* Calls are obeyed, and requests by others are told. */
 static void check_asked(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_of(k);
@@ -98,7 +98,7 @@ static void check_asked(struct lock_slot *k)
                       index_of(k));
 }
 
-/* It is over, its session lives on: then its znode is not to stay. */
+/* The lock is over, its session lives on: then its znode is not to stay. */
 static void check_left(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_of(k);
@@ -126,7 +126,7 @@ static void note_listing(struct lock_slot *k)
     }
 }
 
-/* It is told in whole milliseconds: the last one counts as its end. */
+/* The lease is told in whole milliseconds: the last one counts as its end. */
 static int64_t lease_end(const struct lock_slot *k)
 {
     int64_t left = evzk_session_lease_ms(process(k)->s);
@@ -215,7 +215,7 @@ static bool handed_over(const struct lock_slot *k)
     return false;
 }
 
-/* What it is told goes by an answer that cannot have shown its znode. */
+/* Was the lock told something by an answer that cannot have shown its znode? */
 void lock_seen_told(const struct lock_slot *k, evzk_lock_event ev)
 {
     const struct lock_node *own = lock_node_named(evzk_lock_node(k->l));
@@ -247,7 +247,7 @@ static bool is_lone(const struct lock_slot *k)
     return true;
 }
 
-/* It has seen all that is in its directory, and goes on waiting. */
+/* The lock has seen all that is in its directory, and goes on waiting. */
 static void check_listed(const evzk_trace *t)
 {
     const struct lock_slot *k = lock_world.slot;
@@ -264,7 +264,8 @@ static void check_listed(const evzk_trace *t)
     }
 }
 
-/* What may be asked again is, when there was no memory for the answer. */
+/* A request that may be sent again is, when there was no memory for the answer.
+ */
 void lock_traced(int proc, const evzk_trace *t)
 {
     static const char *const again[] = {"LISTING",          "WATCHING",

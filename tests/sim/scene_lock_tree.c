@@ -23,7 +23,7 @@ static const char *const marks[] = {"-lock-",       "-write-",     "-read-",
                                     "-write-wait-", "-read-wait-", "-n_"};
 enum { ROOM = 3, STANDS = 5, FOREIGN = 6 };
 
-/* Those that the faults make, and no others. */
+/* The contenders that the faults make, and no others. */
 static const char *const foreign[] = {"__WRIT__", "__lock__"};
 
 uint64_t lock_hash(const char *s, size_t n)
@@ -157,7 +157,7 @@ static struct lock_node *find(uint64_t name, int64_t czxid)
     return NULL;
 }
 
-/* What must be true of a contender that is seen for the first time. */
+/* The rules for a contender that is seen for the first time. */
 static void check_new(const struct lock_node *n, const char *name)
 {
     const struct lock_node *o = lock_world.node;
@@ -178,7 +178,7 @@ static void check_new(const struct lock_node *n, const char *name)
     if (n->slot < 0)
         return;
     k = &lock_world.slot[n->slot];
-    if (k->gone && !session_over(n->owner)) /* Whose end takes it along. */
+    if (k->gone && !session_over(n->owner)) /* The session's end took it. */
         sim_violation("a znode of lock %d, which has ended: %s", n->slot, name);
     if (k->place != n->place)
         sim_violation("lock %d is in %s", n->slot, lock_dir((int)n->place));
@@ -196,14 +196,16 @@ static void note_moved(const struct lock_node *n)
     }
 }
 
-/* One that has left the room for the queue, in the same change. */
+/* Has the contender gone from the priority wait to the queue, in the same
+ * change? */
 static bool has_entered(const struct lock_node *n, const struct lock_node *own)
 {
     return own->waits && own->slot >= 0 && own->slot == n->slot && own->live &&
            !own->seen;
 }
 
-/* It had looked at a room in which this one was, before it, and in its way. */
+/* The newcomer had seen this contender wait by priority, before it and in its
+ * way. */
 static void check_passed(const struct lock_node *own, struct lock_node *n)
 {
     const struct lock_slot *k = &lock_world.slot[own->slot];
@@ -220,7 +222,7 @@ static void check_passed(const struct lock_node *own, struct lock_node *n)
         sim_violation("lock %d was passed %d times", n->slot, (int)n->passed);
 }
 
-/* It had looked at a queue in which this one was, and in its way. */
+/* The newcomer had seen this contender in the queue, and in its way. */
 static void check_entered(const struct lock_node *own,
                           const struct lock_node *n)
 {
@@ -233,7 +235,8 @@ static void check_entered(const struct lock_node *own,
                       n->seq);
 }
 
-/* Those that should know that it has come, and may not know in time. */
+/* Counts the contenders that should know that this one has come, and may not
+ * know in time. */
 static void note_urgent(const struct lock_node *n)
 {
     struct lock_node *o = lock_world.node;
@@ -296,7 +299,7 @@ static void note_asked(struct lock_node *n, const struct ens_seen *seen)
     n->mzxid = seen->mzxid;
     lock_world.place[n->place].touched++;
     if (seen->len != 6 || memcmp(seen->data, "unlock", 6) != 0) {
-        n->asked = 0; /* It says so no more. */
+        n->asked = 0; /* Not asked any more. */
         return;
     }
     if (n->asked && ++n->again > n->by_hand)
@@ -326,7 +329,7 @@ static void see(int place, const char *name)
         add(place, name, seq, mode, &seen);
 }
 
-/* Those whom it barred, and nobody nearer does. */
+/* The contenders that it barred, and that no nearer contender bars. */
 int64_t lock_concerned(const struct lock_node *gone)
 {
     const struct lock_node *n = lock_world.node, *o;

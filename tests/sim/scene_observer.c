@@ -1,6 +1,6 @@
-/* Those that observe who leads, and their rules.
+/* Observers of an election, and their rules.
  *
- * What is told was true: a leader is one whose znode said just that, and that
+ * A told leader was true: a leader is one whose znode said just that, and that
  * was there, with its candidate's, when the last look began or later; nobody is
  * told when there was a moment without a leader since then.  Epochs never go
  * back, a leader that was told to be gone is not told again, and nothing is

@@ -32,8 +32,8 @@ enum {
 
 #define SHARDS_PATH "/s"
 
-/* A member of a scene, and what it does by itself.  One that neither drains nor
- * is freed here leaves when all is as it should be. */
+/* A member of a scene, and what it does by itself.  A member that neither
+ * drains nor is freed here leaves when all is as it should be. */
 struct shards_joiner {
     int process;
     int join_ms; /* After the scene's begin; 0: there is no such member. */
@@ -82,7 +82,7 @@ struct shards_scene {
     int32_t first_number; /* Of the members' sequence numbers, and of those of
                              shard 0's candidates; 0: they begin at 0. */
     bool numbers_end;     /* They end as in 3.8.0; else they go on below 0. */
-    /* What is true besides while nothing disturbs the scene: */
+    /* Also true while nothing disturbs the scene: */
     bool taken_over_at_once; /* After EXPIRE_SESSION no shard is without a
                                 leader for longer than SHARDS_SOON_US. */
     bool one_plan;           /* There is one plan, and no shard moves. */
@@ -100,7 +100,7 @@ struct shards_seat {
     int64_t doubts; /* For process_certain(). */
 };
 
-/* One that has joined: a member, until it is freed. */
+/* A member that has joined: a member, until it is freed. */
 struct shards_slot {
     evzk_shards *a; /* NULL: not joined yet, or freed. */
     const struct shards_joiner *joiner;
@@ -249,7 +249,7 @@ void shards_vacate(struct shards_slot *v);
 
 /* scene_shards_rules.c */
 bool shards_right(void);   /* All members follow the plan in the tree. */
-bool shards_excused(void); /* It may never come to that. */
+bool shards_excused(void); /* May never come to that. */
 void shards_leases(int proc);
 void shards_check_epoch(const struct shards_slot *v, int shard);
 void shards_check(void);

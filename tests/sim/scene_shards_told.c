@@ -21,7 +21,8 @@ static bool refused_rc_ok(const struct shards_slot *v, int rc)
         return shards_process(v)->closing;
     if (rc == EVZK_ERR_SEQUENCE)
         return shards_world.scene->numbers_end;
-    if (rc == EVZK_ERR_NOAUTH) /* It cannot see whether its znode is there. */
+    if (rc ==
+        EVZK_ERR_NOAUTH) /* The member cannot see whether its znode exists. */
         return fault_hid_members() && !v->was_elected;
     return rc == EVZK_ERR_NOMEM && process_lacked_memory((int)v->proc);
 }
@@ -45,8 +46,8 @@ static bool lost_rc_ok(const struct shards_slot *v,
 {
     if (rc == EVZK_ERR_EXPIRED)
         return shards_expired_once(shards_process(v));
-    if (rc ==
-        EVZK_ERR_NODEGONE) /* It may hear later that its session has ended. */
+    if (rc == EVZK_ERR_NODEGONE) /* The member may hear later that its session
+                                    has ended. */
         return operator_deleted(seat->epoch) || session_over(seat->session);
     if (rc == EVZK_ERR_LEASE) /* After close it is not told of doubt. */
         return seat->suspended || shards_process(v)->closing;
@@ -471,7 +472,7 @@ void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc)
         break;
     case EVZK_SHARDS_FAILED:
         check_failed(v, rc);
-        shards_world.disturbed = 1; /* What it led is nobody's for a while. */
+        shards_world.disturbed = 1; /* Its shards have no leader for a while. */
         break;
     }
     if (ev >= EVZK_SHARDS_DRAINED)

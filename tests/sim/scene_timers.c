@@ -74,7 +74,8 @@ void scene_timer_do(const struct sim_step *step)
     int before;
 
     if (step->id >= timers.n || due(&timers.due[step->id]) > sim_now())
-        return; /* It was cancelled, or put off, since it was the next. */
+        return; /* The timer was cancelled, or put off, since it was the next.
+                 */
     t = timers.due[step->id];
     drop(step->id);
     before = sim_enter((int)t.proc);

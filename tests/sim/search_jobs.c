@@ -1,7 +1,8 @@
 /* The jobs of a search: begun, watched, and their results put together.
  *
  * A job that dies is a finding like another: what it was at stands in shared
- * memory.  Another takes its place, and goes on with what nobody has taken.
+ * memory.  Another job takes its place, and goes on with the schedules that
+ * none has taken.
  *
  * How it can fail: what a job had not finished when it died is not searched;
  * the search is not called complete then. */
@@ -210,7 +211,7 @@ static void attend(struct jobs *js, struct search_result *out,
     sigset_t ended;
 
     sigemptyset(&ended);
-    sigaddset(&ended, SIGCHLD); /* It is blocked: see search_run(). */
+    sigaddset(&ended, SIGCHLD); /* The signal is blocked: see search_run(). */
     for (unsigned i = 0; any(js); i++) {
         sigtimedwait(&ended, NULL, &glance);
         reap(js);

@@ -1,8 +1,9 @@
 /* Runs that are played from their beginning: a schedule again, single faults
  * without snapshots, and many faults by chance.
  *
- * How it can fail: a run by chance that cannot be played again.  What is chosen
- * depends on nothing but the seed, and the schedule tells what struck. */
+ * How it can fail: a run by chance that cannot be played again.  The choice
+ * depends on nothing but the seed, and the schedule tells which faults struck.
+ */
 #include "search.h"
 
 #include <stdlib.h>

@@ -461,7 +461,7 @@ START_TEST(watches_are_taken_off)
         {EXISTS, .name = "x", .watch = EVZK__WITH(EVZK__OWN)});
     ck_assert_uint_eq(ens_watches(), 1);
     ASK(0, "OK/OK, ", {UNWATCH, WATCH(0)});
-    ck_assert_uint_eq(ens_watches(), 1); /* Others are on it. */
+    ck_assert_uint_eq(ens_watches(), 1); /* Other machines use it. */
     ens_set_data("/app/a/x", "1", 1);
     pass(50 * MS);
     HEARD("changed own, changed 1, ");
@@ -475,7 +475,7 @@ START_TEST(watches_are_taken_off)
 }
 END_TEST
 
-/* They went with their connection, and are set anew. */
+/* The watches went with their connection, and are set anew. */
 START_TEST(watches_are_lost)
 {
     set_up();
@@ -498,7 +498,7 @@ START_TEST(watches_are_lost)
 }
 END_TEST
 
-/* What cannot be heard of is refused. */
+/* A watch whose events cannot be heard is refused. */
 START_TEST(watches_that_are_none)
 {
     set_up();
@@ -580,8 +580,8 @@ START_TEST(what_is_absent_is_waited_for)
 }
 END_TEST
 
-/* What was sent and is cut is of unknown outcome; so are its last steps where
- * the first ones were answered. */
+/* A sent request that is cut has an unknown outcome; so are its last steps
+ * where the first ones were answered. */
 START_TEST(cut)
 {
     static const struct evzk__step read[] = {{GET, .name = "x"},

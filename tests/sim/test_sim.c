@@ -18,7 +18,7 @@
 static const struct kept {
     const char *recipe, *schedule;
     uint64_t seed;
-    const char *was; /* What went wrong then. */
+    const char *was; /* The defect of that time. */
 } kept[] = {
     /* clang-format off */
 {"lock", "two:61=late-at@0", 1, "with a sync as the barrier, a create under way at the leader was not found"},

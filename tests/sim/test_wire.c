@@ -40,7 +40,7 @@ START_TEST(hold_keeps_the_order)
         raw_ping(&c);
         pass(2 * MS);
         RAW_HEARS(&c, "1=0, 2=0, 3=0");
-        raw_ping(&c); /* It is over. */
+        raw_ping(&c); /* The session is over. */
         pass(2 * MS);
         RAW_HEARS(&c, "4=0");
         all_is_well();
@@ -157,7 +157,7 @@ START_TEST(partition_holds_new_connections_too)
     raw_close(&c);
     raw_dial(&c, 0);
     ck_assert_int_eq(wire_state(c.conn), WIRE_CONNECTING);
-    raw_open(&other, 0); /* It concerns one process. */
+    raw_open(&other, 0); /* Concerns one process. */
     pass(20 * MS);
     ck_assert_uint_eq(ens_requests(WIRE_PING), 0);
     pass(30 * MS);

@@ -354,7 +354,8 @@ START_TEST(call_without_memory_leaves_nothing)
 }
 END_TEST
 
-/* What was never sent waits for an answer, and takes another's. */
+/* A request that was never sent waits for an answer, and takes that of another.
+ */
 START_TEST(call_without_memory_may_leave_an_orphan)
 {
     set_up();

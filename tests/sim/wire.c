@@ -6,8 +6,8 @@
  * is on its way.  Each side lets go for itself; the number is free again when
  * both have.
  *
- * What arrives at a server happens by itself; what arrives at a client lies
- * there until its process looks.
+ * A message arrives at a server by itself; what arrives at a client lies there
+ * until its process looks.
  */
 #include "wire.h"
 
@@ -29,7 +29,7 @@ static struct {
         int64_t due;           /* CONNECTING: when it succeeds or fails. */
         enum wire_state state; /* Of the client's end. */
         int proc, server;
-        bool client_has, server_has; /* Those that have not let go. */
+        bool client_has, server_has; /* The ends that have not let go. */
         bool unused[2];
         struct way way[2];
         int64_t parted; /* Behind the next event nothing arrives before. */
@@ -442,7 +442,7 @@ void wire_cut(int conn)
         c->way[WIRE_UPWARD].end = sim_now() + WIRE_US;
 }
 
-/* What has not arrived yet arrives then, in its order. */
+/* Messages that have not arrived yet arrive then, in their order. */
 static void delay(struct way *w, int64_t until)
 {
     for (struct wire_msg *m = w->first; m; m = m->next) {

@@ -81,7 +81,7 @@ void wire_deaden(int conn);
 /* The server's end.  ens.c is told of arrivals:
  * ens_accepted(conn), ens_received(conn, m), ens_hung_up(conn). */
 void wire_reply(int conn, struct wire_msg *m); /* Takes m over. */
-void wire_hang_up(int conn); /* What was sent before still arrives. */
+void wire_hang_up(int conn); /* Messages sent before still arrive. */
 int wire_proc(int conn);
 int wire_server(int conn);
 

@@ -74,7 +74,8 @@ void sim_alloc_fail(int proc, unsigned nth, bool on);
 void sim_alloc_heal(int proc);
 bool sim_alloc_failing(int proc); /* Was told to fail, and is not healed. */
 
-/* What is wrong; the first counts.  Not part of the world: never put back. */
+/* Reports a violation; the first counts.  Not part of the world: never put
+ * back. */
 void sim_violation(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 const char *sim_violated(void); /* NULL: nothing so far. */
 void sim_violation_clear(void);

@@ -140,7 +140,7 @@ static int choose_server(zhandle_t *zh)
     return next_server(zh);
 }
 
-/* It steps to the next server here, and again when it connects. */
+/* The client steps to the next server here, and again when it connects. */
 void zoo__lost(zhandle_t *zh, int rc)
 {
     clean_up(zh, rc);

@@ -156,7 +156,7 @@ void zoo__auth_free(zhandle_t *zh);
 void zoo__queue_add(struct zoo__queue *q, struct zoo__entry *e, bool front);
 struct zoo__entry *zoo__queue_take(struct zoo__queue *q);
 void zoo__queue_event(zhandle_t *zh, struct wire_msg *m, int type, int state);
-void zoo__fail_all(zhandle_t *zh, int rc); /* What was sent. */
+void zoo__fail_all(zhandle_t *zh, int rc); /* All that was sent. */
 void zoo__entry_free(struct zoo__entry *e);
 void zoo__complete(zhandle_t *zh); /* Calls back all that is done. */
 

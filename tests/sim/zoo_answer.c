@@ -1,9 +1,9 @@
 /* Answers and events, and whom they are told.
  *
  * They are called back in the order in which they came, at the end of the call
- * of the client that brought them.  What is in a reply is copied as the real
- * client does: where memory runs out, the copy ends; rc is not changed, and the
- * Stat that would have followed is rubbish. */
+ * of the client that brought them.  The contents of a reply are copied as by
+ * the real client: where memory runs out, the copy ends; rc is not changed, and
+ * the Stat that would have followed is rubbish. */
 #include <string.h>
 
 #include "world.h"

@@ -25,7 +25,7 @@ int zoo__flush(zhandle_t *zh)
 
     while ((m = zh->to_send) != NULL && zoo__connected(zh)) {
         if (wire_state(zh->conn) == WIRE_BROKEN)
-            return ZCONNECTIONLOSS; /* It stays at the head. */
+            return ZCONNECTIONLOSS; /* Stays at the head. */
         zh->to_send = m->next;
         m->next = NULL;
         if (!wire_send(zh->conn, m))

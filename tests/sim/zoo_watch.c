@@ -81,7 +81,7 @@ bool zoo__watch_has(const zhandle_t *zh, const char *path, ZooWatcherType type,
                     watcher_fn fn, const void *ctx)
 {
     if (!fn)
-        return true; /* It does not look, and leaves it to the server. */
+        return true; /* Does not look, and leaves it to the server. */
     for (const struct zoo__watch *w = zh->watches; w; w = w->next) {
         if (is_of(w, path, type) && w->fn == fn && w->ctx == ctx)
             return true;
