@@ -44,7 +44,8 @@ typedef struct evzk_barrier_options {
      * is never.  The time runs also while there is no connection. */
     uint32_t timeout_ms;
     /** Of a set: ACL of the znode and of directories made; NULL takes the
-     * session's.  Others need DELETE on the directory above to lift it. */
+     * session's.  Other processes need READ on the znode to wait, and DELETE on
+     * the directory above to lift the barrier. */
     const evzk_acl *acl;
     size_t acl_count;
     void *reserved[4]; /**< NULL. */
@@ -82,8 +83,10 @@ EVZK_API int evzk_barrier_set(evzk_session *s, const char *path,
 
 /**
  * Lifts the barrier: deletes the znode @p path.  A barrier that does not stand
- * is EVZK_OK.  A barrier that another process sets while this one is lifted is
- * not touched: the lift deletes the znode that it has seen, and no later one.
+ * is EVZK_OK.  A lift deletes at most one znode, also when the connection is
+ * lost: a barrier that another process sets after that is not touched.  When
+ * another process lifts the barrier and sets it again before this lift ends,
+ * either of the two barriers may be the one that this lift has lifted.
  *
  * Arguments and errors at once as in evzk_barrier_set(); of @p opt only
  * timeout_ms counts.
@@ -102,13 +105,15 @@ EVZK_API int evzk_barrier_lift(evzk_session *s, const char *path,
  * Waits until the barrier does not stand.  A barrier that was lifted and set
  * again while the connection was lost has been lifted: the wait passes.  The
  * wait goes on over a lost connection, and over the session's expiry: it owns
- * nothing on the server.
+ * nothing on the server.  The session must be allowed to read the znode:
+ * servers do not tell of the end of any other.
  *
  * Arguments and errors at once as in evzk_barrier_set(); of @p opt only
  * timeout_ms counts.
  *
  * Later, through @p cb: EVZK_OK: the barrier did not stand at some time of the
- * call.  EVZK_ERR_TIMEOUT, _CANCELED, _CLOSED, _NOCHROOT (nobody can set a
+ * call.  EVZK_ERR_NOAUTH (the session may not read the barrier, so it would not
+ * hear of the lift), _TIMEOUT, _CANCELED, _CLOSED, _NOCHROOT (nobody can set a
  * barrier there), _SERVER, _AUTH.
  */
 EVZK_API int evzk_barrier_wait(evzk_session *s, const char *path,

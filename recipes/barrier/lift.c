@@ -1,20 +1,29 @@
 /* Lifts a barrier: deletes its znode.
  *
  *   LOOKING --> LIFTING <--> SETTLING --> ENDED
- *      |           |                        ^
- *      `-----------+------------------------'
+ *    |  |          |                        ^
+ *    |  `----------+------------------------+
+ *    `-----> ROOTING -----------------------'
+ *
+ * When the znode does not exist, perhaps the session's chroot does not exist
+ * either: ROOTING looks for the chroot.
  *
  * How it can fail.  A delete of unknown outcome must not be sent again before
  * it is known which znode stands: another process may have set the barrier
- * anew. So the czxid is read first (LOOKING), and again behind a write that
- * changes nothing (SETTLING): all that the session ever sent has been done by
- * then, or never will be.  Only the same znode is deleted a second time.
+ * anew.  So LOOKING reads the czxid before the delete, and SETTLING reads it
+ * again behind a write that changes nothing: then all that the session ever
+ * sent has been done, or never will be.  Only the same znode is deleted a
+ * second time: one lift deletes at most one znode.
+ *
+ * A delete cannot name a czxid.  Between the look and the delete another
+ * process may lift the barrier and set it again: then the delete lifts that
+ * later barrier, which was set during this call.
  */
 #include "lib/machine/rows.h"
 #include "recipes/barrier/barrier_internal.h"
 #include "recipes/kinds.h"
 
-enum { LOOKING, LIFTING, SETTLING, ENDED, STATES };
+enum { LOOKING, ROOTING, LIFTING, SETTLING, ENDED, STATES };
 
 static void look(struct evzk__machine *m)
 {
@@ -65,6 +74,8 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
 {
     if (e->reply->first_rc != EVZK_OK)
         return e->reply->first_rc;
+    if (e->reply->rc == EVZK_ERR_NONODE && evzk__chroot_unsure(m))
+        return evzk__machine_move(m, ROOTING);
     return found(m, e->reply);
 }
 
@@ -88,12 +99,14 @@ static int settled(struct evzk__machine *m, const struct evzk__event *e)
 
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
-/*  state     entry   reaction main     on stop  on expiry  flags */
-ROW(LOOKING,  look,   looked,  LIFTING, ENDED,   LOOKING,   RETRY|FRESH,
-    ON(REPLY, LIFTING, ENDED, FAIL)),
-ROW(LIFTING,  lift,   lifted,  ENDED,   ENDED,   LOOKING,   FRESH,
+/*  state     entry              reaction              main     on stop  on expiry  flags */
+ROW(LOOKING,  look,              looked,               LIFTING, ENDED,   LOOKING,   RETRY|FRESH,
+    ON(REPLY, LIFTING, ROOTING, ENDED, FAIL)),
+ROW(ROOTING,  evzk__look_chroot, evzk__barrier_rooted, ASIDE,   ENDED,   LOOKING,   RETRY,
+    ON(REPLY, ENDED, FAIL)),
+ROW(LIFTING,  lift,              lifted,               ENDED,   ENDED,   LOOKING,   FRESH,
     ON(REPLY, ENDED, SETTLING, FAIL)),
-ROW(SETTLING, settle, settled, ASIDE,   ENDED,   LOOKING,   RETRY|FRESH,
+ROW(SETTLING, settle,            settled,              ASIDE,   ENDED,   LOOKING,   RETRY|FRESH,
     ON(REPLY, LIFTING, ENDED, HERE, FAIL)),
 END(ENDED,    evzk__barrier_end),
 };

@@ -29,13 +29,19 @@ struct barrier_act {
 struct barrier_scene {
     struct barrier_act act[ACTS];
     const char *path, *chroot;
-    bool stands; /* The barrier is there from the beginning. */
+    bool stands; /* The barrier is there from the beginning... */
+    bool hidden; /* ... and nobody may read its znode. */
+    /* The second process is a client of the leader, and followers hear of each
+     * change a while after that process: they are behind. */
+    bool followers_lag;
 };
 
 enum {
     TRUTH_US = 3 * 1000 * 1000, /* No server lags so long. */
     LAST_US = 12 * 1000 * 1000, /* Then an operator lifts what stands. */
-    AGAIN_US = 2000
+    AGAIN_US = 2000,
+    LINK_US = 500, /* From the leader to a follower. */
+    LAG_US = 50 * 1000
 };
 
 static struct {
@@ -130,6 +136,8 @@ static bool excused(int i, int rc)
         return process_lacked_memory(a->proc);
     case EVZK_ERR_SERVER:
         return ens_throttled(a->proc);
+    case EVZK_ERR_NOAUTH:
+        return a->what == WAIT && all.own->hidden;
     case EVZK_ERR_NOCHROOT:
         return all.own->chroot != NULL;
     case EVZK_ERR_CONNLOSS: /* Somebody set it and lifted it, perhaps we. */
@@ -283,28 +291,34 @@ static void open_processes(const struct sim_scene *sc)
 
     cfg.chroot = all.own->chroot;
     for (int p = 0; p < sc->processes; p++) {
-        wire_route(p, p == 0 ? FOLLOWER_1 : FOLLOWER_2);
+        wire_route(p, p == 0                   ? FOLLOWER_1
+                      : all.own->followers_lag ? LEADER
+                                               : FOLLOWER_2);
         process_open(p, &cfg);
     }
 }
 
 static void barrier_begin(const struct sim_scene *sc)
 {
-    static const struct ens_config servers = {.servers = 3,
-                                              .tick_ms = 100,
-                                              .commit_us = 2000,
-                                              .link_us = 500,
-                                              .patience_us = 500 * 1000};
+    struct ens_config servers = {.servers = 3,
+                                 .tick_ms = 100,
+                                 .commit_us = 2000,
+                                 .link_us = LINK_US,
+                                 .patience_us = 500 * 1000};
 
     memset(&all, 0, sizeof all);
     all.own = sc->own;
     strcpy(all.path, all.own->path);
     process_trace = traced;
+    if (all.own->followers_lag)
+        servers.link_us = LAG_US;
     ens_begin(&servers);
     if (all.own->stands) {
         make_above(all.path);
         ens_create(all.path, "", 0, 0);
         all.sets++;
+        if (all.own->hidden)
+            ens_set_perms(all.path, EVZK_PERM_ALL & ~EVZK_PERM_READ);
     }
     open_processes(sc);
     for (int i = 0; i < ACTS; i++) {
@@ -452,9 +466,19 @@ static const struct sim_scene wait_scenes[] = {
     {.name = "wait-behind",
      .about = "one waits as soon as another has set the barrier",
      .processes = 2,
-     BARRIER(.path = "/b",
-             .act = {{.proc = 1, .what = SET, .at_us = 20000},
+     BARRIER(.path = "/b", .followers_lag = true,
+             .act = {{.proc = 1, .what = SET, .at_us = 300000},
                      {.what = WAIT, .after = 1},
+                     {.proc = 1, .what = LIFT, .at_us = 900000}})},
+    {.name = "wait-second",
+     .about = "a second wait of a process begins when the barrier was lifted "
+              "and set again, which its server has not heard",
+     .processes = 2,
+     BARRIER(.path = "/b", .stands = true, .followers_lag = true,
+             .act = {{.what = WAIT, .at_us = 10000},
+                     {.proc = 1, .what = LIFT, .at_us = 400000},
+                     {.proc = 1, .what = SET, .after = 2},
+                     {.what = WAIT, .after = 3},
                      {.proc = 1, .what = LIFT, .at_us = 900000}})},
     {.name = "wait-short",
      .about = "two wait, and one of them not for long",
@@ -470,6 +494,12 @@ static const struct sim_scene wait_scenes[] = {
              .act = {{.what = WAIT, .at_us = 10000},
                      {.proc = 1, .what = WRITE_TO, .at_us = 60000},
                      {.proc = 1, .what = LIFT, .at_us = 90000}})},
+    {.name = "wait-hidden",
+     .about = "one waits for a barrier that it may not read",
+     .processes = 2,
+     BARRIER(.path = "/b", .stands = true, .hidden = true,
+             .act = {{.what = WAIT, .at_us = 10000},
+                     {.proc = 1, .what = LIFT, .at_us = 60000}})},
     {.name = "wait-rootless",
      .about = "one waits below a chroot that is not there",
      .processes = 1,
@@ -520,6 +550,11 @@ static const struct sim_scene lift_scenes[] = {
      .about = "one lifts where no barrier stands",
      .processes = 1,
      BARRIER(.path = "/b", .act = {{.what = LIFT, .at_us = 10000}})},
+    {.name = "lift-rootless",
+     .about = "one lifts below a chroot that is not there",
+     .processes = 1,
+     BARRIER(.path = "/b", .chroot = "/nowhere",
+             .act = {{.what = LIFT, .at_us = 10000}})},
 };
 
 const struct sim_recipe sim_barrier =
