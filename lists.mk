@@ -285,6 +285,7 @@ unit_headers = \
     tests/unit/unit_dir.h
 
 real_tests = \
+    tests/real/test_barrier \
     tests/real/test_create_order \
     tests/real/test_election \
     tests/real/test_event_order \
