@@ -151,7 +151,7 @@ struct run {
     void (*given)(struct run *r, int i);    /* Likewise: led no longer. */
     int n_granted, n_released, n_given;
     int n_suspended, n_resumed, n_other; /* Callbacks. */
-    bool ending;                         /* What comes now is not counted. */
+    bool ending;                         /* Later events are not counted. */
     struct meter meter;
     struct result res;
 };
@@ -210,7 +210,7 @@ double rss_used(void);
 
 void meter_start(struct meter *m, struct event_base *base);
 void meter_reset(struct meter *m);
-void meter_skip(struct meter *m); /* What was just now does not count. */
+void meter_skip(struct meter *m); /* Leaves out the time just spent. */
 void meter_put(const struct meter *m, struct result *res);
 void meter_stop(struct meter *m);
 

@@ -101,7 +101,7 @@ static void on_removed(int rc, const void *data)
     filler.wanted--;
 }
 
-/* What is there is known by its number: only how many are left is asked. */
+/* Each znode is known by its number: only how many are left is asked. */
 void fill_remove(const char *servers, const char *dir, int n)
 {
     if (!begin(servers))

@@ -1,6 +1,6 @@
 /*
- * What is asked of the library, and what this run measured.  A report, not a
- * test: no figure of time fails anything.
+ * The goals of the library, and the figures of this run.  A report, not a test:
+ * no figure of time fails anything.
  */
 #include <math.h>
 #include <string.h>

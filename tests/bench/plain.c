@@ -37,7 +37,7 @@ static void want(struct plain *p, int fd, int what)
     event_add(p->io, NULL);
 }
 
-/* What is left in the socket when the budget ends makes it readable again. */
+/* Bytes left in the socket when the budget ends make it readable again. */
 static void drain(struct plain *p, int ready)
 {
     int64_t end = now_ns() + BUDGET_NS;

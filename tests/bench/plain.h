@@ -37,7 +37,7 @@ void plain_check(int rc, const char *what);
 /* The number at the end of a sequential znode's name, or path. */
 int32_t plain_seq(const char *name);
 
-/* What is to be done, when there is room for its requests. */
+/* Work to be done when there is room for its requests. */
 struct plain_todo {
     int *v; /* Owned; a ring, made at the first. */
     int head, tail, room;

@@ -66,7 +66,7 @@ static void play_distinct(struct run *r)
         run_await(r, &r->n_granted, (k + 1) * n);
         acquiring += r->granted_ns - begun;
         if (reps == 1) {
-            run_settle(r); /* What is to be done after the grant, too. */
+            run_settle(r); /* Also the work after the grant. */
             span_memory(&s, r, n);
         }
         begun = now_ns();

@@ -1,8 +1,8 @@
 /*
- * Who leads, of many elections, seen by a process that stands in none.  Another
- * one leads them all; then it resigns each, one after another, and stands
- * again.  It is the library's, whatever the way that observes: what is measured
- * is only who looks.
+ * The leaders of many elections, seen by a process that stands in none.
+ * Another one leads them all; then it resigns each, one after another, and
+ * stands again.  It is the library's, whatever the way that observes: what is
+ * measured is only who looks.
  */
 #include <event2/event.h>
 
@@ -88,7 +88,7 @@ static void observe(struct run *r)
 
     run_open(r, r->servers);
     begin(r);
-    meter_stop(&r->meter); /* It would be most of what is measured. */
+    meter_stop(&r->meter); /* Would be most of the measured time. */
     s = crew_span();
     r->granted = note_change;
     atomic_store(&crew->asked, 1);

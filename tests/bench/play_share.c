@@ -35,7 +35,7 @@ static void await_quiet(const struct run *r)
     }
 }
 
-/* Whoever leads fewer than before has given these away. */
+/* A process that leads fewer shards than before has given them away. */
 static void note_moves(const struct run *r)
 {
     int least = 0;
@@ -63,7 +63,7 @@ static void note_shares(struct run *r, int n)
             worst = fmax(worst, fabs(led - even) / even * 100);
     }
     if (n > 0)
-        worst = 100; /* One leads none. */
+        worst = 100; /* One process leads none. */
     if (isnan(r->res.v[UNEVEN]) || worst > r->res.v[UNEVEN])
         r->res.v[UNEVEN] = worst;
 }

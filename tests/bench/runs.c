@@ -184,7 +184,7 @@ static int dirs_of(const struct workload *w)
     return w->n < DIRS_MIN ? DIRS_MIN : w->n;
 }
 
-/* Those that stay are made once, and used in every round. */
+/* Directories that stay are made once, and used in every round. */
 static struct {
     char dir[PATH_SIZE];
     int n;

@@ -1,9 +1,8 @@
 /*
  * Several processes of one run that share shards; see team.h.
  *
- * A process looks at its order every so often.  What it notes of a shard is
- * written by one process at a time: another leads it only when the one before
- * has ended.
+ * A process looks at its order every so often.  A shard's entry is written by
+ * one process at a time: another leads it only when the one before has ended.
  */
 #include "team.h"
 
@@ -28,7 +27,7 @@ static struct {
 static int me;
 static bool leads[GRANTS_MAX];
 
-/* It may say once more that it leads. */
+/* A process may report once more that it leads. */
 static void note_led(struct run *r, int i)
 {
     if (leads[i])

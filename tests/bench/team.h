@@ -31,7 +31,7 @@ void team_await(int k, int n);
 /* So many are led, by all. */
 int team_led(void);
 
-/* What has happened to the shards so far is forgotten. */
+/* Forgets all that has happened to the shards so far. */
 void team_forget(void);
 
 /* All that are left leave; none has failed. */

@@ -4,7 +4,7 @@
  * candidates go out back to back; the first one creates `leader`, another
  * watches the one before it.  If that one was the first when it was listed,
  * nobody else can be before us when it is gone: then `leader` is created
- * without a look.  Who leads deletes `leader`, then its own znode.
+ * without a look.  The leader deletes `leader`, then its own znode.
  *
  * Of shards there is no plan: the first process stands for those that are to be
  * handed over, the second one behind it, and for as many of its own.

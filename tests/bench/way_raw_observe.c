@@ -1,7 +1,7 @@
 /*
- * Who leads, with the C client alone: the znode `leader` is read with a watch,
- * and, while there is none, waited for with another.  What it says is taken for
- * the truth; that its candidate has gone is not looked at.
+ * Observing leaders with the C client alone: the znode `leader` is read with a
+ * watch, and, while there is none, waited for with another.  The data is taken
+ * for the truth; that its candidate has gone is not looked at.
  */
 #include <event2/event.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void leader_path(int i, char path[2 * PATH_SIZE])
     snprintf(path, (size_t)2 * PATH_SIZE, "%s/leader", dir);
 }
 
-/* It has come meanwhile, or the watch will tell. */
+/* The znode has come meanwhile, or the watch will tell. */
 static void on_exists(int rc, const struct Stat *stat, const void *data)
 {
     (void)stat;

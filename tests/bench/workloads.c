@@ -1,4 +1,4 @@
-/* What is measured. */
+/* The measured workloads. */
 #include "bench.h"
 
 #define BOTH                                                                   \

@@ -1,7 +1,7 @@
 /*
  * The frame proxy sweep: a recipe's scenario, run once for every rule of the
- * proxy and every frame (or byte) the rule can hit.  What is particular to a
- * recipe is a struct sweep_recipe in a file of its own; all else is shared:
+ * proxy and every frame (or byte) the rule can hit.  Each recipe has a struct
+ * sweep_recipe in a file of its own; all else is shared:
  *
  * sweep.c        the program: options, the server, the figures
  * sweep_line.c   what is to be run: rules, frames, bytes, shares
@@ -30,7 +30,7 @@
  */
 enum { SWEEP_SESSION_MS = 60000, SWEEP_SHORT_MS = 2000 };
 
-/* What can be wrong with a run. */
+/* Defects that a run may show. */
 enum sweep_fault {
     SWEEP_DOUBLED,   /* A second final callback, or a second grant. */
     SWEEP_BOTH_HELD, /* Two hold what one may hold. */

@@ -1,5 +1,5 @@
 /*
- * What is left on the server, by its own word: at the end of a line the znodes
+ * The rest on the server, by its own figures: at the end of a line the znodes
  * below its directory and the watches there; at the end of all sessions,
  * connections, ephemerals and watches of anybody.
  *
@@ -31,7 +31,7 @@ void sweep_dir(const struct sweep *sw, const struct sweep_line *line, char *dir,
              line->rule->name);
 }
 
-/* What is right below it, for people. */
+/* The children, for people. */
 static void show_left(struct raw *r, const char *path)
 {
     struct raw_names names;
@@ -214,7 +214,7 @@ static bool read_end(struct sweep *sw)
     t->sessions_left = count_sessions(sw);
     ephemerals = zk_mntr(sw->zk, 0, "zk_ephemerals_count");
     watches = zk_mntr(sw->zk, 0, "zk_watch_count");
-    /* One is the question's own. */
+    /* One connection is the question's own. */
     t->conns_left = zk_mntr(sw->zk, 0, "zk_num_alive_connections") - 1;
     return t->sessions_left == 0 && t->conns_left == 0 && ephemerals == 0 &&
            watches == 0 && zk_mntr(sw->zk, 0, "zk_global_sessions") == 0;

@@ -1,8 +1,8 @@
 /*
  * The election's scenario: two stand, of whom the first, the second, or both
  * are behind the proxy; the first leads, says so, and resigns when the second
- * stands behind it; then the second does the same.  One observes behind the
- * proxy, and one does not.
+ * stands behind it; then the second does the same.  One observer is behind the
+ * proxy, and one is not.
  *
  * Must hold whatever the network does: never two elected, each elected once,
  * and ended once, epochs that grow; an observer's epochs never go back, nor

@@ -183,7 +183,7 @@ static void on_revoked(evzk_lock_revoke *revoke, int rc, const evzk_revoked *v,
         sweep_complain(d->run, SWEEP_WRONG, "revocation: %d", rc);
 }
 
-/* Those before the second one are asked: the first. */
+/* Contenders before the second one are asked: the first. */
 static void ask(struct duel *d)
 {
     evzk_session *s = d->c[1].far ? d->run->far : d->run->near;

@@ -116,7 +116,7 @@ static void begin(void *scene, struct sweep_run *run)
     join(&r->m[0]);
 }
 
-/* It knows of so many members, and leads just what it is to. */
+/* The member knows of so many members, and leads just its share. */
 static bool has_share(const struct joiner *m, uint32_t members)
 {
     evzk_shards_stats st;

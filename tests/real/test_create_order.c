@@ -108,7 +108,7 @@ START_TEST(mixed_in_order)
     for (int i = 0; i < MANY; i++)
         ask_mixed(&c[i], i, p.s, dir);
     for (int i = 0; i < MANY; i++) {
-        bool waits = i % 3 && i % 4 == 0; /* It gets another number later. */
+        bool waits = i % 3 && i % 4 == 0; /* Gets another number later. */
 
         WAIT(number_of(evzk_lock_node(c[i].l)) >= 0);
         if (waits)
@@ -255,7 +255,8 @@ START_TEST(cut_meanwhile)
 }
 END_TEST
 
-/* They ask while the connection is away, behind those of unknown outcome. */
+/* Contenders ask while the connection is away, behind creates of unknown
+ * outcome. */
 START_TEST(asked_while_cut)
 {
     struct proxy *proxy = proxy_start(the_server());
@@ -281,7 +282,7 @@ START_TEST(asked_while_cut)
 }
 END_TEST
 
-/* Others of another session come and go, and take the directory along. */
+/* Contenders of another session come and go, and take the directory along. */
 START_TEST(rival_comes_and_goes)
 {
     enum { ROUNDS = 40 };

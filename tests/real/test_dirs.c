@@ -174,7 +174,7 @@ START_TEST(left_by_the_dead)
     kill(pid, SIGKILL);
     ck_assert_int_eq(harness_join(pid), 128 + SIGKILL);
     raw_expire(server, sh->session);
-    ck_assert_int_eq(raw_count(op(), dir), 0); /* It stands. */
+    ck_assert_int_eq(raw_count(op(), dir), 0); /* The directory stays. */
     claim_held(&c, p.s, dir, NULL);
     ck_assert_int_eq(raw_count(op(), dir), 1);
     claim_release(&c);

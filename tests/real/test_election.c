@@ -111,7 +111,7 @@ START_TEST(two_of_one_session)
 }
 END_TEST
 
-/* What it says last counts, and others hear all of it. */
+/* The last acknowledgement counts, and others hear all of it. */
 START_TEST(acknowledged_again)
 {
     struct hall h;
@@ -309,7 +309,7 @@ static void provoke(struct candidate *c, struct scene *sc)
     WAIT(c->acted);
 }
 
-/* It left, if it could; nothing was heard after a free. */
+/* The candidate left, if it could; nothing was heard after a free. */
 static void check_left(struct candidate *c, bool waits)
 {
     bool leaves = !is_final(c->at);
@@ -375,7 +375,7 @@ START_TEST(stands_again_inside_its_end)
     lead(&h.a, "a");
     epoch = evzk_election_epoch(h.a.e);
     stand_behind(&h.b, h.q.s, h.dir, NULL);
-    settle(h.p.s); /* It watches its znode. */
+    settle(h.p.s); /* The candidate watches its znode. */
     if (_i == 1)
         raw_expire(the_server(), evzk_session_id(h.p.s));
     else if (_i == 2)
@@ -492,7 +492,7 @@ START_TEST(leads_through_a_doubt)
 }
 END_TEST
 
-/* What it said, without the doubts that passed. */
+/* The events told, without the doubts that passed. */
 static const char *story(const struct candidate *c)
 {
     static const char doubt[] = " SUSPENDED RESUMED";
@@ -597,8 +597,8 @@ START_TEST(foreign_leader_is_replaced)
 }
 END_TEST
 
-/* It cannot be replaced, which is told; elected as before (0). The one who
- * resigns leaves it (1). */
+/* The leader znode cannot be replaced, which is told; elected as before (0).
+ * The one who resigns leaves it (1). */
 START_TEST(foreign_leader_with_a_child)
 {
     struct hall h;
@@ -630,7 +630,8 @@ START_TEST(foreign_leader_with_a_child)
 }
 END_TEST
 
-/* It leads no more; its leader znode says so still, but nobody believes it. */
+/* The candidate leads no more; its leader znode says so still, but nobody
+ * believes it. */
 START_TEST(own_znode_is_deleted)
 {
     struct said said;
@@ -669,7 +670,8 @@ START_TEST(own_znode_is_gone_before)
 }
 END_TEST
 
-/* It leads as before, but others do not see it, until it says so again. */
+/* The candidate leads as before, but others do not see so until it acknowledges
+ * again. */
 START_TEST(leader_znode_is_deleted)
 {
     struct hall h;
@@ -695,7 +697,8 @@ END_TEST
 
 /* ---- Refused, and closed ---- */
 
-/* Who may not read its own znode is elected, but cannot say so. */
+/* A candidate that may not read its own znode is elected, but cannot announce
+ * it. */
 START_TEST(blind_one_is_refused)
 {
     const evzk_acl acl = {EVZK_PERM_ALL & ~EVZK_PERM_READ, "world", "anyone"};

@@ -173,7 +173,7 @@ static inline void watcher_hear(evzk_observer *o, int rc,
     if (rc != EVZK_OK)
         snprintf(word, sizeof word, "END");
     say_word(w->text, sizeof w->text, word, rc);
-    if (leader) { /* They never go back. */
+    if (leader) { /* Epochs never go back. */
         ck_assert_uint_ge(leader->epoch, w->highest);
         w->highest = leader->epoch;
         w->session = leader->session;
@@ -205,7 +205,7 @@ static inline void blind(struct watcher *w)
 /* Until it has said just this. */
 #define WAIT_TEXT(w, words) WAIT(strcmp((w)->text, words) == 0)
 
-/* Who stands, who observes, and a session for each. */
+/* Candidates, observers, and a session for each. */
 struct hall {
     const char *dir;
     struct peer p, q, r;

@@ -1,7 +1,7 @@
 /*
- * What is told, and in which order: a session's events before those of what is
- * held in it, nothing but ends after its close, and errors that name their
- * cause.
+ * The events that are told, and their order: a session's events before those of
+ * what is held in it, nothing but ends after its close, and errors that name
+ * their cause.
  */
 #include <evzk/shards.h>
 
@@ -207,7 +207,7 @@ START_TEST(told_no_requeued_after_close)
 }
 END_TEST
 
-/* It says that it leads, and closes. */
+/* The candidate acknowledges, and the session closes. */
 START_TEST(told_no_leading_after_close)
 {
     struct raw *r = operator_for("/told-lead");

@@ -28,7 +28,7 @@ enum { SHARDS = 16 };
 /* A process. */
 struct served {
     pid_t pid;
-    int out; /* What it prints. */
+    int out; /* Its output. */
     int err; /* The file that it writes its errors to, if it is limited. */
     int port;
 };
@@ -97,7 +97,7 @@ static inline void read_line(struct served *p, char *line, size_t size)
     line[n] = '\0';
 }
 
-/* It is there: it has said where. */
+/* The server is there: it has said where. */
 static inline void await_port(struct served *p)
 {
     char line[200];
@@ -171,7 +171,7 @@ static inline int ask(int port, const char *what)
     ck_assert(n == 0 || errno == ECONNRESET);
     close(fd);
     if (sscanf(said, "HTTP/1.%*d %d", &status) != 1)
-        return -1; /* It ended meanwhile. */
+        return -1; /* The program ended meanwhile. */
     return status;
 }
 
@@ -183,7 +183,7 @@ static inline int ask_shard(const struct served *p, unsigned shard)
     return ask(p->port, what);
 }
 
-/* It leads so many, as planned, of those that the shards are shared by. */
+/* The process leads so many shards, as planned, among so many members. */
 static inline bool leads(const struct served *p, int n, int members)
 {
     char word[64];

@@ -17,7 +17,7 @@ enum {
     LOG_BYTES = 4000 /* At most, of all. */
 };
 
-/* What it has taken of processors so far. */
+/* The processor time used so far. */
 static long cpu_ms(const struct served *p)
 {
     unsigned long user = 0, sys = 0;
@@ -138,7 +138,7 @@ static bool is_back(struct proxy *proxy)
     return proxy_frames_of(proxy, PROXY_S2C, PROXY_OP_CONNECT) == 2;
 }
 
-/* What is beyond the cap is told so, and hung up on. */
+/* A connection beyond the cap is told so, and hung up on. */
 static void check_refused(const struct served *p)
 {
     int fd = connect_to(p->port);
@@ -166,7 +166,7 @@ START_TEST(idle_connections_do_not_starve_it)
     ck_assert(!has_open(&p, LIMIT - 1));
     proxy_refuse(proxy, true);
     proxy_cut(proxy);
-    check_calm(&p); /* Others may take what the connection had. */
+    check_calm(&p); /* Others may take its descriptor. */
     proxy_refuse(proxy, false);
     WAIT_MS(15000, is_back(proxy));
     check_refused(&p);
@@ -191,8 +191,8 @@ static void limit_process(const struct served *p, rlim_t descriptors)
     ck_assert_int_eq(prlimit(p->pid, RLIMIT_NOFILE, &limit, NULL), 0);
 }
 
-/* Others took the descriptors: accept() itself fails.  The end of it is seen,
- * and the connection that waited is answered. */
+/* Other programs took the descriptors: accept() itself fails.  The end of it is
+ * seen, and the connection that waited is answered. */
 START_TEST(accept_that_fails_is_not_tried_in_a_loop)
 {
     struct proxy *proxy = proxy_start(zk_server(zk_shared(), 0));

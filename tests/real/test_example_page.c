@@ -43,7 +43,7 @@ static void reply(int fd, const char *body, const char *more)
     close(fd);
 }
 
-/* What is not answered stays open. */
+/* A connection without an answer stays open. */
 _Noreturn static void be_front(int listener)
 {
     int late = -1, asked = 0;

@@ -44,7 +44,7 @@ START_TEST(sent_on_without_the_host_it_named)
     for (i = 0; i < 2; i++)
         serve(&p[i], "/host", "--shards", "16");
     WAIT(leads(&p[0], SHARDS / 2, 2) && leads(&p[1], SHARDS / 2, 2));
-    i = is_led_by(&p[0], 3); /* Who does not lead it. */
+    i = is_led_by(&p[0], 3); /* A process that does not lead it. */
     ck_assert_int_eq(ask(p[i].port, "http://there:1/shard/3?a=b%20c"), 307);
     snprintf(want, sizeof want,
              "Location: http://127.0.0.1:%d/shard/3?a=b%%20c", p[!i].port);
@@ -180,7 +180,8 @@ START_TEST(page_shows_all_and_escapes_names)
 }
 END_TEST
 
-/* One that drains answers until it has nothing left; then the other has all. */
+/* A draining process answers until it has no shard left; then the other has
+ * all. */
 START_TEST(sigterm_drains)
 {
     bool closed = false;

@@ -132,7 +132,7 @@ START_TEST(tokens_outlive_the_directory)
         claim_release(&c);
         if (i % 3)
             raw_delete_tree(op(), "/again");
-        else /* It went with the lock. */
+        else /* The directory went with the lock. */
             ck_assert_int_eq(raw_count(op(), "/again/lock"), -1);
     }
     nothing_left("/again/lock", p[0].s);
@@ -219,7 +219,8 @@ START_TEST(parents_are_made_once_for_many)
 }
 END_TEST
 
-/* Who leaves, the first, a middle one or the last, does not stop the others. */
+/* A lock that leaves, the first, a middle one or the last, does not stop the
+ * others. */
 START_TEST(cancel_leaves_the_queue_whole)
 {
     enum { N = 5 };

@@ -138,7 +138,7 @@ static inline void claim(struct claim *c, evzk_session *s, const char *dir,
 
 #define WAIT_EVENT(c, word) WAIT(recorder_has(&(c)->rec, word))
 
-/* In the queue, or in the room before that. */
+/* In the queue, or by priority before that. */
 static inline bool claim_waits(const struct claim *c)
 {
     return strcmp(evzk_lock_state(c->l), "WATCHING") == 0 ||
@@ -227,7 +227,7 @@ static inline void nothing_left(const char *dir, evzk_session *s)
     wait_watches(0);
 }
 
-/* What was asked is answered: so a watch that was asked for stands. */
+/* All requests are answered: so a watch that was asked for stands. */
 static inline void all_answered(evzk_session *s)
 {
     evzk_session_stats stats;

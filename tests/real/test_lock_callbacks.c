@@ -284,7 +284,7 @@ static void outsleep_lease(evzk_session *s)
         ck_assert_int_lt(now_ms(), end);
         poll(NULL, 0, 20);
     }
-    poll(NULL, 0, 20); /* What is less than 1 ms is 0 too. */
+    poll(NULL, 0, 20); /* Less than 1 ms is 0, too. */
 }
 
 static const char *const states[] = {

@@ -85,7 +85,8 @@ START_TEST(downgrade_keeps_writers_out)
 }
 END_TEST
 
-/* They come while it is under way: from its own session, or from others. */
+/* Contenders come while the downgrade is under way: from its own session, or
+ * from others. */
 START_TEST(downgrade_meets_newcomers)
 {
     const char *dir = "/down-meets";
@@ -420,7 +421,7 @@ END_TEST
 static const char *many_dir(int i) { return numbered("/down-many", i); }
 
 /* Many at once, each in its directory: few requests, and each its own result;
- * one of them was broken (1, 3), or none.  Those whose own znodes are not
+ * one of them was broken (1, 3), or none.  Locks whose own znodes are not
  * watched (2, 3) read them before: the answers come in some pieces. */
 START_TEST(many_are_downgraded_at_once)
 {
@@ -552,7 +553,7 @@ static void end_it(struct scene *sc, struct claim *c, enum end way)
     }
 }
 
-/* It may have been downgraded before the session was. */
+/* The lock may have been downgraded before the session ended. */
 static void check_end(const struct claim *c, enum end way)
 {
     if (way == FREE)

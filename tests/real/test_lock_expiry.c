@@ -55,7 +55,7 @@ START_TEST(waiter_expires)
     evzk_lock_free(b.l);
     WAIT(strcmp(evzk_lock_state(a.l), "WATCHING") == 0);
     claim_release(&held);
-    WAIT_EVENT(&last, "GRANTED"); /* It was behind, and is before it now. */
+    WAIT_EVENT(&last, "GRANTED"); /* Was behind, and is before it now. */
     ck_assert_str_eq(a.rec.text, "REQUEUED(EXPIRED)");
     claim_release(&last);
     WAIT_EVENT(&a, "GRANTED");
@@ -136,7 +136,7 @@ START_TEST(releasing_expires)
     WAIT(strcmp(evzk_lock_state(held.l), "DELETING") == 0);
     raw_expire(the_server(), evzk_session_id(sc.p.s));
     run_for(harness_base(), 100);
-    ck_assert_str_eq(held.rec.text, "GRANTED"); /* It cannot know. */
+    ck_assert_str_eq(held.rec.text, "GRANTED"); /* The lock cannot know. */
     proxy_cut(sc.proxy);
     proxy_thaw(sc.proxy);
     WAIT(held.rec.finals == 1 && waiting.rec.finals == 1);

@@ -147,7 +147,7 @@ START_TEST(a_guid_is_used_once)
     raw_wait_children(op(), dir, 0, 60000);
     proxy_refuse(sc.proxy, false);
     WAIT_EVENT(&c, "GRANTED");
-    ck_assert_str_eq(c.rec.text, "GRANTED"); /* It had no place to lose. */
+    ck_assert_str_eq(c.rec.text, "GRANTED"); /* Had no place to lose. */
     only_child(dir, name);
     ck_assert_str_eq(name, evzk_lock_node(c.l));
     ck_assert_int_ne(strncmp(ghost, name, 36), 0);

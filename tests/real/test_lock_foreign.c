@@ -78,7 +78,7 @@ START_TEST(operators_node_counts)
     ck_assert_int_eq(raw_set(op(), node, "x", 1), ZOK);
     wait_watches(1);
     ck_assert_int_eq(raw_create(op(), child, "", 0, 0, NULL, 0), ZOK);
-    wait_watches(1); /* It had fired. */
+    wait_watches(1); /* The watch had fired. */
     ck_assert_int_eq(raw_delete(op(), child), ZOK);
     wait_watches(1);
     ck_assert_int_eq(a.rec.count, 0);
@@ -335,7 +335,7 @@ START_TEST(delete_is_denied)
     ck_assert_int_eq(evzk_lock_release(held.l), EVZK_OK);
     WAIT(held.rec.finals == 1);
     ck_assert_str_eq(held.rec.text, "GRANTED RELEASED(NOAUTH)");
-    ck_assert_int_eq(raw_count(op(), "/acl-delete"), 2); /* They stand. */
+    ck_assert_int_eq(raw_count(op(), "/acl-delete"), 2); /* Both znodes stay. */
     idle(p.s);
     wait_watches(0); /* Nobody needs to hear of them any more. */
     evzk_lock_free(held.l);

@@ -244,7 +244,7 @@ START_TEST(processes_exclude_each_other)
 }
 END_TEST
 
-/* It dies holding the lock: the next gets it when the session ends. */
+/* The process dies holding the lock: the next gets it when the session ends. */
 START_TEST(killed_process_leaves_the_lock)
 {
     struct shared *sh = share();

@@ -34,7 +34,7 @@ static void kazoo_start(struct library *b)
 
 /* ---- What is shared ---- */
 
-/* One whose own znode has our mark, too. */
+/* A Kazoo lock whose own znode has our mark, too. */
 START_TEST(lock_among_others_is_shared)
 {
     const char *dir = "/kazoo/among";
@@ -60,7 +60,8 @@ START_TEST(lock_among_others_is_shared)
 }
 END_TEST
 
-/* One that knows our mark waits for us; what it is named, we refuse. */
+/* A Kazoo lock that knows our mark waits for us; what it is named, we refuse.
+ */
 START_TEST(extra_lock_patterns)
 {
     const char *dir = "/kazoo/extra";
@@ -75,7 +76,7 @@ START_TEST(extra_lock_patterns)
     library_ask(&kazoo, "extra", dir);
     library_waits(&kazoo);
     claim_release(&held);
-    WAIT_EVENT(&next, "GRANTED"); /* It came before. */
+    WAIT_EVENT(&next, "GRANTED"); /* Came before. */
     library_waits(&kazoo);
     claim_release(&next);
     library_has(&kazoo);

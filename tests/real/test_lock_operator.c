@@ -114,7 +114,8 @@ START_TEST(waiter_gives_up_when_told)
 }
 END_TEST
 
-/* It left the queue while its predecessor stays: no watch may stay with it. */
+/* The waiter left the queue while its predecessor stays: no watch may stay with
+ * it. */
 START_TEST(broken_waiter_leaves_no_watch)
 {
     const char *dir = "/op-nowatch";
@@ -311,7 +312,8 @@ START_TEST(directory_is_deleted)
 }
 END_TEST
 
-/* One leaves from the middle of the queue: nobody may be granted for it. */
+/* A contender leaves from the middle of the queue: nobody may be granted for
+ * it. */
 START_TEST(middle_of_the_queue_is_deleted)
 {
     enum { N = 5 };

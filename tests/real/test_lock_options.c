@@ -51,7 +51,7 @@ START_TEST(data_of_the_znode)
 }
 END_TEST
 
-/* What was given may be changed and freed as soon as the call returns. */
+/* Arguments may be changed and freed as soon as the call returns. */
 START_TEST(everything_is_copied)
 {
     char path[] = "/copied/lock", data[] = "data", scheme[] = "world",

@@ -89,7 +89,8 @@ START_TEST(seen_by_those_that_look)
 }
 END_TEST
 
-/* It came before: one in the same session (0), or in another (1). */
+/* The foreign lock came before: one in the same session (0), or in another (1).
+ */
 START_TEST(not_seen_by_the_next)
 {
     const char *dir = "/others/next";

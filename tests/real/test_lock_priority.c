@@ -58,7 +58,7 @@ static bool in_priority_wait(const struct claim *c)
            strstr(evzk_lock_node(c->l), "-wait-");
 }
 
-/* It is in the priority wait, and watches the lock that it waits for. */
+/* The lock waits by priority, and watches the lock that it waits for. */
 static void ask_waits(struct claim *c, evzk_session *s, const char *dir,
                       struct wish wish)
 {
@@ -177,8 +177,8 @@ static const char *letters(void)
     return all;
 }
 
-/* One that waits is in the priority wait, when it has a priority; one that
- * holds has a greater token than all that wrote before. */
+/* A waiter with a priority waits by priority; one that holds has a greater
+ * token than all that wrote before. */
 static void check_lock(int i, char letter)
 {
     const struct claim *c = &now.c[i];
@@ -551,7 +551,7 @@ START_TEST(one_cancel_wakes_one)
         claim_cancel(&h.c[i]);
         all_quiet(h.p, h.n);
         ck_assert_int_eq(herd_woken(&h, i), 1);
-        ck_assert_int_eq(h.woken[1].deleted, 1); /* It was right behind. */
+        ck_assert_int_eq(h.woken[1].deleted, 1); /* Was right behind. */
         ck_assert_int_le(herd_watches(&h), 2);
     }
     claim_release(&h.c[0]);
@@ -638,7 +638,8 @@ START_TEST(who_is_passed_hears_nothing)
 }
 END_TEST
 
-/* Who may not be written to is not told, and learns it when it wakes. */
+/* A waiter whose znode may not be written to is not told, and learns it when it
+ * wakes. */
 START_TEST(who_cannot_be_told_learns_it)
 {
     enum { N = 4 };
@@ -760,7 +761,7 @@ START_TEST(look_once)
     WAIT(c.rec.finals == 1);
     ck_assert_str_eq(c.rec.text, "FAILED(BUSY)");
     evzk_lock_free(c.l);
-    ask_held(&reader, p.s, dir, tries_to_read); /* It holds with the other. */
+    ask_held(&reader, p.s, dir, tries_to_read); /* Holds with the other. */
     claim_release(&reader);
     ask_waits(&c, p.s, dir, writes(2));
     ask(&reader, p.s, dir,
@@ -798,7 +799,7 @@ START_TEST(queues_again)
     all_quiet(p, 2);
     claim_release(&held);
     if (first) {
-        WAIT_EVENT(&c, "GRANTED"); /* It is the more urgent one. */
+        WAIT_EVENT(&c, "GRANTED"); /* The more urgent one. */
         ck_assert(!granted(&other));
         claim_release(&c);
         WAIT_EVENT(&other, "GRANTED");
@@ -929,7 +930,7 @@ START_TEST(the_less_urgent_is_removed)
 }
 END_TEST
 
-/* Who does not want it any more removes nobody. */
+/* A lock that is given up removes no other. */
 START_TEST(who_leaves_removes_nobody)
 {
     static const enum way ways[] = {CANCEL, FREE, TIMEOUT};
@@ -1141,7 +1142,7 @@ static void play_start(struct play *t, int i)
                      EVZK_OK);
 }
 
-/* Who holds lets go, and some who wait leave. */
+/* Holders let go, and some waiters leave. */
 static void play_turn(struct play *t, int begun)
 {
     for (int i = 0; i < begun; i++) {

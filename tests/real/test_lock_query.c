@@ -230,7 +230,8 @@ START_TEST(many_more_than_the_window)
 
         event_base_loop(harness_base(), EVLOOP_ONCE);
         evzk_session_get_stats(p.s, &stats);
-        ck_assert_uint_le(stats.in_flight, 101); /* One is the lease's. */
+        ck_assert_uint_le(stats.in_flight,
+                          101); /* One request is the lease's. */
     }
     check_filled(a, N);
     end(a);
@@ -260,7 +261,7 @@ START_TEST(cut_in_the_middle)
     for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
         struct answer *a;
 
-        ck_assert(raw_fresh(r)); /* They are its contenders. */
+        ck_assert(raw_fresh(r)); /* All children are its contenders. */
         proxy_cut_at_frame(proxy, way, at[i],
                            i % 2 ? PROXY_CUT_AFTER : PROXY_CUT_BEFORE);
         a = ask(p.s, "/query-cut");
@@ -334,7 +335,7 @@ START_TEST(cut_look_up_begins_from_nothing)
 }
 END_TEST
 
-/* One leaves between the listing and the reading. */
+/* A contender leaves between the listing and the reading. */
 START_TEST(leaver_is_left_out)
 {
     struct raw *r = fill("/query-leave", 4);

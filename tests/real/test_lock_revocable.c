@@ -131,8 +131,8 @@ START_TEST(holder_is_asked_while_cut_off)
 }
 END_TEST
 
-/* It keeps its place, and does not hear it again with its grant; those beside
- * it hear nothing. */
+/* The waiter keeps its place, and does not hear the request again with its
+ * grant; those beside it hear nothing. */
 START_TEST(waiter_is_asked)
 {
     const char *dir = "/asked-waiter";
@@ -162,8 +162,8 @@ START_TEST(waiter_is_asked)
 }
 END_TEST
 
-/* It answers inside the event: by release, by free, and by downgrade, after
- * which its new znode is asked. */
+/* The holder answers inside the event: by release, by free, and by downgrade,
+ * after which its new znode is asked. */
 START_TEST(asked_holder_lets_go)
 {
     static int (*const acts[])(evzk_lock *) = {evzk_lock_release, do_free,

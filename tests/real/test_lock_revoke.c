@@ -92,26 +92,26 @@ enum ending {
     REMOVED,       /* "GRANTED REVOKE_REQUESTED LOST(NODEGONE)" */
     CANCELED,      /* "REVOKE_REQUESTED FAILED(CANCELED)" */
     ASKED_TWICE,   /* "GRANTED REVOKE_REQUESTED REVOKE_REQUESTED RELEASED" */
-    ENDED,         /* It was asked, and has ended. */
+    ENDED,         /* Was asked, and has ended. */
     LET_GO,        /* The same, and its last event is RELEASED. */
     LOST,          /* Its last event is LOST. */
     LOST_NODE,     /* Its last event is LOST(NODEGONE). */
-    QUEUED_AGAIN,  /* It is granted with another znode. */
-    HOLDS_READING, /* It holds on, as a reader. */
-    HOLDS,         /* It was asked, once, and holds on. */
-    UNTOUCHED      /* It was not asked, nor written to; it holds, or will. */
+    QUEUED_AGAIN,  /* Is granted with another znode. */
+    HOLDS_READING, /* Holds on, as a reader. */
+    HOLDS,         /* Was asked, once, and holds on. */
+    UNTOUCHED      /* Was not asked, nor written to; it holds, or will. */
 };
 
 struct contender {
     evzk_lock_mode mode;
     enum reaction reaction;
     enum ending ending;
-    bool waits; /* It is not first when the revocation begins. */
+    bool waits; /* Not first when the revocation begins. */
     uint8_t priority;
     const char *data;
 };
 
-/* What is behind a proxy. */
+/* Behind a proxy. */
 enum proxied { NO_PROXY, REVOKER, CONTENDERS };
 
 struct row {
@@ -334,7 +334,7 @@ static const char *const stories[] = {
     [CANCELED] = "REVOKE_REQUESTED FAILED(CANCELED)",
     [ASKED_TWICE] = "GRANTED REVOKE_REQUESTED REVOKE_REQUESTED RELEASED"};
 
-/* It has ended, and this is how. */
+/* The holder has ended in this way. */
 static void check_end(const struct holder *h, enum ending ending)
 {
     WAIT(h->c.rec.finals == 1);
@@ -351,7 +351,7 @@ static void check_end(const struct holder *h, enum ending ending)
     evzk_lock_free(h->c.l);
 }
 
-/* It was asked; it is not removed, and will not be. */
+/* The holder was asked; it is not removed, and will not be. */
 static void holds(struct holder *h)
 {
     WAIT(asked(h)); /* Its watch may be slower than the report. */
@@ -422,7 +422,7 @@ static void row_end(void)
 
 /* ---- What is done meanwhile ---- */
 
-/* It takes its time; the revoker waits, and asks nothing meanwhile. */
+/* The holder takes its time; the revoker waits, and asks nothing meanwhile. */
 static void released_later(void)
 {
     evzk_session_stats before, after;
@@ -569,7 +569,8 @@ static void contender_is_cut(void)
     WAIT_EVENT(&now.h[0].c, "SUSPENDED");
 }
 
-/* It is asked while it is cut off: it hears of it when it is back. */
+/* The contender is asked while it is cut off: it hears of it when it is back.
+ */
 static void contender_comes_back(void)
 {
     WAIT(version_of(now.h[0].node) == 1);
@@ -577,7 +578,8 @@ static void contender_comes_back(void)
     cut_off(false);
 }
 
-/* One that was asked by another is waited for, and not asked again. */
+/* A holder that another session has asked is waited for, and not asked again.
+ */
 static void others_revoke(void)
 {
     struct report *r[2];
@@ -617,7 +619,7 @@ static void operator_takes_it_back(void)
     release(&now.h[0]);
 }
 
-/* What it wrote into its znode itself is no request. */
+/* Data that the holder wrote into its znode itself is no request. */
 static void is_not_asked(void)
 {
     settle(now.contenders.s);

@@ -87,7 +87,7 @@ START_TEST(reader_does_not_pass_a_waiting_writer)
 }
 END_TEST
 
-/* They leave in every order, in sessions of their own and in one. */
+/* Readers leave in every order, in sessions of their own and in one. */
 START_TEST(writer_waits_for_all_readers)
 {
     static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},

@@ -59,7 +59,7 @@ static void outstay_lease(evzk_session *s)
 
     while (evzk_session_lease_ms(s) > 0)
         ck_assert_int_lt(now_ms(), end);
-    over = now_ms() + 20; /* What is less than 1 ms is 0 too. */
+    over = now_ms() + 20; /* Less than 1 ms is 0, too. */
     while (now_ms() < over)
         ;
 }
@@ -202,7 +202,7 @@ START_TEST(busy_comes_at_the_deadline)
     ck_assert_str_eq(c.rec.text, "FAILED(BUSY)");
     ck_assert_int_lt(c.rec.when - start, DEADLINE_MS + slow_ms(LATE_MS));
     ck_assert_int_eq(proxy_fired(sc.proxy), 1);
-    ck_assert_uint_eq(stats_of(&sc.p).losses, 0); /* It is silent still. */
+    ck_assert_uint_eq(stats_of(&sc.p).losses, 0); /* Still silent. */
     proxy_thaw(sc.proxy);
     evzk_lock_free(c.l);
     WAIT(raw_count(op(), dir) == 1);

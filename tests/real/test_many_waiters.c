@@ -105,7 +105,7 @@ static struct cost cost_now(struct proxy *proxy)
                          proxy_bytes(proxy, PROXY_S2C)};
 }
 
-/* @n waiters, of @sessions in turn.  What they cost in all. */
+/* @n waiters, of @sessions in turn.  The cost of all. */
 static struct cost serve(struct peer *p, int sessions, struct proxy *proxy,
                          int n)
 {
@@ -223,7 +223,7 @@ static void leave(struct crowd *c, enum way way)
         WAIT(m->finals == 1);
 }
 
-/* One in the midst of the session's own goes: the rest is served in order. */
+/* A contender amid the session's own goes: the rest is served in order. */
 START_TEST(one_leaves_the_line)
 {
     const evzk_lock_options soon = {.timeout_ms = 1000};

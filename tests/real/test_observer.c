@@ -1,7 +1,7 @@
 /*
  * Observers of elections on a real server: what each is told, and what not,
  * whatever befalls its session, and whatever another program writes to the
- * leader znode.  Who stands and leads is in test_election.c.
+ * leader znode.  Candidates and leaders are in test_election.c.
  */
 #define _GNU_SOURCE 1
 #include "test_election.h"
@@ -53,7 +53,7 @@ START_TEST(observers_of_one_session)
     lead(&b, "b");
     WAIT_TEXT(&w[0], "- a - b");
     WAIT_TEXT(&w[2], "- a - b");
-    observe(&w[1], p.s, dir); /* One that comes late. */
+    observe(&w[1], p.s, dir); /* A late observer. */
     WAIT_TEXT(&w[1], "b");
     resign(&b);
     WAIT_TEXT(&w[1], "b -");
@@ -106,8 +106,8 @@ START_TEST(those_that_look_share_a_sync)
 }
 END_TEST
 
-/* It is cut off: nothing happens meanwhile (0), its leader says something else
- * (1), another comes to lead (2), nobody leads any more (3). */
+/* The observer is cut off: nothing happens meanwhile (0), its leader says
+ * something else (1), another comes to lead (2), nobody leads any more (3). */
 START_TEST(observer_is_cut_off)
 {
     static const char *const then[] = {"a", "a two", "a b", "a -"};
@@ -180,7 +180,8 @@ static void free_both(struct watcher *w)
     blind(w);
 }
 
-/* One frees itself, and another, inside its callback; a third goes on. */
+/* An observer frees itself, and another, inside its callback; a third goes on.
+ */
 START_TEST(observer_freed_inside)
 {
     const char *at = _i ? "a" : "-";

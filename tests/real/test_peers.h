@@ -71,7 +71,7 @@ static inline void library_run(struct library *b, char *const argv[])
         close(to[1]);
         close(from[0]);
         close(from[1]);
-        unsetenv("LD_PRELOAD"); /* That is for the tests' own answers. */
+        unsetenv("LD_PRELOAD"); /* For the tests' own answers. */
         execvp(argv[0], argv);
         _exit(127);
     }
@@ -96,14 +96,14 @@ static inline void library_ask(struct library *b, const char *kind,
     ck_assert_str_eq(library_tell(b, "ask %s %s", kind, path), "OK");
 }
 
-/* It is acquired in the end. */
+/* The library acquires its lock in the end. */
 static inline void library_has(struct library *b)
 {
     ck_assert_str_eq(library_tell(b, "got %lld", (long long)slow_ms(30000)),
                      "YES");
 }
 
-/* It waits: not for longer than it takes to see that. */
+/* The library waits: not for longer than it takes to see that. */
 static inline void library_waits(struct library *b)
 {
     ck_assert_str_eq(library_tell(b, "got 300"), "NO");

@@ -121,7 +121,7 @@ START_TEST(session_doubts_a_silent_server)
     proxy_freeze(p, PROXY_BOTH);
     WAIT(app_heard(&a, "SUSPENDED"));
     ck_assert(!evzk_session_connected(a.s));
-    ck_assert_uint_eq(stats_of(&a).losses, 0); /* It has not noticed. */
+    ck_assert_uint_eq(stats_of(&a).losses, 0); /* Has not noticed. */
     proxy_thaw(p);
     WAIT(app_heard(&a, "RESUMED"));
     ck_assert(evzk_session_connected(a.s));

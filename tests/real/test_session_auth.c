@@ -1,6 +1,6 @@
 /*
- * Who the session is, and what it leaves on the server: credentials, ACLs, the
- * data of its znodes, its chroot.
+ * The session's identity, and what it leaves on the server: credentials, ACLs,
+ * the data of its znodes, its chroot.
  */
 #include <poll.h>
 
@@ -328,7 +328,7 @@ START_TEST(chroot_missing_fails_what_is_started)
 }
 END_TEST
 
-/* What is above the recipes stays when they are gone; what is theirs does not:
+/* Znodes above the recipes stay when these are gone; what is theirs does not:
  * the server of this test looks for empty containers all the time. */
 START_TEST(chroot_is_made_of_plain_znodes)
 {

@@ -129,7 +129,7 @@ START_TEST(close_does_not_stall_on_a_full_socket)
 }
 END_TEST
 
-/* What is on its way is sent first, then the end. */
+/* Pending bytes are sent first, then the end. */
 START_TEST(close_waits_for_a_full_socket_to_empty)
 {
     enum { N = 100 };
@@ -187,7 +187,7 @@ START_TEST(close_while_connecting)
 }
 END_TEST
 
-/* It connects once more, to tell the server. */
+/* The session connects once more, to tell the server. */
 START_TEST(close_while_disconnected_reconnects_to_end_it)
 {
     struct proxy *p = proxied();

@@ -121,7 +121,7 @@ static const evzk_session_options *noting(void)
     static const evzk_session_options opt = {.timeout_ms = KIT_SESSION_MS,
                                              .log = note};
 
-    unsetenv("EVZK_TEST_LATE"); /* It spins. */
+    unsetenv("EVZK_TEST_LATE"); /* The loop spins. */
     watch_stderr();
     return &opt;
 }

@@ -271,7 +271,7 @@ START_TEST(net_goes_on_after_a_connect_that_failed_late)
     app_open(&a, servers, &opt);
     start = now_ms();
     WAIT(socket_to(port[0]) >= 0 || now_ms() - start > 200);
-    ck_assert_int_eq(a.rec.count, 0); /* It hangs. */
+    ck_assert_int_eq(a.rec.count, 0); /* The server hangs. */
     close(fd[0]);
     run_for(harness_base(), 2000); /* On to the second; it hangs, too. */
     ck_assert_int_eq(a.rec.count, 0);
@@ -365,7 +365,7 @@ START_TEST(net_does_not_spin_on_what_a_child_keeps)
         ck_assert_int_eq(event_base_loop(harness_base(), EVLOOP_ONCE), 0);
         turns++;
     }
-    ck_assert_int_le(turns, 100); /* One that spins has thousands. */
+    ck_assert_int_le(turns, 100); /* A spinning loop has thousands. */
     ck_assert_int_eq(kill(child, SIGKILL), 0);
     ck_assert_int_eq(harness_join(child), 128 + SIGKILL);
     app_close(&a);

@@ -148,8 +148,8 @@ START_TEST(twice_in_one_session)
 }
 END_TEST
 
-/* Who has another number of shards is told so, and leads nothing; the others go
- * on, and never hand over to it. */
+/* A member with another number of shards is told so, and leads nothing; the
+ * others go on, and never hand over to it. */
 START_TEST(another_number)
 {
     enum { N = 20 };
@@ -224,8 +224,8 @@ static void freeze_taker(struct member *m)
     proxy_freeze(taker_proxy, PROXY_BOTH);
 }
 
-/* Who is slow to take is given one, and no more before it has that; or, each
- * time a while has passed, one: it may be frozen. */
+/* A slow recipient is given one shard, and no more before it leads that; or,
+ * each time a while has passed, one: it may be frozen. */
 START_TEST(given_as_it_is_taken)
 {
     enum { N = 64, PATIENCE_MS = 1000 };

@@ -14,7 +14,7 @@ enum { OP_CREATE_1 = 1, OP_SET = 5, OP_MULTI = 14 };
 
 enum { SHARD_MEMBERS = 6 };
 
-/* One that has joined, what it said, and what it does inside an event. */
+/* A member, the events that it heard, and its reactions inside an event. */
 struct member {
     struct peer p;
     evzk_session *s; /* Its own, or another's. */
@@ -387,7 +387,7 @@ static inline void team_expire(struct team *t, int i)
     shard_unheard = false;
 }
 
-/* Who has not left leaves; then nothing is left but the plan. */
+/* Members that have not left leave; then nothing is left but the plan. */
 static inline void team_close(struct team *t)
 {
     uint32_t count = 0;

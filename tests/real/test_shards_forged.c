@@ -1,15 +1,15 @@
 /*
- * What is well-formed, and none of ours has written: forged and damaged plans,
- * restored copies of members' znodes, ACLs that were set by mistake.  Each is
- * mended, nobody's object ends of it, and an end is told to each shard first.
- * What is no plan at all is in test_shards_trouble.c.
+ * Plans that are well-formed, and that no member has written: forged and
+ * damaged plans, restored copies of members' znodes, ACLs that were set by
+ * mistake.  Each is mended, nobody's object ends of it, and an end is told to
+ * each shard first.  Data that is no plan at all is in test_shards_trouble.c.
  */
 #include "test_shards.h"
 
 enum { N = 20, TEXT = 8192 };
 
-/* Who is to lead each shard leads it.  Equal numbers alone say nothing where a
- * forged plan has exchanged them. */
+/* Each shard is led by the member that is to lead it.  Equal numbers alone say
+ * nothing where a forged plan has exchanged them. */
 static bool all_lead_theirs(const struct team *t)
 {
     evzk_shards_member to;

@@ -73,7 +73,7 @@ static void plan_no_more(struct team *t, int how)
     }
 }
 
-/* Who makes the plans expires, drains, or is freed: the next one makes them. */
+/* The planner expires, drains, or is freed: the next one makes them. */
 START_TEST(planner_goes)
 {
     enum { N = 30 };
@@ -306,8 +306,8 @@ static bool says_ready(const struct team *t, const char *node)
     return strcmp(text, want) == 0;
 }
 
-/* One whose znode says nothing is left out of the next plan; the others lead
- * all. */
+/* A member whose znode has no data is left out of the next plan; the others
+ * lead all. */
 START_TEST(member_is_spoilt)
 {
     enum { N = 20 };
@@ -432,8 +432,8 @@ START_TEST(drains_as_another)
 }
 END_TEST
 
-/* What cannot be said for one shard is told, and tried again with the next
- * plan. */
+/* An acknowledgement that fails for one shard is told, and tried again with the
+ * next plan. */
 START_TEST(leader_is_refused)
 {
     enum { N = 10 };

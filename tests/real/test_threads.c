@@ -107,7 +107,7 @@ static evzk_lease *lease_of(const struct claim *c)
     return lease;
 }
 
-/* It has ended, for ever. */
+/* The lease has ended, for ever. */
 static void check_over(const evzk_lease *lease, uint64_t token)
 {
     ck_assert(!evzk_lease_held(lease));

@@ -170,7 +170,7 @@ static void prepare(int shift, struct claim *rival, evzk_session *s)
     }
 }
 
-/* What it is to fail with, or 0. */
+/* The expected error, or 0. */
 static int due_error(enum oddity oddity)
 {
     switch (oddity) {

@@ -152,7 +152,8 @@ void lock_seen_granted(struct lock_slot *k)
     k->lease_end = lease_end(k);
 }
 
-/* Not one in the queue, that it has entered from the room. */
+/* Not a znode in the queue, which the lock has entered after it waited by
+ * priority. */
 static bool waits_again(const char *name) { return strstr(name, "-wait-"); }
 
 /* Another znode is another place in the queue, and that is told. */

@@ -18,7 +18,7 @@
 
 enum { KIDS = 40, PATH = 160, GUID = 36, NAME_MOST = 95 };
 
-/* By mode; then those in the room. */
+/* By mode; then those of priority waits. */
 static const char *const marks[] = {"-lock-",       "-write-",     "-read-",
                                     "-write-wait-", "-read-wait-", "-n_"};
 enum { ROOM = 3, STANDS = 5, FOREIGN = 6 };

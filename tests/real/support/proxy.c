@@ -105,7 +105,7 @@ static int64_t order(struct proxy *p, struct order o)
     struct answer a;
     struct order sent;
 
-    memset(&sent, 0, sizeof sent); /* What is between the fields is sent too. */
+    memset(&sent, 0, sizeof sent); /* The padding is sent, too. */
     sent.route = p->route;
     sent.command = o.command;
     sent.dir = o.dir;

@@ -1,7 +1,8 @@
 /*
  * Frames: where one ends, what it is, and whether a trap waits for it.  A trap
  * is looked at between in and out, where a frame is whole and not yet on its
- * way.  What is no frame ("srvr" and its like) passes as it comes, uncounted.
+ * way.  Bytes that are no frame ("srvr" and its like) pass as they come,
+ * uncounted.
  */
 #define _GNU_SOURCE 1
 #include "proxy_route.h"
