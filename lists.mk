@@ -134,6 +134,9 @@ core_sources = \
     recipes/lock/query.c \
     recipes/lock/revoke.c \
     recipes/lock/revoke.h \
+    recipes/lock/revoke_calls.c \
+    recipes/lock/revoke_internal.h \
+    recipes/lock/revoke_targets.c \
     recipes/lock/states.h \
     recipes/lock/wait.c \
     recipes/parts/make.c \
@@ -152,8 +155,12 @@ core_sources = \
     recipes/shards/mend.c \
     recipes/shards/plan.c \
     recipes/shards/plan.h \
+    recipes/shards/plan_next.c \
+    recipes/shards/plan_text.c \
     recipes/shards/planner.c \
     recipes/shards/planner.h \
+    recipes/shards/planner_internal.h \
+    recipes/shards/planner_read.c \
     recipes/shards/shard.c \
     recipes/shards/shards_internal.h \
     recipes/shards/step.c \

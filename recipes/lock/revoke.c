@@ -21,148 +21,37 @@
  * as removed, though its owner may have deleted it.  The end of our session
  * changes nothing: the names stay the same.
  */
-#include "recipes/lock/revoke.h"
+#include "recipes/lock/revoke_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/mem.h"
-#include "lib/machine/refuse.h"
 #include "lib/machine/rows.h"
 #include "recipes/kinds.h"
-#include "recipes/lock/lock_internal.h"
-
-/* A contender in the way. */
-struct target {
-    int32_t version;
-    bool gone;  /* Or nothing more is to be done. */
-    bool write; /* To be asked. */
-    bool tried; /* Its delete was sent. */
-    void *data; /* Owned: its own data, to be written again. */
-    uint32_t len;
-};
-
-struct evzk_lock_revoke {
-    struct evzk__machine m;
-    evzk_lock_revoke_options opt;
-    char *before;    /* Owned; opt's. */
-    evzk_revoked *v; /* Owned, names included. */
-    struct target *target;
-    char **names;           /* Owned array: the znodes to be read. */
-    struct evzk__step *set; /* Owned array. */
-    uint32_t *index; /* Owned array: which target each name, or set, is for. */
-    uint32_t n, at;  /* `at`: the target waited for, or removed. */
-    bool touch;      /* Only notifies: see evzk__lock_touch(). */
-    bool cut, timed;
-    int failed;
-    struct evzk__timer *grace; /* NULL: removes no znode. */
-    evzk_lock_revoke_cb *cb;
-    void *arg;
-};
 
 enum { LISTING, READING, ASKING, WAITING, REMOVING, ROOTING, ENDED, STATES };
 
-static struct evzk_lock_revoke *revoke_of(struct evzk__machine *m)
-{
-    return evzk__container_of(m, struct evzk_lock_revoke, m);
-}
-
-static bool in_the_way(const struct evzk_lock_revoke *r,
-                       const struct evzk__contender *c,
-                       const struct evzk__contender *before)
-{
-    if (c->flags & EVZK__WAITS || c->priority < r->opt.priority)
-        return false; /* Waits by priority: in no contender's way. */
-    if (r->opt.mode == EVZK_LOCK_READ && (c->flags & EVZK__SHARES))
-        return false;
-    return !before->name || before->flags & EVZK__WAITS ||
-           evzk__contender_before(c, before);
-}
-
-static int room_for(struct evzk_lock_revoke *r, size_t n)
-{
-    r->v = evzk__zalloc(n * sizeof *r->v);
-    r->target = evzk__zalloc(n * sizeof *r->target);
-    r->names = evzk__zalloc(n * sizeof *r->names);
-    r->set = evzk__zalloc(n * sizeof *r->set);
-    r->index = evzk__zalloc(n * sizeof *r->index);
-    return r->v && r->target && r->names && r->set && r->index ? EVZK_OK
-                                                               : EVZK_ERR_NOMEM;
-}
-
-static int add(struct evzk_lock_revoke *r, const char *name)
-{
-    r->v[r->n].node = evzk__strdup(name);
-    return r->v[r->n].node ? (r->n++, EVZK_OK) : EVZK_ERR_NOMEM;
-}
-
-static void clear(struct evzk_lock_revoke *r)
-{
-    for (uint32_t i = 0; i < r->n; i++) {
-        evzk__free((char *)(uintptr_t)r->v[i].node);
-        evzk__free(r->target[i].data);
-    }
-    r->n = 0;
-    evzk__free(r->v);
-    evzk__free(r->target);
-    evzk__free(r->names);
-    evzk__free(r->set);
-    evzk__free(r->index);
-    r->v = NULL;
-    r->target = NULL;
-    r->names = NULL;
-    r->set = NULL;
-    r->index = NULL;
-}
-
-static int in_order(const void *pa, const void *pb)
-{
-    const evzk_revoked *a = pa, *b = pb;
-    struct evzk__contender ca = {0}, cb = {0};
-
-    evzk__contender_parse(a->node, evzk__lock_marks, &ca);
-    evzk__contender_parse(b->node, evzk__lock_marks, &cb);
-    return evzk__contender_before(&ca, &cb) ? -1 : 1;
-}
-
-static int choose(struct evzk_lock_revoke *r, const struct evzk__names *names)
-{
-    struct evzk__contender c, before = {0};
-    int rc = room_for(r, names->n);
-
-    if (r->before)
-        evzk__contender_parse(r->before, evzk__lock_marks, &before);
-    for (size_t i = 0; i < names->n && rc == EVZK_OK; i++) {
-        if (evzk__contender_parse(names->v[i], evzk__lock_marks, &c) &&
-            in_the_way(r, &c, &before))
-            rc = add(r, names->v[i]);
-    }
-    if (r->n > 1)
-        qsort(r->v, r->n, sizeof *r->v, in_order);
-    return rc;
-}
-
 static void list(struct evzk__machine *m)
 {
-    struct evzk_lock_revoke *r = revoke_of(m);
+    struct evzk_lock_revoke *r = evzk__revoke_of(m);
 
     if (r->touch) {
         evzk__machine_move(m, READING);
         return;
     }
-    clear(r);
+    evzk__revoke_clear(r);
     evzk__sync_list(m);
 }
 
 static int listed(struct evzk__machine *m, const struct evzk__event *e)
 {
-    struct evzk_lock_revoke *r = revoke_of(m);
+    struct evzk_lock_revoke *r = evzk__revoke_of(m);
     int rc = e->reply->rc;
 
     if (e->reply->first_rc != EVZK_OK)
         return e->reply->first_rc;
     if (rc == EVZK_OK)
-        rc = choose(r, &e->reply->res->names);
+        rc = evzk__revoke_choose(r, &e->reply->res->names);
     if (rc == EVZK_ERR_NONODE && evzk__chroot_unsure(m))
         return evzk__machine_move(m, ROOTING);
     if (rc == EVZK_ERR_NONODE || (rc == EVZK_OK && r->n == 0))
@@ -181,7 +70,7 @@ static int rooted(struct evzk__machine *m, const struct evzk__event *e)
 /* Reads the znodes that still exist, as far as we know. */
 static void read_all(struct evzk__machine *m)
 {
-    struct evzk_lock_revoke *r = revoke_of(m);
+    struct evzk_lock_revoke *r = evzk__revoke_of(m);
     uint32_t n = 0;
 
     r->cut = false;
@@ -204,7 +93,8 @@ static void gone(struct evzk_lock_revoke *r, uint32_t i)
         r->target[i].tried ? EVZK_REVOKED_REMOVED : EVZK_REVOKED_YIELDED;
 }
 
-static int keep_data(struct target *t, const struct evzk__result *res)
+static int keep_data(struct evzk__revoke_target *t,
+                     const struct evzk__result *res)
 {
     evzk__free(t->data);
     t->data = evzk__memdup(res->data, res->len);
@@ -212,7 +102,7 @@ static int keep_data(struct target *t, const struct evzk__result *res)
     return t->data ? EVZK_OK : EVZK_ERR_NOMEM;
 }
 
-static int note_read(struct evzk_lock_revoke *r, struct target *t,
+static int note_read(struct evzk_lock_revoke *r, struct evzk__revoke_target *t,
                      const struct evzk__result *res)
 {
     bool word = res->len == strlen(EVZK__UNLOCK) &&
@@ -230,7 +120,7 @@ static bool note_answer(struct evzk_lock_revoke *r,
                         const struct evzk__reply *reply)
 {
     uint32_t i = r->index[reply->part];
-    struct target *t = &r->target[i];
+    struct evzk__revoke_target *t = &r->target[i];
     int rc = reply->rc;
 
     if (rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_BADVERSION)
@@ -248,7 +138,7 @@ static bool note_answer(struct evzk_lock_revoke *r,
 
 static int answered(struct evzk__machine *m, const struct evzk__event *e)
 {
-    struct evzk_lock_revoke *r = revoke_of(m);
+    struct evzk_lock_revoke *r = evzk__revoke_of(m);
 
     if (!note_answer(r, e->reply))
         return EVZK_OK;
@@ -261,11 +151,11 @@ static int answered(struct evzk__machine *m, const struct evzk__event *e)
 
 static void ask(struct evzk__machine *m)
 {
-    struct evzk_lock_revoke *r = revoke_of(m);
+    struct evzk_lock_revoke *r = evzk__revoke_of(m);
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < r->n; i++) {
-        const struct target *t = &r->target[i];
+        const struct evzk__revoke_target *t = &r->target[i];
 
         if (t->gone || !t->write)
             continue;
@@ -294,7 +184,7 @@ static bool seek(struct evzk_lock_revoke *r)
 
 static void wait_for(struct evzk__machine *m)
 {
-    struct evzk_lock_revoke *r = revoke_of(m);
+    struct evzk_lock_revoke *r = evzk__revoke_of(m);
 
     if (r->touch || !seek(r)) {
         evzk__machine_finish(m, EVZK_OK);
@@ -317,7 +207,7 @@ static int next(struct evzk_lock_revoke *r)
 
 static int awaited(struct evzk__machine *m, const struct evzk__event *e)
 {
-    struct evzk_lock_revoke *r = revoke_of(m);
+    struct evzk_lock_revoke *r = evzk__revoke_of(m);
 
     switch (e->type) {
     case EVZK__EV_REPLY:
@@ -338,7 +228,7 @@ static int awaited(struct evzk__machine *m, const struct evzk__event *e)
 
 static void drop(struct evzk__machine *m)
 {
-    struct evzk_lock_revoke *r = revoke_of(m);
+    struct evzk_lock_revoke *r = evzk__revoke_of(m);
 
     if (!seek(r))
         evzk__machine_finish(m, EVZK_OK);
@@ -348,7 +238,7 @@ static void drop(struct evzk__machine *m)
 
 static int dropped(struct evzk__machine *m, const struct evzk__event *e)
 {
-    struct evzk_lock_revoke *r = revoke_of(m);
+    struct evzk_lock_revoke *r = evzk__revoke_of(m);
 
     if (e->reply->rc == EVZK_ERR_CONNLOSS || e->reply->rc == EVZK_OK)
         r->target[r->at].tried = true;
@@ -366,7 +256,7 @@ static int dropped(struct evzk__machine *m, const struct evzk__event *e)
 
 static void end(struct evzk__machine *m)
 {
-    struct evzk_lock_revoke *r = revoke_of(m);
+    struct evzk_lock_revoke *r = evzk__revoke_of(m);
     evzk_session *s = evzk__machine_session(m);
     int64_t begun = evzk__machine_call_out(s);
 
@@ -378,7 +268,7 @@ static void end(struct evzk__machine *m)
 /* The loop may be freed before this object. */
 static void detach(struct evzk__machine *m)
 {
-    struct evzk_lock_revoke *r = revoke_of(m);
+    struct evzk_lock_revoke *r = evzk__revoke_of(m);
 
     evzk__timer_free(r->grace);
     r->grace = NULL;
@@ -397,9 +287,9 @@ static void late(struct evzk__machine *m)
 
 static void destroy(struct evzk__machine *m)
 {
-    struct evzk_lock_revoke *r = revoke_of(m);
+    struct evzk_lock_revoke *r = evzk__revoke_of(m);
 
-    clear(r);
+    evzk__revoke_clear(r);
     evzk__timer_free(r->grace);
     evzk__free(r->before);
     evzk__free(r);
@@ -447,126 +337,3 @@ const struct evzk__kind evzk__lock_revoke_kind = {.name = "lock-revoke",
                                                   .late = late,
                                                   .destroy = destroy,
                                                   .detach = detach};
-
-static bool broken_options(const struct evzk__call *call,
-                           const evzk_lock_revoke_options *o)
-{
-    struct evzk__contender c;
-
-    return evzk__broken_reserved(call, o->reserved) ||
-           evzk__broken(call, (unsigned)o->mode <= EVZK_LOCK_READ, "mode",
-                        "must be one of EVZK_LOCK_*") ||
-           evzk__broken(call,
-                        !o->before || evzk__contender_parse(
-                                          o->before, evzk__lock_marks, &c),
-                        "before", "must be the name of a contender's znode");
-}
-
-static void grace_over(void *arg)
-{
-    struct evzk_lock_revoke *r = arg;
-
-    evzk__machine_ask(&r->m);
-}
-
-static int take_options(struct evzk_lock_revoke *r, evzk_session *s,
-                        const evzk_lock_revoke_options *o)
-{
-    r->opt = *o;
-    if (o->before) {
-        r->before = evzk__strdup(o->before);
-        if (!r->before)
-            return EVZK_ERR_NOMEM;
-    }
-    if (o->remove) {
-        r->grace = evzk__session_timer(s, grace_over, r);
-        if (!r->grace)
-            return EVZK_ERR_NOMEM;
-    }
-    return EVZK_OK;
-}
-
-static int begin(evzk_session *s, const char *path,
-                 const evzk_lock_revoke_options *opt, evzk_lock_revoke_cb *cb,
-                 void *arg, evzk_lock_revoke **out)
-{
-    struct evzk_lock_revoke *r = evzk__zalloc(sizeof *r);
-    int rc;
-
-    if (!r)
-        return EVZK_ERR_NOMEM;
-    r->cb = cb;
-    r->arg = arg;
-    rc = take_options(r, s, opt);
-    if (rc == EVZK_OK)
-        rc = evzk__machine_init(&r->m, s, &evzk__lock_revoke_kind, path,
-                                opt->timeout_ms);
-    if (rc != EVZK_OK) {
-        destroy(&r->m);
-        return rc;
-    }
-    *out = r;
-    return EVZK_OK;
-}
-
-int evzk_lock_revoke_start(evzk_session *s, const char *path,
-                           const evzk_lock_revoke_options *opt,
-                           evzk_lock_revoke_cb *cb, void *arg,
-                           evzk_lock_revoke **out)
-{
-    static const evzk_lock_revoke_options defaults;
-    struct evzk__call call = evzk__call_of(s, __func__);
-    int rc;
-
-    if (!opt)
-        opt = &defaults;
-    if (evzk__broken_start(&call, s, path, cb != NULL, out != NULL) ||
-        broken_options(&call, opt))
-        return EVZK_ERR_INVAL;
-    rc = evzk__may_begin(s);
-    return rc != EVZK_OK ? rc : begin(s, path, opt, cb, arg, out);
-}
-
-int evzk__lock_press(evzk_session *s, const char *path,
-                     const evzk_lock_revoke_options *opt,
-                     evzk_lock_revoke_cb *cb, void *arg, evzk_lock_revoke **out)
-{
-    return begin(s, path, opt, cb, arg, out);
-}
-
-bool evzk__lock_revoked(const evzk_lock_revoke *r)
-{
-    return !r || r->m.place.ended;
-}
-
-int evzk__lock_touch(evzk_session *s, const char *path, char *const *names,
-                     uint32_t n)
-{
-    static const evzk_lock_revoke_options defaults;
-    struct evzk_lock_revoke *r;
-    int rc = begin(s, path, &defaults, NULL, NULL, &r);
-
-    if (rc != EVZK_OK)
-        return rc;
-    r->touch = true;
-    rc = room_for(r, n);
-    for (uint32_t i = 0; i < n && rc == EVZK_OK; i++)
-        rc = add(r, names[i]);
-    if (rc != EVZK_OK)
-        evzk__machine_stop(&r->m, rc);
-    evzk__machine_unref(&r->m); /* No caller waits for its end. */
-    return rc;
-}
-
-int evzk_lock_revoke_cancel(evzk_lock_revoke *r)
-{
-    return r ? evzk__machine_cancel(&r->m) : EVZK_ERR_INVAL;
-}
-
-void evzk_lock_revoke_free(evzk_lock_revoke *r)
-{
-    if (r) {
-        r->cb = NULL;
-        evzk__machine_let_go(&r->m);
-    }
-}

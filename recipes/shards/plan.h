@@ -1,5 +1,9 @@
-/* A plan: which member is to lead which shard.  How one plan follows from
- * another, and its text. */
+/* A plan: which member is to lead which shard.  The files from the ground up:
+ *
+ *   shards/plan.c        a plan, and whether two are the same
+ *   shards/plan_text.c   its text, and that of a member's znode
+ *   shards/plan_next.c   how one plan follows from another
+ */
 #ifndef EVZK_SHARDS_PLAN_H
 #define EVZK_SHARDS_PLAN_H
 
@@ -13,6 +17,9 @@ enum {
     EVZK__PLAN_DATA = 1024, /* Of each member. */
     EVZK__NOBODY = 0xffff
 };
+
+/* The greatest version of a plan; the version after that is 1. */
+#define EVZK__PLAN_VERSION_MAX (UINT64_MAX / 16)
 
 /* A member.  Its strings belong to the plan. */
 struct evzk__member {
@@ -30,6 +37,10 @@ struct evzk__plan {
     uint16_t *owner; /* Owned: a member for each shard, or NOBODY. */
     void *text;      /* Owned: the members' strings. */
 };
+
+/* Makes room for the plan's numbers of members and shards.  0 or
+ * EVZK_ERR_NOMEM. */
+int evzk__plan_room(struct evzk__plan *p);
 
 /* The empty plan may be freed too. */
 void evzk__plan_free(struct evzk__plan *p);
@@ -65,6 +76,8 @@ bool evzk__plan_is_right(const struct evzk__plan *p,
                          const struct evzk__member *v, uint32_t n,
                          uint32_t n_shards);
 
+bool evzk__member_same(const struct evzk__member *a,
+                       const struct evzk__member *b);
 bool evzk__plan_same(const struct evzk__plan *a, const struct evzk__plan *b);
 
 /* A number for the next plan: greater than both.  The greatest number of all,

@@ -32,41 +32,12 @@
  * over the new one.  The first member reads that plan, which is not its
  * planner's last one, and has it written over.
  */
-#include "recipes/shards/planner.h"
-
-#include <stdlib.h>
-#include <string.h>
+#include "recipes/shards/planner_internal.h"
 
 #include "lib/base/mem.h"
 #include "lib/base/os.h"
 #include "lib/machine/rows.h"
 #include "recipes/kinds.h"
-#include "recipes/lock/lock_internal.h"
-
-struct evzk__planner {
-    struct evzk__machine m;
-    uint32_t n_shards;
-    char **names; /* Owned, and what is in it: of the members, and the plan. */
-    void **texts; /* The same: the members' data. */
-    struct evzk__member *member; /* Owned array. */
-    uint32_t n;                  /* Of members. */
-    /* The plan that was read; the plan to be written; the last right plan. */
-    struct evzk__plan prev, next, last;
-    char *text; /* Owned: the text of `next`, and its length. */
-    size_t len;
-    struct evzk__step write;
-    int32_t version; /* Of the plan's znode. */
-    bool there, cut; /* A plan exists; a read was lost. */
-    bool settled;    /* The wait for new members is over. */
-    int64_t until;  /* End of that wait, or of the wait to write over a plan; 0:
-                       no wait. */
-    int64_t mended; /* When a foreign plan was last written over. */
-    struct evzk__timer *timer;
-    int failed;
-    int denied; /* A member's znode may not be read. */
-    evzk__planner_cb *cb;
-    void *arg;
-};
 
 enum { LISTING, READING, SETTLING, WRITING, WATCHING, ENDED, STATES };
 
@@ -77,65 +48,11 @@ static struct evzk__planner *planner_of(struct evzk__machine *m)
     return evzk__container_of(m, struct evzk__planner, m);
 }
 
-static void clear(struct evzk__planner *p)
-{
-    for (uint32_t i = 0; i < p->n; i++) {
-        evzk__free(p->names[i]);
-        evzk__free(p->texts[i]);
-    }
-    evzk__free(p->names);
-    evzk__free(p->texts);
-    evzk__free(p->member);
-    evzk__free(p->text);
-    evzk__plan_free(&p->prev);
-    evzk__plan_free(&p->next);
-    p->names = NULL;
-    p->texts = NULL;
-    p->member = NULL;
-    p->text = NULL;
-    p->n = 0;
-    p->there = p->cut = false;
-    p->failed = p->denied = EVZK_OK;
-}
-
 static void list(struct evzk__machine *m)
 {
     evzk__timer_stop(planner_of(m)->timer);
-    clear(planner_of(m));
+    evzk__planner_clear(planner_of(m));
     evzk__roster(m, EVZK__SHARDS_MEMBERS);
-}
-
-static int in_order(const void *pa, const void *pb)
-{
-    const char *a = *(char *const *)pa, *b = *(char *const *)pb;
-    struct evzk__contender ca = {0}, cb = {0};
-
-    evzk__contender_parse(strrchr(a, '/') + 1, evzk__lock_marks, &ca);
-    evzk__contender_parse(strrchr(b, '/') + 1, evzk__lock_marks, &cb);
-    return evzk__contender_before(&ca, &cb) ? -1 : 1;
-}
-
-static int copy_names(struct evzk__planner *p, const struct evzk__names *names)
-{
-    struct evzk__contender c;
-
-    p->names = evzk__zalloc((names->n + 1) * sizeof *p->names);
-    p->texts = evzk__zalloc((names->n + 1) * sizeof *p->texts);
-    p->member = evzk__zalloc((names->n + 1) * sizeof *p->member);
-    if (!p->names || !p->texts || !p->member)
-        return EVZK_ERR_NOMEM;
-    for (size_t i = 0; i < names->n; i++) {
-        if (!evzk__contender_parse(names->v[i], evzk__lock_marks, &c) ||
-            strchr(names->v[i], ' ')) /* That a plan cannot name. */
-            continue;
-        p->names[p->n] = evzk__concat(EVZK__SHARDS_MEMBERS "/", names->v[i]);
-        if (!p->names[p->n])
-            return EVZK_ERR_NOMEM;
-        p->n++;
-    }
-    if (p->n > 1)
-        qsort(p->names, p->n, sizeof *p->names, in_order);
-    return EVZK_OK;
 }
 
 static int begin_anew(struct evzk__planner *p)
@@ -154,7 +71,7 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
         return begin_anew(p);
     if (e->reply->rc != EVZK_OK)
         return e->reply->rc;
-    if (copy_names(p, &e->reply->res->names) != EVZK_OK)
+    if (evzk__planner_copy_names(p, &e->reply->res->names) != EVZK_OK)
         return begin_anew(p);
     return evzk__machine_move(m, READING);
 }
@@ -167,61 +84,6 @@ static void read_all(struct evzk__machine *m)
 
     p->names[p->n] = plan;
     evzk__gets(m, p->names, p->n + 1);
-}
-
-/* A znode that no session owns (a restored copy, say) is no member: it leads
- * nothing, and never goes by itself. */
-static int note_member(struct evzk__planner *p, uint32_t i,
-                       const struct evzk__result *res)
-{
-    struct evzk__member *to = &p->member[i];
-    uint64_t ready;
-
-    if (res->stat.owner == 0)
-        return EVZK_OK;
-    p->texts[i] = evzk__memdup(res->data, res->len);
-    if (!p->texts[i])
-        return EVZK_ERR_NOMEM;
-    if (evzk__member_parse(to, &ready, p->texts[i], res->len))
-        to->name = strrchr(p->names[i], '/') + 1;
-    return EVZK_OK;
-}
-
-static int note_plan(struct evzk__planner *p, const struct evzk__result *res)
-{
-    int rc = evzk__plan_parse(&p->prev, res->data, res->len);
-
-    p->there = true;
-    p->version = res->stat.version;
-    return rc == EVZK_ERR_INVAL ? EVZK_OK : rc; /* Not a plan. */
-}
-
-static void note(struct evzk__planner *p, const struct evzk__reply *reply)
-{
-    int rc = reply->rc;
-
-    if (rc == EVZK_OK)
-        rc = reply->part < p->n ? note_member(p, reply->part, reply->res)
-                                : note_plan(p, reply->res);
-    if (rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_NOMEM)
-        p->cut = true;
-    else if (rc == EVZK_ERR_NOAUTH && reply->part < p->n)
-        p->denied = rc; /* Counts as without data. */
-    else if (rc != EVZK_OK && rc != EVZK_ERR_NONODE)
-        p->failed = rc;
-}
-
-/* Leaves out znodes that have gone meanwhile, or do not hold a member's data.
- * Where there are too many members, those that came last wait. */
-static uint32_t pack(struct evzk__planner *p)
-{
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < p->n && kept < EVZK__PLAN_MEMBERS; i++) {
-        if (p->member[i].name)
-            p->member[kept++] = p->member[i];
-    }
-    return kept;
 }
 
 /* As the last right plan, in case an operator deletes or spoils it. */
@@ -305,7 +167,7 @@ static int write_next(struct evzk__planner *p, const struct evzk__plan *base,
 /* Without members there is no plan: members go on leading their shards. */
 static int make_plan(struct evzk__planner *p)
 {
-    uint32_t n = pack(p);
+    uint32_t n = evzk__planner_pack(p);
     bool spoilt = is_right(p, &p->last, n);
     const struct evzk__plan *base = base_of(p, spoilt);
 
@@ -324,7 +186,7 @@ static int have_read(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk__planner *p = planner_of(m);
 
-    note(p, e->reply);
+    evzk__planner_note(p, e->reply);
     if (!e->reply->last)
         return EVZK_OK;
     if (p->failed)
@@ -436,7 +298,7 @@ static void detach(struct evzk__machine *m)
 static void destroy(struct evzk__machine *m)
 {
     detach(m);
-    clear(planner_of(m));
+    evzk__planner_clear(planner_of(m));
     evzk__plan_free(&planner_of(m)->last);
     evzk__free(planner_of(m));
 }

@@ -1,7 +1,7 @@
 /* Shared by the files of the shards.  The files from the ground up; no file
  * calls one above it:
  *
- *   shards/plan.c, planner.c   the plan, and the planner that makes it
+ *   shards/plan*.c             the plan (shards/plan.h), and the planner
  *   shards/common.c            helpers of the other files; calling back
  *   shards/trouble.c           operations that fail now, and are tried again
  *   shards/handover.c          recipients: the members to whom shards go
