@@ -157,8 +157,8 @@ static bool in_queue(const struct stander *c)
     return c->e && (over(c) || evzk_election_node(c->e)[0]);
 }
 
-/* What it says is not in doubt when it leaves, so that there are frames to
- * strike while it leads. */
+/* The candidate's leader znode is certain when it leaves, so that there are
+ * frames to strike while it leads. */
 static void push(struct stander *c, const struct stander *other)
 {
     if (!c->e || c->resigned || !evzk_election_elected(c->e))

@@ -435,7 +435,7 @@ START_TEST(cut_while_resigning)
     const char *dir = "/election-cut-resign";
     struct gate g;
 
-    raw_mkdirs(op(), dir); /* It is nobody's to take along. */
+    raw_mkdirs(op(), dir); /* Not made by a lock, so it stays. */
     gate_elected(&g, dir, SESSION_MS, "c");
     proxy_trap(g.sc.proxy, PROXY_S2C, OP_MULTI, 1, PROXY_CUT_BEFORE);
     proxy_refuse(g.sc.proxy, true);

@@ -265,7 +265,7 @@ static inline void leader_read(const char *dir, struct said *said)
         ZOK);
 }
 
-/* It is this one's, and says this. */
+/* Checks that the leader znode is this candidate's, with this data. */
 static inline void check_leader(const struct candidate *c, const char *data)
 {
     char want[256];
@@ -309,7 +309,7 @@ static inline void hall_next(struct hall *h)
     WAIT_TEXT(&h->w, "- a - b -");
 }
 
-/* One behind a proxy, and one that is not, who comes next; who observes. */
+/* A candidate behind a proxy, the next one without a proxy, and an observer. */
 struct gate {
     const char *dir;
     struct scene sc;

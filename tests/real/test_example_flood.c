@@ -166,7 +166,7 @@ START_TEST(idle_connections_do_not_starve_it)
     ck_assert(!has_open(&p, LIMIT - 1));
     proxy_refuse(proxy, true);
     proxy_cut(proxy);
-    check_calm(&p); /* Others may take its descriptor. */
+    check_calm(&p); /* Its descriptor may be taken. */
     proxy_refuse(proxy, false);
     WAIT_MS(15000, is_back(proxy));
     check_refused(&p);

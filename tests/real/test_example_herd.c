@@ -80,7 +80,8 @@ START_TEST(figures_have_their_shape)
         sent += row[k].naive_requests * row[k].naive_releases;
         sent += row[k].evzk_requests * row[k].evzk_releases;
     }
-    /* What it says that it has sent has come, and that to queue besides. */
+    /* All requests that the program counts have arrived, and those of queueing
+     * besides. */
     packets = zk_mntr(zk_shared(), 0, "zk_packets_received") - packets;
     ck_assert_double_ge((double)packets, sent);
     zk_wait_mntr(zk_shared(), 0, "zk_ephemerals_count", 0);

@@ -381,7 +381,7 @@ static void thaw_when_read(struct proxy *proxy, int64_t before, int reads)
  * written to it: before it tried to look (0), or after. */
 START_TEST(downgrade_of_one_that_is_not_read)
 {
-    enum { MANY = 8 }; /* It goes on and on. */
+    enum { MANY = 8 }; /* More requests than this are a loop. */
     const evzk_acl acl = {EVZK_PERM_ALL & ~EVZK_PERM_READ, "world", "anyone"};
     const evzk_lock_options opt = {.mode = EVZK_LOCK_WRITE,
                                    .revocable = _i == 1,
@@ -705,7 +705,7 @@ START_TEST(downgrade_inside_events)
 }
 END_TEST
 
-/* What it says of itself is the same after. */
+/* The data of the lock's znode is the same after. */
 START_TEST(downgrade_keeps_the_data)
 {
     const evzk_acl acl = {EVZK_PERM_ALL, "world", "anyone"};

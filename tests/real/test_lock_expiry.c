@@ -107,7 +107,8 @@ START_TEST(expires_on_the_way)
         evzk_lock_free(second.l);
     }
     WAIT(evzk_lock_held(c.l) || c.rec.finals > 0);
-    /* What was on its way may have come before the news: then it was held. */
+    /* A grant on its way may have come before the news: then the lock was held.
+     */
     if (c.rec.finals == 0 && recorder_has(&sc.p.rec, "EXPIRED")) {
         ck_assert(evzk_lock_held(c.l));
         claim_release(&c);
@@ -174,7 +175,7 @@ START_TEST(out_of_reach)
         proxy_cut(sc.proxy);
     }
     WAIT(!evzk_session_connected(sc.p.s));
-    /* It had a second and more; on a slow machine that may be over. */
+    /* The lease had a second and more; on a slow machine that may be over. */
     ck_assert(evzk_lock_held(held.l) || now_ms() - cut_at > BRIEF_MS / 4);
     WAIT(recorder_has(&next.rec, "GRANTED") || held.rec.finals == 1);
     ck_assert(!evzk_lock_held(held.l));

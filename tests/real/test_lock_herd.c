@@ -47,8 +47,9 @@ static void check_no_herd(const struct frames *a, const struct frames *b,
 {
     /* Of its own locks a session need not be told. */
     ck_assert_int_le(b->watch - a->watch, 1);
-    /* Who comes next lists, and behind that reads its own znode: the event of
-     * another's end says nothing of it.  In one session it does neither. */
+    /* The next contender lists, and then reads its own znode: the event of
+     * another znode's end says nothing of its own.  In one session it does
+     * neither. */
     ck_assert_int_le(b->children - a->children + b->get - a->get,
                      sessions == 1 ? 1 : 2);
     if (sessions == 1)

@@ -256,7 +256,7 @@ START_TEST(a_call_fails_before_a_held_lock)
     WAIT(shortage.fail == 0 || c.rec.finals == 1);
     settle(p.s);
     ck_assert_int_ge(shortage.failed, 1);
-    if (joins[i].call == GET || joins[i].call == GUARD) /* It is asked again. */
+    if (joins[i].call == GET || joins[i].call == GUARD) /* Asked again. */
         ck_assert_int_eq(c.rec.finals, 0);
     run_short(CALLS, NULL, 0, 0);
     claim_queued(&next, rival.s, dir, NULL);
@@ -350,7 +350,7 @@ START_TEST(the_delete_of_a_held_lock_fails)
     struct peer p;
     struct claim c;
 
-    raw_mkdirs(op(), dir); /* It stays: the lock leaves alone. */
+    raw_mkdirs(op(), dir); /* Stays: the lock leaves alone. */
     peer_open(&p, the_server());
     claim_held(&c, p.s, dir, NULL);
     all_answered(p.s);
@@ -370,7 +370,7 @@ START_TEST(the_delete_of_a_freed_lock_fails)
     struct peer p;
     struct claim c;
 
-    raw_mkdirs(op(), dir); /* It stays: the lock leaves alone. */
+    raw_mkdirs(op(), dir); /* Stays: the lock leaves alone. */
     peer_open(&p, the_server());
     claim_held(&c, p.s, dir, NULL);
     run_short(DELETE, dir, 0, _i + 1);
@@ -493,6 +493,6 @@ int main(void)
     tcase_add_loop_test(t, a_call_fails_while_the_znode_is_looked_for, 0,
                         SEARCHES);
     tcase_add_loop_test(t, a_call_fails_while_a_canceled_one_is_looked_for, 0,
-                        4); /* What is to be thrown away is not looked at. */
+                        4); /* A canceled create needs no look. */
     return lock_suite_run(suite);
 }

@@ -200,7 +200,7 @@ START_TEST(requeued_waiter_drops_the_old_watch)
     delete_node(dir, &a);
     WAIT_EVENT(&a, "REQUEUED(NODEGONE)");
     WAIT(strcmp(evzk_lock_state(a.l), "WATCHING") == 0);
-    claim_cancel(&a); /* It watched second, and before that first. */
+    claim_cancel(&a); /* Watched second, and before that first. */
     idle(p.s);
     WAIT(strcmp(evzk_lock_state(second.l), "WATCHING") == 0);
     wait_watches(1); /* Of second. */

@@ -439,7 +439,7 @@ struct herd {
     struct peer p[SESSIONS];
     struct claim c[SESSIONS];
     struct woken woken[SESSIONS];
-    int64_t watches; /* That had fired, on the wire. */
+    int64_t watches; /* Fired ones, on the wire. */
     int n;
 };
 
@@ -859,8 +859,8 @@ START_TEST(entering_is_cut)
 }
 END_TEST
 
-/* It is not known, since the request, or the answer, was lost; and it wants no
- * more of it. */
+/* The znode is not known, since the request, or the answer, was lost; and it
+ * wants no more of it. */
 START_TEST(leaving_while_unknown)
 {
     const struct proxy_cut *cut = &proxy_cuts[_i / 3];
@@ -1082,7 +1082,7 @@ END_TEST
 
 enum { ROUNDS = 240, PLAYERS = 6 };
 
-/* What is true of all who hold it at one moment. */
+/* The rules for all holders at one moment. */
 struct play {
     struct peer p[PLAYERS];
     struct proxy *proxy;

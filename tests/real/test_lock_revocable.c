@@ -196,8 +196,8 @@ START_TEST(asked_holder_lets_go)
 }
 END_TEST
 
-/* What was written is heard, though its znode is about to be another (0); and
- * what says nothing does not stand in the way (1). */
+/* A request is heard, though the znode is about to be replaced (0); and other
+ * data does not stand in the way (1). */
 START_TEST(asked_right_before_downgrade)
 {
     const char *dir = "/asked-down";

@@ -11,7 +11,7 @@ struct actor {
     struct recorder rec;
     evzk_lock_event at;       /* At this event ... */
     int (*act)(evzk_lock *l); /* ... it calls this. */
-    int rc;                   /* What that said. */
+    int rc;                   /* The call's result. */
     const char *dir;          /* Or NULL: */
     int left;                 /* How many were in it at the final event. */
 };
@@ -181,8 +181,8 @@ START_TEST(nothing_is_asked_of_what_was_lost)
 }
 END_TEST
 
-/* It is known that the lock is held by another, but the server does not confirm
- * that the znode is gone: the deadline does not wait for that. */
+/* The session knows that another process holds the lock, but the server does
+ * not confirm that the znode is gone: the deadline does not wait for that. */
 START_TEST(busy_comes_at_the_deadline)
 {
     /* Time to learn it is held; the doubt comes long after both. */

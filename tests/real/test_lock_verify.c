@@ -215,8 +215,8 @@ START_TEST(downgrade_of_a_copy)
 }
 END_TEST
 
-/* One that says again that it leads (0), or resigns (1): the `leader` that is
- * there by now stays. */
+/* A leader acknowledges again (0), or resigns (1): a newer `leader` znode
+ * stays. */
 START_TEST(leader_over_a_copy)
 {
     const char *dir = "/verify-leader";

@@ -299,7 +299,7 @@ START_TEST(leader_may_not_be_read)
 
     hall_open(&h, "/election-secret");
     blind(&h.w);
-    raw_mkdirs(op(), h.dir); /* That may be read. */
+    raw_mkdirs(op(), h.dir); /* May be read. */
     ck_assert_int_eq(evzk_session_add_auth(h.p.s, "digest", "a:b", 3), EVZK_OK);
     stand(&h.a, h.p.s, h.dir, &opt);
     WAIT(evzk_election_elected(h.a.e));

@@ -54,7 +54,7 @@ static inline bool is_waiting(const struct claim *c)
     return strcmp(evzk_lock_state(c->l), "WATCHING") == 0;
 }
 
-/* What was done before has reached everybody, and nothing comes of it. */
+/* All earlier changes have reached every process, and cause nothing more. */
 static inline void calm(const struct party *a)
 {
     ck_assert_int_eq(raw_sync(op(), "/"), ZOK);

@@ -14,13 +14,13 @@
 
 enum refusal {
     NONE,
-    HALF, /* It says no, and has taken it all the same. */
+    HALF, /* The call fails, but has queued the request. */
     ALL
 };
 
 static struct {
     enum refusal next; /* Of the calls from now on. */
-    int calls;         /* That were refused. */
+    int calls;         /* Refused ones. */
 } refused;
 
 int zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
@@ -173,7 +173,7 @@ START_TEST(a_fork_while_a_transaction_fails)
     fail_together(proxy);
     WAIT(forked.forks > 0);
     if (forked.child)
-        _exit(0); /* It came out of the turn. */
+        _exit(0); /* Came out of the turn. */
     ck_assert_int_eq(forked.status, 0);
     for (int i = 0; i < FORKED; i++) {
         struct claim *c = &forked.c[i];
@@ -237,7 +237,7 @@ _Noreturn static void free_all(struct claim *c, evzk_session *s)
     _exit(0);
 }
 
-/* One of them is freed: who asked for all, or who waits with it. */
+/* A lock is freed: the one that listed for all, or one that waits with it. */
 START_TEST(a_fork_while_others_wait_for_a_listing)
 {
     struct proxy *proxy = proxy_start(the_server());
@@ -248,7 +248,7 @@ START_TEST(a_fork_while_others_wait_for_a_listing)
 
     peer_open(&p, proxy_address(proxy));
     queue_up(c, &p, dir);
-    proxy_freeze(proxy, PROXY_S2C); /* They hear of it all at once, ... */
+    proxy_freeze(proxy, PROXY_S2C); /* The locks hear of it all at once, ... */
     drop_strangers(dir);
     ck_assert_int_eq(raw_sync(op(), "/"), ZOK);
     proxy_trap(proxy, PROXY_S2C, OP_CHILDREN, 1, PROXY_FREEZE);

@@ -53,7 +53,8 @@ START_TEST(one_trip_where_nothing_is)
 }
 END_TEST
 
-/* It has been found so: create and list leave together. */
+/* The session has learnt that directories exist: create and list leave
+ * together. */
 START_TEST(one_trip_in_a_directory)
 {
     struct proxy *proxy = proxy_start(the_server());

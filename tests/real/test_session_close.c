@@ -411,7 +411,7 @@ START_TEST(free_inside_every_event)
     plan.at = (evzk_session_event)_i;
     plan.free = true;
     play(p, r);
-    WAIT(raw_count(r, "/act") == 0); /* It is closed from the loop. */
+    WAIT(raw_count(r, "/act") == 0); /* Closed from the loop. */
     WAIT(proxy_open(p) == 0);
     run_for(harness_base(), 50);
     ck_assert_int_eq(plan.after, 0);
@@ -529,7 +529,7 @@ START_TEST(free_is_finished_by_the_base)
     base = hold_on_base(&a, KIT_SESSION_MS, "/based");
     evzk_session_free(a.s);
     ck_assert_int_gt(blocks, 0);
-    ck_assert_int_eq(event_base_dispatch(base), 1); /* It has none at all. */
+    ck_assert_int_eq(event_base_dispatch(base), 1); /* The base has no event. */
     ck_assert_int_eq(blocks, 0);
     ck_assert_int_eq(raw_count(r, "/based"), 0);
     event_base_free(base);

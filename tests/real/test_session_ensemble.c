@@ -183,7 +183,7 @@ START_TEST(ensemble_session_survives_the_death_of_a_server)
     printf("ensemble: killed %s: resumed after %d ms\n", deaths[_i].text,
            (int)(now_ms() - start));
     check_kept(&a, &o, id, token);
-    one_hold(&later, &a, "/kept/after"); /* It works, too. */
+    one_hold(&later, &a, "/kept/after"); /* Works, too. */
     ck_assert(evzk_lock_token(later.l) > token);
     check_kept(&a, &o, id, token);
     one_free(&later);

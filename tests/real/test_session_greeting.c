@@ -263,7 +263,7 @@ static void check_loop(const struct app *a)
                       (uint64_t)slow_ms(1) * BLOCKED_US);
 }
 
-/* It stands first, and the good one behind it. */
+/* The false server comes first in the list, the good one behind it. */
 START_TEST(greeting_of_no_server_is_passed_over)
 {
     const struct kind *k = &kinds[_i];

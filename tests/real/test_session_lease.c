@@ -73,7 +73,7 @@ START_TEST(lease_ends_before_a_stopped_server_could_expire_it)
     WAIT(stats_of(&a).probes >= 4 && stats_of(&a).in_flight == 0 &&
          evzk_session_lease_ms(a.s) > LEASE_MS / 4);
     stall = stall_start(harness_base());
-    start = now_ms(); /* What is sent from now on, nobody hears. */
+    start = now_ms(); /* No server hears later requests. */
     zk_stop_signal(zk, 0);
     /* Answers may still be on their way to us: the first look counts. */
     run_for(harness_base(), 20);
@@ -205,7 +205,7 @@ START_TEST(lease_is_renewed_by_the_leader_alone)
     WAIT(evzk_session_lease_ms(a.s) > 0);
     ck_assert_uint_le(evzk_session_lease_ms(a.s), LEASE_MS);
     sent = proxy_frames_of(p, PROXY_S2C, OP_SYNC) - sent;
-    ck_assert_int_ge(sent, 2); /* It lived on those. */
+    ck_assert_int_ge(sent, 2); /* The lease lived on those. */
     proxy_trap(p, PROXY_S2C, OP_SYNC, 1, PROXY_FREEZE);
     WAIT(proxy_fired(p) == 1);
     WAIT(evzk_session_lease_ms(a.s) == 0);
@@ -365,7 +365,7 @@ START_TEST(idle_locks_cost_the_probes_alone)
     struct app a;
     char path[64];
 
-    raw_close(r); /* It would expire meanwhile. */
+    raw_close(r); /* Would expire meanwhile. */
     app_up(&a, proxy_address(p), NULL);
     for (int i = 0; i < n; i++) {
         snprintf(path, sizeof path, "/idle/%d", i);

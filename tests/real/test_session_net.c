@@ -338,8 +338,9 @@ START_TEST(net_does_not_spin_on_a_server_that_hangs_up)
 }
 END_TEST
 
-/* A helper that was forked keeps a copy of the connection's socket.  What is
- * lost must not be watched any more, or the loop spins for as long as it lives.
+/* A helper that was forked keeps a copy of the connection's socket.  The lost
+ * connection must not be watched any more, or the loop spins for as long as the
+ * helper lives.
  */
 START_TEST(net_does_not_spin_on_what_a_child_keeps)
 {
@@ -348,7 +349,7 @@ START_TEST(net_does_not_spin_on_what_a_child_keeps)
     pid_t child;
     int64_t turns = 0, end;
 
-    unsetenv("EVZK_TEST_LATE"); /* It spins. */
+    unsetenv("EVZK_TEST_LATE"); /* The loop spins. */
     app_up(&a, proxy_address(p), NULL);
     child = harness_fork();
     if (child == 0) {
@@ -538,7 +539,7 @@ START_TEST(fork_leaves_the_parents_session_alone)
     ck_assert_int_eq(proxy_open(p), 1);
     if (now_ms() - start < KIT_SESSION_MS / 2)
         ck_assert(evzk_lock_held(held.l));
-    WAIT(proxy_frames_of(p, PROXY_S2C, OP_SYNC) > 2); /* It goes on. */
+    WAIT(proxy_frames_of(p, PROXY_S2C, OP_SYNC) > 2); /* Goes on. */
     run_for(base, 1000);
     ck_assert(evzk_lock_held(held.l));
     ck_assert(!recorder_has(&held.rec, "LOST"));
@@ -665,7 +666,7 @@ START_TEST(fork_that_only_runs_the_loop)
     ck_assert_int_eq(harness_join(pid), 0);
     ck_assert_int_eq(proxy_frames(p, PROXY_C2S), frames);
     ck_assert_int_eq(proxy_open(p), 1);
-    WAIT(proxy_frames_of(p, PROXY_S2C, OP_SYNC) > 2); /* It goes on. */
+    WAIT(proxy_frames_of(p, PROXY_S2C, OP_SYNC) > 2); /* Goes on. */
     run_for(base, 1000);
     ck_assert_uint_eq(stats_of(&a).losses, 0);
     one_free(&held);
@@ -751,7 +752,7 @@ START_TEST(fork_with_an_answer_outstanding)
     proxy_trap(p, PROXY_S2C, OP_REMOVE_WATCHES, 1, PROXY_FREEZE);
     snprintf(path, sizeof path, "/forked/queue/%s",
              evzk_lock_node(forked.o[1].l));
-    forked.o[1].l = NULL; /* It frees itself. */
+    forked.o[1].l = NULL; /* Frees itself. */
     ck_assert_int_eq(raw_delete(r, path), ZOK);
     WAIT(proxy_fired(p) == 1);
     ck_assert_uint_eq(stats_of(&forked.a).machines, 2);

@@ -92,8 +92,8 @@ START_TEST(too_few_for_all)
 }
 END_TEST
 
-/* It is even the first, and makes the plans; it leads nothing, and knows who
- * does. */
+/* This member, though first and the planner, leads nothing, and knows the
+ * leaders. */
 START_TEST(observer_says_where_to_go)
 {
     enum { N = 20 };

@@ -148,7 +148,7 @@ START_TEST(plan_is_forged)
 }
 END_TEST
 
-/* One that could be the next one is no worse than that: all go where it says.
+/* A forged plan that could be the next one does no harm: all go where it says.
  */
 START_TEST(plan_is_changed_well)
 {
@@ -331,7 +331,7 @@ START_TEST(acl_is_mistaken)
 }
 END_TEST
 
-/* It may not stand for a shard, nor say that it leads another: both are told
+/* The member may not stand for a shard, nor acknowledge another: both are told
  * once, and tried again when that was put right, though there is no other plan.
  */
 START_TEST(shard_is_refused_for_a_while)
@@ -347,7 +347,7 @@ START_TEST(shard_is_refused_for_a_while)
     raw_mkdirs(op(), "/shards-refused-a-while/shard-4/leader/child");
     team_join(t, 0, &opt);
     WAIT(m->failed == 1 && m->refused == 1 && led_by(m) == N - 2);
-    run_for(harness_base(), 6000); /* It is tried again, and refused again. */
+    run_for(harness_base(), 6000); /* Tried again, and refused again. */
     ck_assert_int_eq(m->failed + m->refused, 2);
     set_perms(path, ZOO_PERM_ALL);
     raw_delete_tree(op(), "/shards-refused-a-while/shard-4/leader");

@@ -25,9 +25,9 @@ START_TEST(expired_comes_back)
 }
 END_TEST
 
-/* It comes back as another, and knows itself in the plan that still has the one
- * that it was: nobody is sent from it to itself.  Alone (0), or behind who
- * makes the plans (1). */
+/* A member comes back with another znode, and knows itself in the plan that
+ * still names the former one: no client is sent from it to itself.  Alone (0),
+ * or behind who makes the plans (1). */
 START_TEST(knows_itself_again)
 {
     enum { N = 8 };
@@ -123,8 +123,8 @@ END_TEST
 
 /* ---- Behind a proxy ---- */
 
-/* What it leads is lost when its lease ends, and led by the others; thawed, it
- * comes back. */
+/* A frozen member's shards are lost when its lease ends, and led by the others;
+ * thawed, it comes back. */
 START_TEST(frozen_and_thawed)
 {
     enum { N = 30 };
@@ -163,7 +163,7 @@ START_TEST(cut_off)
     TEAM_BALANCED(t, 2, N);
     ck_assert_int_eq(m->lost, 0);
     ck_assert_uint_eq(stats_of(m).plan, plan);
-    member_leave(&t->v[0], 0); /* It follows the plan, and the members. */
+    member_leave(&t->v[0], 0); /* Follows the plan, and the members. */
     TEAM_BALANCED(t, 1, N);
     team_close(t);
 }
@@ -203,8 +203,8 @@ static void freeze_and_free_taker(struct member *m)
     member_free(handing_over.taker);
 }
 
-/* Who takes over goes before it has all, and nobody is there to make another
- * plan: when that is heard, the rest stays where it is. */
+/* The recipient goes before it has all shards, and no member is there to make
+ * another plan: when that is heard, the rest stays where it is. */
 START_TEST(taker_goes)
 {
     enum { N = 600 };
@@ -319,7 +319,7 @@ START_TEST(member_is_spoilt)
     ck_assert_int_eq(raw_children(op(), members_path(t), &names), ZOK);
     ck_assert_uint_eq(names.n, 1);
     node = node_path(members_path(t), names.name[0]);
-    WAIT(says_ready(t, node)); /* It writes no more, until the next plan. */
+    WAIT(says_ready(t, node)); /* Writes no more, until the next plan. */
     ck_assert_int_eq(raw_set(op(), node, "x\n", 2), ZOK);
     raw_names_free(&names);
     team_join(t, 1, &opt);
@@ -414,8 +414,8 @@ START_TEST(znodes_are_deleted)
 }
 END_TEST
 
-/* Who was the only one, and is another by now, has nobody to wait for, though
- * the plan names somebody: it drains, and for that needs no time-out. */
+/* The only member, with a new znode, has no other to wait for, though the plan
+ * names a member: it drains, and needs no time-out for that. */
 START_TEST(drains_as_another)
 {
     enum { N = 6 };
@@ -457,8 +457,9 @@ START_TEST(leader_is_refused)
 }
 END_TEST
 
-/* It may not be a member (0): it fails.  Not write the plan (1), or stand for a
- * shard (2), which is told for each, once: it is tried until it may. */
+/* A process that may not be a member (0) fails.  Not write the plan (1), or
+ * stand for a shard (2), which is told for each, once: it is tried until it
+ * may. */
 START_TEST(not_allowed)
 {
     enum { N = 10 };

@@ -655,8 +655,8 @@ static void read_until(FILE *f, const char *what)
     while (strncmp(line, what, strlen(what)) != 0);
 }
 
-/* It is broken, holds again, and ends on a signal: with writes, and nothing is
- * left. */
+/* The example loses its lock, holds it again, and ends on a signal: with
+ * writes, and nothing is left. */
 START_TEST(the_example_works)
 {
     static const char dir[] = "/threads-example";

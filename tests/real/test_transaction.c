@@ -268,8 +268,8 @@ START_TEST(one_error_of_all)
 }
 END_TEST
 
-/* That directories came to be shared makes their removal a risk, and nothing
- * else: znodes in directories that stay go together all the same. */
+/* After directories came to be shared, only their removal is a risk: znodes in
+ * directories that stay go together all the same. */
 START_TEST(deletes_stay_together)
 {
     enum { SHARED = 200, N = 640 };

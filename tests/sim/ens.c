@@ -1,4 +1,4 @@
-/* What arrives at a server: who answers it, and in which order.
+/* Requests that arrive at a server: which server answers, and in which order.
  *
  * A session's requests are answered in order: what is read waits behind the
  * writes before it.  A server that is alone does all in one order. */

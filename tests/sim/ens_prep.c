@@ -1,11 +1,11 @@
 /* The leader's check of a write: from request to transaction.
  *
- * What was prepared and is not yet committed stands in records, by path, which
- * come before the tree; so a write sees all that were proposed before it.  A
- * record need not foretell the tree exactly (the counter of a full directory,
+ * Changes that are prepared and not yet committed are in records, by path,
+ * which come before the tree; so a write sees all that were proposed before it.
+ * A record need not foretell the tree exactly (the counter of a full directory,
  * the permissions that a setACL brings, the children of a directory whose
- * ephemerals end with their session): ZooKeeper's does not either.  An error
- * is a transaction too. */
+ * ephemerals end with their session): ZooKeeper's does not either.  An error is
+ * a transaction too. */
 #include "ens_internal.h"
 
 #include <limits.h>

@@ -8,8 +8,8 @@
  * anything behind.
  *
  * How it can fail: an operator's faults take votes away, and put copies of
- * znodes beside them or in their places.  What they did excuses those whom it
- * befell; a copy is told by its having no session. */
+ * znodes beside them or in their places.  Actions of others excuse the voters
+ * that they hit; a copy is told by its having no session. */
 #include <string.h>
 
 #include "ballot.h"
@@ -111,7 +111,7 @@ static void maybe_close(int proc)
     scene_timer_set(LINGER_US, proc, close_idle, proc);
 }
 
-/* What is told. */
+/* Events. */
 
 static bool all_voted(void)
 {

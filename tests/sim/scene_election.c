@@ -22,7 +22,7 @@ static int index_of(const struct lock_slot *k)
     return (int)(k - lock_world.slot);
 }
 
-/* It is told of what it is asked only when nothing else is on its way. */
+/* The candidate may acknowledge only when nothing else is on its way. */
 static bool may_acknowledge(const struct lock_slot *k)
 {
     return k->granted && !k->ended && !k->release && !k->acked;
@@ -152,7 +152,7 @@ int lock_volunteer(struct lock_slot *k)
     return rc;
 }
 
-/* What is there at first. */
+/* Makes the znodes that are there at first. */
 void lock_leader_begin(void)
 {
     static const char *const said[] = {

@@ -37,7 +37,7 @@ static int index_of(const struct lock_slot *k)
     return (int)(k - lock_world.slot);
 }
 
-/* What it says. */
+/* The leader znode's data. */
 
 /* "w41": lock 4's, for the first time. */
 static void read_said(struct lock_leader *r, const char *said, size_t len)
@@ -304,7 +304,7 @@ void lock_seat(int64_t place)
     ens_create(path, text, strlen(text), ZOO_PERSISTENT);
 }
 
-/* What is told, and what is believed. */
+/* Events, and answers of the calls. */
 
 static bool rc_ok(const struct lock_slot *k, int rc)
 {

@@ -2,16 +2,17 @@
  *
  * What the library made it may take away, and no more: what was there before
  * stays, and is not written to.  A plain directory that it made goes with the
- * lock in it, when that had it for itself, and was let go in calm.  Who shared
- * it, was broken, lost its connection, or closed its session before all was
- * let go, may leave it behind.  A container the servers take away.
+ * lock in it, when that had it for itself, and was let go in calm.  A lock that
+ * shared it, was broken, lost its connection, or whose session was closed
+ * before all was let go, may leave it behind.  A container the servers take
+ * away.
  *
  * A lock that nobody else wants takes no longer than it must.  A companion that
  * was started in the same moment, and is not alone, may cost the others one
  * more round trip: what was sent as one is sent again.
  *
- * How it can fail: the rules are about calm, so a fault silences them.  What is
- * true with faults is in the other rules.
+ * How it can fail: the rules are about calm, so a fault silences them.  The
+ * rules that hold with faults are the others.
  */
 #include <string.h>
 

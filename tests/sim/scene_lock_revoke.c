@@ -20,7 +20,7 @@ static struct revoke {
     int64_t proc, began;
     bool canceled, used;
     const struct lock_revoke_plan *plan;
-    bool there[LOCK_NODES]; /* Those in the way at the beginning. */
+    bool there[LOCK_NODES]; /* In the way at the beginning. */
 } revokes[LOCK_REVOKES];
 SIM_KEEP(revokes)
 

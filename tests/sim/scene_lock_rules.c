@@ -54,7 +54,7 @@ static bool expired_once(const struct process *p)
     return false;
 }
 
-/* What is told. */
+/* Events. */
 
 /* Is of the same session, which has let it go, or takes it for its own: while
  * it stands nobody else can be first, and nobody holds it. */
@@ -493,7 +493,7 @@ void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc)
         sim_violation("lock %d has ended, and is held", index_of(k));
 }
 
-/* What is believed. */
+/* Answers of the calls. */
 
 static void check_held(const struct lock_slot *k)
 {

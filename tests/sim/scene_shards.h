@@ -81,7 +81,7 @@ struct shards_scene {
                              child, so that no leader can replace it. */
     int32_t first_number; /* Of the members' sequence numbers, and of those of
                              shard 0's candidates; 0: they begin at 0. */
-    bool numbers_end;     /* They end as in 3.8.0; else they go on below 0. */
+    bool numbers_end; /* Numbers end as in 3.8.0; else they go on below 0. */
     /* Also true while nothing disturbs the scene: */
     bool taken_over_at_once; /* After EXPIRE_SESSION no shard is without a
                                 leader for longer than SHARDS_SOON_US. */

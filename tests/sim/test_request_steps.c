@@ -2,8 +2,9 @@
  * test says and writes down what it hears: each verb, each place, each mode,
  * transactions and watches, with real sessions in the simulated world.
  *
- * What it has heard is a text.  Of one reply: "first rc/rc", and what came with
- * it.  Of EVZK__EACH: "[part] rc" for each, and "." behind the last. */
+ * The events it has heard are a text.  Of one reply: "first rc/rc", and what
+ * came with it.  Of EVZK__EACH: "[part] rc" for each, and "." behind the last.
+ */
 #include "test_world.h"
 
 #include "lib/base/mem.h"

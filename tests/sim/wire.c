@@ -346,7 +346,7 @@ int wire_server(int conn)
     return c ? c->server : -1;
 }
 
-/* What arrives at servers. */
+/* Arrivals at servers. */
 
 static int64_t next_at(const struct conn *c)
 {

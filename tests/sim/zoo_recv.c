@@ -1,4 +1,4 @@
-/* What comes from the server: one packet in a call. */
+/* Packets from the server: one in a call. */
 #include "world.h"
 #include "zoo.h"
 

@@ -578,7 +578,7 @@ START_TEST(test_many_watch_one)
     ck_assert(evzk__watch_any(&t.s, t.d[0], foreign, EVZK__PRED));
     ck_assert(!evzk__watch_any(&t.s, t.d[0], foreign, EVZK__OWN));
     ck_assert(!evzk__watch_any(&t.s, t.d[1], foreign, EVZK__PRED));
-    evzk__watch_fired(&t.s, t.d[1], foreign, EVZK__DELETED); /* Another's. */
+    evzk__watch_fired(&t.s, t.d[1], foreign, EVZK__DELETED); /* Elsewhere. */
     ck_assert_uint_eq(t.d[0]->remote, 8);
     evzk__watch_fired(&t.s, t.d[0], foreign, EVZK__DELETED);
     ck_assert_uint_eq(t.d[0]->remote, 1);

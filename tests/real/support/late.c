@@ -22,7 +22,8 @@
 enum { SOCKETS = 4096, LENGTH = 4, TOGETHER = 8 };
 
 struct line {
-    double until; /* What is there is held back, in milliseconds; 0: not yet. */
+    double until; /* Until when its bytes are held back, in milliseconds; 0: not
+                     yet. */
     unsigned looks; /* At packets, so far. */
     unsigned pass;  /* Let through before the next look. */
 };

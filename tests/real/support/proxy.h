@@ -70,7 +70,7 @@ const char *proxy_address(const struct proxy *p);
 /* Resets (RST) all connections now, both sides, and drops what they hold. */
 void proxy_cut(struct proxy *p);
 
-/* While @on, nobody listens: connecting is refused.  What is there stays. */
+/* While @on, nobody listens: connecting is refused.  Open connections stay. */
 void proxy_refuse(struct proxy *p, bool on);
 
 /*

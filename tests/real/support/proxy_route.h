@@ -68,7 +68,7 @@ struct trap {
     enum proxy_act act;
     int op;
     int64_t n;
-    int64_t ms;          /* What it freezes thaws by itself; 0: it does not. */
+    int64_t ms; /* Until a frozen connection thaws by itself; 0: never. */
     unsigned generation; /* Connections count anew for every trap. */
 };
 
