@@ -320,14 +320,59 @@ static bool is_silent(struct evzk__client *c, int64_t now)
            !c->stranger;
 }
 
+/* The client has begun to connect, or could not. */
+static void note_attempt(struct evzk__client *c, int rc, int64_t now)
+{
+    if (evzk__client_fd(c) >= 0) {
+        c->begun = now;
+        c->attempts++;
+        give_up_own(c);
+        c->own = evzk__net_own(c->fd);
+    } else if (rc != ZOK)
+        c->refused++;
+}
+
+/* The client's time, but not beyond the moments that it does not know of. */
+static int64_t wait_of(const struct evzk__client *c, const struct timeval *tv,
+                       int rc, int64_t now)
+{
+    int64_t wait_us = (int64_t)tv->tv_sec * 1000000 + tv->tv_usec;
+
+    /* Errors are normal life, but the loop must not spin. */
+    if (rc != ZOK && wait_us < 10000)
+        wait_us = 10000;
+    if (is_up(c) && silent_at(c) - now < wait_us)
+        wait_us = silent_at(c) - now;
+    if (awaits_greeting(c) && c->begun + c->patience - now < wait_us)
+        wait_us = c->begun + c->patience - now;
+    return wait_us;
+}
+
+static void ask_interest(struct evzk__client *c, int64_t now, int *fd,
+                         int *what, int64_t *wait_us)
+{
+    bool open = evzk__client_fd(c) >= 0;
+    struct evzk__client *before = evzk__client_enter(c);
+    struct timeval tv = {0, 0};
+    int interest = 0, rc;
+
+    rc = zookeeper_interest(c->zh, fd, &interest, &tv);
+    evzk__client_leave(before);
+    c->fd = *fd;
+    if (!open)
+        note_attempt(c, rc, now);
+    *fd = evzk__client_fd(c);
+    *what = (interest & ZOOKEEPER_READ ? EVZK__READ : 0) |
+            (interest & ZOOKEEPER_WRITE ? EVZK__WRITE : 0);
+    if (socket_of(c) < 0 && c->own >= 0)
+        give_up_own(c);
+    *wait_us = wait_of(c, &tv, rc, now);
+}
+
 void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
                            int64_t *wait_us)
 {
-    struct evzk__client *before;
-    struct timeval tv = {0, 0};
     int64_t now = evzk__now_us();
-    bool open;
-    int interest = 0, rc;
 
     *fd = -1;
     *what = 0;
@@ -337,41 +382,13 @@ void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
     if (c->lost || c->stranger)
         return;
     close_old(c);
-    if (is_silent(c, now)) {
+    if (is_silent(c, now))
         skip(c); /* The next server in another loop step: this may end the
                     round. */
-        return;
-    }
-    open = evzk__client_fd(c) >= 0;
-    if (starved(c, now)) {
+    else if (starved(c, now))
         *wait_us = STARVED_US;
-        return;
-    }
-    before = evzk__client_enter(c);
-    rc = zookeeper_interest(c->zh, fd, &interest, &tv);
-    evzk__client_leave(before);
-    c->fd = *fd;
-    *fd = evzk__client_fd(c);
-    if (!open && *fd >= 0) {
-        c->begun = now;
-        c->attempts++;
-        give_up_own(c);
-        c->own = evzk__net_own(c->fd);
-        *fd = evzk__client_fd(c);
-    } else if (!open && rc != ZOK)
-        c->refused++;
-    *what = (interest & ZOOKEEPER_READ ? EVZK__READ : 0) |
-            (interest & ZOOKEEPER_WRITE ? EVZK__WRITE : 0);
-    if (socket_of(c) < 0 && c->own >= 0)
-        give_up_own(c);
-    *wait_us = (int64_t)tv.tv_sec * 1000000 + tv.tv_usec;
-    if (rc != ZOK && *wait_us < 10000)
-        *wait_us =
-            10000; /* Errors are normal life, but the loop must not spin. */
-    if (is_up(c) && silent_at(c) - now < *wait_us)
-        *wait_us = silent_at(c) - now;
-    if (awaits_greeting(c) && c->begun + c->patience - now < *wait_us)
-        *wait_us = c->begun + c->patience - now;
+    else
+        ask_interest(c, now, fd, what, wait_us);
 }
 
 /* Which of the two may the client do now? */

@@ -145,6 +145,27 @@ static int attach(evzk_session *s, struct event_base *base, const char *servers,
     return s->probe.root && s->io && s->core.timer ? EVZK_OK : EVZK_ERR_NOMEM;
 }
 
+/* All but what the options say. */
+static void init_core(struct evzk__core *s, struct event_base *base)
+{
+    s->base = base;
+    s->pid = evzk__pid();
+    s->destroy = evzk__session_destroy;
+    s->refs = 2; /* The caller's and the loop's. */
+    s->wake = &evzk__machine_wake;
+    TAILQ_INIT(&s->machines);
+    TAILQ_INIT(&s->running);
+    TAILQ_INIT(&s->owed);
+    RB_INIT(&s->makers);
+    evzk__requests_init(&s->requests);
+    RB_INIT(&s->dirs);
+    TAILQ_INIT(&s->idle);
+    LIST_INIT(&s->tidies);
+    RB_INIT(&s->path_watches);
+    RB_INIT(&s->onlookers);
+    TAILQ_INIT(&s->later);
+}
+
 int evzk_session_open(struct event_base *base, const char *servers,
                       const evzk_session_options *opt, evzk_session_cb *cb,
                       void *arg, evzk_session **out)
@@ -167,25 +188,10 @@ int evzk_session_open(struct event_base *base, const char *servers,
     s = evzk__zalloc(sizeof *s);
     if (!s)
         return EVZK_ERR_NOMEM;
-    s->core.base = base;
-    s->core.pid = evzk__pid();
+    init_core(&s->core, base);
     s->options.cb = cb;
     s->options.cb_arg = arg;
-    s->core.destroy = evzk__session_destroy;
-    s->core.refs = 2; /* The caller's and the loop's. */
     STAILQ_INIT(&s->options.credentials);
-    s->core.wake = &evzk__machine_wake;
-    TAILQ_INIT(&s->core.machines);
-    TAILQ_INIT(&s->core.running);
-    TAILQ_INIT(&s->core.owed);
-    RB_INIT(&s->core.makers);
-    evzk__requests_init(&s->core.requests);
-    RB_INIT(&s->core.dirs);
-    TAILQ_INIT(&s->core.idle);
-    LIST_INIT(&s->core.tidies);
-    RB_INIT(&s->core.path_watches);
-    RB_INIT(&s->core.onlookers);
-    TAILQ_INIT(&s->core.later);
     rc = take_options(s, opt);
     if (rc == EVZK_OK)
         rc = attach(s, base, servers, opt->dns);

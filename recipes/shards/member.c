@@ -138,26 +138,12 @@ static void plan_unread(struct evzk_shards *a, int rc)
         evzk__shards_troubled(a, EVZK__TROUBLE_PLAN, rc);
 }
 
-static void plan_heard(void *arg, int rc, const struct evzk__result *res)
+/* The application may free the shards. */
+static void read_plan(struct evzk_shards *a, const struct evzk__result *res)
 {
-    struct evzk_shards *a = arg;
     struct evzk__plan next;
+    int rc = evzk__plan_parse(&next, res->data, res->len);
 
-    if (rc != EVZK_OK && rc != EVZK_ERR_NONODE) {
-        plan_unread(a, rc);
-        return;
-    }
-    evzk__shards_troubled(a, EVZK__TROUBLE_PLAN, EVZK_OK);
-    if (rc == EVZK_ERR_NONODE) {
-        no_plan(a);
-        return;
-    }
-    if (res->stat.czxid == a->plan_stat.czxid &&
-        res->stat.version == a->plan_stat.version) {
-        plan_stands(a);
-        return;
-    }
-    rc = evzk__plan_parse(&next, res->data, res->len);
     if (rc == EVZK_ERR_NOMEM)
         look_again(a, EVZK__SHARDS_RETRY_US);
     else if (rc != EVZK_OK)
@@ -173,6 +159,27 @@ static void plan_heard(void *arg, int rc, const struct evzk__result *res)
         evzk__plan_free(&next);
         no_plan(a);
     }
+}
+
+static void plan_heard(void *arg, int rc, const struct evzk__result *res)
+{
+    struct evzk_shards *a = arg;
+
+    if (rc != EVZK_OK && rc != EVZK_ERR_NONODE) {
+        plan_unread(a, rc);
+        return;
+    }
+    evzk__shards_troubled(a, EVZK__TROUBLE_PLAN, EVZK_OK);
+    if (rc == EVZK_ERR_NONODE) {
+        no_plan(a);
+        return;
+    }
+    if (res->stat.czxid == a->plan_stat.czxid &&
+        res->stat.version == a->plan_stat.version) {
+        plan_stands(a);
+        return;
+    }
+    read_plan(a, res);
 }
 
 /* ---- The member ---- */

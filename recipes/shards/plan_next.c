@@ -28,35 +28,52 @@ static uint32_t limit_of(const struct evzk__member *m)
     return m->weight == 0 ? 0 : m->most ? m->most : UINT32_MAX;
 }
 
+/* The weight of the members that are not full, and the shards for them. */
+static uint64_t open_weight(const struct evzk__plan *p, const struct share *s,
+                            uint32_t *left)
+{
+    uint64_t weight = 0;
+
+    *left = p->n_shards;
+    for (uint32_t i = 0; i < p->n_members; i++) {
+        if (s[i].full)
+            *left -= s[i].want;
+        else
+            weight += p->member[i].weight;
+    }
+    return weight;
+}
+
+/* A member's part of the shards that are left, by weight.  True: the member has
+ * reached its limit, and is full. */
+static bool share_one(const struct evzk__member *m, struct share *s,
+                      uint64_t weight, uint32_t left)
+{
+    uint32_t limit = limit_of(m);
+
+    s->want = weight ? (uint32_t)(m->weight * (uint64_t)left / weight) : 0;
+    if (s->want < limit)
+        return false;
+    s->want = limit;
+    s->full = true;
+    return true;
+}
+
 /* Shares by weight, rounded down.  A member that reaches its limit is full, and
  * the others share what it leaves.  Returns how many shards are left over. */
 static uint32_t share_out(const struct evzk__plan *p, struct share *s)
 {
     for (;;) {
-        uint64_t weight = 0;
-        uint32_t left = p->n_shards, given = 0;
+        uint32_t left, given = 0;
+        uint64_t weight = open_weight(p, s, &left);
         bool again = false;
 
         for (uint32_t i = 0; i < p->n_members; i++) {
             if (s[i].full)
-                left -= s[i].want;
-            else
-                weight += p->member[i].weight;
-        }
-        for (uint32_t i = 0; i < p->n_members; i++) {
-            uint32_t limit = limit_of(&p->member[i]);
-
-            if (s[i].full)
                 continue;
-            s[i].want =
-                weight
-                    ? (uint32_t)(p->member[i].weight * (uint64_t)left / weight)
-                    : 0;
+            if (share_one(&p->member[i], &s[i], weight, left))
+                again = true;
             given += s[i].want;
-            if (s[i].want >= limit) {
-                s[i].want = limit;
-                s[i].full = again = true;
-            }
         }
         if (!again)
             return left - given;

@@ -30,31 +30,40 @@ static uint32_t run_at(const struct evzk__plan *p, uint32_t from)
     return n;
 }
 
-char *evzk__plan_print(const struct evzk__plan *p, size_t *len)
+/* Enough for the text: the numbers have at most so many characters. */
+static size_t size_of(const struct evzk__plan *p)
 {
     enum { HEAD = 80, LINE = 48, RUN = 14 };
     size_t size = HEAD;
-    char *out, *to;
 
     for (uint32_t i = 0; i < p->n_members; i++)
         size += strlen(p->member[i].name) + p->member[i].len + LINE;
     for (uint32_t i = 0; i < p->n_shards; i += run_at(p, i))
         size += RUN;
-    to = out = evzk__zalloc(size);
+    return size;
+}
+
+/* Returns the end of what it printed. */
+static char *print_member(char *to, const struct evzk__member *m)
+{
+    to += sprintf(to, "%s %" PRIu32 " %" PRIu32 " %zu\n", m->name, m->weight,
+                  m->most, m->len);
+    if (m->len > 0)
+        memcpy(to, m->data, m->len);
+    to[m->len] = '\n';
+    return to + m->len + 1;
+}
+
+char *evzk__plan_print(const struct evzk__plan *p, size_t *len)
+{
+    char *out = evzk__zalloc(size_of(p)), *to = out;
+
     if (!out)
         return NULL;
     to += sprintf(to, "evzk-plan 1 %" PRIu64 " %" PRIu32 " %" PRIu32 "\n",
                   p->version, p->n_shards, p->n_members);
-    for (uint32_t i = 0; i < p->n_members; i++) {
-        const struct evzk__member *m = &p->member[i];
-
-        to += sprintf(to, "%s %" PRIu32 " %" PRIu32 " %zu\n", m->name,
-                      m->weight, m->most, m->len);
-        if (m->len > 0)
-            memcpy(to, m->data, m->len);
-        to[m->len] = '\n';
-        to += m->len + 1;
-    }
+    for (uint32_t i = 0; i < p->n_members; i++)
+        to = print_member(to, &p->member[i]);
     for (uint32_t i = 0; i < p->n_shards; i += run_at(p, i))
         to +=
             sprintf(to, "%" PRIu32 "*%" PRIu16 "\n", run_at(p, i), p->owner[i]);
@@ -133,32 +142,38 @@ static void read_owners(struct text *t, struct evzk__plan *p)
     t->bad = t->bad || t->at != t->end;
 }
 
+/* 0, EVZK_ERR_NOMEM or EVZK_ERR_INVAL. */
+static int read_plan(struct text *t, struct evzk__plan *p)
+{
+    p->version = number(t, EVZK__PLAN_VERSION_MAX, ' ');
+    p->n_shards = (uint32_t)number(t, EVZK__PLAN_SHARDS, ' ');
+    p->n_members = (uint32_t)number(t, EVZK__PLAN_MEMBERS, '\n');
+    if (t->bad)
+        return EVZK_ERR_INVAL;
+    if (evzk__plan_room(p) != EVZK_OK)
+        return EVZK_ERR_NOMEM;
+    for (uint32_t i = 0; !t->bad && i < p->n_members; i++)
+        read_member(t, &p->member[i]);
+    if (!t->bad)
+        read_owners(t, p);
+    return t->bad || p->version == 0 ? EVZK_ERR_INVAL : EVZK_OK;
+}
+
 int evzk__plan_parse(struct evzk__plan *p, const void *data, size_t len)
 {
     static const char head[] = "evzk-plan 1 ";
-    struct text t = {.bad = len < strlen(head) ||
-                            memcmp(data, head, strlen(head)) != 0};
-    int rc = EVZK_OK;
+    struct text t = {0};
+    int rc;
 
     *p = (struct evzk__plan){0};
-    if (t.bad)
+    if (len < strlen(head) || memcmp(data, head, strlen(head)) != 0)
         return EVZK_ERR_INVAL;
     p->text = evzk__memdup(data, len);
     if (!p->text)
         return EVZK_ERR_NOMEM;
     t.at = (char *)p->text + strlen(head);
     t.end = (char *)p->text + len;
-    p->version = number(&t, EVZK__PLAN_VERSION_MAX, ' ');
-    p->n_shards = (uint32_t)number(&t, EVZK__PLAN_SHARDS, ' ');
-    p->n_members = (uint32_t)number(&t, EVZK__PLAN_MEMBERS, '\n');
-    if (!t.bad)
-        rc = evzk__plan_room(p);
-    for (uint32_t i = 0; !t.bad && rc == EVZK_OK && i < p->n_members; i++)
-        read_member(&t, &p->member[i]);
-    if (!t.bad && rc == EVZK_OK)
-        read_owners(&t, p);
-    if (rc == EVZK_OK && (t.bad || p->version == 0))
-        rc = EVZK_ERR_INVAL;
+    rc = read_plan(&t, p);
     if (rc != EVZK_OK)
         evzk__plan_free(p);
     return rc;
