@@ -3,7 +3,9 @@
  * A heap is a row of blocks from its first byte on, each with a header, and
  * lists of free ones by size, the lowest address first: so what is allocated
  * decides where the next block will be, and not in which order others were
- * freed.  A free block is full of 0xdd, which shows when it is used.
+ * freed.  A free block is full of 0xdd, which shows when it is used: a pointer
+ * in it leads nowhere, and a byte that was written is found when the block is
+ * allocated again, or when the run ends.
  *
  * Under sanitizers and Valgrind every block is malloc's own, so that these see
  * its bounds and its end.
@@ -122,6 +124,25 @@ static struct head *cut_block(int area, uint32_t size)
     return h;
 }
 
+/* Reports a violation if a byte of this free block was written to. */
+static void check_free(int area, const struct head *h)
+{
+    const unsigned char *p = (const unsigned char *)(h + 1);
+
+    if (p[0] != FREED || memcmp(p, p + 1, h->size - 1) != 0)
+        sim_violation("area %d: freed memory was written to", area);
+}
+
+void area_check_freed(int area)
+{
+    for (unsigned i = 0; i < CLASSES; i++) {
+        uint32_t at = mem.area[area].free[i];
+
+        for (; at; at = head_at(area, at - 1)->next)
+            check_free(area, head_at(area, at - 1));
+    }
+}
+
 static void *plain_alloc(int area, size_t n)
 {
     uint32_t size = (uint32_t)n, *list;
@@ -133,6 +154,7 @@ static void *plain_alloc(int area, size_t n)
     if (*list) {
         h = head_at(area, *list - 1);
         *list = h->next;
+        check_free(area, h);
     } else {
         h = cut_block(area, size);
     }

@@ -10,4 +10,7 @@ void *area_bytes(int area);
 size_t area_used(int area); /* From the first byte to the last ever used. */
 void area_forget(void);     /* All blocks of all areas are gone. */
 
+/* Reports a violation if a freed block was written to. */
+void area_check_freed(int area);
+
 #endif

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "area.h"
 #include "coverage.h"
 #include "ens_internal.h"
 #include "leases.h"
@@ -580,6 +581,7 @@ void processes_check_end(void)
             sim_violation("p%d: the session was not freed", i);
         if (sim_live(i))
             sim_violation("p%d: %zu blocks of memory are left", i, sim_live(i));
+        area_check_freed(i);
     }
     if (ens_sessions())
         sim_violation("%zu sessions are left", ens_sessions());

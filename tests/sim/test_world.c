@@ -3,6 +3,8 @@
  * mistakes in the use of memory are not seen. */
 #include "test_world.h"
 
+#include "area.h"
+
 START_TEST(foreign_free_is_a_violation)
 {
     void *p;
@@ -35,6 +37,29 @@ START_TEST(double_free_is_a_violation)
     sim_free(0, (char *)p + 16);
     must_be_violated();
     ck_assert_uint_eq(sim_live(0), 1);
+}
+END_TEST
+
+START_TEST(write_to_freed_memory_is_a_violation)
+{
+    unsigned char *p, *q;
+
+    if (!sim_can_save()) /* The sanitizers say it. */
+        return;
+    begin();
+    p = sim_alloc(0, 40);
+    q = sim_alloc(0, 100);
+    sim_free(0, p);
+    sim_free(0, q);
+    area_check_freed(0);
+    all_is_well();
+    p[39]--;
+    area_check_freed(0); /* At the end of a run. */
+    must_be_violated();
+    ck_assert_ptr_eq(sim_alloc(0, 40), p); /* Allocated again. */
+    must_be_violated();
+    ck_assert_ptr_eq(sim_alloc(0, 100), q);
+    all_is_well();
 }
 END_TEST
 
@@ -189,7 +214,8 @@ START_TEST(saved_world_goes_on_alike)
 END_TEST
 
 UNIT_MAIN("world", foreign_free_is_a_violation, double_free_is_a_violation,
-          memory_is_only_a_process_s_own, allocations_fail_as_told,
-          order_of_freeing_makes_no_difference, every_byte_makes_a_difference,
+          write_to_freed_memory_is_a_violation, memory_is_only_a_process_s_own,
+          allocations_fail_as_told, order_of_freeing_makes_no_difference,
+          every_byte_makes_a_difference,
           worlds_begin_alike_and_chance_is_of_the_seed,
           saved_world_goes_on_alike)
