@@ -121,6 +121,8 @@ static void check_all(const struct query *q, const evzk_contender *v, size_t n)
         if (a && b &&
             (a->foreign == b->foreign ? lock_before(b, a) : a->foreign))
             sim_violation("a look-up is out of order at %s", v[i].node);
+        if (b && has(v, i, b))
+            sim_violation("a look-up tells twice of %s", v[i].node);
     }
     for (int64_t i = 0; i < lock_world.nodes; i++) {
         const struct lock_node *node = &lock_world.node[i];

@@ -12,6 +12,15 @@ static const struct sim_scene lock_query_scenes[] = {
                    {.process = 1, .start_ms = 2, .hold_ms = 5}},
          .actions = {{.at_ms = 12, .action = LOCK_QUERY, .process = 1}},
          .server = {LEADER, FOLLOWER_1}, .dir_exists = true)},
+    {.name = "look-again",
+     .about = "a look-up of a lock that is held, and of one that waits: both "
+              "stay there when it has to look again",
+     .processes = 2,
+     LOCK_SCENE(
+         .locks = {{.process = 0, .start_ms = 1, .hold_ms = 600},
+                   {.process = 0, .start_ms = 2, .hold_ms = 5}},
+         .actions = {{.at_ms = 30, .action = LOCK_QUERY, .process = 1}},
+         .server = {LEADER, FOLLOWER_1}, .dir_exists = true)},
     {.name = "look-empty",
      .about = "a look-up without a directory, and one when all have left",
      .processes = 2,

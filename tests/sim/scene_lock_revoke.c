@@ -159,6 +159,15 @@ static bool alone(const struct revoke *v)
     return true;
 }
 
+static bool has(const evzk_revoked *o, size_t n, const struct lock_node *node)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (lock_node_named(o[i].node) == node)
+            return true;
+    }
+    return false;
+}
+
 static void check_report(const struct revoke *v, int rc, const evzk_revoked *o,
                          size_t n)
 {
@@ -171,6 +180,8 @@ static void check_report(const struct revoke *v, int rc, const evzk_revoked *o,
         else if (o[i].how != EVZK_REVOKED_STAYS && node->live &&
                  !lock_is_copy(node))
             sim_violation("a revocation is wrong about %s", o[i].node);
+        else if (has(o, i, node))
+            sim_violation("a revocation tells twice of %s", o[i].node);
         else if (!in_the_way(v->plan, node))
             sim_violation("%s was in nobody's way", o[i].node);
         if (node && o[i].how == EVZK_REVOKED_YIELDED && node->removed &&
