@@ -1,10 +1,10 @@
 /* What every recipe is: a state machine, written down as one table
  * (lib/machine/kind.h).
  *
- * The core does what is the same for all: connection loss, doubt, expiry,
- * cancel, time-out, free, late replies and illegal moves.  It never calls
- * itself from inside a call of the API: calls post events, and the session's
- * turn hands them out. */
+ * The core handles all that recipes have in common: connection loss, doubt,
+ * expiry, cancel, time-out, free, late replies and illegal moves.  It never
+ * calls itself from inside a call of the API: calls post events, and the
+ * session's turn hands them out. */
 #ifndef EVZK_MACHINE_H
 #define EVZK_MACHINE_H
 
@@ -50,10 +50,10 @@ struct evzk__machine {
     uint16_t refs;
     uint16_t epoch;      /* Counts entries into states. */
     int16_t event_rc;    /* The result that `event` carried. */
-    uint8_t event;       /* evzk__cause: what it is being moved by. */
+    uint8_t event;       /* evzk__cause: the event being handled. */
     uint8_t state;       /* A row, once it has started. */
     uint8_t refused : 4; /* Refusals in a row, for no reason we know. */
-    uint8_t tries : 4;   /* The recipe's, of what it does not try for ever. */
+    uint8_t tries : 4;   /* Counted by the recipe. */
     bool started : 1;    /* Has entered its first state. */
     bool stopping : 1;   /* Was asked to stop, or has failed. */
     bool no_requeue : 1; /* Ends with its session. */

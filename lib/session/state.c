@@ -46,7 +46,7 @@ void evzk__session_end_term(evzk_session *s)
     s->core.term = NULL;
 }
 
-/* Has every machine look at what has changed. */
+/* Has every machine handle the session's latest change. */
 void evzk__session_sweep(evzk_session *s)
 {
     s->core.now.round++;

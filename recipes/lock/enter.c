@@ -4,7 +4,7 @@
  *   ENTERING --> LISTING                       it was done
  *    |    ^
  *    |    `--- PRIO_CONFIRMING                 its znode is to be read before
- *    |    `--> READING_OWN --> PRIO_LISTING    somebody has written to it
+ *    |    `--> READING_OWN --> PRIO_LISTING    another client wrote to it
  *    v
  *   RESOLVING_ENTRY <--> ADOPTING_ENTRY        the outcome is unknown
  *

@@ -62,9 +62,9 @@ struct given {
 struct evzk_election;
 
 /* The flags are bits, since there are a hundred thousand locks.  None of them
- * says what the lock does next: that is its state.  They are of five kinds:
- * what the lock was asked to be; what its user was told; what its user wants;
- * what is known of its own znode; and of the znode for which it waits. */
+ * says what the lock does next: that is its state.  There are five kinds: the
+ * options of the lock; the events that its user was told; the wishes of its
+ * user; the knowledge of its own znode; and of the znode for which it waits. */
 struct evzk_lock {
     struct evzk__machine m;
     uint8_t mode : 2;  /* evzk_lock_mode: an index of evzk__lock_marks. */

@@ -266,8 +266,8 @@ int evzk__lock_checked_swap(struct evzk__machine *m,
 int evzk__lock_checked_reader(struct evzk__machine *m,
                               const struct evzk__event *e);
 
-/* A downgrade of unknown outcome: exchanges the name for the other one that its
- * znode may have.  False: it has no other. */
+/* After a downgrade of unknown outcome: takes the other name that the znode may
+ * have.  False: it has no other. */
 bool evzk__lock_other_name(struct evzk_lock *l);
 
 /* lock/leave.c: DELETING, CHECKING and ENDED; what all kinds of locks have. */
