@@ -32,7 +32,9 @@ struct barrier_scene {
     bool stands; /* The barrier is there from the beginning... */
     bool hidden; /* ... and nobody may read its znode. */
     /* The second process is a client of the leader, and followers hear of each
-     * change a while after that process: they are behind. */
+     * change a while after that process: they are behind.  A read behind the
+     * lease's probe is as new as a read behind a sync: so what the first
+     * process does is to begin when no probe of it is under way. */
     bool followers_lag;
 };
 
@@ -467,7 +469,7 @@ static const struct sim_scene wait_scenes[] = {
      .about = "one waits as soon as another has set the barrier",
      .processes = 2,
      BARRIER(.path = "/b", .followers_lag = true,
-             .act = {{.proc = 1, .what = SET, .at_us = 300000},
+             .act = {{.proc = 1, .what = SET, .at_us = 380000},
                      {.what = WAIT, .after = 1},
                      {.proc = 1, .what = LIFT, .at_us = 900000}})},
     {.name = "wait-second",
