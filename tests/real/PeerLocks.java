@@ -16,6 +16,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.barriers.DistributedBarrier;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader.LeaderSelectorListenerAdapter;
@@ -93,6 +94,19 @@ public class PeerLocks {
         }
     }
 
+    void barrierSet(String path) throws Exception {
+        DistributedBarrier barrier = new DistributedBarrier(client, path);
+
+        barrier.setBarrier();
+        hold();
+        barrier.removeBarrier();
+    }
+
+    void barrier(String path) throws Exception {
+        new DistributedBarrier(client, path).waitOnBarrier();
+        hold();
+    }
+
     void acquire(String kind, String path) throws Exception {
         switch (kind) {
         case "mutex":
@@ -112,6 +126,12 @@ public class PeerLocks {
             break;
         case "lease":
             lease(path);
+            break;
+        case "barrier-set":
+            barrierSet(path);
+            break;
+        case "barrier":
+            barrier(path);
             break;
         default:
             throw new IllegalArgumentException(kind);

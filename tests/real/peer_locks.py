@@ -8,6 +8,7 @@ import threading
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import CancelledError
+from kazoo.recipe.barrier import Barrier
 from kazoo.recipe.lock import Lock
 
 
@@ -16,6 +17,26 @@ class LockAmongOthers(Lock):
 
     _NODE_NAME = "-lock-"
     _EXCLUDE_NAMES = ["-lock-", "__lock__"]
+
+
+class BarrierSet(Barrier):
+    """A barrier that is set while it is acquired, and then lifted."""
+
+    def acquire(self):
+        self.create()
+
+    def release(self):
+        self.remove()
+
+
+class BarrierPassed(Barrier):
+    """A lock that is acquired when no barrier stands."""
+
+    def acquire(self):
+        self.wait()
+
+    def release(self):
+        pass
 
 
 class Peer:
@@ -36,6 +57,10 @@ class Peer:
             return self.client.Lock(path, extra_lock_patterns=["-lock-"])
         if kind == "among":
             return LockAmongOthers(self.client, path)
+        if kind == "barrier-set":
+            return BarrierSet(self.client, path)
+        if kind == "barrier":
+            return BarrierPassed(self.client, path)
         raise ValueError(kind)
 
     def work(self):

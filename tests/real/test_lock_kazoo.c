@@ -89,6 +89,16 @@ START_TEST(extra_lock_patterns)
 }
 END_TEST
 
+START_TEST(barrier_is_shared)
+{
+    struct library kazoo;
+
+    kazoo_start(&kazoo);
+    barriers_are_shared(&kazoo, "/kazoo/barrier");
+    library_end(&kazoo);
+}
+END_TEST
+
 /* ---- What is not ---- */
 
 static void is_refused(const char *kind, const char *dir)
@@ -132,6 +142,7 @@ int main(void)
         return PEERS_SKIPPED;
     }
     tests = lock_tests(suite, "kazoo", 60000);
+    tcase_add_test(tests, barrier_is_shared);
     tcase_add_test(tests, lock_among_others_is_shared);
     tcase_add_test(tests, extra_lock_patterns);
     tcase_add_test(tests, lock_is_refused);

@@ -158,6 +158,56 @@ static inline void all_are_refused(evzk_session *s, const char *dir, int there)
     ck_assert_int_eq(raw_count(op(), dir), there); /* Ours have gone. */
 }
 
+/* The end of an operation on a barrier; 1: it has not ended. */
+static inline void barrier_hear(evzk_barrier *b, int rc, void *arg)
+{
+    (void)b;
+    *(int *)arg = rc;
+}
+
+typedef int barrier_begin(evzk_session *s, const char *path,
+                          const evzk_barrier_options *opt, evzk_barrier_cb *cb,
+                          void *arg, evzk_barrier **out);
+
+/* From the call to the end. */
+static inline void barrier_done(barrier_begin *begin, evzk_session *s,
+                                const char *path)
+{
+    evzk_barrier *b;
+    int rc = 1;
+
+    ck_assert_int_eq(begin(s, path, NULL, barrier_hear, &rc, &b), EVZK_OK);
+    WAIT(rc != 1);
+    ck_assert_int_eq(rc, EVZK_OK);
+    evzk_barrier_free(b);
+}
+
+/* Each side sets a barrier, for which the other waits, and lifts it. */
+static inline void barriers_are_shared(struct library *b, const char *path)
+{
+    evzk_barrier *waits;
+    struct peer p;
+    int rc = 1;
+
+    peer_open(&p, the_server());
+    library_holds(b, "barrier-set", path);
+    ck_assert_int_eq(
+        evzk_barrier_wait(p.s, path, NULL, barrier_hear, &rc, &waits), EVZK_OK);
+    settle(p.s);
+    ck_assert_int_eq(rc, 1);
+    library_free(b); /* The library lifts the barrier. */
+    WAIT(rc != 1);
+    ck_assert_int_eq(rc, EVZK_OK);
+    evzk_barrier_free(waits);
+    barrier_done(evzk_barrier_set, p.s, path);
+    library_ask(b, "barrier", path);
+    library_waits(b);
+    barrier_done(evzk_barrier_lift, p.s, path);
+    library_has(b);
+    library_free(b);
+    peer_close(&p);
+}
+
 /* A session whose log is kept. */
 struct logged {
     struct peer p;
