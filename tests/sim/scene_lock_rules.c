@@ -80,6 +80,23 @@ static bool jumped(const struct lock_node *n, const struct lock_node *own)
     return false;
 }
 
+/* An operator's copy that has, beside a contender of the same session, the
+ * number of that contender: its directory was made anew, or the operator chose
+ * that number.  A contender that comes right behind another one of its session
+ * looks at that one alone, and need not see the copy. */
+static bool collides(const struct lock_node *copy, const struct lock_node *own)
+{
+    const struct lock_node *n = lock_world.node;
+
+    for (; n < lock_world.node + lock_world.nodes; n++) {
+        if (copy->slot < 0 && n->name != copy->name && n->seq == copy->seq &&
+            n->place == copy->place && n->owner == own->owner &&
+            (n->live || n->died_zxid > copy->czxid))
+            return true;
+    }
+    return false;
+}
+
 const struct lock_node *lock_one_before(const struct lock_node *own)
 {
     const struct lock_node *n = lock_world.node;
@@ -88,32 +105,17 @@ const struct lock_node *lock_one_before(const struct lock_node *own)
     for (; n < lock_world.node + lock_world.nodes; n++) {
         if (n->live && n->place == own->place && n->czxid < own->czxid &&
             lock_before(n, own) && lock_bars(n, own) && !makes_way(n, own) &&
-            !jumped(n, own))
+            !jumped(n, own) && !collides(n, own))
             return n;
     }
     return NULL;
-}
-
-/* A copy that has the number of another contender, in a directory that was made
- * anew or because an operator put it there: the other contender, and those
- * behind it, need not see the copy. */
-static bool collides(const struct lock_node *copy, const struct lock_node *own)
-{
-    const struct lock_node *n = lock_world.node;
-
-    for (; n < lock_world.node + lock_world.nodes; n++) {
-        if (n->place == copy->place && n->seq == copy->seq && n != copy &&
-            (n != own || n->czxid > copy->czxid) && copy->slot < 0)
-            return true;
-    }
-    return false;
 }
 
 static void check_first(const struct lock_slot *k, const struct lock_node *own)
 {
     const struct lock_node *n = lock_one_before(own);
 
-    if (n && !collides(n, own))
+    if (n)
         sim_violation("lock %d is granted, and %d is before it", index_of(k),
                       n->seq);
 }

@@ -63,6 +63,8 @@ static const struct kept {
 {"lock", "downgrade-one:12=empty-dir,79=remake-away@0", 1, "a rule wanted a copy known that the lock's own swap had struck"},
 {"lock", "urgent-readers:135=remake-away@0,139=callback@2/free-query,189=remake-away@1,212=delete-all", 221812284, "a rule forgot what was deleted by force, after sixteen others"},
 {"lock", "chain-away:39=callback@1/query,81=foreign,83=copy-beside@1,119=call@query,156=call@acquire,164=callback@1/revoke,186=delete-own@1,205=call@downgrade", 1222121844, "a rule counted an operator's copy of the number of another contender"},
+{"lock", "broken-late:76=oom-on@10,91=call@query,138=copy-beside@2,143=replace-away@0,167=call@downgrade,171=call@revoke,242=foreign-mutex,249=copy-beside@2,284=foreign-mutex,296=call@cancel", 2222282777, "a rule did not know that a copy came under a name that was removed before"},
+{"election", "elect-own:47=lagging@2,58=oom@2,86=remake-away@1,156=hold-replies,161=replace-away@0,178=callback@3/free-observe", 3415145495, "the rule for leaders did not know of an operator's copy of the number of another contender"},
     /* clang-format on */
 };
 
