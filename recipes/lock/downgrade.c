@@ -46,7 +46,6 @@ static void take_swap(struct evzk_lock *l, int64_t czxid)
 {
     trade_names(l);
     l->mode = EVZK_LOCK_READ;
-    l->seen = 0;
     l->given->czxid = (uint64_t)czxid;
     l->given->swapped = true;
     l->given->either = false;
@@ -142,6 +141,7 @@ static int change(struct evzk_lock *l, const struct evzk__reply *reply)
     switch (reply->rc) {
     case EVZK_OK:
         take_swap(l, reply->first.czxid);
+        l->seen = 0;
         return stopping ? evzk__machine_move(&l->m, DELETING)
                         : told(l, EVZK_OK);
     case EVZK_ERR_NONODE:
@@ -192,6 +192,7 @@ int evzk__lock_checked_swap(struct evzk__machine *m,
 static int reads(struct evzk_lock *l, const struct evzk__first *stat)
 {
     l->asked = l->given->either = false;
+    l->seen = 0; /* Not before: the old znode may still be the lock's own. */
     evzk__lock_tell(l, EVZK_LOCK_DOWNGRADED, EVZK_OK);
     evzk__lock_own_there(l, stat);
     return l->m.stopping ? EVZK_OK : evzk__machine_move(&l->m, HELD);

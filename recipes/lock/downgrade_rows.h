@@ -19,6 +19,5 @@ LOCK(SWAPPING_AGAIN, become_reader, became_reader,  ASIDE,      STAY,     ENDED,
      ON(STOP,        DELETING),
      ON(EXPIRED,     NEVER)),
 LOCK(CHECKING_READER, read_own,     checked_reader, ASIDE,      DELETING, ENDED,     RETRY|HOLDS,
-     ON(REPLY,       HELD, ENDED, HERE),
-     RARELY(REPLY,   VERIFYING)),
+     ON(REPLY,       HELD, VERIFYING, ENDED, HERE)),
     /* clang-format on */

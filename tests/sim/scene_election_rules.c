@@ -310,6 +310,8 @@ static bool rc_ok(const struct lock_slot *k, int rc)
 {
     if (rc == EVZK_ERR_NOTEMPTY)
         return lock_world.sc->leader == LOCK_LEADER_PARENT;
+    if (rc == EVZK_ERR_NOAUTH)
+        return lock_world.place[k->place].denied;
     return rc == EVZK_OK ||
            (rc == EVZK_ERR_SERVER && ens_throttled((int)k->proc));
 }

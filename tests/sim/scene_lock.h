@@ -57,6 +57,8 @@ enum lock_action {
     LOCK_WRITE_OTHER,    /* writes other data to it [lock]; */
     LOCK_DELETE_DIR,     /* deletes a directory, if it is empty [dir]; */
     LOCK_MAKE_DIR,       /* makes it [dir]; */
+    LOCK_DENY_CREATE,    /* lets nobody create in a directory [dir]; */
+    LOCK_ALLOW_CREATE,   /* lets everybody do so again [dir]; */
     LOCK_DELETE_FOREIGN, /* deletes the contenders made by hand; */
     LOCK_MAKE_CHILD,     /* makes a child below each of those; */
     LOCK_DELETE_CHILD,   /* deletes it; */
@@ -218,6 +220,7 @@ struct lock_world {
         int64_t touched, late;    /* Told to look; or not, and look in vain. */
         int64_t broken;           /* Of those gone, deleted by another. */
         int64_t again[SIM_PROCS]; /* Waiters that looked, for any reason. */
+        bool denied; /* An action has let nobody create in it, for a while. */
     } place[LOCK_PLACES];
     struct lock_dir {
         int64_t czxid, mzxid; /* Of one that is not the library's, or 0. */

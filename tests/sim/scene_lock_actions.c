@@ -54,6 +54,15 @@ static void restore(const struct lock_slot *k)
         operator_restore(n->czxid, path);
 }
 
+static void allow_create(int dir, bool allow)
+{
+    const int all = ZOO_PERM_READ | ZOO_PERM_WRITE | ZOO_PERM_CREATE |
+                    ZOO_PERM_DELETE | ZOO_PERM_ADMIN;
+
+    lock_world.place[dir].denied = true;
+    ens_set_perms(lock_dir(dir), allow ? all : all & ~ZOO_PERM_CREATE);
+}
+
 static void do_action(enum lock_action action, int which)
 {
     const struct lock_node *n = lock_world.node;
@@ -107,6 +116,10 @@ static void do_action(enum lock_action action, int which)
         break;
     case LOCK_MAKE_DIR:
         ens_create(lock_dir(which), "", 0, ZOO_PERSISTENT);
+        break;
+    case LOCK_DENY_CREATE:
+    case LOCK_ALLOW_CREATE:
+        allow_create(which, action == LOCK_ALLOW_CREATE);
         break;
     case LOCK_REVOKE:
         lock_revoke(which, &lock_world.sc->revoke);

@@ -887,6 +887,18 @@ static const struct sim_scene lock_scenes[] = {
                    {.process = 1, .start_ms = 10, .mode = READ, .hold_ms = 5}},
          .actions = {{.at_ms = 200, .action = LOCK_QUERY, .process = 0}},
          .server = {FOLLOWER_1, FOLLOWER_2}, .dir_exists = true)},
+    {.name = "downgrade-refused",
+     .about = "asked to let go, and then a downgrade is refused: nobody may "
+              "create in the directory for a while",
+     .processes = 2,
+     LOCK_SCENE(
+         .locks = {{.process = 0, .start_ms = 1, .mode = WRITE,
+                    .revocable = true, .downgrade_ms = 40, .hold_ms = 300},
+                   {.process = 1, .start_ms = 10, .mode = READ, .hold_ms = 5}},
+         .actions = {{.at_ms = 25, .action = LOCK_WRITE_UNLOCK, .lock = 0},
+                     {.at_ms = 45, .action = LOCK_DENY_CREATE, .dir = 0},
+                     {.at_ms = 250, .action = LOCK_ALLOW_CREATE, .dir = 0}},
+         .server = {FOLLOWER_1, FOLLOWER_2}, .dir_exists = true)},
     {.name = "restored",
      .about = "an operator deletes the holder's znode and the directory, and "
               "puts back a copy of that znode",
@@ -1268,6 +1280,18 @@ static const struct sim_scene lock_scenes[] = {
                    {.process = 2, .start_ms = 34, .mode = READ, PRIORITY(5)},
                    {.process = 2, .start_ms = 35, .mode = READ, PRIORITY(5)}},
          .server = {LEADER, FOLLOWER_1, FOLLOWER_2}, .dir_exists = true)},
+    {.name = "urgent-refused",
+     .about = "a lock with a priority may not enter the queue: nobody may "
+              "create in the directory for a while",
+     .processes = 2,
+     LOCK_SCENE(
+         .locks = {{.process = 0, .start_ms = 1, .hold_ms = 60},
+                   {.process = 1, .start_ms = 10, .mode = WRITE, PRIORITY(5)},
+                   {.process = 0, .start_ms = 20, .mode = READ, PRIORITY(7),
+                    .hold_ms = 5}},
+         .actions = {{.at_ms = 50, .action = LOCK_DENY_CREATE, .dir = 0},
+                     {.at_ms = 150, .action = LOCK_ALLOW_CREATE, .dir = 0}},
+         .server = {FOLLOWER_1, FOLLOWER_2}, .dir_exists = true)},
     {.name = "urgent-end",
      .about = "locks with priorities reach the last of the sequence numbers",
      .processes = 2,

@@ -271,7 +271,8 @@ static bool at_the_end(const struct lock_slot *k)
  */
 bool lock_denied(int64_t place)
 {
-    return (lock_world.sc->locks[0].hidden && operator_deleted_any()) ||
+    return lock_world.place[place].denied ||
+           (lock_world.sc->locks[0].hidden && operator_deleted_any()) ||
            ((lock_world.sc->deny_create >> place |
              lock_world.sc->deny_create >> LOCK_PLACES) &
             1);
@@ -386,6 +387,7 @@ static bool rc_ok(const struct lock_slot *k, evzk_lock_event ev, int rc)
         return rc == EVZK_OK;
     case EVZK_LOCK_DOWNGRADED:
         return rc == EVZK_OK ||
+               (rc == EVZK_ERR_NOAUTH && lock_world.place[k->place].denied) ||
                (rc == EVZK_ERR_SERVER && ens_throttled((int)k->proc));
     case EVZK_LOCK_REQUEUED:
         return requeued_rc_ok(k, rc);
@@ -439,6 +441,11 @@ static void note_told(struct lock_slot *k, evzk_lock_event ev, int rc)
     k->told_down = k->told_down || ev == EVZK_LOCK_DOWNGRADED;
     if (ev == EVZK_LOCK_DOWNGRADED)
         k->placed = 0; /* A new znode. */
+    if (ev == EVZK_LOCK_DOWNGRADED && rc != EVZK_OK) {
+        k->asked_down = 0; /* The program may ask for it again. */
+        k->told_down = false;
+        k->guid = 0; /* The lock may have had its new name. */
+    }
     if (ev == EVZK_LOCK_REVOKE_REQUESTED) {
         k->revokes++;
         k->heard = sim_now();
