@@ -213,12 +213,7 @@ static unsigned changes_of(enum evzk__which which)
 
 static void forget_events(struct evzk__machine *m, enum evzk__which which)
 {
-    struct evzk__path_watch *p;
-
-    if (which < EVZK__PATH)
-        m->place.news &= (uint8_t)~changes_of(which);
-    else if ((p = evzk__path_watch_at(&m->place, which - EVZK__PATH)) != NULL)
-        evzk__path_watch_forget(p);
+    evzk__watch_drop_events(&m->place, which);
 }
 
 /* Also for constant machines: changes nothing. */

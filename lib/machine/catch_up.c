@@ -85,7 +85,8 @@ static void adapt(struct evzk__machine *m)
     if (evzk__machine_row(m)->flags & again_at(m, cut)) {
         evzk__machine_set_event(m, EVZK__ON_RECONNECTED, EVZK_OK);
         evzk__machine_repeat(m);
-    }
+    } else if (cut)
+        evzk__request_cut(s, &m->place.req);
 }
 
 /* The machine takes over the numbers of its session and lease last: so, while

@@ -6,9 +6,13 @@
 
 #include "lib/request/core.h"
 
+/* Where each part has a reply, the watch is taken off by a request of its own:
+ * evzk__part_unwatch(). */
 uint32_t evzk__part_lead(const struct evzk__request *r)
 {
-    return r->unwatch ? 1 : 0;
+    bool each = evzk__request_is_steps(r) && r->each;
+
+    return r->unwatch && !each ? 1 : 0;
 }
 
 uint32_t evzk__parts_of(const struct evzk__request *r)
@@ -53,12 +57,8 @@ static const char *path_of(struct evzk__core *s, const struct evzk__request *r,
 static int list_watch(struct evzk__request *r, struct evzk__watch *w,
                       const char *name, int rc)
 {
-    struct evzk__place *p = evzk__place_of(r);
-
-    if (w && rc == EVZK_OK) {
-        evzk__watch_remove(p, w);
-        evzk__watch_add(p, w, name);
-    }
+    if (w && rc == EVZK_OK)
+        evzk__watch_asked(evzk__place_of(r), w, name, w == r->pred);
     return rc;
 }
 
@@ -82,6 +82,13 @@ static const char *unwatched_path(struct evzk__core *s, struct evzk__request *r)
                   : path_of(s, r, r->name);
 }
 
+int evzk__part_unwatch(struct evzk__core *s, struct evzk__request *r,
+                       struct evzk__slot *slot)
+{
+    return evzk__watch_take_off(s, slot, r->dir, path_of(s, r, r->unwatch),
+                                false);
+}
+
 int evzk__part_send(struct evzk__core *s, struct evzk__request *r,
                     struct evzk__slot *slot)
 {
@@ -90,8 +97,7 @@ int evzk__part_send(struct evzk__core *s, struct evzk__request *r,
     bool first = slot->part == lead;
 
     if (slot->part < lead)
-        return evzk__watch_take_off(s, slot, r->dir, path_of(s, r, r->unwatch),
-                                    false);
+        return evzk__part_unwatch(s, r, slot);
     switch ((enum evzk__op)r->op) {
     case EVZK__SYNC:
         return evzk__client_sync(slot, r->dir->path);
@@ -137,31 +143,20 @@ int evzk__part_send(struct evzk__core *s, struct evzk__request *r,
     return EVZK_ERR_INTERNAL;
 }
 
-static void note_watch(struct evzk__request *r, struct evzk__watch *w,
-                       const char *name, bool armed)
-{
-    struct evzk__place *p = evzk__place_of(r);
-
-    if (!w)
-        return;
-    if (!armed)
-        evzk__watch_remove(p, w);
-    else if (!w->listed) /* What fired meanwhile was an earlier one. */
-        evzk__watch_add(p, w, name);
-    w->armed = armed;
-}
-
 void evzk__part_answered(struct evzk__core *s, struct evzk__request *r,
                          unsigned part, const struct evzk__result *res)
 {
     uint32_t lead = evzk__part_lead(r);
     bool own = part == lead && r->name;
+    struct evzk__watch *w = NULL;
 
     if (part < lead)
         return;
     if (evzk__request_is_steps(r))
         evzk__steps_answered(s, r, part - lead, res);
     else if (r->op == EVZK__WATCH)
-        note_watch(r, own ? r->own : r->pred, own ? r->name : r->pred_name,
-                   res->rc == EVZK_OK);
+        w = own ? r->own : r->pred;
+    if (w)
+        evzk__watch_answered(evzk__place_of(r), w, own ? r->name : r->pred_name,
+                             res->rc == EVZK_OK, res->rc);
 }

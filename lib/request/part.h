@@ -11,6 +11,10 @@ uint32_t evzk__part_lead(const struct evzk__request *r);
 /* How many parts the request itself has. */
 uint32_t evzk__parts_of(const struct evzk__request *r);
 
+/* Takes the watch off that the owner has left.  An error: nothing was sent. */
+int evzk__part_unwatch(struct evzk__core *s, struct evzk__request *r,
+                       struct evzk__slot *slot);
+
 /* Sends the part that the slot is for.  An error: the part was not sent, and
  * the watches are as they were. */
 int evzk__part_send(struct evzk__core *s, struct evzk__request *r,

@@ -15,16 +15,21 @@ struct pieces {
     unsigned at;
 };
 
-static struct pieces pieces_of(const struct evzk__path_watch *p)
+static struct pieces pieces_under(const struct evzk__path_watch *p,
+                                  const char *name)
 {
-    const char *dir = p->place->dir->path, *chroot = p->place->s->chroot,
-               *name = p->w.name;
+    const char *dir = p->place->dir->path, *chroot = p->place->s->chroot;
 
     if (name[0] == '\0')
         return (struct pieces){{dir, "", ""}, 0};
     if (name[0] != '/')
         return (struct pieces){{dir, "/", name}, 0};
     return (struct pieces){{chroot, name[1] || !chroot[0] ? name : "", ""}, 0};
+}
+
+static struct pieces pieces_of(const struct evzk__path_watch *p)
+{
+    return pieces_under(p, p->w.name);
 }
 
 static unsigned char next_char(struct pieces *p)
@@ -82,10 +87,14 @@ void evzk__path_watch_forget(struct evzk__path_watch *p)
     p->deleted = p->changed = false;
 }
 
+/* The count begins anew after 2^32 watches: one of then may still be there. */
 void evzk__path_watch_add(struct evzk__path_watch *p)
 {
-    p->seq = p->place->s->onlooked++;
-    RB_INSERT(evzk__path_watches, &p->place->s->path_watches, p);
+    struct evzk__core *s = p->place->s;
+
+    do
+        p->seq = s->onlooked++;
+    while (RB_INSERT(evzk__path_watches, &s->path_watches, p));
 }
 
 void evzk__path_watch_remove(struct evzk__path_watch *p)
@@ -126,12 +135,17 @@ struct evzk__path_watch *evzk__path_watch_next(const char *path,
     return p && compare_pieces(wanted, pieces_of(p)) == 0 ? p : NULL;
 }
 
-bool evzk__path_watch_any(const struct evzk__core *s, const char *path,
-                          bool children)
+bool evzk__path_watch_is_on(const struct evzk__path_watch *p, const char *name)
+{
+    return compare_pieces(pieces_of(p), pieces_under(p, name)) == 0;
+}
+
+struct evzk__path_watch *evzk__path_watch_find(const struct evzk__core *s,
+                                               const char *path, bool children)
 {
     struct evzk__path_watch *p = evzk__path_watch_first(s, path);
 
     while (p && p->children != children)
         p = evzk__path_watch_next(path, p);
-    return p != NULL;
+    return p;
 }

@@ -53,9 +53,13 @@ void evzk__path_watch_remove(struct evzk__path_watch *p);
 /* Writes the path that the watch is on to `to`. */
 const char *evzk__path_watch_path(const struct evzk__path_watch *p, char *to);
 
-/* Is a watch listed on this path, on its children or on the znode? */
-bool evzk__path_watch_any(const struct evzk__core *s, const char *path,
-                          bool children);
+/* Is the watch, which is listed, on the path that a step names so? */
+bool evzk__path_watch_is_on(const struct evzk__path_watch *p, const char *name);
+
+/* A watch that is listed on this path: on its children, or on the znode.  NULL:
+ * none is. */
+struct evzk__path_watch *evzk__path_watch_find(const struct evzk__core *s,
+                                               const char *path, bool children);
 
 /* The watches that are listed on a path, one after another; NULL: no more. */
 struct evzk__path_watch *evzk__path_watch_first(const struct evzk__core *s,

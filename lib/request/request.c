@@ -158,9 +158,9 @@ void evzk__request_no_unwatch(struct evzk__request *r)
 {
     if (!r->unwatch || (r->state != EVZK__IDLE && r->sent > 0))
         return;
-    r->unwatch = NULL;
     if (r->state != EVZK__IDLE)
-        r->parts--;
+        r->parts -= evzk__part_lead(r);
+    r->unwatch = NULL;
 }
 
 /* Gives a listing's reply to the requests that joined it.  A request that is

@@ -161,6 +161,7 @@ struct evzk__requests {
     uint32_t tickets;             /* Drawn by contenders, as they asked. */
     struct evzk__batches batches; /* In flight. */
     uint32_t queued, in_flight, n_batches;
+    struct evzk__request nobody; /* Its answers are of no interest. */
     uint16_t fresh;   /* How often directories are found missing, of 65535. */
     uint16_t emptied; /* How often ours are empty when we leave, likewise. */
     uint8_t put_off;  /* Turns for which listings waited for others to join. */
@@ -190,6 +191,10 @@ bool evzk__request_cancel(struct evzk__core *s, struct evzk__request *r);
 
 /* The watch that `unwatch` is about was lost with its connection. */
 void evzk__request_no_unwatch(struct evzk__request *r);
+
+/* The connection was lost, and the request waits in its queue: answers it with
+ * EVZK_ERR_CONNLOSS if it must not be sent by another connection. */
+void evzk__request_cut(struct evzk__core *s, struct evzk__request *r);
 
 /* Sends requests while the window has room, until `deadline_us`; while machines
  * are being told of a change, only the lease's sync.  True: there is more to

@@ -22,6 +22,8 @@ void evzk__request_completed(struct evzk__core *s, struct evzk__slot *slot,
 
     slot->owner = NULL;
     s->requests.in_flight--;
+    if (r == &s->requests.nobody)
+        return;
     evzk__part_answered(s, r, slot->part, res);
     evzk__request_answered(s, r, slot->part, res);
 }
@@ -64,6 +66,27 @@ static bool send_one(struct evzk__core *s, struct evzk__request *r)
     }
     evzk__request_answered(s, r, part, &res);
     return true;
+}
+
+/* Each reply of a request is about one of its steps: so the watch that the
+ * owner has left is taken off by a request of its own. */
+static void send_unwatch(struct evzk__core *s, struct evzk__request *r)
+{
+    struct evzk__slot *slot = evzk__client_slot(s->client);
+    int rc;
+
+    slot->owner = &s->requests.nobody;
+    s->stats.requests++;
+    s->requests.in_flight++;
+    rc = evzk__part_unwatch(s, r, slot);
+    if (rc != EVZK_OK) {
+        evzk__client_slot_free(slot);
+        s->requests.in_flight--;
+    }
+    if (rc == EVZK_ERR_NOMEM)
+        evzk__requests_pause(s);
+    else
+        r->unwatch = NULL;
 }
 
 /* Has the window room for all parts of a request?  Some go out bit by bit. */
@@ -120,6 +143,10 @@ static void send_all(struct evzk__core *s, struct evzk__request *r)
     if (r->op == EVZK__PARENTS) {
         evzk__request_unqueue(s, r);
         evzk__parents_join(s, r);
+        return;
+    }
+    if (r->unwatch && evzk__request_answers_each(r)) {
+        send_unwatch(s, r); /* The request itself comes next. */
         return;
     }
     if (evzk__batch_takes(s, r) && !is_plain_delete(r)) {
@@ -237,8 +264,22 @@ void evzk__requests_lost(struct evzk__core *s, struct evzk__client *c)
 
         slot->owner = NULL;
         s->requests.in_flight--;
-        lost(s, r, slot->part);
+        if (r != &s->requests.nobody)
+            lost(s, r, slot->part);
     }
+}
+
+/* As if its next part had been sent, and the answer lost. */
+void evzk__request_cut(struct evzk__core *s, struct evzk__request *r)
+{
+    struct evzk__result res = {.rc = EVZK_ERR_CONNLOSS};
+
+    if (r->state != EVZK__QUEUED || !evzk__request_is_steps(r) ||
+        !evzk__steps_are_of_connection(r))
+        return;
+    evzk__request_unqueue(s, r);
+    r->parts = ++r->sent;
+    evzk__request_answered(s, r, r->sent - 1, &res);
 }
 
 void evzk__requests_forget(struct evzk__client *c)

@@ -57,7 +57,7 @@ static uint32_t skipped(const struct evzk__request *r)
 
 uint32_t evzk__steps_parts(const struct evzk__request *r)
 {
-    return r->commit ? 1 : r->n - skipped(r);
+    return r->commit || r->n == 0 ? 1 : r->n - skipped(r);
 }
 
 uint32_t evzk__steps_index(const struct evzk__request *r, uint32_t part)
@@ -75,10 +75,11 @@ static const struct evzk__step *step_at(const struct evzk__request *r,
 static const char *name_at(const struct evzk__request *r, uint32_t i)
 {
     const struct evzk__step *step = step_at(r, i);
+    const char *beside = r->names ? r->names[i] : r->name;
 
     if (step->name)
         return step->name;
-    return r->names ? r->names[i] : r->name;
+    return beside ? beside : "";
 }
 
 static char *join(char *to, size_t size, const char *a, const char *b,
@@ -97,7 +98,7 @@ static const char *path_at(struct evzk__core *s, const struct evzk__request *r,
     char *to = s->requests.path[0];
     const char *name = name_at(r, i);
 
-    if (!name || name[0] == '\0')
+    if (name[0] == '\0')
         return r->dir->path;
     if (name[0] != '/')
         return join(to, size, r->dir->path, "/", name);
@@ -122,33 +123,19 @@ static bool sets_watch(const struct evzk__step *step)
     return step->watch && step->verb != EVZK__STEP_UNWATCH;
 }
 
-/* The watch may still be listed on another znode, from an earlier request: so
- * it is taken off first.  A step that could not be sent leaves the old watch as
- * it was. */
-static void list_watch(struct evzk__request *r, const struct evzk__step *step,
-                       uint32_t i)
-{
-    struct evzk__place *m = evzk__place_of(r);
-    struct evzk__watch *w = watch_at(m, step);
-
-    evzk__watch_remove(m, w);
-    if (w->which >= EVZK__PATH)
-        evzk__path_watch_of(w)->children = step->verb == EVZK__STEP_CHILDREN;
-    evzk__watch_add(m, w, name_at(r, i));
-}
-
 /* See step.h. */
 static bool may_watch(struct evzk__request *r, const struct evzk__step *step,
                       const char *name)
 {
-    const struct evzk__watch *w = watch_at(evzk__place_of(r), step);
+    struct evzk__watch *w = watch_at(evzk__place_of(r), step);
     bool children = step->verb == EVZK__STEP_CHILDREN;
 
     if (!w || step->verb == EVZK__STEP_SYNC || step->verb >= EVZK__STEP_CREATE)
         return false;
+    if (sets_watch(step) && w->listed && !evzk__watch_is_on(w, name, children))
+        return false; /* The server would keep the other one. */
     return w->which >= EVZK__PATH || step->verb == EVZK__STEP_UNWATCH ||
-           (children == (w->which == EVZK__PRED) &&
-            !(name && strchr(name, '/')));
+           (children == (w->which == EVZK__PRED) && !strchr(name, '/'));
 }
 
 static int send_read(struct evzk__request *r, const struct evzk__step *step,
@@ -170,8 +157,7 @@ static int take_off(struct evzk__core *s, struct evzk__request *r,
     struct evzk__place *m = evzk__place_of(r);
     struct evzk__watch *w = watch_at(m, step);
 
-    if (w->which >= EVZK__PATH)
-        evzk__path_watch_forget(evzk__path_watch_of(w));
+    evzk__watch_drop_events(m, (enum evzk__which)w->which);
     if (!w->name) /* The watch was never set. */
         return evzk__client_sync(slot, r->dir->path);
     evzk__watch_remove(m, w);
@@ -302,6 +288,10 @@ int evzk__steps_send(struct evzk__core *s, struct evzk__request *r,
     const char *path;
     int rc;
 
+    if (r->n == 0) {
+        evzk__session_log(s, EVZK_LOG_ERROR, "%s: no steps", r->dir->path);
+        return EVZK_ERR_INTERNAL;
+    }
     if (r->commit)
         return send_commit(s, r, slot);
     if (step->watch && !may_watch(r, step, name_at(r, i))) {
@@ -311,36 +301,30 @@ int evzk__steps_send(struct evzk__core *s, struct evzk__request *r,
     }
     path = path_at(s, r, i);
     rc = path ? send_step(s, r, step, slot, path) : EVZK_ERR_INVAL;
+    /* A step that could not be sent leaves the table as it is. */
     if (rc == EVZK_OK && sets_watch(step))
-        list_watch(r, step, i);
+        evzk__watch_asked(evzk__place_of(r), watch_at(evzk__place_of(r), step),
+                          name_at(r, i), step->verb == EVZK__STEP_CHILDREN);
     return rc;
 }
 
 /* The answers. */
 
-/* Has the step's watch been set?  For `or_absent` it may be there whatever the
- * answer: another machine of ours may have left the server's watch on that
- * path. */
-static bool is_set(const struct evzk__step *step, int rc)
+/* Does the answer mean that the watch is set? */
+static bool is_set(const struct evzk__request *r, const struct evzk__step *step,
+                   int rc)
 {
-    if (step->or_absent)
-        return rc != EVZK_ERR_CONNLOSS;
-    return rc == EVZK_OK ||
-           (step->verb == EVZK__STEP_EXISTS && rc == EVZK_ERR_NONODE);
+    return rc == EVZK_OK || (rc == EVZK_ERR_NONODE &&
+                             (step->verb == EVZK__STEP_EXISTS || r->absent));
 }
 
 static void note_watch(struct evzk__request *r, const struct evzk__step *step,
                        uint32_t i, int rc)
 {
     struct evzk__place *m = evzk__place_of(r);
-    struct evzk__watch *w = watch_at(m, step);
-    bool armed = is_set(step, rc);
 
-    if (!armed)
-        evzk__watch_remove(m, w);
-    else if (!w->listed) /* What fired meanwhile was an earlier one. */
-        evzk__watch_add(m, w, name_at(r, i));
-    w->armed = armed;
+    evzk__watch_answered(m, watch_at(m, step), name_at(r, i),
+                         is_set(r, step, rc), rc);
 }
 
 static void note_made(const struct evzk__step *step, const char *path)
@@ -389,6 +373,13 @@ uint32_t evzk__steps_culprit(const struct evzk__request *r,
     return op;
 }
 
+bool evzk__steps_are_of_connection(const struct evzk__request *r)
+{
+    bool reads = step_at(r, 0)->verb < EVZK__STEP_CREATE;
+
+    return r->sent > 0 || (reads && step_at(r, 0)->verb != EVZK__STEP_SYNC);
+}
+
 bool evzk__steps_share_sync(struct evzk__request *r)
 {
     const struct evzk__step *step = step_at(r, 0);
@@ -403,7 +394,7 @@ bool evzk__steps_share_sync(struct evzk__request *r)
 
 bool evzk__steps_go_on(struct evzk__request *r)
 {
-    if (r->commit || !step_at(r, r->n - 1)->or_absent ||
+    if (r->commit || r->n == 0 || !step_at(r, r->n - 1)->or_absent ||
         r->answered < r->parts || r->given_up ||
         (r->n > 1 && r->first_rc != EVZK_OK) ||
         r->last_rc != (r->absent ? EVZK_OK : EVZK_ERR_NONODE))

@@ -7,8 +7,9 @@
  *
  *     static const struct evzk__step look[] = {
  *         {.verb = EVZK__STEP_SYNC},
- *         {.verb = EVZK__STEP_GET, .name = "ready", .watch =
- * EVZK__WITH(EVZK__OWN)}};
+ *         {.verb = EVZK__STEP_GET,
+ *          .name = "ready",
+ *          .watch = EVZK__WITH(EVZK__OWN)}};
  *
  *     evzk__ask(m, look, 2, 0);
  *
@@ -25,7 +26,9 @@
  *
  * The array, and all that its steps point to, is borrowed until the last reply:
  * so constant steps are static, and others are a member of the recipe's struct.
- * Asking takes no memory.  A machine has one request under way at a time.
+ * The name of a step that sets a watch is borrowed for as long as the watch
+ * stands.  Asking takes no memory.  A machine has one request under way at a
+ * time.
  *
  * What the answers mean.  EVZK_ERR_CONNLOSS: the outcome is unknown; in a row
  * with EVZK__RETRY the machine asks again by itself.  EVZK_ERR_NOMEM, of a
@@ -35,6 +38,11 @@
  * reply is the error of a step that was lost on the way.  With EVZK__COMMIT,
  * and an error, `part` says which step failed, or is the number of steps if
  * that is not known.
+ *
+ * All reads of a request are of one connection, since another server may know
+ * less.  When the connection is lost, EVZK_ERR_CONNLOSS is the answer not only
+ * to what was on its way, but also to the rest of a request that was sent in
+ * part, and to an unsent read without EVZK__STEP_SYNC before it.
  */
 #ifndef EVZK_STEP_H
 #define EVZK_STEP_H
@@ -47,23 +55,24 @@
 struct evzk__core;
 struct evzk__request;
 
-enum evzk__verb {                    /* First those that read. */
-                  EVZK__STEP_SYNC,   /* Later steps read data as new as the
-                                        leader's. */
-                  EVZK__STEP_EXISTS, /* Stat.  Needs no permission.  Watch:
-                                        whether it exists or not. */
-                  EVZK__STEP_GET, /* Data, and stat.  Watch: only if it exists.
-                                   */
-                  EVZK__STEP_UNWATCH,  /* Removes this watch from the server, on
-                                          whatever path; an event still to come
-                                          is dropped. */
-                  EVZK__STEP_CHILDREN, /* Names, and stat.  Watch: on the list
-                                          of children. */
-                  EVZK__STEP_CREATE,
-                  EVZK__STEP_SET,
-                  EVZK__STEP_DELETE,
-                  EVZK__STEP_CHECK /* Fails if the znode does not exist; in a
-                                      commit only. */
+/* The verbs that read come before those that write. */
+enum evzk__verb {
+    /* Later steps read data as new as the leader's. */
+    EVZK__STEP_SYNC,
+    /* Stat.  Needs no permission.  Watch: whether the znode exists or not. */
+    EVZK__STEP_EXISTS,
+    /* Data, and stat.  Watch: only if the znode exists. */
+    EVZK__STEP_GET,
+    /* Removes this watch from the server, on whatever path.  An event of the
+     * watch that the machine has not heard yet is dropped. */
+    EVZK__STEP_UNWATCH,
+    /* Names, and stat.  Watch: on the list of children. */
+    EVZK__STEP_CHILDREN,
+    EVZK__STEP_CREATE,
+    EVZK__STEP_SET,
+    EVZK__STEP_DELETE,
+    /* Fails if the znode does not exist; in a commit only. */
+    EVZK__STEP_CHECK
 };
 
 struct evzk__step {
@@ -72,7 +81,8 @@ struct evzk__step {
     /* Reads, and UNWATCH: a watch of the machine, EVZK__WITH(); 0: none.  The
      * own watch is on a znode itself; the PRED watch is on a znode's children.
      * Both are for znodes of the machine's directory, and for the directory
-     * itself.  Any other path needs a watch of request/path_watch.h. */
+     * itself.  Any other path needs a watch of request/path_watch.h.  A watch
+     * that stands may be set on another znode only after an UNWATCH. */
     uint8_t watch;
     /* SYNC, as the first step only: may use another machine's sync that goes
      * out in this turn, instead of its own. */
@@ -120,6 +130,10 @@ void evzk__steps_answered(struct evzk__core *s, struct evzk__request *r,
 
 /* Which step a part is. */
 uint32_t evzk__steps_index(const struct evzk__request *r, uint32_t part);
+
+/* The connection is lost, and the request waits in its queue: must what is left
+ * of it not be sent by another connection? */
+bool evzk__steps_are_of_connection(const struct evzk__request *r);
 
 /* Another request's sync went out in this turn: leaves this one's sync out.
  * False: this request has no sync that may be left out. */

@@ -42,6 +42,14 @@ static int compare_onlookers(const struct evzk__place *a,
 RB_GENERATE_INTERNAL(evzk__onlookers, evzk__place, node, compare_onlookers,
                      __attribute__((unused)) static)
 
+/* The count begins anew after 2^32 watches: one of then may still be there. */
+static void begin_to_look(struct evzk__place *p)
+{
+    do
+        p->seq = (int32_t)p->s->onlooked++;
+    while (RB_INSERT(evzk__onlookers, &p->s->onlookers, p));
+}
+
 void evzk__watch_add(struct evzk__place *p, struct evzk__watch *w,
                      const char *name)
 {
@@ -54,10 +62,8 @@ void evzk__watch_add(struct evzk__place *p, struct evzk__watch *w,
         return;
     }
     if (!contends(p)) {
-        if (p->onlooks++ == 0) {
-            p->seq = (int32_t)p->s->onlooked++;
-            RB_INSERT(evzk__onlookers, &p->s->onlookers, p);
-        }
+        if (p->onlooks++ == 0)
+            begin_to_look(p);
         return;
     }
     if (w->which != EVZK__PRED)
@@ -154,19 +160,65 @@ static struct evzk__place *next_onlooker(struct evzk__place *p)
     return next && next->dir == p->dir ? next : NULL;
 }
 
-bool evzk__watch_any(const struct evzk__core *s, struct evzk__dir *d,
-                     const char *name, enum evzk__which which)
+struct evzk__watch *evzk__watch_find(const struct evzk__core *s,
+                                     struct evzk__dir *d, const char *name,
+                                     enum evzk__which which)
 {
     struct evzk__place *at = evzk__queue_seek(d, name),
                        *p = first_onlooker(s, d);
 
     for (; p; p = next_onlooker(p)) {
         if (is_on(evzk__watch_of(p, which), name))
-            return true;
+            return evzk__watch_of(p, which);
     }
     if (which == EVZK__OWN)
-        return evzk__queue_is_named(at, name) && at->own_watch.listed;
-    return watcher_of(d, name, at) != NULL;
+        return evzk__queue_is_named(at, name) && at->own_watch.listed
+                   ? &at->own_watch
+                   : NULL;
+    p = watcher_of(d, name, at);
+    return p ? &p->pred_watch : NULL;
+}
+
+bool evzk__watch_is_on(struct evzk__watch *w, const char *name, bool children)
+{
+    if (w->which < EVZK__PATH)
+        return strcmp(w->name, name) == 0;
+    return evzk__path_watch_of(w)->children == children &&
+           evzk__path_watch_is_on(evzk__path_watch_of(w), name);
+}
+
+void evzk__watch_asked(struct evzk__place *p, struct evzk__watch *w,
+                       const char *name, bool children)
+{
+    bool stands = w->listed && w->armed && evzk__watch_is_on(w, name, children);
+
+    evzk__watch_remove(p, w);
+    if (w->which >= EVZK__PATH)
+        evzk__path_watch_of(w)->children = children;
+    evzk__watch_add(p, w, name);
+    w->armed = stands;
+}
+
+void evzk__watch_answered(struct evzk__place *p, struct evzk__watch *w,
+                          const char *name, bool set, int rc)
+{
+    if (set && !w->listed) /* What fired meanwhile was an earlier one. */
+        evzk__watch_add(p, w, name);
+    if (set)
+        w->armed = true;
+    else if (rc == EVZK_ERR_CONNLOSS || !w->armed)
+        evzk__watch_remove(p, w);
+}
+
+void evzk__watch_drop_events(struct evzk__place *p, enum evzk__which which)
+{
+    unsigned both = (unsigned)(EVZK__NEWS_DELETED | EVZK__NEWS_CHANGED);
+    struct evzk__path_watch *w;
+
+    if (which < EVZK__PATH)
+        p->news &= (uint8_t) ~(both << which);
+    else if ((w = evzk__path_watch_at(p, which - EVZK__PATH)) != NULL)
+        evzk__path_watch_forget(w);
 }
 
 static void path_heard(struct evzk__place *p, struct evzk__path_watch *w,
@@ -246,35 +298,44 @@ void evzk__watch_fired(struct evzk__core *s, struct evzk__dir *d,
 }
 
 /* A path is a name in the directory above it, and a directory itself. */
-static bool any_in(struct evzk__core *s, const char *dir, const char *name,
-                   bool children)
+static struct evzk__watch *find_in(struct evzk__core *s, const char *dir,
+                                   const char *name, bool children)
 {
     struct evzk__dir *d = evzk__dir_find(s, dir);
 
-    return d && d->refs > 0 &&
-           evzk__watch_any(s, d, name, children ? EVZK__PRED : EVZK__OWN);
+    if (!d || d->refs == 0)
+        return NULL;
+    return evzk__watch_find(s, d, name, children ? EVZK__PRED : EVZK__OWN);
 }
 
-bool evzk__watch_any_at(struct evzk__core *s, const char *path, bool children)
+/* The watch of any machine of the session on the znode at this path: on its
+ * children, or on the znode itself. */
+static struct evzk__watch *find_at(struct evzk__core *s, const char *path,
+                                   bool children)
 {
+    struct evzk__path_watch *p = evzk__path_watch_find(s, path, children);
+    struct evzk__watch *w = p ? &p->w : find_in(s, path, "", children);
     char *dir = s->requests.path[1], *name;
 
-    if (evzk__path_watch_any(s, path, children) ||
-        any_in(s, path, "", children))
-        return true;
+    if (w)
+        return w;
     strcpy(dir, path);
     name = strrchr(dir, '/');
     *name++ = '\0';
-    return any_in(s, dir, name, children);
+    return find_in(s, dir, name, children);
 }
 
+/* The heir may be about to hear that the server refuses its own watch: it has
+ * this one then. */
 int evzk__watch_take_off(struct evzk__core *s, struct evzk__slot *slot,
                          const struct evzk__dir *d, const char *path, bool data)
 {
-    /* Another machine may use the watch again: then it stays. */
-    if (evzk__watch_any_at(s, path, !data))
-        return evzk__client_sync(slot, d->path);
-    return evzk__client_unwatch(slot, path, data);
+    struct evzk__watch *heir = find_at(s, path, !data);
+
+    if (!heir)
+        return evzk__client_unwatch(slot, path, data);
+    heir->armed = true;
+    return evzk__client_sync(slot, d->path);
 }
 
 /* A watch by path hears of the znode's end, and of its children or of itself.

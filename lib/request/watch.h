@@ -13,14 +13,29 @@ void evzk__watch_add(struct evzk__place *p, struct evzk__watch *w,
  * it. */
 bool evzk__watch_remove(struct evzk__place *p, struct evzk__watch *w);
 
-/* OWN: has the znode's contender a watch on it?  PRED: has another contender?
- */
-bool evzk__watch_any(const struct evzk__core *s, struct evzk__dir *d,
-                     const char *name, enum evzk__which which);
+/* Is a watch that is listed on the znode that a step names so: on its children,
+ * or on the znode itself? */
+bool evzk__watch_is_on(struct evzk__watch *w, const char *name, bool children);
 
-/* Has any machine of the session a watch on the znode at this path: on its
- * children, or on the znode itself? */
-bool evzk__watch_any_at(struct evzk__core *s, const char *path, bool children);
+/* A read was sent that sets a watch: the watch is listed.  If the watch stands
+ * on the same znode already, it still does, whatever the answer will be. */
+void evzk__watch_asked(struct evzk__place *p, struct evzk__watch *w,
+                       const char *name, bool children);
+
+/* The read was answered with @rc, which means that the watch is set, or not.
+ * A watch that was not set, but stands since earlier, stays: the server has it.
+ */
+void evzk__watch_answered(struct evzk__place *p, struct evzk__watch *w,
+                          const char *name, bool set, int rc);
+
+/* What the machine was to hear of this watch is of no interest any more. */
+void evzk__watch_drop_events(struct evzk__place *p, enum evzk__which which);
+
+/* A listed watch on this znode: of its own contender, of a contender behind
+ * it, or of an onlooker; NULL: none. */
+struct evzk__watch *evzk__watch_find(const struct evzk__core *s,
+                                     struct evzk__dir *d, const char *name,
+                                     enum evzk__which which);
 
 /* A watch has fired: all machines that have it hear, and it is off their lists.
  * When the znode has gone, its own contender hears so without a watch, too. */
@@ -41,9 +56,8 @@ struct evzk__watch *evzk__watch_of(struct evzk__place *p,
                                    enum evzk__which which);
 
 /* Removes the watch on a path from the server, if no machine has one there; the
- * caller took its own off before (evzk__watch_remove()).  Otherwise sends a
- * harmless request instead.
- */
+ * caller took its own off before (evzk__watch_remove()).  Otherwise the watch
+ * is left to a machine that has one there, and a harmless request is sent. */
 int evzk__watch_take_off(struct evzk__core *s, struct evzk__slot *slot,
                          const struct evzk__dir *d, const char *path,
                          bool data);

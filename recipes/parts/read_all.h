@@ -10,10 +10,12 @@
  *
  *     static int listed(struct evzk__machine *m, const struct evzk__event *e)
  *     {
+ *         const struct evzk__names *names = &e->reply->res->names;
+ *
  *         ... e->reply->rc ...
- *         if (evzk__read_all_take(&r->all, "", &e->reply->res->names) !=
- * EVZK_OK) return evzk__machine_again_later(m); return evzk__machine_move(m,
- * READING);
+ *         if (evzk__read_all_take(&r->all, "", names) != EVZK_OK)
+ *             return evzk__machine_again_later(m);
+ *         return evzk__machine_move(m, READING);
  *     }
  *     static void read(struct evzk__machine *m)
  *     {
@@ -30,8 +32,10 @@
  *         ...
  *     }
  *
- * READING has no EVZK__RETRY: after a lost reply the recipe lists again.  If
- * there are no names, there is nothing to read, and READING is not entered. */
+ * READING has no EVZK__RETRY: after a lost connection the recipe lists again.
+ * The other children are not read by the next connection, whose server may not
+ * know them yet.  If there are no names, there is nothing to read, and READING
+ * is not entered. */
 #ifndef EVZK_READ_ALL_H
 #define EVZK_READ_ALL_H
 

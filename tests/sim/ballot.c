@@ -14,6 +14,7 @@
 #include "lib/request/path_watch.h"
 #include "recipes/parts/make.h"
 #include "recipes/parts/read_all.h"
+#include "world.h"
 
 enum {
     CREATING,
@@ -32,18 +33,24 @@ enum {
     STATES
 };
 
-#define ON_CHILDREN EVZK__PATH
-#define ON_GATE (EVZK__PATH + 1)
+#define ON_GATE EVZK__PATH
+#define ON_QUESTION (EVZK__PATH + 1)
+#define ON_NAMES (EVZK__PATH + 2)
+
+/* The steps of LISTING. */
+enum { FIRST, GATE, QUESTION, NAMES, LOOKS };
 
 struct ballot {
     struct evzk__machine m;
-    struct evzk__path_watch watch[2];
+    struct evzk__path_watch watch[3];
     struct evzk__make make;
     struct evzk__read_all all;
-    struct evzk__step step[3];
+    struct evzk__step step[LOOKS];
     struct ballot_options opt;
     char vote[EVZK__NAME_MAX];
     uint32_t votes; /* Read so far. */
+    uint16_t conn;  /* The connection by which it has listed. */
+    int rc;         /* Of the first step that was refused. */
     bool open, own; /* The gate is; its own vote is there. */
     ballot_cb *cb;
     void *arg;
@@ -138,28 +145,50 @@ static int told(struct evzk__machine *m, const struct evzk__event *e)
 
 /* The others' votes. */
 
+/* Watches of both sorts are tried. */
+static enum evzk__which on_names(const struct ballot *b)
+{
+    return b->opt.persistent ? (enum evzk__which)ON_NAMES : EVZK__PRED;
+}
+
+static bool is_deaf(struct ballot *b)
+{
+    return evzk__watch_missing(&b->m, ON_GATE) ||
+           evzk__watch_missing(&b->m, ON_QUESTION) ||
+           evzk__watch_missing(&b->m, on_names(b));
+}
+
 static void list(struct evzk__machine *m)
 {
-    static const struct evzk__step look[] = {
-        {.verb = EVZK__STEP_SYNC, .name = "", .shared = true},
-        {.verb = EVZK__STEP_EXISTS,
-         .name = "gate",
-         .watch = EVZK__WITH(ON_GATE)},
-        {.verb = EVZK__STEP_CHILDREN,
-         .name = "",
-         .watch = EVZK__WITH(ON_CHILDREN)}};
+    struct ballot *b = ballot_of(m);
 
-    ballot_of(m)->open = false;
-    evzk__ask(m, look, 3, EVZK__EACH);
+    b->step[FIRST] = (struct evzk__step){
+        .verb = EVZK__STEP_SYNC, .name = "", .shared = true};
+    b->step[GATE] = (struct evzk__step){.verb = EVZK__STEP_EXISTS,
+                                        .name = "gate",
+                                        .watch = EVZK__WITH(ON_GATE)};
+    b->step[QUESTION] = (struct evzk__step){
+        .verb = EVZK__STEP_GET, .name = "", .watch = EVZK__WITH(ON_QUESTION)};
+    b->step[NAMES] = (struct evzk__step){.verb = EVZK__STEP_CHILDREN,
+                                         .name = "",
+                                         .watch = EVZK__WITH(on_names(b))};
+    b->open = false;
+    evzk__ask(m, b->step, LOOKS, EVZK__EACH);
+}
+
+/* Each reply is about a step that was asked for. */
+static void check_part(const struct evzk__reply *reply, uint32_t n)
+{
+    if (reply->part >= n)
+        sim_violation("a reply about step %u of %u", reply->part, (unsigned)n);
 }
 
 static int take_names(struct ballot *b, const struct evzk__names *names)
 {
     b->votes = 0;
     b->own = false;
-    if (evzk__watch_missing(&b->m, ON_GATE) ||
-        evzk__watch_missing(&b->m, ON_CHILDREN) ||
-        evzk__read_all_take(&b->all, "", names) != EVZK_OK)
+    b->conn = b->m.seen.conn;
+    if (is_deaf(b) || evzk__read_all_take(&b->all, "", names) != EVZK_OK)
         return evzk__machine_again_later(&b->m);
     return evzk__machine_move(&b->m, names->n ? READING : WAITING);
 }
@@ -169,7 +198,8 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
     struct ballot *b = ballot_of(m);
     const struct evzk__reply *reply = e->reply;
 
-    if (reply->part == 1 && reply->rc == EVZK_OK)
+    check_part(reply, LOOKS);
+    if (reply->part == GATE && reply->rc == EVZK_OK)
         b->open = true;
     if (!reply->last)
         return EVZK_OK;
@@ -200,6 +230,9 @@ static int has_read(struct evzk__machine *m, const struct evzk__event *e)
     struct ballot *b = ballot_of(m);
     int rc;
 
+    check_part(e->reply, b->all.n);
+    if (e->reply->rc != EVZK_ERR_CONNLOSS && b->conn != m->seen.conn)
+        sim_violation("what was listed is read by another connection");
     if (e->reply->rc == EVZK_OK)
         count(b, e->reply);
     if (!evzk__read_all_note(&b->all, e->reply, &rc))
@@ -217,7 +250,7 @@ static int has_read(struct evzk__machine *m, const struct evzk__event *e)
 
 static void wait_for(struct evzk__machine *m)
 {
-    if (evzk__watch_missing(m, ON_GATE) || evzk__watch_missing(m, ON_CHILDREN))
+    if (is_deaf(ballot_of(m)))
         evzk__machine_move(m, LISTING);
 }
 
@@ -278,7 +311,9 @@ static void remove_own(struct evzk__machine *m)
                                      .version = 1};
     b->step[1] =
         (struct evzk__step){.verb = EVZK__STEP_DELETE, .name = b->make.name};
-    evzk__ask(m, b->step, 2, 0);
+    b->rc = EVZK_OK;
+    evzk__unwatch_pred(m);
+    evzk__ask(m, b->step, 2, EVZK__EACH);
 }
 
 static bool is_gone(int rc) { return rc == EVZK_OK || rc == EVZK_ERR_NONODE; }
@@ -286,11 +321,15 @@ static bool is_gone(int rc) { return rc == EVZK_OK || rc == EVZK_ERR_NONODE; }
 static int removed(struct evzk__machine *m, const struct evzk__event *e)
 {
     const struct evzk__reply *reply = e->reply;
+    struct ballot *b = ballot_of(m);
 
-    if (!is_gone(reply->first_rc))
-        return reply->first_rc;
-    if (!is_gone(reply->rc))
-        return reply->rc;
+    check_part(reply, 2);
+    if (!is_gone(reply->rc) && is_gone(b->rc))
+        b->rc = reply->rc;
+    if (!reply->last)
+        return EVZK_OK;
+    if (!is_gone(b->rc))
+        return b->rc;
     return evzk__machine_finish(m, m->stopping ? m->rc : EVZK_OK);
 }
 
@@ -332,6 +371,8 @@ ROW(READING,   read_votes,  has_read,  WAITING,   REMOVING, LISTING,   0,
     ON(REPLY,  LISTING, WAITING, OPENING, HERE, FAIL)),
 ROW(WAITING,   wait_for,    heard,     OPENING,   REMOVING, LISTING,   RETRY,
     ON(ENTRY,  LISTING),
+    ON(PRED_DELETED, LISTING),
+    ON(PRED_CHANGED, LISTING),
     ON(PATH_DELETED, LISTING),
     ON(PATH_CHANGED, LISTING)),
 ROW(OPENING,   open_gate,   opened,    REWRITING, REMOVING, OPENING,   RETRY,
@@ -339,8 +380,8 @@ ROW(OPENING,   open_gate,   opened,    REWRITING, REMOVING, OPENING,   RETRY,
 ROW(REWRITING, rewrite,     rewritten, REMOVING,  REMOVING, REWRITING, RETRY,
     ON(REPLY,  REMOVING, FAIL)),
 ROW(REMOVING,  remove_own,  removed,   ENDED,     STAY,     REMOVING,  RETRY,
-    ON(REPLY,  ENDED),
-    ON(STOP,   ENDED)),
+    ON(REPLY,  ENDED, HERE),
+    ON(STOP,   ENDED, HERE)),
 END(ENDED,     end),
 };
 /* clang-format on */

@@ -82,6 +82,7 @@ bool ens_alive(int64_t session); /* Not ended by a committed transaction. */
 size_t ens_sessions(void);       /* Live ones. */
 size_t ens_watches(void);        /* At all servers. */
 size_t ens_watches_of(int64_t session);
+size_t ens_watches_on(int conn); /* As wire_conn_of() has it. */
 int64_t ens_proposed(void);      /* The newest zxid given out. */
 int64_t ens_committed(void);     /* The newest zxid committed. */
 int64_t ens_applied(int server); /* By this one. */

@@ -337,6 +337,11 @@ size_t ens_watches_of(int64_t session)
     return n;
 }
 
+size_t ens_watches_on(int conn)
+{
+    return conn < 0 ? 0 : watches_at(&ens.conn[conn]);
+}
+
 int64_t ens_proposed(void) { return ens.proposed; }
 
 int64_t ens_committed(void) { return ens.committed; }

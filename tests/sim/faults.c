@@ -86,6 +86,7 @@ static const struct kind kinds[] = {
 {"hide-members",  fault_hide_members,   ARRIVAL|TREE, PLAIN,    "nor the list of members"},
 {"hide-member",   fault_hide_member,    ARRIVAL|TREE, PROC,     "nor its member's znode"},
 {"copy-member",   fault_copy_member,    ARRIVAL|TREE, PROC,     "in its place comes one that no session owns, to stay"},
+{"hide-votes",    fault_hide_votes,     ARRIVAL|TREE, PLAIN,    "the directory of a ballot may not be listed for a while"},
 {"call",          call,                 ARRIVAL|LOOP|TIMER, CALL, "the application makes this call"},
 {"callback",      callback,             LOOP|TIMER,   CALLBACK, "it makes this call in the nth callback"},
 {"oom",           oom,                  LOOP|TIMER,   INSIDE,   "the nth allocation fails"},

@@ -66,6 +66,7 @@ bool fault_copied(void);
 bool fault_copy(const char *path);
 bool fault_hid(void);         /* Something might not be read. */
 bool fault_hid_members(void); /* The list of them. */
+bool fault_hid_votes(void);   /* Those of a ballot. */
 
 /* The names of all, with a word on each. */
 void faults_list(void (*line)(const char *name, const char *about));

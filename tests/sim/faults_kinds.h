@@ -45,6 +45,6 @@ fault_fn fault_delete_own, fault_delete_pred, fault_delete_pair,
 
 /* faults_plan.c */
 fault_fn fault_forge_plan, fault_hide_plan, fault_hide_members,
-    fault_hide_member, fault_copy_member;
+    fault_hide_member, fault_copy_member, fault_hide_votes;
 
 #endif

@@ -1,6 +1,7 @@
 /* Faults of the shards' plan and members: what is well-formed, and none of them
  * has written; what they may not read for a while; a member's znode in whose
- * place stands a copy that no session owns.
+ * place stands a copy that no session owns.  And what the voters of a ballot
+ * may not list for a while.
  *
  * A forged plan is made from the one that is there, so that it names the
  * members who are there; what the rules know of it is its very text.
@@ -38,7 +39,8 @@ static struct {
     char text[TEXT], texts[TEXTS][TEXT];
     int64_t n;
     int64_t copies, hid, hid_members;
-    char hidden[SIM_PROCS + 2][PATH];
+    int64_t hid_votes;
+    char hidden[SIM_PROCS + 3][PATH];
 } forged;
 SIM_KEEP(forged)
 
@@ -62,6 +64,8 @@ bool fault_forged(const void *data, size_t len)
 bool fault_hid(void) { return forged.hid != 0; }
 
 bool fault_hid_members(void) { return forged.hid_members != 0; }
+
+bool fault_hid_votes(void) { return forged.hid_votes != 0; }
 
 bool fault_copied(void) { return forged.copies != 0; }
 
@@ -203,6 +207,20 @@ bool fault_hide_members(const struct fault *f, const struct sim_step *step)
     (void)step;
     forged.hid_members += hide(MEMBERS, SIM_PROCS + 1);
     return forged.hidden[SIM_PROCS + 1][0] != '\0';
+}
+
+/* The directory of a ballot (ballot.h), below a chroot or not. */
+bool fault_hide_votes(const struct fault *f, const struct sim_step *step)
+{
+    struct ens_seen seen;
+    const char *dir = ens_look("/app/polls", &seen) ? "/app/polls" : "/polls";
+
+    (void)f;
+    (void)step;
+    if (!ens_look(dir, &seen) || !hide(dir, SIM_PROCS + 2))
+        return false;
+    forged.hid_votes++;
+    return true;
 }
 
 bool fault_hide_member(const struct fault *f, const struct sim_step *step)

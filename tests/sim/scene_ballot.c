@@ -14,10 +14,12 @@
 
 #include "ballot.h"
 #include "ens.h"
+#include "faults.h"
 #include "processes.h"
 #include "scene.h"
 #include "scene_list.h"
 #include "steps.h"
+#include "wire.h"
 
 enum {
     VOTERS = 4,
@@ -37,6 +39,7 @@ struct ballot_plan {
 struct ballot_scene {
     struct ballot_plan plan[VOTERS];
     int voters;
+    unsigned window; /* So many requests may be in flight; 0: many. */
     bool persistent, dir, make_chroot;
 };
 
@@ -52,7 +55,10 @@ static struct {
 } world;
 SIM_KEEP(world)
 
-static const char *dir(void) { return sc->make_chroot ? "/app/b" : "/b"; }
+static const char *dir(void)
+{
+    return sc->make_chroot ? "/app/polls" : "/polls";
+}
 
 /* The end of a process. */
 
@@ -73,14 +79,15 @@ static bool is_idle(const struct process *p)
     return st.machines == 0;
 }
 
-/* All have ended: the servers need not tell this session of anything. */
+/* All have ended: the server need not tell this session of anything.  A server
+ * may not know yet that an earlier connection has gone. */
 static void check_watches(int proc)
 {
     const struct process *p = process_of(proc);
 
     if (is_idle(p) && evzk_session_connected(p->s) &&
         !process_lacked_memory(proc) && !ens_throttled(proc) &&
-        ens_watches_of(evzk_session_id(p->s)))
+        ens_watches_on(wire_conn_of(proc)))
         sim_violation("p%d: watches of nobody at the servers", proc);
 }
 
@@ -142,6 +149,8 @@ static bool rc_ok(int i, int rc)
         return process_of(proc)->closing;
     case EVZK_ERR_SERVER:
         return ens_throttled(proc);
+    case EVZK_ERR_NOAUTH:
+        return fault_hid_votes();
     }
     return false;
 }
@@ -211,7 +220,7 @@ static void start_due(intptr_t i)
     if (p->s && !p->closing) {
         world.proc[i] = plan->proc;
         process_call_begins(plan->proc);
-        rc = ballot_start(p->s, "/b", &opt, on_end, (void *)i, &world.b[i]);
+        rc = ballot_start(p->s, "/polls", &opt, on_end, (void *)i, &world.b[i]);
         process_call_ends(plan->proc);
         if (rc == EVZK_ERR_NOMEM && process_lacked_memory(plan->proc)) {
             scene_timer_set(AGAIN_US, plan->proc, start_due, i);
@@ -333,7 +342,7 @@ static bool excused(void)
         if (world.early[p] || ens_throttled(p))
             return true;
     }
-    return false;
+    return fault_hid_votes() && sc->persistent;
 }
 
 static void check_end(void)
@@ -374,12 +383,13 @@ static void begin(const struct sim_scene *scene)
     struct process_config cfg = {.timeout_ms = 1000};
 
     sc = scene->own;
+    cfg.window = sc->window;
     process_trace = NULL;
     process_leases = NULL;
     ens_removes = any_removes;
     ens_begin(&servers);
     if (sc->dir)
-        ens_create("/b", "", 0, ZOO_PERSISTENT);
+        ens_create("/polls", "", 0, ZOO_PERSISTENT);
     if (sc->make_chroot) {
         cfg.chroot = "/app";
         cfg.make_chroot = true;
@@ -437,6 +447,10 @@ persistent = {.voters = 2, .persistent = true,
     .plan = {{.proc = 0, .start_ms = 1}, {.proc = 1, .start_ms = 12}}},
 below_chroot = {.voters = 2, .make_chroot = true,
     .plan = {{.proc = 0, .start_ms = 1}, {.proc = 1, .start_ms = 3}}},
+narrow = {.voters = 3, .dir = true, .window = 4,
+    .plan = {{.proc = 0, .start_ms = 1}, {.proc = 0, .start_ms = 1}, {.proc = 0, .start_ms = 1}}},
+heir = {.voters = 3, .dir = true,
+    .plan = {{.proc = 0, .start_ms = 1, .cancel_ms = 104}, {.proc = 0, .start_ms = 100, .free_ms = 300}}},
 leaves = {.voters = 3,
     .plan = {{.proc = 0, .start_ms = 1}, {.proc = 0, .start_ms = 2, .cancel_ms = 60},
              {.proc = 1, .start_ms = 120}, {.proc = 1, .start_ms = 130}}},
@@ -450,6 +464,8 @@ static const struct sim_scene scenes[] = {
     {"ballot-same", "two of one session", 2, false, &same},
     {"ballot-persistent", "what says that they are here stays", 2, false, &persistent},
     {"ballot-chroot", "below a chroot that is to be made", 2, false, &below_chroot},
+    {"ballot-narrow", "three of a session that may ask for little at a time", 1, false, &narrow},
+    {"ballot-heir", "one ends while another of its session looks for the first time", 1, false, &heir},
     {"ballot-leaves", "one of a session is canceled, another waits", 2, false, &leaves},
     {"ballot-canceled", "one is canceled, one freed", 2, false, &canceled},
 };

@@ -23,6 +23,8 @@ struct asker {
     const char *name;
     uint32_t n;
     unsigned how;
+    bool leaves_pred; /* Takes the watch on the one before off as it asks. */
+    unsigned pauses;  /* The first so many answers are followed by a pause. */
     char heard[1024];
 };
 
@@ -78,6 +80,8 @@ static void ask(struct evzk__machine *m)
 {
     struct asker *a = asker_of(m);
 
+    if (a->leaves_pred)
+        evzk__unwatch_pred(m);
     if (a->names)
         evzk__ask_each(m, a->steps, a->names, a->n);
     else
@@ -98,6 +102,8 @@ static int answered(struct evzk__machine *m, const struct evzk__event *e)
     const struct evzk__reply *r = e->reply;
     bool all = a->names || a->how & EVZK__EACH;
 
+    if (a->pauses > 0 && --a->pauses == 0)
+        evzk__machine_pause(m);
     if (all)
         note(a, "[%u] %s", r->part, word(r->rc));
     else
@@ -196,6 +202,15 @@ static void submit(const struct evzk__step *steps, size_t n, unsigned how)
     the->n = (uint32_t)n;
     the->how = how;
     evzk__machine_ask(&the->m);
+    sim_leave(before);
+}
+
+/* Nothing is sent for a tenth of a second. */
+static void pause_sending(void)
+{
+    int before = sim_enter(0);
+
+    evzk__machine_pause(&the->m);
     sim_leave(before);
 }
 
@@ -332,6 +347,21 @@ START_TEST(a_reply_for_each)
 }
 END_TEST
 
+START_TEST(no_steps_at_all)
+{
+    static char *names[] = {"x"};
+    static const struct evzk__step get = {GET};
+
+    set_up();
+    the->names = names;
+    submit(&get, 0, 0);
+    pass(100 * MS);
+    HEARD("[0] INTERNAL. ");
+    the->names = NULL;
+    tear_down();
+}
+END_TEST
+
 /* More than there is room for at a time: it goes bit by bit, with one reply. */
 START_TEST(more_than_the_window)
 {
@@ -352,6 +382,56 @@ START_TEST(more_than_the_window)
     ck_assert_uint_eq(ens_requests(ZOO_GETDATA_OP) - before, 40);
     ck_assert_ptr_nonnull(strstr(the->heard, "[39] OK 'why'. "));
     the->names = NULL;
+    tear_down();
+}
+END_TEST
+
+/* A watch that is taken off on the way of a request is no step. */
+START_TEST(a_reply_for_each_behind_an_unwatch)
+{
+    set_up();
+    ASK(0, "OK/OK {y}, ",
+        {CHILDREN, .name = "x", .watch = EVZK__WITH(EVZK__PRED)});
+    the->leaves_pred = true;
+    ASK(EVZK__EACH, "[0] OK 'ex', [1] NONODE. ", {GET, .name = "x"},
+        {GET, .name = "none"});
+    ck_assert_uint_eq(ens_watches(), 0);
+    tear_down();
+}
+END_TEST
+
+/* A request that went out bit by bit, and of which nothing is on its way when
+ * the connection is lost: another server may know less than the first one. */
+START_TEST(no_step_goes_by_another_connection)
+{
+    static char *names[6] = {"x", "x", "x", "x", "x", "x"};
+    static const struct evzk__step get = {GET};
+    static const struct evzk__step read[] = {{GET, .name = "x"}};
+    static const struct evzk__step synced[] = {{SYNC}, {GET, .name = "x"}};
+
+    set_up_window("/app", 4);
+    the->names = names;
+    the->pauses = 4;
+    submit(&get, 6, 0);
+    pass(50 * MS);
+    HEARD("[0] OK 'ex', [1] OK 'ex', [2] OK 'ex', [3] OK 'ex', ");
+    wire_cut(wire_conn_of(0));
+    pass(500 * MS);
+    HEARD("[4] CONNLOSS. ");
+    the->names = NULL;
+    /* Nor does a read of which nothing was sent yet; a sync may begin anew. */
+    pause_sending();
+    submit(read, 1, 0);
+    pass(50 * MS);
+    wire_cut(wire_conn_of(0));
+    pass(500 * MS);
+    HEARD("CONNLOSS/CONNLOSS, ");
+    pause_sending();
+    submit(synced, 2, 0);
+    pass(50 * MS);
+    wire_cut(wire_conn_of(0));
+    pass(500 * MS);
+    HEARD("OK/OK 'ex', ");
     tear_down();
 }
 END_TEST
@@ -472,6 +552,98 @@ START_TEST(watches_are_taken_off)
     ens_set_data("/app/a/x", "2", 1);
     pass(50 * MS);
     HEARD("");
+    tear_down();
+}
+END_TEST
+
+/* The machine ends, and is kept for a look at it. */
+static void end_asker(void)
+{
+    int before = sim_enter(0);
+
+    evzk__machine_stop(&the->m, EVZK_OK);
+    sim_leave(before);
+    pass(100 * MS);
+}
+
+/* A read with the same watch as before may be refused: the server has
+ * the watch of the earlier question all the same. */
+START_TEST(watches_stand_that_are_refused_anew)
+{
+    set_up();
+    ASK(0, "OK/OK 'ex', ", {GET, .name = "x", WATCH(0)});
+    ck_assert_uint_eq(ens_watches(), 1);
+    ens_set_perms("/app/a/x", 0);
+    pass(10 * MS);
+    ASK(0, "NOAUTH/NOAUTH, ", {GET, .name = "x", WATCH(0)});
+    end_asker();
+    ck_assert_uint_eq(ens_watches(), 0);
+    tear_down();
+}
+END_TEST
+
+/* A machine leaves its watch to another, whose own is refused. */
+START_TEST(watches_are_left_to_one_that_is_refused)
+{
+    set_up();
+    ASK(0, "OK/OK 'ex', ", {GET, .name = "x", WATCH(0)});
+    ens_set_perms("/app/a/x", 0);
+    pass(10 * MS);
+    ASK(0, "NOAUTH/OK, ", {GET, .name = "/a/x", WATCH(1)}, {UNWATCH, WATCH(0)});
+    end_asker();
+    ck_assert_uint_eq(ens_watches(), 0);
+    tear_down();
+}
+END_TEST
+
+/* The same of one that waits for what is absent, and one that only reads. */
+START_TEST(watches_are_left_to_one_that_finds_nothing)
+{
+    set_up();
+    ASK(0, "NONODE/NONODE, ", {EXISTS, .name = "p", WATCH(0)});
+    ASK(0, "NONODE/OK, ", {GET, .name = "p", WATCH(1)}, {UNWATCH, WATCH(0)});
+    end_asker();
+    ck_assert_uint_eq(ens_watches(), 0);
+    tear_down();
+}
+END_TEST
+
+/* A watch that stands is taken off before it is set elsewhere. */
+START_TEST(watches_do_not_move)
+{
+    set_up();
+    ASK(0, "OK/OK 'ex', ", {GET, .name = "x", WATCH(0)});
+    ASK(0, "INTERNAL/INTERNAL, ", {GET, .name = "x/y", WATCH(0)});
+    ASK(0, "INTERNAL/INTERNAL, ", {CHILDREN, .name = "x", WATCH(0)});
+    ASK(0, "OK/OK 'why', ", {UNWATCH, WATCH(0)},
+        {GET, .name = "x/y", WATCH(0)});
+    ck_assert_uint_eq(ens_watches(), 1);
+    ASK(0, "OK/OK 'why', ", {GET, .name = "/a/x/y", WATCH(0)});
+    ck_assert_uint_eq(ens_watches(), 1);
+    tear_down();
+}
+END_TEST
+
+/* An event from before the watch was taken off is dropped. */
+START_TEST(watches_that_have_fired_are_taken_off)
+{
+    static const struct evzk__step own[] = {
+        {GET, .name = "x", .watch = EVZK__WITH(EVZK__OWN)},
+        {GET, .name = "x/y", WATCH(0)}};
+    static const struct evzk__step off[] = {
+        {UNWATCH, .watch = EVZK__WITH(EVZK__OWN)}, {UNWATCH, WATCH(0)}};
+
+    set_up();
+    submit(own, 2, 0);
+    pass(100 * MS);
+    HEARD("OK/OK 'why', ");
+    pause_sending();
+    submit(off, 2, 0);
+    pass(10 * MS);
+    ens_set_data("/app/a/x", "1", 1);
+    ens_set_data("/app/a/x/y", "1", 1);
+    pass(200 * MS);
+    HEARD("NONODE/NONODE, "); /* There is nothing to take off. */
     tear_down();
 }
 END_TEST
@@ -610,4 +782,10 @@ UNIT_MAIN("steps", places, places_without_chroot, reads, writes, modes,
           a_reply_for_each, more_than_the_window, commit, commit_with_acls,
           watches, watches_on_the_own_directory, what_is_absent_is_waited_for,
           watches_at_any_path, watches_are_taken_off, watches_are_lost,
-          watches_that_are_none, too_many_watches, cut)
+          watches_that_are_none, too_many_watches, cut,
+          a_reply_for_each_behind_an_unwatch,
+          no_step_goes_by_another_connection,
+          watches_stand_that_are_refused_anew,
+          watches_are_left_to_one_that_is_refused,
+          watches_are_left_to_one_that_finds_nothing, watches_do_not_move,
+          no_steps_at_all, watches_that_have_fired_are_taken_off)

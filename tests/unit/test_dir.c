@@ -225,7 +225,7 @@ static void fire_all(struct crowd *t)
         size_t i = t->order[n];
         struct evzk__machine *m = &t->m[i];
 
-        UNIT_HOT(evzk__watch_any(&t->s, t->d, t->pred[i], EVZK__PRED));
+        UNIT_HOT(evzk__watch_find(&t->s, t->d, t->pred[i], EVZK__PRED));
         evzk__watch_fired(&t->s, t->d, t->pred[i], EVZK__DELETED);
         UNIT_HOT(m->place.news == EVZK__NEWS_DELETED << 1);
         evzk__watch_fired(&t->s, t->d, t->own[i], EVZK__CHANGED);

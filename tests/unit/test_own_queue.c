@@ -109,9 +109,9 @@ static void check_watched(const struct line *t, size_t dir, const char *name)
         for (int which = EVZK__OWN; which <= EVZK__PRED; which++)
             on[which] |= c->dir == dir && watches(c, which, name);
     }
-    UNIT_HOT(evzk__watch_any(&t->s, t->d[dir], name, EVZK__OWN) ==
+    UNIT_HOT((evzk__watch_find(&t->s, t->d[dir], name, EVZK__OWN) != NULL) ==
              on[EVZK__OWN]);
-    UNIT_HOT(evzk__watch_any(&t->s, t->d[dir], name, EVZK__PRED) ==
+    UNIT_HOT((evzk__watch_find(&t->s, t->d[dir], name, EVZK__PRED) != NULL) ==
              on[EVZK__PRED]);
 }
 
@@ -575,9 +575,9 @@ START_TEST(test_many_watch_one)
                         i == 5 ? c[-DIRS].own : foreign);
     }
     ck_assert_uint_eq(t.d[0]->remote, 8);
-    ck_assert(evzk__watch_any(&t.s, t.d[0], foreign, EVZK__PRED));
-    ck_assert(!evzk__watch_any(&t.s, t.d[0], foreign, EVZK__OWN));
-    ck_assert(!evzk__watch_any(&t.s, t.d[1], foreign, EVZK__PRED));
+    ck_assert(evzk__watch_find(&t.s, t.d[0], foreign, EVZK__PRED));
+    ck_assert(!evzk__watch_find(&t.s, t.d[0], foreign, EVZK__OWN));
+    ck_assert(!evzk__watch_find(&t.s, t.d[1], foreign, EVZK__PRED));
     evzk__watch_fired(&t.s, t.d[1], foreign, EVZK__DELETED); /* Elsewhere. */
     ck_assert_uint_eq(t.d[0]->remote, 8);
     evzk__watch_fired(&t.s, t.d[0], foreign, EVZK__DELETED);
@@ -586,6 +586,58 @@ START_TEST(test_many_watch_one)
     for (size_t i = 0; i < 8; i++)
         ck_assert_uint_eq(t.c[i * DIRS].m.place.news,
                           i == 5 ? 0u : (unsigned)EVZK__NEWS_DELETED << 1);
+}
+END_TEST
+
+/* A watch may stand while so many others come and go that their count begins
+ * anew: those that have the same number then are all found, and all go. */
+START_TEST(test_onlookers_count_anew)
+{
+    static const struct evzk__kind none = {.name = "onlooker"};
+    static struct line t;
+    struct unit_rng rng = {1};
+
+    set_up(&t, &rng);
+    for (size_t i = 0; i < 3; i++) {
+        struct evzk__machine *m = &t.c[i * DIRS].m;
+
+        m->kind = &none;
+        t.s.onlooked = UINT32_MAX;
+        evzk__watch_add(&m->place, &m->place.own_watch, "x");
+    }
+    evzk__watch_fired(&t.s, t.d[0], "x", EVZK__DELETED);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert_uint_eq(t.c[i * DIRS].m.place.news, EVZK__NEWS_DELETED);
+    ck_assert(RB_EMPTY(&t.s.onlookers));
+}
+END_TEST
+
+/* The same of watches by path. */
+START_TEST(test_path_watches_count_anew)
+{
+    struct looker {
+        struct evzk__machine m;
+        struct evzk__path_watch watch[3];
+    };
+    static const struct evzk__kind kind = {
+        .name = "looker", EVZK__PATH_WATCHES(struct looker, m, watch)};
+    static struct looker l;
+    static struct line t;
+    struct unit_rng rng = {1};
+
+    set_up(&t, &rng);
+    t.s.chroot = "";
+    unit_machine(&l.m, &t.s, t.d[0]);
+    l.m.kind = &kind;
+    evzk__path_watches_init(&l.m.place);
+    for (size_t i = 0; i < 3; i++) {
+        t.s.onlooked = UINT32_MAX;
+        evzk__watch_add(&l.m.place, &l.watch[i].w, "/x");
+    }
+    evzk__watch_fired_at(&t.s, "/x", EVZK__DELETED);
+    for (size_t i = 0; i < 3; i++)
+        ck_assert(l.watch[i].deleted);
+    ck_assert(RB_EMPTY(&t.s.path_watches));
 }
 END_TEST
 
@@ -598,4 +650,5 @@ END_TEST
 
 UNIT_MAIN("queue", test_line_random, test_pass_unseen, test_pass_not_seen,
           test_pass_then_leave, test_leave_middle, test_come_between,
-          test_stray, test_many_watch_one, test_size)
+          test_stray, test_many_watch_one, test_onlookers_count_anew,
+          test_path_watches_count_anew, test_size)
