@@ -106,14 +106,14 @@ struct evzk__entry {
 static int compare_places(const void *pa, const void *pb)
 {
     const struct evzk__entry *a = pa, *b = pb;
-    int room = (a->c.flags & EVZK__WAITS) - (b->c.flags & EVZK__WAITS);
+    int waits = (a->c.flags & EVZK__WAITS) - (b->c.flags & EVZK__WAITS);
 
-    return room != 0 ? room : compare(&a->c, &b->c);
+    return waits != 0 ? waits : compare(&a->c, &b->c);
 }
 
 /* Names made by hand may be spread so far around the ring of numbers that no
  * order is right for all: then sorting means nothing, and may lose some. */
-static bool within_half(const struct evzk__roll *roll, uint8_t room)
+static bool within_half(const struct evzk__roll *roll, uint8_t waits)
 {
     const struct evzk__contender *first = NULL;
     int64_t low = 0, high = 0;
@@ -122,7 +122,7 @@ static bool within_half(const struct evzk__roll *roll, uint8_t room)
         const struct evzk__contender *c = &roll->v[i].c;
         int32_t off;
 
-        if ((c->flags & EVZK__WAITS) != room)
+        if ((c->flags & EVZK__WAITS) != waits)
             continue;
         first = first ? first : c;
         off = (int32_t)((uint32_t)c->seq - (uint32_t)first->seq);

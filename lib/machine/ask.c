@@ -227,7 +227,7 @@ bool evzk__watch_missing(const struct evzk__machine *m, enum evzk__which which)
 {
     const struct evzk__watch *w = watch_of(m, which);
 
-    return !(w && w->listed) && !evzk__watch_fires(m, which);
+    return !(w && evzk__watch_listed(w)) && !evzk__watch_fires(m, which);
 }
 
 bool evzk__watch_fires(const struct evzk__machine *m, enum evzk__which which)
@@ -297,7 +297,7 @@ void evzk__pred_gone(struct evzk__machine *m)
 /* The watch needs no removal: it fires when the contender before leaves. */
 void evzk__lead(struct evzk__machine *m)
 {
-    m->place.leads = true;
+    m->place.rank = EVZK__LEADS;
     evzk__watch_remove(&m->place, &m->place.pred_watch);
     forget_pred(m);
 }

@@ -45,9 +45,10 @@ static unsigned again_at(const struct evzk__machine *m, bool cut)
 
 static void tell_doubt(struct evzk__machine *m, bool lease_ended)
 {
-    struct evzk__event e = {.type = EVZK__EV_SUSPENDED};
+    struct evzk__event e = {.type = EVZK__EV_SUSPENDED, .first = !m->in_doubt};
     uint16_t epoch = m->epoch;
 
+    m->in_doubt = true;
     evzk__machine_dispatch(m, &e);
     if (lease_ended && !m->place.ended && m->epoch == epoch &&
         !evzk__machine_leaves(m)) {
@@ -77,7 +78,7 @@ static void adapt(struct evzk__machine *m)
     if (evzk__machine_leaves(m))
         return; /* Doubt about what it holds is no news any more. */
     if ((evzk__machine_row(m)->flags & EVZK__HOLDS) &&
-        (cut || s->doubt || lease_ended))
+        (cut || s->contact == EVZK__IN_DOUBT || lease_ended))
         tell_doubt(m, lease_ended);
     if (m->place.ended || m->epoch != epoch || evzk__machine_leaves(m) ||
         m->place.req.state == EVZK__SENT)

@@ -65,8 +65,8 @@ void evzk__machine_wind_up(struct evzk__machine *m)
         evzk__watches_lost(m);
     if (m->place.req.state != EVZK__IDLE)
         return;
-    if (m->seen.conn != s->now.conn || !s->up || s->phase != EVZK__RUNNING ||
-        !evzk__unwatch_rest(m))
+    if (m->seen.conn != s->now.conn || !evzk__session_up(s) ||
+        s->phase != EVZK__RUNNING || !evzk__unwatch_rest(m))
         part(m);
 }
 

@@ -90,6 +90,14 @@ bool evzk__machine_certain(const struct evzk__machine *m)
     return evzk__session_certain(m->place.s);
 }
 
+bool evzk__machine_end_doubt(struct evzk__machine *m)
+{
+    bool ends = m->in_doubt && evzk__machine_certain(m);
+
+    m->in_doubt = m->in_doubt && !ends;
+    return ends;
+}
+
 struct evzk__term *evzk__machine_term(struct evzk__machine *m)
 {
     return evzk__session_term(m->place.s);

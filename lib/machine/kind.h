@@ -32,6 +32,7 @@ struct evzk__event {
     enum evzk__event_type type;
     enum evzk__which which; /* DELETED, CHANGED: which watch. */
     bool by_ours; /* DELETED: our own session says so, and no server yet. */
+    bool first;   /* SUSPENDED: the machine was in no doubt before. */
     const struct evzk__reply *reply; /* REPLY. Borrowed. */
 };
 

@@ -58,6 +58,8 @@ struct evzk__machine {
     bool stopping : 1;   /* Was asked to stop, or has failed. */
     bool no_requeue : 1; /* Ends with its session. */
     bool stayed : 1;     /* Has heard STAYED in this row. */
+    bool in_doubt : 1;   /* Has heard SUSPENDED in a HOLDS row, and the doubt
+                            has not ended: evzk__machine_end_doubt(). */
 
     /* Schedule. */
     uint8_t listed : 2; /* EVZK__L_*: where `run` is. */
@@ -176,6 +178,10 @@ bool evzk__machine_in_child(const struct evzk__machine *m);
 /* Is the lease of the session valid, and is there no doubt?  Only then may
  * something begin. */
 bool evzk__machine_certain(const struct evzk__machine *m);
+
+/* The machine has looked after what it holds: is the session certain, so that
+ * its doubt ends here?  True: it was in doubt. */
+bool evzk__machine_end_doubt(struct evzk__machine *m);
 
 /* Of the lease that is valid now, for views; NULL: no memory. */
 struct evzk__term *evzk__machine_term(struct evzk__machine *m);

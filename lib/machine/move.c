@@ -19,6 +19,8 @@ static void act(struct evzk__machine *m)
 static void enter(struct evzk__machine *m)
 {
     m->epoch++;
+    if (!(evzk__machine_row(m)->flags & EVZK__HOLDS))
+        m->in_doubt = false; /* Nothing is held in this row. */
     if (evzk__machine_row(m)->flags & EVZK__FINAL)
         evzk__machine_detach(m);
     if (evzk__machine_row(m)->enter)

@@ -31,7 +31,7 @@ static void put_off(struct evzk__place *p)
     m->refs++;
     evzk__machine_catch_up(m);
     if (!m->place.ended && p->req.state == EVZK__QUEUED && p->own_verified &&
-        !p->own_watch.armed &&
+        !evzk__watch_armed(&p->own_watch) &&
         evzk__machine_row(m)->flags & (EVZK__RETRY | EVZK__UNSENT)) {
         p->own_verified = false;
         evzk__machine_set_event(m, EVZK__ON_RECONNECTED, EVZK_OK);

@@ -61,15 +61,15 @@ void evzk__called(struct evzk__core *s, int64_t begun)
 
 void evzk__session_kick(struct evzk__core *s)
 {
-    if (!s->in_turn && !s->kicked && !evzk__session_forked(s)) {
-        s->kicked = true;
+    if (s->turn == EVZK__NO_TURN && !evzk__session_forked(s)) {
+        s->turn = EVZK__TURN_ASKED;
         evzk__timer_set(s->timer, 0);
     }
 }
 
 bool evzk__session_usable(const struct evzk__core *s)
 {
-    return s->up && s->client &&
+    return evzk__session_up(s) && s->client &&
            evzk__client_state(s->client) == EVZK__CLIENT_UP;
 }
 
@@ -88,7 +88,7 @@ bool evzk__session_sure(const struct evzk__core *s)
 
 bool evzk__session_certain(const struct evzk__core *s)
 {
-    return s->up && !s->doubt && evzk__session_sure(s);
+    return s->contact == EVZK__IN_CONTACT && evzk__session_sure(s);
 }
 
 bool evzk__budget_spent(unsigned n, int64_t until)

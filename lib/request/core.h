@@ -35,6 +35,20 @@ enum evzk__phase {
     EVZK__CLOSED
 };
 
+/* What the session has of the servers. */
+enum evzk__contact {
+    EVZK__NO_CONTACT, /* No connection is established. */
+    EVZK__IN_DOUBT,   /* Connected, but the leader is silent. */
+    EVZK__IN_CONTACT
+};
+
+/* The session's turn of the loop. */
+enum evzk__turn {
+    EVZK__NO_TURN,
+    EVZK__TURN_ASKED, /* The next one is asked for. */
+    EVZK__IN_TURN     /* The turn runs. */
+};
+
 struct evzk__core {
     unsigned refs;
     void (*destroy)(struct evzk__core *s); /* Called at the last reference. */
@@ -65,8 +79,7 @@ struct evzk__core {
     struct evzk__term *term; /* Of the lease, for other threads; or NULL. */
     enum evzk__phase phase;
     struct evzk__changes now;
-    bool up;    /* A connection is established. */
-    bool doubt; /* Connected, but the leader is silent. */
+    enum evzk__contact contact;
 
     /* The connection. */
     struct evzk__client *client; /* The present one, or NULL. */
@@ -76,8 +89,7 @@ struct evzk__core {
 
     /* The turn of the loop. */
     struct evzk__timer *timer;
-    bool in_turn;   /* The turn runs. */
-    bool kicked;    /* The next one is asked for. */
+    enum evzk__turn turn;
     bool more;      /* Something is left for the next turn. */
     uint8_t tick;   /* Counts probes' intervals. */
     unsigned out;   /* Callbacks of the application that run: none, or one. */
@@ -137,6 +149,12 @@ void evzk__called(struct evzk__core *s, int64_t begun);
 static inline bool evzk__session_tells(const struct evzk__core *s)
 {
     return s->phase == EVZK__RUNNING;
+}
+
+/* Is a connection established? */
+static inline bool evzk__session_up(const struct evzk__core *s)
+{
+    return s->contact != EVZK__NO_CONTACT;
 }
 
 /* May requests be sent now? */

@@ -72,7 +72,7 @@ void evzk__queue_note_watcher(const struct evzk__place *p)
     struct evzk__dir *d = p->dir;
     const char *name = p->pred_watch.name;
 
-    if (p->pred_watch.listed &&
+    if (evzk__watch_listed(&p->pred_watch) &&
         evzk__queue_behind(name, evzk__queue_seek(d, name)) != p)
         d->astray = true;
 }
@@ -156,13 +156,13 @@ void evzk__queue_leave(struct evzk__place *p)
         return;
     next = unfollow(p);
     if (next) {
-        next->leads = false; /* As far as it knows. */
+        next->rank = EVZK__BEHIND; /* As far as it knows. */
         be_told(next);
     }
     RB_REMOVE(evzk__queue, &p->dir->queue, p);
     evzk__queue_stray(p);
     p->where = EVZK__NOWHERE;
-    p->leads = p->passed = false;
+    p->rank = EVZK__BEHIND;
     evzk__queue_emptied(p->dir);
 }
 
@@ -186,24 +186,24 @@ static void hand_on(struct evzk__place *p)
     if (!next || next->before != p || !next->before_seen)
         return;
     unfollow(p);
-    next->leads = true;
+    next->rank = EVZK__LEADS;
     be_told(next);
 }
 
 void evzk__queue_pass(struct evzk__place *p)
 {
     if (p->news & EVZK__NEWS_BEFORE)
-        p->leads = false; /* Was told so, and has not looked yet. */
-    if (p->where != EVZK__IN_QUEUE || !p->leads)
+        p->rank = EVZK__BEHIND; /* Was told so, and has not looked yet. */
+    if (p->where != EVZK__IN_QUEUE || p->rank == EVZK__BEHIND)
         return;
-    p->passed = true;
+    p->rank = EVZK__PASSED;
     hand_on(p);
 }
 
 void evzk__queue_seen(struct evzk__place *p)
 {
     p->before_seen = true;
-    if (p->before && p->before->passed)
+    if (p->before && p->before->rank == EVZK__PASSED)
         hand_on(p->before);
 }
 
@@ -242,8 +242,8 @@ bool evzk__queue_guarded(struct evzk__place *p)
 {
     const struct evzk__place *next = RB_NEXT(evzk__queue, NULL, p);
 
-    return p->own_watch.armed ||
-           (next && next->before == p && next->pred_watch.armed);
+    return evzk__watch_armed(&p->own_watch) ||
+           (next && next->before == p && evzk__watch_armed(&next->pred_watch));
 }
 
 struct evzk__place *evzk__queue_before(struct evzk__place *p)

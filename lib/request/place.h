@@ -29,9 +29,22 @@ enum evzk__which {
 struct evzk__watch {
     const char *name; /* The owner's. */
     uint8_t which;    /* Which of the owner's watches this is. */
-    bool listed;      /* The owner is to hear when it fires. */
-    bool armed;       /* Answered: the server has it, or may have it. */
+    enum {
+        EVZK__UNLISTED,
+        EVZK__LISTED, /* Asked for: the owner is to hear when it fires. */
+        EVZK__ARMED   /* And answered: the server has it, or may have it. */
+    } is : 2;
 };
+
+static inline bool evzk__watch_listed(const struct evzk__watch *w)
+{
+    return w->is != EVZK__UNLISTED;
+}
+
+static inline bool evzk__watch_armed(const struct evzk__watch *w)
+{
+    return w->is == EVZK__ARMED;
+}
 
 /* Counters of what happened to the session.  A machine compares them with those
  * that it saw last. */
@@ -56,6 +69,13 @@ enum {
  */
 enum evzk__where { EVZK__NOWHERE, EVZK__IN_LINE, EVZK__IN_QUEUE };
 
+/* Is a contender in the queue the first one, as far as the session knows? */
+enum evzk__rank {
+    EVZK__BEHIND, /* No, or it has yet to ask. */
+    EVZK__LEADS,  /* First, or right behind a first one that leaves. */
+    EVZK__PASSED  /* The same, and is leaving: its follower leads. */
+};
+
 struct evzk__place {
     RB_ENTRY(evzk__place) node; /* See `where`. */
     struct evzk__core *s;       /* NULL: nothing of the machine is left. */
@@ -66,10 +86,9 @@ struct evzk__place {
     int32_t seq;  /* Of its znode; or its ticket; or its number as onlooker. */
     uint8_t news; /* EVZK__NEWS_* */
     uint8_t where : 2;    /* enum evzk__where */
+    uint8_t rank : 2;     /* enum evzk__rank */
     uint8_t onlooks : 2;  /* Watches of an onlooker. */
     bool ended : 1;       /* The machine has ended: it needs no place. */
-    bool leads : 1;       /* First, or right behind a first one that leaves. */
-    bool passed : 1;      /* Is leaving: its follower leads. */
     bool followed : 1;    /* A contender of ours waits for this one. */
     bool before_seen : 1; /* The znode of `before` was read, and belongs to
                              `before`. */
@@ -82,6 +101,41 @@ struct evzk__place {
 static inline struct evzk__place *evzk__place_of(struct evzk__request *r)
 {
     return evzk__container_of(r, struct evzk__place, req);
+}
+
+/* What a machine may ask about its request. */
+
+/* A WATCH: was its own znode read, or the znode before its own? */
+static inline bool evzk__place_read_own(const struct evzk__place *p)
+{
+    return p->req.name != NULL;
+}
+
+static inline bool evzk__place_read_pred(const struct evzk__place *p)
+{
+    return p->req.pred != NULL;
+}
+
+static inline bool evzk__place_awaits_answer(const struct evzk__place *p)
+{
+    return p->req.state == EVZK__SENT;
+}
+
+/* Its owner has many of them, one in each directory: they may go together. */
+static inline void evzk__place_be_one_of_many(struct evzk__place *p)
+{
+    p->req.bulk = true;
+}
+
+static inline bool evzk__place_is_one_of_many(const struct evzk__place *p)
+{
+    return p->req.bulk;
+}
+
+/* When its znode is deleted, does its directory stay for another contender? */
+static inline void evzk__place_keep_dir(struct evzk__place *p, bool keeps)
+{
+    p->req.keeps_dir = keeps;
 }
 
 struct evzk__path_watch;

@@ -132,7 +132,8 @@ static bool may_watch(struct evzk__request *r, const struct evzk__step *step,
 
     if (!w || step->verb == EVZK__STEP_SYNC || step->verb >= EVZK__STEP_CREATE)
         return false;
-    if (sets_watch(step) && w->listed && !evzk__watch_is_on(w, name, children))
+    if (sets_watch(step) && evzk__watch_listed(w) &&
+        !evzk__watch_is_on(w, name, children))
         return false; /* The server would keep the other one. */
     return w->which >= EVZK__PATH || step->verb == EVZK__STEP_UNWATCH ||
            (children == (w->which == EVZK__PRED) && !strchr(name, '/'));

@@ -54,8 +54,7 @@ void evzk__watch_add(struct evzk__place *p, struct evzk__watch *w,
                      const char *name)
 {
     w->name = name;
-    w->armed = false;
-    w->listed = true;
+    w->is = EVZK__LISTED;
     p->s->watches++;
     if (w->which >= EVZK__PATH) {
         evzk__path_watch_add(evzk__path_watch_of(w));
@@ -75,11 +74,11 @@ void evzk__watch_add(struct evzk__place *p, struct evzk__watch *w,
 
 bool evzk__watch_remove(struct evzk__place *p, struct evzk__watch *w)
 {
-    bool armed = w->armed;
+    bool armed = evzk__watch_armed(w);
 
-    if (!w->listed)
+    if (!evzk__watch_listed(w))
         return false;
-    w->listed = w->armed = false;
+    w->is = EVZK__UNLISTED;
     p->s->watches--;
     if (w->which >= EVZK__PATH)
         evzk__path_watch_remove(evzk__path_watch_of(w));
@@ -92,7 +91,7 @@ bool evzk__watch_remove(struct evzk__place *p, struct evzk__watch *w)
 
 static bool is_on(const struct evzk__watch *w, const char *name)
 {
-    return w->listed && strcmp(w->name, name) == 0;
+    return evzk__watch_listed(w) && strcmp(w->name, name) == 0;
 }
 
 /* The contender of ours that watches this znode of another contender. */
@@ -172,7 +171,8 @@ struct evzk__watch *evzk__watch_find(const struct evzk__core *s,
             return evzk__watch_of(p, which);
     }
     if (which == EVZK__OWN)
-        return evzk__queue_is_named(at, name) && at->own_watch.listed
+        return evzk__queue_is_named(at, name) &&
+                       evzk__watch_listed(&at->own_watch)
                    ? &at->own_watch
                    : NULL;
     p = watcher_of(d, name, at);
@@ -190,23 +190,25 @@ bool evzk__watch_is_on(struct evzk__watch *w, const char *name, bool children)
 void evzk__watch_asked(struct evzk__place *p, struct evzk__watch *w,
                        const char *name, bool children)
 {
-    bool stands = w->listed && w->armed && evzk__watch_is_on(w, name, children);
+    bool stands = evzk__watch_armed(w) && evzk__watch_is_on(w, name, children);
 
     evzk__watch_remove(p, w);
     if (w->which >= EVZK__PATH)
         evzk__path_watch_of(w)->children = children;
     evzk__watch_add(p, w, name);
-    w->armed = stands;
+    if (stands)
+        w->is = EVZK__ARMED;
 }
 
 void evzk__watch_answered(struct evzk__place *p, struct evzk__watch *w,
                           const char *name, bool set, int rc)
 {
-    if (set && !w->listed) /* What fired meanwhile was an earlier one. */
+    /* If the watch is not listed, an earlier one has fired meanwhile. */
+    if (set && !evzk__watch_listed(w))
         evzk__watch_add(p, w, name);
     if (set)
-        w->armed = true;
-    else if (rc == EVZK_ERR_CONNLOSS || !w->armed)
+        w->is = EVZK__ARMED;
+    else if (rc == EVZK_ERR_CONNLOSS || !evzk__watch_armed(w))
         evzk__watch_remove(p, w);
 }
 
@@ -334,7 +336,7 @@ int evzk__watch_take_off(struct evzk__core *s, struct evzk__slot *slot,
 
     if (!heir)
         return evzk__client_unwatch(slot, path, data);
-    heir->armed = true;
+    heir->is = EVZK__ARMED;
     return evzk__client_sync(slot, d->path);
 }
 

@@ -28,7 +28,8 @@ static void end_machines(evzk_session *s)
 
 void evzk__closing_say_farewell(evzk_session *s, int what)
 {
-    if (!s->core.up || s->core.requests.in_flight > 0 || (what & EVZK__WRITE))
+    if (!evzk__session_up(&s->core) || s->core.requests.in_flight > 0 ||
+        (what & EVZK__WRITE))
         return; /* First the requests in flight. */
     memset(&s->closing.farewell, 0, sizeof s->closing.farewell);
     if (evzk__net_say_farewell(evzk__client_fd(s->core.client)))
@@ -62,7 +63,7 @@ static void hang_up(evzk_session *s)
     s->core.old = s->core.client;
     s->core.client = NULL;
     evzk__connection_drop(s);
-    s->core.up = false;
+    s->core.contact = EVZK__NO_CONTACT;
 }
 
 void evzk__closing_step(evzk_session *s)

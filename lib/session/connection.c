@@ -115,7 +115,7 @@ static void connected(evzk_session *s)
     int64_t timeout_us;
 
     evzk__session_update_lease(s);
-    s->core.up = true;
+    s->core.contact = EVZK__IN_CONTACT;
     s->connection.away_since = 0;
     s->connection.rounds = 0;
     memset(s->connection.away_why, 0, sizeof s->connection.away_why);
@@ -152,7 +152,7 @@ void evzk__connection_lost(evzk_session *s)
     s->core.client = NULL;
     evzk__connection_drop(s);
     evzk__client_hang_up(s->core.old);
-    s->core.up = s->core.doubt = false;
+    s->core.contact = EVZK__NO_CONTACT;
     s->core.now.conn++;
     s->core.stats.losses++;
     if (evzk__now_us() - s->connection.connected_at < STABLE_US)
@@ -218,26 +218,26 @@ void evzk__connection_check(evzk_session *s)
         return;
     switch (evzk__client_state(s->core.client)) {
     case EVZK__CLIENT_UP:
-        if (!s->core.up)
+        if (!evzk__session_up(&s->core))
             connected(s);
         return;
     case EVZK__CLIENT_DOWN:
-        if (s->core.up)
+        if (evzk__session_up(&s->core))
             evzk__connection_lost(s);
         return;
     case EVZK__CLIENT_EXPIRED:
-        if (s->core.up)
+        if (evzk__session_up(&s->core))
             evzk__connection_lost(s); /* The next one will hear it again. */
         else
             expired(s);
         return;
     case EVZK__CLIENT_AUTH_FAILED:
-        if (s->core.up)
+        if (evzk__session_up(&s->core))
             evzk__connection_lost(s);
         evzk__closing_over(s, EVZK_ERR_AUTH);
         return;
     case EVZK__CLIENT_STRANGER:
-        if (s->core.up)
+        if (evzk__session_up(&s->core))
             evzk__connection_lost(s);
         else
             shun(s);
@@ -323,7 +323,7 @@ static void end_round(evzk_session *s, int64_t now)
 {
     int64_t pause = (int64_t)s->options.timeout_ms * 1000 / 60;
 
-    if (!s->core.client || s->core.up ||
+    if (!s->core.client || evzk__session_up(&s->core) ||
         evzk__client_failures(s->core.client) < s->connection.offered)
         return;
     if (pause < ROUND_MIN_US)
@@ -374,7 +374,7 @@ static void say_unresolved(evzk_session *s)
 /* While there is no connection, look the names up now and then. */
 static void resolve(evzk_session *s, int64_t now)
 {
-    if (s->core.up || now < s->connection.resolve_at)
+    if (evzk__session_up(&s->core) || now < s->connection.resolve_at)
         return;
     say_away(s, now);
     if (!evzk__servers_addresses(s->connection.servers) &&
@@ -393,9 +393,9 @@ void evzk__connection_keep(evzk_session *s)
     if (s->core.phase > EVZK__DRAINING)
         return;
     resolve(s, now);
-    if (s->core.up && fresh_credential(s))
+    if (evzk__session_up(&s->core) && fresh_credential(s))
         (void)present_credentials(s); /* Or with the next connection. */
-    else if (s->core.client && !s->core.up &&
+    else if (s->core.client && !evzk__session_up(&s->core) &&
              (s->connection.moved || fresh_credential(s)))
         evzk__connection_drop(s); /* Connecting with old data. */
     end_round(s, now);

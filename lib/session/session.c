@@ -302,8 +302,9 @@ void evzk_session_free(evzk_session *s)
 
 bool evzk_session_connected(const evzk_session *s)
 {
-    return s && s->core.phase == EVZK__RUNNING && s->core.up &&
-           !s->core.doubt && !evzk__session_forked(&s->core);
+    return s && s->core.phase == EVZK__RUNNING &&
+           s->core.contact == EVZK__IN_CONTACT &&
+           !evzk__session_forked(&s->core);
 }
 
 uint32_t evzk_session_lease_ms(const evzk_session *s)

@@ -55,9 +55,11 @@ void evzk__session_sweep(evzk_session *s)
 
 void evzk__session_set_doubt(evzk_session *s, bool doubt)
 {
-    if (s->core.doubt == doubt)
+    enum evzk__contact contact = doubt ? EVZK__IN_DOUBT : EVZK__IN_CONTACT;
+
+    if (!evzk__session_up(&s->core) || s->core.contact == contact)
         return;
-    s->core.doubt = doubt;
+    s->core.contact = contact;
     evzk__session_sweep(s);
     evzk__session_tell(s, doubt ? EVZK_SESSION_SUSPENDED : EVZK_SESSION_RESUMED,
                        EVZK_OK);
@@ -80,7 +82,7 @@ void evzk__session_update_lease(evzk_session *s)
     s->core.now.lease_ends++;
     s->core.stats.lease_ends++;
     evzk__session_log(&s->core, EVZK_LOG_WARN, "the lease ended");
-    if (s->core.up)
+    if (evzk__session_up(&s->core))
         evzk__session_set_doubt(s, true);
 }
 

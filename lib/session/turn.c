@@ -70,7 +70,7 @@ static void probe(evzk_session *s)
 {
     int64_t now = evzk__now_us(), patience;
 
-    if (!s->core.up || s->core.phase != EVZK__RUNNING)
+    if (!evzk__session_up(&s->core) || s->core.phase != EVZK__RUNNING)
         return;
     patience = 2 * evzk__lease_probe_us(&s->core.lease);
     if (s->probe.sent && now - s->probe.sent >= patience)
@@ -129,19 +129,20 @@ static int64_t next_wake(const evzk_session *s, int64_t client_at)
 {
     int64_t at = client_at;
 
-    if (!s->core.up && s->core.phase <= EVZK__DRAINING) {
+    if (!evzk__session_up(&s->core) && s->core.phase <= EVZK__DRAINING) {
         at = earlier(at, s->connection.resolve_at);
         if (!s->core.client && evzk__servers_addresses(s->connection.servers))
             at = earlier(at, s->connection.retry_at);
     }
     if (s->core.phase != EVZK__RUNNING)
         return earlier(at, s->closing.deadline);
-    if (s->core.up && !s->probe.sent)
+    if (evzk__session_up(&s->core) && !s->probe.sent)
         at = earlier(at, s->probe.next);
-    else if (s->core.up && !s->core.doubt)
+    else if (s->core.contact == EVZK__IN_CONTACT)
         at = earlier(at,
                      s->probe.sent + 2 * evzk__lease_probe_us(&s->core.lease));
-    if (s->core.up && s->core.send_at && s->core.requests.queued > 0)
+    if (evzk__session_up(&s->core) && s->core.send_at &&
+        s->core.requests.queued > 0)
         at = earlier(at, s->core.send_at);
     if (s->probe.lease_on)
         at = earlier(at, s->core.lease.valid_until);
@@ -199,8 +200,8 @@ void evzk__session_turn(evzk_session *s, int ready)
         return;
     }
     s->core.refs++;
-    s->core.in_turn = true;
-    s->core.kicked = s->core.more = false;
+    s->core.turn = EVZK__IN_TURN;
+    s->core.more = false;
     s->core.out_us = 0;
     evzk__session_update_lease(s);
     read_and_answer(s, ready);
@@ -216,7 +217,7 @@ void evzk__session_turn(evzk_session *s, int ready)
     evzk__connection_check(s);
     evzk__closing_step(s);
     await_events(s);
-    s->core.in_turn = false;
+    s->core.turn = EVZK__NO_TURN;
     took = evzk__now_us() - begun - s->core.out_us;
     if (took > (int64_t)s->core.stats.turn_max_us)
         s->core.stats.turn_max_us = (uint64_t)took;

@@ -30,21 +30,22 @@
 
 static bool wants_to_verify(const struct evzk_lock *l)
 {
-    return l->suspended || l->anew ||
-           (l->watch_own && !l->m.place.own_watch.armed);
+    return l->m.in_doubt || l->watch_anew ||
+           (evzk__lock_is(l, LOCK_WATCHES_OWN) &&
+            !evzk__watch_armed(&l->m.place.own_watch));
 }
 
 /* Verifies in doubt, or if the own watch is missing: when the leader resigns,
  * it must know that no other candidate leads yet. */
 void evzk__election_lead(struct evzk__machine *m)
 {
-    if (lock_of(m)->suspended || lock_of(m)->anew)
+    if (m->in_doubt || lock_of(m)->watch_anew)
         evzk__machine_move(m, VERIFYING_LEADER);
 }
 
 static int go_on(struct evzk_lock *l)
 {
-    if (!l->leads)
+    if (l->reported != REPORTED_LEADING)
         return evzk__lock_go_on(l);
     return evzk__machine_move(&l->m,
                               wants_to_verify(l) ? VERIFYING_LEADER : LEADING);
@@ -54,7 +55,7 @@ int evzk__election_elected(struct evzk__machine *m, const struct evzk__event *e)
 {
     if (e->type != EVZK__EV_ASKED)
         return evzk__lock_still_held(m, e);
-    return lock_of(m)->asked ? evzk__machine_move(m, ANNOUNCING) : EVZK_OK;
+    return lock_of(m)->user_asked ? evzk__machine_move(m, ANNOUNCING) : EVZK_OK;
 }
 
 int evzk__election_verified(struct evzk__machine *m,
@@ -68,7 +69,7 @@ int evzk__election_verified(struct evzk__machine *m,
  */
 static int asked_again(struct evzk_lock *l)
 {
-    if (!l->asked)
+    if (!l->user_asked)
         return EVZK_OK;
     return evzk__machine_move(
         &l->m, evzk__lock_watches_own(l) ? REANNOUNCING : CHECKING_LEADING);
@@ -143,7 +144,10 @@ static void try_to(struct evzk__machine *m, int check, const char *replaced)
 
 void evzk__election_announce(struct evzk__machine *m)
 {
-    try_to(m, lock_of(m)->leads ? CHECKING_LEADING : CHECKING_ELECTED, NULL);
+    try_to(m,
+           lock_of(m)->reported == REPORTED_LEADING ? CHECKING_LEADING
+                                                    : CHECKING_ELECTED,
+           NULL);
 }
 
 void evzk__election_replace(struct evzk__machine *m)
@@ -159,8 +163,9 @@ void evzk__election_reannounce(struct evzk__machine *m)
 /* If refused, the candidate stays as it was. */
 static int come_back(struct evzk_lock *l, int rc)
 {
-    l->asked = false;
-    l->leads = l->leads || rc == EVZK_OK;
+    l->user_asked = false;
+    if (rc == EVZK_OK)
+        l->reported = REPORTED_LEADING;
     go_on(l);
     evzk__lock_tell(l, (evzk_lock_event)LOCK_ANNOUNCED, rc);
     return EVZK_OK;
@@ -178,8 +183,9 @@ static int note(struct evzk_lock *l, const struct evzk__reply *reply)
     if (l->m.stopping)
         return evzk__machine_move(&l->m, DELETING);
     if (rc == EVZK_ERR_NODEEXISTS) /* A leader's, old or new. */
-        return evzk__machine_move(&l->m,
-                                  l->leads ? CHECKING_LEADING : CHECKING_RIVAL);
+        return evzk__machine_move(&l->m, l->reported == REPORTED_LEADING
+                                             ? CHECKING_LEADING
+                                             : CHECKING_RIVAL);
     if (rc == EVZK_ERR_NONODE && l->m.state != ANNOUNCING)
         return evzk__machine_move(&l->m, ANNOUNCING); /* `leader` is gone. */
     return rc == EVZK_ERR_NONODE ? evzk__lock_break(l) : come_back(l, rc);

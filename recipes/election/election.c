@@ -143,12 +143,13 @@ int evzk__election_say(evzk_lock *l, const char *function, const void *data,
         return EVZK_ERR_INVAL;
     if (evzk__machine_in_child(&l->m))
         return EVZK_ERR_FORKED;
-    if (l->m.place.ended || l->m.stopping || !l->granted || l->asked)
+    if (l->m.place.ended || l->m.stopping || !evzk__lock_granted(l) ||
+        l->user_asked)
         return EVZK_ERR_STATE;
     rc = compose(l, data, len);
     if (rc != EVZK_OK)
         return rc;
-    l->asked = true;
+    l->user_asked = true;
     evzk__machine_ask(&l->m);
     return EVZK_OK;
 }
@@ -157,7 +158,8 @@ int evzk_election_resign(evzk_election *e)
 {
     if (!e)
         return EVZK_ERR_INVAL;
-    return e->l->granted ? evzk_lock_release(e->l) : evzk_lock_cancel(e->l);
+    return evzk__lock_granted(e->l) ? evzk_lock_release(e->l)
+                                    : evzk_lock_cancel(e->l);
 }
 
 void evzk_election_free(evzk_election *e)
@@ -175,7 +177,7 @@ bool evzk_election_elected(const evzk_election *e)
 
 bool evzk_election_leading(const evzk_election *e)
 {
-    return evzk_election_elected(e) && e->l->leads;
+    return evzk_election_elected(e) && e->l->reported == REPORTED_LEADING;
 }
 
 int evzk_election_lease(evzk_election *e, evzk_lease **out)

@@ -43,7 +43,7 @@ struct evzk_observer {
         char *text;     /* Owned, or `text`. */
         size_t len;
     } told;         /* The last leader told. */
-    bool spoken;    /* Anything was told. */
+    bool told_any;  /* Anything was told. */
     uint64_t ended; /* The last epoch whose end was seen. */
     evzk_observer_cb *cb;
     void *arg;
@@ -71,8 +71,8 @@ static void tell(struct evzk_observer *o, int rc, const evzk_leader *leader)
  * the same data. */
 static bool is_told(const struct evzk_observer *o, bool leads)
 {
-    if (!o->spoken || !leads || o->told.epoch != o->seen.epoch)
-        return o->spoken && !leads && o->told.epoch == 0;
+    if (!o->told_any || !leads || o->told.epoch != o->seen.epoch)
+        return o->told_any && !leads && o->told.epoch == 0;
     return o->told.len == o->len && memcmp(o->told.text, o->text, o->len) == 0;
 }
 
@@ -81,7 +81,7 @@ static int tell_seen(struct evzk_observer *o, bool leads)
 {
     if (is_told(o, leads))
         return EVZK_OK;
-    o->spoken = true;
+    o->told_any = true;
     o->told.epoch = leads ? o->seen.epoch : 0;
     if (o->told.text != o->text)
         evzk__free(o->told.text);
@@ -160,7 +160,7 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
     if (evzk__watch_missing(m, EVZK__OWN) ||
         (rc == EVZK_OK && take_leader(o, e->reply->res) != EVZK_OK))
         return evzk__machine_again_later(m);
-    if (rc == EVZK_ERR_NONODE && !o->spoken && evzk__chroot_unsure(m))
+    if (rc == EVZK_ERR_NONODE && !o->told_any && evzk__chroot_unsure(m))
         return evzk__machine_move(m, ROOTING);
     if (rc == EVZK_ERR_NONODE || o->seen.epoch <= o->ended)
         return nobody(o);
@@ -186,7 +186,7 @@ static int rooted(struct evzk__machine *m, const struct evzk__event *e)
  * again. */
 static void check(struct evzk__machine *m)
 {
-    if (!m->place.own_watch.listed)
+    if (!evzk__watch_listed(&m->place.own_watch))
         evzk__machine_move(m, LOOKING);
     else
         evzk__watch(m, NULL, false, observer_of(m)->seen.node);

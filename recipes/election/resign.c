@@ -18,8 +18,8 @@
  * looked at it. */
 static bool is_sure(const struct evzk_lock *l)
 {
-    return l->given->checked ||
-           (l->given->watched && evzk__lock_watches_own(l));
+    return l->given->own_checked ||
+           (l->given->own_was_there && evzk__lock_watches_own(l));
 }
 
 void evzk__election_drop(struct evzk__machine *m)

@@ -38,7 +38,7 @@ static int take_given(struct evzk_lock *l, const evzk_lock_options *o)
     l->given = evzk__zalloc(sizeof *l->given);
     if (!l->given)
         return EVZK_ERR_NOMEM;
-    l->given->urgent = o->priority != NULL;
+    l->given->has_priority = o->priority != NULL;
     if (o->priority)
         l->given->priority = *o->priority;
     rc = evzk__acl_copy(&l->given->acl, o->acl, o->acl_count);
@@ -55,10 +55,9 @@ static int take_options(struct evzk_lock *l, const evzk_lock_options *o)
 
     if (rc != EVZK_OK)
         return rc;
-    l->mode = (unsigned)o->mode & 3;
-    l->try_once = o->try_once;
-    l->watch_own = !o->no_own_watch;
-    l->eager = o->revocable || o->priority;
+    l->options = (o->try_once ? LOCK_TRY_ONCE : 0) |
+                 (o->no_own_watch ? 0 : LOCK_WATCHES_OWN) |
+                 (o->revocable || o->priority ? LOCK_WATCHES_EARLY : 0);
     l->m.no_requeue = o->no_requeue;
     return EVZK_OK;
 }
@@ -88,7 +87,7 @@ int evzk__lock_begin(evzk_session *s, const struct evzk__kind *kind,
         return EVZK_ERR_NOMEM;
     l->cb = cb;
     l->arg = arg;
-    l->stands = kind != &evzk__lock_kind;
+    l->mode = kind == &evzk__lock_kind ? (unsigned)opt->mode & 3 : LOCK_STANDS;
     rc = take_options(l, opt);
     if (rc == EVZK_OK)
         rc = evzk__machine_init(&l->m, s, kind, path, opt->timeout_ms);
@@ -113,9 +112,11 @@ static int stop(struct evzk_lock *l, bool want_granted, int rc)
         return EVZK_ERR_INVAL;
     if (evzk__machine_in_child(&l->m))
         return EVZK_ERR_FORKED;
-    if (l->m.place.ended || l->m.stopping || l->granted != want_granted)
+    if (l->m.place.ended || l->m.stopping ||
+        evzk__lock_granted(l) != want_granted)
         return EVZK_ERR_STATE;
-    l->released = want_granted;
+    if (want_granted)
+        l->reported = REPORTED_RELEASE;
     evzk__machine_stop(&l->m, rc);
     return EVZK_OK;
 }
@@ -146,13 +147,13 @@ int evzk_lock_downgrade(evzk_lock *l)
         return EVZK_ERR_INVAL;
     if (evzk__machine_in_child(&l->m))
         return EVZK_ERR_FORKED;
-    if (l->m.place.ended || l->m.stopping || !l->granted ||
+    if (l->m.place.ended || l->m.stopping || !evzk__lock_granted(l) ||
         evzk_lock_mode_of(l) != EVZK_LOCK_WRITE)
         return EVZK_ERR_STATE;
     rc = prepare_swap(l);
     if (rc != EVZK_OK)
         return rc;
-    l->asked = true;
+    l->user_asked = true;
     evzk__machine_ask(&l->m);
     return EVZK_OK;
 }
@@ -171,7 +172,7 @@ evzk_lock_mode evzk_lock_mode_of(const evzk_lock *l)
 {
     if (!l)
         return EVZK_LOCK_EXCLUSIVE;
-    return l->asked ? EVZK_LOCK_READ : (evzk_lock_mode)l->mode;
+    return l->user_asked ? EVZK_LOCK_READ : (evzk_lock_mode)l->mode;
 }
 
 void evzk_lock_free(evzk_lock *l)
@@ -184,7 +185,7 @@ void evzk_lock_free(evzk_lock *l)
 
 bool evzk_lock_held(const evzk_lock *l)
 {
-    return l && l->granted && evzk__machine_sure(&l->m);
+    return l && evzk__lock_granted(l) && evzk__machine_sure(&l->m);
 }
 
 /* One for each grant, made when it is asked for first. */
@@ -232,7 +233,7 @@ uint32_t evzk_lock_lease_ms(const evzk_lock *l)
 
 uint64_t evzk_lock_token(const evzk_lock *l)
 {
-    return l && l->granted ? l->token : 0;
+    return l && evzk__lock_granted(l) ? l->token : 0;
 }
 
 const char *evzk_lock_node(const evzk_lock *l)
@@ -240,7 +241,7 @@ const char *evzk_lock_node(const evzk_lock *l)
     bool in_order =
         l && (l->m.place.where == EVZK__IN_QUEUE || l->m.place.ended);
 
-    return in_order && l->known ? l->own : "";
+    return in_order && l->position != POSITION_NONE ? l->own : "";
 }
 
 const char *evzk_lock_state(const evzk_lock *l)

@@ -11,8 +11,8 @@ const struct evzk__mark evzk__lock_marks[] = {
     [EVZK_LOCK_EXCLUSIVE] = {"-lock-", EVZK__COMMON},
     [EVZK_LOCK_WRITE] = {"-write-", EVZK__MOVES},
     [EVZK_LOCK_READ] = {"-read-", EVZK__SHARES},
-    [EVZK_LOCK_WRITE + LOCK_ROOM] = {"-write-wait-", EVZK__WAITS},
-    [EVZK_LOCK_READ + LOCK_ROOM] = {"-read-wait-", EVZK__WAITS | EVZK__SHARES},
+    [EVZK_LOCK_WRITE + LOCK_PRIO] = {"-write-wait-", EVZK__WAITS},
+    [EVZK_LOCK_READ + LOCK_PRIO] = {"-read-wait-", EVZK__WAITS | EVZK__SHARES},
     [LOCK_STANDS] = {"-n_", 0},
     {NULL, 0}};
 
@@ -26,8 +26,9 @@ void evzk__lock_tell(struct evzk_lock *l, evzk_lock_event ev, int rc)
 {
     evzk_session *s = evzk__machine_session(&l->m);
     int64_t begun = evzk__machine_call_out(s);
+    bool ended = l->reported == REPORTED_FAILED || l->reported == REPORTED_LOST;
 
-    if (l->cb && !l->told && (is_final(ev) || evzk__may_tell(s)))
+    if (l->cb && !ended && (is_final(ev) || evzk__may_tell(s)))
         l->cb(l, ev, rc, l->arg);
     evzk__machine_called(s, begun);
 }
@@ -36,8 +37,10 @@ void evzk__lock_tell_end(struct evzk_lock *l, int rc)
 {
     evzk_lock_event ev = EVZK_LOCK_FAILED;
 
-    if (l->granted)
-        ev = l->released ? EVZK_LOCK_RELEASED : EVZK_LOCK_LOST;
+    if (l->reported == REPORTED_RELEASE)
+        ev = EVZK_LOCK_RELEASED;
+    else if (evzk__lock_granted(l))
+        ev = EVZK_LOCK_LOST;
     evzk__lock_tell(l, ev, rc);
 }
 
@@ -45,7 +48,7 @@ void evzk__lock_tell_end(struct evzk_lock *l, int rc)
 void evzk__lock_end_early(struct evzk_lock *l, int rc)
 {
     evzk__lock_tell_end(l, rc);
-    l->told = true;
+    l->reported = evzk__lock_granted(l) ? REPORTED_LOST : REPORTED_FAILED;
 }
 
 int evzk__lock_lose(struct evzk_lock *l, int rc)
@@ -61,13 +64,11 @@ int evzk__lock_break(struct evzk_lock *l)
     return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);
 }
 
-void evzk__lock_suspend(struct evzk_lock *l)
+void evzk__lock_suspend(struct evzk_lock *l, bool first)
 {
-    l->blind = false; /* May be readable again. */
-    if (!l->suspended) {
-        l->suspended = true;
+    l->own_hidden = false; /* May be readable again. */
+    if (first)
         evzk__lock_tell(l, EVZK_LOCK_SUSPENDED, EVZK_OK);
-    }
 }
 
 void evzk__lock_over(struct evzk__machine *m)
@@ -123,7 +124,7 @@ void evzk__lock_swap(struct evzk_lock *l, bool numbered)
     swap->old = l->own;
     swap->created = l->given->name;
     swap->numbered = numbered;
-    swap->version = l->blind ? -1 : l->seen;
+    swap->version = l->own_hidden ? -1 : l->seen;
     swap->data = args.data;
     swap->len = args.len;
     swap->acl = args.acl;

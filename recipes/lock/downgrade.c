@@ -15,7 +15,7 @@
  *
  * How it can fail.  Whether the change was done may be unknown: the new name is
  * used once, so a look at both znodes tells.  While the znode may have either
- * name, given->either says so, and given->name is the other one: a lock that
+ * name, given->downgrade says so, and given->name is the other one: a lock that
  * leaves looks for both.
  */
 #include "recipes/lock/states.h"
@@ -37,7 +37,8 @@ static void take_back(struct evzk_lock *l)
 {
     trade_names(l);
     l->mode = EVZK_LOCK_WRITE;
-    l->given->swapped = l->given->either = l->asked = false;
+    l->given->downgrade = SWAP_NOT_DONE;
+    l->user_asked = false;
 }
 
 /* The change was done.  Contenders, some of them ours, may still watch the old
@@ -47,27 +48,33 @@ static void take_swap(struct evzk_lock *l, int64_t czxid)
     trade_names(l);
     l->mode = EVZK_LOCK_READ;
     l->given->czxid = (uint64_t)czxid;
-    l->given->swapped = true;
-    l->given->either = false;
+    l->given->downgrade = SWAP_DONE;
     l->m.place.own_verified = czxid != 0;
 }
 
 bool evzk__lock_other_name(struct evzk_lock *l)
 {
-    if (!l->given || !l->given->either)
+    if (!l->given)
         return false;
-    if (l->given->swapped)
-        take_back(l);
-    else
+    switch (l->given->downgrade) {
+    case SWAP_SENT:
         take_swap(l, 0);
-    return true;
+        return true;
+    case SWAP_DOUBTED:
+        take_back(l);
+        return true;
+    case SWAP_NOT_DONE:
+    case SWAP_DONE:
+        break;
+    }
+    return false;
 }
 
 /* SWAPPING deletes the old znode, so the lock must be sure that the znode is
  * its own. */
 static int swap_asked(struct evzk_lock *l)
 {
-    if (!l->asked)
+    if (!l->user_asked)
         return EVZK_OK;
     return evzk__machine_move(
         &l->m, evzk__lock_watches_own(l) ? SWAPPING : CHECKING_WRITER);
@@ -102,13 +109,13 @@ void evzk__lock_become_reader(struct evzk__machine *m)
         evzk__machine_move(m, CHECKING_SWAP);
         return;
     }
-    l->given->either = true;
+    l->given->downgrade = SWAP_SENT;
     evzk__lock_swap(l, false);
 }
 
 static int told(struct evzk_lock *l, int rc)
 {
-    l->asked = false;
+    l->user_asked = false;
     evzk__lock_go_on(l);
     evzk__lock_tell(l, EVZK_LOCK_DOWNGRADED, rc);
     return EVZK_OK;
@@ -119,12 +126,12 @@ static int told(struct evzk_lock *l, int rc)
 static int refused(struct evzk_lock *l, int rc)
 {
     if (l->m.state == SWAPPING) {
-        l->given->either = false;
+        l->given->downgrade = SWAP_NOT_DONE;
         return l->m.stopping ? evzk__machine_move(&l->m, DELETING)
                              : told(l, rc);
     }
     take_swap(l, 0);
-    l->given->either = true;
+    l->given->downgrade = SWAP_DOUBTED;
     l->given->refused = rc;
     return evzk__machine_move(&l->m,
                               l->m.stopping ? DELETING : CHECKING_READER);
@@ -148,7 +155,7 @@ static int change(struct evzk_lock *l, const struct evzk__reply *reply)
         take_swap(l, 0);
         return evzk__machine_move(&l->m, stopping ? DELETING : CHECKING_READER);
     case EVZK_ERR_BADVERSION:
-        l->given->either = false;
+        l->given->downgrade = SWAP_NOT_DONE;
         return evzk__machine_move(&l->m, stopping ? DELETING : CHECKING_WRITER);
     default:
         return refused(l, reply->rc);
@@ -191,7 +198,8 @@ int evzk__lock_checked_swap(struct evzk__machine *m,
 /* The change was done. */
 static int reads(struct evzk_lock *l, const struct evzk__first *stat)
 {
-    l->asked = l->given->either = false;
+    l->user_asked = false;
+    l->given->downgrade = SWAP_DONE;
     l->seen = 0; /* Not before: the old znode may still be the lock's own. */
     evzk__lock_tell(l, EVZK_LOCK_DOWNGRADED, EVZK_OK);
     evzk__lock_own_there(l, stat);
@@ -212,7 +220,7 @@ static int find_reader(struct evzk_lock *l, const struct evzk__reply *reply)
 
     if (own == EVZK__OWN_THERE)
         return reads(l, &reply->first);
-    if (own == EVZK__OWN_GONE && l->given->either)
+    if (own == EVZK__OWN_GONE && l->given->downgrade == SWAP_DOUBTED)
         return stay_alone(l);
     return evzk__lock_own_not_there(l, own, reply->rc);
 }

@@ -68,7 +68,7 @@ int evzk__lock_entered(struct evzk__machine *m, const struct evzk__event *e)
 }
 
 /* The change was not done: the old znode is still ours, or was deleted. */
-static int stay_in_room(struct evzk_lock *l)
+static int go_on_waiting(struct evzk_lock *l)
 {
     int32_t seen = l->seen;
 
@@ -91,7 +91,7 @@ int evzk__lock_resolved_entry(struct evzk__machine *m,
     case EVZK__FOUND:
         return evzk__machine_move(m, ADOPTING_ENTRY);
     case EVZK__FOUND_NONE:
-        return stay_in_room(l);
+        return go_on_waiting(l);
     case EVZK__FIND_LATER:
     case EVZK__FIND_FAILED:
         break;
@@ -109,13 +109,13 @@ int evzk__lock_adopted_entry(struct evzk__machine *m,
                              const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
-    uint64_t room = l->token;
+    uint64_t first = l->token;
     enum evzk__own found;
 
     l->token = 0; /* The znode in the queue is another one. */
     found = evzk__lock_verify(l, e->reply->rc, &e->reply->first);
     if (found == EVZK__OWN_GONE) { /* A copy: see evzk__lock_adopted(). */
-        l->token = room;
+        l->token = first;
         evzk__own_gone(m);
         return evzk__machine_move(m, RESOLVING_ENTRY);
     }

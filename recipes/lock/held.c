@@ -13,12 +13,12 @@
 
 static bool wants_to_verify(const struct evzk_lock *l)
 {
-    return l->suspended || l->anew || evzk__lock_wants_own_watch(l);
+    return l->m.in_doubt || l->watch_anew || evzk__lock_wants_own_watch(l);
 }
 
 static void grant(struct evzk_lock *l)
 {
-    l->granted = true;
+    l->reported = REPORTED_GRANTED;
     evzk__lock_calm(l);
     evzk__machine_no_deadline(&l->m);
     evzk__lock_tell(l, EVZK_LOCK_GRANTED, EVZK_OK);
@@ -28,9 +28,9 @@ static void grant(struct evzk_lock *l)
 void evzk__lock_hold(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
-    bool first = !l->granted;
+    bool first = !evzk__lock_granted(l);
 
-    if (l->suspended || l->anew || (first && wants_to_verify(l)))
+    if (l->m.in_doubt || l->watch_anew || (first && wants_to_verify(l)))
         evzk__machine_move(m, VERIFYING);
     if (first)
         grant(l);
@@ -44,12 +44,10 @@ int evzk__lock_go_on(struct evzk_lock *l)
 void evzk__lock_own_there(struct evzk_lock *l, const struct evzk__first *stat)
 {
     if (l->given)
-        l->given->watched = !l->blind;
-    if (l->suspended && !l->m.stopping && evzk__machine_certain(&l->m)) {
-        l->suspended = false;
+        l->given->own_was_there = !l->own_hidden;
+    if (!l->m.stopping && evzk__machine_end_doubt(&l->m))
         evzk__lock_tell(l, EVZK_LOCK_RESUMED, EVZK_OK);
-    }
-    if (!l->blind && !l->m.stopping)
+    if (!l->own_hidden && !l->m.stopping)
         evzk__lock_hear(l, stat);
 }
 
@@ -79,7 +77,7 @@ int evzk__lock_doubt(struct evzk_lock *l, const struct evzk__event *e)
     if (l->m.stopping)
         return EVZK_OK; /* Leaving: doubt is no news any more. */
     if (e->type == EVZK__EV_SUSPENDED)
-        evzk__lock_suspend(l);
+        evzk__lock_suspend(l, e->first);
     else if (e->type == EVZK__EV_LEASE_END)
         return evzk__lock_lose(l, EVZK_ERR_LEASE);
     return EVZK_OK;
@@ -97,7 +95,7 @@ int evzk__lock_still_held(struct evzk__machine *m, const struct evzk__event *e)
 
 void evzk__lock_verify_held(struct evzk__machine *m)
 {
-    lock_of(m)->anew = false;
+    lock_of(m)->watch_anew = false;
     evzk__lock_read_own(m);
 }
 
@@ -109,7 +107,7 @@ int evzk__lock_verified(struct evzk__machine *m, const struct evzk__event *e,
 
     switch (e->type) {
     case EVZK__EV_REPLY:
-        if (!evzk__lock_see_own(l, e->reply, &rc) || l->suspended)
+        if (!evzk__lock_see_own(l, e->reply, &rc) || l->m.in_doubt)
             return rc;
         return evzk__machine_move(m, held);
     case EVZK__EV_DELETED:

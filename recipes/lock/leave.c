@@ -45,7 +45,7 @@ int evzk__lock_checked(struct evzk__machine *m, const struct evzk__event *e)
     switch (evzk__lock_verify(l, e->reply->rc, &e->reply->first)) {
     case EVZK__OWN_THERE:
         if (l->given)
-            l->given->checked = true;
+            l->given->own_checked = true;
         return evzk__machine_move(m, DELETING);
     case EVZK__OWN_GONE:
         if (evzk__lock_other_name(l))

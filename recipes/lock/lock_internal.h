@@ -11,8 +11,8 @@ enum { OWN_MAX = EVZK__GUID_LEN + sizeof "-write-" + 11 };
 
 /* Contenders in the queue have the marks of evzk_lock_mode; those that wait by
  * priority have others. */
-enum { LOCK_ROOM = EVZK_LOCK_READ }; /* Added to WRITE and READ. */
-enum { LOCK_STANDS = EVZK_LOCK_READ + LOCK_ROOM + 1 }; /* In an election. */
+enum { LOCK_PRIO = EVZK_LOCK_READ }; /* Added to WRITE and READ. */
+enum { LOCK_STANDS = EVZK_LOCK_READ + LOCK_PRIO + 1 }; /* In an election. */
 
 /* Events besides those of evzk_lock_event, for elections.  ANNOUNCED: the
  * leader znode exists, or was refused.  PLACED: the candidate's own znode
@@ -39,18 +39,22 @@ struct given {
     struct evzk__acl acl;
     void *data; /* Owned; NULL: the session's. */
     uint32_t len;
-    bool urgent;    /* The lock has a priority. */
-    bool checked;   /* Its own znode was checked before the delete. */
-    bool watched;   /* Its own watch was set on its own znode. */
-    bool arrived;   /* Contenders that it has passed were told. */
-    uint8_t failed; /* Failed tries to ask less urgent contenders. */
+    bool has_priority;
+    bool own_checked;   /* Its own znode was checked before the delete. */
+    bool own_was_there; /* Its own watch was set on its own znode. */
+    bool told_passed;   /* Contenders that it has passed were told. */
+    uint8_t failed;     /* Failed tries to ask less urgent contenders. */
     evzk_lock_priority priority;
     evzk_lock_revoke *press; /* Owned: asks them; or NULL. */
     struct evzk__swap swap;
-    bool swapped;   /* Its znode was replaced by a read lock's. */
-    bool either;    /* Replaced or not, unknown: see lock/downgrade.c. */
-    uint64_t czxid; /* Of the znode, when it was swapped; 0: not known. */
-    int refused;    /* Why the change was refused. */
+    enum {
+        SWAP_NOT_DONE, /* The lock has the znode with which it came. */
+        SWAP_SENT,     /* Perhaps it has: `name` is the other one. */
+        SWAP_DOUBTED,  /* Perhaps it has a read lock's: `name` as above. */
+        SWAP_DONE      /* Its znode was replaced by a read lock's. */
+    } downgrade : 2;   /* See lock/downgrade.c. */
+    uint64_t czxid;    /* Of the znode, when it was swapped; 0: not known. */
+    int refused;       /* Why the change was refused. */
     char name[EVZK__NAME_MAX]; /* Its next name, or its last one. */
     evzk_lease *lease;         /* With a reference; NULL: never asked for. */
     struct leader_znode leader;
@@ -61,39 +65,86 @@ struct given {
 
 struct evzk_election;
 
+/* Options of a lock. */
+enum evzk__lock_option {
+    LOCK_TRY_ONCE = 1,      /* Does not wait. */
+    LOCK_WATCHES_OWN = 2,   /* Watches its own znode ... */
+    LOCK_WATCHES_EARLY = 4, /* ... before it has stayed in a row. */
+    LOCK_TOLERANT = 8,      /* Ignores the contenders of other libraries. */
+    LOCK_PATIENT = 16       /* See lock/patient.c. */
+};
+
+/* The lock's report to its user; a later value is never followed by an earlier
+ * one. */
+enum evzk__lock_report {
+    REPORTED_NOTHING,
+    REPORTED_FAILED, /* FAILED was told, ahead of the end. */
+    REPORTED_GRANTED,
+    REPORTED_LEADING, /* LEADING was told, of a candidate. */
+    REPORTED_RELEASE, /* The user has released it: RELEASED is to be told. */
+    REPORTED_LOST     /* LOST was told, ahead of the end. */
+};
+
+/* The lock's place in the queue, as far as the lock knows. */
+enum evzk__lock_position {
+    POSITION_NONE,
+    POSITION_BROKEN, /* Somebody has deleted the znode that the lock had. */
+    POSITION_KNOWN,  /* `token` is the czxid of the lock's znode. */
+    POSITION_SECOND  /* The same; when `pred` has gone, the lock is first. */
+};
+
+/* Does a patient lock know who owns `pred`?  See lock/patient.c. */
+enum evzk__lock_whose {
+    WHOSE_KNOWN, /* Or the lock is not patient. */
+    WHOSE_ASKED, /* The lock asks, once the watch on `pred` is set. */
+    WHOSE_BARRED /* The lock asks at once: `pred` may not be read. */
+};
+
 /* The flags are bits, since there are a hundred thousand locks.  None of them
- * says what the lock does next: that is its state.  There are five kinds: the
- * options of the lock; the events that its user was told; the wishes of its
- * user; the knowledge of its own znode; and of the znode for which it waits. */
+ * says what the lock does next: that is its state. */
 struct evzk_lock {
     struct evzk__machine m;
-    uint8_t mode : 2;  /* evzk_lock_mode: an index of evzk__lock_marks. */
-    bool stands : 1;   /* In an election. */
-    bool try_once : 1; /* Does not wait. */
-    bool watch_own : 1, eager : 1; /* Its own znode; at once. */
-    bool tolerant : 1;             /* Ignores other libraries' contenders. */
-    bool patient : 1;              /* See lock/patient.c. */
-
-    bool granted : 1, suspended : 1, leads : 1;
-    bool told : 1; /* The final event, ahead of the end. */
-
-    bool released : 1; /* The grant was released. */
-    bool asked : 1;    /* To become a read lock, or to say that it leads. */
-
-    bool known : 1;  /* The lock has a place: `token` is its czxid. */
-    bool broken : 1; /* Another client deleted the last znode. */
-    bool blind : 1;  /* May not be read, not even by its owner. */
-
-    bool second : 1; /* When `pred` has gone, the lock is first. */
-    bool looks : 1, barred : 1, unowned : 1, anew : 1; /* lock/patient.c */
-    int32_t seen; /* The version of its own data that was read last. */
-    char *pred;   /* Owned: the znode for which it waits. */
+    uint8_t mode : 3;      /* evzk_lock_mode, or LOCK_STANDS. */
+    uint8_t options : 5;   /* enum evzk__lock_option */
+    uint8_t reported : 3;  /* enum evzk__lock_report */
+    uint8_t position : 2;  /* enum evzk__lock_position */
+    uint8_t whose : 2;     /* enum evzk__lock_whose */
+    bool user_asked : 1;   /* The user has asked for a downgrade, or, of a
+                              candidate, to say that it leads; not done yet. */
+    bool own_hidden : 1;   /* Its own znode may not be read. */
+    bool pred_unowned : 1; /* No session owns `pred`. */
+    bool watch_anew : 1;   /* The watches are to be set once more. */
+    int32_t seen;          /* The version of its own data that was read last. */
+    char *pred;            /* Owned: the znode for which it waits. */
     uint64_t token;
     struct given *given; /* Owned; NULL: the session's options. */
     evzk_lock_cb *cb;    /* NULL once the caller freed us. */
     void *arg;
     char own[]; /* Our znode; while not known, its prefix. */
 };
+
+static inline bool evzk__lock_is(const struct evzk_lock *l,
+                                 enum evzk__lock_option option)
+{
+    return l->options & (unsigned)option;
+}
+
+/* GRANTED was told, whatever came after. */
+static inline bool evzk__lock_granted(const struct evzk_lock *l)
+{
+    return l->reported >= REPORTED_GRANTED;
+}
+
+/* Its znode was changed for one that reads, for all that it knows. */
+static inline bool evzk__lock_swapped(const struct evzk_lock *l)
+{
+    return l->given && l->given->downgrade >= SWAP_DOUBTED;
+}
+
+static inline bool evzk__lock_stands(const struct evzk_lock *l)
+{
+    return l->mode == LOCK_STANDS;
+}
 
 static inline struct evzk_lock *lock_of(struct evzk__machine *m)
 {
@@ -124,7 +175,7 @@ struct evzk_lock *evzk__election_lock(const struct evzk_election *e);
 /* Has the lock a priority?  Then its first znode waits by priority. */
 static inline bool evzk__lock_urgent(const struct evzk_lock *l)
 {
-    return l->given && l->given->urgent;
+    return l->given && l->given->has_priority;
 }
 
 /* lock/priority.c: notifies the contenders that the lock has passed, and asks

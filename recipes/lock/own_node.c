@@ -23,8 +23,7 @@
  * A name is used for one attempt, so the owner is enough. */
 static bool is_own(struct evzk_lock *l, const struct evzk__first *stat)
 {
-    bool swapped = l->given && l->given->swapped;
-    uint64_t *czxid = swapped ? &l->given->czxid : &l->token;
+    uint64_t *czxid = evzk__lock_swapped(l) ? &l->given->czxid : &l->token;
 
     if (!stat->ours)
         return false;
@@ -39,7 +38,7 @@ enum evzk__own evzk__lock_verify(struct evzk_lock *l, int rc,
     bool looked = evzk__looked(&l->m);
 
     if (rc == EVZK_ERR_NOAUTH && !looked) {
-        l->blind = true;
+        l->own_hidden = true;
         return EVZK__OWN_HIDDEN;
     }
     if (rc == EVZK_ERR_NONODE || (rc == EVZK_OK && !is_own(l, stat)))
@@ -47,14 +46,15 @@ enum evzk__own evzk__lock_verify(struct evzk_lock *l, int rc,
     if (rc != EVZK_OK)
         return EVZK__OWN_UNKNOWN;
     if (!looked)
-        l->blind = false;
+        l->own_hidden = false;
     l->m.place.own_verified = true;
     return EVZK__OWN_THERE;
 }
 
 bool evzk__lock_watches_own(const struct evzk_lock *l)
 {
-    return l->m.place.own_verified && l->m.place.own_watch.armed &&
+    return l->m.place.own_verified &&
+           evzk__watch_armed(&l->m.place.own_watch) &&
            !evzk__watch_fires(&l->m, EVZK__OWN);
 }
 
@@ -63,11 +63,11 @@ void evzk__lock_read_own(struct evzk__machine *m)
     struct evzk_lock *l = lock_of(m);
 
     if (l->given)
-        l->given->watched = false;
-    if (l->blind)
+        l->given->own_was_there = false;
+    if (l->own_hidden)
         evzk__look(m, l->own);
     else
-        evzk__watch(m, l->own, l->watch_own, NULL);
+        evzk__watch(m, l->own, evzk__lock_is(l, LOCK_WATCHES_OWN), NULL);
 }
 
 void evzk__lock_verify_before(struct evzk__machine *m,
@@ -79,7 +79,7 @@ void evzk__lock_verify_before(struct evzk__machine *m,
         return;
     before = lock_of(evzk__machine_of(m->place.before));
     if (evzk__machine_owns(m, stat) &&
-        ((before->given && before->given->swapped) ||
+        (evzk__lock_swapped(before) ||
          (uint64_t)stat->czxid == before->token)) {
         evzk__place_seen(m);
         return;
@@ -125,34 +125,36 @@ enum evzk__heard evzk__lock_hear(struct evzk_lock *l,
  */
 bool evzk__lock_wants_own_watch(const struct evzk_lock *l)
 {
-    bool soon = l->m.stayed || l->eager ||
-                (l->m.place.req.bulk && l->m.state == WATCHING);
+    bool soon =
+        l->m.stayed || evzk__lock_is(l, LOCK_WATCHES_EARLY) ||
+        (evzk__place_is_one_of_many(&l->m.place) && l->m.state == WATCHING);
 
-    return l->watch_own && soon && !l->m.place.own_watch.armed;
+    return evzk__lock_is(l, LOCK_WATCHES_OWN) && soon &&
+           !evzk__watch_armed(&l->m.place.own_watch);
 }
 
 /* The lock's znode is gone, and the lock was not held: queues again, at the
  * end. */
 int evzk__lock_lose_place(struct evzk_lock *l)
 {
-    l->broken = true;
+    l->position = POSITION_BROKEN;
     evzk__own_gone(&l->m);
     if (l->m.no_requeue)
         return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);
-    return evzk__machine_move(&l->m, l->m.place.own_watch.armed ? FORGETTING
-                                                                : CREATING);
+    return evzk__machine_move(&l->m, evzk__watch_armed(&l->m.place.own_watch)
+                                         ? FORGETTING
+                                         : CREATING);
 }
 
 void evzk__lock_take_place(struct evzk_lock *l, uint64_t czxid)
 {
     struct evzk__contender own;
 
-    l->known = true;
-    l->broken = false;
+    l->position = POSITION_KNOWN;
     l->seen = 0;
     l->token = czxid;
     if (evzk__contender_parse(l->own, evzk__lock_marks, &own))
         evzk__enter_queue(&l->m, l->own, own.seq);
-    if (l->stands)
+    if (evzk__lock_stands(l))
         evzk__lock_tell(l, (evzk_lock_event)LOCK_PLACED, EVZK_OK);
 }

@@ -26,7 +26,7 @@ int evzk__lock_list_denied(struct evzk_lock *l)
 {
     evzk__free(l->pred);
     l->pred = NULL;
-    l->unowned = false;
+    l->pred_unowned = false;
     evzk__machine_move(&l->m, WATCHING);
     return tell(l, EVZK_ERR_NOAUTH);
 }
@@ -37,29 +37,30 @@ int evzk__lock_ask_whose(struct evzk_lock *l, int rc)
 {
     if (rc != EVZK_OK && rc != EVZK_ERR_NOAUTH)
         return rc;
-    l->barred = rc != EVZK_OK;
-    l->looks = true;
+    l->whose = rc == EVZK_OK ? WHOSE_ASKED : WHOSE_BARRED;
     return evzk__machine_again(&l->m);
 }
 
 /* If the watch was lost with its connection, it is set first. */
 bool evzk__lock_asks_whose(const struct evzk_lock *l)
 {
-    return l->looks && l->pred && (l->barred || l->m.place.pred_watch.armed);
+    return l->pred && (l->whose == WHOSE_BARRED ||
+                       (l->whose == WHOSE_ASKED &&
+                        evzk__watch_armed(&l->m.place.pred_watch)));
 }
 
 int evzk__lock_told_whose(struct evzk_lock *l, const struct evzk__reply *reply)
 {
-    bool barred = l->barred;
+    bool barred = l->whose == WHOSE_BARRED;
 
-    l->looks = l->barred = false;
+    l->whose = WHOSE_KNOWN;
     if (reply->rc == EVZK_ERR_NONODE)
         return evzk__machine_move(&l->m, LISTING);
     if (reply->rc != EVZK_OK)
         return reply->rc;
-    l->unowned = reply->res->stat.owner == 0;
+    l->pred_unowned = reply->res->stat.owner == 0;
     tell(l, barred ? EVZK_ERR_NOAUTH : EVZK_OK);
-    if (!l->m.stopping && (l->anew || evzk__lock_wants_own_watch(l)))
+    if (!l->m.stopping && (l->watch_anew || evzk__lock_wants_own_watch(l)))
         return evzk__machine_again(&l->m); /* Its turn now. */
     return EVZK_OK;
 }
@@ -67,6 +68,6 @@ int evzk__lock_told_whose(struct evzk_lock *l, const struct evzk__reply *reply)
 /* Also if there is a watch: the server may have dropped it silently. */
 void evzk__lock_try_again(struct evzk_lock *l)
 {
-    l->anew = true;
+    l->watch_anew = true;
     evzk__machine_fired(&l->m, EVZK__PRED, EVZK__CHANGED);
 }

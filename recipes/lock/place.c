@@ -16,9 +16,7 @@ enum { PARENTS_TRIES = 8 };
 
 static unsigned first_mark(const struct evzk_lock *l)
 {
-    if (l->stands)
-        return LOCK_STANDS;
-    return evzk__lock_urgent(l) ? l->mode + (unsigned)LOCK_ROOM : l->mode;
+    return evzk__lock_urgent(l) ? l->mode + (unsigned)LOCK_PRIO : l->mode;
 }
 
 /* A GUID is used for one attempt: a name that was sent is never sent again. */
@@ -26,14 +24,14 @@ void evzk__lock_create(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
     struct evzk__create_args args;
-    bool requeued = l->known;
+    enum evzk__lock_position had = (enum evzk__lock_position)l->position;
 
     evzk__forget_own(m);
     evzk__unwatch_pred(m);
-    l->known = false;
-    l->blind = false;
+    l->position = POSITION_NONE;
+    l->own_hidden = false;
     if (l->given)
-        l->given->arrived = false;
+        l->given->told_passed = false;
     l->token = 0;
     evzk__lock_calm(l);
     if (evzk__lock_name(l, l->own, first_mark(l)) != EVZK_OK) {
@@ -42,9 +40,10 @@ void evzk__lock_create(struct evzk__machine *m)
     }
     args = evzk__lock_args(l);
     evzk__create_list(m, &args);
-    if (requeued)
+    if (had != POSITION_NONE)
         evzk__lock_tell(l, EVZK_LOCK_REQUEUED,
-                        l->broken ? EVZK_ERR_NODEGONE : EVZK_ERR_EXPIRED);
+                        had == POSITION_BROKEN ? EVZK_ERR_NODEGONE
+                                               : EVZK_ERR_EXPIRED);
 }
 
 static int first_look(struct evzk_lock *l, const struct evzk__reply *reply)
@@ -55,8 +54,7 @@ static int first_look(struct evzk_lock *l, const struct evzk__reply *reply)
                                 : evzk__machine_move(&l->m, LISTING);
 }
 
-static int first_look_in_room(struct evzk_lock *l,
-                              const struct evzk__reply *reply)
+static int first_prio_look(struct evzk_lock *l, const struct evzk__reply *reply)
 {
     return reply->listed && reply->rc == EVZK_OK
                ? evzk__lock_prio_look(l, reply->res)
@@ -81,7 +79,7 @@ int evzk__lock_created(struct evzk__machine *m, const struct evzk__event *e)
     m->place.own_verified = true;
     if (m->stopping)
         return evzk__machine_move(m, DELETING);
-    return evzk__lock_urgent(l) ? first_look_in_room(l, e->reply)
+    return evzk__lock_urgent(l) ? first_prio_look(l, e->reply)
                                 : first_look(l, e->reply);
 }
 
@@ -136,7 +134,7 @@ enum evzk__found evzk__lock_find(struct evzk_lock *l, char *own,
     const char *name = NULL;
     int64_t tried;
 
-    if (reply->rc == EVZK_ERR_NOAUTH && l->patient)
+    if (reply->rc == EVZK_ERR_NOAUTH && evzk__lock_is(l, LOCK_PATIENT))
         return EVZK__FIND_LATER;            /* May exist. */
     if (reply->first_rc == EVZK_ERR_SERVER) /* Proves nothing. */
         return EVZK__FIND_FAILED;

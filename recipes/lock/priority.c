@@ -122,8 +122,8 @@ int evzk__lock_look_round(struct evzk_lock *l, const struct evzk__roll *roll)
     if (roll->failed)
         return evzk__roll_short(roll) ? EVZK_ERR_NOMEM : EVZK_OK;
     evzk__contender_parse(l->own, evzk__lock_marks, &own);
-    if (!l->given->arrived && (own.flags & EVZK__WAITS))
+    if (!l->given->told_passed && (own.flags & EVZK__WAITS))
         tell_passed(l, roll, &own);
-    l->given->arrived = true;
+    l->given->told_passed = true;
     return press(l, roll, &own);
 }

@@ -18,27 +18,28 @@
  */
 #include "recipes/lock/states.h"
 
-static const struct evzk__waiting in_room = {PRIO_LISTING, PRIO_WATCHING};
+static const struct evzk__waiting by_priority = {PRIO_LISTING, PRIO_WATCHING};
 
 /* Waits for a contender before it, by priority; or for the holders; or for no
  * contender. */
-static int look_in_room(struct evzk_lock *l, const struct evzk__result *list)
+static int look_by_priority(struct evzk_lock *l,
+                            const struct evzk__result *list)
 {
     struct evzk__stand stand;
     int rc;
 
-    if (!evzk__lock_read_order(l, &in_room, list, &stand, &rc))
+    if (!evzk__lock_read_order(l, &by_priority, list, &stand, &rc))
         return rc;
-    l->second = false;
+    l->position = POSITION_KNOWN;
     if (stand.pred)
-        return evzk__lock_await(l, &in_room, stand.pred, NULL);
+        return evzk__lock_await(l, &by_priority, stand.pred, NULL);
     return evzk__machine_move(&l->m, l->m.place.own_verified ? ENTERING
                                                              : PRIO_CONFIRMING);
 }
 
 int evzk__lock_prio_look(struct evzk_lock *l, const struct evzk__result *list)
 {
-    return evzk__lock_look_by(l, list, look_in_room);
+    return evzk__lock_look_by(l, list, look_by_priority);
 }
 
 int evzk__lock_prio_listed(struct evzk__machine *m, const struct evzk__event *e)
@@ -55,7 +56,7 @@ void evzk__lock_prio_watch(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
     bool own = evzk__lock_wants_own_watch(l);
-    const char *pred = m->place.pred_watch.armed ? NULL : l->pred;
+    const char *pred = evzk__watch_armed(&m->place.pred_watch) ? NULL : l->pred;
 
     if (own || pred)
         evzk__watch(m, own ? l->own : NULL, own, pred);
@@ -66,13 +67,15 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
     enum evzk__heard heard = EVZK__HEARD_NOTHING;
     int rc;
 
-    if (m->place.req.name &&
+    if (evzk__place_read_own(&m->place) &&
         !evzk__lock_own_read(lock_of(m), reply, &heard, &rc))
         return rc;
     if (heard == EVZK__HEARD_PASSED)
         return evzk__machine_move(m, PRIO_LISTING);
-    if (!m->place.req.pred || reply->rc != EVZK_ERR_NONODE)
-        return m->place.req.pred ? reply->rc : EVZK_OK;
+    if (!evzk__place_read_pred(&m->place))
+        return EVZK_OK;
+    if (reply->rc != EVZK_ERR_NONODE)
+        return reply->rc;
     evzk__lock_hear_of_another(lock_of(m));
     evzk__pred_gone(m); /* Ours should know, too. */
     return evzk__machine_move(m, PRIO_LISTING);
@@ -110,7 +113,7 @@ int evzk__lock_prio_confirmed(struct evzk__machine *m,
 
     switch (evzk__lock_verify(l, e->reply->rc, &e->reply->first)) {
     case EVZK__OWN_THERE:
-        if (!l->blind)
+        if (!l->own_hidden)
             heard = evzk__lock_hear(l, &e->reply->first);
         if (heard == EVZK__HEARD_STOP)
             return EVZK_OK;

@@ -29,8 +29,8 @@ struct evzk_lock_query {
     evzk_contender *v; /* Owned, names and data included. */
     char **names;      /* Owned array; the names are those of `v`. */
     size_t n;
-    bool cut;   /* A read was lost: look again. */
-    int failed; /* The first error of a read, or 0. */
+    bool read_lost; /* A read was lost: look again. */
+    int failed;     /* The first error of a read, or 0. */
     evzk_lock_query_cb *cb;
     void *arg;
 };
@@ -53,7 +53,7 @@ static void clear(struct evzk_lock_query *q)
     q->v = NULL;
     q->names = NULL;
     q->n = 0;
-    q->cut = false;
+    q->read_lost = false;
     q->failed = EVZK_OK;
 }
 
@@ -204,7 +204,7 @@ static int answered(struct evzk__machine *m, const struct evzk__event *e)
     int rc = EVZK_OK;
 
     if (reply->rc == EVZK_ERR_CONNLOSS)
-        q->cut = true;
+        q->read_lost = true;
     else if (reply->rc == EVZK_ERR_NONODE)
         q->names[reply->part] = NULL;
     else if (reply->rc == EVZK_OK)
@@ -219,7 +219,7 @@ static int answered(struct evzk__machine *m, const struct evzk__event *e)
         return EVZK_OK;
     if (q->failed)
         return q->failed;
-    if (q->cut)
+    if (q->read_lost)
         return evzk__machine_move(m, LISTING);
     pack(q);
     return evzk__machine_finish(m, EVZK_OK);

@@ -73,9 +73,9 @@ static void read_all(struct evzk__machine *m)
     struct evzk_lock_revoke *r = evzk__revoke_of(m);
     uint32_t n = 0;
 
-    r->cut = false;
+    r->read_again = false;
     for (uint32_t i = 0; i < r->n; i++) {
-        if (r->target[i].gone)
+        if (r->target[i].is == TARGET_GONE)
             continue;
         r->index[n] = i;
         r->names[n++] = (char *)(uintptr_t)r->v[i].node;
@@ -88,9 +88,9 @@ static void read_all(struct evzk__machine *m)
 
 static void gone(struct evzk_lock_revoke *r, uint32_t i)
 {
-    r->target[i].gone = true;
+    r->target[i].is = TARGET_GONE;
     r->v[i].how =
-        r->target[i].tried ? EVZK_REVOKED_REMOVED : EVZK_REVOKED_YIELDED;
+        r->target[i].delete_sent ? EVZK_REVOKED_REMOVED : EVZK_REVOKED_YIELDED;
 }
 
 static int keep_data(struct evzk__revoke_target *t,
@@ -111,8 +111,9 @@ static int note_read(struct evzk_lock_revoke *r, struct evzk__revoke_target *t,
     t->version = res->stat.version;
     /* A znode whose own data (version 0) is the same word is asked all the
      * same; but it is not written again to notify its owner. */
-    t->write = !word || (t->version == 0 && !r->touch);
-    return r->touch && t->write ? keep_data(t, res) : EVZK_OK;
+    t->is =
+        !word || (t->version == 0 && !r->touch) ? TARGET_TO_ASK : TARGET_THERE;
+    return r->touch && t->is == TARGET_TO_ASK ? keep_data(t, res) : EVZK_OK;
 }
 
 /* Notes an answer.  False: more are to come. */
@@ -124,14 +125,14 @@ static bool note_answer(struct evzk_lock_revoke *r,
     int rc = reply->rc;
 
     if (rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_BADVERSION)
-        r->cut = true;
+        r->read_again = true;
     else if (rc == EVZK_ERR_NONODE)
         gone(r, i);
     else if (rc == EVZK_OK && r->m.state == READING)
         rc = note_read(r, t, reply->res);
     else if (rc == EVZK_OK)
-        t->write = false;
-    if (rc != EVZK_OK && !r->cut && !t->gone)
+        t->is = TARGET_THERE;
+    if (rc != EVZK_OK && !r->read_again && t->is != TARGET_GONE)
         r->failed = rc;
     return reply->last;
 }
@@ -144,7 +145,7 @@ static int answered(struct evzk__machine *m, const struct evzk__event *e)
         return EVZK_OK;
     if (r->failed)
         return r->failed;
-    if (r->cut)
+    if (r->read_again)
         return evzk__machine_move(m, READING);
     return evzk__machine_move(m, m->state == READING ? ASKING : WAITING);
 }
@@ -157,7 +158,7 @@ static void ask(struct evzk__machine *m)
     for (uint32_t i = 0; i < r->n; i++) {
         const struct evzk__revoke_target *t = &r->target[i];
 
-        if (t->gone || !t->write)
+        if (t->is != TARGET_TO_ASK)
             continue;
         r->index[n] = i;
         r->set[n++] = (struct evzk__step){
@@ -177,7 +178,7 @@ static void ask(struct evzk__machine *m)
 /* Goes to the next target that is not gone. */
 static bool seek(struct evzk_lock_revoke *r)
 {
-    while (r->at < r->n && r->target[r->at].gone)
+    while (r->at < r->n && r->target[r->at].is == TARGET_GONE)
         r->at++;
     return r->at < r->n;
 }
@@ -190,11 +191,11 @@ static void wait_for(struct evzk__machine *m)
         evzk__machine_finish(m, EVZK_OK);
         return;
     }
-    if (r->grace && !r->timed) {
-        r->timed = true;
+    if (r->grace && !r->grace_runs) {
+        r->grace_runs = true;
         evzk__timer_set(r->grace, r->opt.grace_ms * INT64_C(1000));
     }
-    if (!m->place.pred_watch.listed)
+    if (!evzk__watch_listed(&m->place.pred_watch))
         evzk__watch(m, NULL, false, r->v[r->at].node);
 }
 
@@ -241,7 +242,7 @@ static int dropped(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk_lock_revoke *r = evzk__revoke_of(m);
 
     if (e->reply->rc == EVZK_ERR_CONNLOSS || e->reply->rc == EVZK_OK)
-        r->target[r->at].tried = true;
+        r->target[r->at].delete_sent = true;
     if (e->reply->rc == EVZK_ERR_CONNLOSS && !m->stopping)
         return evzk__machine_again(m);
     if (m->stopping) {
@@ -279,7 +280,7 @@ static void late(struct evzk__machine *m)
     if (m->stopping)
         return;
     /* If a delete is under way, the report waits for its answer. */
-    if (m->state == REMOVING && m->place.req.state == EVZK__SENT)
+    if (m->state == REMOVING && evzk__place_awaits_answer(&m->place))
         evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
     else
         evzk__machine_finish(m, EVZK_ERR_TIMEOUT);

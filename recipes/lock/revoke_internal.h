@@ -14,9 +14,12 @@
 /* A contender in the way. */
 struct evzk__revoke_target {
     int32_t version;
-    bool gone;  /* Or nothing more is to be done. */
-    bool write; /* To be asked. */
-    bool tried; /* Its delete was sent. */
+    enum {
+        TARGET_THERE,  /* As far as we know; nothing is to be written. */
+        TARGET_TO_ASK, /* The same, and its contender is to be asked. */
+        TARGET_GONE    /* Or nothing more is to be done. */
+    } is : 2;
+    bool delete_sent : 1;
     void *data; /* Owned: its own data, to be written again. */
     uint32_t len;
 };
@@ -32,7 +35,8 @@ struct evzk_lock_revoke {
     uint32_t *index; /* Owned array: which target each name, or set, is for. */
     uint32_t n, at;  /* `at`: the target waited for, or removed. */
     bool touch;      /* Only notifies: see evzk__lock_touch(). */
-    bool cut, timed;
+    bool read_again; /* An answer was lost, or came too late. */
+    bool grace_runs;
     int failed;
     struct evzk__timer *grace; /* NULL: removes no znode. */
     evzk_lock_revoke_cb *cb;

@@ -72,7 +72,7 @@ void evzk__lock_end_early(struct evzk_lock *l, int rc);
 
 /* For every state in which the lock is held.  suspend: the lock is in doubt;
  * lose: the lock is not held any more; break: its znode is gone. */
-void evzk__lock_suspend(struct evzk_lock *l);
+void evzk__lock_suspend(struct evzk_lock *l, bool first);
 int evzk__lock_lose(struct evzk_lock *l, int rc);
 int evzk__lock_break(struct evzk_lock *l);
 

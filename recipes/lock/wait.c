@@ -42,7 +42,7 @@ static int be_first(struct evzk_lock *l, bool alone,
     bool sure = evzk__machine_certain(&l->m) && is_own_listed(l, dir);
 
     evzk__lead(&l->m);
-    l->m.place.leads = alone;
+    l->m.place.rank = alone ? EVZK__LEADS : EVZK__BEHIND;
     return evzk__machine_move(&l->m, sure ? HELD : CONFIRMING);
 }
 
@@ -53,7 +53,7 @@ static int be_first(struct evzk_lock *l, bool alone,
 void evzk__lock_hear_of_another(struct evzk_lock *l)
 {
     l->m.place.own_verified =
-        l->m.place.own_verified && l->m.place.own_watch.armed;
+        l->m.place.own_verified && evzk__watch_armed(&l->m.place.own_watch);
 }
 
 int evzk__lock_await(struct evzk_lock *l, const struct evzk__waiting *in,
@@ -61,7 +61,7 @@ int evzk__lock_await(struct evzk_lock *l, const struct evzk__waiting *in,
 {
     char *copy;
 
-    if (l->try_once)
+    if (evzk__lock_is(l, LOCK_TRY_ONCE))
         return evzk__machine_give_up(&l->m, EVZK_ERR_BUSY, DELETING);
     copy = evzk__strdup(pred);
     if (!copy) {
@@ -70,8 +70,8 @@ int evzk__lock_await(struct evzk_lock *l, const struct evzk__waiting *in,
     }
     evzk__free(l->pred);
     l->pred = copy;
-    l->looks = l->patient;
-    l->barred = l->unowned = false;
+    l->whose = evzk__lock_is(l, LOCK_PATIENT) ? WHOSE_ASKED : WHOSE_KNOWN;
+    l->pred_unowned = false;
     evzk__place_follow(&l->m, ours);
     return evzk__machine_move(&l->m, in->watch);
 }
@@ -98,11 +98,11 @@ bool evzk__lock_read_order(struct evzk_lock *l, const struct evzk__waiting *in,
     if (l->m.place.where != EVZK__IN_QUEUE ||
         used_up(l->m.place.seq, &list->stat))
         *rc = evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
-    else if (stand->foreign && !l->tolerant)
+    else if (stand->foreign && !evzk__lock_is(l, LOCK_TOLERANT))
         *rc = refuse(l, stand->foreign);
     else if (!stand->found)
         *rc = evzk__lock_lose_place(l);
-    else if (stand->pred && !l->try_once &&
+    else if (stand->pred && !evzk__lock_is(l, LOCK_TRY_ONCE) &&
              evzk__lock_look_round(l, list->names.roll) != EVZK_OK) {
         evzk__machine_pause(&l->m);
         *rc = evzk__machine_move(&l->m, in->list);
@@ -122,15 +122,15 @@ static int look_at(struct evzk_lock *l, const struct evzk__result *list)
         return rc;
     if (!stand.pred)
         return be_first(l, stand.before == 0, &list->stat);
-    l->second = stand.next;
+    l->position = stand.next ? POSITION_SECOND : POSITION_KNOWN;
     ours = l->mode == EVZK_LOCK_READ ? NULL : evzk__place_before(&l->m);
     /* A reader is not told by ours that it leads: other readers may be before
      * it.  A leading contender is the only one before us; if not, znodes were
      * made by hand, and only a listing can say which contender comes next. */
     if (!ours || strcmp(ours->place.own_watch.name, stand.pred) != 0 ||
-        (ours->place.leads && stand.before > 1))
+        (ours->place.rank != EVZK__BEHIND && stand.before > 1))
         ours = NULL;
-    if (ours && ours->place.passed)
+    if (ours && ours->place.rank == EVZK__PASSED)
         return be_first(l, true, &list->stat);
     return evzk__lock_await(l, &in_queue, stand.pred, ours);
 }
@@ -174,11 +174,12 @@ int evzk__lock_look_around(struct evzk_lock *l)
 {
     struct evzk__machine *ours = evzk__place_before(&l->m);
 
-    if (!ours || ours->place.passed || !bars(l, ours->place.own_watch.name) ||
-        ours->place.seq < 0 || ours->place.seq >= INT32_MAX - 1 ||
+    if (!ours || ours->place.rank == EVZK__PASSED ||
+        !bars(l, ours->place.own_watch.name) || ours->place.seq < 0 ||
+        ours->place.seq >= INT32_MAX - 1 ||
         l->m.place.seq != ours->place.seq + 1)
         return evzk__machine_move(&l->m, LISTING);
-    l->second = false; /* As far as we know. */
+    l->position = POSITION_KNOWN; /* As far as we know. */
     return evzk__lock_await(l, &in_queue, ours->place.own_watch.name,
                             l->mode == EVZK_LOCK_READ ? NULL : ours);
 }
@@ -194,7 +195,8 @@ int evzk__lock_listed(struct evzk__machine *m, const struct evzk__event *e)
     if (e->reply->rc == EVZK_ERR_NONODE)
         return evzk__lock_lose_place(
             lock_of(m)); /* The directory and all in it. */
-    if (e->reply->rc == EVZK_ERR_NOAUTH && lock_of(m)->patient)
+    if (e->reply->rc == EVZK_ERR_NOAUTH &&
+        evzk__lock_is(lock_of(m), LOCK_PATIENT))
         return evzk__lock_list_denied(lock_of(m));
     if (e->reply->rc != EVZK_OK)
         return e->reply->rc;
@@ -205,8 +207,10 @@ int evzk__lock_listed(struct evzk__machine *m, const struct evzk__event *e)
 void evzk__lock_watch(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
-    bool own = evzk__lock_wants_own_watch(l) || l->anew;
-    const char *pred = m->place.pred_watch.armed && !l->anew ? NULL : l->pred;
+    bool own = evzk__lock_wants_own_watch(l) || l->watch_anew;
+    const char *pred = evzk__watch_armed(&m->place.pred_watch) && !l->watch_anew
+                           ? NULL
+                           : l->pred;
 
     if (evzk__lock_asks_whose(l))
         evzk__look(m, l->pred);
@@ -240,23 +244,24 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
     enum evzk__heard heard;
     int rc;
 
-    if (m->place.req.pred) /* Not before the answer. */
-        lock_of(m)->anew = false;
-    if (m->place.req.name &&
+    if (evzk__place_read_pred(&m->place)) /* Not before the answer. */
+        lock_of(m)->watch_anew = false;
+    if (evzk__place_read_own(&m->place) &&
         !evzk__lock_own_read(lock_of(m), reply, &heard, &rc))
         return rc;
-    if (!m->place.req.pred)
+    if (!evzk__place_read_pred(&m->place))
         return EVZK_OK;
     if (reply->rc == EVZK_OK)
         evzk__lock_verify_before(m, &reply->res->stat);
     if (reply->rc == EVZK_ERR_NONODE) {
-        m->place.leads = false; /* Perhaps it was gone before. */
+        m->place.rank = EVZK__BEHIND; /* Perhaps it was gone before. */
         evzk__lock_hear_of_another(lock_of(m));
         evzk__pred_gone(m); /* If it is one of ours, it is to know. */
         return evzk__machine_move(m, LISTING);
     }
-    return lock_of(m)->patient ? evzk__lock_ask_whose(lock_of(m), reply->rc)
-                               : reply->rc;
+    return evzk__lock_is(lock_of(m), LOCK_PATIENT)
+               ? evzk__lock_ask_whose(lock_of(m), reply->rc)
+               : reply->rc;
 }
 
 /* The contender of ours before this one begins to leave, and both znodes were
@@ -275,10 +280,10 @@ static int handed_over(struct evzk_lock *l)
  * us. */
 static int moved_up(struct evzk_lock *l, bool by_ours)
 {
-    if (l->m.place.leads)
+    if (l->m.place.rank != EVZK__BEHIND)
         return handed_over(l);
     evzk__lock_hear_of_another(l);
-    if (!l->second || by_ours)
+    if (l->position != POSITION_SECOND || by_ours)
         return evzk__machine_move(&l->m, LISTING);
     evzk__lead(&l->m);
     return evzk__machine_move(&l->m, CONFIRMING);
@@ -310,10 +315,13 @@ static int confirm(struct evzk_lock *l, const struct evzk__reply *reply)
 {
     switch (evzk__lock_verify(l, reply->rc, &reply->first)) {
     case EVZK__OWN_THERE:
-        if (!l->blind && evzk__lock_hear(l, &reply->first) == EVZK__HEARD_STOP)
+        if (!l->own_hidden &&
+            evzk__lock_hear(l, &reply->first) == EVZK__HEARD_STOP)
             return EVZK_OK;
-        return evzk__machine_certain(&l->m) ? evzk__machine_move(&l->m, HELD)
-                                            : EVZK_OK;
+        if (!evzk__machine_certain(&l->m))
+            return EVZK_OK;
+        evzk__machine_end_doubt(&l->m); /* Nothing was held in it. */
+        return evzk__machine_move(&l->m, HELD);
     case EVZK__OWN_GONE:
         return evzk__lock_lose_place(l);
     case EVZK__OWN_HIDDEN:

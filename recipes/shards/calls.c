@@ -137,7 +137,7 @@ int evzk_shards_drain(evzk_shards *a, uint32_t timeout_ms)
     }
     a->phase = EVZK__SHARDS_DRAINING;
     evzk__shards_stop_planning(a);
-    if (a->member && a->member->granted)
+    if (a->member && evzk__lock_granted(a->member))
         evzk_lock_release(a->member);
     else
         evzk_lock_cancel(a->member);

@@ -43,9 +43,10 @@ bool evzk__shards_plans(const struct evzk_shards *a)
 {
     if (!a->member || a->phase != EVZK__SHARDS_JOINED)
         return false;
-    return a->member->granted ||
-           (a->member->unowned && (a->me != EVZK__NOBODY ||
-                                   a->behind_unowned.state == EVZK__LASTING));
+    return evzk__lock_granted(a->member) ||
+           (a->member->pred_unowned &&
+            (a->me != EVZK__NOBODY ||
+             a->behind_unowned.state == EVZK__LASTING));
 }
 
 void evzk__shards_stop_planning(struct evzk_shards *a)

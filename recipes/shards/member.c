@@ -230,7 +230,7 @@ static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
 static void member_behind(struct evzk_shards *a, int rc)
 {
     evzk__shards_troubled(a, EVZK__TROUBLE_MEMBER, rc);
-    if (a->member->unowned)
+    if (a->member->pred_unowned)
         suspect(&a->behind_unowned);
     else
         a->behind_unowned.state = EVZK__UNSUSPECTED;
@@ -303,8 +303,7 @@ int evzk__shards_stand(struct evzk_shards *a)
     rc = evzk__lock_begin(a->s, &evzk__election_kind, a->members, &opt,
                           member_heard, a, &a->member);
     if (rc == EVZK_OK) {
-        a->member->tolerant = true;
-        a->member->patient = true;
+        a->member->options |= LOCK_TOLERANT | LOCK_PATIENT;
     }
     return rc;
 }

@@ -33,7 +33,7 @@ bool evzk__shard_say(struct shard *d)
     int rc;
 
     if (a->acknowledge || d->state != SHARD_ELECTED || d->refused ||
-        d->l->asked)
+        d->l->user_asked)
         return true;
     rc = evzk__election_say(d->l, __func__, a->self.data, a->self.len);
     if (rc == EVZK_ERR_NOMEM)
@@ -165,7 +165,7 @@ void evzk__shard_start(struct evzk_shards *a, uint32_t i)
                           &d->l);
     if (rc == EVZK_OK) {
         d->state = SHARD_CANDIDATE;
-        d->l->m.place.req.bulk = true;
+        evzk__place_be_one_of_many(&d->l->m.place);
         a->candidates++;
         a->unplaced++;
     } else if (rc == EVZK_ERR_NOMEM)
@@ -191,7 +191,7 @@ bool evzk__shard_let_go(struct shard *d)
     }
     if (d->state == SHARD_RESIGNING || d->all->resigning >= EVZK__LEAVING)
         return true; /* The end of each begins the step again. */
-    d->l->m.place.req.keeps_dir = evzk__shard_has_recipient(d);
+    evzk__place_keep_dir(&d->l->m.place, evzk__shard_has_recipient(d));
     if (evzk_lock_release(d->l) != EVZK_OK)
         return true; /* The lock ends by itself. */
     d->state = SHARD_RESIGNING;

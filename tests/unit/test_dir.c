@@ -241,9 +241,9 @@ static void leave_all(struct crowd *t)
         evzk__queue_follow(&t->m[i].place, evzk__queue_before(&t->m[i].place));
         evzk__queue_seen(&t->m[i].place);
     }
-    t->m[0].place.leads = true;
+    t->m[0].place.rank = EVZK__LEADS;
     for (size_t i = 0; i < MANY; i++) {
-        UNIT_HOT(t->m[i].place.leads && !t->m[i].place.before);
+        UNIT_HOT(t->m[i].place.rank == EVZK__LEADS && !t->m[i].place.before);
         t->m[i].place.news &= (uint8_t)~EVZK__NEWS_BEFORE; /* Has looked. */
         evzk__queue_pass(&t->m[i].place);
         evzk__queue_leave(&t->m[i].place);

@@ -9,7 +9,8 @@ struct contender {
     char name[64], own[64], pred[64]; /* Only the text may count. */
     size_t dir;
     int64_t place; /* Its number, before it is wrapped. */
-    bool placed, leads, passed;
+    bool placed;
+    enum evzk__rank rank;
     bool seen;               /* Has read the znode that it waits for. */
     struct contender *waits; /* For this one, right before it. */
     bool on[2], armed[2];    /* Its watches. */
@@ -123,7 +124,7 @@ static void check_contender(struct line *t, struct contender *c)
 
     UNIT_HOT((c->m.place.where == EVZK__IN_QUEUE) == c->placed);
     UNIT_HOT(c->m.place.before == (c->waits ? &c->waits->m.place : NULL));
-    UNIT_HOT(c->m.place.leads == c->leads && c->m.place.passed == c->passed);
+    UNIT_HOT(c->m.place.rank == c->rank);
     UNIT_HOT(c->m.place.before_seen == c->seen);
     UNIT_HOT(c->m.place.news == c->pending);
     UNIT_HOT((c->m.listed == EVZK__L_RUNNING) == (c->pending != 0));
@@ -134,10 +135,10 @@ static void check_contender(struct line *t, struct contender *c)
         UNIT_HOT(evzk__queue_lone(d, c->name) == lone);
         check_watched(t, c->dir, c->name);
     }
-    UNIT_HOT(c->m.place.own_watch.listed == c->on[EVZK__OWN]);
-    UNIT_HOT(c->m.place.own_watch.armed == c->armed[EVZK__OWN]);
-    UNIT_HOT(c->m.place.pred_watch.listed == c->on[EVZK__PRED]);
-    UNIT_HOT(c->m.place.pred_watch.armed == c->armed[EVZK__PRED]);
+    UNIT_HOT(evzk__watch_listed(&c->m.place.own_watch) == c->on[EVZK__OWN]);
+    UNIT_HOT(evzk__watch_armed(&c->m.place.own_watch) == c->armed[EVZK__OWN]);
+    UNIT_HOT(evzk__watch_listed(&c->m.place.pred_watch) == c->on[EVZK__PRED]);
+    UNIT_HOT(evzk__watch_armed(&c->m.place.pred_watch) == c->armed[EVZK__PRED]);
 }
 
 static void check(struct line *t)
@@ -177,8 +178,8 @@ static void look(struct line *t, struct contender *c)
 {
     struct contender *o = before(t, c);
 
-    if (!o || o->passed)
-        c->m.place.leads = c->leads = true;
+    if (!o || o->rank == EVZK__PASSED)
+        c->m.place.rank = c->rank = EVZK__LEADS;
     else {
         for (struct contender *k = t->c; k < t->c + CONTENDERS; k++)
             k->waits = k->waits == o ? NULL : k->waits;
@@ -197,7 +198,7 @@ static void tell_next(struct line *t, struct contender *c, bool first)
     if (!o)
         return;
     o->waits = NULL;
-    o->leads = first;
+    o->rank = first ? EVZK__LEADS : EVZK__BEHIND;
     o->pending |= EVZK__NEWS_BEFORE;
 }
 
@@ -209,7 +210,7 @@ static void leave(struct line *t, struct contender *c)
     tell_next(t, c, false);
     c->placed = false;
     c->waits = NULL;
-    c->leads = c->passed = false;
+    c->rank = EVZK__BEHIND;
     if (t->ours[c->dir] && count_in(t, c->dir) == 0) {
         t->ours[c->dir] = false;
         t->untidy[c->dir] = true;
@@ -229,7 +230,7 @@ static void see(struct line *t, struct contender *c)
 {
     evzk__queue_seen(&c->m.place);
     c->seen = true;
-    if (c->waits && c->waits->passed)
+    if (c->waits && c->waits->rank == EVZK__PASSED)
         hand_on(t, c->waits);
 }
 
@@ -237,10 +238,10 @@ static void pass(struct line *t, struct contender *c)
 {
     evzk__queue_pass(&c->m.place);
     if (c->pending & EVZK__NEWS_BEFORE)
-        c->leads = false;
-    if (!c->placed || !c->leads)
+        c->rank = EVZK__BEHIND;
+    if (!c->placed || c->rank == EVZK__BEHIND)
         return;
-    c->passed = true;
+    c->rank = EVZK__PASSED;
     hand_on(t, c);
 }
 
@@ -280,8 +281,10 @@ static struct evzk__watch *watch_of(struct contender *c, int which)
 
 static void arm(struct contender *c, int which)
 {
-    if (c->on[which])
-        watch_of(c, which)->armed = c->armed[which] = true;
+    if (c->on[which]) {
+        watch_of(c, which)->is = EVZK__ARMED;
+        c->armed[which] = true;
+    }
 }
 
 static void take_off(struct contender *c, int which)
@@ -354,7 +357,7 @@ static void act(struct line *t, struct unit_rng *rng)
         move(t, c, rng);
         break;
     case 3:
-        if (c->placed && !c->waits && !c->leads)
+        if (c->placed && !c->waits && c->rank == EVZK__BEHIND)
             look(t, c);
         break;
     case 4:
@@ -447,10 +450,11 @@ START_TEST(test_pass_unseen)
     pass(&t, &c[0]);
     ck_assert_uint_eq(c[DIRS].m.place.news, EVZK__NEWS_BEFORE);
     pass(&t, &c[DIRS]);
-    ck_assert(!c[DIRS].m.place.leads && !c[(size_t)2 * DIRS].m.place.leads);
+    ck_assert(c[DIRS].m.place.rank == EVZK__BEHIND &&
+              c[(size_t)2 * DIRS].m.place.rank == EVZK__BEHIND);
     settle(&t, &c[DIRS]);
     pass(&t, &c[DIRS]); /* The lead does not come back. */
-    ck_assert(!c[(size_t)2 * DIRS].m.place.leads);
+    ck_assert(c[(size_t)2 * DIRS].m.place.rank == EVZK__BEHIND);
     check(&t);
     tear_down(&t);
 }
@@ -466,11 +470,11 @@ START_TEST(test_pass_not_seen)
     three(&t);
     c[DIRS].m.place.before_seen = c[DIRS].seen = false;
     pass(&t, &c[0]);
-    ck_assert(!c[DIRS].m.place.leads &&
+    ck_assert(c[DIRS].m.place.rank == EVZK__BEHIND &&
               c[DIRS].m.place.before == &c[0].m.place);
     ck_assert_uint_eq(c[DIRS].m.place.news, 0);
     see(&t, &c[DIRS]);
-    ck_assert(c[DIRS].m.place.leads && !c[DIRS].m.place.before);
+    ck_assert(c[DIRS].m.place.rank == EVZK__LEADS && !c[DIRS].m.place.before);
     ck_assert_uint_eq(c[DIRS].m.place.news, EVZK__NEWS_BEFORE);
     check(&t);
     tear_down(&t);
@@ -484,9 +488,9 @@ START_TEST(test_pass_then_leave)
     struct contender *c = t.c;
 
     three(&t);
-    ck_assert(c[0].m.place.leads && c[DIRS].waits == &c[0]);
+    ck_assert(c[0].m.place.rank == EVZK__LEADS && c[DIRS].waits == &c[0]);
     pass(&t, &c[0]);
-    ck_assert(c[DIRS].m.place.leads && !c[DIRS].m.place.before);
+    ck_assert(c[DIRS].m.place.rank == EVZK__LEADS && !c[DIRS].m.place.before);
     ck_assert_uint_eq(c[DIRS].m.place.news, EVZK__NEWS_BEFORE);
     settle(&t, &c[DIRS]);
     leave(&t, &c[0]);
@@ -509,10 +513,10 @@ START_TEST(test_leave_middle)
     leave(&t, &t.c[DIRS]);
     check(&t);
     ck_assert_uint_eq(last->m.place.news, EVZK__NEWS_BEFORE);
-    ck_assert(!last->m.place.leads && !last->m.place.before);
+    ck_assert(last->m.place.rank == EVZK__BEHIND && !last->m.place.before);
     leave(&t, &t.c[0]); /* `last` waits for none now. */
     check(&t);
-    ck_assert(!last->m.place.leads);
+    ck_assert(last->m.place.rank == EVZK__BEHIND);
     tear_down(&t);
 }
 END_TEST
@@ -536,7 +540,8 @@ START_TEST(test_come_between)
     pass(&t, &t.c[0]);
     leave(&t, &t.c[0]);
     check(&t);
-    ck_assert(!between->m.place.leads && !last->m.place.leads);
+    ck_assert(between->m.place.rank == EVZK__BEHIND &&
+              last->m.place.rank == EVZK__BEHIND);
     ck_assert_uint_eq(between->m.place.news, 0);
     ck_assert_uint_eq(last->m.place.news, 0);
     tear_down(&t);

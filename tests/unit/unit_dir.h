@@ -20,7 +20,7 @@ static const struct evzk__kind unit_kind = {.name = "lock",
 static inline void unit_open(struct evzk__core *s)
 {
     memset(s, 0, sizeof *s);
-    s->in_turn = true;
+    s->turn = EVZK__IN_TURN;
     s->wake = &evzk__machine_wake;
     RB_INIT(&s->dirs);
     TAILQ_INIT(&s->idle);
