@@ -84,9 +84,9 @@ EVZK_API int evzk_barrier_set(evzk_session *s, const char *path,
 /**
  * Lifts the barrier: deletes the znode @p path.  A barrier that does not stand
  * is EVZK_OK.  A lift deletes at most one znode, also when the connection is
- * lost: a barrier that another process sets after that is not touched.  When
- * another process lifts the barrier and sets it again before this lift ends,
- * either of the two barriers may be the one that this lift has lifted.
+ * lost: a barrier that another process sets after that deletion is not touched.
+ * When another process lifts the barrier and sets it again before this lift
+ * ends, this lift may delete either of the two barriers, or none.
  *
  * Arguments and errors at once as in evzk_barrier_set(); of @p opt only
  * timeout_ms counts.
@@ -106,7 +106,7 @@ EVZK_API int evzk_barrier_lift(evzk_session *s, const char *path,
  * again while the connection was lost has been lifted: the wait passes.  The
  * wait goes on over a lost connection, and over the session's expiry: it owns
  * nothing on the server.  The session must be allowed to read the znode:
- * servers do not tell of the end of any other.
+ * servers do not tell a session of the end of a znode that it may not read.
  *
  * Arguments and errors at once as in evzk_barrier_set(); of @p opt only
  * timeout_ms counts.

@@ -55,8 +55,8 @@ typedef enum evzk_election_event {
      * rc is not 0 when the server refused to delete the znode: then the znode
      * stands until the session ends.  When somebody else had deleted the znode,
      * `leader` stays until the session ends or the next leader replaces it.
-     * Observers see that it names no candidate, and report that no process
-     * leads. */
+     * Observers see that `leader` names no candidate, and report that no
+     * process leads. */
     EVZK_ELECTION_RESIGNED,
     /** Final. Was elected, and is no longer: stop work now. rc says why. */
     EVZK_ELECTION_LOST,

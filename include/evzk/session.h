@@ -36,9 +36,9 @@ typedef enum evzk_session_event {
     /** A session is there: the first, or a new one after EXPIRED. */
     EVZK_SESSION_CONNECTED = 1,
     /** In doubt: the connection is lost, or the leader has been silent, or the
-     * process stood still.  Locks and other grants stay held until the lease
-     * ends (evzk_session_lease_ms()).  Told before the events of locks and
-     * other operations that follow from it. */
+     * process stood still.  Locks stay held and leaders stay elected until the
+     * lease ends (evzk_session_lease_ms()).  Told before the events of locks
+     * and other operations that follow from it. */
     EVZK_SESSION_SUSPENDED,
     /** The same session goes on: connected, and confirmed by the leader. */
     EVZK_SESSION_RESUMED,
