@@ -73,8 +73,6 @@ core_sources = \
     lib/request/own_queue.h \
     lib/request/parents.c \
     lib/request/parents.h \
-    lib/request/part.c \
-    lib/request/part.h \
     lib/request/path_watch.c \
     lib/request/path_watch.h \
     lib/request/place.h \
@@ -83,6 +81,8 @@ core_sources = \
     lib/request/send.c \
     lib/request/step.c \
     lib/request/step.h \
+    lib/request/subrequest.c \
+    lib/request/subrequest.h \
     lib/request/transaction.c \
     lib/request/transaction.h \
     lib/request/watch.c \

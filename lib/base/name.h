@@ -16,8 +16,8 @@ enum {
 struct evzk__names {
     size_t n;
     char *const *v;
-    struct evzk__roll *roll; /* The names in order, where many machines share a
-                                listing (base/order.h); or NULL. */
+    struct evzk__ordered *ordered; /* The names in order, where many machines
+                                share a listing (base/order.h); or NULL. */
 };
 
 /* Writes a fresh GUID, with its terminating zero.  0 or EVZK_ERR_INTERNAL. */

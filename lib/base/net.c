@@ -48,7 +48,7 @@ bool evzk__net_room(unsigned n)
     return room;
 }
 
-enum evzk__look evzk__net_look(int fd)
+enum evzk__net_state evzk__net_look(int fd)
 {
     char byte;
     ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);

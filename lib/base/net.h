@@ -18,10 +18,10 @@ void evzk__net_close(int fd);
 enum { EVZK__ROOM_MAX = 8 };
 bool evzk__net_room(unsigned n);
 
-enum evzk__look { EVZK__NOTHING, EVZK__DATA, EVZK__HUNG_UP };
+enum evzk__net_state { EVZK__NOTHING, EVZK__DATA, EVZK__HUNG_UP };
 
 /* Is there anything to read?  Reads nothing. */
-enum evzk__look evzk__net_look(int fd);
+enum evzk__net_state evzk__net_look(int fd);
 
 /* Copies at most `size` bytes of what there is to read, and leaves them in the
  * socket; returns how many.  *ended: the peer sends nothing more. */

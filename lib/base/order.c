@@ -113,13 +113,13 @@ static int compare_places(const void *pa, const void *pb)
 
 /* Names made by hand may be spread so far around the ring of numbers that no
  * order is right for all: then sorting means nothing, and may lose some. */
-static bool within_half(const struct evzk__roll *roll, uint8_t waits)
+static bool within_half(const struct evzk__ordered *ordered, uint8_t waits)
 {
     const struct evzk__contender *first = NULL;
     int64_t low = 0, high = 0;
 
-    for (size_t i = 0; i < roll->n; i++) {
-        const struct evzk__contender *c = &roll->v[i].c;
+    for (size_t i = 0; i < ordered->n; i++) {
+        const struct evzk__contender *c = &ordered->v[i].c;
         int32_t off;
 
         if ((c->flags & EVZK__WAITS) != waits)
@@ -132,16 +132,16 @@ static bool within_half(const struct evzk__roll *roll, uint8_t waits)
     return high - low <= INT32_MAX;
 }
 
-static void find_bars(struct evzk__roll *roll)
+static void find_bars(struct evzk__ordered *ordered)
 {
     const struct evzk__entry *bar = NULL;
 
-    for (size_t i = 0; i < roll->n; i++) {
-        if (i == roll->queued)
+    for (size_t i = 0; i < ordered->n; i++) {
+        if (i == ordered->queued)
             bar = NULL; /* The contenders that wait by priority begin here. */
-        if (!(roll->v[i].c.flags & EVZK__SHARES))
-            bar = &roll->v[i];
-        roll->v[i].bar = bar;
+        if (!(ordered->v[i].c.flags & EVZK__SHARES))
+            bar = &ordered->v[i];
+        ordered->v[i].bar = bar;
     }
 }
 
@@ -164,42 +164,47 @@ static const char *stranger_to(const struct evzk__contender *own,
     return s->any || own->flags & EVZK__COMMON ? s->any : s->common;
 }
 
-static bool call_roll(struct evzk__roll *roll, const struct evzk__names *names,
-                      const struct evzk__mark *marks)
+static bool put_in_order(struct evzk__ordered *ordered,
+                         const struct evzk__names *names,
+                         const struct evzk__mark *marks)
 {
-    if (roll->v || roll->failed)
-        return !roll->failed;
-    roll->v = evzk__zalloc(names->n * sizeof *roll->v);
-    roll->failed = !roll->v;
-    if (roll->failed)
+    if (ordered->v || ordered->failed)
+        return !ordered->failed;
+    ordered->v = evzk__zalloc(names->n * sizeof *ordered->v);
+    ordered->failed = !ordered->v;
+    if (ordered->failed)
         return false;
     for (size_t i = 0; i < names->n; i++) {
-        struct evzk__contender *c = &roll->v[roll->n].c;
+        struct evzk__contender *c = &ordered->v[ordered->n].c;
         bool ours = evzk__contender_parse(names->v[i], marks, c);
 
-        note_stranger(&roll->strangers, names->v[i], ours, c->flags);
+        note_stranger(&ordered->strangers, names->v[i], ours, c->flags);
         if (!ours)
             continue;
-        roll->n++;
-        roll->queued += !(c->flags & EVZK__WAITS);
+        ordered->n++;
+        ordered->queued += !(c->flags & EVZK__WAITS);
     }
-    roll->failed = !within_half(roll, 0) || !within_half(roll, EVZK__WAITS);
-    if (roll->n > 1 && !roll->failed)
-        qsort(roll->v, roll->n, sizeof *roll->v, compare_places);
-    find_bars(roll);
-    return !roll->failed;
+    ordered->failed =
+        !within_half(ordered, 0) || !within_half(ordered, EVZK__WAITS);
+    if (ordered->n > 1 && !ordered->failed)
+        qsort(ordered->v, ordered->n, sizeof *ordered->v, compare_places);
+    find_bars(ordered);
+    return !ordered->failed;
 }
 
-void evzk__roll_free(struct evzk__roll *roll) { evzk__free(roll->v); }
+void evzk__ordered_free(struct evzk__ordered *ordered)
+{
+    evzk__free(ordered->v);
+}
 
-static const struct evzk__entry *place_of(const struct evzk__roll *roll,
+static const struct evzk__entry *place_of(const struct evzk__ordered *ordered,
                                           const struct evzk__contender *own)
 {
     const struct evzk__entry key = {.c = *own};
 
-    return roll->n > 0 ? bsearch(&key, roll->v, roll->n, sizeof *roll->v,
-                                 compare_places)
-                       : NULL;
+    return ordered->n > 0 ? bsearch(&key, ordered->v, ordered->n,
+                                    sizeof *ordered->v, compare_places)
+                          : NULL;
 }
 
 /* The nearest contender that bars `own`, from `first` on, at or before `last`.
@@ -214,28 +219,30 @@ static const struct evzk__entry *nearest(const struct evzk__entry *first,
 }
 
 /* A contender that is EVZK__MOVES may have been replaced, and not gone. */
-static void wait_for(struct evzk__stand *s, const struct evzk__contender *pred)
+static void wait_for(struct evzk__order *s, const struct evzk__contender *pred)
 {
     s->pred = pred->name;
     s->next = s->before == 1 && !(pred->flags & (EVZK__MOVES | EVZK__WAITS));
 }
 
-static void stand_in_roll(struct evzk__stand *s, const struct evzk__roll *roll,
-                          const struct evzk__contender *own)
+static void find_in_ordered(struct evzk__order *s,
+                            const struct evzk__ordered *ordered,
+                            const struct evzk__contender *own)
 {
-    const struct evzk__entry *p = place_of(roll, own), *first = roll->v, *pred;
+    const struct evzk__entry *p = place_of(ordered, own), *first = ordered->v,
+                             *pred;
     bool waits = own->flags & EVZK__WAITS;
 
-    s->foreign = stranger_to(own, &roll->strangers);
+    s->foreign = stranger_to(own, &ordered->strangers);
     if (!p)
         return;
     if (waits)
-        first += roll->queued;
+        first += ordered->queued;
     s->found = true;
     s->before = (size_t)(p - first);
     pred = nearest(first, p - 1, own);
     if (!pred && waits)
-        pred = nearest(roll->v, first - 1, own);
+        pred = nearest(ordered->v, first - 1, own);
     if (pred)
         wait_for(s, &pred->c);
     s->next = s->next && !waits;
@@ -243,10 +250,9 @@ static void stand_in_roll(struct evzk__stand *s, const struct evzk__roll *roll,
 
 /* A contender in the queue bars the first of those that wait by priority; which
  * one does not matter, so the last is taken. */
-static void stand_in_list(struct evzk__stand *s,
-                          const struct evzk__names *names,
-                          const struct evzk__mark *marks,
-                          const struct evzk__contender *own)
+static void find_in_list(struct evzk__order *s, const struct evzk__names *names,
+                         const struct evzk__mark *marks,
+                         const struct evzk__contender *own)
 {
     struct evzk__contender c = {0}, best = {0}, last = {0};
     struct evzk__strangers strangers = {0};
@@ -277,7 +283,7 @@ static void stand_in_list(struct evzk__stand *s,
     s->foreign = stranger_to(own, &strangers);
 }
 
-void evzk__stand(struct evzk__stand *s, const struct evzk__names *names,
+void evzk__order(struct evzk__order *s, const struct evzk__names *names,
                  const struct evzk__mark *marks, const char *own)
 {
     struct evzk__contender self;
@@ -285,10 +291,10 @@ void evzk__stand(struct evzk__stand *s, const struct evzk__names *names,
     memset(s, 0, sizeof *s);
     if (!evzk__contender_parse(own, marks, &self))
         return;
-    if (names->roll && call_roll(names->roll, names, marks))
-        stand_in_roll(s, names->roll, &self);
+    if (names->ordered && put_in_order(names->ordered, names, marks))
+        find_in_ordered(s, names->ordered, &self);
     else
-        stand_in_list(s, names, marks, &self);
+        find_in_list(s, names, marks, &self);
 }
 
 /* Must c, which was there before, wait for p from now on, and for no nearer
@@ -301,13 +307,13 @@ static bool is_passed(const struct evzk__entry *p, const struct evzk__entry *c)
            evzk__seq_before(c->c.name, c->c.seq, p->c.name, p->c.seq);
 }
 
-size_t evzk__passed(const struct evzk__roll *roll,
+size_t evzk__passed(const struct evzk__ordered *ordered,
                     const struct evzk__contender *own, char **out)
 {
-    const struct evzk__entry *p = place_of(roll, own), *c;
+    const struct evzk__entry *p = place_of(ordered, own), *c;
     size_t n = 0;
 
-    for (c = p ? p + 1 : NULL; c && c < roll->v + roll->n; c++) {
+    for (c = p ? p + 1 : NULL; c && c < ordered->v + ordered->n; c++) {
         if (is_passed(p, c)) {
             if (out)
                 out[n] = (char *)(uintptr_t)c->c.name;
@@ -319,11 +325,11 @@ size_t evzk__passed(const struct evzk__roll *roll,
     return n;
 }
 
-bool evzk__held_by_less(const struct evzk__roll *roll,
-                        const struct evzk__contender *own)
+bool evzk__blocked_by_less(const struct evzk__ordered *ordered,
+                           const struct evzk__contender *own)
 {
-    for (size_t i = 0; i < roll->queued; i++) {
-        const struct evzk__contender *c = &roll->v[i].c;
+    for (size_t i = 0; i < ordered->queued; i++) {
+        const struct evzk__contender *c = &ordered->v[i].c;
 
         if (c->priority > own->priority && evzk__contender_bars(c, own) &&
             (own->flags & EVZK__WAITS || compare(c, own) < 0))

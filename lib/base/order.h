@@ -56,20 +56,20 @@ struct evzk__strangers {
 
 /* The contenders of a listing in order: made once for all machines that share
  * the listing. */
-struct evzk__roll {
+struct evzk__ordered {
     size_t n, queued; /* All; those in the queue, which come first in `v`. */
     struct evzk__entry *v;
     struct evzk__strangers strangers;
-    bool failed; /* No memory, or no order: see evzk__stand(). */
+    bool failed; /* No memory, or no order: see evzk__order(). */
 };
 
 /* Was there no memory to put the listing in order? */
-static inline bool evzk__roll_short(const struct evzk__roll *roll)
+static inline bool evzk__ordered_short(const struct evzk__ordered *ordered)
 {
-    return roll->failed && !roll->v;
+    return ordered->failed && !ordered->v;
 }
 
-struct evzk__stand {
+struct evzk__order {
     const char *pred;    /* The nearest contender to wait for; or NULL. */
     const char *foreign; /* A contender of another library that would not wait
                             for `own`; or NULL. */
@@ -80,21 +80,21 @@ struct evzk__stand {
 
 /* Finds `own` in a listing, and the contender that it waits for: by binary
  * search in an ordered listing, else by a look at every name. */
-void evzk__stand(struct evzk__stand *s, const struct evzk__names *names,
+void evzk__order(struct evzk__order *s, const struct evzk__names *names,
                  const struct evzk__mark *marks, const char *own);
 
 /* In an ordered listing, for a contender that has just begun to wait by
  * priority: finds those that were there and must wait for it from now on.
  * Copies pointers to their names to `out`, unless that is NULL; returns how
  * many. */
-size_t evzk__passed(const struct evzk__roll *roll,
+size_t evzk__passed(const struct evzk__ordered *ordered,
                     const struct evzk__contender *own, char **out);
 
 /* In an ordered listing: is a contender in the queue less urgent than `own`,
  * before it, and in its way? */
-bool evzk__held_by_less(const struct evzk__roll *roll,
-                        const struct evzk__contender *own);
+bool evzk__blocked_by_less(const struct evzk__ordered *ordered,
+                           const struct evzk__contender *own);
 
-void evzk__roll_free(struct evzk__roll *roll);
+void evzk__ordered_free(struct evzk__ordered *ordered);
 
 #endif

@@ -241,7 +241,7 @@ int evzk__client_guard(struct evzk__slot *slot, const char *path)
     return evzk__client_error(rc);
 }
 
-int evzk__client_roster(struct evzk__slot *slot, const char *path)
+int evzk__client_watch_children(struct evzk__slot *slot, const char *path)
 {
     struct evzk__client *before = evzk__client_enter(slot->client);
     int rc = zoo_awget_children2(slot->client->zh, path, evzk__client_watcher,

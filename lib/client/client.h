@@ -158,7 +158,7 @@ int evzk__client_children(struct evzk__slot *slot, const char *path);
  * watch is on its children, and it never has any. */
 int evzk__client_guard(struct evzk__slot *slot, const char *path);
 /* The names of the children, and a watch on children that come or go. */
-int evzk__client_roster(struct evzk__slot *slot, const char *path);
+int evzk__client_watch_children(struct evzk__slot *slot, const char *path);
 int evzk__client_set(struct evzk__slot *slot, const char *path,
                      const void *data, size_t len, int32_t version);
 /* Version -1: the znode may have any version.  EVZK__NO_VERSION: no znode ever

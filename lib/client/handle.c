@@ -407,7 +407,7 @@ static int allowed(struct evzk__client *c, int what)
 
 bool evzk__client_process(struct evzk__client *c, int what)
 {
-    enum evzk__look look = is_up(c) ? evzk__net_look(c->fd) : EVZK__DATA;
+    enum evzk__net_state look = is_up(c) ? evzk__net_look(c->fd) : EVZK__DATA;
     struct evzk__client *before;
     int rc;
 

@@ -117,7 +117,7 @@ void evzk__parents(struct evzk__machine *m,
 
 static const struct evzk__step exists[] = {{.verb = EVZK__STEP_EXISTS}};
 
-void evzk__look(struct evzk__machine *m, const char *name)
+void evzk__exists(struct evzk__machine *m, const char *name)
 {
     evzk__ask_about(m, name, exists, 1, EVZK__SOON);
 }
@@ -153,7 +153,7 @@ void evzk__settle_list(struct evzk__machine *m, const char *name)
     ask(m, EVZK__SETTLE_LIST, name);
 }
 
-void evzk__gets(struct evzk__machine *m, char *const *names, uint32_t n)
+void evzk__read_many(struct evzk__machine *m, char *const *names, uint32_t n)
 {
     static const struct evzk__step get = {.verb = EVZK__STEP_GET};
 
@@ -172,13 +172,13 @@ void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
 void evzk__delete(struct evzk__machine *m, const char *name, const char *also)
 {
     if (!also)
-        evzk__queue_pass(&m->place);
+        evzk__queue_hand_over(&m->place);
     evzk__unwatch_pred(m); /* The own one goes when the znode has gone. */
     m->place.req.also = also;
     ask(m, EVZK__DELETE, name);
 }
 
-void evzk__observe(struct evzk__machine *m, const char *name)
+void evzk__read_and_watch(struct evzk__machine *m, const char *name)
 {
     static const struct evzk__step observe[] = {
         {.verb = EVZK__STEP_SYNC, .name = "", .shared = true},
@@ -189,7 +189,7 @@ void evzk__observe(struct evzk__machine *m, const char *name)
     evzk__ask_about(m, name, observe, 2, 0);
 }
 
-void evzk__roster(struct evzk__machine *m, const char *name)
+void evzk__list_and_watch(struct evzk__machine *m, const char *name)
 {
     static const struct evzk__step roster[] = {
         {.verb = EVZK__STEP_SYNC, .name = ""},
@@ -243,8 +243,9 @@ bool evzk__watch_fires(const struct evzk__machine *m, enum evzk__which which)
 
 void evzk__own_gone(struct evzk__machine *m)
 {
-    m->place.dir->untidy = m->place.dir->untidy || m->place.dir->ours;
-    m->place.dir->ours = false;
+    m->place.dir->check_empty =
+        m->place.dir->check_empty || m->place.dir->made_by_us;
+    m->place.dir->made_by_us = false;
 }
 
 void evzk__forget_own(struct evzk__machine *m)
@@ -252,7 +253,7 @@ void evzk__forget_own(struct evzk__machine *m)
     evzk__watch_remove(&m->place, &m->place.own_watch);
     forget_events(m, EVZK__OWN);
     m->stayed = m->place.own_verified = false;
-    evzk__queue_leave(&m->place);
+    evzk__queue_remove(&m->place);
 }
 
 /* If the old znode was watched, the new one is to be watched at once. */
@@ -270,7 +271,7 @@ static void forget_pred(struct evzk__machine *m)
 {
     forget_events(m, EVZK__PRED);
     m->place.news &= (uint8_t)~EVZK__NEWS_BEFORE;
-    evzk__queue_stray(&m->place);
+    evzk__queue_unfollow(&m->place);
 }
 
 void evzk__unwatch_pred(struct evzk__machine *m)
@@ -357,6 +358,6 @@ bool evzk__unwatch_rest(struct evzk__machine *m)
 
 void evzk__enter_queue(struct evzk__machine *m, const char *name, int32_t seq)
 {
-    evzk__arrival_left(&m->place);
+    evzk__create_order_left(&m->place);
     evzk__queue_enter(&m->place, name, seq);
 }

@@ -60,11 +60,12 @@ static void tell_doubt(struct evzk__machine *m, bool lease_ended)
 static void adapt(struct evzk__machine *m)
 {
     struct evzk__core *s = m->place.s;
-    bool cut = m->seen.conn != s->now.conn, other = m->seen.gen != s->now.gen;
+    bool cut = m->seen.connection_no != s->now.connection_no,
+         other = m->seen.session_no != s->now.session_no;
     bool lease_ended = m->seen.lease_ends != s->now.lease_ends;
     uint16_t epoch = m->epoch;
 
-    m->seen.conn = s->now.conn;
+    m->seen.connection_no = s->now.connection_no;
     if (cut) {
         evzk__watches_lost(m);
         m->stayed = false; /* The new watches come first. */
@@ -95,13 +96,14 @@ static void adapt(struct evzk__machine *m)
  * Another session may hold the same by then. */
 void evzk__machine_catch_up(struct evzk__machine *m)
 {
-    uint16_t gen = m->place.s->now.gen, lease_ends = m->place.s->now.lease_ends;
+    uint16_t gen = m->place.s->now.session_no,
+             lease_ends = m->place.s->now.lease_ends;
 
-    if (m->seen.round == m->place.s->now.round)
+    if (m->seen.change_count == m->place.s->now.change_count)
         return;
-    m->seen.round = m->place.s->now.round;
+    m->seen.change_count = m->place.s->now.change_count;
     adapt(m);
-    m->seen.gen = gen;
+    m->seen.session_no = gen;
     m->seen.lease_ends = lease_ends;
 }
 
@@ -110,7 +112,7 @@ void evzk__machine_catch_up(struct evzk__machine *m)
 bool evzk__machine_sure(const struct evzk__machine *m)
 {
     return !m->place.ended && !m->stopping &&
-           m->seen.gen == m->place.s->now.gen &&
+           m->seen.session_no == m->place.s->now.session_no &&
            m->seen.lease_ends == m->place.s->now.lease_ends &&
            !evzk__session_forked(m->place.s) && evzk__session_sure(m->place.s);
 }

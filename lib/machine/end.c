@@ -26,12 +26,12 @@ void evzk__machine_detach(struct evzk__machine *m)
 
     evzk__request_cancel(s, &m->place.req);
     evzk__machine_unlist(m);
-    evzk__arrival_left(&m->place);
-    evzk__queue_leave(&m->place);
+    evzk__create_order_left(&m->place);
+    evzk__queue_remove(&m->place);
     if (s->cursor == m)
         s->cursor = TAILQ_NEXT(m, all);
     TAILQ_REMOVE(&s->machines, m, all);
-    TAILQ_INSERT_TAIL(&s->owed, m, all);
+    TAILQ_INSERT_TAIL(&s->awaiting_reply, m, all);
     evzk__timer_free(m->timer);
     m->timer = NULL;
     if (m->kind->detach)
@@ -49,7 +49,7 @@ static void part(struct evzk__machine *m)
     for (unsigned i = 0; (w = evzk__watch_of(&m->place, (enum evzk__which)i));
          i++)
         evzk__watch_remove(&m->place, w);
-    TAILQ_REMOVE(&s->owed, m, all);
+    TAILQ_REMOVE(&s->awaiting_reply, m, all);
     s->stats.machines--;
     evzk__dir_put(s, m->place.dir);
     m->place.dir = NULL;
@@ -61,20 +61,20 @@ void evzk__machine_wind_up(struct evzk__machine *m)
 {
     struct evzk__core *s = m->place.s;
 
-    if (m->seen.conn != s->now.conn)
+    if (m->seen.connection_no != s->now.connection_no)
         evzk__watches_lost(m);
     if (m->place.req.state != EVZK__IDLE)
         return;
-    if (m->seen.conn != s->now.conn || !evzk__session_up(s) ||
+    if (m->seen.connection_no != s->now.connection_no || !evzk__session_up(s) ||
         s->phase != EVZK__RUNNING || !evzk__unwatch_rest(m))
         part(m);
 }
 
-void evzk__machines_drop_owed(struct evzk__core *s)
+void evzk__machines_drop_awaiting_reply(struct evzk__core *s)
 {
     struct evzk__machine *m;
 
-    while ((m = TAILQ_FIRST(&s->owed)) != NULL) {
+    while ((m = TAILQ_FIRST(&s->awaiting_reply)) != NULL) {
         evzk__request_cancel(s, &m->place.req);
         evzk__watches_lost(m);
         part(m);

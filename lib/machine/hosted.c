@@ -131,7 +131,7 @@ void evzk__place_follow(struct evzk__machine *m, struct evzk__machine *before)
 
 void evzk__place_unfollow(struct evzk__machine *m)
 {
-    evzk__queue_stray(&m->place);
+    evzk__queue_unfollow(&m->place);
 }
 
 void evzk__place_seen(struct evzk__machine *m) { evzk__queue_seen(&m->place); }

@@ -69,8 +69,8 @@ enum {
                         connection, and instead of a reply that was lost. */
     EVZK__HOLDS = 2, /* Hears of doubt and of the lease's end; entered again
                         when the doubt is over. */
-    EVZK__FRESH = 4, /* While its request is unsent, nothing is on the server:
-                        a stop ends the machine at once. */
+    EVZK__NOTHING_SENT = 4, /* While its request is unsent, nothing is on the
+                        server: a stop ends the machine at once. */
     EVZK__FINAL = 8,
     EVZK__UNSENT = 16 /* Entered again after a loss of the connection, but only
                          while its request is not sent. */
@@ -121,13 +121,13 @@ struct evzk__row {
     uint32_t rarely[EVZK__CAUSES];
 };
 
-/* One kind of machine.  `late` is called when the deadline passes. */
+/* One kind of machine.  `on_deadline` is called when the deadline passes. */
 struct evzk__kind {
     const char *name;
     const struct evzk__mark *marks; /* Of contenders' names, or NULL. */
     const struct evzk__row *rows;   /* The last one is the FINAL one. */
     int n_rows;
-    void (*late)(struct evzk__machine *m);
+    void (*on_deadline)(struct evzk__machine *m);
     void (*destroy)(struct evzk__machine *m);
     /* The machine has ended: frees its timers.  NULL: there are none. */
     void (*detach)(struct evzk__machine *m);

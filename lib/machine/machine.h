@@ -26,7 +26,7 @@
 enum {
     EVZK__P_START = 1,
     EVZK__P_STOP = 2,
-    EVZK__P_LATE = 4,
+    EVZK__P_ON_DEADLINE = 4,
     EVZK__P_STAYED = 8,
     EVZK__P_ASKED = 16
 };
@@ -215,7 +215,7 @@ void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved);
 
 /* Lets go of the machines that have ended and wait for an answer: no answer
  * comes any more. */
-void evzk__machines_drop_owed(struct evzk__core *s);
+void evzk__machines_drop_awaiting_reply(struct evzk__core *s);
 
 /* Each callback of the application runs between these two: its time is not the
  * library's.  `begun` is what the first of them returned.  The explorer finds a
@@ -264,8 +264,8 @@ void evzk__parents(struct evzk__machine *m,
  * no error. */
 void evzk__own_dir(struct evzk__machine *m, const evzk_acl *acl,
                    uint32_t acl_count);
-void evzk__look(struct evzk__machine *m, const char *name);
-/* Is the reply that of evzk__look()?  Then the reply has no data. */
+void evzk__exists(struct evzk__machine *m, const char *name);
+/* Is the reply that of evzk__exists()?  Then the reply has no data. */
 bool evzk__looked(const struct evzk__machine *m);
 
 /* chroot_unsure: may a directory be missing because the session's chroot is?
@@ -278,7 +278,7 @@ void evzk__list(struct evzk__machine *m);
 void evzk__sync_list(struct evzk__machine *m);
 /* Deletes `name`, which cannot exist, and lists: see EVZK__SETTLE_LIST. */
 void evzk__settle_list(struct evzk__machine *m, const char *name);
-void evzk__gets(struct evzk__machine *m, char *const *names, uint32_t n);
+void evzk__read_many(struct evzk__machine *m, char *const *names, uint32_t n);
 /* Reads `own`, with a watch if `watch_own`, and `pred` with one; either may be
  * NULL.  The first part of the reply is own's when there are two. */
 void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
@@ -289,10 +289,10 @@ void evzk__watch(struct evzk__machine *m, const char *own, bool watch_own,
 void evzk__delete(struct evzk__machine *m, const char *name, const char *also);
 /* Reads `name`, and sets the own watch on it, whether the znode exists or not.
  */
-void evzk__observe(struct evzk__machine *m, const char *name);
+void evzk__read_and_watch(struct evzk__machine *m, const char *name);
 /* Lists the children of `name`, with the other watch: CHANGED comes when a
  * child is made or deleted. */
-void evzk__roster(struct evzk__machine *m, const char *name);
+void evzk__list_and_watch(struct evzk__machine *m, const char *name);
 /* Deletes another contender's znode. */
 void evzk__remove(struct evzk__machine *m, const char *name);
 

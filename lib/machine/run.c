@@ -104,14 +104,14 @@ static bool take(struct evzk__machine *m, unsigned bit)
 static void take_late(struct evzk__machine *m)
 {
     evzk__machine_set_event(m, EVZK__ON_DEADLINE, EVZK_OK);
-    m->kind->late(m);
+    m->kind->on_deadline(m);
 }
 
 void evzk__machine_run(struct evzk__machine *m)
 {
     m->refs++;
     evzk__machine_catch_up(m);
-    if (!m->place.ended && take(m, EVZK__P_LATE))
+    if (!m->place.ended && take(m, EVZK__P_ON_DEADLINE))
         take_late(m);
     if (!m->place.ended && take(m, EVZK__P_STOP))
         evzk__machine_take_stop(m);

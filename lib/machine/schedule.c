@@ -60,7 +60,7 @@ static void late(void *arg)
 {
     struct evzk__machine *m = arg;
 
-    m->pending |= EVZK__P_LATE;
+    m->pending |= EVZK__P_ON_DEADLINE;
     evzk__machine_post(m);
 }
 
@@ -79,5 +79,5 @@ void evzk__machine_no_deadline(struct evzk__machine *m)
 {
     evzk__timer_free(m->timer);
     m->timer = NULL;
-    m->pending &= (uint8_t)~EVZK__P_LATE;
+    m->pending &= (uint8_t)~EVZK__P_ON_DEADLINE;
 }

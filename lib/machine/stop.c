@@ -37,7 +37,7 @@ void evzk__machine_take_stop(struct evzk__machine *m)
         evzk__request_cancel(m->place.s, &m->place.req);
         if (evzk__machine_leaves(m))
             return; /* The stop comes with the answer. */
-    } else if (evzk__machine_row(m)->flags & EVZK__FRESH)
+    } else if (evzk__machine_row(m)->flags & EVZK__NOTHING_SENT)
         evzk__machine_finish(m, m->rc);
     else if (evzk__machine_leaves(m)) {
         evzk__request_cancel(m->place.s, &m->place.req);

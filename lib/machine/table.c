@@ -27,7 +27,7 @@ static uint32_t stop_of(const struct evzk__row *r, uint32_t end)
     uint32_t to =
         r->stop == EVZK__STAY ? EVZK__BIT(EVZK__HERE) : EVZK__BIT(r->stop);
 
-    return r->flags & EVZK__FRESH ? to | end : to;
+    return r->flags & EVZK__NOTHING_SENT ? to | end : to;
 }
 
 /* The moves that follow from the columns and flags; the ON lists do not repeat

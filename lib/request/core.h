@@ -23,7 +23,7 @@
 struct evzk__machine;
 struct evzk__maker;
 struct evzk__term;
-struct evzk__tidy;
+struct evzk__idle_dir_check;
 TAILQ_HEAD(evzk__machines, evzk__machine);
 RB_HEAD(evzk__maker_tree, evzk__maker);
 
@@ -101,7 +101,7 @@ struct evzk__core {
     struct evzk__dir_tree dirs;
     TAILQ_HEAD(, evzk__dir)
     idle; /* No machine is there: request/idle_dirs.c. */
-    LIST_HEAD(, evzk__tidy) tidies;
+    LIST_HEAD(, evzk__idle_dir_check) idle_dir_checks;
     uint32_t n_tidies;
     struct evzk__path_watches path_watches;
     struct evzk__onlookers onlookers; /* See request/own_queue.h. */
@@ -110,8 +110,8 @@ struct evzk__core {
 
     /* Machines. */
     struct evzk__machines machines, running;
-    struct evzk__machines later;  /* To hear STAYED in a while. */
-    struct evzk__machines owed;   /* Ended, but await an answer. */
+    struct evzk__machines later;          /* To hear STAYED in a while. */
+    struct evzk__machines awaiting_reply; /* Ended, but await an answer. */
     struct evzk__machine *cursor; /* The next to be swept; NULL: done. */
 
     evzk_session_stats stats;

@@ -61,7 +61,7 @@ static bool is_first(const struct evzk__place *p)
     return p->where == EVZK__IN_LINE && RB_MIN(evzk__line, &p->dir->line) == p;
 }
 
-bool evzk__arrival_is_first(const struct evzk__request *r)
+bool evzk__create_order_is_first(const struct evzk__request *r)
 {
     return is_first(evzk__place_of((struct evzk__request *)(uintptr_t)r));
 }
@@ -93,13 +93,13 @@ static void step(struct evzk__core *s, struct evzk__dir *d)
         TAILQ_INSERT_TAIL(&s->requests.queue[EVZK__CREATE_LIST], r, link);
 }
 
-void evzk__arrival_asked(struct evzk__request *r)
+void evzk__create_order_asked(struct evzk__request *r)
 {
     if (is_create(r))
         r->dir->coming++;
 }
 
-void evzk__arrival_over(struct evzk__request *r, bool made)
+void evzk__create_order_over(struct evzk__request *r, bool made)
 {
     if (!is_create(r))
         return;
@@ -108,7 +108,7 @@ void evzk__arrival_over(struct evzk__request *r, bool made)
         evzk__queue_emptied(r->dir);
 }
 
-void evzk__arrival_wait(struct evzk__core *s, struct evzk__request *r)
+void evzk__create_order_wait(struct evzk__core *s, struct evzk__request *r)
 {
     struct evzk__place *p = evzk__place_of(r);
 
@@ -121,8 +121,8 @@ void evzk__arrival_wait(struct evzk__core *s, struct evzk__request *r)
 }
 
 /* A transaction may be refused for another that goes with it. */
-void evzk__arrival_sent(struct evzk__core *s, struct evzk__request *r,
-                        bool transaction)
+void evzk__create_order_sent(struct evzk__core *s, struct evzk__request *r,
+                             bool transaction)
 {
     struct evzk__place *p = evzk__place_of(r);
 
@@ -135,8 +135,8 @@ void evzk__arrival_sent(struct evzk__core *s, struct evzk__request *r,
     step(s, p->dir);
 }
 
-void evzk__arrival_back(struct evzk__core *s, struct evzk__request *r,
-                        bool made)
+void evzk__create_order_back(struct evzk__core *s, struct evzk__request *r,
+                             bool made)
 {
     struct evzk__place *p = evzk__place_of(r);
     struct evzk__dir *d = r->dir;
@@ -150,7 +150,7 @@ void evzk__arrival_back(struct evzk__core *s, struct evzk__request *r,
     step(s, d);
 }
 
-void evzk__arrival_left(struct evzk__place *p)
+void evzk__create_order_left(struct evzk__place *p)
 {
     if (p->where != EVZK__IN_LINE)
         return;
@@ -176,7 +176,7 @@ static struct evzk__request *next_of(struct evzk__core *s,
     return r;
 }
 
-struct evzk__request *evzk__arrival_next(struct evzk__core *s)
+struct evzk__request *evzk__create_order_next(struct evzk__core *s)
 {
     unsigned parked = 0;
     struct evzk__request *r = next_of(s, &s->requests.back, &parked);
@@ -196,8 +196,8 @@ static bool is_of_dir(const struct evzk__request *r, int rc)
 
 /* A contender that asked after the first @tried ones may know better: the
  * session may have got other credentials in between. */
-struct evzk__request *evzk__arrival_like(const struct evzk__request *r, int rc,
-                                         uint32_t tried)
+struct evzk__request *evzk__create_order_like(const struct evzk__request *r,
+                                              int rc, uint32_t tried)
 {
     struct evzk__place *p;
 

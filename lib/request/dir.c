@@ -82,8 +82,8 @@ void evzk__dirs_disown(struct evzk__core *s)
 
     RB_FOREACH(d, evzk__dir_tree, &s->dirs)
     {
-        d->untidy = d->untidy || d->ours;
-        d->ours = false;
+        d->check_empty = d->check_empty || d->made_by_us;
+        d->made_by_us = false;
     }
 }
 
@@ -105,14 +105,14 @@ void evzk__dirs_found(struct evzk__core *s, bool missing)
     evzk__learn(&s->requests.fresh, missing);
 }
 
-bool evzk__dir_looks_ours(const struct evzk__stat *stat)
+bool evzk__dir_looks_made_by_us(const struct evzk__stat *stat)
 {
     return stat->owner == 0 && stat->data_len == sizeof evzk__dir_mark - 1;
 }
 
 bool evzk__dir_rests(struct evzk__core *s, struct evzk__dir *d)
 {
-    if (!(d->untidy || d->exists) || s->phase != EVZK__RUNNING)
+    if (!(d->check_empty || d->exists) || s->phase != EVZK__RUNNING)
         return false;
     d->tick = s->tick;
     d->idling = true;

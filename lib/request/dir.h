@@ -32,28 +32,27 @@ struct evzk__dir {
     struct evzk__line
         line;      /* Contenders without a place: see request/create_order.c. */
     uint32_t refs; /* 0: it is idle. */
-    uint32_t remote;   /* Watches on znodes of other sessions. */
-    uint32_t coming;   /* Creates in it, asked for and not answered. */
-    uint32_t tried;    /* The next ticket, when the last one was sent. */
-    uint16_t creating; /* Creates under way. */
-    uint8_t tick;      /* Since when it has been idle. */
-    bool exists : 1;   /* As far as we know.  Neither: unknown. */
-    bool missing : 1;  /* The same. */
-    bool idling : 1;   /* In the list of idle directories. */
-    bool chosen : 1;   /* A create in it goes in this transaction. */
-    bool alone : 1;    /* No create is sent until those sent are answered. */
-    bool ours : 1;     /* We made it, and saw no other client's znode in it. */
-    bool untidy : 1;   /* To be checked when idle: may be empty.  See
-                          request/idle_dirs.c. */
-    bool astray : 1;   /* A watcher may not be right behind the znode that it
-                          watches. */
+    uint32_t remote;      /* Watches on znodes of other sessions. */
+    uint32_t coming;      /* Creates in it, asked for and not answered. */
+    uint32_t tried;       /* The next ticket, when the last one was sent. */
+    uint16_t creating;    /* Creates under way. */
+    uint8_t tick;         /* Since when it has been idle. */
+    bool exists : 1;      /* As far as we know.  Neither: unknown. */
+    bool missing : 1;     /* The same. */
+    bool idling : 1;      /* In the list of idle directories. */
+    bool chosen : 1;      /* A create in it goes in this transaction. */
+    bool alone : 1;       /* No create is sent until those sent are answered. */
+    bool made_by_us : 1;  /* And no other client's znode was seen in it. */
+    bool check_empty : 1; /* When idle: see request/idle_dirs.c. */
+    /* A watcher may not be right behind the znode that it watches. */
+    bool watchers_unordered : 1;
     char path[];
 };
 
 /* The data of a directory that evzk made: for people to read, and for us to
  * know it by. */
 extern const char evzk__dir_mark[];
-bool evzk__dir_looks_ours(const struct evzk__stat *stat);
+bool evzk__dir_looks_made_by_us(const struct evzk__stat *stat);
 
 /* The directory named by two pieces of a path, with a reference; NULL when out
  * of memory. */

@@ -18,8 +18,8 @@
 
 enum { AT_ONCE = 64 };
 
-struct evzk__tidy {
-    LIST_ENTRY(evzk__tidy) link;
+struct evzk__idle_dir_check {
+    LIST_ENTRY(evzk__idle_dir_check) link;
     struct evzk__core *s;
     struct evzk__dir *dir;
     struct evzk__request req;
@@ -27,14 +27,15 @@ struct evzk__tidy {
 
 /* Ends a check.  If it does not know the outcome, the directory will be checked
  * another time. */
-static void finish(struct evzk__tidy *t, bool knows)
+static void finish(struct evzk__idle_dir_check *t, bool knows)
 {
     struct evzk__core *s = t->s;
 
     LIST_REMOVE(t, link);
     s->n_tidies--;
     if (t->dir->refs == 1 && knows)
-        t->dir->untidy = t->dir->exists = false; /* No other check is needed. */
+        t->dir->check_empty = t->dir->exists =
+            false; /* No other check is needed. */
     evzk__dir_put(s, t->dir);
     evzk__free(t);
 }
@@ -43,14 +44,15 @@ static bool may_go(const struct evzk__reply *reply)
 {
     const struct evzk__result *res = reply->res;
 
-    return reply->rc == EVZK_OK && evzk__dir_looks_ours(&res->stat) &&
+    return reply->rc == EVZK_OK && evzk__dir_looks_made_by_us(&res->stat) &&
            res->stat.children == 0 && res->len == strlen(evzk__dir_mark) &&
            memcmp(res->data, evzk__dir_mark, res->len) == 0;
 }
 
 static void done(struct evzk__request *r, const struct evzk__reply *reply)
 {
-    struct evzk__tidy *t = evzk__container_of(r, struct evzk__tidy, req);
+    struct evzk__idle_dir_check *t =
+        evzk__container_of(r, struct evzk__idle_dir_check, req);
     bool knows = reply->rc != EVZK_ERR_CONNLOSS && reply->rc != EVZK_ERR_NOMEM;
 
     if (r->op == EVZK__READS && t->dir->refs == 1 && may_go(reply)) {
@@ -67,7 +69,8 @@ static void start(struct evzk__core *s, struct evzk__dir *d)
 {
     static const struct evzk__step read_dir[] = {
         {.verb = EVZK__STEP_GET, .name = ""}};
-    struct evzk__tidy *t = d->untidy ? evzk__zalloc(sizeof *t) : NULL;
+    struct evzk__idle_dir_check *t =
+        d->check_empty ? evzk__zalloc(sizeof *t) : NULL;
 
     evzk__dir_wakes(s, d);
     d->refs++;
@@ -83,12 +86,12 @@ static void start(struct evzk__core *s, struct evzk__dir *d)
     t->req.n = 1;
     t->req.done = done;
     t->req.dir = d;
-    LIST_INSERT_HEAD(&s->tidies, t, link);
+    LIST_INSERT_HEAD(&s->idle_dir_checks, t, link);
     s->n_tidies++;
     evzk__request_submit(s, &t->req);
 }
 
-void evzk__tidy_step(struct evzk__core *s)
+void evzk__idle_dirs_step(struct evzk__core *s)
 {
     int64_t until = evzk__now_us() + EVZK__BUDGET_US;
     struct evzk__dir *d;
@@ -104,18 +107,18 @@ void evzk__tidy_step(struct evzk__core *s)
     }
 }
 
-void evzk__tidy_clear(struct evzk__core *s)
+void evzk__idle_dirs_clear(struct evzk__core *s)
 {
     struct evzk__dir *d;
-    struct evzk__tidy *t;
+    struct evzk__idle_dir_check *t;
 
-    while ((t = LIST_FIRST(&s->tidies)) != NULL) {
+    while ((t = LIST_FIRST(&s->idle_dir_checks)) != NULL) {
         evzk__request_cancel(s, &t->req);
         finish(t, true);
     }
     while ((d = TAILQ_FIRST(&s->idle)) != NULL) {
         evzk__dir_wakes(s, d);
-        d->untidy = d->exists = false;
+        d->check_empty = d->exists = false;
         d->refs++;
         evzk__dir_put(s, d);
     }

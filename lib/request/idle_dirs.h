@@ -1,13 +1,13 @@
 /* Deletes empty directories that other evzk processes left behind. */
-#ifndef EVZK_TIDY_H
-#define EVZK_TIDY_H
+#ifndef EVZK_IDLE_DIRS_H
+#define EVZK_IDLE_DIRS_H
 
 #include "lib/request/dir.h"
 
 /* Checks the directories that have been idle for long enough; once a turn. */
-void evzk__tidy_step(struct evzk__core *s);
+void evzk__idle_dirs_step(struct evzk__core *s);
 
 /* At the session's end. */
-void evzk__tidy_clear(struct evzk__core *s);
+void evzk__idle_dirs_clear(struct evzk__core *s);
 
 #endif

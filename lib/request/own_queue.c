@@ -74,7 +74,7 @@ void evzk__queue_note_watcher(const struct evzk__place *p)
 
     if (evzk__watch_listed(&p->pred_watch) &&
         evzk__queue_behind(name, evzk__queue_seek(d, name)) != p)
-        d->astray = true;
+        d->watchers_unordered = true;
 }
 
 void evzk__queue_enter(struct evzk__place *p, const char *name, int32_t seq)
@@ -98,8 +98,8 @@ void evzk__queue_rename(struct evzk__place *p, char *own, const char *name,
     strcpy(own, name);
     p->seq = seq;
     RB_INSERT(evzk__queue, &p->dir->queue, p);
-    p->dir->astray = true; /* A watcher of the old znode cannot be found by
-                              number any more. */
+    p->dir->watchers_unordered = true; /* A watcher of the old znode cannot be
+                              found by number any more. */
 }
 
 static struct evzk__place *behind(struct evzk__place *p)
@@ -130,7 +130,7 @@ static void be_told(struct evzk__place *p)
     p->s->wake->post(p);
 }
 
-void evzk__queue_stray(struct evzk__place *p)
+void evzk__queue_unfollow(struct evzk__place *p)
 {
     if (p->before)
         p->before->followed = false;
@@ -139,7 +139,7 @@ void evzk__queue_stray(struct evzk__place *p)
 
 void evzk__queue_follow(struct evzk__place *p, struct evzk__place *before)
 {
-    evzk__queue_stray(p);
+    evzk__queue_unfollow(p);
     if (before) {
         unfollow(before);
         before->followed = true;
@@ -148,7 +148,7 @@ void evzk__queue_follow(struct evzk__place *p, struct evzk__place *before)
     p->before_seen = false;
 }
 
-void evzk__queue_leave(struct evzk__place *p)
+void evzk__queue_remove(struct evzk__place *p)
 {
     struct evzk__place *next;
 
@@ -160,7 +160,7 @@ void evzk__queue_leave(struct evzk__place *p)
         be_told(next);
     }
     RB_REMOVE(evzk__queue, &p->dir->queue, p);
-    evzk__queue_stray(p);
+    evzk__queue_unfollow(p);
     p->where = EVZK__NOWHERE;
     p->rank = EVZK__BEHIND;
     evzk__queue_emptied(p->dir);
@@ -168,11 +168,11 @@ void evzk__queue_leave(struct evzk__place *p)
 
 void evzk__queue_emptied(struct evzk__dir *d)
 {
-    if (!d->ours || d->coming > 0 || !RB_EMPTY(&d->queue))
+    if (!d->made_by_us || d->coming > 0 || !RB_EMPTY(&d->queue))
         return;
-    d->ours = false; /* The directory may go now, and another client may make it
-                        anew. */
-    d->untidy = true;
+    d->made_by_us = false; /* The directory may go now, and another client may
+                        make it anew. */
+    d->check_empty = true;
 }
 
 /* The follower waits until it has read this contender's znode, and has seen
@@ -190,7 +190,7 @@ static void hand_on(struct evzk__place *p)
     be_told(next);
 }
 
-void evzk__queue_pass(struct evzk__place *p)
+void evzk__queue_hand_over(struct evzk__place *p)
 {
     if (p->news & EVZK__NEWS_BEFORE)
         p->rank = EVZK__BEHIND; /* Was told so, and has not looked yet. */

@@ -28,12 +28,12 @@ void evzk__queue_rename(struct evzk__place *p, char *own, const char *name,
 void evzk__queue_follow(struct evzk__place *p, struct evzk__place *before);
 
 /* The machine waits for none of our contenders any more. */
-void evzk__queue_stray(struct evzk__place *p);
+void evzk__queue_unfollow(struct evzk__place *p);
 
 /* The machine's znode is gone, or does not count any more.  The contender that
  * waits for this one hears so; it does not know yet which contender is first
  * now. */
-void evzk__queue_leave(struct evzk__place *p);
+void evzk__queue_remove(struct evzk__place *p);
 
 /* If no contender of ours is in the directory, or on its way, the directory
  * does not count as made by us any more. */
@@ -42,7 +42,7 @@ void evzk__queue_emptied(struct evzk__dir *d);
 /* The machine is first, and begins to leave.  A contender of ours that waits
  * for it is first from now on, or as soon as it has read this machine's znode.
  * While one of the two znodes exists, no other contender can be first. */
-void evzk__queue_pass(struct evzk__place *p);
+void evzk__queue_hand_over(struct evzk__place *p);
 
 /* The znode before the machine's was read: it belongs to the contender that the
  * machine waits for. */

@@ -49,9 +49,9 @@ static inline bool evzk__watch_armed(const struct evzk__watch *w)
 /* Counters of what happened to the session.  A machine compares them with those
  * that it saw last. */
 struct evzk__changes {
-    uint16_t round; /* Counts any change. */
-    uint16_t gen;   /* Counts sessions: each expiry begins another. */
-    uint16_t conn;  /* Counts connections. */
+    uint16_t change_count;  /* Counts any change. */
+    uint16_t session_no;    /* Counts sessions: each expiry begins another. */
+    uint16_t connection_no; /* Counts connections. */
     uint16_t lease_ends;
 };
 

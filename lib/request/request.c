@@ -8,7 +8,7 @@
 #include "lib/request/core.h"
 #include "lib/request/create_order.h"
 
-#include "lib/request/part.h"
+#include "lib/request/subrequest.h"
 #include "lib/request/transaction.h"
 
 enum { TRIES = 8 };
@@ -31,7 +31,7 @@ static struct evzk__request_queue *queue_of(struct evzk__core *s,
 void evzk__request_count_parts(struct evzk__request *r)
 {
     r->behind = 0;
-    r->parts = evzk__parts_of(r) + evzk__part_lead(r);
+    r->parts = evzk__subrequests_of(r) + evzk__subrequest_lead(r);
 }
 
 void evzk__request_put(struct evzk__core *s, struct evzk__request *r,
@@ -39,7 +39,7 @@ void evzk__request_put(struct evzk__core *s, struct evzk__request *r,
 {
     s->requests.queued++;
     if (r->op == EVZK__CREATE_LIST)
-        evzk__arrival_wait(s, r);
+        evzk__create_order_wait(s, r);
     else if (first)
         TAILQ_INSERT_HEAD(queue_of(s, r), r, link);
     else
@@ -72,7 +72,7 @@ static void enqueue(struct evzk__core *s, struct evzk__request *r, bool first)
 
 void evzk__request_submit(struct evzk__core *s, struct evzk__request *r)
 {
-    evzk__arrival_asked(r);
+    evzk__create_order_asked(r);
     r->tries = 0;
     r->denied = r->given_up = r->cut = false;
     r->absent = 0;
@@ -96,12 +96,12 @@ void evzk__request_take(struct evzk__core *s, struct evzk__request *r)
     r->cut = false;
     r->sent = r->parts;
     r->state = EVZK__SENT;
-    evzk__arrival_sent(s, r, true);
+    evzk__create_order_sent(s, r, true);
 }
 
 void evzk__request_again(struct evzk__core *s, struct evzk__request *r)
 {
-    evzk__arrival_back(s, r, false);
+    evzk__create_order_back(s, r, false);
     r->tries++;
     enqueue(s, r, true);
     s->wake->post(evzk__place_of(r)); /* Does its own znode still exist? */
@@ -130,7 +130,7 @@ bool evzk__request_cancel(struct evzk__core *s, struct evzk__request *r)
     switch ((enum evzk__request_state)r->state) {
     case EVZK__QUEUED:
         evzk__request_unqueue(s, r);
-        evzk__arrival_over(r, false);
+        evzk__create_order_over(r, false);
         if (r->op == EVZK__LIST)
             hand_on(s, r);
         break;
@@ -159,7 +159,7 @@ void evzk__request_no_unwatch(struct evzk__request *r)
     if (!r->unwatch || (r->state != EVZK__IDLE && r->sent > 0))
         return;
     if (r->state != EVZK__IDLE)
-        r->parts -= evzk__part_lead(r);
+        r->parts -= evzk__subrequest_lead(r);
     r->unwatch = NULL;
 }
 
@@ -174,7 +174,7 @@ static bool share(struct evzk__core *s, struct evzk__request *r,
     struct evzk__request *other;
 
     while ((other = TAILQ_FIRST(&r->joined)) != NULL) {
-        if (evzk__roll_short(reply->res->names.roll)) {
+        if (evzk__ordered_short(reply->res->names.ordered)) {
             evzk__requests_pause(s);
             reply->rc = EVZK_ERR_NOMEM;
         }
@@ -193,15 +193,15 @@ static bool list_for_all(struct evzk__core *s, struct evzk__request *r,
 {
     struct evzk__result res = *reply->res;
     struct evzk__reply same = *reply;
-    struct evzk__roll roll = {0};
+    struct evzk__ordered ordered = {0};
     bool alive;
 
     if (TAILQ_EMPTY(&r->joined))
         return true;
-    res.names.roll = &roll;
+    res.names.ordered = &ordered;
     same.res = &res;
     alive = share(s, r, &same);
-    evzk__roll_free(&roll);
+    evzk__ordered_free(&ordered);
     return alive;
 }
 
@@ -262,7 +262,7 @@ static void take_like(struct evzk__core *s, const struct evzk__request *r,
     uint32_t tried = r->dir ? r->dir->tried : 0;
     struct evzk__request *like;
 
-    while ((like = evzk__arrival_like(r, r->first_rc, tried)) != NULL) {
+    while ((like = evzk__create_order_like(r, r->first_rc, tried)) != NULL) {
         evzk__request_take(s, like);
         TAILQ_INSERT_TAIL(out, like, link);
     }
@@ -272,7 +272,7 @@ static void take_like(struct evzk__core *s, const struct evzk__request *r,
 static unsigned step_of(const struct evzk__request *r, unsigned part,
                         const struct evzk__result *res)
 {
-    part -= evzk__part_lead(r);
+    part -= evzk__subrequest_lead(r);
     if (!evzk__request_is_steps(r))
         return part;
     return r->commit ? evzk__steps_culprit(r, res) : evzk__steps_index(r, part);
@@ -287,15 +287,15 @@ static void deliver(struct evzk__core *s, struct evzk__request *r,
         .first = {r->czxid, r->ours, r->told, r->version},
         .part = step_of(r, part, res),
         .last = r->answered == r->parts,
-        .listed = r->parts - evzk__part_lead(r) == 2,
+        .listed = r->parts - evzk__subrequest_lead(r) == 2,
         .res = res};
     struct evzk__request_queue like = TAILQ_HEAD_INITIALIZER(like);
 
     if (reply.last) {
         if (r->op == EVZK__LIST && !list_for_all(s, r, &reply))
             return;
-        evzk__arrival_back(s, r, r->first_rc == EVZK_OK);
-        evzk__arrival_over(r, r->first_rc == EVZK_OK);
+        evzk__create_order_back(s, r, r->first_rc == EVZK_OK);
+        evzk__create_order_over(r, r->first_rc == EVZK_OK);
         take_like(s, r, &like);
         r->state = EVZK__IDLE; /* The owner may submit it again at once. */
         r->unwatch = NULL;
@@ -330,13 +330,14 @@ static bool learn_of_dir(struct evzk__core *s, struct evzk__request *r)
 static bool lists(const struct evzk__request *r)
 {
     return r->op == EVZK__LIST || r->op == EVZK__SETTLE_LIST ||
-           (r->op == EVZK__CREATE_LIST && r->parts == evzk__part_lead(r) + 2);
+           (r->op == EVZK__CREATE_LIST &&
+            r->parts == evzk__subrequest_lead(r) + 2);
 }
 
 /* To be sent again.  Creates come back in the order in which they were sent. */
 static void come_back(struct evzk__core *s, struct evzk__request *r)
 {
-    evzk__arrival_back(s, r, false);
+    evzk__create_order_back(s, r, false);
     r->tries++;
     r->back = true;
     enqueue(s, r, false);
@@ -374,12 +375,13 @@ void evzk__request_answered(struct evzk__core *s, struct evzk__request *r,
     r->answered++;
     if (part == r->parts - 1)
         r->last_rc = (int16_t)res->rc;
-    if (part == evzk__part_lead(r))
+    if (part == evzk__subrequest_lead(r))
         note_first(s, r, res);
     if (is_unsaid(r, res))
         r->first_rc = (int16_t)res->rc;
-    if (res->rc == EVZK_OK && part == r->parts - 1 && lists(r) && !r->dir->ours)
-        r->dir->untidy = evzk__dir_looks_ours(&res->stat);
+    if (res->rc == EVZK_OK && part == r->parts - 1 && lists(r) &&
+        !r->dir->made_by_us)
+        r->dir->check_empty = evzk__dir_looks_made_by_us(&res->stat);
     if (r->op == EVZK__CREATE_LIST && r->answered == r->parts &&
         learn_of_dir(s, r)) {
         come_back(s, r);
@@ -399,7 +401,7 @@ void evzk__request_answer(struct evzk__core *s, struct evzk__request *r,
                           const struct evzk__result *res)
 {
     if (r->op == EVZK__CREATE_LIST)
-        r->parts = evzk__part_lead(r) +
+        r->parts = evzk__subrequest_lead(r) +
                    (r->with_dir ? 2 : 1); /* As if it had listed. */
     note_first(s, r, res);
     r->answered = r->parts;

@@ -10,7 +10,7 @@
 #include "lib/request/core.h"
 #include "lib/request/create_order.h"
 #include "lib/request/parents.h"
-#include "lib/request/part.h"
+#include "lib/request/subrequest.h"
 #include "lib/request/transaction.h"
 
 enum { COMPANY = 64 };
@@ -24,14 +24,14 @@ void evzk__request_completed(struct evzk__core *s, struct evzk__slot *slot,
     s->requests.in_flight--;
     if (r == &s->requests.nobody)
         return;
-    evzk__part_answered(s, r, slot->part, res);
+    evzk__subrequest_answered(s, r, slot->part, res);
     evzk__request_answered(s, r, slot->part, res);
 }
 
 /* There is no memory to send the request: tries again in a while. */
 static void take_back(struct evzk__core *s, struct evzk__request *r)
 {
-    evzk__arrival_back(s, r, false);
+    evzk__create_order_back(s, r, false);
     if (r->sent == r->parts) /* Left its queue: to the head again. */
         evzk__request_put(s, r, true);
     r->sent = 0;
@@ -55,7 +55,7 @@ static bool send_one(struct evzk__core *s, struct evzk__request *r)
     slot->part = part;
     s->stats.requests++;
     s->requests.in_flight++;
-    res.rc = evzk__part_send(s, r, slot);
+    res.rc = evzk__subrequest_send(s, r, slot);
     if (res.rc == EVZK_OK)
         return true;
     evzk__client_slot_free(slot);
@@ -155,10 +155,10 @@ static void send_all(struct evzk__core *s, struct evzk__request *r)
     }
     /* Behind another contender of ours a listing is not needed. */
     if (r->op == EVZK__CREATE_LIST && evzk__dir_busy(r->dir))
-        r->parts = evzk__part_lead(r) + 1;
+        r->parts = evzk__subrequest_lead(r) + 1;
     if (evzk__request_is_steps(r) && s->requests.synced)
         evzk__steps_share_sync(r);
-    evzk__arrival_sent(s, r, false);
+    evzk__create_order_sent(s, r, false);
     parts = r->parts;
     if (evzk__request_goes_bit_by_bit(s, r))
         parts = 1; /* May be answered, and change, while it is sent. */
@@ -193,7 +193,7 @@ static struct evzk__request *next_request(struct evzk__core *s)
 
     for (unsigned i = 0; i < ops; i++) {
         struct evzk__request *r = i == EVZK__CREATE_LIST
-                                      ? evzk__arrival_next(s)
+                                      ? evzk__create_order_next(s)
                                       : TAILQ_FIRST(&s->requests.queue[i]);
 
         if (r && !(i == EVZK__LIST && awaits_company(s)))

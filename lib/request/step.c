@@ -145,7 +145,7 @@ static int send_read(struct evzk__request *r, const struct evzk__step *step,
     bool watch = step->watch != 0;
 
     if (step->verb == EVZK__STEP_CHILDREN)
-        return watch ? evzk__client_roster(slot, path)
+        return watch ? evzk__client_watch_children(slot, path)
                      : evzk__client_children(slot, path);
     if (step->verb == EVZK__STEP_EXISTS || r->absent)
         return evzk__client_exists(slot, path, watch);

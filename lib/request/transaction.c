@@ -85,7 +85,7 @@ static bool may_go(const struct evzk__request *r)
     const struct evzk__dir *d = r->dir;
 
     return !r->denied && !d->chosen && !d->creating &&
-           evzk__arrival_is_first(r);
+           evzk__create_order_is_first(r);
 }
 
 /* Is its directory to be made with it? */
@@ -111,7 +111,7 @@ bool evzk__batch_takes_dir(const struct evzk__request *r)
 {
     struct evzk__dir *d = r->dir;
 
-    return d->ours && !r->keeps_dir && d->coming == 0 &&
+    return d->made_by_us && !r->keeps_dir && d->coming == 0 &&
            evzk__queue_lone(d, r->name);
 }
 
@@ -356,7 +356,7 @@ static void answer_all(struct evzk__batch *b, int rc)
     for (unsigned i = 0; i < b->n && !over(b); i++) {
         struct evzk__dir *d = b->item[i]->dir;
 
-        d->untidy = d->untidy || rc == EVZK_ERR_CONNLOSS;
+        d->check_empty = d->check_empty || rc == EVZK_ERR_CONNLOSS;
         evzk__request_answer_rc(b->s, b->item[i], rc);
     }
 }
@@ -374,7 +374,7 @@ static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
     const char *name = path ? strrchr(path, '/') : NULL;
     char *own = name ? (char *)(uintptr_t)name + 1 : NULL;
     struct evzk__result res = {.path = path,
-                               .names = {.n = 1, .v = &own, .roll = NULL},
+                               .names = {.n = 1, .v = &own, .ordered = NULL},
                                .stat = {.czxid = evzk__multi_zxid(b->multi),
                                         .pzxid = evzk__multi_zxid(b->multi),
                                         .owner = b->s->id,
@@ -388,7 +388,7 @@ static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
         return;
     }
     r->dir->exists = true;
-    r->dir->ours = r->dir->ours || r->with_dir;
+    r->dir->made_by_us = r->dir->made_by_us || r->with_dir;
     r->dir->missing = false;
     evzk__request_answer(b->s, r, &res);
 }
@@ -412,7 +412,7 @@ static void removed(struct evzk__batch *b, struct evzk__request *r)
 {
     if (r->with_dir) {
         evzk__learn(&b->s->requests.emptied, true);
-        r->dir->exists = r->dir->ours = false;
+        r->dir->exists = r->dir->made_by_us = false;
         r->dir->missing = true;
     }
     evzk__request_answer_rc(b->s, r, EVZK_OK);
@@ -459,8 +459,8 @@ static void missed_dir(struct evzk__batch *b, struct evzk__request *r)
 static void kept_dir(struct evzk__batch *b, struct evzk__request *r)
 {
     evzk__learn(&b->s->requests.emptied, false);
-    r->dir->ours = false;
-    r->dir->untidy = true;
+    r->dir->made_by_us = false;
+    r->dir->check_empty = true;
     again(b, r);
 }
 
@@ -485,7 +485,7 @@ static void blame(struct evzk__batch *b, struct evzk__request *r, unsigned part,
     else if (r->op == EVZK__DELETE && part == 1 + (r->also != NULL))
         kept_dir(b, r);
     else {
-        r->dir->untidy = r->dir->untidy || r->dir->ours;
+        r->dir->check_empty = r->dir->check_empty || r->dir->made_by_us;
         if (r->op == EVZK__CREATE_LIST)
             evzk__dirs_found(b->s, false); /* Together they fare no better. */
         if (rc == EVZK_ERR_SERVER)

@@ -68,7 +68,7 @@ void evzk__watch_add(struct evzk__place *p, struct evzk__watch *w,
     if (w->which != EVZK__PRED)
         return;
     if (p->dir->remote++ == 0)
-        p->dir->astray = false;
+        p->dir->watchers_unordered = false;
     evzk__queue_note_watcher(p);
 }
 
@@ -105,7 +105,7 @@ static struct evzk__place *watcher_of(struct evzk__dir *d, const char *name,
     at = evzk__queue_behind(name, at);
     if (at && is_on(&at->pred_watch, name))
         return at;
-    if (!d->astray)
+    if (!d->watchers_unordered)
         return NULL;
     for (p = evzk__queue_first(d); p; p = evzk__queue_next(p)) {
         if (is_on(&p->pred_watch, name))
@@ -295,7 +295,7 @@ void evzk__watch_fired(struct evzk__core *s, struct evzk__dir *d,
     p = watcher_of(d, name, at);
     if (p)
         fire(p, &p->pred_watch, ev);
-    if (p && d->astray)
+    if (p && d->watchers_unordered)
         fire_all(d, name, ev); /* There may be more watchers. */
 }
 

@@ -83,7 +83,7 @@ void evzk__closing_step(evzk_session *s)
     end_machines(s);
     if (s->core.phase != EVZK__SWEEPING)
         return; /* Freed, in the child of a fork. */
-    evzk__machines_drop_owed(&s->core);
+    evzk__machines_drop_awaiting_reply(&s->core);
     s->core.more = true;
     if (!TAILQ_EMPTY(&s->core.machines) ||
         evzk__servers_busy(s->connection.servers))

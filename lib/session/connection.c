@@ -153,7 +153,7 @@ void evzk__connection_lost(evzk_session *s)
     evzk__connection_drop(s);
     evzk__client_hang_up(s->core.old);
     s->core.contact = EVZK__NO_CONTACT;
-    s->core.now.conn++;
+    s->core.now.connection_no++;
     s->core.stats.losses++;
     if (evzk__now_us() - s->connection.connected_at < STABLE_US)
         s->connection.retry_at =
@@ -162,7 +162,7 @@ void evzk__connection_lost(evzk_session *s)
     if (s->core.phase == EVZK__RUNNING)
         evzk__session_tell(s, EVZK_SESSION_SUSPENDED, EVZK_OK);
     evzk__requests_lost(&s->core, s->core.old);
-    evzk__machines_drop_owed(&s->core);
+    evzk__machines_drop_awaiting_reply(&s->core);
     evzk__request_cancel(&s->core, &s->probe.sync);
     s->probe.sent = 0;
     s->core.more = true;
@@ -174,9 +174,9 @@ static void expired(evzk_session *s)
                       (unsigned long long)s->core.id);
     evzk__connection_drop(s);
     s->core.id = 0;
-    s->core.now.gen++;
+    s->core.now.session_no++;
     evzk__dirs_disown(&s->core);
-    s->core.now.conn++;
+    s->core.now.connection_no++;
     s->core.stats.expirations++;
     evzk__lease_end(&s->core.lease);
     evzk__session_end_term(s);

@@ -155,12 +155,12 @@ static void init_core(struct evzk__core *s, struct event_base *base)
     s->wake = &evzk__machine_wake;
     TAILQ_INIT(&s->machines);
     TAILQ_INIT(&s->running);
-    TAILQ_INIT(&s->owed);
+    TAILQ_INIT(&s->awaiting_reply);
     RB_INIT(&s->makers);
     evzk__requests_init(&s->requests);
     RB_INIT(&s->dirs);
     TAILQ_INIT(&s->idle);
-    LIST_INIT(&s->tidies);
+    LIST_INIT(&s->idle_dir_checks);
     RB_INIT(&s->path_watches);
     RB_INIT(&s->onlookers);
     TAILQ_INIT(&s->later);
@@ -278,7 +278,7 @@ static void free_in_child(evzk_session *s)
         evzk__requests_forget(s->core.old);
     while ((m = TAILQ_FIRST(&s->core.machines)) != NULL)
         evzk__machine_forked(m);
-    evzk__machines_drop_owed(&s->core);
+    evzk__machines_drop_awaiting_reply(&s->core);
     evzk__servers_abandon(s->connection.servers);
     s->connection.servers = NULL;
     if (!over)

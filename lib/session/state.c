@@ -49,7 +49,7 @@ void evzk__session_end_term(evzk_session *s)
 /* Has every machine handle the session's latest change. */
 void evzk__session_sweep(evzk_session *s)
 {
-    s->core.now.round++;
+    s->core.now.change_count++;
     s->core.cursor = TAILQ_FIRST(&s->core.machines);
 }
 
@@ -103,7 +103,7 @@ void evzk__session_destroy(struct evzk__core *core)
     evzk_session *s = evzk__session_of(core);
 
     evzk__parents_clear(&s->core);
-    evzk__tidy_clear(&s->core);
+    evzk__idle_dirs_clear(&s->core);
     evzk__batches_clear(&s->core);
     evzk__client_free(s->core.client);
     evzk__client_free(s->core.old);

@@ -209,7 +209,7 @@ void evzk__session_turn(evzk_session *s, int ready)
     evzk__session_update_lease(s);
     run(s);
     sweep(s);
-    evzk__tidy_step(&s->core);
+    evzk__idle_dirs_step(&s->core);
     evzk__connection_bury(s);
     evzk__connection_keep(s);
     probe(s);

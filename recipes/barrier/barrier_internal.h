@@ -36,7 +36,7 @@ static inline struct evzk_barrier *evzk__barrier_of(struct evzk__machine *m)
 /* The same in the tables of all three: tells the end; the deadline has passed;
  * frees the memory. */
 void evzk__barrier_end(struct evzk__machine *m);
-void evzk__barrier_late(struct evzk__machine *m);
+void evzk__barrier_on_deadline(struct evzk__machine *m);
 void evzk__barrier_destroy(struct evzk__machine *m);
 
 /* No barrier stands.  Ends well if the session's chroot exists; else nobody can

@@ -13,7 +13,7 @@ void evzk__barrier_end(struct evzk__machine *m)
     evzk__machine_called(s, begun);
 }
 
-void evzk__barrier_late(struct evzk__machine *m)
+void evzk__barrier_on_deadline(struct evzk__machine *m)
 {
     evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
 }

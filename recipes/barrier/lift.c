@@ -100,21 +100,21 @@ static int settled(struct evzk__machine *m, const struct evzk__event *e)
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
 /*  state     entry              reaction              main     on stop  on expiry  flags */
-ROW(LOOKING,  look,              looked,               LIFTING, ENDED,   LOOKING,   RETRY|FRESH,
+ROW(LOOKING,  look,              looked,               LIFTING, ENDED,   LOOKING,   RETRY|NOTHING_SENT,
     ON(REPLY, LIFTING, ROOTING, ENDED, FAIL)),
 ROW(ROOTING,  evzk__look_chroot, evzk__barrier_rooted, ASIDE,   ENDED,   LOOKING,   RETRY,
     ON(REPLY, ENDED, FAIL)),
-ROW(LIFTING,  lift,              lifted,               ENDED,   ENDED,   LOOKING,   FRESH,
+ROW(LIFTING,  lift,              lifted,               ENDED,   ENDED,   LOOKING,   NOTHING_SENT,
     ON(REPLY, ENDED, SETTLING, FAIL)),
-ROW(SETTLING, settle,            settled,              ASIDE,   ENDED,   LOOKING,   RETRY|FRESH,
+ROW(SETTLING, settle,            settled,              ASIDE,   ENDED,   LOOKING,   RETRY|NOTHING_SENT,
     ON(REPLY, LIFTING, ENDED, HERE, FAIL)),
 END(ENDED,    evzk__barrier_end),
 };
 /* clang-format on */
 
-const struct evzk__kind evzk__barrier_lift_kind = {.name = "barrier-lift",
-                                                   .rows = rows,
-                                                   .n_rows = STATES,
-                                                   .late = evzk__barrier_late,
-                                                   .destroy =
-                                                       evzk__barrier_destroy};
+const struct evzk__kind evzk__barrier_lift_kind = {
+    .name = "barrier-lift",
+    .rows = rows,
+    .n_rows = STATES,
+    .on_deadline = evzk__barrier_on_deadline,
+    .destroy = evzk__barrier_destroy};

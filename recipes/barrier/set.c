@@ -158,21 +158,21 @@ static int settled(struct evzk__machine *m, const struct evzk__event *e)
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
 /*  state           entry         reaction      main     on stop  on expiry  flags */
-ROW(LOOKING,        look,         looked,       SETTING, ENDED,   LOOKING,   RETRY|FRESH,
+ROW(LOOKING,        look,         looked,       SETTING, ENDED,   LOOKING,   RETRY|NOTHING_SENT,
     ON(REPLY, SETTING, MAKING_PARENTS, ENDED, HERE, FAIL)),
-ROW(MAKING_PARENTS, make_parents, parents_made, ASIDE,   ENDED,   LOOKING,   RETRY|FRESH,
+ROW(MAKING_PARENTS, make_parents, parents_made, ASIDE,   ENDED,   LOOKING,   RETRY|NOTHING_SENT,
     ON(REPLY, LOOKING, FAIL)),
-ROW(SETTING,        set,          set_done,     ENDED,   ENDED,   SETTLING,  FRESH,
+ROW(SETTING,        set,          set_done,     ENDED,   ENDED,   SETTLING,  NOTHING_SENT,
     ON(REPLY, ENDED, MAKING_PARENTS, SETTLING, FAIL)),
-ROW(SETTLING,       settle,       settled,      ASIDE,   ENDED,   SETTLING,  RETRY|FRESH,
+ROW(SETTLING,       settle,       settled,      ASIDE,   ENDED,   SETTLING,  RETRY|NOTHING_SENT,
     ON(REPLY, SETTING, ENDED, HERE, FAIL)),
 END(ENDED,          evzk__barrier_end),
 };
 /* clang-format on */
 
-const struct evzk__kind evzk__barrier_set_kind = {.name = "barrier-set",
-                                                  .rows = rows,
-                                                  .n_rows = STATES,
-                                                  .late = evzk__barrier_late,
-                                                  .destroy =
-                                                      evzk__barrier_destroy};
+const struct evzk__kind evzk__barrier_set_kind = {
+    .name = "barrier-set",
+    .rows = rows,
+    .n_rows = STATES,
+    .on_deadline = evzk__barrier_on_deadline,
+    .destroy = evzk__barrier_destroy};

@@ -80,7 +80,7 @@ static int waited(struct evzk__machine *m, const struct evzk__event *e)
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
 /*  state    entry              reaction              main     on stop  on expiry  flags */
-ROW(LOOKING, look,              looked,               WAITING, ENDED,   LOOKING,   RETRY|FRESH,
+ROW(LOOKING, look,              looked,               WAITING, ENDED,   LOOKING,   RETRY|NOTHING_SENT,
     ON(REPLY,       WAITING, ROOTING, ENDED, FAIL)),
 ROW(ROOTING, evzk__look_chroot, evzk__barrier_rooted, ASIDE,   ENDED,   LOOKING,   RETRY,
     ON(REPLY,       ENDED, FAIL)),
@@ -93,9 +93,9 @@ END(ENDED,   evzk__barrier_end),
 };
 /* clang-format on */
 
-const struct evzk__kind evzk__barrier_wait_kind = {.name = "barrier-wait",
-                                                   .rows = rows,
-                                                   .n_rows = STATES,
-                                                   .late = evzk__barrier_late,
-                                                   .destroy =
-                                                       evzk__barrier_destroy};
+const struct evzk__kind evzk__barrier_wait_kind = {
+    .name = "barrier-wait",
+    .rows = rows,
+    .n_rows = STATES,
+    .on_deadline = evzk__barrier_on_deadline,
+    .destroy = evzk__barrier_destroy};

@@ -178,7 +178,7 @@ static int note(struct evzk_lock *l, const struct evzk__reply *reply)
 
     leader->czxid = rc == EVZK_OK ? reply->first.czxid : 0;
     leader->is = LEADER_ANSWERED;
-    leader->seen_on = rc == EVZK_OK ? l->m.seen.conn : -1;
+    leader->seen_on = rc == EVZK_OK ? l->m.seen.connection_no : -1;
 
     if (l->m.stopping)
         return evzk__machine_move(&l->m, DELETING);

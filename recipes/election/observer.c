@@ -108,7 +108,7 @@ static int over(struct evzk_observer *o)
 static void look(struct evzk__machine *m)
 {
     evzk__unwatch_pred(m);
-    evzk__observe(m, EVZK__LEADER);
+    evzk__read_and_watch(m, EVZK__LEADER);
 }
 
 /* "<epoch> <node>\n", and the leader's data.  False: another form. */
@@ -244,7 +244,7 @@ static void destroy(struct evzk__machine *m)
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
 /*  state     entry        reaction  main      on stop  on expiry  flags */
-ROW(LOOKING,  look,        looked,   CHECKING, ENDED,   LOOKING,   RETRY|FRESH,
+ROW(LOOKING,  look,        looked,   CHECKING, ENDED,   LOOKING,   RETRY|NOTHING_SENT,
     ON(REPLY,        CHECKING, WATCHING, ROOTING, LOOKING),
     RARELY(REPLY,    FAIL)),
 ROW(ROOTING,  look_chroot, rooted,   ASIDE,    ENDED,   LOOKING,   RETRY,

@@ -33,7 +33,7 @@ void evzk__election_drop(struct evzk__machine *m)
     }
     if (!is_sure(l))
         m->place.own_verified = false; /* There may be a new leader. */
-    if (leader->seen_on != m->seen.conn)
+    if (leader->seen_on != m->seen.connection_no)
         evzk__machine_move(m, leader->is == LEADER_UNKNOWN ? SETTLING_LEADER
                                                            : CHECKING_LEADER);
     else
@@ -57,7 +57,7 @@ int evzk__election_settled_leader(struct evzk__machine *m,
 
 void evzk__election_check_leader(struct evzk__machine *m)
 {
-    evzk__look(m, EVZK__LEADER);
+    evzk__exists(m, EVZK__LEADER);
 }
 
 /* Another candidate's leader znode stays.  So does a leader znode about which
@@ -71,6 +71,6 @@ int evzk__election_checked_leader(struct evzk__machine *m,
     if (e->reply->rc != EVZK_OK || !stat->ours ||
         (leader->czxid && leader->czxid != stat->czxid))
         leader->is = LEADER_NONE;
-    leader->seen_on = m->seen.conn;
+    leader->seen_on = m->seen.connection_no;
     return evzk__machine_move(m, DELETING);
 }

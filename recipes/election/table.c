@@ -41,6 +41,7 @@ const struct evzk__kind evzk__election_kind = {.name = "election",
                                                .marks = evzk__lock_marks,
                                                .rows = rows,
                                                .n_rows = ELECTION_STATES,
-                                               .late = evzk__lock_late,
+                                               .on_deadline =
+                                                   evzk__lock_on_deadline,
                                                .destroy = evzk__lock_destroy,
                                                .over = evzk__lock_over};

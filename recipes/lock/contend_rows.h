@@ -11,13 +11,13 @@
 #define LOCK(state, enter, react, ...) \
     ROW(state, evzk__lock_##enter, evzk__lock_##react, __VA_ARGS__)
 /*   state           entry          reaction        main        on stop   on expiry  flags */
-LOCK(CREATING,       create,        created,        LISTING,    STAY,     CREATING,  FRESH,
+LOCK(CREATING,       create,        created,        LISTING,    STAY,     CREATING,  NOTHING_SENT,
      ON(REPLY,       LISTING, WATCHING, CONFIRMING, HELD, MAKING_PARENTS, RESOLVING, DELETING, FAIL CREATED_ALSO),
      RARELY(REPLY,   CREATING),
      ON(STOP,        DELETING, RESOLVING, ENDED),
      RARELY(ENTRY,   ENDED),
      ON(EXPIRED,     ENDED)),
-LOCK(MAKING_PARENTS, make_parents,  parents_made,   ASIDE,      STAY,     CREATING,  FRESH,
+LOCK(MAKING_PARENTS, make_parents,  parents_made,   ASIDE,      STAY,     CREATING,  NOTHING_SENT,
      ON(REPLY,       CREATING, FAIL),
      ON(STOP,        ENDED),
      ON(EXPIRED,     ENDED)),

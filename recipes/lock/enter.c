@@ -102,7 +102,7 @@ int evzk__lock_resolved_entry(struct evzk__machine *m,
 
 void evzk__lock_adopt_entry(struct evzk__machine *m)
 {
-    evzk__look(m, lock_of(m)->given->name);
+    evzk__exists(m, lock_of(m)->given->name);
 }
 
 int evzk__lock_adopted_entry(struct evzk__machine *m,

@@ -19,7 +19,7 @@ static bool wants_to_verify(const struct evzk_lock *l)
 static void grant(struct evzk_lock *l)
 {
     l->reported = REPORTED_GRANTED;
-    evzk__lock_calm(l);
+    evzk__lock_stop_revoking(l);
     evzk__machine_no_deadline(&l->m);
     evzk__lock_tell(l, EVZK_LOCK_GRANTED, EVZK_OK);
 }

@@ -23,7 +23,7 @@ void evzk__lock_drop_with(struct evzk__machine *m, const char *also)
 
 void evzk__lock_drop(struct evzk__machine *m)
 {
-    evzk__lock_calm(lock_of(m));
+    evzk__lock_stop_revoking(lock_of(m));
     evzk__lock_drop_with(m, NULL);
 }
 
@@ -61,11 +61,11 @@ int evzk__lock_checked(struct evzk__machine *m, const struct evzk__event *e)
 
 void evzk__lock_end(struct evzk__machine *m)
 {
-    evzk__lock_calm(lock_of(m));
+    evzk__lock_stop_revoking(lock_of(m));
     evzk__lock_tell_end(lock_of(m), m->rc);
 }
 
-void evzk__lock_late(struct evzk__machine *m)
+void evzk__lock_on_deadline(struct evzk__machine *m)
 {
     if (m->stopping && m->rc == EVZK_ERR_CANCELED)
         return; /* A release ends only when the znode is proved gone. */
@@ -77,7 +77,7 @@ void evzk__lock_destroy(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
 
-    evzk__lock_calm(l);
+    evzk__lock_stop_revoking(l);
     if (l->given) {
         evzk__acl_free(&l->given->acl);
         evzk__free(l->given->data);

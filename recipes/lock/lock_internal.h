@@ -181,14 +181,15 @@ static inline bool evzk__lock_urgent(const struct evzk_lock *l)
 /* lock/priority.c: notifies the contenders that the lock has passed, and asks
  * those in its way to let go.  An error: the lock is to look again in a while.
  */
-int evzk__lock_look_round(struct evzk_lock *l, const struct evzk__roll *roll);
+int evzk__lock_look_round(struct evzk_lock *l,
+                          const struct evzk__ordered *ordered);
 
 /* lock/patient.c: looks again at the contender before the lock. */
 void evzk__lock_try_again(struct evzk_lock *l);
 
 /* Stops asking others to let go: none is in the lock's way any more, or the
  * lock ends. */
-void evzk__lock_calm(struct evzk_lock *l);
+void evzk__lock_stop_revoking(struct evzk_lock *l);
 
 /* lock/calls.c: evzk_lock_lease(), as `function`; NULL has none. */
 int evzk__lock_lease(struct evzk_lock *l, const char *function,

@@ -65,7 +65,7 @@ void evzk__lock_read_own(struct evzk__machine *m)
     if (l->given)
         l->given->own_was_there = false;
     if (l->own_hidden)
-        evzk__look(m, l->own);
+        evzk__exists(m, l->own);
     else
         evzk__watch(m, l->own, evzk__lock_is(l, LOCK_WATCHES_OWN), NULL);
 }
@@ -100,7 +100,7 @@ int evzk__lock_forgotten(struct evzk__machine *m, const struct evzk__event *e)
 
 void evzk__lock_check(struct evzk__machine *m)
 {
-    evzk__look(m, lock_of(m)->own);
+    evzk__exists(m, lock_of(m)->own);
 }
 
 enum evzk__heard evzk__lock_hear(struct evzk_lock *l,

@@ -33,7 +33,7 @@ void evzk__lock_create(struct evzk__machine *m)
     if (l->given)
         l->given->told_passed = false;
     l->token = 0;
-    evzk__lock_calm(l);
+    evzk__lock_stop_revoking(l);
     if (evzk__lock_name(l, l->own, first_mark(l)) != EVZK_OK) {
         evzk__machine_finish(m, EVZK_ERR_INTERNAL);
         return;
@@ -170,7 +170,7 @@ int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
 
 void evzk__lock_adopt(struct evzk__machine *m)
 {
-    evzk__look(m, lock_of(m)->own); /* Its ACL may forbid a read. */
+    evzk__exists(m, lock_of(m)->own); /* Its ACL may forbid a read. */
 }
 
 int evzk__lock_adopted(struct evzk__machine *m, const struct evzk__event *e)

@@ -52,17 +52,18 @@ enum { TRIES = 8 };
 
 /* Notifies the contenders that the lock has passed.  Without memory they find
  * out by themselves. */
-static void tell_passed(struct evzk_lock *l, const struct evzk__roll *roll,
+static void tell_passed(struct evzk_lock *l,
+                        const struct evzk__ordered *ordered,
                         const struct evzk__contender *own)
 {
-    size_t n = evzk__passed(roll, own, NULL);
+    size_t n = evzk__passed(ordered, own, NULL);
     char **passed = n > 0 ? evzk__zalloc(n * sizeof *passed) : NULL;
 
     if (!passed)
         return;
-    evzk__passed(roll, own, passed);
-    (void)evzk__lock_touch(evzk__machine_session(&l->m),
-                           evzk__machine_path(&l->m), passed, (uint32_t)n);
+    evzk__passed(ordered, own, passed);
+    (void)evzk__lock_notify(evzk__machine_session(&l->m),
+                            evzk__machine_path(&l->m), passed, (uint32_t)n);
     evzk__free(passed);
 }
 
@@ -84,7 +85,7 @@ static void pressed(evzk_lock_revoke *r, int rc, const evzk_revoked *v,
 
 /* If the caller wants that: asks all less urgent contenders before the lock to
  * let go.  A contender that was asked is not asked again. */
-static int press(struct evzk_lock *l, const struct evzk__roll *roll,
+static int press(struct evzk_lock *l, const struct evzk__ordered *ordered,
                  const struct evzk__contender *own)
 {
     struct given *g = l->given;
@@ -95,16 +96,16 @@ static int press(struct evzk_lock *l, const struct evzk__roll *roll,
                                     .grace_ms = g->priority.grace_ms};
 
     if (!g->priority.revoke || g->failed == TRIES ||
-        !evzk__lock_revoked(g->press) || !evzk__held_by_less(roll, own))
+        !evzk__lock_revoked(g->press) || !evzk__blocked_by_less(ordered, own))
         return EVZK_OK;
     evzk_lock_revoke_free(g->press);
     g->press = NULL;
-    return evzk__lock_press(evzk__machine_session(&l->m),
-                            evzk__machine_path(&l->m), &opt, pressed, l,
-                            &g->press);
+    return evzk__lock_revoke_lower(evzk__machine_session(&l->m),
+                                   evzk__machine_path(&l->m), &opt, pressed, l,
+                                   &g->press);
 }
 
-void evzk__lock_calm(struct evzk_lock *l)
+void evzk__lock_stop_revoking(struct evzk_lock *l)
 {
     if (!l->given)
         return;
@@ -113,17 +114,18 @@ void evzk__lock_calm(struct evzk_lock *l)
 }
 
 /* Names without an order were made by hand: no contender can be notified. */
-int evzk__lock_look_round(struct evzk_lock *l, const struct evzk__roll *roll)
+int evzk__lock_look_round(struct evzk_lock *l,
+                          const struct evzk__ordered *ordered)
 {
     struct evzk__contender own;
 
     if (!evzk__lock_urgent(l))
         return EVZK_OK;
-    if (roll->failed)
-        return evzk__roll_short(roll) ? EVZK_ERR_NOMEM : EVZK_OK;
+    if (ordered->failed)
+        return evzk__ordered_short(ordered) ? EVZK_ERR_NOMEM : EVZK_OK;
     evzk__contender_parse(l->own, evzk__lock_marks, &own);
     if (!l->given->told_passed && (own.flags & EVZK__WAITS))
-        tell_passed(l, roll, &own);
+        tell_passed(l, ordered, &own);
     l->given->told_passed = true;
-    return press(l, roll, &own);
+    return press(l, ordered, &own);
 }

@@ -25,14 +25,14 @@ static const struct evzk__waiting by_priority = {PRIO_LISTING, PRIO_WATCHING};
 static int look_by_priority(struct evzk_lock *l,
                             const struct evzk__result *list)
 {
-    struct evzk__stand stand;
+    struct evzk__order order;
     int rc;
 
-    if (!evzk__lock_read_order(l, &by_priority, list, &stand, &rc))
+    if (!evzk__lock_read_order(l, &by_priority, list, &order, &rc))
         return rc;
     l->position = POSITION_KNOWN;
-    if (stand.pred)
-        return evzk__lock_await(l, &by_priority, stand.pred, NULL);
+    if (order.pred)
+        return evzk__lock_await(l, &by_priority, order.pred, NULL);
     return evzk__machine_move(&l->m, l->m.place.own_verified ? ENTERING
                                                              : PRIO_CONFIRMING);
 }

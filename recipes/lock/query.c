@@ -151,7 +151,7 @@ static void read_all(struct evzk__machine *m)
 {
     struct evzk_lock_query *q = query_of(m);
 
-    evzk__gets(m, q->names, (uint32_t)q->n);
+    evzk__read_many(m, q->names, (uint32_t)q->n);
 }
 
 static int note(evzk_contender *c, const struct evzk__result *res)
@@ -253,7 +253,7 @@ static void destroy(struct evzk__machine *m)
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
 /*  state    entry              reaction  main     on stop  on expiry  flags */
-ROW(LISTING, list,              listed,   READING, ENDED,   LISTING,   FRESH|RETRY,
+ROW(LISTING, list,              listed,   READING, ENDED,   LISTING,   NOTHING_SENT|RETRY,
     ON(REPLY, READING, ROOTING, ENDED, FAIL)),
 ROW(READING, read_all,          answered, ENDED,   ENDED,   LISTING,   0,
     ON(REPLY, ENDED, LISTING, FAIL, HERE)),

@@ -81,7 +81,7 @@ static void read_all(struct evzk__machine *m)
         r->names[n++] = (char *)(uintptr_t)r->v[i].node;
     }
     if (n > 0)
-        evzk__gets(m, r->names, n);
+        evzk__read_many(m, r->names, n);
     else
         evzk__machine_finish(m, EVZK_OK);
 }
@@ -300,7 +300,7 @@ static void destroy(struct evzk__machine *m)
 static const struct evzk__row rows[STATES] = {
 /* LISTING moves on at once if contenders are only notified.
  *  state     entry              reaction  main     on stop  on expiry  flags */
-ROW(LISTING,  list,              listed,   READING, ENDED,   LISTING,   FRESH|RETRY,
+ROW(LISTING,  list,              listed,   READING, ENDED,   LISTING,   NOTHING_SENT|RETRY,
     RARELY(ENTRY,    READING),
     ON(REPLY,        READING, ROOTING, ENDED, FAIL),
     ON(DEADLINE,     ENDED)),
@@ -320,7 +320,7 @@ ROW(WAITING,  wait_for,          awaited,  ENDED,   ENDED,   WAITING,   RETRY,
     ON(PRED_CHANGED, WAITING),
     ON(USER_EVENT,   REMOVING),
     ON(DEADLINE,     ENDED)),
-ROW(REMOVING, drop,              dropped,  ASIDE,   STAY,    REMOVING,  FRESH,
+ROW(REMOVING, drop,              dropped,  ASIDE,   STAY,    REMOVING,  NOTHING_SENT,
     ON(ENTRY,        ENDED),
     ON(REPLY,        REMOVING, FAIL),
     ON(STOP,         ENDED),
@@ -335,6 +335,6 @@ END(ENDED,    end),
 const struct evzk__kind evzk__lock_revoke_kind = {.name = "lock-revoke",
                                                   .rows = rows,
                                                   .n_rows = STATES,
-                                                  .late = late,
+                                                  .on_deadline = late,
                                                   .destroy = destroy,
                                                   .detach = detach};

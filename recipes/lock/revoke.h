@@ -6,15 +6,15 @@
 
 /* Notifies the owners of these znodes: writes to each znode the data that it
  * has. */
-int evzk__lock_touch(evzk_session *s, const char *path, char *const *names,
-                     uint32_t n);
+int evzk__lock_notify(evzk_session *s, const char *path, char *const *names,
+                      uint32_t n);
 
 /* evzk_lock_revoke_start(), with arguments that are known to be good.
  */
-int evzk__lock_press(evzk_session *s, const char *path,
-                     const evzk_lock_revoke_options *opt,
-                     evzk_lock_revoke_cb *cb, void *arg,
-                     evzk_lock_revoke **out);
+int evzk__lock_revoke_lower(evzk_session *s, const char *path,
+                            const evzk_lock_revoke_options *opt,
+                            evzk_lock_revoke_cb *cb, void *arg,
+                            evzk_lock_revoke **out);
 
 /* Has the revocation ended?  NULL counts as ended. */
 bool evzk__lock_revoked(const evzk_lock_revoke *r);

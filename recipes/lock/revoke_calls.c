@@ -85,9 +85,10 @@ int evzk_lock_revoke_start(evzk_session *s, const char *path,
     return rc != EVZK_OK ? rc : begin(s, path, opt, cb, arg, out);
 }
 
-int evzk__lock_press(evzk_session *s, const char *path,
-                     const evzk_lock_revoke_options *opt,
-                     evzk_lock_revoke_cb *cb, void *arg, evzk_lock_revoke **out)
+int evzk__lock_revoke_lower(evzk_session *s, const char *path,
+                            const evzk_lock_revoke_options *opt,
+                            evzk_lock_revoke_cb *cb, void *arg,
+                            evzk_lock_revoke **out)
 {
     return begin(s, path, opt, cb, arg, out);
 }
@@ -97,8 +98,8 @@ bool evzk__lock_revoked(const evzk_lock_revoke *r)
     return !r || r->m.place.ended;
 }
 
-int evzk__lock_touch(evzk_session *s, const char *path, char *const *names,
-                     uint32_t n)
+int evzk__lock_notify(evzk_session *s, const char *path, char *const *names,
+                      uint32_t n)
 {
     static const evzk_lock_revoke_options defaults;
     struct evzk_lock_revoke *r;

@@ -164,7 +164,7 @@ int evzk__lock_look_by(struct evzk_lock *l, const struct evzk__result *list,
                                    const struct evzk__result *list));
 bool evzk__lock_read_order(struct evzk_lock *l, const struct evzk__waiting *in,
                            const struct evzk__result *list,
-                           struct evzk__stand *stand, int *rc);
+                           struct evzk__order *order, int *rc);
 int evzk__lock_await(struct evzk_lock *l, const struct evzk__waiting *in,
                      const char *pred, struct evzk__machine *ours);
 
@@ -276,7 +276,7 @@ void evzk__lock_drop_with(struct evzk__machine *m, const char *also);
 int evzk__lock_dropped(struct evzk__machine *m, const struct evzk__event *e);
 int evzk__lock_checked(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__lock_end(struct evzk__machine *m);
-void evzk__lock_late(struct evzk__machine *m);
+void evzk__lock_on_deadline(struct evzk__machine *m);
 
 /* election/announce.c: ELECTED and LEADING, and what is between */
 int evzk__election_elected(struct evzk__machine *m,

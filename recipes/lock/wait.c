@@ -92,18 +92,18 @@ static int refuse(struct evzk_lock *l, const char *name)
 
 bool evzk__lock_read_order(struct evzk_lock *l, const struct evzk__waiting *in,
                            const struct evzk__result *list,
-                           struct evzk__stand *stand, int *rc)
+                           struct evzk__order *order, int *rc)
 {
-    evzk__stand(stand, &list->names, evzk__lock_marks, l->own);
+    evzk__order(order, &list->names, evzk__lock_marks, l->own);
     if (l->m.place.where != EVZK__IN_QUEUE ||
         used_up(l->m.place.seq, &list->stat))
         *rc = evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
-    else if (stand->foreign && !evzk__lock_is(l, LOCK_TOLERANT))
-        *rc = refuse(l, stand->foreign);
-    else if (!stand->found)
+    else if (order->foreign && !evzk__lock_is(l, LOCK_TOLERANT))
+        *rc = refuse(l, order->foreign);
+    else if (!order->found)
         *rc = evzk__lock_lose_place(l);
-    else if (stand->pred && !evzk__lock_is(l, LOCK_TRY_ONCE) &&
-             evzk__lock_look_round(l, list->names.roll) != EVZK_OK) {
+    else if (order->pred && !evzk__lock_is(l, LOCK_TRY_ONCE) &&
+             evzk__lock_look_round(l, list->names.ordered) != EVZK_OK) {
         evzk__machine_pause(&l->m);
         *rc = evzk__machine_move(&l->m, in->list);
     } else
@@ -114,42 +114,42 @@ bool evzk__lock_read_order(struct evzk_lock *l, const struct evzk__waiting *in,
 /* Which contender is before the lock? */
 static int look_at(struct evzk_lock *l, const struct evzk__result *list)
 {
-    struct evzk__stand stand;
+    struct evzk__order order;
     struct evzk__machine *ours;
     int rc;
 
-    if (!evzk__lock_read_order(l, &in_queue, list, &stand, &rc))
+    if (!evzk__lock_read_order(l, &in_queue, list, &order, &rc))
         return rc;
-    if (!stand.pred)
-        return be_first(l, stand.before == 0, &list->stat);
-    l->position = stand.next ? POSITION_SECOND : POSITION_KNOWN;
+    if (!order.pred)
+        return be_first(l, order.before == 0, &list->stat);
+    l->position = order.next ? POSITION_SECOND : POSITION_KNOWN;
     ours = l->mode == EVZK_LOCK_READ ? NULL : evzk__place_before(&l->m);
     /* A reader is not told by ours that it leads: other readers may be before
      * it.  A leading contender is the only one before us; if not, znodes were
      * made by hand, and only a listing can say which contender comes next. */
-    if (!ours || strcmp(ours->place.own_watch.name, stand.pred) != 0 ||
-        (ours->place.rank != EVZK__BEHIND && stand.before > 1))
+    if (!ours || strcmp(ours->place.own_watch.name, order.pred) != 0 ||
+        (ours->place.rank != EVZK__BEHIND && order.before > 1))
         ours = NULL;
     if (ours && ours->place.rank == EVZK__PASSED)
         return be_first(l, true, &list->stat);
-    return evzk__lock_await(l, &in_queue, stand.pred, ours);
+    return evzk__lock_await(l, &in_queue, order.pred, ours);
 }
 
-/* A lock with a priority needs an ordered listing, also if it is the only lock
+/* A lock with a priority needs an by_order listing, also if it is the only lock
  * that looks. */
 int evzk__lock_look_by(struct evzk_lock *l, const struct evzk__result *list,
                        int (*look)(struct evzk_lock *l,
                                    const struct evzk__result *list))
 {
-    struct evzk__result ordered = *list;
-    struct evzk__roll roll = {0};
+    struct evzk__result by_order = *list;
+    struct evzk__ordered ordered = {0};
     int rc;
 
-    if (list->names.roll || !evzk__lock_urgent(l))
+    if (list->names.ordered || !evzk__lock_urgent(l))
         return look(l, list);
-    ordered.names.roll = &roll;
-    rc = look(l, &ordered);
-    evzk__roll_free(&roll);
+    by_order.names.ordered = &ordered;
+    rc = look(l, &by_order);
+    evzk__ordered_free(&ordered);
     return rc;
 }
 
@@ -213,7 +213,7 @@ void evzk__lock_watch(struct evzk__machine *m)
                            : l->pred;
 
     if (evzk__lock_asks_whose(l))
-        evzk__look(m, l->pred);
+        evzk__exists(m, l->pred);
     else if (own || pred)
         evzk__watch(m, own ? l->own : NULL, own, pred);
 }

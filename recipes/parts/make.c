@@ -161,7 +161,7 @@ int evzk__make_resolved(struct evzk__machine *m, struct evzk__make *k,
 /* By exists: the ACL may forbid a read even to the znode's maker. */
 void evzk__make_adopt(struct evzk__machine *m, struct evzk__make *k)
 {
-    evzk__look(m, k->name);
+    evzk__exists(m, k->name);
 }
 
 /* An ephemeral znode of an older session goes with that session; a copy is not

@@ -103,7 +103,7 @@ int evzk__make_adopted(struct evzk__machine *m, struct evzk__make *k,
 /* The rows.  First the row that follows, then all that `made` may move to. */
 /* clang-format off */
 #define MAKE_ROWS(next, ...)                                                   \
-ROW(CREATING,   make_create,  make_created,  next,      STAY,      RESOLVING, FRESH, \
+ROW(CREATING,   make_create,  make_created,  next,      STAY,      RESOLVING, NOTHING_SENT, \
     ON(REPLY,   __VA_ARGS__, CREATING, MAKING_DIR, RESOLVING, FAIL),           \
     ON(STOP,    __VA_ARGS__, RESOLVING, ENDED)),                               \
 ROW(MAKING_DIR, make_dir,     make_dir_made, ASIDE,     ENDED,     CREATING,  RETRY, \

@@ -47,7 +47,7 @@ int evzk__read_all_take(struct evzk__read_all *all, const char *below,
 void evzk__read_all_ask(struct evzk__machine *m,
                         const struct evzk__read_all *all)
 {
-    evzk__gets(m, all->names, all->n);
+    evzk__read_many(m, all->names, all->n);
 }
 
 const char *evzk__read_all_name(const struct evzk__read_all *all,

@@ -55,9 +55,9 @@ static void look(struct evzk__machine *m)
     struct evzk__node_watch *w = watch_of(m);
 
     if (w->children)
-        evzk__roster(m, w->name);
+        evzk__list_and_watch(m, w->name);
     else
-        evzk__observe(m, w->name);
+        evzk__read_and_watch(m, w->name);
 }
 
 static int looked(struct evzk__machine *m, const struct evzk__event *e)
@@ -95,7 +95,7 @@ static void destroy(struct evzk__machine *m) { evzk__free(watch_of(m)); }
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
 /*  state     entry     reaction  main      on stop  on expiry  flags */
-ROW(LOOKING,  look,     looked,   WATCHING, ENDED,   LOOKING,   RETRY|FRESH,
+ROW(LOOKING,  look,     looked,   WATCHING, ENDED,   LOOKING,   RETRY|NOTHING_SENT,
     ON(REPLY,        WATCHING, LOOKING, FAIL)),
 ROW(WATCHING, wait_for, watched,  ENDED,    ENDED,   LOOKING,   RETRY,
     ON(ENTRY,        LOOKING),

@@ -54,7 +54,7 @@ static void destroy(struct evzk__machine *m) { evzk__free(write_of(m)); }
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
 /*  state    entry  reaction  main   on stop  on expiry  flags */
-ROW(WRITING, send,  sent,     ENDED, ENDED,   ENDED,     RETRY|FRESH,
+ROW(WRITING, send,  sent,     ENDED, ENDED,   ENDED,     RETRY|NOTHING_SENT,
     ON(REPLY, ENDED, FAIL)),
 END(ENDED,   end),
 };

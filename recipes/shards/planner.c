@@ -52,7 +52,7 @@ static void list(struct evzk__machine *m)
 {
     evzk__timer_stop(planner_of(m)->timer);
     evzk__planner_clear(planner_of(m));
-    evzk__roster(m, EVZK__SHARDS_MEMBERS);
+    evzk__list_and_watch(m, EVZK__SHARDS_MEMBERS);
 }
 
 static int begin_anew(struct evzk__planner *p)
@@ -83,7 +83,7 @@ static void read_all(struct evzk__machine *m)
     struct evzk__planner *p = planner_of(m);
 
     p->names[p->n] = plan;
-    evzk__gets(m, p->names, p->n + 1);
+    evzk__read_many(m, p->names, p->n + 1);
 }
 
 /* As the last right plan, in case an operator deletes or spoils it. */
@@ -306,7 +306,7 @@ static void destroy(struct evzk__machine *m)
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
 /*  state     entry       reaction   main      on stop  on expiry  flags */
-ROW(LISTING,  list,       listed,    READING,  ENDED,   LISTING,   RETRY|FRESH,
+ROW(LISTING,  list,       listed,    READING,  ENDED,   LISTING,   RETRY|NOTHING_SENT,
     ON(REPLY,        READING, LISTING, FAIL)),
 ROW(READING,  read_all,   have_read, WRITING,  ENDED,   LISTING,   0,
     ON(REPLY,        WATCHING, SETTLING, WRITING, LISTING, FAIL, HERE)),

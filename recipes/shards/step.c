@@ -158,7 +158,7 @@ static void drained(struct evzk_shards *a)
 
 /* The member stands again, where it had no memory or was refused.  False: the
  * object has ended. */
-static bool stand_again(struct evzk_shards *a)
+static bool find_again(struct evzk_shards *a)
 {
     int rc;
 
@@ -205,7 +205,7 @@ static void settle(struct evzk_shards *a)
         drained(a);
         return;
     }
-    if (!stand_again(a))
+    if (!find_again(a))
         return;
     if (evzk__shards_plans(a))
         plan_from_now(a);

@@ -14,7 +14,7 @@ enum { PACE_US = 1000 };
 
 static int changed;
 
-static void stand_again(struct run *r, int i) { r->way->acquire(i); }
+static void find_again(struct run *r, int i) { r->way->acquire(i); }
 
 static void on_pace(evutil_socket_t fd, short what, void *arg)
 {
@@ -34,7 +34,7 @@ static void lead_all(struct run *r, int k)
 
     (void)k;
     meter_stop(&r->meter);
-    r->released = stand_again;
+    r->released = find_again;
     run_feed(r, r->way->acquire, 0, r->w->n, 1);
     run_await(r, &r->n_granted, r->w->n);
     atomic_fetch_add(&crew->queued, 1);

@@ -58,9 +58,8 @@ static inline void candidate_hear(evzk_election *e, evzk_election_event ev,
 }
 
 /* As it is, but for what it is to do. */
-static inline void stand_again(struct candidate *c, evzk_session *s,
-                               const char *dir,
-                               const evzk_election_options *opt)
+static inline void find_again(struct candidate *c, evzk_session *s,
+                              const char *dir, const evzk_election_options *opt)
 {
     c->s = s;
     c->dir = dir;
@@ -74,7 +73,7 @@ static inline void stand(struct candidate *c, evzk_session *s, const char *dir,
                          const evzk_election_options *opt)
 {
     memset(c, 0, sizeof *c);
-    stand_again(c, s, dir, opt);
+    find_again(c, s, dir, opt);
 }
 
 static inline void stand_acting(struct candidate *c, evzk_session *s,
@@ -86,7 +85,7 @@ static inline void stand_acting(struct candidate *c, evzk_session *s,
     memset(c, 0, sizeof *c);
     c->at = at;
     c->act = act;
-    stand_again(c, s, dir, opt);
+    find_again(c, s, dir, opt);
 }
 
 static inline bool in_state(const struct candidate *c, const char *state)

@@ -187,7 +187,7 @@ static int take_names(struct ballot *b, const struct evzk__names *names)
 {
     b->votes = 0;
     b->own = false;
-    b->conn = b->m.seen.conn;
+    b->conn = b->m.seen.connection_no;
     if (is_deaf(b) || evzk__read_all_take(&b->all, "", names) != EVZK_OK)
         return evzk__machine_again_later(&b->m);
     return evzk__machine_move(&b->m, names->n ? READING : WAITING);
@@ -231,7 +231,7 @@ static int has_read(struct evzk__machine *m, const struct evzk__event *e)
     int rc;
 
     check_part(e->reply, b->all.n);
-    if (e->reply->rc != EVZK_ERR_CONNLOSS && b->conn != m->seen.conn)
+    if (e->reply->rc != EVZK_ERR_CONNLOSS && b->conn != m->seen.connection_no)
         sim_violation("what was listed is read by another connection");
     if (e->reply->rc == EVZK_OK)
         count(b, e->reply);
@@ -390,7 +390,7 @@ const struct evzk__kind ballot_kind = {
     .name = "ballot",
     .rows = rows,
     .n_rows = STATES,
-    .late = late,
+    .on_deadline = late,
     .destroy = destroy,
     .outlives_session = true,
     EVZK__PATH_WATCHES(struct ballot, m, watch)};

@@ -89,7 +89,7 @@ bool evzk__net_room(unsigned n)
     return !starved[sim_running()];
 }
 
-enum evzk__look evzk__net_look(int fd)
+enum evzk__net_state evzk__net_look(int fd)
 {
     int conn = conn_of(fd, "looks at");
 

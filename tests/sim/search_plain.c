@@ -86,7 +86,7 @@ const char *search_singles(const struct sim_recipe *recipe,
     return sim_violated();
 }
 
-static uint64_t roll(uint64_t *state)
+static uint64_t ordered(uint64_t *state)
 {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15); /* splitmix64 */
 
@@ -108,7 +108,7 @@ static bool strike_by_chance(struct run *r, uint32_t n,
     if (n_faults == 0)
         return false;
     s->n = n;
-    s->fault = faults[roll(dice) % n_faults];
+    s->fault = faults[ordered(dice) % n_faults];
     if (!fault_strike(&s->fault, step))
         return false;
     r->n_strikes++;
@@ -122,12 +122,12 @@ enum run_end search_chance_end(struct run *r, uint64_t n)
     enum run_end end;
     uint32_t i = 0;
 
-    r->seed = roll(&dice) & 0xffffffff;
+    r->seed = ordered(&dice) & 0xffffffff;
     r->n_strikes = 0;
     run_begin(r);
     while ((end = run_next(r, i, &step)) == RUN_GOES_ON) {
         if (r->n_strikes < RUN_STRIKES && !run_settling() &&
-            roll(&dice) % ODDS == 0 && strike_by_chance(r, i, &step, &dice))
+            ordered(&dice) % ODDS == 0 && strike_by_chance(r, i, &step, &dice))
             continue;
         run_step(r, &step);
         i++;

@@ -65,7 +65,7 @@ static void get(struct tree *t, size_t i, size_t cut)
     if (t->refs[i] == 0)
         UNIT_HOT(!evzk__dir_busy(d) && !d->listing); /* Idle, or new. */
     if (!t->d[i])
-        UNIT_HOT(!d->untidy && !d->exists && !d->missing);
+        UNIT_HOT(!d->check_empty && !d->exists && !d->missing);
     t->d[i] = d;
     t->idle[i] = false;
     t->refs[i]++;
@@ -73,7 +73,7 @@ static void get(struct tree *t, size_t i, size_t cut)
 
 static void put(struct tree *t, size_t i)
 {
-    bool worth = t->d[i]->untidy || t->d[i]->exists;
+    bool worth = t->d[i]->check_empty || t->d[i]->exists;
     bool stays = worth && t->s.phase == EVZK__RUNNING;
 
     evzk__dir_put(&t->s, t->d[i]);
@@ -102,7 +102,7 @@ static void act_on_tree(struct tree *t, struct unit_rng *rng)
         break;
     default:
         if (t->refs[i] > 0) { /* The directory's state is kept for a while. */
-            t->d[i]->untidy = unit_upto(rng, 1);
+            t->d[i]->check_empty = unit_upto(rng, 1);
             t->d[i]->exists = unit_upto(rng, 1);
         }
         break;
@@ -127,7 +127,7 @@ START_TEST(test_dirs_random)
                 put(&t, i);
         }
         check_tree(&t);
-        evzk__tidy_clear(&t.s);
+        evzk__idle_dirs_clear(&t.s);
         ck_assert(RB_EMPTY(&t.s.dirs) && TAILQ_EMPTY(&t.s.idle));
     }
 }
@@ -245,8 +245,8 @@ static void leave_all(struct crowd *t)
     for (size_t i = 0; i < MANY; i++) {
         UNIT_HOT(t->m[i].place.rank == EVZK__LEADS && !t->m[i].place.before);
         t->m[i].place.news &= (uint8_t)~EVZK__NEWS_BEFORE; /* Has looked. */
-        evzk__queue_pass(&t->m[i].place);
-        evzk__queue_leave(&t->m[i].place);
+        evzk__queue_hand_over(&t->m[i].place);
+        evzk__queue_remove(&t->m[i].place);
     }
 }
 

@@ -14,9 +14,9 @@ static const char *predecessor(const struct evzk__names *names,
                                size_t *before)
 {
     const struct evzk__mark marks[] = {{text, 0}, {NULL, 0}};
-    struct evzk__stand s;
+    struct evzk__order s;
 
-    evzk__stand(&s, names, marks, own);
+    evzk__order(&s, names, marks, own);
     *found = s.found;
     *before = s.before;
     return s.pred;
@@ -572,10 +572,10 @@ static struct answer by_eye(const struct children *c, const char *own)
     return a;
 }
 
-static void expect_answer(const struct children *c, struct evzk__roll *roll,
-                          const char *own)
+static void expect_answer(const struct children *c,
+                          struct evzk__ordered *ordered, const char *own)
 {
-    struct evzk__names names = {c->names.n, c->names.v, roll};
+    struct evzk__names names = {c->names.n, c->names.v, ordered};
     struct answer a = {"", true, 77}, b = by_eye(c, own);
 
     a.pred = predecessor(&names, mark, own, &a.found, &a.before);
@@ -618,7 +618,7 @@ static void random_listing(struct children *c, struct unit_rng *rng,
 }
 
 /* All who are there ask, and some who are not. */
-static void ask_all(const struct children *c, struct evzk__roll *roll)
+static void ask_all(const struct children *c, struct evzk__ordered *ordered)
 {
     static const char *const missing[] = {
         "x-lock-0000000005", "-1-lock--000000003", "z-lock-2147483640"};
@@ -627,10 +627,10 @@ static void ask_all(const struct children *c, struct evzk__roll *roll)
         int32_t seq;
 
         if (evzk__seq_parse(c->v[i], mark, &seq))
-            expect_answer(c, roll, c->v[i]);
+            expect_answer(c, ordered, c->v[i]);
     }
     for (size_t i = 0; i < UNIT_COUNT(missing); i++)
-        expect_answer(c, roll, missing[i]);
+        expect_answer(c, ordered, missing[i]);
 }
 
 START_TEST(test_roll_random)
@@ -640,13 +640,13 @@ START_TEST(test_roll_random)
 
     for (int round = 0; round < 400; round++) {
         struct children c = {.names.n = 0};
-        struct evzk__roll roll = {.n = 0};
+        struct evzk__ordered ordered = {.n = 0};
 
         random_listing(&c, &rng, spans[round % 4]);
         ask_all(&c, NULL);
-        ask_all(&c, &roll);
-        ck_assert(!roll.failed);
-        evzk__roll_free(&roll);
+        ask_all(&c, &ordered);
+        ck_assert(!ordered.failed);
+        evzk__ordered_free(&ordered);
     }
 }
 END_TEST
@@ -660,7 +660,7 @@ START_TEST(test_roll_spread)
 
     for (int round = 0; round < 400; round++) {
         struct children c = {.names.n = 0};
-        struct evzk__roll roll = {.n = 0};
+        struct evzk__ordered ordered = {.n = 0};
 
         random_listing(&c, &rng, UINT32_MAX);
         for (size_t i = 0; i < c.names.n; i++) {
@@ -671,12 +671,12 @@ START_TEST(test_roll_spread)
             if (!evzk__seq_parse(c.v[i], mark, &seq))
                 continue;
             a.pred = predecessor(&names, mark, c.v[i], &a.found, &a.before);
-            names.roll = &roll;
+            names.ordered = &ordered;
             b.pred = predecessor(&names, mark, c.v[i], &b.found, &b.before);
             UNIT_HOT(a.found && b.found);
             UNIT_HOT(a.pred == b.pred && a.before == b.before);
         }
-        evzk__roll_free(&roll);
+        evzk__ordered_free(&ordered);
     }
 }
 END_TEST
@@ -698,14 +698,14 @@ START_TEST(test_roll_no_memory)
     evzk_set_allocator(no_memory, NULL, NULL);
     for (int round = 0; round < 100; round++) {
         struct children c = {.names.n = 0};
-        struct evzk__roll roll = {.n = 0};
+        struct evzk__ordered ordered = {.n = 0};
 
         asked = 0;
         random_listing(&c, &rng, 60);
-        ask_all(&c, &roll);
+        ask_all(&c, &ordered);
         UNIT_HOT(asked == 1);
-        ck_assert(roll.failed);
-        evzk__roll_free(&roll);
+        ck_assert(ordered.failed);
+        evzk__ordered_free(&ordered);
     }
     evzk_set_allocator(NULL, NULL, NULL);
 }
@@ -715,21 +715,21 @@ END_TEST
 START_TEST(test_roll_no_contender)
 {
     struct children c = {.names.n = 0};
-    struct evzk__roll roll = {.n = 0};
+    struct evzk__ordered ordered = {.n = 0};
     size_t before = 77;
     bool found = true;
 
-    c.names.roll = &roll;
+    c.names.ordered = &ordered;
     add(&c, "config");
     ck_assert_ptr_null(predecessor(&c.names, mark, "config", &found, &before));
     ck_assert(!found);
     ck_assert_uint_eq(before, 0);
-    ck_assert_ptr_null(roll.v);
+    ck_assert_ptr_null(ordered.v);
     ck_assert_ptr_null(
         predecessor(&c.names, mark, "x-lock-0000000001", &found, &before));
     ck_assert(!found); /* Of a listing without contenders. */
-    ck_assert_uint_eq(roll.n, 0);
-    evzk__roll_free(&roll);
+    ck_assert_uint_eq(ordered.n, 0);
+    evzk__ordered_free(&ordered);
 }
 END_TEST
 

@@ -567,15 +567,15 @@ static bool same(const char *a, const char *b)
 }
 
 static void ask_for(const struct listing *t, const struct one *own,
-                    struct evzk__roll *roll)
+                    struct evzk__ordered *ordered)
 {
     const struct evzk__names names = {
-        .n = (size_t)(t->n + t->others), .v = t->names, .roll = roll};
+        .n = (size_t)(t->n + t->others), .v = t->names, .ordered = ordered};
     struct expected e = model(t, own);
-    struct evzk__stand s;
+    struct evzk__order s;
 
     memset(&s, 0x5a, sizeof s);
-    evzk__stand(&s, &names, evzk__lock_marks, own->name);
+    evzk__order(&s, &names, evzk__lock_marks, own->name);
     UNIT_HOT(s.found);
     UNIT_HOT(same(s.pred, e.pred ? e.pred->name : NULL));
     UNIT_HOT(s.before == e.before);
@@ -634,14 +634,14 @@ static const int64_t spans[] = {8, 30, 2000, INT32_MAX};
 /* Each contender asks by itself, and from one ordered listing for all. */
 static void ask_all(const struct listing *t)
 {
-    struct evzk__roll roll = {.n = 0};
+    struct evzk__ordered ordered = {.n = 0};
 
     for (int i = 0; i < t->n; i++) {
         ask_for(t, &t->v[i], NULL);
-        ask_for(t, &t->v[i], &roll);
-        UNIT_HOT(!roll.failed);
+        ask_for(t, &t->v[i], &ordered);
+        UNIT_HOT(!ordered.failed);
     }
-    evzk__roll_free(&roll);
+    evzk__ordered_free(&ordered);
 }
 
 START_TEST(test_order_exclusive)
@@ -706,12 +706,12 @@ static bool among(const char *name, char *const *v, size_t n)
 }
 
 static void check_passed(const struct listing *t, const struct one *own,
-                         const struct evzk__roll *roll)
+                         const struct evzk__ordered *ordered)
 {
     char *passed[MOST] = {NULL};
-    size_t n = evzk__passed(roll, &own->c, NULL), expected = 0;
+    size_t n = evzk__passed(ordered, &own->c, NULL), expected = 0;
 
-    UNIT_HOT(evzk__passed(roll, &own->c, passed) == n);
+    UNIT_HOT(evzk__passed(ordered, &own->c, passed) == n);
     for (const struct one *o = t->v; o < t->v + t->n; o++) {
         bool is = o != own && is_passed(t, own, o);
 
@@ -722,7 +722,7 @@ static void check_passed(const struct listing *t, const struct one *own,
 }
 
 static void check_held_by_less(const struct listing *t, const struct one *own,
-                               const struct evzk__roll *roll)
+                               const struct evzk__ordered *ordered)
 {
     bool less = false;
 
@@ -731,7 +731,7 @@ static void check_held_by_less(const struct listing *t, const struct one *own,
                 (kinds[own->kind].waits ||
                  evzk__contender_before(&o->c, &own->c)) &&
                 !(kinds[o->kind].shares && kinds[own->kind].shares);
-    UNIT_HOT(evzk__held_by_less(roll, &own->c) == less);
+    UNIT_HOT(evzk__blocked_by_less(ordered, &own->c) == less);
 }
 
 START_TEST(test_priority_wait_passed)
@@ -741,21 +741,21 @@ START_TEST(test_priority_wait_passed)
     int some = 0;
 
     for (int round = 0; round < rounds(4000); round++) {
-        struct evzk__roll roll = {.n = 0};
-        struct evzk__names names = {.v = t.names, .roll = &roll};
-        struct evzk__stand s;
+        struct evzk__ordered ordered = {.n = 0};
+        struct evzk__names names = {.v = t.names, .ordered = &ordered};
+        struct evzk__order s;
 
         random_listing(&t, &rng, spans[round % 3], READ_WAIT);
         names.n = (size_t)(t.n + t.others);
         for (int i = 0; i < t.n; i++) {
-            evzk__stand(&s, &names, evzk__lock_marks, t.v[i].name);
-            check_held_by_less(&t, &t.v[i], &roll);
+            evzk__order(&s, &names, evzk__lock_marks, t.v[i].name);
+            check_held_by_less(&t, &t.v[i], &ordered);
             if (!kinds[t.v[i].kind].waits)
                 continue;
-            check_passed(&t, &t.v[i], &roll);
-            some += evzk__passed(&roll, &t.v[i].c, NULL) > 1;
+            check_passed(&t, &t.v[i], &ordered);
+            some += evzk__passed(&ordered, &t.v[i].c, NULL) > 1;
         }
-        evzk__roll_free(&roll);
+        evzk__ordered_free(&ordered);
     }
     ck_assert_int_gt(some, 0);
 }
@@ -765,27 +765,27 @@ END_TEST
 START_TEST(test_order_missing)
 {
     struct unit_rng rng = unit_seeded("order_missing");
-    struct evzk__roll roll;
+    struct evzk__ordered ordered;
     struct listing t;
     struct one own;
 
     for (int round = 0; round < rounds(2000); round++) {
         const struct evzk__names names = {.v = t.names};
         struct evzk__names asked = names;
-        struct evzk__stand s = {.found = true};
+        struct evzk__order s = {.found = true};
 
         random_listing(&t, &rng, 30, READ_WAIT);
         random_one(&own, &rng, 0, 60, READ_WAIT);
         own.name[0] = '~'; /* Nobody else's name begins so. */
         asked.n = (size_t)(t.n + t.others);
-        evzk__stand(&s, &asked, evzk__lock_marks, own.name);
+        evzk__order(&s, &asked, evzk__lock_marks, own.name);
         UNIT_HOT(!s.found);
         s.found = true;
-        roll = (struct evzk__roll){.n = 0};
-        asked.roll = &roll;
-        evzk__stand(&s, &asked, evzk__lock_marks, own.name);
+        ordered = (struct evzk__ordered){.n = 0};
+        asked.ordered = &ordered;
+        evzk__order(&s, &asked, evzk__lock_marks, own.name);
         UNIT_HOT(!s.found);
-        evzk__roll_free(&roll);
+        evzk__ordered_free(&ordered);
     }
 }
 END_TEST
@@ -798,7 +798,7 @@ START_TEST(test_order_spread)
     int failed = 0;
 
     for (int round = 0; round < rounds(2000); round++) {
-        struct evzk__roll roll = {.n = 0};
+        struct evzk__ordered ordered = {.n = 0};
         struct evzk__names names;
         struct listing t;
 
@@ -806,19 +806,19 @@ START_TEST(test_order_spread)
         names.n = (size_t)(t.n + t.others);
         names.v = t.names;
         for (int i = 0; i < t.n; i++) {
-            struct evzk__stand plain, rolled;
+            struct evzk__order plain, rolled;
 
-            names.roll = NULL;
-            evzk__stand(&plain, &names, evzk__lock_marks, t.v[i].name);
-            names.roll = &roll;
-            evzk__stand(&rolled, &names, evzk__lock_marks, t.v[i].name);
+            names.ordered = NULL;
+            evzk__order(&plain, &names, evzk__lock_marks, t.v[i].name);
+            names.ordered = &ordered;
+            evzk__order(&rolled, &names, evzk__lock_marks, t.v[i].name);
             UNIT_HOT(plain.found && rolled.found);
             UNIT_HOT(same(plain.pred, rolled.pred));
             UNIT_HOT(plain.before == rolled.before);
             UNIT_HOT(plain.next == rolled.next);
         }
-        failed += roll.failed;
-        evzk__roll_free(&roll);
+        failed += ordered.failed;
+        evzk__ordered_free(&ordered);
     }
     ck_assert_int_gt(failed, 0);
 }
@@ -891,17 +891,17 @@ END_TEST
 static void expect_foreign(char **names, size_t n, const char *own,
                            const char *foreign)
 {
-    struct evzk__roll roll = {.n = 0};
+    struct evzk__ordered ordered = {.n = 0};
     struct evzk__names list = {.n = n, .v = names};
-    struct evzk__stand s;
+    struct evzk__order s;
 
     for (int i = 0; i < 2; i++) {
-        evzk__stand(&s, &list, evzk__lock_marks, own);
+        evzk__order(&s, &list, evzk__lock_marks, own);
         ck_assert_pstr_eq(s.foreign, foreign);
         ck_assert(s.found);
-        list.roll = &roll;
+        list.ordered = &ordered;
     }
-    evzk__roll_free(&roll);
+    evzk__ordered_free(&ordered);
 }
 
 START_TEST(test_foreign_among_ours)
@@ -938,19 +938,19 @@ END_TEST
 static void expect_stand(char **names, size_t n, const char *own,
                          const char *pred, size_t before_it, bool next)
 {
-    struct evzk__roll roll = {.n = 0};
+    struct evzk__ordered ordered = {.n = 0};
     struct evzk__names list = {.n = n, .v = names};
-    struct evzk__stand s;
+    struct evzk__order s;
 
     for (int i = 0; i < 2; i++) {
-        evzk__stand(&s, &list, evzk__lock_marks, own);
+        evzk__order(&s, &list, evzk__lock_marks, own);
         ck_assert(s.found);
         ck_assert_pstr_eq(s.pred, pred);
         ck_assert_uint_eq(s.before, before_it);
         ck_assert(s.next == next);
-        list.roll = &roll;
+        list.ordered = &ordered;
     }
-    evzk__roll_free(&roll);
+    evzk__ordered_free(&ordered);
 }
 
 START_TEST(test_order_readers_and_writers)

@@ -20,7 +20,7 @@ struct contender {
 struct line {
     struct evzk__core s;
     struct evzk__dir *d[DIRS];
-    bool ours[DIRS], untidy[DIRS];
+    bool ours[DIRS], check_empty[DIRS];
     struct contender c[CONTENDERS];
     int64_t start;
 };
@@ -153,8 +153,8 @@ static void check(struct line *t)
     for (size_t i = 0; i < DIRS; i++) {
         UNIT_HOT(t->d[i]->remote == remote[i]);
         UNIT_HOT(evzk__dir_busy(t->d[i]) == (count_in(t, i) > 0));
-        UNIT_HOT(t->d[i]->ours == t->ours[i]);
-        UNIT_HOT(t->d[i]->untidy == t->untidy[i]);
+        UNIT_HOT(t->d[i]->made_by_us == t->ours[i]);
+        UNIT_HOT(t->d[i]->check_empty == t->check_empty[i]);
     }
     UNIT_HOT(t->s.watches == all);
 }
@@ -204,7 +204,7 @@ static void tell_next(struct line *t, struct contender *c, bool first)
 
 static void leave(struct line *t, struct contender *c)
 {
-    evzk__queue_leave(&c->m.place);
+    evzk__queue_remove(&c->m.place);
     if (!c->placed)
         return;
     tell_next(t, c, false);
@@ -213,7 +213,7 @@ static void leave(struct line *t, struct contender *c)
     c->rank = EVZK__BEHIND;
     if (t->ours[c->dir] && count_in(t, c->dir) == 0) {
         t->ours[c->dir] = false;
-        t->untidy[c->dir] = true;
+        t->check_empty[c->dir] = true;
     }
 }
 
@@ -236,7 +236,7 @@ static void see(struct line *t, struct contender *c)
 
 static void pass(struct line *t, struct contender *c)
 {
-    evzk__queue_pass(&c->m.place);
+    evzk__queue_hand_over(&c->m.place);
     if (c->pending & EVZK__NEWS_BEFORE)
         c->rank = EVZK__BEHIND;
     if (!c->placed || c->rank == EVZK__BEHIND)
@@ -373,7 +373,7 @@ static void act(struct line *t, struct unit_rng *rng)
     case 8:
         settle(t, c);
         t->ours[c->dir] = t->ours[c->dir] || c->placed;
-        t->d[c->dir]->ours = t->ours[c->dir];
+        t->d[c->dir]->made_by_us = t->ours[c->dir];
         break;
     default:
         fire(t, c->dir, rng);
@@ -391,7 +391,7 @@ static void tear_down(struct line *t)
     }
     for (size_t i = 0; i < DIRS; i++)
         evzk__dir_put(&t->s, t->d[i]);
-    evzk__tidy_clear(&t->s);
+    evzk__idle_dirs_clear(&t->s);
     ck_assert(RB_EMPTY(&t->s.dirs));
     ck_assert_uint_eq(t->s.watches, 0);
 }
@@ -557,7 +557,7 @@ START_TEST(test_stray)
 
     three(&t);
     ck_assert(c[0].m.place.followed && c[DIRS].m.place.followed);
-    evzk__queue_stray(&c[DIRS].m.place);
+    evzk__queue_unfollow(&c[DIRS].m.place);
     ck_assert(!c[0].m.place.followed && !c[DIRS].m.place.before);
     leave(&t, &c[DIRS]);
     ck_assert(!c[DIRS].m.place.followed);

@@ -107,8 +107,8 @@ static void check_targets(const struct evzk__kind *k, int state)
 START_TEST(test_targets) { for_all(check_targets); }
 END_TEST
 
-/* The core itself moves there: a stop in a FRESH row, an end with a stop in
- * hand, and whatever fails where a stop leads nowhere. */
+/* The core itself moves there: a stop in a NOTHING_SENT row, an end with a stop
+ * in hand, and whatever fails where a stop leads nowhere. */
 static void check_can_end(const struct evzk__kind *k, int state)
 {
     const struct evzk__row *r = &k->rows[state];
@@ -130,7 +130,7 @@ static void check_flags(const struct evzk__kind *k, int state)
 {
     const struct evzk__row *r = &k->rows[state];
     unsigned again = EVZK__RETRY | EVZK__HOLDS | EVZK__UNSENT;
-    unsigned known = again | EVZK__FRESH | EVZK__FINAL;
+    unsigned known = again | EVZK__NOTHING_SENT | EVZK__FINAL;
 
     HOLDS_FOR((r->flags & ~known) == 0, k, state);
     HOLDS_FOR(!(r->flags & again) || r->enter, k, state);
@@ -157,7 +157,7 @@ static void check_columns(const struct evzk__kind *k, int state)
 {
     const struct evzk__row *r = &k->rows[state];
     uint32_t end = EVZK__BIT(k->n_rows - 1), here = EVZK__BIT(EVZK__HERE);
-    uint32_t fresh = r->flags & EVZK__FRESH ? end : 0;
+    uint32_t fresh = r->flags & EVZK__NOTHING_SENT ? end : 0;
     uint32_t doubt = r->flags & EVZK__HOLDS ? here : 0;
 
     HOLDS_FOR(may(k, state, EVZK__ON_START) == 0, k, state);

@@ -209,7 +209,7 @@ static struct item *ask_delete(struct world *t, const char *name, bool ours)
     struct item *i = ask(t, EVZK__DELETE, name);
 
     evzk__queue_enter(&i->m.place, i->name, 0);
-    i->m.place.req.dir->ours = ours;
+    i->m.place.req.dir->made_by_us = ours;
     evzk__request_submit(&t->s, &i->m.place.req);
     return i;
 }
@@ -260,11 +260,11 @@ static void tear_down(struct world *t, bool answer)
         struct item *it = &t->item[i];
 
         evzk__request_cancel(&t->s, &it->m.place.req);
-        evzk__arrival_left(&it->m.place);
-        evzk__queue_leave(&it->m.place);
+        evzk__create_order_left(&it->m.place);
+        evzk__queue_remove(&it->m.place);
         evzk__dir_put(&t->s, it->m.place.req.dir);
     }
-    evzk__tidy_clear(&t->s);
+    evzk__idle_dirs_clear(&t->s);
     ck_assert(RB_EMPTY(&t->s.dirs) && LIST_EMPTY(&blocks));
     guard_memory(false);
 }

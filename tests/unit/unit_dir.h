@@ -24,7 +24,7 @@ static inline void unit_open(struct evzk__core *s)
     s->wake = &evzk__machine_wake;
     RB_INIT(&s->dirs);
     TAILQ_INIT(&s->idle);
-    LIST_INIT(&s->tidies);
+    LIST_INIT(&s->idle_dir_checks);
     RB_INIT(&s->path_watches);
     RB_INIT(&s->onlookers);
     TAILQ_INIT(&s->running);

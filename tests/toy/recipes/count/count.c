@@ -52,7 +52,7 @@ static void destroy(struct evzk__machine *m) { evzk__free(count_of(m)); }
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
 /*  state    entry            reaction  main   on stop  on expiry  flags */
-ROW(LISTING, evzk__sync_list, listed,   ENDED, ENDED,   LISTING,   FRESH|RETRY,
+ROW(LISTING, evzk__sync_list, listed,   ENDED, ENDED,   LISTING,   NOTHING_SENT|RETRY,
     ON(REPLY, ENDED, FAIL)),
 END(ENDED,   end),
 };

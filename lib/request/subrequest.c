@@ -1,5 +1,5 @@
 /* What each part of a request asks of the C client, and its watches. */
-#include "lib/request/part.h"
+#include "lib/request/subrequest.h"
 #include "lib/request/watch.h"
 
 #include <string.h>
@@ -8,14 +8,14 @@
 
 /* Where each part has a reply, the watch is taken off by a request of its own:
  * evzk__part_unwatch(). */
-uint32_t evzk__part_lead(const struct evzk__request *r)
+uint32_t evzk__subrequest_lead(const struct evzk__request *r)
 {
     bool each = evzk__request_is_steps(r) && r->each;
 
     return r->unwatch && !each ? 1 : 0;
 }
 
-uint32_t evzk__parts_of(const struct evzk__request *r)
+uint32_t evzk__subrequests_of(const struct evzk__request *r)
 {
     switch ((enum evzk__op)r->op) {
     case EVZK__SYNC:
@@ -89,11 +89,11 @@ int evzk__part_unwatch(struct evzk__core *s, struct evzk__request *r,
                                 false);
 }
 
-int evzk__part_send(struct evzk__core *s, struct evzk__request *r,
-                    struct evzk__slot *slot)
+int evzk__subrequest_send(struct evzk__core *s, struct evzk__request *r,
+                          struct evzk__slot *slot)
 {
     enum evzk__mode dir = r->plain ? EVZK__PERSISTENT : EVZK__CONTAINER;
-    uint32_t lead = evzk__part_lead(r);
+    uint32_t lead = evzk__subrequest_lead(r);
     bool first = slot->part == lead;
 
     if (slot->part < lead)
@@ -143,10 +143,10 @@ int evzk__part_send(struct evzk__core *s, struct evzk__request *r,
     return EVZK_ERR_INTERNAL;
 }
 
-void evzk__part_answered(struct evzk__core *s, struct evzk__request *r,
-                         unsigned part, const struct evzk__result *res)
+void evzk__subrequest_answered(struct evzk__core *s, struct evzk__request *r,
+                               unsigned part, const struct evzk__result *res)
 {
-    uint32_t lead = evzk__part_lead(r);
+    uint32_t lead = evzk__subrequest_lead(r);
     bool own = part == lead && r->name;
     struct evzk__watch *w = NULL;
 
