@@ -179,7 +179,6 @@ int evzk__lock_look_around(struct evzk_lock *l)
         ours->place.seq >= INT32_MAX - 1 ||
         l->m.place.seq != ours->place.seq + 1)
         return evzk__machine_move(&l->m, LISTING);
-    l->position = POSITION_KNOWN; /* As far as we know. */
     return evzk__lock_await(l, &in_queue, ours->place.own_watch.name,
                             l->mode == EVZK_LOCK_READ ? NULL : ours);
 }
