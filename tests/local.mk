@@ -146,7 +146,7 @@ no-check:
 	    'then ./configure again.' >&2; exit 1
 
 # All but the tests against real servers.
-check-quick:
+check-quick: tests/bench/bench$(EXEEXT) tests/bench/peer_evzk$(EXEEXT)
 	$(MAKE) check TESTS='$(script_tests) $(toy_tests) $(unit_tests) $(sim_tests)'
 
 # All tests whose result depends on how the library was compiled.  Slow builds run

@@ -1,5 +1,5 @@
 /* Many creates or deletes in large transactions; see batch.h. */
-#include "lib/request/transaction.h"
+#include "batch.h"
 
 #include <event2/event.h>
 #include <string.h>

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "batch.h"
 #include "bench.h"
 #include "harness.h"
-#include "lib/request/transaction.h"
 
 enum { SESSION_MS = 60000 };
 

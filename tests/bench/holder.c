@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "batch.h"
 #include "bench.h"
 #include "harness.h"
-#include "lib/request/transaction.h"
 
 enum { SESSION_MS = 60000 };
 

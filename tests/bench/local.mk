@@ -1,9 +1,10 @@
-# The benchmark: built and run by "make bench" only.
+# The benchmark: "make check" builds it, so that it always compiles; "make bench"
+# runs it.
 EXTRA_DIST += tests/bench/plot tests/bench/plot.gp
 
 if TESTS_WANTED
 if HAVE_CHECK
-EXTRA_PROGRAMS += tests/bench/bench
+check_PROGRAMS += tests/bench/bench
 tests_bench_bench_SOURCES = $(bench_sources)
 # The library as programs use it: the exported functions, and no others.
 tests_bench_bench_LDADD = libtestsupport.la libevzk.la $(deps) \
@@ -26,7 +27,7 @@ endif
 .PHONY: bench
 
 # The same work on Curator and Kazoo, where they are installed.
-EXTRA_PROGRAMS += tests/bench/peer_evzk
+check_PROGRAMS += tests/bench/peer_evzk
 tests_bench_peer_evzk_SOURCES = tests/bench/peer_evzk.c
 tests_bench_peer_evzk_LDADD = libevzk.la $(LIBEVENT_LIBS)
 EXTRA_DIST += \
