@@ -391,8 +391,9 @@ void evzk__client_interest(struct evzk__client *c, int *fd, int *what,
         ask_interest(c, now, fd, what, wait_us);
 }
 
-/* Which of the two may the client do now? */
-static int allowed(struct evzk__client *c, int what)
+/* What of reading and writing the client may do now: it does not read before
+ * the greeting has been judged. */
+static int hold_back_greeting(struct evzk__client *c, int what)
 {
     int state = zoo_state(c->zh);
 
@@ -415,7 +416,7 @@ bool evzk__client_process(struct evzk__client *c, int what)
         c->lost = true;
         return false;
     }
-    what = allowed(c, what);
+    what = hold_back_greeting(c, what);
     if (what == 0)
         return false;
     if (look == EVZK__DATA)

@@ -97,7 +97,7 @@ void evzk__create_list(struct evzk__machine *m,
 void evzk__swap(struct evzk__machine *m, struct evzk__swap *swap)
 {
     m->place.req.swap = swap;
-    ask(m, EVZK__SWAP, swap->own ? swap->own : swap->old);
+    ask(m, EVZK__SWAP, swap->guard ? swap->guard : swap->old);
 }
 
 void evzk__own_dir(struct evzk__machine *m, const evzk_acl *acl,

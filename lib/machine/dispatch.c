@@ -37,9 +37,9 @@ static enum evzk__cause cause_of(const struct evzk__machine *m,
     case EVZK__EV_DELETED:
     case EVZK__EV_CHANGED:
         return watch_cause(e->which, e->type == EVZK__EV_DELETED);
-    case EVZK__EV_STAYED:
+    case EVZK__EV_LINGERED:
         return EVZK__ON_LINGERED;
-    case EVZK__EV_ASKED:
+    case EVZK__EV_USER:
         return EVZK__ON_USER_EVENT;
     case EVZK__EV_SUSPENDED:
         return EVZK__ON_SUSPENDED;

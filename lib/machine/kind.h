@@ -19,11 +19,11 @@ struct evzk__reply;
 
 /* What a reaction hears. */
 enum evzk__event_type {
-    EVZK__EV_REPLY,   /* To the request that the state's entry made. */
-    EVZK__EV_DELETED, /* A watched znode is gone. */
-    EVZK__EV_CHANGED, /* A watched znode's data has changed. */
-    EVZK__EV_STAYED,  /* The machine has been in this row for a while. */
-    EVZK__EV_ASKED,   /* The user wants something that only some rows can do. */
+    EVZK__EV_REPLY,    /* To the request that the state's entry made. */
+    EVZK__EV_DELETED,  /* A watched znode is gone. */
+    EVZK__EV_CHANGED,  /* A watched znode's data has changed. */
+    EVZK__EV_LINGERED, /* The machine has been in this row for a while. */
+    EVZK__EV_USER, /* The user wants something that only some rows can do. */
     EVZK__EV_SUSPENDED, /* The session is in doubt. HOLDS rows only. */
     EVZK__EV_LEASE_END  /* The lease has ended.  HOLDS rows only. */
 };
@@ -46,8 +46,8 @@ enum evzk__cause {
     EVZK__ON_PRED_CHANGED,
     EVZK__ON_PATH_DELETED, /* One of its path watches: `which` says which. */
     EVZK__ON_PATH_CHANGED,
-    EVZK__ON_LINGERED,   /* EV_STAYED */
-    EVZK__ON_USER_EVENT, /* EV_ASKED */
+    EVZK__ON_LINGERED,
+    EVZK__ON_USER_EVENT,
     EVZK__ON_SUSPENDED,
     EVZK__ON_LEASE_END,
     EVZK__ON_ENTRY,       /* The entry action itself moves on. */

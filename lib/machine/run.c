@@ -58,7 +58,7 @@ static void take_path_watches(struct evzk__machine *m)
 
 static void take_stay(struct evzk__machine *m)
 {
-    struct evzk__event e = {.type = EVZK__EV_STAYED};
+    struct evzk__event e = {.type = EVZK__EV_LINGERED};
 
     m->pending &= (uint8_t)~EVZK__P_STAYED;
     if (!evzk__row_hears(evzk__machine_row(m), EVZK__ON_LINGERED) || m->stayed)
@@ -69,7 +69,7 @@ static void take_stay(struct evzk__machine *m)
 
 static void take_ask(struct evzk__machine *m)
 {
-    struct evzk__event e = {.type = EVZK__EV_ASKED};
+    struct evzk__event e = {.type = EVZK__EV_USER};
 
     if (!evzk__row_hears(evzk__machine_row(m), EVZK__ON_USER_EVENT) ||
         m->stopping)

@@ -31,7 +31,7 @@ enum evzk__phase {
     EVZK__RUNNING,  /* Connected, or on the way to it. */
     EVZK__DRAINING, /* Closing: requests in flight are waited for. */
     EVZK__ENDING,   /* Closing: the server is asked, and its answer awaited. */
-    EVZK__SWEEPING, /* Over: machines get their final events. */
+    EVZK__ENDING_MACHINES, /* Over: machines get their final events. */
     EVZK__CLOSED
 };
 

@@ -81,7 +81,7 @@ bool evzk__queue_is_named(const struct evzk__place *p, const char *name);
  * that it watches. */
 void evzk__queue_note_watcher(const struct evzk__place *p);
 
-/* All our contenders in a directory, in their order. */
+/* All our contenders in a directory, in their order: to walk the queue. */
 struct evzk__place *evzk__queue_first(struct evzk__dir *d);
 struct evzk__place *evzk__queue_next(struct evzk__place *p);
 

@@ -346,7 +346,7 @@ static void come_back(struct evzk__core *s, struct evzk__request *r)
 /* A znode that exists was read, and watched, in one step.  For a znode that
  * does not exist the request is sent again, with a watch of another kind; if
  * the znode has come by then, it is read.  True: the request is sent again. */
-static bool waits_for_absent(struct evzk__core *s, struct evzk__request *r)
+static bool goes_on_to_absent(struct evzk__core *s, struct evzk__request *r)
 {
     if (!evzk__request_is_steps(r) || !evzk__steps_go_on(r))
         return false;
@@ -364,8 +364,8 @@ static bool is_unsaid(const struct evzk__request *r,
 }
 
 /* One part was answered. */
-void evzk__request_answered(struct evzk__core *s, struct evzk__request *r,
-                            unsigned part, const struct evzk__result *res)
+void evzk__request_part_answered(struct evzk__core *s, struct evzk__request *r,
+                                 unsigned part, const struct evzk__result *res)
 {
     struct evzk__result late = {0};
 
@@ -387,7 +387,7 @@ void evzk__request_answered(struct evzk__core *s, struct evzk__request *r,
         come_back(s, r);
         return;
     }
-    if (waits_for_absent(s, r))
+    if (goes_on_to_absent(s, r))
         return;
     /* The last answer may be to an earlier part, when a later part could not be
      * sent: then the result of the last part counts. */

@@ -64,9 +64,9 @@ struct evzk__first {
 
 /* Replaces a znode by another.  The asking machine keeps it until the reply. */
 struct evzk__swap {
-    const char *own; /* Only if this znode exists; NULL: in any case. */
-    const char *old; /* The znode to delete; NULL: none. */
-    char *created;   /* Gets the number added, if `numbered`. */
+    const char *guard; /* Only if this znode exists; NULL: in any case. */
+    const char *old;   /* The znode to delete; NULL: none. */
+    char *created;     /* Gets the number added, if `numbered`. */
     const void *data;
     uint32_t len, acl_count;
     const evzk_acl *acl;
@@ -76,9 +76,11 @@ struct evzk__swap {
 
 /* One reply.  Its pointers are borrowed for the call. */
 struct evzk__reply {
-    int rc;                   /* Of the last part. */
-    int first_rc;             /* Of the first part of a compound request. */
-    struct evzk__first first; /* The same. */
+    int rc; /* Of the last part. */
+    /* Of the first part of a compound request; of steps with EVZK__EACH, the
+     * error of a step that was lost on the way. */
+    int first_rc;
+    struct evzk__first first; /* What the first part read. */
     unsigned part;            /* Which step; `last`: no other reply follows. */
     bool last;
     bool listed; /* CREATE_LIST: the children were listed, too. */
@@ -229,7 +231,7 @@ void evzk__request_count_parts(struct evzk__request *r);
 bool evzk__request_goes_bit_by_bit(const struct evzk__core *s,
                                    const struct evzk__request *r);
 bool evzk__request_answers_each(const struct evzk__request *r);
-void evzk__request_answered(struct evzk__core *s, struct evzk__request *r,
-                            unsigned part, const struct evzk__result *res);
+void evzk__request_part_answered(struct evzk__core *s, struct evzk__request *r,
+                                 unsigned part, const struct evzk__result *res);
 
 #endif

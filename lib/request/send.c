@@ -25,7 +25,7 @@ void evzk__request_completed(struct evzk__core *s, struct evzk__slot *slot,
     if (r == &s->requests.nobody)
         return;
     evzk__subrequest_answered(s, r, slot->part, res);
-    evzk__request_answered(s, r, slot->part, res);
+    evzk__request_part_answered(s, r, slot->part, res);
 }
 
 /* There is no memory to send the request: tries again in a while. */
@@ -64,7 +64,7 @@ static bool send_one(struct evzk__core *s, struct evzk__request *r)
         take_back(s, r);
         return false;
     }
-    evzk__request_answered(s, r, part, &res);
+    evzk__request_part_answered(s, r, part, &res);
     return true;
 }
 
@@ -251,7 +251,7 @@ static void lost(struct evzk__core *s, struct evzk__request *r, unsigned part)
                               r); /* Cut in the middle: the rest is not sent. */
         r->parts = r->sent;
     }
-    evzk__request_answered(s, r, part, &res);
+    evzk__request_part_answered(s, r, part, &res);
 }
 
 void evzk__requests_lost(struct evzk__core *s, struct evzk__client *c)
@@ -279,7 +279,7 @@ void evzk__request_cut(struct evzk__core *s, struct evzk__request *r)
         return;
     evzk__request_unqueue(s, r);
     r->parts = ++r->sent;
-    evzk__request_answered(s, r, r->sent - 1, &res);
+    evzk__request_part_answered(s, r, r->sent - 1, &res);
 }
 
 void evzk__requests_forget(struct evzk__client *c)

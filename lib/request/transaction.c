@@ -255,8 +255,8 @@ static void add_swap(struct evzk__batch *b, const struct evzk__request *r)
 {
     const struct evzk__swap *swap = r->swap;
 
-    if (swap->own)
-        evzk__multi_check(b->multi, r->dir->path, swap->own, -1);
+    if (swap->guard)
+        evzk__multi_check(b->multi, r->dir->path, swap->guard, -1);
     if (swap->old)
         evzk__multi_delete(b->multi, r->dir->path, swap->old, swap->version);
     if (swap->numbered)
@@ -265,7 +265,7 @@ static void add_swap(struct evzk__batch *b, const struct evzk__request *r)
     else
         evzk__multi_create_name(b->multi, r->dir->path, swap->created,
                                 swap->data, swap->len);
-    b->ops[b->n] = (uint8_t)(1 + (swap->own != NULL) + (swap->old != NULL));
+    b->ops[b->n] = (uint8_t)(1 + (swap->guard != NULL) + (swap->old != NULL));
 }
 
 static void add(struct evzk__batch *b, const struct evzk__request *r)
@@ -346,14 +346,14 @@ static void again(struct evzk__batch *b, struct evzk__request *r)
 }
 
 /* In the child of a fork no request is left to be answered. */
-static bool over(const struct evzk__batch *b)
+static bool in_child(const struct evzk__batch *b)
 {
     return b->s->phase == EVZK__CLOSED;
 }
 
-static void answer_all(struct evzk__batch *b, int rc)
+static void answer_items(struct evzk__batch *b, int rc)
 {
-    for (unsigned i = 0; i < b->n && !over(b); i++) {
+    for (unsigned i = 0; i < b->n && !in_child(b); i++) {
         struct evzk__dir *d = b->item[i]->dir;
 
         d->check_empty = d->check_empty || rc == EVZK_ERR_CONNLOSS;
@@ -364,7 +364,7 @@ static void answer_all(struct evzk__batch *b, int rc)
 static void again_all(struct evzk__batch *b)
 {
     evzk__requests_pause(b->s);
-    for (unsigned i = b->n; i-- > 0 && !over(b);)
+    for (unsigned i = b->n; i-- > 0 && !in_child(b);)
         again(b, b->item[i]);
 }
 
@@ -422,7 +422,7 @@ static void succeeded(struct evzk__batch *b)
 {
     unsigned op = 0;
 
-    for (unsigned i = 0; i < b->n && !over(b); op += b->ops[i++]) {
+    for (unsigned i = 0; i < b->n && !in_child(b); op += b->ops[i++]) {
         if (b->item[i]->op == EVZK__CREATE_LIST)
             made(b, b->item[i], op + b->ops[i] - 1);
         else if (b->item[i]->op == EVZK__SWAP)
@@ -515,14 +515,14 @@ static void failed(struct evzk__batch *b, unsigned op, int rc)
     while (k < b->n && op >= before + b->ops[k])
         before += b->ops[k++];
     if (k == b->n || rc == EVZK_ERR_BADACL) { /* All have the same. */
-        answer_all(b, rc);
+        answer_items(b, rc);
         return;
     }
     orphan = b->item[k]->op == EVZK__CREATE_LIST && b->item[k]->with_dir &&
              op == before && rc == EVZK_ERR_NONODE;
     if (k > 0)
         b->item[k - 1]->cut = true;
-    for (unsigned i = b->n; i-- > 0 && !over(b);) {
+    for (unsigned i = b->n; i-- > 0 && !in_child(b);) {
         struct evzk__request *r = b->item[i];
 
         if (i == k)
@@ -532,7 +532,7 @@ static void failed(struct evzk__batch *b, unsigned op, int rc)
         else
             again(b, r);
     }
-    if (!over(b))
+    if (!in_child(b))
         blame(b, b->item[k], op - before, rc);
 }
 
@@ -551,7 +551,7 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
              (reply->rc == EVZK_ERR_SERVER && b->item[0]->tries < TRIES))
         again_all(b); /* Not sent, or not taken. */
     else
-        answer_all(b, reply->rc);
+        answer_items(b, reply->rc);
     destroy(b);
 }
 

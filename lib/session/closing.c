@@ -62,7 +62,7 @@ static void hang_up(evzk_session *s)
     evzk__client_free(s->core.old);
     s->core.old = s->core.client;
     s->core.client = NULL;
-    evzk__connection_drop(s);
+    evzk__connection_free_handle(s);
     s->core.contact = EVZK__NO_CONTACT;
 }
 
@@ -75,13 +75,14 @@ void evzk__closing_step(evzk_session *s)
     if (s->core.phase == EVZK__DRAINING && s->core.id == 0)
         evzk__closing_over(
             s, EVZK_OK); /* There is no session, or none any more. */
-    if (s->core.phase < EVZK__SWEEPING && evzk__now_us() >= s->closing.deadline)
+    if (s->core.phase < EVZK__ENDING_MACHINES &&
+        evzk__now_us() >= s->closing.deadline)
         evzk__closing_over(s, EVZK_ERR_TIMEOUT);
-    if (s->core.phase != EVZK__SWEEPING)
+    if (s->core.phase != EVZK__ENDING_MACHINES)
         return;
     hang_up(s);
     end_machines(s);
-    if (s->core.phase != EVZK__SWEEPING)
+    if (s->core.phase != EVZK__ENDING_MACHINES)
         return; /* Freed, in the child of a fork. */
     evzk__machines_drop_awaiting_reply(&s->core);
     s->core.more = true;

@@ -33,7 +33,8 @@ void evzk__connection_bury(evzk_session *s)
 {
     /* No machine has a watch in it any more; at the end they are still asked.
      */
-    if (s->core.old && !s->core.cursor && s->core.phase < EVZK__SWEEPING) {
+    if (s->core.old && !s->core.cursor &&
+        s->core.phase < EVZK__ENDING_MACHINES) {
         evzk__client_free(s->core.old);
         s->core.old = NULL;
     }
@@ -99,7 +100,7 @@ static int present_credentials(evzk_session *s)
     return rc;
 }
 
-void evzk__connection_drop(evzk_session *s)
+void evzk__connection_free_handle(evzk_session *s)
 {
     struct evzk__credential *c;
 
@@ -150,7 +151,7 @@ void evzk__connection_lost(evzk_session *s)
     evzk__session_log(&s->core, EVZK_LOG_INFO, "connection lost");
     s->core.old = s->core.client;
     s->core.client = NULL;
-    evzk__connection_drop(s);
+    evzk__connection_free_handle(s);
     evzk__client_hang_up(s->core.old);
     s->core.contact = EVZK__NO_CONTACT;
     s->core.now.connection_no++;
@@ -172,7 +173,7 @@ static void expired(evzk_session *s)
 {
     evzk__session_log(&s->core, EVZK_LOG_WARN, "session 0x%llx expired",
                       (unsigned long long)s->core.id);
-    evzk__connection_drop(s);
+    evzk__connection_free_handle(s);
     s->core.id = 0;
     s->core.now.session_no++;
     evzk__dirs_disown(&s->core);
@@ -208,7 +209,7 @@ static void shun(evzk_session *s)
                           most_us))
         evzk__session_log(&s->core, EVZK_LOG_WARN, "%s",
                           s->connection.away_why);
-    evzk__connection_drop(s);
+    evzk__connection_free_handle(s);
 }
 
 /* The client does not always tell: its state is what counts. */
@@ -295,7 +296,7 @@ static int open_client(evzk_session *s, const char *addresses)
     if (s->core.client)
         rc = present_credentials(s);
     if (rc != EVZK_OK)
-        evzk__connection_drop(s);
+        evzk__connection_free_handle(s);
     return rc;
 }
 
@@ -330,7 +331,7 @@ static void end_round(evzk_session *s, int64_t now)
         pause = ROUND_MIN_US;
     if (pause > ROUND_MAX_US)
         pause = ROUND_MAX_US;
-    evzk__connection_drop(s);
+    evzk__connection_free_handle(s);
     s->connection.rounds += s->connection.hurried;
     s->connection.retry_at = now + pause;
 }
@@ -397,7 +398,7 @@ void evzk__connection_keep(evzk_session *s)
         (void)present_credentials(s); /* Or with the next connection. */
     else if (s->core.client && !evzk__session_up(&s->core) &&
              (s->connection.moved || fresh_credential(s)))
-        evzk__connection_drop(s); /* Connecting with old data. */
+        evzk__connection_free_handle(s); /* Connecting with old data. */
     end_round(s, now);
     addresses = evzk__servers_addresses(s->connection.servers);
     if (s->core.client || s->core.old || !addresses ||

@@ -17,7 +17,7 @@ void evzk__connection_note_attempt(evzk_session *s);
 void evzk__connection_lost(evzk_session *s);
 
 /* Throws the present client away, without an event. */
-void evzk__connection_drop(evzk_session *s);
+void evzk__connection_free_handle(evzk_session *s);
 
 /* Frees the client that was lost, when its watches have been taken out. */
 void evzk__connection_bury(evzk_session *s);

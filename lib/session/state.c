@@ -18,7 +18,7 @@
 
 void evzk__closing_over(evzk_session *s, int rc)
 {
-    s->core.phase = EVZK__SWEEPING;
+    s->core.phase = EVZK__ENDING_MACHINES;
     evzk__session_end_term(s);
     s->closing.rc = rc;
     evzk__servers_cancel(s->connection.servers);

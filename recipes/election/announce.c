@@ -53,7 +53,7 @@ static int go_on(struct evzk_lock *l)
 
 int evzk__election_elected(struct evzk__machine *m, const struct evzk__event *e)
 {
-    if (e->type != EVZK__EV_ASKED)
+    if (e->type != EVZK__EV_USER)
         return evzk__lock_still_held(m, e);
     return lock_of(m)->user_asked ? evzk__machine_move(m, ANNOUNCING) : EVZK_OK;
 }
@@ -61,8 +61,8 @@ int evzk__election_elected(struct evzk__machine *m, const struct evzk__event *e)
 int evzk__election_verified(struct evzk__machine *m,
                             const struct evzk__event *e)
 {
-    return e->type == EVZK__EV_ASKED ? evzk__election_elected(m, e)
-                                     : evzk__lock_verified(m, e, HELD);
+    return e->type == EVZK__EV_USER ? evzk__election_elected(m, e)
+                                    : evzk__lock_verified(m, e, HELD);
 }
 
 /* REANNOUNCING deletes a znode, so the leader must be sure that its own exists.
@@ -79,9 +79,9 @@ int evzk__election_leads(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
 
-    if (e->type == EVZK__EV_ASKED)
+    if (e->type == EVZK__EV_USER)
         return asked_again(l);
-    if (e->type == EVZK__EV_CHANGED || e->type == EVZK__EV_STAYED)
+    if (e->type == EVZK__EV_CHANGED || e->type == EVZK__EV_LINGERED)
         return wants_to_verify(l) ? evzk__machine_move(m, VERIFYING_LEADER)
                                   : EVZK_OK;
     return evzk__lock_still_held(m, e);
@@ -90,8 +90,8 @@ int evzk__election_leads(struct evzk__machine *m, const struct evzk__event *e)
 int evzk__election_verified_leader(struct evzk__machine *m,
                                    const struct evzk__event *e)
 {
-    return e->type == EVZK__EV_ASKED ? asked_again(lock_of(m))
-                                     : evzk__lock_verified(m, e, LEADING);
+    return e->type == EVZK__EV_USER ? asked_again(lock_of(m))
+                                    : evzk__lock_verified(m, e, LEADING);
 }
 
 int evzk__election_checked_elected(struct evzk__machine *m,
@@ -121,7 +121,7 @@ static void announce(struct evzk_lock *l, const char *replaced)
 
     leader->is = LEADER_UNKNOWN;
     leader->czxid = 0; /* The new znode's is not known. */
-    l->given->swap = (struct evzk__swap){.own = l->own,
+    l->given->swap = (struct evzk__swap){.guard = l->own,
                                          .old = replaced,
                                          .created = name,
                                          .version = -1,

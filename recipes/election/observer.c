@@ -220,8 +220,8 @@ static int watched(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__machine_move(m,
                                   e->which == EVZK__PRED ? CHECKING : LOOKING);
     case EVZK__EV_REPLY:
-    case EVZK__EV_STAYED:
-    case EVZK__EV_ASKED:
+    case EVZK__EV_LINGERED:
+    case EVZK__EV_USER:
     case EVZK__EV_SUSPENDED:
     case EVZK__EV_LEASE_END:
         break;

@@ -83,15 +83,15 @@ static int swap_asked(struct evzk_lock *l)
 int evzk__lock_held_or_asked(struct evzk__machine *m,
                              const struct evzk__event *e)
 {
-    return e->type == EVZK__EV_ASKED ? swap_asked(lock_of(m))
-                                     : evzk__lock_still_held(m, e);
+    return e->type == EVZK__EV_USER ? swap_asked(lock_of(m))
+                                    : evzk__lock_still_held(m, e);
 }
 
 int evzk__lock_verified_or_asked(struct evzk__machine *m,
                                  const struct evzk__event *e)
 {
-    return e->type == EVZK__EV_ASKED ? swap_asked(lock_of(m))
-                                     : evzk__lock_verified(m, e, HELD);
+    return e->type == EVZK__EV_USER ? swap_asked(lock_of(m))
+                                    : evzk__lock_verified(m, e, HELD);
 }
 
 int evzk__lock_checked_writer(struct evzk__machine *m,

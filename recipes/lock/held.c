@@ -87,7 +87,7 @@ int evzk__lock_still_held(struct evzk__machine *m, const struct evzk__event *e)
 {
     if (e->type == EVZK__EV_DELETED)
         return evzk__lock_break(lock_of(m));
-    if (e->type == EVZK__EV_CHANGED || e->type == EVZK__EV_STAYED)
+    if (e->type == EVZK__EV_CHANGED || e->type == EVZK__EV_LINGERED)
         return wants_to_verify(lock_of(m)) ? evzk__machine_move(m, VERIFYING)
                                            : EVZK_OK;
     return evzk__lock_doubt(lock_of(m), e);
@@ -113,9 +113,9 @@ int evzk__lock_verified(struct evzk__machine *m, const struct evzk__event *e,
     case EVZK__EV_DELETED:
         return evzk__lock_break(l);
     case EVZK__EV_CHANGED:
-    case EVZK__EV_STAYED:
+    case EVZK__EV_LINGERED:
         return evzk__machine_again(m);
-    case EVZK__EV_ASKED:
+    case EVZK__EV_USER:
         break;
     case EVZK__EV_SUSPENDED:
     case EVZK__EV_LEASE_END:

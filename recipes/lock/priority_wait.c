@@ -88,14 +88,14 @@ int evzk__lock_prio_watched(struct evzk__machine *m,
     case EVZK__EV_REPLY:
         return read_both(m, e->reply);
     case EVZK__EV_CHANGED: /* A watch fires once: set it again. */
-    case EVZK__EV_STAYED:
+    case EVZK__EV_LINGERED:
         return evzk__machine_again(m);
     case EVZK__EV_DELETED:
         if (e->which == EVZK__OWN)
             return evzk__lock_lose_place(lock_of(m));
         evzk__lock_hear_of_another(lock_of(m));
         return evzk__machine_move(m, PRIO_LISTING);
-    case EVZK__EV_ASKED: /* A revocation has ended. */
+    case EVZK__EV_USER: /* A revocation has ended. */
         return evzk__machine_move(m, PRIO_LISTING);
     case EVZK__EV_SUSPENDED:
     case EVZK__EV_LEASE_END:

@@ -35,7 +35,7 @@ static void list(struct evzk__machine *m)
 {
     struct evzk_lock_revoke *r = evzk__revoke_of(m);
 
-    if (r->touch) {
+    if (r->notify) {
         evzk__machine_move(m, READING);
         return;
     }
@@ -112,8 +112,8 @@ static int note_read(struct evzk_lock_revoke *r, struct evzk__revoke_target *t,
     /* A znode whose own data (version 0) is the same word is asked all the
      * same; but it is not written again to notify its owner. */
     t->is =
-        !word || (t->version == 0 && !r->touch) ? TARGET_TO_ASK : TARGET_THERE;
-    return r->touch && t->is == TARGET_TO_ASK ? keep_data(t, res) : EVZK_OK;
+        !word || (t->version == 0 && !r->notify) ? TARGET_TO_ASK : TARGET_THERE;
+    return r->notify && t->is == TARGET_TO_ASK ? keep_data(t, res) : EVZK_OK;
 }
 
 /* Notes an answer.  False: more are to come. */
@@ -164,8 +164,8 @@ static void ask(struct evzk__machine *m)
         r->set[n++] = (struct evzk__step){
             .verb = EVZK__STEP_SET,
             .name = r->v[i].node,
-            .data = r->touch ? t->data : EVZK__UNLOCK,
-            .len = r->touch ? t->len : (uint32_t)strlen(EVZK__UNLOCK),
+            .data = r->notify ? t->data : EVZK__UNLOCK,
+            .len = r->notify ? t->len : (uint32_t)strlen(EVZK__UNLOCK),
             .versioned = true,
             .version = t->version};
     }
@@ -187,7 +187,7 @@ static void wait_for(struct evzk__machine *m)
 {
     struct evzk_lock_revoke *r = evzk__revoke_of(m);
 
-    if (r->touch || !seek(r)) {
+    if (r->notify || !seek(r)) {
         evzk__machine_finish(m, EVZK_OK);
         return;
     }
@@ -215,11 +215,11 @@ static int awaited(struct evzk__machine *m, const struct evzk__event *e)
         return e->reply->rc == EVZK_ERR_NONODE ? next(r) : e->reply->rc;
     case EVZK__EV_DELETED:
         return next(r);
-    case EVZK__EV_ASKED: /* The grace time is over. */
+    case EVZK__EV_USER: /* The grace time is over. */
         return evzk__machine_move(m, REMOVING);
     case EVZK__EV_CHANGED: /* Got a child: the watch is used up. */
         return evzk__machine_again(m);
-    case EVZK__EV_STAYED:
+    case EVZK__EV_LINGERED:
     case EVZK__EV_SUSPENDED:
     case EVZK__EV_LEASE_END:
         break;

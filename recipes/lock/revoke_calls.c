@@ -107,7 +107,7 @@ int evzk__lock_notify(evzk_session *s, const char *path, char *const *names,
 
     if (rc != EVZK_OK)
         return rc;
-    r->touch = true;
+    r->notify = true;
     rc = evzk__revoke_room(r, n);
     for (uint32_t i = 0; i < n && rc == EVZK_OK; i++)
         rc = evzk__revoke_add(r, names[i]);

@@ -34,7 +34,7 @@ struct evzk_lock_revoke {
     struct evzk__step *set; /* Owned array. */
     uint32_t *index; /* Owned array: which target each name, or set, is for. */
     uint32_t n, at;  /* `at`: the target waited for, or removed. */
-    bool touch;      /* Only notifies: see evzk__lock_notify(). */
+    bool notify;     /* Only notifies: see evzk__lock_notify(). */
     bool read_again; /* An answer was lost, or came too late. */
     bool grace_runs;
     int failed;

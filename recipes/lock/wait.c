@@ -295,13 +295,13 @@ int evzk__lock_watched(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__looked(m) ? evzk__lock_told_whose(lock_of(m), e->reply)
                                : read_both(m, e->reply);
     case EVZK__EV_CHANGED: /* A watch fires once: set it again. */
-    case EVZK__EV_STAYED:
+    case EVZK__EV_LINGERED:
         return lock_of(m)->pred ? evzk__machine_again(m)
                                 : evzk__machine_move(m, LISTING);
     case EVZK__EV_DELETED:
         return e->which == EVZK__OWN ? evzk__lock_lose_place(lock_of(m))
                                      : moved_up(lock_of(m), e->by_ours);
-    case EVZK__EV_ASKED: /* A revocation has ended. */
+    case EVZK__EV_USER: /* A revocation has ended. */
         return evzk__machine_move(m, LISTING);
     case EVZK__EV_SUSPENDED:
     case EVZK__EV_LEASE_END:
@@ -343,8 +343,8 @@ int evzk__lock_confirmed(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__lock_lose_place(lock_of(m));
     case EVZK__EV_CHANGED:
         return evzk__machine_again(m);
-    case EVZK__EV_STAYED:
-    case EVZK__EV_ASKED:
+    case EVZK__EV_LINGERED:
+    case EVZK__EV_USER:
     case EVZK__EV_SUSPENDED:
     case EVZK__EV_LEASE_END:
         break;

@@ -63,7 +63,7 @@ static void rest(struct evzk__machine *m) { (void)m; }
 
 static int rested(struct evzk__machine *m, const struct evzk__event *e)
 {
-    if (e->type == EVZK__EV_ASKED)
+    if (e->type == EVZK__EV_USER)
         return evzk__machine_move(m, ASKING);
     note(asker_of(m), "%s %s",
          e->type == EVZK__EV_DELETED ? "deleted" : "changed",
