@@ -111,7 +111,7 @@ ROW(MAKING_DIR, make_dir,     make_dir_made, ASIDE,     ENDED,     CREATING,  RE
 ROW(RESOLVING,  make_resolve, make_resolved, ASIDE,     STAY,      RESOLVING, RETRY, \
     ON(REPLY,   CREATING, ADOPTING, RESOLVING, FAIL),                          \
     ON(STOP,    ADOPTING, RESOLVING, ENDED)),                                  \
-ROW(ADOPTING,   make_adopt,   make_adopted,  ASIDE,     STAY,      RESOLVING, RETRY, \
+ROW(ADOPTING,   make_adopt,   make_adopted,  ASIDE,     STAY,      ADOPTING,  RETRY, \
     ON(REPLY,   __VA_ARGS__, CREATING, RESOLVING, FAIL),                       \
     ON(STOP,    __VA_ARGS__, RESOLVING, ENDED))
 /* clang-format on */

@@ -65,6 +65,8 @@ static const struct kept {
 {"lock", "chain-away:39=callback@1/query,81=foreign,83=copy-beside@1,119=call@query,156=call@acquire,164=callback@1/revoke,186=delete-own@1,205=call@downgrade", 1222121844, "a rule counted an operator's copy of the number of another contender"},
 {"lock", "broken-late:76=oom-on@10,91=call@query,138=copy-beside@2,143=replace-away@0,167=call@downgrade,171=call@revoke,242=foreign-mutex,249=copy-beside@2,284=foreign-mutex,296=call@cancel", 2222282777, "a rule did not know that a copy came under a name that was removed before"},
 {"election", "elect-own:47=lagging@2,58=oom@2,86=remake-away@1,156=hold-replies,161=replace-away@0,178=callback@3/free-observe", 3415145495, "the rule for leaders did not know of an operator's copy of the number of another contender"},
+{"ballot", "ballot-persistent:5=oom-on@4,39=callback@3/cancel,94=lagging@2,130=callback@3/free,160=callback@2/close-session,194=lagging@1,297=partition,303=callback@3/free-session,346=callback@3/free,353=oom@3,456=callback@3/free,479=oom-on@5,496=callback@2/free-session,537=callback@1/free,555=oom@11,617=oom-on@10", 4053274621, "the session ended while a new persistent znode was looked at: it was made twice"},
+{"ballot", "ballot-persistent:66=lagging@2,73=oom-on@3,96=call@cancel,129=oom-on@10,137=callback@1/free-session,174=oom@9,191=refuse,248=refuse,263=expire,332=callback@2/free-session,411=oom-on@9,496=partition,546=outage,601=callback@1/free,626=callback@3/free,644=oom-on@2", 2881794094, "the same: one of the two was left"},
     /* clang-format on */
 };
 
