@@ -94,7 +94,13 @@ static int lifted(struct evzk__machine *m, const struct evzk__event *e)
 
 static int settled(struct evzk__machine *m, const struct evzk__event *e)
 {
-    return e->reply->last ? found(m, e->reply) : EVZK_OK;
+    const struct evzk__reply *reply = e->reply;
+
+    if (!reply->last)
+        return EVZK_OK;
+    if (reply->first_rc == EVZK_ERR_SERVER) /* The read stands for nothing. */
+        return EVZK_ERR_SERVER;
+    return found(m, reply);
 }
 
 /* clang-format off */

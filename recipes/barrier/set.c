@@ -69,6 +69,8 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
         b->above_pzxid = pzxid_of(reply);
     if (!reply->last)
         return EVZK_OK;
+    if (reply->first_rc == EVZK_ERR_SERVER) /* The reads stand for nothing. */
+        return EVZK_ERR_SERVER;
     if (reply->rc == EVZK_OK)
         return evzk__machine_finish(m, EVZK_OK);
     if (reply->rc != EVZK_ERR_NONODE)
@@ -148,6 +150,8 @@ static int settled(struct evzk__machine *m, const struct evzk__event *e)
         b->nothing_made = pzxid_of(reply) == b->above_pzxid;
     if (!reply->last)
         return EVZK_OK;
+    if (reply->first_rc == EVZK_ERR_SERVER) /* The reads stand for nothing. */
+        return EVZK_ERR_SERVER;
     if (reply->rc == EVZK_OK)
         return evzk__machine_finish(m, EVZK_OK);
     if (reply->rc != EVZK_ERR_NONODE)

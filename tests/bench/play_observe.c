@@ -1,8 +1,8 @@
 /*
  * The leaders of many elections, seen by a process that stands in none.
- * Another one leads them all; then it resigns each, one after another, and
- * stands again.  It is the library's, whatever the way that observes: what is
- * measured is only who looks.
+ * A second process leads all of them.  Then it resigns each election in turn,
+ * and stands again.  The second process always uses the library; the way under
+ * test is only that of the process that observes.
  */
 #include <event2/event.h>
 

@@ -249,11 +249,16 @@ static void count(int32_t op)
 static bool throttle(int conn, const struct wire_msg *m)
 {
     int proc = wire_proc(conn);
+    uint8_t *left;
 
-    if (proc < 0 || !ens.throttle[proc] || m->op == WIRE_PING ||
-        m->op == WIRE_CLOSE)
+    if (proc < 0 || m->op == WIRE_PING || m->op == WIRE_CLOSE)
         return false;
-    ens.throttle[proc] = false;
+    left = is_write(m->op) && ens.throttle_writes[proc] != 0
+               ? &ens.throttle_writes[proc]
+               : &ens.throttle[proc];
+    if (*left == 0)
+        return false;
+    --*left;
     ens.throttled[proc] = 1;
     return true;
 }

@@ -27,7 +27,9 @@ bool ens_expire(int64_t session)
     return true;
 }
 
-void ens_throttle(int proc) { ens.throttle[proc] = true; }
+void ens_throttle(int proc) { ens.throttle[proc] = 1; }
+
+void ens_throttle_writes(int proc, uint8_t n) { ens.throttle_writes[proc] = n; }
 
 bool ens_throttled(int proc) { return ens.throttled[proc] != 0; }
 

@@ -191,8 +191,9 @@ struct ens_server {
 
 enum { ENS_BUCKETS = 256, ENS_COUNTS = 128, ENS_COUNT_BASE = 12 };
 struct ens_state {
-    bool throttle[SIM_PROCS];     /* The next request of these. */
-    uint8_t throttled[SIM_PROCS]; /* Errors sent. */
+    uint8_t throttle[SIM_PROCS];        /* So many of the next requests. */
+    uint8_t throttle_writes[SIM_PROCS]; /* So many of the next writes. */
+    uint8_t throttled[SIM_PROCS];       /* Errors sent. */
     struct ens_config cfg;
     struct ens_node *bucket[ENS_BUCKETS];
     struct ens_record *records; /* Newest first. */

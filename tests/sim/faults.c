@@ -60,6 +60,7 @@ static const struct kind kinds[] = {
 {"stranger",      fault_stranger,       ARRIVAL,      PLAIN,    "what it connects to greets wrongly for a while"},
 {"outage",        fault_outage,         ARRIVAL,      PLAIN,    "no server is there, past the session"},
 {"throttle",      fault_throttle,       ARRIVAL,      PLAIN,    "the request is refused with an error, and not done"},
+{"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes of a barrier's process are refused so"},
 {"expire",        fault_expire,         ARRIVAL|LOOP, PLAIN,    "the session ends"},
 {"expire-after",  fault_expire_after,   ARRIVAL,      PLAIN,    "the session ends once this was received"},
 {"freeze",        fault_freeze,         LOOP,         PLAIN,    "the process is stopped past its session"},
@@ -213,6 +214,11 @@ static bool oom_on(const struct fault *f, const struct sim_step *step)
 bool fault_is_oom(const struct fault *f)
 {
     return kinds[f->code].form == INSIDE;
+}
+
+bool fault_in_barriers(void)
+{
+    return strncmp(recipe->name, "barrier", strlen("barrier")) == 0;
 }
 
 void faults_begin(const struct sim_recipe *r)
