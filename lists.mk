@@ -85,6 +85,8 @@ core_sources = \
     lib/request/subrequest.h \
     lib/request/transaction.c \
     lib/request/transaction.h \
+    lib/request/transaction_answer.c \
+    lib/request/transaction_internal.h \
     lib/request/watch.c \
     lib/request/watch.h \
     lib/session/closing.c \

@@ -48,8 +48,8 @@ static enum evzk__verdict wrong(struct evzk__greeting *g, const char *why)
 }
 
 /* Another service: the reason quotes the first bytes. */
-static enum evzk__verdict alien(struct evzk__greeting *g,
-                                const unsigned char *bytes, size_t n)
+static enum evzk__verdict wrong_bytes(struct evzk__greeting *g,
+                                      const unsigned char *bytes, size_t n)
 {
     size_t shown = n < QUOTED ? n : QUOTED, text = 0, at;
 
@@ -100,7 +100,7 @@ enum evzk__verdict evzk__greeting_judge(struct evzk__greeting *g,
     int64_t id = n < PASSWORD_LENGTH ? 0 : number(bytes + SESSION, 8);
 
     if (!length_ok(bytes, n))
-        return alien(g, bytes, n);
+        return wrong_bytes(g, bytes, n);
     if (n >= TIMEOUT && number(bytes + PROTOCOL, 4) != 0)
         return wrong(g, "its greeting has an unknown protocol version");
     if (n >= PASSWORD_LENGTH && !session_ok(g, ms, id))

@@ -34,11 +34,9 @@
  *
  * So it never deletes the `leader` znode of its successor.
  *
- * All or nothing: the first operation that fails names the culprit.  The
- * requests before it would have passed, and are sent again by themselves; those
- * behind it are sent again, too.  Only the culprit is told of the error, or is
- * tried in another way.  A transaction has at most one create in each
- * directory, because all its creates have the same token.
+ * A transaction has at most one create in each directory, because all its
+ * creates have the same token.  What becomes of a transaction is in
+ * transaction_answer.c.
  */
 #include "lib/request/transaction.h"
 
@@ -48,26 +46,16 @@
 #include "lib/request/core.h"
 #include "lib/request/create_order.h"
 #include "lib/request/own_queue.h"
+#include "lib/request/transaction_internal.h"
 
 enum {
-    ITEMS = 64, /* In one transaction. */
+    ITEMS = EVZK__BATCH_ITEMS,
     SCANNED = 4 * ITEMS,
-    TRIES = 8,          /* Of a transaction refused as a whole. */
     BYTES = 128 * 1024, /* Far below what a server takes. */
     IN_FLIGHT = 16,
     OPS_EACH = 3, /* At most. */
     STAMP_OPS = 3,
     SUFFIX = 12 /* Of a sequential znode's name: at most eleven characters. */
-};
-
-struct evzk__batch {
-    struct evzk__request r;
-    LIST_ENTRY(evzk__batch) link;
-    struct evzk__core *s;
-    struct evzk__multi *multi;
-    unsigned n;
-    struct evzk__request *item[ITEMS];
-    uint8_t ops[ITEMS]; /* How many each has. */
 };
 
 static const char stamp[] = "-token";
@@ -102,7 +90,7 @@ static bool is_fresh(const struct evzk__core *s, const struct evzk__request *r)
 /* Is it created in an existing directory, together with many others? */
 static bool is_bulk(const struct evzk__request *r)
 {
-    return r->bulk && r->tries < TRIES && may_go(r);
+    return r->bulk && r->tries < EVZK__BATCH_TRIES && may_go(r);
 }
 
 /* Is the directory deleted with this contender?  Not if another of ours is to
@@ -290,8 +278,6 @@ static struct evzk__multi *new_multi(const struct evzk__request *first,
     return evzk__multi_new(ops, bytes, NULL, 0);
 }
 
-static void done(struct evzk__request *r, const struct evzk__reply *reply);
-
 /* NULL: out of memory. */
 static struct evzk__batch *
 build(struct evzk__core *s, struct evzk__request *v[], unsigned n, size_t bytes)
@@ -309,7 +295,7 @@ build(struct evzk__core *s, struct evzk__request *v[], unsigned n, size_t bytes)
     }
     b->s = s;
     b->r.op = EVZK__BATCH;
-    b->r.done = done;
+    b->r.done = evzk__batch_answered;
     b->r.dir = first->dir;
     while (b->n < n) {
         b->item[b->n] = v[b->n];
@@ -319,240 +305,6 @@ build(struct evzk__core *s, struct evzk__request *v[], unsigned n, size_t bytes)
     if (first->op != EVZK__DELETE)
         evzk__multi_stamp(b->multi, first->dir->path, first->name, stamp);
     return b;
-}
-
-static void destroy(struct evzk__batch *b)
-{
-    LIST_REMOVE(b, link);
-    b->s->requests.n_batches--;
-    evzk__multi_free(b->multi);
-    evzk__free(b);
-}
-
-void evzk__batches_clear(struct evzk__core *s)
-{
-    while (!LIST_EMPTY(&s->requests.batches))
-        destroy(LIST_FIRST(&s->requests.batches));
-}
-
-/* The request was not done, and is sent again.  If the owner of a create has
- * given it up since, the request ends here: nothing of it is on the server. */
-static void again(struct evzk__batch *b, struct evzk__request *r)
-{
-    if (r->given_up && r->op == EVZK__CREATE_LIST)
-        evzk__request_answer_rc(b->s, r, EVZK_ERR_CANCELED);
-    else
-        evzk__request_again(b->s, r);
-}
-
-/* In the child of a fork no request is left to be answered. */
-static bool in_child(const struct evzk__batch *b)
-{
-    return b->s->phase == EVZK__CLOSED;
-}
-
-static void answer_items(struct evzk__batch *b, int rc)
-{
-    for (unsigned i = 0; i < b->n && !in_child(b); i++) {
-        struct evzk__dir *d = b->item[i]->dir;
-
-        d->check_empty = d->check_empty || rc == EVZK_ERR_CONNLOSS;
-        evzk__request_answer_rc(b->s, b->item[i], rc);
-    }
-}
-
-static void again_all(struct evzk__batch *b)
-{
-    evzk__requests_pause(b->s);
-    for (unsigned i = b->n; i-- > 0 && !in_child(b);)
-        again(b, b->item[i]);
-}
-
-static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
-{
-    const char *path = evzk__multi_path(b->multi, op);
-    const char *name = path ? strrchr(path, '/') : NULL;
-    char *own = name ? (char *)(uintptr_t)name + 1 : NULL;
-    struct evzk__result res = {.path = path,
-                               .names = {.n = 1, .v = &own, .ordered = NULL},
-                               .stat = {.czxid = evzk__multi_zxid(b->multi),
-                                        .pzxid = evzk__multi_zxid(b->multi),
-                                        .owner = b->s->id,
-                                        .cversion = 1,
-                                        .children = 1}};
-
-    evzk__dirs_found(b->s, r->with_dir);
-    if (!name) {
-        evzk__request_answer_rc(b->s, r,
-                                EVZK_ERR_CONNLOSS); /* Made, but as what? */
-        return;
-    }
-    r->dir->exists = true;
-    r->dir->made_by_us = r->dir->made_by_us || r->with_dir;
-    r->dir->missing = false;
-    evzk__request_answer(b->s, r, &res);
-}
-
-static void swapped(struct evzk__batch *b, struct evzk__request *r, unsigned op)
-{
-    const char *path = evzk__multi_path(b->multi, op);
-    const char *name = path ? strrchr(path, '/') : NULL;
-    struct evzk__result res = {
-        .path = path,
-        .stat = {.czxid = evzk__multi_zxid(b->multi), .owner = b->s->id}};
-
-    if (name && r->swap->numbered)
-        evzk__name_complete(r->swap->created, path);
-    else if (!name)
-        res.rc = EVZK_ERR_CONNLOSS; /* Done, but what is its name? */
-    evzk__request_answer(b->s, r, &res);
-}
-
-static void removed(struct evzk__batch *b, struct evzk__request *r)
-{
-    if (r->with_dir) {
-        evzk__learn(&b->s->requests.emptied, true);
-        r->dir->exists = r->dir->made_by_us = false;
-        r->dir->missing = true;
-    }
-    evzk__request_answer_rc(b->s, r, EVZK_OK);
-}
-
-static void succeeded(struct evzk__batch *b)
-{
-    unsigned op = 0;
-
-    for (unsigned i = 0; i < b->n && !in_child(b); op += b->ops[i++]) {
-        if (b->item[i]->op == EVZK__CREATE_LIST)
-            made(b, b->item[i], op + b->ops[i] - 1);
-        else if (b->item[i]->op == EVZK__SWAP)
-            swapped(b, b->item[i], op + b->ops[i] - 1);
-        else
-            removed(b, b->item[i]);
-    }
-}
-
-/* Its directory could not be made. */
-static void no_dir(struct evzk__batch *b, struct evzk__request *r, int rc)
-{
-    evzk__dirs_found(b->s, rc != EVZK_ERR_NODEEXISTS && rc != EVZK_ERR_NOAUTH);
-    if (rc != EVZK_ERR_NODEEXISTS && rc != EVZK_ERR_NOAUTH) {
-        evzk__request_answer_rc(b->s, r, rc);
-        return;
-    }
-    r->denied =
-        rc == EVZK_ERR_NOAUTH; /* The directory may exist all the same. */
-    r->dir->exists = true;
-    r->dir->missing = false;
-    again(b, r);
-}
-
-/* The directory did not exist. */
-static void missed_dir(struct evzk__batch *b, struct evzk__request *r)
-{
-    evzk__dirs_found(b->s, true);
-    r->dir->exists = false;
-    r->dir->missing = true;
-    again(b, r);
-}
-
-static void kept_dir(struct evzk__batch *b, struct evzk__request *r)
-{
-    evzk__learn(&b->s->requests.emptied, false);
-    r->dir->made_by_us = false;
-    r->dir->check_empty = true;
-    again(b, r);
-}
-
-/* The znode beside the contender's does not exist, or may not be deleted: then
- * it is left alone. */
-static void leave_other(struct evzk__batch *b, struct evzk__request *r)
-{
-    r->also = NULL;
-    again(b, r);
-}
-
-static void blame(struct evzk__batch *b, struct evzk__request *r, unsigned part,
-                  int rc)
-{
-    if (r->op == EVZK__CREATE_LIST && r->with_dir && part == 0)
-        no_dir(b, r, rc);
-    else if (r->op == EVZK__CREATE_LIST && !r->with_dir &&
-             rc == EVZK_ERR_NONODE)
-        missed_dir(b, r);
-    else if (r->op == EVZK__DELETE && r->also && part == 0)
-        leave_other(b, r);
-    else if (r->op == EVZK__DELETE && part == 1 + (r->also != NULL))
-        kept_dir(b, r);
-    else {
-        r->dir->check_empty = r->dir->check_empty || r->dir->made_by_us;
-        if (r->op == EVZK__CREATE_LIST)
-            evzk__dirs_found(b->s, false); /* Together they fare no better. */
-        if (rc == EVZK_ERR_SERVER)
-            evzk__requests_pause(b->s);
-        if (rc == EVZK_ERR_NONODE)
-            r->dir->exists = false; /* May be gone, too. */
-        evzk__request_answer_rc(b->s, r, rc);
-    }
-}
-
-/* Have both directories the same parent, so that the same znode is missing? */
-static bool same_parent(const struct evzk__request *a,
-                        const struct evzk__request *b)
-{
-    const char *pa = a->dir->path, *pb = b->dir->path;
-    size_t n = (size_t)(strrchr(pa, '/') - pa);
-
-    return strncmp(pa, pb, n + 1) == 0 && !strchr(pb + n + 1, '/');
-}
-
-/* The culprit is told last: its callback may do anything. */
-static void failed(struct evzk__batch *b, unsigned op, int rc)
-{
-    unsigned k = 0, before = 0;
-    bool orphan;
-
-    while (k < b->n && op >= before + b->ops[k])
-        before += b->ops[k++];
-    if (k == b->n || rc == EVZK_ERR_BADACL) { /* All have the same. */
-        answer_items(b, rc);
-        return;
-    }
-    orphan = b->item[k]->op == EVZK__CREATE_LIST && b->item[k]->with_dir &&
-             op == before && rc == EVZK_ERR_NONODE;
-    if (k > 0)
-        b->item[k - 1]->cut = true;
-    for (unsigned i = b->n; i-- > 0 && !in_child(b);) {
-        struct evzk__request *r = b->item[i];
-
-        if (i == k)
-            continue;
-        if (orphan && same_parent(b->item[k], r))
-            evzk__request_answer_rc(b->s, r, rc);
-        else
-            again(b, r);
-    }
-    if (!in_child(b))
-        blame(b, b->item[k], op - before, rc);
-}
-
-static void done(struct evzk__request *r, const struct evzk__reply *reply)
-{
-    struct evzk__batch *b =
-        (void *)((char *)r - offsetof(struct evzk__batch, r));
-    unsigned op;
-    int rc;
-
-    if (reply->rc == EVZK_OK)
-        succeeded(b);
-    else if (evzk__multi_failed(b->multi, &op, &rc))
-        failed(b, op, rc);
-    else if (reply->rc == EVZK_ERR_NOMEM ||
-             (reply->rc == EVZK_ERR_SERVER && b->item[0]->tries < TRIES))
-        again_all(b); /* Not sent, or not taken. */
-    else
-        answer_items(b, reply->rc);
-    destroy(b);
 }
 
 struct evzk__request *evzk__batch_prepare(struct evzk__core *s,

@@ -38,7 +38,8 @@ static struct evzk__shun *place(struct evzk__shunned *sh)
 }
 
 /* "[::1]:2181" is "::1:2181" in the list of servers. */
-static size_t plain(char key[EVZK__SHUNNED_ADDRESS], const char *address)
+static size_t without_brackets(char key[EVZK__SHUNNED_ADDRESS],
+                               const char *address)
 {
     size_t len = 0;
 
@@ -63,7 +64,7 @@ bool evzk__shunned_add(struct evzk__shunned *sh, const char *address,
                        int64_t now, int64_t most_us)
 {
     char key[EVZK__SHUNNED_ADDRESS];
-    size_t len = plain(key, address);
+    size_t len = without_brackets(key, address);
     struct evzk__shun *s = find(sh, key, len);
 
     if (!s) {
@@ -84,7 +85,7 @@ bool evzk__shunned_tell(struct evzk__shunned *sh, const char *address,
                         int64_t now)
 {
     char key[EVZK__SHUNNED_ADDRESS];
-    size_t len = plain(key, address);
+    size_t len = without_brackets(key, address);
     struct evzk__shun *s = find(sh, key, len);
 
     if (!s) {
@@ -100,7 +101,7 @@ bool evzk__shunned_tell(struct evzk__shunned *sh, const char *address,
 void evzk__shunned_forgive(struct evzk__shunned *sh, const char *address)
 {
     char key[EVZK__SHUNNED_ADDRESS];
-    struct evzk__shun *s = find(sh, key, plain(key, address));
+    struct evzk__shun *s = find(sh, key, without_brackets(key, address));
 
     if (s)
         s->pause = 0;

@@ -176,7 +176,7 @@ static void ask(struct evzk__machine *m)
 }
 
 /* Goes to the next target that is not gone. */
-static bool seek(struct evzk_lock_revoke *r)
+static bool skip_gone(struct evzk_lock_revoke *r)
 {
     while (r->at < r->n && r->target[r->at].is == TARGET_GONE)
         r->at++;
@@ -187,7 +187,7 @@ static void wait_for(struct evzk__machine *m)
 {
     struct evzk_lock_revoke *r = evzk__revoke_of(m);
 
-    if (r->notify || !seek(r)) {
+    if (r->notify || !skip_gone(r)) {
         evzk__machine_finish(m, EVZK_OK);
         return;
     }
@@ -231,7 +231,7 @@ static void drop(struct evzk__machine *m)
 {
     struct evzk_lock_revoke *r = evzk__revoke_of(m);
 
-    if (!seek(r))
+    if (!skip_gone(r))
         evzk__machine_finish(m, EVZK_OK);
     else
         evzk__remove(m, r->v[r->at].node);

@@ -92,7 +92,7 @@ static void leave_plan(struct evzk_shards *a, struct evzk__plan *next)
 
 /* The plan was read again, and is the same.  The application may free the
  * shards. */
-static void plan_holds(struct evzk_shards *a)
+static void same_plan(struct evzk_shards *a)
 {
     if (has_another_number(a))
         evzk__shards_fail(a, EVZK_ERR_INVAL);
@@ -176,7 +176,7 @@ static void plan_heard(void *arg, int rc, const struct evzk__result *res)
     }
     if (res->stat.czxid == a->plan_stat.czxid &&
         res->stat.version == a->plan_stat.version) {
-        plan_holds(a);
+        same_plan(a);
         return;
     }
     read_plan(a, res);
