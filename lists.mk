@@ -39,7 +39,9 @@ core_sources = \
     lib/client/client.h \
     lib/client/handle.c \
     lib/client/handle.h \
+    lib/client/log.c \
     lib/client/multi.c \
+    lib/client/socket.c \
     lib/machine/ask.c \
     lib/machine/begin.c \
     lib/machine/catch_up.c \

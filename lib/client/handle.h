@@ -1,5 +1,6 @@
-/* The connection, as its files know it: the handle (client/handle.c), what is
- * asked of it (client/calls.c), transactions (client/multi.c).  They alone know
+/* The connection, as its files know it: the handle (client/handle.c), its
+ * socket (client/socket.c), its log (client/log.c), what is asked of it
+ * (client/calls.c), transactions (client/multi.c).  They alone know
  * zookeeper.h. */
 #ifndef EVZK_CLIENT_HANDLE_H
 #define EVZK_CLIENT_HANDLE_H
@@ -55,6 +56,7 @@ struct evzk__multi {
  * belong to this connection. */
 struct evzk__client *evzk__client_enter(struct evzk__client *c);
 void evzk__client_leave(struct evzk__client *before);
+void evzk__client_logged(const char *line); /* The client's log callback. */
 
 /* The EVZK_ERR_* code for the result of a call, and of an answer. */
 int evzk__client_error(int zrc);
