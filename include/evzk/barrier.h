@@ -74,7 +74,8 @@ typedef struct evzk_barrier_options {
  * set; a set is not repeated behind another process's lift.  EVZK_ERR_TIMEOUT,
  * _CANCELED, _CLOSED: the barrier may be set or not.  EVZK_ERR_NOCHROOT,
  * _NOAUTH, _BADACL, _EPHEMERAL (the znode above is ephemeral), _QUOTA, _SERVER,
- * _AUTH.
+ * _AUTH: not set by this call, unless the connection was lost during the call;
+ * then the barrier may be set or not.
  */
 EVZK_API int evzk_barrier_set(evzk_session *s, const char *path,
                               const evzk_barrier_options *opt,
@@ -93,8 +94,9 @@ EVZK_API int evzk_barrier_set(evzk_session *s, const char *path,
  *
  * Later, through @p cb: EVZK_OK: the barrier did not stand at some time of the
  * call.  EVZK_ERR_NOTEMPTY (the znode has children: it is no barrier),
- * _TIMEOUT, _CANCELED, _CLOSED (it may be lifted or not), _NOAUTH, _NOCHROOT,
- * _SERVER, _AUTH.
+ * _NOAUTH, _NOCHROOT, _SERVER, _AUTH: not lifted by this call, unless the
+ * connection was lost during the call; then the barrier may be lifted or not.
+ * EVZK_ERR_TIMEOUT, _CANCELED, _CLOSED: the barrier may be lifted or not.
  */
 EVZK_API int evzk_barrier_lift(evzk_session *s, const char *path,
                                const evzk_barrier_options *opt,
