@@ -117,7 +117,8 @@ struct evzk__row {
      * STOP has one in rows that look at `stopping` themselves: where the reply
      * leads then. */
     uint32_t on[EVZK__CAUSES];
-    /* The same, of what no run of the explorer brings about. */
+    /* The same, of what no run of the explorer brings about, moves that follow
+     * from the columns included. */
     uint32_t rarely[EVZK__CAUSES];
 };
 

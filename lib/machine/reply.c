@@ -40,6 +40,15 @@ static bool ask_again(struct evzk__machine *m, const struct evzk__reply *reply)
     return true;
 }
 
+/* The answer says what the own znode was when its watch was set; only a row
+ * that looks at it knows whether that is still the machine's.  A watch may have
+ * been set on another's znode of the same name. */
+static void doubt_own(struct evzk__machine *m)
+{
+    if (m->place.req.op == EVZK__WATCH && evzk__place_read_own(&m->place))
+        m->place.own_verified = false;
+}
+
 void evzk__machine_answered(struct evzk__request *r,
                             const struct evzk__reply *reply)
 {
@@ -52,6 +61,7 @@ void evzk__machine_answered(struct evzk__request *r,
             evzk__machine_wind_up(m);
         return;
     }
+    doubt_own(m);
     m->refs++;
     evzk__machine_catch_up(m);
     if (m->place.ended || m->epoch != epoch)

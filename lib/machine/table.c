@@ -92,7 +92,8 @@ uint32_t evzk__row_next(const struct evzk__kind *kind, int state,
 
     if (listed & EVZK__BIT(EVZK__NEVER))
         return 0;
-    return next_of(kind, state, cause, listed);
+    return next_of(kind, state, cause, listed) &
+           ~kind->rows[state].rarely[cause];
 }
 
 uint32_t evzk__row_reach(const struct evzk__kind *kind, int state)

@@ -309,7 +309,8 @@ static const struct evzk__row rows[STATES] = {
 ROW(LISTING,  list,       listed,    READING,  ENDED,   LISTING,   RETRY|NOTHING_SENT,
     ON(REPLY,        READING, LISTING, FAIL)),
 ROW(READING,  read_all,   have_read, WRITING,  ENDED,   LISTING,   0,
-    ON(REPLY,        WATCHING, SETTLING, WRITING, LISTING, FAIL, HERE)),
+    ON(REPLY,        WATCHING, SETTLING, WRITING, LISTING, FAIL, HERE),
+    RARELY(EXPIRED,  LISTING)), /* The member ends the planner before. */
 ROW(SETTLING, let_settle, settled,   ASIDE,    ENDED,   LISTING,   RETRY,
     ON(PRED_CHANGED, LISTING),
     ON(USER_EVENT,   LISTING)),

@@ -203,6 +203,22 @@ static bool left_in_doubt(const struct lock_slot *k)
     return false;
 }
 
+/* The process had a lock there before, and so had another, which may have taken
+ * the directory away since: the process hears of that by a refused create. */
+static bool taken_away(const struct lock_slot *k)
+{
+    const struct lock_slot *o = lock_world.slot;
+    bool ours = false, others = false;
+
+    for (; o < lock_world.slot + lock_world.slots; o++) {
+        if (o == k || !o->used || o->place != k->place)
+            continue;
+        ours = ours || o->proc == k->proc;
+        others = others || o->proc != k->proc;
+    }
+    return ours && others;
+}
+
 static int64_t trips_of(const struct lock_slot *k)
 {
     struct ens_seen seen;
@@ -215,7 +231,8 @@ static int64_t trips_of(const struct lock_slot *k)
         return 0;
     if (ens_look(lock_dir(place), &seen))
         return TRIPS_THERE;
-    return ens_look(lock_dir(TOP), &seen) ? TRIPS_NEW : TRIPS_TOP;
+    return (ens_look(lock_dir(TOP), &seen) ? TRIPS_NEW : TRIPS_TOP) +
+           taken_away(k);
 }
 
 void lock_dirs_started(struct lock_slot *k)

@@ -198,7 +198,10 @@ START_TEST(test_rare)
                 [EVZK__ON_EXPIRED] = EVZK__TO(EVZK__NEVER)},
          .rarely =
              {[EVZK__ON_REPLY] = EVZK__TO(0), [EVZK__ON_ENTRY] = EVZK__TO(2)}},
-        {.name = "B", .stop = EVZK__STAY, .expiry = 2},
+        {.name = "B",
+         .stop = EVZK__STAY,
+         .expiry = 2,
+         .rarely = {[EVZK__ON_STOP] = EVZK__TO(EVZK__HERE)}},
         {.name = "C", .flags = EVZK__FINAL}};
     struct evzk__kind k = {.rows = rows, .n_rows = 3};
 
@@ -210,6 +213,7 @@ START_TEST(test_rare)
     ck_assert_uint_eq(may(&k, 0, EVZK__ON_EXPIRED), EVZK__TO(0, 2));
     ck_assert_uint_eq(may(&k, 1, EVZK__ON_REPLY), 0);
     ck_assert_uint_eq(may(&k, 1, EVZK__ON_STOP), EVZK__TO(EVZK__HERE));
+    ck_assert_uint_eq(evzk__row_next(&k, 1, EVZK__ON_STOP), 0);
 }
 END_TEST
 
