@@ -256,7 +256,8 @@ static const struct evzk__row rows[STATES] = {
 ROW(LISTING, list,              listed,   READING, ENDED,   LISTING,   NOTHING_SENT|RETRY,
     ON(REPLY, READING, ROOTING, ENDED, FAIL)),
 ROW(READING, read_all,          answered, ENDED,   ENDED,   LISTING,   0,
-    ON(REPLY, ENDED, LISTING, FAIL, HERE)),
+    ON(REPLY, ENDED, LISTING, FAIL, HERE),
+    RARELY(EXPIRED, LISTING)), /* The loss of the connection leads there. */
 ROW(ROOTING, evzk__look_chroot, rooted,   ASIDE,   ENDED,   LISTING,   RETRY,
     ON(REPLY, ENDED, FAIL)),
 END(ENDED,   end),

@@ -310,7 +310,7 @@ ROW(LISTING,  list,       listed,    READING,  ENDED,   LISTING,   RETRY|NOTHING
     ON(REPLY,        READING, LISTING, FAIL)),
 ROW(READING,  read_all,   have_read, WRITING,  ENDED,   LISTING,   0,
     ON(REPLY,        WATCHING, SETTLING, WRITING, LISTING, FAIL, HERE),
-    RARELY(EXPIRED,  LISTING)), /* The member ends the planner before. */
+    RARELY(EXPIRED,  LISTING)), /* The loss of the connection leads there. */
 ROW(SETTLING, let_settle, settled,   ASIDE,    ENDED,   LISTING,   RETRY,
     ON(PRED_CHANGED, LISTING),
     ON(USER_EVENT,   LISTING)),
