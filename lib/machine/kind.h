@@ -139,6 +139,9 @@ struct evzk__kind {
     /* The recipe's znode outlives the session: when the session ends, a machine
      * that is to stop goes on as its rows say. */
     bool outlives_session;
+    /* The machine has a timer as long as it lives, so that a deadline can be
+     * set again without memory: evzk__machine_deadline(). */
+    bool keeps_timer;
     /* The recipe's array of struct evzk__path_watch: how many, and at which
      * offset from the machine.  See EVZK__PATH_WATCHES(). */
     uint16_t n_watches, watches_at;

@@ -129,6 +129,12 @@ void evzk__machine_ask(struct evzk__machine *m);
 /* Takes the deadline off: the machine got in time what it waited for. */
 void evzk__machine_no_deadline(struct evzk__machine *m);
 
+/* For a kind that keeps its timer: from now on the machine's time is over after
+ * `timeout_ms`; 0: never.  The deadline before does not count any more, even if
+ * it has passed and `on_deadline` was not called yet.  Takes no memory.  After
+ * the machine's end it does nothing. */
+void evzk__machine_deadline(struct evzk__machine *m, uint32_t timeout_ms);
+
 /* As if this watch had fired. */
 void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,
                          enum evzk__watch_event ev);

@@ -81,6 +81,7 @@ check_PROGRAMS += \
     tests/sim/explore \
     tests/sim/test_sim \
     tests/sim/test_request_steps \
+    tests/sim/test_deadline \
     $(world_tests)
 tests_sim_conform_real_SOURCES = $(conform_sources) tests/sim/conform_real.c
 tests_sim_conform_real_CPPFLAGS = $(sim_cppflags)
@@ -95,6 +96,8 @@ tests_sim_test_sim_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_sim_LDADD = $(sim) $(CHECK_LIBS)
 tests_sim_test_request_steps_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_request_steps_LDADD = $(sim) $(CHECK_LIBS)
+tests_sim_test_deadline_CPPFLAGS = $(sim_cppflags)
+tests_sim_test_deadline_LDADD = $(sim) $(CHECK_LIBS)
 tests_sim_test_ens_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_ens_LDADD = $(world)
 tests_sim_test_ens_session_CPPFLAGS = $(sim_cppflags)
@@ -106,7 +109,8 @@ tests_sim_test_world_LDADD = $(world)
 tests_sim_test_zoo_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_zoo_LDADD = $(world)
 
-sim_tests = tests/sim/test_sim tests/sim/test_request_steps $(world_tests)
+sim_tests = tests/sim/test_sim tests/sim/test_request_steps \
+    tests/sim/test_deadline $(world_tests)
 TESTS += $(sim_tests)
 endif
 endif

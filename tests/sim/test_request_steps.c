@@ -23,8 +23,9 @@ struct asker {
     const char *name;
     uint32_t n;
     unsigned how;
-    bool leaves_pred; /* Takes the watch on the one before off as it asks. */
-    unsigned pauses;  /* The first so many answers are followed by a pause. */
+    const char *deletes; /* Instead of steps: leaves by a delete of this. */
+    bool leaves_pred;    /* Takes the watch on the one before off as it asks. */
+    unsigned pauses; /* The first so many answers are followed by a pause. */
     char heard[1024];
 };
 
@@ -82,7 +83,9 @@ static void ask(struct evzk__machine *m)
 
     if (a->leaves_pred)
         evzk__unwatch_pred(m);
-    if (a->names)
+    if (a->deletes)
+        evzk__delete(m, a->deletes, NULL);
+    else if (a->names)
         evzk__ask_each(m, a->steps, a->names, a->n);
     else
         evzk__ask_about(m, a->name, a->steps, a->n, a->how);
@@ -753,6 +756,33 @@ START_TEST(what_is_absent_is_waited_for)
 }
 END_TEST
 
+/* A recipe that does not contend leaves as a contender does.  It has no place
+ * in the queue of its directory, so nothing but the delete is done. */
+START_TEST(a_delete_without_a_place)
+{
+    set_up();
+    the->deletes = "p";
+    submit(NULL, 0, 0);
+    pass(100 * MS);
+    HEARD("NONODE/NONODE, ");
+    ens_create("/app/a/p", "", 0, ZOO_PERSISTENT);
+    pass(10 * MS);
+    submit(NULL, 0, 0);
+    pass(100 * MS);
+    HEARD("OK/OK, ");
+    ck_assert(!is_there("/app/a/p"));
+    ck_assert(is_there("/app/a/x"));
+    submit(NULL, 0, 0);
+    pass(WIRE_US / 2);
+    wire_cut(wire_conn_of(0));
+    pass(500 * MS);
+    HEARD("CONNLOSS/CONNLOSS, ");
+    the->deletes = NULL;
+    ASK(0, "OK/OK 'ex', ", {GET, .name = "x"});
+    tear_down();
+}
+END_TEST
+
 /* A sent request that is cut has an unknown outcome; so are its last steps
  * where the first ones were answered. */
 START_TEST(cut)
@@ -783,7 +813,7 @@ UNIT_MAIN("steps", places, places_without_chroot, reads, writes, modes,
           watches, watches_on_the_own_directory, what_is_absent_is_waited_for,
           watches_at_any_path, watches_are_taken_off, watches_are_lost,
           watches_that_are_none, too_many_watches, cut,
-          a_reply_for_each_behind_an_unwatch,
+          a_delete_without_a_place, a_reply_for_each_behind_an_unwatch,
           no_step_goes_by_another_connection,
           watches_stand_that_are_refused_anew,
           watches_are_left_to_one_that_is_refused,
