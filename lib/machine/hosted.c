@@ -44,6 +44,11 @@ const char *evzk__machine_path(const struct evzk__machine *m)
     return m->place.dir->path + strlen(m->place.s->chroot);
 }
 
+size_t evzk__path_bytes(const evzk_session *s, const char *path)
+{
+    return strlen(evzk__core_of(s)->chroot) + strlen(path);
+}
+
 bool evzk__machine_owns(const struct evzk__machine *m,
                         const struct evzk__stat *stat)
 {

@@ -173,6 +173,10 @@ struct evzk__timer *evzk__session_timer(evzk_session *s, void (*fire)(void *),
 /* The directory's path as the application gave it: below the chroot. */
 const char *evzk__machine_path(const struct evzk__machine *m);
 
+/* How long the path is at the servers, with the session's chroot before it: for
+ * the bounds of a request that names it, before a machine exists. */
+size_t evzk__path_bytes(const evzk_session *s, const char *path);
+
 /* Does the present session own the znode with this stat? */
 bool evzk__machine_owns(const struct evzk__machine *m,
                         const struct evzk__stat *stat);

@@ -12,6 +12,7 @@
  *     };
  *
  * An event that has no ON is not heard: it waits for a row that hears it.
+ * ON_SET begins with a set, TO(...), that a macro was given.
  * FAIL, HERE and NEVER: see lib/machine/kind.h. */
 #ifndef EVZK_ROWS_H
 #define EVZK_ROWS_H
@@ -27,6 +28,8 @@
     ROW(state, enter, NULL, EVZK__ASIDE, EVZK__STAY, EVZK__STAY,               \
         .flags = EVZK__FINAL)
 #define ON(cause, ...) .on[EVZK__ON_##cause] = EVZK__TO(__VA_ARGS__)
+#define ON_SET(cause, set, ...)                                                \
+    .on[EVZK__ON_##cause] = (set) | EVZK__TO(__VA_ARGS__)
 #define RARELY(cause, ...) .rarely[EVZK__ON_##cause] = EVZK__TO(__VA_ARGS__)
 
 #define TO EVZK__TO

@@ -26,7 +26,7 @@
  *         MAKE_ROWS_OF(made);
  *     MAKE_ACTIONS(make_of)
  *     static const struct evzk__row rows[STATES] = {
- *     MAKE_ROWS(HELD, HELD, DELETING),
+ *     MAKE_ROWS(HELD, TO(HELD), TO(DELETING)),
  *     ...
  *
  * and calls evzk__make_init() before the machine starts.  `made` is called when
@@ -100,20 +100,23 @@ int evzk__make_adopted(struct evzk__machine *m, struct evzk__make *k,
         CREATING, MAKING_DIR, RESOLVING, ADOPTING, made                        \
     }
 
-/* The rows.  First the row that follows, then all that `made` may move to. */
+/* The rows: the row that follows, then all that `made` may move to (a set of
+ * states, TO()), then the same of a machine that is to stop. */
 /* clang-format off */
-#define MAKE_ROWS(next, ...)                                                   \
+#define MAKE_ROWS(next, to, to_stop)                                           \
 ROW(CREATING,   make_create,  make_created,  next,      STAY,      RESOLVING, NOTHING_SENT, \
-    ON(REPLY,   __VA_ARGS__, CREATING, MAKING_DIR, RESOLVING, FAIL),           \
-    ON(STOP,    __VA_ARGS__, RESOLVING, ENDED)),                               \
+    ON_SET(REPLY, to, MAKING_DIR, RESOLVING, FAIL),                            \
+    RARELY(REPLY, CREATING),                                                   \
+    ON_SET(STOP,  to_stop, RESOLVING, ENDED),                                  \
+    RARELY(ENTRY, ENDED)),                                                     \
 ROW(MAKING_DIR, make_dir,     make_dir_made, ASIDE,     ENDED,     CREATING,  RETRY, \
-    ON(REPLY,   CREATING, FAIL)),                                              \
+    ON(REPLY,     CREATING, FAIL)),                                            \
 ROW(RESOLVING,  make_resolve, make_resolved, ASIDE,     STAY,      RESOLVING, RETRY, \
-    ON(REPLY,   CREATING, ADOPTING, RESOLVING, FAIL),                          \
-    ON(STOP,    ADOPTING, RESOLVING, ENDED)),                                  \
+    ON(REPLY,     CREATING, ADOPTING, FAIL),                                   \
+    ON(STOP,      ADOPTING, ENDED)),                                           \
 ROW(ADOPTING,   make_adopt,   make_adopted,  ASIDE,     STAY,      ADOPTING,  RETRY, \
-    ON(REPLY,   __VA_ARGS__, CREATING, RESOLVING, FAIL),                       \
-    ON(STOP,    __VA_ARGS__, RESOLVING, ENDED))
+    ON_SET(REPLY, to, CREATING, RESOLVING, FAIL),                              \
+    ON_SET(STOP,  to_stop, RESOLVING, ENDED))
 /* clang-format on */
 
 #endif

@@ -357,7 +357,7 @@ static void destroy(struct evzk__machine *m)
 
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
-MAKE_ROWS(VOTING, VOTING, REMOVING),
+MAKE_ROWS(VOTING, TO(VOTING), TO(REMOVING)),
 /*  state      entry        reaction   main       on stop   on expiry  flags */
 ROW(VOTING,    vote,        voted,     LISTING,   STAY,     ASKING,    0,
     ON(REPLY,  LISTING, ASKING, CREATING, VOTING, REMOVING),

@@ -270,6 +270,18 @@ START_TEST(places_without_chroot)
 }
 END_TEST
 
+START_TEST(bytes_of_a_path)
+{
+    set_up();
+    ck_assert_uint_eq(evzk__path_bytes(process_of(0)->s, "/a"), 6);
+    ck_assert_uint_eq(evzk__path_bytes(process_of(0)->s, "/a/none"), 11);
+    tear_down();
+    set_up_window(NULL, 0);
+    ck_assert_uint_eq(evzk__path_bytes(process_of(0)->s, "/app/a"), 6);
+    tear_down();
+}
+END_TEST
+
 START_TEST(reads)
 {
     set_up();
@@ -808,12 +820,13 @@ START_TEST(cut)
 }
 END_TEST
 
-UNIT_MAIN("steps", places, places_without_chroot, reads, writes, modes,
-          a_reply_for_each, more_than_the_window, commit, commit_with_acls,
-          watches, watches_on_the_own_directory, what_is_absent_is_waited_for,
-          watches_at_any_path, watches_are_taken_off, watches_are_lost,
-          watches_that_are_none, too_many_watches, cut,
-          a_delete_without_a_place, a_reply_for_each_behind_an_unwatch,
+UNIT_MAIN("steps", places, places_without_chroot, bytes_of_a_path, reads,
+          writes, modes, a_reply_for_each, more_than_the_window, commit,
+          commit_with_acls, watches, watches_on_the_own_directory,
+          what_is_absent_is_waited_for, watches_at_any_path,
+          watches_are_taken_off, watches_are_lost, watches_that_are_none,
+          too_many_watches, cut, a_delete_without_a_place,
+          a_reply_for_each_behind_an_unwatch,
           no_step_goes_by_another_connection,
           watches_stand_that_are_refused_anew,
           watches_are_left_to_one_that_is_refused,
