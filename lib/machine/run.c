@@ -42,8 +42,11 @@ static void take_path_watches(struct evzk__machine *m)
     struct evzk__event e = {0};
     struct evzk__path_watch *p;
 
-    for (unsigned i = 0; (p = evzk__path_watch_at(&m->place, i)) != NULL; i++) {
-        if (m->place.ended || m->place.req.state != EVZK__IDLE ||
+    /* A machine that an event has ended may have left its session. */
+    for (unsigned i = 0;
+         !m->place.ended && (p = evzk__path_watch_at(&m->place, i)) != NULL;
+         i++) {
+        if (m->place.req.state != EVZK__IDLE ||
             !evzk__row_watches(evzk__machine_row(m)))
             return;
         if (!p->deleted && !p->changed)
