@@ -166,7 +166,7 @@ START_TEST(never)
     set_up(&drops, 0);
     pass(2000 * MS);
     ck_assert_uint_eq(the->late, 0);
-    set(100); /* It has no timer: nothing comes of it. */
+    set(100); /* A machine without a timer: nothing comes. */
     take_off();
     pass(2000 * MS);
     ck_assert_uint_eq(the->late, 0);
