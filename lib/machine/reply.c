@@ -40,20 +40,42 @@ static bool ask_again(struct evzk__machine *m, const struct evzk__reply *reply)
     return true;
 }
 
-/* The answer says what the own znode was when its watch was set; only a row
- * that looks at it knows whether that is still the machine's.  A watch may have
- * been set on another's znode of the same name. */
-static void doubt_own(struct evzk__machine *m)
+/* Gives the answer to the row.  False: no row has looked at it. */
+static bool hear(struct evzk__machine *m, const struct evzk__reply *reply,
+                 uint16_t epoch)
 {
-    if (m->place.req.op == EVZK__WATCH && evzk__place_read_own(&m->place))
-        m->place.own_verified = false;
+    struct evzk__event e = {.type = EVZK__EV_REPLY, .reply = reply};
+
+    if (m->place.ended || m->epoch != epoch)
+        return false; /* An earlier state asked for that. */
+    if (evzk__machine_leaves(m) && reply->last) {
+        evzk__machine_set_event(m, EVZK__ON_STOP, m->rc);
+        evzk__machine_move(m, evzk__machine_row(m)->stop);
+        return false;
+    }
+    if (ask_again(m, reply))
+        return false;
+    evzk__machine_dispatch(m, &e);
+    return true;
+}
+
+/* Was the own znode read, and its watch set, though the whole answer says
+ * nothing?  No row looks at what was read: the watch may stand on a znode of
+ * another session, of the same name. */
+static bool watches_unread(const struct evzk__machine *m,
+                           const struct evzk__reply *reply)
+{
+    const struct evzk__place *p = &m->place;
+
+    return p->req.op == EVZK__WATCH && evzk__place_read_own(p) &&
+           reply->first_rc == EVZK_OK && evzk__watch_armed(&p->own_watch);
 }
 
 void evzk__machine_answered(struct evzk__request *r,
                             const struct evzk__reply *reply)
 {
     struct evzk__machine *m = evzk__machine_of(evzk__place_of(r));
-    struct evzk__event e = {.type = EVZK__EV_REPLY, .reply = reply};
+    bool unread = watches_unread(m, reply);
     uint16_t epoch = m->epoch;
 
     if (m->place.ended) {
@@ -61,16 +83,10 @@ void evzk__machine_answered(struct evzk__request *r,
             evzk__machine_wind_up(m);
         return;
     }
-    doubt_own(m);
     m->refs++;
     evzk__machine_catch_up(m);
-    if (m->place.ended || m->epoch != epoch)
-        ; /* An earlier state asked for that. */
-    else if (evzk__machine_leaves(m) && reply->last) {
-        evzk__machine_set_event(m, EVZK__ON_STOP, m->rc);
-        evzk__machine_move(m, evzk__machine_row(m)->stop);
-    } else if (!ask_again(m, reply))
-        evzk__machine_dispatch(m, &e);
+    if (!hear(m, reply, epoch) && unread)
+        m->place.own_verified = false;
     if (!m->place.ended && (m->pending || m->place.news))
         evzk__machine_post(m); /* Events that came meanwhile. */
     evzk__machine_linger(m);
