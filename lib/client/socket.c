@@ -39,7 +39,8 @@ static int socket_of(const struct evzk__client *c)
 {
     int state = zoo_state(c->zh);
 
-    /* In every other state the client has closed it, told or not. */
+    /* In every other state the client has closed its socket, even if it has not
+     * said so. */
     return state == ZOO_CONNECTED_STATE || state == ZOO_CONNECTING_STATE ||
                    state == ZOO_ASSOCIATING_STATE || state == ZOO_READONLY_STATE
                ? c->fd
@@ -81,7 +82,8 @@ static void close_old(struct evzk__client *c)
     c->old = -1;
 }
 
-/* The loop still watches it: it is closed in the next loop step. */
+/* The loop still watches our descriptor, so it is closed in the next loop step.
+ */
 static void give_up_own(struct evzk__client *c)
 {
     close_old(c);
@@ -209,7 +211,8 @@ static void note_attempt(struct evzk__client *c, int rc, int64_t now)
         c->refused++;
 }
 
-/* The client's time, but not beyond the moments that it does not know of. */
+/* Waits as long as the client asks, but not past our own deadlines: for a
+ * silent server, and for a late greeting. */
 static int64_t wait_of(const struct evzk__client *c, const struct timeval *tv,
                        int rc, int64_t now)
 {

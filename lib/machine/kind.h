@@ -1,9 +1,10 @@
 /* How a recipe is written down: the rows of its table, the events, and the kind
  * of machine that the rows make.
  *
- * A row says for each event where it may lead.  The core refuses every other
- * move; the traces, the diagrams in doc/ and the tests' counts are made from
- * the same rows.  How a table is written: lib/machine/rows.h. */
+ * A row says for each event where it may lead.  Every other move is a
+ * fault, and is logged: see move.c.  The traces, the diagrams in doc/ and the
+ * tests' counts are made from the same rows.  How a table is written:
+ * lib/machine/rows.h. */
 #ifndef EVZK_KIND_H
 #define EVZK_KIND_H
 
@@ -118,7 +119,9 @@ struct evzk__row {
      * leads then. */
     uint32_t on[EVZK__CAUSES];
     /* The same, of what no run of the explorer brings about, moves that follow
-     * from the columns included. */
+     * from the columns included.  A state in both sets counts as rare, but
+     * tests/unit/test_tables.c lets no recipe have one.  The move of a
+     * failure is rare only if FAIL is in this set. */
     uint32_t rarely[EVZK__CAUSES];
 };
 
@@ -139,8 +142,8 @@ struct evzk__kind {
     /* The recipe's znode outlives the session: when the session ends, a machine
      * that is to stop goes on as its rows say. */
     bool outlives_session;
-    /* The machine has a timer as long as it lives, so that a deadline can be
-     * set again without memory: evzk__machine_deadline(). */
+    /* The machine has a timer until it ends, so that a deadline can be set
+     * again without memory: evzk__machine_set_deadline(). */
     bool keeps_timer;
     /* The recipe's array of struct evzk__path_watch: how many, and at which
      * offset from the machine.  See EVZK__PATH_WATCHES(). */

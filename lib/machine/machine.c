@@ -22,7 +22,7 @@ int evzk__machine_init(struct evzk__machine *m, evzk_session *session,
     m->place.dir = evzk__dir_get(s, s->chroot, dir);
     if (!m->place.dir)
         return EVZK_ERR_NOMEM;
-    if (evzk__machine_set_deadline(m, timeout_ms) != EVZK_OK) {
+    if (evzk__machine_make_timer(m, timeout_ms) != EVZK_OK) {
         evzk__dir_put(s, m->place.dir);
         return EVZK_ERR_NOMEM;
     }

@@ -133,7 +133,7 @@ void evzk__machine_no_deadline(struct evzk__machine *m);
  * `timeout_ms`; 0: never.  The deadline before does not count any more, even if
  * it has passed and `on_deadline` was not called yet.  Takes no memory.  After
  * the machine's end it does nothing. */
-void evzk__machine_deadline(struct evzk__machine *m, uint32_t timeout_ms);
+void evzk__machine_set_deadline(struct evzk__machine *m, uint32_t timeout_ms);
 
 /* As if this watch had fired. */
 void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,

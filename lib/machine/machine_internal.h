@@ -58,9 +58,10 @@ void evzk__machine_unlist(struct evzk__machine *m);
  * that, and if nothing happens to the machine before. */
 void evzk__machine_linger(struct evzk__machine *m);
 
-/* After this time `late` of the kind is called; 0: never.  0 or
- * EVZK_ERR_NOMEM. */
-int evzk__machine_set_deadline(struct evzk__machine *m, uint32_t timeout_ms);
+/* Makes the timer of a new machine, and sets the deadline: the kind's
+ * `on_deadline` is called after this time; 0: never, and then only a kind that
+ * keeps its timer gets one.  0 or EVZK_ERR_NOMEM. */
+int evzk__machine_make_timer(struct evzk__machine *m, uint32_t timeout_ms);
 
 /* ---- machine/end.c ---- */
 

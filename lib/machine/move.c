@@ -1,5 +1,5 @@
-/* Entering a state: the one place where a machine's state is set, for moves
- * that the table allows. */
+/* Entering a state: the one place where a machine's state is set, and where a
+ * move that the table does not allow is noticed. */
 #include "lib/machine/machine_internal.h"
 
 #include "config.h"
@@ -46,16 +46,7 @@ static bool is_legal(const struct evzk__machine *m, int state)
            EVZK__TO(state);
 }
 
-/* Only the final state may be entered while an answer is awaited: each machine
- * has one request, which must not be sent anew before its answer came. */
-static bool may_move(struct evzk__machine *m, int state)
-{
-    evzk__request_cancel(m->place.s, &m->place.req);
-    return is_legal(m, state) && (m->place.req.state == EVZK__IDLE ||
-                                  state == evzk__machine_final_state(m));
-}
-
-static void fail_illegal(struct evzk__machine *m, int state)
+static void say_illegal(const struct evzk__machine *m, int state)
 {
     evzk__session_log(m->place.s, EVZK_LOG_ERROR,
                       "%s %s: illegal move %s to %s: %s", m->kind->name,
@@ -64,6 +55,45 @@ static void fail_illegal(struct evzk__machine *m, int state)
 #ifdef EVZK_DEBUG
     __builtin_trap();
 #endif
+}
+
+/* Does another event lead there?  But for a session's end, which the core alone
+ * handles: that leads to the final state from everywhere. */
+static bool is_known(const struct evzk__machine *m, int state)
+{
+    for (int c = 0; c < EVZK__CAUSES; c++) {
+        if (c != EVZK__ON_CLOSED && c != EVZK__ON_EXPIRED &&
+            evzk__row_may(m->kind, m->state, (enum evzk__cause)c) &
+                EVZK__TO(state))
+            return true;
+    }
+    return false;
+}
+
+/* Illegal is what the table does not let this event lead to.  If another event
+ * leads there, the table lacks an arrow, and that is no reason to fail. */
+static bool is_possible(const struct evzk__machine *m, int state)
+{
+    if (is_legal(m, state))
+        return true;
+    say_illegal(m, state);
+    return is_known(m, state);
+}
+
+/* Only the final state may be entered while an answer is awaited: each machine
+ * has one request, which must not be sent anew before its answer came. */
+static bool is_free(struct evzk__machine *m, int state)
+{
+    evzk__request_cancel(m->place.s, &m->place.req);
+    if (m->place.req.state == EVZK__IDLE ||
+        state == evzk__machine_final_state(m))
+        return true;
+    say_illegal(m, state);
+    return false;
+}
+
+static void fail(struct evzk__machine *m)
+{
     m->rc = EVZK_ERR_INTERNAL;
     evzk__machine_set_state(m, evzk__machine_final_state(m));
 }
@@ -72,8 +102,8 @@ int evzk__machine_move(struct evzk__machine *m, int state)
 {
     if (m->place.ended)
         return EVZK_OK;
-    if (m->started && !may_move(m, state))
-        fail_illegal(m, state);
+    if (m->started && !(is_free(m, state) && is_possible(m, state)))
+        fail(m);
     else
         evzk__machine_set_state(m, state);
     return EVZK_OK;
@@ -107,16 +137,16 @@ static bool may_repeat(const struct evzk__machine *m)
 {
     bool replied = m->event == EVZK__ON_REPLY || m->event == EVZK__ON_STOP;
 
-    return is_legal(m, m->state) ||
-           (replied && evzk__machine_row(m)->flags & EVZK__RETRY);
+    return (replied && evzk__machine_row(m)->flags & EVZK__RETRY) ||
+           is_possible(m, m->state);
 }
 
 int evzk__machine_again(struct evzk__machine *m)
 {
-    if (may_repeat(m))
+    if (is_free(m, m->state) && may_repeat(m))
         evzk__machine_repeat(m);
     else
-        fail_illegal(m, m->state);
+        fail(m);
     return EVZK_OK;
 }
 

@@ -40,42 +40,35 @@ static bool ask_again(struct evzk__machine *m, const struct evzk__reply *reply)
     return true;
 }
 
-/* Gives the answer to the row.  False: no row has looked at it. */
-static bool hear(struct evzk__machine *m, const struct evzk__reply *reply,
+/* Gives the answer to the row that asked for it. */
+static void hear(struct evzk__machine *m, const struct evzk__reply *reply,
                  uint16_t epoch)
 {
     struct evzk__event e = {.type = EVZK__EV_REPLY, .reply = reply};
 
     if (m->place.ended || m->epoch != epoch)
-        return false; /* An earlier state asked for that. */
+        return; /* An earlier state made the request. */
     if (evzk__machine_leaves(m) && reply->last) {
         evzk__machine_set_event(m, EVZK__ON_STOP, m->rc);
         evzk__machine_move(m, evzk__machine_row(m)->stop);
-        return false;
-    }
-    if (ask_again(m, reply))
-        return false;
-    evzk__machine_dispatch(m, &e);
-    return true;
+    } else if (!ask_again(m, reply))
+        evzk__machine_dispatch(m, &e);
 }
 
-/* Was the own znode read, and its watch set, though the whole answer says
- * nothing?  No row looks at what was read: the watch may stand on a znode of
- * another session, of the same name. */
-static bool watches_unread(const struct evzk__machine *m,
-                           const struct evzk__reply *reply)
+/* Does the answer say what the own znode is, or was?  Only a row that looks at
+ * the answer knows whether that znode is still the machine's own: it may be
+ * another session's znode of the same name, and the watch may stand on that. */
+static bool has_read_own(const struct evzk__machine *m,
+                         const struct evzk__reply *reply)
 {
-    const struct evzk__place *p = &m->place;
-
-    return p->req.op == EVZK__WATCH && evzk__place_read_own(p) &&
-           reply->first_rc == EVZK_OK && evzk__watch_armed(&p->own_watch);
+    return m->place.req.op == EVZK__WATCH && evzk__place_read_own(&m->place) &&
+           reply->first_rc == EVZK_OK;
 }
 
 void evzk__machine_answered(struct evzk__request *r,
                             const struct evzk__reply *reply)
 {
     struct evzk__machine *m = evzk__machine_of(evzk__place_of(r));
-    bool unread = watches_unread(m, reply);
     uint16_t epoch = m->epoch;
 
     if (m->place.ended) {
@@ -84,9 +77,10 @@ void evzk__machine_answered(struct evzk__request *r,
         return;
     }
     m->refs++;
+    if (has_read_own(m, reply))
+        m->place.own_verified = false; /* Until a row has looked. */
     evzk__machine_catch_up(m);
-    if (!hear(m, reply, epoch) && unread)
-        m->place.own_verified = false;
+    hear(m, reply, epoch);
     if (!m->place.ended && (m->pending || m->place.news))
         evzk__machine_post(m); /* Events that came meanwhile. */
     evzk__machine_linger(m);

@@ -64,19 +64,18 @@ static void late(void *arg)
     evzk__machine_post(m);
 }
 
-int evzk__machine_set_deadline(struct evzk__machine *m, uint32_t timeout_ms)
+int evzk__machine_make_timer(struct evzk__machine *m, uint32_t timeout_ms)
 {
     if (timeout_ms == 0 && !m->kind->keeps_timer)
         return EVZK_OK;
     m->timer = evzk__timer_new(m->place.s->base, late, m);
     if (!m->timer)
         return EVZK_ERR_NOMEM;
-    if (timeout_ms > 0)
-        evzk__timer_set(m->timer, (int64_t)timeout_ms * 1000);
+    evzk__machine_set_deadline(m, timeout_ms);
     return EVZK_OK;
 }
 
-void evzk__machine_deadline(struct evzk__machine *m, uint32_t timeout_ms)
+void evzk__machine_set_deadline(struct evzk__machine *m, uint32_t timeout_ms)
 {
     m->pending &= (uint8_t)~EVZK__P_ON_DEADLINE;
     if (!m->timer)
@@ -89,11 +88,9 @@ void evzk__machine_deadline(struct evzk__machine *m, uint32_t timeout_ms)
 
 void evzk__machine_no_deadline(struct evzk__machine *m)
 {
-    if (m->kind->keeps_timer) {
-        evzk__machine_deadline(m, 0);
+    evzk__machine_set_deadline(m, 0);
+    if (m->kind->keeps_timer)
         return;
-    }
     evzk__timer_free(m->timer);
     m->timer = NULL;
-    m->pending &= (uint8_t)~EVZK__P_ON_DEADLINE;
 }

@@ -60,7 +60,7 @@ static uint32_t without_fail(const struct evzk__row *r, uint32_t next,
 }
 
 static uint32_t next_of(const struct evzk__kind *kind, int state,
-                        enum evzk__cause cause, uint32_t listed)
+                        enum evzk__cause cause, uint32_t listed, uint32_t rare)
 {
     const struct evzk__row *r = &kind->rows[state];
     uint32_t end = EVZK__BIT(kind->n_rows - 1);
@@ -69,7 +69,7 @@ static uint32_t next_of(const struct evzk__kind *kind, int state,
         return 0;
     listed &= ~EVZK__BIT(EVZK__NEVER);
     listed |= columns(r, state, cause, end);
-    return without_fail(r, listed, end);
+    return without_fail(r, listed & ~rare, end);
 }
 
 uint32_t evzk__row_may(const struct evzk__kind *kind, int state,
@@ -82,7 +82,7 @@ uint32_t evzk__row_may(const struct evzk__kind *kind, int state,
     /* A machine that is to stop, or not to queue again, ends. */
     if (cause == EVZK__ON_EXPIRED)
         listed |= EVZK__BIT(kind->n_rows - 1);
-    return next_of(kind, state, cause, listed);
+    return next_of(kind, state, cause, listed, 0);
 }
 
 uint32_t evzk__row_next(const struct evzk__kind *kind, int state,
@@ -92,8 +92,7 @@ uint32_t evzk__row_next(const struct evzk__kind *kind, int state,
 
     if (listed & EVZK__BIT(EVZK__NEVER))
         return 0;
-    return next_of(kind, state, cause, listed) &
-           ~kind->rows[state].rarely[cause];
+    return next_of(kind, state, cause, listed, kind->rows[state].rarely[cause]);
 }
 
 uint32_t evzk__row_reach(const struct evzk__kind *kind, int state)

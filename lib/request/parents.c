@@ -84,8 +84,7 @@ static void made(struct evzk__maker *m, int rc)
 
 static void done(struct evzk__request *r, const struct evzk__reply *reply)
 {
-    struct evzk__maker *m =
-        (void *)((char *)r - offsetof(struct evzk__maker, req));
+    struct evzk__maker *m = evzk__container_of(r, struct evzk__maker, req);
 
     if (r->op == EVZK__MKDIR)
         made(m, reply->rc);

@@ -69,7 +69,7 @@ struct evzk__path_watch *evzk__path_watch_at(struct evzk__place *place,
 
 struct evzk__path_watch *evzk__path_watch_of(struct evzk__watch *w)
 {
-    return (void *)((char *)w - offsetof(struct evzk__path_watch, w));
+    return evzk__container_of(w, struct evzk__path_watch, w);
 }
 
 void evzk__path_watches_init(struct evzk__place *place)

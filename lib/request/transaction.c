@@ -49,8 +49,7 @@
 #include "lib/request/transaction_internal.h"
 
 enum {
-    ITEMS = EVZK__BATCH_ITEMS,
-    SCANNED = 4 * ITEMS,
+    SCANNED = 4 * EVZK__BATCH_ITEMS,
     BYTES = 128 * 1024, /* Far below what a server takes. */
     IN_FLIGHT = 16,
     OPS_EACH = 3, /* At most. */
@@ -65,9 +64,9 @@ bool evzk__batch_room(const struct evzk__core *s)
     return s->requests.n_batches < IN_FLIGHT;
 }
 
-/* May a create go in a transaction?  Not while other creates of ours in its
- * directory are under way, or are to go first; nor if it has no right to make
- * its directory. */
+/* May a create go in a transaction?  Not while other creates of ours in the
+ * same directory are under way, or are to go first; nor if the create has no
+ * right to make its directory. */
 static bool may_go(const struct evzk__request *r)
 {
     const struct evzk__dir *d = r->dir;
@@ -76,7 +75,7 @@ static bool may_go(const struct evzk__request *r)
            evzk__create_order_is_first(r);
 }
 
-/* Is its directory to be made with it? */
+/* Is the create's directory to be made in the same transaction? */
 static bool is_fresh(const struct evzk__core *s, const struct evzk__request *r)
 {
     const struct evzk__dir *d = r->dir;
@@ -87,7 +86,7 @@ static bool is_fresh(const struct evzk__core *s, const struct evzk__request *r)
            (s->requests.fresh > 32767 && !evzk__queue_keeps_dir(d));
 }
 
-/* Is it created in an existing directory, together with many others? */
+/* May the create go with many others, without its directory? */
 static bool is_bulk(const struct evzk__request *r)
 {
     return r->bulk && r->tries < EVZK__BATCH_TRIES && may_go(r);
@@ -165,7 +164,7 @@ static unsigned most_dirs(const struct evzk__core *s,
         there = 65535u - (creates ? s->requests.fresh : s->requests.emptied);
 
     most = 2 * 65536u / (there + 1);
-    return most < ITEMS ? most : ITEMS;
+    return most < EVZK__BATCH_ITEMS ? most : EVZK__BATCH_ITEMS;
 }
 
 /* Does the request make, or delete, its directory? */
@@ -194,13 +193,14 @@ static void choose_none(struct evzk__request *first, unsigned n)
 
 /* Gathers the requests that go together with the first of a queue. */
 static unsigned gather(struct evzk__core *s, struct evzk__request *first,
-                       struct evzk__request *v[ITEMS], size_t *bytes)
+                       struct evzk__request *v[EVZK__BATCH_ITEMS],
+                       size_t *bytes)
 {
     struct evzk__request *r = first;
     unsigned n = 0, dirs = 0, most = most_dirs(s, first), seen = 0;
 
     *bytes = 0;
-    for (; r && n < ITEMS && seen < SCANNED; seen++) {
+    for (; r && n < EVZK__BATCH_ITEMS && seen < SCANNED; seen++) {
         if (r == first ||
             (goes_with(s, first, r) && (dirs < most || !has_dir(s, r)))) {
             if (n > 0 && *bytes + bytes_of(r) > BYTES)
@@ -266,7 +266,7 @@ static void add(struct evzk__batch *b, const struct evzk__request *r)
         add_delete(b, r);
 }
 
-/* All of a transaction have the same. */
+/* All requests of a transaction have the same ACL. */
 static struct evzk__multi *new_multi(const struct evzk__request *first,
                                      unsigned ops, size_t bytes)
 {
@@ -311,7 +311,7 @@ struct evzk__request *evzk__batch_prepare(struct evzk__core *s,
                                           struct evzk__request *first,
                                           struct evzk__multi **multi)
 {
-    struct evzk__request *v[ITEMS] = {first};
+    struct evzk__request *v[EVZK__BATCH_ITEMS] = {first};
     size_t bytes;
     unsigned n = gather(s, first, v, &bytes);
     struct evzk__batch *b = build(s, v, n, bytes);

@@ -61,13 +61,20 @@ static void again_all(struct evzk__batch *b)
         again(b, b->item[i]);
 }
 
+/* The name at the end of a path.  NULL: the path is not known. */
+static char *name_in(const char *path)
+{
+    const char *slash = path ? strrchr(path, '/') : NULL;
+
+    return slash ? (char *)(uintptr_t)slash + 1 : NULL;
+}
+
 static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
 {
     const char *path = evzk__multi_path(b->multi, op);
-    const char *name = path ? strrchr(path, '/') : NULL;
-    char *own = name ? (char *)(uintptr_t)name + 1 : NULL;
+    char *name = name_in(path);
     struct evzk__result res = {.path = path,
-                               .names = {.n = 1, .v = &own, .ordered = NULL},
+                               .names = {.n = 1, .v = &name, .ordered = NULL},
                                .stat = {.czxid = evzk__multi_zxid(b->multi),
                                         .pzxid = evzk__multi_zxid(b->multi),
                                         .owner = b->s->id,
@@ -89,7 +96,7 @@ static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
 static void swapped(struct evzk__batch *b, struct evzk__request *r, unsigned op)
 {
     const char *path = evzk__multi_path(b->multi, op);
-    const char *name = path ? strrchr(path, '/') : NULL;
+    const char *name = name_in(path);
     struct evzk__result res = {
         .path = path,
         .stat = {.czxid = evzk__multi_zxid(b->multi), .owner = b->s->id}};
@@ -125,7 +132,7 @@ static void succeeded(struct evzk__batch *b)
     }
 }
 
-/* Its directory could not be made. */
+/* The create's directory could not be made. */
 static void no_dir(struct evzk__batch *b, struct evzk__request *r, int rc)
 {
     evzk__dirs_found(b->s, rc != EVZK_ERR_NODEEXISTS && rc != EVZK_ERR_NOAUTH);
@@ -203,16 +210,17 @@ static bool same_parent(const struct evzk__request *a,
 static void failed(struct evzk__batch *b, unsigned op, int rc)
 {
     unsigned k = 0, before = 0;
-    bool orphan;
+    bool parent_missing;
 
     while (k < b->n && op >= before + b->ops[k])
         before += b->ops[k++];
-    if (k == b->n || rc == EVZK_ERR_BADACL) { /* All have the same. */
+    if (k == b->n || rc == EVZK_ERR_BADACL) { /* All have the same ACL. */
         answer_items(b, rc);
         return;
     }
-    orphan = b->item[k]->op == EVZK__CREATE_LIST && b->item[k]->with_dir &&
-             op == before && rc == EVZK_ERR_NONODE;
+    parent_missing = b->item[k]->op == EVZK__CREATE_LIST &&
+                     b->item[k]->with_dir && op == before &&
+                     rc == EVZK_ERR_NONODE;
     if (k > 0)
         b->item[k - 1]->cut = true;
     for (unsigned i = b->n; i-- > 0 && !in_child(b);) {
@@ -220,7 +228,7 @@ static void failed(struct evzk__batch *b, unsigned op, int rc)
 
         if (i == k)
             continue;
-        if (orphan && same_parent(b->item[k], r))
+        if (parent_missing && same_parent(b->item[k], r))
             evzk__request_answer_rc(b->s, r, rc);
         else
             again(b, r);
@@ -232,8 +240,7 @@ static void failed(struct evzk__batch *b, unsigned op, int rc)
 void evzk__batch_answered(struct evzk__request *r,
                           const struct evzk__reply *reply)
 {
-    struct evzk__batch *b =
-        (void *)((char *)r - offsetof(struct evzk__batch, r));
+    struct evzk__batch *b = evzk__container_of(r, struct evzk__batch, r);
     unsigned op;
     int rc;
 

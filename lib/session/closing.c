@@ -28,12 +28,34 @@ static void end_machines(evzk_session *s)
 
 void evzk__closing_say_farewell(evzk_session *s, int what)
 {
+    int64_t now;
+
     if (!evzk__session_up(&s->core) || s->core.requests.in_flight > 0 ||
         (what & EVZK__WRITE))
         return; /* First the requests in flight. */
     memset(&s->closing.farewell, 0, sizeof s->closing.farewell);
-    if (evzk__net_say_farewell(evzk__client_fd(s->core.client)))
-        s->core.phase = EVZK__ENDING;
+    if (!evzk__net_say_farewell(evzk__client_fd(s->core.client)))
+        return;
+    now = evzk__now_us();
+    s->core.phase = EVZK__ENDING;
+    s->closing.silent_at = now + (s->closing.deadline - now) / 2;
+}
+
+/* By another connection.  Its answer will say how the session ended. */
+static void ask_again(evzk_session *s)
+{
+    s->core.phase = EVZK__DRAINING;
+    evzk__connection_lost(s);
+}
+
+/* The rest of the time is for the next connection.  The server may be frozen.
+ * Or it dropped the request: the leader does so without a word when the end of
+ * the session is already under way, asked for by a connection that was lost. */
+static void leave_silent(evzk_session *s)
+{
+    evzk__session_log(&s->core, EVZK_LOG_INFO,
+                      "no answer to the end of the session: asking anew");
+    ask_again(s);
 }
 
 static void await_farewell(evzk_session *s)
@@ -43,10 +65,10 @@ static void await_farewell(evzk_session *s)
 
     if (a == EVZK__CONFIRMED)
         evzk__closing_over(s, EVZK_OK);
-    else if (a == EVZK__CUT) { /* Ask again: an answer will say which. */
-        s->core.phase = EVZK__DRAINING;
-        evzk__connection_lost(s);
-    }
+    else if (a == EVZK__CUT)
+        ask_again(s);
+    else if (evzk__now_us() >= s->closing.silent_at)
+        leave_silent(s);
 }
 
 /* Hangs up, but keeps the handle: the machines take their watches out of it, in
@@ -66,18 +88,35 @@ static void hang_up(evzk_session *s)
     s->core.contact = EVZK__NO_CONTACT;
 }
 
-void evzk__closing_step(evzk_session *s)
+void evzk__closing_begin(evzk_session *s)
 {
-    if (s->core.phase == EVZK__RUNNING || s->core.phase == EVZK__CLOSED)
-        return;
+    s->core.phase = EVZK__DRAINING;
+    evzk__session_end_term(s);
+    s->closing.deadline =
+        evzk__now_us() + (int64_t)s->options.close_timeout_ms * 1000;
+    evzk__session_kick(&s->core);
+}
+
+/* Until the server has said that the session is over, or time is up. */
+static void await_end(evzk_session *s)
+{
+    bool late = evzk__now_us() >= s->closing.deadline;
+
     if (s->core.phase == EVZK__ENDING)
         await_farewell(s);
     if (s->core.phase == EVZK__DRAINING && s->core.id == 0)
         evzk__closing_over(
             s, EVZK_OK); /* There is no session, or none any more. */
-    if (s->core.phase < EVZK__ENDING_MACHINES &&
-        evzk__now_us() >= s->closing.deadline)
+    if (s->core.phase < EVZK__ENDING_MACHINES && late)
         evzk__closing_over(s, EVZK_ERR_TIMEOUT);
+}
+
+void evzk__closing_step(evzk_session *s)
+{
+    if (s->core.phase == EVZK__RUNNING || s->core.phase == EVZK__CLOSED)
+        return;
+    if (s->core.phase < EVZK__ENDING_MACHINES)
+        await_end(s);
     if (s->core.phase != EVZK__ENDING_MACHINES)
         return;
     hang_up(s);

@@ -11,6 +11,9 @@ void evzk__closing_over(evzk_session *s, int rc);
 /* Tells the server, once nothing is in flight; `what` the client waits for. */
 void evzk__closing_say_farewell(evzk_session *s, int what);
 
+/* From now on nothing new is sent, and nothing is held. */
+void evzk__closing_begin(evzk_session *s);
+
 /* Does what can be done now of closing; nothing while the session runs. */
 void evzk__closing_step(evzk_session *s);
 

@@ -14,6 +14,7 @@
 #include "lib/machine/refuse.h"
 #include "lib/request/idle_dirs.h"
 #include "lib/request/transaction.h"
+#include "lib/session/closing.h"
 
 enum {
     TIMEOUT_MS = 10000,
@@ -251,11 +252,7 @@ int evzk_session_close(evzk_session *s)
     rc = evzk__may_begin(s);
     if (rc != EVZK_OK)
         return rc;
-    s->core.phase = EVZK__DRAINING;
-    evzk__session_end_term(s);
-    s->closing.deadline =
-        evzk__now_us() + (int64_t)s->options.close_timeout_ms * 1000;
-    evzk__session_kick(&s->core);
+    evzk__closing_begin(s);
     return EVZK_OK;
 }
 

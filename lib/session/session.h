@@ -65,6 +65,7 @@ struct evzk__probe {
 struct evzk__closing {
     int rc;
     int64_t deadline;
+    int64_t silent_at; /* ENDING: the connection is left without an answer. */
     struct evzk__farewell farewell;
 };
 

@@ -134,6 +134,8 @@ static int64_t next_wake(const evzk_session *s, int64_t client_at)
         if (!s->core.client && evzk__servers_addresses(s->connection.servers))
             at = earlier(at, s->connection.retry_at);
     }
+    if (s->core.phase == EVZK__ENDING)
+        at = earlier(at, s->closing.silent_at);
     if (s->core.phase != EVZK__RUNNING)
         return earlier(at, s->closing.deadline);
     if (evzk__session_up(&s->core) && !s->probe.sent)

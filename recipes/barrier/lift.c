@@ -98,7 +98,9 @@ static int settled(struct evzk__machine *m, const struct evzk__event *e)
 
     if (!reply->last)
         return EVZK_OK;
-    if (reply->first_rc == EVZK_ERR_SERVER) /* The read stands for nothing. */
+    /* A step was refused.  If it was the first, the read behind it proves
+     * nothing. */
+    if (reply->first_rc == EVZK_ERR_SERVER)
         return EVZK_ERR_SERVER;
     return found(m, reply);
 }

@@ -69,7 +69,9 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
         b->above_pzxid = pzxid_of(reply);
     if (!reply->last)
         return EVZK_OK;
-    if (reply->first_rc == EVZK_ERR_SERVER) /* The reads stand for nothing. */
+    /* A step was refused.  If it was the first, the reads behind it prove
+     * nothing. */
+    if (reply->first_rc == EVZK_ERR_SERVER)
         return EVZK_ERR_SERVER;
     if (reply->rc == EVZK_OK)
         return evzk__machine_finish(m, EVZK_OK);
@@ -150,7 +152,9 @@ static int settled(struct evzk__machine *m, const struct evzk__event *e)
         b->nothing_made = pzxid_of(reply) == b->above_pzxid;
     if (!reply->last)
         return EVZK_OK;
-    if (reply->first_rc == EVZK_ERR_SERVER) /* The reads stand for nothing. */
+    /* A step was refused.  If it was the first, the reads behind it prove
+     * nothing. */
+    if (reply->first_rc == EVZK_ERR_SERVER)
         return EVZK_ERR_SERVER;
     if (reply->rc == EVZK_OK)
         return evzk__machine_finish(m, EVZK_OK);

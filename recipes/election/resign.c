@@ -40,8 +40,8 @@ void evzk__election_drop(struct evzk__machine *m)
         evzk__lock_drop_with(m, EVZK__LEADER);
 }
 
-/* A delete that must fail: when it is answered, the lost create is done, or
- * never will be. */
+/* A delete that must fail: when a server has looked at it, the lost create is
+ * done, or never will be.  A delete that was refused unseen proves nothing. */
 void evzk__election_settle_leader(struct evzk__machine *m)
 {
     evzk__settle_list(m, "no-" EVZK__LEADER);
@@ -50,7 +50,8 @@ void evzk__election_settle_leader(struct evzk__machine *m)
 int evzk__election_settled_leader(struct evzk__machine *m,
                                   const struct evzk__event *e)
 {
-    (void)e;
+    if (e->reply->first_rc == EVZK_ERR_SERVER)
+        return EVZK_ERR_SERVER;
     lock_of(m)->given->leader.is = LEADER_ANSWERED;
     return evzk__machine_move(m, CHECKING_LEADER);
 }

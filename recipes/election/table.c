@@ -17,7 +17,7 @@ enum { ENDED = ELECTION_ENDED };
 #define WATCHING_ENDS                                                          \
     ON(REPLY, LISTING, CREATING, FORGETTING, HERE),                            \
         RARELY(REPLY, ENDED, FAIL), ON(OWN_DELETED, CREATING),                 \
-        RARELY(OWN_DELETED, ENDED)
+        RARELY(OWN_DELETED, FORGETTING, ENDED)
 
 /* clang-format off */
 static const struct evzk__row rows[ELECTION_STATES] = {
@@ -27,7 +27,7 @@ static const struct evzk__row rows[ELECTION_STATES] = {
 LOCK(CHECKING,       check,         checked,        ASIDE,      STAY,     ENDED,     RETRY,
      ON(REPLY,       DELETING, ENDED)),
 ELECTION(SETTLING_LEADER, election_settle_leader, settled_leader, ASIDE, STAY, ENDED, RETRY,
-     ON(REPLY,       CHECKING_LEADER)),
+     ON(REPLY,       CHECKING_LEADER), RARELY(REPLY, FAIL)),
 ELECTION(CHECKING_LEADER, election_check_leader, checked_leader, ASIDE, STAY, ENDED, RETRY,
      ON(REPLY,       DELETING)),
 ROW(DELETING, evzk__election_drop, evzk__lock_dropped, ENDED,   STAY,     ENDED,     RETRY,

@@ -21,5 +21,6 @@ LOCK(SWAPPING_AGAIN, become_reader, became_reader,  ASIDE,      STAY,     ENDED,
      ON(EXPIRED,     NEVER)),
 LOCK(CHECKING_READER, read_own,     checked_reader, ASIDE,      DELETING, ENDED,     RETRY|HOLDS,
      ON(REPLY,       HELD, VERIFYING, ENDED),
-     RARELY(REPLY,   HERE), RARELY(EXPIRED, ENDED)),
+     RARELY(REPLY,   HERE), RARELY(EXPIRED, ENDED),
+     RARELY(LEASE_END, HERE)),
     /* clang-format on */

@@ -56,7 +56,8 @@ enum { ENDED = LOCK_ENDED };
 #define ADOPTED_ALSO , PRIO_LISTING
 #define WATCHING_ENDS                                                          \
     ON(REPLY, LISTING, CREATING, FORGETTING, ENDED, FAIL, HERE),               \
-        ON(OWN_DELETED, CREATING, ENDED), ON(USER_EVENT, LISTING)
+        ON(OWN_DELETED, CREATING, ENDED), RARELY(OWN_DELETED, FORGETTING),     \
+        ON(USER_EVENT, LISTING)
 
 /* clang-format off */
 static const struct evzk__row rows[LOCK_STATES] = {

@@ -257,7 +257,7 @@ ROW(LISTING, list,              listed,   READING, ENDED,   LISTING,   NOTHING_S
     ON(REPLY, READING, ROOTING, ENDED, FAIL)),
 ROW(READING, read_all,          answered, ENDED,   ENDED,   LISTING,   0,
     ON(REPLY, ENDED, LISTING, FAIL, HERE),
-    RARELY(EXPIRED, LISTING)), /* The loss of the connection leads there. */
+    RARELY(EXPIRED, LISTING)), /* The lost connection leads to LISTING first. */
 ROW(ROOTING, evzk__look_chroot, rooted,   ASIDE,   ENDED,   LISTING,   RETRY,
     ON(REPLY, ENDED, FAIL)),
 END(ENDED,   end),

@@ -310,8 +310,9 @@ ROW(LISTING,  list,       listed,    READING,  ENDED,   LISTING,   RETRY|NOTHING
     ON(REPLY,        READING, LISTING, FAIL)),
 ROW(READING,  read_all,   have_read, WRITING,  ENDED,   LISTING,   0,
     ON(REPLY,        WATCHING, SETTLING, WRITING, LISTING, FAIL, HERE),
-    RARELY(EXPIRED,  LISTING)), /* The loss of the connection leads there. */
+    RARELY(EXPIRED,  LISTING)), /* The lost connection leads to LISTING first. */
 ROW(SETTLING, let_settle, settled,   ASIDE,    ENDED,   LISTING,   RETRY,
+    RARELY(PRED_DELETED, LISTING),
     ON(PRED_CHANGED, LISTING),
     ON(USER_EVENT,   LISTING)),
 ROW(WRITING,  write_plan, written,   WATCHING, ENDED,   LISTING,   0,

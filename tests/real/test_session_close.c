@@ -296,6 +296,34 @@ START_TEST(close_is_proved_over_a_cut)
 }
 END_TEST
 
+/* The request to close is lost, and the connection stays: asked again by
+ * another one, long before the session could expire. */
+START_TEST(close_leaves_a_silent_connection)
+{
+    uint32_t ms = (uint32_t)slow_ms(9000);
+    struct proxy *p = proxied();
+    struct raw *r = operator_for("/silent");
+    struct app a;
+    struct one o;
+
+    app_up(&a, proxy_address(p),
+           &(evzk_session_options){.timeout_ms = KIT_SESSION_MS,
+                                   .close_timeout_ms = ms});
+    one_hold(&o, &a, "/silent");
+    proxy_trap(p, PROXY_C2S, PROXY_OP_CLOSE, 1, PROXY_DROP);
+    ck_assert_int_eq(evzk_session_close(a.s), EVZK_OK);
+    WAIT(a.rec.finals == 1);
+    ck_assert_str_eq(a.rec.text, "CONNECTED CLOSED");
+    ck_assert_int_eq(raw_count(r, "/silent"), 0);
+    ck_assert_uint_eq(stats_of(&a).connects, 2);
+    one_free(&o);
+    evzk_session_free(a.s);
+    raw_close(r);
+    proxy_stop(p);
+    kit_done();
+}
+END_TEST
+
 START_TEST(close_of_a_thousand_locks)
 {
     enum { N = 1000 };
@@ -574,6 +602,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, close_while_disconnected_ends_in_time);
     tcase_add_test(tc, close_of_a_session_that_expired);
     tcase_add_loop_test(tc, close_is_proved_over_a_cut, 0, PROXY_CUTS);
+    tcase_add_test(tc, close_leaves_a_silent_connection);
     tcase_add_test(tc, close_of_a_thousand_locks);
     tcase_add_loop_test(tc, free_inside_every_event, EVZK_SESSION_CONNECTED,
                         EVZK_SESSION_CLOSED + 1);

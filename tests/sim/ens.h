@@ -34,12 +34,16 @@ void ens_hung_up(int conn);
 
 /* For the faults. */
 bool ens_expire(int64_t session); /* The leader ends it now; false: no such. */
+/* The leader ends it now, because a connection that is gone asked for that;
+ * what comes by the present one, at `conn`, is dropped, and that stays open.
+ * False: it is attached elsewhere, or over. */
+bool ens_close_unheard(int64_t session, int conn);
 void ens_hold_commits(int64_t until);    /* Proposals wait. */
 void ens_lag(int server, int64_t until); /* The server hears nothing from the
                                             leader until then, and then all. */
 void ens_cut(int server, int64_t until); /* Nor does the leader hear it. */
 /* The next request of this process, whatever it is, is answered with an error
- * (ZTHROTTLEDOP) and not done; or the next @n of its writes are. */
+ * (ZTHROTTLEDOP) and not done; or the next `n` of its writes are. */
 void ens_throttle(int proc);
 void ens_throttle_writes(int proc, uint8_t n);
 bool ens_throttled(int proc); /* The error was sent. */
@@ -57,6 +61,13 @@ bool ens_copy(const char *path, int proc);
  * data; all else there, which the others are, goes. */
 bool ens_remake(const char *const paths[], size_t n, const char *path,
                 int proc);
+/* Does the machine of a znode look at whatever its process reads of that znode?
+ * Set by a scene: not where observers or planners read, too. */
+extern bool ens_reads_own;
+/* The process has read a znode that was made then, by exists, or by get with a
+ * watch; and which of the copies of its znodes it has read, a bit for each. */
+void ens_copy_read(int proc, int64_t czxid);
+uint8_t ens_copies_read(int proc);
 /* A process that takes others' znodes away by order may; set by a scene. */
 extern bool (*ens_removes)(int proc);
 void ens_copies(void (*have)(const char *path)); /* The copies that exist. */

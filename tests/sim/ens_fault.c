@@ -10,7 +10,7 @@ enum { COPIES = 4, COPY_PATH = 256 };
 static struct {
     struct ens_copy {
         int64_t czxid, proc, serial; /* The newest connection then. */
-        int64_t struck;
+        int64_t struck, read;        /* Its process has read of it. */
         char path[COPY_PATH];
     } v[COPIES];
     int64_t n;
@@ -24,6 +24,20 @@ bool ens_expire(int64_t session)
     if (s == NULL || s->closing)
         return false;
     ens_session_close(session);
+    return true;
+}
+
+bool ens_close_unheard(int64_t session, int conn)
+{
+    const struct ens_session *s = ens_session_find(session);
+    struct ens_origin gone = {.conn = conn}; /* None has the serial 0. */
+    struct wire_msg *m;
+
+    if (s == NULL || s->closing || s->owner != 0)
+        return false;
+    m = wire_msg_new(WIRE_CLOSE, 0);
+    ens_propose(&gone, session, m, NULL);
+    wire_msg_free(m);
     return true;
 }
 
@@ -198,22 +212,53 @@ void ens_copy_committed(int64_t zxid)
     }
 }
 
+void ens_copy_read(int proc, int64_t czxid)
+{
+    for (struct ens_copy *c = copies.v; c < copies.v + copies.n; c++) {
+        if (ens_reads_own && c->proc == proc && c->czxid == czxid)
+            c->read = true;
+    }
+}
+
+bool ens_reads_own;
+
+uint8_t ens_copies_read(int proc)
+{
+    unsigned read = 0;
+
+    for (int i = 0; i < (int)copies.n; i++) {
+        if (copies.v[i].proc == proc && copies.v[i].read)
+            read |= 1U << i;
+    }
+    return (uint8_t)read;
+}
+
 /* By a connection that was made since, and by a process that has heard of what
  * is as new: there it should have been looked at.  If what was on its way has
  * struck one copy, the process cannot know that the others are copies. */
-void ens_copy_deleted(int64_t czxid, const struct ens_origin *from)
+static bool should_know(const struct ens_copy *c, const struct ens_origin *from)
+{
+    return !c->struck && from->serial > c->serial &&
+           wire_heard((int)c->proc) >= c->czxid;
+}
+
+void ens_copy_deleted(int64_t czxid, const struct ens_origin *from,
+                      uint8_t knows)
 {
     for (struct ens_copy *c = copies.v; c < copies.v + copies.n; c++) {
+        bool known = knows & 1U << (c - copies.v);
+
         if (c->czxid != czxid)
             continue;
-        if (from->serial <= c->serial)
+        if (from->serial <= c->serial && !known)
             c->struck = true;
-        else if (!c->struck && wire_proc(from->conn) == c->proc &&
-                 wire_heard((int)c->proc) >= czxid &&
+        else if ((known || should_know(c, from)) &&
+                 wire_proc(from->conn) == c->proc &&
                  !(ens_removes && ens_removes((int)c->proc)))
             sim_violation("p%d deletes %s, or what it is in, which an operator "
-                          "has put there",
-                          (int)c->proc, c->path);
+                          "has put there%s",
+                          (int)c->proc, c->path,
+                          known ? ", and it has read that" : "");
     }
 }
 

@@ -137,7 +137,8 @@ void ens_deliver(int server, struct ens_txn *t)
     ens_watch_fire(server, t);
     if (mine)
         answer(t);
-    if (t->op == WIRE_CLOSE)
+    /* Where it was asked for, only the connection that asked is hung up. */
+    if (t->op == WIRE_CLOSE && !mine)
         ens_hang_up_session(server, t->session);
     if (mine)
         ens_answered(server, &t->origin);

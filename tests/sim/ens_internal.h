@@ -191,9 +191,9 @@ struct ens_server {
 
 enum { ENS_BUCKETS = 256, ENS_COUNTS = 128, ENS_COUNT_BASE = 12 };
 struct ens_state {
-    uint8_t throttle[SIM_PROCS];        /* So many of the next requests. */
-    uint8_t throttle_writes[SIM_PROCS]; /* So many of the next writes. */
-    uint8_t throttled[SIM_PROCS];       /* Errors sent. */
+    /* How many of the next requests, or of the next writes, are refused. */
+    uint8_t throttle[SIM_PROCS], throttle_writes[SIM_PROCS];
+    uint8_t throttled[SIM_PROCS]; /* Errors sent. */
     struct ens_config cfg;
     struct ens_node *bucket[ENS_BUCKETS];
     struct ens_record *records; /* Newest first. */
@@ -321,7 +321,8 @@ void ens_retire(void);
 
 /* ens_fault.c */
 void ens_copy_committed(int64_t zxid);
-void ens_copy_deleted(int64_t czxid, const struct ens_origin *from);
+void ens_copy_deleted(int64_t czxid, const struct ens_origin *from,
+                      uint8_t knows);
 
 /* A transaction that was sent when so much had been heard changes something on
  * the word that its own znode is there. */

@@ -302,7 +302,8 @@ static int prep_delete(struct prep *p, const struct wire_msg *m)
         rc = ZNOTEMPTY;
     if (rc == ZOK) {
         if (p->server >= 0 && !comes_back(p, m->path))
-            ens_copy_deleted(node->czxid, &p->txn->origin);
+            ens_copy_deleted(node->czxid, &p->txn->origin,
+                             p->with ? p->with->knows : m->knows);
         look_for_copy(p, m, node->czxid);
         record_delete(p, m->path, dir, parent);
         ens_op_add(p->txn, ENS_DELETE, m->path);

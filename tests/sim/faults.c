@@ -60,9 +60,10 @@ static const struct kind kinds[] = {
 {"stranger",      fault_stranger,       ARRIVAL,      PLAIN,    "what it connects to greets wrongly for a while"},
 {"outage",        fault_outage,         ARRIVAL,      PLAIN,    "no server is there, past the session"},
 {"throttle",      fault_throttle,       ARRIVAL,      PLAIN,    "the request is refused with an error, and not done"},
-{"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes of a barrier's process are refused so"},
+{"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes are refused so, in barriers and ballots"},
 {"expire",        fault_expire,         ARRIVAL|LOOP, PLAIN,    "the session ends"},
 {"expire-after",  fault_expire_after,   ARRIVAL,      PLAIN,    "the session ends once this was received"},
+{"close-first",   fault_close_first,    ARRIVAL,      PLAIN,    "a lost connection asked for the session's end before: no answer"},
 {"freeze",        fault_freeze,         LOOP,         PLAIN,    "the process is stopped past its session"},
 {"freeze-short",  fault_freeze_short,   LOOP,         PLAIN,    "the process is stopped for a while"},
 {"delete-own",    fault_delete_own,     ARRIVAL|TREE, PROC,     "an operator deletes its znode"},
@@ -117,6 +118,8 @@ void faults_last(int64_t us)
 {
     int64_t at = sim_now() + us;
 
+    if (us > 0)
+        processes_disturbed(us);
     if (at > ready.healed_at)
         ready.healed_at = at;
     if (at > faults_healed_by())
@@ -216,9 +219,10 @@ bool fault_is_oom(const struct fault *f)
     return kinds[f->code].form == INSIDE;
 }
 
-bool fault_in_barriers(void)
+bool fault_may_refuse(void)
 {
-    return strncmp(recipe->name, "barrier", strlen("barrier")) == 0;
+    return strncmp(recipe->name, "barrier", strlen("barrier")) == 0 ||
+           strcmp(recipe->name, "ballot") == 0;
 }
 
 void faults_begin(const struct sim_recipe *r)
@@ -360,7 +364,10 @@ bool fault_strike(const struct fault *f, const struct sim_step *step)
 {
     if (!fits(&kinds[f->code], step))
         return false;
-    return kinds[f->code].strike(f, step);
+    if (!kinds[f->code].strike(f, step))
+        return false;
+    processes_disturbed(0);
+    return true;
 }
 
 void fault_text(const struct fault *f, char out[FAULT_TEXT])

@@ -28,8 +28,9 @@ void faults_expire_after(int proc);
 /* The process is sent to that server for a while. */
 void faults_route(int proc, int server, int64_t us);
 
-/* Is it a recipe of barriers that is searched? */
-bool fault_in_barriers(void);
+/* May all writes of a recipe's process be refused for a while?  The rules of
+ * the other recipes know of one refusal. */
+bool fault_may_refuse(void);
 
 typedef bool fault_fn(const struct fault *f, const struct sim_step *step);
 
@@ -37,8 +38,8 @@ typedef bool fault_fn(const struct fault *f, const struct sim_step *step);
 fault_fn fault_cut, fault_cut_after, fault_late, fault_late_at, fault_lagging,
     fault_hold_replies, fault_hold_requests, fault_partition, fault_follower,
     fault_refuse, fault_starve, fault_stranger, fault_outage, fault_throttle,
-    fault_throttle_writes, fault_expire, fault_expire_after, fault_freeze,
-    fault_freeze_short;
+    fault_throttle_writes, fault_expire, fault_expire_after, fault_close_first,
+    fault_freeze, fault_freeze_short;
 
 /* faults_tree.c */
 fault_fn fault_delete_own, fault_delete_pred, fault_delete_pair,

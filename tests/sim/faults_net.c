@@ -187,12 +187,11 @@ bool fault_throttle(const struct fault *f, const struct sim_step *step)
     return true;
 }
 
-/* More than a machine repeats before it believes the error.  In the scenes of
- * barriers alone: the rules of the others know of one refusal. */
+/* More than a machine repeats before it believes the error. */
 bool fault_throttle_writes(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    if (!fault_in_barriers() || !wire_first_up(step->proc))
+    if (!fault_may_refuse() || !wire_first_up(step->proc))
         return false;
     ens_throttle_writes(step->proc, 9);
     faults_last(0);
@@ -216,6 +215,20 @@ bool fault_expire_after(const struct fault *f, const struct sim_step *step)
     if (!session || !ens_alive(session))
         return false;
     faults_expire_after(step->proc);
+    return true;
+}
+
+/* The request to end the session came before, by a connection that was lost. */
+bool fault_close_first(const struct fault *f, const struct sim_step *step)
+{
+    const struct wire_msg *m = wire_first_up(step->proc);
+
+    (void)f;
+    if (!m || m->op != WIRE_CLOSE ||
+        !ens_close_unheard(faults_session(step->proc),
+                           wire_conn_of(step->proc)))
+        return false;
+    faults_last(0);
     return true;
 }
 

@@ -55,7 +55,7 @@ world_tests = \
     tests/sim/test_wire \
     tests/sim/test_world \
     tests/sim/test_zoo
-EXTRA_DIST += tests/sim/test_world.h
+EXTRA_DIST += tests/sim/test_session.h tests/sim/test_world.h
 
 sim_checks = \
     tests/sim/check-conformance \

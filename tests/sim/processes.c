@@ -20,6 +20,7 @@
 
 enum {
     RETRY_US = 50000,
+    RECONNECT_US = 110000, /* A connection that was cut early is back then. */
     SLACK_US = 20000,
     CLOSE_MS = 400,
     AFTER_US = 1000 * 1000, /* By then a freed session has closed itself. */
@@ -28,6 +29,10 @@ enum {
 
 enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOUBT };
 
+/* Faults since the close of a session began.  After a single short one the time
+ * suffices to ask anew, so the end must be confirmed. */
+enum trouble { NO_TROUBLE, ONE_SHORT, MORE };
+
 static struct own {
     struct process p;
     struct process_config cfg;
@@ -35,10 +40,14 @@ static struct own {
     bool wanted, opening, calling, starved;
     int64_t late_until, out_since, dead_since, closing_at, freed_at;
     int64_t starved_at;
+    enum trouble trouble;      /* Since the session was being closed. */
     int64_t doubts;            /* Times that SUSPENDED was told. */
     int64_t probes, probed_at; /* Syncs so far, and when the newest was seen. */
 } own[SIM_PROCS];
 SIM_KEEP(own)
+
+static int64_t disturbed_until; /* 0: not now. */
+SIM_KEEP(disturbed_until)
 
 static struct {
     int64_t session[FORCED], czxid[FORCED], copied[FORCED];
@@ -105,6 +114,17 @@ void process_doubtful(int proc, const int64_t *doubts, const char *what)
 {
     if (own[proc].doubts == *doubts)
         sim_violation("p%d: %s before the session's SUSPENDED", proc, what);
+}
+
+void processes_disturbed(int64_t us)
+{
+    if (sim_now() + us + RECONNECT_US > disturbed_until)
+        disturbed_until = sim_now() + us + RECONNECT_US;
+    for (int i = 0; i < SIM_PROCS; i++) {
+        if (own[i].p.closing)
+            own[i].trouble =
+                us > 0 || own[i].trouble != NO_TROUBLE ? MORE : ONE_SHORT;
+    }
 }
 
 /* Force. */
@@ -264,6 +284,8 @@ static void check_closed(int proc, int rc)
         sim_violation("p%d: CLOSED, but nobody closed it", proc);
     if (rc == EVZK_ERR_TIMEOUT && sim_now() < deadline)
         sim_violation("p%d: CLOSED with TIMEOUT too early", proc);
+    if (rc == EVZK_ERR_TIMEOUT && own[proc].trouble != MORE)
+        sim_violation("p%d: CLOSED with TIMEOUT, but servers answered", proc);
     for (unsigned i = 0; rc == EVZK_OK && i < p->n_ids; i++) {
         if (!session_over(p->ids[i]))
             sim_violation("p%d: CLOSED, but the session is alive", proc);
@@ -438,8 +460,10 @@ void process_close(int proc)
     process_call_ends(proc);
     if (rc != want)
         sim_violation("p%d: close gave %s", proc, evzk_errname(rc));
-    if (!o->p.closing)
+    if (!o->p.closing) {
         o->closing_at = sim_now();
+        o->trouble = disturbed_until > 0 ? MORE : NO_TROUBLE;
+    }
     o->p.closing = true;
 }
 
@@ -565,6 +589,8 @@ static void check_one(int proc)
 
 void processes_check(void)
 {
+    if (disturbed_until <= sim_now())
+        disturbed_until = 0;
     for (int i = 0; i < SIM_PROCS; i++) {
         if (own[i].wanted)
             check_one(i);

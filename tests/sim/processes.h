@@ -46,6 +46,8 @@ extern void (*process_hook)(int proc);
 /* Round every call of the library: no callback may come inside a call. */
 void process_call_begins(int proc);
 void process_call_ends(int proc);
+/* A fault struck that lasts so long, or a scene disturbs; 0: it is over. */
+void processes_disturbed(int64_t us);
 /* At the beginning of each callback: checks that it comes as promised. */
 void process_heard(int proc, const char *what);
 /* The same for an event that is not final: none comes after the close. */

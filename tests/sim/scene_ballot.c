@@ -387,6 +387,7 @@ static void begin(const struct sim_scene *scene)
     process_trace = NULL;
     process_leases = NULL;
     ens_removes = any_removes;
+    ens_reads_own = false;
     ens_begin(&servers);
     if (sc->dir)
         ens_create("/polls", "", 0, ZOO_PERSISTENT);

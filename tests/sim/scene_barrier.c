@@ -314,6 +314,8 @@ static void barrier_begin(const struct sim_scene *sc)
     process_trace = traced;
     if (all.own->followers_lag)
         servers.link_us = LAG_US;
+    ens_removes = NULL;
+    ens_reads_own = false;
     ens_begin(&servers);
     if (all.own->stands) {
         make_above(all.path);

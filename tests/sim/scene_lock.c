@@ -484,6 +484,7 @@ void lock_begin(const struct sim_scene *sc)
     process_trace = on_trace;
     process_leases = lock_leases;
     ens_removes = removes;
+    ens_reads_own = !scene()->locks[0].elect;
     ens.quirk_end = scene()->numbers_end;
     if (scene()->server_tick_ms)
         ens.tick_ms = scene()->server_tick_ms;

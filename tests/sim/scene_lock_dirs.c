@@ -142,12 +142,13 @@ void lock_rough(int ms)
 
     if (until > lock_world.rough)
         lock_world.rough = until;
+    processes_disturbed(ms * INT64_C(1000));
 }
 
 bool lock_calm(int proc, int64_t since)
 {
     return lock_world.rough < since && lock_world.conn[proc].born != 0 &&
-           lock_world.conn[proc].since <= since && !ens_throttled(proc) &&
+           lock_world.conn[proc].since < since && !ens_throttled(proc) &&
            !process_lacked_memory(proc);
 }
 
@@ -203,8 +204,9 @@ static bool left_in_doubt(const struct lock_slot *k)
     return false;
 }
 
-/* The process had a lock there before, and so had another, which may have taken
- * the directory away since: the process hears of that by a refused create. */
+/* This process had a lock in the directory before.  Another process had one
+ * too, and may have deleted the directory since.  This process learns that from
+ * a refused create. */
 static bool taken_away(const struct lock_slot *k)
 {
     const struct lock_slot *o = lock_world.slot;

@@ -120,10 +120,13 @@ bool lock_stranger(const struct lock_node *n, bool common)
 
 bool lock_before(const struct lock_node *a, const struct lock_node *b)
 {
+    int64_t apart = (int32_t)((uint32_t)a->seq - (uint32_t)b->seq);
+
     if (a->waits != b->waits)
         return b->waits;
-    return (int32_t)((uint32_t)a->seq - (uint32_t)b->seq) + a->handicap <
-           b->handicap;
+    if (apart == INT32_MIN && a->seq > b->seq)
+        apart = -apart; /* As far apart as can be: the library's order. */
+    return apart + a->handicap < b->handicap;
 }
 
 static const char *path_of(char out[PATH], int place, const char *name)

@@ -429,6 +429,7 @@ void shards_begin(const struct sim_scene *sc)
     process_trace = NULL;
     process_leases = shards_leases;
     ens_removes = NULL;
+    ens_reads_own = false;
     servers.quirk_end = shards_world.scene->numbers_end;
     ens_begin(&servers);
     make_tree(shards_world.scene);

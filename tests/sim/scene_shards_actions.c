@@ -82,6 +82,7 @@ static void do_action(enum shards_action action, int which)
         process_expire(which);
         break;
     case SHARDS_CUT_OFF:
+        processes_disturbed(us(AWAY_MS));
         wire_hold_all(which, sim_now() + us(AWAY_MS));
         break;
     case SHARDS_CLOSE_SESSION:

@@ -1,21 +1,20 @@
 /* A machine's deadline, set at its birth and set again, by a machine that does
  * nothing but wait, in the simulated world. */
-#include "test_world.h"
+#include "test_session.h"
 
 #include "lib/base/mem.h"
-#include "lib/machine/machine.h"
 #include "lib/machine/rows.h"
-#include "processes.h"
 
 enum { WAITING, ENDED, STATES };
 
 struct waiter {
     struct evzk__machine m;
-    unsigned late; /* How often its time was over. */
-    int64_t when;  /* The last time. */
+    unsigned late; /* How often on_deadline was called. */
+    int64_t when;  /* When on_deadline was last called. */
 };
 
-static struct waiter *the; /* The one of the test. */
+/* The waiter of the running test; NULL once destroyed. */
+static struct waiter *the;
 
 static struct waiter *waiter_of(struct evzk__machine *m)
 {
@@ -65,14 +64,19 @@ static const struct evzk__kind keeps = {.name = "keeps",
                                         .on_deadline = late,
                                         .destroy = destroy};
 
-/* 0, or an error: then there is no waiter. */
-static int begin_one(const struct evzk__kind *kind, uint32_t timeout_ms)
+/* Begins a waiter.  0, or an error: then there is no waiter.  The allocation of
+ * this number behind the waiter's own fails; 0: none. */
+static int begin_without(unsigned nth, const struct evzk__kind *kind,
+                         uint32_t timeout_ms)
 {
     int before = sim_enter(0), rc;
 
     the = evzk__zalloc(sizeof *the);
     ck_assert_ptr_nonnull(the);
+    if (nth > 0)
+        sim_alloc_fail(0, nth, false);
     rc = evzk__machine_begin(&the->m, process_of(0)->s, kind, "/a", timeout_ms);
+    sim_alloc_heal(0);
     sim_leave(before);
     return rc;
 }
@@ -82,55 +86,23 @@ static void set_up(const struct evzk__kind *kind, uint32_t timeout_ms)
     struct process_config cfg = {.timeout_ms = 1000};
 
     begin_with_a();
-    process_hook = NULL;
-    process_trace = NULL;
-    process_leases = NULL;
-    wire_route(0, 1);
-    process_open(0, &cfg);
-    pass(200 * MS);
+    session_open(&cfg);
     if (kind)
-        ck_assert_int_eq(begin_one(kind, timeout_ms), EVZK_OK);
-}
-
-static void let_go(void)
-{
-    int before = sim_enter(0);
-
-    evzk__machine_let_go(&the->m);
-    sim_leave(before);
+        ck_assert_int_eq(begin_without(0, kind, timeout_ms), EVZK_OK);
 }
 
 static void tear_down(void)
 {
-    int before;
-
-    if (the)
-        let_go();
-    pass(100 * MS);
+    let_machine_go(&the->m);
     ck_assert_ptr_null(the);
-    before = sim_enter(0);
-    process_close(0);
-    sim_leave(before);
-    pass(3000 * MS);
-    processes_check_end();
-    all_is_well();
-}
-
-/* No allocation of the process succeeds meanwhile. */
-static void set_without_memory(uint32_t timeout_ms)
-{
-    int before = sim_enter(0);
-
-    sim_alloc_fail(0, 1, true);
-    evzk__machine_deadline(&the->m, timeout_ms);
-    sim_leave(before);
+    session_close();
 }
 
 static void set(uint32_t timeout_ms)
 {
     int before = sim_enter(0);
 
-    evzk__machine_deadline(&the->m, timeout_ms);
+    evzk__machine_set_deadline(&the->m, timeout_ms);
     sim_leave(before);
 }
 
@@ -149,6 +121,18 @@ static void take_off(void)
         ck_assert_int_le(the->when, (us) + 5 * MS);                            \
     } while (0)
 
+/* From here on every allocation of the process fails, until sim_alloc_heal(0).
+ * The new deadline passes, and on_deadline has been called so often. */
+static void set_without_memory(uint32_t timeout_ms, unsigned late_then)
+{
+    int64_t from = sim_now();
+
+    sim_alloc_fail(0, 1, true);
+    set(timeout_ms);
+    pass(1000 * MS);
+    LATE_AT(late_then, from + timeout_ms * MS);
+}
+
 START_TEST(once)
 {
     int64_t from;
@@ -166,7 +150,7 @@ START_TEST(never)
     set_up(&drops, 0);
     pass(2000 * MS);
     ck_assert_uint_eq(the->late, 0);
-    set(100); /* A machine without a timer: nothing comes. */
+    set(100); /* Without a timer the call does nothing. */
     take_off();
     pass(2000 * MS);
     ck_assert_uint_eq(the->late, 0);
@@ -185,41 +169,28 @@ START_TEST(taken_off)
 }
 END_TEST
 
-/* Set at birth, taken off, and set again without memory; and once more. */
+/* The deadline is taken off, and then set twice while no memory is free. */
 START_TEST(again_without_memory)
 {
-    int64_t from;
-
     set_up(&keeps, 300);
     pass(100 * MS);
     take_off();
     pass(1000 * MS);
     ck_assert_uint_eq(the->late, 0);
-    from = sim_now();
-    set_without_memory(200);
-    pass(1000 * MS);
-    LATE_AT(1, from + 200 * MS);
-    from = sim_now();
-    set_without_memory(50);
-    pass(1000 * MS);
-    LATE_AT(2, from + 50 * MS);
+    set_without_memory(200, 1);
+    set_without_memory(50, 2);
     sim_alloc_heal(0);
     tear_down();
 }
 END_TEST
 
-/* No deadline at birth; the timer is there all the same. */
+/* The machine has no deadline at birth, but has its timer. */
 START_TEST(for_the_first_time)
 {
-    int64_t from;
-
     set_up(&keeps, 0);
     pass(2000 * MS);
     ck_assert_uint_eq(the->late, 0);
-    from = sim_now();
-    set_without_memory(200);
-    pass(1000 * MS);
-    LATE_AT(1, from + 200 * MS);
+    set_without_memory(200, 1);
     sim_alloc_heal(0);
     tear_down();
 }
@@ -246,7 +217,8 @@ START_TEST(later_and_sooner)
 }
 END_TEST
 
-/* The time is over, and another deadline is set before that was told. */
+/* The deadline has passed, and is replaced or taken off before on_deadline is
+ * called. */
 START_TEST(over_but_not_told)
 {
     set_up(&keeps, 300);
@@ -262,7 +234,8 @@ START_TEST(over_but_not_told)
 }
 END_TEST
 
-/* Its user still has it. */
+/* The machine has ended, but its user has not let it go: a new deadline does
+ * nothing. */
 START_TEST(after_the_end)
 {
     int before;
@@ -288,13 +261,7 @@ START_TEST(no_memory_at_birth)
 
     set_up(NULL, 0);
     for (unsigned nth = 1; rc == EVZK_ERR_NOMEM; nth++) {
-        int before = sim_enter(0);
-
-        the = evzk__zalloc(sizeof *the);
-        sim_alloc_fail(0, nth, false);
-        rc = evzk__machine_begin(&the->m, process_of(0)->s, &keeps, "/b", 0);
-        sim_alloc_heal(0);
-        sim_leave(before);
+        rc = begin_without(nth, &keeps, 0);
         ck_assert_int_eq(rc == EVZK_OK, the != NULL);
     }
     ck_assert_int_eq(rc, EVZK_OK);

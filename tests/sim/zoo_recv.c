@@ -1,4 +1,5 @@
 /* Packets from the server: one in a call. */
+#include "ens.h"
 #include "world.h"
 #include "zoo.h"
 
@@ -75,6 +76,8 @@ static int answered(zhandle_t *zh, struct wire_msg *m)
     zoo__queue_take(&zh->sent);
     if (m->zxid > 0)
         zh->last_zxid = m->zxid;
+    if (m->op == ZOO_EXISTS_OP || (m->op == ZOO_GETDATA_OP && e->watch))
+        ens_copy_read(zh->proc, m->stat.czxid);
     e->rc = m->rc;
     e->reply = m;
     zoo__watch_answered(zh, e, m->rc);

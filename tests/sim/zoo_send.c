@@ -3,6 +3,7 @@
  * says ZOK; the request stays queued, and goes to the next server. */
 #include <string.h>
 
+#include "ens.h"
 #include "world.h"
 #include "zoo.h"
 
@@ -13,6 +14,7 @@ void zoo__put(zhandle_t *zh, struct wire_msg *m, bool front)
     struct wire_msg **p = &zh->to_send;
 
     m->behind = wire_heard(zh->proc);
+    m->knows = ens_copies_read(zh->proc);
     while (!front && *p)
         p = &(*p)->next;
     m->next = *p;

@@ -187,7 +187,8 @@ START_TEST(test_columns)
 END_TEST
 
 /* A rare move is legal, and does not count; what never comes is legal, too,
- * should it come all the same. */
+ * should it come all the same.  A failure counts, even if another move to the
+ * same state is rare. */
 START_TEST(test_rare)
 {
     static const struct evzk__row rows[] = {
@@ -195,13 +196,17 @@ START_TEST(test_rare)
          .stop = 2,
          .expiry = 0,
          .on = {[EVZK__ON_REPLY] = EVZK__TO(1, EVZK__FAIL),
+                [EVZK__ON_USER_EVENT] = EVZK__TO(0, 1),
                 [EVZK__ON_EXPIRED] = EVZK__TO(EVZK__NEVER)},
-         .rarely =
-             {[EVZK__ON_REPLY] = EVZK__TO(0), [EVZK__ON_ENTRY] = EVZK__TO(2)}},
+         .rarely = {[EVZK__ON_REPLY] = EVZK__TO(0),
+                    [EVZK__ON_USER_EVENT] = EVZK__TO(1),
+                    [EVZK__ON_ENTRY] = EVZK__TO(2)}},
         {.name = "B",
          .stop = EVZK__STAY,
          .expiry = 2,
-         .rarely = {[EVZK__ON_STOP] = EVZK__TO(EVZK__HERE)}},
+         .on = {[EVZK__ON_LINGERED] = EVZK__TO(0, EVZK__FAIL)},
+         .rarely = {[EVZK__ON_LINGERED] = EVZK__TO(2),
+                    [EVZK__ON_STOP] = EVZK__TO(EVZK__HERE)}},
         {.name = "C", .flags = EVZK__FINAL}};
     struct evzk__kind k = {.rows = rows, .n_rows = 3};
 
@@ -209,11 +214,14 @@ START_TEST(test_rare)
     ck_assert_uint_eq(may(&k, 0, EVZK__ON_REPLY), EVZK__TO(0, 1, 2));
     ck_assert_uint_eq(evzk__row_next(&k, 0, EVZK__ON_ENTRY), 0);
     ck_assert_uint_eq(may(&k, 0, EVZK__ON_ENTRY), EVZK__TO(2));
+    ck_assert_uint_eq(evzk__row_next(&k, 0, EVZK__ON_USER_EVENT), EVZK__TO(0));
+    ck_assert_uint_eq(may(&k, 0, EVZK__ON_USER_EVENT), EVZK__TO(0, 1));
     ck_assert_uint_eq(evzk__row_next(&k, 0, EVZK__ON_EXPIRED), 0);
     ck_assert_uint_eq(may(&k, 0, EVZK__ON_EXPIRED), EVZK__TO(0, 2));
     ck_assert_uint_eq(may(&k, 1, EVZK__ON_REPLY), 0);
     ck_assert_uint_eq(may(&k, 1, EVZK__ON_STOP), EVZK__TO(EVZK__HERE));
     ck_assert_uint_eq(evzk__row_next(&k, 1, EVZK__ON_STOP), 0);
+    ck_assert_uint_eq(evzk__row_next(&k, 1, EVZK__ON_LINGERED), EVZK__TO(0, 2));
 }
 END_TEST
 

@@ -1,0 +1,44 @@
+/* What the tests of a machine share, besides test_world.h: process 0 has a
+ * session in the simulated world, and the test has a machine of it. */
+#ifndef SIM_TEST_SESSION_H
+#define SIM_TEST_SESSION_H
+
+#include "test_world.h"
+
+#include "lib/machine/machine.h"
+#include "processes.h"
+
+/* The servers have begun. */
+static inline void session_open(const struct process_config *cfg)
+{
+    process_hook = NULL;
+    process_trace = NULL;
+    process_leases = NULL;
+    wire_route(0, 1);
+    process_open(0, cfg);
+    pass(200 * MS);
+}
+
+/* No machine is left. */
+static inline void session_close(void)
+{
+    int before = sim_enter(0);
+
+    process_close(0);
+    sim_leave(before);
+    pass(3000 * MS);
+    processes_check_end();
+    all_is_well();
+}
+
+/* With time for the machine's last request. */
+static inline void let_machine_go(struct evzk__machine *m)
+{
+    int before = sim_enter(0);
+
+    evzk__machine_let_go(m);
+    sim_leave(before);
+    pass(100 * MS);
+}
+
+#endif
