@@ -26,19 +26,25 @@ static void end_machines(evzk_session *s)
     }
 }
 
+/* Half of the time that is left is for this connection, and half for the next
+ * one.  If that is too short for another connection, all is for this one. */
+static int64_t silent_at(const struct evzk__closing *c, int64_t now)
+{
+    int64_t half = (c->deadline - now) / 2;
+
+    return half > EVZK__RETRY_US ? now + half : c->deadline;
+}
+
 void evzk__closing_say_farewell(evzk_session *s, int what)
 {
-    int64_t now;
-
     if (!evzk__session_up(&s->core) || s->core.requests.in_flight > 0 ||
         (what & EVZK__WRITE))
         return; /* First the requests in flight. */
     memset(&s->closing.farewell, 0, sizeof s->closing.farewell);
     if (!evzk__net_say_farewell(evzk__client_fd(s->core.client)))
         return;
-    now = evzk__now_us();
     s->core.phase = EVZK__ENDING;
-    s->closing.silent_at = now + (s->closing.deadline - now) / 2;
+    s->closing.silent_at = silent_at(&s->closing, evzk__now_us());
 }
 
 /* By another connection.  Its answer will say how the session ended. */

@@ -16,7 +16,6 @@
 #include "lib/session/closing.h"
 
 enum {
-    RETRY_US = 100000,
     STABLE_US = 500000, /* A connection that lasted shorter did not. */
     RESOLVE_US = 1000000,
     ROUND_MIN_US = 10000, /* When all were tried: a sixtieth of the time-out. */
@@ -158,7 +157,7 @@ void evzk__connection_lost(evzk_session *s)
     s->core.stats.losses++;
     if (evzk__now_us() - s->connection.connected_at < STABLE_US)
         s->connection.retry_at =
-            evzk__now_us() + RETRY_US; /* Do not hammer a server. */
+            evzk__now_us() + EVZK__RETRY_US; /* Do not hammer a server. */
     evzk__session_sweep(s);
     if (s->core.phase == EVZK__RUNNING)
         evzk__session_tell(s, EVZK_SESSION_SUSPENDED, EVZK_OK);
@@ -408,7 +407,7 @@ void evzk__connection_keep(evzk_session *s)
     rc = open_some(s, addresses, now);
     if (rc == EVZK_OK)
         return;
-    s->connection.retry_at = now + RETRY_US;
+    s->connection.retry_at = now + EVZK__RETRY_US;
     evzk__session_log(&s->core, EVZK_LOG_ERROR, "cannot make a client: %s",
                       evzk_strerror(rc));
 }

@@ -4,6 +4,9 @@
 
 #include "lib/session/session.h"
 
+/* A connection that did not last is not made again before this time. */
+enum { EVZK__RETRY_US = 100000 };
+
 /* Makes a connection when there is none, and presents credentials. */
 void evzk__connection_keep(evzk_session *s);
 
