@@ -4,7 +4,7 @@
 
 #include "lib/session/session.h"
 
-/* A connection that did not last is not made again before this time. */
+/* The pause after a connection that did not last, or could not be made. */
 enum { EVZK__RETRY_US = 100000 };
 
 /* Makes a connection when there is none, and presents credentials. */

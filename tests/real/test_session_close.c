@@ -187,35 +187,61 @@ START_TEST(close_while_connecting)
 }
 END_TEST
 
+/* A session behind a proxy, with a lock, and an operator who sees the lock's
+ * znode. */
+struct behind {
+    struct proxy *p;
+    struct raw *r;
+    struct app a;
+    struct one o;
+    const char *path;
+};
+
+static void hold_behind(struct behind *b, const char *path, uint32_t close_ms)
+{
+    b->p = proxied();
+    b->r = operator_for(path);
+    b->path = path;
+    app_up(&b->a, proxy_address(b->p),
+           &(evzk_session_options){.timeout_ms = KIT_SESSION_MS,
+                                   .close_timeout_ms = close_ms});
+    one_hold(&b->o, &b->a, path);
+}
+
+/* The server has ended the session: the lock's znode is gone. */
+static void expect_ended(struct behind *b, const char *heard)
+{
+    WAIT(b->a.rec.finals == 1);
+    ck_assert_str_eq(b->a.rec.text, heard);
+    ck_assert_int_eq(raw_count(b->r, b->path), 0);
+}
+
+static void behind_done(struct behind *b)
+{
+    one_free(&b->o);
+    evzk_session_free(b->a.s);
+    raw_close(b->r);
+    proxy_stop(b->p);
+    kit_done();
+}
+
 /* The session connects once more, to tell the server. */
 START_TEST(close_while_disconnected_reconnects_to_end_it)
 {
-    struct proxy *p = proxied();
-    struct raw *r = operator_for("/gone");
-    struct app a;
-    struct one o;
+    struct behind b;
 
-    app_up(&a, proxy_address(p),
-           &(evzk_session_options){.timeout_ms = KIT_SESSION_MS,
-                                   .close_timeout_ms = 60000});
-    one_hold(&o, &a, "/gone");
-    proxy_refuse(p, true);
-    proxy_cut(p);
-    WAIT(app_heard(&a, "SUSPENDED"));
-    ck_assert_int_eq(evzk_session_close(a.s), EVZK_OK);
+    hold_behind(&b, "/gone", 60000);
+    proxy_refuse(b.p, true);
+    proxy_cut(b.p);
+    WAIT(app_heard(&b.a, "SUSPENDED"));
+    ck_assert_int_eq(evzk_session_close(b.a.s), EVZK_OK);
     run_for(harness_base(), 100);
-    ck_assert_int_eq(a.rec.finals, 0);
-    ck_assert_int_eq(raw_count(r, "/gone"), 1);
-    proxy_refuse(p, false);
-    WAIT(a.rec.finals == 1);
-    ck_assert_str_eq(a.rec.text, "CONNECTED SUSPENDED CLOSED");
-    ck_assert_int_eq(raw_count(r, "/gone"), 0);
-    ck_assert_uint_eq(stats_of(&a).connects, 2);
-    one_free(&o);
-    evzk_session_free(a.s);
-    raw_close(r);
-    proxy_stop(p);
-    kit_done();
+    ck_assert_int_eq(b.a.rec.finals, 0);
+    ck_assert_int_eq(raw_count(b.r, "/gone"), 1);
+    proxy_refuse(b.p, false);
+    expect_ended(&b, "CONNECTED SUSPENDED CLOSED");
+    ck_assert_uint_eq(stats_of(&b.a).connects, 2);
+    behind_done(&b);
 }
 END_TEST
 
@@ -274,53 +300,28 @@ END_TEST
 /* The request to close, and its answer, cut before and after. */
 START_TEST(close_is_proved_over_a_cut)
 {
-    struct proxy *p = proxied();
-    struct raw *r = operator_for("/proved");
-    struct app a;
-    struct one o;
+    struct behind b;
 
-    app_up(&a, proxy_address(p),
-           &(evzk_session_options){.timeout_ms = KIT_SESSION_MS,
-                                   .close_timeout_ms = 60000});
-    one_hold(&o, &a, "/proved");
-    proxy_trap(p, proxy_cuts[_i].dir, PROXY_OP_CLOSE, 1, proxy_cuts[_i].act);
-    ck_assert_int_eq(evzk_session_close(a.s), EVZK_OK);
-    WAIT(a.rec.finals == 1);
-    ck_assert_str_eq(a.rec.text, "CONNECTED CLOSED");
-    ck_assert_int_eq(raw_count(r, "/proved"), 0);
-    one_free(&o);
-    evzk_session_free(a.s);
-    raw_close(r);
-    proxy_stop(p);
-    kit_done();
+    hold_behind(&b, "/proved", 60000);
+    proxy_trap(b.p, proxy_cuts[_i].dir, PROXY_OP_CLOSE, 1, proxy_cuts[_i].act);
+    ck_assert_int_eq(evzk_session_close(b.a.s), EVZK_OK);
+    expect_ended(&b, "CONNECTED CLOSED");
+    behind_done(&b);
 }
 END_TEST
 
-/* The request to close is lost, and the connection stays: asked again by
- * another one, long before the session could expire. */
+/* The request to close is lost, and the connection stays: the session asks
+ * again by another connection, long before the session could expire. */
 START_TEST(close_leaves_a_silent_connection)
 {
-    uint32_t ms = (uint32_t)slow_ms(9000);
-    struct proxy *p = proxied();
-    struct raw *r = operator_for("/silent");
-    struct app a;
-    struct one o;
+    struct behind b;
 
-    app_up(&a, proxy_address(p),
-           &(evzk_session_options){.timeout_ms = KIT_SESSION_MS,
-                                   .close_timeout_ms = ms});
-    one_hold(&o, &a, "/silent");
-    proxy_trap(p, PROXY_C2S, PROXY_OP_CLOSE, 1, PROXY_DROP);
-    ck_assert_int_eq(evzk_session_close(a.s), EVZK_OK);
-    WAIT(a.rec.finals == 1);
-    ck_assert_str_eq(a.rec.text, "CONNECTED CLOSED");
-    ck_assert_int_eq(raw_count(r, "/silent"), 0);
-    ck_assert_uint_eq(stats_of(&a).connects, 2);
-    one_free(&o);
-    evzk_session_free(a.s);
-    raw_close(r);
-    proxy_stop(p);
-    kit_done();
+    hold_behind(&b, "/silent", (uint32_t)slow_ms(9000));
+    proxy_trap(b.p, PROXY_C2S, PROXY_OP_CLOSE, 1, PROXY_DROP);
+    ck_assert_int_eq(evzk_session_close(b.a.s), EVZK_OK);
+    expect_ended(&b, "CONNECTED CLOSED");
+    ck_assert_uint_eq(stats_of(&b.a).connects, 2);
+    behind_done(&b);
 }
 END_TEST
 
