@@ -8,6 +8,7 @@ public_headers = \
     include/evzk/error.h \
     include/evzk/lease.h \
     include/evzk/lock.h \
+    include/evzk/queue.h \
     include/evzk/session.h \
     include/evzk/shards.h \
     include/evzk/version.h
@@ -145,12 +146,17 @@ core_sources = \
     recipes/lock/wait.c \
     recipes/parts/make.c \
     recipes/parts/make.h \
+    recipes/parts/queue_layout.c \
+    recipes/parts/queue_layout.h \
     recipes/parts/read_all.c \
     recipes/parts/read_all.h \
     recipes/parts/watch_node.c \
     recipes/parts/watch_node.h \
     recipes/parts/write_once.c \
     recipes/parts/write_once.h \
+    recipes/queue/count.c \
+    recipes/queue/query.c \
+    recipes/queue/query_internal.h \
     recipes/shards/calls.c \
     recipes/shards/common.c \
     recipes/shards/end.c \
@@ -178,6 +184,7 @@ man_pages = \
     doc/evzk_lease.3 \
     doc/evzk_lock.3 \
     doc/evzk_lock_revoke.3 \
+    doc/evzk_queue.3 \
     doc/evzk_session.3 \
     doc/evzk_shards.3 \
     doc/evzk_version.3
@@ -205,6 +212,7 @@ doc_pages = \
     doc/observer.svg \
     doc/performance.md \
     doc/performance.svg \
+    doc/queue-query.svg \
     doc/shard-server.png \
     doc/shards-demo.svg \
     doc/shards-internals.md \
@@ -228,6 +236,7 @@ doc_dots = \
     doc/lock-revoke.dot \
     doc/lock.dot \
     doc/observer.dot \
+    doc/queue-query.dot \
     doc/shards-planner.dot \
     doc/watch-node.dot \
     doc/write-once.dot
@@ -236,6 +245,7 @@ example_sources = \
     examples/barrier.c \
     examples/elect.c \
     examples/lock.c \
+    examples/peek.c \
     examples/priority.c \
     examples/readme.c \
     examples/revoke.c \
@@ -247,6 +257,7 @@ example_programs = \
     examples/barrier \
     examples/elect \
     examples/lock \
+    examples/peek \
     examples/priority \
     examples/readme \
     examples/revoke \
@@ -256,6 +267,7 @@ example_programs = \
 examples_barrier_LDADD = $(examples)
 examples_elect_LDADD = $(examples)
 examples_lock_LDADD = $(examples)
+examples_peek_LDADD = $(examples)
 examples_priority_LDADD = $(examples)
 examples_readme_LDADD = $(examples)
 examples_revoke_LDADD = $(examples)
@@ -287,6 +299,7 @@ args_sources = \
     tests/unit/args_fork.c \
     tests/unit/args_kit.c \
     tests/unit/args_lock.c \
+    tests/unit/args_queue.c \
     tests/unit/args_session.c \
     tests/unit/args_shards.c \
     tests/unit/test_args.c
@@ -337,6 +350,7 @@ sweep_sources = \
     tests/real/sweep_lane.c \
     tests/real/sweep_line.c \
     tests/real/sweep_lock.c \
+    tests/real/sweep_queue.c \
     tests/real/sweep_shards.c
 
 support_sources = \
@@ -402,6 +416,7 @@ sim_sources = \
     tests/sim/scene_lock_seen.c \
     tests/sim/scene_lock_tree.c \
     tests/sim/scene_observer.c \
+    tests/sim/scene_queue.c \
     tests/sim/scene_shards.c \
     tests/sim/scene_shards.h \
     tests/sim/scene_shards_actions.c \

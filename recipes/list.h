@@ -15,7 +15,8 @@
     X(write_once) \
     X(barrier_set) \
     X(barrier_lift) \
-    X(barrier_wait)
+    X(barrier_wait) \
+    X(queue_query)
 
 #define EVZK__SCENES(X) \
     X(lock) \
@@ -28,7 +29,8 @@
     X(write_once) \
     X(barrier) \
     X(barrier_set) \
-    X(barrier_lift)
+    X(barrier_lift) \
+    X(queue)
 
 #define EVZK__SWEEPS(X) \
     X(lock) \
@@ -37,13 +39,15 @@
     X(priority) \
     X(election) \
     X(shards) \
-    X(barrier)
+    X(barrier) \
+    X(queue)
 
 #define EVZK__ARGS(X) \
     X(lock) \
     X(election) \
     X(shards) \
-    X(barrier)
+    X(barrier) \
+    X(queue)
 
 /* clang-format on */
 

@@ -11,6 +11,7 @@
 #include <evzk/error.h>
 #include <evzk/lease.h>
 #include <evzk/lock.h>
+#include <evzk/queue.h>
 #include <evzk/session.h>
 #include <evzk/shards.h>
 #include <evzk/version.h>
