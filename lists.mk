@@ -4,6 +4,7 @@
 
 public_headers = \
     include/evzk/barrier.h \
+    include/evzk/double_barrier.h \
     include/evzk/election.h \
     include/evzk/error.h \
     include/evzk/lease.h \
@@ -111,6 +112,17 @@ core_sources = \
     recipes/barrier/lift.c \
     recipes/barrier/set.c \
     recipes/barrier/wait.c \
+    recipes/double_barrier/calls.c \
+    recipes/double_barrier/common.c \
+    recipes/double_barrier/double_barrier_internal.h \
+    recipes/double_barrier/enter.c \
+    recipes/double_barrier/event.c \
+    recipes/double_barrier/inside.c \
+    recipes/double_barrier/leave.c \
+    recipes/double_barrier/query.c \
+    recipes/double_barrier/round.c \
+    recipes/double_barrier/round.h \
+    recipes/double_barrier/table.c \
     recipes/election/announce.c \
     recipes/election/announce_rows.h \
     recipes/election/election.c \
@@ -146,10 +158,14 @@ core_sources = \
     recipes/lock/wait.c \
     recipes/parts/make.c \
     recipes/parts/make.h \
+    recipes/parts/numbers.c \
+    recipes/parts/numbers.h \
     recipes/parts/queue_layout.c \
     recipes/parts/queue_layout.h \
     recipes/parts/read_all.c \
     recipes/parts/read_all.h \
+    recipes/parts/rooted.c \
+    recipes/parts/rooted.h \
     recipes/parts/watch_node.c \
     recipes/parts/watch_node.h \
     recipes/parts/write_once.c \
@@ -179,6 +195,7 @@ core_sources = \
 man_pages = \
     doc/evzk.3 \
     doc/evzk_barrier.3 \
+    doc/evzk_double_barrier.3 \
     doc/evzk_election.3 \
     doc/evzk_error.3 \
     doc/evzk_lease.3 \
@@ -196,6 +213,8 @@ doc_pages = \
     doc/barrier-set.svg \
     doc/barrier-wait.svg \
     doc/client-facts.md \
+    doc/double-barrier-query.svg \
+    doc/double-barrier.svg \
     doc/election-replace.svg \
     doc/election.md \
     doc/election.svg \
@@ -228,6 +247,8 @@ doc_dots = \
     doc/barrier-lift.dot \
     doc/barrier-set.dot \
     doc/barrier-wait.dot \
+    doc/double-barrier-query.dot \
+    doc/double-barrier.dot \
     doc/election-replace.dot \
     doc/election.dot \
     doc/lock-downgrade.dot \
@@ -244,6 +265,7 @@ doc_dots = \
 example_sources = \
     examples/barrier.c \
     examples/elect.c \
+    examples/in-step.c \
     examples/lock.c \
     examples/peek.c \
     examples/priority.c \
@@ -256,6 +278,7 @@ example_sources = \
 example_programs = \
     examples/barrier \
     examples/elect \
+    examples/in-step \
     examples/lock \
     examples/peek \
     examples/priority \
@@ -266,6 +289,7 @@ example_programs = \
     examples/who
 examples_barrier_LDADD = $(examples)
 examples_elect_LDADD = $(examples)
+examples_in_step_LDADD = $(examples)
 examples_lock_LDADD = $(examples)
 examples_peek_LDADD = $(examples)
 examples_priority_LDADD = $(examples)
@@ -287,6 +311,7 @@ unit_tests = \
     tests/unit/test_order \
     tests/unit/test_own_queue \
     tests/unit/test_plan \
+    tests/unit/test_round \
     tests/unit/test_servers \
     tests/unit/test_tables \
     tests/unit/test_transaction
@@ -294,6 +319,7 @@ unit_tests = \
 args_sources = \
     tests/unit/args.h \
     tests/unit/args_barrier.c \
+    tests/unit/args_double_barrier.c \
     tests/unit/args_election.c \
     tests/unit/args_every.c \
     tests/unit/args_fork.c \
@@ -311,6 +337,7 @@ unit_headers = \
 real_tests = \
     tests/real/test_barrier \
     tests/real/test_create_order \
+    tests/real/test_double_barrier \
     tests/real/test_election \
     tests/real/test_event_order \
     tests/real/test_example_flood \
@@ -346,6 +373,7 @@ sweep_sources = \
     tests/real/sweep.h \
     tests/real/sweep_barrier.c \
     tests/real/sweep_count.c \
+    tests/real/sweep_double_barrier.c \
     tests/real/sweep_election.c \
     tests/real/sweep_lane.c \
     tests/real/sweep_line.c \
@@ -399,6 +427,11 @@ sim_sources = \
     tests/sim/scene.h \
     tests/sim/scene_ballot.c \
     tests/sim/scene_barrier.c \
+    tests/sim/scene_double_barrier.c \
+    tests/sim/scene_double_barrier.h \
+    tests/sim/scene_double_barrier_list.c \
+    tests/sim/scene_double_barrier_query.c \
+    tests/sim/scene_double_barrier_rules.c \
     tests/sim/scene_election.c \
     tests/sim/scene_election_list.c \
     tests/sim/scene_election_rules.c \

@@ -16,7 +16,9 @@
     X(barrier_set) \
     X(barrier_lift) \
     X(barrier_wait) \
-    X(queue_query)
+    X(queue_query) \
+    X(double_barrier) \
+    X(double_barrier_query)
 
 #define EVZK__SCENES(X) \
     X(lock) \
@@ -30,7 +32,9 @@
     X(barrier) \
     X(barrier_set) \
     X(barrier_lift) \
-    X(queue)
+    X(queue) \
+    X(double_barrier) \
+    X(double_barrier_query)
 
 #define EVZK__SWEEPS(X) \
     X(lock) \
@@ -40,14 +44,16 @@
     X(election) \
     X(shards) \
     X(barrier) \
-    X(queue)
+    X(queue) \
+    X(double_barrier)
 
 #define EVZK__ARGS(X) \
     X(lock) \
     X(election) \
     X(shards) \
     X(barrier) \
-    X(queue)
+    X(queue) \
+    X(double_barrier)
 
 /* clang-format on */
 

@@ -168,6 +168,10 @@ static bool put_in_order(struct evzk__ordered *ordered,
                          const struct evzk__names *names,
                          const struct evzk__mark *marks)
 {
+    if (ordered->marks != marks) { /* Put in order by another kind, or never. */
+        evzk__ordered_free(ordered);
+        *ordered = (struct evzk__ordered){.marks = marks};
+    }
     if (ordered->v || ordered->failed)
         return !ordered->failed;
     ordered->v = evzk__zalloc(names->n * sizeof *ordered->v);

@@ -60,6 +60,7 @@ struct evzk__ordered {
     size_t n, queued; /* All; those in the queue, which come first in `v`. */
     struct evzk__entry *v;
     struct evzk__strangers strangers;
+    const struct evzk__mark *marks; /* Those by which it was put in order. */
     bool failed; /* No memory, or no order: see evzk__order(). */
 };
 

@@ -39,9 +39,4 @@ void evzk__barrier_end(struct evzk__machine *m);
 void evzk__barrier_on_deadline(struct evzk__machine *m);
 void evzk__barrier_destroy(struct evzk__machine *m);
 
-/* No barrier stands.  Ends well if the session's chroot exists; else nobody can
- * set a barrier there.  The reaction of ROOTING, whose entry action is
- * evzk__look_chroot(). */
-int evzk__barrier_rooted(struct evzk__machine *m, const struct evzk__event *e);
-
 #endif

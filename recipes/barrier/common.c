@@ -27,10 +27,3 @@ void evzk__barrier_destroy(struct evzk__machine *m)
     evzk__free(b->above);
     evzk__free(b);
 }
-
-int evzk__barrier_rooted(struct evzk__machine *m, const struct evzk__event *e)
-{
-    int rc = evzk__chroot_looked(e);
-
-    return rc != EVZK_OK ? rc : evzk__machine_finish(m, EVZK_OK);
-}

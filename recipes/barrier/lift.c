@@ -22,6 +22,7 @@
 #include "lib/machine/rows.h"
 #include "recipes/barrier/barrier_internal.h"
 #include "recipes/kinds.h"
+#include "recipes/parts/rooted.h"
 
 enum { LOOKING, ROOTING, LIFTING, SETTLING, ENDED, STATES };
 
@@ -110,7 +111,7 @@ static const struct evzk__row rows[STATES] = {
 /*  state     entry              reaction              main     on stop  on expiry  flags */
 ROW(LOOKING,  look,              looked,               LIFTING, ENDED,   LOOKING,   RETRY|NOTHING_SENT,
     ON(REPLY, LIFTING, ROOTING, ENDED, FAIL)),
-ROW(ROOTING,  evzk__look_chroot, evzk__barrier_rooted, ASIDE,   ENDED,   LOOKING,   RETRY,
+ROW(ROOTING,  evzk__look_chroot, evzk__rooted,         ASIDE,   ENDED,   LOOKING,   RETRY,
     ON(REPLY, ENDED, FAIL)),
 ROW(LIFTING,  lift,              lifted,               ENDED,   ENDED,   LOOKING,   NOTHING_SENT,
     ON(REPLY, ENDED, SETTLING, FAIL)),

@@ -24,6 +24,7 @@
 #include "lib/machine/rows.h"
 #include "recipes/barrier/barrier_internal.h"
 #include "recipes/kinds.h"
+#include "recipes/parts/rooted.h"
 
 enum { LOOKING, ROOTING, WAITING, ENDED, STATES };
 
@@ -82,7 +83,7 @@ static const struct evzk__row rows[STATES] = {
 /*  state    entry              reaction              main     on stop  on expiry  flags */
 ROW(LOOKING, look,              looked,               WAITING, ENDED,   LOOKING,   RETRY|NOTHING_SENT,
     ON(REPLY,       WAITING, ROOTING, ENDED, FAIL)),
-ROW(ROOTING, evzk__look_chroot, evzk__barrier_rooted, ASIDE,   ENDED,   LOOKING,   RETRY,
+ROW(ROOTING, evzk__look_chroot, evzk__rooted,         ASIDE,   ENDED,   LOOKING,   RETRY,
     ON(REPLY,       ENDED, FAIL)),
 ROW(WAITING, wait_for_lift,     waited,               ENDED,   ENDED,   LOOKING,   RETRY,
     ON(ENTRY,       LOOKING),

@@ -23,6 +23,7 @@
 #include "lib/machine/rows.h"
 #include "recipes/kinds.h"
 #include "recipes/lock/lock_internal.h"
+#include "recipes/parts/rooted.h"
 
 struct evzk_lock_query {
     struct evzk__machine m;
@@ -225,13 +226,6 @@ static int answered(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__machine_finish(m, EVZK_OK);
 }
 
-static int rooted(struct evzk__machine *m, const struct evzk__event *e)
-{
-    int rc = evzk__chroot_looked(e);
-
-    return rc != EVZK_OK ? rc : evzk__machine_finish(m, EVZK_OK);
-}
-
 static void end(struct evzk__machine *m)
 {
     struct evzk_lock_query *q = query_of(m);
@@ -258,7 +252,7 @@ ROW(LISTING, list,              listed,   READING, ENDED,   LISTING,   NOTHING_S
 ROW(READING, read_all,          answered, ENDED,   ENDED,   LISTING,   0,
     ON(REPLY, ENDED, LISTING, FAIL, HERE),
     RARELY(EXPIRED, LISTING)), /* The lost connection leads to LISTING first. */
-ROW(ROOTING, evzk__look_chroot, rooted,   ASIDE,   ENDED,   LISTING,   RETRY,
+ROW(ROOTING, evzk__look_chroot, evzk__rooted, ASIDE,   ENDED,   LISTING,   RETRY,
     ON(REPLY, ENDED, FAIL)),
 END(ENDED,   end),
 };

@@ -11,19 +11,9 @@
 
 #include "lib/base/foreign.h"
 #include "lib/base/mem.h"
+#include "recipes/parts/numbers.h"
 
 static const struct evzk__waiting in_queue = {LISTING, WATCHING};
-
-/* A server 3.8.0 that has given the last number gives it again, or a number
- * from the far end, to later contenders.  Other versions go on from the far
- * end. */
-static bool used_up(int32_t seq, const struct evzk__stat *dir)
-{
-    /* cversion counts each create twice, and less what is still there. */
-    uint32_t twice = (uint32_t)dir->cversion + (uint32_t)dir->children;
-
-    return (seq == INT32_MAX || seq < 0) && twice == 2u * INT32_MAX;
-}
 
 /* A listing shows only names.  The znode of the lock's name is its own if
  * nothing was made or deleted in the directory since it was made, or if it is
@@ -96,7 +86,7 @@ bool evzk__lock_read_order(struct evzk_lock *l, const struct evzk__waiting *in,
 {
     evzk__order(order, &list->names, evzk__lock_marks, l->own);
     if (l->m.place.where != EVZK__IN_QUEUE ||
-        used_up(l->m.place.seq, &list->stat))
+        evzk__numbers_used_up(l->m.place.seq, &list->stat))
         *rc = evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
     else if (order->foreign && !evzk__lock_is(l, LOCK_TOLERANT))
         *rc = refuse(l, order->foreign);

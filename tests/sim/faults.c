@@ -221,7 +221,7 @@ bool fault_is_oom(const struct fault *f)
 
 bool fault_may_refuse(void)
 {
-    return strncmp(recipe->name, "barrier", strlen("barrier")) == 0 ||
+    return strstr(recipe->name, "barrier") != NULL ||
            strcmp(recipe->name, "ballot") == 0;
 }
 

@@ -13,9 +13,10 @@ static const char *predecessor(const struct evzk__names *names,
                                const char *text, const char *own, bool *found,
                                size_t *before)
 {
-    const struct evzk__mark marks[] = {{text, 0}, {NULL, 0}};
+    static struct evzk__mark marks[2]; /* At one address, as a kind's are. */
     struct evzk__order s;
 
+    marks[0].text = text;
     evzk__order(&s, names, marks, own);
     *found = s.found;
     *before = s.before;
@@ -711,6 +712,27 @@ START_TEST(test_roll_no_memory)
 }
 END_TEST
 
+/* Machines of two kinds share a listing: each finds its own contenders. */
+START_TEST(test_roll_two_kinds)
+{
+    static char *const v[] = {"b-lock-0000000004", "b-in-0000000002",
+                              "a-lock-0000000001", "a-in-0000000003"};
+    static const struct evzk__mark lock[] = {{"-lock-", 0}, {NULL, 0}},
+                                   in[] = {{"-in-", 0}, {NULL, 0}};
+    struct evzk__ordered ordered = {.n = 0};
+    struct evzk__names names = {.n = 4, .v = v, .ordered = &ordered};
+    struct evzk__order s;
+
+    for (int i = 0; i < 2; i++) {
+        evzk__order(&s, &names, lock, v[0]);
+        ck_assert(s.found && s.pred == v[2] && s.before == 1);
+        evzk__order(&s, &names, in, v[3]);
+        ck_assert(s.found && s.pred == v[1] && s.before == 1);
+    }
+    evzk__ordered_free(&ordered);
+}
+END_TEST
+
 /* Names that are none of a contender's do not look at the listing. */
 START_TEST(test_roll_no_contender)
 {
@@ -803,5 +825,5 @@ UNIT_MAIN("name", test_guid_form, test_guid_unique, test_path_accepted,
           test_pred_plain, test_pred_foreign, test_pred_too_long,
           test_pred_own_missing, test_pred_wraps, test_pred_to_zero,
           test_pred_equal, test_pred_chain, test_roll_random, test_roll_spread,
-          test_roll_no_memory, test_roll_no_contender, test_find_prefix,
-          test_complete)
+          test_roll_no_memory, test_roll_two_kinds, test_roll_no_contender,
+          test_find_prefix, test_complete)

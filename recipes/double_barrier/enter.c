@@ -1,0 +1,382 @@
+/* How a participant comes in: from its znode to the moment when `ready` covers
+ * it.
+ *
+ *   LOOKING --> READING --> INSIDE         `ready` covers the own number
+ *      |        |    ^ |
+ *      v        v    | `----> WAITING      another participant forms the round
+ *      LISTING --> FORMING                 or this one does:
+ *         |          ^
+ *         |`-----> REREADING              a stale `ready` stands in its way
+ *         `------> BARRED                  so does a participant of the round
+ *                                          before, until its end
+ *
+ * Which participant forms the round.  Numbers are given in order.  So the first
+ * look behind the create shows all that came before, and the participant with
+ * which they are `count` forms the round; so does any that comes later still.
+ * A participant that fewer than `count` have come up to never forms it,
+ * whatever happens afterwards, since no participant comes in before it: it
+ * waits for `ready` alone.  Three bounds say so without a listing: the number
+ * of the directory's children, its own number where no round was formed, and
+ * the numbers since the last one of the round before.
+ *
+ * How it can fail.  Another client may delete the own znode: the participant
+ * comes anew, at the end.  FORGETTING takes its watch off the old name first.
+ */
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "recipes/double_barrier/double_barrier_internal.h"
+#include "recipes/parts/numbers.h"
+
+/* The steps of LOOKING. */
+enum { OWN, DIR, READY };
+
+/* All checks of a transaction together take at most so many bytes: a server
+ * refuses a packet of more than 1 MiB, and breaks the connection. */
+enum { CHECKS_BYTES = 256 * 1024, CHECK_BYTES = EVZK__NAME_MAX + 32 };
+
+static bool is_deaf(const struct evzk_double_barrier *d)
+{
+    return evzk__watch_missing(&d->m, (enum evzk__which)ON_OWN) ||
+           evzk__watch_missing(&d->m, (enum evzk__which)ON_READY);
+}
+
+/* The own znode is read, and not only looked for: servers do not tell a session
+ * of the end of a znode that the session may not read. */
+void evzk__double_barrier_look(struct evzk__machine *m)
+{
+    struct evzk_double_barrier *d = evzk__double_barrier_of(m);
+
+    evzk__double_barrier_drop_forming(d);
+    d->step[OWN] = (struct evzk__step){.verb = EVZK__STEP_GET,
+                                       .name = d->make.name,
+                                       .watch = EVZK__WITH(ON_OWN)};
+    d->step[DIR] = (struct evzk__step){.verb = EVZK__STEP_EXISTS, .name = ""};
+    d->step[READY] = (struct evzk__step){.verb = EVZK__STEP_EXISTS,
+                                         .name = EVZK__READY,
+                                         .watch = EVZK__WITH(ON_READY)};
+    evzk__ask(m, d->step, 3, EVZK__EACH);
+}
+
+static int own_rc(const struct evzk_double_barrier *d,
+                  const struct evzk__reply *reply)
+{
+    bool copied = reply->rc == EVZK_OK &&
+                  !evzk__double_barrier_owns(d, &reply->res->stat);
+
+    return copied ? EVZK_ERR_NONODE : reply->rc;
+}
+
+/* How many participants there can be at most up to this one, of those that are
+ * in no round yet? */
+static uint32_t most_up_to_own(const struct evzk_double_barrier *d)
+{
+    if (d->ready_stands)
+        return (uint32_t)d->seq - (uint32_t)d->round.last;
+    return d->seq >= 0 ? (uint32_t)d->seq + 1 : UINT32_MAX;
+}
+
+/* No round is formed that this participant is in. */
+static int consider(struct evzk_double_barrier *d)
+{
+    if (d->children < d->count || most_up_to_own(d) < d->count)
+        d->others_form = true;
+    return evzk__machine_move(&d->m, d->others_form ? WAITING : LISTING);
+}
+
+int evzk__double_barrier_looked(struct evzk__machine *m,
+                                const struct evzk__event *e)
+{
+    struct evzk_double_barrier *d = evzk__double_barrier_of(m);
+    const struct evzk__reply *reply = e->reply;
+
+    if (reply->part == OWN)
+        d->own_rc = own_rc(d, reply);
+    if (reply->part == DIR && reply->rc == EVZK_OK) {
+        d->children = (uint32_t)reply->res->stat.children;
+        d->dir_czxid = reply->res->stat.czxid;
+        d->used_up = evzk__numbers_used_up(d->seq, &reply->res->stat);
+    }
+    if (!reply->last)
+        return EVZK_OK;
+    if (d->own_rc == EVZK_ERR_NONODE)
+        return evzk__double_barrier_rejoin(d);
+    if (d->own_rc != EVZK_OK)
+        return d->own_rc;
+    if (d->used_up)
+        return EVZK_ERR_SEQUENCE;
+    m->place.own_verified = true;
+    d->ready_stands = false;
+    if (reply->rc == EVZK_OK)
+        return evzk__machine_move(m, READING);
+    return reply->rc == EVZK_ERR_NONODE ? consider(d) : reply->rc;
+}
+
+/* REREADING asks the same. */
+void evzk__double_barrier_read(struct evzk__machine *m)
+{
+    static const struct evzk__step get[] = {{.verb = EVZK__STEP_GET,
+                                             .name = EVZK__READY,
+                                             .watch = EVZK__WITH(ON_READY),
+                                             .or_absent = true}};
+
+    if (evzk__watch_missing(m, (enum evzk__which)ON_OWN))
+        evzk__machine_move(m, LOOKING);
+    else
+        evzk__ask(m, get, 1, 0);
+}
+
+/* The own znode stands: its watch does, and has not fired.  WAITING hears what
+ * the watch says. */
+static int covered(struct evzk_double_barrier *d)
+{
+    if (evzk__watch_fires(&d->m, (enum evzk__which)ON_OWN))
+        return evzk__machine_move(&d->m, WAITING);
+    return evzk__machine_move(&d->m, evzk__machine_certain(&d->m) ? INSIDE
+                                                                  : CONFIRMING);
+}
+
+static int take_ready(struct evzk_double_barrier *d,
+                      const struct evzk__result *ready)
+{
+    if (!evzk__round_parse(&d->round, ready->data, ready->len))
+        return EVZK_ERR_FOREIGN;
+    d->ready_stands = true;
+    d->ready_mzxid = ready->stat.mzxid;
+    d->ready_version = ready->stat.version;
+    return evzk__round_covers(&d->round, d->seq) ? covered(d) : consider(d);
+}
+
+int evzk__double_barrier_was_read(struct evzk__machine *m,
+                                  const struct evzk__event *e)
+{
+    struct evzk_double_barrier *d = evzk__double_barrier_of(m);
+
+    evzk__double_barrier_drop_forming(d);
+    d->ready_stands = false;
+    if (e->reply->rc == EVZK_OK)
+        return take_ready(d, e->reply->res);
+    return e->reply->rc == EVZK_ERR_NONODE ? consider(d) : e->reply->rc;
+}
+
+void evzk__double_barrier_list(struct evzk__machine *m)
+{
+    if (is_deaf(evzk__double_barrier_of(m)))
+        evzk__machine_move(m, LOOKING);
+    else
+        evzk__list(m);
+}
+
+/* How many of the first `count` are checked: all of them, unless that makes the
+ * transaction too long. */
+static uint32_t checks_of(const struct evzk_double_barrier *d)
+{
+    size_t each = strlen(d->m.place.dir->path) + CHECK_BYTES;
+    uint32_t most = (uint32_t)(CHECKS_BYTES / each);
+
+    return d->count < most ? d->count : most;
+}
+
+static struct evzk__step ready_step(const struct evzk_double_barrier *d,
+                                    const char *text, size_t len)
+{
+    struct evzk__create_args session = evzk__default_args(&d->m, NULL);
+
+    return (struct evzk__step){
+        .verb = d->ready_stands ? EVZK__STEP_SET : EVZK__STEP_CREATE,
+        .name = EVZK__READY,
+        .data = text,
+        .len = (uint32_t)len,
+        .versioned = d->ready_stands,
+        .version = d->ready_version,
+        .acl = d->acl.v ? d->acl.v : session.acl,
+        .acl_count = d->acl.v ? d->acl.n : session.acl_count};
+}
+
+/* Prepares the transaction: the first `count` are there, and the round is said.
+ */
+static int prepare(struct evzk_double_barrier *d,
+                   const struct evzk__contender *v)
+{
+    struct evzk__round round = {.last = v[d->count - 1].seq};
+    uint32_t n = checks_of(d);
+    struct forming *f = evzk__zalloc(sizeof *f + (n + 1) * sizeof f->step[0] +
+                                     n * EVZK__NAME_MAX);
+    char *names;
+
+    if (!f)
+        return EVZK_ERR_NOMEM;
+    names = (char *)&f->step[n + 1];
+    for (uint32_t i = 0; i < n; i++)
+        f->step[i] = (struct evzk__step){
+            .verb = EVZK__STEP_CHECK,
+            .name = strcpy(names + (size_t)i * EVZK__NAME_MAX, v[i].name)};
+    strcpy(round.first, v[0].name);
+    f->step[n] = ready_step(d, f->text, evzk__round_print(f->text, &round));
+    f->n = n + 1;
+    evzk__double_barrier_drop_forming(d);
+    d->forming = f;
+    return EVZK_OK;
+}
+
+/* `v` has all `n` participants in order, and `up_to` are not behind this one.
+ */
+static int judge(struct evzk_double_barrier *d, const struct evzk__contender *v,
+                 size_t n, size_t up_to)
+{
+    size_t older = 0;
+
+    while (d->ready_stands && older < n &&
+           evzk__round_covers(&d->round, v[older].seq))
+        older++;
+    if (up_to - older < d->count) {
+        d->others_form = true;
+        return evzk__machine_move(&d->m, WAITING);
+    }
+    if (older > 0) {
+        evzk__double_barrier_aim(d, v[0].name);
+        return evzk__machine_move(&d->m, BARRED);
+    }
+    if (prepare(d, v) != EVZK_OK)
+        return evzk__machine_again_later(&d->m);
+    return evzk__machine_move(&d->m, d->ready_stands ? REREADING : FORMING);
+}
+
+static bool shows_ready(const struct evzk__names *names)
+{
+    for (size_t i = 0; i < names->n; i++) {
+        if (strcmp(names->v[i], EVZK__READY) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int listed(struct evzk_double_barrier *d,
+                  const struct evzk__names *names, size_t up_to)
+{
+    struct evzk__contender *v;
+    size_t n;
+    int rc;
+
+    if (shows_ready(names) != d->ready_stands)
+        return evzk__machine_move(&d->m, READING);
+    v = evzk__round_sort(names, &n);
+    if (!v)
+        return evzk__machine_again_later(&d->m);
+    rc = judge(d, v, n, up_to);
+    evzk__free(v);
+    return rc;
+}
+
+int evzk__double_barrier_listed(struct evzk__machine *m,
+                                const struct evzk__event *e)
+{
+    struct evzk_double_barrier *d = evzk__double_barrier_of(m);
+    struct evzk__order order;
+
+    if (e->reply->rc == EVZK_ERR_NONODE)
+        return evzk__machine_move(m, LOOKING); /* So is the own znode. */
+    if (e->reply->rc != EVZK_OK)
+        return e->reply->rc;
+    evzk__order(&order, &e->reply->res->names, evzk__round_marks, d->make.name);
+    if (!order.found)
+        return evzk__machine_move(m, LOOKING);
+    if (order.before + 1 < d->count) {
+        d->others_form = true;
+        return evzk__machine_move(m, WAITING);
+    }
+    return listed(d, &e->reply->res->names, order.before + 1);
+}
+
+void evzk__double_barrier_wait(struct evzk__machine *m)
+{
+    if (is_deaf(evzk__double_barrier_of(m)))
+        evzk__machine_move(m, LOOKING);
+}
+
+int evzk__double_barrier_waited(struct evzk__machine *m,
+                                const struct evzk__event *e)
+{
+    return evzk__machine_move(
+        m, e->which == (enum evzk__which)ON_READY ? READING : LOOKING);
+}
+
+void evzk__double_barrier_bar(struct evzk__machine *m)
+{
+    struct evzk_double_barrier *d = evzk__double_barrier_of(m);
+
+    if (is_deaf(d))
+        evzk__machine_move(m, LOOKING);
+    else
+        evzk__double_barrier_watch_target(d);
+}
+
+int evzk__double_barrier_barred(struct evzk__machine *m,
+                                const struct evzk__event *e)
+{
+    if (e->type == EVZK__EV_REPLY) {
+        if (e->reply->rc == EVZK_ERR_NONODE)
+            return evzk__machine_move(m, LISTING);
+        return e->reply->rc;
+    }
+    if (e->which == (enum evzk__which)ON_OTHER)
+        return evzk__machine_move(m, LISTING);
+    return evzk__double_barrier_waited(m, e);
+}
+
+/* A stale `ready` is replaced by version.  But versions begin anew when `ready`
+ * is made anew.  So `ready` is read again behind the listing. */
+int evzk__double_barrier_reread(struct evzk__machine *m,
+                                const struct evzk__event *e)
+{
+    struct evzk_double_barrier *d = evzk__double_barrier_of(m);
+
+    if (e->reply->rc == EVZK_OK && e->reply->res->stat.mzxid == d->ready_mzxid)
+        return evzk__machine_move(m, FORMING);
+    return evzk__double_barrier_was_read(m, e);
+}
+
+/* After a loss its outcome is unknown, and does not matter: it is done only
+ * while the participants that were counted stand, and no other round was said.
+ */
+void evzk__double_barrier_form(struct evzk__machine *m)
+{
+    struct forming *f = evzk__double_barrier_of(m)->forming;
+
+    if (evzk__watch_missing(m, (enum evzk__which)ON_OWN))
+        evzk__machine_move(m, LOOKING);
+    else
+        evzk__ask(m, f->step, f->n, EVZK__COMMIT);
+}
+
+int evzk__double_barrier_formed(struct evzk__machine *m,
+                                const struct evzk__event *e)
+{
+    evzk__double_barrier_drop_forming(evzk__double_barrier_of(m));
+    switch (e->reply->rc) {
+    case EVZK_OK:
+    case EVZK_ERR_NODEEXISTS:
+    case EVZK_ERR_BADVERSION:
+        return evzk__machine_move(m, READING);
+    case EVZK_ERR_NONODE: /* A participant has gone, or `ready` has. */
+        return evzk__machine_move(m, LISTING);
+    default:
+        return e->reply->rc;
+    }
+}
+
+void evzk__double_barrier_forget(struct evzk__machine *m)
+{
+    static const struct evzk__step unwatch[] = {
+        {.verb = EVZK__STEP_UNWATCH, .watch = EVZK__WITH(ON_OWN)}};
+
+    evzk__ask(m, unwatch, 1, 0);
+}
+
+int evzk__double_barrier_forgotten(struct evzk__machine *m,
+                                   const struct evzk__event *e)
+{
+    (void)e;
+    return m->stopping ? evzk__machine_finish(m, m->rc)
+                       : evzk__machine_move(m, CREATING);
+}

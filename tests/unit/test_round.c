@@ -1,0 +1,92 @@
+/*
+ * The round of a double barrier: what is written to `ready` is read again, and
+ * nothing else is; numbers wrap; a listing shows who is left.
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "recipes/double_barrier/round.h"
+
+static bool reads(struct evzk__round *r, const char *text)
+{
+    return evzk__round_parse(r, text, strlen(text));
+}
+
+START_TEST(test_text)
+{
+    static const int32_t lasts[] = {0, 7, -1, INT32_MAX, INT32_MIN};
+    struct evzk__round r = {.first = "guid-in-0000000001"}, again;
+    char text[EVZK__ROUND_TEXT];
+
+    for (size_t i = 0; i < UNIT_COUNT(lasts); i++) {
+        r.last = lasts[i];
+        evzk__round_print(text, &r);
+        ck_assert(reads(&again, text));
+        ck_assert_int_eq(again.last, r.last);
+        ck_assert_str_eq(again.first, r.first);
+    }
+}
+END_TEST
+
+START_TEST(test_no_text)
+{
+    static const char *const bad[] = {
+        "",           "evzk",         "evzk 1",       "evzk 1 3",
+        "evzk 1 3 ",  "evzk 2 3 x",   "evzk 1 03 x",  "evzk 1  3 x",
+        "evzk 1 x y", "evzk 1 3 a/b", "evzk 1 3 a b", "evzk 1 99999999999 x",
+        " evzk 1 3 x"};
+    struct evzk__round r;
+    char many[2 * EVZK__ROUND_TEXT];
+
+    for (size_t i = 0; i < UNIT_COUNT(bad); i++)
+        ck_assert_msg(!reads(&r, bad[i]), "read: %s", bad[i]);
+    ck_assert(!evzk__round_parse(&r, "evzk 1 3 x\0", 11));
+    ck_assert(!evzk__round_parse(&r, NULL, 0));
+    strcpy(many, "evzk 1 3 ");
+    memset(many + 9, 'x', sizeof many - 10);
+    many[sizeof many - 1] = '\0';
+    ck_assert(!reads(&r, many));
+}
+END_TEST
+
+START_TEST(test_covers)
+{
+    struct evzk__round r = {.last = 5};
+
+    ck_assert(evzk__round_covers(&r, 5) && evzk__round_covers(&r, -3));
+    ck_assert(!evzk__round_covers(&r, 6));
+    r.last = INT32_MIN + 2; /* The numbers have wrapped. */
+    ck_assert(evzk__round_covers(&r, INT32_MAX));
+    ck_assert(!evzk__round_covers(&r, INT32_MIN + 3));
+}
+END_TEST
+
+START_TEST(test_left)
+{
+    static char *const v[] = {"a-in-0000000004", "ready",
+                              "b-in-0000000002", "x-out-0000000001",
+                              "c-in-0000000003", "d-in-0000000009"};
+    struct evzk__names names = {.n = UNIT_COUNT(v), .v = v};
+    struct evzk__round r = {.last = 4};
+    struct evzk__round_left left = evzk__round_left(&r, &names);
+    struct evzk__contender *all;
+    size_t n;
+
+    ck_assert_uint_eq(left.n, 3);
+    ck_assert_ptr_eq(left.lowest, v[2]);
+    ck_assert_ptr_eq(left.highest, v[0]);
+    r.last = 1;
+    ck_assert_uint_eq(evzk__round_left(&r, &names).n, 0);
+    all = evzk__round_sort(&names, &n);
+    ck_assert_uint_eq(n, 4);
+    ck_assert_ptr_eq(all[0].name, v[2]);
+    ck_assert_ptr_eq(all[1].name, v[4]);
+    ck_assert_ptr_eq(all[2].name, v[0]);
+    ck_assert_ptr_eq(all[3].name, v[5]);
+    evzk__free(all);
+}
+END_TEST
+
+UNIT_MAIN("round", test_text, test_no_text, test_covers, test_left)
