@@ -9,6 +9,7 @@ public_headers = \
     include/evzk/error.h \
     include/evzk/lease.h \
     include/evzk/lock.h \
+    include/evzk/producer.h \
     include/evzk/queue.h \
     include/evzk/session.h \
     include/evzk/shards.h \
@@ -164,12 +165,21 @@ core_sources = \
     recipes/parts/queue_layout.h \
     recipes/parts/read_all.c \
     recipes/parts/read_all.h \
+    recipes/parts/receipt.c \
+    recipes/parts/receipt.h \
     recipes/parts/rooted.c \
     recipes/parts/rooted.h \
     recipes/parts/watch_node.c \
     recipes/parts/watch_node.h \
     recipes/parts/write_once.c \
     recipes/parts/write_once.h \
+    recipes/producer/batch.c \
+    recipes/producer/calls.c \
+    recipes/producer/producer_internal.h \
+    recipes/producer/puts.c \
+    recipes/producer/steps.c \
+    recipes/producer/table.c \
+    recipes/producer/tails.c \
     recipes/queue/count.c \
     recipes/queue/query.c \
     recipes/queue/query_internal.h \
@@ -201,6 +211,7 @@ man_pages = \
     doc/evzk_lease.3 \
     doc/evzk_lock.3 \
     doc/evzk_lock_revoke.3 \
+    doc/evzk_producer.3 \
     doc/evzk_queue.3 \
     doc/evzk_session.3 \
     doc/evzk_shards.3 \
@@ -231,6 +242,7 @@ doc_pages = \
     doc/observer.svg \
     doc/performance.md \
     doc/performance.svg \
+    doc/producer.svg \
     doc/queue-query.svg \
     doc/shard-server.png \
     doc/shards-demo.svg \
@@ -257,6 +269,7 @@ doc_dots = \
     doc/lock-revoke.dot \
     doc/lock.dot \
     doc/observer.dot \
+    doc/producer.dot \
     doc/queue-query.dot \
     doc/shards-planner.dot \
     doc/watch-node.dot \
@@ -269,6 +282,7 @@ example_sources = \
     examples/lock.c \
     examples/peek.c \
     examples/priority.c \
+    examples/produce.c \
     examples/readme.c \
     examples/revoke.c \
     examples/shared.c \
@@ -282,6 +296,7 @@ example_programs = \
     examples/lock \
     examples/peek \
     examples/priority \
+    examples/produce \
     examples/readme \
     examples/revoke \
     examples/shared \
@@ -293,6 +308,7 @@ examples_in_step_LDADD = $(examples)
 examples_lock_LDADD = $(examples)
 examples_peek_LDADD = $(examples)
 examples_priority_LDADD = $(examples)
+examples_produce_LDADD = $(examples)
 examples_readme_LDADD = $(examples)
 examples_revoke_LDADD = $(examples)
 examples_shared_LDADD = $(examples)
@@ -325,6 +341,7 @@ args_sources = \
     tests/unit/args_fork.c \
     tests/unit/args_kit.c \
     tests/unit/args_lock.c \
+    tests/unit/args_producer.c \
     tests/unit/args_queue.c \
     tests/unit/args_session.c \
     tests/unit/args_shards.c \
@@ -361,6 +378,7 @@ real_tests = \
     tests/real/test_many_waiters \
     tests/real/test_memory_use \
     tests/real/test_observer \
+    tests/real/test_producer \
     tests/real/test_regressions \
     tests/real/test_round_trip \
     tests/real/test_scale \
@@ -378,6 +396,7 @@ sweep_sources = \
     tests/real/sweep_lane.c \
     tests/real/sweep_line.c \
     tests/real/sweep_lock.c \
+    tests/real/sweep_producer.c \
     tests/real/sweep_queue.c \
     tests/real/sweep_shards.c
 
@@ -449,6 +468,11 @@ sim_sources = \
     tests/sim/scene_lock_seen.c \
     tests/sim/scene_lock_tree.c \
     tests/sim/scene_observer.c \
+    tests/sim/scene_producer.c \
+    tests/sim/scene_producer.h \
+    tests/sim/scene_producer_list.c \
+    tests/sim/scene_producer_others.c \
+    tests/sim/scene_producer_rules.c \
     tests/sim/scene_queue.c \
     tests/sim/scene_shards.c \
     tests/sim/scene_shards.h \

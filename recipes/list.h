@@ -18,7 +18,8 @@
     X(barrier_wait) \
     X(queue_query) \
     X(double_barrier) \
-    X(double_barrier_query)
+    X(double_barrier_query) \
+    X(producer)
 
 #define EVZK__SCENES(X) \
     X(lock) \
@@ -34,7 +35,8 @@
     X(barrier_lift) \
     X(queue) \
     X(double_barrier) \
-    X(double_barrier_query)
+    X(double_barrier_query) \
+    X(producer)
 
 #define EVZK__SWEEPS(X) \
     X(lock) \
@@ -45,7 +47,8 @@
     X(shards) \
     X(barrier) \
     X(queue) \
-    X(double_barrier)
+    X(double_barrier) \
+    X(producer)
 
 #define EVZK__ARGS(X) \
     X(lock) \
@@ -53,7 +56,8 @@
     X(shards) \
     X(barrier) \
     X(queue) \
-    X(double_barrier)
+    X(double_barrier) \
+    X(producer)
 
 /* clang-format on */
 

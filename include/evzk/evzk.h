@@ -12,6 +12,7 @@
 #include <evzk/error.h>
 #include <evzk/lease.h>
 #include <evzk/lock.h>
+#include <evzk/producer.h>
 #include <evzk/queue.h>
 #include <evzk/session.h>
 #include <evzk/shards.h>

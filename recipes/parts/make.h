@@ -115,8 +115,8 @@ ROW(RESOLVING,  make_resolve, make_resolved, ASIDE,     STAY,      RESOLVING, RE
     ON(REPLY,     CREATING, ADOPTING, FAIL),                                   \
     ON(STOP,      ADOPTING, ENDED)),                                           \
 ROW(ADOPTING,   make_adopt,   make_adopted,  ASIDE,     STAY,      ADOPTING,  RETRY, \
-    ON_SET(REPLY, to, RESOLVING), RARELY(REPLY, CREATING, FAIL),               \
-    ON_SET(STOP,  to_stop, RESOLVING), RARELY(STOP, ENDED))
+    ON_SET(REPLY, to, EVZK__NONE), RARELY(REPLY, CREATING, RESOLVING, FAIL),   \
+    ON_SET(STOP,  to_stop, EVZK__NONE), RARELY(STOP, RESOLVING, ENDED))
 /* clang-format on */
 
 #endif

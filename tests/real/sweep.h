@@ -42,6 +42,7 @@ struct sweep_run {
     const char *dir;    /* Below it the scenario does what it likes. */
     evzk_session *far;  /* Behind the proxy. */
     evzk_session *near; /* Not; it is never disturbed. */
+    const char *server; /* Where it is connected. */
     int part;           /* Which of the recipe's. */
     bool may_lose;      /* The rule may outlast the far session. */
     bool free_early;    /* Free objects when they ended, not at the close. */

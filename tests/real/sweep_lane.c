@@ -153,6 +153,7 @@ static void begin(struct sweep_lane *lane)
     const struct sweep_rule *rule = lane->job.line->rule;
     struct sweep_run *run = &lane->run;
 
+    run->server = zk_server(lane->sw->zk, 0);
     proxy_reset(lane->proxy);
     read_counters(lane, lane->frames, lane->bytes);
     lane->fired = proxy_fired(lane->proxy);

@@ -1,0 +1,25 @@
+/* What an answer to a transaction with a receipt means: see receipt.h. */
+#include "recipes/parts/receipt.h"
+
+enum evzk__outcome evzk__receipt_answered(struct evzk__receipt *r,
+                                          const struct evzk__reply *reply,
+                                          uint32_t n_steps)
+{
+    bool sent_before = r->sends > 1;
+
+    r->sends = 0;
+    if (reply->rc == EVZK_OK) {
+        r->version++;
+        return EVZK__DONE;
+    }
+    if (!sent_before)
+        return EVZK__REFUSED;
+    if (reply->part == 0 && reply->rc == EVZK_ERR_BADVERSION) {
+        r->version++;
+        return EVZK__DONE_BEFORE;
+    }
+    /* Another step failed, so the receipt had the version: no transaction
+     * before this one was done. */
+    return reply->part > 0 && reply->part < n_steps ? EVZK__REFUSED
+                                                    : EVZK__UNKNOWN;
+}

@@ -1,0 +1,362 @@
+/* Puts items into a queue: recipes/parts/queue_layout.h says where.
+ *
+ *   CREATING (recipes/parts/make.h) --> IDLE <--> FINDING
+ *       ^                               ^  ^ <--> EXTENDING
+ *       |                               |  v
+ *   DISCARDING <------------------------ PUTTING
+ *                                       IDLE --> CLOSING --> ENDED
+ *
+ * CREATING makes the receipt.  IDLE chooses what comes next, and waits while
+ * nothing is to be put.  FINDING lists the queue, for the last segment of each
+ * priority.  EXTENDING seals a full segment and makes the next.  PUTTING puts
+ * as many items as fit into one transaction.
+ *
+ * Both transactions write the receipt, so each is done once, and none of them
+ * comes late: not behind the next one, and not when the receipt has gone.
+ *
+ * How it can fail.
+ *
+ * - Another producer seals a segment: the transaction fails at its `open`, and
+ *   the queue is listed again.  The answer is as new as the seal, so the next
+ *   segment is seen.  If none is there, somebody has deleted `open` alone; a
+ *   segment is made behind it.
+ * - The receipt is gone, or cannot be trusted.  An unsent transaction is sent
+ *   with another receipt.  What became of one that was sent nobody knows: the
+ *   callers hear so.  DISCARDING deletes the receipt before another one is
+ *   made, so that the earlier transaction does not come behind later ones.
+ * - A transaction of several puts is refused: it may be for one of them.  The
+ *   first is tried alone.
+ * - The session ends while a transaction is under way: it is sent again in the
+ *   next session, with the same receipt.
+ */
+#include "lib/base/mem.h"
+#include "lib/machine/rows.h"
+#include "recipes/kinds.h"
+#include "recipes/producer/producer_internal.h"
+
+enum {
+    CREATING,
+    MAKING_DIR,
+    RESOLVING,
+    ADOPTING,
+    IDLE,
+    FINDING,
+    EXTENDING,
+    PUTTING,
+    DISCARDING,
+    CLOSING,
+    ENDED,
+    STATES
+};
+
+static struct evzk__make *make_of(struct evzk__machine *m)
+{
+    return &evzk__producer_of(m)->make;
+}
+
+MAKE_ACTIONS(make_of)
+
+/* A receipt that was deleted already is missed when it is written. */
+static int made(struct evzk__machine *m, int rc)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+
+    (void)rc;
+    evzk__receipt_init(&p->receipt, p->make.name);
+    return evzk__machine_move(m, m->stopping ? CLOSING : IDLE);
+}
+
+const struct evzk__make_rows evzk__producer_make_rows = MAKE_ROWS_OF(made);
+
+/* The choice. */
+
+static void choose(struct evzk__machine *m)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+    bool segments = !evzk__producer_is_plain(p);
+
+    if (m->stopping || (p->closing && TAILQ_EMPTY(&p->puts))) {
+        evzk__machine_move(m, CLOSING);
+        return;
+    }
+    if (TAILQ_EMPTY(&p->puts))
+        return;
+    if (segments && !p->tails_known) {
+        evzk__machine_move(m, FINDING);
+        return;
+    }
+    evzk__batch_choose(p);
+    evzk__machine_move(m, evzk__batch_lacks(p) ? EXTENDING : PUTTING);
+}
+
+static int woken(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__machine_move(m, IDLE);
+}
+
+/* The segments. */
+
+static void find(struct evzk__machine *m)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+
+    p->steps[0] = (struct evzk__step){
+        .verb = EVZK__STEP_SYNC, .name = p->path, .shared = true};
+    p->steps[1] =
+        (struct evzk__step){.verb = EVZK__STEP_CHILDREN, .name = p->path};
+    evzk__ask(m, p->steps, 2, 0);
+}
+
+/* Somebody has deleted the queue: then its receipts are gone, too, and the next
+ * transaction says so. */
+static int found(struct evzk__machine *m, const struct evzk__event *e)
+{
+    const struct evzk__names none = {0};
+
+    if (e->reply->first_rc != EVZK_OK && e->reply->first_rc != EVZK_ERR_NONODE)
+        return e->reply->first_rc;
+    if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
+        return e->reply->rc;
+    evzk__tails_found(evzk__producer_of(m),
+                      e->reply->rc == EVZK_OK ? &e->reply->res->names : &none);
+    return evzk__machine_move(m, IDLE);
+}
+
+/* Transactions. */
+
+static int go_on(struct evzk__machine *m)
+{
+    return evzk__machine_move(m, m->stopping ? CLOSING : IDLE);
+}
+
+/* The transaction was refused for a reason of its items.  One of several puts
+ * may be to blame. */
+static int refuse(struct evzk__machine *m, int rc)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+    const struct evzk__put *first = TAILQ_FIRST(&p->puts);
+    bool several = p->batch.items > first->n - first->done;
+
+    p->batch.asked = false;
+    if (several)
+        p->alone = true;
+    else
+        evzk__puts_refused(p, rc);
+    return go_on(m);
+}
+
+/* Another producer was here, or somebody has deleted something: the producer
+ * knows less of the queue than it thought. */
+static int look_again(struct evzk__machine *m)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+
+    p->batch.asked = false;
+    p->tails_known = false;
+    return go_on(m);
+}
+
+/* The segment has no `open` any more. */
+static int miss_open(struct evzk__machine *m, struct evzk__tail *t)
+{
+    t->state = EVZK__TAIL_SEALED;
+    return look_again(m);
+}
+
+/* The receipt was not written, and nothing is on its way.  A receipt that is as
+ * it should be, and may not be written, no other will better. */
+static int lack_receipt(struct evzk__machine *m, int rc)
+{
+    evzk__producer_of(m)->batch.asked = false;
+    return rc == EVZK_ERR_NONODE || rc == EVZK_ERR_BADVERSION
+               ? evzk__machine_move(m, DISCARDING)
+               : evzk__machine_give_up(m, rc, CLOSING);
+}
+
+static void extend(struct evzk__machine *m)
+{
+    evzk__steps_extend(evzk__producer_of(m));
+}
+
+static void note_extended(struct evzk_producer *p)
+{
+    for (uint32_t i = 0; i < p->batch.n_targets; i++) {
+        struct evzk__tail *t = &p->tail[p->target[i].priority];
+
+        if (evzk__tail_is_short(t))
+            evzk__tail_extended(t);
+    }
+    p->has_signal = true;
+    p->dir_missing = false;
+}
+
+static int not_extended(struct evzk__machine *m, const struct evzk__reply *r)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+    struct evzk__tail *t = evzk__steps_tail_of(p, r->part);
+
+    if (r->rc == EVZK_ERR_NONODE && t)
+        return miss_open(m, t);
+    if (r->rc == EVZK_ERR_NODEEXISTS) {
+        p->dir_missing = false;
+        return look_again(m);
+    }
+    return refuse(m, r->rc);
+}
+
+static int extended(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+    const struct evzk__reply *r = e->reply;
+
+    switch (evzk__receipt_answered(&p->receipt, r, p->n_steps)) {
+    case EVZK__DONE:
+    case EVZK__DONE_BEFORE:
+        note_extended(p);
+        return go_on(m);
+    case EVZK__REFUSED:
+        return r->part > 0 ? not_extended(m, r) : lack_receipt(m, r->rc);
+    case EVZK__UNKNOWN:
+        break;
+    }
+    return evzk__machine_move(m, DISCARDING);
+}
+
+static void put(struct evzk__machine *m)
+{
+    evzk__steps_put(evzk__producer_of(m));
+}
+
+static int put_done(struct evzk__machine *m, bool answered)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+
+    for (uint32_t i = 0; i < p->batch.n_targets; i++)
+        evzk__tail_filled(&p->tail[p->target[i].priority], p->target[i].items,
+                          answered ? p->target[i].made : "");
+    evzk__puts_done(p);
+    return go_on(m);
+}
+
+static int not_put(struct evzk__machine *m, const struct evzk__reply *r)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+    struct evzk__tail *t = evzk__steps_tail_of(p, r->part);
+
+    if (r->rc == EVZK_ERR_NODEEXISTS) /* The numbers have come to their end. */
+        return refuse(m, EVZK_ERR_SEQUENCE);
+    if (r->rc != EVZK_ERR_NONODE)
+        return refuse(m, r->rc);
+    p->dir_missing = true; /* Or it is a segment, or the signal. */
+    return t ? miss_open(m, t) : look_again(m);
+}
+
+static int was_put(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+    const struct evzk__reply *r = e->reply;
+
+    switch (evzk__receipt_answered(&p->receipt, r, p->n_steps)) {
+    case EVZK__DONE:
+        return put_done(m, true);
+    case EVZK__DONE_BEFORE:
+        return put_done(m, false);
+    case EVZK__REFUSED:
+        return r->part > 0 ? not_put(m, r) : lack_receipt(m, r->rc);
+    case EVZK__UNKNOWN:
+        evzk__puts_unknown(p, EVZK_ERR_CONNLOSS);
+        break;
+    }
+    return evzk__machine_move(m, DISCARDING);
+}
+
+/* The end of a receipt. */
+
+static void remove_receipt(struct evzk__machine *m)
+{
+    static const struct evzk__step step[] = {{.verb = EVZK__STEP_DELETE}};
+
+    evzk__ask_about(m, evzk__producer_of(m)->make.name, step, 1, 0);
+}
+
+static void say_left(struct evzk__machine *m, int rc)
+{
+    if (rc != EVZK_OK && rc != EVZK_ERR_NONODE)
+        evzk__log(evzk__machine_session(m), EVZK_LOG_WARN,
+                  "producer %s: its receipt is left behind: %s",
+                  evzk__producer_of(m)->path, evzk_errname(rc));
+}
+
+static int discarded(struct evzk__machine *m, const struct evzk__event *e)
+{
+    say_left(m, e->reply->rc);
+    return m->stopping ? evzk__machine_finish(m, m->rc)
+                       : evzk__machine_move(m, CREATING);
+}
+
+static int closed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    say_left(m, e->reply->rc);
+    return evzk__machine_finish(m, m->rc);
+}
+
+static void end(struct evzk__machine *m)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+    evzk_session *s = evzk__machine_session(m);
+    bool well = m->rc == EVZK_OK || m->rc == EVZK_ERR_CANCELED;
+    int64_t begun;
+
+    evzk__puts_end(p, m->rc);
+    begun = evzk__machine_call_out(s);
+    if (p->cb)
+        p->cb(p, well ? EVZK_PRODUCER_CLOSED : EVZK_PRODUCER_FAILED,
+              well ? EVZK_OK : m->rc, p->arg);
+    evzk__machine_called(s, begun);
+}
+
+void evzk__producer_destroy(struct evzk_producer *p)
+{
+    evzk__puts_free(p);
+    evzk__acl_free(&p->own_acl);
+    evzk__free(p->steps);
+    evzk__free(p->names);
+    evzk__free(p->path);
+    evzk__free(p);
+}
+
+static void destroy(struct evzk__machine *m)
+{
+    evzk__producer_destroy(evzk__producer_of(m));
+}
+
+/* clang-format off */
+static const struct evzk__row rows[STATES] = {
+MAKE_ROWS(IDLE, TO(IDLE), TO(CLOSING)),
+/*  state       entry           reaction   main       on stop  on expiry   flags */
+ROW(IDLE,       choose,         woken,     PUTTING,   CLOSING, IDLE,       0,
+    ON(ENTRY,      FINDING, EXTENDING, PUTTING, CLOSING),
+    ON(USER_EVENT, IDLE)),
+ROW(FINDING,    find,           found,     ASIDE,     CLOSING, FINDING,    RETRY,
+    ON(REPLY,      IDLE, FAIL)),
+ROW(EXTENDING,  extend,         extended,  ASIDE,     CLOSING, EXTENDING,  RETRY,
+    ON(REPLY,      IDLE, CLOSING, DISCARDING)),
+ROW(PUTTING,    put,            was_put,   CLOSING,   STAY,    PUTTING,    RETRY,
+    ON(REPLY,      IDLE, CLOSING, DISCARDING),
+    ON(STOP,       CLOSING, DISCARDING)),
+ROW(DISCARDING, remove_receipt, discarded, ASIDE,     STAY,    DISCARDING, RETRY,
+    ON(REPLY,      CREATING),
+    ON(STOP,       ENDED)),
+ROW(CLOSING,    remove_receipt, closed,    ENDED,     STAY,    CLOSING,    RETRY,
+    ON(REPLY,      ENDED),
+    ON(STOP,       ENDED)),
+END(ENDED,      end),
+};
+/* clang-format on */
+
+const struct evzk__kind evzk__producer_kind = {.name = "producer",
+                                               .rows = rows,
+                                               .n_rows = STATES,
+                                               .destroy = destroy,
+                                               .outlives_session = true};

@@ -1,0 +1,273 @@
+/* Processes that put items into a queue, and their rules.
+ *
+ * Each item is in the tree once, and never again, whatever becomes of the
+ * answers: also if a consumer has taken it at once, so that nothing tells that
+ * it was there.  A put that ends well has all its items there by then, and a
+ * put that is refused or canceled none behind those that it tells of.  The
+ * items of a producer come in the order of its puts, over segments, too.
+ * Nothing is put into a segment without `open`, of each priority one segment is
+ * open, and each put writes `signal`.
+ *
+ * How it can fail: the tree is looked at after every step.  A put may be told
+ * as unknown only if somebody has deleted a receipt, or a server has refused
+ * requests of that process. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ens.h"
+#include "processes.h"
+#include "recipes/parts/queue_layout.h"
+#include "scene.h"
+#include "scene_producer.h"
+
+bool producer_rc_ok(int i, int rc)
+{
+    int proc = plan_of(i)->proc;
+
+    switch (rc) {
+    case EVZK_OK:
+        return true;
+    case EVZK_ERR_CANCELED:
+        return putting.of[i].canceled;
+    case EVZK_ERR_CLOSED:
+        return process_of(proc)->closing;
+    case EVZK_ERR_SERVER:
+        return ens_throttled(proc);
+    case EVZK_ERR_CONNLOSS:
+        return ens_throttled(proc) || operator_deleted_any();
+    case EVZK_ERR_NOAUTH:
+        return putting.own->refuses || putting.own->hidden ||
+               putting.own->denied || putting.own->sealed_off;
+    case EVZK_ERR_SEQUENCE:
+        return putting.own->full;
+    case EVZK_ERR_NOCHROOT:
+        return putting.own->chroot != NULL;
+    default:
+        return false;
+    }
+}
+
+static bool is_unknown(int rc)
+{
+    return rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_CLOSED ||
+           rc == EVZK_ERR_SERVER;
+}
+
+void producer_check_told(int i, const struct put *put)
+{
+    struct producer *d = &putting.of[i];
+
+    if (!producer_rc_ok(i, put->rc))
+        sim_violation("producer %d: a put gave %s", i, evzk_errname(put->rc));
+    if (put->done > put->n || (put->rc == EVZK_OK) != (put->done == put->n))
+        sim_violation("producer %d: %s, and %d of %d items are in the queue", i,
+                      evzk_errname(put->rc), put->done, put->n);
+    if (putting.own->denied && put->rc == EVZK_ERR_NOAUTH &&
+        put->first % 2 == 0)
+        sim_violation("producer %d: a put is refused for another", i);
+    for (int k = 0; k < put->n; k++) {
+        struct item *it = &d->item[put->first + k];
+
+        if (k < put->done && !it->made)
+            sim_violation("producer %d: item %d is told, and was never there",
+                          i, put->first + k);
+        if (k >= put->done && !is_unknown(put->rc)) {
+            if (it->made)
+                sim_violation("producer %d: item %d is refused, and is there",
+                              i, put->first + k);
+            it->refused = true;
+        }
+    }
+}
+
+/* The tree. */
+
+static int compare_places(const struct item *a, const struct item *b)
+{
+    if (a->segment != b->segment)
+        return a->segment < b->segment ? -1 : 1;
+    return (a->seq > b->seq) - (a->seq < b->seq);
+}
+
+/* An operator may have deleted a segment: then numbers begin anew. */
+static void check_order(int i, int n)
+{
+    const struct producer *d = &putting.of[i];
+    const struct item *it = &d->item[n];
+
+    for (int k = 0; k < d->n_items; k++) {
+        const struct item *other = &d->item[k];
+
+        if (k == n || !other->made || other->priority != it->priority ||
+            (operator_deleted_any() && !other->there))
+            continue;
+        if ((k < n) != (compare_places(other, it) < 0))
+            sim_violation("producer %d: items %d and %d are in the wrong order",
+                          i, k, n);
+    }
+}
+
+/* Producers learn of each other's items with their own answers. */
+static bool is_too_long(const struct item *it)
+{
+    const struct producer_scene *own = putting.own;
+
+    return own->segment &&
+           it->seq >= (int32_t)(own->segment + PRODUCERS * own->batch);
+}
+
+/* Is this item where it should be, and were the consumers told? */
+static void check_place(const char *path, const struct item *it)
+{
+    struct ens_seen seen;
+    char open[2 * ROOM];
+
+    if (is_plain())
+        return;
+    snprintf(open, sizeof open, "%.*s/open", (int)(strrchr(path, '/') - path),
+             path);
+    if (!ens_look(open, &seen))
+        sim_violation("%s is made in a segment that is sealed", path);
+    if (is_too_long(it))
+        sim_violation("%s is made, and the segment is full", path);
+    if (!ens_look("/q/signal", &seen) || seen.mzxid < it->made)
+        sim_violation("%s is made, and nobody was told", path);
+}
+
+static void see_item(const char *path, const struct item *at)
+{
+    struct ens_seen seen;
+    char text[8];
+    int i, n;
+    struct item *it;
+
+    if (!ens_look(path, &seen))
+        return;
+    if (seen.owner == 0 && putting.own->plan[0].ephemeral)
+        return; /* An operator's copy. */
+    if (seen.version > 0)
+        return; /* An operator has written to it. */
+    snprintf(text, sizeof text, "%.*s", seen.len, seen.data ? seen.data : "");
+    if (sscanf(text, "%d.%d", &i, &n) != 2 || i < 0 || i >= PRODUCERS ||
+        n < 0 || n >= putting.of[i].n_items) {
+        sim_violation("%s: nobody has put that", path);
+        return;
+    }
+    it = &putting.of[i].item[n];
+    if (it->made && it->made == seen.czxid && it->seq == at->seq) {
+        it->there = true;
+        return;
+    }
+    sim_say("producer %d: item %d is there: %s", i, n, path);
+    if (it->made)
+        sim_violation("producer %d: item %d is made twice", i, n);
+    if (it->refused)
+        sim_violation("producer %d: item %d was refused, and is made", i, n);
+    *it = *at;
+    it->made = seen.czxid;
+    it->there = true;
+    check_order(i, n);
+    check_place(path, it);
+    if (putting.own->taken)
+        producer_take_soon();
+}
+
+static void see_dir(const char *dir, uint32_t priority, uint32_t segment)
+{
+    const char *names[NAMES];
+    char path[2 * ROOM];
+    size_t n = ens_children(dir, names, NAMES);
+
+    for (size_t k = 0; k < n && k < NAMES; k++) {
+        struct item at = {.segment = segment, .priority = (uint8_t)priority};
+        uint32_t own = priority;
+
+        if (is_plain() ? !evzk__plain_item_parse(names[k], &own, &at.seq)
+                       : !evzk__item_parse(names[k], "queue-", &at.seq))
+            continue;
+        at.priority = (uint8_t)own;
+        snprintf(path, sizeof path, "%s/%s", dir, names[k]);
+        see_item(path, &at);
+    }
+}
+
+static void see_segment(const char *name, bool *open)
+{
+    struct evzk__segment seg;
+    struct ens_seen seen;
+    char path[ROOM];
+
+    if (!evzk__segment_parse(name, &seg))
+        return;
+    snprintf(path, sizeof path, "/q/%s/open", name);
+    if (ens_look(path, &seen)) {
+        if (open[seg.priority])
+            sim_violation("two segments of a priority are open");
+        open[seg.priority] = true;
+    }
+    *strrchr(path, '/') = '\0';
+    see_dir(path, seg.priority, seg.number);
+}
+
+static void check_tree(void)
+{
+    const char *names[NAMES];
+    size_t n = ens_children("/q", names, NAMES);
+    bool open[EVZK_QUEUE_PRIORITIES] = {0};
+
+    for (int i = 0; i < PRODUCERS; i++) {
+        for (int k = 0; k < putting.of[i].n_items; k++)
+            putting.of[i].item[k].there = false;
+    }
+    if (is_plain())
+        see_dir("/q", 0, 0);
+    for (size_t k = 0; !is_plain() && k < n && k < NAMES; k++)
+        see_segment(names[k], open);
+}
+
+static void check_pending(int i)
+{
+    struct producer *d = &putting.of[i];
+    size_t items = 0;
+
+    for (int n = 0; n < d->n_puts; n++)
+        items += d->put[n].told ? 0 : d->put[n].n;
+    if (d->p && evzk_producer_pending(d->p) != items)
+        sim_violation("producer %d: %d items wait, and it says %d", i,
+                      (int)items, (int)evzk_producer_pending(d->p));
+}
+
+void producer_check(void)
+{
+    check_tree();
+    for (int i = 0; i < PRODUCERS; i++) {
+        int before;
+
+        if (!putting.of[i].p)
+            continue;
+        before = sim_enter(plan_of(i)->proc);
+        check_pending(i);
+        sim_leave(before);
+    }
+    processes_check();
+}
+
+/* A process that has closed its session early, or was refused, leaves its
+ * receipt behind. */
+static bool may_leave(void)
+{
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (ens_throttled(p) || putting.early[p])
+            return true;
+    }
+    return false;
+}
+
+void producer_check_end(void)
+{
+    const char *names[NAMES];
+
+    if (ens_children(clients_path(), names, NAMES) > 0 && !may_leave())
+        sim_violation("%s is left", names[0]);
+    processes_check_end();
+}
