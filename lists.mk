@@ -4,6 +4,7 @@
 
 public_headers = \
     include/evzk/barrier.h \
+    include/evzk/consumer.h \
     include/evzk/double_barrier.h \
     include/evzk/election.h \
     include/evzk/error.h \
@@ -113,6 +114,17 @@ core_sources = \
     recipes/barrier/lift.c \
     recipes/barrier/set.c \
     recipes/barrier/wait.c \
+    recipes/consumer/bury.c \
+    recipes/consumer/calls.c \
+    recipes/consumer/consumer_internal.h \
+    recipes/consumer/finish.c \
+    recipes/consumer/items.c \
+    recipes/consumer/list.c \
+    recipes/consumer/states.c \
+    recipes/consumer/table.c \
+    recipes/consumer/take.c \
+    recipes/consumer/turn.c \
+    recipes/consumer/view.c \
     recipes/double_barrier/calls.c \
     recipes/double_barrier/common.c \
     recipes/double_barrier/double_barrier_internal.h \
@@ -205,6 +217,7 @@ core_sources = \
 man_pages = \
     doc/evzk.3 \
     doc/evzk_barrier.3 \
+    doc/evzk_consumer.3 \
     doc/evzk_double_barrier.3 \
     doc/evzk_election.3 \
     doc/evzk_error.3 \
@@ -224,6 +237,7 @@ doc_pages = \
     doc/barrier-set.svg \
     doc/barrier-wait.svg \
     doc/client-facts.md \
+    doc/consumer.svg \
     doc/double-barrier-query.svg \
     doc/double-barrier.svg \
     doc/election-replace.svg \
@@ -259,6 +273,7 @@ doc_dots = \
     doc/barrier-lift.dot \
     doc/barrier-set.dot \
     doc/barrier-wait.dot \
+    doc/consumer.dot \
     doc/double-barrier-query.dot \
     doc/double-barrier.dot \
     doc/election-replace.dot \
@@ -277,6 +292,7 @@ doc_dots = \
 
 example_sources = \
     examples/barrier.c \
+    examples/consume.c \
     examples/elect.c \
     examples/in-step.c \
     examples/lock.c \
@@ -291,6 +307,7 @@ example_sources = \
 
 example_programs = \
     examples/barrier \
+    examples/consume \
     examples/elect \
     examples/in-step \
     examples/lock \
@@ -303,6 +320,7 @@ example_programs = \
     examples/spread \
     examples/who
 examples_barrier_LDADD = $(examples)
+examples_consume_LDADD = $(examples)
 examples_elect_LDADD = $(examples)
 examples_in_step_LDADD = $(examples)
 examples_lock_LDADD = $(examples)
@@ -335,6 +353,7 @@ unit_tests = \
 args_sources = \
     tests/unit/args.h \
     tests/unit/args_barrier.c \
+    tests/unit/args_consumer.c \
     tests/unit/args_double_barrier.c \
     tests/unit/args_election.c \
     tests/unit/args_every.c \
@@ -353,6 +372,7 @@ unit_headers = \
 
 real_tests = \
     tests/real/test_barrier \
+    tests/real/test_consumer \
     tests/real/test_create_order \
     tests/real/test_double_barrier \
     tests/real/test_election \
@@ -390,6 +410,7 @@ sweep_sources = \
     tests/real/sweep.c \
     tests/real/sweep.h \
     tests/real/sweep_barrier.c \
+    tests/real/sweep_consumer.c \
     tests/real/sweep_count.c \
     tests/real/sweep_double_barrier.c \
     tests/real/sweep_election.c \
@@ -446,6 +467,10 @@ sim_sources = \
     tests/sim/scene.h \
     tests/sim/scene_ballot.c \
     tests/sim/scene_barrier.c \
+    tests/sim/scene_consumer.c \
+    tests/sim/scene_consumer.h \
+    tests/sim/scene_consumer_list.c \
+    tests/sim/scene_consumer_rules.c \
     tests/sim/scene_double_barrier.c \
     tests/sim/scene_double_barrier.h \
     tests/sim/scene_double_barrier_list.c \

@@ -1,7 +1,6 @@
 /* Shows how long a queue is, and its first items; with -f also what comes:
  *
- *     peek localhost:2181 /jobs
- *     peek -f localhost:2181 /jobs
+ *     peek [-f] localhost:2181 /jobs
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,8 +9,6 @@
 
 #include <event2/event.h>
 #include <evzk/evzk.h>
-
-enum { FIRST = 10 };
 
 static int status = EXIT_FAILURE;
 static bool follow;
@@ -58,7 +55,7 @@ int main(int argc, char **argv)
     struct event_base *base = event_base_new();
     evzk_session *s = NULL;
     evzk_queue_query *query;
-    evzk_queue_query_options opt = {.peek = FIRST};
+    evzk_queue_query_options opt = {.peek = 10};
     int rc;
 
     follow = argc > 1 && strcmp(argv[1], "-f") == 0;

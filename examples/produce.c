@@ -1,7 +1,5 @@
 /* Puts each line of its input into a queue, and prints how many were put:
- *
  *     produce [-p PRIORITY] localhost:2181 /app/jobs <jobs.txt
- *
  * Exit status: 0 all were; else 1. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -19,7 +19,8 @@
     X(queue_query) \
     X(double_barrier) \
     X(double_barrier_query) \
-    X(producer)
+    X(producer) \
+    X(consumer)
 
 #define EVZK__SCENES(X) \
     X(lock) \
@@ -36,7 +37,8 @@
     X(queue) \
     X(double_barrier) \
     X(double_barrier_query) \
-    X(producer)
+    X(producer) \
+    X(consumer)
 
 #define EVZK__SWEEPS(X) \
     X(lock) \
@@ -48,7 +50,8 @@
     X(barrier) \
     X(queue) \
     X(double_barrier) \
-    X(producer)
+    X(producer) \
+    X(consumer)
 
 #define EVZK__ARGS(X) \
     X(lock) \
@@ -57,7 +60,8 @@
     X(barrier) \
     X(queue) \
     X(double_barrier) \
-    X(producer)
+    X(producer) \
+    X(consumer)
 
 /* clang-format on */
 

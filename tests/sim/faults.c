@@ -223,6 +223,7 @@ bool fault_may_refuse(void)
 {
     return strstr(recipe->name, "barrier") != NULL ||
            strcmp(recipe->name, "producer") == 0 ||
+           strcmp(recipe->name, "consumer") == 0 ||
            strcmp(recipe->name, "ballot") == 0;
 }
 

@@ -1,0 +1,158 @@
+/* Finishing items, and giving them back: what a consumer does without the turn.
+ *
+ * How it can fail.  Another consumer's claim of the same item has the same
+ * name: so each of these transactions rests on the znode of the session that
+ * has made the claims.  Somebody may have deleted a claim or an item: the
+ * transaction names that item, and goes again without it. */
+#include "recipes/consumer/consumer_internal.h"
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+void evzk__consumer_finish(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+    const struct evzk__item *it = TAILQ_FIRST(&c->finishing);
+
+    if (c->change == EVZK__NO_CHANGE) {
+        evzk__change_begin(c, EVZK__FINISH,
+                           least(c->n_finishing, EVZK__BATCH_ITEMS), c->alive);
+        for (uint32_t i = 0; i < c->n_change; i++) {
+            evzk__change_add(c, EVZK__STEP_DELETE, it->claim);
+            evzk__change_add(c, EVZK__STEP_DELETE, it->path);
+            it = TAILQ_NEXT(it, link);
+        }
+    }
+    evzk__change_ask(c);
+}
+
+/* Consumers that wait hear of what was given back by `signal`. */
+void evzk__consumer_return(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+    const struct evzk__item *it = TAILQ_FIRST(&c->returning);
+
+    if (c->change == EVZK__NO_CHANGE) {
+        evzk__change_begin(c, EVZK__RETURN,
+                           least(c->n_returning, EVZK__BATCH_ITEMS), c->alive);
+        for (uint32_t i = 0; i < c->n_change; i++) {
+            evzk__change_add(c, EVZK__STEP_DELETE, it->claim);
+            it = TAILQ_NEXT(it, link);
+        }
+        evzk__consumer_give_acl(
+            c, evzk__change_add(
+                   c, c->new_signal ? EVZK__STEP_CREATE : EVZK__STEP_SET,
+                   c->signal_path));
+    }
+    evzk__change_ask(c);
+}
+
+/* The items of the transaction have the same end. */
+static void end_all(struct evzk_consumer *c, struct evzk__items *list,
+                    evzk_consumer_event event, int rc)
+{
+    for (uint32_t i = 0; i < c->n_change; i++)
+        evzk__item_end(c, TAILQ_FIRST(list), event, rc);
+}
+
+/* Nobody knows whether the items are there. */
+static void lose_all(struct evzk_consumer *c)
+{
+    for (uint32_t i = 0; i < c->n_change; i++)
+        evzk__item_lose(c, TAILQ_FIRST(&c->finishing), EVZK_ERR_CONNLOSS);
+}
+
+void evzk__finish_settled(struct evzk_consumer *c, enum evzk__outcome outcome)
+{
+    if (outcome == EVZK__REFUSED)
+        end_all(c, &c->finishing, EVZK_CONSUMER_LOST, EVZK_ERR_EXPIRED);
+    else if (outcome == EVZK__UNKNOWN)
+        end_all(c, &c->finishing, EVZK_CONSUMER_LOST, EVZK_ERR_CONNLOSS);
+    else
+        end_all(c, &c->finishing, EVZK_CONSUMER_FINISHED, EVZK_OK);
+}
+
+void evzk__return_settled(struct evzk_consumer *c)
+{
+    end_all(c, &c->returning, EVZK_CONSUMER_GIVEN_BACK, EVZK_OK);
+}
+
+/* The item at which the transaction has failed. */
+static struct evzk__item *culprit(struct evzk__items *list, uint32_t i)
+{
+    struct evzk__item *it = TAILQ_FIRST(list);
+
+    while (i-- > 0)
+        it = TAILQ_NEXT(it, link);
+    return it;
+}
+
+/* Without the znode of its session: the session has ended, or somebody has
+ * deleted that znode, and it is made anew. */
+static int unguarded(struct evzk_consumer *c)
+{
+    evzk__consumer_drop_old(c);
+    return evzk__machine_move(&c->m, REGISTERING);
+}
+
+static int refused(struct evzk_consumer *c, const struct evzk__reply *reply,
+                   struct evzk__items *list, uint32_t per_item)
+{
+    int rc = reply->rc == EVZK_ERR_NONODE ? EVZK_ERR_NODEGONE : reply->rc;
+    uint32_t i;
+
+    if (reply->part == EVZK__AT_RECEIPT)
+        return evzk__consumer_renew(c);
+    if (reply->part == EVZK__AT_GUARD)
+        return unguarded(c);
+    if (reply->part >= c->n_steps)
+        return reply->rc;
+    i = (reply->part - EVZK__AT_ITEMS) / per_item;
+    if (i >= c->n_change) /* The signal. */
+        c->new_signal = reply->rc == EVZK_ERR_NONODE;
+    else if (list == &c->finishing && (reply->part - EVZK__AT_ITEMS) % 2 == 1)
+        evzk__item_lose(c, culprit(list, i), rc);
+    else
+        evzk__item_end(c, culprit(list, i), EVZK_CONSUMER_LOST, rc);
+    return evzk__consumer_go_on(c);
+}
+
+int evzk__consumer_finished(struct evzk__machine *m,
+                            const struct evzk__event *e)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    if (e->type != EVZK__EV_REPLY)
+        return evzk__consumer_doubted(c, e);
+    switch (evzk__change_answered(c, e->reply)) {
+    case EVZK__DONE:
+    case EVZK__DONE_BEFORE:
+        end_all(c, &c->finishing, EVZK_CONSUMER_FINISHED, EVZK_OK);
+        return evzk__consumer_go_on(c);
+    case EVZK__REFUSED:
+        return refused(c, e->reply, &c->finishing, 2);
+    case EVZK__UNKNOWN:
+        break;
+    }
+    lose_all(c);
+    return evzk__consumer_renew(c);
+}
+
+int evzk__consumer_returned(struct evzk__machine *m,
+                            const struct evzk__event *e)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    if (e->type != EVZK__EV_REPLY)
+        return evzk__consumer_doubted(c, e);
+    switch (evzk__change_answered(c, e->reply)) {
+    case EVZK__DONE:
+    case EVZK__DONE_BEFORE:
+        end_all(c, &c->returning, EVZK_CONSUMER_GIVEN_BACK, EVZK_OK);
+        return evzk__consumer_go_on(c);
+    case EVZK__REFUSED:
+        return refused(c, e->reply, &c->returning, 1);
+    case EVZK__UNKNOWN:
+        break;
+    }
+    return evzk__consumer_renew(c); /* The rest goes again. */
+}

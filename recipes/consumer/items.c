@@ -1,0 +1,279 @@
+/* The items that a consumer has, and what their user is told of them.
+ *
+ * How it can fail.  A callback may call any function of the library: so a loop
+ * over a list takes the first item, until there is none. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "recipes/consumer/consumer_internal.h"
+
+void evzk__consumer_tell(struct evzk_consumer *c, evzk_consumer_event event,
+                         int rc, struct evzk__item *it)
+{
+    evzk_session *s = evzk__machine_session(&c->m);
+    int64_t begun = evzk__machine_call_out(s);
+
+    if (c->cb)
+        c->cb(c, event, rc, it ? &it->pub : NULL, c->arg);
+    evzk__machine_called(s, begun);
+}
+
+/* Blocks: the item, three paths, the data. */
+
+char *evzk__pick_print(const struct evzk_consumer *c, char *to,
+                       const struct evzk__pick *pick, const char *mark,
+                       const char *tail)
+{
+    char segment[EVZK__SEGMENT_NAME];
+
+    if (evzk__queue_is_plain(c->opt.layout)) {
+        int n = sprintf(to, "%s/%s", c->path, mark);
+
+        if (pick->seg.number > 0)
+            n += sprintf(to + n, "%02u", pick->seg.priority % 100);
+        sprintf(to + n, "%010d", pick->seq);
+        return to;
+    }
+    evzk__segment_print(segment, &pick->seg);
+    sprintf(to, "%s/%s/%s%010d%s", c->path, segment, mark, pick->seq, tail);
+    return to;
+}
+
+struct evzk__item *evzk__item_new(struct evzk_consumer *c,
+                                  const struct evzk__pick *pick,
+                                  const struct evzk__result *res)
+{
+    size_t room = strlen(c->path) + EVZK__QUEUE_NAME;
+    struct evzk__item *it = evzk__zalloc(sizeof *it + 3 * room + res->len);
+    char *text;
+
+    if (!it)
+        return NULL;
+    text = (char *)(it + 1);
+    it->path = evzk__pick_print(c, text, pick, EVZK__QUEUE_ITEM, "");
+    it->claim = evzk__pick_print(c, text + room, pick, EVZK__QUEUE_CLAIM, "");
+    it->tried =
+        evzk__pick_print(c, text + 2 * room, pick, EVZK__QUEUE_ITEM, "/try");
+    text += 3 * room;
+    if (res->len > 0)
+        memcpy(text, res->data, res->len);
+    it->pub = (evzk_item){.data = text,
+                          .len = res->len,
+                          .priority = pick->seg.priority,
+                          .token = (uint64_t)res->stat.czxid};
+    if (c->opt.max_deliveries > 0)
+        it->pub.deliveries = (uint32_t)res->stat.cversion / 2 + 1;
+    return it;
+}
+
+/* Lists. */
+
+static struct evzk__items *list_of(struct evzk_consumer *c,
+                                   const struct evzk__item *it, uint32_t **n)
+{
+    switch (it->state) {
+    case EVZK__ITEM_READ:
+        *n = &c->n_batch;
+        return &c->batch;
+    case EVZK__ITEM_HELD:
+        *n = &c->n_held;
+        return &c->held;
+    case EVZK__ITEM_FINISHING:
+        *n = &c->n_finishing;
+        return &c->finishing;
+    case EVZK__ITEM_RETURNING:
+        break;
+    }
+    *n = &c->n_returning;
+    return &c->returning;
+}
+
+static void take_out(struct evzk_consumer *c, struct evzk__item *it)
+{
+    uint32_t *n;
+    struct evzk__items *list = list_of(c, it, &n);
+
+    TAILQ_REMOVE(list, it, link);
+    --*n;
+}
+
+void evzk__item_move(struct evzk_consumer *c, struct evzk__item *it,
+                     enum evzk__item_state state)
+{
+    struct evzk__items *list;
+    uint32_t *n;
+
+    take_out(c, it);
+    it->state = state;
+    list = list_of(c, it, &n);
+    TAILQ_INSERT_TAIL(list, it, link);
+    ++*n;
+}
+
+void evzk__item_add(struct evzk_consumer *c, struct evzk__item *it)
+{
+    TAILQ_INSERT_TAIL(&c->batch, it, link);
+    c->n_batch++;
+}
+
+void evzk__item_drop(struct evzk_consumer *c, struct evzk__item *it)
+{
+    take_out(c, it);
+    evzk__free(it);
+}
+
+void evzk__batch_clear(struct evzk_consumer *c)
+{
+    struct evzk__item *it;
+
+    while ((it = TAILQ_FIRST(&c->batch)) != NULL)
+        evzk__item_drop(c, it);
+}
+
+void evzk__consumer_free_items(struct evzk_consumer *c)
+{
+    struct evzk__items *const lists[] = {&c->batch, &c->held, &c->finishing,
+                                         &c->returning};
+    struct evzk__item *it;
+
+    for (int i = 0; i < 4; i++) {
+        while ((it = TAILQ_FIRST(lists[i])) != NULL)
+            evzk__item_drop(c, it);
+    }
+}
+
+struct evzk__item *evzk__batch_exhausted(const struct evzk_consumer *c)
+{
+    struct evzk__item *it;
+
+    TAILQ_FOREACH(it, &c->batch, link)
+    {
+        if (c->opt.max_deliveries > 0 &&
+            it->pub.deliveries > c->opt.max_deliveries)
+            return it;
+    }
+    return NULL;
+}
+
+/* The ends of items. */
+
+void evzk__item_end(struct evzk_consumer *c, struct evzk__item *it,
+                    evzk_consumer_event event, int rc)
+{
+    take_out(c, it);
+    if (!it->told)
+        evzk__consumer_tell(c, event, rc, it);
+    evzk__free(it);
+}
+
+void evzk__item_give_back(struct evzk_consumer *c, struct evzk__item *it,
+                          bool told)
+{
+    it->told = told;
+    evzk__item_move(c, it, EVZK__ITEM_RETURNING);
+}
+
+/* The block stays until the claim is given back. */
+void evzk__item_lose(struct evzk_consumer *c, struct evzk__item *it, int rc)
+{
+    bool told = it->told;
+
+    evzk__item_give_back(c, it, true);
+    if (!told)
+        evzk__consumer_tell(c, EVZK_CONSUMER_LOST, rc, it);
+}
+
+static void lose_all(struct evzk_consumer *c, int rc)
+{
+    struct evzk__item *it;
+
+    while ((it = TAILQ_FIRST(&c->held)) != NULL)
+        evzk__item_lose(c, it, rc);
+}
+
+void evzk__consumer_lose_gone(struct evzk_consumer *c, int rc)
+{
+    struct evzk__item *it;
+
+    while ((it = TAILQ_FIRST(&c->held)) != NULL)
+        evzk__item_end(c, it, EVZK_CONSUMER_LOST, rc);
+}
+
+int evzk__consumer_doubted(struct evzk_consumer *c, const struct evzk__event *e)
+{
+    if (e->type == EVZK__EV_LEASE_END && !c->m.stopping)
+        lose_all(c, EVZK_ERR_LEASE);
+    return EVZK_OK;
+}
+
+static bool is_old(const struct evzk_consumer *c, const struct evzk__item *it)
+{
+    return it->session_no != c->m.seen.session_no;
+}
+
+/* Items are in the order in which they were asked for: those of the earlier
+ * session come first. */
+void evzk__consumer_drop_old(struct evzk_consumer *c)
+{
+    struct evzk__item *it;
+
+    while ((it = TAILQ_FIRST(&c->finishing)) != NULL && is_old(c, it))
+        evzk__item_end(c, it, EVZK_CONSUMER_LOST, EVZK_ERR_EXPIRED);
+    while ((it = TAILQ_FIRST(&c->returning)) != NULL && is_old(c, it))
+        evzk__item_end(c, it, EVZK_CONSUMER_GIVEN_BACK, EVZK_OK);
+}
+
+/* The user knows nothing of these items. */
+void evzk__batch_give_back(struct evzk_consumer *c)
+{
+    struct evzk__item *it;
+
+    while (c->change == EVZK__CLAIMED && (it = TAILQ_FIRST(&c->batch)) != NULL)
+        evzk__item_give_back(c, it, true);
+    evzk__batch_clear(c);
+    c->change = EVZK__NO_CHANGE;
+}
+
+void evzk__consumer_return_all(struct evzk_consumer *c)
+{
+    struct evzk__item *it;
+
+    evzk__batch_give_back(c);
+    while ((it = TAILQ_FIRST(&c->held)) != NULL)
+        evzk__item_give_back(c, it, false);
+}
+
+/* What the consumer wants. */
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* The items that it may take beside those that are held; in one turn at most
+ * `prefetch`, so that the others have theirs. */
+static uint32_t credit(const struct evzk_consumer *c)
+{
+    uint32_t most = c->opt.prefetch, held = c->n_held + c->n_finishing;
+    uint32_t free = most > held ? most - held : 0;
+
+    if (!c->turn && held > 0 && free < (most + 1) / 2)
+        return 0;
+    return least(free, most - c->turn_got);
+}
+
+uint32_t evzk__consumer_wants(const struct evzk_consumer *c)
+{
+    if (!evzk__may_tell(evzk__machine_session(&c->m)))
+        return 0;
+    if (c->opt.prefetch > 0)
+        return credit(c);
+    return c->take.on && c->take.rc == EVZK_OK ? c->take.max - c->take.got : 0;
+}
+
+void evzk__take_end(struct evzk_consumer *c)
+{
+    int rc = c->take.got > 0 ? EVZK_OK : c->take.rc;
+
+    c->take = (struct evzk__take){0};
+    evzk__machine_set_deadline(&c->m, 0);
+    evzk__consumer_tell(c, EVZK_CONSUMER_TAKEN, rc, NULL);
+}

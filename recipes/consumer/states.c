@@ -1,0 +1,177 @@
+/* Where a consumer goes on, and what all of its transactions have in common.
+ *
+ * How it can fail.  A transaction whose answer was lost is sent again as it
+ * was: so it is made once, and asked as often as its row is entered. */
+#include <stdio.h>
+#include <string.h>
+
+#include "recipes/consumer/consumer_internal.h"
+
+void evzk__consumer_name_receipt(struct evzk_consumer *c)
+{
+    strcpy(c->old_receipt, c->receipt_name);
+    snprintf(c->receipt_name, sizeof c->receipt_name,
+             "%s-%u" EVZK__QUEUE_RECEIPT_TAG, c->guid, c->receipts++);
+}
+
+void evzk__consumer_name_alive(struct evzk_consumer *c)
+{
+    snprintf(c->alive, sizeof c->alive, "%s-%u" EVZK__QUEUE_ALIVE_TAG, c->guid,
+             c->sessions++);
+}
+
+int evzk__consumer_go_on(struct evzk_consumer *c)
+{
+    return evzk__machine_move(&c->m, c->m.stopping ? CLOSING : IDLE);
+}
+
+int evzk__consumer_renew(struct evzk_consumer *c)
+{
+    c->receipt.name = NULL;
+    evzk__consumer_name_receipt(c);
+    return evzk__machine_move(&c->m, RENEWING);
+}
+
+/* What the turn is used for, or whether it has to be asked for. */
+static int use_of_turn(const struct evzk_consumer *c)
+{
+    const struct evzk__view *v = &c->view;
+
+    if (!c->has_turn)
+        return AWAITING_TURN;
+    if (v->n_picks > 0)
+        return READING;
+    if (v->scanned && !v->more)
+        return WAITING;
+    return evzk__queue_is_plain(c->opt.layout) ? COUNTING : LISTING;
+}
+
+/* A take that has got something does not wait for more. */
+static bool take_is_over(const struct evzk_consumer *c)
+{
+    bool got_all =
+        c->take.got == c->take.max || !c->has_turn || use_of_turn(c) == WAITING;
+
+    return c->take.on &&
+           (c->take.rc != EVZK_OK || (c->take.got > 0 && got_all));
+}
+
+/* The turn ends when it has brought something and nothing more is free, or
+ * nothing more is wanted. */
+static void end_what_is_over(struct evzk_consumer *c)
+{
+    if (take_is_over(c)) {
+        evzk__turn_end(c);
+        evzk__take_end(c);
+    }
+    if ((c->turn_got > 0 && use_of_turn(c) == WAITING) ||
+        evzk__consumer_wants(c) == 0)
+        evzk__turn_end(c);
+}
+
+int evzk__consumer_due(struct evzk_consumer *c)
+{
+    evzk__consumer_drop_old(c);
+    if (c->n_finishing > 0)
+        return FINISHING;
+    if (c->n_returning > 0)
+        return RETURNING;
+    if (!c->has_turn)
+        evzk__view_clear(&c->view);
+    end_what_is_over(c);
+    return evzk__consumer_wants(c) > 0 ? use_of_turn(c) : IDLE;
+}
+
+int evzk__consumer_doubted_idle(struct evzk_consumer *c,
+                                const struct evzk__event *e)
+{
+    evzk__consumer_doubted(c, e);
+    return e->type == EVZK__EV_LEASE_END && c->n_returning > 0
+               ? evzk__machine_move(&c->m, IDLE)
+               : EVZK_OK;
+}
+
+void evzk__consumer_give_acl(const struct evzk_consumer *c,
+                             struct evzk__step *step)
+{
+    struct evzk__create_args args = evzk__default_args(&c->m, NULL);
+
+    step->acl = c->acl.n > 0 ? c->acl.v : args.acl;
+    step->acl_count = c->acl.n > 0 ? c->acl.n : args.acl_count;
+}
+
+bool evzk__consumer_note(struct evzk_consumer *c,
+                         const struct evzk__reply *reply, int rc)
+{
+    if (c->error == EVZK_OK)
+        c->error = rc;
+    if (reply->last && c->error == EVZK_OK &&
+        reply->first_rc == EVZK_ERR_SERVER)
+        c->error = reply->first_rc;
+    return reply->last;
+}
+
+/* Transactions. */
+
+void evzk__change_begin(struct evzk_consumer *c, enum evzk__change change,
+                        uint32_t n, const char *guard)
+{
+    c->change = change;
+    c->n_change = n;
+    c->n_steps = EVZK__AT_ITEMS;
+    strcpy(c->guard, guard);
+    c->steps[EVZK__AT_GUARD] =
+        (struct evzk__step){.verb = EVZK__STEP_CHECK, .name = c->guard};
+}
+
+struct evzk__step *evzk__change_add(struct evzk_consumer *c,
+                                    enum evzk__verb verb, const char *path)
+{
+    struct evzk__step *step = &c->steps[c->n_steps++];
+
+    *step = (struct evzk__step){.verb = (uint8_t)verb, .name = path};
+    return step;
+}
+
+void evzk__change_ask(struct evzk_consumer *c)
+{
+    unsigned stamp = c->change == EVZK__CLAIM ? EVZK__STAMP : 0;
+
+    c->steps[EVZK__AT_RECEIPT] = evzk__receipt_step(&c->receipt);
+    evzk__ask(&c->m, c->steps, c->n_steps, EVZK__COMMIT | stamp);
+}
+
+enum evzk__outcome evzk__change_answered(struct evzk_consumer *c,
+                                         const struct evzk__reply *reply)
+{
+    c->change = EVZK__NO_CHANGE;
+    return evzk__receipt_answered(&c->receipt, reply, c->n_steps);
+}
+
+int evzk__change_refused(struct evzk_consumer *c,
+                         const struct evzk__reply *reply)
+{
+    evzk__batch_clear(c);
+    evzk__view_forget(&c->view);
+    if (reply->part != EVZK__AT_GUARD)
+        return evzk__machine_give_up(&c->m, reply->rc, CLOSING);
+    evzk__turn_end(c); /* Somebody has deleted the lock's znode. */
+    return evzk__consumer_go_on(c);
+}
+
+int evzk__batch_go_on(struct evzk_consumer *c)
+{
+    if (c->m.stopping || c->n_batch == 0)
+        return evzk__consumer_go_on(c);
+    if (evzk__batch_exhausted(c))
+        return evzk__machine_move(&c->m, BURYING);
+    return evzk__machine_move(&c->m,
+                              evzk__consumer_claims(c) ? CLAIMING : TAKING);
+}
+
+bool evzk__change_lost_receipt(enum evzk__outcome outcome,
+                               const struct evzk__reply *reply)
+{
+    return outcome == EVZK__UNKNOWN ||
+           (outcome == EVZK__REFUSED && reply->part == EVZK__AT_RECEIPT);
+}

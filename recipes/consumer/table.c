@@ -1,0 +1,426 @@
+/* A consumer of a queue (recipes/parts/queue_layout.h).
+ *
+ *   CREATING <--> MAKING_DIR     its receipt
+ *   RENEWING                     another receipt
+ *   REGISTERING                  the znode of its session
+ *   IDLE <--> AWAITING_TURN      a lock
+ *   LISTING, SCANNING, REMOVING, COUNTING, WAITING    list.c
+ *   READING, CLAIMING, STAMPING, DELIVERING, TAKING   take.c
+ *   BURYING                                           bury.c
+ *   FINISHING, RETURNING                              finish.c
+ *   SETTLING                     the session has ended
+ *   CLOSING --> ENDED
+ *
+ * In IDLE nothing is under way: there the consumer looks what there is to do,
+ * and there each of the other rows ends.
+ *
+ * How it can fail.  The receipt and the session's znode have names that nobody
+ * else has, and that are used for one receipt, and for one session: a create
+ * whose answer was lost is sent again, and a znode that exists is its own.
+ *
+ * When the session has ended, its claims have ended with it; but a transaction
+ * of unknown outcome may be done.  SETTLING sends that once more, as it was: it
+ * rests on an ephemeral znode of the earlier session, so that it is not done
+ * now, and its answer says whether it was done then.
+ *
+ * Without the receipt the outcome of a transaction stays unknown: see take.c
+ * and finish.c. */
+#include "lib/base/mem.h"
+#include "lib/machine/rows.h"
+#include "recipes/consumer/consumer_internal.h"
+#include "recipes/kinds.h"
+
+enum { DIR_TRIES = 8 };
+
+static struct evzk__step *create(struct evzk_consumer *c, const char *name)
+{
+    struct evzk__step *step = evzk__change_add(c, EVZK__STEP_CREATE, name);
+
+    evzk__consumer_give_acl(c, step);
+    return step;
+}
+
+/* The receipt. */
+
+static void create_receipt(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    c->n_steps = 0;
+    create(c, c->receipt_name);
+    evzk__ask(m, c->steps, c->n_steps, 0);
+}
+
+static int made_receipt(struct evzk_consumer *c)
+{
+    c->m.tries = 0;
+    evzk__receipt_init(&c->receipt, c->receipt_name);
+    return evzk__machine_move(&c->m, c->m.stopping ? CLOSING : REGISTERING);
+}
+
+static int created(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    switch (e->reply->rc) {
+    case EVZK_OK:
+        return made_receipt(c);
+    case EVZK_ERR_CONNLOSS:
+        return evzk__machine_move(m, RENEWING);
+    case EVZK_ERR_NONODE:
+        return m->stopping ? evzk__machine_finish(m, m->rc)
+                           : evzk__machine_move(m, MAKING_DIR);
+    case EVZK_ERR_NOMEM: /* Not sent. */
+        return m->stopping ? evzk__machine_finish(m, m->rc)
+                           : evzk__machine_again_later(m);
+    default:
+        return e->reply->rc;
+    }
+}
+
+static void make_dir(struct evzk__machine *m)
+{
+    struct evzk__step acl;
+
+    evzk__consumer_give_acl(evzk__consumer_of(m), &acl);
+    evzk__own_dir(m, acl.acl, acl.acl_count);
+}
+
+static int dir_made(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (e->type != EVZK__EV_REPLY)
+        return evzk__consumer_doubted(evzk__consumer_of(m), e);
+    return e->reply->rc != EVZK_OK ? e->reply->rc
+                                   : evzk__machine_move(m, RENEWING);
+}
+
+/* The receipt before is deleted, if it is still there. */
+static void renew(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    c->n_steps = 0;
+    create(c, c->receipt_name);
+    if (c->old_receipt[0])
+        evzk__change_add(c, EVZK__STEP_DELETE, c->old_receipt);
+    evzk__ask(m, c->steps, c->n_steps, EVZK__EACH);
+}
+
+static int renewed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+    const struct evzk__reply *reply = e->reply;
+
+    if (e->type != EVZK__EV_REPLY)
+        return evzk__consumer_doubted(c, e);
+    if (reply->part == 0)
+        c->error = reply->rc;
+    if (!reply->last)
+        return EVZK_OK;
+    if (c->error == EVZK_OK || c->error == EVZK_ERR_NODEEXISTS)
+        return made_receipt(c);
+    if (c->error != EVZK_ERR_NONODE || m->tries++ == DIR_TRIES)
+        return c->error;
+    return evzk__machine_move(m, MAKING_DIR);
+}
+
+/* The session's znode: when it goes, others look for free items. */
+
+static void enroll(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    c->n_steps = 0;
+    create(c, c->alive)->mode = EVZK__EPHEMERAL;
+    evzk__ask(m, c->steps, c->n_steps, 0);
+}
+
+static int enrolled(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    if (e->type != EVZK__EV_REPLY)
+        return evzk__consumer_doubted(c, e);
+    switch (e->reply->rc) {
+    case EVZK_OK:
+    case EVZK_ERR_NODEEXISTS:
+        return evzk__consumer_go_on(c);
+    case EVZK_ERR_NONODE: /* Somebody has deleted the directory. */
+        return evzk__consumer_renew(c);
+    default:
+        return evzk__machine_give_up(m, e->reply->rc, CLOSING);
+    }
+}
+
+/* Nothing is under way. */
+
+static void look_for_work(struct evzk__machine *m)
+{
+    int state = evzk__consumer_due(evzk__consumer_of(m));
+
+    if (state != IDLE)
+        evzk__machine_move(m, state);
+}
+
+static int called(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (e->type != EVZK__EV_USER)
+        return evzk__consumer_doubted_idle(evzk__consumer_of(m), e);
+    return evzk__machine_move(m, IDLE);
+}
+
+static void ask_for_turn(struct evzk__machine *m)
+{
+    evzk__turn_ask(evzk__consumer_of(m));
+}
+
+/* Its user wants something, or the lock has told something. */
+static int awaited(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    return e->type == EVZK__EV_USER && c->turn_rc != EVZK_OK ? c->turn_rc
+                                                             : called(m, e);
+}
+
+/* The session has ended. */
+
+static void settle(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    evzk__consumer_name_alive(c);
+    evzk__consumer_lose_gone(c, EVZK_ERR_EXPIRED);
+    if (c->change == EVZK__CLAIMED) {
+        c->change = EVZK__NO_CHANGE;
+        evzk__batch_clear(c);
+    }
+    if (c->change != EVZK__NO_CHANGE)
+        evzk__change_ask(c);
+    else if (!c->receipt.name)
+        evzk__machine_move(m, RENEWING);
+    else
+        evzk__machine_move(m, m->stopping ? CLOSING : REGISTERING);
+}
+
+static int settled(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+    enum evzk__change change = c->change;
+    enum evzk__outcome outcome = evzk__change_answered(c, e->reply);
+
+    switch (change) {
+    case EVZK__NO_CHANGE:
+    case EVZK__CLAIMED:
+        break;
+    case EVZK__CLAIM:
+        evzk__batch_clear(c);
+        break;
+    case EVZK__TAKE:
+        evzk__take_settled(c, outcome);
+        break;
+    case EVZK__BURY:
+        evzk__bury_settled(c, outcome);
+        evzk__batch_clear(c);
+        break;
+    case EVZK__FINISH:
+        evzk__finish_settled(c, outcome);
+        break;
+    case EVZK__RETURN:
+        evzk__return_settled(c);
+        break;
+    }
+    if (evzk__change_lost_receipt(outcome, e->reply))
+        return evzk__consumer_renew(c);
+    return evzk__machine_move(m, m->stopping ? CLOSING : REGISTERING);
+}
+
+/* The end. */
+
+static void close_down(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    evzk__turn_end(c);
+    evzk__consumer_return_all(c);
+    if (c->n_finishing > 0) {
+        evzk__machine_move(m, FINISHING);
+        return;
+    }
+    if (c->n_returning > 0) {
+        evzk__machine_move(m, RETURNING);
+        return;
+    }
+    c->error = EVZK_OK;
+    c->n_steps = 0;
+    evzk__change_add(c, EVZK__STEP_DELETE, c->receipt_name);
+    evzk__change_add(c, EVZK__STEP_DELETE, c->alive);
+    evzk__ask(m, c->steps, c->n_steps, EVZK__EACH);
+}
+
+static int closed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+    int rc = e->reply->rc == EVZK_ERR_NONODE ? EVZK_OK : e->reply->rc;
+
+    if (!evzk__consumer_note(c, e->reply, rc))
+        return EVZK_OK;
+    return evzk__machine_finish(m, c->error != EVZK_OK ? c->error : m->rc);
+}
+
+static void lose_list(struct evzk_consumer *c, struct evzk__items *list, int rc)
+{
+    struct evzk__item *it;
+
+    while ((it = TAILQ_FIRST(list)) != NULL)
+        evzk__item_end(c, it, EVZK_CONSUMER_LOST, rc);
+}
+
+static void end(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+    int rc = m->rc != EVZK_OK ? m->rc : EVZK_ERR_CLOSED;
+
+    evzk__batch_clear(c);
+    lose_list(c, &c->finishing, rc);
+    lose_list(c, &c->returning, rc);
+    lose_list(c, &c->held, rc);
+    if (c->take.on) {
+        c->take.rc = m->rc != EVZK_OK ? m->rc : EVZK_ERR_CANCELED;
+        evzk__take_end(c);
+    }
+    evzk__consumer_tell(
+        c, m->rc == EVZK_OK ? EVZK_CONSUMER_CLOSED : EVZK_CONSUMER_FAILED,
+        m->rc, NULL);
+}
+
+static bool items_are_on_their_way(const struct evzk_consumer *c)
+{
+    return c->change == EVZK__CLAIM || c->change == EVZK__CLAIMED ||
+           c->change == EVZK__TAKE;
+}
+
+/* The time of a take is over, or the take was canceled. */
+static void on_deadline(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    if (!c->take.on)
+        return;
+    if (c->take.rc == EVZK_OK)
+        c->take.rc = EVZK_ERR_TIMEOUT;
+    if (!items_are_on_their_way(c))
+        evzk__take_end(c);
+    evzk__machine_ask(m);
+}
+
+static void detach(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    evzk_lock_free(c->turn);
+    c->turn = NULL;
+    evzk__timer_free(c->again);
+    c->again = NULL;
+}
+
+void evzk__consumer_destroy(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    evzk__timer_free(c->again);
+    evzk__view_clear(&c->view);
+    evzk__acl_free(&c->acl);
+    evzk__free(c->path);
+    evzk__free(c->turn_path);
+    evzk__free(c->dead_path);
+    evzk__free(c->letter_path);
+    evzk__free(c->signal_path);
+    evzk__free(c->turn_node);
+    evzk__free(c->guard);
+    evzk__consumer_free_items(c);
+    evzk__free(c->names);
+    evzk__free(c->steps);
+    evzk__free(c);
+}
+
+/* clang-format off */
+static const struct evzk__row rows[STATES] = {
+/*  state         entry                     reaction                   main           on stop  on expiry  flags */
+ROW(CREATING,     create_receipt,           created,                   REGISTERING,   STAY,    SETTLING,  NOTHING_SENT|UNSENT,
+    ON(REPLY,     REGISTERING, RENEWING, MAKING_DIR, FAIL), RARELY(REPLY, CREATING),
+    ON(STOP,      CLOSING, RENEWING, ENDED)),
+ROW(MAKING_DIR,   make_dir,                 dir_made,                  ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
+    ON(REPLY,     RENEWING, FAIL),
+    ON(STOP,      RENEWING, ENDED)),
+ROW(RENEWING,     renew,                    renewed,                   ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
+    ON(REPLY,     REGISTERING, MAKING_DIR, HERE, FAIL),
+    ON(STOP,      CLOSING, MAKING_DIR, HERE, ENDED)),
+ROW(REGISTERING,  enroll,                   enrolled,                  IDLE,          STAY,    SETTLING,  RETRY|HOLDS,
+    ON(REPLY,     IDLE, RENEWING, CLOSING),
+    ON(STOP,      CLOSING), RARELY(STOP, RENEWING)), /* The directory goes while it ends. */
+ROW(IDLE,         look_for_work,            called,                    READING,       CLOSING, SETTLING,  RETRY|HOLDS,
+    ON(ENTRY,     AWAITING_TURN, LISTING, COUNTING, WAITING, READING, FINISHING, RETURNING),
+    ON(USER_EVENT, IDLE),
+    ON(LEASE_END, IDLE)),
+ROW(AWAITING_TURN, ask_for_turn,            awaited,                   ASIDE,         CLOSING, SETTLING,  RETRY|HOLDS,
+    ON(USER_EVENT, IDLE, FAIL),
+    ON(LEASE_END, IDLE)),
+ROW(LISTING,      evzk__consumer_list,      evzk__consumer_listed,     ASIDE,         CLOSING, SETTLING,  RETRY|HOLDS,
+    ON(REPLY,     SCANNING, IDLE, RENEWING, HERE, FAIL)),
+ROW(SCANNING,     evzk__consumer_scan,      evzk__consumer_scanned,    ASIDE,         CLOSING, SETTLING,  RETRY|HOLDS,
+    ON(REPLY,     SCANNING, REMOVING, IDLE, HERE, FAIL)),
+ROW(REMOVING,     evzk__consumer_remove,    evzk__consumer_removed,    ASIDE,         CLOSING, SETTLING,  RETRY|HOLDS,
+    ON(ENTRY,     IDLE),
+    ON(REPLY,     SCANNING, IDLE, HERE)),
+ROW(COUNTING,     evzk__consumer_count,     evzk__consumer_counted,    ASIDE,         CLOSING, SETTLING,  RETRY|HOLDS,
+    ON(REPLY,     LISTING, IDLE), RARELY(REPLY, FAIL)), /* For 50,000 items. */
+ROW(WAITING,      evzk__consumer_wait,      evzk__consumer_waited,     ASIDE,         CLOSING, SETTLING,  RETRY|HOLDS,
+    ON(ENTRY,     IDLE),
+    ON(PATH_CHANGED, IDLE),
+    ON(PATH_DELETED, IDLE),
+    ON(USER_EVENT, IDLE),
+    ON(LEASE_END, IDLE), RARELY(EXPIRED, SETTLING)), /* The lost connection comes first. */
+ROW(READING,      evzk__consumer_read,      evzk__consumer_has_read,   CLAIMING,      CLOSING, SETTLING,  RETRY|HOLDS,
+    ON(REPLY,     CLAIMING, TAKING, BURYING, IDLE, HERE, FAIL)),
+ROW(CLAIMING,     evzk__consumer_claim,     evzk__consumer_claimed,    DELIVERING,    STAY,    SETTLING,  RETRY|HOLDS,
+    ON(REPLY,     DELIVERING, STAMPING, CLAIMING, IDLE, RENEWING, CLOSING),
+    ON(STOP,      CLOSING, RENEWING)),
+ROW(STAMPING,     evzk__consumer_stamp,     evzk__consumer_stamped,    ASIDE,         CLOSING, SETTLING,  RETRY|HOLDS,
+    ON(REPLY,     DELIVERING),
+    RARELY(REPLY, RENEWING, FAIL)), /* The receipt goes in this one trip. */
+ROW(DELIVERING,   evzk__consumer_deliver,   evzk__consumer_delivered,  CLOSING,       CLOSING, SETTLING,  RETRY|HOLDS,
+    ON(ENTRY,     IDLE), RARELY(LEASE_END, HERE)), /* The doubt ends before. */
+ROW(TAKING,       evzk__consumer_take_away, evzk__consumer_took_away,  ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
+    ON(REPLY,     TAKING, IDLE, RENEWING, CLOSING),
+    ON(STOP,      CLOSING, RENEWING)),
+ROW(BURYING,      evzk__consumer_bury,      evzk__consumer_buried,     ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
+    ON(REPLY,     BURYING, CLAIMING, IDLE, RENEWING, CLOSING),
+    ON(STOP,      CLOSING, RENEWING)),
+ROW(FINISHING,    evzk__consumer_finish,    evzk__consumer_finished,   ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
+    ON(REPLY,     IDLE, REGISTERING, RENEWING, CLOSING),
+    ON(STOP,      CLOSING, REGISTERING, RENEWING), RARELY(REPLY, FAIL), RARELY(STOP, ENDED)),
+ROW(RETURNING,    evzk__consumer_return,    evzk__consumer_returned,   ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
+    ON(REPLY,     IDLE, REGISTERING, RENEWING, CLOSING),
+    ON(STOP,      CLOSING, REGISTERING, RENEWING), RARELY(REPLY, FAIL), RARELY(STOP, ENDED)),
+ROW(SETTLING,     settle,                   settled,                   ASIDE,         STAY,    SETTLING,  RETRY,
+    ON(ENTRY,     REGISTERING, RENEWING, CLOSING),
+    ON(REPLY,     REGISTERING, RENEWING, CLOSING),
+    ON(STOP,      CLOSING), RARELY(STOP, RENEWING)), /* The receipt has gone, too. */
+ROW(CLOSING,      close_down,               closed,                    ENDED,         STAY,    CLOSING,   RETRY,
+    ON(ENTRY,     FINISHING, RETURNING),
+    ON(STOP,      ENDED, HERE)),
+END(ENDED,        end),
+};
+/* clang-format on */
+
+const struct evzk__kind evzk__consumer_kind = {
+    .name = "consumer",
+    .rows = rows,
+    .n_rows = STATES,
+    .on_deadline = on_deadline,
+    .destroy = evzk__consumer_destroy,
+    .detach = detach,
+    .outlives_session = true,
+    .keeps_timer = true,
+    EVZK__PATH_WATCHES(struct evzk_consumer, m, watch)};

@@ -1,0 +1,346 @@
+/* Taking items: they are read, claimed or removed, and delivered.
+ *
+ *   READING --> CLAIMING --> DELIVERING
+ *      |            `--> STAMPING --^
+ *      |--> TAKING
+ *      `--> BURYING (bury.c)
+ *
+ * STAMPING asks for the claims' token, if the answer that had it was lost.
+ *
+ * How it can fail.  No item is delivered before its claim, or its removal, is
+ * proved.  A claim is delivered while the session is certain; until then it
+ * waits in DELIVERING.  If somebody else has deleted an item, or has claimed it
+ * in spite of the turn, the transaction names that item, and goes again without
+ * it.  If somebody has deleted the receipt, nobody knows what was done: items
+ * that may be removed are not delivered, and claims that may exist are given
+ * back. */
+#include <string.h>
+
+#include "recipes/consumer/consumer_internal.h"
+
+/* Reading. */
+
+static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+static const struct evzk__pick *pick_at(const struct evzk_consumer *c,
+                                        uint32_t i)
+{
+    return &c->view.picks[c->view.n_picks - 1 - i];
+}
+
+static char *name_at(struct evzk_consumer *c, uint32_t i)
+{
+    return c->names + i * (strlen(c->path) + EVZK__QUEUE_NAME);
+}
+
+static void add_get(struct evzk_consumer *c, uint32_t i)
+{
+    char *name =
+        evzk__pick_print(c, name_at(c, i), pick_at(c, i), EVZK__QUEUE_ITEM, "");
+
+    evzk__change_add(c, EVZK__STEP_GET, name);
+}
+
+/* While items are there, nobody waits for any: the watches go. */
+static void add_unwatch(struct evzk_consumer *c, enum evzk__which which)
+{
+    if (!evzk__watch_missing(&c->m, which))
+        evzk__change_add(c, EVZK__STEP_UNWATCH, "")->watch = EVZK__WITH(which);
+}
+
+void evzk__consumer_read(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    evzk__batch_clear(c);
+    c->error = EVZK_OK;
+    c->n_change = least(least(evzk__consumer_wants(c), EVZK__BATCH_ITEMS),
+                        c->view.n_picks);
+    c->n_steps = 0;
+    *evzk__change_add(c, EVZK__STEP_SYNC, "") = (struct evzk__step){
+        .verb = EVZK__STEP_SYNC, .name = "", .shared = true};
+    for (uint32_t i = 0; i < c->n_change; i++)
+        add_get(c, i);
+    add_unwatch(c, ON_SIGNAL);
+    add_unwatch(c, ON_CLIENTS);
+    evzk__ask(m, c->steps, c->n_steps, EVZK__EACH);
+}
+
+static int read_part(struct evzk_consumer *c, const struct evzk__reply *reply)
+{
+    struct evzk__item *it;
+
+    if (reply->part > c->n_change)
+        return EVZK_OK; /* Of a watch: it is gone in any case. */
+    if (reply->part == 0 || c->error != EVZK_OK)
+        return reply->rc;
+    if (reply->rc == EVZK_ERR_NONODE) /* Somebody has deleted it. */
+        return EVZK_OK;
+    if (reply->rc != EVZK_OK)
+        return reply->rc;
+    it = evzk__item_new(c, pick_at(c, reply->part - 1), reply->res);
+    if (!it)
+        return EVZK_ERR_NOMEM;
+    evzk__item_add(c, it);
+    return EVZK_OK;
+}
+
+/* A take may have been canceled meanwhile. */
+static int after_reading(struct evzk_consumer *c)
+{
+    c->view.n_picks -= c->n_change;
+    if (!c->has_turn || evzk__consumer_wants(c) < c->n_batch) {
+        evzk__batch_clear(c);
+        evzk__view_forget(&c->view);
+    }
+    return evzk__batch_go_on(c);
+}
+
+int evzk__consumer_has_read(struct evzk__machine *m,
+                            const struct evzk__event *e)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    if (e->type != EVZK__EV_REPLY)
+        return evzk__consumer_doubted(c, e);
+    if (!evzk__consumer_note(c, e->reply, read_part(c, e->reply)))
+        return EVZK_OK;
+    if (c->error == EVZK_ERR_NOMEM)
+        return evzk__machine_again_later(m);
+    return c->error != EVZK_OK ? c->error : after_reading(c);
+}
+
+/* Claiming. */
+
+static void add_claim(struct evzk_consumer *c, const struct evzk__item *it)
+{
+    bool counts = c->opt.max_deliveries > 0;
+    struct evzk__step *step;
+
+    evzk__change_add(c, EVZK__STEP_CHECK, it->path);
+    step = evzk__change_add(c, EVZK__STEP_CREATE, it->claim);
+    step->mode = EVZK__EPHEMERAL;
+    evzk__consumer_give_acl(c, step);
+    if (!counts)
+        return;
+    evzk__consumer_give_acl(c,
+                            evzk__change_add(c, EVZK__STEP_CREATE, it->tried));
+    evzk__change_add(c, EVZK__STEP_DELETE, it->tried);
+}
+
+void evzk__consumer_claim(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+    const struct evzk__item *it;
+
+    if (c->change == EVZK__NO_CHANGE) {
+        evzk__change_begin(c, EVZK__CLAIM, c->n_batch, c->turn_node);
+        TAILQ_FOREACH(it, &c->batch, link)
+        add_claim(c, it);
+    }
+    evzk__change_ask(c);
+}
+
+/* The item at which a transaction has failed; NULL: none is to blame. */
+static struct evzk__item *culprit(struct evzk_consumer *c,
+                                  const struct evzk__reply *reply)
+{
+    uint32_t per_item = (c->n_steps - EVZK__AT_ITEMS) / c->n_change, i;
+    struct evzk__item *it = TAILQ_FIRST(&c->batch);
+
+    if (reply->part < EVZK__AT_ITEMS || reply->part >= c->n_steps ||
+        (reply->rc != EVZK_ERR_NONODE && reply->rc != EVZK_ERR_NODEEXISTS))
+        return NULL;
+    for (i = (reply->part - EVZK__AT_ITEMS) / per_item; i > 0; i--)
+        it = TAILQ_NEXT(it, link);
+    return it;
+}
+
+/* The transaction was not done. */
+static int refused(struct evzk_consumer *c, const struct evzk__reply *reply)
+{
+    struct evzk__item *it = culprit(c, reply);
+
+    if (!it)
+        return evzk__change_refused(c, reply);
+    evzk__item_drop(c, it);
+    return evzk__batch_go_on(c);
+}
+
+static void note_claims(struct evzk_consumer *c)
+{
+    struct evzk__item *it;
+
+    c->change = EVZK__CLAIMED;
+    TAILQ_FOREACH(it, &c->batch, link)
+    it->session_no = c->m.seen.session_no;
+}
+
+static int has_claimed(struct evzk_consumer *c, int next)
+{
+    note_claims(c);
+    return evzk__machine_move(&c->m, c->m.stopping ? CLOSING : next);
+}
+
+static void note_token(struct evzk_consumer *c, int64_t zxid)
+{
+    struct evzk__item *it;
+
+    TAILQ_FOREACH(it, &c->batch, link)
+    it->pub.claim_token = (uint64_t)zxid;
+}
+
+/* Claims that may have been made are given back. */
+static int doubt_claims(struct evzk_consumer *c)
+{
+    note_claims(c);
+    evzk__batch_give_back(c);
+    evzk__view_forget(&c->view);
+    return evzk__consumer_renew(c);
+}
+
+int evzk__consumer_claimed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+    enum evzk__outcome outcome;
+
+    if (e->type != EVZK__EV_REPLY)
+        return evzk__consumer_doubted(c, e);
+    outcome = evzk__change_answered(c, e->reply);
+    if (outcome == EVZK__UNKNOWN)
+        return doubt_claims(c);
+    if (evzk__change_lost_receipt(outcome, e->reply)) {
+        evzk__batch_clear(c);
+        evzk__view_forget(&c->view);
+        return evzk__consumer_renew(c);
+    }
+    if (outcome == EVZK__REFUSED)
+        return refused(c, e->reply);
+    if (outcome == EVZK__DONE_BEFORE)
+        return has_claimed(c, STAMPING);
+    note_token(c, e->reply->res->stat.czxid);
+    return has_claimed(c, DELIVERING);
+}
+
+/* Behind the transaction, no other one was done. */
+void evzk__consumer_stamp(struct evzk__machine *m)
+{
+    evzk__exists(m, evzk__consumer_of(m)->receipt_name);
+}
+
+int evzk__consumer_stamped(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    if (e->type != EVZK__EV_REPLY)
+        return evzk__consumer_doubted(c, e);
+    if (e->reply->rc == EVZK_ERR_NONODE)
+        return doubt_claims(c);
+    if (e->reply->rc != EVZK_OK)
+        return e->reply->rc;
+    note_token(c, e->reply->res->stat.mzxid);
+    return evzk__machine_move(m, DELIVERING);
+}
+
+/* Delivering. */
+
+static void tell_item(struct evzk_consumer *c, struct evzk__item *it)
+{
+    c->turn_got++;
+    c->take.got += c->take.on;
+    evzk__consumer_tell(c, EVZK_CONSUMER_ITEM, EVZK_OK, it);
+}
+
+static bool may_deliver(const struct evzk_consumer *c)
+{
+    return evzk__machine_certain(&c->m) && !c->m.stopping &&
+           evzk__may_tell(evzk__machine_session(&c->m));
+}
+
+/* Entered again when the doubt is over. */
+void evzk__consumer_deliver(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+    struct evzk__item *it;
+
+    while (may_deliver(c) && (it = TAILQ_FIRST(&c->batch)) != NULL) {
+        evzk__item_move(c, it, EVZK__ITEM_HELD);
+        tell_item(c, it);
+    }
+    if (!may_deliver(c))
+        return; /* In the end the rest is given back. */
+    c->change = EVZK__NO_CHANGE;
+    evzk__machine_move(m, IDLE);
+}
+
+int evzk__consumer_delivered(struct evzk__machine *m,
+                             const struct evzk__event *e)
+{
+    return evzk__consumer_doubted(evzk__consumer_of(m), e);
+}
+
+/* Removing. */
+
+void evzk__consumer_take_away(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+    const struct evzk__item *it;
+
+    if (c->change == EVZK__NO_CHANGE) {
+        evzk__change_begin(c, EVZK__TAKE, c->n_batch, c->turn_node);
+        TAILQ_FOREACH(it, &c->batch, link)
+        evzk__change_add(c, EVZK__STEP_DELETE, it->path);
+    }
+    evzk__change_ask(c);
+}
+
+static void lose_batch(struct evzk_consumer *c, const char *why)
+{
+    if (c->n_batch > 0)
+        evzk__log(evzk__machine_session(&c->m), EVZK_LOG_WARN,
+                  "consumer %s: up to %u items are removed and not delivered: "
+                  "%s",
+                  c->path, (unsigned)c->n_batch, why);
+    evzk__batch_clear(c);
+}
+
+static void deliver_removed(struct evzk_consumer *c)
+{
+    struct evzk__item *it;
+
+    while ((it = TAILQ_FIRST(&c->batch)) != NULL && c->cb &&
+           evzk__may_tell(evzk__machine_session(&c->m))) {
+        tell_item(c, it);
+        evzk__item_drop(c, it);
+    }
+    lose_batch(c, "the consumer was freed, or its session closed");
+}
+
+/* What became of a removal that has an outcome. */
+void evzk__take_settled(struct evzk_consumer *c, enum evzk__outcome outcome)
+{
+    if (outcome == EVZK__DONE || outcome == EVZK__DONE_BEFORE)
+        deliver_removed(c);
+    else if (outcome == EVZK__UNKNOWN)
+        lose_batch(c, "somebody has deleted the receipt");
+    else
+        evzk__batch_clear(c);
+}
+
+int evzk__consumer_took_away(struct evzk__machine *m,
+                             const struct evzk__event *e)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+    enum evzk__outcome outcome;
+
+    if (e->type != EVZK__EV_REPLY)
+        return evzk__consumer_doubted(c, e);
+    outcome = evzk__change_answered(c, e->reply);
+    if (outcome == EVZK__REFUSED && e->reply->part != EVZK__AT_RECEIPT)
+        return refused(c, e->reply);
+    evzk__take_settled(c, outcome);
+    if (!evzk__change_lost_receipt(outcome, e->reply))
+        return evzk__consumer_go_on(c);
+    evzk__view_forget(&c->view);
+    return evzk__consumer_renew(c);
+}

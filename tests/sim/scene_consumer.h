@@ -1,0 +1,145 @@
+/* Consumers of one queue, and their rules: what the files share.
+ *
+ *   scene_consumer_rules.c   what the tree says, and the rules
+ *   scene_consumer.c         what the processes do
+ *   scene_consumer_list.c    the scenes
+ */
+#ifndef SIM_SCENE_CONSUMER_H
+#define SIM_SCENE_CONSUMER_H
+
+#include "ens.h"
+#include "evzk/consumer.h"
+#include "processes.h"
+#include "scene.h"
+#include "steps.h"
+
+enum { CONSUMERS = 3, ITEMS = 12, SEGMENTS = 4, ACTS = 4 };
+
+struct consumer_plan {
+    bool on;
+    int proc;
+    bool claimed;
+    uint32_t prefetch, max_deliveries;
+    uint32_t max, takes, timeout_ms; /* Of each take; 0: 1 at a time, for ever,
+                                        1 take. */
+    int start_us, work_us, close_us; /* 0: when all takes are over. */
+    int free_us, cancel_us;          /* 0: never. */
+    bool always_gives_back;
+    int gives_back; /* The item that is given back, from 1; 0: none. */
+};
+
+/* An item, which is put at that time; 0: it is there from the beginning. */
+struct item_plan {
+    uint32_t priority, segment;
+    int seq; /* From 1; 0: no item. */
+    int put_us;
+};
+
+struct segment_plan {
+    uint32_t priority, number;
+    bool on, open;
+};
+
+/* What an operator does. */
+enum act_kind {
+    NO_ACT,
+    DELETE_ITEM,
+    DELETE_CLAIM,
+    DELETE_RECEIPT,
+    DELETE_ALIVE,
+    DELETE_SIGNAL,
+    DELETE_QUEUE,
+    HIDE_QUEUE,   /* The queue may not be listed. */
+    HIDE_SEGMENT, /* The item's. */
+    HIDE_ITEM,
+    DENY_SEGMENT, /* Nothing may be made there. */
+    EXPIRE,
+    FOREIGN_TAKES, /* Another program takes the item. */
+    FOREIGN_CHILD, /* And something else is in the queue. */
+    CUT,
+    FREEZE
+};
+struct act_plan {
+    enum act_kind kind;
+    int at_us, which; /* The item, or the process. */
+};
+
+struct consumer_scene {
+    struct consumer_plan consumer[CONSUMERS];
+    struct item_plan item[ITEMS];
+    struct segment_plan segment[SEGMENTS];
+    struct act_plan act[ACTS];
+    const char *chroot;
+    evzk_queue_layout layout;
+    int soon_us;    /* Within this time a free item is taken; 0: 8 s. */
+    bool buries;    /* Items may become dead letters. */
+    bool no_queue;  /* The queue does not exist at first. */
+    bool no_signal; /* Nor does the signal. */
+};
+
+/* What a consumer's program knows. */
+struct player {
+    evzk_consumer *c;
+    int64_t planned, takes; /* Not begun yet; takes that were begun. */
+    int64_t session_of[ITEMS];
+    int64_t turn_wanted; /* Since when it wants items that are free; 0. */
+    evzk_item *held[ITEMS];
+    bool finish[ITEMS], give[ITEMS]; /* As it has asked. */
+    int64_t gone_since[ITEMS];       /* Its session is over, and no LOST yet. */
+    bool taking, got, canceled, closing, over, timed;
+    int64_t begun;
+};
+
+/* An item, and its fate. */
+struct truth {
+    int64_t czxid;              /* 0: it is not there now. */
+    int64_t claim, claim_czxid; /* The session that has claimed it. */
+    uint32_t claims;            /* So often it was claimed. */
+    uint64_t token;             /* Of the newest claim that was delivered. */
+    bool put, gone, operated;   /* Deleted, and by an operator. */
+    bool delivered, finished, dead;
+    bool lost;            /* Removed, and its consumer has gone. */
+    int64_t finish_asked; /* By how many. */
+    uint32_t before; /* Free items before it, when it was first seen free. */
+    bool seen_free;  /* In this turn. */
+};
+
+struct consumer_world {
+    const struct consumer_scene *own;
+    struct player p[CONSUMERS];
+    struct truth t[ITEMS];
+    int64_t turn;          /* The czxid of the lock's first znode. */
+    int64_t turn_owner;    /* And its session. */
+    uint32_t taken;        /* In this turn. */
+    bool moved;            /* An item was taken in this step. */
+    int64_t starving;      /* Since when nobody takes what is free. */
+    bool early[SIM_PROCS]; /* Its session was closed too soon. */
+    bool freed[SIM_PROCS]; /* A consumer of it was. */
+    bool idle[SIM_PROCS];
+    bool refused[CONSUMERS]; /* A take; or gave back: it is about to fail. */
+    bool meddled;            /* An operator has deleted what is ours. */
+    int64_t patience[SIM_PROCS];
+    uint32_t deliveries[ITEMS];
+};
+extern struct consumer_world queue;
+
+const char *queue_path(const char *rest);
+const char *side_path(const char *rest);
+const char *item_path(int i, const char *mark);
+int consumer_proc(int k);
+
+/* Notes an event that was told, and checks it. */
+void rules_item(int k, const evzk_item *item, int i);
+void rules_dead(int k, const evzk_item *item, int i);
+void rules_ended(int k, int i, evzk_consumer_event event, int rc);
+void rules_taken(int k, int rc);
+void rules_over(int k, evzk_consumer_event event, int rc);
+
+void consumer_check(void);
+void consumer_check_end(void);
+void consumer_begin(const struct sim_scene *sc);
+bool consumer_done(void);
+bool consumer_call(int proc, unsigned which);
+extern const char *const consumer_calls[];
+
+#endif
