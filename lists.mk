@@ -258,6 +258,7 @@ doc_pages = \
     doc/performance.svg \
     doc/producer.svg \
     doc/queue-query.svg \
+    doc/queue.md \
     doc/shard-server.png \
     doc/shards-demo.svg \
     doc/shards-internals.md \
@@ -380,6 +381,7 @@ real_tests = \
     tests/real/test_example_flood \
     tests/real/test_example_herd \
     tests/real/test_example_page \
+    tests/real/test_example_queue \
     tests/real/test_example_shards \
     tests/real/test_lock \
     tests/real/test_lock_curator \
@@ -547,9 +549,11 @@ bench_sources = \
     tests/bench/way_evzk.c \
     tests/bench/way_evzk_election.c \
     tests/bench/way_evzk_observe.c \
+    tests/bench/way_evzk_queue.c \
     tests/bench/way_evzk_shards.c \
     tests/bench/way_raw.c \
     tests/bench/way_raw_election.c \
     tests/bench/way_raw_observe.c \
+    tests/bench/way_raw_queue.c \
     tests/bench/wire.c \
     tests/bench/workloads.c

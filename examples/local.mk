@@ -2,6 +2,7 @@
 noinst_PROGRAMS += $(example_programs) \
     examples/evzk-demo \
     examples/herd \
+    examples/queue-demo/queue-demo \
     examples/shards-demo/shards-demo
 examples = libevzk.la $(LIBEVENT_LIBS)
 
@@ -12,6 +13,12 @@ examples_evzk_demo_SOURCES = \
     examples/demo-ui.c \
     examples/demo-worker.c \
     examples/evzk-demo.c
+
+examples_queue_demo_queue_demo_SOURCES = \
+    examples/queue-demo/demo.h \
+    examples/queue-demo/main.c \
+    examples/queue-demo/process.c
+examples_queue_demo_queue_demo_LDADD = $(examples)
 
 # Needs libevent's threads.
 if HAVE_EVTHREAD
@@ -70,6 +77,7 @@ examples_herd_SOURCES = \
 nobase_dist_doc_DATA += \
     $(examples_evzk_demo_SOURCES) \
     $(examples_herd_SOURCES) \
+    $(examples_queue_demo_queue_demo_SOURCES) \
     $(examples_shard_server_shard_server_SOURCES) \
     $(examples_shards_demo_shards_demo_SOURCES) \
     $(example_sources) \

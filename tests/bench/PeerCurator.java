@@ -6,6 +6,9 @@
  *   mkdirs DIR N         make DIR and DIR/0 .. DIR/N-1; "OK"
  *   each DIR N THREADS   acquire a lock in each of those, then release all;
  *                        "OK ACQUIRE_S RELEASE_S CPU_S"
+ *   items DIR N THREADS  put so many items of 100 bytes into the queue DIR, then
+ *                        take them all, by SimpleDistributedQueue; the same
+ *                        answer
  *   hold DIR             acquire the lock DIR; "OK"
  *   queue DIR THREADS    have that many threads acquire and release it; "OK"
  *   free                 release what hold took; "OK T"
@@ -31,6 +34,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.queue.SimpleDistributedQueue;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
 public class PeerCurator {
@@ -138,6 +142,33 @@ public class PeerCurator {
                     used[2] - used[0]);
     }
 
+    String items(String dir, int n, int count) throws Exception {
+        double[] wall = new double[3];
+        double[] used = new double[3];
+        int[] phase = {0};
+        byte[] item = new byte[100];
+        CyclicBarrier line = new CyclicBarrier(count, () -> {
+            used[phase[0]] = cpu();
+            wall[phase[0]++] = now();
+        });
+
+        spawn(count, self -> {
+            SimpleDistributedQueue queue =
+                new SimpleDistributedQueue(client, dir);
+
+            line.await();
+            for (int i = self; i < n; i += count)
+                queue.offer(item);
+            line.await();
+            for (int i = self; i < n; i += count)
+                queue.take();
+            line.await();
+        });
+        joinAll();
+        return text("OK %.6f %.6f %.6f", wall[1] - wall[0], wall[2] - wall[1],
+                    used[2] - used[0]);
+    }
+
     String hold(String dir) throws Exception {
         held = new InterProcessMutex(client, dir);
         held.acquire();
@@ -175,6 +206,8 @@ public class PeerCurator {
             return mkdirs(w[1], Integer.parseInt(w[2]));
         case "each":
             return each(w[1], Integer.parseInt(w[2]), Integer.parseInt(w[3]));
+        case "items":
+            return items(w[1], Integer.parseInt(w[2]), Integer.parseInt(w[3]));
         case "hold":
             return hold(w[1]);
         case "queue":

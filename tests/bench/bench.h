@@ -101,7 +101,11 @@ struct way {
 
 extern const struct way way_raw, way_raw_steps, way_raw_piped, way_evzk,
     way_evzk_priority, way_raw_election, way_evzk_election, way_raw_observe,
-    way_evzk_observe, way_evzk_shards;
+    way_evzk_observe, way_evzk_shards, way_raw_queue, way_raw_claims,
+    way_evzk_queue, way_evzk_claims;
+
+/* The bytes of an item of a queue. */
+enum { QUEUE_ITEM_SIZE = 100 };
 
 struct workload {
     const char *name;
@@ -116,6 +120,7 @@ struct workload {
     int paths;       /* All on so many, by chance; 0: each on its own. */
     int reads;       /* Shared: of 100, so many read; 0: exclusive. */
     int priorities;  /* With one: so many different; 0: all the same. */
+    bool queue;      /* Items of one queue. */
     bool dirs_there; /* Whatever the way, the directories are there. */
     int shards;      /* So many, of which @n are measured. */
     int session_ms;  /* The session time-out; 0: the default. */
@@ -239,6 +244,9 @@ void fill_dirs(const char *servers, const char *dir, int n);
 
 /* Removes @dir, and what is left of @n lock directories in it. */
 void fill_remove(const char *servers, const char *dir, int n);
+
+/* Removes @dir, and all that is below it. */
+void fill_clear_tree(const char *servers, const char *dir);
 
 /* Removes @dir, and all in it that has nothing in it. */
 void fill_clear(const char *servers, const char *dir);

@@ -3,6 +3,7 @@
  * in a process of its own, so that the one that starts the runs stays small.
  */
 #include <event2/event.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -144,5 +145,53 @@ void fill_clear(const char *servers, const char *dir)
     filler.wanted = 1;
     zoo_adelete(filler.p.zh, dir, -1, on_removed, NULL);
     await_answers();
+    end();
+}
+
+/* The names of a directory's children, for a walk. */
+struct children {
+    char (*name)[PATH_SIZE];
+    int n;
+};
+
+static void on_children(int rc, const struct String_vector *names,
+                        const void *data)
+{
+    struct children *c = (struct children *)(uintptr_t)data;
+
+    filler.wanted--;
+    if (rc != ZOK || names->count == 0)
+        return;
+    c->name = calloc((size_t)names->count, sizeof c->name[0]);
+    if (!c->name)
+        fail("fill: out of memory");
+    for (int32_t k = 0; k < names->count; k++)
+        snprintf(c->name[c->n++], PATH_SIZE, "%s", names->data[k]);
+}
+
+static void clear_tree(const char *dir)
+{
+    struct children c = {0};
+    char path[2 * PATH_SIZE];
+
+    filler.wanted = 1;
+    zoo_aget_children(filler.p.zh, dir, 0, on_children, &c);
+    await_answers();
+    for (int k = 0; k < c.n; k++) {
+        snprintf(path, sizeof path, "%.180s/%.180s", dir, c.name[k]);
+        clear_tree(path);
+    }
+    free(c.name);
+    filler.wanted = 1;
+    zoo_adelete(filler.p.zh, dir, -1, on_removed, NULL);
+    await_answers();
+}
+
+void fill_clear_tree(const char *servers, const char *dir)
+{
+    if (!begin(servers))
+        return;
+    filler.dir = dir;
+    clear_tree(dir);
     end();
 }

@@ -28,6 +28,10 @@ struct peer {
     size_t count, granted, ended;
     double begun, all_granted, last, cpu;
     bool joining;
+    evzk_producer *producer; /* Of "items" and "claims". */
+    evzk_consumer *consumer;
+    bool claimed;
+    size_t asked; /* Items that were taken, or are to be. */
 };
 
 static double seconds(clockid_t id)
@@ -213,6 +217,107 @@ static void queue(struct peer *p, const char *dir, size_t count)
     say("OK");
 }
 
+/* ------------------------------------------------------------------ items */
+
+enum { ITEM_SIZE = 100, TAKE_MAX = 1000 };
+
+static void end_items(struct peer *p)
+{
+    say("OK %.6f %.6f %.6f", p->all_granted - p->begun, now() - p->all_granted,
+        cpu() - p->cpu);
+    evzk_producer_free(p->producer);
+    evzk_consumer_free(p->consumer);
+    p->producer = NULL;
+    p->consumer = NULL;
+}
+
+static void take_more(struct peer *p)
+{
+    size_t left = p->count - p->asked;
+    uint32_t n = (uint32_t)(left < TAKE_MAX ? left : TAKE_MAX);
+
+    if (n > 0)
+        must(evzk_consumer_take(p->consumer, n, 0), "take");
+}
+
+/* @true: the item's way ends here, and it was the last. */
+static bool ends(struct peer *p) { return ++p->ended == p->count; }
+
+static void on_consumer(evzk_consumer *consumer, evzk_consumer_event event,
+                        int rc, evzk_item *item, void *arg)
+{
+    struct peer *p = arg;
+
+    switch (event) {
+    case EVZK_CONSUMER_ITEM:
+        p->asked++;
+        if (p->claimed)
+            must(evzk_consumer_finish(consumer, item), "finish");
+        else if (ends(p))
+            end_items(p);
+        break;
+    case EVZK_CONSUMER_FINISHED:
+        must(rc, "finish");
+        if (ends(p))
+            end_items(p);
+        break;
+    case EVZK_CONSUMER_TAKEN:
+        must(rc, "take");
+        take_more(p);
+        break;
+    case EVZK_CONSUMER_GIVEN_BACK:
+    case EVZK_CONSUMER_LOST:
+    case EVZK_CONSUMER_DEAD_LETTER:
+    case EVZK_CONSUMER_CLOSED:
+    case EVZK_CONSUMER_FAILED:
+        fail("the consumer", rc);
+    }
+}
+
+static void on_producer(evzk_producer *producer, evzk_producer_event event,
+                        int rc, void *arg)
+{
+    (void)producer, (void)event, (void)arg;
+    fail("the producer", rc);
+}
+
+static void on_put(evzk_producer *producer, int rc, size_t done, void *arg)
+{
+    struct peer *p = arg;
+
+    (void)producer;
+    must(rc, "put");
+    p->granted += done;
+    if (p->granted < p->count)
+        return;
+    p->all_granted = now();
+    take_more(p);
+}
+
+static void put(struct peer *p, size_t i)
+{
+    static const char text[ITEM_SIZE];
+    const evzk_put_item item = {.data = text, .len = sizeof text};
+
+    (void)i;
+    must(evzk_producer_put(p->producer, &item, 1, on_put, p), "put");
+}
+
+static void items(struct peer *p, const char *dir, size_t count, bool claimed)
+{
+    evzk_consumer_options opt = {.mode = claimed ? EVZK_CONSUMER_CLAIMED
+                                                 : EVZK_CONSUMER_AT_MOST_ONCE};
+
+    p->claimed = claimed;
+    p->asked = 0;
+    must(evzk_producer_start(p->zk, dir, NULL, on_producer, p, &p->producer),
+         dir);
+    must(evzk_consumer_start(p->zk, dir, &opt, on_consumer, p, &p->consumer),
+         dir);
+    begin(p, dir, count);
+    feed(p, put);
+}
+
 /* --------------------------------------------------------------- commands */
 
 static void obey(struct peer *p, const char *line)
@@ -225,6 +330,9 @@ static void obey(struct peer *p, const char *line)
         say("OK"); /* The library makes directories on demand. */
     else if (strcmp(word, "each") == 0 && fields == 3 && n > 0)
         each(p, dir, n);
+    else if ((strcmp(word, "items") == 0 || strcmp(word, "claims") == 0) &&
+             fields == 3 && n > 0)
+        items(p, dir, n, word[0] == 'c');
     else if (strcmp(word, "hold") == 0 && fields == 2)
         hold(p, dir);
     else if (strcmp(word, "queue") == 0 && fields == 3 && n > 0)

@@ -84,6 +84,49 @@ class Peer:
         start, held, end = marks
         return held[0] - start[0], end[0] - held[0], end[1] - start[1]
 
+    def all_items(self, n, count, queue_of, take):
+        n, count, marks = int(n), int(count), []
+        line = threading.Barrier(
+            count, lambda: marks.append((time.monotonic(), cpu()))
+        )
+
+        def work(index):
+            queue = queue_of()
+            line.wait()
+            for i in range(index, n, count):
+                queue.put(bytes(100))
+            line.wait()
+            for i in range(index, n, count):
+                take(queue)
+            line.wait()
+
+        self.spawn(count, work)
+        self.join_all()
+        start, held, end = marks
+        return held[0] - start[0], end[0] - held[0], end[1] - start[1]
+
+    def items(self, path, n, count):
+        """By Queue, whose get() does not wait."""
+
+        def take(queue):
+            while queue.get() is None:
+                pass
+
+        return self.all_items(
+            n, count, lambda: self.client.Queue(path), take
+        )
+
+    def claims(self, path, n, count):
+        """By LockingQueue: get() claims an item, consume() finishes it."""
+
+        def take(queue):
+            queue.get()
+            queue.consume()
+
+        return self.all_items(
+            n, count, lambda: self.client.LockingQueue(path), take
+        )
+
     def hold(self, path):
         self.held = self.client.Lock(path)
         self.held.acquire()
@@ -111,7 +154,7 @@ class Peer:
 
 
 def main():
-    commands = ("mkdirs", "each", "hold", "queue", "free", "join")
+    commands = ("mkdirs", "each", "items", "claims", "hold", "queue", "free", "join")
     peer = Peer(sys.argv[1])
     print("OK", flush=True)
     for line in sys.stdin:

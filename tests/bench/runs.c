@@ -278,6 +278,10 @@ static void remove_rest(const struct workload *w, const char *servers,
 {
     char shards[PATH_SIZE];
 
+    if (w->queue) {
+        fill_clear_tree(servers, dir);
+        return;
+    }
     snprintf(shards, sizeof shards, "%.100s/" SHARDS_NAME, dir);
     if (w->shards)
         fill_clear(servers, shards);
