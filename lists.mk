@@ -120,6 +120,7 @@ core_sources = \
     recipes/consumer/finish.c \
     recipes/consumer/items.c \
     recipes/consumer/list.c \
+    recipes/consumer/prove.c \
     recipes/consumer/states.c \
     recipes/consumer/table.c \
     recipes/consumer/take.c \

@@ -9,6 +9,7 @@
  *   consumer/take.c     READING, CLAIMING, STAMPING, DELIVERING, TAKING
  *   consumer/bury.c     BURYING
  *   consumer/finish.c   FINISHING, RETURNING
+ *   consumer/prove.c    PROVING
  *   consumer/table.c    the other rows, and the table
  *   consumer/calls.c    the calls of evzk/consumer.h
  */
@@ -44,6 +45,7 @@ enum {
     BURYING,
     FINISHING,
     RETURNING,
+    PROVING,
     SETTLING,
     CLOSING,
     ENDED,
@@ -64,7 +66,8 @@ enum evzk__item_state {
     EVZK__ITEM_READ, /* Not delivered yet. */
     EVZK__ITEM_HELD,
     EVZK__ITEM_FINISHING, /* As the user has asked. */
-    EVZK__ITEM_RETURNING  /* The same; or it is lost. */
+    EVZK__ITEM_RETURNING, /* The same; or it is lost. */
+    EVZK__ITEM_DOUBTED    /* Nobody knows whose claim there is. */
 };
 
 /* An item that was read, and perhaps claimed.  One block, with its paths and
@@ -157,8 +160,8 @@ struct evzk_consumer {
     struct evzk__view view;
 
     /* The items, in the order in which they came there. */
-    struct evzk__items batch, held, finishing, returning;
-    uint32_t n_batch, n_held, n_finishing, n_returning;
+    struct evzk__items batch, held, finishing, returning, doubted;
+    uint32_t n_batch, n_held, n_finishing, n_returning, n_doubted;
     struct evzk__take take;
 
     /* The request. */
@@ -212,6 +215,9 @@ void evzk__item_move(struct evzk_consumer *c, struct evzk__item *it,
 void evzk__item_drop(struct evzk_consumer *c, struct evzk__item *it);
 void evzk__batch_clear(struct evzk_consumer *c);
 void evzk__consumer_free_items(struct evzk_consumer *c);
+/* Its claim is given back if it is the consumer's own: see prove.c. */
+void evzk__item_doubt(struct evzk_consumer *c, struct evzk__item *it,
+                      bool told);
 /* Clears the batch; if the batch was claimed, it is given back. */
 void evzk__batch_give_back(struct evzk_consumer *c);
 
@@ -371,6 +377,11 @@ int evzk__consumer_returned(struct evzk__machine *m,
 /* Of these items the session has ended since. */
 void evzk__finish_settled(struct evzk_consumer *c, enum evzk__outcome outcome);
 void evzk__return_settled(struct evzk_consumer *c);
+
+/* ---- consumer/prove.c ---- */
+
+void evzk__consumer_prove(struct evzk__machine *m);
+int evzk__consumer_proved(struct evzk__machine *m, const struct evzk__event *e);
 
 /* ---- consumer/table.c ---- */
 

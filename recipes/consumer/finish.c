@@ -54,11 +54,27 @@ static void end_all(struct evzk_consumer *c, struct evzk__items *list,
         evzk__item_end(c, TAILQ_FIRST(list), event, rc);
 }
 
-/* Nobody knows whether the items are there. */
+/* Nobody knows whether the items, or their claims, are there. */
+static void doubt_all(struct evzk_consumer *c, struct evzk__items *list)
+{
+    for (uint32_t i = 0; i < c->n_change; i++) {
+        struct evzk__item *it = TAILQ_FIRST(list);
+
+        evzk__item_doubt(c, it, it->told);
+    }
+}
+
+/* Their user hears LOST. */
 static void lose_all(struct evzk_consumer *c)
 {
-    for (uint32_t i = 0; i < c->n_change; i++)
-        evzk__item_lose(c, TAILQ_FIRST(&c->finishing), EVZK_ERR_CONNLOSS);
+    for (uint32_t i = 0; i < c->n_change; i++) {
+        struct evzk__item *it = TAILQ_FIRST(&c->finishing);
+        bool told = it->told;
+
+        evzk__item_doubt(c, it, true);
+        if (!told)
+            evzk__consumer_tell(c, EVZK_CONSUMER_LOST, EVZK_ERR_CONNLOSS, it);
+    }
 }
 
 void evzk__finish_settled(struct evzk_consumer *c, enum evzk__outcome outcome)
@@ -154,5 +170,6 @@ int evzk__consumer_returned(struct evzk__machine *m,
     case EVZK__UNKNOWN:
         break;
     }
-    return evzk__consumer_renew(c); /* The rest goes again. */
+    doubt_all(c, &c->returning);
+    return evzk__consumer_renew(c);
 }

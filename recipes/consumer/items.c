@@ -82,6 +82,9 @@ static struct evzk__items *list_of(struct evzk_consumer *c,
     case EVZK__ITEM_FINISHING:
         *n = &c->n_finishing;
         return &c->finishing;
+    case EVZK__ITEM_DOUBTED:
+        *n = &c->n_doubted;
+        return &c->doubted;
     case EVZK__ITEM_RETURNING:
         break;
     }
@@ -134,10 +137,10 @@ void evzk__batch_clear(struct evzk_consumer *c)
 void evzk__consumer_free_items(struct evzk_consumer *c)
 {
     struct evzk__items *const lists[] = {&c->batch, &c->held, &c->finishing,
-                                         &c->returning};
+                                         &c->returning, &c->doubted};
     struct evzk__item *it;
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         while ((it = TAILQ_FIRST(lists[i])) != NULL)
             evzk__item_drop(c, it);
     }
@@ -172,6 +175,12 @@ void evzk__item_give_back(struct evzk_consumer *c, struct evzk__item *it,
 {
     it->told = told;
     evzk__item_move(c, it, EVZK__ITEM_RETURNING);
+}
+
+void evzk__item_doubt(struct evzk_consumer *c, struct evzk__item *it, bool told)
+{
+    it->told = told;
+    evzk__item_move(c, it, EVZK__ITEM_DOUBTED);
 }
 
 /* The block stays until the claim is given back. */
@@ -221,6 +230,8 @@ void evzk__consumer_drop_old(struct evzk_consumer *c)
     while ((it = TAILQ_FIRST(&c->finishing)) != NULL && is_old(c, it))
         evzk__item_end(c, it, EVZK_CONSUMER_LOST, EVZK_ERR_EXPIRED);
     while ((it = TAILQ_FIRST(&c->returning)) != NULL && is_old(c, it))
+        evzk__item_end(c, it, EVZK_CONSUMER_GIVEN_BACK, EVZK_OK);
+    while ((it = TAILQ_FIRST(&c->doubted)) != NULL && is_old(c, it))
         evzk__item_end(c, it, EVZK_CONSUMER_GIVEN_BACK, EVZK_OK);
 }
 

@@ -72,6 +72,8 @@ static void end_what_is_over(struct evzk_consumer *c)
 int evzk__consumer_due(struct evzk_consumer *c)
 {
     evzk__consumer_drop_old(c);
+    if (c->n_doubted > 0)
+        return PROVING;
     if (c->n_finishing > 0)
         return FINISHING;
     if (c->n_returning > 0)

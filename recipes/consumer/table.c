@@ -8,6 +8,7 @@
  *   READING, CLAIMING, STAMPING, DELIVERING, TAKING   take.c
  *   BURYING                                           bury.c
  *   FINISHING, RETURNING                              finish.c
+ *   PROVING                                           prove.c
  *   SETTLING                     the session has ended
  *   CLOSING --> ENDED
  *
@@ -242,7 +243,12 @@ static void close_down(struct evzk__machine *m)
     struct evzk_consumer *c = evzk__consumer_of(m);
 
     evzk__turn_end(c);
+    evzk__consumer_drop_old(c);
     evzk__consumer_return_all(c);
+    if (c->n_doubted > 0) {
+        evzk__machine_move(m, PROVING);
+        return;
+    }
     if (c->n_finishing > 0) {
         evzk__machine_move(m, FINISHING);
         return;
@@ -284,6 +290,7 @@ static void end(struct evzk__machine *m)
     evzk__batch_clear(c);
     lose_list(c, &c->finishing, rc);
     lose_list(c, &c->returning, rc);
+    lose_list(c, &c->doubted, rc);
     lose_list(c, &c->held, rc);
     if (c->take.on) {
         c->take.rc = m->rc != EVZK_OK ? m->rc : EVZK_ERR_CANCELED;
@@ -360,7 +367,7 @@ ROW(REGISTERING,  enroll,                   enrolled,                  IDLE,    
     ON(REPLY,     IDLE, RENEWING, CLOSING),
     ON(STOP,      CLOSING), RARELY(STOP, RENEWING)), /* The directory goes while it ends. */
 ROW(IDLE,         look_for_work,            called,                    READING,       CLOSING, SETTLING,  RETRY|HOLDS,
-    ON(ENTRY,     AWAITING_TURN, LISTING, COUNTING, WAITING, READING, FINISHING, RETURNING),
+    ON(ENTRY,     AWAITING_TURN, LISTING, COUNTING, WAITING, READING, FINISHING, RETURNING, PROVING),
     ON(USER_EVENT, IDLE),
     ON(LEASE_END, IDLE)),
 ROW(AWAITING_TURN, ask_for_turn,            awaited,                   ASIDE,         CLOSING, SETTLING,  RETRY|HOLDS,
@@ -403,12 +410,15 @@ ROW(FINISHING,    evzk__consumer_finish,    evzk__consumer_finished,   ASIDE,   
 ROW(RETURNING,    evzk__consumer_return,    evzk__consumer_returned,   ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
     ON(REPLY,     IDLE, REGISTERING, RENEWING, CLOSING),
     ON(STOP,      CLOSING, REGISTERING, RENEWING), RARELY(REPLY, FAIL), RARELY(STOP, ENDED)),
+ROW(PROVING,      evzk__consumer_prove,     evzk__consumer_proved,     ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
+    ON(REPLY,     IDLE, CLOSING, HERE),
+    ON(STOP,      CLOSING, HERE), RARELY(REPLY, FAIL), RARELY(STOP, ENDED)),
 ROW(SETTLING,     settle,                   settled,                   ASIDE,         STAY,    SETTLING,  RETRY,
     ON(ENTRY,     REGISTERING, RENEWING, CLOSING),
     ON(REPLY,     REGISTERING, RENEWING, CLOSING),
     ON(STOP,      CLOSING), RARELY(STOP, RENEWING)), /* The receipt has gone, too. */
 ROW(CLOSING,      close_down,               closed,                    ENDED,         STAY,    CLOSING,   RETRY,
-    ON(ENTRY,     FINISHING, RETURNING),
+    ON(ENTRY,     FINISHING, RETURNING, PROVING),
     ON(STOP,      ENDED, HERE)),
 END(ENDED,        end),
 };

@@ -12,8 +12,8 @@
  * waits in DELIVERING.  If somebody else has deleted an item, or has claimed it
  * in spite of the turn, the transaction names that item, and goes again without
  * it.  If somebody has deleted the receipt, nobody knows what was done: items
- * that may be removed are not delivered, and claims that may exist are given
- * back. */
+ * that may be removed are not delivered, and claims that may exist are proved
+ * and given back (prove.c). */
 #include <string.h>
 
 #include "recipes/consumer/consumer_internal.h"
@@ -120,6 +120,8 @@ static void add_claim(struct evzk_consumer *c, const struct evzk__item *it)
     evzk__change_add(c, EVZK__STEP_CHECK, it->path);
     step = evzk__change_add(c, EVZK__STEP_CREATE, it->claim);
     step->mode = EVZK__EPHEMERAL;
+    step->data = c->alive; /* For prove.c. */
+    step->len = (uint32_t)strlen(c->alive);
     evzk__consumer_give_acl(c, step);
     if (!counts)
         return;
@@ -193,8 +195,12 @@ static void note_token(struct evzk_consumer *c, int64_t zxid)
 /* Claims that may have been made are given back. */
 static int doubt_claims(struct evzk_consumer *c)
 {
+    struct evzk__item *it;
+
     note_claims(c);
-    evzk__batch_give_back(c);
+    while ((it = TAILQ_FIRST(&c->batch)) != NULL)
+        evzk__item_doubt(c, it, true);
+    c->change = EVZK__NO_CHANGE;
     evzk__view_forget(&c->view);
     return evzk__consumer_renew(c);
 }

@@ -24,6 +24,8 @@ enum {
     SLACK_US = 20000,
     CLOSE_MS = 400,
     AFTER_US = 1000 * 1000, /* By then a freed session has closed itself. */
+    CALM_US = 1000 * 1000,  /* By then all is said that a change has caused. */
+    CALM_REQUESTS = 60,     /* In that time; what was refused is tried again. */
     FORCED = 64
 };
 
@@ -34,6 +36,9 @@ enum told { TOLD_NOTHING, TOLD_UP, TOLD_DOUBT };
 enum trouble { NO_TROUBLE, ONE_SHORT, MORE };
 
 static struct own {
+    int64_t calm_since, calm_zxid; /* Since then nothing has changed. */
+    int64_t calm_seen;             /* The present second of that time ... */
+    uint64_t calm_asked;           /* ... and the requests before. */
     struct process p;
     struct process_config cfg;
     enum told told;
@@ -72,7 +77,11 @@ void process_callback(int proc)
         process_hook(proc);
 }
 
-void process_call_begins(int proc) { own[proc].calling = true; }
+void process_call_begins(int proc)
+{
+    own[proc].calling = true;
+    own[proc].calm_since = sim_now();
+}
 
 void process_call_ends(int proc) { own[proc].calling = false; }
 
@@ -88,6 +97,7 @@ static void check_counted(int proc, const char *what)
 
 void process_heard(int proc, const char *what)
 {
+    own[proc].calm_since = sim_now();
     if (own[proc].calling)
         sim_violation("p%d: %s inside a call of the library", proc, what);
     if (sim_running() != proc)
@@ -566,6 +576,39 @@ static void check_silence(int proc)
         sim_violation("p%d: the leader is silent, and it was not told", proc);
 }
 
+static bool is_calm(int proc)
+{
+    const struct own *o = &own[proc];
+
+    return o->told == TOLD_UP && !o->p.closing && disturbed_until == 0 &&
+           !ens_throttled(proc) && !sim_alloc_failing(proc) &&
+           !process_was_frozen(proc, o->calm_since) &&
+           o->calm_zxid == ens_proposed();
+}
+
+/* Nobody polls: while nothing changes, and nobody calls, nothing is asked but
+ * for the probes. */
+static void check_polling(int proc)
+{
+    struct own *o = &own[proc];
+    evzk_session_stats st;
+    uint64_t asked;
+
+    evzk_session_get_stats(o->p.s, &st);
+    asked = st.requests - st.probes;
+    if (!is_calm(proc)) {
+        o->calm_zxid = ens_proposed();
+        o->calm_since = sim_now();
+    }
+    if (sim_now() - o->calm_since < CALM_US ||
+        sim_now() - o->calm_seen >= CALM_US) {
+        o->calm_asked = asked;
+        o->calm_seen = sim_now();
+    }
+    if (asked > o->calm_asked + CALM_REQUESTS)
+        sim_violation("p%d: asks again and again, and nothing changes", proc);
+}
+
 static void check_one(int proc)
 {
     struct own *o = &own[proc];
@@ -584,6 +627,7 @@ static void check_one(int proc)
     check_lease(proc);
     check_told(proc);
     check_silence(proc);
+    check_polling(proc);
     sim_leave(before);
 }
 

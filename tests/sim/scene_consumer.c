@@ -168,12 +168,13 @@ static bool end_item(int k, int i, bool give)
 static void work_done(intptr_t arg)
 {
     int k = (int)arg / ITEMS, i = (int)arg % ITEMS;
+    struct player *p = &queue.p[k];
+    bool gives = plan_of(k)->gives_back == i + 1 && !p->gave;
 
-    if (queue.p[k].c && queue.p[k].held[i])
-        end_item(
-            k, i,
-            plan_of(k)->always_gives_back ||
-                (plan_of(k)->gives_back == i + 1 && queue.deliveries[i] == 1));
+    if (!p->c || !p->held[i])
+        return;
+    p->gave = p->gave || gives;
+    end_item(k, i, gives || plan_of(k)->always_gives_back);
 }
 
 /* Events. */
@@ -351,17 +352,20 @@ static void put_due(intptr_t i)
         ens_create(side_path("signal"), "", 0, ZOO_PERSISTENT);
 }
 
-static void delete_receipt(int proc, const char *tag)
+/* Deletes the first one; of the processes' znodes, that of the process. */
+static void delete_client(int proc, const char *tag)
 {
     const char *names[KIDS];
     size_t n = ens_children(side_path("clients"), names, KIDS);
+    const struct process *p = process_of(proc);
+    struct ens_seen seen;
     char path[160];
 
-    (void)proc;
     for (size_t i = 0; i < n && i < KIDS; i++) {
-        if (!strstr(names[i], tag))
-            continue;
         snprintf(path, sizeof path, "%s/%s", side_path("clients"), names[i]);
+        if (!strstr(names[i], tag) || !ens_look(path, &seen) ||
+            (seen.owner && (!p->n_ids || seen.owner != p->ids[p->n_ids - 1])))
+            continue;
         operator_delete(path);
         queue.meddled = true;
         return;
@@ -391,10 +395,10 @@ static void act_due(intptr_t a)
         operator_delete(item_path(act->which, "claim-"));
         break;
     case DELETE_RECEIPT:
-        delete_receipt(act->which, EVZK__QUEUE_RECEIPT_TAG);
+        delete_client(act->which, EVZK__QUEUE_RECEIPT_TAG);
         break;
     case DELETE_ALIVE:
-        delete_receipt(act->which, EVZK__QUEUE_ALIVE_TAG);
+        delete_client(act->which, EVZK__QUEUE_ALIVE_TAG);
         break;
     case DELETE_SIGNAL:
         operator_delete(side_path(EVZK__QUEUE_SIGNAL));

@@ -87,6 +87,7 @@ struct player {
     bool finish[ITEMS], give[ITEMS]; /* As it has asked. */
     int64_t gone_since[ITEMS];       /* Its session is over, and no LOST yet. */
     bool taking, got, canceled, closing, over, timed;
+    bool gave; /* The plan's item was given back. */
     int64_t begun;
 };
 
@@ -117,7 +118,8 @@ struct consumer_world {
     bool freed[SIM_PROCS]; /* A consumer of it was. */
     bool idle[SIM_PROCS];
     bool refused[CONSUMERS]; /* A take; or gave back: it is about to fail. */
-    bool meddled;            /* An operator has deleted what is ours. */
+    bool meddled;            /* An operator has deleted what is ours; */
+    bool claims_meddled;     /* or a claim, or has replaced it. */
     int64_t patience[SIM_PROCS];
     uint32_t deliveries[ITEMS];
 };

@@ -3,15 +3,16 @@
  * An item is delivered when it is removed, or claimed; to nobody else while the
  * claim stands; and never after it was finished.  An item goes only when its
  * finish was asked, or when a consumer takes at most once.  Only the consumer
- * with the turn takes, and what it takes was first at one moment of its turn,
- * apart from what it has taken before.  Nobody waits for long while an item is
- * free.
+ * with the turn takes, and a consumer that has waited long for it; what is
+ * taken in a turn was first at one moment of that turn, apart from what was
+ * taken before.  Nobody waits for long while an item is free.
  *
  * How it can fail.  What an operator deletes excuses what follows from that; an
  * item whose removal is under way is lost with its consumer. */
 #include <stdio.h>
 #include <string.h>
 
+#include "faults.h"
 #include "lib/base/name.h"
 #include "recipes/parts/queue_layout.h"
 #include "scene_consumer.h"
@@ -177,10 +178,9 @@ static void look_at_claim(int i, uint32_t *claimed)
         *claimed |= 1U << i;
         t->claims++;
     }
-    if (!there && t->claim_czxid && operator_deleted(t->claim_czxid))
-        queue.meddled = true;
-    if (there && !seen.owner)
-        queue.meddled = true; /* A copy. */
+    if ((!there && t->claim_czxid && operator_deleted(t->claim_czxid)) ||
+        (there && !seen.owner)) /* A copy. */
+        queue.meddled = queue.claims_meddled = true;
     t->claim = there ? seen.owner : 0;
     t->claim_czxid = there ? seen.czxid : 0;
 }
@@ -443,29 +443,40 @@ static bool wants(int k)
     return plan->prefetch ? held == 0 : p->taking && !p->got && !p->canceled;
 }
 
-static void check_starving(void)
+/* The consumer has stood still, or was without memory, since an item is free;
+ * or the servers refuse what it asks. */
+static bool is_hindered(int k)
 {
-    int64_t soon = queue.own->soon_us ? queue.own->soon_us : SOON_US;
-    bool any_free = false, any_wants = false, frozen = false;
+    return ens_throttled(consumer_proc(k)) ||
+           process_was_frozen(consumer_proc(k), queue.starving) ||
+           process_lacked_memory_since(consumer_proc(k), queue.starving);
+}
 
+static bool is_any_starving(void)
+{
+    bool any_free = false, any_wants = false;
+
+    if (queue.moved || queue.meddled || operator_deleted_any() ||
+        faults_healed_at() > sim_now())
+        return false;
     for (int i = 0; i < ITEMS; i++)
         any_free = any_free || (queue.own->item[i].seq && is_free(i));
     for (int k = 0; k < CONSUMERS; k++) {
-        if (!queue.own->consumer[k].on)
-            continue;
-        any_wants = any_wants || wants(k);
-        frozen = frozen ||
-                 process_was_frozen(consumer_proc(k), queue.starving) ||
-                 process_lacked_memory_since(consumer_proc(k), queue.starving);
+        if (queue.own->consumer[k].on)
+            any_wants = any_wants || (wants(k) && !is_hindered(k));
     }
-    if (!any_free || !any_wants || queue.moved || queue.meddled ||
-        operator_deleted_any()) {
-        queue.starving = 0;
-        return;
-    }
+    return any_free && any_wants;
+}
+
+static void check_starving(void)
+{
+    int64_t soon = queue.own->soon_us ? queue.own->soon_us : SOON_US;
+
     if (!queue.starving)
         queue.starving = sim_now();
-    if (sim_now() - queue.starving > soon && !frozen)
+    if (!is_any_starving())
+        queue.starving = 0;
+    else if (sim_now() - queue.starving > soon)
         sim_violation("an item is free, and a consumer waits for it");
 }
 
@@ -475,7 +486,8 @@ static void check_holder(int k, int i)
     const struct truth *t = &queue.t[i];
     bool over = session_over(p->session_of[i]);
 
-    if (evzk_consumer_holds(p->c, p->held[i]) && !meddled(i) &&
+    if (evzk_consumer_holds(p->c, p->held[i]) && !t->operated &&
+        !queue.claims_meddled &&
         (t->claim != p->session_of[i] || !ens_alive(p->session_of[i])) &&
         !session_forced(p->session_of[i]))
         sim_violation("consumer %d holds item %d, and has not claimed it", k,
