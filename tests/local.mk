@@ -1,6 +1,7 @@
 # A test is a file tests/unit/test_*.c or tests/real/test_*.c: lists.mk has it.
 script_tests = \
     tests/check-docs \
+    tests/test-diagram \
     tests/check-exports \
     tests/check-layers \
     tests/test-layers \
@@ -105,6 +106,7 @@ build_some := $(if $(some_tests),$(eval override check_PROGRAMS :=) \
     $(eval override check_LTLIBRARIES :=))
 script_logs = $(filter $(1).log,$(TEST_LOGS))
 $(call script_logs,tests/real/check-proxy): tests/real/sweep$(EXEEXT)
+$(call script_logs,tests/test-diagram): tools/evzk-diagram$(EXEEXT)
 $(call script_logs,tests/sim/check-explore): tests/sim/explore$(EXEEXT)
 $(call script_logs,$(toy_tests)): tests/sim/explore$(EXEEXT)
 $(call script_logs,tests/sim/check-conformance): \
@@ -120,10 +122,11 @@ AM_TESTS_ENVIRONMENT = \
     EVZK_ZK_PRIVATE='$(abs_top_srcdir)/tools/zk-private'; \
     LIBEVENT_CFLAGS='$(LIBEVENT_CFLAGS)'; LIBEVENT_LIBS='$(LIBEVENT_LIBS)'; \
     SIM_CFLAGS='$(SIM_CFLAGS)'; SIM_LIBS='$(SIM_LIBS)'; \
-    ZOOKEEPER_CFLAGS='$(ZOOKEEPER_CFLAGS)'; LDFLAGS='$(LDFLAGS)'; \
+    ZOOKEEPER_CFLAGS='$(ZOOKEEPER_CFLAGS)'; \
+    ZOOKEEPER_LIBS='$(ZOOKEEPER_LIBS)'; LDFLAGS='$(LDFLAGS)'; \
     SANITIZER_CFLAGS='$(SANITIZER_CFLAGS)'; \
     export CC CFLAGS CPPFLAGS NM LDFLAGS SANITIZER_CFLAGS \
-        LIBEVENT_CFLAGS LIBEVENT_LIBS SIM_CFLAGS SIM_LIBS ZOOKEEPER_CFLAGS \
+        LIBEVENT_CFLAGS LIBEVENT_LIBS SIM_CFLAGS SIM_LIBS ZOOKEEPER_CFLAGS ZOOKEEPER_LIBS \
         EVZK_SRCDIR EVZK_BUILDDIR EVZK_ZK_PRIVATE;
 
 # Every rule of the frame proxy at every frame and byte: some minutes.

@@ -186,6 +186,20 @@ void diagram_print_names(const struct evzk__kind *k, int from, int to)
     }
 }
 
+int diagram_circle(const struct evzk__kind *k)
+{
+    for (int i = 0; i < k->n_rows; i++) {
+        int at = k->rows[i].main;
+
+        for (int n = 0; n < k->n_rows && at != EVZK__ASIDE; n++) {
+            if (at == i)
+                return i;
+            at = k->rows[at].main;
+        }
+    }
+    return -1;
+}
+
 /* How far down: the straight way's rows by their order, others below the first
  * of those that lead there. */
 int diagram_place(const struct evzk__kind *k, int state)

@@ -48,6 +48,10 @@ int diagram_check_blocks(const struct evzk__kind *k);
 /* Is the row on the straight way? */
 bool diagram_on_main(const struct evzk__kind *k, int state);
 
+/* A row from which the column `main` leads back to the same row: such a table
+ * cannot be drawn.  -1: there is none. */
+int diagram_circle(const struct evzk__kind *k);
+
 /* The arrows that are drawn from one row to another. */
 bool diagram_has_arrow(const struct evzk__kind *k, int from, int to);
 

@@ -319,8 +319,34 @@ static int check_all(void)
     return n > 0;
 }
 
+/* Tells on stderr the rows whose column `main` is a circle; how many kinds have
+ * one. */
+static int refuse_circles(void)
+{
+    int n = 0;
+
+    for (const struct evzk__kind *const *k = evzk__kinds; *k; k++) {
+        const struct evzk__row *rows = (*k)->rows;
+        int first = diagram_circle(*k), at = first;
+
+        if (first < 0)
+            continue;
+        fprintf(stderr,
+                "evzk-diagram: %s: the column `main` goes round: ", (*k)->name);
+        do {
+            fprintf(stderr, "%s -> ", rows[at].name);
+            at = rows[at].main;
+        } while (at != first);
+        fprintf(stderr, "%s\n", rows[first].name);
+        n++;
+    }
+    return n;
+}
+
 int main(int argc, char **argv)
 {
+    if (refuse_circles() > 0)
+        return 1;
     if (argc == 2 && strcmp(argv[1], "--check") == 0)
         return check_all();
     if (argc == 2 && strcmp(argv[1], "--moves") == 0) {
