@@ -540,9 +540,12 @@ bench_sources = \
     tests/bench/play_many.c \
     tests/bench/play_observe.c \
     tests/bench/play_one.c \
+    tests/bench/play_queue.c \
     tests/bench/play_share.c \
     tests/bench/play_shared.c \
     tests/bench/play_waiting.c \
+    tests/bench/raw_queue.c \
+    tests/bench/raw_queue.h \
     tests/bench/report.c \
     tests/bench/runs.c \
     tests/bench/team.c \
@@ -556,5 +559,6 @@ bench_sources = \
     tests/bench/way_raw_election.c \
     tests/bench/way_raw_observe.c \
     tests/bench/way_raw_queue.c \
+    tests/bench/way_raw_queue_calls.c \
     tests/bench/wire.c \
     tests/bench/workloads.c

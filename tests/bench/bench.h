@@ -83,7 +83,9 @@ struct event_base;
 /* One way of locking.  A process plays one at a time. */
 struct way {
     const char *name;
-    bool makes_dirs; /* Else they are there before. */
+    const char *note; /* Says what the name does not; or NULL. */
+    bool makes_dirs;  /* Else they are there before. */
+    int takes;        /* Of a queue: so many of its items are taken; 0: all. */
     /* Connects, and waits for it. */
     void (*open)(struct run *r, const char *servers);
     /* Call run_granted() and run_released() some time. */
@@ -102,7 +104,7 @@ struct way {
 extern const struct way way_raw, way_raw_steps, way_raw_piped, way_evzk,
     way_evzk_priority, way_raw_election, way_evzk_election, way_raw_observe,
     way_evzk_observe, way_evzk_shards, way_raw_queue, way_raw_claims,
-    way_evzk_queue, way_evzk_claims;
+    way_raw_queue_calls, way_raw_claims_calls, way_evzk_queue, way_evzk_claims;
 
 /* The bytes of an item of a queue. */
 enum { QUEUE_ITEM_SIZE = 100 };
@@ -280,6 +282,7 @@ void play_join(struct run *r);
 void play_hand_over(struct run *r);
 void play_kill(struct run *r);
 void play_share(struct run *r);
+void play_queue(struct run *r);
 
 /* Where the library's shards are, below the run's directory. */
 #define SHARDS_NAME "shards"
@@ -301,7 +304,9 @@ struct spread {
 void result_clear(struct result *res);
 struct spread spread_of(const struct series *s, int way, enum metric m);
 
-/* Of way / first way, round by round. */
+/* Of way / other way, round by round; empty for a way beside itself. */
+struct spread ratio_to(const struct series *s, int way, int other,
+                       enum metric m);
 struct spread ratio_of(const struct series *s, int way, enum metric m);
 int way_index(const struct workload *w, const char *name); /* -1: none. */
 

@@ -42,18 +42,25 @@ struct spread spread_of(const struct series *s, int way, enum metric m)
     return spread(v, n);
 }
 
-struct spread ratio_of(const struct series *s, int way, enum metric m)
+struct spread ratio_to(const struct series *s, int way, int other,
+                       enum metric m)
 {
     double v[ROUNDS_MAX];
     int n = 0;
 
-    for (int k = 0; way > 0 && k < s->rounds; k++) {
-        double ratio = s->v[way][k].v[m] / s->v[0][k].v[m];
+    for (int k = 0; way >= 0 && other >= 0 && way != other && k < s->rounds;
+         k++) {
+        double ratio = s->v[way][k].v[m] / s->v[other][k].v[m];
 
         if (isfinite(ratio))
             v[n++] = ratio;
     }
     return spread(v, n);
+}
+
+struct spread ratio_of(const struct series *s, int way, enum metric m)
+{
+    return ratio_to(s, way, 0, m);
 }
 
 int way_index(const struct workload *w, const char *name)
@@ -168,6 +175,50 @@ static void print_more(FILE *out, const struct series *s, int way)
     }
 }
 
+/* The last way beside another one. */
+static void print_pair(FILE *out, const struct series *s, int way, int other)
+{
+    static const struct {
+        enum metric m;
+        const char *text;
+    } paired[] = {{RATE, "rate"}, {RELEASE, "release"}, {CPU, "CPU"}};
+    const struct workload *w = s->w;
+
+    for (size_t k = 0; k < sizeof paired / sizeof paired[0]; k++) {
+        struct spread r = ratio_to(s, way, other, paired[k].m);
+
+        if (r.n == 0)
+            continue;
+        fprintf(out, "%-36s %-13s %2d", "", w->ways[way]->name, r.n);
+        cell(out, 23, r, 2);
+        fprintf(out, " of %s's: %s\n", w->ways[other]->name, paired[k].text);
+    }
+}
+
+/* The table has the ratios to the first way; where there are more than two, the
+ * last one is set beside each of the others. */
+static void print_pairs(FILE *out, const struct series *s)
+{
+    int last = 0;
+
+    while (last + 1 < WAYS_MAX && s->w->ways[last + 1])
+        last++;
+    for (int other = 0; last > 1 && other < last; other++)
+        print_pair(out, s, last, other);
+}
+
+static void print_note(FILE *out, const struct series *s, int way)
+{
+    const struct way *w = s->w->ways[way];
+
+    if (!w->note)
+        return;
+    fprintf(out, "%-36s %-13s has %s", "", w->name, w->note);
+    if (w->takes)
+        fprintf(out, "; only %d of the items are taken", w->takes);
+    fputs("\n", out);
+}
+
 static int rounds_of(const struct series *s, int way)
 {
     int n = 0;
@@ -200,6 +251,9 @@ void report_series(FILE *out, const struct series *s)
             print_way(out, s, way);
     for (int way = 0; way < WAYS_MAX && s->w->ways[way]; way++)
         print_more(out, s, way);
+    print_pairs(out, s);
+    for (int way = 0; way < WAYS_MAX && s->w->ways[way]; way++)
+        print_note(out, s, way);
     if (s->failed)
         fprintf(out, "%-36s FAILED\n", workload_title(s->w));
     fflush(out);

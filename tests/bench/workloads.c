@@ -162,15 +162,15 @@ const struct workload workloads[] = {
      .help = "of three, one hands over, another comes, one is killed (4 s)"},
     {.name = "queue",
      .n = 10000,
-     .play = play_uncontended,
-     .ways = {&way_raw_queue, &way_evzk_queue},
+     .play = play_queue,
+     .ways = {&way_raw_queue, &way_raw_queue_calls, &way_evzk_queue},
      .one = true,
      .queue = true,
      .help = "items put, and then taken at most once"},
     {.name = "queue-claimed",
      .n = 10000,
-     .play = play_uncontended,
-     .ways = {&way_raw_claims, &way_evzk_claims},
+     .play = play_queue,
+     .ways = {&way_raw_claims, &way_raw_claims_calls, &way_evzk_claims},
      .one = true,
      .queue = true,
      .help = "items put, and then claimed, delivered and finished"},
@@ -183,7 +183,7 @@ const char *workload_title(const struct workload *w)
     static char title[4][80];
     static unsigned at;
     char *t = title[at++ % 4];
-    bool waiters = w->one && !w->queue && w->play != play_alternate;
+    bool waiters = w->play == play_one || w->play == play_spread;
     int len = snprintf(t, sizeof title[0], "%s %s=%d", w->name,
                        waiters ? "waiters" : "n", w->n);
 
