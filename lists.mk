@@ -551,11 +551,13 @@ bench_sources = \
     tests/bench/team.c \
     tests/bench/team.h \
     tests/bench/way_evzk.c \
+    tests/bench/way_evzk_double_barrier.c \
     tests/bench/way_evzk_election.c \
     tests/bench/way_evzk_observe.c \
     tests/bench/way_evzk_queue.c \
     tests/bench/way_evzk_shards.c \
     tests/bench/way_raw.c \
+    tests/bench/way_raw_double_barrier.c \
     tests/bench/way_raw_election.c \
     tests/bench/way_raw_observe.c \
     tests/bench/way_raw_queue.c \

@@ -104,7 +104,8 @@ struct way {
 extern const struct way way_raw, way_raw_steps, way_raw_piped, way_evzk,
     way_evzk_priority, way_raw_election, way_evzk_election, way_raw_observe,
     way_evzk_observe, way_evzk_shards, way_raw_queue, way_raw_claims,
-    way_raw_queue_calls, way_raw_claims_calls, way_evzk_queue, way_evzk_claims;
+    way_raw_queue_calls, way_raw_claims_calls, way_evzk_queue, way_evzk_claims,
+    way_raw_double_barrier, way_evzk_double_barrier;
 
 /* The bytes of an item of a queue. */
 enum { QUEUE_ITEM_SIZE = 100 };

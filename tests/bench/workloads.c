@@ -174,6 +174,12 @@ const struct workload workloads[] = {
      .one = true,
      .queue = true,
      .help = "items put, and then claimed, delivered and finished"},
+    {.name = "double-barrier",
+     .n = 1000,
+     .play = play_uncontended,
+     .ways = {&way_raw_double_barrier, &way_evzk_double_barrier},
+     .one = true,
+     .help = "participants of one session enter together, and leave"},
 };
 
 const size_t workload_count = sizeof workloads / sizeof workloads[0];
