@@ -402,6 +402,7 @@ real_tests = \
     tests/real/test_memory_use \
     tests/real/test_observer \
     tests/real/test_producer \
+    tests/real/test_queue_size \
     tests/real/test_regressions \
     tests/real/test_round_trip \
     tests/real/test_scale \
