@@ -43,6 +43,8 @@ static const struct sim_scene scenes[] = {
     {.name = "put-plain-priorities", .about = "the same, in one directory", .processes = 1,
      PRODUCER(.layout = EVZK_QUEUE_PLAIN_PRIORITY,
               .plan = {{.start_ms = 10, .puts = 2, .items = 4, .priorities = 2}})},
+    {.name = "put-many-priorities", .about = "items of more priorities than go together", .processes = 1,
+     PRODUCER(.plan = {{.start_ms = 10, .puts = 1, .items = 10, .priorities = 10}})},
     {.name = "put-gone", .about = "an operator deletes the receipts, three times", .processes = 1,
      PRODUCER(.gone_ms = 46, .taken = true, .batch = 2,
               .plan = {{.start_ms = 10, .puts = 4, .items = 2, .gap_ms = 6}})},
