@@ -17,6 +17,7 @@
 #include "ens.h"
 #include "processes.h"
 #include "recipes/parts/queue_layout.h"
+#include "recipes/producer/producer_internal.h"
 #include "scene.h"
 #include "scene_producer.h"
 
@@ -107,13 +108,17 @@ static void check_order(int i, int n)
     }
 }
 
-/* Producers learn of each other's items with their own answers. */
+/* Producers learn of each other's items with their own answers.  A producer
+ * without others knows how full a segment is, unless the segment was only
+ * listed. */
 static bool is_too_long(const struct item *it)
 {
     const struct producer_scene *own = putting.own;
+    bool alone = !own->plan[1].puts && !operator_deleted_any();
+    uint32_t more =
+        alone ? evzk__producer_limits.first_items : PRODUCERS * own->batch;
 
-    return own->segment &&
-           it->seq >= (int32_t)(own->segment + PRODUCERS * own->batch);
+    return own->segment && it->seq >= (int32_t)(own->segment + more);
 }
 
 /* Is this item where it should be, and were the consumers told? */
