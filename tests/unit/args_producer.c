@@ -2,6 +2,8 @@
 #include "args.h"
 
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void on_producer(evzk_producer *p, evzk_producer_event event, int rc,
                         void *arg)
@@ -197,6 +199,34 @@ START_TEST(freed_in_a_put)
 }
 END_TEST
 
+/* All but what the child's copy of the loop still refers to: one event. */
+START_TEST(freed_in_a_child)
+{
+    struct heard h = {0};
+    struct world w;
+    evzk_producer *p;
+    pid_t child;
+    int status;
+
+    set_up(&w);
+    p = with_two_puts(&w, &h);
+    fflush(stdout);
+    child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        evzk_session_free(w.s);
+        evzk_producer_free(p);
+        ck_assert_int_le(args_live, 1);
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    DO(evzk_producer_free(p));
+    tear_down(&w);
+}
+END_TEST
+
 START_TEST(too_much_waits)
 {
     static const evzk_producer_options opt = {.pending_max = 140};
@@ -285,6 +315,7 @@ static void add_tests(Suite *suite)
     args_add(suite, puts_are_canceled, 2);
     args_add(suite, puts_end_with_session, 2);
     args_add(suite, freed_in_a_put, 1);
+    args_add(suite, freed_in_a_child, 1);
     args_add(suite, too_much_waits, 1);
     args_add(suite, put_without_memory, 1);
     args_add(suite, what_fits, 1);
