@@ -119,6 +119,7 @@ static void take(int k)
     }
     p->taking = true;
     p->got = p->canceled = false;
+    p->begun = sim_now();
     p->takes++;
 }
 
@@ -415,6 +416,11 @@ static void act_due(intptr_t a)
     case HIDE_ITEM:
         ens_set_perms(item_path(act->which, "queue-"),
                       EVZK_PERM_ALL & ~EVZK_PERM_READ);
+        break;
+    case DENY_DEAD:
+        ens_create(queue_path(EVZK__QUEUE_DEAD), "", 0, ZOO_PERSISTENT);
+        ens_set_perms(queue_path(EVZK__QUEUE_DEAD),
+                      EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
         break;
     case DENY_SEGMENT:
         ens_set_perms(segment_of(act->which),

@@ -52,6 +52,7 @@ enum act_kind {
     HIDE_QUEUE,   /* The queue may not be listed. */
     HIDE_SEGMENT, /* The item's. */
     HIDE_ITEM,
+    DENY_DEAD,    /* No dead letter may be made. */
     DENY_SEGMENT, /* Nothing may be made there. */
     EXPIRE,
     FOREIGN_TAKES, /* Another program takes the item. */
@@ -73,6 +74,7 @@ struct consumer_scene {
     evzk_queue_layout layout;
     int soon_us;    /* Within this time a free item is taken; 0: 8 s. */
     bool buries;    /* Items may become dead letters. */
+    bool refuses;   /* Each take gets something, or is refused. */
     bool no_queue;  /* The queue does not exist at first. */
     bool no_signal; /* Nor does the signal. */
 };
@@ -86,9 +88,9 @@ struct player {
     evzk_item *held[ITEMS];
     bool finish[ITEMS], give[ITEMS]; /* As it has asked. */
     int64_t gone_since[ITEMS];       /* Its session is over, and no LOST yet. */
-    bool taking, got, canceled, closing, over, timed;
-    bool gave; /* The plan's item was given back. */
-    int64_t begun;
+    bool taking, got, canceled, closing, over;
+    bool gave;     /* The plan's item was given back. */
+    int64_t begun; /* Its take; or when nothing was wrong any more; 0: none. */
 };
 
 /* An item, and its fate. */

@@ -17,7 +17,11 @@
 #include "recipes/parts/queue_layout.h"
 #include "scene_consumer.h"
 
-enum { SOON_US = 8 * 1000 * 1000, KIDS = 64 };
+enum {
+    SOON_US = 8 * 1000 * 1000,
+    LATE_US = 4 * 1000 * 1000, /* Before all consumers are closed. */
+    KIDS = 64
+};
 
 struct consumer_world queue;
 SIM_KEEP(queue)
@@ -480,6 +484,32 @@ static void check_starving(void)
         sim_violation("an item is free, and a consumer waits for it");
 }
 
+static bool is_any_there(void)
+{
+    bool any = false;
+
+    for (int i = 0; i < ITEMS; i++)
+        any = any || queue.t[i].czxid;
+    return any;
+}
+
+/* A take ends when its time is over, or it is refused; or soon after. */
+static void check_take(int k)
+{
+    struct player *p = &queue.p[k];
+    int64_t us = queue.own->consumer[k].timeout_ms * INT64_C(1000);
+    int proc = consumer_proc(k);
+
+    if ((!us && !queue.own->refuses) || !p->taking || p->closing)
+        return;
+    if (faults_healed_at() > sim_now() || ens_throttled(proc) ||
+        (!us && !is_any_there()) || process_was_frozen(proc, p->begun) ||
+        process_lacked_memory_since(proc, p->begun))
+        p->begun = sim_now();
+    if (sim_now() - p->begun > us + LATE_US)
+        sim_violation("consumer %d: its take does not end", k);
+}
+
 static void check_holder(int k, int i)
 {
     struct player *p = &queue.p[k];
@@ -515,6 +545,8 @@ void consumer_check(void)
                 process_of(consumer_proc(k))->s)
                 check_holder(k, i);
         }
+        if (queue.own->consumer[k].on)
+            check_take(k);
         sim_leave(before);
     }
     check_starving();
