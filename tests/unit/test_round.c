@@ -1,6 +1,7 @@
 /*
  * The round of a double barrier: what is written to `ready` is read again, and
- * nothing else is; numbers wrap; a listing shows who is left.
+ * nothing else is; numbers wrap, and come to their end; a listing shows who is
+ * left.
  */
 #include "unit.h"
 
@@ -8,6 +9,7 @@
 
 #include "lib/base/mem.h"
 #include "recipes/double_barrier/round.h"
+#include "recipes/parts/numbers.h"
 
 static bool reads(struct evzk__round *r, const char *text)
 {
@@ -89,4 +91,22 @@ START_TEST(test_left)
 }
 END_TEST
 
-UNIT_MAIN("round", test_text, test_no_text, test_covers, test_left)
+/* Where all numbers were given, the last one may be given again, or one from
+ * the far end. */
+START_TEST(test_used_up)
+{
+    const struct evzk__stat fresh = {.cversion = 3, .children = 1};
+    const struct evzk__stat end = {.cversion = -3, .children = 1};
+
+    ck_assert(evzk__numbers_used_up(INT32_MAX, &end));
+    ck_assert(evzk__numbers_used_up(INT32_MIN, &end));
+    ck_assert(evzk__numbers_used_up(-1, &end));
+    ck_assert(!evzk__numbers_used_up(0, &end));
+    ck_assert(!evzk__numbers_used_up(INT32_MAX - 1, &end));
+    ck_assert(!evzk__numbers_used_up(INT32_MAX, &fresh));
+    ck_assert(!evzk__numbers_used_up(-1, &fresh));
+}
+END_TEST
+
+UNIT_MAIN("round", test_text, test_no_text, test_covers, test_left,
+          test_used_up)
