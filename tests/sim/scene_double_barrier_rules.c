@@ -280,8 +280,9 @@ static void check_inside(int act)
 }
 
 /* Enough have come, nobody of an earlier round is there, and no round is
- * formed; or `ready` stands for an act that is not told; or all have gone, and
- * an act waits for them. */
+ * formed; or `ready` stands for an act that is not told; or an act that is
+ * inside does not hear that its doubt is over, or that its znode is gone; or
+ * all have gone, and an act waits for them. */
 static bool is_late(int act)
 {
     const struct db_slot *k = &db.slot[act];
@@ -295,7 +296,9 @@ static bool is_late(int act)
         return false;
     if (k->leaving)
         return !someone_stands(k->round);
-    if (k->entered || !n || n->died)
+    if (k->entered)
+        return n && (n->died || k->doubtful) && evzk_session_lease_ms(p->s) > 0;
+    if (!n || n->died)
         return false;
     for (const struct db_node *o = db.node; o < db.node + db.nodes; o++) {
         older = older || (!o->died && o->round);
