@@ -537,7 +537,7 @@ void consumer_begin(const struct sim_scene *sc)
     memset(&queue, 0, sizeof queue);
     queue.own = sc->own;
     cfg.chroot = queue.own->chroot;
-    process_trace = NULL;
+    process_trace = consumer_traced;
     process_leases = NULL;
     ens_removes = any_removes;
     ens_reads_own = false;

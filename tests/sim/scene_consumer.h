@@ -123,9 +123,12 @@ struct consumer_world {
     bool meddled;            /* An operator has deleted what is ours; */
     bool claims_meddled;     /* or a claim, or has replaced it. */
     int64_t patience[SIM_PROCS];
+    uint32_t empty[SIM_PROCS]; /* Segments, when it began to delete some. */
     uint32_t deliveries[ITEMS];
 };
 extern struct consumer_world queue;
+
+void consumer_traced(int proc, const evzk_trace *t);
 
 const char *queue_path(const char *rest);
 const char *side_path(const char *rest);

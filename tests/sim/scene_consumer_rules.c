@@ -133,6 +133,47 @@ static void look_at_turn(void)
         queue.t[i].seen_free = false;
 }
 
+/* The sealed segments of the scene that stand, and are empty. */
+static uint32_t empty_segments(void)
+{
+    uint32_t empty = 0;
+
+    for (int i = 0; i < SEGMENTS; i++) {
+        const struct segment_plan *plan = &queue.own->segment[i];
+        struct evzk__segment seg = {plan->priority, plan->number};
+        char name[EVZK__SEGMENT_NAME];
+        const char *kids[KIDS];
+        struct ens_seen seen;
+
+        evzk__segment_print(name, &seg);
+        if (plan->on && ens_look(queue_path(name), &seen) &&
+            ens_children(queue_path(name), kids, KIDS) == 0)
+            empty |= 1U << i;
+    }
+    return empty;
+}
+
+/* REMOVING deletes at least one of the segments that were empty before; but for
+ * what another program has put into a segment. */
+static void check_removed(int proc, const evzk_trace *t)
+{
+    uint32_t before = queue.empty[proc];
+
+    if (strcmp(t->from, "REMOVING") != 0) {
+        if (strcmp(t->to, "REMOVING") == 0)
+            queue.empty[proc] = empty_segments();
+    } else if (strcmp(t->event, "reply") == 0 && before &&
+               t->rc != EVZK_ERR_NOTEMPTY && !ens_throttled(proc) &&
+               (before & empty_segments()) == before)
+        sim_violation("process %d has deleted no empty segment", proc);
+}
+
+void consumer_traced(int proc, const evzk_trace *t)
+{
+    if (strcmp(t->kind, "consumer") == 0 && t->entered && t->from)
+        check_removed(proc, t);
+}
+
 /* An item was claimed, or removed by a consumer that claims nothing. */
 static void taken(int i, const char *how, int64_t owner)
 {
