@@ -31,7 +31,8 @@ struct evzk__result {
     size_t len;
     struct evzk__names names;
     struct evzk__stat stat;          /* Of a transaction: its zxid, as czxid. */
-    const struct evzk__multi *multi; /* The transaction, if it was one. */
+    const struct evzk__multi *multi; /* The transaction, if it was one, .. */
+    unsigned first_op; /* .. and its first operation that is the request's. */
 };
 
 /* A request in flight, and the context that the C client has of it.  `owner`

@@ -31,6 +31,7 @@ static void ask_steps(struct evzk__machine *m, const struct evzk__step *steps,
     r->each = (how & EVZK__EACH) != 0;
     r->commit = (how & EVZK__COMMIT) != 0;
     r->stamp = (how & EVZK__STAMP) != 0;
+    r->join = (how & EVZK__JOIN) != 0;
 }
 
 static enum evzk__op op_of(const struct evzk__step *steps, unsigned how)

@@ -136,6 +136,7 @@ struct evzk__request {
     uint8_t each : 1;   /* STEPS: as they were asked, EVZK__EACH, .. */
     uint8_t commit : 1;
     uint8_t stamp : 1;
+    uint8_t join : 1;
     uint8_t tries : 5;     /* Times it was sent anew, after an answer. */
     uint8_t keeps_dir : 1; /* DELETE: others are in the directory. */
     uint8_t bulk : 1;  /* CREATE_LIST: of many, see request/transaction.c. */

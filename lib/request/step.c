@@ -206,19 +206,27 @@ static int send_step(struct evzk__core *s, struct evzk__request *r,
 
 /* Transactions. */
 
+/* Measures each step once, and the first step once more: for the stamp. */
+void evzk__steps_measure_commit(struct evzk__core *s,
+                                const struct evzk__request *r, size_t *bytes,
+                                size_t *entries)
+{
+    for (uint32_t i = 0; i <= r->n; i++) {
+        uint32_t at = i < r->n ? i : 0;
+        const char *path = path_at(s, r, at);
+
+        *bytes += strlen(path ? path : r->dir->path) + SUFFIX + sizeof stamp;
+        *entries += step_at(r, at)->acl_count;
+    }
+}
+
 /* NULL: out of memory. */
 static struct evzk__multi *new_multi(struct evzk__core *s,
                                      const struct evzk__request *r)
 {
     size_t bytes = 0, entries = 0;
 
-    for (uint32_t i = 0; i <= r->n; i++) { /* Once more: for the stamp. */
-        uint32_t at = i < r->n ? i : 0;
-        const char *path = path_at(s, r, at);
-
-        bytes += (path ? strlen(path) : 0) + SUFFIX + sizeof stamp;
-        entries += step_at(r, at)->acl_count;
-    }
+    evzk__steps_measure_commit(s, r, &bytes, &entries);
     return evzk__multi_mixed(r->n + STAMP_OPS, bytes, entries);
 }
 
@@ -251,19 +259,23 @@ static int add_step(struct evzk__multi *multi, const struct evzk__step *step,
     return EVZK_ERR_INTERNAL;
 }
 
-static int fill_multi(struct evzk__core *s, const struct evzk__request *r,
-                      struct evzk__multi *multi)
+/* In the place of a step that cannot go in a transaction there is one that
+ * fails, so that each step has its operation. */
+int evzk__steps_add_commit(struct evzk__core *s, const struct evzk__request *r,
+                           struct evzk__multi *multi)
 {
-    int rc = EVZK_OK;
+    int first = EVZK_OK;
 
-    for (uint32_t i = 0; i < r->n && rc == EVZK_OK; i++) {
+    for (uint32_t i = 0; i < r->n; i++) {
         const char *path = path_at(s, r, i);
+        int rc = path ? add_step(multi, step_at(r, i), path) : EVZK_ERR_INVAL;
 
-        rc = path ? add_step(multi, step_at(r, i), path) : EVZK_ERR_INVAL;
+        if (rc != EVZK_OK)
+            evzk__multi_check(multi, r->dir->path, NULL, EVZK__NO_VERSION);
+        if (first == EVZK_OK)
+            first = rc;
     }
-    if (rc == EVZK_OK && r->stamp)
-        evzk__multi_stamp(multi, path_at(s, r, 0), NULL, stamp);
-    return rc;
+    return first;
 }
 
 static int send_commit(struct evzk__core *s, struct evzk__request *r,
@@ -274,7 +286,9 @@ static int send_commit(struct evzk__core *s, struct evzk__request *r,
 
     if (!multi)
         return EVZK_ERR_NOMEM;
-    rc = fill_multi(s, r, multi);
+    rc = evzk__steps_add_commit(s, r, multi);
+    if (rc == EVZK_OK && r->stamp)
+        evzk__multi_stamp(multi, path_at(s, r, 0), NULL, stamp);
     if (rc == EVZK_OK)
         rc = evzk__client_multi(slot, multi);
     evzk__multi_free(multi); /* Or the client does, when it is answered. */
@@ -339,7 +353,8 @@ static void note_commit(const struct evzk__request *r,
 {
     for (uint32_t i = 0; res->multi && i < r->n; i++) {
         if (step_at(r, i)->verb == EVZK__STEP_CREATE)
-            note_made(step_at(r, i), evzk__multi_path(res->multi, i));
+            note_made(step_at(r, i),
+                      evzk__multi_path(res->multi, res->first_op + i));
     }
 }
 
@@ -369,9 +384,10 @@ uint32_t evzk__steps_culprit(const struct evzk__request *r,
     int rc;
 
     if (res->rc == EVZK_OK || !res->multi ||
-        !evzk__multi_failed(res->multi, &op, &rc) || op > r->n)
+        !evzk__multi_failed(res->multi, &op, &rc) || op < res->first_op ||
+        op - res->first_op > r->n)
         return r->n;
-    return op;
+    return op - res->first_op;
 }
 
 bool evzk__steps_are_of_connection(const struct evzk__request *r)

@@ -108,7 +108,12 @@ enum {
     EVZK__COMMIT = 2, /* One transaction. */
     EVZK__STAMP = 4,  /* COMMIT: the reply has the new znodes' czxid: three more
                          operations, on a znode that no client sees. */
-    EVZK__SOON = 8    /* Goes before bulk reads: a holder waits for it. */
+    EVZK__SOON = 8,   /* Goes before bulk reads: a holder waits for it. */
+    EVZK__JOIN = 16   /* COMMIT: other machines' commits that are asked so, and
+                         fall due at the same time, may go in one transaction
+                         with it.  Each is answered as if it had gone alone; the
+                         reply has the transaction's zxid as czxid, if a step of
+                         its own is a SET.  Not with STAMP. */
 };
 
 /* For the request layer itself. */
@@ -142,6 +147,14 @@ bool evzk__steps_share_sync(struct evzk__request *r);
 /* The last step was answered: is it to be sent once more, to wait for a znode
  * that does not exist, or to read a znode that has come? */
 bool evzk__steps_go_on(struct evzk__request *r);
+
+/* COMMIT: how many bytes its operations take, and how many entries of ACLs; and
+ * adds them.  Not 0: a step cannot go in a transaction, and would fail. */
+void evzk__steps_measure_commit(struct evzk__core *s,
+                                const struct evzk__request *r, size_t *bytes,
+                                size_t *entries);
+int evzk__steps_add_commit(struct evzk__core *s, const struct evzk__request *r,
+                           struct evzk__multi *multi);
 
 /* COMMIT: the step that failed. */
 uint32_t evzk__steps_culprit(const struct evzk__request *r,

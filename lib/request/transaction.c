@@ -34,9 +34,12 @@
  *
  * So it never deletes the `leader` znode of its successor.
  *
+ * Steps that machines ask for as commits (request/step.h) go together as they
+ * are, if each of the machines has asked so.
+ *
  * A transaction has at most one create in each directory, because all its
- * creates have the same token.  What becomes of a transaction is in
- * transaction_answer.c.
+ * creates have the same token; commits mind that themselves.  What becomes of a
+ * transaction is in transaction_answer.c.
  */
 #include "lib/request/transaction.h"
 
@@ -52,7 +55,8 @@ enum {
     SCANNED = 4 * EVZK__BATCH_ITEMS,
     BYTES = 128 * 1024, /* Far below what a server takes. */
     IN_FLIGHT = 16,
-    OPS_EACH = 3, /* At most. */
+    OPS_EACH = 3, /* At most; but for commits. */
+    OPS = 768,    /* Of commits that go together. */
     STAMP_OPS = 3,
     SUFFIX = 12 /* Of a sequential znode's name: at most eleven characters. */
 };
@@ -102,9 +106,18 @@ bool evzk__batch_takes_dir(const struct evzk__request *r)
            evzk__queue_lone(d, r->name);
 }
 
+/* Is it a commit that may go with those of other machines? */
+static bool is_commit(const struct evzk__request *r)
+{
+    return evzk__request_is_steps(r) && r->commit && r->join && r->n > 0 &&
+           r->n <= OPS && !r->names;
+}
+
 bool evzk__batch_takes(const struct evzk__core *s,
                        const struct evzk__request *r)
 {
+    if (is_commit(r))
+        return true;
     if (r->unwatch)
         return false; /* A waiter deletes its own znode alone. */
     return r->op == EVZK__DELETE || r->op == EVZK__SWAP ||
@@ -125,11 +138,28 @@ static size_t path_bytes(const struct evzk__request *r, const char *name)
     return strlen(r->dir->path) + 1 + (name ? strlen(name) : 0) + 1;
 }
 
+/* With the paths as they are here; the servers have the same. */
+static size_t commit_bytes(const struct evzk__request *r)
+{
+    size_t n = 0;
+
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct evzk__step *step = &r->steps[i];
+
+        n += path_bytes(r, step->name) + SUFFIX + step->len +
+             acl_bytes(step->acl, step->acl_count);
+    }
+    return n;
+}
+
 static size_t bytes_of(const struct evzk__request *r)
 {
     const struct evzk__swap *swap = r->op == EVZK__SWAP ? r->swap : NULL;
-    size_t n = path_bytes(r, r->name) + SUFFIX;
+    size_t n;
 
+    if (is_commit(r))
+        return commit_bytes(r);
+    n = path_bytes(r, r->name) + SUFFIX;
     if (swap)
         return n + path_bytes(r, swap->old) + path_bytes(r, swap->created) +
                swap->len + acl_bytes(swap->acl, swap->acl_count);
@@ -145,6 +175,8 @@ static bool goes_with(const struct evzk__core *s,
 {
     if (!evzk__batch_takes(s, r))
         return false;
+    if (is_commit(r) || is_commit(first))
+        return is_commit(r) && is_commit(first);
     if (r->op == EVZK__SWAP)
         return !r->dir->chosen &&
                evzk__acl_equal(r->swap->acl, r->swap->acl_count,
@@ -178,7 +210,7 @@ static bool has_dir(const struct evzk__core *s, const struct evzk__request *r)
  * directory must not overtake it. */
 static void bar(const struct evzk__request *r)
 {
-    if (r->op != EVZK__DELETE)
+    if (r->op != EVZK__DELETE && !evzk__request_is_steps(r))
         r->dir->chosen = true;
 }
 
@@ -197,14 +229,17 @@ static unsigned gather(struct evzk__core *s, struct evzk__request *first,
                        size_t *bytes)
 {
     struct evzk__request *r = first;
-    unsigned n = 0, dirs = 0, most = most_dirs(s, first), seen = 0;
+    unsigned n = 0, dirs = 0, most = most_dirs(s, first), seen = 0, ops = 0;
 
     *bytes = 0;
     for (; r && n < EVZK__BATCH_ITEMS && seen < SCANNED; seen++) {
         if (r == first ||
             (goes_with(s, first, r) && (dirs < most || !has_dir(s, r)))) {
-            if (n > 0 && *bytes + bytes_of(r) > BYTES)
+            uint32_t own = is_commit(r) ? r->n : 0;
+
+            if (n > 0 && (*bytes + bytes_of(r) > BYTES || ops + own > OPS))
                 break;
+            ops += own;
             *bytes += bytes_of(r);
             v[n++] = r;
             r->with_dir = has_dir(s, r);
@@ -226,7 +261,7 @@ static void add_create(struct evzk__batch *b, const struct evzk__request *r)
         evzk__multi_mkdir(b->multi, r->dir->path, evzk__dir_mark,
                           strlen(evzk__dir_mark));
     evzk__multi_create_seq(b->multi, r->dir->path, r->name, r->data, r->len);
-    b->ops[b->n] = (uint8_t)(1 + r->with_dir);
+    b->ops[b->n] = (uint16_t)(1 + r->with_dir);
 }
 
 static void add_delete(struct evzk__batch *b, const struct evzk__request *r)
@@ -236,7 +271,7 @@ static void add_delete(struct evzk__batch *b, const struct evzk__request *r)
     evzk__multi_delete(b->multi, r->dir->path, r->name, -1);
     if (r->with_dir)
         evzk__multi_rmdir(b->multi, r->dir->path);
-    b->ops[b->n] = (uint8_t)(1 + (r->also != NULL) + r->with_dir);
+    b->ops[b->n] = (uint16_t)(1 + (r->also != NULL) + r->with_dir);
 }
 
 static void add_swap(struct evzk__batch *b, const struct evzk__request *r)
@@ -253,12 +288,37 @@ static void add_swap(struct evzk__batch *b, const struct evzk__request *r)
     else
         evzk__multi_create_name(b->multi, r->dir->path, swap->created,
                                 swap->data, swap->len);
-    b->ops[b->n] = (uint8_t)(1 + (swap->guard != NULL) + (swap->old != NULL));
+    b->ops[b->n] = (uint16_t)(1 + (swap->guard != NULL) + (swap->old != NULL));
 }
 
-static void add(struct evzk__batch *b, const struct evzk__request *r)
+/* NULL: out of memory. */
+static struct evzk__multi *join(struct evzk__core *s, struct evzk__request *v[],
+                                unsigned n)
 {
-    if (r->op == EVZK__CREATE_LIST)
+    size_t bytes = 0, entries = 0;
+    unsigned ops = 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        evzk__steps_measure_commit(s, v[i], &bytes, &entries);
+        ops += v[i]->n;
+    }
+    return evzk__multi_mixed(ops, bytes, entries);
+}
+
+/* A step that cannot go in a transaction is the recipe's fault; it fails. */
+static void add_commit(struct evzk__batch *b, struct evzk__request *r)
+{
+    if (evzk__steps_add_commit(b->s, r, b->multi) != EVZK_OK)
+        evzk__session_log(b->s, EVZK_LOG_ERROR, "%s: not for a transaction",
+                          r->dir->path);
+    b->ops[b->n] = (uint16_t)r->n;
+}
+
+static void add(struct evzk__batch *b, struct evzk__request *r)
+{
+    if (is_commit(r))
+        add_commit(b, r);
+    else if (r->op == EVZK__CREATE_LIST)
         add_create(b, r);
     else if (r->op == EVZK__SWAP)
         add_swap(b, r);
@@ -287,13 +347,14 @@ build(struct evzk__core *s, struct evzk__request *v[], unsigned n, size_t bytes)
 
     if (!b)
         return NULL;
-    b->multi =
-        new_multi(first, OPS_EACH * n + STAMP_OPS, bytes + bytes_of(first));
+    b->s = s;
+    b->multi = is_commit(first) ? join(s, v, n)
+                                : new_multi(first, OPS_EACH * n + STAMP_OPS,
+                                            bytes + bytes_of(first));
     if (!b->multi) {
         evzk__free(b);
         return NULL;
     }
-    b->s = s;
     b->r.op = EVZK__BATCH;
     b->r.done = evzk__batch_answered;
     b->r.dir = first->dir;
@@ -302,7 +363,7 @@ build(struct evzk__core *s, struct evzk__request *v[], unsigned n, size_t bytes)
         add(b, v[b->n]);
         b->n++;
     }
-    if (first->op != EVZK__DELETE)
+    if (first->op != EVZK__DELETE && !is_commit(first))
         evzk__multi_stamp(b->multi, first->dir->path, first->name, stamp);
     return b;
 }

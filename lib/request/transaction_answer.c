@@ -28,11 +28,13 @@ void evzk__batches_clear(struct evzk__core *s)
         destroy(LIST_FIRST(&s->requests.batches));
 }
 
-/* The request was not done, and is sent again.  If the owner of a create has
- * given it up since, the request ends here: nothing of it is on the server. */
+/* The request was not done, and is sent again.  If the owner of a create, or of
+ * a commit, has given it up since, the request ends here: nothing of it is on
+ * the server. */
 static void again(struct evzk__batch *b, struct evzk__request *r)
 {
-    if (r->given_up && r->op == EVZK__CREATE_LIST)
+    if (r->given_up &&
+        (r->op == EVZK__CREATE_LIST || evzk__request_is_steps(r)))
         evzk__request_answer_rc(b->s, r, EVZK_ERR_CANCELED);
     else
         evzk__request_again(b->s, r);
@@ -49,7 +51,8 @@ static void answer_items(struct evzk__batch *b, int rc)
     for (unsigned i = 0; i < b->n && !in_child(b); i++) {
         struct evzk__dir *d = b->item[i]->dir;
 
-        d->check_empty = d->check_empty || rc == EVZK_ERR_CONNLOSS;
+        if (!evzk__request_is_steps(b->item[i]))
+            d->check_empty = d->check_empty || rc == EVZK_ERR_CONNLOSS;
         evzk__request_answer_rc(b->s, b->item[i], rc);
     }
 }
@@ -108,6 +111,19 @@ static void swapped(struct evzk__batch *b, struct evzk__request *r, unsigned op)
     evzk__request_answer(b->s, r, &res);
 }
 
+/* A commit, which was done or is to blame. */
+static void committed(struct evzk__batch *b, struct evzk__request *r,
+                      unsigned op, int rc)
+{
+    struct evzk__result res = {.rc = rc,
+                               .stat = {.czxid = evzk__multi_zxid(b->multi)},
+                               .multi = b->multi,
+                               .first_op = op};
+
+    evzk__steps_answered(b->s, r, 0, &res);
+    evzk__request_answer(b->s, r, &res);
+}
+
 static void removed(struct evzk__batch *b, struct evzk__request *r)
 {
     if (r->with_dir) {
@@ -123,7 +139,9 @@ static void succeeded(struct evzk__batch *b)
     unsigned op = 0;
 
     for (unsigned i = 0; i < b->n && !in_child(b); op += b->ops[i++]) {
-        if (b->item[i]->op == EVZK__CREATE_LIST)
+        if (evzk__request_is_steps(b->item[i]))
+            committed(b, b->item[i], op, EVZK_OK);
+        else if (b->item[i]->op == EVZK__CREATE_LIST)
             made(b, b->item[i], op + b->ops[i] - 1);
         else if (b->item[i]->op == EVZK__SWAP)
             swapped(b, b->item[i], op + b->ops[i] - 1);
@@ -214,8 +232,9 @@ static void failed(struct evzk__batch *b, unsigned op, int rc)
 
     while (k < b->n && op >= before + b->ops[k])
         before += b->ops[k++];
-    if (k == b->n || rc == EVZK_ERR_BADACL) { /* All have the same ACL. */
-        answer_items(b, rc);
+    if (k == b->n ||
+        (rc == EVZK_ERR_BADACL && !evzk__request_is_steps(b->item[0]))) {
+        answer_items(b, rc); /* All have the same ACL. */
         return;
     }
     parent_missing = b->item[k]->op == EVZK__CREATE_LIST &&
@@ -233,7 +252,11 @@ static void failed(struct evzk__batch *b, unsigned op, int rc)
         else
             again(b, r);
     }
-    if (!in_child(b))
+    if (in_child(b))
+        return;
+    if (evzk__request_is_steps(b->item[k]))
+        committed(b, b->item[k], before, rc);
+    else
         blame(b, b->item[k], op - before, rc);
 }
 

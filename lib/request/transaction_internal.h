@@ -17,7 +17,7 @@ struct evzk__batch {
     struct evzk__multi *multi;
     unsigned n;
     struct evzk__request *item[EVZK__BATCH_ITEMS];
-    uint8_t ops[EVZK__BATCH_ITEMS]; /* Operations of each item. */
+    uint16_t ops[EVZK__BATCH_ITEMS]; /* Operations of each item. */
 };
 
 /* The answer came, or it is lost: answers each request of the transaction, or
