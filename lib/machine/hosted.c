@@ -4,9 +4,11 @@
 #include "lib/machine/machine.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/loop.h"
+#include "lib/base/name.h"
 #include "lib/base/os.h"
 #include "lib/request/core.h"
 #include "lib/request/own_queue.h"
@@ -53,6 +55,31 @@ bool evzk__machine_owns(const struct evzk__machine *m,
                         const struct evzk__stat *stat)
 {
     return stat->owner == m->place.s->id;
+}
+
+int evzk__machine_session_tag(const struct evzk__machine *m,
+                              char out[EVZK__TAG_LEN + 1])
+{
+    struct evzk__core *s = m->place.s;
+
+    if (!s->tag[0] && evzk__guid(s->tag) != EVZK_OK) {
+        s->tag[0] = '\0';
+        return EVZK_ERR_INTERNAL;
+    }
+    snprintf(out, EVZK__TAG_LEN + 1, "%s-%05u", s->tag,
+             (unsigned)s->now.session_no);
+    return EVZK_OK;
+}
+
+void evzk__machine_note(struct evzk__machine *m, bool known)
+{
+    m->place.dir->noted =
+        known ? (uint16_t)(m->place.s->now.session_no + 1) : 0;
+}
+
+bool evzk__machine_noted(const struct evzk__machine *m)
+{
+    return m->place.dir->noted == (uint16_t)(m->place.s->now.session_no + 1);
 }
 
 /* The session is NULL for a machine of which nothing is left there. */

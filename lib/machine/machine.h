@@ -15,6 +15,7 @@
 
 #include "evzk/session.h"
 #include "lib/base/loop.h"
+#include "lib/base/name.h"
 #include "lib/base/order.h"
 #include "lib/base/util.h"
 #include "lib/machine/kind.h"
@@ -180,6 +181,19 @@ size_t evzk__path_bytes(const evzk_session *s, const char *path);
 /* Does the present session own the znode with this stat? */
 bool evzk__machine_owns(const struct evzk__machine *m,
                         const struct evzk__stat *stat);
+
+/* Writes a text that is another one for each session, of whatever process: a
+ * name for what all machines of a session share.  It is known before the first
+ * connection.  0 or EVZK_ERR_INTERNAL. */
+enum { EVZK__TAG_LEN = EVZK__GUID_LEN + 6 };
+int evzk__machine_session_tag(const struct evzk__machine *m,
+                              char out[EVZK__TAG_LEN + 1]);
+
+/* Something that a recipe's machines in this directory share is known to be so,
+ * in the present session: one of them notes it, the others need not ask; and
+ * takes it back.  Of one recipe in a directory. */
+void evzk__machine_note(struct evzk__machine *m, bool known);
+bool evzk__machine_noted(const struct evzk__machine *m);
 
 /* Is this process the child of a fork?  There the machine still belongs to the
  * parent. */

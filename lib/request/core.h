@@ -74,7 +74,8 @@ struct evzk__core {
     } trace;
 
     /* The session on the server. */
-    int64_t id; /* 0: none yet. */
+    int64_t id;                   /* 0: none yet. */
+    char tag[EVZK__GUID_LEN + 1]; /* Of evzk__machine_session_tag(); or "". */
     struct evzk__lease lease;
     struct evzk__term *term; /* Of the lease, for other threads; or NULL. */
     enum evzk__phase phase;

@@ -36,6 +36,7 @@ struct evzk__dir {
     uint32_t coming;      /* Creates in it, asked for and not answered. */
     uint32_t tried;       /* The next ticket, when the last one was sent. */
     uint16_t creating;    /* Creates under way. */
+    uint16_t noted;       /* See evzk__machine_note(). */
     uint8_t tick;         /* Since when it has been idle. */
     bool exists : 1;      /* As far as we know.  Neither: unknown. */
     bool missing : 1;     /* The same. */
