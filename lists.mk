@@ -14,6 +14,7 @@ public_headers = \
     include/evzk/queue.h \
     include/evzk/session.h \
     include/evzk/shards.h \
+    include/evzk/two_phase.h \
     include/evzk/version.h
 
 core_sources = \
@@ -213,7 +214,27 @@ core_sources = \
     recipes/shards/shard.c \
     recipes/shards/shards_internal.h \
     recipes/shards/step.c \
-    recipes/shards/trouble.c
+    recipes/shards/trouble.c \
+    recipes/two_phase/begin.c \
+    recipes/two_phase/cast.c \
+    recipes/two_phase/clean_up.c \
+    recipes/two_phase/decide.c \
+    recipes/two_phase/event.c \
+    recipes/two_phase/finish.c \
+    recipes/two_phase/names.c \
+    recipes/two_phase/presence.c \
+    recipes/two_phase/query.c \
+    recipes/two_phase/settle.c \
+    recipes/two_phase/site.c \
+    recipes/two_phase/site_internal.h \
+    recipes/two_phase/site_tx.c \
+    recipes/two_phase/site_tx_internal.h \
+    recipes/two_phase/text.c \
+    recipes/two_phase/two_phase_internal.h \
+    recipes/two_phase/tx.c \
+    recipes/two_phase/tx_calls.c \
+    recipes/two_phase/tx_internal.h \
+    recipes/two_phase/votes.c
 
 man_pages = \
     doc/evzk.3 \
@@ -229,6 +250,7 @@ man_pages = \
     doc/evzk_queue.3 \
     doc/evzk_session.3 \
     doc/evzk_shards.3 \
+    doc/evzk_two_phase.3 \
     doc/evzk_version.3
 
 doc_pages = \
@@ -265,8 +287,13 @@ doc_pages = \
     doc/shards-internals.md \
     doc/shards-planner.svg \
     doc/shards.md \
+    doc/site-tx.svg \
+    doc/site.svg \
     doc/testing.md \
     doc/transactions.md \
+    doc/two-phase.md \
+    doc/tx-query.svg \
+    doc/tx.svg \
     doc/watch-node.svg \
     doc/watches.md \
     doc/write-once.svg
@@ -289,6 +316,10 @@ doc_dots = \
     doc/producer.dot \
     doc/queue-query.dot \
     doc/shards-planner.dot \
+    doc/site-tx.dot \
+    doc/site.dot \
+    doc/tx-query.dot \
+    doc/tx.dot \
     doc/watch-node.dot \
     doc/write-once.dot
 
@@ -305,6 +336,7 @@ example_sources = \
     examples/revoke.c \
     examples/shared.c \
     examples/spread.c \
+    examples/two-phase.c \
     examples/who.c
 
 example_programs = \
@@ -320,6 +352,7 @@ example_programs = \
     examples/revoke \
     examples/shared \
     examples/spread \
+    examples/two-phase \
     examples/who
 examples_barrier_LDADD = $(examples)
 examples_consume_LDADD = $(examples)
@@ -333,6 +366,7 @@ examples_readme_LDADD = $(examples)
 examples_revoke_LDADD = $(examples)
 examples_shared_LDADD = $(examples)
 examples_spread_LDADD = $(examples)
+examples_two_phase_LDADD = $(examples)
 examples_who_LDADD = $(examples)
 
 unit_tests = \
@@ -366,6 +400,7 @@ args_sources = \
     tests/unit/args_queue.c \
     tests/unit/args_session.c \
     tests/unit/args_shards.c \
+    tests/unit/args_two_phase.c \
     tests/unit/test_args.c
 
 unit_headers = \
@@ -408,7 +443,8 @@ real_tests = \
     tests/real/test_scale \
     tests/real/test_session_auth \
     tests/real/test_session_close \
-    tests/real/test_session_descriptors
+    tests/real/test_session_descriptors \
+    tests/real/test_two_phase
 
 sweep_sources = \
     tests/real/sweep.c \
@@ -423,7 +459,8 @@ sweep_sources = \
     tests/real/sweep_lock.c \
     tests/real/sweep_producer.c \
     tests/real/sweep_queue.c \
-    tests/real/sweep_shards.c
+    tests/real/sweep_shards.c \
+    tests/real/sweep_two_phase.c
 
 support_sources = \
     tests/real/support/harness.c \
@@ -510,6 +547,10 @@ sim_sources = \
     tests/sim/scene_shards_rules.c \
     tests/sim/scene_shards_told.c \
     tests/sim/scene_shards_tree.c \
+    tests/sim/scene_two_phase.c \
+    tests/sim/scene_two_phase.h \
+    tests/sim/scene_two_phase_list.c \
+    tests/sim/scene_two_phase_rules.c \
     tests/sim/scenes.c \
     tests/sim/search.c \
     tests/sim/search.h \

@@ -20,7 +20,11 @@
     X(double_barrier) \
     X(double_barrier_query) \
     X(producer) \
-    X(consumer)
+    X(consumer) \
+    X(tx) \
+    X(site) \
+    X(site_tx) \
+    X(tx_query)
 
 #define EVZK__SCENES(X) \
     X(lock) \
@@ -38,7 +42,11 @@
     X(double_barrier) \
     X(double_barrier_query) \
     X(producer) \
-    X(consumer)
+    X(consumer) \
+    X(two_phase) \
+    X(two_phase_site_tx) \
+    X(two_phase_site) \
+    X(two_phase_query)
 
 #define EVZK__SWEEPS(X) \
     X(lock) \
@@ -51,7 +59,8 @@
     X(queue) \
     X(double_barrier) \
     X(producer) \
-    X(consumer)
+    X(consumer) \
+    X(two_phase)
 
 #define EVZK__ARGS(X) \
     X(lock) \
@@ -61,7 +70,8 @@
     X(queue) \
     X(double_barrier) \
     X(producer) \
-    X(consumer)
+    X(consumer) \
+    X(two_phase)
 
 /* clang-format on */
 

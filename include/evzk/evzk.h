@@ -17,6 +17,7 @@
 #include <evzk/queue.h>
 #include <evzk/session.h>
 #include <evzk/shards.h>
+#include <evzk/two_phase.h>
 #include <evzk/version.h>
 
 #endif

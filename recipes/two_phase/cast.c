@@ -1,0 +1,291 @@
+/* A site's transaction until its vote.
+ *
+ *   LOOKING --> ENTERING --> ASKED --> VOTING --> VOTED
+ *      ^------------'----------'----------'
+ *
+ * LOOKING reads the transaction, and, where that is not known, what has become
+ * of the site's own znode.  ENTERING is for the variant with presence: the
+ * site's znode becomes ephemeral.  ASKED waits for the program.  VOTING
+ * replaces the site's znode by its vote, unless it is decided.  LEAVING takes
+ * back what ENTERING did.
+ *
+ * How it can fail.  Whatever is not as the site thought leads back to LOOKING:
+ * a lost answer, an earlier start of the same site, an operator.  A site whose
+ * znode is gone without a vote has voted for nothing: it decides to abort.
+ */
+#include "recipes/two_phase/site_tx_internal.h"
+
+#include <string.h>
+
+#include "lib/base/mem.h"
+
+enum { SYNC, SELF, ALL, HERE_ZNODE }; /* Steps of LOOKING. */
+
+void evzk__site_tx_tell(struct evzk_site_tx *t, evzk_site_event event, int rc)
+{
+    struct evzk_site *site = t->site;
+    evzk_session *s = evzk__machine_session(&t->m);
+    int64_t begun = evzk__machine_call_out(s);
+
+    if (site && site->cb && evzk__may_tell(s))
+        site->cb(site, event, t, rc, site->arg);
+    evzk__machine_called(s, begun);
+}
+
+/* Asks only for what is not known for sure. */
+void evzk__site_tx_look(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    struct evzk__tx_steps *s = &t->steps;
+
+    t->look_rc = EVZK_OK;
+    evzk__tx_steps_clear(s);
+    evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
+    evzk__tx_step(s, EVZK__STEP_GET)->watch = EVZK__WITH(ON_TX);
+    if (!t->sure) {
+        evzk__tx_step(s, EVZK__STEP_CHILDREN);
+        evzk__tx_step_site(s, EVZK__STEP_EXISTS, EVZK__PRESENT, t->name);
+    }
+    evzk__ask(m, s->v, s->n, EVZK__EACH);
+}
+
+static int take_text(struct evzk_site_tx *t, const struct evzk__result *res)
+{
+    int rc = evzk__tx_text_parse(&t->text, res->data, res->len);
+    uint8_t *standings;
+
+    if (rc != EVZK_OK)
+        return rc;
+    if (evzk__tx_text_find(&t->text, t->name) < 0)
+        return EVZK_ERR_FOREIGN;
+    standings = evzk__zalloc(t->text.n);
+    if (!standings)
+        return EVZK_ERR_NOMEM;
+    evzk__free(t->standings);
+    t->standings = standings;
+    return EVZK_OK;
+}
+
+static int note_self(struct evzk_site_tx *t, const struct evzk__reply *r)
+{
+    if (r->rc != EVZK_OK)
+        return r->rc;
+    t->version = r->res->stat.version;
+    t->said = evzk__tx_text_decision(r->res->data, r->res->len);
+    t->said_token = r->res->stat.mzxid;
+    return take_text(t, r->res);
+}
+
+static void note_all(struct evzk_site_tx *t, const struct evzk__reply *r)
+{
+    const struct evzk__names *names = &r->res->names;
+
+    t->standing = EVZK__ABSENT;
+    for (size_t i = 0; r->rc == EVZK_OK && i < names->n; i++) {
+        const char *site;
+        uint8_t s = (uint8_t)evzk__standing_parse(names->v[i], &site);
+
+        if (s > t->standing && strcmp(site, t->name) == 0)
+            t->standing = s;
+    }
+}
+
+/* Deletes what the site has of a transaction that is none, and ends. */
+static int drop(struct evzk_site_tx *t, int rc)
+{
+    t->result = rc;
+    return evzk__machine_move(&t->m, DROPPING);
+}
+
+static int abort_it(struct evzk_site_tx *t)
+{
+    t->plan = EVZK_TX_ABORT;
+    return evzk__machine_move(&t->m, DECIDING);
+}
+
+/* The transaction is not decided. */
+static int go_on(struct evzk_site_tx *t)
+{
+    switch ((enum evzk__standing)t->standing) {
+    case EVZK__OPEN:
+        return evzk__machine_move(
+            &t->m, t->text.variant == EVZK_TX_PRESENCE ? ENTERING : ASKED);
+    case EVZK__PRESENT:
+        return t->here_is_ours ? evzk__machine_move(&t->m, ASKED) : abort_it(t);
+    case EVZK__COMMITS:
+    case EVZK__ABORTS:
+        return evzk__machine_move(&t->m, VOTED);
+    case EVZK__ABSENT:
+    case EVZK__STANDINGS:
+        break;
+    }
+    return abort_it(t);
+}
+
+static int consider(struct evzk_site_tx *t)
+{
+    if (t->look_rc == EVZK_ERR_NOMEM)
+        return evzk__machine_again_later(&t->m);
+    if (t->look_rc == EVZK_ERR_NONODE)
+        return drop(t, EVZK_ERR_NODEGONE);
+    if (t->look_rc == EVZK_ERR_FOREIGN)
+        return drop(t, EVZK_ERR_FOREIGN);
+    if (t->look_rc != EVZK_OK)
+        return t->look_rc;
+    if (evzk__presence_join(t) != EVZK_OK ||
+        evzk__tx_steps_init(&t->steps, &t->text,
+                            evzk__tx_steps_id(&t->steps)) != EVZK_OK)
+        return evzk__machine_again_later(&t->m);
+    t->sure = true;
+    if (t->version == 0 && t->said == EVZK_TX_NONE)
+        return go_on(t);
+    if (t->version != 1 || t->said == EVZK_TX_NONE)
+        return drop(t, EVZK_ERR_FOREIGN);
+    t->decision = t->said;
+    t->token = t->said_token;
+    return evzk__machine_move(&t->m, APPLYING);
+}
+
+int evzk__site_tx_looked(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    const struct evzk__reply *r = e->reply;
+
+    if (r->part == SELF)
+        t->look_rc = note_self(t, r);
+    else if (r->part == ALL)
+        note_all(t, r);
+    else if (r->part == HERE_ZNODE)
+        t->here_is_ours =
+            r->rc == EVZK_OK && evzk__machine_owns(m, &r->res->stat);
+    if (!r->last)
+        return EVZK_OK;
+    return r->first_rc != EVZK_OK ? r->first_rc : consider(t);
+}
+
+/* Its own znode is another one from now on, if the transaction is undecided. */
+static struct evzk__step *replace(struct evzk_site_tx *t,
+                                  enum evzk__standing next)
+{
+    struct evzk__tx_steps *s = &t->steps;
+    struct evzk__step *step;
+
+    evzk__tx_steps_clear(s);
+    evzk__tx_step(s, EVZK__STEP_CHECK)->versioned = true;
+    evzk__tx_step_site(s, EVZK__STEP_DELETE, (enum evzk__standing)t->standing,
+                       t->name);
+    step = evzk__tx_step_site(s, EVZK__STEP_CREATE, next, t->name);
+    step->acl = t->site->acl;
+    step->acl_count = t->site->acl_count;
+    return step;
+}
+
+/* The znode was not replaced: nothing is sure any more. */
+static int look_again(struct evzk_site_tx *t, int rc)
+{
+    if (rc != EVZK_ERR_NONODE && rc != EVZK_ERR_BADVERSION &&
+        rc != EVZK_ERR_NODEEXISTS)
+        return rc;
+    t->sure = false;
+    return evzk__machine_move(&t->m, LOOKING);
+}
+
+void evzk__site_tx_enter(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+
+    replace(t, EVZK__PRESENT)->mode = EVZK__EPHEMERAL;
+    evzk__tx_steps_commit(m, &t->steps);
+}
+
+int evzk__site_tx_entered(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+
+    if (e->reply->rc != EVZK_OK)
+        return look_again(t, e->reply->rc);
+    t->standing = EVZK__PRESENT;
+    t->here_is_ours = true;
+    return evzk__machine_move(m, ASKED);
+}
+
+/* Where ASKED leads; or STATES: nowhere yet.  Without its coordinator a
+ * transaction that lacks a vote is aborted; in the plain variant it waits. */
+static int way_on(struct evzk_site_tx *t)
+{
+    if (t->wants_abort || (t->gone && t->text.variant != EVZK_TX_PLAIN)) {
+        t->plan = EVZK_TX_ABORT;
+        return DECIDING;
+    }
+    return t->wish != EVZK_TX_NONE ? VOTING : STATES;
+}
+
+/* Its watch was lost with a connection: looks again. */
+void evzk__site_tx_ask(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    int to;
+
+    if (evzk__watch_missing(m, (enum evzk__which)ON_TX)) {
+        evzk__machine_move(m, LOOKING);
+        return;
+    }
+    to = way_on(t);
+    if (to != STATES)
+        evzk__machine_move(m, to);
+    else if (!t->asked) {
+        t->asked = true;
+        evzk__site_tx_tell(t, EVZK_SITE_QUESTION, EVZK_OK);
+    }
+}
+
+int evzk__site_tx_answered(struct evzk__machine *m, const struct evzk__event *e)
+{
+    int to;
+
+    if (e->type != EVZK__EV_USER)
+        return evzk__machine_move(m, READING);
+    to = way_on(evzk__site_tx_of(m));
+    return to != STATES ? evzk__machine_move(m, to) : EVZK_OK;
+}
+
+void evzk__site_tx_cast(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    struct evzk__step *step =
+        replace(t, t->wish == EVZK_TX_COMMIT ? EVZK__COMMITS : EVZK__ABORTS);
+
+    step->data = t->data;
+    step->len = t->data_len;
+    evzk__tx_steps_commit(m, &t->steps);
+}
+
+int evzk__site_tx_was_cast(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+
+    if (e->reply->rc != EVZK_OK)
+        return look_again(t, e->reply->rc);
+    t->standing = t->wish == EVZK_TX_COMMIT ? EVZK__COMMITS : EVZK__ABORTS;
+    return evzk__machine_move(m, VOTED);
+}
+
+void evzk__site_tx_leave(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    struct evzk__tx_steps *s = &t->steps;
+
+    if (t->standing != EVZK__PRESENT || !t->here_is_ours) {
+        evzk__machine_finish(m, m->rc);
+        return;
+    }
+    evzk__tx_steps_clear(s);
+    evzk__tx_step_site(s, EVZK__STEP_DELETE, EVZK__PRESENT, t->name);
+    evzk__tx_steps_commit(m, s);
+}
+
+int evzk__site_tx_left(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__machine_finish(m, m->rc);
+}

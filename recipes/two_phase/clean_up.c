@@ -1,0 +1,141 @@
+/* A coordinator waits until all sites are done, and removes what is left.
+ *
+ *   AWAITING <--> GATHERING --> REMOVING --> ENDED
+ *                    ^ |           |
+ *                    | v           |
+ *                  CLEARING        |
+ *                    ^-------------'
+ *
+ * A site that is done has deleted its znode.  When all have, GATHERING finds
+ * none.  CLEARING deletes znodes that are no site's.
+ *
+ * How it can fail.  A site that has died is waited for: it is told of the
+ * decision when it starts again.  Another coordinator, or the sites, may have
+ * removed the transaction before: that is as good.
+ */
+#include "recipes/two_phase/tx_internal.h"
+
+#include <string.h>
+
+#include "lib/base/mem.h"
+
+void evzk__tx_await(struct evzk__machine *m)
+{
+    if (evzk__watch_missing(m, (enum evzk__which)ON_VOTES))
+        evzk__machine_move(m, GATHERING);
+}
+
+int evzk__tx_awaited(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__machine_move(m, GATHERING);
+}
+
+static int clear_foreign(struct evzk__machine *m,
+                         const struct evzk__names *names)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+
+    if (evzk__read_all_take(&tx->all, tx->steps.tx, names) != EVZK_OK)
+        return evzk__machine_again_later(m);
+    return evzk__machine_move(m, CLEARING);
+}
+
+int evzk__tx_gathered(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+    const struct evzk__reply *r = e->reply;
+
+    if (r->rc == EVZK_ERR_NONODE)
+        return evzk__machine_finish(m, EVZK_OK);
+    if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
+        return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
+    evzk__votes_count(&tx->text, &r->res->names, tx->standing, &tx->votes);
+    if (tx->votes.absent < tx->text.n)
+        return evzk__machine_move(m, AWAITING);
+    return tx->votes.foreign > 0 ? clear_foreign(m, &r->res->names)
+                                 : evzk__machine_move(m, REMOVING);
+}
+
+void evzk__tx_clear(struct evzk__machine *m)
+{
+    static const struct evzk__step step = {.verb = EVZK__STEP_DELETE};
+    struct evzk_tx *tx = evzk__tx_of(m);
+
+    tx->making_rc = EVZK_OK;
+    evzk__ask_each(m, &step, tx->all.names, tx->all.n);
+}
+
+int evzk__tx_cleared(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+    const struct evzk__reply *r = e->reply;
+
+    if (tx->making_rc == EVZK_OK && r->rc != EVZK_ERR_NONODE)
+        tx->making_rc = r->rc;
+    if (!r->last)
+        return EVZK_OK;
+    if (tx->making_rc == EVZK_OK)
+        tx->making_rc = evzk__tx_steps_lost(r);
+    if (tx->making_rc != EVZK_OK)
+        return tx->making_rc;
+    return evzk__machine_move(m, GATHERING);
+}
+
+/* A successor removes nothing while the session that began the transaction
+ * lives: its coordinator is to find the decision.  The znode of that session
+ * can be made only if it does not exist. */
+void evzk__tx_remove(struct evzk__machine *m)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+    struct evzk__tx_steps *s = &tx->steps;
+
+    evzk__tx_steps_clear(s);
+    if (tx->recovers) {
+        strcpy(stpcpy(tx->tag, EVZK__COORDINATORS "/"), tx->text.tag);
+        evzk__tx_step_name(s, EVZK__STEP_CREATE, tx->tag);
+        evzk__tx_step_name(s, EVZK__STEP_DELETE, tx->tag);
+    }
+    evzk__tx_step(s, EVZK__STEP_DELETE);
+    evzk__tx_steps_commit(m, s);
+}
+
+int evzk__tx_removed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    int rc = e->reply->rc;
+
+    if (rc == EVZK_OK || rc == EVZK_ERR_NONODE || rc == EVZK_ERR_NODEEXISTS)
+        return evzk__machine_finish(m, EVZK_OK);
+    return rc == EVZK_ERR_NOTEMPTY ? evzk__machine_move(m, GATHERING) : rc;
+}
+
+/* Stopped, or out of time; and then the session was closed: then the program
+ * does not hear that nothing was begun. */
+static int result(struct evzk_tx *tx)
+{
+    bool closed = evzk__may_begin(evzk__machine_session(&tx->m)) != EVZK_OK;
+
+    return closed && tx->may_stand && tx->m.rc != EVZK_OK ? EVZK_ERR_CLOSED
+                                                          : tx->m.rc;
+}
+
+void evzk__tx_end(struct evzk__machine *m)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+    int rc = result(tx);
+
+    evzk__tx_tell(tx, rc == EVZK_OK ? EVZK_TX_FINISHED : EVZK_TX_FAILED, NULL,
+                  rc);
+}
+
+void evzk__tx_destroy(struct evzk__machine *m)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+
+    evzk__tx_text_free(&tx->text);
+    evzk__tx_steps_free(&tx->steps);
+    evzk__read_all_clear(&tx->all);
+    evzk__acl_free(&tx->own_acl);
+    evzk__free(tx->standing);
+    evzk__free(tx);
+}

@@ -1,0 +1,202 @@
+/* A coordinator collects votes, and decides.
+ *
+ *   LISTING <--> COLLECTING
+ *      |  ^
+ *      v  |
+ *   READING_VOTES
+ *      |
+ *      v
+ *   DECIDING --> READING
+ *      `-----------+-----> AWAITING
+ *
+ * The names of the znodes say how the sites vote; READING_VOTES reads what they
+ * have written, if the program wants that.  DECIDING writes the decision,
+ * unless somebody else has; then READING reads it.
+ *
+ * How it can fail.  A vote that somebody has written to, or deleted, is no
+ * vote: then the decision is to abort.  Somebody may have written nonsense to
+ * the transaction: then there will be no decision, and all give up.
+ */
+#include "recipes/two_phase/tx_internal.h"
+
+#include "lib/base/mem.h"
+
+void evzk__tx_list(struct evzk__machine *m)
+{
+    struct evzk__tx_steps *s = &evzk__tx_of(m)->steps;
+
+    evzk__tx_steps_clear(s);
+    evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
+    evzk__tx_step(s, EVZK__STEP_CHILDREN)->watch = EVZK__WITH(ON_VOTES);
+    evzk__ask(m, s->v, s->n, 0);
+}
+
+static int choose(struct evzk__machine *m)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+
+    tx->wish = evzk__votes_verdict(&tx->votes);
+    return evzk__machine_move(m,
+                              tx->wish == EVZK_TX_NONE ? COLLECTING : DECIDING);
+}
+
+static void tell_vote(struct evzk_tx *tx, uint32_t i, uint8_t standing,
+                      const struct evzk__result *res)
+{
+    evzk_tx_vote vote = {
+        .site = tx->text.site[i],
+        .verdict = evzk__standing_vote((enum evzk__standing)standing)};
+
+    if (res) {
+        vote.data = res->data;
+        vote.len = res->len;
+    }
+    tx->told[i] = 1;
+    evzk__tx_tell(tx, EVZK_TX_VOTE, &vote, EVZK_OK);
+}
+
+static bool is_news(const struct evzk_tx *tx, uint32_t i)
+{
+    return !tx->told[i] &&
+           evzk__standing_vote((enum evzk__standing)tx->standing[i]) !=
+               EVZK_TX_NONE;
+}
+
+/* The names of the votes that were not told yet. */
+static int take_news(struct evzk_tx *tx, const struct evzk__names *names)
+{
+    char **v = evzk__zalloc((names->n + 1) * sizeof *v);
+    struct evzk__names news = {.n = 0, .v = v};
+    int rc;
+
+    if (!v)
+        return EVZK_ERR_NOMEM;
+    for (size_t i = 0; i < names->n; i++) {
+        const char *site;
+        uint8_t s = (uint8_t)evzk__standing_parse(names->v[i], &site);
+        int at = s == EVZK__ABSENT ? -1 : evzk__tx_text_find(&tx->text, site);
+
+        if (at >= 0 && s == tx->standing[at] && is_news(tx, (uint32_t)at))
+            v[news.n++] = names->v[i];
+    }
+    rc = evzk__read_all_take(&tx->all, tx->steps.tx, &news);
+    evzk__free(v);
+    return rc;
+}
+
+int evzk__tx_listed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+    const struct evzk__reply *r = e->reply;
+
+    if (r->rc == EVZK_ERR_NONODE)
+        return evzk__machine_finish(m, EVZK_ERR_NODEGONE);
+    if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
+        return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
+    evzk__votes_count(&tx->text, &r->res->names, tx->standing, &tx->votes);
+    if (tx->vote_data) {
+        if (take_news(tx, &r->res->names) != EVZK_OK)
+            return evzk__machine_again_later(m);
+        if (tx->all.n > 0)
+            return evzk__machine_move(m, READING_VOTES);
+    }
+    for (uint32_t i = 0; i < tx->text.n && !tx->vote_data; i++) {
+        if (is_news(tx, i))
+            tell_vote(tx, i, tx->standing[i], NULL);
+    }
+    return choose(m);
+}
+
+/* Its watch was lost with a connection: lists again. */
+void evzk__tx_collect(struct evzk__machine *m)
+{
+    if (evzk__watch_missing(m, (enum evzk__which)ON_VOTES))
+        evzk__machine_move(m, LISTING);
+}
+
+int evzk__tx_collected(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__machine_move(m, LISTING);
+}
+
+void evzk__tx_read_votes(struct evzk__machine *m)
+{
+    evzk__read_all_ask(m, &evzk__tx_of(m)->all);
+}
+
+int evzk__tx_votes_read(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+    const struct evzk__reply *r = e->reply;
+    const char *site;
+    int rc, at;
+
+    if (r->rc == EVZK_OK) {
+        evzk__standing_parse(evzk__read_all_name(&tx->all, r), &site);
+        at = evzk__tx_text_find(&tx->text, site);
+        tell_vote(tx, (uint32_t)at, tx->standing[at], r->res);
+    }
+    if (!evzk__read_all_note(&tx->all, r, &rc))
+        return EVZK_OK;
+    if (rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_NOMEM)
+        return evzk__machine_move(m, LISTING);
+    return rc != EVZK_OK ? rc : choose(m);
+}
+
+/* A coordinator that is to stop decides to abort. */
+void evzk__tx_decide(struct evzk__machine *m)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+
+    if (m->stopping || tx->wish == EVZK_TX_NONE)
+        tx->wish = EVZK_TX_ABORT;
+    evzk__tx_steps_decide(&tx->steps, &tx->text, tx->wish);
+    evzk__tx_steps_commit(m, &tx->steps);
+}
+
+static int take_decision(struct evzk__machine *m, evzk_tx_verdict decision,
+                         int64_t token)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+
+    evzk__machine_no_deadline(m);
+    tx->decision = decision;
+    tx->token = token;
+    evzk__tx_tell(tx, EVZK_TX_DECIDED, NULL, m->stopping ? m->rc : EVZK_OK);
+    return evzk__machine_move(m, AWAITING);
+}
+
+int evzk__tx_decided(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+    const struct evzk__reply *r = e->reply;
+    bool gone = r->rc == EVZK_ERR_NONODE, old = r->rc == EVZK_ERR_BADVERSION;
+
+    if (r->rc == EVZK_OK)
+        return take_decision(m, tx->wish, r->first.czxid);
+    if (r->part + 1 == tx->steps.n && old)
+        return evzk__machine_move(m, READING);
+    if (r->part + 1 == tx->steps.n && gone)
+        return evzk__machine_finish(m, EVZK_ERR_NODEGONE);
+    if (r->part + 1 > tx->steps.n || (!old && !gone))
+        return r->rc;
+    tx->wish = EVZK_TX_ABORT; /* A vote is none. */
+    return evzk__machine_again(m);
+}
+
+int evzk__tx_was_read(struct evzk__machine *m, const struct evzk__event *e)
+{
+    const struct evzk__result *res = e->reply->res;
+    evzk_tx_verdict decision;
+
+    if (e->reply->rc == EVZK_ERR_NONODE)
+        return evzk__machine_finish(m, EVZK_ERR_NODEGONE);
+    if (e->reply->first_rc != EVZK_OK || e->reply->rc != EVZK_OK)
+        return e->reply->first_rc != EVZK_OK ? e->reply->first_rc
+                                             : e->reply->rc;
+    decision = evzk__tx_text_decision(res->data, res->len);
+    if (decision == EVZK_TX_NONE || res->stat.version != 1)
+        return EVZK_ERR_FOREIGN;
+    return take_decision(m, decision, res->stat.mzxid);
+}

@@ -1,0 +1,147 @@
+/* A site's transaction after the decision.
+ *
+ *   APPLYING --> ACKNOWLEDGING --> ENDED
+ *                  |        |        ^ ^
+ *                  v        v        | |
+ *               DROPPING  REMOVING --' |
+ *                  `------------------'
+ *
+ * APPLYING waits until the program has made the decision durable.
+ * ACKNOWLEDGING deletes the site's znode and the entry of its inbox, both or
+ * none.  If they are not as they should be, DROPPING deletes whatever the site
+ * may have.  REMOVING deletes the transaction when the coordinator's session
+ * has ended, if this site is the last.
+ *
+ * How it can fail.  If the coordinator dies when all sites are done, and before
+ * it has removed the transaction, that stays: without a site's znode, for
+ * evzk_tx_query_start() to find.
+ */
+#include "recipes/two_phase/site_tx_internal.h"
+
+#include "lib/base/mem.h"
+
+RB_GENERATE(evzk__site_txs, evzk_site_tx, node, evzk__site_tx_compare)
+
+void evzk__site_tx_apply(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+
+    if (!t->told_decision) {
+        t->told_decision = true;
+        evzk__site_tx_tell(t, EVZK_SITE_DECIDED, EVZK_OK);
+    }
+}
+
+int evzk__site_tx_applied(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__site_tx_of(m)->done ? evzk__machine_move(m, ACKNOWLEDGING)
+                                     : EVZK_OK;
+}
+
+void evzk__site_tx_acknowledge(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    struct evzk__tx_steps *s = &t->steps;
+
+    if (t->standing == EVZK__ABSENT) {
+        evzk__machine_move(m, DROPPING);
+        return;
+    }
+    evzk__tx_steps_clear(s);
+    evzk__tx_step_site(s, EVZK__STEP_DELETE, (enum evzk__standing)t->standing,
+                       t->name);
+    evzk__tx_step_inbox(s, EVZK__STEP_DELETE, t->name);
+    evzk__tx_steps_commit(m, s);
+}
+
+static int finish(struct evzk__machine *m)
+{
+    return evzk__site_tx_of(m)->gone ? evzk__machine_move(m, REMOVING)
+                                     : evzk__machine_finish(m, EVZK_OK);
+}
+
+int evzk__site_tx_acknowledged(struct evzk__machine *m,
+                               const struct evzk__event *e)
+{
+    if (e->reply->rc == EVZK_OK)
+        return finish(m);
+    return e->reply->rc == EVZK_ERR_NONODE ? evzk__machine_move(m, DROPPING)
+                                           : e->reply->rc;
+}
+
+/* The entry goes last: as long as it stands, the site finds the rest again. */
+void evzk__site_tx_drop(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    struct evzk__tx_steps *s = &t->steps;
+
+    t->look_rc = EVZK_OK;
+    evzk__tx_steps_clear(s);
+    for (int i = EVZK__OPEN; i < EVZK__STANDINGS; i++)
+        evzk__tx_step_site(s, EVZK__STEP_DELETE, (enum evzk__standing)i,
+                           t->name);
+    evzk__tx_step_inbox(s, EVZK__STEP_DELETE, t->name);
+    evzk__ask(m, s->v, s->n, EVZK__EACH);
+}
+
+int evzk__site_tx_dropped(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    const struct evzk__reply *r = e->reply;
+
+    if (t->look_rc == EVZK_OK && r->rc != EVZK_ERR_NONODE)
+        t->look_rc = r->rc;
+    if (!r->last)
+        return EVZK_OK;
+    if (t->look_rc == EVZK_OK)
+        t->look_rc = evzk__tx_steps_lost(r);
+    if (t->look_rc != EVZK_OK)
+        return t->look_rc;
+    return t->result != EVZK_OK ? evzk__machine_finish(m, t->result)
+                                : finish(m);
+}
+
+void evzk__site_tx_remove(struct evzk__machine *m)
+{
+    struct evzk__tx_steps *s = &evzk__site_tx_of(m)->steps;
+
+    evzk__tx_steps_clear(s);
+    evzk__tx_step(s, EVZK__STEP_DELETE);
+    evzk__tx_steps_commit(m, s);
+}
+
+/* Other sites may not be done, or have removed the transaction. */
+int evzk__site_tx_removed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__machine_finish(m, EVZK_OK);
+}
+
+/* A transaction of which nothing was told ends in silence. */
+void evzk__site_tx_end(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    struct evzk_site *site = t->site;
+
+    if (!site)
+        return;
+    evzk__presence_leave(t);
+    RB_REMOVE(evzk__site_txs, &site->txs, t);
+    if (t->asked || t->told_vote || t->told_decision)
+        evzk__site_tx_tell(
+            t, m->rc == EVZK_OK ? EVZK_SITE_FINISHED : EVZK_SITE_FAILED, m->rc);
+    t->site = NULL;
+    evzk__machine_unref(m);
+}
+
+void evzk__site_tx_destroy(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+
+    evzk__tx_text_free(&t->text);
+    evzk__tx_steps_free(&t->steps);
+    evzk__free(t->standings);
+    evzk__free(t->data);
+    evzk__free(t);
+}

@@ -1,0 +1,148 @@
+/* A site that has voted waits for the decision; or it decides.
+ *
+ *   VOTED <--> LISTING --> DECIDING --> READING
+ *     `------------------------'-----------+-----> APPLYING
+ *
+ * As a rule the coordinator decides, and VOTED hears that the transaction was
+ * written to.  In the plain variant LISTING looks at all votes whenever one
+ * comes.  In the others it does so once the coordinator's session has ended.
+ *
+ * How it can fail.  Many may decide at the same time: the first counts, and
+ * READING reads it.
+ */
+#include "recipes/two_phase/site_tx_internal.h"
+
+static bool watches_all(const struct evzk_site_tx *t)
+{
+    return t->text.variant == EVZK_TX_PLAIN;
+}
+
+/* Where VOTED leads; or STATES: nowhere yet. */
+static int way_on(struct evzk_site_tx *t)
+{
+    if (t->wants_abort) {
+        t->plan = EVZK_TX_ABORT;
+        return DECIDING;
+    }
+    if (watches_all(t))
+        return evzk__watch_missing(&t->m, (enum evzk__which)ON_ALL) ? LISTING
+                                                                    : STATES;
+    return t->gone ? LISTING : STATES;
+}
+
+void evzk__site_tx_wait(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    int to;
+
+    if (evzk__watch_missing(m, (enum evzk__which)ON_TX)) {
+        evzk__machine_move(m, LOOKING);
+        return;
+    }
+    if (!t->told_vote) {
+        t->told_vote = true;
+        evzk__site_tx_tell(t, EVZK_SITE_VOTED, EVZK_OK);
+    }
+    to = way_on(t);
+    if (to != STATES && !m->stopping)
+        evzk__machine_move(m, to);
+}
+
+int evzk__site_tx_waited(struct evzk__machine *m, const struct evzk__event *e)
+{
+    int to;
+
+    if (e->type != EVZK__EV_USER)
+        return evzk__machine_move(
+            m, e->which == (enum evzk__which)ON_TX ? READING : LISTING);
+    to = way_on(evzk__site_tx_of(m));
+    return to != STATES ? evzk__machine_move(m, to) : EVZK_OK;
+}
+
+void evzk__site_tx_list(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    struct evzk__tx_steps *s = &t->steps;
+    struct evzk__step *step;
+
+    evzk__tx_steps_clear(s);
+    evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
+    step = evzk__tx_step(s, EVZK__STEP_CHILDREN);
+    if (watches_all(t))
+        step->watch = EVZK__WITH(ON_ALL);
+    evzk__ask(m, s->v, s->n, 0);
+}
+
+int evzk__site_tx_listed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    const struct evzk__reply *r = e->reply;
+    struct evzk__votes votes;
+
+    if (r->rc == EVZK_ERR_NONODE)
+        return evzk__machine_move(m, READING);
+    if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
+        return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
+    evzk__votes_count(&t->text, &r->res->names, t->standings, &votes);
+    t->plan = evzk__votes_verdict(&votes);
+    if (t->plan == EVZK_TX_NONE && !watches_all(t))
+        t->plan = EVZK_TX_ABORT; /* There is no coordinator to wait. */
+    return evzk__machine_move(m, t->plan == EVZK_TX_NONE ? VOTED : DECIDING);
+}
+
+void evzk__site_tx_decide(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+
+    evzk__tx_steps_decide(&t->steps, &t->text, t->plan);
+    evzk__tx_steps_commit(m, &t->steps);
+}
+
+int evzk__site_tx_decided(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    const struct evzk__reply *r = e->reply;
+
+    if (r->rc == EVZK_OK) {
+        t->decision = t->plan;
+        t->token = r->first.czxid;
+        return evzk__machine_move(m, APPLYING);
+    }
+    if (r->rc != EVZK_ERR_NONODE && r->rc != EVZK_ERR_BADVERSION)
+        return r->rc;
+    if (r->part + 1 >= t->steps.n)
+        return evzk__machine_move(m, READING);
+    t->plan = EVZK_TX_ABORT; /* A vote is none. */
+    return evzk__machine_again(m);
+}
+
+void evzk__site_tx_read(struct evzk__machine *m)
+{
+    struct evzk__tx_steps *s = &evzk__site_tx_of(m)->steps;
+
+    evzk__tx_steps_clear(s);
+    evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
+    evzk__tx_step(s, EVZK__STEP_GET);
+    evzk__ask(m, s->v, s->n, 0);
+}
+
+int evzk__site_tx_was_read(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    const struct evzk__reply *r = e->reply;
+
+    t->result = EVZK_ERR_NODEGONE;
+    if (r->rc == EVZK_ERR_NONODE)
+        return evzk__machine_move(m, DROPPING);
+    if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
+        return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
+    t->decision = evzk__tx_text_decision(r->res->data, r->res->len);
+    t->token = r->res->stat.mzxid;
+    t->result = EVZK_OK;
+    if (t->decision != EVZK_TX_NONE && r->res->stat.version == 1)
+        return evzk__machine_move(m, APPLYING);
+    t->decision = EVZK_TX_NONE;
+    t->token = 0;
+    t->result = EVZK_ERR_FOREIGN;
+    return evzk__machine_move(m, DROPPING);
+}

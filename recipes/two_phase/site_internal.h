@@ -1,0 +1,100 @@
+/* A site, and its transactions, as its files know them. */
+#ifndef EVZK_SITE_INTERNAL_H
+#define EVZK_SITE_INTERNAL_H
+
+#include <bsd/sys/tree.h>
+#include <sys/queue.h>
+
+#include "recipes/parts/watch_node.h"
+#include "recipes/two_phase/two_phase_internal.h"
+
+/* The path watches of a site's transaction: the decision; with the plain
+ * variant, the votes. */
+enum { ON_TX = EVZK__PATH, ON_ALL, SITE_TX_WATCHES = 2 };
+
+struct evzk_site_tx;
+
+/* A session of coordinators, which the transactions of a site share. */
+struct evzk__presence {
+    TAILQ_ENTRY(evzk__presence) link;
+    TAILQ_HEAD(, evzk_site_tx) users;
+    struct evzk__node_watch *watch; /* NULL: it has ended. */
+    bool gone;
+    char tag[EVZK__TAG_LEN + 1];
+};
+
+struct evzk_site_tx {
+    struct evzk__machine m; /* Its directory is the root. */
+    struct evzk__path_watch watch[SITE_TX_WATCHES];
+    struct evzk_site *site;               /* NULL once that has ended. */
+    char name[EVZK_TX_SITE_NAME_MAX + 1]; /* The site's. */
+    RB_ENTRY(evzk_site_tx) node;
+    struct evzk__presence *presence; /* Or NULL. */
+    TAILQ_ENTRY(evzk_site_tx) user;  /* Of that. */
+    struct evzk__tx_text text;       /* Empty until it was read. */
+    struct evzk__tx_steps steps;
+    uint8_t *standings; /* Owned; for a listing. */
+    /* As far as the site knows. */
+    uint8_t standing;  /* enum evzk__standing: of the site's own znode, .. */
+    bool sure;         /* .. for sure: nobody else writes it. */
+    bool here_is_ours; /* The present session owns `here`, as last looked. */
+    int look_rc;       /* What the look gave, .. */
+    int32_t version;   /* .. and, of the transaction's znode, its version, .. */
+    evzk_tx_verdict said; /* .. the decision it says, .. */
+    int64_t said_token;   /* .. and when that was written. */
+    int result;           /* What to end with, when all is deleted. */
+    bool gone;            /* The coordinator's session has ended. */
+    /* As told to the program; and as the program wants it. */
+    bool asked, told_vote, told_decision, done, wants_abort;
+    evzk_tx_verdict wish; /* The vote that is to be cast. */
+    void *data;           /* Owned: of the vote. */
+    uint32_t data_len;
+    evzk_tx_verdict plan; /* The decision, if nobody else decides. */
+    evzk_tx_verdict decision;
+    int64_t token;
+    void *arg; /* The program's. */
+};
+
+RB_HEAD(evzk__site_txs, evzk_site_tx);
+
+struct evzk_site {
+    struct evzk__machine m; /* Its directory is the root. */
+    struct evzk__path_watch watch[1];
+    struct evzk__site_txs txs;
+    TAILQ_HEAD(, evzk__presence) presences;
+    struct evzk__step step[2];
+    char name[EVZK_TX_SITE_NAME_MAX + 1];
+    char inbox[sizeof EVZK__INBOX + EVZK_TX_SITE_NAME_MAX + 2];
+    int making_rc;
+    bool listed;      /* Its inbox, before. */
+    evzk_site_cb *cb; /* NULL once the caller has freed it. */
+    void *arg;
+    struct evzk__acl own_acl; /* Owned. */
+    const evzk_acl *acl;      /* That, or the session's. */
+    uint32_t acl_count;
+};
+
+static inline struct evzk_site_tx *evzk__site_tx_of(struct evzk__machine *m)
+{
+    return evzk__container_of(m, struct evzk_site_tx, m);
+}
+
+/* two_phase/presence.c.  Joins the others of the same coordinator, or begins to
+ * watch it: 0 or EVZK_ERR_NOMEM.  When the coordinator's session has ended,
+ * `gone` is set, and the machine is asked. */
+int evzk__presence_join(struct evzk_site_tx *t);
+void evzk__presence_leave(struct evzk_site_tx *t);
+
+/* two_phase/site_tx.c: begins the machine.  0 or EVZK_ERR_NOMEM. */
+int evzk__site_tx_new(struct evzk_site *site, const char *id);
+
+/* The transactions of a site, by id. */
+static inline int evzk__site_tx_compare(const struct evzk_site_tx *a,
+                                        const struct evzk_site_tx *b)
+{
+    return __builtin_strcmp(evzk__tx_steps_id(&a->steps),
+                            evzk__tx_steps_id(&b->steps));
+}
+RB_PROTOTYPE(evzk__site_txs, evzk_site_tx, node, evzk__site_tx_compare)
+
+#endif

@@ -1,0 +1,64 @@
+/* A transaction at a site: its states, as their files know them. */
+#ifndef EVZK_SITE_TX_INTERNAL_H
+#define EVZK_SITE_TX_INTERNAL_H
+
+#include "recipes/two_phase/site_internal.h"
+
+enum {
+    LOOKING,
+    ENTERING,
+    ASKED,
+    VOTING,
+    VOTED,
+    LISTING,
+    DECIDING,
+    READING,
+    APPLYING,
+    ACKNOWLEDGING,
+    DROPPING,
+    REMOVING,
+    LEAVING,
+    ENDED,
+    STATES
+};
+
+/* two_phase/cast.c */
+void evzk__site_tx_tell(struct evzk_site_tx *t, evzk_site_event event, int rc);
+void evzk__site_tx_look(struct evzk__machine *m);
+int evzk__site_tx_looked(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__site_tx_enter(struct evzk__machine *m);
+int evzk__site_tx_entered(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__site_tx_ask(struct evzk__machine *m);
+int evzk__site_tx_answered(struct evzk__machine *m,
+                           const struct evzk__event *e);
+void evzk__site_tx_cast(struct evzk__machine *m);
+int evzk__site_tx_was_cast(struct evzk__machine *m,
+                           const struct evzk__event *e);
+void evzk__site_tx_leave(struct evzk__machine *m);
+int evzk__site_tx_left(struct evzk__machine *m, const struct evzk__event *e);
+
+/* two_phase/settle.c */
+void evzk__site_tx_wait(struct evzk__machine *m);
+int evzk__site_tx_waited(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__site_tx_list(struct evzk__machine *m);
+int evzk__site_tx_listed(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__site_tx_decide(struct evzk__machine *m);
+int evzk__site_tx_decided(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__site_tx_read(struct evzk__machine *m);
+int evzk__site_tx_was_read(struct evzk__machine *m,
+                           const struct evzk__event *e);
+
+/* two_phase/finish.c */
+void evzk__site_tx_apply(struct evzk__machine *m);
+int evzk__site_tx_applied(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__site_tx_acknowledge(struct evzk__machine *m);
+int evzk__site_tx_acknowledged(struct evzk__machine *m,
+                               const struct evzk__event *e);
+void evzk__site_tx_drop(struct evzk__machine *m);
+int evzk__site_tx_dropped(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__site_tx_remove(struct evzk__machine *m);
+int evzk__site_tx_removed(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__site_tx_end(struct evzk__machine *m);
+void evzk__site_tx_destroy(struct evzk__machine *m);
+
+#endif

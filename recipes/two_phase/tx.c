@@ -1,0 +1,100 @@
+/* A transaction at its coordinator.
+ *
+ *   BEGINNING (two_phase/begin.c) --> LISTING (two_phase/decide.c)
+ *       --> DECIDING --> AWAITING (two_phase/clean_up.c) --> ENDED
+ *
+ * Nobody but a site writes that site's znode, and the decision is a write to
+ * the transaction's znode that requires version 0 of it: so there is one.  The
+ * write to commit also requires version 0 of every vote.  A vote requires that
+ * the transaction has version 0: so no vote comes behind the decision.
+ *
+ * To stop means to abort, and to clean up: a coordinator whose program has
+ * freed it goes on until that is done.
+ *
+ * How it can fail.  The coordinator may be late, or dead: then another process
+ * has decided (READING), or will.  A lost answer is asked for again: the
+ * transaction's version tells whether it was decided, and by what.  When the
+ * session ends, the coordinator goes on in the next one; meanwhile the sites
+ * may have decided.
+ */
+#include "recipes/two_phase/tx_internal.h"
+
+#include "lib/machine/rows.h"
+#include "recipes/kinds.h"
+
+static void on_deadline(struct evzk__machine *m)
+{
+    evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
+}
+
+/* clang-format off */
+#define STATE(state, enter, react, ...) \
+    ROW(state, evzk__tx_##enter, evzk__tx_##react, __VA_ARGS__)
+
+static const struct evzk__row rows[STATES] = {
+/*    state          entry       reaction     main        on stop   on expiry    flags */
+STATE(BEGINNING,     begin,      begun,       LISTING,    STAY,     BEGINNING,   NOTHING_SENT,
+      ON(ENTRY,        PROVING, RECOVERING),
+      RARELY(ENTRY,    ENDED),
+      ON(REPLY,        LISTING, REPEATING, MAKING, FAIL),
+      RARELY(REPLY,    BEGINNING),
+      ON(STOP,         DECIDING, REPEATING, ENDED)),
+STATE(REPEATING,     begin,      begun_again, ASIDE,      STAY,     RESOLVING,   RETRY,
+      ON(REPLY,        LISTING, RESOLVING, FAIL),
+      ON(STOP,         DECIDING, RESOLVING), RARELY(STOP, ENDED),
+      RARELY(RECONNECTED, REPEATING)),
+STATE(PROVING,       prove,      proved,      ASIDE,      ENDED,    BEGINNING,   RETRY|NOTHING_SENT,
+      ON(REPLY,        BEGINNING, MAKING, FAIL)),
+STATE(MAKING,        make,       made,        ASIDE,      ENDED,    BEGINNING,   RETRY,
+      ON(REPLY,        PROVING, MAKING_ROOT, HERE, FAIL)),
+STATE(MAKING_ROOT,   make_root,  root_made,   ASIDE,      ENDED,    BEGINNING,   RETRY,
+      ON(REPLY,        MAKING, FAIL)),
+STATE(RESOLVING,     resolve,    resolved,    ASIDE,      STAY,     RESOLVING,   RETRY,
+      ON(REPLY,        LISTING, ENDED),
+      ON(STOP,         ENDED), RARELY(STOP, DECIDING, HERE),
+      RARELY(RECONNECTED, RESOLVING),
+      RARELY(EXPIRED,  RESOLVING)),
+STATE(RECOVERING,    read,       recovered,   ASIDE,      ENDED,    RECOVERING,  RETRY|NOTHING_SENT,
+      ON(REPLY,        LISTING, READING, FAIL)),
+STATE(LISTING,       list,       listed,      COLLECTING, DECIDING, LISTING,     RETRY,
+      ON(REPLY,        COLLECTING, READING_VOTES, DECIDING, ENDED, FAIL)),
+STATE(COLLECTING,    collect,    collected,   DECIDING,   DECIDING, LISTING,     RETRY,
+      ON(ENTRY,        LISTING),
+      RARELY(PATH_DELETED, LISTING), /* Its sites' znodes went before. */
+      ON(PATH_CHANGED, LISTING),
+      ON(EXPIRED,      NEVER)),
+STATE(READING_VOTES, read_votes, votes_read,  ASIDE,      DECIDING, LISTING,     0,
+      ON(REPLY,        COLLECTING, DECIDING, LISTING, HERE, FAIL),
+      ON(EXPIRED,      NEVER)),
+STATE(DECIDING,      decide,     decided,     AWAITING,   STAY,     DECIDING,    RETRY,
+      ON(REPLY,        AWAITING, READING, DECIDING, ENDED, FAIL),
+      ON(STOP,         AWAITING, READING, DECIDING, ENDED)),
+STATE(READING,       read,       was_read,    ASIDE,      STAY,     READING,     RETRY,
+      ON(REPLY,        AWAITING, ENDED, FAIL),
+      ON(STOP,         AWAITING, ENDED)),
+STATE(AWAITING,      await,      awaited,     GATHERING,  STAY,     GATHERING,   RETRY,
+      ON(ENTRY,        GATHERING),
+      ON(PATH_DELETED, GATHERING),
+      ON(PATH_CHANGED, GATHERING),
+      ON(EXPIRED,      NEVER)),
+STATE(GATHERING,     list,       gathered,    REMOVING,   STAY,     GATHERING,   RETRY,
+      ON(REPLY,        AWAITING, CLEARING, REMOVING, ENDED, FAIL),
+      ON(STOP,         AWAITING, CLEARING, REMOVING, ENDED)),
+STATE(CLEARING,      clear,      cleared,     ASIDE,      STAY,     GATHERING,   RETRY,
+      ON(REPLY,        GATHERING, HERE, FAIL),
+      ON(STOP,         GATHERING, HERE, ENDED)),
+STATE(REMOVING,      remove,     removed,     ENDED,      STAY,     GATHERING,   RETRY,
+      ON(REPLY,        GATHERING, ENDED, FAIL),
+      ON(STOP,         GATHERING, ENDED)),
+END(ENDED,           evzk__tx_end),
+};
+/* clang-format on */
+
+const struct evzk__kind evzk__tx_kind = {
+    .name = "tx",
+    .rows = rows,
+    .n_rows = STATES,
+    .on_deadline = on_deadline,
+    .destroy = evzk__tx_destroy,
+    .outlives_session = true,
+    EVZK__PATH_WATCHES(struct evzk_tx, m, watch)};

@@ -1,0 +1,627 @@
+/* Processes that are coordinators and sites of transactions.
+ *
+ * A site answers each question after a while, and is done a while after each
+ * decision.  It ends when no coordinator is left, and no transaction that it
+ * has not finished.  At last the users give up: a site that has died holds up
+ * the coordinators, which wait until it is done.
+ *
+ * How it can fail: the rules are in scene_two_phase_rules.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ens.h"
+#include "processes.h"
+#include "scene_list.h"
+#include "scene_two_phase.h"
+#include "steps.h"
+
+enum {
+    LAST_US = 8 * 1000 * 1000, /* Then the users give up what still waits; .. */
+    LASTS_US = 1200 * 1000,    /* .. earlier where something blocks. */
+    AGAIN_US = 2000,
+    QUIET_US = 30000
+};
+
+static void start(intptr_t i);
+
+static bool is_coordinator(int i)
+{
+    return tp.own->act[i].what == TP_BEGIN ||
+           tp.own->act[i].what == TP_RECOVER || tp.own->act[i].what == TP_ASK;
+}
+
+static bool is_quiet(int proc)
+{
+    for (int i = 0; i < TP_ACTS; i++) {
+        if (tp.own->act[i].what && tp.own->act[i].proc == proc &&
+            !tp.slot[i].over)
+            return false;
+    }
+    return true;
+}
+
+static void maybe_close(int proc)
+{
+    if (is_quiet(proc) && process_of(proc)->s && !process_of(proc)->closing)
+        process_close(proc);
+}
+
+static void over(int i)
+{
+    tp.slot[i].over = true;
+    maybe_close(tp.own->act[i].proc);
+}
+
+/* What a site has of transactions is gone with it. */
+static void forget_at(int act)
+{
+    for (int k = 0; k < TP_AT; k++) {
+        if (tp.at[k].t && tp.at[k].act == act)
+            tp.at[k].t = NULL;
+    }
+}
+
+static void end(int i)
+{
+    struct tp_slot *k = &tp.slot[i];
+    struct tp_slot old = *k;
+    int proc = tp.own->act[i].proc;
+
+    forget_at(i);
+    k->tx = NULL;
+    k->site = NULL;
+    k->q = NULL;
+    process_call_begins(proc);
+    evzk_tx_free(old.tx);
+    evzk_site_free(old.site);
+    evzk_tx_query_free(old.q);
+    process_call_ends(proc);
+    over(i);
+}
+
+static void end_early(int i)
+{
+    tp.rough = true;
+    end(i);
+}
+
+static bool stop(int i)
+{
+    struct tp_slot *k = &tp.slot[i];
+    int proc = tp.own->act[i].proc, rc;
+
+    process_call_begins(proc);
+    rc = k->tx ? evzk_tx_abort(k->tx) : evzk_site_cancel(k->site);
+    process_call_ends(proc);
+    sim_say("p%d: act %d is stopped: %s", proc, i + 1, evzk_errname(rc));
+    k->stopped = k->stopped || rc == EVZK_OK;
+    return rc == EVZK_OK;
+}
+
+/* The coordinator wants to abort; or the site does, with whatever it has. */
+static void want_abort(intptr_t i)
+{
+    if (tp.slot[i].tx && tp.own->act[i].frees)
+        end_early((int)i);
+    else if (tp.slot[i].tx)
+        stop((int)i);
+}
+
+/* Sites. */
+
+static struct tp_at *at_of(int act, const evzk_site_tx *t)
+{
+    for (int k = 0; k < TP_AT; k++) {
+        if (tp.at[k].t == t && tp.at[k].act == act)
+            return &tp.at[k];
+    }
+    return NULL;
+}
+
+static struct tp_at *new_at(int act, evzk_site_tx *t)
+{
+    int k = 0;
+
+    while (tp.at[k].t) {
+        if (++k == TP_AT) {
+            sim_violation("too many transactions at sites");
+            return &tp.at[0];
+        }
+    }
+    tp.at[k] = (struct tp_at){
+        .t = t, .act = act, .site = tp_site(tp.own->act[act].site)};
+    return &tp.at[k];
+}
+
+static void vote(intptr_t k)
+{
+    struct tp_at *at = &tp.at[k];
+    const struct tp_act *a = &tp.own->act[at->act];
+    int rc;
+
+    if (!at->t || !at->asked || at->voted || at->decided)
+        return;
+    process_call_begins(a->proc);
+    rc = evzk_site_tx_vote(at->t, a->vote ? EVZK_TX_ABORT : EVZK_TX_COMMIT,
+                           &a->site, 1);
+    process_call_ends(a->proc);
+    sim_say("p%d: site %c votes: %s", a->proc, a->site, evzk_errname(rc));
+    if (rc == EVZK_ERR_NOMEM)
+        scene_timer_set(AGAIN_US, a->proc, vote, k);
+}
+
+static bool abort_at(struct tp_at *at)
+{
+    const struct tp_act *a = &tp.own->act[at->act];
+    int rc;
+
+    process_call_begins(a->proc);
+    rc = evzk_site_tx_abort(at->t);
+    process_call_ends(a->proc);
+    sim_say("p%d: site %c aborts: %s", a->proc, a->site, evzk_errname(rc));
+    return rc == EVZK_OK;
+}
+
+static void want_abort_at(intptr_t k)
+{
+    if (tp.at[k].t && !tp.at[k].decided)
+        abort_at(&tp.at[k]);
+}
+
+static void be_done(intptr_t k)
+{
+    struct tp_at *at = &tp.at[k];
+    int proc = tp.own->act[at->act].proc, rc;
+
+    if (!at->t || !at->decided)
+        return;
+    process_call_begins(proc);
+    rc = evzk_site_tx_done(at->t);
+    process_call_ends(proc);
+    sim_say("p%d: site %c is done: %s", proc, tp.own->act[at->act].site,
+            evzk_errname(rc));
+}
+
+static void go_on(struct tp_at *at, evzk_site_event ev)
+{
+    const struct tp_act *a = &tp.own->act[at->act];
+    int k = (int)(at - tp.at);
+
+    if (ev == EVZK_SITE_QUESTION && a->vote < 2)
+        scene_timer_set(a->vote_us + 1, a->proc, vote, k);
+    if (ev == EVZK_SITE_QUESTION && a->abort_us)
+        scene_timer_set(a->abort_us, a->proc, want_abort_at, k);
+    if (ev == EVZK_SITE_DECIDED && a->done_us >= 0)
+        scene_timer_set(a->done_us + 1, a->proc, be_done, k);
+    if (ev == EVZK_SITE_FINISHED || ev == EVZK_SITE_FAILED)
+        at->t = NULL;
+}
+
+static void on_site(evzk_site *site, evzk_site_event ev, evzk_site_tx *t,
+                    int rc, void *arg)
+{
+    int i = (int)(intptr_t)arg, proc = tp.own->act[i].proc;
+    struct tp_at *at = NULL;
+
+    sim_say("p%d: site %c: %s %s %s", proc, tp.own->act[i].site,
+            evzk_site_event_name(ev), evzk_errname(rc),
+            evzk_tx_verdict_name(evzk_site_tx_decision(t)));
+    process_heard(proc, "the site's callback");
+    if (!evzk_site_event_is_final(ev))
+        process_news(proc, "news of the site");
+    if (tp.slot[i].site != site)
+        sim_violation("p%d: act %d is told after its end", proc, i + 1);
+    tp_look();
+    if (t) {
+        at = at_of(i, t);
+        if (!at)
+            at = new_at(i, t);
+        tp_check_site(at, ev, rc);
+    } else if (rc != EVZK_OK && !tp_excused(i, rc))
+        sim_violation("p%d: site %c ends: %s", proc, tp.own->act[i].site,
+                      evzk_errname(rc));
+    process_callback(proc); /* The explorer may free it here. */
+    if (tp.slot[i].site != site)
+        return;
+    if (evzk_site_event_is_final(ev))
+        end(i);
+    else
+        go_on(at, ev);
+}
+
+/* No coordinator is left, and nothing at this site: it ends. */
+static void maybe_end(intptr_t i)
+{
+    bool busy = false;
+
+    if (!tp.slot[i].site)
+        return;
+    for (int k = 0; k < TP_ACTS; k++)
+        busy = busy ||
+               (tp.own->act[k].what && is_coordinator(k) && !tp.slot[k].over);
+    for (int k = 0; k < TP_ACTS; k++) {
+        const struct tp_act *a = &tp.own->act[k];
+
+        busy = busy || (a->what >= TP_DELETE && !tp.slot[k].over);
+        busy = busy || (a->what == TP_SITE && !tp.slot[k].begun);
+    }
+    for (int k = 0; k < TP_AT; k++)
+        busy = busy || (tp.at[k].t && tp.at[k].act == i);
+    for (int k = 0; k < tp.txs; k++) {
+        int site = tp_site(tp.own->act[i].site);
+
+        busy = busy || (!tp.tx[k].removed && site >= 0 && tp.tx[k].came[site] &&
+                        !tp.tx[k].done[site]);
+    }
+    if (busy)
+        scene_timer_set(QUIET_US, tp.own->act[i].proc, maybe_end, i);
+    else
+        end((int)i);
+}
+
+/* Coordinators. */
+
+static void on_tx(evzk_tx *t, evzk_tx_event ev, const evzk_tx_vote *v, int rc,
+                  void *arg)
+{
+    int i = (int)(intptr_t)arg, proc = tp.own->act[i].proc;
+
+    sim_say("p%d: act %d: %s %s %s %s", proc, i + 1, evzk_tx_event_name(ev),
+            v ? v->site : "", evzk_errname(rc),
+            evzk_tx_verdict_name(v ? v->verdict : evzk_tx_decision(t)));
+    process_heard(proc, "the coordinator's callback");
+    if (!evzk_tx_event_is_final(ev))
+        process_news(proc, "news of the transaction");
+    if (tp.slot[i].tx != t)
+        sim_violation("p%d: act %d is told after its end", proc, i + 1);
+    tp_look();
+    tp_check_tx(i, t, ev, v, rc);
+    process_callback(proc); /* The explorer may free it here. */
+    if (tp.slot[i].tx == t && evzk_tx_event_is_final(ev))
+        end(i);
+}
+
+static void on_answer(evzk_tx_query *q, int rc, const evzk_tx_info *v, size_t n,
+                      void *arg)
+{
+    int i = (int)(intptr_t)arg, proc = tp.own->act[i].proc;
+
+    sim_say("p%d: act %d: %d are told of: %s", proc, i + 1, (int)n,
+            evzk_errname(rc));
+    process_heard(proc, "the look-up's callback");
+    if (tp.slot[i].q != q)
+        sim_violation("p%d: act %d is told after its end", proc, i + 1);
+    tp_look();
+    tp_check_answer(i, rc, v, n);
+    process_callback(proc);
+    if (tp.slot[i].q == q)
+        end(i);
+}
+
+/* Acts. */
+
+static int begin_tx(int i, evzk_session *s)
+{
+    const struct tp_act *a = &tp.own->act[i];
+    evzk_acl mute[] = {{.perms = (EVZK_PERM_ALL & ~(uint32_t)a->denied),
+                        .scheme = "world",
+                        .id = "anyone"}};
+    char name[TP_SITES][2];
+    const char *sites[TP_SITES];
+    evzk_tx_options opt = {.variant = a->variant,
+                           .question = "?",
+                           .question_len = 1,
+                           .timeout_ms = a->timeout_ms,
+                           .vote_data = a->vote_data};
+    void *arg = (void *)(intptr_t)i;
+
+    if (a->denied) {
+        opt.acl = mute;
+        opt.acl_count = 1;
+    }
+    if (a->what == TP_RECOVER)
+        return evzk_tx_recover(s, "/t",
+                               tp.txs ? tp.tx[0].id
+                                      : "00000000-0000-0000-0000-000000000000",
+                               &opt, on_tx, arg, &tp.slot[i].tx);
+    for (int k = 0; k < tp_n_sites(); k++) {
+        name[k][0] = tp.own->sites[k];
+        name[k][1] = '\0';
+        sites[k] = name[k];
+    }
+    opt.sites = sites;
+    opt.n_sites = (size_t)tp_n_sites();
+    return evzk_tx_begin(s, "/t", &opt, on_tx, arg, &tp.slot[i].tx);
+}
+
+static int begin_act(int i, evzk_session *s)
+{
+    const struct tp_act *a = &tp.own->act[i];
+    const char name[2] = {a->site, '\0'};
+    void *arg = (void *)(intptr_t)i;
+
+    if (a->what == TP_SITE)
+        return evzk_site_start(s, "/t", name, NULL, on_site, arg,
+                               &tp.slot[i].site);
+    if (a->what == TP_ASK) {
+        tp_look();
+        return evzk_tx_query_start(s, "/t", on_answer, arg, &tp.slot[i].q);
+    }
+    return begin_tx(i, s);
+}
+
+static void note_write(const char *path)
+{
+    struct ens_seen seen;
+
+    if (ens_look(path, &seen))
+        operator_note_deleted(seen.czxid);
+}
+
+/* What an operator does, or the process itself at its end. */
+static void operate(int i)
+{
+    const struct tp_act *a = &tp.own->act[i];
+    char path[160];
+
+    tp_path(path, sizeof path, a->path ? a->path : "");
+    sim_say("act %d: %s", i + 1, path);
+    if (a->what == TP_DELETE)
+        operator_delete(path);
+    else if (a->what == TP_CREATE)
+        ens_create(path, "x", 1, ZOO_PERSISTENT);
+    else if (a->what == TP_WRITE) {
+        note_write(path);
+        ens_set_data(path, "nonsense", 8);
+    }
+    tp.rough = true;
+    if (a->what == TP_LEAVE && tp.slot[a->of - 1].site)
+        end(a->of - 1);
+    if (a->what == TP_DIE && process_of(a->proc)->s &&
+        !process_of(a->proc)->closing) {
+        for (int k = 0; k < TP_ACTS; k++) {
+            const struct tp_slot *slot = &tp.slot[k];
+
+            if (k != i && tp.own->act[k].what &&
+                tp.own->act[k].proc == a->proc && !slot->tx && !slot->site &&
+                !slot->q && !slot->over && !slot->begun)
+                tp.slot[k].over = true;
+        }
+        process_close(a->proc);
+    }
+    tp.slot[i].begun = true;
+    over(i);
+}
+
+static void start(intptr_t arg)
+{
+    int i = (int)arg, rc;
+    const struct tp_act *a = &tp.own->act[i];
+    const struct process *p = process_of(a->proc);
+    struct tp_slot *k = &tp.slot[i];
+
+    if (k->begun || k->over)
+        return;
+    if (!p->closing && process_opening(a->proc)) {
+        scene_timer_set(AGAIN_US, a->proc, start, arg);
+        return;
+    }
+    if (a->what >= TP_DELETE) {
+        operate(i);
+        return;
+    }
+    if (p->closing || !p->s) {
+        over(i);
+        return;
+    }
+    k->began = sim_now();
+    process_call_begins(a->proc);
+    rc = begin_act(i, p->s);
+    process_call_ends(a->proc);
+    sim_say("p%d: act %d begins: %s", a->proc, i + 1, evzk_errname(rc));
+    if (rc == EVZK_ERR_NOMEM)
+        scene_timer_set(AGAIN_US, a->proc, start, arg);
+    else
+        k->begun = true;
+    if (rc != EVZK_OK && !tp_excused(i, rc))
+        sim_violation("p%d: act %d: %s", a->proc, i + 1, evzk_errname(rc));
+    if (rc == EVZK_ERR_CLOSED)
+        over(i);
+    if (rc == EVZK_OK && a->what == TP_SITE)
+        scene_timer_set(QUIET_US, a->proc, maybe_end, arg);
+    else if (rc == EVZK_OK && a->abort_us)
+        scene_timer_set(a->abort_us, a->proc, want_abort, arg);
+}
+
+/* The users give up at last. */
+static void give_up(intptr_t proc)
+{
+    tp.last = true;
+    for (int i = 0; i < TP_ACTS; i++) {
+        const struct tp_act *a = &tp.own->act[i];
+
+        if (!a->what || a->proc != proc || tp.slot[i].over)
+            continue;
+        if (tp.slot[i].tx || tp.slot[i].site || tp.slot[i].q)
+            end_early(i);
+        else
+            over(i);
+    }
+    if (!process_of((int)proc)->closing)
+        scene_timer_set(LAST_US / 4, (int)proc, give_up, proc);
+}
+
+/* The beginning. */
+
+/* Within a transaction a site deletes whatever has its name. */
+static bool removes(int proc)
+{
+    (void)proc;
+    return true;
+}
+
+static void open_processes(const struct sim_scene *sc)
+{
+    struct process_config cfg = {.timeout_ms = 1000};
+
+    cfg.chroot = tp.own->chroot;
+    for (int p = 0; p < sc->processes; p++) {
+        wire_route(p, (p + 1) % SIM_SERVERS);
+        process_open(p, &cfg);
+        scene_timer_set((tp.own->lasts ? LASTS_US : LAST_US) + p * 200000, p,
+                        give_up, p);
+    }
+}
+
+static void make_tree(void)
+{
+    const struct tp_scene *own = tp.own;
+    char path[64];
+
+    if (own->tree || own->foreign || own->denied) {
+        static const char *const dirs[] = {"/t", "/t/tx", "/t/coordinators",
+                                           "/t/inbox"};
+
+        for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++)
+            ens_create(dirs[i], "", 0, ZOO_PERSISTENT);
+        for (int i = 0; i < tp_n_sites(); i++) {
+            snprintf(path, sizeof path, "/t/inbox/%c", own->sites[i]);
+            ens_create(path, "", 0, ZOO_PERSISTENT);
+        }
+    }
+    if (own->foreign) {
+        ens_create("/t/inbox/a/readme", "hello", 5, ZOO_PERSISTENT);
+        ens_create("/t/inbox/a/00000000-0000-0000-0000-000000000001", "", 0,
+                   ZOO_PERSISTENT);
+        ens_create("/t/inbox/a/00000000-0000-0000-0000-000000000002", "", 0,
+                   ZOO_PERSISTENT);
+        ens_create("/t/tx/00000000-0000-0000-0000-000000000002", "hello", 5,
+                   ZOO_PERSISTENT);
+    }
+    if (own->denied)
+        ens_set_perms(own->denied_at, (int)(EVZK_PERM_ALL & ~own->denied));
+}
+
+void two_phase_begin(const struct sim_scene *sc)
+{
+    struct ens_config servers = {.servers = 3,
+                                 .tick_ms = 100,
+                                 .commit_us = 2000,
+                                 .link_us = 500,
+                                 .patience_us = 500 * 1000};
+
+    memset(&tp, 0, sizeof tp);
+    tp.own = sc->own;
+    process_trace = NULL;
+    process_leases = NULL;
+    ens_removes = removes;
+    ens_reads_own = false;
+    ens_begin(&servers);
+    make_tree();
+    open_processes(sc);
+    for (int i = 0; i < TP_ACTS; i++) {
+        const struct tp_act *a = &tp.own->act[i];
+
+        tp.slot[i].over = !a->what;
+        if (a->what && a->when == TP_AT_ONCE)
+            scene_timer_set(a->at_us, a->proc, start, i);
+    }
+}
+
+/* Acts that wait for something to happen. */
+static void start_waiting(void)
+{
+    for (int i = 0; i < TP_ACTS; i++) {
+        const struct tp_act *a = &tp.own->act[i];
+
+        if (!a->what || a->when == TP_AT_ONCE || tp.slot[i].watched ||
+            !tp_come_to(a->when))
+            continue;
+        tp.slot[i].watched = true;
+        scene_timer_set(a->at_us + 1, a->proc, start, i);
+    }
+}
+
+void two_phase_check(void)
+{
+    tp_check();
+    start_waiting();
+}
+
+bool two_phase_done(void)
+{
+    for (int i = 0; i < TP_ACTS; i++) {
+        if (!tp.slot[i].over)
+            return false;
+    }
+    return processes_gone();
+}
+
+void two_phase_check_end(void)
+{
+    for (int p = 0; p < SIM_PROCS; p++)
+        scene_timer_cancel(give_up, p);
+    tp_look();
+    tp_check_end();
+}
+
+/* What the explorer calls. */
+
+const char *const two_phase_calls[] = {"free", "stop", "abort", "close-session",
+                                       NULL};
+
+static int act_of(int proc)
+{
+    for (int i = 0; i < TP_ACTS; i++) {
+        if ((tp.slot[i].tx || tp.slot[i].site || tp.slot[i].q) &&
+            tp.own->act[i].proc == proc)
+            return i;
+    }
+    return -1;
+}
+
+static bool close_now(int proc)
+{
+    if (!process_of(proc)->s || process_of(proc)->closing)
+        return false;
+    tp.rough = true;
+    for (int k = 0; k < TP_ACTS; k++) {
+        const struct tp_slot *slot = &tp.slot[k];
+
+        if (tp.own->act[k].what && tp.own->act[k].proc == proc && !slot->tx &&
+            !slot->site && !slot->q && !slot->begun)
+            over(k);
+    }
+    if (!process_of(proc)->closing)
+        process_close(proc);
+    return true;
+}
+
+static bool abort_some(int act)
+{
+    for (int k = 0; k < TP_AT; k++) {
+        if (tp.at[k].t && tp.at[k].act == act)
+            return abort_at(&tp.at[k]);
+    }
+    return false;
+}
+
+bool two_phase_call(int proc, unsigned which)
+{
+    int i = act_of(proc);
+
+    if (which == 3)
+        return close_now(proc);
+    if (i < 0)
+        return false;
+    if (which == 0) {
+        end_early(i);
+        return true;
+    }
+    if (tp.slot[i].q)
+        return false;
+    tp.rough = true;
+    if (tp.slot[i].site && which == 2)
+        return abort_some(i);
+    return stop(i);
+}

@@ -1,0 +1,132 @@
+/* Scenes of two-phase commit: what the processes do (scene_two_phase.c), the
+ * rules (scene_two_phase_rules.c), and the list (scene_two_phase_list.c). */
+#ifndef SIM_SCENE_TWO_PHASE_H
+#define SIM_SCENE_TWO_PHASE_H
+
+#include "evzk/two_phase.h"
+#include "scene.h"
+#include "world.h"
+
+enum { TP_ACTS = 8, TP_TXS = 4, TP_SITES = 3, TP_AT = 12 };
+
+enum tp_what {
+    TP_NOTHING,
+    TP_BEGIN,   /* A coordinator: of all sites of the scene. */
+    TP_RECOVER, /* Takes the first transaction over. */
+    TP_SITE,
+    TP_ASK,    /* Looks transactions up. */
+    TP_DELETE, /* An operator does something to `path`. */
+    TP_CREATE,
+    TP_WRITE,
+    TP_DIE,  /* The process closes its session, whatever it is about. */
+    TP_LEAVE /* Its site, the act `of`, is freed. */
+};
+
+/* When the first transaction has come so far. */
+enum tp_when {
+    TP_AT_ONCE, /* By the clock. */
+    TP_STANDS,
+    TP_HERE,  /* A site is there, .. */
+    TP_VOTED, /* .. or has voted; .. */
+    TP_ALL_VOTED,
+    TP_DECIDED,
+    TP_DONE, /* A site is done; .. */
+    TP_ALL_DONE,
+    TP_OVER /* .. it is removed. */
+};
+
+struct tp_act {
+    int proc, at_us; /* With `when`: so long after it. */
+    enum tp_when when;
+    enum tp_what what;
+    evzk_tx_variant variant;
+    uint32_t timeout_ms;
+    bool vote_data;
+    uint8_t denied;   /* What nobody may do to what it makes. */
+    int abort_us;     /* BEGIN, RECOVER, SITE: wants to abort after so long. */
+    bool frees;       /* BEGIN, RECOVER: frees instead of that. */
+    char site;        /* SITE: its name. */
+    int vote;         /* 0: to commit; 1: to abort; 2: never. */
+    int vote_us;      /* So long after the question. */
+    int done_us;      /* So long after the decision; -1: never. */
+    int of;           /* LEAVE: the act, from 1. */
+    const char *path; /* "%" stands for the id of the first transaction. */
+};
+
+struct tp_scene {
+    const char *sites;  /* A letter each; NULL: none. */
+    const char *chroot; /* NULL: none. */
+    bool tree;          /* The root is there at the beginning. */
+    bool lasts;         /* Something blocks: the users give up. */
+    bool foreign;       /* Znodes of others are in the way. */
+    uint8_t denied;     /* What nobody may do to `denied_at`. */
+    const char *denied_at;
+    struct tp_act act[TP_ACTS];
+};
+
+/* A transaction, as the tree has it. */
+struct tp_tx {
+    char id[EVZK_TX_ID_LEN + 1];
+    char tag[64];
+    int64_t czxid, decided; /* decided: the zxid; 0: not yet. */
+    int64_t late;           /* Since when nobody decides; 0: no. */
+    evzk_tx_verdict decision;
+    evzk_tx_variant variant;
+    uint8_t vote[TP_SITES]; /* evzk_tx_verdict, as first seen. */
+    bool came[TP_SITES], done[TP_SITES], removed;
+};
+
+/* A transaction at a site. */
+struct tp_at {
+    evzk_site_tx *t;
+    int64_t late;
+    int act, tx, site;
+    bool asked, voted, decided;
+};
+
+struct tp_slot {
+    evzk_tx *tx;
+    evzk_site *site;
+    evzk_tx_query *q;
+    int64_t began, late;
+    int32_t of; /* The transaction, from 1. */
+    bool begun, over, stopped, told_begun, told_decided, watched;
+};
+
+struct tp_world {
+    const struct tp_scene *own;
+    struct tp_tx tx[TP_TXS];
+    struct tp_slot slot[TP_ACTS];
+    struct tp_at at[TP_AT];
+    int64_t txs;
+    int64_t asked_txs; /* When a look-up was asked for. */
+    bool rough;        /* Something was cut short. */
+    bool last;         /* The users have given up. */
+};
+extern struct tp_world tp;
+
+int tp_n_sites(void);
+int tp_site(char name); /* Its number. */
+struct tp_tx *tp_find(const char *id);
+void tp_path(char *to, size_t size, const char *path);
+
+/* scene_two_phase.c, for the list of scenes */
+void two_phase_begin(const struct sim_scene *sc);
+void two_phase_check(void);
+bool two_phase_done(void);
+void two_phase_check_end(void);
+extern const char *const two_phase_calls[];
+bool two_phase_call(int proc, unsigned which);
+
+/* scene_two_phase_rules.c */
+void tp_look(void);  /* What the tree says now. */
+void tp_check(void); /* After every step. */
+void tp_check_end(void);
+bool tp_come_to(enum tp_when when);
+bool tp_excused(int act, int rc);
+void tp_check_tx(int act, evzk_tx *t, evzk_tx_event ev,
+                 const evzk_tx_vote *vote, int rc);
+void tp_check_site(struct tp_at *at, evzk_site_event ev, int rc);
+void tp_check_answer(int act, int rc, const evzk_tx_info *v, size_t n);
+
+#endif
