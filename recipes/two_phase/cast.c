@@ -5,9 +5,9 @@
  *
  * LOOKING reads the transaction, and, where that is not known, what has become
  * of the site's own znode.  ENTERING is for the variant with presence: the
- * site's znode becomes ephemeral.  ASKED waits for the program.  VOTING
- * replaces the site's znode by its vote, unless it is decided.  LEAVING takes
- * back what ENTERING did.
+ * site's znode gets another name, and an ephemeral one beside it.  ASKED waits
+ * for the program.  VOTING replaces the site's znode by its vote, unless it is
+ * decided.  LEAVING takes back what ENTERING did.
  *
  * How it can fail.  Whatever is not as the site thought leads back to LOOKING:
  * a lost answer, an earlier start of the same site, an operator.  A site whose
@@ -30,6 +30,15 @@ void evzk__site_tx_tell(struct evzk_site_tx *t, evzk_site_event event, int rc)
     if (site && site->cb && evzk__may_tell(s))
         site->cb(site, event, t, rc, site->arg);
     evzk__machine_called(s, begun);
+}
+
+/* While its session lives, a site that was asked has two. */
+void evzk__site_tx_delete_own(struct evzk_site_tx *t)
+{
+    if (t->standing == EVZK__PRESENT)
+        evzk__tx_step_site(&t->steps, EVZK__STEP_DELETE, EVZK__DEAD, t->name);
+    evzk__tx_step_site(&t->steps, EVZK__STEP_DELETE,
+                       (enum evzk__standing)t->standing, t->name);
 }
 
 /* Asks only for what is not known for sure. */
@@ -116,6 +125,7 @@ static int go_on(struct evzk_site_tx *t)
     case EVZK__ABORTS:
         return evzk__machine_move(&t->m, VOTED);
     case EVZK__ABSENT:
+    case EVZK__DEAD:
     case EVZK__STANDINGS:
         break;
     }
@@ -163,21 +173,25 @@ int evzk__site_tx_looked(struct evzk__machine *m, const struct evzk__event *e)
     return r->first_rc != EVZK_OK ? r->first_rc : consider(t);
 }
 
+static struct evzk__step *create(struct evzk_site_tx *t,
+                                 enum evzk__standing standing)
+{
+    struct evzk__step *step =
+        evzk__tx_step_site(&t->steps, EVZK__STEP_CREATE, standing, t->name);
+
+    step->acl = t->site->acl;
+    step->acl_count = t->site->acl_count;
+    return step;
+}
+
 /* Its own znode is another one from now on, if the transaction is undecided. */
 static struct evzk__step *replace(struct evzk_site_tx *t,
                                   enum evzk__standing next)
 {
-    struct evzk__tx_steps *s = &t->steps;
-    struct evzk__step *step;
-
-    evzk__tx_steps_clear(s);
-    evzk__tx_step(s, EVZK__STEP_CHECK)->versioned = true;
-    evzk__tx_step_site(s, EVZK__STEP_DELETE, (enum evzk__standing)t->standing,
-                       t->name);
-    step = evzk__tx_step_site(s, EVZK__STEP_CREATE, next, t->name);
-    step->acl = t->site->acl;
-    step->acl_count = t->site->acl_count;
-    return step;
+    evzk__tx_steps_clear(&t->steps);
+    evzk__tx_step(&t->steps, EVZK__STEP_CHECK)->versioned = true;
+    evzk__site_tx_delete_own(t);
+    return create(t, next);
 }
 
 /* The znode was not replaced: nothing is sure any more. */
@@ -194,7 +208,8 @@ void evzk__site_tx_enter(struct evzk__machine *m)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
 
-    replace(t, EVZK__PRESENT)->mode = EVZK__EPHEMERAL;
+    replace(t, EVZK__DEAD);
+    create(t, EVZK__PRESENT)->mode = EVZK__EPHEMERAL;
     evzk__tx_steps_commit(m, &t->steps);
 }
 

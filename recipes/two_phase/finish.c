@@ -49,8 +49,7 @@ void evzk__site_tx_acknowledge(struct evzk__machine *m)
         return;
     }
     evzk__tx_steps_clear(s);
-    evzk__tx_step_site(s, EVZK__STEP_DELETE, (enum evzk__standing)t->standing,
-                       t->name);
+    evzk__site_tx_delete_own(t);
     evzk__tx_step_inbox(s, EVZK__STEP_DELETE, t->name);
     evzk__tx_steps_commit(m, s);
 }

@@ -5,8 +5,8 @@
 #include "lib/base/mem.h"
 #include "recipes/two_phase/two_phase_internal.h"
 
-static const char *const prefix[EVZK__STANDINGS] = {"", "open-", "here-",
-                                                    "commit-", "abort-"};
+static const char *const prefix[EVZK__STANDINGS] = {
+    "", "open-", "asked-", "here-", "commit-", "abort-"};
 
 enum {
     PREFIX = 8,   /* Bytes of the longest, and a slash. */

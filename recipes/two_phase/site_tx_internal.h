@@ -24,6 +24,8 @@ enum {
 
 /* two_phase/cast.c */
 void evzk__site_tx_tell(struct evzk_site_tx *t, evzk_site_event event, int rc);
+/* Adds the steps that delete the site's own znode. */
+void evzk__site_tx_delete_own(struct evzk_site_tx *t);
 void evzk__site_tx_look(struct evzk__machine *m);
 int evzk__site_tx_looked(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__site_tx_enter(struct evzk__machine *m);

@@ -24,9 +24,8 @@
  *                              is written to, the decision (text.c)
  *   tx/<id>/<state>-<site>     one for each site: it is `open` until the site
  *                              votes `commit` or `abort`.  With presence,
- *                              `here` comes between.  The site deletes it when
- *                              it is done.
- *   inbox/<site>/<id>          tells a site of it
+ *                              `asked` and `here` come between.  The site
+ * deletes it when it is done. inbox/<site>/<id>          tells a site of it
  *   coordinators/<session>     ephemeral: coordinators of this session live
  */
 #ifndef EVZK_TWO_PHASE_INTERNAL_H
@@ -74,10 +73,12 @@ int evzk__tx_text_find(const struct evzk__tx_text *t, const char *site);
 /* ---- two_phase/names.c ---- */
 
 /* The state of a site in a transaction: the prefix of its znode.  ABSENT: it
- * has none, since it is done, or was there and died before its vote. */
+ * has none, since it is done. */
 enum evzk__standing {
     EVZK__ABSENT,
     EVZK__OPEN,
+    EVZK__DEAD, /* Was asked; PRESENT with `here`, which goes with its session.
+                 */
     EVZK__PRESENT,
     EVZK__COMMITS,
     EVZK__ABORTS,
@@ -138,7 +139,7 @@ bool evzk__broken_tx_root(const struct evzk__call *call, const evzk_session *s,
 
 /* What a listing of a transaction's znodes says. */
 struct evzk__votes {
-    uint32_t commits, aborts, waiting, absent; /* Sites. */
+    uint32_t commits, aborts, waiting, dead, absent; /* Sites. */
     uint32_t foreign; /* Znodes that are no site's of this transaction. */
 };
 

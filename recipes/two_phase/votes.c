@@ -30,12 +30,13 @@ void evzk__votes_count(const struct evzk__tx_text *t,
     out->commits = n[EVZK__COMMITS];
     out->aborts = n[EVZK__ABORTS];
     out->waiting = n[EVZK__OPEN] + n[EVZK__PRESENT];
+    out->dead = n[EVZK__DEAD];
     out->absent = n[EVZK__ABSENT];
 }
 
 evzk_tx_verdict evzk__votes_verdict(const struct evzk__votes *v)
 {
-    if (v->aborts > 0 || v->absent > 0)
+    if (v->aborts > 0 || v->dead > 0 || v->absent > 0)
         return EVZK_TX_ABORT;
     return v->waiting > 0 ? EVZK_TX_NONE : EVZK_TX_COMMIT;
 }

@@ -110,7 +110,7 @@ static void look_at_decision(struct tp_tx *x, const struct ens_seen *seen)
 
 static void look_at_site(struct tp_tx *x, int i)
 {
-    static const char *const kinds[] = {"open", "here", "commit", "abort"};
+    static const char *const kinds[] = {"open", "asked", "commit", "abort"};
     char path[120];
     bool any = false;
 
@@ -321,10 +321,31 @@ static bool may_leave(int act, const struct tp_tx *x)
            (is_begun_by_living(x) || had_end(0));
 }
 
+/* A site that is done has taken the entry out of its inbox, in the same
+ * transaction; after the end of a session perhaps a moment later. */
+static void check_entries(const struct tp_tx *x)
+{
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (had_end(p))
+            return;
+    }
+    for (int i = 0; i < tp_n_sites(); i++) {
+        struct ens_seen seen;
+        char path[120];
+
+        snprintf(path, sizeof path, "/t/inbox/%c/%s", tp.own->sites[i], x->id);
+        if (ens_look(path, &seen))
+            sim_violation("finished, and site %c was not told",
+                          tp.own->sites[i]);
+    }
+}
+
 static void check_finished(int act, const struct tp_tx *x)
 {
     if (is_tampered())
         return;
+    if (x && !tp.own->foreign)
+        check_entries(x);
     if (!x || (!x->removed && !may_leave(act, x)))
         sim_violation("finished, and the transaction stands");
     for (int i = 0; x && i < tp_n_sites(); i++) {
