@@ -6,8 +6,8 @@
  *   READING_VOTES
  *      |
  *      v
- *   DECIDING --> READING
- *      `-----------+-----> AWAITING
+ *   DECIDING --> READING --> GATHERING
+ *      `-------> AWAITING
  *
  * The names of the znodes say how the sites vote; READING_VOTES reads what they
  * have written, if the program wants that.  DECIDING writes the decision,
@@ -155,6 +155,7 @@ void evzk__tx_decide(struct evzk__machine *m)
     evzk__tx_steps_commit(m, &tx->steps);
 }
 
+/* Sites that are done already tell no more. */
 static int take_decision(struct evzk__machine *m, evzk_tx_verdict decision,
                          int64_t token)
 {
@@ -164,7 +165,7 @@ static int take_decision(struct evzk__machine *m, evzk_tx_verdict decision,
     tx->decision = decision;
     tx->token = token;
     evzk__tx_tell(tx, EVZK_TX_DECIDED, NULL, m->stopping ? m->rc : EVZK_OK);
-    return evzk__machine_move(m, AWAITING);
+    return evzk__machine_move(m, tx->votes.absent > 0 ? GATHERING : AWAITING);
 }
 
 int evzk__tx_decided(struct evzk__machine *m, const struct evzk__event *e)
@@ -198,5 +199,6 @@ int evzk__tx_was_read(struct evzk__machine *m, const struct evzk__event *e)
     decision = evzk__tx_text_decision(res->data, res->len);
     if (decision == EVZK_TX_NONE || res->stat.version != 1)
         return EVZK_ERR_FOREIGN;
+    evzk__tx_of(m)->votes.absent = 1; /* For all that this coordinator knows. */
     return take_decision(m, decision, res->stat.mzxid);
 }

@@ -443,7 +443,7 @@ static void give_up(intptr_t proc)
         if (!a->what || a->proc != proc || tp.slot[i].over)
             continue;
         if (tp.slot[i].tx || tp.slot[i].site || tp.slot[i].q)
-            end_early(i);
+            end(i); /* The rules look whether somebody had to. */
         else
             over(i);
     }

@@ -81,9 +81,17 @@ static struct tp_tx *note(const char *id, const struct ens_seen *seen)
 
 static void check_commit(const struct tp_tx *x)
 {
+    struct ens_seen seen;
+    char path[120];
+
     for (int i = 0; i < tp_n_sites(); i++) {
         if (x->vote[i] != EVZK_TX_COMMIT)
             sim_violation("committed, and site %c has not voted so",
+                          tp.own->sites[i]);
+        snprintf(path, sizeof path, "/t/tx/%s/commit-%c", x->id,
+                 tp.own->sites[i]);
+        if (!ens_look(path, &seen) || seen.version != 0)
+            sim_violation("committed, and somebody wrote to the vote of %c",
                           tp.own->sites[i]);
     }
 }
@@ -492,11 +500,20 @@ void tp_check_answer(int act, int rc, const evzk_tx_info *v, size_t n)
 
 /* Promptness: after all faults are over, whoever can go on does so. */
 
+static bool is_connected(int proc)
+{
+    int before = sim_enter(proc);
+    bool is = evzk_session_connected(process_of(proc)->s);
+
+    sim_leave(before);
+    return is;
+}
+
 static bool is_well(int proc)
 {
     const struct process *p = process_of(proc);
 
-    return p->s && !p->closing && evzk_session_connected(p->s) &&
+    return p->s && !p->closing && is_connected(proc) &&
            !process_lacked_memory_since(proc, sim_now() - TRUTH_US);
 }
 
@@ -504,7 +521,7 @@ static bool is_troubled(int64_t since)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
         if (process_was_frozen(p, since) ||
-            (process_of(p)->s && !evzk_session_connected(process_of(p)->s)))
+            (process_of(p)->s && !is_connected(p)))
             return true;
     }
     return faults_healed_at() > since;
