@@ -1,12 +1,9 @@
-/* Sites that commit together, or abort together.  Each site is a process; its
- * vote is its last argument.
+/* Sites that commit together, or not at all; the last argument is a vote.
  *
  *     two-phase localhost:2181 /app/2pc site paris commit
  *     two-phase localhost:2181 /app/2pc site tokyo abort
  *     two-phase localhost:2181 /app/2pc ask "Ready?" paris tokyo
- *
- * Exit status of ask: 0 committed; 1 aborted, or an error.
- */
+ * Exit status of ask: 0 committed; 1 aborted, or an error. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +13,7 @@
 
 static struct event_base *base;
 static evzk_session *session;
-static evzk_tx_verdict verdict;
+static evzk_tx_verdict verdict; /* Of the site; or the decision. */
 
 static void on_site(evzk_site *site, evzk_site_event event, evzk_site_tx *tx,
                     int rc, void *arg)
@@ -43,8 +40,7 @@ static void on_tx(evzk_tx *tx, evzk_tx_event event, const evzk_tx_vote *vote,
     printf("%s: %s %s, %s\n", evzk_tx_event_name(event), vote ? vote->site : "",
            evzk_tx_verdict_name(vote ? vote->verdict : evzk_tx_decision(tx)),
            evzk_strerror(rc));
-    if (event == EVZK_TX_DECIDED)
-        verdict = evzk_tx_decision(tx);
+    verdict = evzk_tx_decision(tx);
     if (evzk_tx_event_is_final(event))
         evzk_session_close(session);
 }
@@ -70,12 +66,11 @@ int main(int argc, char **argv)
     opt.question_len = strlen(argv[4]);
     opt.sites = (const char *const *)&argv[5];
     opt.n_sites = (size_t)argc - 5;
-    if (strcmp(argv[3], "site") == 0) {
-        verdict = strcmp(argv[5], "commit") ? EVZK_TX_ABORT : EVZK_TX_COMMIT;
-        if (evzk_site_start(session, argv[2], argv[4], NULL, on_site, NULL,
-                            &site))
-            return EXIT_FAILURE;
-    } else if (evzk_tx_begin(session, argv[2], &opt, on_tx, NULL, &tx))
+    verdict = strcmp(argv[5], "commit") ? EVZK_TX_ABORT : EVZK_TX_COMMIT;
+    if (strcmp(argv[3], "site") == 0
+            ? evzk_site_start(session, argv[2], argv[4], NULL, on_site, 0,
+                              &site)
+            : evzk_tx_begin(session, argv[2], &opt, on_tx, NULL, &tx))
         return EXIT_FAILURE;
     event_base_dispatch(base);
     evzk_session_free(session);
