@@ -595,7 +595,7 @@ static void check_polling(int proc)
     uint64_t asked;
 
     evzk_session_get_stats(o->p.s, &st);
-    asked = st.requests - st.probes;
+    asked = st.requests > st.probes ? st.requests - st.probes : 0;
     if (!is_calm(proc)) {
         o->calm_zxid = ens_proposed();
         o->calm_since = sim_now();
