@@ -74,7 +74,7 @@ STATE(READING,       read,       was_read,    ASIDE,      STAY,     READING,    
       ON(STOP,         GATHERING, ENDED)),
 STATE(AWAITING,      await,      awaited,     GATHERING,  STAY,     GATHERING,   RETRY,
       ON(ENTRY,        GATHERING),
-      ON(PATH_DELETED, GATHERING),
+      RARELY(PATH_DELETED, GATHERING), /* The same. */
       ON(PATH_CHANGED, GATHERING),
       ON(EXPIRED,      NEVER)),
 STATE(GATHERING,     list,       gathered,    REMOVING,   STAY,     GATHERING,   RETRY,

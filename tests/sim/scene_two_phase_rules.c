@@ -243,6 +243,17 @@ static bool had_end(int proc)
     return p->n_ids > 1;
 }
 
+/* Another process is the site of the same name: that one may be done. */
+static bool has_twin(int act)
+{
+    for (int i = 0; i < TP_ACTS; i++) {
+        if (i != act && tp.own->act[i].what == TP_SITE &&
+            tp.own->act[i].site == tp.own->act[act].site)
+            return true;
+    }
+    return false;
+}
+
 bool tp_excused(int act, int rc)
 {
     const struct tp_act *a = &tp.own->act[act];
@@ -264,7 +275,7 @@ bool tp_excused(int act, int rc)
         return had_end(a->proc) || is_tampered() || ens_throttled(a->proc);
     case EVZK_ERR_NODEGONE:
         return is_tampered() || had_end(a->proc) || a->what == TP_RECOVER ||
-               tp.rough;
+               tp.rough || has_twin(act);
     case EVZK_ERR_FOREIGN:
         return is_tampered();
     case EVZK_ERR_NOAUTH:
@@ -624,6 +635,7 @@ void tp_check_end(void)
     check_presences();
     if (tp.last && !tp.own->lasts && !broken)
         sim_violation("the users had to give up");
+    broken = broken || tp.last;
     if (!broken && ens_children("/t/tx", names, KIDS) > 0)
         sim_violation("a transaction is left");
     for (int i = 0; i < tp_n_sites() && !broken; i++) {
