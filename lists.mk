@@ -419,6 +419,7 @@ real_tests = \
     tests/real/test_example_page \
     tests/real/test_example_queue \
     tests/real/test_example_shards \
+    tests/real/test_example_transfer \
     tests/real/test_lock \
     tests/real/test_lock_curator \
     tests/real/test_lock_downgrade \

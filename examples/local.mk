@@ -3,7 +3,8 @@ noinst_PROGRAMS += $(example_programs) \
     examples/evzk-demo \
     examples/herd \
     examples/queue-demo/queue-demo \
-    examples/shards-demo/shards-demo
+    examples/shards-demo/shards-demo \
+    examples/transfer/transfer
 examples = libevzk.la $(LIBEVENT_LIBS)
 
 examples_evzk_demo_SOURCES = \
@@ -19,6 +20,16 @@ examples_queue_demo_queue_demo_SOURCES = \
     examples/queue-demo/main.c \
     examples/queue-demo/process.c
 examples_queue_demo_queue_demo_LDADD = $(examples)
+
+examples_transfer_transfer_SOURCES = \
+    examples/transfer/account.c examples/transfer/account.h \
+    examples/transfer/audit.c \
+    examples/transfer/coordinator.c \
+    examples/transfer/demo.h \
+    examples/transfer/main.c \
+    examples/transfer/process.c \
+    examples/transfer/site.c
+examples_transfer_transfer_LDADD = $(examples)
 
 # Needs libevent's threads.
 if HAVE_EVTHREAD
@@ -80,6 +91,7 @@ nobase_dist_doc_DATA += \
     $(examples_queue_demo_queue_demo_SOURCES) \
     $(examples_shard_server_shard_server_SOURCES) \
     $(examples_shards_demo_shards_demo_SOURCES) \
+    $(examples_transfer_transfer_SOURCES) \
     $(example_sources) \
     $(examples_workers_SOURCES) \
     examples/shard-server/page.css examples/shard-server/page.js
