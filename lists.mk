@@ -573,7 +573,6 @@ bench_sources = \
     tests/bench/library.c \
     tests/bench/library.h \
     tests/bench/meter.c \
-    tests/bench/mntr.c \
     tests/bench/plain.c \
     tests/bench/plain.h \
     tests/bench/play.c \

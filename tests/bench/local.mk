@@ -5,7 +5,7 @@ EXTRA_DIST += tests/bench/plot tests/bench/plot.gp
 if TESTS_WANTED
 if HAVE_CHECK
 check_PROGRAMS += tests/bench/bench
-tests_bench_bench_SOURCES = $(bench_sources)
+tests_bench_bench_SOURCES = $(bench_sources) tests/bench/mntr.c
 # The library as programs use it: the exported functions, and no others.
 tests_bench_bench_LDADD = libtestsupport.la libevzk.la $(deps) \
     $(CHECK_LIBS) -lm -ldl
@@ -39,3 +39,27 @@ bench-peers: tests/bench/peer_evzk$(EXEEXT)
 	EVZK_ZK_PRIVATE='$(abs_top_srcdir)/tools/zk-private' \
 	    EVZK_BUILDDIR='$(abs_top_builddir)' \
 	    bash $(top_srcdir)/tests/bench/peers --tsv peers.tsv $(PEERS_ARGS)
+
+# What a two-phase commit costs, over the number of its sites: a table, and the
+# picture of doc/two-phase.md.
+if TESTS_WANTED
+if HAVE_CHECK
+check_PROGRAMS += tests/bench/two_phase_cost
+tests_bench_two_phase_cost_SOURCES = \
+    tests/bench/two_phase_cost.c tests/bench/mntr.c
+tests_bench_two_phase_cost_LDADD = libtestsupport.la libevzk.la $(deps) \
+    $(CHECK_LIBS) -lm
+CLEANFILES += two-phase-cost.tsv tests/bench/two_phase_cost$(EXEEXT)
+two-phase-cost: tests/bench/two_phase_cost$(EXEEXT)
+	EVZK_ZK_PRIVATE='$(abs_top_srcdir)/tools/zk-private' \
+	    tests/bench/two_phase_cost$(EXEEXT) -o two-phase-cost.tsv
+	bash $(top_srcdir)/tests/bench/plot_two_phase_cost two-phase-cost.tsv \
+	    $(top_srcdir)/doc/two-phase-cost.svg
+else
+two-phase-cost: no-check
+endif
+else
+two-phase-cost: no-check
+endif
+EXTRA_DIST += tests/bench/plot_two_phase_cost tests/bench/two_phase_cost.gp
+.PHONY: two-phase-cost
