@@ -585,6 +585,7 @@ bench_sources = \
     tests/bench/play_queue.c \
     tests/bench/play_share.c \
     tests/bench/play_shared.c \
+    tests/bench/play_transact.c \
     tests/bench/play_waiting.c \
     tests/bench/raw_queue.c \
     tests/bench/raw_queue.h \
@@ -598,11 +599,13 @@ bench_sources = \
     tests/bench/way_evzk_observe.c \
     tests/bench/way_evzk_queue.c \
     tests/bench/way_evzk_shards.c \
+    tests/bench/way_evzk_two_phase.c \
     tests/bench/way_raw.c \
     tests/bench/way_raw_double_barrier.c \
     tests/bench/way_raw_election.c \
     tests/bench/way_raw_observe.c \
     tests/bench/way_raw_queue.c \
     tests/bench/way_raw_queue_calls.c \
+    tests/bench/way_raw_two_phase.c \
     tests/bench/wire.c \
     tests/bench/workloads.c

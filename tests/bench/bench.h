@@ -105,10 +105,15 @@ extern const struct way way_raw, way_raw_steps, way_raw_piped, way_evzk,
     way_evzk_priority, way_raw_election, way_evzk_election, way_raw_observe,
     way_evzk_observe, way_evzk_shards, way_raw_queue, way_raw_claims,
     way_raw_queue_calls, way_raw_claims_calls, way_evzk_queue, way_evzk_claims,
-    way_raw_double_barrier, way_evzk_double_barrier;
+    way_raw_double_barrier, way_evzk_double_barrier, way_raw_two_phase,
+    way_evzk_two_phase;
 
 /* The bytes of an item of a queue. */
 enum { QUEUE_ITEM_SIZE = 100 };
+
+/* Of each transaction. */
+enum { TWO_PHASE_SITES = 3 };
+#define TWO_PHASE_QUESTION "move 5 from alice to bob"
 
 struct workload {
     const char *name;
@@ -123,7 +128,7 @@ struct workload {
     int paths;       /* All on so many, by chance; 0: each on its own. */
     int reads;       /* Shared: of 100, so many read; 0: exclusive. */
     int priorities;  /* With one: so many different; 0: all the same. */
-    bool queue;      /* Items of one queue. */
+    bool queue;      /* Items of one queue; or transactions below one path. */
     bool dirs_there; /* Whatever the way, the directories are there. */
     int shards;      /* So many, of which @n are measured. */
     int session_ms;  /* The session time-out; 0: the default. */
@@ -284,6 +289,7 @@ void play_hand_over(struct run *r);
 void play_kill(struct run *r);
 void play_share(struct run *r);
 void play_queue(struct run *r);
+void play_transact(struct run *r);
 
 /* Where the library's shards are, below the run's directory. */
 #define SHARDS_NAME "shards"

@@ -49,6 +49,7 @@ static const struct goal {
      "taken, of raw-per-call"},
     {"queue-claimed n=10000", RELEASE, RATIO, true, 3,
      "stricter: of raw-shared"},
+    {"two-phase n=10000", RATE, RATIO, true, 3, "transactions, of raw"},
     {SHARE, ALL_LED, WORST, false, 2, "s, one comes: all are led"},
     {SHARE, UNEVEN, WORST, false, 5, "% off even, the worst share"},
     {SHARE, MOVED, WORST, false, 1, "moves, of the least there can be"},

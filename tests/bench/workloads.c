@@ -180,6 +180,13 @@ const struct workload workloads[] = {
      .ways = {&way_raw_double_barrier, &way_evzk_double_barrier},
      .one = true,
      .help = "participants of one session enter together, and leave"},
+    {.name = "two-phase",
+     .n = 10000,
+     .play = play_transact,
+     .ways = {&way_raw_two_phase, &way_evzk_two_phase},
+     .one = true,
+     .queue = true,
+     .help = "transactions of three sites, all committed"},
 };
 
 const size_t workload_count = sizeof workloads / sizeof workloads[0];
