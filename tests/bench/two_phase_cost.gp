@@ -20,7 +20,8 @@ set style line 4 linecolor rgb "#4393c3" dashtype 2 pointtype 4 pointsize 0.5
 set style line 5 linecolor rgb "#999999" dashtype 3
 
 # Columns: 1 sites, 4 requests, 5 events, 6 ms.
-set key top left
+set key top left samplen 2
+set yrange [20:2000000]
 set title "messages of a transaction"
 set format y "%.0f"
 plot rows("apart", "plain") using 1:($4 + $5) with linespoints linestyle 1 \
@@ -31,9 +32,10 @@ plot rows("apart", "plain") using 1:($4 + $5) with linespoints linestyle 1 \
         title "mediated, votes apart", \
      rows("at-once", "mediated") using 1:($4 + $5) with linespoints \
         linestyle 4 title "mediated, votes at once", \
-     3 * x ** 2 with lines linestyle 5 title "3 n²", \
-     10 * x with lines linestyle 5 title "10 n"
+     1.7 * x ** 2 with lines linestyle 5 title "1.7 n²", \
+     19 * x with lines linestyle 5 title "19 n"
 
+set yrange [1:10000]
 set title "ms until all sites know the decision, votes at once"
 plot rows("at-once", "plain") using 1:6 with linespoints linestyle 1 \
         title "plain", \
