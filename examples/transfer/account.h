@@ -41,11 +41,11 @@ void account_free(struct account *a);
 const struct account_entry *account_find(const struct account *a,
                                          const char *id);
 
-/* What it can still promise to give away. */
+/* How much the account can still promise to give away. */
 long long account_free_balance(const struct account *a);
 
-/* Each of these returns when the file has the change on the disk; false: it has
- * not.  Promising, or settling, again changes nothing. */
+/* Both return when the change of the file is on the disk; false: it is not
+ * there. Promising, or settling, again changes nothing. */
 bool account_promise(struct account *a, const char *id, long long change);
 bool account_settle(struct account *a, const char *id, bool commit);
 

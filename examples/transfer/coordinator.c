@@ -111,8 +111,8 @@ static void recover(const char *id)
           evzk_tx_recover(self.s, self.opt->root, id, &opt, on_tx, NULL, &tx));
 }
 
-/* An orphan has no coordinator any more.  What is no orphan may become one: a
- * dead coordinator's session lasts for a while. */
+/* An orphan has no coordinator any more.  Others may become orphans:
+ * a dead coordinator's session lasts for a while. */
 static void on_look(evzk_tx_query *query, int rc, const evzk_tx_info *v,
                     size_t n, void *arg)
 {

@@ -53,10 +53,10 @@ static struct {
     struct shared *shared;
     pid_t pid[PROCESSES];        /* 0: it does not run. */
     int64_t start_ms[PROCESSES]; /* Then it is started again, at that time. */
-    int64_t kill_ms;     /* What is killed at any moment, at that one. */
-    int64_t progress_ms; /* When something went on last. */
-    uint32_t armed;      /* Kills, so far. */
-    uint32_t settled;    /* Transfers, as seen last. */
+    int64_t kill_ms;             /* Of a kill at any moment. */
+    int64_t progress_ms;         /* When something went on last. */
+    uint32_t armed;              /* Kills, so far. */
+    uint32_t settled;            /* Transfers, as seen last. */
     struct balance balance;
     bool done, trouble;
 } all;

@@ -164,7 +164,7 @@ static int64_t surplus(void)
            mntr_figure(all.server, "zk_packets_received");
 }
 
-/* What it says of itself counts, too. */
+/* Asking the server for its figures counts, too. */
 static int64_t surplus_of_asking(void)
 {
     int64_t before = surplus();

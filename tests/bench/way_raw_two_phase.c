@@ -13,7 +13,7 @@
  * The page has no deletions; without them the server would fill up.  How the
  * sites hear of a transaction, and the coordinator of the deletions, costs
  * nothing here: they are in one process.  As many requests are in flight as the
- * library's default.  What goes on comes before what begins.
+ * library's default.  A begun transaction comes before a new one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 
 enum { SESSION_MS = 10000, OPENING = 10, SITES = TWO_PHASE_SITES };
 
-/* What is to be sent next for a transaction. */
+/* The next request of a transaction. */
 enum step { VOTE, READ_VOTE, DECIDE, LEARN, LEAVE, REMOVE };
 
 enum { STEPS = 8, SLOTS = 4 }; /* More than there are steps, and sites. */
@@ -179,7 +179,7 @@ static void create(const char *path, const char *text, int len)
          "create");
 }
 
-/* One behind the other, on one connection. */
+/* All requests are sent at once: the server takes them in this order. */
 static void begin(int tx)
 {
     char path[PATH_SIZE];
