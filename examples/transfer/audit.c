@@ -46,6 +46,15 @@ static bool add_promised(const struct account *a, const struct account *other,
     return good;
 }
 
+static unsigned count_promised(const struct account *a)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < a->n; i++)
+        n += a->entry[i].state == PROMISED;
+    return n;
+}
+
 bool audit(const struct options *opt, struct balance *out)
 {
     struct account a = {0}, b = {0};
@@ -57,6 +66,7 @@ bool audit(const struct options *opt, struct balance *out)
     good = good && add_promised(&b, &a, &out->sum);
     good = good && a.balance >= 0 && b.balance >= 0 && out->sum == START_SUM;
     out->agree = a.committed == b.committed && a.aborted == b.aborted;
+    out->promised = count_promised(&a) + count_promised(&b);
     out->committed = a.committed;
     out->aborted = a.aborted;
     if (!good)

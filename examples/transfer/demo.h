@@ -59,7 +59,8 @@ struct balance {
     long long sum;         /* With what is promised, and will be applied. */
     long long settled_sum; /* Without. */
     unsigned committed, aborted;
-    bool agree; /* Both have settled as many. */
+    unsigned promised; /* Of both, not settled yet. */
+    bool agree;        /* Both have settled as many. */
 };
 
 /* Is all right, as far as both files say?  Says what is not. */

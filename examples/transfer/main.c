@@ -71,14 +71,21 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* There is no event_base and no session in the parent: a child gets none. */
+/* There is no event_base and no session in the parent: a child gets none.  A
+ * site unblocks SIGTERM when it can be ended by it. */
 static void start(int i)
 {
-    pid_t pid = fork();
+    sigset_t term, before;
+    pid_t pid;
 
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    sigprocmask(SIG_BLOCK, &term, &before);
+    pid = fork();
     if (pid == 0)
         _exit(i == COORDINATOR ? coordinate(&all.opt, all.shared)
                                : be_site(&all.opt, all.shared, i));
+    sigprocmask(SIG_SETMASK, &before, NULL);
     all.trouble |= pid < 0;
     all.pid[i] = pid > 0 ? pid : 0;
 }
@@ -230,6 +237,18 @@ static void dismiss(bool good)
     }
 }
 
+/* Each transfer has ended at both accounts. */
+static bool is_settled(void)
+{
+    if (!all.balance.agree)
+        fprintf(stderr, "transfer: one account has settled more than the "
+                        "other\n");
+    if (all.balance.promised > 0)
+        fprintf(stderr, "transfer: %u promises are left\n",
+                all.balance.promised);
+    return all.balance.agree && all.balance.promised == 0;
+}
+
 /* A transfer whose coordinator died while the question was under way may not
  * have begun: both sites never heard of it. */
 static bool report(bool good)
@@ -239,7 +258,7 @@ static bool report(bool good)
 
     good = audit(&all.opt, &all.balance) && good && !all.trouble;
     unbegun = begun - all.balance.committed - all.balance.aborted;
-    good = good && all.balance.agree && unbegun <= kills + 10 &&
+    good = good && is_settled() && unbegun <= kills + 10 &&
            all.balance.settled_sum == START_SUM;
     printf("%stransfers=%u committed=%u aborted=%u unbegun=%u kills=%u "
            "recovered=%u sum=%lld right=%s\n",

@@ -106,6 +106,7 @@ static void on_term(evutil_socket_t fd, short what, void *arg)
 int be_site(const struct options *opt, struct shared *shared, int which)
 {
     struct event *term;
+    sigset_t unblock;
     int status;
 
     here.which = which;
@@ -117,6 +118,9 @@ int be_site(const struct options *opt, struct shared *shared, int which)
         fail(SITE[which], "out of memory");
     check("site", evzk_site_start(self.s, opt->root, SITE[which], NULL, on_site,
                                   NULL, &here.site));
+    sigemptyset(&unblock);
+    sigaddset(&unblock, SIGTERM);
+    sigprocmask(SIG_UNBLOCK, &unblock, NULL);
     status = process_end();
     event_free(term);
     account_free(&here.account);
