@@ -128,14 +128,20 @@ static uint64_t trace_of(const struct sim_recipe *recipe, uint64_t seed,
     return sum;
 }
 
+/* A short scene may by chance be played the same once, without a fault. */
 START_TEST(same_seed_same_trace)
 {
     for (const struct sim_recipe *const *r = sim_recipes; *r; r++) {
-        uint64_t one = trace_of(*r, 1, 1), other = trace_of(*r, 2, 1);
+        bool differs = false;
 
-        ck_assert_uint_ne(one, other);
-        ck_assert_uint_eq(one, trace_of(*r, 1, 1));
-        ck_assert_uint_eq(other, trace_of(*r, 2, 1));
+        for (uint64_t nth = 1; nth <= 8 && !differs; nth++) {
+            uint64_t one = trace_of(*r, 1, nth), other = trace_of(*r, 2, nth);
+
+            ck_assert_uint_eq(one, trace_of(*r, 1, nth));
+            ck_assert_uint_eq(other, trace_of(*r, 2, nth));
+            differs = one != other;
+        }
+        ck_assert_msg(differs, "%s: two seeds, and one trace", (*r)->name);
     }
 }
 END_TEST
