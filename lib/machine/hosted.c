@@ -73,13 +73,12 @@ int evzk__machine_session_tag(const struct evzk__machine *m,
 
 void evzk__machine_note(struct evzk__machine *m, bool known)
 {
-    m->place.dir->noted =
-        known ? (uint16_t)(m->place.s->now.session_no + 1) : 0;
+    m->place.dir->noted = known;
 }
 
 bool evzk__machine_noted(const struct evzk__machine *m)
 {
-    return m->place.dir->noted == (uint16_t)(m->place.s->now.session_no + 1);
+    return m->place.dir->noted;
 }
 
 /* The session is NULL for a machine of which nothing is left there. */

@@ -84,6 +84,7 @@ void evzk__dirs_disown(struct evzk__core *s)
     {
         d->check_empty = d->check_empty || d->made_by_us;
         d->made_by_us = false;
+        d->noted = false;
     }
 }
 

@@ -30,13 +30,13 @@ struct evzk__dir {
         TAILQ_ENTRY(evzk__dir) idle; /* While no machine works in it. */
     };
     struct evzk__line
-        line;      /* Contenders without a place: see request/create_order.c. */
-    uint32_t refs; /* 0: it is idle. */
+        line; /* Contenders without a place: see request/create_order.c. */
+    uint32_t refs : 31;   /* 0: it is idle. */
+    uint32_t noted : 1;   /* See evzk__machine_note(). */
     uint32_t remote;      /* Watches on znodes of other sessions. */
     uint32_t coming;      /* Creates in it, asked for and not answered. */
     uint32_t tried;       /* The next ticket, when the last one was sent. */
     uint16_t creating;    /* Creates under way. */
-    uint16_t noted;       /* See evzk__machine_note(). */
     uint8_t tick;         /* Since when it has been idle. */
     bool exists : 1;      /* As far as we know.  Neither: unknown. */
     bool missing : 1;     /* The same. */

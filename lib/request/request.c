@@ -11,7 +11,7 @@
 #include "lib/request/subrequest.h"
 #include "lib/request/transaction.h"
 
-enum { TRIES = 8 };
+enum { TRIES = 8, MOST_TRIES = 15 };
 
 void evzk__requests_init(struct evzk__requests *q)
 {
@@ -99,10 +99,17 @@ void evzk__request_take(struct evzk__core *s, struct evzk__request *r)
     evzk__create_order_sent(s, r, true);
 }
 
+/* More than TRIES are not told apart. */
+static void count_try(struct evzk__request *r)
+{
+    if (r->tries < MOST_TRIES)
+        r->tries++;
+}
+
 void evzk__request_again(struct evzk__core *s, struct evzk__request *r)
 {
     evzk__create_order_back(s, r, false);
-    r->tries++;
+    count_try(r);
     enqueue(s, r, true);
     s->wake->post(evzk__place_of(r)); /* Does its own znode still exist? */
 }
@@ -338,7 +345,7 @@ static bool lists(const struct evzk__request *r)
 static void come_back(struct evzk__core *s, struct evzk__request *r)
 {
     evzk__create_order_back(s, r, false);
-    r->tries++;
+    count_try(r);
     r->back = true;
     enqueue(s, r, false);
 }

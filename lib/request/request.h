@@ -137,7 +137,7 @@ struct evzk__request {
     uint8_t commit : 1;
     uint8_t stamp : 1;
     uint8_t join : 1;
-    uint8_t tries : 5;     /* Times it was sent anew, after an answer. */
+    uint8_t tries : 4; /* Times it was sent anew, after an answer; most 15. */
     uint8_t keeps_dir : 1; /* DELETE: others are in the directory. */
     uint8_t bulk : 1;  /* CREATE_LIST: of many, see request/transaction.c. */
     uint8_t told : 1;  /* Data read first was EVZK__UNLOCK. */
