@@ -481,6 +481,7 @@ support_sources = \
     tests/real/support/zk.h
 
 real_headers = \
+    tests/real/test_demo.h \
     tests/real/test_election.h \
     tests/real/test_example.h \
     tests/real/test_lock.h \

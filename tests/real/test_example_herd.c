@@ -2,15 +2,10 @@
  * The example that shows the herd: its figures have the shape that it says.
  * They are counts, so they are exact, however slow the machine.
  */
-#include <check.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
-#include "support.h"
-#include "zk.h"
+#include "test_demo.h"
 
 struct row {
     int waiters;
@@ -99,22 +94,11 @@ START_TEST(wrong_arguments_are_refused)
 }
 END_TEST
 
-static void up(void) { zk_shared(); }
-
 int main(void)
 {
-    Suite *suite = suite_create("example-herd");
     TCase *tests = tcase_create("herd");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
-    tcase_set_timeout(tests, (double)slow_ms(60000) / 1000);
-    tcase_add_unchecked_fixture(tests, up, zk_shared_stop);
     tcase_add_test(tests, figures_have_their_shape);
     tcase_add_test(tests, wrong_arguments_are_refused);
-    suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return demo_main("example-herd", tests, 60000);
 }

@@ -2,23 +2,16 @@
  * The demonstration of queues, a small one, as processes on a private
  * ZooKeeper: consumers are killed all the time, and the history is right.
  */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/wait.h>
-
-#include "support.h"
-#include "zk.h"
+#include "test_demo.h"
 
 static int run(const char *arguments)
 {
-    const char *build = getenv("EVZK_BUILDDIR");
-    char line[512];
+    char line[512] = "";
+    int status =
+        demo_run("queue-demo/queue-demo", arguments, line, sizeof line);
 
-    snprintf(line, sizeof line,
-             "exec '%s/examples/queue-demo/queue-demo' %s %s",
-             build ? build : ".", arguments, zk_server(zk_shared(), 0));
-    return WEXITSTATUS(system(line));
+    printf("%s", line);
+    return status;
 }
 
 START_TEST(the_demonstration_comes_to_its_end)
@@ -37,22 +30,11 @@ START_TEST(wrong_arguments_are_refused)
 }
 END_TEST
 
-static void up(void) { zk_shared(); }
-
 int main(void)
 {
-    Suite *suite = suite_create("example-queue");
     TCase *tests = tcase_create("queue");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
-    tcase_set_timeout(tests, (double)slow_ms(120000) / 1000);
-    tcase_add_unchecked_fixture(tests, up, zk_shared_stop);
     tcase_add_test(tests, the_demonstration_comes_to_its_end);
     tcase_add_test(tests, wrong_arguments_are_refused);
-    suite_add_tcase(suite, tests);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return demo_main("example-queue", tests, 120000);
 }

@@ -2,14 +2,9 @@
  * The demonstration of two-phase commit, as processes on a private ZooKeeper:
  * each of them is killed at each step, and the sum stays right.
  */
-#include <check.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
-#include "support.h"
-#include "zk.h"
+#include "test_demo.h"
 
 enum { KILLS = 17 }; /* Every process at every step. */
 
@@ -17,18 +12,7 @@ static char line[512]; /* The last that the program printed. */
 
 static int run(const char *arguments)
 {
-    const char *build = getenv("EVZK_BUILDDIR");
-    char command[512];
-    FILE *f;
-
-    snprintf(command, sizeof command,
-             "exec '%s/examples/transfer/transfer' %s %s", build ? build : ".",
-             arguments, zk_server(zk_shared(), 0));
-    f = popen(command, "r");
-    ck_assert_ptr_nonnull(f);
-    while (fgets(line, sizeof line, f))
-        ;
-    return WEXITSTATUS(pclose(f));
+    return demo_run("transfer/transfer", arguments, line, sizeof line);
 }
 
 static void transfer(const char *variant)
@@ -75,25 +59,13 @@ START_TEST(wrong_arguments_are_refused)
 }
 END_TEST
 
-static void up(void) { zk_shared(); }
-
 int main(void)
 {
-    Suite *suite = suite_create("example-transfer");
     TCase *tests = tcase_create("transfer");
-    SRunner *runner;
-    int failed;
 
-    tcase_set_timeout(tests, (double)slow_ms(120000) / 1000);
-    tcase_add_unchecked_fixture(tests, up, zk_shared_stop);
     tcase_add_test(tests, the_sum_is_right_with_a_mediating_coordinator);
     tcase_add_test(tests, the_sum_is_right_with_sites_that_decide);
     tcase_add_test(tests, the_sum_is_right_with_presence);
     tcase_add_test(tests, wrong_arguments_are_refused);
-    suite_add_tcase(suite, tests);
-    runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? 1 : 0;
+    return demo_main("example-transfer", tests, 120000);
 }

@@ -71,6 +71,14 @@ struct process *process_of(int proc) { return &own[proc].p; }
 
 bool process_opening(int proc) { return own[proc].opening; }
 
+bool process_is_idle(const struct process *p)
+{
+    evzk_session_stats st;
+
+    evzk_session_get_stats(p->s, &st);
+    return st.machines == 0;
+}
+
 void process_callback(int proc)
 {
     if (process_hook)

@@ -30,6 +30,9 @@ void process_open(int proc, const struct process_config *cfg);
 struct process *process_of(int proc);
 bool process_opening(int proc); /* The session is not open yet. */
 
+/* Its session has no operation under way, not even in the background. */
+bool process_is_idle(const struct process *p);
+
 /* Closes the session; frees it when CLOSED is heard.  The process must be
  * entered. */
 void process_close(int proc);

@@ -71,21 +71,13 @@ static bool busy(int proc)
     return world.planned > 0;
 }
 
-static bool is_idle(const struct process *p)
-{
-    evzk_session_stats st;
-
-    evzk_session_get_stats(p->s, &st);
-    return st.machines == 0;
-}
-
 /* All have ended: the server need not tell this session of anything.  A server
  * may not know yet that an earlier connection has gone. */
 static void check_watches(int proc)
 {
     const struct process *p = process_of(proc);
 
-    if (is_idle(p) && evzk_session_connected(p->s) &&
+    if (process_is_idle(p) && evzk_session_connected(p->s) &&
         !process_lacked_memory(proc) && !ens_throttled(proc) &&
         ens_watches_on(wire_conn_of(proc)))
         sim_violation("p%d: watches of nobody at the servers", proc);
@@ -99,13 +91,13 @@ static void close_idle(intptr_t arg)
     if (p->closing)
         return;
     if (busy(proc) ||
-        (p->s && !is_idle(p) && world.patience[proc]++ < PATIENCE)) {
+        (p->s && !process_is_idle(p) && world.patience[proc]++ < PATIENCE)) {
         scene_timer_set(LINGER_US, proc, close_idle, proc);
         return;
     }
     if (p->s)
         check_watches(proc);
-    if (p->s && !is_idle(p))
+    if (p->s && !process_is_idle(p))
         world.early[proc] = true;
     process_close(proc);
 }

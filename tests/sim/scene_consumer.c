@@ -38,14 +38,6 @@ static bool is_busy(int proc)
     return false;
 }
 
-static bool is_idle(const struct process *p)
-{
-    evzk_session_stats st;
-
-    evzk_session_get_stats(p->s, &st);
-    return st.machines == 0;
-}
-
 static void close_idle(intptr_t arg)
 {
     int proc = (int)arg;
@@ -54,11 +46,11 @@ static void close_idle(intptr_t arg)
     if (p->closing)
         return;
     if (is_busy(proc) ||
-        (p->s && !is_idle(p) && queue.patience[proc]++ < PATIENCE)) {
+        (p->s && !process_is_idle(p) && queue.patience[proc]++ < PATIENCE)) {
         scene_timer_set(LINGER_US, proc, close_idle, proc);
         return;
     }
-    if (p->s && !is_idle(p))
+    if (p->s && !process_is_idle(p))
         queue.early[proc] = true;
     process_close(proc);
 }

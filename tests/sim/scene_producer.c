@@ -32,14 +32,6 @@ static bool is_busy(int proc)
     return false;
 }
 
-static bool is_idle(const struct process *p)
-{
-    evzk_session_stats st;
-
-    evzk_session_get_stats(p->s, &st);
-    return st.machines == 0;
-}
-
 /* A producer that was freed ends in the background; not for ever. */
 static void close_idle(intptr_t arg)
 {
@@ -48,11 +40,11 @@ static void close_idle(intptr_t arg)
 
     if (p->closing || !p->s)
         return;
-    if (!is_idle(p) && putting.patience[proc]++ < PATIENCE) {
+    if (!process_is_idle(p) && putting.patience[proc]++ < PATIENCE) {
         scene_timer_set(LINGER_US, proc, close_idle, proc);
         return;
     }
-    putting.early[proc] = putting.early[proc] || !is_idle(p);
+    putting.early[proc] = putting.early[proc] || !process_is_idle(p);
     process_close(proc);
 }
 

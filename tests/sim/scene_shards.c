@@ -61,14 +61,6 @@ static void check_left(int proc)
         sim_violation("p%d: znodes of nobody", proc);
 }
 
-static bool is_idle(const struct process *p)
-{
-    evzk_session_stats st;
-
-    evzk_session_get_stats(p->s, &st);
-    return st.machines == 0;
-}
-
 static void close_idle(intptr_t arg)
 {
     int proc = (int)arg;
@@ -78,7 +70,8 @@ static void close_idle(intptr_t arg)
         shards_world.closing[proc] = 0;
         return;
     }
-    if (p->s && !is_idle(p) && shards_world.closing[proc]++ < PATIENCE) {
+    if (p->s && !process_is_idle(p) &&
+        shards_world.closing[proc]++ < PATIENCE) {
         scene_timer_set(us(LINGER_MS), proc, close_idle, proc);
         return;
     }
