@@ -181,6 +181,11 @@ static inline struct evzk_consumer *evzk__consumer_of(struct evzk__machine *m)
     return evzk__container_of(m, struct evzk_consumer, m);
 }
 
+static inline uint32_t evzk__least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 static inline struct evzk__item *evzk__item_of(evzk_item *item)
 {
     return (struct evzk__item *)(void *)item;

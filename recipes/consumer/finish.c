@@ -6,8 +6,6 @@
  * transaction names that item, and goes again without it. */
 #include "recipes/consumer/consumer_internal.h"
 
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 void evzk__consumer_finish(struct evzk__machine *m)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
@@ -15,7 +13,8 @@ void evzk__consumer_finish(struct evzk__machine *m)
 
     if (c->change == EVZK__NO_CHANGE) {
         evzk__change_begin(c, EVZK__FINISH,
-                           least(c->n_finishing, EVZK__BATCH_ITEMS), c->alive);
+                           evzk__least(c->n_finishing, EVZK__BATCH_ITEMS),
+                           c->alive);
         for (uint32_t i = 0; i < c->n_change; i++) {
             evzk__change_add(c, EVZK__STEP_DELETE, it->claim);
             evzk__change_add(c, EVZK__STEP_DELETE, it->path);
@@ -33,7 +32,8 @@ void evzk__consumer_return(struct evzk__machine *m)
 
     if (c->change == EVZK__NO_CHANGE) {
         evzk__change_begin(c, EVZK__RETURN,
-                           least(c->n_returning, EVZK__BATCH_ITEMS), c->alive);
+                           evzk__least(c->n_returning, EVZK__BATCH_ITEMS),
+                           c->alive);
         for (uint32_t i = 0; i < c->n_change; i++) {
             evzk__change_add(c, EVZK__STEP_DELETE, it->claim);
             it = TAILQ_NEXT(it, link);
@@ -54,25 +54,16 @@ static void end_all(struct evzk_consumer *c, struct evzk__items *list,
         evzk__item_end(c, TAILQ_FIRST(list), event, rc);
 }
 
-/* Nobody knows whether the items, or their claims, are there. */
+/* Nobody knows whether the items, or their claims, are there: of items that
+ * were to be finished, their user hears LOST. */
 static void doubt_all(struct evzk_consumer *c, struct evzk__items *list)
 {
     for (uint32_t i = 0; i < c->n_change; i++) {
         struct evzk__item *it = TAILQ_FIRST(list);
+        bool lost = list == &c->finishing && !it->told;
 
-        evzk__item_doubt(c, it, it->told);
-    }
-}
-
-/* Their user hears LOST. */
-static void lose_all(struct evzk_consumer *c)
-{
-    for (uint32_t i = 0; i < c->n_change; i++) {
-        struct evzk__item *it = TAILQ_FIRST(&c->finishing);
-        bool told = it->told;
-
-        evzk__item_doubt(c, it, true);
-        if (!told)
+        evzk__item_doubt(c, it, it->told || lost);
+        if (lost)
             evzk__consumer_tell(c, EVZK_CONSUMER_LOST, EVZK_ERR_CONNLOSS, it);
     }
 }
@@ -111,8 +102,9 @@ static int unguarded(struct evzk_consumer *c)
 }
 
 static int refused(struct evzk_consumer *c, const struct evzk__reply *reply,
-                   struct evzk__items *list, uint32_t per_item)
+                   struct evzk__items *list)
 {
+    uint32_t per_item = list == &c->finishing ? 2 : 1;
     int rc = reply->rc == EVZK_ERR_NONODE ? EVZK_ERR_NODEGONE : reply->rc;
     uint32_t i;
 
@@ -132,25 +124,31 @@ static int refused(struct evzk_consumer *c, const struct evzk__reply *reply,
     return evzk__consumer_go_on(c);
 }
 
-int evzk__consumer_finished(struct evzk__machine *m,
-                            const struct evzk__event *e)
+static int answered(struct evzk_consumer *c, const struct evzk__event *e,
+                    struct evzk__items *list, evzk_consumer_event done)
 {
-    struct evzk_consumer *c = evzk__consumer_of(m);
-
     if (e->type != EVZK__EV_REPLY)
         return evzk__consumer_doubted(c, e);
     switch (evzk__change_answered(c, e->reply)) {
     case EVZK__DONE:
     case EVZK__DONE_BEFORE:
-        end_all(c, &c->finishing, EVZK_CONSUMER_FINISHED, EVZK_OK);
+        end_all(c, list, done, EVZK_OK);
         return evzk__consumer_go_on(c);
     case EVZK__REFUSED:
-        return refused(c, e->reply, &c->finishing, 2);
+        return refused(c, e->reply, list);
     case EVZK__UNKNOWN:
         break;
     }
-    lose_all(c);
+    doubt_all(c, list);
     return evzk__consumer_renew(c);
+}
+
+int evzk__consumer_finished(struct evzk__machine *m,
+                            const struct evzk__event *e)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    return answered(c, e, &c->finishing, EVZK_CONSUMER_FINISHED);
 }
 
 int evzk__consumer_returned(struct evzk__machine *m,
@@ -158,18 +156,5 @@ int evzk__consumer_returned(struct evzk__machine *m,
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
 
-    if (e->type != EVZK__EV_REPLY)
-        return evzk__consumer_doubted(c, e);
-    switch (evzk__change_answered(c, e->reply)) {
-    case EVZK__DONE:
-    case EVZK__DONE_BEFORE:
-        end_all(c, &c->returning, EVZK_CONSUMER_GIVEN_BACK, EVZK_OK);
-        return evzk__consumer_go_on(c);
-    case EVZK__REFUSED:
-        return refused(c, e->reply, &c->returning, 1);
-    case EVZK__UNKNOWN:
-        break;
-    }
-    doubt_all(c, &c->returning);
-    return evzk__consumer_renew(c);
+    return answered(c, e, &c->returning, EVZK_CONSUMER_GIVEN_BACK);
 }

@@ -257,8 +257,6 @@ void evzk__consumer_return_all(struct evzk_consumer *c)
 
 /* What the consumer wants. */
 
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 /* The items that it may take beside those that are held; in one turn at most
  * `prefetch`, so that the others have theirs. */
 static uint32_t credit(const struct evzk_consumer *c)
@@ -268,7 +266,7 @@ static uint32_t credit(const struct evzk_consumer *c)
 
     if (!c->turn && held > 0 && free < (most + 1) / 2)
         return 0;
-    return least(free, most - c->turn_got);
+    return evzk__least(free, most - c->turn_got);
 }
 
 uint32_t evzk__consumer_wants(const struct evzk_consumer *c)

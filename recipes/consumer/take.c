@@ -20,8 +20,6 @@
 
 /* Reading. */
 
-static uint32_t least(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 static const struct evzk__pick *pick_at(const struct evzk_consumer *c,
                                         uint32_t i)
 {
@@ -54,8 +52,9 @@ void evzk__consumer_read(struct evzk__machine *m)
 
     evzk__batch_clear(c);
     c->error = EVZK_OK;
-    c->n_change = least(least(evzk__consumer_wants(c), EVZK__BATCH_ITEMS),
-                        c->view.n_picks);
+    c->n_change =
+        evzk__least(evzk__least(evzk__consumer_wants(c), EVZK__BATCH_ITEMS),
+                    c->view.n_picks);
     c->n_steps = 0;
     *evzk__change_add(c, EVZK__STEP_SYNC, "") = (struct evzk__step){
         .verb = EVZK__STEP_SYNC, .name = "", .shared = true};
