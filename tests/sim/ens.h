@@ -97,6 +97,9 @@ size_t ens_watches_of(int64_t session);
 size_t ens_watches_on(int conn); /* As wire_conn_of() has it. */
 int64_t ens_proposed(void);      /* The newest zxid given out. */
 int64_t ens_committed(void);     /* The newest zxid committed. */
+/* Was anything committed since `*looked`, which becomes ens_committed()?  If
+ * not, a rule sees the same tree as before. */
+bool ens_has_changed(int64_t *looked);
 int64_t ens_applied(int server); /* By this one. */
 enum { ENS_ALL = -100 };
 uint64_t ens_requests(int op); /* Received so far; ENS_ALL: of all kinds. */

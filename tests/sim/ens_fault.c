@@ -393,4 +393,12 @@ int64_t ens_proposed(void) { return ens.proposed; }
 
 int64_t ens_committed(void) { return ens.committed; }
 
+bool ens_has_changed(int64_t *looked)
+{
+    bool changed = *looked != ens.committed;
+
+    *looked = ens.committed;
+    return changed;
+}
+
 int64_t ens_applied(int server) { return ens.server[server].applied; }

@@ -567,16 +567,14 @@ static void check_told(int proc)
 
 /* A sync is answered, and the next one sent, or there is doubt: in half a
  * time-out, twice a probe's interval and one more. */
-static void check_silence(int proc)
+static void check_silence(int proc, const evzk_session_stats *st)
 {
     struct own *o = &own[proc];
     int64_t now = sim_now(), most = o->cfg.timeout_ms * INT64_C(1000) / 2;
-    evzk_session_stats st;
 
-    evzk_session_get_stats(o->p.s, &st);
-    if (o->told != TOLD_UP || o->p.closing || (int64_t)st.probes != o->probes ||
-        o->probed_at == 0) {
-        o->probes = (int64_t)st.probes;
+    if (o->told != TOLD_UP || o->p.closing ||
+        (int64_t)st->probes != o->probes || o->probed_at == 0) {
+        o->probes = (int64_t)st->probes;
         o->probed_at = now;
     }
     if (now - o->probed_at > most + SLACK_US &&
@@ -596,14 +594,11 @@ static bool is_calm(int proc)
 
 /* Nobody polls: while nothing changes, and nobody calls, nothing is asked but
  * for the probes. */
-static void check_polling(int proc)
+static void check_polling(int proc, const evzk_session_stats *st)
 {
     struct own *o = &own[proc];
-    evzk_session_stats st;
-    uint64_t asked;
+    uint64_t asked = st->requests > st->probes ? st->requests - st->probes : 0;
 
-    evzk_session_get_stats(o->p.s, &st);
-    asked = st.requests > st.probes ? st.requests - st.probes : 0;
     if (!is_calm(proc)) {
         o->calm_zxid = ens_proposed();
         o->calm_since = sim_now();
@@ -620,6 +615,7 @@ static void check_polling(int proc)
 static void check_one(int proc)
 {
     struct own *o = &own[proc];
+    evzk_session_stats st;
     int before;
 
     if (process_frozen_until(proc) > o->late_until)
@@ -634,8 +630,9 @@ static void check_one(int proc)
     note_id(&o->p);
     check_lease(proc);
     check_told(proc);
-    check_silence(proc);
-    check_polling(proc);
+    evzk_session_get_stats(o->p.s, &st);
+    check_silence(proc, &st);
+    check_polling(proc, &st);
     sim_leave(before);
 }
 

@@ -115,6 +115,7 @@ struct consumer_world {
     int64_t turn_owner;    /* And its session. */
     uint32_t taken;        /* In this turn. */
     bool moved;            /* An item was taken in this step. */
+    int64_t looked;        /* The newest zxid when the rules saw the tree. */
     int64_t starving;      /* Since when nobody takes what is free. */
     bool early[SIM_PROCS]; /* Its session was closed too soon. */
     bool freed[SIM_PROCS]; /* A consumer of it was. */

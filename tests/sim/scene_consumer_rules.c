@@ -271,6 +271,9 @@ static void look(void)
 {
     uint32_t went = 0, claimed = 0;
 
+    queue.moved = false;
+    if (!ens_has_changed(&queue.looked))
+        return;
     for (int i = 0; i < ITEMS; i++) {
         if (queue.own->item[i].seq) {
             look_at_item(i, &went);

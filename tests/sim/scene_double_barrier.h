@@ -64,7 +64,8 @@ struct db_world {
     int64_t nodes, changes;
     int64_t ready_mzxid; /* 0: none. */
     int64_t rounds;
-    int64_t rough; /* Until then something has disturbed; -1: nothing yet. */
+    int64_t looked; /* The newest zxid when the rules saw the tree. */
+    int64_t rough;  /* Until then something has disturbed; -1: nothing yet. */
     bool up[SIM_PROCS]; /* Their sessions are connected. */
     struct db_slot slot[DB_ACTS];
 };

@@ -122,6 +122,8 @@ void db_look(void)
     char path[80], text[160];
     int32_t last;
 
+    if (!ens_has_changed(&db.looked))
+        return;
     look_at_nodes();
     snprintf(path, sizeof path, "%s/ready", db.dir);
     if (!ens_look(path, &seen)) {

@@ -244,7 +244,8 @@ static void check_pending(int i)
 
 void producer_check(void)
 {
-    check_tree();
+    if (ens_has_changed(&putting.looked))
+        check_tree();
     for (int i = 0; i < PRODUCERS; i++) {
         int before;
 

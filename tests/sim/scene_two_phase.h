@@ -99,6 +99,7 @@ struct tp_world {
     struct tp_slot slot[TP_ACTS];
     struct tp_at at[TP_AT];
     int64_t txs;
+    int64_t looked;    /* The newest zxid when the rules saw the tree. */
     int64_t asked_txs; /* When a look-up was asked for. */
     bool rough;        /* Something was cut short. */
     bool last;         /* The users have given up. */

@@ -168,8 +168,11 @@ static void look_at_tx(struct tp_tx *x)
 void tp_look(void)
 {
     const char *names[KIDS];
-    size_t n = ens_children("/t/tx", names, KIDS);
+    size_t n;
 
+    if (!ens_has_changed(&tp.looked))
+        return;
+    n = ens_children("/t/tx", names, KIDS);
     for (size_t i = 0; i < n && i < KIDS; i++) {
         struct ens_seen seen;
         char path[80];
