@@ -9,6 +9,7 @@ void play_transact(struct run *r)
     struct span s;
 
     run_open(r, r->servers);
+    run_settle(r); /* Sites have made their inboxes. */
     transactions = srvr_transactions(r->servers);
     span_begin(&s, r);
     begun = now_ns();

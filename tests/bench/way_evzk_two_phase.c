@@ -64,7 +64,6 @@ static void open_sites(struct run *r, const char *servers)
         library_check(evzk_site_start(library, self.root, NAME[k], NULL,
                                       on_site, NULL, &self.site[k]),
                       "site");
-    run_settle(r);
 }
 
 static void begin(int i)
