@@ -35,7 +35,8 @@
  * So it never deletes the `leader` znode of its successor.
  *
  * Steps that machines ask for as commits (request/step.h) go together as they
- * are, if each of the machines has asked so.
+ * are, if each of the machines has asked so.  A commit that was sent eight
+ * times in vain, since others of its transaction failed, goes alone.
  *
  * A transaction has at most one create in each directory, because all its
  * creates have the same token; commits mind that themselves.  What becomes of a
@@ -169,6 +170,13 @@ static size_t bytes_of(const struct evzk__request *r)
     return n + 2 * acl_bytes(r->acl, r->acl_count) + r->len; /* Two are made. */
 }
 
+/* A proposal finds one culprit: commits that were often sent in vain go alone,
+ * and so all at once. */
+static bool may_join(const struct evzk__request *r)
+{
+    return is_commit(r) && r->tries < EVZK__BATCH_TRIES;
+}
+
 static bool goes_with(const struct evzk__core *s,
                       const struct evzk__request *first,
                       const struct evzk__request *r)
@@ -176,7 +184,7 @@ static bool goes_with(const struct evzk__core *s,
     if (!evzk__batch_takes(s, r))
         return false;
     if (is_commit(r) || is_commit(first))
-        return is_commit(r) && is_commit(first);
+        return may_join(r) && may_join(first);
     if (r->op == EVZK__SWAP)
         return !r->dir->chosen &&
                evzk__acl_equal(r->swap->acl, r->swap->acl_count,

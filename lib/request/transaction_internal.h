@@ -7,7 +7,7 @@
 
 enum {
     EVZK__BATCH_ITEMS = 64, /* In one transaction. */
-    EVZK__BATCH_TRIES = 8   /* Of a transaction refused as a whole. */
+    EVZK__BATCH_TRIES = 8   /* Of a request, together with others. */
 };
 
 struct evzk__batch {
