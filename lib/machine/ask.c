@@ -32,6 +32,8 @@ static void ask_steps(struct evzk__machine *m, const struct evzk__step *steps,
     r->commit = (how & EVZK__COMMIT) != 0;
     r->stamp = (how & EVZK__STAMP) != 0;
     r->join = (how & EVZK__JOIN) != 0;
+    r->for_each_name = false;
+    LIST_INIT(&r->followers);
 }
 
 static enum evzk__op op_of(const struct evzk__step *steps, unsigned how)
@@ -49,7 +51,6 @@ void evzk__ask_about(struct evzk__machine *m, const char *name,
                      const struct evzk__step *steps, uint32_t n, unsigned how)
 {
     ask_steps(m, steps, n, how);
-    m->place.req.names = NULL;
     ask(m, op_of(steps, how), name);
 }
 
@@ -63,6 +64,7 @@ void evzk__ask_each(struct evzk__machine *m, const struct evzk__step *step,
                     char *const *names, uint32_t n)
 {
     ask_steps(m, step, n, EVZK__EACH);
+    m->place.req.for_each_name = true;
     m->place.req.names = names;
     ask(m, op_of(step, EVZK__EACH), NULL);
 }

@@ -7,7 +7,7 @@
 #include "lib/base/os.h"
 #include "lib/request/core.h"
 #include "lib/request/create_order.h"
-
+#include "lib/request/shared_read.h"
 #include "lib/request/subrequest.h"
 #include "lib/request/transaction.h"
 
@@ -38,6 +38,7 @@ void evzk__request_put(struct evzk__core *s, struct evzk__request *r,
                        bool first)
 {
     s->requests.queued++;
+    evzk__shared_read_waits(s, r);
     if (r->op == EVZK__CREATE_LIST)
         evzk__create_order_wait(s, r);
     else if (first)
@@ -67,7 +68,8 @@ static void enqueue(struct evzk__core *s, struct evzk__request *r, bool first)
         if (!r->unwatch)
             r->dir->listing = r;
     }
-    evzk__request_put(s, r, first);
+    if (!evzk__shared_read_join(s, r))
+        evzk__request_put(s, r, first);
 }
 
 void evzk__request_submit(struct evzk__core *s, struct evzk__request *r)
@@ -82,6 +84,7 @@ void evzk__request_submit(struct evzk__core *s, struct evzk__request *r)
 
 void evzk__request_unqueue(struct evzk__core *s, struct evzk__request *r)
 {
+    evzk__shared_read_leaves(s, r);
     if (!r->parked)
         TAILQ_REMOVE(queue_of(s, r), r, link);
     r->parked = r->back = false;
@@ -132,6 +135,18 @@ static void hand_on(struct evzk__core *s, struct evzk__request *r)
     s->requests.queued++;
 }
 
+/* The same, of a read. */
+static void lead_others(struct evzk__core *s, struct evzk__request *r)
+{
+    struct evzk__request *heir = evzk__shared_read_heir(r);
+
+    if (!heir)
+        return;
+    heir->state = EVZK__QUEUED;
+    evzk__request_put(s, heir, false);
+    evzk__session_kick(s);
+}
+
 bool evzk__request_cancel(struct evzk__core *s, struct evzk__request *r)
 {
     switch ((enum evzk__request_state)r->state) {
@@ -140,18 +155,23 @@ bool evzk__request_cancel(struct evzk__core *s, struct evzk__request *r)
         evzk__create_order_over(r, false);
         if (r->op == EVZK__LIST)
             hand_on(s, r);
+        lead_others(s, r);
         break;
     case EVZK__WAITING:
         TAILQ_REMOVE(r->waits_in, r, link);
         break;
     case EVZK__JOINED:
-        TAILQ_REMOVE(&r->leader->joined, r, link);
+        if (r->op == EVZK__LIST)
+            TAILQ_REMOVE(&r->leader->joined, r, link);
+        else
+            LIST_REMOVE(r, follow);
         break;
     case EVZK__SENT:
         r->given_up = true;
         if (r->sent < r->parts) {
             evzk__request_unqueue(s, r); /* The rest need not be sent. */
             r->parts = r->sent;
+            lead_others(s, r);
         }
         return false;
     case EVZK__IDLE:
@@ -370,12 +390,28 @@ static bool is_unsaid(const struct evzk__request *r,
             res->rc == EVZK_ERR_SERVER);
 }
 
+/* False: this is the child of a fork, where no request is left. */
+static bool answer_followers(struct evzk__core *s, struct evzk__request *r,
+                             unsigned part, const struct evzk__result *res)
+{
+    struct evzk__request *f;
+
+    while ((f = evzk__shared_read_next(s, r, part, &res)) != NULL) {
+        evzk__request_part_answered(s, f, 0, res);
+        if (s->phase == EVZK__CLOSED)
+            return false;
+    }
+    return true;
+}
+
 /* One part was answered. */
 void evzk__request_part_answered(struct evzk__core *s, struct evzk__request *r,
                                  unsigned part, const struct evzk__result *res)
 {
     struct evzk__result late = {0};
 
+    if (!answer_followers(s, r, part, res))
+        return;
     if (res->rc == EVZK_ERR_NOMEM ||
         (res->rc == EVZK_ERR_SERVER && r->op != EVZK__BATCH))
         evzk__requests_pause(s);

@@ -3,9 +3,9 @@
  * A request may be compound (create and list, in one trip); its owner sees one
  * reply.  Requests wait in queues by urgency until the flow window has room;
  * the session sends them once a turn of the loop: creates and deletes together,
- * as one transaction (request/transaction.h), and one listing for all who may
- * use it.  A request is embedded in its owner and goes through it again and
- * again: asking takes no memory. */
+ * as one transaction (request/transaction.h), and one listing, or one read of a
+ * znode, for all who may use it (request/shared_read.h).  A request is embedded
+ * in its owner and goes through it again and again: asking takes no memory. */
 #ifndef EVZK_REQUEST_H
 #define EVZK_REQUEST_H
 
@@ -34,8 +34,8 @@ enum evzk__op {
     EVZK__SYNC_LIST,   /* The same, as the leader knows it now. */
     EVZK__SETTLE_LIST, /* The same, after all that this session ever wrote. */
     EVZK__WATCH,       /* Reads `own` and `pred`, and sets watches on them. */
-    EVZK__EACH_READS,  /* Steps, with a reply for each. */
     EVZK__WRITES,      /* Steps. */
+    EVZK__EACH_READS,  /* Steps, with a reply for each. */
     EVZK__READS,       /* Steps. */
     EVZK__CREATE_LIST, /* Creates <dir>/<name><seq>, <dir> too if need be; then
                           children of <dir>, if we may be the only one. */
@@ -47,7 +47,8 @@ enum evzk__request_state {
     EVZK__IDLE,
     EVZK__QUEUED,
     EVZK__WAITING, /* Another request makes the same parents. */
-    EVZK__JOINED,  /* Another request lists the same directory. */
+    EVZK__JOINED,  /* Another request lists the same directory, or reads the
+                      same znode. */
     EVZK__SENT
 };
 
@@ -89,12 +90,16 @@ struct evzk__reply {
 
 struct evzk__watch;
 TAILQ_HEAD(evzk__request_queue, evzk__request);
+LIST_HEAD(evzk__followers, evzk__request);
 
 /* The flags say how the request was asked, where it waits, what was learnt
  * while it was sent, and what the first answer said.  Each changes without the
  * others.  They are bits, since ten thousand requests may wait at once. */
 struct evzk__request {
-    TAILQ_ENTRY(evzk__request) link;
+    union {
+        TAILQ_ENTRY(evzk__request) link;
+        LIST_ENTRY(evzk__request) follow; /* STEPS, JOINED. */
+    };
     void (*done)(struct evzk__request *r, const struct evzk__reply *reply);
     struct evzk__dir *dir; /* Borrowed from the owner until the reply. */
     union {
@@ -115,8 +120,12 @@ struct evzk__request {
         };
         struct { /* STEPS */
             const struct evzk__step *steps;
-            char *const *names; /* The first step, for each name; or NULL. */
+            union {
+                char *const *names; /* The first step, for each name. */
+                struct evzk__followers followers; /* Of the same read. */
+            };
             uint32_t n;
+            bool for_each_name;
         };
         struct evzk__swap *swap;               /* SWAP */
         const char *also;                      /* DELETE: or NULL. */
@@ -125,9 +134,15 @@ struct evzk__request {
             struct evzk__request *leader; /* JOINED: the request that lists. */
         };
     };
-    int64_t czxid; /* Of the first part's answer. */
+    union {
+        int64_t czxid;              /* Of the first part's answer. */
+        struct evzk__request *like; /* Before: see request/shared_read.c. */
+    };
     uint32_t parts, sent, answered;
-    int32_t version; /* The same. */
+    union {
+        int32_t version; /* The same. */
+        uint32_t hash;
+    };
     int16_t first_rc, last_rc;
     uint8_t op;
     uint8_t state : 3;
@@ -155,8 +170,11 @@ struct evzk__request {
 struct evzk__batch;
 LIST_HEAD(evzk__batches, evzk__batch);
 
+enum { EVZK__READ_SLOTS = 1024 };
+
 struct evzk__requests {
-    struct evzk__request_queue queue[EVZK__OPS]; /* Urgent ones first. */
+    struct evzk__request_queue queue[EVZK__OPS];   /* Urgent ones first. */
+    struct evzk__request *reads[EVZK__READ_SLOTS]; /* In the queues, by path. */
     /* Creates to be sent again, since their directory was missing.  Only the
      * first create of each directory is in a queue: see request/create_order.c.
      */

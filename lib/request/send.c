@@ -10,6 +10,7 @@
 #include "lib/request/core.h"
 #include "lib/request/create_order.h"
 #include "lib/request/parents.h"
+#include "lib/request/shared_read.h"
 #include "lib/request/subrequest.h"
 #include "lib/request/transaction.h"
 
@@ -56,8 +57,10 @@ static bool send_one(struct evzk__core *s, struct evzk__request *r)
     s->stats.requests++;
     s->requests.in_flight++;
     res.rc = evzk__subrequest_send(s, r, slot);
-    if (res.rc == EVZK_OK)
+    if (res.rc == EVZK_OK) {
+        evzk__shared_read_sent(s, r, part);
         return true;
+    }
     evzk__client_slot_free(slot);
     s->requests.in_flight--;
     if (res.rc == EVZK_ERR_NOMEM && part == 0) {

@@ -69,13 +69,13 @@ uint32_t evzk__steps_index(const struct evzk__request *r, uint32_t part)
 static const struct evzk__step *step_at(const struct evzk__request *r,
                                         uint32_t i)
 {
-    return r->names ? &r->steps[0] : &r->steps[i];
+    return r->for_each_name ? &r->steps[0] : &r->steps[i];
 }
 
 static const char *name_at(const struct evzk__request *r, uint32_t i)
 {
     const struct evzk__step *step = step_at(r, i);
-    const char *beside = r->names ? r->names[i] : r->name;
+    const char *beside = r->for_each_name ? r->names[i] : r->name;
 
     if (step->name)
         return step->name;
@@ -90,12 +90,10 @@ static char *join(char *to, size_t size, const char *a, const char *b,
     return strcpy(stpcpy(stpcpy(to, a), b), c) ? to : NULL;
 }
 
-/* NULL: it is too long to be one. */
-static const char *path_at(struct evzk__core *s, const struct evzk__request *r,
-                           uint32_t i)
+const char *evzk__steps_path(const struct evzk__core *s,
+                             const struct evzk__request *r, uint32_t i,
+                             char *to, size_t size)
 {
-    size_t size = sizeof s->requests.path[0];
-    char *to = s->requests.path[0];
     const char *name = name_at(r, i);
 
     if (name[0] == '\0')
@@ -105,6 +103,14 @@ static const char *path_at(struct evzk__core *s, const struct evzk__request *r,
     if (name[1] == '\0' && s->chroot[0])
         return s->chroot;
     return join(to, size, s->chroot, name, "");
+}
+
+/* NULL: it is too long to be one. */
+static const char *path_at(struct evzk__core *s, const struct evzk__request *r,
+                           uint32_t i)
+{
+    return evzk__steps_path(s, r, i, s->requests.path[0],
+                            sizeof s->requests.path[0]);
 }
 
 static enum evzk__which which_of(const struct evzk__step *step)
@@ -137,6 +143,23 @@ static bool may_watch(struct evzk__request *r, const struct evzk__step *step,
         return false; /* The server would keep the other one. */
     return w->which >= EVZK__PATH || step->verb == EVZK__STEP_UNWATCH ||
            (children == (w->which == EVZK__PRED) && !strchr(name, '/'));
+}
+
+bool evzk__steps_may_watch(struct evzk__request *r, uint32_t i)
+{
+    const struct evzk__step *step = step_at(r, i);
+
+    return !step->watch || may_watch(r, step, name_at(r, i));
+}
+
+void evzk__steps_sent(struct evzk__request *r, uint32_t i)
+{
+    const struct evzk__step *step = step_at(r, i);
+    struct evzk__place *m = evzk__place_of(r);
+
+    if (sets_watch(step))
+        evzk__watch_asked(m, watch_at(m, step), name_at(r, i),
+                          step->verb == EVZK__STEP_CHILDREN);
 }
 
 static int send_read(struct evzk__request *r, const struct evzk__step *step,
@@ -309,7 +332,7 @@ int evzk__steps_send(struct evzk__core *s, struct evzk__request *r,
     }
     if (r->commit)
         return send_commit(s, r, slot);
-    if (step->watch && !may_watch(r, step, name_at(r, i))) {
+    if (!evzk__steps_may_watch(r, i)) {
         evzk__session_log(s, EVZK_LOG_ERROR, "%s: step %u has no such watch",
                           r->dir->path, (unsigned)i);
         return EVZK_ERR_INTERNAL;
@@ -317,9 +340,8 @@ int evzk__steps_send(struct evzk__core *s, struct evzk__request *r,
     path = path_at(s, r, i);
     rc = path ? send_step(s, r, step, slot, path) : EVZK_ERR_INVAL;
     /* A step that could not be sent leaves the table as it is. */
-    if (rc == EVZK_OK && sets_watch(step))
-        evzk__watch_asked(evzk__place_of(r), watch_at(evzk__place_of(r), step),
-                          name_at(r, i), step->verb == EVZK__STEP_CHILDREN);
+    if (rc == EVZK_OK)
+        evzk__steps_sent(r, i);
     return rc;
 }
 

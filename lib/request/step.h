@@ -124,6 +124,18 @@ bool evzk__request_is_steps(const struct evzk__request *r);
 /* How many parts the request has, if nothing is left out. */
 uint32_t evzk__steps_parts(const struct evzk__request *r);
 
+/* Writes the path that step number i is about to `to`, which has `size` bytes;
+ * NULL: it is too long. */
+const char *evzk__steps_path(const struct evzk__core *s,
+                             const struct evzk__request *r, uint32_t i,
+                             char *to, size_t size);
+
+/* May the step, of this number, set the watch that it asks for? */
+bool evzk__steps_may_watch(struct evzk__request *r, uint32_t i);
+
+/* The step was sent: the watch that it asks for, if any, is asked for. */
+void evzk__steps_sent(struct evzk__request *r, uint32_t i);
+
 /* Sends part number `part` of those that are left. */
 int evzk__steps_send(struct evzk__core *s, struct evzk__request *r,
                      struct evzk__slot *slot, uint32_t part);

@@ -111,7 +111,7 @@ bool evzk__batch_takes_dir(const struct evzk__request *r)
 static bool is_commit(const struct evzk__request *r)
 {
     return evzk__request_is_steps(r) && r->commit && r->join && r->n > 0 &&
-           r->n <= OPS && !r->names;
+           r->n <= OPS && !r->for_each_name;
 }
 
 bool evzk__batch_takes(const struct evzk__core *s,

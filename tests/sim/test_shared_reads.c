@@ -1,0 +1,382 @@
+/* One read for all machines that ask for the same at the same time
+ * (lib/request/shared_read.h): each hears what it would have heard alone.  With
+ * a real session in the simulated world. */
+#include "test_session.h"
+
+#include "lib/base/mem.h"
+#include "lib/machine/rows.h"
+#include "lib/request/path_watch.h"
+
+enum { READY, ASKING, ENDED, STATES };
+enum { MOST = 10, OWN_PATH = EVZK__PATH };
+
+struct reader {
+    struct evzk__machine m;
+    struct evzk__path_watch watch[1];
+    const struct evzk__step *steps;
+    uint32_t n;
+    unsigned how, replies, changes;
+    int rc;
+    char data[16];
+    int lets_go; /* In its next answer, of this reader; -1: of none. */
+};
+
+static struct reader *all[MOST]; /* NULL once destroyed. */
+
+static struct reader *reader_of(struct evzk__machine *m)
+{
+    return evzk__container_of(m, struct reader, m);
+}
+
+static void rest(struct evzk__machine *m) { (void)m; }
+
+static int rested(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (e->type == EVZK__EV_USER)
+        return evzk__machine_move(m, ASKING);
+    reader_of(m)->changes++;
+    return EVZK_OK;
+}
+
+static void ask(struct evzk__machine *m)
+{
+    const struct reader *r = reader_of(m);
+
+    evzk__ask(m, r->steps, r->n, r->how);
+}
+
+static int answered(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct reader *r = reader_of(m);
+    const struct evzk__reply *reply = e->reply;
+
+    if (r->lets_go >= 0 && all[r->lets_go])
+        evzk__machine_let_go(&all[r->lets_go]->m);
+    r->lets_go = -1;
+    if (!reply->last)
+        return EVZK_OK;
+    r->replies++;
+    r->rc = reply->first_rc == EVZK_ERR_CONNLOSS ? reply->first_rc : reply->rc;
+    if (reply->res->data)
+        snprintf(r->data, sizeof r->data, "%.*s", (int)reply->res->len,
+                 (const char *)reply->res->data);
+    return evzk__machine_move(m, READY);
+}
+
+static void end(struct evzk__machine *m) { (void)m; }
+
+static void destroy(struct evzk__machine *m)
+{
+    for (int i = 0; i < MOST; i++) {
+        if (all[i] == reader_of(m))
+            all[i] = NULL;
+    }
+    evzk__free(reader_of(m));
+}
+
+/* clang-format off */
+static const struct evzk__row rows[STATES] = {
+ROW(READY,  rest, rested,   ASKING, ENDED, READY, 0,
+    ON(USER_EVENT, ASKING), ON(PATH_DELETED, HERE), ON(PATH_CHANGED, HERE)),
+ROW(ASKING, ask,  answered, READY,  ENDED, READY, 0, ON(REPLY, READY, HERE)),
+END(ENDED,  end),
+};
+/* clang-format on */
+
+static const struct evzk__kind reader_kind = {
+    .name = "reader",
+    .rows = rows,
+    .n_rows = STATES,
+    .destroy = destroy,
+    EVZK__PATH_WATCHES(struct reader, m, watch)};
+
+static void set_up(unsigned window)
+{
+    const struct process_config cfg = {.timeout_ms = 10000, .window = window};
+    int before;
+
+    begin_with_a();
+    ens_create("/a/x", "ex", 2, ZOO_PERSISTENT);
+    ens_create("/a/y", "why", 3, ZOO_PERSISTENT);
+    session_open(&cfg);
+    before = sim_enter(0);
+    for (int i = 0; i < MOST; i++) {
+        all[i] = evzk__zalloc(sizeof *all[i]);
+        all[i]->lets_go = -1;
+        ck_assert_int_eq(evzk__machine_init(&all[i]->m, process_of(0)->s,
+                                            &reader_kind, "/a", 0),
+                         EVZK_OK);
+    }
+    sim_leave(before);
+    pass(10 * MS);
+}
+
+static void tear_down(void)
+{
+    for (int i = 0; i < MOST; i++) {
+        if (all[i])
+            let_machine_go(&all[i]->m);
+        ck_assert_ptr_null(all[i]);
+    }
+    session_close();
+}
+
+#define SYNC                                                                   \
+    {                                                                          \
+        .verb = EVZK__STEP_SYNC, .name = "", .shared = true                    \
+    }
+#define WATCHED .watch = EVZK__WITH(OWN_PATH)
+
+static const struct evzk__step
+    get_x[] = {SYNC, {.verb = EVZK__STEP_GET, .name = "x", WATCHED}},
+    look_x[] = {SYNC, {.verb = EVZK__STEP_EXISTS, .name = "x", WATCHED}},
+    get_y[] = {SYNC, {.verb = EVZK__STEP_GET, .name = "y", WATCHED}},
+    get_only[] = {SYNC, {.verb = EVZK__STEP_GET, .name = "x"}},
+    get_at_once[] = {{.verb = EVZK__STEP_GET, .name = "x"}},
+    look_none[] = {{.verb = EVZK__STEP_EXISTS, .name = "none", WATCHED}};
+
+/* With the lease's probes, of which there are few. */
+enum { PROBES = 2 };
+
+static uint64_t requests(void)
+{
+    evzk_session_stats stats;
+    int before = sim_enter(0);
+
+    evzk_session_get_stats(process_of(0)->s, &stats);
+    sim_leave(before);
+    return stats.requests;
+}
+
+static void ask_by(int i, const struct evzk__step *steps, uint32_t n,
+                   unsigned how)
+{
+    int before = sim_enter(0);
+
+    all[i]->steps = steps;
+    all[i]->n = n;
+    all[i]->how = how;
+    all[i]->replies = 0;
+    all[i]->data[0] = '\0';
+    evzk__machine_ask(&all[i]->m);
+    sim_leave(before);
+}
+
+#define ASK(i, steps, how) ask_by(i, steps, UNIT_COUNT(steps), how)
+
+/* Nothing is sent for a tenth of a second. */
+static void pause_sending(void)
+{
+    int before = sim_enter(0);
+
+    evzk__machine_pause(&all[0]->m);
+    sim_leave(before);
+}
+
+static void check(int i, int rc, const char *data)
+{
+    ck_assert_msg(all[i]->replies == 1, "reader %d: %u replies", i,
+                  all[i]->replies);
+    ck_assert_int_eq(all[i]->rc, rc);
+    ck_assert_str_eq(all[i]->data, data);
+}
+
+/* One sync, one read; and each has the watch. */
+START_TEST(one_for_all)
+{
+    static const unsigned ways[] = {0, EVZK__EACH, EVZK__SOON};
+    uint64_t from;
+
+    set_up(0);
+    for (size_t w = 0; w < UNIT_COUNT(ways); w++) {
+        for (int i = 0; i < MOST; i++)
+            ASK(i, get_x, ways[w]);
+        from = requests();
+        pass(50 * MS);
+        ck_assert_uint_le(requests() - from, 2 + PROBES);
+        for (int i = 0; i < MOST; i++)
+            check(i, EVZK_OK, "ex");
+    }
+    ens_set_data("/a/x", "new", 3);
+    pass(50 * MS);
+    for (int i = 0; i < MOST; i++)
+        ck_assert_uint_eq(all[i]->changes, 1);
+    tear_down();
+}
+END_TEST
+
+START_TEST(what_is_not_there)
+{
+    uint64_t from;
+
+    set_up(0);
+    for (int i = 0; i < MOST; i++)
+        ASK(i, look_none, 0);
+    from = requests();
+    pass(50 * MS);
+    ck_assert_uint_le(requests() - from, 1 + PROBES);
+    for (int i = 0; i < MOST; i++)
+        check(i, EVZK_ERR_NONODE, "");
+    ens_create("/a/none", "", 0, ZOO_PERSISTENT);
+    pass(50 * MS);
+    for (int i = 0; i < MOST; i++)
+        ck_assert_uint_eq(all[i]->changes, 1);
+    tear_down();
+}
+END_TEST
+
+START_TEST(only_the_same)
+{
+    uint64_t from;
+
+    set_up(0);
+    ASK(0, get_x, 0);
+    ASK(1, look_x, 0);
+    ASK(2, get_y, 0);
+    ASK(3, get_only, 0);
+    ASK(4, get_at_once, 0);
+    ASK(5, get_x, EVZK__SOON);
+    from = requests();
+    pass(50 * MS);
+    ck_assert_uint_ge(requests() - from, 7); /* One sync. */
+    check(0, EVZK_OK, "ex");
+    check(1, EVZK_OK, "");
+    check(2, EVZK_OK, "why");
+    check(3, EVZK_OK, "ex");
+    check(4, EVZK_OK, "ex");
+    check(5, EVZK_OK, "ex");
+    tear_down();
+}
+END_TEST
+
+/* A read that was sent before may be answered with what was there before. */
+START_TEST(never_what_was_sent)
+{
+    uint64_t from;
+
+    set_up(0);
+    from = requests();
+    ASK(0, get_x, 0);
+    pass(WIRE_US / 2);
+    ASK(1, get_x, 0);
+    pass(50 * MS);
+    ck_assert_uint_ge(requests() - from, 4);
+    check(0, EVZK_OK, "ex");
+    check(1, EVZK_OK, "ex");
+    tear_down();
+}
+END_TEST
+
+/* The first of the others reads for all. */
+START_TEST(leader_goes)
+{
+    uint64_t from;
+
+    set_up(0);
+    pause_sending();
+    for (int i = 0; i < MOST; i++)
+        ASK(i, get_x, 0);
+    pass(10 * MS);
+    from = requests();
+    let_machine_go(&all[0]->m);
+    pass(500 * MS);
+    ck_assert_ptr_null(all[0]);
+    ck_assert_uint_le(requests() - from, 2 + PROBES);
+    for (int i = 1; i < MOST; i++)
+        check(i, EVZK_OK, "ex");
+    tear_down();
+}
+END_TEST
+
+START_TEST(follower_goes)
+{
+    set_up(0);
+    pause_sending();
+    for (int i = 0; i < 5; i++)
+        ASK(i, get_x, 0);
+    pass(10 * MS);
+    let_machine_go(&all[2]->m);
+    pass(500 * MS);
+    ck_assert_ptr_null(all[2]);
+    for (int i = 5; i < MOST; i++)
+        ASK(i, get_x, 0);
+    pass(WIRE_US / 2);
+    let_machine_go(&all[7]->m); /* Sent, not answered. */
+    pass(50 * MS);
+    for (int i = 0; i < MOST; i++) {
+        if (all[i])
+            check(i, EVZK_OK, "ex");
+    }
+    ck_assert_ptr_null(all[7]);
+    tear_down();
+}
+END_TEST
+
+/* The window has room for the leader's sync alone. */
+static void ask_with_little_room(void)
+{
+    set_up(4);
+    ASK(0, get_y, EVZK__SOON);
+    ASK(1, look_x, EVZK__SOON);
+    for (int i = 2; i < 5; i++)
+        ASK(i, get_x, EVZK__EACH);
+    pass(WIRE_US / 2);
+    for (int i = 0; i < 5; i++)
+        ck_assert_uint_eq(all[i]->replies, 0);
+}
+
+START_TEST(leader_goes_in_the_middle)
+{
+    ask_with_little_room();
+    let_machine_go(&all[2]->m);
+    pass(200 * MS);
+    ck_assert_ptr_null(all[2]);
+    check(3, EVZK_OK, "ex");
+    check(4, EVZK_OK, "ex");
+    tear_down();
+}
+END_TEST
+
+START_TEST(cut)
+{
+    ask_with_little_room();
+    wire_cut(wire_conn_of(0));
+    pass(500 * MS);
+    for (int i = 0; i < 5; i++)
+        check(i, EVZK_ERR_CONNLOSS, "");
+    for (int i = 0; i < MOST; i++)
+        ASK(i, get_x, 0);
+    pass(WIRE_US / 2);
+    wire_cut(wire_conn_of(0));
+    pass(500 * MS);
+    for (int i = 0; i < MOST; i++)
+        check(i, EVZK_ERR_CONNLOSS, "");
+    for (int i = 0; i < MOST; i++)
+        ASK(i, get_x, 0);
+    pass(50 * MS);
+    for (int i = 0; i < MOST; i++)
+        check(i, EVZK_OK, "ex");
+    tear_down();
+}
+END_TEST
+
+/* The first that is told lets go of the leader, and the next of the last. */
+START_TEST(let_go_while_told)
+{
+    set_up(0);
+    for (int i = 0; i < MOST; i++) {
+        all[i]->lets_go = i == MOST - 1 ? 0 : i == MOST - 2 ? 1 : -1;
+        ASK(i, get_x, 0);
+    }
+    pass(50 * MS);
+    ck_assert_ptr_null(all[0]);
+    ck_assert_ptr_null(all[1]);
+    for (int i = 2; i < MOST; i++)
+        check(i, EVZK_OK, "ex");
+    tear_down();
+}
+END_TEST
+
+UNIT_MAIN("shared reads", one_for_all, what_is_not_there, only_the_same,
+          never_what_was_sent, leader_goes, follower_goes,
+          leader_goes_in_the_middle, cut, let_go_while_told)
