@@ -152,7 +152,8 @@ int evzk__tx_begun_again(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__machine_move(m, RESOLVING);
 }
 
-/* Are both there: the znode of the session, and that of all transactions? */
+/* Is the znode of the session there?  That of all transactions was made before
+ * it. */
 void evzk__tx_prove(struct evzk__machine *m)
 {
     struct evzk_tx *tx = evzk__tx_of(m);
@@ -160,7 +161,6 @@ void evzk__tx_prove(struct evzk__machine *m)
 
     evzk__tx_steps_clear(s);
     evzk__tx_step_name(s, EVZK__STEP_CHECK, tx->tag);
-    evzk__tx_step_name(s, EVZK__STEP_CHECK, EVZK__TX_DIR);
     evzk__tx_steps_commit(m, s);
 }
 
@@ -174,6 +174,7 @@ int evzk__tx_proved(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__machine_move(m, BEGINNING);
 }
 
+/* Goes before what waits: thousands may wait to prove the same. */
 void evzk__tx_make(struct evzk__machine *m)
 {
     struct evzk_tx *tx = evzk__tx_of(m);
@@ -185,7 +186,7 @@ void evzk__tx_make(struct evzk__machine *m)
     give_acl(tx, evzk__tx_step_name(s, EVZK__STEP_CREATE, EVZK__COORDINATORS));
     give_acl(tx, evzk__tx_step_name(s, EVZK__STEP_CREATE, tx->tag))->mode =
         EVZK__EPHEMERAL;
-    evzk__ask(m, s->v, s->n, EVZK__EACH);
+    evzk__ask(m, s->v, s->n, EVZK__EACH | EVZK__SOON);
 }
 
 int evzk__tx_made(struct evzk__machine *m, const struct evzk__event *e)
