@@ -63,6 +63,7 @@ static bool send_one(struct evzk__core *s, struct evzk__request *r)
     }
     evzk__client_slot_free(slot);
     s->requests.in_flight--;
+    evzk__shared_read_leaves(s, r);
     if (res.rc == EVZK_ERR_NOMEM && part == 0) {
         take_back(s, r);
         return false;

@@ -21,16 +21,6 @@ static void on_event(evzk_double_barrier *d, evzk_double_barrier_event event,
     out += event == EVZK_DOUBLE_BARRIER_LEFT;
 }
 
-static uint64_t requests(void)
-{
-    evzk_session_stats stats;
-    int before = sim_enter(0);
-
-    evzk_session_get_stats(process_of(0)->s, &stats);
-    sim_leave(before);
-    return stats.requests;
-}
-
 /* Until so many have been told; returns the requests since `from`. */
 static unsigned until(const unsigned *count, unsigned n, uint64_t from)
 {
@@ -39,7 +29,7 @@ static unsigned until(const unsigned *count, unsigned n, uint64_t from)
     while (*count < n && sim_next(&step))
         sim_do(&step);
     ck_assert_uint_eq(*count, n);
-    return (unsigned)(requests() - from);
+    return (unsigned)(session_requests() - from);
 }
 
 struct cost {
@@ -57,7 +47,7 @@ static struct cost round_of(unsigned n)
     in = out = 0;
     begin_with_a();
     session_open(&cfg);
-    from = requests();
+    from = session_requests();
     before = sim_enter(0);
     for (unsigned i = 0; i < n; i++)
         ck_assert_int_eq(evzk_double_barrier_enter(process_of(0)->s, "/a/step",
@@ -66,7 +56,7 @@ static struct cost round_of(unsigned n)
                          EVZK_OK);
     sim_leave(before);
     cost.enter = until(&in, n, from);
-    from = requests();
+    from = session_requests();
     before = sim_enter(0);
     for (unsigned i = 0; i < n; i++)
         ck_assert_int_eq(evzk_double_barrier_leave(all[i]), EVZK_OK);

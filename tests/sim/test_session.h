@@ -31,6 +31,17 @@ static inline void session_close(void)
     all_is_well();
 }
 
+/* So many requests the session has made, with the lease's probes. */
+static inline uint64_t session_requests(void)
+{
+    evzk_session_stats stats;
+    int before = sim_enter(0);
+
+    evzk_session_get_stats(process_of(0)->s, &stats);
+    sim_leave(before);
+    return stats.requests;
+}
+
 /* With time for the machine's last request. */
 static inline void let_machine_go(struct evzk__machine *m)
 {

@@ -138,16 +138,6 @@ static const struct evzk__step
 /* With the lease's probes, of which there are few. */
 enum { PROBES = 2 };
 
-static uint64_t requests(void)
-{
-    evzk_session_stats stats;
-    int before = sim_enter(0);
-
-    evzk_session_get_stats(process_of(0)->s, &stats);
-    sim_leave(before);
-    return stats.requests;
-}
-
 static void ask_by(int i, const struct evzk__step *steps, uint32_t n,
                    unsigned how)
 {
@@ -191,9 +181,9 @@ START_TEST(one_for_all)
     for (size_t w = 0; w < UNIT_COUNT(ways); w++) {
         for (int i = 0; i < MOST; i++)
             ASK(i, get_x, ways[w]);
-        from = requests();
+        from = session_requests();
         pass(50 * MS);
-        ck_assert_uint_le(requests() - from, 2 + PROBES);
+        ck_assert_uint_le(session_requests() - from, 2 + PROBES);
         for (int i = 0; i < MOST; i++)
             check(i, EVZK_OK, "ex");
     }
@@ -212,9 +202,9 @@ START_TEST(what_is_not_there)
     set_up(0);
     for (int i = 0; i < MOST; i++)
         ASK(i, look_none, 0);
-    from = requests();
+    from = session_requests();
     pass(50 * MS);
-    ck_assert_uint_le(requests() - from, 1 + PROBES);
+    ck_assert_uint_le(session_requests() - from, 1 + PROBES);
     for (int i = 0; i < MOST; i++)
         check(i, EVZK_ERR_NONODE, "");
     ens_create("/a/none", "", 0, ZOO_PERSISTENT);
@@ -236,9 +226,9 @@ START_TEST(only_the_same)
     ASK(3, get_only, 0);
     ASK(4, get_at_once, 0);
     ASK(5, get_x, EVZK__SOON);
-    from = requests();
+    from = session_requests();
     pass(50 * MS);
-    ck_assert_uint_ge(requests() - from, 7); /* One sync. */
+    ck_assert_uint_ge(session_requests() - from, 7); /* One sync. */
     check(0, EVZK_OK, "ex");
     check(1, EVZK_OK, "");
     check(2, EVZK_OK, "why");
@@ -255,12 +245,12 @@ START_TEST(never_what_was_sent)
     uint64_t from;
 
     set_up(0);
-    from = requests();
+    from = session_requests();
     ASK(0, get_x, 0);
     pass(WIRE_US / 2);
     ASK(1, get_x, 0);
     pass(50 * MS);
-    ck_assert_uint_ge(requests() - from, 4);
+    ck_assert_uint_ge(session_requests() - from, 4);
     check(0, EVZK_OK, "ex");
     check(1, EVZK_OK, "ex");
     tear_down();
@@ -277,11 +267,11 @@ START_TEST(leader_goes)
     for (int i = 0; i < MOST; i++)
         ASK(i, get_x, 0);
     pass(10 * MS);
-    from = requests();
+    from = session_requests();
     let_machine_go(&all[0]->m);
     pass(500 * MS);
     ck_assert_ptr_null(all[0]);
-    ck_assert_uint_le(requests() - from, 2 + PROBES);
+    ck_assert_uint_le(session_requests() - from, 2 + PROBES);
     for (int i = 1; i < MOST; i++)
         check(i, EVZK_OK, "ex");
     tear_down();
