@@ -203,7 +203,8 @@ EVZK_API const char *evzk_tx_state(const evzk_tx *tx);
 /* ---- A site. ---- */
 
 /** What a site hears.  FINISHED and FAILED end a transaction at this site, and
- * ENDED ends the site. */
+ * ENDED ends the site: these three come also while the session is being
+ * closed. */
 typedef enum evzk_site_event {
     /** A question: evzk_site_tx_vote() answers it. */
     EVZK_SITE_QUESTION = 1,

@@ -33,8 +33,10 @@ void evzk__machine_take_stop(struct evzk__machine *m)
     if (!m->started)
         evzk__machine_finish(m, m->rc);
     else if (m->place.req.state == EVZK__SENT) {
-        /* The answer is handled with `stopping` set. */
-        evzk__request_cancel(m->place.s, &m->place.req);
+        /* The answer is handled with `stopping` set.  A row that stays wants to
+         * know what became of its steps: they are done to the end. */
+        if (evzk__machine_leaves(m) || !evzk__request_is_steps(&m->place.req))
+            evzk__request_cancel(m->place.s, &m->place.req);
         if (evzk__machine_leaves(m))
             return; /* The stop comes with the answer. */
     } else if (evzk__machine_row(m)->flags & EVZK__NOTHING_SENT)

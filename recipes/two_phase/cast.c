@@ -26,8 +26,9 @@ void evzk__site_tx_tell(struct evzk_site_tx *t, evzk_site_event event, int rc)
     struct evzk_site *site = t->site;
     evzk_session *s = evzk__machine_session(&t->m);
     int64_t begun = evzk__machine_call_out(s);
+    bool ends = event == EVZK_SITE_FINISHED || event == EVZK_SITE_FAILED;
 
-    if (site && site->cb && evzk__may_tell(s))
+    if (site && site->cb && (ends || evzk__may_tell(s)))
         site->cb(site, event, t, rc, site->arg);
     evzk__machine_called(s, begun);
 }
@@ -179,8 +180,8 @@ static struct evzk__step *create(struct evzk_site_tx *t,
     struct evzk__step *step =
         evzk__tx_step_site(&t->steps, EVZK__STEP_CREATE, standing, t->name);
 
-    step->acl = t->site->acl;
-    step->acl_count = t->site->acl_count;
+    step->acl = t->lender->acl;
+    step->acl_count = t->lender->acl_count;
     return step;
 }
 
@@ -208,6 +209,7 @@ void evzk__site_tx_enter(struct evzk__machine *m)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
 
+    t->enters = true;
     replace(t, EVZK__DEAD);
     create(t, EVZK__PRESENT)->mode = EVZK__EPHEMERAL;
     evzk__tx_steps_commit(m, &t->steps);
@@ -217,6 +219,7 @@ int evzk__site_tx_entered(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
 
+    t->enters = false;
     if (e->reply->rc != EVZK_OK)
         return look_again(t, e->reply->rc);
     t->standing = EVZK__PRESENT;
@@ -285,22 +288,37 @@ int evzk__site_tx_was_cast(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__machine_move(m, VOTED);
 }
 
+/* Stopped in ENTERING, it has not heard whether its znode is there. */
 void evzk__site_tx_leave(struct evzk__machine *m)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
     struct evzk__tx_steps *s = &t->steps;
+    bool here = t->standing == EVZK__PRESENT && t->here_is_ours;
 
-    if (t->standing != EVZK__PRESENT || !t->here_is_ours) {
+    if (!here && !t->enters) {
         evzk__machine_finish(m, m->rc);
         return;
     }
     evzk__tx_steps_clear(s);
-    evzk__tx_step_site(s, EVZK__STEP_DELETE, EVZK__PRESENT, t->name);
-    evzk__tx_steps_commit(m, s);
+    if (here) {
+        evzk__tx_step_site(s, EVZK__STEP_DELETE, EVZK__PRESENT, t->name);
+        evzk__tx_steps_commit(m, s);
+        return;
+    }
+    evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
+    evzk__tx_step_site(s, EVZK__STEP_EXISTS, EVZK__PRESENT, t->name);
+    evzk__ask(m, s->v, s->n, 0);
 }
 
 int evzk__site_tx_left(struct evzk__machine *m, const struct evzk__event *e)
 {
-    (void)e;
-    return evzk__machine_finish(m, m->rc);
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    const struct evzk__reply *r = e->reply;
+
+    if (!t->enters || r->rc != EVZK_OK || !evzk__machine_owns(m, &r->res->stat))
+        return evzk__machine_finish(m, m->rc);
+    t->enters = false;
+    t->here_is_ours = true;
+    t->standing = EVZK__PRESENT;
+    return evzk__machine_again(m);
 }

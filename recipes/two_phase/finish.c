@@ -12,9 +12,10 @@
  * may have.  REMOVING deletes the transaction when the coordinator's session
  * has ended, if this site is the last.
  *
- * How it can fail.  If the coordinator dies when all sites are done, and before
- * it has removed the transaction, that stays: without a site's znode, for
- * evzk_tx_query_start() to find.
+ * How it can fail.  If all sites are done before the servers have ended the
+ * session of a dead coordinator, nobody removes the transaction.  The
+ * coordinator might live, and not know yet that it has begun.  The transaction
+ * stays, without a site's znode, for evzk_tx_query_start() to find.
  */
 #include "recipes/two_phase/site_tx_internal.h"
 
@@ -126,6 +127,8 @@ void evzk__site_tx_end(struct evzk__machine *m)
     if (!site)
         return;
     evzk__presence_leave(t);
+    if (m->rc != EVZK_OK)
+        site->listed = false; /* Its entry may be listed again, as if new. */
     RB_REMOVE(evzk__site_txs, &site->txs, t);
     if (t->asked || t->told_vote || t->told_decision)
         evzk__site_tx_tell(
@@ -138,6 +141,8 @@ void evzk__site_tx_destroy(struct evzk__machine *m)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
 
+    if (t->lender)
+        evzk__machine_unref(&t->lender->m);
     evzk__tx_text_free(&t->text);
     evzk__tx_steps_free(&t->steps);
     evzk__free(t->standings);

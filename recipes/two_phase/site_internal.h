@@ -26,7 +26,8 @@ struct evzk__presence {
 struct evzk_site_tx {
     struct evzk__machine m; /* Its directory is the root. */
     struct evzk__path_watch watch[SITE_TX_WATCHES];
-    struct evzk_site *site;               /* NULL once that has ended. */
+    struct evzk_site *site;   /* NULL once that has ended. */
+    struct evzk_site *lender; /* The same, with a reference: its ACL is used. */
     char name[EVZK_TX_SITE_NAME_MAX + 1]; /* The site's. */
     RB_ENTRY(evzk_site_tx) node;
     struct evzk__presence *presence; /* Or NULL. */
@@ -37,6 +38,7 @@ struct evzk_site_tx {
     /* As far as the site knows. */
     uint8_t standing;  /* enum evzk__standing: of the site's own znode, .. */
     bool sure;         /* .. for sure: nobody else writes it. */
+    bool enters;       /* ENTERING has asked, and has not heard. */
     bool here_is_ours; /* The present session owns `here`, as last looked. */
     int look_rc;       /* What the look gave, .. */
     int32_t version;   /* .. and, of the transaction's znode, its version, .. */
@@ -66,7 +68,8 @@ struct evzk_site {
     char name[EVZK_TX_SITE_NAME_MAX + 1];
     char inbox[sizeof EVZK__INBOX + EVZK_TX_SITE_NAME_MAX + 2];
     int making_rc;
-    bool listed;      /* Its inbox, before. */
+    bool listed; /* Its inbox; since then no transaction has failed: so an entry
+                    that is not known is new. */
     evzk_site_cb *cb; /* NULL once the caller has freed it. */
     void *arg;
     struct evzk__acl own_acl; /* Owned. */

@@ -63,7 +63,7 @@ STATE(REMOVING,      remove,      removed,      ASIDE,         STAY,    REMOVING
       ON(STOP,         ENDED)),
 STATE(LEAVING,       leave,       left,         ASIDE,         STAY,    ENDED,         RETRY,
       ON(ENTRY,        ENDED),
-      ON(STOP,         ENDED), RARELY(STOP, HERE)),
+      ON(STOP,         ENDED, LEAVING), RARELY(STOP, HERE)),
 END(ENDED,           evzk__site_tx_end),
 };
 /* clang-format on */
@@ -96,6 +96,8 @@ int evzk__site_tx_new(struct evzk_site *site, const char *id)
         evzk__site_tx_destroy(&t->m);
         return rc;
     }
+    t->lender = site;
+    site->m.refs++;
     RB_INSERT(evzk__site_txs, &site->txs, t);
     return EVZK_OK;
 }

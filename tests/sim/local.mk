@@ -85,6 +85,7 @@ check_PROGRAMS += \
     tests/sim/test_double_barrier_requests \
     tests/sim/test_joined_commits \
     tests/sim/test_shared_reads \
+    tests/sim/test_site_tx \
     $(world_tests)
 tests_sim_conform_real_SOURCES = $(conform_sources) tests/sim/conform_real.c
 tests_sim_conform_real_CPPFLAGS = $(sim_cppflags)
@@ -107,6 +108,8 @@ tests_sim_test_joined_commits_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_joined_commits_LDADD = $(sim) $(CHECK_LIBS)
 tests_sim_test_shared_reads_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_shared_reads_LDADD = $(sim) $(CHECK_LIBS)
+tests_sim_test_site_tx_CPPFLAGS = $(sim_cppflags)
+tests_sim_test_site_tx_LDADD = $(sim) $(CHECK_LIBS)
 tests_sim_test_ens_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_ens_LDADD = $(world)
 tests_sim_test_ens_session_CPPFLAGS = $(sim_cppflags)
@@ -121,7 +124,7 @@ tests_sim_test_zoo_LDADD = $(world)
 sim_tests = tests/sim/test_sim tests/sim/test_request_steps \
     tests/sim/test_deadline tests/sim/test_double_barrier_requests \
     tests/sim/test_joined_commits tests/sim/test_shared_reads \
-    $(world_tests)
+    tests/sim/test_site_tx $(world_tests)
 TESTS += $(sim_tests)
 endif
 endif

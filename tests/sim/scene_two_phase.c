@@ -207,7 +207,8 @@ static void on_site(evzk_site *site, evzk_site_event ev, evzk_site_tx *t,
             evzk_site_event_name(ev), evzk_errname(rc),
             evzk_tx_verdict_name(evzk_site_tx_decision(t)));
     process_heard(proc, "the site's callback");
-    if (!evzk_site_event_is_final(ev))
+    if (ev != EVZK_SITE_FINISHED && ev != EVZK_SITE_FAILED &&
+        !evzk_site_event_is_final(ev))
         process_news(proc, "news of the site");
     if (tp.slot[i].site != site)
         sim_violation("p%d: act %d is told after its end", proc, i + 1);

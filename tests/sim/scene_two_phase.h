@@ -88,7 +88,7 @@ struct tp_slot {
     evzk_tx *tx;
     evzk_site *site;
     evzk_tx_query *q;
-    int64_t began, late;
+    int64_t began, late, haunts;
     int32_t of; /* The transaction, from 1. */
     bool begun, over, stopped, told_begun, told_decided, watched;
 };

@@ -414,6 +414,10 @@ void tp_check_tx(int act, evzk_tx *t, evzk_tx_event ev,
     case EVZK_TX_FAILED:
         if (rc == EVZK_OK)
             sim_violation("act %d fails without an error", act + 1);
+        if (k->told_begun &&
+            (rc == EVZK_ERR_CANCELED || rc == EVZK_ERR_TIMEOUT))
+            sim_violation("act %d has begun, and does not decide to abort",
+                          act + 1);
         if (x && !k->told_begun && rc != EVZK_ERR_CONNLOSS &&
             rc != EVZK_ERR_CLOSED && tp.own->act[act].what == TP_BEGIN &&
             !is_tampered() && rc != EVZK_ERR_NOMEM && rc != EVZK_ERR_SERVER)
@@ -582,8 +586,47 @@ static bool coordinator_waits(const struct tp_slot *k, int proc)
     return x->removed || count(x->done) == tp_n_sites();
 }
 
+static bool is_started_again(int act)
+{
+    const struct tp_act *a = &tp.own->act[act];
+
+    for (int i = 0; i < TP_ACTS; i++) {
+        if (tp.slot[i].site && tp.own->act[i].site == a->site &&
+            tp.own->act[i].proc == a->proc)
+            return true;
+    }
+    return false;
+}
+
+/* The program has let go of this site, and a znode says still that the site is
+ * there. */
+static bool haunts(int act)
+{
+    const struct tp_act *a = &tp.own->act[act];
+    const struct process *p = process_of(a->proc);
+
+    if (a->what != TP_SITE || !tp.slot[act].begun || is_started_again(act) ||
+        !is_well(a->proc) || p->n_ids == 0)
+        return false;
+    for (int64_t k = 0; k < tp.txs; k++) {
+        struct ens_seen seen;
+        char path[120];
+
+        snprintf(path, sizeof path, "/t/tx/%s/here-%c", tp.tx[k].id, a->site);
+        if (ens_look(path, &seen) && seen.owner == p->ids[p->n_ids - 1])
+            return true;
+    }
+    return false;
+}
+
 static void check_promptness(void)
 {
+    for (int i = 0; i < TP_ACTS; i++) {
+        if (is_too_late(&tp.slot[i].haunts, haunts(i)))
+            sim_violation("site %c has been freed, and is there",
+                          tp.own->act[i].site);
+    }
+
     for (int k = 0; k < TP_AT; k++) {
         if (is_too_late(&tp.at[k].late, site_waits(&tp.at[k])))
             sim_violation("site %c waits, and need not: %s",
