@@ -8,6 +8,7 @@
 #include "evzk/two_phase.h"
 
 static evzk_site_tx *first; /* NULL once it has ended. */
+static evzk_site *started[2];
 static evzk_tx *txs[2];
 static unsigned questions, repeated, ends, failures;
 static bool over;
@@ -60,14 +61,13 @@ static void on_other(evzk_site *s, evzk_site_event event, evzk_site_tx *t,
     (void)s, (void)event, (void)t, (void)rc, (void)arg;
 }
 
-static void start_site(const char *name, evzk_site_cb *cb)
+static void start_site(int i, const char *name, evzk_site_cb *cb)
 {
-    evzk_site *site;
     int before = sim_enter(0);
 
-    ck_assert_int_eq(
-        evzk_site_start(process_of(0)->s, "/a", name, NULL, cb, NULL, &site),
-        EVZK_OK);
+    ck_assert_int_eq(evzk_site_start(process_of(0)->s, "/a", name, NULL, cb,
+                                     NULL, &started[i]),
+                     EVZK_OK);
     sim_leave(before);
 }
 
@@ -84,8 +84,8 @@ static void set_up(void)
     wire_route(1, 2);
     process_open(1, &cfg);
     pass(200 * MS);
-    start_site("a", on_site);
-    start_site("b", on_other);
+    start_site(0, "a", on_site);
+    start_site(1, "b", on_other);
     pass(200 * MS);
 }
 
@@ -99,6 +99,17 @@ static void close_both(void)
         sim_leave(before);
     }
     pass(3000 * MS);
+    for (int i = 0; i < 2; i++) {
+        int before = sim_enter(0);
+
+        evzk_site_free(started[i]);
+        sim_leave(before);
+        before = sim_enter(1);
+        evzk_tx_free(txs[i]);
+        sim_leave(before);
+        started[i] = NULL;
+        txs[i] = NULL;
+    }
 }
 
 /* The answer to the last write comes while the session is being closed: the
