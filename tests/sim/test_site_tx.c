@@ -12,12 +12,11 @@ static evzk_site *started[2];
 static evzk_tx *txs[2];
 static unsigned questions, repeated, ends, failures;
 static bool over;
+static char voted[EVZK_TX_ID_LEN + 1]; /* Where its vote stands. */
 
 static void on_site(evzk_site *s, evzk_site_event event, evzk_site_tx *t,
                     int rc, void *arg)
 {
-    static char voted[EVZK_TX_ID_LEN + 1];
-
     (void)s, (void)rc, (void)arg;
     if (event == EVZK_SITE_QUESTION) {
         repeated += strcmp(evzk_site_tx_id(t), voted) == 0;
@@ -77,6 +76,7 @@ static void set_up(void)
 
     ens_removes = NULL;
     first = NULL;
+    voted[0] = '\0';
     questions = repeated = ends = failures = 0;
     over = false;
     begin_with_a();
