@@ -86,6 +86,8 @@ core_sources = \
     lib/request/request.c \
     lib/request/request.h \
     lib/request/send.c \
+    lib/request/shared_list.c \
+    lib/request/shared_list.h \
     lib/request/shared_read.c \
     lib/request/shared_read.h \
     lib/request/step.c \

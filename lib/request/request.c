@@ -7,6 +7,7 @@
 #include "lib/base/os.h"
 #include "lib/request/core.h"
 #include "lib/request/create_order.h"
+#include "lib/request/shared_list.h"
 #include "lib/request/shared_read.h"
 #include "lib/request/subrequest.h"
 #include "lib/request/transaction.h"
@@ -47,8 +48,8 @@ void evzk__request_put(struct evzk__core *s, struct evzk__request *r,
         TAILQ_INSERT_TAIL(queue_of(s, r), r, link);
 }
 
-/* Puts a request into its queue.  Listings of one directory that wait at the
- * same time are sent as one. */
+/* Puts a request into its queue, or has it join another that waits for the same
+ * answer. */
 static void enqueue(struct evzk__core *s, struct evzk__request *r, bool first)
 {
     r->state = EVZK__QUEUED;
@@ -57,18 +58,7 @@ static void enqueue(struct evzk__core *s, struct evzk__request *r, bool first)
     r->first_rc = r->last_rc = EVZK_ERR_CONNLOSS;
     if (evzk__request_answers_each(r))
         r->first_rc = EVZK_OK; /* Until a reply says nothing. */
-    if (r->op == EVZK__LIST) {
-        TAILQ_INIT(&r->joined);
-        if (!r->unwatch && r->dir->listing) {
-            r->state = EVZK__JOINED;
-            r->leader = r->dir->listing;
-            TAILQ_INSERT_TAIL(&r->leader->joined, r, link);
-            return;
-        }
-        if (!r->unwatch)
-            r->dir->listing = r;
-    }
-    if (!evzk__shared_read_join(s, r))
+    if (!evzk__shared_list_join(r) && !evzk__shared_read_join(s, r))
         evzk__request_put(s, r, first);
 }
 
@@ -117,25 +107,7 @@ void evzk__request_again(struct evzk__core *s, struct evzk__request *r)
     s->wake->post(evzk__place_of(r)); /* Does its own znode still exist? */
 }
 
-/* The request that was to list leaves: the first that has joined it lists
- * instead. */
-static void hand_on(struct evzk__core *s, struct evzk__request *r)
-{
-    struct evzk__request *heir = TAILQ_FIRST(&r->joined), *other;
-
-    if (!heir)
-        return;
-    TAILQ_REMOVE(&r->joined, heir, link);
-    TAILQ_INIT(&heir->joined);
-    TAILQ_CONCAT(&heir->joined, &r->joined, link);
-    TAILQ_FOREACH(other, &heir->joined, link) other->leader = heir;
-    heir->state = EVZK__QUEUED;
-    heir->dir->listing = heir;
-    TAILQ_INSERT_TAIL(&s->requests.queue[EVZK__LIST], heir, link);
-    s->requests.queued++;
-}
-
-/* The same, of a read. */
+/* A machine that leads a read goes: the next one leads. */
 static void lead_others(struct evzk__core *s, struct evzk__request *r)
 {
     struct evzk__request *heir = evzk__shared_read_heir(r);
@@ -154,7 +126,7 @@ bool evzk__request_cancel(struct evzk__core *s, struct evzk__request *r)
         evzk__request_unqueue(s, r);
         evzk__create_order_over(r, false);
         if (r->op == EVZK__LIST)
-            hand_on(s, r);
+            evzk__shared_list_hand_on(s, r);
         lead_others(s, r);
         break;
     case EVZK__WAITING:
@@ -188,48 +160,6 @@ void evzk__request_no_unwatch(struct evzk__request *r)
     if (r->state != EVZK__IDLE)
         r->parts -= evzk__subrequest_lead(r);
     r->unwatch = NULL;
-}
-
-/* Gives a listing's reply to the requests that joined it.  A request that is
- * submitted from their callbacks lists anew.  When there is no memory to put
- * the listing in order, all but the first list again later: it would stop the
- * loop if each machine looked through all the names.  False: this is the child
- * of a fork, where no request is left. */
-static bool share(struct evzk__core *s, struct evzk__request *r,
-                  struct evzk__reply *reply)
-{
-    struct evzk__request *other;
-
-    while ((other = TAILQ_FIRST(&r->joined)) != NULL) {
-        if (evzk__ordered_short(reply->res->names.ordered)) {
-            evzk__requests_pause(s);
-            reply->rc = EVZK_ERR_NOMEM;
-        }
-        TAILQ_REMOVE(&r->joined, other, link);
-        other->state = EVZK__IDLE;
-        other->done(other, reply);
-        if (s->phase == EVZK__CLOSED)
-            return false;
-    }
-    return true;
-}
-
-/* A listing that many share is put in order once for all. */
-static bool list_for_all(struct evzk__core *s, struct evzk__request *r,
-                         const struct evzk__reply *reply)
-{
-    struct evzk__result res = *reply->res;
-    struct evzk__reply same = *reply;
-    struct evzk__ordered ordered = {0};
-    bool alive;
-
-    if (TAILQ_EMPTY(&r->joined))
-        return true;
-    res.names.ordered = &ordered;
-    same.res = &res;
-    alive = share(s, r, &same);
-    evzk__ordered_free(&ordered);
-    return alive;
 }
 
 static int first_rc(const struct evzk__core *s, const struct evzk__request *r,
@@ -319,7 +249,7 @@ static void deliver(struct evzk__core *s, struct evzk__request *r,
     struct evzk__request_queue like = TAILQ_HEAD_INITIALIZER(like);
 
     if (reply.last) {
-        if (r->op == EVZK__LIST && !list_for_all(s, r, &reply))
+        if (r->op == EVZK__LIST && !evzk__shared_list_answer(s, r, &reply))
             return;
         evzk__create_order_back(s, r, r->first_rc == EVZK_OK);
         evzk__create_order_over(r, r->first_rc == EVZK_OK);
