@@ -101,7 +101,8 @@ struct truth {
     uint64_t token;             /* Of the newest claim that was delivered. */
     bool put, gone, operated;   /* Deleted, and by an operator. */
     bool delivered, finished, dead;
-    bool lost;            /* Removed, and its consumer has gone. */
+    bool doubted; /* LOST was told, since nobody knows what became of it. */
+    bool lost;    /* Removed, and its consumer has gone. */
     int64_t finish_asked; /* By how many. */
     uint32_t before; /* Free items before it, when it was first seen free. */
     bool seen_free;  /* In this turn. */

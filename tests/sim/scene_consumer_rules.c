@@ -351,6 +351,7 @@ void rules_item(int k, const evzk_item *item, int i)
     }
     t->token = item->claim_token;
     t->delivered = true;
+    t->doubted = false;
     queue.deliveries[i]++;
 }
 
@@ -418,6 +419,7 @@ void rules_ended(int k, int i, evzk_consumer_event event, int rc)
     } else if (!lost_rc_ok(k, i, rc))
         sim_violation("consumer %d: item %d is lost: %s", k, i,
                       evzk_errname(rc));
+    t->doubted = event == EVZK_CONSUMER_LOST && rc == EVZK_ERR_CONNLOSS;
 }
 
 void rules_taken(int k, int rc)
@@ -456,13 +458,15 @@ static bool over_rc_ok(int k, int rc)
     return false;
 }
 
-/* Somebody has written to the claim: a consumer that does not know whether the
- * claim is its own cannot find out any more, and leaves it to its session. */
-static bool is_claim_written(int i)
+/* The consumer does not know whether the claim is its own, and cannot find out
+ * any more, since somebody has written to it: the claim goes with the session.
+ */
+static bool is_unprovable(int i)
 {
     struct ens_seen seen;
 
-    return ens_look(item_path(i, "claim-"), &seen) && seen.version > 0;
+    return (queue.t[i].doubted || !queue.t[i].delivered) &&
+           ens_look(item_path(i, "claim-"), &seen) && seen.version > 0;
 }
 
 void rules_over(int k, evzk_consumer_event event, int rc)
@@ -478,7 +482,7 @@ void rules_over(int k, evzk_consumer_event event, int rc)
             sim_violation("consumer %d has ended, and item %d has not", k, i);
         if (rc == EVZK_OK && queue.t[i].claim &&
             queue.t[i].claim == session_now(consumer_proc(k)) && !meddled(i) &&
-            !is_claim_written(i))
+            !is_unprovable(i))
             sim_violation("consumer %d has ended, and item %d is claimed", k,
                           i);
     }

@@ -21,6 +21,15 @@
         __VA_ARGS__                                                            \
     }
 
+/* Two transactions are decided in one proposal.  An operator writes to a vote
+ * of one of them; something happens to the first meanwhile. */
+#define TOGETHER(...)                                                          \
+    .processes = 2, SCENE(.sites = "a", .tree = true,                          \
+                          .act = {BEGIN(__VA_ARGS__), BEGIN(),                 \
+                                  SITE_AT(200000, 'a', 1, .vote_us = 5000),    \
+                                  ACT(.what = TP_WRITE, .when = TP_VOTED,      \
+                                      .path = "tx/%/commit-a")})
+
 static const struct sim_scene tx_scenes[] = {
     {.name = "commit",
      .about = "one site, which votes to commit",
@@ -99,20 +108,10 @@ static const struct sim_scene tx_scenes[] = {
     {.name = "together-abort",
      .about = "two decide in one proposal, which the other spoils, and the "
               "first is told to abort in the middle",
-     .processes = 2,
-     SCENE(.sites = "a", .tree = true,
-           .act = {BEGIN(.abort_us = 167000), BEGIN(),
-                   SITE_AT(200000, 'a', 1, .vote_us = 5000),
-                   ACT(.what = TP_WRITE, .when = TP_VOTED,
-                       .path = "tx/%/commit-a")})},
+     TOGETHER(.abort_us = 167000)},
     {.name = "together-timeout",
      .about = "the same, with a time-out",
-     .processes = 2,
-     SCENE(.sites = "a", .tree = true,
-           .act = {BEGIN(.timeout_ms = 167), BEGIN(),
-                   SITE_AT(200000, 'a', 1, .vote_us = 5000),
-                   ACT(.what = TP_WRITE, .when = TP_VOTED,
-                       .path = "tx/%/commit-a")})},
+     TOGETHER(.timeout_ms = 167)},
     {.name = "foreign",
      .about = "znodes that are no votes, of no site or of both kinds",
      .processes = 3,
@@ -401,7 +400,7 @@ static const struct sim_scene at_scenes[] = {
     {.name = "site-written",
      .about = "an operator writes nonsense, when a site has voted",
      .processes = 3,
-     SCENE(.sites = "ab", .tree = true,
+     SCENE(.sites = "ab", .tree = true, .lasts = true,
            .act = {BEGIN(), SITE('a', 1), SITE('b', 2, .vote_us = 100000),
                    ACT(.what = TP_WRITE, .when = TP_VOTED, .at_us = 10000,
                        .path = "tx/%")})},
@@ -421,14 +420,14 @@ static const struct sim_scene at_scenes[] = {
     {.name = "site-denied",
      .about = "the site may not write what the coordinator makes",
      .processes = 3,
-     SCENE(.sites = "ab", .tree = true,
+     SCENE(.sites = "ab", .tree = true, .lasts = true,
            .act = {BEGIN(.denied = EVZK_PERM_WRITE | EVZK_PERM_DELETE,
                          .variant = EVZK_TX_PRESENCE),
                    SITE('a', 1), SITE('b', 2)})},
     {.name = "site-denied-vote",
      .about = "the same without presence; one site wants to abort",
      .processes = 3,
-     SCENE(.sites = "ab", .tree = true,
+     SCENE(.sites = "ab", .tree = true, .lasts = true,
            .act = {BEGIN(.denied = EVZK_PERM_WRITE | EVZK_PERM_DELETE),
                    SITE('a', 1, .vote = 2, .abort_us = 20000), SITE('b', 2)})},
     {.name = "successor-serves",

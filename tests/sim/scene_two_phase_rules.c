@@ -586,7 +586,8 @@ static bool coordinator_waits(const struct tp_slot *k, int proc)
     return x->removed || count(x->done) == tp_n_sites();
 }
 
-static bool is_started_again(int act)
+/* The program has this site, by this start or by another. */
+static bool has_site(int act)
 {
     const struct tp_act *a = &tp.own->act[act];
 
@@ -605,7 +606,7 @@ static bool haunts(int act)
     const struct tp_act *a = &tp.own->act[act];
     const struct process *p = process_of(a->proc);
 
-    if (a->what != TP_SITE || !tp.slot[act].begun || is_started_again(act) ||
+    if (a->what != TP_SITE || !tp.slot[act].begun || has_site(act) ||
         !is_well(a->proc) || p->n_ids == 0)
         return false;
     for (int64_t k = 0; k < tp.txs; k++) {
@@ -626,7 +627,6 @@ static void check_promptness(void)
             sim_violation("site %c has been freed, and is there",
                           tp.own->act[i].site);
     }
-
     for (int k = 0; k < TP_AT; k++) {
         if (is_too_late(&tp.at[k].late, site_waits(&tp.at[k])))
             sim_violation("site %c waits, and need not: %s",

@@ -9,7 +9,7 @@
 #include "lib/machine/rows.h"
 
 enum { READY, ASKING, ENDED, STATES };
-enum { MOST = 64, STEPS = 2 };
+enum { MOST = MACHINES, STEPS = 2 };
 
 struct voter {
     struct evzk__machine m;
@@ -20,12 +20,12 @@ struct voter {
     int64_t zxid;
 };
 
-static struct voter *all[MOST]; /* NULL once destroyed. */
-
 static struct voter *voter_of(struct evzk__machine *m)
 {
     return evzk__container_of(m, struct voter, m);
 }
+
+static struct voter *nth(int i) { return voter_of(machines[i]); }
 
 static void rest(struct evzk__machine *m) { (void)m; }
 
@@ -55,10 +55,7 @@ static void end(struct evzk__machine *m) { (void)m; }
 
 static void destroy(struct evzk__machine *m)
 {
-    for (int i = 0; i < MOST; i++) {
-        if (all[i] == voter_of(m))
-            all[i] = NULL;
-    }
+    machine_destroyed(m);
     evzk__free(voter_of(m));
 }
 
@@ -85,10 +82,7 @@ static void add_voter(int i, unsigned how)
         .verb = EVZK__STEP_CHECK, .name = "guard", .versioned = true};
     v->steps[1] = (struct evzk__step){.verb = EVZK__STEP_SET, .name = v->name};
     v->how = how;
-    ck_assert_int_eq(
-        evzk__machine_init(&v->m, process_of(0)->s, &voter_kind, "/a", 0),
-        EVZK_OK);
-    all[i] = v;
+    add_machine(i, &v->m, &voter_kind);
 }
 
 static void set_up(int n, unsigned how)
@@ -108,16 +102,12 @@ static void set_up(int n, unsigned how)
 
 static void tear_down(void)
 {
-    for (int i = 0; i < MOST; i++) {
-        if (all[i])
-            let_machine_go(&all[i]->m);
-        ck_assert_ptr_null(all[i]);
-    }
+    let_machines_go();
     session_close();
 }
 
 /* The guard is of version 0: this voter's commit must fail. */
-static void spoil(int i) { all[i]->steps[0].version = 7; }
+static void spoil(int i) { nth(i)->steps[0].version = 7; }
 
 /* All ask in one turn of the loop. */
 static void ask_all(int n)
@@ -125,8 +115,8 @@ static void ask_all(int n)
     int before = sim_enter(0);
 
     for (int i = 0; i < n; i++) {
-        all[i]->replies = 0;
-        evzk__machine_ask(&all[i]->m);
+        nth(i)->replies = 0;
+        evzk__machine_ask(machines[i]);
     }
     sim_leave(before);
 }
@@ -143,16 +133,16 @@ static int32_t writes_to(int i)
 
 static void check_done(int i)
 {
-    ck_assert_uint_eq(all[i]->replies, 1);
-    ck_assert_int_eq(all[i]->rc, EVZK_OK);
+    ck_assert_uint_eq(nth(i)->replies, 1);
+    ck_assert_int_eq(nth(i)->rc, EVZK_OK);
     ck_assert_int_eq(writes_to(i), 1);
 }
 
 static void check_refused(int i)
 {
-    ck_assert_uint_eq(all[i]->replies, 1);
-    ck_assert_int_eq(all[i]->rc, EVZK_ERR_BADVERSION);
-    ck_assert_uint_eq(all[i]->part, 0);
+    ck_assert_uint_eq(nth(i)->replies, 1);
+    ck_assert_int_eq(nth(i)->rc, EVZK_ERR_BADVERSION);
+    ck_assert_uint_eq(nth(i)->part, 0);
     ck_assert_int_eq(writes_to(i), 0);
 }
 
@@ -167,7 +157,7 @@ START_TEST(together)
     ck_assert_int_eq(ens_proposed(), proposed + 1);
     for (int i = 0; i < MOST; i++) {
         check_done(i);
-        ck_assert_int_eq(all[i]->zxid, ens_proposed());
+        ck_assert_int_eq(nth(i)->zxid, ens_proposed());
     }
     tear_down();
 }
@@ -178,14 +168,14 @@ START_TEST(only_if_asked_so)
     int64_t proposed;
 
     set_up(10, EVZK__COMMIT);
-    all[3]->how = all[6]->how = EVZK__COMMIT | EVZK__JOIN;
+    nth(3)->how = nth(6)->how = EVZK__COMMIT | EVZK__JOIN;
     proposed = ens_proposed();
     ask_all(10);
     pass(100 * MS);
     ck_assert_int_eq(ens_proposed(), proposed + 9);
     for (int i = 0; i < 10; i++)
         check_done(i);
-    ck_assert_int_eq(all[3]->zxid, all[6]->zxid);
+    ck_assert_int_eq(nth(3)->zxid, nth(6)->zxid);
     tear_down();
 }
 END_TEST
@@ -242,9 +232,9 @@ START_TEST(cut)
     wire_cut(wire_conn_of(0));
     pass(500 * MS);
     for (int i = 0; i < 5; i++) {
-        ck_assert_uint_eq(all[i]->replies, 1);
-        ck_assert_int_eq(all[i]->rc, EVZK_ERR_CONNLOSS);
-        ck_assert_uint_eq(all[i]->part, STEPS);
+        ck_assert_uint_eq(nth(i)->replies, 1);
+        ck_assert_int_eq(nth(i)->rc, EVZK_ERR_CONNLOSS);
+        ck_assert_uint_eq(nth(i)->part, STEPS);
     }
     tear_down();
 }
@@ -258,9 +248,9 @@ START_TEST(given_up)
     spoil(4);
     ask_all(5);
     pass(WIRE_US / 2);
-    let_machine_go(&all[1]->m);
+    let_machine_go(machines[1]);
     pass(200 * MS);
-    ck_assert_ptr_null(all[1]);
+    ck_assert_ptr_null(machines[1]);
     ck_assert_int_eq(writes_to(1), 0);
     check_done(0);
     check_done(3);

@@ -52,4 +52,34 @@ static inline void let_machine_go(struct evzk__machine *m)
     pass(100 * MS);
 }
 
+/* The machines of a test that has many of them; NULL once destroyed. */
+enum { MACHINES = 64 };
+static struct evzk__machine *machines[MACHINES];
+
+static inline void machine_destroyed(const struct evzk__machine *m)
+{
+    for (int i = 0; i < MACHINES; i++) {
+        if (machines[i] == m)
+            machines[i] = NULL;
+    }
+}
+
+static inline void let_machines_go(void)
+{
+    for (int i = 0; i < MACHINES; i++) {
+        if (machines[i])
+            let_machine_go(machines[i]);
+        ck_assert_ptr_null(machines[i]);
+    }
+}
+
+/* A machine of the test's kind, in /a. */
+static inline void add_machine(int i, struct evzk__machine *m,
+                               const struct evzk__kind *kind)
+{
+    ck_assert_int_eq(evzk__machine_init(m, process_of(0)->s, kind, "/a", 0),
+                     EVZK_OK);
+    machines[i] = m;
+}
+
 #endif

@@ -21,12 +21,12 @@ struct reader {
     int lets_go; /* In its next answer, of this reader; -1: of none. */
 };
 
-static struct reader *all[MOST]; /* NULL once destroyed. */
-
 static struct reader *reader_of(struct evzk__machine *m)
 {
     return evzk__container_of(m, struct reader, m);
 }
+
+static struct reader *nth(int i) { return reader_of(machines[i]); }
 
 static void rest(struct evzk__machine *m) { (void)m; }
 
@@ -50,8 +50,8 @@ static int answered(struct evzk__machine *m, const struct evzk__event *e)
     struct reader *r = reader_of(m);
     const struct evzk__reply *reply = e->reply;
 
-    if (r->lets_go >= 0 && all[r->lets_go])
-        evzk__machine_let_go(&all[r->lets_go]->m);
+    if (r->lets_go >= 0 && machines[r->lets_go])
+        evzk__machine_let_go(machines[r->lets_go]);
     r->lets_go = -1;
     if (!reply->last)
         return EVZK_OK;
@@ -67,10 +67,7 @@ static void end(struct evzk__machine *m) { (void)m; }
 
 static void destroy(struct evzk__machine *m)
 {
-    for (int i = 0; i < MOST; i++) {
-        if (all[i] == reader_of(m))
-            all[i] = NULL;
-    }
+    machine_destroyed(m);
     evzk__free(reader_of(m));
 }
 
@@ -101,11 +98,10 @@ static void set_up(unsigned window)
     session_open(&cfg);
     before = sim_enter(0);
     for (int i = 0; i < MOST; i++) {
-        all[i] = evzk__zalloc(sizeof *all[i]);
-        all[i]->lets_go = -1;
-        ck_assert_int_eq(evzk__machine_init(&all[i]->m, process_of(0)->s,
-                                            &reader_kind, "/a", 0),
-                         EVZK_OK);
+        struct reader *r = evzk__zalloc(sizeof *r);
+
+        r->lets_go = -1;
+        add_machine(i, &r->m, &reader_kind);
     }
     sim_leave(before);
     pass(10 * MS);
@@ -113,11 +109,7 @@ static void set_up(unsigned window)
 
 static void tear_down(void)
 {
-    for (int i = 0; i < MOST; i++) {
-        if (all[i])
-            let_machine_go(&all[i]->m);
-        ck_assert_ptr_null(all[i]);
-    }
+    let_machines_go();
     session_close();
 }
 
@@ -143,82 +135,99 @@ static void ask_by(int i, const struct evzk__step *steps, uint32_t n,
 {
     int before = sim_enter(0);
 
-    all[i]->steps = steps;
-    all[i]->n = n;
-    all[i]->how = how;
-    all[i]->replies = 0;
-    all[i]->data[0] = '\0';
-    evzk__machine_ask(&all[i]->m);
+    nth(i)->steps = steps;
+    nth(i)->n = n;
+    nth(i)->how = how;
+    nth(i)->replies = 0;
+    nth(i)->data[0] = '\0';
+    evzk__machine_ask(machines[i]);
     sim_leave(before);
 }
 
+static void ask_by_all(const struct evzk__step *steps, uint32_t n, unsigned how)
+{
+    for (int i = 0; i < MOST; i++)
+        ask_by(i, steps, n, how);
+}
+
 #define ASK(i, steps, how) ask_by(i, steps, UNIT_COUNT(steps), how)
+#define ASK_ALL(steps, how) ask_by_all(steps, UNIT_COUNT(steps), how)
+
+/* Time passes; returns how many requests were made in it. */
+static uint64_t pass_counting(int64_t us)
+{
+    uint64_t from = session_requests();
+
+    pass(us);
+    return session_requests() - from;
+}
 
 /* Nothing is sent for a tenth of a second. */
 static void pause_sending(void)
 {
     int before = sim_enter(0);
 
-    evzk__machine_pause(&all[0]->m);
+    evzk__machine_pause(machines[0]);
     sim_leave(before);
 }
 
 static void check(int i, int rc, const char *data)
 {
-    ck_assert_msg(all[i]->replies == 1, "reader %d: %u replies", i,
-                  all[i]->replies);
-    ck_assert_int_eq(all[i]->rc, rc);
-    ck_assert_str_eq(all[i]->data, data);
+    ck_assert_msg(nth(i)->replies == 1, "reader %d: %u replies", i,
+                  nth(i)->replies);
+    ck_assert_int_eq(nth(i)->rc, rc);
+    ck_assert_str_eq(nth(i)->data, data);
+}
+
+/* All whose machines are there still. */
+static void check_all(int rc, const char *data)
+{
+    for (int i = 0; i < MOST; i++) {
+        if (machines[i])
+            check(i, rc, data);
+    }
+}
+
+/* Each of them once. */
+static void check_changed(void)
+{
+    for (int i = 0; i < MOST; i++)
+        ck_assert_uint_eq(nth(i)->changes, 1);
 }
 
 /* One sync, one read; and each has the watch. */
 START_TEST(one_for_all)
 {
     static const unsigned ways[] = {0, EVZK__EACH, EVZK__SOON};
-    uint64_t from;
 
     set_up(0);
     for (size_t w = 0; w < UNIT_COUNT(ways); w++) {
-        for (int i = 0; i < MOST; i++)
-            ASK(i, get_x, ways[w]);
-        from = session_requests();
-        pass(50 * MS);
-        ck_assert_uint_le(session_requests() - from, 2 + PROBES);
-        for (int i = 0; i < MOST; i++)
-            check(i, EVZK_OK, "ex");
+        ASK_ALL(get_x, ways[w]);
+        ck_assert_uint_le(pass_counting(50 * MS), 2 + PROBES);
+        check_all(EVZK_OK, "ex");
     }
     ens_set_data("/a/x", "new", 3);
     pass(50 * MS);
-    for (int i = 0; i < MOST; i++)
-        ck_assert_uint_eq(all[i]->changes, 1);
+    check_changed();
     tear_down();
 }
 END_TEST
 
 START_TEST(what_is_not_there)
 {
-    uint64_t from;
-
     set_up(0);
-    for (int i = 0; i < MOST; i++)
-        ASK(i, look_none, 0);
-    from = session_requests();
-    pass(50 * MS);
-    ck_assert_uint_le(session_requests() - from, 1 + PROBES);
-    for (int i = 0; i < MOST; i++)
-        check(i, EVZK_ERR_NONODE, "");
+    ASK_ALL(look_none, 0);
+    ck_assert_uint_le(pass_counting(50 * MS), 1 + PROBES);
+    check_all(EVZK_ERR_NONODE, "");
     ens_create("/a/none", "", 0, ZOO_PERSISTENT);
     pass(50 * MS);
-    for (int i = 0; i < MOST; i++)
-        ck_assert_uint_eq(all[i]->changes, 1);
+    check_changed();
     tear_down();
 }
 END_TEST
 
 START_TEST(only_the_same)
 {
-    uint64_t from;
-
     set_up(0);
     ASK(0, get_x, 0);
     ASK(1, look_x, 0);
@@ -226,9 +235,7 @@ START_TEST(only_the_same)
     ASK(3, get_only, 0);
     ASK(4, get_at_once, 0);
     ASK(5, get_x, EVZK__SOON);
-    from = session_requests();
-    pass(50 * MS);
-    ck_assert_uint_ge(session_requests() - from, 7); /* One sync. */
+    ck_assert_uint_ge(pass_counting(50 * MS), 7); /* One sync. */
     check(0, EVZK_OK, "ex");
     check(1, EVZK_OK, "");
     check(2, EVZK_OK, "why");
@@ -264,16 +271,14 @@ START_TEST(leader_goes)
 
     set_up(0);
     pause_sending();
-    for (int i = 0; i < MOST; i++)
-        ASK(i, get_x, 0);
+    ASK_ALL(get_x, 0);
     pass(10 * MS);
     from = session_requests();
-    let_machine_go(&all[0]->m);
+    let_machine_go(machines[0]);
     pass(500 * MS);
-    ck_assert_ptr_null(all[0]);
+    ck_assert_ptr_null(machines[0]);
     ck_assert_uint_le(session_requests() - from, 2 + PROBES);
-    for (int i = 1; i < MOST; i++)
-        check(i, EVZK_OK, "ex");
+    check_all(EVZK_OK, "ex");
     tear_down();
 }
 END_TEST
@@ -285,19 +290,16 @@ START_TEST(follower_goes)
     for (int i = 0; i < 5; i++)
         ASK(i, get_x, 0);
     pass(10 * MS);
-    let_machine_go(&all[2]->m);
+    let_machine_go(machines[2]);
     pass(500 * MS);
-    ck_assert_ptr_null(all[2]);
+    ck_assert_ptr_null(machines[2]);
     for (int i = 5; i < MOST; i++)
         ASK(i, get_x, 0);
     pass(WIRE_US / 2);
-    let_machine_go(&all[7]->m); /* Sent, not answered. */
+    let_machine_go(machines[7]); /* Sent, not answered. */
     pass(50 * MS);
-    for (int i = 0; i < MOST; i++) {
-        if (all[i])
-            check(i, EVZK_OK, "ex");
-    }
-    ck_assert_ptr_null(all[7]);
+    check_all(EVZK_OK, "ex");
+    ck_assert_ptr_null(machines[7]);
     tear_down();
 }
 END_TEST
@@ -312,15 +314,15 @@ static void ask_with_little_room(void)
         ASK(i, get_x, EVZK__EACH);
     pass(WIRE_US / 2);
     for (int i = 0; i < 5; i++)
-        ck_assert_uint_eq(all[i]->replies, 0);
+        ck_assert_uint_eq(nth(i)->replies, 0);
 }
 
 START_TEST(leader_goes_in_the_middle)
 {
     ask_with_little_room();
-    let_machine_go(&all[2]->m);
+    let_machine_go(machines[2]);
     pass(200 * MS);
-    ck_assert_ptr_null(all[2]);
+    ck_assert_ptr_null(machines[2]);
     check(3, EVZK_OK, "ex");
     check(4, EVZK_OK, "ex");
     tear_down();
@@ -334,18 +336,14 @@ START_TEST(cut)
     pass(500 * MS);
     for (int i = 0; i < 5; i++)
         check(i, EVZK_ERR_CONNLOSS, "");
-    for (int i = 0; i < MOST; i++)
-        ASK(i, get_x, 0);
+    ASK_ALL(get_x, 0);
     pass(WIRE_US / 2);
     wire_cut(wire_conn_of(0));
     pass(500 * MS);
-    for (int i = 0; i < MOST; i++)
-        check(i, EVZK_ERR_CONNLOSS, "");
-    for (int i = 0; i < MOST; i++)
-        ASK(i, get_x, 0);
+    check_all(EVZK_ERR_CONNLOSS, "");
+    ASK_ALL(get_x, 0);
     pass(50 * MS);
-    for (int i = 0; i < MOST; i++)
-        check(i, EVZK_OK, "ex");
+    check_all(EVZK_OK, "ex");
     tear_down();
 }
 END_TEST
@@ -355,14 +353,13 @@ START_TEST(let_go_while_told)
 {
     set_up(0);
     for (int i = 0; i < MOST; i++) {
-        all[i]->lets_go = i == MOST - 1 ? 0 : i == MOST - 2 ? 1 : -1;
+        nth(i)->lets_go = i == MOST - 1 ? 0 : i == MOST - 2 ? 1 : -1;
         ASK(i, get_x, 0);
     }
     pass(50 * MS);
-    ck_assert_ptr_null(all[0]);
-    ck_assert_ptr_null(all[1]);
-    for (int i = 2; i < MOST; i++)
-        check(i, EVZK_OK, "ex");
+    ck_assert_ptr_null(machines[0]);
+    ck_assert_ptr_null(machines[1]);
+    check_all(EVZK_OK, "ex");
     tear_down();
 }
 END_TEST
