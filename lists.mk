@@ -388,6 +388,7 @@ unit_tests = \
     tests/unit/test_plan \
     tests/unit/test_round \
     tests/unit/test_servers \
+    tests/unit/test_shards_judge \
     tests/unit/test_tables \
     tests/unit/test_transaction
 

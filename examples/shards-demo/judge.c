@@ -67,20 +67,6 @@ static void check_claims(struct judge *j, const struct one *d, unsigned who)
             j->out->doubles++;
 }
 
-/* When a lease begins anew, the shards that the process still claims are
- * claimed again. */
-static void take_lease(struct judge *j, const struct said *s)
-{
-    bool anew = j->lease_us[s->who] == 0 && s->value;
-
-    if (s->value == 0)
-        leave_all(j, s->who, s->us);
-    j->lease_us[s->who] = s->value;
-    for (uint32_t i = 0; anew && i < j->out->count; i++)
-        if (j->one[i].claim[s->who])
-            check_claims(j, &j->one[i], s->who);
-}
-
 static void take_elected(struct judge *j, const struct said *s)
 {
     struct one *d = &j->one[s->shard];
@@ -116,6 +102,30 @@ static bool take_leading(struct judge *j, const struct said *s)
     return true;
 }
 
+/* When a lease begins anew, the shards that the process still claims are
+ * claimed again, and those that nobody has led since are led again. */
+static bool take_lease(struct judge *j, const struct said *s)
+{
+    bool anew = j->lease_us[s->who] == 0 && s->value;
+    struct said again = *s;
+
+    if (s->value == 0)
+        leave_all(j, s->who, s->us);
+    j->lease_us[s->who] = s->value;
+    for (uint32_t i = 0; anew && i < j->out->count; i++) {
+        struct one *d = &j->one[i];
+
+        if (!d->claim[s->who])
+            continue;
+        check_claims(j, d, s->who);
+        again.shard = i;
+        if (d->leader == NOBODY && d->last == s->who &&
+            !take_leading(j, &again))
+            return false;
+    }
+    return true;
+}
+
 static void take_ended(struct judge *j, const struct said *s)
 {
     struct one *d = &j->one[s->shard];
@@ -137,8 +147,7 @@ static bool take(struct judge *j, const struct said *s)
 {
     switch ((enum kind)s->kind) {
     case SAID_LEASE:
-        take_lease(j, s);
-        break;
+        return take_lease(j, s);
     case SAID_ELECTED:
         take_elected(j, s);
         break;
