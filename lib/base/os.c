@@ -19,6 +19,11 @@ static int64_t clock_us(clockid_t id)
 
 int64_t evzk__now_us(void) { return clock_us(CLOCK_BOOTTIME); }
 
+bool evzk__is_late(unsigned n, unsigned every, int64_t until_us)
+{
+    return n % every == every - 1 && evzk__now_us() >= until_us;
+}
+
 int64_t evzk__wall_ms(void) { return clock_us(CLOCK_REALTIME) / 1000; }
 
 int evzk__random(void *buf, size_t len)

@@ -3,11 +3,16 @@
 #ifndef EVZK_OS_H
 #define EVZK_OS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Microseconds of CLOCK_BOOTTIME, which goes on while the machine sleeps. */
 int64_t evzk__now_us(void);
+
+/* Is it `until_us`, or later?  Step n of some looks at the clock at every
+ * `every`-th only. */
+bool evzk__is_late(unsigned n, unsigned every, int64_t until_us);
 
 /* Milliseconds since 1970, to compare with the server's time stamps. */
 int64_t evzk__wall_ms(void);

@@ -93,7 +93,7 @@ bool evzk__session_certain(const struct evzk__core *s)
 
 bool evzk__budget_spent(unsigned n, int64_t until)
 {
-    return n % 8 == 7 && evzk__now_us() >= until;
+    return evzk__is_late(n, 8, until);
 }
 
 /* The same, as a moment: from then on nothing is left. */

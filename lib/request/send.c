@@ -237,9 +237,10 @@ bool evzk__requests_flush(struct evzk__core *s, int64_t deadline_us)
     while ((r = next_request(s)) != NULL) {
         if (!evzk__session_usable(s) || !room_for(s, r) || s->send_at)
             return false;
-        if (n++ % 16 == 15 && evzk__now_us() >= deadline_us)
+        if (n > 0 && evzk__is_late(n - 1, 16, deadline_us))
             return true;
         send_all(s, r);
+        n++;
     }
     return false;
 }

@@ -100,7 +100,7 @@ static void read_and_answer(evzk_session *s, int ready)
         if (!s->core.client || evzk__client_fd(s->core.client) < 0 ||
             s->core.phase >= EVZK__ENDING)
             return;
-        if (evzk__now_us() >= until) { /* One packet may be much. */
+        if (evzk__is_late(0, 1, until)) { /* One packet may be much. */
             s->core.more = true;
             return;
         }

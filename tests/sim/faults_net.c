@@ -252,3 +252,16 @@ bool fault_freeze_short(const struct fault *f, const struct sim_step *step)
     (void)f;
     return freeze(step->proc, FAULT_SHORT);
 }
+
+static void hurry(intptr_t proc) { sim_slow((int)proc, false); }
+
+bool fault_slow(const struct fault *f, const struct sim_step *step)
+{
+    (void)f;
+    if (sim_is_slow(step->proc))
+        return false;
+    sim_slow(step->proc, true);
+    scene_timer_set(FAULT_SHORT, -1, hurry, step->proc);
+    faults_last(FAULT_SHORT);
+    return true;
+}

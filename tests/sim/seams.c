@@ -25,6 +25,23 @@ void seams_open(void)
 
 int64_t evzk__now_us(void) { return sim_now(); }
 
+/* In the world a turn of the loop takes no time: no budget is ever spent, but
+ * for a process that is slow. */
+static bool slow[SIM_PROCS];
+SIM_KEEP(slow)
+
+void sim_slow(int proc, bool on) { slow[proc] = on; }
+
+bool sim_is_slow(int proc) { return slow[proc]; }
+
+bool evzk__is_late(unsigned n, unsigned every, int64_t until_us)
+{
+    int proc = sim_running();
+
+    return (proc >= 0 && slow[proc]) ||
+           (n % every == every - 1 && sim_now() >= until_us);
+}
+
 int64_t evzk__wall_ms(void) { return WALL_MS + sim_now() / 1000; }
 
 int evzk__random(void *buf, size_t len)

@@ -74,6 +74,10 @@ void sim_alloc_fail(int proc, unsigned nth, bool on);
 void sim_alloc_heal(int proc);
 bool sim_alloc_failing(int proc); /* Was told to fail, and is not healed. */
 
+/* A process that is slow does one thing of each kind in a turn of its loop. */
+void sim_slow(int proc, bool on);
+bool sim_is_slow(int proc);
+
 /* Reports a violation; the first counts.  Not part of the world: never put
  * back. */
 void sim_violation(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
