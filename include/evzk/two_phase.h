@@ -172,11 +172,12 @@ EVZK_API int evzk_tx_recover(evzk_session *s, const char *root, const char *id,
                              void *arg, evzk_tx **out);
 
 /**
- * Decides to abort, unless it is decided.  If nothing was begun yet, FAILED
- * comes with EVZK_ERR_CANCELED.
+ * Decides to abort, unless somebody has decided.  If nothing was begun yet,
+ * FAILED comes with EVZK_ERR_CANCELED.
  *
  * @retval EVZK_OK        The decision, or FAILED, will be told.
- * @retval EVZK_ERR_STATE Asked for before, or by a time-out; or it has ended.
+ * @retval EVZK_ERR_STATE Asked for before, or by a time-out; evzk_tx_decision()
+ *                        is known; or the transaction has ended.
  * @retval EVZK_ERR_INVAL, EVZK_ERR_FORKED.
  */
 EVZK_API int evzk_tx_abort(evzk_tx *tx);
@@ -189,11 +190,12 @@ EVZK_API void evzk_tx_free(evzk_tx *tx);
 /** The transaction's id; valid until it is freed.  "" for NULL. */
 EVZK_API const char *evzk_tx_id(const evzk_tx *tx);
 
-/** The decision; EVZK_TX_NONE until DECIDED is told. */
+/** The decision; EVZK_TX_NONE until DECIDED is told.  While the session is
+ * being closed DECIDED is not told, and the decision is known all the same. */
 EVZK_API evzk_tx_verdict evzk_tx_decision(const evzk_tx *tx);
 
 /** The number of the decision: the same for all, and greater than that of every
- * earlier decision.  0 until DECIDED is told. */
+ * earlier decision.  0 until evzk_tx_decision() is known. */
 EVZK_API int64_t evzk_tx_token(const evzk_tx *tx);
 
 /** The state, as its diagram names it: doc/tx.svg.  Static; "" for

@@ -1,13 +1,13 @@
 /* A coordinator waits until all sites are done, and removes what is left.
  *
- *   AWAITING <--> GATHERING --> REMOVING --> ENDED
- *                    ^ |           |
- *                    | v           |
- *                  CLEARING        |
- *                    ^-------------'
+ *   AWAITING <--> GATHERING <--> REMOVING --> ENDED
+ *                    ^             ^
+ *                    v             v
+ *                 CLEARING     RESTORING
  *
  * A site that is done has deleted its znode.  When all have, GATHERING finds
- * none.  CLEARING deletes znodes that are no site's.
+ * none.  CLEARING deletes znodes that are no site's.  RESTORING makes
+ * `coordinators` again, which a successor's REMOVING needs.
  *
  * How it can fail.  A site that has died is waited for: it is told of the
  * decision when it starts again.  Another coordinator, or the sites, may have
@@ -104,9 +104,37 @@ int evzk__tx_removed(struct evzk__machine *m, const struct evzk__event *e)
 {
     int rc = e->reply->rc;
 
+    if (rc == EVZK_ERR_NONODE && evzk__tx_of(m)->recovers &&
+        e->reply->part == 0)
+        return evzk__machine_move(m, RESTORING);
     if (rc == EVZK_OK || rc == EVZK_ERR_NONODE || rc == EVZK_ERR_NODEEXISTS)
         return evzk__machine_finish(m, EVZK_OK);
     return rc == EVZK_ERR_NOTEMPTY ? evzk__machine_move(m, GATHERING) : rc;
+}
+
+void evzk__tx_restore(struct evzk__machine *m)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+    struct evzk__step *step;
+
+    evzk__tx_steps_clear(&tx->steps);
+    step =
+        evzk__tx_step_name(&tx->steps, EVZK__STEP_CREATE, EVZK__COORDINATORS);
+    step->acl = tx->acl;
+    step->acl_count = tx->acl_count;
+    evzk__tx_steps_commit(m, &tx->steps);
+}
+
+/* Where the root is missing, so is the transaction. */
+int evzk__tx_restored(struct evzk__machine *m, const struct evzk__event *e)
+{
+    int rc = e->reply->rc;
+
+    if (rc == EVZK_ERR_NONODE)
+        return evzk__machine_finish(m, EVZK_OK);
+    return rc != EVZK_OK && rc != EVZK_ERR_NODEEXISTS
+               ? rc
+               : evzk__machine_move(m, REMOVING);
 }
 
 /* Stopped, or out of time; and then the session was closed: then the program

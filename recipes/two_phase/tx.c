@@ -84,8 +84,11 @@ STATE(CLEARING,      clear,      cleared,     ASIDE,      STAY,     GATHERING,  
       ON(REPLY,        GATHERING, HERE, FAIL),
       ON(STOP,         GATHERING, HERE, ENDED)),
 STATE(REMOVING,      remove,     removed,     ENDED,      STAY,     GATHERING,   RETRY,
-      ON(REPLY,        GATHERING, ENDED, FAIL),
-      ON(STOP,         GATHERING, ENDED)),
+      ON(REPLY,        GATHERING, RESTORING, ENDED, FAIL),
+      ON(STOP,         GATHERING, ENDED), RARELY(STOP, RESTORING)),
+STATE(RESTORING,     restore,    restored,    ASIDE,      STAY,     GATHERING,   RETRY,
+      ON(REPLY,        REMOVING), RARELY(REPLY, FAIL),
+      ON(STOP,         REMOVING), RARELY(STOP, ENDED)),
 END(ENDED,           evzk__tx_end),
 };
 /* clang-format on */

@@ -153,6 +153,8 @@ int evzk_tx_abort(evzk_tx *tx)
 {
     if (!tx)
         return EVZK_ERR_INVAL;
+    if (tx->decision != EVZK_TX_NONE && !evzk__machine_in_child(&tx->m))
+        return EVZK_ERR_STATE;
     return evzk__machine_cancel(&tx->m);
 }
 

@@ -22,6 +22,7 @@ enum {
     GATHERING,
     CLEARING,
     REMOVING,
+    RESTORING,
     ENDED,
     STATES
 };
@@ -96,6 +97,8 @@ void evzk__tx_clear(struct evzk__machine *m);
 int evzk__tx_cleared(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__tx_remove(struct evzk__machine *m);
 int evzk__tx_removed(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__tx_restore(struct evzk__machine *m);
+int evzk__tx_restored(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__tx_end(struct evzk__machine *m);
 void evzk__tx_destroy(struct evzk__machine *m);
 

@@ -94,6 +94,8 @@ static bool stop(int i)
     rc = k->tx ? evzk_tx_abort(k->tx) : evzk_site_cancel(k->site);
     process_call_ends(proc);
     sim_say("p%d: act %d is stopped: %s", proc, i + 1, evzk_errname(rc));
+    if (rc == EVZK_OK && k->tx && k->told_decided)
+        sim_violation("act %d is decided, and may be aborted", i + 1);
     k->stopped = k->stopped || rc == EVZK_OK;
     return rc == EVZK_OK;
 }
@@ -320,11 +322,13 @@ static int begin_tx(int i, evzk_session *s)
         opt.acl = mute;
         opt.acl_count = 1;
     }
-    if (a->what == TP_RECOVER)
+    if (a->what == TP_RECOVER) {
+        tp.slot[i].lived = tp.txs && tp_begun_by_living(&tp.tx[0]);
         return evzk_tx_recover(s, "/t",
                                tp.txs ? tp.tx[0].id
                                       : "00000000-0000-0000-0000-000000000000",
                                &opt, on_tx, arg, &tp.slot[i].tx);
+    }
     for (int k = 0; k < tp_n_sites(); k++) {
         name[k][0] = tp.own->sites[k];
         name[k][1] = '\0';

@@ -91,6 +91,7 @@ struct tp_slot {
     int64_t began, late, haunts;
     int32_t of; /* The transaction, from 1. */
     bool begun, over, stopped, told_begun, told_decided, watched;
+    bool lived; /* RECOVER: the coordinator's session, when this began. */
 };
 
 struct tp_world {
@@ -124,6 +125,7 @@ void tp_look(void);  /* What the tree says now. */
 void tp_check(void); /* After every step. */
 void tp_check_end(void);
 bool tp_come_to(enum tp_when when);
+bool tp_begun_by_living(const struct tp_tx *x);
 bool tp_excused(int act, int rc);
 void tp_check_tx(int act, evzk_tx *t, evzk_tx_event ev,
                  const evzk_tx_vote *vote, int rc);

@@ -327,7 +327,7 @@ static void check_vote(const struct tp_tx *x, const evzk_tx_vote *vote)
         sim_violation("a vote of site %c has other data", vote->site[0]);
 }
 
-static bool is_begun_by_living(const struct tp_tx *x)
+bool tp_begun_by_living(const struct tp_tx *x)
 {
     struct ens_seen seen;
     char path[120];
@@ -336,11 +336,12 @@ static bool is_begun_by_living(const struct tp_tx *x)
     return ens_look(path, &seen);
 }
 
-/* A successor leaves the znode to a coordinator that lives; or did then. */
+/* A successor leaves the znode to a coordinator that lives, or did when the
+ * successor began. */
 static bool may_leave(int act, const struct tp_tx *x)
 {
     return tp.own->act[act].what == TP_RECOVER &&
-           (is_begun_by_living(x) || had_end(0));
+           (tp.slot[act].lived || tp_begun_by_living(x));
 }
 
 /* A site that is done has taken the entry out of its inbox, in the same
@@ -364,12 +365,12 @@ static void check_entries(const struct tp_tx *x)
 
 static void check_finished(int act, const struct tp_tx *x)
 {
+    if (!x || (!x->removed && !may_leave(act, x)))
+        sim_violation("finished, and the transaction stands");
     if (is_tampered())
         return;
     if (x && !tp.own->foreign)
         check_entries(x);
-    if (!x || (!x->removed && !may_leave(act, x)))
-        sim_violation("finished, and the transaction stands");
     for (int i = 0; x && i < tp_n_sites(); i++) {
         if (!x->done[i] && !is_tampered())
             sim_violation("finished, and site %c is not done",
@@ -506,7 +507,7 @@ void tp_check_answer(int act, int rc, const evzk_tx_info *v, size_t n)
         }
         if (v[i].hidden)
             continue;
-        if (v[i].orphan && is_begun_by_living(x) && !is_tampered())
+        if (v[i].orphan && tp_begun_by_living(x) && !is_tampered())
             sim_violation("a look-up takes %s for an orphan", v[i].id);
         if (v[i].decision != EVZK_TX_NONE &&
             (v[i].decision != x->decision || v[i].token != x->decided))
@@ -566,7 +567,7 @@ static bool site_waits(const struct tp_at *at)
         return false;
     if (x->decision != EVZK_TX_NONE)
         return true;
-    return x->variant != EVZK_TX_PLAIN && !is_begun_by_living(x);
+    return x->variant != EVZK_TX_PLAIN && !tp_begun_by_living(x);
 }
 
 static bool coordinator_waits(const struct tp_slot *k, int proc)
