@@ -345,9 +345,14 @@ static int begin_act(int i, evzk_session *s)
     const char name[2] = {a->site, '\0'};
     void *arg = (void *)(intptr_t)i;
 
-    if (a->what == TP_SITE)
-        return evzk_site_start(s, "/t", name, NULL, on_site, arg,
-                               &tp.slot[i].site);
+    if (a->what == TP_SITE) {
+        evzk_acl all = {
+            .perms = EVZK_PERM_ALL, .scheme = "world", .id = "anyone"};
+        evzk_site_options opt = {.acl = &all, .acl_count = 1};
+
+        return evzk_site_start(s, "/t", name, a->own_acl ? &opt : NULL, on_site,
+                               arg, &tp.slot[i].site);
+    }
     if (a->what == TP_ASK) {
         tp_look();
         return evzk_tx_query_start(s, "/t", on_answer, arg, &tp.slot[i].q);

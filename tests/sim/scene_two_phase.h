@@ -48,6 +48,7 @@ struct tp_act {
     char site;        /* SITE: its name. */
     int vote;         /* 0: to commit; 1: to abort; 2: never. */
     int vote_us;      /* So long after the question. */
+    bool own_acl;     /* SITE: has an ACL, of its own memory. */
     int done_us;      /* So long after the decision; -1: never. */
     int of;           /* LEAVE: the act, from 1. */
     const char *path; /* "%" stands for the id of the first transaction. */
