@@ -66,7 +66,7 @@ static const struct kind kinds[] = {
 {"close-first",   fault_close_first,    ARRIVAL,      PLAIN,    "a lost connection asked for the session's end before: no answer"},
 {"freeze",        fault_freeze,         LOOP,         PLAIN,    "the process is stopped past its session"},
 {"freeze-short",  fault_freeze_short,   LOOP,         PLAIN,    "the process is stopped for a while"},
-{"slow",          fault_slow,           LOOP,         PLAIN,    "each turn of its loop does one thing of each kind, for a while"},
+{"slow",          fault_slow,           LOOP,         PLAIN,    "each turn of its loop does one thing of each kind, and takes its time, for a while"},
 {"delete-own",    fault_delete_own,     ARRIVAL|TREE, PROC,     "an operator deletes its znode"},
 {"delete-pred",   fault_delete_pred,    ARRIVAL|TREE, PROC,     "an operator deletes the one before its own"},
 {"delete-pair",   fault_delete_pair,    ARRIVAL|TREE, PROC,     "an operator deletes that one and its own in one transaction; the events come apart"},

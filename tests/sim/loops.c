@@ -75,10 +75,15 @@ void evzk__timer_stop(struct evzk__timer *t)
     t->due = 0;
 }
 
+/* A turn of a slow process takes time: the next one is not at once. */
+enum { SLOW_TURN_US = 1500 };
+
 void evzk__timer_set(struct evzk__timer *t, int64_t delay_us)
 {
+    int64_t least = sim_is_slow((int)t->proc) ? SLOW_TURN_US : 0;
+
     evzk__timer_stop(t);
-    t->due = sim_now() + (delay_us > 0 ? delay_us : 0);
+    t->due = sim_now() + (delay_us > least ? delay_us : least);
     TAILQ_INSERT_TAIL(&loop_of((int)t->proc)->timers, t, link);
 }
 
