@@ -399,6 +399,31 @@ void evzk__steps_answered(struct evzk__core *s, struct evzk__request *r,
         note_watch(r, step, i, res->rc);
 }
 
+static bool is_child(const char *path, const char *parent)
+{
+    size_t n = strlen(parent);
+
+    return strncmp(path, parent, n) == 0 && path[n] == '/' &&
+           !strchr(path + n + 1, '/');
+}
+
+bool evzk__steps_write_near(const struct evzk__core *s,
+                            const struct evzk__request *r, const char *path)
+{
+    char other[EVZK__PATH_MAX];
+
+    for (uint32_t i = 0; i < r->n; i++) {
+        const char *p = step_at(r, i)->verb == EVZK__STEP_CHECK
+                            ? NULL
+                            : evzk__steps_path(s, r, i, other, sizeof other);
+
+        if (p &&
+            (strcmp(p, path) == 0 || is_child(p, path) || is_child(path, p)))
+            return true;
+    }
+    return false;
+}
+
 uint32_t evzk__steps_culprit(const struct evzk__request *r,
                              const struct evzk__result *res)
 {

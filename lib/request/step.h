@@ -168,6 +168,11 @@ void evzk__steps_measure_commit(struct evzk__core *s,
 int evzk__steps_add_commit(struct evzk__core *s, const struct evzk__request *r,
                            struct evzk__multi *multi);
 
+/* COMMIT: does one of the steps write the znode at this path, its parent, or a
+ * child of it? */
+bool evzk__steps_write_near(const struct evzk__core *s,
+                            const struct evzk__request *r, const char *path);
+
 /* COMMIT: the step that failed. */
 uint32_t evzk__steps_culprit(const struct evzk__request *r,
                              const struct evzk__result *res);

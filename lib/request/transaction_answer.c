@@ -5,6 +5,10 @@
  * requests before it would have passed, and are sent again by themselves; those
  * behind it are sent again, too.  Only the culprit is told of the error, or is
  * tried in another way.
+ *
+ * A commit may fail because of what another commit of the same transaction
+ * would have written before it.  That is not done, so the error is not true
+ * yet: the culprit is sent again, too, behind the other.
  */
 #include "lib/request/transaction.h"
 
@@ -224,11 +228,28 @@ static bool same_parent(const struct evzk__request *a,
     return strncmp(pa, pb, n + 1) == 0 && !strchr(pb + n + 1, '/');
 }
 
+/* Would item k not have failed without those before it? */
+static bool failed_by_others(struct evzk__batch *b, unsigned k, unsigned step)
+{
+    const struct evzk__request *r = b->item[k];
+    char room[EVZK__PATH_MAX];
+    const char *path;
+
+    if (!evzk__request_is_steps(r) || step >= r->n)
+        return false;
+    path = evzk__steps_path(b->s, r, step, room, sizeof room);
+    for (unsigned i = 0; path && i < k; i++) {
+        if (evzk__steps_write_near(b->s, b->item[i], path))
+            return true;
+    }
+    return false;
+}
+
 /* The culprit is told last: its callback may do anything. */
 static void failed(struct evzk__batch *b, unsigned op, int rc)
 {
     unsigned k = 0, before = 0;
-    bool parent_missing;
+    bool parent_missing, told;
 
     while (k < b->n && op >= before + b->ops[k])
         before += b->ops[k++];
@@ -240,19 +261,20 @@ static void failed(struct evzk__batch *b, unsigned op, int rc)
     parent_missing = b->item[k]->op == EVZK__CREATE_LIST &&
                      b->item[k]->with_dir && op == before &&
                      rc == EVZK_ERR_NONODE;
+    told = !failed_by_others(b, k, op - before);
     if (k > 0)
         b->item[k - 1]->cut = true;
     for (unsigned i = b->n; i-- > 0 && !in_child(b);) {
         struct evzk__request *r = b->item[i];
 
-        if (i == k)
+        if (i == k && told)
             continue;
         if (parent_missing && same_parent(b->item[k], r))
             evzk__request_answer_rc(b->s, r, rc);
         else
             again(b, r);
     }
-    if (in_child(b))
+    if (in_child(b) || !told)
         return;
     if (evzk__request_is_steps(b->item[k]))
         committed(b, b->item[k], before, rc);
