@@ -81,6 +81,16 @@ bool evzk__machine_noted(const struct evzk__machine *m)
     return m->place.dir->noted;
 }
 
+int64_t evzk__machine_until_us(void)
+{
+    return evzk__now_us() + EVZK__BUDGET_US;
+}
+
+bool evzk__machine_time_spent(unsigned n, int64_t until_us)
+{
+    return evzk__budget_spent(n, until_us);
+}
+
 /* The session is NULL for a machine of which nothing is left there. */
 int64_t evzk__machine_call_out(evzk_session *s)
 {

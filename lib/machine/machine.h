@@ -140,6 +140,13 @@ void evzk__machine_set_deadline(struct evzk__machine *m, uint32_t timeout_ms);
 void evzk__machine_fired(struct evzk__machine *m, enum evzk__which which,
                          enum evzk__watch_event ev);
 
+/* The time that a state may take in a turn of the loop, if it does many things:
+ * until_us() says when that is over, and time_spent() after step n, from 0,
+ * whether it is.  Then the state asks (evzk__machine_ask()), and goes on in a
+ * later turn. */
+int64_t evzk__machine_until_us(void);
+bool evzk__machine_time_spent(unsigned n, int64_t until_us);
+
 /* Has the core look at the machine in the next turn of the loop. */
 void evzk__machine_post(struct evzk__machine *m);
 

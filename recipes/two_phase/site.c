@@ -1,12 +1,13 @@
 /* A site: watches its inbox, and begins a machine for each entry.
  *
- *   PREPARING --> LISTING <--> WATCHING
- *      |  ^  ^-------'
+ *   PREPARING --> LISTING --> TAKING --> WATCHING
+ *      |  ^  ^-----' ^----------'----------'
  *      v  |
  *   MAKING_ROOT
  *
  * PREPARING makes the inbox, which stays: an entry waits there until the site
- * has finished that transaction.
+ * has finished that transaction.  TAKING begins machines for what LISTING has
+ * found; where there are thousands, in several turns of the loop.
  *
  * How it can fail.  Somebody may delete the inbox: it is made again.  Entries
  * that were in it are lost, and their transactions wait for this site until
@@ -21,7 +22,7 @@
 #include "lib/machine/rows.h"
 #include "recipes/kinds.h"
 
-enum { PREPARING, MAKING_ROOT, LISTING, WATCHING, ENDED, STATES };
+enum { PREPARING, MAKING_ROOT, LISTING, TAKING, WATCHING, ENDED, STATES };
 enum { ON_INBOX = EVZK__PATH };
 enum { TRIES = 8 }; /* To make what others delete at once. */
 
@@ -92,16 +93,24 @@ static bool is_known(struct evzk_site *site, const char *id)
     return RB_FIND(evzk__site_txs, &site->txs, &key) != NULL;
 }
 
-/* Entries of which the site knows nothing yet.  Other names are no entries. */
-static int take_entries(struct evzk_site *site, const struct evzk__names *names)
+/* The entries of which the site knows nothing yet.  One of which it knows may
+ * be finished before TAKING comes to it, and would be taken for new then.
+ * Another name is no entry. */
+static int choose(struct evzk_site *site, const struct evzk__names *names)
 {
-    int rc = EVZK_OK;
+    char **v = evzk__zalloc((names->n + 1) * sizeof *v);
+    struct evzk__names found = {.n = 0, .v = v};
+    int rc;
 
-    for (size_t i = 0; i < names->n && rc == EVZK_OK; i++) {
+    if (!v)
+        return EVZK_ERR_NOMEM;
+    for (size_t i = 0; i < names->n; i++) {
         if (strlen(names->v[i]) == EVZK_TX_ID_LEN &&
             !is_known(site, names->v[i]))
-            rc = evzk__site_tx_new(site, names->v[i]);
+            v[found.n++] = names->v[i];
     }
+    rc = evzk__read_all_take(&site->found, "", &found);
+    evzk__free(v);
     return rc;
 }
 
@@ -115,10 +124,40 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
         return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
     m->tries = 0;
-    if (take_entries(site, &r->res->names) != EVZK_OK)
+    if (choose(site, &r->res->names) != EVZK_OK)
         return evzk__machine_again_later(m);
+    site->n_taken = 0;
+    return evzk__machine_move(m, TAKING);
+}
+
+static void take(struct evzk__machine *m)
+{
+    struct evzk_site *site = site_of(m);
+    int64_t until = evzk__machine_until_us();
+
+    for (unsigned n = 0; site->n_taken < site->found.n; n++) {
+        if (evzk__site_tx_new(site, site->found.names[site->n_taken]) !=
+            EVZK_OK) {
+            evzk__machine_pause(m);
+            evzk__machine_move(m, LISTING);
+            return;
+        }
+        site->n_taken++;
+        if (evzk__machine_time_spent(n, until)) {
+            evzk__machine_ask(m);
+            return;
+        }
+    }
+    evzk__read_all_clear(&site->found);
     site->listed = true;
-    return evzk__machine_move(m, WATCHING);
+    evzk__machine_move(m, WATCHING);
+}
+
+/* If more entries have come, lists again: those that are taken are known. */
+static int taken(struct evzk__machine *m, const struct evzk__event *e)
+{
+    return e->type == EVZK__EV_USER ? evzk__machine_again(m)
+                                    : evzk__machine_move(m, LISTING);
 }
 
 static void watch(struct evzk__machine *m)
@@ -155,6 +194,7 @@ static void end(struct evzk__machine *m)
 
 static void destroy(struct evzk__machine *m)
 {
+    evzk__read_all_clear(&site_of(m)->found);
     evzk__acl_free(&site_of(m)->own_acl);
     evzk__free(site_of(m));
 }
@@ -167,8 +207,14 @@ ROW(PREPARING,   prepare,   prepared,  LISTING,  ENDED,   PREPARING, RETRY|NOTHI
 ROW(MAKING_ROOT, make_root, root_made, ASIDE,    ENDED,   PREPARING, RETRY,
     ON(REPLY,        PREPARING, FAIL),
     RARELY(EXPIRED,  PREPARING)),
-ROW(LISTING,     list,      listed,    WATCHING, ENDED,   LISTING,   RETRY,
-    ON(REPLY,        WATCHING, PREPARING, FAIL)),
+ROW(LISTING,     list,      listed,    TAKING,   ENDED,   LISTING,   RETRY,
+    ON(REPLY,        TAKING, PREPARING, FAIL)),
+ROW(TAKING,      take,      taken,     WATCHING, ENDED,   LISTING,   0,
+    ON(ENTRY,        WATCHING, LISTING),
+    ON(USER_EVENT,   TAKING),
+    RARELY(PATH_DELETED, LISTING),
+    ON(PATH_CHANGED, LISTING),
+    RARELY(EXPIRED,  LISTING)),
 ROW(WATCHING,    watch,     watched,   ENDED,    ENDED,   LISTING,   RETRY,
     ON(ENTRY,        LISTING),
     ON(PATH_DELETED, LISTING),

@@ -5,6 +5,7 @@
 #include <bsd/sys/tree.h>
 #include <sys/queue.h>
 
+#include "recipes/parts/read_all.h"
 #include "recipes/parts/watch_node.h"
 #include "recipes/two_phase/two_phase_internal.h"
 
@@ -68,6 +69,8 @@ struct evzk_site {
     char name[EVZK_TX_SITE_NAME_MAX + 1];
     char inbox[sizeof EVZK__INBOX + EVZK_TX_SITE_NAME_MAX + 2];
     int making_rc;
+    struct evzk__read_all found; /* The entries, as last listed, .. */
+    uint32_t n_taken;            /* .. and so many of them were looked at. */
     bool listed; /* Its inbox; since then no transaction has failed: so an entry
                     that is not known is new. */
     evzk_site_cb *cb; /* NULL once the caller has freed it. */

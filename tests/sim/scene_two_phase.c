@@ -384,7 +384,10 @@ static void operate(int i)
         note_write(path);
         ens_set_data(path, "nonsense", 8);
     }
-    tp.rough = true;
+    if (a->what == TP_SLOW)
+        sim_slow(a->proc, true);
+    else
+        tp.rough = true;
     if (a->what == TP_LEAVE && tp.slot[a->of - 1].site)
         end(a->of - 1);
     if (a->what == TP_DIE && process_of(a->proc)->s &&

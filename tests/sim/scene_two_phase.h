@@ -19,6 +19,7 @@ enum tp_what {
     TP_CREATE,
     TP_WRITE,
     TP_DIE,  /* The process closes its session, whatever it is about. */
+    TP_SLOW, /* The process is slow from now on. */
     TP_LEAVE /* Its site, the act `of`, is freed. */
 };
 
