@@ -4,6 +4,7 @@
 
 public_headers = \
     include/evzk/barrier.h \
+    include/evzk/cache.h \
     include/evzk/consumer.h \
     include/evzk/double_barrier.h \
     include/evzk/election.h \
@@ -119,6 +120,13 @@ core_sources = \
     recipes/barrier/lift.c \
     recipes/barrier/set.c \
     recipes/barrier/wait.c \
+    recipes/cache/cache.c \
+    recipes/cache/cache_internal.h \
+    recipes/cache/follow.c \
+    recipes/cache/gone.c \
+    recipes/cache/merge.c \
+    recipes/cache/node.c \
+    recipes/cache/view.c \
     recipes/consumer/bury.c \
     recipes/consumer/calls.c \
     recipes/consumer/consumer_internal.h \
@@ -334,6 +342,7 @@ example_sources = \
     examples/elect.c \
     examples/in-step.c \
     examples/lock.c \
+    examples/mirror.c \
     examples/peek.c \
     examples/priority.c \
     examples/produce.c \
@@ -350,6 +359,7 @@ example_programs = \
     examples/elect \
     examples/in-step \
     examples/lock \
+    examples/mirror \
     examples/peek \
     examples/priority \
     examples/produce \
@@ -364,6 +374,7 @@ examples_consume_LDADD = $(examples)
 examples_elect_LDADD = $(examples)
 examples_in_step_LDADD = $(examples)
 examples_lock_LDADD = $(examples)
+examples_mirror_LDADD = $(examples)
 examples_peek_LDADD = $(examples)
 examples_priority_LDADD = $(examples)
 examples_produce_LDADD = $(examples)
@@ -395,6 +406,7 @@ unit_tests = \
 args_sources = \
     tests/unit/args.h \
     tests/unit/args_barrier.c \
+    tests/unit/args_cache.c \
     tests/unit/args_consumer.c \
     tests/unit/args_double_barrier.c \
     tests/unit/args_election.c \
@@ -457,6 +469,7 @@ sweep_sources = \
     tests/real/sweep.c \
     tests/real/sweep.h \
     tests/real/sweep_barrier.c \
+    tests/real/sweep_cache.c \
     tests/real/sweep_consumer.c \
     tests/real/sweep_count.c \
     tests/real/sweep_double_barrier.c \
@@ -516,6 +529,10 @@ sim_sources = \
     tests/sim/scene.h \
     tests/sim/scene_ballot.c \
     tests/sim/scene_barrier.c \
+    tests/sim/scene_cache.c \
+    tests/sim/scene_cache.h \
+    tests/sim/scene_cache_list.c \
+    tests/sim/scene_cache_rules.c \
     tests/sim/scene_consumer.c \
     tests/sim/scene_consumer.h \
     tests/sim/scene_consumer_list.c \

@@ -24,7 +24,9 @@
     X(tx) \
     X(site) \
     X(site_tx) \
-    X(tx_query)
+    X(tx_query) \
+    X(cache) \
+    X(cache_node)
 
 #define EVZK__SCENES(X) \
     X(lock) \
@@ -46,7 +48,9 @@
     X(two_phase) \
     X(two_phase_site_tx) \
     X(two_phase_site) \
-    X(two_phase_query)
+    X(two_phase_query) \
+    X(cache) \
+    X(cache_node)
 
 #define EVZK__SWEEPS(X) \
     X(lock) \
@@ -60,7 +64,8 @@
     X(double_barrier) \
     X(producer) \
     X(consumer) \
-    X(two_phase)
+    X(two_phase) \
+    X(cache)
 
 #define EVZK__ARGS(X) \
     X(lock) \
@@ -71,7 +76,8 @@
     X(double_barrier) \
     X(producer) \
     X(consumer) \
-    X(two_phase)
+    X(two_phase) \
+    X(cache)
 
 /* clang-format on */
 

@@ -7,6 +7,7 @@
 #define EVZK_EVZK_H
 
 #include <evzk/barrier.h>
+#include <evzk/cache.h>
 #include <evzk/consumer.h>
 #include <evzk/double_barrier.h>
 #include <evzk/election.h>

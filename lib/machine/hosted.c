@@ -131,6 +131,16 @@ bool evzk__machine_certain(const struct evzk__machine *m)
     return evzk__session_certain(m->place.s);
 }
 
+uint32_t evzk__machine_window(const struct evzk__machine *m)
+{
+    return m->place.s->window;
+}
+
+bool evzk__machine_caught_up(const struct evzk__machine *m)
+{
+    return m->seen.change_count == m->place.s->now.change_count;
+}
+
 bool evzk__machine_end_doubt(struct evzk__machine *m)
 {
     bool ends = m->in_doubt && evzk__machine_certain(m);

@@ -210,6 +210,12 @@ bool evzk__machine_in_child(const struct evzk__machine *m);
  * something begin. */
 bool evzk__machine_certain(const struct evzk__machine *m);
 
+/* How many requests the session has under way at most. */
+uint32_t evzk__machine_window(const struct evzk__machine *m);
+
+/* Has the machine seen the last change of its session? */
+bool evzk__machine_caught_up(const struct evzk__machine *m);
+
 /* The machine has looked after what it holds: is the session certain, so that
  * its doubt ends here?  True: it was in doubt. */
 bool evzk__machine_end_doubt(struct evzk__machine *m);

@@ -1,0 +1,265 @@
+/* A cache: a copy of a znode, its children or its subtree.
+ *
+ *   FILLING <--> WHOLE --> ENDING --> ENDED
+ *
+ * Each znode that is not merely a name is followed by a machine of its own
+ * (follow.c), which tells what it finds.  The machine of the cache itself sends
+ * nothing: it waits until all followers have read, and tells READY; and it ends
+ * the followers, some in each turn of the loop.
+ *
+ * How it can fail.  A follower that must give up (the root may not be read, or
+ * a server refuses for an unknown reason again and again) ends the cache with
+ * its error.  When the connection is lost, or the session ends, the followers
+ * count themselves as behind; each takes part before any of them has read on
+ * the new connection, since nothing is sent before all machines have heard.
+ */
+#include "evzk/cache.h"
+
+#include "lib/base/mem.h"
+#include "lib/machine/refuse.h"
+#include "lib/machine/rows.h"
+#include "recipes/cache/cache_internal.h"
+#include "recipes/kinds.h"
+
+enum { FILLING, WHOLE, ENDING, ENDED, CACHE_STATES };
+
+static struct evzk_cache *cache_of(struct evzk__machine *m)
+{
+    return evzk__container_of(m, struct evzk_cache, m);
+}
+
+bool evzk__cache_tells(const struct evzk_cache *c)
+{
+    return c->cb && !c->m.stopping && !c->m.place.ended &&
+           evzk__may_tell(evzk__machine_session(&c->m));
+}
+
+static void call(struct evzk_cache *c, evzk_cache_event event, int rc,
+                 const evzk_cache_entry *entry, const evzk_cache_entry *before)
+{
+    evzk_session *s = evzk__machine_session(&c->m);
+    int64_t begun = evzk__machine_call_out(s);
+
+    if (c->cb)
+        c->cb(c, event, rc, entry, before, c->arg);
+    evzk__machine_called(s, begun);
+}
+
+void evzk__cache_tell(struct evzk_cache *c, evzk_cache_event event,
+                      const struct evzk__cache_node *n,
+                      const evzk_cache_entry *before)
+{
+    evzk_cache_entry entry = evzk__cache_entry_of(n);
+
+    call(c, event, EVZK_OK, &entry, before);
+}
+
+void evzk__cache_tell_gone(struct evzk_cache *c, struct evzk__cache_node *n)
+{
+    if (n->told) {
+        c->count--;
+        evzk__cache_tell(c, EVZK_CACHE_REMOVED, n, NULL);
+    }
+    evzk__cache_node_free(n);
+}
+
+/* All that was to be read has been read; on this connection, or on one that
+ * was lost meanwhile. */
+static int filled(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_cache *c = cache_of(m);
+
+    (void)e;
+    if (c->behind > 0 || c->connection_no != m->seen.connection_no ||
+        !evzk__cache_tells(c))
+        return EVZK_OK;
+    evzk__machine_move(m, WHOLE);
+    call(c, EVZK_CACHE_READY, EVZK_OK, NULL, NULL);
+    return EVZK_OK;
+}
+
+/* Entered again on another connection, where all is read again. */
+static void rest(struct evzk__machine *m)
+{
+    if (cache_of(m)->connection_no != m->seen.connection_no)
+        evzk__machine_move(m, FILLING);
+}
+
+static void let_go_of_some(struct evzk_cache *c)
+{
+    struct evzk__follower *f;
+
+    for (unsigned i = 0; i < EVZK__CACHE_SLICE; i++) {
+        f = TAILQ_FIRST(&c->others);
+        if (!f)
+            f = TAILQ_FIRST(&c->line);
+        if (f)
+            evzk__follower_let_go(f);
+    }
+    if (TAILQ_EMPTY(&c->others) && TAILQ_EMPTY(&c->line) && !c->cb)
+        evzk__cache_free_nodes(c, EVZK__CACHE_SLICE);
+}
+
+static bool is_empty(const struct evzk_cache *c)
+{
+    return TAILQ_EMPTY(&c->others) && TAILQ_EMPTY(&c->line) &&
+           (c->cb || !c->root);
+}
+
+/* Goes on in a later look: a machine that is to stop still hears of watches. */
+static void end_followers(struct evzk__machine *m)
+{
+    struct evzk_cache *c = cache_of(m);
+
+    let_go_of_some(c);
+    if (is_empty(c))
+        evzk__machine_finish(m, m->rc);
+    else
+        evzk__machine_fired(m, EVZK__OWN, EVZK__CHANGED);
+}
+
+static int go_on(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__machine_again(m);
+}
+
+static void end(struct evzk__machine *m)
+{
+    call(cache_of(m), EVZK_CACHE_ENDED, m->rc, NULL, NULL);
+}
+
+static void destroy(struct evzk__machine *m)
+{
+    struct evzk_cache *c = cache_of(m);
+    struct evzk__follower *f;
+
+    while ((f = TAILQ_FIRST(&c->others)) != NULL ||
+           (f = TAILQ_FIRST(&c->line)) != NULL)
+        evzk__follower_let_go(f);
+    evzk__cache_free_nodes(c, SIZE_MAX);
+    evzk__free(c);
+}
+
+/* clang-format off */
+static const struct evzk__row rows[CACHE_STATES] = {
+/*  state    entry          reaction  main     on stop  on expiry  flags */
+ROW(FILLING, NULL,          filled,   WHOLE,   ENDING,  FILLING,   0,
+    ON(USER_EVENT,  WHOLE), RARELY(USER_EVENT, HERE)),
+ROW(WHOLE,   rest,          NULL,     ENDING,  ENDING,  FILLING,   RETRY,
+    ON(ENTRY,       FILLING)),
+ROW(ENDING,  end_followers, go_on,    ENDED,   STAY,    ENDED,     0,
+    ON(ENTRY,       ENDED),
+    ON(OWN_CHANGED, ENDING)),
+END(ENDED,   end),
+};
+/* clang-format on */
+
+const struct evzk__kind evzk__cache_kind = {
+    .name = "cache", .rows = rows, .n_rows = CACHE_STATES, .destroy = destroy};
+
+static bool broken_options(const struct evzk__call *call,
+                           const evzk_cache_options *o)
+{
+    if (!o)
+        return false;
+    return evzk__broken_reserved(call, o->reserved) ||
+           evzk__broken(call,
+                        o->depth == EVZK_CACHE_CHILDREN ||
+                            o->depth == EVZK_CACHE_SUBTREE ||
+                            o->depth == EVZK_CACHE_NODE,
+                        "depth", "must be one of evzk_cache_depth");
+}
+
+static int begin(struct evzk_cache *c, evzk_session *s, const char *path)
+{
+    int rc;
+
+    c->root = evzk__cache_node_new(NULL, "");
+    if (!c->root) {
+        evzk__free(c);
+        return EVZK_ERR_NOMEM;
+    }
+    rc = evzk__machine_begin(&c->m, s, &evzk__cache_kind, path, 0);
+    if (rc != EVZK_OK)
+        return rc;
+    rc = evzk__follower_new(c, c->root, true);
+    if (rc != EVZK_OK)
+        evzk_cache_free(c);
+    return rc;
+}
+
+int evzk_cache_start(evzk_session *s, const char *path,
+                     const evzk_cache_options *opt, evzk_cache_cb *cb,
+                     void *arg, evzk_cache **out)
+{
+    struct evzk__call call = evzk__call_of(s, __func__);
+    struct evzk_cache *c;
+    int rc;
+
+    if (evzk__broken_start(&call, s, path, cb != NULL, out != NULL) ||
+        broken_options(&call, opt))
+        return EVZK_ERR_INVAL;
+    rc = evzk__may_begin(s);
+    if (rc != EVZK_OK)
+        return rc;
+    c = evzk__zalloc(sizeof *c);
+    if (!c)
+        return EVZK_ERR_NOMEM;
+    TAILQ_INIT(&c->line);
+    TAILQ_INIT(&c->others);
+    c->depth = opt ? opt->depth : EVZK_CACHE_CHILDREN;
+    c->names_only = opt && opt->names_only;
+    c->cb = cb;
+    c->arg = arg;
+    rc = begin(c, s, path);
+    if (rc == EVZK_OK)
+        *out = c;
+    return rc;
+}
+
+int evzk_cache_cancel(evzk_cache *c)
+{
+    return c ? evzk__machine_cancel(&c->m) : EVZK_ERR_INVAL;
+}
+
+void evzk_cache_free(evzk_cache *c)
+{
+    if (c) {
+        c->cb = NULL;
+        evzk__machine_let_go(&c->m);
+    }
+}
+
+bool evzk_cache_ready(const evzk_cache *c)
+{
+    return c && !c->m.place.ended && !c->m.stopping && c->m.state == WHOLE &&
+           evzk__machine_caught_up(&c->m) && evzk__machine_certain(&c->m);
+}
+
+const char *evzk_cache_state(const evzk_cache *c)
+{
+    return c ? evzk__machine_state(&c->m) : "";
+}
+
+const char *evzk_cache_event_name(evzk_cache_event event)
+{
+    switch (event) {
+    case EVZK_CACHE_ADDED:
+        return "ADDED";
+    case EVZK_CACHE_CHANGED:
+        return "CHANGED";
+    case EVZK_CACHE_REMOVED:
+        return "REMOVED";
+    case EVZK_CACHE_READY:
+        return "READY";
+    case EVZK_CACHE_ENDED:
+        return "ENDED";
+    }
+    return "?";
+}
+
+bool evzk_cache_event_is_final(evzk_cache_event event)
+{
+    return event == EVZK_CACHE_ENDED;
+}

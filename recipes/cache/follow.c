@@ -1,0 +1,496 @@
+/* Follows one znode of a cache: its data, and the names of its children.
+ *
+ *   WAITING --> READING --> LISTING --> MERGING --> SWEEPING --> FOLLOWING
+ *      ^          |  ^------'  |                                  |
+ *      |          v            v                                  |
+ *      |        LOOKING    EMPTYING --> LEFT                      |
+ *      `------------------------+---------------------------------'
+ *
+ * The znode is read, and watched; then its children are listed, and watched, if
+ * they belong to the view.  A listing makes followers for new children.  Of
+ * children that it does not have any more, the followers look again: each
+ * follower tells of its own znode, and of no other.  So what is told about a
+ * znode comes from reads of that znode alone, which are answered in the order
+ * in which they were sent.
+ *
+ * An event says only that the znode is to be read again.  If the data changed,
+ * the data is read; if the children changed, the children are listed.
+ *
+ *   WAITING    for its turn: only some followers read at the same time
+ *   READING    the znode, with its data
+ *   LOOKING    at a znode that the session may not read: does it exist?
+ *   MERGING    a listing into the view, some names in each look
+ *   SWEEPING   through the children, for those that the listing does not have
+ *   EMPTYING   the znode is gone: waits until its children are gone, too
+ *
+ * How it can fail.  The next server may know less than the last one: so a sync
+ * goes before each read, and an answer that is older than what was told is not
+ * taken.  A znode may be gone, or be another one, whenever it is looked at.
+ * Another znode of the same path counts as a change of the first one.  Without
+ * memory the znode is read again in a while.
+ */
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/machine/rows.h"
+#include "recipes/cache/cache_internal.h"
+#include "recipes/kinds.h"
+
+#define SYNC_FIRST                                                             \
+    {                                                                          \
+        .verb = EVZK__STEP_SYNC, .name = "", .shared = true                    \
+    }
+
+static const struct evzk__step read_steps[] = {
+    SYNC_FIRST,
+    {.verb = EVZK__STEP_GET, .name = "", .watch = EVZK__WITH(EVZK__OWN)}};
+
+/* The root may not be there. */
+static const struct evzk__step read_root_steps[] = {
+    SYNC_FIRST,
+    {.verb = EVZK__STEP_GET,
+     .name = "",
+     .watch = EVZK__WITH(EVZK__OWN),
+     .or_absent = true}};
+
+static const struct evzk__step look_steps[] = {
+    SYNC_FIRST,
+    {.verb = EVZK__STEP_EXISTS, .name = "", .watch = EVZK__WITH(EVZK__OWN)}};
+
+static const struct evzk__step list_steps[] = {
+    SYNC_FIRST,
+    {.verb = EVZK__STEP_CHILDREN, .name = "", .watch = EVZK__WITH(EVZK__PRED)}};
+
+bool evzk__follower_is_first(const struct evzk__follower *f)
+{
+    return !f->n->above;
+}
+
+bool evzk__follower_reads(const struct evzk__follower *f)
+{
+    return evzk__follower_is_first(f) || !f->c->names_only;
+}
+
+/* Are its children in the view, as far as is known? */
+static bool lists(const struct evzk__follower *f)
+{
+    const struct evzk__cache_node *n = f->n;
+
+    if (n->hidden)
+        return false;
+    if (!evzk__follower_reads(f))
+        return true;
+    if (!n->told || n->owner != 0)
+        return false;
+    return f->c->depth == EVZK_CACHE_SUBTREE ||
+           (f->c->depth == EVZK_CACHE_CHILDREN && evzk__follower_is_first(f));
+}
+
+static bool misses(const struct evzk__follower *f, enum evzk__which which)
+{
+    return evzk__watch_missing(&f->m, which);
+}
+
+/* Would it not hear of a change? */
+static bool is_deaf(const struct evzk__follower *f)
+{
+    bool watches_own = evzk__follower_reads(f) || f->n->hidden;
+
+    return (watches_own && misses(f, EVZK__OWN)) ||
+           (lists(f) && misses(f, EVZK__PRED));
+}
+
+/* The turns.  As many followers read at the same time as the session can have
+ * requests under way: other recipes of the session need not wait behind a
+ * hundred thousand reads. */
+
+static bool has_room(const struct evzk_cache *c)
+{
+    return c->reading < evzk__machine_window(&c->m);
+}
+
+void evzk__follower_rest(struct evzk__follower *f)
+{
+    struct evzk_cache *c = f->c;
+    struct evzk__follower *next = TAILQ_FIRST(&c->line);
+
+    if (!f->has_turn)
+        return;
+    f->has_turn = false;
+    c->reading--;
+    if (!next)
+        return;
+    TAILQ_REMOVE(&c->line, next, link);
+    TAILQ_INSERT_TAIL(&c->others, next, link);
+    next->in_line = false;
+    next->has_turn = true;
+    c->reading++;
+    evzk__machine_ask(&next->m);
+}
+
+static bool take_turn(struct evzk__follower *f)
+{
+    struct evzk_cache *c = f->c;
+
+    if (f->has_turn || f->in_line)
+        return f->has_turn;
+    if (has_room(c)) {
+        f->has_turn = true;
+        c->reading++;
+        return true;
+    }
+    TAILQ_REMOVE(&c->others, f, link);
+    TAILQ_INSERT_TAIL(&c->line, f, link);
+    f->in_line = true;
+    return false;
+}
+
+/* Whether the view is whole. */
+
+void evzk__follower_count(struct evzk__follower *f)
+{
+    if (f->connection_no == f->m.seen.connection_no)
+        return;
+    f->connection_no = f->m.seen.connection_no;
+    f->c->behind += !f->counted;
+    f->counted = true;
+}
+
+static void settle(struct evzk__follower *f)
+{
+    struct evzk_cache *c = f->c;
+
+    if (!f->counted)
+        return;
+    f->counted = false;
+    if (--c->behind > 0)
+        return;
+    c->connection_no = f->connection_no;
+    evzk__machine_ask(&c->m);
+}
+
+/* The actions. */
+
+static int next_look(const struct evzk__follower *f)
+{
+    if (!evzk__follower_reads(f))
+        return LISTING;
+    if (!misses(f, EVZK__OWN) && lists(f) && misses(f, EVZK__PRED))
+        return LISTING;
+    return READING;
+}
+
+static void wait_for_turn(struct evzk__machine *m)
+{
+    struct evzk__follower *f = evzk__follower_of(m);
+
+    if (!f->c)
+        return;
+    evzk__follower_count(f);
+    if (take_turn(f))
+        evzk__machine_move(m, next_look(f));
+}
+
+static int turn_came(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk__follower *f = evzk__follower_of(m);
+
+    (void)e;
+    if (!f->c || !f->has_turn)
+        return EVZK_OK;
+    return evzk__machine_move(m, next_look(f));
+}
+
+static void ask(struct evzk__machine *m, const struct evzk__step *steps)
+{
+    struct evzk__follower *f = evzk__follower_of(m);
+
+    if (f->c)
+        evzk__follower_count(f);
+    evzk__ask(m, steps, 2, 0);
+}
+
+static void read_znode(struct evzk__machine *m)
+{
+    const struct evzk__follower *f = evzk__follower_of(m);
+    const struct evzk__step *steps = read_steps;
+
+    if (f->c && evzk__follower_is_first(f))
+        steps = f->c->names_only ? look_steps : read_root_steps;
+    ask(m, steps);
+}
+
+static void look(struct evzk__machine *m) { ask(m, look_steps); }
+
+static void list(struct evzk__machine *m) { ask(m, list_steps); }
+
+/* The session that owns the znode.  Containers, and znodes with a time to live,
+ * have something else in the place of a session. */
+static int64_t owner_of(const struct evzk__stat *stat)
+{
+    bool is_session =
+        stat->owner != INT64_MIN && (uint64_t)stat->owner >> 56 != 0xff;
+
+    return is_session ? stat->owner : 0;
+}
+
+/* Is the answer older than what was told? */
+static bool is_old(const struct evzk__follower *f,
+                   const struct evzk__stat *stat)
+{
+    const struct evzk__cache_node *n = f->n;
+
+    return n->told && (stat->czxid < n->czxid || stat->mzxid < n->mzxid);
+}
+
+static bool is_news(const struct evzk__follower *f,
+                    const struct evzk__stat *stat, bool hidden)
+{
+    const struct evzk__cache_node *n = f->n;
+
+    return !n->told || stat->czxid != n->czxid || n->hidden != hidden ||
+           (!f->c->names_only && stat->mzxid != n->mzxid);
+}
+
+static void note(struct evzk__follower *f, const struct evzk__stat *stat,
+                 bool hidden)
+{
+    struct evzk__cache_node *n = f->n;
+
+    n->czxid = stat->czxid;
+    n->owner = owner_of(stat);
+    n->hidden = hidden;
+    f->c->count += !n->told;
+    n->told = true;
+    if (f->c->names_only)
+        return;
+    n->mzxid = stat->mzxid;
+    n->version = stat->version;
+}
+
+static int where_next(const struct evzk__follower *f)
+{
+    return lists(f) && misses(f, EVZK__PRED) ? LISTING : FOLLOWING;
+}
+
+/* Tells what the read has found, and goes on.  The callback may free the
+ * cache: touches nothing after. */
+static int take(struct evzk__follower *f, const struct evzk__result *res,
+                bool hidden, int state)
+{
+    struct evzk__cache_node *n = f->n;
+    struct evzk_cache *c = f->c;
+    evzk_cache_entry before = evzk__cache_entry_of(n);
+    bool was_told = n->told, has_data = !hidden && !c->names_only;
+    void *old = n->data, *data = NULL;
+
+    if (is_old(f, &res->stat))
+        return evzk__machine_again_later(&f->m);
+    if (!is_news(f, &res->stat, hidden))
+        return evzk__machine_move(&f->m,
+                                  state == STATES ? where_next(f) : state);
+    if (has_data && !(data = evzk__memdup(res->data, res->len)))
+        return evzk__machine_again_later(&f->m);
+    n->data = data;
+    n->len = has_data ? (uint32_t)res->len : 0;
+    note(f, &res->stat, hidden);
+    evzk__machine_move(&f->m, state == STATES ? where_next(f) : state);
+    evzk__cache_tell(c, was_told ? EVZK_CACHE_CHANGED : EVZK_CACHE_ADDED, n,
+                     was_told ? &before : NULL);
+    evzk__free(old);
+    return EVZK_OK;
+}
+
+static bool is_over(const struct evzk__follower *f)
+{
+    return !f->c || !evzk__cache_tells(f->c);
+}
+
+static int was_read(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk__follower *f = evzk__follower_of(m);
+    int rc = e->reply->first_rc == EVZK_OK ? e->reply->rc : e->reply->first_rc;
+
+    if (is_over(f))
+        return EVZK_OK;
+    if (rc == EVZK_ERR_NOAUTH && !evzk__follower_is_first(f))
+        return evzk__machine_move(m, LOOKING);
+    if (rc == EVZK_ERR_NONODE)
+        return evzk__machine_move(m, EMPTYING);
+    return rc != EVZK_OK ? rc : take(f, e->reply->res, false, STATES);
+}
+
+static int looked(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk__follower *f = evzk__follower_of(m);
+    int rc = e->reply->first_rc == EVZK_OK ? e->reply->rc : e->reply->first_rc;
+
+    if (is_over(f))
+        return EVZK_OK;
+    if (rc == EVZK_ERR_NONODE)
+        return evzk__machine_move(m, EMPTYING);
+    return rc != EVZK_OK ? rc : take(f, e->reply->res, true, FOLLOWING);
+}
+
+/* What a listing without reads tells of the znode itself. */
+static int was_listed(struct evzk__follower *f, const struct evzk__result *res)
+{
+    if (evzk__follower_reads(f))
+        return evzk__machine_move(&f->m, MERGING);
+    return take(f, res, false, MERGING);
+}
+
+static int listed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk__follower *f = evzk__follower_of(m);
+    int rc = e->reply->first_rc == EVZK_OK ? e->reply->rc : e->reply->first_rc;
+
+    if (is_over(f))
+        return EVZK_OK;
+    if (rc == EVZK_ERR_NOAUTH && !evzk__follower_is_first(f))
+        return evzk__machine_move(m, LOOKING);
+    if (rc == EVZK_ERR_NONODE)
+        return evzk__machine_move(m,
+                                  evzk__follower_reads(f) ? READING : EMPTYING);
+    if (rc != EVZK_OK)
+        return rc;
+    if (evzk__merge_take(f, &e->reply->res->names) != EVZK_OK)
+        return evzk__machine_again_later(m);
+    return was_listed(f, e->reply->res);
+}
+
+static void follow(struct evzk__machine *m)
+{
+    struct evzk__follower *f = evzk__follower_of(m);
+
+    if (!f->c)
+        return;
+    if (is_deaf(f)) {
+        evzk__machine_move(m, WAITING);
+        return;
+    }
+    evzk__follower_rest(f);
+    settle(f);
+}
+
+static int changed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__machine_move(m, WAITING);
+}
+
+void evzk__follower_poke(struct evzk__follower *f)
+{
+    if (f->m.started && (f->m.state == FOLLOWING || f->m.state == EMPTYING))
+        evzk__machine_fired(&f->m, EVZK__OWN, EVZK__CHANGED);
+}
+
+void evzk__follower_leave(struct evzk__follower *f)
+{
+    struct evzk_cache *c = f->c;
+
+    evzk__follower_rest(f);
+    settle(f);
+    TAILQ_REMOVE(f->in_line ? &c->line : &c->others, f, link);
+    f->n->f = NULL;
+    f->c = NULL;
+}
+
+void evzk__follower_let_go(struct evzk__follower *f)
+{
+    evzk__follower_leave(f);
+    evzk__machine_let_go(&f->m);
+}
+
+/* The machine ends by itself: its znode is gone (gone.c), its session was
+ * closed, or it has failed, and the cache with it. */
+static void leave(struct evzk__machine *m)
+{
+    struct evzk__follower *f = evzk__follower_of(m);
+
+    if (!f->c)
+        return;
+    if (m->rc != EVZK_OK && evzk__cache_tells(f->c))
+        evzk__machine_stop(&f->c->m, m->rc);
+    evzk__follower_leave(f);
+    evzk__machine_unref(m);
+}
+
+static void destroy(struct evzk__machine *m)
+{
+    struct evzk__follower *f = evzk__follower_of(m);
+
+    evzk__merge_drop(f);
+    evzk__free(f);
+}
+
+/* clang-format off */
+static const struct evzk__row rows[STATES] = {
+/*  state      entry                  reaction              main       on stop  on expiry  flags */
+ROW(WAITING,   wait_for_turn,         turn_came,            READING,   LEFT,    WAITING,   RETRY,
+    ON(ENTRY,        READING, LISTING),
+    ON(USER_EVENT,   READING, LISTING), RARELY(USER_EVENT, HERE)),
+ROW(READING,   read_znode,            was_read,             LISTING,   LEFT,    WAITING,   RETRY|NOTHING_SENT,
+    ON(REPLY,        LISTING, FOLLOWING, LOOKING, EMPTYING, HERE, FAIL)),
+ROW(LOOKING,   look,                  looked,               ASIDE,     LEFT,    WAITING,   RETRY|NOTHING_SENT,
+    ON(REPLY,        FOLLOWING, EMPTYING, HERE), RARELY(REPLY, FAIL)),
+ROW(LISTING,   list,                  listed,               MERGING,   LEFT,    WAITING,   RETRY|NOTHING_SENT,
+    ON(REPLY,        MERGING, READING, LOOKING, EMPTYING, HERE, FAIL)),
+ROW(MERGING,   evzk__follower_merge,  evzk__follower_go_on, SWEEPING,  LEFT,    WAITING,   RETRY,
+    ON(ENTRY,        SWEEPING, WAITING, LISTING),
+    ON(USER_EVENT,   MERGING)),
+ROW(SWEEPING,  evzk__follower_sweep,  evzk__follower_go_on, FOLLOWING, LEFT,    WAITING,   RETRY,
+    ON(ENTRY,        FOLLOWING, WAITING),
+    ON(USER_EVENT,   SWEEPING)),
+ROW(FOLLOWING, follow,                changed,              LEFT,      LEFT,    WAITING,   RETRY,
+    ON(ENTRY,        WAITING),
+    ON(OWN_DELETED,  WAITING),
+    ON(OWN_CHANGED,  WAITING),
+    ON(PRED_DELETED, WAITING),
+    ON(PRED_CHANGED, WAITING)),
+ROW(EMPTYING,  evzk__follower_empty,  evzk__follower_emptied, ASIDE,   LEFT,    WAITING,   RETRY,
+    ON(ENTRY,        FOLLOWING, WAITING, LEFT),
+    ON(OWN_DELETED,  WAITING),
+    ON(OWN_CHANGED,  WAITING),
+    ON(PRED_DELETED, HERE),
+    ON(PRED_CHANGED, HERE),
+    ON(USER_EVENT,   EMPTYING)),
+END(LEFT,      leave),
+};
+/* clang-format on */
+
+const struct evzk__kind evzk__cache_node_kind = {
+    .name = "cache-node", .rows = rows, .n_rows = STATES, .destroy = destroy};
+
+static int start(struct evzk__follower *f, struct evzk_cache *c)
+{
+    const char *root = evzk__machine_path(&c->m);
+    char path[EVZK__PATH_MAX + 1];
+    char *end = stpcpy(path, root);
+
+    if (f->n->path[0])
+        strcpy(stpcpy(end, "/"), f->n->path);
+    return evzk__machine_begin(&f->m, evzk__machine_session(&c->m),
+                               &evzk__cache_node_kind, path, 0);
+}
+
+int evzk__follower_new(struct evzk_cache *c, struct evzk__cache_node *n,
+                       bool counted)
+{
+    struct evzk__follower *f = evzk__zalloc(sizeof *f);
+    int rc;
+
+    if (!f)
+        return EVZK_ERR_NOMEM;
+    f->n = n;
+    rc = start(f, c);
+    if (rc != EVZK_OK)
+        return rc;
+    f->c = c;
+    f->connection_no = f->m.seen.connection_no;
+    f->counted = counted;
+    c->behind += counted;
+    n->f = f;
+    TAILQ_INSERT_TAIL(&c->others, f, link);
+    return EVZK_OK;
+}

@@ -1,0 +1,424 @@
+/* A process with caches, while an operator changes the tree.  The rules are in
+ * scene_cache_rules.c.
+ *
+ * When the operator has done all, the process waits until each view is the
+ * tree; then it gives the caches up.
+ *
+ * How it can fail: a view is not the tree long after the last fault and the
+ * last change. */
+#include "scene_cache.h"
+
+#include <string.h>
+
+#include "ens.h"
+#include "faults.h"
+#include "processes.h"
+#include "scene_list.h"
+#include "steps.h"
+
+enum {
+    START_US = 10 * 1000,
+    AGAIN_US = 5 * 1000,
+    LOOK_US = 100 * 1000,
+    LATE_US = 5 * 1000 * 1000,
+    LAG_US = 50 * 1000,
+    ALL = 31, /* Permissions. */
+    NONE = 0
+};
+
+static struct {
+    const struct cache_scene *own;
+    struct {
+        evzk_cache *c;
+        bool begun, over;
+    } cache[CACHES];
+    int64_t calm; /* Since then no fault is at work, at the latest. */
+    unsigned writes;
+    bool acted; /* The operator has done all. */
+} all;
+SIM_KEEP(all)
+
+/* The operator. */
+
+static void make(const char *path)
+{
+    char text[4] = {(char)('a' + all.writes % 26), 0};
+
+    all.writes++;
+    ens_create(path, text, 1, 0);
+}
+
+static bool is_below(const char *path, const char *above)
+{
+    size_t n = strlen(above);
+
+    return strncmp(path, above, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+/* Those below it come behind it in the list. */
+static void delete_all(const char *path)
+{
+    for (int k = CACHE_NODES - 1; k >= 0; k--) {
+        if (all.own->node[k] && is_below(all.own->node[k], path))
+            ens_delete(all.own->node[k]);
+    }
+}
+
+static void do_act(enum cache_act_kind what, const char *path)
+{
+    char text[4] = {(char)('a' + all.writes % 26), 0};
+
+    switch (what) {
+    case CACHE_MAKE:
+        make(path);
+        break;
+    case CACHE_WRITE:
+        all.writes++;
+        ens_set_data(path, text, 1);
+        break;
+    case CACHE_DELETE:
+        delete_all(path);
+        break;
+    case CACHE_REMAKE:
+        delete_all(path);
+        make(path);
+        break;
+    case CACHE_HIDE:
+        ens_set_perms(path, NONE);
+        break;
+    case CACHE_SHOW:
+        ens_set_perms(path, ALL);
+        break;
+    }
+    cache_rules_look();
+}
+
+static void act(intptr_t i)
+{
+    const struct cache_act *a = &all.own->act[i];
+
+    do_act(a->what, all.own->node[a->node]);
+    all.acted = i + 1 == CACHE_ACTS || !all.own->act[i + 1].at_us;
+}
+
+/* The process. */
+
+static void close_if_over(void)
+{
+    for (int i = 0; i < CACHES; i++) {
+        if (!all.cache[i].over)
+            return;
+    }
+    if (process_of(0)->s && !process_of(0)->closing)
+        process_close(0);
+}
+
+static void end(int i)
+{
+    evzk_cache *gone = all.cache[i].c;
+
+    all.cache[i].c = NULL;
+    all.cache[i].over = true;
+    process_call_begins(0);
+    evzk_cache_free(gone);
+    process_call_ends(0);
+    close_if_over();
+}
+
+static bool cancel(int i)
+{
+    int rc;
+
+    process_call_begins(0);
+    rc = evzk_cache_cancel(all.cache[i].c);
+    process_call_ends(0);
+    if (rc != EVZK_OK && rc != EVZK_ERR_STATE)
+        sim_violation("cancel: %s", evzk_errname(rc));
+    return rc == EVZK_OK;
+}
+
+static bool excused(int rc)
+{
+    switch (rc) {
+    case EVZK_ERR_CLOSED:
+        return process_of(0)->closing;
+    case EVZK_ERR_NOMEM:
+        return process_lacked_memory(0);
+    case EVZK_ERR_CANCELED:
+        return true;
+    case EVZK_ERR_NOAUTH:
+        return all.own->denied;
+    default:
+        return false;
+    }
+}
+
+static void say(int i, evzk_cache_event event, int rc,
+                const evzk_cache_entry *entry)
+{
+    sim_say("p0 cache %d: %s %s %s%s", i, evzk_cache_event_name(event),
+            entry ? entry->path[0] ? entry->path : "." : "",
+            entry && entry->data ? (const char *)entry->data : "",
+            rc ? evzk_errname(rc) : "");
+}
+
+static void on_cache(evzk_cache *c, evzk_cache_event event, int rc,
+                     const evzk_cache_entry *entry,
+                     const evzk_cache_entry *before, void *arg)
+{
+    int i = (int)(intptr_t)arg;
+
+    say(i, event, rc, entry);
+    process_heard(0, "the cache's callback");
+    if (!evzk_cache_event_is_final(event))
+        process_news(0, "the cache's event");
+    if (all.cache[i].c != c)
+        sim_violation("cache %d: told after it was freed", i);
+    if (event == EVZK_CACHE_ENDED ? !rc || !excused(rc) : rc)
+        sim_violation("cache %d: %s with %s", i, evzk_cache_event_name(event),
+                      evzk_errname(rc));
+    cache_rules_look();
+    cache_rules_told(i, event, entry, before);
+    cache_rules_check_view(i, c);
+    process_callback(0); /* The explorer may free it here. */
+    if (all.cache[i].c == c && evzk_cache_event_is_final(event))
+        end(i);
+}
+
+static void start(intptr_t i)
+{
+    const struct process *p = process_of(0);
+    int rc;
+
+    if (all.cache[i].begun || all.cache[i].over)
+        return;
+    if (!p->closing && process_opening(0)) {
+        scene_timer_set(AGAIN_US, 0, start, i);
+        return;
+    }
+    if (p->closing || !p->s) {
+        all.cache[i].over = true;
+        return;
+    }
+    process_call_begins(0);
+    rc = evzk_cache_start(p->s, all.own->root[i], &all.own->opt[i], on_cache,
+                          (void *)i, &all.cache[i].c);
+    process_call_ends(0);
+    if (rc == EVZK_ERR_NOMEM)
+        scene_timer_set(AGAIN_US, 0, start, i);
+    else
+        all.cache[i].begun = true;
+    if (rc == EVZK_OK)
+        cache_rules_started((int)i, all.cache[i].c);
+    else if (!excused(rc))
+        sim_violation("start: %s", evzk_errname(rc));
+    if (rc == EVZK_ERR_CLOSED)
+        all.cache[i].over = true;
+}
+
+static bool are_right(void)
+{
+    for (int i = 0; i < CACHES; i++) {
+        if (!all.cache[i].over &&
+            (!all.cache[i].c || !cache_rules_is_right(i, all.cache[i].c)))
+            return false;
+    }
+    return true;
+}
+
+static void give_up(void)
+{
+    for (int i = 0; i < CACHES; i++) {
+        if (!all.cache[i].c)
+            continue;
+        if (!all.own->cancels)
+            end(i);
+        else
+            cancel(i);
+    }
+    close_if_over();
+}
+
+static bool is_late(void)
+{
+    int64_t since = cache_rules_changed_at();
+
+    if (since < all.calm)
+        since = all.calm;
+    return sim_now() > since + LATE_US && !process_was_frozen(0, since);
+}
+
+/* Waits until each view is the tree. */
+static void look(intptr_t arg)
+{
+    if (process_of(0)->closing || process_of(0)->closed)
+        return;
+    if (all.acted && !all.own->denied && are_right()) {
+        give_up();
+        return;
+    }
+    if (all.acted && is_late())
+        sim_violation(all.own->denied ? "the end is not told"
+                                      : "a view is not the tree");
+    else
+        scene_timer_set(LOOK_US, 0, look, arg);
+}
+
+static void traced(int proc, const evzk_trace *t)
+{
+    if (proc != 0 || strcmp(t->kind, "cache") != 0 || !t->entered ||
+        strcmp(t->to, "FILLING") != 0)
+        return;
+    for (int i = 0; i < CACHES; i++) {
+        if (all.own->root[i] && strcmp(t->path, all.own->root[i]) == 0)
+            cache_rules_filling(i);
+    }
+}
+
+static void plan(void)
+{
+    for (int k = 0; k < CACHE_NODES; k++) {
+        if (all.own->there >> k & 1)
+            make(all.own->node[k]);
+    }
+    for (int i = 0; i < CACHE_ACTS && all.own->act[i].at_us; i++)
+        scene_timer_set(all.own->act[i].at_us, -1, act, i);
+    all.acted = !all.own->act[0].at_us;
+}
+
+void cache_begin(const struct sim_scene *sc)
+{
+    struct ens_config servers = {.servers = 3,
+                                 .tick_ms = 100,
+                                 .commit_us = 2000,
+                                 .link_us = 500,
+                                 .patience_us = 500 * 1000};
+    struct process_config cfg = {.timeout_ms = 1000};
+
+    memset(&all, 0, sizeof all);
+    all.own = sc->own;
+    cfg.window = all.own->window;
+    process_trace = traced;
+    ens_removes = NULL;
+    ens_reads_own = false;
+    if (all.own->followers_lag)
+        servers.link_us = LAG_US;
+    ens_begin(&servers);
+    cache_rules_begin(all.own);
+    plan();
+    cache_rules_look();
+    wire_route(0, FOLLOWER_1);
+    process_open(0, &cfg);
+    for (int i = 0; i < CACHES; i++) {
+        all.cache[i].over = !all.own->root[i];
+        if (all.own->root[i])
+            scene_timer_set(START_US, 0, start, i);
+    }
+    scene_timer_set(LOOK_US, 0, look, 0);
+}
+
+void cache_check(void)
+{
+    int before = sim_enter(0);
+
+    cache_rules_look();
+    if (faults_healed_at() > sim_now())
+        all.calm = faults_healed_at();
+    for (int i = 0; i < CACHES; i++) {
+        if (all.cache[i].c)
+            cache_rules_check_view(i, all.cache[i].c);
+    }
+    sim_leave(before);
+    processes_check();
+}
+
+bool cache_done(void)
+{
+    for (int i = 0; i < CACHES; i++) {
+        if (!all.cache[i].over)
+            return false;
+    }
+    return processes_gone();
+}
+
+void cache_check_end(void)
+{
+    for (int i = 0; i < CACHE_ACTS; i++)
+        scene_timer_cancel(act, i);
+    scene_timer_cancel(look, 0);
+    processes_check_end();
+}
+
+/* The explorer's calls: of the application, and of an operator. */
+
+enum { FREE, CANCEL, CLOSE_SESSION, WRITE, REMAKE, DELETE };
+
+const char *const cache_calls[] = {
+    "free", "cancel", "close-session", "write", "remake", "delete", NULL};
+
+static int first_cache(void)
+{
+    int i = 0;
+
+    while (i < CACHES && !all.cache[i].c)
+        i++;
+    return i;
+}
+
+static bool operate(unsigned which)
+{
+    static const enum cache_act_kind what[] = {[WRITE] = CACHE_WRITE,
+                                               [REMAKE] = CACHE_REMAKE,
+                                               [DELETE] = CACHE_DELETE};
+    int before = sim_enter(-1);
+
+    do_act(what[which], all.own->node[all.own->touched]);
+    sim_leave(before);
+    return true;
+}
+
+bool cache_call(int proc, unsigned which)
+{
+    int i = first_cache();
+
+    if (proc != 0)
+        return false;
+    if (which >= WRITE)
+        return operate(which);
+    if (which == CLOSE_SESSION) {
+        if (!process_of(0)->s || process_of(0)->closing)
+            return false;
+        for (i = 0; i < CACHES; i++)
+            all.cache[i].over = all.cache[i].over || !all.cache[i].c;
+        process_close(0);
+        return true;
+    }
+    if (i == CACHES)
+        return false;
+    if (which == CANCEL)
+        return cancel(i);
+    end(i);
+    return true;
+}
+
+const struct sim_recipe sim_cache = {.name = "cache",
+                                     .kind = &evzk__cache_kind,
+                                     .scenes = cache_scenes,
+                                     .n_scenes = CACHE_SCENES,
+                                     .begin = cache_begin,
+                                     .check = cache_check,
+                                     .done = cache_done,
+                                     .check_end = cache_check_end,
+                                     .calls = cache_calls,
+                                     .call = cache_call};
+
+const struct sim_recipe sim_cache_node = {.name = "cache-node",
+                                          .kind = &evzk__cache_node_kind,
+                                          .scenes = cache_scenes,
+                                          .n_scenes = CACHE_SCENES,
+                                          .begin = cache_begin,
+                                          .check = cache_check,
+                                          .done = cache_done,
+                                          .check_end = cache_check_end,
+                                          .calls = cache_calls,
+                                          .call = cache_call};
