@@ -110,6 +110,14 @@ static void take_late(struct evzk__machine *m)
     m->kind->on_deadline(m);
 }
 
+/* An event that the last row did not hear, and that the present one hears. */
+static bool has_news(const struct evzk__machine *m)
+{
+    return !m->place.ended && m->place.news &&
+           m->place.req.state == EVZK__IDLE &&
+           evzk__row_watches(evzk__machine_row(m));
+}
+
 void evzk__machine_run(struct evzk__machine *m)
 {
     m->refs++;
@@ -136,6 +144,8 @@ void evzk__machine_run(struct evzk__machine *m)
     if (!m->place.ended && m->place.req.state == EVZK__IDLE &&
         (m->pending & EVZK__P_ASKED))
         take_ask(m);
+    if (has_news(m))
+        evzk__machine_post(m);
     evzk__machine_linger(m);
     evzk__machine_unref(m);
 }

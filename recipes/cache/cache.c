@@ -147,10 +147,12 @@ static const struct evzk__row rows[CACHE_STATES] = {
 ROW(FILLING, NULL,          filled,   WHOLE,   ENDING,  FILLING,   0,
     ON(USER_EVENT,  WHOLE), RARELY(USER_EVENT, HERE)),
 ROW(WHOLE,   rest,          NULL,     ENDING,  ENDING,  FILLING,   RETRY,
-    ON(ENTRY,       FILLING)),
+    ON(ENTRY,       FILLING),
+    ON(EXPIRED,     NEVER)),
 ROW(ENDING,  end_followers, go_on,    ENDED,   STAY,    ENDED,     0,
     ON(ENTRY,       ENDED),
-    ON(OWN_CHANGED, ENDING)),
+    ON(OWN_CHANGED, ENDING),
+    RARELY(STOP, HERE), RARELY(EXPIRED, ENDED), RARELY(CLOSED, ENDED)),
 END(ENDED,   end),
 };
 /* clang-format on */

@@ -66,7 +66,6 @@ TAILQ_HEAD(evzk__followers_list, evzk__follower);
 enum {
     WAITING,
     READING,
-    LOOKING,
     LISTING,
     MERGING,
     SWEEPING,
@@ -158,6 +157,12 @@ void evzk__follower_let_go(struct evzk__follower *f);
 bool evzk__follower_is_first(const struct evzk__follower *f);
 /* Does it read the znode itself?  Else a listing tells all. */
 bool evzk__follower_reads(const struct evzk__follower *f);
+
+/* Is its znode gone, and does it wait for the children? */
+static inline bool evzk__follower_empties(const struct evzk__follower *f)
+{
+    return f->m.started && f->m.state == EMPTYING;
+}
 
 /* Another machine is to read now, if one waits. */
 void evzk__follower_rest(struct evzk__follower *f);

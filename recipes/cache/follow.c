@@ -1,10 +1,10 @@
 /* Follows one znode of a cache: its data, and the names of its children.
  *
- *   WAITING --> READING --> LISTING --> MERGING --> SWEEPING --> FOLLOWING
- *      ^          |  ^------'  |                                  |
- *      |          v            v                                  |
- *      |        LOOKING    EMPTYING --> LEFT                      |
- *      `------------------------+---------------------------------'
+ *   WAITING --> READING <--> LISTING --> MERGING --> SWEEPING --> FOLLOWING
+ *      ^           |            |                                  |
+ *      |           v            |                                  |
+ *      |        EMPTYING <------'                                  |
+ *      `-----------+-----------------------------------------------'
  *
  * The znode is read, and watched; then its children are listed, and watched, if
  * they belong to the view.  A listing makes followers for new children.  Of
@@ -18,7 +18,6 @@
  *
  *   WAITING    for its turn: only some followers read at the same time
  *   READING    the znode, with its data
- *   LOOKING    at a znode that the session may not read: does it exist?
  *   MERGING    a listing into the view, some names in each look
  *   SWEEPING   through the children, for those that the listing does not have
  *   EMPTYING   the znode is gone: waits until its children are gone, too
@@ -26,8 +25,10 @@
  * How it can fail.  The next server may know less than the last one: so a sync
  * goes before each read, and an answer that is older than what was told is not
  * taken.  A znode may be gone, or be another one, whenever it is looked at.
- * Another znode of the same path counts as a change of the first one.  Without
- * memory the znode is read again in a while.
+ * Another znode of the same path counts as a change of the first one.  Servers
+ * tell a session nothing of a znode that it may not read: such a znode has no
+ * watch, and is looked at again whenever the children above it are listed.
+ * Without memory a znode is read again in a while.
  */
 #include <string.h>
 
@@ -53,6 +54,7 @@ static const struct evzk__step read_root_steps[] = {
      .watch = EVZK__WITH(EVZK__OWN),
      .or_absent = true}};
 
+/* Of the root, where only names are kept. */
 static const struct evzk__step look_steps[] = {
     SYNC_FIRST,
     {.verb = EVZK__STEP_EXISTS, .name = "", .watch = EVZK__WITH(EVZK__OWN)}};
@@ -91,12 +93,13 @@ static bool misses(const struct evzk__follower *f, enum evzk__which which)
     return evzk__watch_missing(&f->m, which);
 }
 
-/* Would it not hear of a change? */
+/* Would it not hear of a change?  A hidden znode has no watch, and is looked at
+ * once on each connection. */
 static bool is_deaf(const struct evzk__follower *f)
 {
-    bool watches_own = evzk__follower_reads(f) || f->n->hidden;
-
-    return (watches_own && misses(f, EVZK__OWN)) ||
+    if (f->n->hidden)
+        return f->connection_no != f->m.seen.connection_no;
+    return (evzk__follower_reads(f) && misses(f, EVZK__OWN)) ||
            (lists(f) && misses(f, EVZK__PRED));
 }
 
@@ -171,6 +174,12 @@ static void settle(struct evzk__follower *f)
 
 /* The actions. */
 
+/* The cache needs its followers no more. */
+static bool is_over(const struct evzk__follower *f)
+{
+    return !f->c || !evzk__cache_tells(f->c);
+}
+
 static int next_look(const struct evzk__follower *f)
 {
     if (!evzk__follower_reads(f))
@@ -184,7 +193,7 @@ static void wait_for_turn(struct evzk__machine *m)
 {
     struct evzk__follower *f = evzk__follower_of(m);
 
-    if (!f->c)
+    if (is_over(f))
         return;
     evzk__follower_count(f);
     if (take_turn(f))
@@ -196,7 +205,7 @@ static int turn_came(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk__follower *f = evzk__follower_of(m);
 
     (void)e;
-    if (!f->c || !f->has_turn)
+    if (is_over(f) || !f->has_turn)
         return EVZK_OK;
     return evzk__machine_move(m, next_look(f));
 }
@@ -220,8 +229,6 @@ static void read_znode(struct evzk__machine *m)
     ask(m, steps);
 }
 
-static void look(struct evzk__machine *m) { ask(m, look_steps); }
-
 static void list(struct evzk__machine *m) { ask(m, list_steps); }
 
 /* The session that owns the znode.  Containers, and znodes with a time to live,
@@ -244,126 +251,130 @@ static bool is_old(const struct evzk__follower *f,
 }
 
 static bool is_news(const struct evzk__follower *f,
-                    const struct evzk__stat *stat, bool hidden)
+                    const struct evzk__stat *stat)
 {
     const struct evzk__cache_node *n = f->n;
 
-    return !n->told || stat->czxid != n->czxid || n->hidden != hidden ||
+    return !n->told || n->hidden || stat->czxid != n->czxid ||
            (!f->c->names_only && stat->mzxid != n->mzxid);
 }
 
-static void note(struct evzk__follower *f, const struct evzk__stat *stat,
-                 bool hidden)
-{
-    struct evzk__cache_node *n = f->n;
-
-    n->czxid = stat->czxid;
-    n->owner = owner_of(stat);
-    n->hidden = hidden;
-    f->c->count += !n->told;
-    n->told = true;
-    if (f->c->names_only)
-        return;
-    n->mzxid = stat->mzxid;
-    n->version = stat->version;
-}
-
+/* Where to go when the znode itself was read. */
 static int where_next(const struct evzk__follower *f)
 {
+    if (!evzk__follower_reads(f))
+        return f->n->hidden ? FOLLOWING : MERGING;
     return lists(f) && misses(f, EVZK__PRED) ? LISTING : FOLLOWING;
 }
 
-/* Tells what the read has found, and goes on.  The callback may free the
- * cache: touches nothing after. */
-static int take(struct evzk__follower *f, const struct evzk__result *res,
-                bool hidden, int state)
+/* The node is like this now; `data` becomes its own.  Tells so, and goes on.
+ * The callback may free the cache: touches nothing after. */
+static int become(struct evzk__follower *f, const struct evzk__cache_node *like)
 {
     struct evzk__cache_node *n = f->n;
     struct evzk_cache *c = f->c;
     evzk_cache_entry before = evzk__cache_entry_of(n);
-    bool was_told = n->told, has_data = !hidden && !c->names_only;
-    void *old = n->data, *data = NULL;
+    bool was_told = n->told;
+    void *old = n->data;
 
-    if (is_old(f, &res->stat))
-        return evzk__machine_again_later(&f->m);
-    if (!is_news(f, &res->stat, hidden))
-        return evzk__machine_move(&f->m,
-                                  state == STATES ? where_next(f) : state);
-    if (has_data && !(data = evzk__memdup(res->data, res->len)))
-        return evzk__machine_again_later(&f->m);
-    n->data = data;
-    n->len = has_data ? (uint32_t)res->len : 0;
-    note(f, &res->stat, hidden);
-    evzk__machine_move(&f->m, state == STATES ? where_next(f) : state);
+    n->data = like->data;
+    n->len = like->len;
+    n->czxid = like->czxid;
+    n->mzxid = like->mzxid;
+    n->owner = like->owner;
+    n->version = like->version;
+    n->hidden = like->hidden;
+    n->told = true;
+    c->count += !was_told;
+    evzk__machine_move(&f->m, where_next(f));
     evzk__cache_tell(c, was_told ? EVZK_CACHE_CHANGED : EVZK_CACHE_ADDED, n,
                      was_told ? &before : NULL);
     evzk__free(old);
     return EVZK_OK;
 }
 
-static bool is_over(const struct evzk__follower *f)
+static int take(struct evzk__follower *f, const struct evzk__result *res)
 {
-    return !f->c || !evzk__cache_tells(f->c);
+    const struct evzk__stat *stat = &res->stat;
+    struct evzk__cache_node like = {.czxid = stat->czxid,
+                                    .owner = owner_of(stat)};
+
+    if (is_old(f, stat))
+        return evzk__machine_again_later(&f->m);
+    if (!is_news(f, stat))
+        return evzk__machine_move(&f->m, where_next(f));
+    if (!f->c->names_only) {
+        like.mzxid = stat->mzxid;
+        like.version = stat->version;
+        like.len = (uint32_t)res->len;
+        like.data = evzk__memdup(res->data, res->len);
+        if (!like.data)
+            return evzk__machine_again_later(&f->m);
+    }
+    return become(f, &like);
+}
+
+/* The session may not read the znode. */
+static int hide(struct evzk__follower *f)
+{
+    static const struct evzk__cache_node like = {.hidden = true};
+
+    if (f->n->told && f->n->hidden)
+        return evzk__machine_move(&f->m, where_next(f));
+    return become(f, &like);
+}
+
+static int rc_of(const struct evzk__reply *reply)
+{
+    return reply->first_rc == EVZK_OK ? reply->rc : reply->first_rc;
 }
 
 static int was_read(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk__follower *f = evzk__follower_of(m);
-    int rc = e->reply->first_rc == EVZK_OK ? e->reply->rc : e->reply->first_rc;
+    int rc = rc_of(e->reply);
 
     if (is_over(f))
         return EVZK_OK;
     if (rc == EVZK_ERR_NOAUTH && !evzk__follower_is_first(f))
-        return evzk__machine_move(m, LOOKING);
+        return hide(f);
     if (rc == EVZK_ERR_NONODE)
         return evzk__machine_move(m, EMPTYING);
-    return rc != EVZK_OK ? rc : take(f, e->reply->res, false, STATES);
+    return rc != EVZK_OK ? rc : take(f, e->reply->res);
 }
 
-static int looked(struct evzk__machine *m, const struct evzk__event *e)
-{
-    struct evzk__follower *f = evzk__follower_of(m);
-    int rc = e->reply->first_rc == EVZK_OK ? e->reply->rc : e->reply->first_rc;
-
-    if (is_over(f))
-        return EVZK_OK;
-    if (rc == EVZK_ERR_NONODE)
-        return evzk__machine_move(m, EMPTYING);
-    return rc != EVZK_OK ? rc : take(f, e->reply->res, true, FOLLOWING);
-}
-
-/* What a listing without reads tells of the znode itself. */
-static int was_listed(struct evzk__follower *f, const struct evzk__result *res)
+/* The znode has changed since it was read; or, where only names are kept, the
+ * listing alone says what it is. */
+static int not_listed(struct evzk__follower *f, int rc)
 {
     if (evzk__follower_reads(f))
-        return evzk__machine_move(&f->m, MERGING);
-    return take(f, res, false, MERGING);
+        return evzk__machine_move(&f->m, READING);
+    return rc == EVZK_ERR_NOAUTH ? hide(f)
+                                 : evzk__machine_move(&f->m, EMPTYING);
 }
 
 static int listed(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk__follower *f = evzk__follower_of(m);
-    int rc = e->reply->first_rc == EVZK_OK ? e->reply->rc : e->reply->first_rc;
+    int rc = rc_of(e->reply);
 
     if (is_over(f))
         return EVZK_OK;
-    if (rc == EVZK_ERR_NOAUTH && !evzk__follower_is_first(f))
-        return evzk__machine_move(m, LOOKING);
-    if (rc == EVZK_ERR_NONODE)
-        return evzk__machine_move(m,
-                                  evzk__follower_reads(f) ? READING : EMPTYING);
+    if (rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_NONODE)
+        return not_listed(f, rc);
     if (rc != EVZK_OK)
         return rc;
     if (evzk__merge_take(f, &e->reply->res->names) != EVZK_OK)
         return evzk__machine_again_later(m);
-    return was_listed(f, e->reply->res);
+    return evzk__follower_reads(f) ? evzk__machine_move(m, MERGING)
+                                   : take(f, e->reply->res);
 }
 
 static void follow(struct evzk__machine *m)
 {
     struct evzk__follower *f = evzk__follower_of(m);
 
-    if (!f->c)
+    if (is_over(f))
         return;
     if (is_deaf(f)) {
         evzk__machine_move(m, WAITING);
@@ -381,7 +392,7 @@ static int changed(struct evzk__machine *m, const struct evzk__event *e)
 
 void evzk__follower_poke(struct evzk__follower *f)
 {
-    if (f->m.started && (f->m.state == FOLLOWING || f->m.state == EMPTYING))
+    if ((f->m.started && f->m.state == FOLLOWING) || evzk__follower_empties(f))
         evzk__machine_fired(&f->m, EVZK__OWN, EVZK__CHANGED);
 }
 
@@ -431,30 +442,32 @@ ROW(WAITING,   wait_for_turn,         turn_came,            READING,   LEFT,    
     ON(ENTRY,        READING, LISTING),
     ON(USER_EVENT,   READING, LISTING), RARELY(USER_EVENT, HERE)),
 ROW(READING,   read_znode,            was_read,             LISTING,   LEFT,    WAITING,   RETRY|NOTHING_SENT,
-    ON(REPLY,        LISTING, FOLLOWING, LOOKING, EMPTYING, HERE, FAIL)),
-ROW(LOOKING,   look,                  looked,               ASIDE,     LEFT,    WAITING,   RETRY|NOTHING_SENT,
-    ON(REPLY,        FOLLOWING, EMPTYING, HERE), RARELY(REPLY, FAIL)),
+    ON(REPLY,        LISTING, FOLLOWING, EMPTYING, HERE, FAIL)),
 ROW(LISTING,   list,                  listed,               MERGING,   LEFT,    WAITING,   RETRY|NOTHING_SENT,
-    ON(REPLY,        MERGING, READING, LOOKING, EMPTYING, HERE, FAIL)),
+    ON(REPLY,        MERGING, READING, FOLLOWING, EMPTYING, HERE), RARELY(REPLY, FAIL)),
 ROW(MERGING,   evzk__follower_merge,  evzk__follower_go_on, SWEEPING,  LEFT,    WAITING,   RETRY,
     ON(ENTRY,        SWEEPING, WAITING, LISTING),
-    ON(USER_EVENT,   MERGING)),
+    ON(USER_EVENT,   MERGING),
+    ON(EXPIRED,      NEVER)),
 ROW(SWEEPING,  evzk__follower_sweep,  evzk__follower_go_on, FOLLOWING, LEFT,    WAITING,   RETRY,
     ON(ENTRY,        FOLLOWING, WAITING),
-    ON(USER_EVENT,   SWEEPING)),
+    ON(USER_EVENT,   SWEEPING),
+    ON(EXPIRED,      NEVER)),
 ROW(FOLLOWING, follow,                changed,              LEFT,      LEFT,    WAITING,   RETRY,
     ON(ENTRY,        WAITING),
     ON(OWN_DELETED,  WAITING),
     ON(OWN_CHANGED,  WAITING),
     ON(PRED_DELETED, WAITING),
-    ON(PRED_CHANGED, WAITING)),
+    ON(PRED_CHANGED, WAITING),
+    ON(EXPIRED,      NEVER)),
 ROW(EMPTYING,  evzk__follower_empty,  evzk__follower_emptied, ASIDE,   LEFT,    WAITING,   RETRY,
     ON(ENTRY,        FOLLOWING, WAITING, LEFT),
-    ON(OWN_DELETED,  WAITING),
+    RARELY(OWN_DELETED, WAITING),
     ON(OWN_CHANGED,  WAITING),
-    ON(PRED_DELETED, HERE),
+    RARELY(PRED_DELETED, HERE),
     ON(PRED_CHANGED, HERE),
-    ON(USER_EVENT,   EMPTYING)),
+    ON(USER_EVENT,   EMPTYING),
+    RARELY(EXPIRED,  WAITING)),
 END(LEFT,      leave),
 };
 /* clang-format on */

@@ -13,8 +13,8 @@
 /* The znode above may have waited for this one to go. */
 static void wake_above(const struct evzk__cache_node *above)
 {
-    if (RB_EMPTY(&above->children) && above->f && above->f->m.started &&
-        above->f->m.state == EMPTYING)
+    if (RB_EMPTY(&above->children) && above->f &&
+        evzk__follower_empties(above->f))
         evzk__machine_ask(&above->f->m);
 }
 

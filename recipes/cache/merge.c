@@ -80,7 +80,7 @@ static int merge_name(struct evzk__follower *f, const char *name,
 
     if (!n && !fits(f, name))
         return EVZK_OK;
-    if (n && n->f && n->f->m.started && n->f->m.state == EMPTYING)
+    if (n && n->f && (n->hidden || evzk__follower_empties(n->f)))
         evzk__follower_poke(n->f);
     if (!n && !(n = add(f, name)))
         return EVZK_ERR_NOMEM;
@@ -121,8 +121,10 @@ static void merge_some(struct evzk__machine *m)
     }
     if (g->at < g->all.n || news)
         evzk__machine_ask(m);
-    else
+    else {
+        g->next = RB_MIN(evzk__cache_nodes, &f->n->children);
         evzk__machine_move(m, SWEEPING);
+    }
     if (news)
         tell_name(f->c, news);
 }

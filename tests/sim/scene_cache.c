@@ -253,13 +253,12 @@ static void look(intptr_t arg)
 {
     if (process_of(0)->closing || process_of(0)->closed)
         return;
-    if (all.acted && !all.own->denied && are_right()) {
+    if (all.acted && are_right()) {
         give_up();
         return;
     }
     if (all.acted && is_late())
-        sim_violation(all.own->denied ? "the end is not told"
-                                      : "a view is not the tree");
+        sim_violation("a view is not the tree");
     else
         scene_timer_set(LOOK_US, 0, look, arg);
 }

@@ -146,14 +146,14 @@ static bool is_mere_name(int i, int k)
 static bool is_state(int i, int k, const evzk_cache_entry *e,
                      const struct state *s)
 {
+    if (e->hidden)
+        return s->hidden && !e->czxid && !e->data;
     if (!s->czxid || (!is_mere_name(i, k) && s->czxid != e->czxid))
         return false;
     if (all.own->opt[i].names_only)
-        return e->hidden || !s->hidden;
-    return s->mzxid == e->mzxid && s->hidden == e->hidden &&
-           s->version == e->version &&
-           (s->hidden ? !e->data && e->len == 0
-                      : e->len == 1 && *(const char *)e->data == s->data);
+        return !e->data;
+    return s->mzxid == e->mzxid && s->version == e->version && e->len == 1 &&
+           *(const char *)e->data == s->data;
 }
 
 /* The znode has been in this state, behind the one told last. */
@@ -264,17 +264,22 @@ static bool is_told(int i, int k)
         return false;
     if (!now->czxid || is_mere_name(i, k))
         return true;
+    if (told->hidden) /* Nobody hears that an ACL has changed. */
+        return now->hidden || now->czxid == told->czxid;
     return now->czxid == told->czxid &&
            (all.own->opt[i].names_only || now->mzxid == told->mzxid);
 }
 
-/* May the session not list it, for a znode above? */
+/* May the session not list it, for a znode above?  Servers do not tell of an
+ * ACL that has changed. */
 static bool is_out_of_sight(int i, int k)
 {
     for (int j = 0; j < k; j++) {
         size_t n = path_of(j) ? strlen(path_of(j)) : 0;
+        bool hidden =
+            now_of(j)->hidden || all.been[j][all.cache[i].told[j]].hidden;
 
-        if (n && is_kept(i, j) && now_of(j)->hidden &&
+        if (n && is_kept(i, j) && hidden &&
             strncmp(path_of(k), path_of(j), n) == 0 && path_of(k)[n] == '/')
             return true;
     }

@@ -89,7 +89,9 @@ static const struct args_kind cache = {.start = "evzk_cache_start",
                                        .failed_event = EVZK_CACHE_ENDED,
                                        .free = free_cache,
                                        .has_nothing = expect_empty,
-                                       .null = no_cache};
+                                       .null = no_cache,
+                                       .deaf = true,
+                                       .ends_in_loop = true};
 
 static const struct args_kind *const kinds[] = {&cache, NULL};
 
