@@ -427,6 +427,7 @@ unit_headers = \
 
 real_tests = \
     tests/real/test_barrier \
+    tests/real/test_cache \
     tests/real/test_consumer \
     tests/real/test_create_order \
     tests/real/test_double_barrier \

@@ -92,10 +92,11 @@ typedef struct evzk_cache_entry {
     int64_t mzxid; /**< Of the transaction that last wrote its data. */
     int64_t ephemeral_owner; /**< The session that owns it; 0: persistent. */
     int32_t version;         /**< How often the data was written. */
-    /** The ACL of the znode denies reading.  There is no data, and nothing is
-     * known of the children.  The ACL is looked at again only when the znode is
-     * written to, or after a lost connection: servers tell no change of an ACL.
-     */
+    /** The ACL of the znode denies reading.  Nothing is known but the name: no
+     * data, no czxid, none of the children.  Servers tell a session nothing of
+     * a znode that it may not read, and of no change of an ACL.  So the znode
+     * is looked at again only when the znode above it gets or loses a child, or
+     * after a lost connection. */
     bool hidden;
 } evzk_cache_entry;
 
@@ -122,7 +123,7 @@ typedef struct evzk_cache_options {
      * are known of znodes whose children are followed: of the root, and with
      * EVZK_CACHE_SUBTREE of all; of others they are 0.  With
      * EVZK_CACHE_CHILDREN one listing gives the whole view, a child takes some
-     * 150 bytes and no watch, and a child that was deleted and made anew
+     * 130 bytes and no watch, and a child that was deleted and made anew
      * between two looks is no news. */
     bool names_only;
     void *reserved[4]; /**< NULL. */
@@ -132,10 +133,11 @@ typedef struct evzk_cache_options {
  * Starts a cache, and returns at once.  Creates nothing on the servers.  The
  * root may not exist yet; it may come, go, and come again.
  *
- * Each znode takes some memory and a watch on the servers (two, if its children
- * are followed); see evzk_cache(3) for how much.  A znode whose children are
+ * Each znode takes about 1,000 bytes and a watch on the servers (two, if its
+ * children are followed); see evzk_cache(3).  A znode whose children are
  * followed should have no more than some ten thousand, since each change of
- * them lists all their names.
+ * them lists all their names.  Znodes whose paths have more than 4,096 bytes are
+ * left out.
  *
  * The session must be allowed to read (READ) the root.  Other znodes that it
  * may not read are in the view as hidden.
