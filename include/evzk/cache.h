@@ -136,8 +136,8 @@ typedef struct evzk_cache_options {
  * Each znode takes about 1,000 bytes and a watch on the servers (two, if its
  * children are followed); see evzk_cache(3).  A znode whose children are
  * followed should have no more than some ten thousand, since each change of
- * them lists all their names.  Znodes whose paths have more than 4,096 bytes are
- * left out.
+ * them lists all their names.  Znodes whose paths have more than 4,096 bytes
+ * are left out.
  *
  * The session must be allowed to read (READ) the root.  Other znodes that it
  * may not read are in the view as hidden.
