@@ -306,7 +306,7 @@ void cache_begin(const struct sim_scene *sc)
     cache_rules_begin(all.own);
     plan();
     cache_rules_look();
-    wire_route(0, FOLLOWER_1);
+    wire_route(0, all.own->at_leader ? LEADER : FOLLOWER_1);
     process_open(0, &cfg);
     for (int i = 0; i < CACHES; i++) {
         all.cache[i].over = !all.own->root[i];

@@ -28,6 +28,7 @@ struct cache_scene {
     unsigned there;                /* A bit for each that is there at first. */
     struct cache_act act[CACHE_ACTS];
     bool followers_lag; /* Followers hear late of changes. */
+    bool at_leader;     /* The process is first connected to the leader. */
     bool denied;        /* The root may not be read at last. */
     bool cancels;       /* Each cache is canceled, not freed. */
     unsigned window;
@@ -38,7 +39,7 @@ struct cache_scene {
 
 /* The list: scene_cache_list.c. */
 extern const struct sim_scene cache_scenes[];
-enum { CACHE_SCENES = 10 };
+enum { CACHE_SCENES = 11 };
 
 /* The rules: scene_cache_rules.c.  `i` is the number of a cache. */
 void cache_rules_begin(const struct cache_scene *own);
