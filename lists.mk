@@ -123,9 +123,11 @@ core_sources = \
     recipes/cache/cache.c \
     recipes/cache/cache_internal.h \
     recipes/cache/follow.c \
+    recipes/cache/follower.c \
     recipes/cache/gone.c \
     recipes/cache/merge.c \
     recipes/cache/node.c \
+    recipes/cache/tell.c \
     recipes/cache/view.c \
     recipes/consumer/bury.c \
     recipes/consumer/calls.c \
@@ -251,6 +253,7 @@ core_sources = \
 man_pages = \
     doc/evzk.3 \
     doc/evzk_barrier.3 \
+    doc/evzk_cache.3 \
     doc/evzk_consumer.3 \
     doc/evzk_double_barrier.3 \
     doc/evzk_election.3 \
@@ -271,6 +274,8 @@ doc_pages = \
     doc/barrier-lift.svg \
     doc/barrier-set.svg \
     doc/barrier-wait.svg \
+    doc/cache-node.svg \
+    doc/cache.svg \
     doc/client-facts.md \
     doc/consumer.svg \
     doc/double-barrier-query.svg \
@@ -315,6 +320,8 @@ doc_dots = \
     doc/barrier-lift.dot \
     doc/barrier-set.dot \
     doc/barrier-wait.dot \
+    doc/cache-node.dot \
+    doc/cache.dot \
     doc/consumer.dot \
     doc/double-barrier-query.dot \
     doc/double-barrier.dot \

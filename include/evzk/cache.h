@@ -8,7 +8,7 @@
  * at any time; reading asks no server.  The view is always what the deltas that
  * were told add up to.
  *
- * What is promised:
+ * The promises:
  *
  *   At rest, the view is the tree: when the tree does not change any more, and
  *   the session is connected, then the view is soon the tree, whatever happened
@@ -22,11 +22,11 @@
  *   A znode is told after the znode above it was added, and removed before the
  *   znode above it is removed.
  *
- * What is not promised: several changes of one znode between two looks are one
- * delta, or none if the znode came and went.  A znode that was deleted and made
- * anew between two looks is CHANGED: the czxid tells that it is another znode.
- * Different znodes are read at different moments: the view as a whole may never
- * have been the tree as a whole while the tree changes.
+ * No promise is made of each step: several changes of one znode between two
+ * looks are one delta, or none if the znode came and went.  A znode that was
+ * deleted and made anew between two looks is CHANGED: the czxid tells that it
+ * is another znode. Different znodes are read at different moments: the view as
+ * a whole may never have been the tree as a whole while the tree changes.
  *
  * Threading: call everything here, and expect every callback, on the thread
  * that runs the session's event_base.  Nothing here blocks.

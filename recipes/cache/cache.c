@@ -28,41 +28,6 @@ static struct evzk_cache *cache_of(struct evzk__machine *m)
     return evzk__container_of(m, struct evzk_cache, m);
 }
 
-bool evzk__cache_tells(const struct evzk_cache *c)
-{
-    return c->cb && !c->m.stopping && !c->m.place.ended &&
-           evzk__may_tell(evzk__machine_session(&c->m));
-}
-
-static void call(struct evzk_cache *c, evzk_cache_event event, int rc,
-                 const evzk_cache_entry *entry, const evzk_cache_entry *before)
-{
-    evzk_session *s = evzk__machine_session(&c->m);
-    int64_t begun = evzk__machine_call_out(s);
-
-    if (c->cb)
-        c->cb(c, event, rc, entry, before, c->arg);
-    evzk__machine_called(s, begun);
-}
-
-void evzk__cache_tell(struct evzk_cache *c, evzk_cache_event event,
-                      const struct evzk__cache_node *n,
-                      const evzk_cache_entry *before)
-{
-    evzk_cache_entry entry = evzk__cache_entry_of(n);
-
-    call(c, event, EVZK_OK, &entry, before);
-}
-
-void evzk__cache_tell_gone(struct evzk_cache *c, struct evzk__cache_node *n)
-{
-    if (n->told) {
-        c->count--;
-        evzk__cache_tell(c, EVZK_CACHE_REMOVED, n, NULL);
-    }
-    evzk__cache_node_free(n);
-}
-
 /* All that was to be read has been read; on this connection, or on one that
  * was lost meanwhile. */
 static int filled(struct evzk__machine *m, const struct evzk__event *e)
@@ -74,7 +39,7 @@ static int filled(struct evzk__machine *m, const struct evzk__event *e)
         !evzk__cache_tells(c))
         return EVZK_OK;
     evzk__machine_move(m, WHOLE);
-    call(c, EVZK_CACHE_READY, EVZK_OK, NULL, NULL);
+    evzk__cache_call(c, EVZK_CACHE_READY, EVZK_OK, NULL, NULL);
     return EVZK_OK;
 }
 
@@ -126,7 +91,7 @@ static int go_on(struct evzk__machine *m, const struct evzk__event *e)
 
 static void end(struct evzk__machine *m)
 {
-    call(cache_of(m), EVZK_CACHE_ENDED, m->rc, NULL, NULL);
+    evzk__cache_call(cache_of(m), EVZK_CACHE_ENDED, m->rc, NULL, NULL);
 }
 
 static void destroy(struct evzk__machine *m)
@@ -185,7 +150,7 @@ static int begin(struct evzk_cache *c, evzk_session *s, const char *path)
     rc = evzk__machine_begin(&c->m, s, &evzk__cache_kind, path, 0);
     if (rc != EVZK_OK)
         return rc;
-    rc = evzk__follower_new(c, c->root, true);
+    rc = evzk__follower_new(c, c->root, &evzk__cache_node_kind, true);
     if (rc != EVZK_OK)
         evzk_cache_free(c);
     return rc;

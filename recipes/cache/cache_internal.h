@@ -1,14 +1,15 @@
 /* A cache, as its files know it.
  *
- *   cache.c    the cache itself: its table, and its public calls
- *   node.c     the view: the tree of znodes
- *   view.c     the public calls that read the view
- *   follow.c   the machine that follows one znode: its table, its reads
- *   merge.c    what a listing changes
- *   gone.c     a znode that is gone
+ *   node.c      the view: the tree of znodes
+ *   view.c      the public calls that read the view
+ *   tell.c      what the user is told
+ *   follower.c  the machines that follow a znode each: which may read now
+ *   merge.c     what a listing changes
+ *   gone.c      a znode that is gone
+ *   follow.c    the table of a follower, and its reads
+ *   cache.c     the cache itself: its table, and its public calls
  *
- * The files from the top down: follow.c, merge.c and gone.c share one table,
- * and call each other's actions only through it. */
+ * The files from the ground up; no file calls one above it. */
 #ifndef EVZK_CACHE_INTERNAL_H
 #define EVZK_CACHE_INTERNAL_H
 
@@ -128,13 +129,18 @@ evzk_cache_entry evzk__cache_entry_of(const struct evzk__cache_node *n);
 /* Frees up to `most` nodes of the tree, those without children first. */
 void evzk__cache_free_nodes(struct evzk_cache *c, size_t most);
 
-/* ---- cache/cache.c ---- */
+/* ---- cache/tell.c ---- */
 
 /* May the view be changed, and the change be told? */
 bool evzk__cache_tells(const struct evzk_cache *c);
 
-/* Tells a delta.  The callback may free the cache: touch nothing of it after.
- */
+/* Calls back, unless the user has freed the cache.  The callback may free the
+ * cache: touch nothing of it after. */
+void evzk__cache_call(struct evzk_cache *c, evzk_cache_event event, int rc,
+                      const evzk_cache_entry *entry,
+                      const evzk_cache_entry *before);
+
+/* The same: a delta. */
 void evzk__cache_tell(struct evzk_cache *c, evzk_cache_event event,
                       const struct evzk__cache_node *n,
                       const evzk_cache_entry *before);
@@ -142,12 +148,12 @@ void evzk__cache_tell(struct evzk_cache *c, evzk_cache_event event,
 /* Tells that a node is gone which is in the tree no more, and frees it. */
 void evzk__cache_tell_gone(struct evzk_cache *c, struct evzk__cache_node *n);
 
-/* ---- cache/follow.c ---- */
+/* ---- cache/follower.c ---- */
 
 /* Has a machine follow the node: 0 or EVZK_ERR_NOMEM.  `counted`: the view is
  * not whole before it was read. */
 int evzk__follower_new(struct evzk_cache *c, struct evzk__cache_node *n,
-                       bool counted);
+                       const struct evzk__kind *kind, bool counted);
 
 /* The cache does not need the follower any more. */
 void evzk__follower_leave(struct evzk__follower *f);
@@ -157,18 +163,21 @@ void evzk__follower_let_go(struct evzk__follower *f);
 bool evzk__follower_is_first(const struct evzk__follower *f);
 /* Does it read the znode itself?  Else a listing tells all. */
 bool evzk__follower_reads(const struct evzk__follower *f);
-
 /* Is its znode gone, and does it wait for the children? */
 static inline bool evzk__follower_empties(const struct evzk__follower *f)
 {
     return f->m.started && f->m.state == EMPTYING;
 }
 
-/* Another machine is to read now, if one waits. */
+/* May the follower read now?  Else it waits in the line, and is asked. */
+bool evzk__follower_take_turn(struct evzk__follower *f);
+/* Another follower is to read now, if one waits. */
 void evzk__follower_rest(struct evzk__follower *f);
+
 /* The connection is another one: the znode must be read before the view is
- * whole. */
+ * whole; and it was read. */
 void evzk__follower_count(struct evzk__follower *f);
+void evzk__follower_settle(struct evzk__follower *f);
 
 /* Has the follower look at its znode again, if it does not do so anyway. */
 void evzk__follower_poke(struct evzk__follower *f);

@@ -30,8 +30,6 @@
  * watch, and is looked at again whenever the children above it are listed.
  * Without memory a znode is read again in a while.
  */
-#include <string.h>
-
 #include "lib/base/mem.h"
 #include "lib/machine/rows.h"
 #include "recipes/cache/cache_internal.h"
@@ -63,16 +61,6 @@ static const struct evzk__step list_steps[] = {
     SYNC_FIRST,
     {.verb = EVZK__STEP_CHILDREN, .name = "", .watch = EVZK__WITH(EVZK__PRED)}};
 
-bool evzk__follower_is_first(const struct evzk__follower *f)
-{
-    return !f->n->above;
-}
-
-bool evzk__follower_reads(const struct evzk__follower *f)
-{
-    return evzk__follower_is_first(f) || !f->c->names_only;
-}
-
 /* Are its children in the view, as far as is known? */
 static bool lists(const struct evzk__follower *f)
 {
@@ -103,75 +91,6 @@ static bool is_deaf(const struct evzk__follower *f)
            (lists(f) && misses(f, EVZK__PRED));
 }
 
-/* The turns.  As many followers read at the same time as the session can have
- * requests under way: other recipes of the session need not wait behind a
- * hundred thousand reads. */
-
-static bool has_room(const struct evzk_cache *c)
-{
-    return c->reading < evzk__machine_window(&c->m);
-}
-
-void evzk__follower_rest(struct evzk__follower *f)
-{
-    struct evzk_cache *c = f->c;
-    struct evzk__follower *next = TAILQ_FIRST(&c->line);
-
-    if (!f->has_turn)
-        return;
-    f->has_turn = false;
-    c->reading--;
-    if (!next)
-        return;
-    TAILQ_REMOVE(&c->line, next, link);
-    TAILQ_INSERT_TAIL(&c->others, next, link);
-    next->in_line = false;
-    next->has_turn = true;
-    c->reading++;
-    evzk__machine_ask(&next->m);
-}
-
-static bool take_turn(struct evzk__follower *f)
-{
-    struct evzk_cache *c = f->c;
-
-    if (f->has_turn || f->in_line)
-        return f->has_turn;
-    if (has_room(c)) {
-        f->has_turn = true;
-        c->reading++;
-        return true;
-    }
-    TAILQ_REMOVE(&c->others, f, link);
-    TAILQ_INSERT_TAIL(&c->line, f, link);
-    f->in_line = true;
-    return false;
-}
-
-/* Whether the view is whole. */
-
-void evzk__follower_count(struct evzk__follower *f)
-{
-    if (f->connection_no == f->m.seen.connection_no)
-        return;
-    f->connection_no = f->m.seen.connection_no;
-    f->c->behind += !f->counted;
-    f->counted = true;
-}
-
-static void settle(struct evzk__follower *f)
-{
-    struct evzk_cache *c = f->c;
-
-    if (!f->counted)
-        return;
-    f->counted = false;
-    if (--c->behind > 0)
-        return;
-    c->connection_no = f->connection_no;
-    evzk__machine_ask(&c->m);
-}
-
 /* The actions. */
 
 /* The cache needs its followers no more. */
@@ -196,7 +115,7 @@ static void wait_for_turn(struct evzk__machine *m)
     if (is_over(f))
         return;
     evzk__follower_count(f);
-    if (take_turn(f))
+    if (evzk__follower_take_turn(f))
         evzk__machine_move(m, next_look(f));
 }
 
@@ -381,36 +300,13 @@ static void follow(struct evzk__machine *m)
         return;
     }
     evzk__follower_rest(f);
-    settle(f);
+    evzk__follower_settle(f);
 }
 
 static int changed(struct evzk__machine *m, const struct evzk__event *e)
 {
     (void)e;
     return evzk__machine_move(m, WAITING);
-}
-
-void evzk__follower_poke(struct evzk__follower *f)
-{
-    if ((f->m.started && f->m.state == FOLLOWING) || evzk__follower_empties(f))
-        evzk__machine_fired(&f->m, EVZK__OWN, EVZK__CHANGED);
-}
-
-void evzk__follower_leave(struct evzk__follower *f)
-{
-    struct evzk_cache *c = f->c;
-
-    evzk__follower_rest(f);
-    settle(f);
-    TAILQ_REMOVE(f->in_line ? &c->line : &c->others, f, link);
-    f->n->f = NULL;
-    f->c = NULL;
-}
-
-void evzk__follower_let_go(struct evzk__follower *f)
-{
-    evzk__follower_leave(f);
-    evzk__machine_let_go(&f->m);
 }
 
 /* The machine ends by itself: its znode is gone (gone.c), its session was
@@ -474,36 +370,3 @@ END(LEFT,      leave),
 
 const struct evzk__kind evzk__cache_node_kind = {
     .name = "cache-node", .rows = rows, .n_rows = STATES, .destroy = destroy};
-
-static int start(struct evzk__follower *f, struct evzk_cache *c)
-{
-    const char *root = evzk__machine_path(&c->m);
-    char path[EVZK__PATH_MAX + 1];
-    char *end = stpcpy(path, root);
-
-    if (f->n->path[0])
-        strcpy(stpcpy(end, "/"), f->n->path);
-    return evzk__machine_begin(&f->m, evzk__machine_session(&c->m),
-                               &evzk__cache_node_kind, path, 0);
-}
-
-int evzk__follower_new(struct evzk_cache *c, struct evzk__cache_node *n,
-                       bool counted)
-{
-    struct evzk__follower *f = evzk__zalloc(sizeof *f);
-    int rc;
-
-    if (!f)
-        return EVZK_ERR_NOMEM;
-    f->n = n;
-    rc = start(f, c);
-    if (rc != EVZK_OK)
-        return rc;
-    f->c = c;
-    f->connection_no = f->m.seen.connection_no;
-    f->counted = counted;
-    c->behind += counted;
-    n->f = f;
-    TAILQ_INSERT_TAIL(&c->others, f, link);
-    return EVZK_OK;
-}

@@ -62,7 +62,7 @@ static struct evzk__cache_node *add(struct evzk__follower *f, const char *name)
     struct evzk__cache_node *n = evzk__cache_node_new(f->n, name);
 
     if (n && are_followed(f) &&
-        evzk__follower_new(f->c, n, f->counted) != EVZK_OK) {
+        evzk__follower_new(f->c, n, f->m.kind, f->counted) != EVZK_OK) {
         evzk__cache_node_unlink(n);
         evzk__cache_node_free(n);
         n = NULL;

@@ -98,7 +98,7 @@ static void change(unsigned i)
     }
 }
 
-/* What was told. */
+/* The deltas of a cache. */
 struct told {
     evzk_cache *c;
     size_t added, changed, removed;

@@ -55,7 +55,7 @@ static bool is_below(const char *path, const char *above)
     return strncmp(path, above, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
-/* Those below it come behind it in the list. */
+/* In the list, a znode comes before the znodes below it. */
 static void delete_all(const char *path)
 {
     for (int k = CACHE_NODES - 1; k >= 0; k--) {
