@@ -306,12 +306,13 @@ void cache_begin(const struct sim_scene *sc)
     cache_rules_begin(all.own);
     plan();
     cache_rules_look();
-    wire_route(0, all.own->at_leader ? LEADER : FOLLOWER_1);
+    wire_route(0, FOLLOWER_1);
     process_open(0, &cfg);
     for (int i = 0; i < CACHES; i++) {
         all.cache[i].over = !all.own->root[i];
         if (all.own->root[i])
-            scene_timer_set(START_US, 0, start, i);
+            scene_timer_set(all.own->start_us ? all.own->start_us : START_US, 0,
+                            start, i);
     }
     scene_timer_set(LOOK_US, 0, look, 0);
 }

@@ -28,7 +28,7 @@ struct cache_scene {
     unsigned there;                /* A bit for each that is there at first. */
     struct cache_act act[CACHE_ACTS];
     bool followers_lag; /* Followers hear late of changes. */
-    bool at_leader;     /* The process is first connected to the leader. */
+    int64_t start_us;   /* When the caches begin; 0: soon. */
     bool denied;        /* The root may not be read at last. */
     bool cancels;       /* Each cache is canceled, not freed. */
     unsigned window;
