@@ -124,6 +124,7 @@ core_sources = \
     recipes/cache/cache_internal.h \
     recipes/cache/follow.c \
     recipes/cache/follower.c \
+    recipes/cache/found.c \
     recipes/cache/gone.c \
     recipes/cache/merge.c \
     recipes/cache/node.c \

@@ -6,6 +6,7 @@
  *   follower.c  the machines that follow a znode each: which may read now
  *   merge.c     what a listing changes
  *   gone.c      a znode that is gone
+ *   found.c     what a read has found
  *   follow.c    the table of a follower, and its reads
  *   cache.c     the cache itself: its table, and its public calls
  *
@@ -163,6 +164,11 @@ void evzk__follower_let_go(struct evzk__follower *f);
 bool evzk__follower_is_first(const struct evzk__follower *f);
 /* Does it read the znode itself?  Else a listing tells all. */
 bool evzk__follower_reads(const struct evzk__follower *f);
+/* Are its children in the view, as far as is known? */
+bool evzk__follower_lists(const struct evzk__follower *f);
+/* Is this watch missing? */
+bool evzk__follower_misses(const struct evzk__follower *f,
+                           enum evzk__which which);
 /* Is its znode gone, and does it wait for the children? */
 static inline bool evzk__follower_empties(const struct evzk__follower *f)
 {
@@ -191,6 +197,15 @@ void evzk__merge_drop(struct evzk__follower *f);
 void evzk__follower_merge(struct evzk__machine *m);
 void evzk__follower_sweep(struct evzk__machine *m);
 int evzk__follower_go_on(struct evzk__machine *m, const struct evzk__event *e);
+
+/* ---- cache/found.c ---- */
+
+/* The znode was read, or, where only names are kept, listed.  Both return what
+ * a reaction returns.  The user may free the cache: touch nothing after. */
+int evzk__follower_take(struct evzk__follower *f,
+                        const struct evzk__result *res);
+/* The session may not read the znode. */
+int evzk__follower_hide(struct evzk__follower *f);
 
 /* ---- cache/gone.c ---- */
 

@@ -61,34 +61,14 @@ static const struct evzk__step list_steps[] = {
     SYNC_FIRST,
     {.verb = EVZK__STEP_CHILDREN, .name = "", .watch = EVZK__WITH(EVZK__PRED)}};
 
-/* Are its children in the view, as far as is known? */
-static bool lists(const struct evzk__follower *f)
-{
-    const struct evzk__cache_node *n = f->n;
-
-    if (n->hidden)
-        return false;
-    if (!evzk__follower_reads(f))
-        return true;
-    if (!n->told || n->owner != 0)
-        return false;
-    return f->c->depth == EVZK_CACHE_SUBTREE ||
-           (f->c->depth == EVZK_CACHE_CHILDREN && evzk__follower_is_first(f));
-}
-
-static bool misses(const struct evzk__follower *f, enum evzk__which which)
-{
-    return evzk__watch_missing(&f->m, which);
-}
-
 /* Would it not hear of a change?  A hidden znode has no watch, and is looked at
  * once on each connection. */
 static bool is_deaf(const struct evzk__follower *f)
 {
     if (f->n->hidden)
         return f->connection_no != f->m.seen.connection_no;
-    return (evzk__follower_reads(f) && misses(f, EVZK__OWN)) ||
-           (lists(f) && misses(f, EVZK__PRED));
+    return (evzk__follower_reads(f) && evzk__follower_misses(f, EVZK__OWN)) ||
+           (evzk__follower_lists(f) && evzk__follower_misses(f, EVZK__PRED));
 }
 
 /* The actions. */
@@ -103,7 +83,8 @@ static int next_look(const struct evzk__follower *f)
 {
     if (!evzk__follower_reads(f))
         return LISTING;
-    if (!misses(f, EVZK__OWN) && lists(f) && misses(f, EVZK__PRED))
+    if (!evzk__follower_misses(f, EVZK__OWN) && evzk__follower_lists(f) &&
+        evzk__follower_misses(f, EVZK__PRED))
         return LISTING;
     return READING;
 }
@@ -150,99 +131,6 @@ static void read_znode(struct evzk__machine *m)
 
 static void list(struct evzk__machine *m) { ask(m, list_steps); }
 
-/* The session that owns the znode.  Containers, and znodes with a time to live,
- * have something else in the place of a session. */
-static int64_t owner_of(const struct evzk__stat *stat)
-{
-    bool is_session =
-        stat->owner != INT64_MIN && (uint64_t)stat->owner >> 56 != 0xff;
-
-    return is_session ? stat->owner : 0;
-}
-
-/* Is the answer older than what was told? */
-static bool is_old(const struct evzk__follower *f,
-                   const struct evzk__stat *stat)
-{
-    const struct evzk__cache_node *n = f->n;
-
-    return n->told && (stat->czxid < n->czxid || stat->mzxid < n->mzxid);
-}
-
-static bool is_news(const struct evzk__follower *f,
-                    const struct evzk__stat *stat)
-{
-    const struct evzk__cache_node *n = f->n;
-
-    return !n->told || n->hidden || stat->czxid != n->czxid ||
-           (!f->c->names_only && stat->mzxid != n->mzxid);
-}
-
-/* Where to go when the znode itself was read. */
-static int where_next(const struct evzk__follower *f)
-{
-    if (!evzk__follower_reads(f))
-        return f->n->hidden ? FOLLOWING : MERGING;
-    return lists(f) && misses(f, EVZK__PRED) ? LISTING : FOLLOWING;
-}
-
-/* The node is like this now; `data` becomes its own.  Tells so, and goes on.
- * The callback may free the cache: touches nothing after. */
-static int become(struct evzk__follower *f, const struct evzk__cache_node *like)
-{
-    struct evzk__cache_node *n = f->n;
-    struct evzk_cache *c = f->c;
-    evzk_cache_entry before = evzk__cache_entry_of(n);
-    bool was_told = n->told;
-    void *old = n->data;
-
-    n->data = like->data;
-    n->len = like->len;
-    n->czxid = like->czxid;
-    n->mzxid = like->mzxid;
-    n->owner = like->owner;
-    n->version = like->version;
-    n->hidden = like->hidden;
-    n->told = true;
-    c->count += !was_told;
-    evzk__machine_move(&f->m, where_next(f));
-    evzk__cache_tell(c, was_told ? EVZK_CACHE_CHANGED : EVZK_CACHE_ADDED, n,
-                     was_told ? &before : NULL);
-    evzk__free(old);
-    return EVZK_OK;
-}
-
-static int take(struct evzk__follower *f, const struct evzk__result *res)
-{
-    const struct evzk__stat *stat = &res->stat;
-    struct evzk__cache_node like = {.czxid = stat->czxid,
-                                    .owner = owner_of(stat)};
-
-    if (is_old(f, stat))
-        return evzk__machine_again_later(&f->m);
-    if (!is_news(f, stat))
-        return evzk__machine_move(&f->m, where_next(f));
-    if (!f->c->names_only) {
-        like.mzxid = stat->mzxid;
-        like.version = stat->version;
-        like.len = (uint32_t)res->len;
-        like.data = evzk__memdup(res->data, res->len);
-        if (!like.data)
-            return evzk__machine_again_later(&f->m);
-    }
-    return become(f, &like);
-}
-
-/* The session may not read the znode. */
-static int hide(struct evzk__follower *f)
-{
-    static const struct evzk__cache_node like = {.hidden = true};
-
-    if (f->n->told && f->n->hidden)
-        return evzk__machine_move(&f->m, where_next(f));
-    return become(f, &like);
-}
-
 static int rc_of(const struct evzk__reply *reply)
 {
     return reply->first_rc == EVZK_OK ? reply->rc : reply->first_rc;
@@ -256,10 +144,10 @@ static int was_read(struct evzk__machine *m, const struct evzk__event *e)
     if (is_over(f))
         return EVZK_OK;
     if (rc == EVZK_ERR_NOAUTH && !evzk__follower_is_first(f))
-        return hide(f);
+        return evzk__follower_hide(f);
     if (rc == EVZK_ERR_NONODE)
         return evzk__machine_move(m, EMPTYING);
-    return rc != EVZK_OK ? rc : take(f, e->reply->res);
+    return rc != EVZK_OK ? rc : evzk__follower_take(f, e->reply->res);
 }
 
 /* The znode has changed since it was read; or, where only names are kept, the
@@ -268,7 +156,7 @@ static int not_listed(struct evzk__follower *f, int rc)
 {
     if (evzk__follower_reads(f))
         return evzk__machine_move(&f->m, READING);
-    return rc == EVZK_ERR_NOAUTH ? hide(f)
+    return rc == EVZK_ERR_NOAUTH ? evzk__follower_hide(f)
                                  : evzk__machine_move(&f->m, EMPTYING);
 }
 
@@ -286,7 +174,7 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
     if (evzk__merge_take(f, &e->reply->res->names) != EVZK_OK)
         return evzk__machine_again_later(m);
     return evzk__follower_reads(f) ? evzk__machine_move(m, MERGING)
-                                   : take(f, e->reply->res);
+                                   : evzk__follower_take(f, e->reply->res);
 }
 
 static void follow(struct evzk__machine *m)

@@ -23,6 +23,27 @@ bool evzk__follower_reads(const struct evzk__follower *f)
     return evzk__follower_is_first(f) || !f->c->names_only;
 }
 
+/* Are its children in the view, as far as is known? */
+bool evzk__follower_lists(const struct evzk__follower *f)
+{
+    const struct evzk__cache_node *n = f->n;
+
+    if (n->hidden)
+        return false;
+    if (!evzk__follower_reads(f))
+        return true;
+    if (!n->told || n->owner != 0)
+        return false;
+    return f->c->depth == EVZK_CACHE_SUBTREE ||
+           (f->c->depth == EVZK_CACHE_CHILDREN && evzk__follower_is_first(f));
+}
+
+bool evzk__follower_misses(const struct evzk__follower *f,
+                           enum evzk__which which)
+{
+    return evzk__watch_missing(&f->m, which);
+}
+
 static bool has_room(const struct evzk_cache *c)
 {
     return c->reading < evzk__machine_window(&c->m);
