@@ -9,6 +9,7 @@ public_headers = \
     include/evzk/double_barrier.h \
     include/evzk/election.h \
     include/evzk/error.h \
+    include/evzk/guard.h \
     include/evzk/lease.h \
     include/evzk/lock.h \
     include/evzk/producer.h \
@@ -159,6 +160,9 @@ core_sources = \
     recipes/election/observer.c \
     recipes/election/resign.c \
     recipes/election/table.c \
+    recipes/guard/calls.c \
+    recipes/guard/guard_internal.h \
+    recipes/guard/write.c \
     recipes/kinds.c \
     recipes/kinds.h \
     recipes/list.h \
@@ -259,6 +263,7 @@ man_pages = \
     doc/evzk_double_barrier.3 \
     doc/evzk_election.3 \
     doc/evzk_error.3 \
+    doc/evzk_guard.3 \
     doc/evzk_lease.3 \
     doc/evzk_lock.3 \
     doc/evzk_lock_revoke.3 \
@@ -285,6 +290,7 @@ doc_pages = \
     doc/election.md \
     doc/election.svg \
     doc/explorer.md \
+    doc/guard.svg \
     doc/lease.md \
     doc/lock-downgrade.svg \
     doc/lock-priority.svg \
@@ -328,6 +334,7 @@ doc_dots = \
     doc/double-barrier.dot \
     doc/election-replace.dot \
     doc/election.dot \
+    doc/guard.dot \
     doc/lock-downgrade.dot \
     doc/lock-priority.dot \
     doc/lock-query.dot \
@@ -348,6 +355,7 @@ example_sources = \
     examples/barrier.c \
     examples/consume.c \
     examples/elect.c \
+    examples/guard.c \
     examples/in-step.c \
     examples/lock.c \
     examples/mirror.c \
@@ -365,6 +373,7 @@ example_programs = \
     examples/barrier \
     examples/consume \
     examples/elect \
+    examples/guard \
     examples/in-step \
     examples/lock \
     examples/mirror \
@@ -380,6 +389,7 @@ example_programs = \
 examples_barrier_LDADD = $(examples)
 examples_consume_LDADD = $(examples)
 examples_elect_LDADD = $(examples)
+examples_guard_LDADD = $(examples)
 examples_in_step_LDADD = $(examples)
 examples_lock_LDADD = $(examples)
 examples_mirror_LDADD = $(examples)
@@ -420,6 +430,7 @@ args_sources = \
     tests/unit/args_election.c \
     tests/unit/args_every.c \
     tests/unit/args_fork.c \
+    tests/unit/args_guard.c \
     tests/unit/args_kit.c \
     tests/unit/args_lock.c \
     tests/unit/args_producer.c \
@@ -447,6 +458,7 @@ real_tests = \
     tests/real/test_example_queue \
     tests/real/test_example_shards \
     tests/real/test_example_transfer \
+    tests/real/test_guard \
     tests/real/test_lock \
     tests/real/test_lock_curator \
     tests/real/test_lock_downgrade \
@@ -483,6 +495,7 @@ sweep_sources = \
     tests/real/sweep_count.c \
     tests/real/sweep_double_barrier.c \
     tests/real/sweep_election.c \
+    tests/real/sweep_guard.c \
     tests/real/sweep_lane.c \
     tests/real/sweep_line.c \
     tests/real/sweep_lock.c \
@@ -554,6 +567,9 @@ sim_sources = \
     tests/sim/scene_election.c \
     tests/sim/scene_election_list.c \
     tests/sim/scene_election_rules.c \
+    tests/sim/scene_guard.c \
+    tests/sim/scene_guard.h \
+    tests/sim/scene_guard_rules.c \
     tests/sim/scene_list.h \
     tests/sim/scene_lock.c \
     tests/sim/scene_lock.h \

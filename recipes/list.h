@@ -26,7 +26,8 @@
     X(site_tx) \
     X(tx_query) \
     X(cache) \
-    X(cache_node)
+    X(cache_node) \
+    X(guard)
 
 #define EVZK__SCENES(X) \
     X(lock) \
@@ -50,7 +51,8 @@
     X(two_phase_site) \
     X(two_phase_query) \
     X(cache) \
-    X(cache_node)
+    X(cache_node) \
+    X(guard)
 
 #define EVZK__SWEEPS(X) \
     X(lock) \
@@ -65,7 +67,8 @@
     X(producer) \
     X(consumer) \
     X(two_phase) \
-    X(cache)
+    X(cache) \
+    X(guard)
 
 #define EVZK__ARGS(X) \
     X(lock) \
@@ -77,7 +80,8 @@
     X(producer) \
     X(consumer) \
     X(two_phase) \
-    X(cache)
+    X(cache) \
+    X(guard)
 
 /* clang-format on */
 

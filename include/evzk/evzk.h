@@ -12,6 +12,7 @@
 #include <evzk/double_barrier.h>
 #include <evzk/election.h>
 #include <evzk/error.h>
+#include <evzk/guard.h>
 #include <evzk/lease.h>
 #include <evzk/lock.h>
 #include <evzk/producer.h>

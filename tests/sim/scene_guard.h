@@ -1,0 +1,90 @@
+/* Scenes of guarded writes: what their processes do, and what is kept of it.
+ *
+ *   scene_guard.c        the processes
+ *   scene_guard_rules.c  the rules, and the scenes */
+#ifndef SIM_SCENE_GUARD_H
+#define SIM_SCENE_GUARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "evzk/guard.h"
+#include "world.h"
+
+enum { WRITERS = 3, WRITES = 4 };
+
+enum guard_by { BY_LOCK, BY_CANDIDATE, BY_PATH };
+
+/* What a writer does: it gets its guard, writes so many times, and lets go. */
+struct guard_plan {
+    int proc, start_ms, writes, gap_ms;
+    enum guard_by by;
+    uint32_t timeout_ms;
+    bool clashes;    /* Each write creates what exists. */
+    bool lets_go;    /* Releases the lock as soon as a write has begun. */
+    bool patient;    /* Writes only a while after it was granted. */
+    bool frees_late; /* Not in the callback. */
+};
+
+struct guard_scene {
+    struct guard_plan plan[WRITERS];
+    int gone_ms;   /* An operator deletes the znode of BY_PATH then. */
+    bool missing;  /* The directory of BY_PATH does not exist. */
+    bool denied;   /* Nothing may be made in it. */
+    int expire_ms; /* The servers end the first process's session then. */
+    int cut_ms;    /* The first process loses its connection then. */
+};
+
+/* Each write sets a znode of its own, without a version; creates one; deletes
+ * one; and checks one that all have. */
+enum { OP_SET, OP_CREATE, OP_DELETE, OP_CHECK, OPS };
+
+struct guarded {
+    char guard[128];    /* The path of the guard's znode, .. */
+    int64_t guard_made; /* .. and its czxid. */
+    bool begun, told, canceled;
+    int64_t landed; /* The zxid; 0: not done, so far. */
+    evzk_guard_outcome outcome;
+    int rc;
+};
+
+struct guard_world {
+    const struct guard_scene *own;
+    int64_t looked;        /* The newest zxid when the rules saw the tree. */
+    bool early[SIM_PROCS]; /* Its session was closed too soon. */
+    struct writer {
+        evzk_lock *l;
+        evzk_election *e;
+        evzk_guard *g;
+        bool begun, over, leaves;
+        int64_t n; /* Writes that have begun. */
+        struct guarded of[WRITES];
+    } writer[WRITERS];
+};
+extern struct guard_world guarding;
+
+static inline const struct guard_plan *guard_plan_of(int i)
+{
+    return &guarding.own->plan[i];
+}
+
+/* ---- scene_guard.c ---- */
+
+void guard_begin(const struct sim_scene *sc);
+bool guard_done(void);
+extern const char *const guard_calls[];
+bool guard_call(int proc, unsigned which);
+
+/* ---- scene_guard_rules.c ---- */
+
+extern const char guard_dir[], guard_znode[]; /* Of BY_PATH. */
+void guard_op_path(char out[32], int op, int writer, int64_t write);
+void guard_check_told(int i, struct guarded *w,
+                      const evzk_guard_result *result);
+bool guard_lock_rc_ok(int i, int rc);
+/* Receipts that a process leaves. */
+void guard_check_left(int proc);
+void guard_check(void);
+void guard_check_end(void);
+
+#endif
