@@ -14,6 +14,7 @@ public_headers = \
     include/evzk/lock.h \
     include/evzk/producer.h \
     include/evzk/queue.h \
+    include/evzk/semaphore.h \
     include/evzk/session.h \
     include/evzk/shards.h \
     include/evzk/two_phase.h \
@@ -216,6 +217,14 @@ core_sources = \
     recipes/queue/count.c \
     recipes/queue/query.c \
     recipes/queue/query_internal.h \
+    recipes/semaphore/calls.c \
+    recipes/semaphore/common.c \
+    recipes/semaphore/enter.c \
+    recipes/semaphore/event.c \
+    recipes/semaphore/held.c \
+    recipes/semaphore/semaphore_internal.h \
+    recipes/semaphore/table.c \
+    recipes/semaphore/turn.c \
     recipes/shards/calls.c \
     recipes/shards/common.c \
     recipes/shards/end.c \
@@ -269,6 +278,7 @@ man_pages = \
     doc/evzk_lock_revoke.3 \
     doc/evzk_producer.3 \
     doc/evzk_queue.3 \
+    doc/evzk_semaphore.3 \
     doc/evzk_session.3 \
     doc/evzk_shards.3 \
     doc/evzk_two_phase.3 \
@@ -306,6 +316,7 @@ doc_pages = \
     doc/producer.svg \
     doc/queue-query.svg \
     doc/queue.md \
+    doc/semaphore.svg \
     doc/shard-server.png \
     doc/shards-demo.svg \
     doc/shards-internals.md \
@@ -343,6 +354,7 @@ doc_dots = \
     doc/observer.dot \
     doc/producer.dot \
     doc/queue-query.dot \
+    doc/semaphore.dot \
     doc/shards-planner.dot \
     doc/site-tx.dot \
     doc/site.dot \
@@ -364,6 +376,7 @@ example_sources = \
     examples/produce.c \
     examples/readme.c \
     examples/revoke.c \
+    examples/seats.c \
     examples/shared.c \
     examples/spread.c \
     examples/two-phase.c \
@@ -382,6 +395,7 @@ example_programs = \
     examples/produce \
     examples/readme \
     examples/revoke \
+    examples/seats \
     examples/shared \
     examples/spread \
     examples/two-phase \
@@ -398,6 +412,7 @@ examples_priority_LDADD = $(examples)
 examples_produce_LDADD = $(examples)
 examples_readme_LDADD = $(examples)
 examples_revoke_LDADD = $(examples)
+examples_seats_LDADD = $(examples)
 examples_shared_LDADD = $(examples)
 examples_spread_LDADD = $(examples)
 examples_two_phase_LDADD = $(examples)
@@ -435,6 +450,7 @@ args_sources = \
     tests/unit/args_lock.c \
     tests/unit/args_producer.c \
     tests/unit/args_queue.c \
+    tests/unit/args_semaphore.c \
     tests/unit/args_session.c \
     tests/unit/args_shards.c \
     tests/unit/args_two_phase.c \
@@ -481,6 +497,7 @@ real_tests = \
     tests/real/test_regressions \
     tests/real/test_round_trip \
     tests/real/test_scale \
+    tests/real/test_semaphore \
     tests/real/test_session_auth \
     tests/real/test_session_close \
     tests/real/test_session_descriptors \
@@ -501,6 +518,7 @@ sweep_sources = \
     tests/real/sweep_lock.c \
     tests/real/sweep_producer.c \
     tests/real/sweep_queue.c \
+    tests/real/sweep_semaphore.c \
     tests/real/sweep_shards.c \
     tests/real/sweep_two_phase.c
 
@@ -590,6 +608,10 @@ sim_sources = \
     tests/sim/scene_producer_others.c \
     tests/sim/scene_producer_rules.c \
     tests/sim/scene_queue.c \
+    tests/sim/scene_semaphore.c \
+    tests/sim/scene_semaphore.h \
+    tests/sim/scene_semaphore_list.c \
+    tests/sim/scene_semaphore_rules.c \
     tests/sim/scene_shards.c \
     tests/sim/scene_shards.h \
     tests/sim/scene_shards_actions.c \

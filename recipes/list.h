@@ -27,7 +27,8 @@
     X(tx_query) \
     X(cache) \
     X(cache_node) \
-    X(guard)
+    X(guard) \
+    X(semaphore)
 
 #define EVZK__SCENES(X) \
     X(lock) \
@@ -52,7 +53,8 @@
     X(two_phase_query) \
     X(cache) \
     X(cache_node) \
-    X(guard)
+    X(guard) \
+    X(semaphore)
 
 #define EVZK__SWEEPS(X) \
     X(lock) \
@@ -68,7 +70,8 @@
     X(consumer) \
     X(two_phase) \
     X(cache) \
-    X(guard)
+    X(guard) \
+    X(semaphore)
 
 #define EVZK__ARGS(X) \
     X(lock) \
@@ -81,7 +84,8 @@
     X(consumer) \
     X(two_phase) \
     X(cache) \
-    X(guard)
+    X(guard) \
+    X(semaphore)
 
 /* clang-format on */
 

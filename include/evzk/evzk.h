@@ -17,6 +17,7 @@
 #include <evzk/lock.h>
 #include <evzk/producer.h>
 #include <evzk/queue.h>
+#include <evzk/semaphore.h>
 #include <evzk/session.h>
 #include <evzk/shards.h>
 #include <evzk/two_phase.h>

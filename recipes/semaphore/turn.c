@@ -1,0 +1,202 @@
+/* The turn of an attempt: a lock in front of the leases.
+ *
+ *   QUEUEING       waits for the lock
+ *   WITHDRAWING    the user has canceled: waits until the lock's znode is gone
+ *
+ * How it can fail.  The lock may be lost at any time: its session ends, or
+ * somebody deletes its znode.  So the lease is made in a transaction that rests
+ * on the lock's own znode; and an attempt whose lock is lost queues again.  A
+ * lock that only waits does that by itself. */
+#include <string.h>
+
+#include "recipes/semaphore/semaphore_internal.h"
+
+enum { AGAIN_US = 100000 };
+
+static void forget(struct evzk_semaphore *p)
+{
+    evzk_lock *turn = p->turn;
+
+    p->turn = NULL;
+    p->has_turn = false;
+    evzk_lock_free(turn);
+}
+
+void evzk__semaphore_pass_on(struct evzk_semaphore *p) { forget(p); }
+
+void evzk__semaphore_again(void *semaphore)
+{
+    struct evzk_semaphore *p = semaphore;
+
+    evzk__machine_ask(&p->m);
+}
+
+static void granted(struct evzk_semaphore *p)
+{
+    p->has_turn = true;
+    strcpy(stpcpy(stpcpy(p->turn_node, p->turn_path), "/"),
+           evzk_lock_node(p->turn));
+}
+
+/* The user hears of a new place in the queue from here alone. */
+static void take_event(struct evzk_semaphore *p, evzk_lock_event event, int rc)
+{
+    switch (event) {
+    case EVZK_LOCK_GRANTED:
+        granted(p);
+        break;
+    case EVZK_LOCK_RELEASED:
+    case EVZK_LOCK_LOST:
+    case EVZK_LOCK_FAILED:
+        p->turn_lost = event == EVZK_LOCK_LOST;
+        p->turn_rc = rc;
+        forget(p);
+        break;
+    case EVZK_LOCK_REQUEUED:
+        p->requeued_rc = rc;
+        break;
+    case EVZK_LOCK_SUSPENDED:
+    case EVZK_LOCK_RESUMED:
+    case EVZK_LOCK_DOWNGRADED:
+    case EVZK_LOCK_REVOKE_REQUESTED:
+        return;
+    }
+    evzk__machine_ask(&p->m);
+}
+
+static void heard(evzk_lock *l, evzk_lock_event event, int rc, void *arg)
+{
+    struct evzk_semaphore *p = arg;
+    evzk_session *s = evzk__machine_session(&p->m);
+    int64_t begun = evzk__machine_call_in(s);
+
+    (void)l;
+    take_event(p, event, rc);
+    evzk__machine_called_in(s, begun);
+}
+
+static int acquire(struct evzk_semaphore *p)
+{
+    struct evzk__create_args args = evzk__semaphore_args(p);
+    evzk_lock_options opt = {.try_once = p->try_once,
+                             .no_requeue = p->m.no_requeue,
+                             .data = args.data,
+                             .data_len = args.len,
+                             .acl = args.acl,
+                             .acl_count = args.acl_count};
+
+    p->turn_rc = EVZK_OK;
+    return evzk_lock_acquire(evzk__machine_session(&p->m), p->turn_path, &opt,
+                             heard, p, &p->turn);
+}
+
+/* Its watch on the leases belongs to whoever has the turn. */
+static void unwatch(struct evzk_semaphore *p)
+{
+    if (!evzk__watch_listed(&p->watch[ON_LEASES - EVZK__PATH].w))
+        return;
+    p->step[0] = (struct evzk__step){.verb = EVZK__STEP_UNWATCH,
+                                     .watch = EVZK__WITH(ON_LEASES)};
+    evzk__ask(&p->m, p->step, 1, 0);
+}
+
+/* May free the attempt. */
+static void tell_requeued(struct evzk_semaphore *p)
+{
+    int rc = p->requeued_rc;
+
+    p->requeued_rc = EVZK_OK;
+    if (rc != EVZK_OK)
+        evzk__semaphore_tell(p, EVZK_SEMAPHORE_REQUEUED, rc);
+}
+
+/* A lock of a session that has ended is of no use, if it was granted; if not,
+ * the lock queues again by itself. */
+void evzk__semaphore_queue(struct evzk__machine *m)
+{
+    struct evzk_semaphore *p = evzk__semaphore_of(m);
+
+    if (p->has_turn) {
+        forget(p);
+        if (p->requeued_rc == EVZK_OK)
+            p->requeued_rc = EVZK_ERR_EXPIRED;
+    }
+    if (!p->turn && acquire(p) == EVZK_ERR_NOMEM)
+        evzk__timer_set(p->again, AGAIN_US);
+    unwatch(p);
+    tell_requeued(p);
+}
+
+/* The lock has ended before it was granted, or the timer says that it could not
+ * begin. */
+static int no_turn(struct evzk_semaphore *p)
+{
+    switch (p->turn_rc) {
+    case EVZK_ERR_CLOSED:
+        return EVZK_OK; /* So will the attempt. */
+    case EVZK_ERR_NOMEM:
+        p->turn_rc = EVZK_OK;
+        evzk__timer_set(p->again, AGAIN_US);
+        return EVZK_OK;
+    case EVZK_OK:
+        return evzk__machine_again(&p->m);
+    default:
+        return p->turn_lost ? evzk__semaphore_requeue(p, p->turn_rc)
+                            : p->turn_rc;
+    }
+}
+
+int evzk__semaphore_queued(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_semaphore *p = evzk__semaphore_of(m);
+
+    if (e->type != EVZK__EV_USER)
+        return EVZK_OK; /* The watch is off. */
+    if (p->canceled)
+        return evzk__machine_move(m, WITHDRAWING);
+    if (!p->turn)
+        return no_turn(p);
+    if (p->has_turn)
+        return evzk__machine_move(m, COUNTING);
+    tell_requeued(p);
+    return EVZK_OK;
+}
+
+int evzk__semaphore_requeue(struct evzk_semaphore *p, int rc)
+{
+    if (p->canceled)
+        return evzk__machine_move(&p->m, WITHDRAWING);
+    if (p->m.no_requeue)
+        return rc;
+    if (p->turn)
+        return evzk__machine_move(&p->m, COUNTING);
+    p->requeued_rc = rc;
+    return evzk__machine_move(&p->m, QUEUEING);
+}
+
+/* The lock tells its end in its last event. */
+void evzk__semaphore_withdraw(struct evzk__machine *m)
+{
+    struct evzk_semaphore *p = evzk__semaphore_of(m);
+
+    if (!p->turn)
+        evzk__machine_finish(m, EVZK_ERR_CANCELED);
+    else if (evzk_lock_cancel(p->turn) != EVZK_OK)
+        evzk_lock_release(p->turn); /* Or it is about to end by itself. */
+}
+
+int evzk__semaphore_withdrew(struct evzk__machine *m,
+                             const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__semaphore_of(m)->turn
+               ? EVZK_OK
+               : evzk__machine_finish(m, EVZK_ERR_CANCELED);
+}
+
+int evzk__semaphore_finish(struct evzk_semaphore *p, int rc)
+{
+    return p->canceled && !p->m.stopping
+               ? evzk__machine_move(&p->m, WITHDRAWING)
+               : evzk__machine_finish(&p->m, rc);
+}

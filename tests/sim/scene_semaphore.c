@@ -1,0 +1,317 @@
+/* Processes that acquire leases of one semaphore, hold them, and give them
+ * back. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ens.h"
+#include "processes.h"
+#include "scene.h"
+#include "scene_list.h"
+#include "scene_semaphore.h"
+#include "steps.h"
+
+enum { AGAIN_US = 5000, LEAVE_US = 900 * 1000, FREEZE_US = 980 * 1000 };
+
+struct semaphore_world sems;
+SIM_KEEP(sems)
+
+/* The end. */
+
+static void leave(intptr_t proc)
+{
+    if (!process_of((int)proc)->s || process_of((int)proc)->closing)
+        return;
+    semaphore_check_left((int)proc);
+    process_close((int)proc);
+}
+
+static void over(int i)
+{
+    int proc = sem_plan(i)->proc;
+
+    sems.of[i].over = true;
+    for (int k = 0; k < ATTEMPTS; k++) {
+        if (sem_plan(k)->used && sem_plan(k)->proc == proc && !sems.of[k].over)
+            return;
+    }
+    scene_timer_set(LEAVE_US, proc, leave, proc);
+}
+
+static void drop(int i)
+{
+    evzk_semaphore *gone = sems.of[i].p;
+
+    sems.of[i].p = NULL;
+    sems.of[i].machine = NULL;
+    sems.of[i].waits = false;
+    process_call_begins(sem_plan(i)->proc);
+    evzk_semaphore_free(gone);
+    process_call_ends(sem_plan(i)->proc);
+    over(i);
+}
+
+static void let_go(intptr_t arg)
+{
+    int i = (int)arg, rc;
+    struct attempt *a = &sems.of[i];
+
+    if (!a->p || !a->acquired || a->released)
+        return;
+    if (sem_plan(i)->frees) {
+        drop(i);
+        return;
+    }
+    process_call_begins(sem_plan(i)->proc);
+    rc = evzk_semaphore_release(a->p);
+    process_call_ends(sem_plan(i)->proc);
+    if (rc == EVZK_OK) {
+        a->released = true;
+        if (evzk_semaphore_held(a->p))
+            sim_violation("attempt %d: released, and held", i);
+    } else if (rc != EVZK_ERR_STATE)
+        sim_violation("attempt %d: a release: %s", i, evzk_errname(rc));
+}
+
+static bool cancel(int i)
+{
+    int proc = sem_plan(i)->proc, rc;
+
+    process_call_begins(proc);
+    rc = evzk_semaphore_cancel(sems.of[i].p);
+    process_call_ends(proc);
+    sim_say("attempt %d: cancel: %s", i, evzk_errname(rc));
+    if (rc == EVZK_OK)
+        sems.of[i].canceled = true;
+    else if (rc != EVZK_ERR_STATE)
+        sim_violation("attempt %d: a cancel: %s", i, evzk_errname(rc));
+    return rc == EVZK_OK;
+}
+
+static void cancel_now(intptr_t i)
+{
+    if (sems.of[i].p && !sems.of[i].acquired)
+        cancel((int)i);
+}
+
+static void on_event(evzk_semaphore *p, evzk_semaphore_event event, int rc,
+                     void *arg)
+{
+    int i = (int)(intptr_t)arg, proc = sem_plan(i)->proc;
+    struct attempt *a = &sems.of[i];
+    bool final = evzk_semaphore_event_is_final(event);
+
+    sim_say("attempt %d: %s, %s", i, evzk_semaphore_event_name(event),
+            evzk_errname(rc));
+    if (final)
+        process_heard(proc, "the semaphore's callback");
+    else
+        process_news(proc, "the semaphore's event");
+    if (a->p != p || a->end)
+        sim_violation("attempt %d: %s behind its end", i,
+                      evzk_semaphore_event_name(event));
+    semaphore_told(i, event, rc);
+    process_callback(proc);
+    if (a->p != p)
+        return;
+    if (final)
+        drop(i);
+    else if (event == EVZK_SEMAPHORE_ACQUIRED && !sem_plan(i)->keeps)
+        scene_timer_set(sem_plan(i)->hold_ms * INT64_C(1000), proc, let_go, i);
+    else if (event == EVZK_SEMAPHORE_ACQUIRED)
+        over(i);
+}
+
+/* The beginning. */
+
+static int call_acquire(int i)
+{
+    const struct semaphore_plan *plan = sem_plan(i);
+    char data = (char)('0' + i);
+    evzk_semaphore_options opt = {.leases = plan->leases,
+                                  .timeout_ms = plan->timeout_ms,
+                                  .try_once = plan->try_once,
+                                  .no_requeue = plan->no_requeue,
+                                  .data = &data,
+                                  .data_len = 1};
+
+    return evzk_semaphore_acquire(process_of(plan->proc)->s, "/s", &opt,
+                                  on_event, (void *)(intptr_t)i, &sems.of[i].p);
+}
+
+static void start(intptr_t arg)
+{
+    int i = (int)arg, proc = sem_plan(i)->proc, rc;
+    struct attempt *a = &sems.of[i];
+
+    if (a->begun || a->over)
+        return;
+    if (process_opening(proc)) {
+        scene_timer_set(AGAIN_US, proc, start, arg);
+        return;
+    }
+    process_call_begins(proc);
+    rc = call_acquire(i);
+    process_call_ends(proc);
+    sim_say("attempt %d begins: %s", i, evzk_errname(rc));
+    if (rc == EVZK_ERR_NOMEM) {
+        scene_timer_set(AGAIN_US, proc, start, arg);
+        return;
+    }
+    a->begun = true;
+    if (rc != EVZK_OK)
+        over(i);
+    else if (sem_plan(i)->cancel_ms)
+        scene_timer_set(sem_plan(i)->cancel_ms * INT64_C(1000), proc,
+                        cancel_now, i);
+}
+
+static void make_dirs(void)
+{
+    ens_create("/s", "", 0, 0);
+    ens_create(sem_locks, "", 0, 0);
+    if (sems.own->above_denied) {
+        ens_set_perms("/s", EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
+        return;
+    }
+    ens_create(sem_leases, "", 0, 0);
+    if (sems.own->denied)
+        ens_set_perms(sem_leases, EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
+    if (sems.own->hidden)
+        ens_set_perms(sem_leases, EVZK_PERM_ALL & ~EVZK_PERM_READ);
+}
+
+/* What others do. */
+
+static void expire(intptr_t unused)
+{
+    (void)unused;
+    process_expire(0);
+}
+
+static void cut(intptr_t unused)
+{
+    int conn = wire_conn_of(0);
+
+    (void)unused;
+    if (conn >= 0)
+        wire_cut(conn);
+}
+
+static void freeze(intptr_t unused)
+{
+    (void)unused;
+    process_freeze(0, sim_now() + FREEZE_US);
+    processes_disturbed(FREEZE_US);
+}
+
+static void steal(intptr_t unused)
+{
+    const char *names[8];
+    char path[128];
+
+    (void)unused;
+    if (ens_children(sem_locks, names, 8) == 0)
+        return;
+    snprintf(path, sizeof path, "%s/%s", sem_locks, names[0]);
+    operator_delete(path);
+}
+
+static void remove_dir(intptr_t unused)
+{
+    (void)unused;
+    operator_delete(sem_leases);
+}
+
+static void after(int ms, void (*fn)(intptr_t arg))
+{
+    if (ms)
+        scene_timer_set(ms * INT64_C(1000), -1, fn, 0);
+}
+
+void semaphore_begin(const struct sim_scene *sc)
+{
+    struct ens_config servers = {.servers = 3,
+                                 .tick_ms = 100,
+                                 .commit_us = 2000,
+                                 .link_us = 500,
+                                 .patience_us = 500 * 1000};
+    struct process_config cfg = {.timeout_ms = 1000};
+
+    memset(&sems, 0, sizeof sems);
+    sems.own = sc->own;
+    process_trace = semaphore_traced;
+    process_leases = NULL;
+    ens_removes = NULL;
+    ens_reads_own = false;
+    servers.container_us = sems.own->reap_ms * INT64_C(1000);
+    cfg.chroot = sems.own->chroot;
+    ens_begin(&servers);
+    if (sems.own->stands || sems.own->above_denied)
+        make_dirs();
+    for (int p = 0; p < sc->processes; p++) {
+        wire_route(p, p == 0 ? FOLLOWER_1 : p == 1 ? LEADER : FOLLOWER_2);
+        process_open(p, &cfg);
+    }
+    for (int i = 0; i < ATTEMPTS; i++) {
+        sems.of[i].over = !sem_plan(i)->used;
+        if (sem_plan(i)->used)
+            scene_timer_set(sem_plan(i)->start_ms * INT64_C(1000),
+                            sem_plan(i)->proc, start, i);
+    }
+    after(sems.own->expire_ms, expire);
+    after(sems.own->cut_ms, cut);
+    after(sems.own->freeze_ms, freeze);
+    after(sems.own->steal_ms, steal);
+    after(sems.own->remove_ms, remove_dir);
+}
+
+bool semaphore_done(void)
+{
+    for (int i = 0; i < ATTEMPTS; i++) {
+        if (!sems.of[i].over || sems.of[i].p)
+            return false;
+    }
+    return processes_gone();
+}
+
+/* The explorer's calls. */
+
+const char *const semaphore_calls[] = {"free", "cancel", "release",
+                                       "close-session", NULL};
+enum { FREE, CANCEL, RELEASE, CLOSE_SESSION };
+
+static bool close_session(int proc)
+{
+    if (!process_of(proc)->s || process_of(proc)->closing)
+        return false;
+    sems.early[proc] = true;
+    process_close(proc);
+    for (int i = 0; i < ATTEMPTS; i++) {
+        if (sem_plan(i)->used && sem_plan(i)->proc == proc && !sems.of[i].p)
+            over(i);
+    }
+    return true;
+}
+
+bool semaphore_call(int proc, unsigned which)
+{
+    if (which == CLOSE_SESSION)
+        return close_session(proc);
+    for (int i = 0; i < ATTEMPTS; i++) {
+        struct attempt *a = &sems.of[i];
+
+        if (!a->p || sem_plan(i)->proc != proc)
+            continue;
+        if (which == FREE) {
+            drop(i);
+            return true;
+        }
+        if (which == CANCEL && !a->acquired && !a->canceled)
+            return cancel(i);
+        if (which == RELEASE && a->acquired && !a->released) {
+            let_go(i);
+            return true;
+        }
+    }
+    return false;
+}

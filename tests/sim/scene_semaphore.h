@@ -1,0 +1,93 @@
+/* Scenes of semaphores: what their processes do, and what is kept of it.
+ *
+ *   scene_semaphore.c        the processes
+ *   scene_semaphore_rules.c  the rules
+ *   scene_semaphore_list.c   the scenes */
+#ifndef SIM_SCENE_SEMAPHORE_H
+#define SIM_SCENE_SEMAPHORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "evzk/semaphore.h"
+#include "world.h"
+
+enum { ATTEMPTS = 5, LEASES_SEEN = 32 };
+
+/* One attempt: it acquires a lease, holds it for a while, and gives it back. */
+struct semaphore_plan {
+    int proc, start_ms, hold_ms;
+    uint32_t leases, timeout_ms;
+    bool used; /* There is such an attempt. */
+    bool try_once, no_requeue;
+    bool frees;    /* Frees it, instead of a release. */
+    bool keeps;    /* Holds it until its session is closed. */
+    int cancel_ms; /* Cancels then, unless it has acquired the lease. */
+};
+
+struct semaphore_scene {
+    struct semaphore_plan plan[ATTEMPTS];
+    bool stands;       /* The directories exist. */
+    bool denied;       /* .. and nothing may be made in `leases`; */
+    bool hidden;       /* .. or leases may not be listed. */
+    bool above_denied; /* `locks` exists, and nothing may be made beside it. */
+    const char *chroot;
+    int expire_ms; /* The servers end the first process's session then. */
+    int cut_ms;    /* The first process loses its connection then. */
+    int freeze_ms; /* The first process is stopped then, for a while. */
+    int steal_ms;  /* An operator deletes the first lock's znode then. */
+    int remove_ms; /* An operator deletes the directory of leases then, if
+                      that is empty. */
+    int reap_ms;   /* The servers remove empty containers so often. */
+};
+
+/* A lease that was seen in the tree. */
+struct lease_seen {
+    int64_t czxid, owner;
+    int attempt; /* The attempt that made it; -1: none. */
+    bool stands;
+};
+
+struct semaphore_world {
+    const struct semaphore_scene *own;
+    int64_t looked;
+    int64_t n_seen;
+    struct lease_seen seen[LEASES_SEEN];
+    int64_t free_since; /* Since when a lease is free, and somebody waits. */
+    bool early[SIM_PROCS];
+    bool foreign; /* Another library's contender was among the locks. */
+    struct attempt {
+        evzk_semaphore *p;
+        const void *machine;
+        bool begun, over, acquired, released, canceled, waits;
+        int64_t doubts;
+        uint64_t token;
+        int rc;
+        evzk_semaphore_event end; /* 0: not told. */
+    } of[ATTEMPTS];
+};
+extern struct semaphore_world sems;
+
+static inline const struct semaphore_plan *sem_plan(int i)
+{
+    return &sems.own->plan[i];
+}
+
+/* ---- scene_semaphore.c ---- */
+
+void semaphore_begin(const struct sim_scene *sc);
+bool semaphore_done(void);
+extern const char *const semaphore_calls[];
+bool semaphore_call(int proc, unsigned which);
+
+/* ---- scene_semaphore_rules.c ---- */
+
+extern const char sem_locks[], sem_leases[];
+void semaphore_told(int i, evzk_semaphore_event event, int rc);
+void semaphore_traced(int proc, const evzk_trace *t);
+/* What a process leaves, that has let go of all. */
+void semaphore_check_left(int proc);
+void semaphore_check(void);
+void semaphore_check_end(void);
+
+#endif
