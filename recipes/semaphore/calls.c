@@ -71,6 +71,10 @@ int evzk_semaphore_acquire(evzk_session *s, const char *path,
     if (!opt)
         opt = &none;
     if (evzk__broken_start(&call, s, path, cb != NULL, out != NULL) ||
+        evzk__broken(&call,
+                     strlen(path) + strlen(EVZK__SEMAPHORE_LEASES) <=
+                         EVZK__PATH_MAX,
+                     "path", "must leave room for \"/leases\"") ||
         is_bad_options(&call, opt))
         return EVZK_ERR_INVAL;
     rc = evzk__may_begin(s);

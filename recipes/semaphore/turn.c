@@ -34,6 +34,7 @@ void evzk__semaphore_again(void *semaphore)
 static void granted(struct evzk_semaphore *p)
 {
     p->has_turn = true;
+    p->turn_stands = false; /* A lock before was in the way of this one. */
     strcpy(stpcpy(stpcpy(p->turn_node, p->turn_path), "/"),
            evzk_lock_node(p->turn));
 }
@@ -49,6 +50,7 @@ static void take_event(struct evzk_semaphore *p, evzk_lock_event event, int rc)
     case EVZK_LOCK_LOST:
     case EVZK_LOCK_FAILED:
         p->turn_lost = event == EVZK_LOCK_LOST;
+        p->turn_stands = p->turn_stands || rc == EVZK_ERR_LEASE;
         p->turn_rc = rc;
         forget(p);
         break;
@@ -85,7 +87,6 @@ static int acquire(struct evzk_semaphore *p)
                              .acl = args.acl,
                              .acl_count = args.acl_count};
 
-    p->turn_rc = EVZK_OK;
     return evzk_lock_acquire(evzk__machine_session(&p->m), p->turn_path, &opt,
                              heard, p, &p->turn);
 }
@@ -110,6 +111,15 @@ static void tell_requeued(struct evzk_semaphore *p)
         evzk__semaphore_tell(p, EVZK_SEMAPHORE_REQUEUED, rc);
 }
 
+/* The lock begins, or a later turn of the loop hears why not. */
+static void begin(struct evzk_semaphore *p)
+{
+    p->turn_lost = false;
+    p->turn_rc = acquire(p);
+    if (p->turn_rc != EVZK_OK)
+        evzk__machine_ask(&p->m);
+}
+
 /* A lock of a session that has ended is of no use, if it was granted; if not,
  * the lock queues again by itself. */
 void evzk__semaphore_queue(struct evzk__machine *m)
@@ -121,14 +131,14 @@ void evzk__semaphore_queue(struct evzk__machine *m)
         if (p->requeued_rc == EVZK_OK)
             p->requeued_rc = EVZK_ERR_EXPIRED;
     }
-    if (!p->turn && acquire(p) == EVZK_ERR_NOMEM)
-        evzk__timer_set(p->again, AGAIN_US);
+    if (!p->turn)
+        begin(p);
     unwatch(p);
     tell_requeued(p);
 }
 
-/* The lock has ended before it was granted, or the timer says that it could not
- * begin. */
+/* The lock has ended before it was granted, or could not begin; or the timer
+ * says that it is to begin again. */
 static int no_turn(struct evzk_semaphore *p)
 {
     switch (p->turn_rc) {
@@ -174,12 +184,19 @@ int evzk__semaphore_requeue(struct evzk_semaphore *p, int rc)
     return evzk__machine_move(&p->m, QUEUEING);
 }
 
-/* The lock tells its end in its last event. */
+/* The lock tells its end in its last event.  But the end of a lock that is lost
+ * with the session's lease is told before its znode has gone: that znode is
+ * watched. */
 void evzk__semaphore_withdraw(struct evzk__machine *m)
 {
     struct evzk_semaphore *p = evzk__semaphore_of(m);
 
-    if (!p->turn)
+    p->step[0] = (struct evzk__step){.verb = EVZK__STEP_GET,
+                                     .name = p->turn_node,
+                                     .watch = EVZK__WITH(ON_TURN)};
+    if (!p->turn && p->turn_stands)
+        evzk__ask(m, p->step, 1, 0);
+    else if (!p->turn)
         evzk__machine_finish(m, EVZK_ERR_CANCELED);
     else if (evzk_lock_cancel(p->turn) != EVZK_OK)
         evzk_lock_release(p->turn); /* Or it is about to end by itself. */
@@ -188,10 +205,16 @@ void evzk__semaphore_withdraw(struct evzk__machine *m)
 int evzk__semaphore_withdrew(struct evzk__machine *m,
                              const struct evzk__event *e)
 {
-    (void)e;
-    return evzk__semaphore_of(m)->turn
-               ? EVZK_OK
-               : evzk__machine_finish(m, EVZK_ERR_CANCELED);
+    const struct evzk__reply *reply = e->reply;
+
+    if (e->type == EVZK__EV_USER)
+        return evzk__semaphore_of(m)->turn ? EVZK_OK : evzk__machine_again(m);
+    if (e->type != EVZK__EV_REPLY)
+        return e->which == (enum evzk__which)ON_TURN ? evzk__machine_again(m)
+                                                     : EVZK_OK;
+    if (reply->rc == EVZK_OK && evzk__machine_owns(m, &reply->res->stat))
+        return EVZK_OK;
+    return evzk__machine_finish(m, EVZK_ERR_CANCELED);
 }
 
 int evzk__semaphore_finish(struct evzk_semaphore *p, int rc)

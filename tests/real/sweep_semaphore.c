@@ -150,6 +150,9 @@ static void tell(const void *scene, char *text, size_t size)
 const struct sweep_recipe sweep_semaphore = {.name = "semaphore",
                                              .parts = parts,
                                              .size = sizeof(struct seats),
+                                             .keeps = 2, /* Empty containers:
+                                                          * its directory, and
+                                                          * `leases`. */
                                              .begin = begin,
                                              .turn = turn,
                                              .judge = judge,

@@ -10,7 +10,7 @@
 #include "scene_semaphore.h"
 #include "steps.h"
 
-enum { AGAIN_US = 5000, LEAVE_US = 900 * 1000, FREEZE_US = 980 * 1000 };
+enum { AGAIN_US = 5000, LEAVE_US = 900 * 1000 };
 
 struct semaphore_world sems;
 SIM_KEEP(sems)
@@ -200,8 +200,8 @@ static void cut(intptr_t unused)
 static void freeze(intptr_t unused)
 {
     (void)unused;
-    process_freeze(0, sim_now() + FREEZE_US);
-    processes_disturbed(FREEZE_US);
+    process_freeze(0, sim_now() + sems.own->frozen_ms * INT64_C(1000));
+    processes_disturbed(sems.own->frozen_ms * INT64_C(1000));
 }
 
 static void steal(intptr_t unused)

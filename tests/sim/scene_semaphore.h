@@ -34,7 +34,7 @@ struct semaphore_scene {
     const char *chroot;
     int expire_ms; /* The servers end the first process's session then. */
     int cut_ms;    /* The first process loses its connection then. */
-    int freeze_ms; /* The first process is stopped then, for a while. */
+    int freeze_ms, frozen_ms; /* The first process is stopped, so long. */
     int steal_ms;  /* An operator deletes the first lock's znode then. */
     int remove_ms; /* An operator deletes the directory of leases then, if
                       that is empty. */

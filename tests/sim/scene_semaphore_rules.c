@@ -288,8 +288,8 @@ static void check_none(int i, const char *dir, const char *what)
 
         snprintf(path, sizeof path, "%s/%s", dir, names[k]);
         if (ens_look(path, &seen) && p->n_ids > 0 &&
-            seen.owner == p->ids[p->n_ids - 1] && seen.len == 1 &&
-            seen.data[0] == '0' + i)
+            seen.owner == p->ids[p->n_ids - 1] && !session_over(seen.owner) &&
+            seen.len == 1 && seen.data[0] == '0' + i)
             sim_violation("attempt %d: %s, and %s is there", i, what, names[k]);
     }
 }
@@ -308,7 +308,7 @@ static void check_acquired(int i)
     l = find((int64_t)a->token);
     if (!l || l->attempt != i)
         sim_violation("attempt %d has another's token", i);
-    else if (!l->stands && !is_robbed(a) && ens_alive(l->owner))
+    else if (!l->stands && !is_robbed(a) && !session_over(l->owner))
         sim_violation("attempt %d acquires what is gone", i);
 }
 
@@ -326,7 +326,8 @@ static void check_end(int i, evzk_semaphore_event event, int rc)
         (event == EVZK_SEMAPHORE_RELEASED) != a->released)
         sim_violation("attempt %d: its end is %s", i,
                       evzk_semaphore_event_name(event));
-    if (event == EVZK_SEMAPHORE_RELEASED && rc == EVZK_OK && l && l->stands)
+    if (event == EVZK_SEMAPHORE_RELEASED && rc == EVZK_OK && l && l->stands &&
+        !session_over(l->owner))
         sim_violation("attempt %d: RELEASED, and its lease stands", i);
     if (rc == EVZK_ERR_CANCELED) {
         check_none(i, sem_leases, "CANCELED");
