@@ -18,6 +18,7 @@ public_headers = \
     include/evzk/session.h \
     include/evzk/shards.h \
     include/evzk/two_phase.h \
+    include/evzk/value.h \
     include/evzk/version.h
 
 core_sources = \
@@ -262,7 +263,16 @@ core_sources = \
     recipes/two_phase/tx.c \
     recipes/two_phase/tx_calls.c \
     recipes/two_phase/tx_internal.h \
-    recipes/two_phase/votes.c
+    recipes/two_phase/votes.c \
+    recipes/value/calls.c \
+    recipes/value/choose.c \
+    recipes/value/make.c \
+    recipes/value/number.c \
+    recipes/value/read.c \
+    recipes/value/value_internal.h \
+    recipes/value/write.c \
+    recipes/value/writer.c \
+    recipes/value/writes.c
 
 man_pages = \
     doc/evzk.3 \
@@ -282,6 +292,7 @@ man_pages = \
     doc/evzk_session.3 \
     doc/evzk_shards.3 \
     doc/evzk_two_phase.3 \
+    doc/evzk_value.3 \
     doc/evzk_version.3
 
 doc_pages = \
@@ -330,6 +341,8 @@ doc_pages = \
     doc/two-phase.md \
     doc/tx-query.svg \
     doc/tx.svg \
+    doc/value-read.svg \
+    doc/value-writer.svg \
     doc/watch-node.svg \
     doc/watches.md \
     doc/write-once.svg
@@ -360,6 +373,8 @@ doc_dots = \
     doc/site.dot \
     doc/tx-query.dot \
     doc/tx.dot \
+    doc/value-read.dot \
+    doc/value-writer.dot \
     doc/watch-node.dot \
     doc/write-once.dot
 
@@ -368,6 +383,7 @@ example_sources = \
     examples/consume.c \
     examples/elect.c \
     examples/guard.c \
+    examples/ids.c \
     examples/in-step.c \
     examples/lock.c \
     examples/mirror.c \
@@ -387,6 +403,7 @@ example_programs = \
     examples/consume \
     examples/elect \
     examples/guard \
+    examples/ids \
     examples/in-step \
     examples/lock \
     examples/mirror \
@@ -404,6 +421,7 @@ examples_barrier_LDADD = $(examples)
 examples_consume_LDADD = $(examples)
 examples_elect_LDADD = $(examples)
 examples_guard_LDADD = $(examples)
+examples_ids_LDADD = $(examples)
 examples_in_step_LDADD = $(examples)
 examples_lock_LDADD = $(examples)
 examples_mirror_LDADD = $(examples)
@@ -454,6 +472,7 @@ args_sources = \
     tests/unit/args_session.c \
     tests/unit/args_shards.c \
     tests/unit/args_two_phase.c \
+    tests/unit/args_value.c \
     tests/unit/test_args.c
 
 unit_headers = \
@@ -520,7 +539,8 @@ sweep_sources = \
     tests/real/sweep_queue.c \
     tests/real/sweep_semaphore.c \
     tests/real/sweep_shards.c \
-    tests/real/sweep_two_phase.c
+    tests/real/sweep_two_phase.c \
+    tests/real/sweep_value.c
 
 support_sources = \
     tests/real/support/harness.c \
@@ -623,6 +643,10 @@ sim_sources = \
     tests/sim/scene_two_phase.h \
     tests/sim/scene_two_phase_list.c \
     tests/sim/scene_two_phase_rules.c \
+    tests/sim/scene_value.c \
+    tests/sim/scene_value.h \
+    tests/sim/scene_value_list.c \
+    tests/sim/scene_value_rules.c \
     tests/sim/scenes.c \
     tests/sim/search.c \
     tests/sim/search.h \

@@ -29,6 +29,8 @@
     X(cache_node) \
     X(guard) \
     X(semaphore)
+    X(value_read) \
+    X(value_writer)
 
 #define EVZK__SCENES(X) \
     X(lock) \
@@ -55,6 +57,8 @@
     X(cache_node) \
     X(guard) \
     X(semaphore)
+    X(value) \
+    X(value_writer)
 
 #define EVZK__SWEEPS(X) \
     X(lock) \
@@ -72,6 +76,7 @@
     X(cache) \
     X(guard) \
     X(semaphore)
+    X(value)
 
 #define EVZK__ARGS(X) \
     X(lock) \
@@ -86,6 +91,7 @@
     X(cache) \
     X(guard) \
     X(semaphore)
+    X(value)
 
 /* clang-format on */
 

@@ -52,6 +52,7 @@ typedef enum evzk_error_class {
     X(UNSUPPORTED,-39, SERVER,    "the server does not know this request") \
     X(SERVER,     -40, SERVER,    "the server answered with an unknown error") \
     X(QUOTA,      -41, SERVER,    "a quota on the znode, or above it, is used up") \
+    X(BADDATA,    -42, SERVER,    "the znode's data does not fit the request") \
     X(NOMEM,      -50, RETRYABLE, "out of memory") \
     X(CONNLOSS,   -51, RETRYABLE, "connection lost: the outcome is unknown") \
     X(RESOLVE,    -52, RETRYABLE, "no server name could be resolved") \

@@ -21,6 +21,7 @@
 #include <evzk/session.h>
 #include <evzk/shards.h>
 #include <evzk/two_phase.h>
+#include <evzk/value.h>
 #include <evzk/version.h>
 
 #endif

@@ -38,7 +38,7 @@ void evzk__make_init(struct evzk__make *k, const struct evzk__make_rows *rows,
     k->step.mode = (uint8_t)mode;
 }
 
-static int new_name(struct evzk__make *k)
+int evzk__make_new_name(struct evzk__make *k)
 {
     int rc = evzk__guid(k->name);
 
@@ -64,7 +64,7 @@ static int found(struct evzk__machine *m, struct evzk__make *k, int rc,
 /* A GUID is used for one attempt: a name that was sent is never sent again. */
 void evzk__make_create(struct evzk__machine *m, struct evzk__make *k)
 {
-    if (new_name(k) != EVZK_OK) {
+    if (evzk__make_new_name(k) != EVZK_OK) {
         evzk__machine_finish(m, EVZK_ERR_INTERNAL);
         return;
     }

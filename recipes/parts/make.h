@@ -65,6 +65,10 @@ struct evzk__make {
 void evzk__make_init(struct evzk__make *k, const struct evzk__make_rows *rows,
                      const char *tag, enum evzk__mode mode);
 
+/* For a recipe that makes the znode itself, in a transaction: writes another
+ * name, with a fresh GUID and the tag, to `name`.  0 or EVZK_ERR_INTERNAL. */
+int evzk__make_new_name(struct evzk__make *k);
+
 /* The actions; MAKE_ACTIONS() defines them for a machine. */
 void evzk__make_create(struct evzk__machine *m, struct evzk__make *k);
 int evzk__make_created(struct evzk__machine *m, struct evzk__make *k,

@@ -1,0 +1,251 @@
+/* The rows of a writer that look at the value, and make it if there is none.
+ *
+ *   FINDING    reads the znode, and the znode above it
+ *   MAKING     makes the znode and the receipt, in one transaction
+ *   SETTLING   the answer was lost: was that transaction done?
+ *   MAKING_PARENTS
+ *
+ * How it can fail.  A transaction of unknown outcome may have been done, and
+ * somebody may have deleted the znode since: to make it again would do the
+ * write twice.  SETTLING looks behind a write that changes nothing: all that
+ * the session ever sent has been done by then, or never will be.  The receipt
+ * is there: the write was done.  Else the children of the znode above tell: if
+ * none came or went since FINDING, or if only another writer's znode came,
+ * nothing was made.  Else the outcome stays unknown, and the caller hears so.
+ */
+#include "recipes/value/value_internal.h"
+
+/* A container may go away between the making and our create; not for ever. */
+enum { PARENTS_TRIES = 8 };
+
+/* Which step of those of FINDING and SETTLING. */
+enum { FIRST, ABOVE, FOUND_OWN };
+enum { RECEIPT = FOUND_OWN, SETTLED_OWN };
+
+/* To the choice of what comes next; or to the end. */
+static int go_on(struct evzk__machine *m)
+{
+    return evzk__machine_move(m, EVZK__VALUE_IDLE);
+}
+
+static struct evzk__above above_of(const struct evzk__reply *reply)
+{
+    if (reply->rc != EVZK_OK)
+        return (struct evzk__above){0};
+    return (struct evzk__above){true, reply->res->stat.czxid,
+                                reply->res->stat.cversion};
+}
+
+/* ---- FINDING ---- */
+
+void evzk__value_find(struct evzk__machine *m)
+{
+    struct evzk_value_writer *w = evzk__writer_of(m);
+
+    w->steps[FIRST] = (struct evzk__step){
+        .verb = EVZK__STEP_SYNC, .name = "", .shared = true};
+    w->steps[ABOVE] =
+        (struct evzk__step){.verb = EVZK__STEP_EXISTS, .name = w->above};
+    w->steps[FOUND_OWN] =
+        (struct evzk__step){.verb = EVZK__STEP_GET, .name = ""};
+    evzk__ask(m, w->steps, 3, EVZK__EACH);
+}
+
+static void note_found(struct evzk_value_writer *w,
+                       const struct evzk__reply *reply)
+{
+    const struct evzk__result *res = reply->res;
+
+    w->fresh = true;
+    w->absent = reply->rc == EVZK_ERR_NONODE;
+    if (w->absent) {
+        w->receipt.name = NULL; /* Gone with the znode. */
+        w->known = false;
+        return;
+    }
+    w->known = evzk__writer_has_receipt(w);
+    w->stamp = (evzk_value_stamp){res->stat.czxid, res->stat.version};
+    w->is_number = evzk__number_parse(res->data, res->len, &w->number);
+}
+
+int evzk__value_found(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_value_writer *w = evzk__writer_of(m);
+    const struct evzk__reply *reply = e->reply;
+
+    if (reply->part == ABOVE)
+        w->above_seen = above_of(reply);
+    if (!reply->last)
+        return EVZK_OK;
+    /* A step was refused.  If it was the first, the reads behind it prove
+     * nothing. */
+    if (reply->first_rc == EVZK_ERR_SERVER)
+        evzk__write_answer(w, EVZK_ERR_SERVER, 0);
+    else if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
+        evzk__write_answer(w, reply->rc, 0);
+    else
+        note_found(w, reply);
+    return go_on(m);
+}
+
+/* ---- MAKING ---- */
+
+static void first_data(struct evzk_value_writer *w, struct evzk__step *step)
+{
+    const struct evzk__write *op = TAILQ_FIRST(&w->writes);
+
+    step->data = op->data;
+    step->len = op->len;
+    w->sum = op->delta;
+    if (op->kind == EVZK__WRITE_ADD) {
+        step->data = w->text;
+        step->len = evzk__number_print(w->text, w->sum);
+    }
+}
+
+static struct evzk__step create_step(const struct evzk_value_writer *w,
+                                     const char *name)
+{
+    return (struct evzk__step){.verb = EVZK__STEP_CREATE,
+                               .mode = EVZK__PERSISTENT,
+                               .name = name,
+                               .acl = w->acl,
+                               .acl_count = w->acl_count};
+}
+
+void evzk__value_make(struct evzk__machine *m)
+{
+    struct evzk_value_writer *w = evzk__writer_of(m);
+
+    w->batch = 1;
+    if (evzk__make_new_name(&w->make) != EVZK_OK) {
+        evzk__machine_finish(m, EVZK_ERR_INTERNAL);
+        return;
+    }
+    w->steps[0] = create_step(w, "");
+    first_data(w, &w->steps[0]);
+    w->steps[1] = create_step(w, w->make.name);
+    evzk__ask(m, w->steps, 2, EVZK__COMMIT);
+}
+
+static int done(struct evzk__machine *m)
+{
+    struct evzk_value_writer *w = evzk__writer_of(m);
+
+    evzk__receipt_init(&w->receipt, w->make.name);
+    evzk__writes_done(w);
+    return go_on(m);
+}
+
+/* Nothing was made, and nothing will be. */
+static int not_done(struct evzk__machine *m, bool still_absent)
+{
+    struct evzk_value_writer *w = evzk__writer_of(m);
+
+    w->batch = 0;
+    w->fresh = still_absent;
+    return go_on(m);
+}
+
+int evzk__value_made(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_value_writer *w = evzk__writer_of(m);
+
+    switch (e->reply->rc) {
+    case EVZK_OK:
+        evzk__writer_note_done(w, true);
+        return done(m);
+    case EVZK_ERR_CONNLOSS:
+        return evzk__machine_move(m, EVZK__VALUE_SETTLING);
+    case EVZK_ERR_NODEEXISTS: /* Another writer was quicker. */
+    case EVZK_ERR_NONODE:     /* The znode above is gone. */
+        return not_done(m, false);
+    case EVZK_ERR_NOMEM: /* Not sent. */
+        return m->stopping ? not_done(m, false) : evzk__machine_again_later(m);
+    default:
+        evzk__writes_failed(w, e->reply->rc);
+        return go_on(m);
+    }
+}
+
+/* ---- SETTLING ---- */
+
+/* The delete is refused, behind all that was sent before it. */
+void evzk__value_settle(struct evzk__machine *m)
+{
+    struct evzk_value_writer *w = evzk__writer_of(m);
+
+    w->receipt_settled = false;
+    w->steps[FIRST] =
+        (struct evzk__step){.verb = EVZK__STEP_DELETE, .name = w->nobody};
+    w->steps[ABOVE] =
+        (struct evzk__step){.verb = EVZK__STEP_EXISTS, .name = w->above};
+    w->steps[RECEIPT] =
+        (struct evzk__step){.verb = EVZK__STEP_EXISTS, .name = w->make.name};
+    w->steps[SETTLED_OWN] =
+        (struct evzk__step){.verb = EVZK__STEP_EXISTS, .name = ""};
+    evzk__ask(m, w->steps, 4, EVZK__EACH);
+}
+
+/* Do the children of the znode above prove that the transaction was not done?
+ * `there`: another znode stands at the path. */
+static bool is_undone(const struct evzk_value_writer *w, bool there)
+{
+    const struct evzk__above *before = &w->above_seen, *now = &w->above_settled;
+
+    return now->exists && now->czxid == before->czxid &&
+           (uint32_t)now->cversion ==
+               (uint32_t)before->cversion + (there ? 1 : 0);
+}
+
+int evzk__value_settled(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_value_writer *w = evzk__writer_of(m);
+    const struct evzk__reply *reply = e->reply;
+    bool there = reply->rc == EVZK_OK;
+
+    if (reply->part == ABOVE)
+        w->above_settled = above_of(reply);
+    if (reply->part == RECEIPT)
+        w->receipt_settled = there;
+    if (!reply->last)
+        return EVZK_OK;
+    if (reply->first_rc == EVZK_ERR_SERVER ||
+        (!there && reply->rc != EVZK_ERR_NONODE)) {
+        evzk__writes_failed(w, EVZK_ERR_SERVER); /* Nothing is proved. */
+        return evzk__machine_move(m, EVZK__VALUE_DISCARDING);
+    }
+    w->known = false;
+    if (w->receipt_settled)
+        return done(m);
+    if (is_undone(w, there))
+        return not_done(m, !there);
+    evzk__writes_failed(w, EVZK_ERR_CONNLOSS);
+    return go_on(m);
+}
+
+/* ---- MAKING_PARENTS ---- */
+
+void evzk__value_make_parents(struct evzk__machine *m)
+{
+    struct evzk_value_writer *w = evzk__writer_of(m);
+    struct evzk__create_args args = evzk__default_args(m, NULL);
+
+    args.acl = w->acl;
+    args.acl_count = w->acl_count;
+    evzk__parents(m, &args);
+}
+
+int evzk__value_parents_made(struct evzk__machine *m,
+                             const struct evzk__event *e)
+{
+    struct evzk_value_writer *w = evzk__writer_of(m);
+    int rc = e->reply->rc;
+
+    if (rc == EVZK_OK && m->tries++ == PARENTS_TRIES)
+        rc = EVZK_ERR_NONODE;
+    w->fresh = false;
+    if (rc != EVZK_OK)
+        evzk__write_answer(w, rc, 0);
+    return go_on(m);
+}

@@ -1,0 +1,149 @@
+/* Scenes of values: who reads, follows and writes one, and what is kept of it.
+ *
+ *   scene_value.c        the processes
+ *   scene_value_rules.c  the rules, and the operator
+ *   scene_value_list.c   the scenes */
+#ifndef SIM_SCENE_VALUE_H
+#define SIM_SCENE_VALUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "evzk/value.h"
+#include "world.h"
+
+enum { READERS = 3, WRITERS = 3, OPS = 6, SEEN = 96, ACTS = 4, ROOM = 160 };
+
+struct reader_plan {
+    int proc, start_ms;
+    bool gets; /* Else it follows, until .. */
+    int stop_ms;
+    uint32_t timeout_ms;
+};
+
+/* How a writer ends when it has asked for all. */
+enum value_ending { VALUE_CLOSES, VALUE_CANCELS, VALUE_FREES };
+
+struct writer_plan {
+    int proc, start_ms;
+    /* A letter for each write: s sets, c compares with what stands, o compares
+     * with what is not there, n makes, + adds, x adds too much. */
+    const char *writes;
+    int gap_ms; /* Between two writes; 0: all at once. */
+    enum value_ending ending;
+    size_t pending_max;
+};
+
+/* What an operator does. */
+enum value_act {
+    ACT_NOTHING,
+    ACT_SET,      /* Writes a text. */
+    ACT_NUMBER,   /* Writes a number. */
+    ACT_DELETE,   /* Deletes the value, with all below it. */
+    ACT_REMAKE,   /* The same, and makes it anew. */
+    ACT_RECEIPTS, /* Deletes the receipts. */
+    ACT_CREATE,
+    ACT_CUT /* The first process loses its connection. */
+};
+
+struct value_scene {
+    struct reader_plan reader[READERS];
+    struct writer_plan writer[WRITERS];
+    struct {
+        int at_ms;
+        enum value_act what;
+        int times; /* So often, each 7 ms; 0: once. */
+    } act[ACTS];
+    const char *path; /* NULL: "/v". */
+    const char *chroot;
+    const char *data;     /* At the beginning; NULL: there is no value. */
+    unsigned perms;       /* Of the value, without these; 0: all. */
+    unsigned above_perms; /* The same, of the znode above. */
+    bool sealed;          /* What writers make may not be written. */
+    bool lags;            /* Followers are behind the leader. */
+};
+
+/* One state of the value after another. */
+struct value_state {
+    int64_t czxid; /* 0: there is no value. */
+    int64_t mzxid, number;
+    int32_t version;
+    bool is_number;
+    char data[24];
+};
+
+struct value_op {
+    char kind;
+    bool told, refused;
+    int rc;
+    int64_t number; /* As told. */
+    int64_t from;   /* The state when it was asked for. */
+    int64_t made;   /* So often it was done. */
+    evzk_value_stamp stamp;
+};
+
+struct value_world {
+    const struct value_scene *own;
+    char path[64];
+    bool early[SIM_PROCS]; /* The session was closed too soon. */
+    int64_t patience[SIM_PROCS];
+    int64_t looked, n_seen, acts_done[ACTS];
+    struct value_state seen[SEEN];
+    struct reader {
+        evzk_value_query *q;
+        evzk_value_follower *f;
+        bool begun, over, canceled;
+        int64_t at; /* The state when it was asked for; then, as told. */
+        bool told;
+        int64_t wrong; /* Since when it says something old. */
+    } reader[READERS];
+    struct writer {
+        evzk_value_writer *w;
+        bool begun, over, closed, canceled;
+        int64_t n_ops, n_told, extra;
+        struct value_op op[OPS];
+    } writer[WRITERS];
+};
+extern struct value_world valued;
+
+static inline const struct writer_plan *writer_plan(int i)
+{
+    return &valued.own->writer[i];
+}
+
+static inline const struct reader_plan *reader_plan(int i)
+{
+    return &valued.own->reader[i];
+}
+
+static inline bool reads(int i) { return reader_plan(i)->start_ms > 0; }
+
+static inline bool writes(int i) { return writer_plan(i)->writes != NULL; }
+
+/* ---- scene_value.c ---- */
+
+void value_begin(const struct sim_scene *sc);
+bool value_done(void);
+extern const char *const value_calls[];
+bool value_call(int proc, unsigned which);
+
+/* ---- scene_value_rules.c ---- */
+
+void value_acts_begin(void);
+
+/* Looks at the tree: notes the state of the value, if it has changed. */
+void value_look(void);
+
+/* May a process be told this? */
+bool value_rc_ok(int proc, int rc, bool canceled);
+
+/* A reader is told this value. */
+void value_check_read(int i, const evzk_value *v, bool follows);
+void value_check_told(int i, int n);
+void value_check(void);
+void value_check_end(void);
+
+/* What a write of this writer writes. */
+int64_t value_delta(int i, int n);
+
+#endif

@@ -1,0 +1,111 @@
+/* The scenes of values: see scene_value.h. */
+#include "recipes/kinds.h"
+#include "scene.h"
+#include "scene_list.h"
+#include "scene_value.h"
+
+#define VALUE(...)                                                             \
+    .own = &(const struct value_scene) { __VA_ARGS__ }
+
+/* clang-format off */
+static const struct sim_scene read_scenes[] = {
+    {.name = "get", .about = "one reads a value", .processes = 1, .pairs = true,
+     VALUE(.data = "0", .reader = {{.start_ms = 10, .gets = true}})},
+    {.name = "get-nothing", .about = "one reads where there is none, another not for long", .processes = 1,
+     VALUE(.reader = {{.start_ms = 10, .gets = true}, {.start_ms = 10, .gets = true, .timeout_ms = 50}})},
+    {.name = "get-behind", .about = "one reads what another has just written, and its server is behind", .processes = 2,
+     VALUE(.data = "0", .lags = true,
+           .writer = {{.proc = 1, .start_ms = 380, .writes = "ss", .gap_ms = 30}},
+           .reader = {{.start_ms = 430, .gets = true}})},
+    {.name = "get-hidden", .about = "one may not read it", .processes = 1,
+     VALUE(.data = "0", .perms = EVZK_PERM_READ, .reader = {{.start_ms = 10, .gets = true}, {.start_ms = 10, .stop_ms = 200}})},
+    {.name = "get-rootless", .about = "one reads below a chroot that is not there", .processes = 1,
+     VALUE(.chroot = "/nowhere", .reader = {{.start_ms = 10, .gets = true}})},
+    {.name = "follow", .about = "one follows, another sets", .processes = 2, .pairs = true,
+     VALUE(.data = "0", .writer = {{.proc = 1, .start_ms = 60, .writes = "s"}},
+           .reader = {{.start_ms = 10, .stop_ms = 300}})},
+    {.name = "follow-away", .about = "the value comes, goes, and comes again", .processes = 1,
+     VALUE(.act = {{60, ACT_CREATE, 0}, {90, ACT_DELETE, 0}, {120, ACT_CREATE, 0}},
+           .reader = {{.start_ms = 10, .stop_ms = 400}})},
+    {.name = "follow-anew", .about = "the value is deleted and made anew while the connection is lost", .processes = 1,
+     VALUE(.data = "0", .act = {{60, ACT_CUT, 0}, {61, ACT_REMAKE, 0}},
+           .reader = {{.start_ms = 10, .stop_ms = 400}})},
+    {.name = "follow-behind", .about = "one follows from a server that is behind, and is moved to another", .processes = 2,
+     VALUE(.data = "0", .lags = true,
+           .writer = {{.proc = 1, .start_ms = 300, .writes = "ss", .gap_ms = 70}},
+           .act = {{430, ACT_CUT, 0}},
+           .reader = {{.start_ms = 10, .stop_ms = 900}})},
+    {.name = "follow-two", .about = "two follow with one session", .processes = 2,
+     VALUE(.data = "0", .writer = {{.proc = 1, .start_ms = 60, .writes = "ss", .gap_ms = 5}},
+           .reader = {{.start_ms = 10, .stop_ms = 300}, {.start_ms = 62, .stop_ms = 300}})},
+};
+
+static const struct sim_scene write_scenes[] = {
+    {.name = "set", .about = "one sets a value that is there", .processes = 1, .pairs = true,
+     VALUE(.data = "0", .writer = {{.start_ms = 10, .writes = "s"}})},
+    {.name = "make", .about = "one sets a value that is not there", .processes = 1, .pairs = true,
+     VALUE(.writer = {{.start_ms = 10, .writes = "s"}})},
+    {.name = "add", .about = "two add, and make the counter", .processes = 2, .pairs = true,
+     VALUE(.writer = {{.start_ms = 10, .writes = "+"}, {.proc = 1, .start_ms = 10, .writes = "+"}})},
+    {.name = "add-many", .about = "three add again and again", .processes = 3,
+     VALUE(.data = "0", .writer = {{.start_ms = 10, .writes = "++++", .gap_ms = 3}, {.proc = 1, .start_ms = 10, .writes = "++++"},
+                                   {.proc = 2, .start_ms = 11, .writes = "+++", .gap_ms = 7}})},
+    {.name = "add-bad", .about = "the data is no number, or the sum is too great", .processes = 1,
+     VALUE(.data = "", .act = {{100, ACT_SET, 0}, {180, ACT_NUMBER, 0}},
+           .writer = {{.start_ms = 10, .writes = "+x++", .gap_ms = 50}})},
+    {.name = "compare", .about = "two compare and set", .processes = 2, .pairs = true,
+     VALUE(.data = "0", .writer = {{.start_ms = 10, .writes = "c"}, {.proc = 1, .start_ms = 10, .writes = "c"}})},
+    {.name = "compare-more", .about = "one compares with what is there, and with what is not", .processes = 1,
+     VALUE(.data = "0", .act = {{150, ACT_SET, 0}},
+           .writer = {{.start_ms = 10, .writes = "coccs", .gap_ms = 40}})},
+    {.name = "compare-nothing", .about = "one compares where there is none, makes it, and makes it again", .processes = 1,
+     VALUE(.writer = {{.start_ms = 10, .writes = "cnncn", .gap_ms = 40}})},
+    {.name = "make-two", .about = "two make a value", .processes = 2,
+     VALUE(.writer = {{.start_ms = 10, .writes = "n"}, {.proc = 1, .start_ms = 10, .writes = "n"}})},
+    {.name = "make-below", .about = "what is above the value is missing", .processes = 1,
+     VALUE(.path = "/a/b/v", .writer = {{.start_ms = 10, .writes = "n+"}})},
+    {.name = "make-gone", .about = "one makes a value, and an operator deletes it at once, again and again", .processes = 1,
+     VALUE(.act = {{16, ACT_DELETE, 6}},
+           .writer = {{.start_ms = 10, .writes = "sss", .gap_ms = 6}})},
+    {.name = "make-lost", .about = "the connection is lost when the value was made", .processes = 1, .pairs = true,
+     VALUE(.act = {{20, ACT_CUT, 0}}, .writer = {{.start_ms = 10, .writes = "n"}})},
+    {.name = "make-lost-cancel", .about = "the same, and the writer is canceled before it knows", .processes = 1,
+     VALUE(.act = {{20, ACT_CUT, 0}}, .writer = {{.start_ms = 10, .writes = "n", .ending = VALUE_CANCELS, .gap_ms = 60}})},
+    {.name = "make-lost-gone", .about = "the same, and an operator deletes the value", .processes = 1,
+     VALUE(.act = {{20, ACT_CUT, 0}, {23, ACT_DELETE, 0}}, .writer = {{.start_ms = 10, .writes = "n"}})},
+    {.name = "make-lost-early", .about = "the connection is lost before the value is made", .processes = 1,
+     VALUE(.act = {{19, ACT_CUT, 0}}, .writer = {{.start_ms = 10, .writes = "s"}})},
+    {.name = "make-lost-other", .about = "the same, and an operator makes it", .processes = 1,
+     VALUE(.act = {{19, ACT_CUT, 0}, {22, ACT_CREATE, 0}}, .writer = {{.start_ms = 10, .writes = "n"}})},
+    {.name = "set-lost", .about = "the connection is lost when the receipt was made", .processes = 1, .pairs = true,
+     VALUE(.data = "0", .act = {{13, ACT_CUT, 0}}, .writer = {{.start_ms = 10, .writes = "s"}})},
+    {.name = "set-idle", .about = "one sets, waits, and sets again", .processes = 1,
+     VALUE(.data = "0", .writer = {{.start_ms = 10, .writes = "ss", .gap_ms = 300}})},
+    {.name = "set-anew", .about = "an operator deletes the value and makes it anew", .processes = 1,
+     VALUE(.data = "0", .act = {{60, ACT_REMAKE, 3}},
+           .writer = {{.start_ms = 10, .writes = "cc+s", .gap_ms = 25}})},
+    {.name = "set-receipts", .about = "an operator deletes the receipts, three times", .processes = 1,
+     VALUE(.data = "0", .act = {{46, ACT_RECEIPTS, 3}},
+           .writer = {{.start_ms = 10, .writes = "ssss", .gap_ms = 6}})},
+    {.name = "set-cancel", .about = "one cancels, another of its session frees", .processes = 1,
+     VALUE(.writer = {{.start_ms = 10, .writes = "ss", .ending = VALUE_CANCELS, .gap_ms = 14},
+                      {.start_ms = 10, .writes = "ss", .ending = VALUE_FREES, .gap_ms = 16}})},
+    {.name = "set-unwritten", .about = "the receipt may not be written", .processes = 1,
+     VALUE(.data = "0", .sealed = true, .writer = {{.start_ms = 10, .writes = "ss"}})},
+    {.name = "set-denied", .about = "the value may not be written, nor read", .processes = 1,
+     VALUE(.data = "0", .perms = EVZK_PERM_WRITE | EVZK_PERM_READ, .writer = {{.start_ms = 10, .writes = "sc+"}})},
+    {.name = "set-refused", .about = "the value may not have children", .processes = 1,
+     VALUE(.data = "0", .perms = EVZK_PERM_CREATE, .writer = {{.start_ms = 10, .writes = "s"}})},
+    {.name = "make-denied", .about = "no value can be made", .processes = 1,
+     VALUE(.above_perms = EVZK_PERM_CREATE, .writer = {{.start_ms = 10, .writes = "ns"}})},
+    {.name = "set-busy", .about = "too much waits", .processes = 1,
+     VALUE(.data = "0", .writer = {{.start_ms = 10, .writes = "sss", .pending_max = 100}})},
+    {.name = "set-rootless", .about = "one sets below a chroot that is not there", .processes = 1,
+     VALUE(.chroot = "/nowhere", .writer = {{.start_ms = 10, .writes = "s"}})},
+};
+/* clang-format on */
+
+const struct sim_recipe sim_value =
+    SIM_RECIPE("value", value_read, read_scenes, value, value);
+const struct sim_recipe sim_value_writer =
+    SIM_RECIPE("value-writer", value_writer, write_scenes, value, value);
