@@ -5,6 +5,7 @@
 public_headers = \
     include/evzk/barrier.h \
     include/evzk/cache.h \
+    include/evzk/config.h \
     include/evzk/consumer.h \
     include/evzk/double_barrier.h \
     include/evzk/election.h \
@@ -133,6 +134,15 @@ core_sources = \
     recipes/cache/node.c \
     recipes/cache/tell.c \
     recipes/cache/view.c \
+    recipes/config/calls.c \
+    recipes/config/chunk.c \
+    recipes/config/config_internal.h \
+    recipes/config/keys.c \
+    recipes/config/lock.c \
+    recipes/config/read.c \
+    recipes/config/settle.c \
+    recipes/config/update.c \
+    recipes/config/write.c \
     recipes/consumer/bury.c \
     recipes/consumer/calls.c \
     recipes/consumer/consumer_internal.h \
@@ -278,6 +288,7 @@ man_pages = \
     doc/evzk.3 \
     doc/evzk_barrier.3 \
     doc/evzk_cache.3 \
+    doc/evzk_config.3 \
     doc/evzk_consumer.3 \
     doc/evzk_double_barrier.3 \
     doc/evzk_election.3 \
@@ -304,6 +315,8 @@ doc_pages = \
     doc/cache-node.svg \
     doc/cache.svg \
     doc/client-facts.md \
+    doc/config-read.svg \
+    doc/config-write.svg \
     doc/consumer.svg \
     doc/double-barrier-query.svg \
     doc/double-barrier.svg \
@@ -353,6 +366,8 @@ doc_dots = \
     doc/barrier-wait.dot \
     doc/cache-node.dot \
     doc/cache.dot \
+    doc/config-read.dot \
+    doc/config-write.dot \
     doc/consumer.dot \
     doc/double-barrier-query.dot \
     doc/double-barrier.dot \
@@ -391,6 +406,7 @@ example_sources = \
     examples/priority.c \
     examples/produce.c \
     examples/readme.c \
+    examples/reload.c \
     examples/revoke.c \
     examples/seats.c \
     examples/shared.c \
@@ -411,6 +427,7 @@ example_programs = \
     examples/priority \
     examples/produce \
     examples/readme \
+    examples/reload \
     examples/revoke \
     examples/seats \
     examples/shared \
@@ -429,6 +446,7 @@ examples_peek_LDADD = $(examples)
 examples_priority_LDADD = $(examples)
 examples_produce_LDADD = $(examples)
 examples_readme_LDADD = $(examples)
+examples_reload_LDADD = $(examples)
 examples_revoke_LDADD = $(examples)
 examples_seats_LDADD = $(examples)
 examples_shared_LDADD = $(examples)
@@ -458,6 +476,7 @@ args_sources = \
     tests/unit/args.h \
     tests/unit/args_barrier.c \
     tests/unit/args_cache.c \
+    tests/unit/args_config.c \
     tests/unit/args_consumer.c \
     tests/unit/args_double_barrier.c \
     tests/unit/args_election.c \
@@ -527,6 +546,7 @@ sweep_sources = \
     tests/real/sweep.h \
     tests/real/sweep_barrier.c \
     tests/real/sweep_cache.c \
+    tests/real/sweep_config.c \
     tests/real/sweep_consumer.c \
     tests/real/sweep_count.c \
     tests/real/sweep_double_barrier.c \
@@ -593,6 +613,10 @@ sim_sources = \
     tests/sim/scene_cache.h \
     tests/sim/scene_cache_list.c \
     tests/sim/scene_cache_rules.c \
+    tests/sim/scene_config.c \
+    tests/sim/scene_config.h \
+    tests/sim/scene_config_list.c \
+    tests/sim/scene_config_rules.c \
     tests/sim/scene_consumer.c \
     tests/sim/scene_consumer.h \
     tests/sim/scene_consumer_list.c \

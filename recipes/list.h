@@ -30,7 +30,9 @@
     X(guard) \
     X(semaphore)
     X(value_read) \
-    X(value_writer)
+    X(value_writer) \
+    X(config_read) \
+    X(config_write)
 
 #define EVZK__SCENES(X) \
     X(lock) \
@@ -58,7 +60,9 @@
     X(guard) \
     X(semaphore)
     X(value) \
-    X(value_writer)
+    X(value_writer) \
+    X(config) \
+    X(config_write)
 
 #define EVZK__SWEEPS(X) \
     X(lock) \
@@ -77,6 +81,8 @@
     X(guard) \
     X(semaphore)
     X(value)
+    X(value) \
+    X(config)
 
 #define EVZK__ARGS(X) \
     X(lock) \
@@ -92,6 +98,8 @@
     X(guard) \
     X(semaphore)
     X(value)
+    X(value) \
+    X(config)
 
 /* clang-format on */
 

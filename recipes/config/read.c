@@ -1,0 +1,244 @@
+/* Reads a configuration once, or follows it.
+ *
+ *   LOOKING --> READING --> WATCHING --> ENDED
+ *    ^  |          |         |  ^         ^
+ *    |  |          +---------|--|---------'
+ *    |  `----------|---------|--'
+ *    `-------------+---------'
+ *
+ * LOOKING goes behind a sync.  It lists the keys and reads `ready`, with a
+ * watch, there or not.  READING reads the keys, back to back.  If no event of
+ * `ready` came before the last answer, all answers are of the one
+ * configuration: events and answers of one connection come in the order in
+ * which things happened, and whoever changes a key has first deleted `ready`.
+ * In WATCHING there is nothing to read; a query waits there, too, for `ready`.
+ *
+ * How it can fail.
+ *
+ * - The list of keys is older than `ready`: its pzxid is less than the czxid of
+ *   `ready`, which was a change of that list itself.  Then LOOKING is entered
+ *   again.
+ * - The connection is lost: the next one begins with LOOKING, behind a sync.  A
+ *   number that is not greater than the last one told is no news.
+ * - An operator deletes a key: READING finds it gone, and LOOKING begins again.
+ * - An operator writes a key and leaves `ready`: nothing tells of that.
+ */
+#include "lib/base/mem.h"
+#include "lib/machine/rows.h"
+#include "recipes/config/config_internal.h"
+#include "recipes/kinds.h"
+
+enum { LOOKING, READING, WATCHING, ENDED, STATES };
+
+static struct evzk__config_read *read_of(struct evzk__machine *m)
+{
+    return evzk__container_of(m, struct evzk__config_read, m);
+}
+
+static void forget(struct evzk__config_read *r)
+{
+    for (uint32_t i = 0; r->key && i < r->all.n; i++)
+        evzk__free((void *)(uintptr_t)r->key[i].data);
+    evzk__free(r->key);
+    r->key = NULL;
+    evzk__read_all_clear(&r->all);
+}
+
+/* ---- LOOKING ---- */
+
+enum { SYNCED, LISTED, READY };
+
+static void look(struct evzk__machine *m)
+{
+    static const struct evzk__step steps[] = {
+        [SYNCED] = {.verb = EVZK__STEP_SYNC, .name = "", .shared = true},
+        [LISTED] = {.verb = EVZK__STEP_CHILDREN, .name = ""},
+        [READY] = {.verb = EVZK__STEP_GET,
+                   .name = EVZK__CONFIG_READY,
+                   .watch = EVZK__WITH(EVZK__OWN),
+                   .or_absent = true}};
+    struct evzk__config_read *r = read_of(m);
+
+    forget(r);
+    r->lacks_memory = r->misses = r->denied = false;
+    r->list_rc = EVZK_OK;
+    r->listed_at = 0;
+    evzk__ask(m, steps, 3, EVZK__EACH);
+}
+
+static void take_list(struct evzk__config_read *r,
+                      const struct evzk__reply *reply)
+{
+    r->list_rc = reply->rc == EVZK_ERR_NONODE ? EVZK_OK : reply->rc;
+    if (reply->rc != EVZK_OK)
+        return;
+    forget(r); /* The answer to a repeated request may come twice. */
+    r->listed_at = reply->res->stat.pzxid;
+    if (evzk__read_all_take(&r->all, "", &reply->res->names) == EVZK_OK) {
+        evzk__config_sort(&r->all);
+        r->key = evzk__zalloc((r->all.n + 1) * sizeof *r->key);
+    }
+    r->lacks_memory = r->key == NULL;
+}
+
+static int tell(struct evzk__machine *m)
+{
+    struct evzk__config_read *r = read_of(m);
+    evzk_config c = {r->number, r->key, r->all.n};
+
+    if (!r->follows)
+        return evzk__machine_finish(m, EVZK_OK);
+    evzk__machine_move(m, WATCHING);
+    r->told = r->number;
+    r->tell(r, EVZK_OK, &c);
+    forget(r);
+    return EVZK_OK;
+}
+
+/* `ready` was read. */
+static int found(struct evzk__machine *m, int64_t number)
+{
+    struct evzk__config_read *r = read_of(m);
+
+    if (number <= r->told)
+        return evzk__machine_move(m, WATCHING);
+    if (r->list_rc != EVZK_OK)
+        return r->list_rc;
+    if (r->listed_at < number)
+        return evzk__machine_again(m);
+    r->number = number;
+    return r->all.n > 0 ? evzk__machine_move(m, READING) : tell(m);
+}
+
+static int looked(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk__config_read *r = read_of(m);
+    const struct evzk__reply *reply = e->reply;
+
+    if (reply->part == LISTED && !reply->last)
+        take_list(r, reply);
+    if (!reply->last)
+        return EVZK_OK;
+    if (reply->first_rc != EVZK_OK && reply->first_rc != EVZK_ERR_NONODE)
+        return reply->first_rc;
+    if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
+        return reply->rc;
+    if (r->lacks_memory || evzk__watch_missing(m, EVZK__OWN))
+        return evzk__machine_again_later(m);
+    return reply->rc == EVZK_OK ? found(m, reply->res->stat.czxid)
+                                : evzk__machine_move(m, WATCHING);
+}
+
+/* ---- READING ---- */
+
+static void read_keys(struct evzk__machine *m)
+{
+    evzk__read_all_ask(m, &read_of(m)->all);
+}
+
+static void take_key(struct evzk__config_read *r,
+                     const struct evzk__reply *reply)
+{
+    evzk_config_key *key = &r->key[reply->part];
+
+    key->name = r->all.names[reply->part];
+    key->len = reply->res->len;
+    key->data = evzk__memdup(reply->res->data, reply->res->len);
+    r->lacks_memory = r->lacks_memory || !key->data;
+}
+
+static void take_answer(struct evzk__config_read *r,
+                        const struct evzk__reply *reply)
+{
+    if (reply->rc == EVZK_OK)
+        take_key(r, reply);
+    r->misses = r->misses || reply->rc == EVZK_ERR_NONODE;
+    r->denied = r->denied || reply->rc == EVZK_ERR_NOAUTH;
+}
+
+/* All was answered: was it of one configuration? */
+static int judge(struct evzk__machine *m, int rc)
+{
+    struct evzk__config_read *r = read_of(m);
+
+    if (rc == EVZK_ERR_NOMEM || r->lacks_memory)
+        evzk__machine_pause(m);
+    if (rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_NOMEM || r->lacks_memory)
+        return evzk__machine_move(m, LOOKING);
+    if (evzk__watch_fires(m, EVZK__OWN) || evzk__watch_missing(m, EVZK__OWN))
+        return evzk__machine_move(m, WATCHING);
+    if (rc != EVZK_OK)
+        return rc;
+    if (r->denied)
+        return EVZK_ERR_NOAUTH;
+    return r->misses ? evzk__machine_move(m, LOOKING) : tell(m);
+}
+
+static int was_read(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk__config_read *r = read_of(m);
+    int rc;
+
+    take_answer(r, e->reply);
+    if (!evzk__read_all_note(&r->all, e->reply, &rc))
+        return EVZK_OK; /* More are to come. */
+    return judge(m, rc);
+}
+
+/* ---- WATCHING ---- */
+
+/* The watch was lost with its connection: `ready` is read again. */
+static void watch(struct evzk__machine *m)
+{
+    if (evzk__watch_missing(m, EVZK__OWN))
+        evzk__machine_move(m, LOOKING);
+}
+
+static int watched(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__machine_move(m, LOOKING);
+}
+
+static void end(struct evzk__machine *m)
+{
+    struct evzk__config_read *r = read_of(m);
+    evzk_config c = {r->number, r->key, r->all.n};
+
+    r->tell(r, m->rc, m->rc == EVZK_OK ? &c : NULL);
+}
+
+/* The machine is the first member of a query, and of a follower. */
+static void destroy(struct evzk__machine *m)
+{
+    forget(read_of(m));
+    evzk__free(read_of(m));
+}
+
+static void on_deadline(struct evzk__machine *m)
+{
+    evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
+}
+
+/* clang-format off */
+static const struct evzk__row rows[STATES] = {
+/*  state     entry      reaction  main      on stop  on expiry  flags */
+ROW(LOOKING,  look,      looked,   READING,  ENDED,   LOOKING,   RETRY|NOTHING_SENT,
+    ON(REPLY,       READING, WATCHING, LOOKING, ENDED, HERE, FAIL)),
+ROW(READING,  read_keys, was_read, WATCHING, ENDED,   LOOKING,   0,
+    ON(REPLY,       WATCHING, LOOKING, ENDED, HERE, FAIL),
+    ON(EXPIRED,     NEVER)),
+ROW(WATCHING, watch,     watched,  ENDED,    ENDED,   LOOKING,   RETRY,
+    ON(ENTRY,       LOOKING),
+    ON(OWN_DELETED, LOOKING),
+    ON(OWN_CHANGED, LOOKING),
+    ON(EXPIRED,     NEVER)),
+END(ENDED,    end),
+};
+/* clang-format on */
+
+const struct evzk__kind evzk__config_read_kind = {.name = "config-read",
+                                                  .rows = rows,
+                                                  .n_rows = STATES,
+                                                  .on_deadline = on_deadline,
+                                                  .destroy = destroy};

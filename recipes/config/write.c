@@ -1,0 +1,291 @@
+/* Replaces a configuration.
+ *
+ *   LISTING --> FINISHING --> ENDED     all in one transaction
+ *
+ *   LISTING --> LOCKING --> LISTING --> WRITING ... --> FINISHING --> ENDED
+ *
+ * A set that fits into one transaction needs no lock while `ready` stands: that
+ * transaction deletes the very `ready` that was read, and is refused if another
+ * replacement was quicker, or has begun to write a larger set.
+ *
+ * How it can fail.
+ *
+ * - The directory is not as it was listed, or an answer in the midst was lost:
+ *   LISTING begins again, under the lock, with the first key.  To write a key
+ *   twice does no harm, since nobody else writes and `ready` is gone.
+ * - The lock is lost: every transaction is refused by its znode.  Another one
+ *   may have written since, and all is written again under a new lock.
+ * - The answer to the last transaction was lost: SETTLING (config/settle.c).
+ */
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/machine/rows.h"
+#include "recipes/config/config_internal.h"
+#include "recipes/kinds.h"
+
+enum {
+    LISTING = EVZK__UPDATE_LISTING,
+    MAKING_DIR = EVZK__UPDATE_MAKING_DIR,
+    LOCKING = EVZK__UPDATE_LOCKING,
+    WRITING = EVZK__UPDATE_WRITING,
+    FINISHING = EVZK__UPDATE_FINISHING,
+    SETTLING = EVZK__UPDATE_SETTLING,
+    ENDED = EVZK__UPDATE_ENDED,
+    STATES = EVZK__UPDATE_STATES
+};
+
+/* A container may go away between the making and our create, and `ready` may
+ * have a child that was not there before; not for ever. */
+enum { TRIES = 8 };
+
+/* ---- LISTING ---- */
+
+enum { SYNCED, LISTED, READY };
+
+static void list(struct evzk__machine *m)
+{
+    static const struct evzk__step steps[] = {
+        [SYNCED] = {.verb = EVZK__STEP_SYNC, .name = "", .shared = true},
+        [LISTED] = {.verb = EVZK__STEP_CHILDREN, .name = ""},
+        [READY] = {.verb = EVZK__STEP_GET, .name = EVZK__CONFIG_READY}};
+
+    evzk__update_of(m)->list_rc = EVZK_OK;
+    evzk__ask(m, steps, 3, EVZK__EACH);
+}
+
+static void take_list(struct evzk_config_update *u,
+                      const struct evzk__reply *reply)
+{
+    u->list_rc = reply->rc;
+    if (reply->rc != EVZK_OK)
+        return;
+    u->changed = reply->res->stat.pzxid;
+    u->list_rc = evzk__read_all_take(&u->there, "", &reply->res->names);
+    if (u->list_rc == EVZK_OK)
+        evzk__config_sort(&u->there);
+}
+
+/* A `ready` that was made by hand has no child. */
+static void take_ready(struct evzk_config_update *u,
+                       const struct evzk__reply *reply)
+{
+    const struct evzk__result *res = reply->res;
+    char *end = stpcpy(u->mark, EVZK__CONFIG_READY "/");
+
+    u->ready = reply->rc == EVZK_OK ? res->stat.czxid : 0;
+    if (u->ready && res->stat.children > 0 && res->len == EVZK__GUID_LEN &&
+        evzk__name_ok(res->data, res->len)) {
+        memcpy(end, res->data, res->len);
+        end[res->len] = '\0';
+    } else
+        u->mark[0] = '\0';
+}
+
+/* The next transaction, of those that are left. */
+static int go_on(struct evzk__machine *m)
+{
+    bool all = evzk__chunk_choose(evzk__update_of(m));
+
+    return evzk__machine_move(m, all ? FINISHING : WRITING);
+}
+
+static int begin(struct evzk__machine *m)
+{
+    struct evzk_config_update *u = evzk__update_of(m);
+
+    if (evzk__chunk_begin(u) != EVZK_OK)
+        return evzk__machine_again_later(m);
+    if (!u->has_lock && !(u->ready && evzk__chunk_choose(u)))
+        return evzk__machine_move(m, LOCKING);
+    return go_on(m);
+}
+
+static int listed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_config_update *u = evzk__update_of(m);
+    const struct evzk__reply *reply = e->reply;
+
+    if (reply->part == LISTED)
+        take_list(u, reply);
+    if (!reply->last)
+        return EVZK_OK;
+    if (reply->first_rc != EVZK_OK && reply->first_rc != EVZK_ERR_NONODE)
+        return reply->first_rc;
+    if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
+        return reply->rc;
+    take_ready(u, reply);
+    if (u->list_rc == EVZK_ERR_NOMEM)
+        return evzk__machine_again_later(m);
+    if (u->list_rc == EVZK_ERR_NONODE)
+        return evzk__machine_move(m, MAKING_DIR);
+    if (u->list_rc != EVZK_OK)
+        return u->list_rc;
+    /* The list is older than `ready`: it may be that of another set. */
+    return u->changed < u->ready ? evzk__machine_again(m) : begin(m);
+}
+
+/* ---- MAKING_DIR ---- */
+
+static void make_dir(struct evzk__machine *m)
+{
+    struct evzk_config_update *u = evzk__update_of(m);
+
+    evzk__own_dir(m, u->acl, u->acl_count);
+}
+
+static int dir_made(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (e->reply->rc != EVZK_OK)
+        return e->reply->rc;
+    if (m->tries++ == TRIES)
+        return EVZK_ERR_NONODE;
+    return evzk__machine_move(m, LISTING);
+}
+
+/* ---- LOCKING ---- */
+
+static void lock(struct evzk__machine *m)
+{
+    int rc = evzk__config_lock(evzk__update_of(m));
+
+    if (rc != EVZK_OK)
+        evzk__machine_finish(m, rc);
+}
+
+static int locked(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_config_update *u = evzk__update_of(m);
+
+    (void)e;
+    if (u->has_lock)
+        return evzk__machine_move(m, LISTING);
+    if (u->lock_rc != EVZK_OK)
+        return u->lock_rc;
+    return u->lock ? EVZK_OK : evzk__machine_move(m, LOCKING);
+}
+
+/* ---- WRITING, FINISHING ---- */
+
+static void write_some(struct evzk__machine *m)
+{
+    evzk__chunk_ask(evzk__update_of(m), false);
+}
+
+static void finish(struct evzk__machine *m)
+{
+    evzk__chunk_ask(evzk__update_of(m), true);
+}
+
+/* The transaction was not done. */
+static int refused(struct evzk__machine *m, const struct evzk__reply *reply)
+{
+    struct evzk_config_update *u = evzk__update_of(m);
+    bool other = reply->rc == EVZK_ERR_NONODE ||
+                 reply->rc == EVZK_ERR_NODEEXISTS ||
+                 (reply->rc == EVZK_ERR_NOTEMPTY && reply->part < u->first &&
+                  m->tries++ < TRIES);
+
+    if (reply->rc == EVZK_ERR_NOMEM)
+        return evzk__machine_again_later(m);
+    if (!other)
+        return reply->rc;
+    if (!u->guarded || reply->part > 0)
+        return evzk__machine_move(m, LISTING);
+    evzk__config_unlock(u);
+    return evzk__machine_move(m, LOCKING);
+}
+
+static int written(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_config_update *u = evzk__update_of(m);
+
+    if (e->reply->rc == EVZK_ERR_CONNLOSS)
+        return evzk__machine_move(m, LISTING);
+    if (e->reply->rc != EVZK_OK)
+        return refused(m, e->reply);
+    u->ready = 0;
+    u->changed = e->reply->first.czxid;
+    u->at += u->chunk;
+    return go_on(m);
+}
+
+static int finished(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (e->reply->rc == EVZK_ERR_CONNLOSS)
+        return evzk__machine_move(m, SETTLING);
+    if (e->reply->rc != EVZK_OK)
+        return refused(m, e->reply);
+    evzk__update_of(m)->number = e->reply->first.czxid;
+    return evzk__machine_finish(m, EVZK_OK);
+}
+
+/* ---- The end ---- */
+
+static void end(struct evzk__machine *m)
+{
+    struct evzk_config_update *u = evzk__update_of(m);
+    evzk_session *s = evzk__machine_session(m);
+    int64_t begun = evzk__machine_call_out(s);
+
+    if (u->cb)
+        u->cb(u, m->rc, m->rc == EVZK_OK ? u->number : 0, u->arg);
+    evzk__machine_called(s, begun);
+}
+
+static void detach(struct evzk__machine *m)
+{
+    evzk__config_unlock(evzk__update_of(m));
+}
+
+static void on_deadline(struct evzk__machine *m)
+{
+    evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
+}
+
+void evzk__update_destroy(struct evzk_config_update *u)
+{
+    evzk__acl_free(&u->own_acl);
+    evzk__read_all_clear(&u->there);
+    evzk__free(u->gone);
+    evzk__free(u->steps);
+    evzk__free(u->guard);
+    evzk__free(u->lock_path);
+    evzk__free(u->key);
+    evzk__free(u);
+}
+
+static void destroy(struct evzk__machine *m)
+{
+    evzk__update_destroy(evzk__update_of(m));
+}
+
+/* clang-format off */
+static const struct evzk__row rows[STATES] = {
+/*  state       entry                reaction              main       on stop  on expiry  flags */
+ROW(LISTING,    list,                listed,               FINISHING, ENDED,   LISTING,   RETRY,
+    ON(REPLY,      FINISHING, WRITING, LOCKING, MAKING_DIR, HERE, FAIL),
+    RARELY(REPLY,  LISTING)),
+ROW(MAKING_DIR, make_dir,            dir_made,             ASIDE,     ENDED,   LISTING,   RETRY,
+    ON(REPLY,      LISTING, FAIL)),
+ROW(LOCKING,    lock,                locked,               ASIDE,     ENDED,   LOCKING,   0,
+    ON(ENTRY,      ENDED),
+    ON(USER_EVENT, LISTING, HERE, FAIL),
+    RARELY(USER_EVENT, LOCKING)),
+ROW(WRITING,    write_some,          written,              ASIDE,     ENDED,   LISTING,   0,
+    ON(REPLY,      FINISHING, WRITING, LISTING, LOCKING, FAIL)),
+ROW(FINISHING,  finish,              finished,             ENDED,     ENDED,   SETTLING,  0,
+    ON(REPLY,      ENDED, SETTLING, LISTING, LOCKING, FAIL),
+    RARELY(REPLY,  FINISHING)),
+ROW(SETTLING,   evzk__update_settle, evzk__update_settled, ASIDE,     ENDED,   SETTLING,  RETRY,
+    ON(REPLY,      ENDED, LISTING, HERE, FAIL)),
+END(ENDED,      end),
+};
+/* clang-format on */
+
+const struct evzk__kind evzk__config_write_kind = {.name = "config-write",
+                                                   .rows = rows,
+                                                   .n_rows = STATES,
+                                                   .on_deadline = on_deadline,
+                                                   .detach = detach,
+                                                   .destroy = destroy};

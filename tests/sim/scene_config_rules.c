@@ -1,0 +1,358 @@
+/* The rules of configurations, and the operator of their scenes.
+ *
+ * Each replacement has data of its own, so the tree tells whose keys stand.
+ * When `ready` comes, all keys and only those of one replacement are there, and
+ * they stay as they are while it stands.  A replacement is whole once at most;
+ * told as done it was, with that number.  A reader is told one configuration
+ * that was whole, with its number, and none that was old when the reader
+ * began.  A follower goes forward, and rests on the last one.
+ *
+ * How it can fail: the tree is looked at after every step, and a step commits
+ * one transaction at most. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ens.h"
+#include "processes.h"
+#include "scene.h"
+#include "scene_config.h"
+#include "steps.h"
+
+enum { NAMES = 24, ROOM = 256, TRUTH_US = 3 * 1000 * 1000, AGAIN_US = 7000 };
+
+/* ---- The tree ---- */
+
+/* Which keys a configuration has. */
+static int first_of(int update)
+{
+    return update == OPERATOR ? 0 : update_plan(update)->first;
+}
+
+static int count_of(int update)
+{
+    return update == OPERATOR ? configured.own->stands : update_plan(update)->n;
+}
+
+/* A number of its own for what the keys are now; and whose they are: -1: keys
+ * of several; -2: there is none. */
+static int64_t print_keys(int *whose, int *n)
+{
+    const char *names[NAMES];
+    char path[ROOM];
+    size_t all = ens_children("/c", names, NAMES);
+    int64_t print = 0;
+
+    *whose = -2;
+    *n = 0;
+    for (size_t k = 0; k < all && k < NAMES; k++) {
+        struct ens_seen seen;
+        int update = OPERATOR;
+
+        snprintf(path, sizeof path, "/c/%s", names[k]);
+        if (strcmp(names[k], "ready") == 0 || !ens_look(path, &seen))
+            continue;
+        if (seen.len > 1 && seen.data[0] == 'u')
+            update = seen.data[1] - '0';
+        if (names[k][1] - '0' < first_of(update) ||
+            names[k][1] - '0' >= first_of(update) + count_of(update))
+            update = -1;
+        *whose = *whose == -2 || *whose == update ? update : -1;
+        print = print * 31 + seen.mzxid;
+        (*n)++;
+    }
+    return print;
+}
+
+/* The replacement without keys. */
+static int empty_one(void)
+{
+    for (int i = 0; i < UPDATES; i++) {
+        if (update_plan(i)->start_ms && update_plan(i)->n == 0)
+            return i;
+    }
+    return OPERATOR;
+}
+
+static struct whole *last(void)
+{
+    return &configured.whole[configured.n_wholes - 1];
+}
+
+static void note_whole(int64_t number, int64_t print, int whose, int n)
+{
+    if (whose == -2)
+        whose = empty_one();
+    if (configured.n_wholes == WHOLES) {
+        sim_violation("there are too many configurations");
+        return;
+    }
+    configured.whole[configured.n_wholes++] = (struct whole){
+        .number = number, .print = print, .update = (int32_t)whose};
+    sim_say("number %lld is whole: %d keys of %d", (long long)number, n, whose);
+    if ((whose < 0 || n != count_of(whose)) && !configured.touched)
+        sim_violation("number %lld is mixed: %d keys", (long long)number, n);
+    if (whose < 0 || whose == OPERATOR)
+        return;
+    configured.update[whose].number = number;
+    if (configured.update[whose].made++)
+        sim_violation("update %d is done twice", whose);
+    if (configured.update[whose].refused)
+        sim_violation("update %d was refused, and is done", whose);
+}
+
+/* Another library's contender for the lock. */
+static void look_at_lock(void)
+{
+    const char *names[NAMES];
+    size_t n = ens_children("/c.evzk/lock", names, NAMES);
+
+    for (size_t k = 0; k < n && k < NAMES; k++) {
+        if (strstr(names[k], "_c_") || strstr(names[k], "__lock__"))
+            configured.foreign = true;
+    }
+}
+
+void config_look(void)
+{
+    struct ens_seen ready;
+    int64_t number = ens_look("/c/ready", &ready) ? ready.czxid : 0;
+    int whose, n;
+    int64_t print = print_keys(&whose, &n);
+
+    look_at_lock();
+    configured.touched = configured.touched || operator_deleted_any();
+
+    if (number && number != configured.ready)
+        note_whole(number, print, whose, n);
+    else if (number && !configured.touched && print != last()->print)
+        sim_violation("number %lld has changed", (long long)number);
+    configured.ready = number;
+}
+
+/* ---- What is told ---- */
+
+static const struct config_scene *own(void) { return configured.own; }
+
+bool config_rc_ok(int proc, int rc, bool canceled)
+{
+    switch (rc) {
+    case EVZK_OK:
+        return true;
+    case EVZK_ERR_CANCELED:
+        return canceled;
+    case EVZK_ERR_CLOSED:
+        return process_of(proc)->closing;
+    case EVZK_ERR_SERVER:
+        return ens_throttled(proc);
+    case EVZK_ERR_NOAUTH:
+        return own()->hidden || own()->denied || own()->unlisted;
+    case EVZK_ERR_NOCHROOT:
+        return own()->chroot != NULL;
+    default:
+        return false;
+    }
+}
+
+static int64_t find(int64_t from, int64_t number)
+{
+    for (int64_t k = from; k < configured.n_wholes; k++) {
+        if (configured.whole[k].number == number)
+            return k;
+    }
+    return -1;
+}
+
+static bool is_key_of(const evzk_config_key *key, int update, int k)
+{
+    char name[16], data[16];
+
+    snprintf(name, sizeof name, "k%d", first_of(update) + k);
+    if (update == OPERATOR)
+        strcpy(data, "op");
+    else
+        snprintf(data, sizeof data, "u%d", update);
+    return strcmp(key->name, name) == 0 && key->len == 2 &&
+           memcmp(key->data, data, 2) == 0;
+}
+
+static void check_keys(int i, const evzk_config *c, int update)
+{
+    bool right = (int)c->n == count_of(update);
+
+    for (size_t k = 0; right && k < c->n; k++)
+        right = is_key_of(&c->key[k], update, (int)k) &&
+                evzk_config_find(c, c->key[k].name) == &c->key[k];
+    if (!right && !configured.touched)
+        sim_violation("reader %d: number %lld is mixed", i,
+                      (long long)c->number);
+}
+
+void config_check_read(int i, const evzk_config *c)
+{
+    struct config_reader *r = &configured.reader[i];
+    int64_t k = find(r->told || r->at < 0 ? r->at + 1 : r->at, c->number);
+
+    if (k < 0) {
+        sim_violation("reader %d: number %lld is old, or never was", i,
+                      (long long)c->number);
+        return;
+    }
+    check_keys(i, c, configured.whole[k].update);
+    r->told = true;
+    r->at = k;
+}
+
+/* Did another replacement, or an operator, change the directory? */
+static bool has_others(int i)
+{
+    for (int k = 0; k < UPDATES; k++) {
+        if (k != i && configured.update[k].begun)
+            return true;
+    }
+    return configured.touched || operator_deleted_any();
+}
+
+static bool update_rc_ok(int i, int rc)
+{
+    const struct update_plan *plan = update_plan(i);
+
+    switch (rc) {
+    case EVZK_ERR_CONNLOSS:
+        return has_others(i);
+    case EVZK_ERR_TIMEOUT:
+        return plan->timeout_ms > 0;
+    case EVZK_ERR_NOMEM:
+        return process_lacked_memory(plan->proc);
+    case EVZK_ERR_NOTEMPTY:
+        return configured.touched;
+    case EVZK_ERR_FOREIGN: /* In the lock's directory. */
+        return configured.foreign;
+    default:
+        return config_rc_ok(plan->proc, rc, configured.update[i].canceled);
+    }
+}
+
+void config_check_told(int i, int rc, int64_t number)
+{
+    struct update *u = &configured.update[i];
+
+    if (!update_rc_ok(i, rc))
+        sim_violation("update %d gave %s", i, evzk_errname(rc));
+    if (rc == EVZK_OK && (u->made != 1 || u->number != number))
+        sim_violation("update %d is told as number %lld, and was %lld", i,
+                      (long long)number, (long long)u->number);
+    if (rc != EVZK_OK && number)
+        sim_violation("update %d failed, and has a number", i);
+    if (rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_NOMEM ||
+        rc == EVZK_ERR_NOTEMPTY || rc == EVZK_ERR_NOCHROOT) {
+        u->refused = true;
+        if (u->made)
+            sim_violation("update %d is refused, and was done", i);
+    }
+}
+
+/* ---- After every step ---- */
+
+static bool is_behind(int i)
+{
+    const struct config_reader *r = &configured.reader[i];
+    const struct process *p = process_of(config_reader(i)->proc);
+
+    return r->f && configured.ready &&
+           (!r->told || r->at != configured.n_wholes - 1) && p->s &&
+           !p->closing && evzk_session_connected(p->s);
+}
+
+static void check_rest(int i)
+{
+    struct config_reader *r = &configured.reader[i];
+    int proc = config_reader(i)->proc, before = sim_enter(proc);
+
+    if (!is_behind(i))
+        r->wrong = 0;
+    else if (r->wrong == 0)
+        r->wrong = sim_now();
+    else if (sim_now() - r->wrong > TRUTH_US &&
+             !process_was_frozen(proc, r->wrong))
+        sim_violation("reader %d does not tell the last configuration", i);
+    sim_leave(before);
+}
+
+void config_check(void)
+{
+    if (ens_has_changed(&configured.looked))
+        config_look();
+    for (int i = 0; i < CONFIG_READERS; i++) {
+        if (config_reader(i)->start_ms)
+            check_rest(i);
+    }
+    processes_check();
+}
+
+void config_check_end(void) { processes_check_end(); }
+
+/* ---- The operator ---- */
+
+static void delete_all(const char *dir, bool dir_too)
+{
+    const char *names[NAMES];
+    char path[ROOM];
+    size_t n = ens_children(dir, names, NAMES);
+
+    for (size_t k = 0; k < n && k < NAMES; k++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[k]);
+        operator_delete(path);
+    }
+    if (dir_too)
+        operator_delete(dir);
+}
+
+static void strike(enum config_act what)
+{
+    switch (what) {
+    case CONFIG_NOTHING:
+        break;
+    case CONFIG_CUT:
+        if (wire_conn_of(0) >= 0)
+            wire_cut(wire_conn_of(0));
+        return;
+    case CONFIG_KEY:
+        operator_delete("/c/k0");
+        break;
+    case CONFIG_GROW:
+        ens_create("/c/k5", "op", 2, 0);
+        break;
+    case CONFIG_UNREADY:
+        delete_all("/c/ready", true);
+        break;
+    case CONFIG_GONE:
+        delete_all("/c/ready", false);
+        delete_all("/c", true);
+        break;
+    case CONFIG_UNLOCK:
+        delete_all("/c.evzk/lock", false);
+        return;
+    case CONFIG_CHILD:
+        ens_create("/c/k0/x", "op", 2, 0);
+        break;
+    }
+    configured.touched = true;
+}
+
+static void act(intptr_t arg)
+{
+    int k = (int)arg;
+
+    strike(own()->act[k].what);
+    config_look();
+    if (++configured.acts_done[k] < own()->act[k].times)
+        scene_timer_set(AGAIN_US, -1, act, arg);
+}
+
+void config_acts_begin(void)
+{
+    for (int k = 0; k < CONFIG_ACTS; k++) {
+        if (own()->act[k].what)
+            scene_timer_set(own()->act[k].at_ms * INT64_C(1000), -1, act, k);
+    }
+}
