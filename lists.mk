@@ -501,6 +501,7 @@ unit_headers = \
 real_tests = \
     tests/real/test_barrier \
     tests/real/test_cache \
+    tests/real/test_config \
     tests/real/test_consumer \
     tests/real/test_create_order \
     tests/real/test_double_barrier \
@@ -539,7 +540,8 @@ real_tests = \
     tests/real/test_session_auth \
     tests/real/test_session_close \
     tests/real/test_session_descriptors \
-    tests/real/test_two_phase
+    tests/real/test_two_phase \
+    tests/real/test_value
 
 sweep_sources = \
     tests/real/sweep.c \
