@@ -21,8 +21,8 @@ enum { EXTRA = 5 }; /* Steps besides those of the keys. */
 
 int evzk__chunk_allocate(struct evzk_config_update *u)
 {
-    u->steps =
-        evzk__zalloc((evzk__config_limits.steps + EXTRA) * sizeof u->steps[0]);
+    u->most = evzk__config_limits.steps;
+    u->steps = evzk__zalloc((u->most + EXTRA) * sizeof u->steps[0]);
     return u->steps ? EVZK_OK : EVZK_ERR_NOMEM;
 }
 
@@ -67,7 +67,7 @@ bool evzk__chunk_choose(struct evzk_config_update *u)
     size_t bytes = 0;
 
     u->chunk = 0;
-    while (u->chunk < left && u->chunk < evzk__config_limits.steps) {
+    while (u->chunk < left && u->chunk < u->most) {
         bytes += bytes_of(u, u->at + u->chunk);
         if (u->chunk > 0 && bytes > evzk__config_limits.bytes)
             break;

@@ -30,8 +30,8 @@
 #define EVZK__CONFIG_LOCK ".evzk/lock"
 enum { EVZK__CONFIG_MARK = sizeof "ready/" + EVZK__GUID_LEN };
 
-/* How much goes into one transaction.  Tests set smaller numbers, before they
- * start any replacement. */
+/* How much goes into one transaction.  Tests set smaller numbers, for the
+ * replacements that they begin then. */
 struct evzk__config_limits {
     uint32_t steps; /* Keys that come, change or go. */
     size_t bytes;   /* Of several keys. */
@@ -112,6 +112,7 @@ struct evzk_config_update {
     uint32_t at;              /* So many keys are as they are to be. */
     uint32_t chunk;           /* So many are in the transaction. */
     struct evzk__step *steps; /* Owned. */
+    uint32_t most;            /* So many keys have room in them. */
     uint32_t n_steps;
     bool guarded;   /* By the lock's znode. */
     uint32_t first; /* The first step that is about a key. */
