@@ -28,7 +28,7 @@
     X(cache) \
     X(cache_node) \
     X(guard) \
-    X(semaphore)
+    X(semaphore) \
     X(value_read) \
     X(value_writer) \
     X(config_read) \
@@ -58,7 +58,7 @@
     X(cache) \
     X(cache_node) \
     X(guard) \
-    X(semaphore)
+    X(semaphore) \
     X(value) \
     X(value_writer) \
     X(config) \
@@ -79,8 +79,7 @@
     X(two_phase) \
     X(cache) \
     X(guard) \
-    X(semaphore)
-    X(value)
+    X(semaphore) \
     X(value) \
     X(config)
 
@@ -96,8 +95,7 @@
     X(two_phase) \
     X(cache) \
     X(guard) \
-    X(semaphore)
-    X(value)
+    X(semaphore) \
     X(value) \
     X(config)
 
