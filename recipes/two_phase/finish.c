@@ -128,7 +128,7 @@ void evzk__site_tx_end(struct evzk__machine *m)
         return;
     evzk__presence_leave(t);
     if (m->rc != EVZK_OK)
-        site->listed = false; /* Its entry may be listed again, as if new. */
+        site->entries = EVZK__ENTRIES_UNSURE; /* Its own may stand. */
     RB_REMOVE(evzk__site_txs, &site->txs, t);
     if (t->asked || t->told_vote || t->told_decision)
         evzk__site_tx_tell(

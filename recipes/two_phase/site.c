@@ -127,6 +127,8 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
     if (choose(site, &r->res->names) != EVZK_OK)
         return evzk__machine_again_later(m);
     site->n_taken = 0;
+    if (site->entries == EVZK__ENTRIES_UNSURE)
+        site->entries = EVZK__ENTRIES_LISTED;
     return evzk__machine_move(m, TAKING);
 }
 
@@ -149,7 +151,8 @@ static void take(struct evzk__machine *m)
         }
     }
     evzk__read_all_clear(&site->found);
-    site->listed = true;
+    if (site->entries == EVZK__ENTRIES_LISTED) /* None has failed since. */
+        site->entries = EVZK__ENTRIES_NEW;
     evzk__machine_move(m, WATCHING);
 }
 

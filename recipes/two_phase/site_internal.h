@@ -60,6 +60,14 @@ struct evzk_site_tx {
 
 RB_HEAD(evzk__site_txs, evzk_site_tx);
 
+/* What the site knows of an entry for which it has no transaction. */
+enum evzk__entries {
+    EVZK__ENTRIES_UNSURE, /* An earlier start of the site, or a transaction that
+                             has failed, may have voted on it. */
+    EVZK__ENTRIES_LISTED, /* The same, until all that was listed is taken. */
+    EVZK__ENTRIES_NEW     /* The entry came since the inbox was listed. */
+};
+
 struct evzk_site {
     struct evzk__machine m; /* Its directory is the root. */
     struct evzk__path_watch watch[1];
@@ -71,8 +79,7 @@ struct evzk_site {
     int making_rc;
     struct evzk__read_all found; /* The entries, as last listed, .. */
     uint32_t n_taken;            /* .. and so many of them were looked at. */
-    bool listed; /* Its inbox; since then no transaction has failed: so an entry
-                    that is not known is new. */
+    enum evzk__entries entries;
     evzk_site_cb *cb; /* NULL once the caller has freed it. */
     void *arg;
     struct evzk__acl own_acl; /* Owned. */

@@ -86,7 +86,7 @@ int evzk__site_tx_new(struct evzk_site *site, const char *id)
     t->site = site;
     strcpy(t->name, site->name);
     t->standing = EVZK__OPEN;
-    t->sure = site->listed;
+    t->sure = site->entries == EVZK__ENTRIES_NEW;
     rc = evzk__tx_steps_init(&t->steps, &t->text, id);
     if (rc == EVZK_OK)
         rc = evzk__machine_init(&t->m, evzk__machine_session(&site->m),
