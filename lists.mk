@@ -10,6 +10,7 @@ public_headers = \
     include/evzk/double_barrier.h \
     include/evzk/election.h \
     include/evzk/error.h \
+    include/evzk/group.h \
     include/evzk/guard.h \
     include/evzk/lease.h \
     include/evzk/lock.h \
@@ -172,6 +173,13 @@ core_sources = \
     recipes/election/observer.c \
     recipes/election/resign.c \
     recipes/election/table.c \
+    recipes/group/calls.c \
+    recipes/group/group_internal.h \
+    recipes/group/join.c \
+    recipes/group/leave.c \
+    recipes/group/member.c \
+    recipes/group/sight.c \
+    recipes/group/stay.c \
     recipes/guard/calls.c \
     recipes/guard/guard_internal.h \
     recipes/guard/write.c \
@@ -293,6 +301,7 @@ man_pages = \
     doc/evzk_double_barrier.3 \
     doc/evzk_election.3 \
     doc/evzk_error.3 \
+    doc/evzk_group.3 \
     doc/evzk_guard.3 \
     doc/evzk_lease.3 \
     doc/evzk_lock.3 \
@@ -401,6 +410,7 @@ example_sources = \
     examples/ids.c \
     examples/in-step.c \
     examples/lock.c \
+    examples/member.c \
     examples/mirror.c \
     examples/peek.c \
     examples/priority.c \
@@ -422,6 +432,7 @@ example_programs = \
     examples/ids \
     examples/in-step \
     examples/lock \
+    examples/member \
     examples/mirror \
     examples/peek \
     examples/priority \
@@ -441,6 +452,7 @@ examples_guard_LDADD = $(examples)
 examples_ids_LDADD = $(examples)
 examples_in_step_LDADD = $(examples)
 examples_lock_LDADD = $(examples)
+examples_member_LDADD = $(examples)
 examples_mirror_LDADD = $(examples)
 examples_peek_LDADD = $(examples)
 examples_priority_LDADD = $(examples)
@@ -482,6 +494,7 @@ args_sources = \
     tests/unit/args_election.c \
     tests/unit/args_every.c \
     tests/unit/args_fork.c \
+    tests/unit/args_group.c \
     tests/unit/args_guard.c \
     tests/unit/args_kit.c \
     tests/unit/args_lock.c \
@@ -553,6 +566,7 @@ sweep_sources = \
     tests/real/sweep_count.c \
     tests/real/sweep_double_barrier.c \
     tests/real/sweep_election.c \
+    tests/real/sweep_group.c \
     tests/real/sweep_guard.c \
     tests/real/sweep_lane.c \
     tests/real/sweep_line.c \
@@ -631,6 +645,10 @@ sim_sources = \
     tests/sim/scene_election.c \
     tests/sim/scene_election_list.c \
     tests/sim/scene_election_rules.c \
+    tests/sim/scene_group.c \
+    tests/sim/scene_group.h \
+    tests/sim/scene_group_list.c \
+    tests/sim/scene_group_rules.c \
     tests/sim/scene_guard.c \
     tests/sim/scene_guard.h \
     tests/sim/scene_guard_rules.c \

@@ -32,7 +32,8 @@
     X(value_read) \
     X(value_writer) \
     X(config_read) \
-    X(config_write)
+    X(config_write) \
+    X(member)
 
 #define EVZK__SCENES(X) \
     X(lock) \
@@ -62,7 +63,8 @@
     X(value) \
     X(value_writer) \
     X(config) \
-    X(config_write)
+    X(config_write) \
+    X(group)
 
 #define EVZK__SWEEPS(X) \
     X(lock) \
@@ -81,7 +83,8 @@
     X(guard) \
     X(semaphore) \
     X(value) \
-    X(config)
+    X(config) \
+    X(group)
 
 #define EVZK__ARGS(X) \
     X(lock) \
@@ -97,7 +100,8 @@
     X(guard) \
     X(semaphore) \
     X(value) \
-    X(config)
+    X(config) \
+    X(group)
 
 /* clang-format on */
 

@@ -13,6 +13,7 @@
 #include <evzk/double_barrier.h>
 #include <evzk/election.h>
 #include <evzk/error.h>
+#include <evzk/group.h>
 #include <evzk/guard.h>
 #include <evzk/lease.h>
 #include <evzk/lock.h>

@@ -1,0 +1,193 @@
+/* What a look at the servers tells of a member: does its guard stand, and whose
+ * are the claim and the name?
+ *
+ * The guard has a GUID for its name, so it is the member's own whenever it is
+ * there.  The claim says in its data which guard belongs to it.  The name is
+ * made in one transaction with the guard, and so has its czxid; later the
+ * member remembers that czxid.
+ *
+ * How it can fail.
+ *
+ * - A server lags behind: so a sync goes before each look.
+ * - A write of unknown outcome may still come: then the look goes behind a
+ *   write that changes nothing.  By then, all that the session ever sent has
+ *   been done, or never will be.
+ * - The session has expired, and its znodes still show, as their end is not
+ *   committed yet.  A write is committed after that end: the look is repeated
+ *   behind one.
+ */
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "recipes/group/group_internal.h"
+
+/* The steps of a look. */
+enum { FIRST, GUARD, CLAIM, NAME, STEPS };
+
+struct evzk__member_data evzk__member_latest(const struct evzk_member *d)
+{
+    struct evzk__create_args a = evzk__default_args(&d->m, NULL);
+
+    if (d->next.v)
+        return d->next;
+    if (d->data.v)
+        return d->data;
+    return (struct evzk__member_data){(void *)(uintptr_t)a.data, a.len};
+}
+
+struct evzk__member_data evzk__member_take_data(struct evzk_member *d)
+{
+    if (d->next.v) {
+        evzk__free(d->data.v);
+        d->data = d->next;
+        d->next = (struct evzk__member_data){NULL, 0};
+    }
+    return evzk__member_latest(d);
+}
+
+static struct evzk__step first_step(const struct evzk_member *d)
+{
+    if (d->behind_write)
+        return (struct evzk__step){.verb = EVZK__STEP_DELETE,
+                                   .name = d->guard,
+                                   .versioned = true,
+                                   .version = EVZK__NO_VERSION};
+    return (struct evzk__step){
+        .verb = EVZK__STEP_SYNC, .name = "", .shared = true};
+}
+
+void evzk__member_ask_sight(struct evzk_member *d, bool watched)
+{
+    memset(&d->sight, 0, sizeof d->sight);
+    d->guard_czxid = 0;
+    d->look_rc = EVZK_OK;
+    d->looked = false;
+    d->behind_write = d->unsettled;
+    d->step[FIRST] = first_step(d);
+    d->step[GUARD] =
+        (struct evzk__step){.verb = EVZK__STEP_EXISTS, .name = d->guard};
+    d->step[CLAIM] =
+        (struct evzk__step){.verb = EVZK__STEP_GET, .name = d->name};
+    d->step[NAME] = (struct evzk__step){
+        .verb = watched ? EVZK__STEP_GET : EVZK__STEP_EXISTS, .name = d->path};
+    if (watched) {
+        d->step[CLAIM].watch = EVZK__WITH(ON_CLAIM);
+        d->step[NAME].watch = EVZK__WITH(ON_NAME);
+    }
+    evzk__ask(&d->m, d->step, STEPS, EVZK__EACH);
+}
+
+static bool says(const struct evzk__result *res, const void *data, size_t len)
+{
+    return res->len == len && (len == 0 || memcmp(res->data, data, len) == 0);
+}
+
+static void note_claim(struct evzk_member *d, const struct evzk__result *res)
+{
+    bool of_guard = says(res, d->guard, strlen(d->guard));
+    bool own = of_guard && evzk__machine_owns(&d->m, &res->stat);
+
+    d->sight.claim = own ? GROUP_OWN : GROUP_OTHERS;
+    d->sight.early = d->sight.early || (of_guard && !own);
+}
+
+static void note_name(struct evzk_member *d, const struct evzk__result *res)
+{
+    struct evzk__member_data data = evzk__member_latest(d);
+    int64_t czxid = res->stat.czxid;
+    bool known = czxid == d->czxid ||
+                 (d->sight.guard == GROUP_OWN && czxid == d->guard_czxid);
+    bool own = known && evzk__machine_owns(&d->m, &res->stat);
+
+    d->sight.name = own ? GROUP_OWN : GROUP_OTHERS;
+    d->sight.early = d->sight.early || (known && !own);
+    d->sight.version = res->stat.version;
+    if (!own)
+        return;
+    d->czxid = czxid;
+    d->session = res->stat.owner;
+    d->sight.as_wanted =
+        d->step[NAME].verb == EVZK__STEP_GET && says(res, data.v, data.len);
+}
+
+static void note_one(struct evzk_member *d, const struct evzk__reply *reply)
+{
+    switch (reply->part) {
+    case GUARD:
+        d->sight.guard = GROUP_OWN;
+        d->guard_czxid = reply->res->stat.czxid;
+        break;
+    case CLAIM:
+        note_claim(d, reply->res);
+        break;
+    case NAME:
+        note_name(d, reply->res);
+        break;
+    }
+}
+
+/* A claim that may not be read is another's; but then it is not watched. */
+static void note_refused(struct evzk_member *d, const struct evzk__reply *reply)
+{
+    bool watched = d->step[NAME].verb == EVZK__STEP_GET;
+
+    if (reply->rc == EVZK_ERR_NONODE || reply->part == FIRST)
+        return;
+    if (reply->part == CLAIM && reply->rc == EVZK_ERR_NOAUTH && !watched)
+        d->sight.claim = GROUP_OTHERS;
+    else if (d->look_rc == EVZK_OK)
+        d->look_rc = reply->rc;
+}
+
+bool evzk__member_note_sight(struct evzk_member *d,
+                             const struct evzk__reply *reply)
+{
+    if (reply->rc == EVZK_OK && reply->part != FIRST)
+        note_one(d, reply);
+    else
+        note_refused(d, reply);
+    if (!reply->last)
+        return false;
+    /* A step was refused.  If it was the first, the reads behind it prove
+     * nothing. */
+    if (reply->first_rc == EVZK_ERR_SERVER)
+        d->look_rc = EVZK_ERR_SERVER;
+    if (d->look_rc == EVZK_OK) {
+        d->looked = true;
+        d->unsettled = false;
+    }
+    return true;
+}
+
+bool evzk__member_may_write(struct evzk_member *d)
+{
+    bool may = d->looked;
+
+    d->looked = false;
+    d->unsettled = d->unsettled || may;
+    return may;
+}
+
+int evzk__member_not_written(struct evzk_member *d, int rc)
+{
+    switch (rc) {
+    case EVZK_ERR_CONNLOSS:
+        return EVZK_OK;
+    case EVZK_ERR_SERVER: /* It may throttle. */
+        if (d->m.tries++ >= MEMBER_TRIES)
+            return rc;
+        evzk__machine_pause(&d->m);
+        return EVZK_OK;
+    case EVZK_ERR_NOMEM: /* Not sent. */
+        evzk__machine_pause(&d->m);
+        break;
+    case EVZK_ERR_NONODE:
+    case EVZK_ERR_NODEEXISTS:
+    case EVZK_ERR_BADVERSION:
+        break;
+    default:
+        return rc;
+    }
+    d->unsettled = false;
+    return EVZK_OK;
+}

@@ -1,0 +1,94 @@
+/* Scenes of groups: what the processes and operators do (scene_group.c), the
+ * rules (scene_group_rules.c), and the list (scene_group_list.c). */
+#ifndef SIM_SCENE_GROUP_H
+#define SIM_SCENE_GROUP_H
+
+#include "evzk/group.h"
+#include "scene.h"
+#include "world.h"
+
+enum { GR_ACTS = 6, GR_NODES = 64, GR_DATA = 4, GR_PATH = 96 };
+
+enum gr_what {
+    GR_NOTHING,
+    GR_JOIN,
+    /* What an operator deletes of this name. */
+    GR_DELETE_NAME,
+    GR_DELETE_CLAIM,
+    GR_DELETE_GUARD,
+    GR_DELETE_BOTH,  /* The name and the claim, in one transaction. */
+    GR_DELETE_BESIDE /* Claim, guard, and the directory of all claims. */
+};
+
+/* What a process does, or an operator: after so many microseconds, or after
+ * another act. */
+struct gr_act {
+    int proc, at_us;
+    int after; /* When act number `after` has ended, from 1; 0: at_us. */
+    enum gr_what what;
+    const char *name; /* NULL: "a". */
+    int stay_us;      /* So long after its first JOINED it goes. */
+    int give_up_us;   /* So long after its beginning it goes in any case. */
+    int update_us;    /* Then it has other data; 0: never. */
+    int updates;      /* So many times at once. */
+    bool frees, no_wait;
+};
+
+struct gr_scene {
+    struct gr_act act[GR_ACTS];
+    const char *chroot;
+    bool dir;          /* The group is there at the beginning, .. */
+    bool by_hand;      /* .. with a znode "a" that was made by hand; .. */
+    int denied;        /* .. and nobody may do this there; .. */
+    int denied_claims; /* .. or this in the directory of claims. */
+};
+
+/* The znode of a member. */
+struct gr_node {
+    int64_t czxid, owner;
+    int64_t act;  /* That made it; -1: none. */
+    int64_t died; /* 0: it stands. */
+};
+
+struct gr_slot {
+    evzk_member *d;
+    int64_t began, doubts, wrong, claim;
+    int64_t n_updates, told_updates;
+    char data[GR_DATA]; /* As it should be in the znode. */
+    bool begun, over, stopped, leaving, joined, doubtful, conflict, ever;
+};
+
+struct gr_world {
+    const struct gr_scene *own;
+    struct gr_node node[GR_NODES];
+    int64_t nodes, changes, looked;
+    struct gr_slot slot[GR_ACTS];
+};
+extern struct gr_world gr;
+
+static inline const char *gr_name(int act)
+{
+    return gr.own->act[act].name ? gr.own->act[act].name : "a";
+}
+
+/* scene_group.c, for the list of scenes */
+void group_begin(const struct sim_scene *sc);
+void group_check(void);
+bool group_done(void);
+void group_check_end(void);
+extern const char *const group_calls[];
+bool group_call(int proc, unsigned which);
+
+/* scene_group_rules.c */
+/* The path of the znode of a name; of its claim; of the guard that the claim
+ * says: false, if there is none. */
+void gr_path(const char *name, char to[GR_PATH]);
+void gr_claim_path(const char *name, char to[GR_PATH]);
+bool gr_guard_path(const char *name, char to[GR_PATH]);
+void gr_look(void); /* What the tree says now. */
+bool gr_excused(int act, evzk_member_event ev, int rc);
+void gr_check_told(int act, evzk_member_event ev, int rc);
+void gr_check(void);
+void gr_check_end(void);
+
+#endif
