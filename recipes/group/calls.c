@@ -137,6 +137,9 @@ static int take_options(struct evzk_member *d, const char *path,
 
     d->no_wait = opt->no_wait;
     d->looked = true; /* Nothing stands. */
+    d->guard[0] = '.';
+    if (rc == EVZK_OK)
+        rc = evzk__guid(d->guard + 1);
     if (rc == EVZK_OK && opt->data)
         rc = set_data(&d->data, opt->data, opt->data_len);
     if (rc == EVZK_OK)

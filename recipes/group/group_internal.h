@@ -66,7 +66,8 @@ struct evzk_member {
     struct evzk__path_watch watch[MEMBER_WATCHES];
     struct evzk__step step[4];
     struct evzk__sight sight;
-    int64_t guard_czxid; /* While a look is read. */
+    int64_t guard_mzxid; /* While a look is read. */
+    int64_t claim_czxid; /* The same of the claim. */
     int64_t czxid;       /* Of the name, as it was seen last; 0: never. */
     int64_t session;     /* That owned it then. */
     int64_t told_token;  /* The czxid as it was told with JOINED. */
@@ -81,6 +82,7 @@ struct evzk_member {
     bool leaves;         /* The user has asked for it. */
     bool looked;         /* `sight` is new: nothing was asked since. */
     bool unsettled;      /* A write may still come: the look goes behind one. */
+    bool may_be_own;     /* The lost write may have made the name. */
     bool behind_write;   /* The present look does. */
     uint32_t updates;    /* Calls of evzk_member_update(). */
     uint32_t seen, told; /* Of these: those that the last look has seen

@@ -8,9 +8,8 @@
  * every way comes together: it looks what stands, and chooses.  REPAIRING makes
  * what is missing beside znodes that are the member's own.
  *
- * How it can fail.  Only the guard is ever deleted here, which is never
- * another's.  All else is made anew only where it is missing, so that a znode
- * that came in between has the transaction refused.
+ * How it can fail.  Nothing is deleted here.  Each znode is made only where it
+ * is missing, so that a znode that came in between has the transaction refused.
  */
 #include "recipes/group/group_internal.h"
 
@@ -45,55 +44,78 @@ static struct evzk__step create(const struct evzk_member *d, const char *name,
                                .acl_count = d->acl_count};
 }
 
-static void make(struct evzk_member *d)
+/* A GUID is used for one attempt, and as long as a guard of that name stands.
+ */
+static int new_guard(struct evzk_member *d)
+{
+    if (d->sight.guard == GROUP_OWN)
+        return EVZK_OK;
+    d->guard[0] = '.';
+    return evzk__guid(d->guard + 1);
+}
+
+/* What is missing.  The write to the guard is done only if the guard stands; so
+ * the answer has the czxid of what was made. */
+static void ask_missing(struct evzk_member *d)
 {
     const struct evzk__sight *s = &d->sight;
     struct evzk__member_data data = evzk__member_take_data(d);
-    bool anew = s->name == GROUP_ABSENT && s->guard == GROUP_OWN;
     uint32_t n = 0;
 
-    /* The name and the guard are to have one czxid. */
-    if (anew)
-        d->step[n++] =
-            (struct evzk__step){.verb = EVZK__STEP_DELETE, .name = d->guard};
-    if (anew || s->guard == GROUP_ABSENT)
-        d->step[n++] = create(d, d->guard, d->name, strlen(d->name));
+    if (s->guard != GROUP_OWN)
+        d->step[n++] = create(d, d->guard, NULL, 0);
+    d->step[n++] = (struct evzk__step){.verb = EVZK__STEP_SET,
+                                       .name = d->guard,
+                                       .data = d->name,
+                                       .len = (uint32_t)strlen(d->name)};
     if (s->claim == GROUP_ABSENT)
         d->step[n++] = create(d, d->name, d->guard, strlen(d->guard));
+    else if (s->name == GROUP_ABSENT)
+        d->step[n++] =
+            (struct evzk__step){.verb = EVZK__STEP_CHECK, .name = d->name};
     if (s->name == GROUP_ABSENT)
         d->step[n++] = create(d, d->path, data.v, data.len);
     evzk__ask(&d->m, d->step, n, EVZK__COMMIT | EVZK__JOIN);
 }
 
-/* A GUID is used for one attempt. */
-void evzk__member_join(struct evzk__machine *m)
+static void make(struct evzk_member *d)
 {
-    struct evzk_member *d = evzk__member_of(m);
+    if (!evzk__member_may_write(d))
+        evzk__machine_move(&d->m, LOOKING);
+    else if (new_guard(d) != EVZK_OK)
+        evzk__machine_give_up(&d->m, EVZK_ERR_INTERNAL, CHECKING);
+    else
+        ask_missing(d);
+}
 
-    if (!evzk__member_may_write(d)) {
-        evzk__machine_move(m, LOOKING);
-        return;
-    }
-    d->guard[0] = '.';
-    if (evzk__guid(d->guard + 1) != EVZK_OK) {
-        evzk__machine_finish(m, EVZK_ERR_INTERNAL);
-        return;
-    }
-    make(d);
+void evzk__member_join(struct evzk__machine *m) { make(evzk__member_of(m)); }
+
+/* The same while it may be told that it is a member. */
+void evzk__member_repair(struct evzk__machine *m) { make(evzk__member_of(m)); }
+
+static void note_made(struct evzk_member *d, int64_t zxid)
+{
+    if (d->sight.claim == GROUP_ABSENT)
+        d->claim_czxid = zxid;
+    if (d->sight.name == GROUP_ABSENT)
+        d->czxid = zxid;
+    d->unsettled = false;
 }
 
 /* The answer to a transaction that makes znodes.  `dir`: where a directory that
  * is missing leads. */
-static int was_made(struct evzk_member *d, int rc, int dir)
+static int was_made(struct evzk_member *d, const struct evzk__reply *reply,
+                    int dir)
 {
-    const struct evzk__sight *s = &d->sight;
-    bool no_dir = rc == EVZK_ERR_NONODE && s->guard == GROUP_ABSENT &&
-                  s->claim == GROUP_ABSENT;
+    bool no_dir = reply->rc == EVZK_ERR_NONODE && d->sight.guard != GROUP_OWN &&
+                  d->sight.claim == GROUP_ABSENT;
+    int rc = EVZK_OK;
 
-    if (rc == EVZK_OK)
-        d->unsettled = false;
+    if (reply->rc == EVZK_OK)
+        note_made(d, reply->first.czxid);
     else
-        rc = evzk__member_not_written(d, rc);
+        rc = evzk__member_not_written(d, reply->rc);
+    d->may_be_own = d->unsettled && d->sight.name == GROUP_ABSENT;
     if (rc != EVZK_OK)
         return rc;
     if (!no_dir)
@@ -105,25 +127,14 @@ static int was_made(struct evzk_member *d, int rc, int dir)
 int evzk__member_was_joined(struct evzk__machine *m,
                             const struct evzk__event *e)
 {
-    return was_made(evzk__member_of(m), e->reply->rc, MAKING_DIR);
-}
-
-/* The same while it may be told that it is a member. */
-void evzk__member_repair(struct evzk__machine *m)
-{
-    struct evzk_member *d = evzk__member_of(m);
-
-    if (evzk__member_may_write(d))
-        make(d);
-    else
-        evzk__machine_move(m, LOOKING);
+    return was_made(evzk__member_of(m), e->reply, MAKING_DIR);
 }
 
 int evzk__member_repaired(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_member *d = evzk__member_of(m);
 
-    return e->type == EVZK__EV_REPLY ? was_made(d, e->reply->rc, REMAKING_DIR)
+    return e->type == EVZK__EV_REPLY ? was_made(d, e->reply, REMAKING_DIR)
                                      : evzk__member_doubt(d, e);
 }
 
@@ -160,7 +171,7 @@ void evzk__member_look(struct evzk__machine *m)
  * entered again by and by. */
 static int go_on(struct evzk_member *d)
 {
-    if (d->sight.guard == GROUP_ABSENT || d->sight.claim == GROUP_ABSENT)
+    if (d->sight.guard != GROUP_OWN || d->sight.claim == GROUP_ABSENT)
         return evzk__machine_move(&d->m, REPAIRING);
     if (!evzk__machine_certain(&d->m))
         return EVZK_OK;

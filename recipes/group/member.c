@@ -33,6 +33,8 @@
 #include "lib/machine/rows.h"
 #include "recipes/kinds.h"
 
+/* NEVER: a session's end comes behind the loss of a connection, and that leads
+ * to a look from every row that knows what stood before. */
 /* clang-format off */
 #define MEMBER(state, enter, react, ...) \
     ROW(state, evzk__member_##enter, evzk__member_##react, __VA_ARGS__)
@@ -43,31 +45,38 @@ MEMBER(MAKING_DIR,   make_dir, dir_made,   JOINING, CHECKING, MAKING_DIR, RETRY|
        ON(REPLY,        JOINING, FAIL)),
 MEMBER(JOINING,      join,     was_joined, LOOKING, CHECKING, LOOKING,    UNSENT|NOTHING_SENT,
        ON(REPLY,        LOOKING, MAKING_DIR, FAIL),
-       ON(ENTRY,        LOOKING)),
+       ON(ENTRY,        LOOKING), RARELY(ENTRY, CHECKING),
+       ON(EXPIRED,      NEVER)),
 MEMBER(LOOKING,      look,     looked,     JOINED,  CHECKING, LOOKING,    RETRY|HOLDS,
        ON(REPLY,        JOINED, UPDATING, REPAIRING, WAITING, JOINING, LOOKING, HERE, FAIL)),
 MEMBER(REPAIRING,    repair,   repaired,   ASIDE,   CHECKING, LOOKING,    UNSENT|HOLDS,
        ON(REPLY,        LOOKING, REMAKING_DIR, FAIL),
-       ON(ENTRY,        LOOKING)),
+       ON(ENTRY,        LOOKING), RARELY(ENTRY, CHECKING),
+       ON(EXPIRED,      NEVER)),
 MEMBER(REMAKING_DIR, make_dir, dir_remade, ASIDE,   CHECKING, LOOKING,    RETRY|HOLDS,
        ON(REPLY,        LOOKING, FAIL)),
 MEMBER(JOINED,       stay,     stayed,     CHECKING, CHECKING, LOOKING,   RETRY|HOLDS,
        ON(ENTRY,        LOOKING),
        ON(PATH_DELETED, LOOKING),
        ON(PATH_CHANGED, LOOKING),
-       ON(USER_EVENT,   UPDATING, HERE)),
+       ON(USER_EVENT,   UPDATING, HERE),
+       ON(EXPIRED,      NEVER)),
 MEMBER(UPDATING,     write,    written,    ASIDE,   CHECKING, LOOKING,    UNSENT|HOLDS,
        ON(REPLY,        LOOKING, FAIL),
-       ON(ENTRY,        LOOKING)),
+       ON(ENTRY,        LOOKING),
+       ON(EXPIRED,      NEVER)),
 MEMBER(WAITING,      wait,     waited,     ASIDE,   CHECKING, LOOKING,    RETRY,
        ON(ENTRY,        LOOKING),
        ON(PATH_DELETED, LOOKING),
-       ON(PATH_CHANGED, LOOKING)),
+       ON(PATH_CHANGED, LOOKING),
+       ON(EXPIRED,      NEVER)),
 MEMBER(CHECKING,     check,    checked,    LEAVING, STAY,     ENDED,      RETRY,
        ON(STOP,         LEAVING, ENDED)),
 MEMBER(LEAVING,      leave,    left,       ENDED,   STAY,     ENDED,      UNSENT,
        ON(ENTRY,        CHECKING),
-       ON(STOP,         CHECKING, ENDED)),
+       ON(STOP,         CHECKING, ENDED),
+       RARELY(STOP,     HERE),
+       ON(EXPIRED,      NEVER)),
 END(ENDED,           evzk__member_end),
 };
 /* clang-format on */

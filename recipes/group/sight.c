@@ -2,9 +2,12 @@
  * are the claim and the name?
  *
  * The guard has a GUID for its name, so it is the member's own whenever it is
- * there.  The claim says in its data which guard belongs to it.  The name is
- * made in one transaction with the guard, and so has its czxid; later the
- * member remembers that czxid.
+ * there.  The claim says in its data with which guard it was made.  The
+ * transaction that makes the name writes to the guard, and its answer tells the
+ * czxid of both names, which the member remembers.  If the answer was lost, the
+ * czxid of the name is the mzxid of the guard, or the czxid of the claim.  If
+ * somebody has deleted these two by then, it is enough that the session owns
+ * the name.
  *
  * How it can fail.
  *
@@ -59,7 +62,7 @@ static struct evzk__step first_step(const struct evzk_member *d)
 void evzk__member_ask_sight(struct evzk_member *d, bool watched)
 {
     memset(&d->sight, 0, sizeof d->sight);
-    d->guard_czxid = 0;
+    d->guard_mzxid = 0;
     d->look_rc = EVZK_OK;
     d->looked = false;
     d->behind_write = d->unsettled;
@@ -84,20 +87,26 @@ static bool says(const struct evzk__result *res, const void *data, size_t len)
 
 static void note_claim(struct evzk_member *d, const struct evzk__result *res)
 {
-    bool of_guard = says(res, d->guard, strlen(d->guard));
-    bool own = of_guard && evzk__machine_owns(&d->m, &res->stat);
+    bool known = res->stat.czxid == d->claim_czxid ||
+                 says(res, d->guard, strlen(d->guard));
+    bool own = known && evzk__machine_owns(&d->m, &res->stat);
 
     d->sight.claim = own ? GROUP_OWN : GROUP_OTHERS;
-    d->sight.early = d->sight.early || (of_guard && !own);
+    d->sight.early = d->sight.early || (known && !own);
+    if (own)
+        d->claim_czxid = res->stat.czxid;
 }
 
 static void note_name(struct evzk_member *d, const struct evzk__result *res)
 {
     struct evzk__member_data data = evzk__member_latest(d);
     int64_t czxid = res->stat.czxid;
+    bool ours = evzk__machine_owns(&d->m, &res->stat);
     bool known = czxid == d->czxid ||
-                 (d->sight.guard == GROUP_OWN && czxid == d->guard_czxid);
-    bool own = known && evzk__machine_owns(&d->m, &res->stat);
+                 (d->sight.guard == GROUP_OWN && czxid == d->guard_mzxid) ||
+                 (d->sight.claim == GROUP_OWN && czxid == d->claim_czxid) ||
+                 (d->may_be_own && ours && d->sight.claim != GROUP_OTHERS);
+    bool own = known && ours;
 
     d->sight.name = own ? GROUP_OWN : GROUP_OTHERS;
     d->sight.early = d->sight.early || (known && !own);
@@ -113,9 +122,11 @@ static void note_name(struct evzk_member *d, const struct evzk__result *res)
 static void note_one(struct evzk_member *d, const struct evzk__reply *reply)
 {
     switch (reply->part) {
-    case GUARD:
-        d->sight.guard = GROUP_OWN;
-        d->guard_czxid = reply->res->stat.czxid;
+    case GUARD: /* Or somebody has put a copy in its place. */
+        d->sight.guard = evzk__machine_owns(&d->m, &reply->res->stat)
+                             ? GROUP_OWN
+                             : GROUP_OTHERS;
+        d->guard_mzxid = reply->res->stat.mzxid;
         break;
     case CLAIM:
         note_claim(d, reply->res);
@@ -154,7 +165,7 @@ bool evzk__member_note_sight(struct evzk_member *d,
         d->look_rc = EVZK_ERR_SERVER;
     if (d->look_rc == EVZK_OK) {
         d->looked = true;
-        d->unsettled = false;
+        d->unsettled = d->may_be_own = false;
     }
     return true;
 }

@@ -182,6 +182,14 @@ static void operate(int i)
     case GR_DELETE_BOTH:
         operator_delete_together(both, 2);
         break;
+    case GR_SEAL_NAME:
+        ens_set_perms(path, (int)EVZK_PERM_ALL & ~(int)EVZK_PERM_WRITE);
+        break;
+    case GR_SEAL_CLAIMS:
+    case GR_SEAL_GROUP:
+        ens_set_perms(gr.own->act[i].what == GR_SEAL_GROUP ? "/g" : "/g/.evzk",
+                      (int)EVZK_PERM_ALL & ~(int)EVZK_PERM_CREATE);
+        break;
     case GR_NOTHING:
     case GR_JOIN:
         break;

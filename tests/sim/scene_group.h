@@ -16,8 +16,13 @@ enum gr_what {
     GR_DELETE_NAME,
     GR_DELETE_CLAIM,
     GR_DELETE_GUARD,
-    GR_DELETE_BOTH,  /* The name and the claim, in one transaction. */
-    GR_DELETE_BESIDE /* Claim, guard, and the directory of all claims. */
+    GR_DELETE_BOTH,   /* The name and the claim, in one transaction. */
+    GR_DELETE_BESIDE, /* Claim, guard, and the directory of all claims. */
+    /* The name may not be written any more; nothing may be made beside it; or
+     * in the group. */
+    GR_SEAL_NAME,
+    GR_SEAL_CLAIMS,
+    GR_SEAL_GROUP
 };
 
 /* What a process does, or an operator: after so many microseconds, or after
@@ -37,6 +42,7 @@ struct gr_act {
 struct gr_scene {
     struct gr_act act[GR_ACTS];
     const char *chroot;
+    bool sealed;       /* An operator seals something. */
     bool dir;          /* The group is there at the beginning, .. */
     bool by_hand;      /* .. with a znode "a" that was made by hand; .. */
     int denied;        /* .. and nobody may do this there; .. */
@@ -62,6 +68,7 @@ struct gr_world {
     const struct gr_scene *own;
     struct gr_node node[GR_NODES];
     int64_t nodes, changes, looked;
+    bool copied; /* A name, or a claim, was there that no session owned. */
     struct gr_slot slot[GR_ACTS];
 };
 extern struct gr_world gr;

@@ -2,6 +2,8 @@
 #include "scene_group.h"
 #include "scene_list.h"
 
+enum { LONG_US = 3 * 1000 * 1000 };
+
 #define GROUP(...)                                                             \
     .own = &(const struct gr_scene) { __VA_ARGS__ }
 
@@ -113,6 +115,47 @@ static const struct sim_scene scenes[] = {
      .processes = 1,
      GROUP(.act = {{.what = GR_JOIN, .at_us = 10000, .stay_us = 120000},
                    {.what = GR_DELETE_BESIDE, .at_us = 50000}})},
+    {.name = "member-long",
+     .about = "one stays for long, and has other data",
+     .processes = 1,
+     GROUP(.act = {{.what = GR_JOIN,
+                    .at_us = 10000,
+                    .stay_us = LONG_US,
+                    .update_us = 40000,
+                    .updates = 1}})},
+    {.name = "member-mended",
+     .about =
+         "one stays for long, and an operator deletes its claim, later its "
+         "name, later all that is beside it",
+     .processes = 1,
+     GROUP(.act = {{.what = GR_JOIN, .at_us = 10000, .stay_us = LONG_US},
+                   {.what = GR_DELETE_CLAIM, .at_us = 40000},
+                   {.what = GR_DELETE_NAME, .at_us = 70000},
+                   {.what = GR_DELETE_BESIDE, .at_us = 100000}})},
+    {.name = "member-sealed",
+     .about = "an operator seals its name, and it has other data",
+     .processes = 1,
+     GROUP(.sealed = true, .act = {{.what = GR_JOIN,
+                                    .at_us = 10000,
+                                    .stay_us = 100000,
+                                    .update_us = 60000,
+                                    .updates = 1},
+                                   {.what = GR_SEAL_NAME, .at_us = 50000}})},
+    {.name = "member-sealed-claim",
+     .about = "an operator deletes its claim, and seals what is beside it",
+     .processes = 1,
+     GROUP(.sealed = true,
+           .act = {{.what = GR_JOIN, .at_us = 10000, .stay_us = 100000},
+                   {.what = GR_SEAL_CLAIMS, .at_us = 50000},
+                   {.what = GR_DELETE_CLAIM, .at_us = 55000}})},
+    {.name = "member-sealed-dir",
+     .about = "an operator deletes all that is beside its name, and seals the "
+              "group",
+     .processes = 1,
+     GROUP(.sealed = true,
+           .act = {{.what = GR_JOIN, .at_us = 10000, .stay_us = 100000},
+                   {.what = GR_SEAL_GROUP, .at_us = 50000},
+                   {.what = GR_DELETE_BESIDE, .at_us = 55000}})},
     {.name = "member-denied",
      .about = "nobody may make a znode in the group",
      .processes = 1,

@@ -107,8 +107,8 @@ static bool is_hole(const struct gr_node *n)
 static void check_died(const struct gr_node *n)
 {
     if (n->act < 0 || operator_deleted(n->czxid) || session_over(n->owner) ||
-        gr.slot[n->act].stopped || is_hole(n))
-        return;
+        gr.slot[n->act].stopped || is_hole(n) || gr.own->sealed)
+        return; /* What was sealed makes a member fail, and leave. */
     if (process_of(gr.own->act[n->act].proc)->closing)
         return;
     sim_violation("somebody has deleted the znode of act %d", (int)n->act + 1);
@@ -119,7 +119,10 @@ static void look_at(const char *name)
     struct ens_seen seen;
     char path[GR_PATH];
 
+    gr_claim_path(name, path);
+    gr.copied = gr.copied || (ens_look(path, &seen) && !seen.owner);
     gr_path(name, path);
+    gr.copied = gr.copied || (ens_look(path, &seen) && !seen.owner);
     if (ens_look(path, &seen) && !node_at(seen.czxid))
         note(&seen);
 }
@@ -164,15 +167,6 @@ static bool has_rival(int act)
             strcmp(gr_name(i), gr_name(act)) == 0)
             return true;
     }
-    return gr.own->by_hand;
-}
-
-static bool was_copied(void)
-{
-    for (int64_t i = 0; i < gr.nodes; i++) {
-        if (operator_copied(gr.node[i].czxid) || gr.node[i].act < 0)
-            return true;
-    }
     return false;
 }
 
@@ -191,10 +185,10 @@ bool gr_excused(int act, evzk_member_event ev, int rc)
         return ens_throttled(a->proc) && evzk_member_event_is_final(ev);
     case EVZK_ERR_BUSY:
         return ev == EVZK_MEMBER_FAILED && a->no_wait &&
-               (has_rival(act) || was_copied());
+               (has_rival(act) || gr.copied);
     case EVZK_ERR_NOAUTH:
         return ev == EVZK_MEMBER_FAILED &&
-               (gr.own->denied || gr.own->denied_claims);
+               (gr.own->denied || gr.own->denied_claims || gr.own->sealed);
     case EVZK_ERR_NOCHROOT:
         return ev == EVZK_MEMBER_FAILED && gr.own->chroot;
     case EVZK_ERR_EXPIRED:
@@ -307,7 +301,7 @@ void gr_check_told(int act, evzk_member_event ev, int rc)
         k->joined = k->doubtful = false;
         break;
     case EVZK_MEMBER_CONFLICT:
-        if (k->joined || k->conflict || (!has_rival(act) && !was_copied()))
+        if (k->joined || k->conflict || (!has_rival(act) && !gr.copied))
             sim_violation("act %d: CONFLICT, and there is none", act + 1);
         k->conflict = true;
         break;
