@@ -174,6 +174,7 @@ core_sources = \
     recipes/election/resign.c \
     recipes/election/table.c \
     recipes/group/calls.c \
+    recipes/group/event.c \
     recipes/group/group_internal.h \
     recipes/group/join.c \
     recipes/group/leave.c \
@@ -343,6 +344,7 @@ doc_pages = \
     doc/lock-traces.md \
     doc/lock.md \
     doc/lock.svg \
+    doc/member.svg \
     doc/observer.svg \
     doc/performance.md \
     doc/performance.svg \
@@ -388,6 +390,7 @@ doc_dots = \
     doc/lock-query.dot \
     doc/lock-revoke.dot \
     doc/lock.dot \
+    doc/member.dot \
     doc/observer.dot \
     doc/producer.dot \
     doc/queue-query.dot \

@@ -1,11 +1,12 @@
 /* A member of a group, as its files know it.
  *
- *   group/calls.c   the calls
+ *   group/event.c   what is told
  *   group/sight.c   what a look at the servers tells
- *   group/join.c    makes the znodes, and what is missing of them
  *   group/stay.c    a member that has joined, and one that waits
+ *   group/join.c    makes the znodes, and what is missing of them
  *   group/leave.c   deletes the znodes
  *   group/member.c  the table, and why it is right
+ *   group/calls.c   the calls
  *
  * What is on the servers, below the group's path; all of it ephemeral, and made
  * in one transaction:
@@ -47,7 +48,7 @@ enum { MEMBER_TRIES = 12 };
 
 enum evzk__whose { GROUP_ABSENT, GROUP_OWN, GROUP_OTHERS };
 
-/* What stands, as the last look has shown it. */
+/* The znodes, as the last look has shown them. */
 struct evzk__sight {
     uint8_t guard, claim, name; /* enum evzk__whose */
     bool early;                 /* The name, or the claim, is of an earlier
@@ -69,7 +70,7 @@ struct evzk_member {
     int64_t guard_mzxid; /* While a look is read. */
     int64_t claim_czxid; /* The same of the claim. */
     int64_t czxid;       /* Of the name, as it was seen last; 0: never. */
-    int64_t session;     /* That owned it then. */
+    int64_t session;     /* The owner of the name, then. */
     int64_t told_token;  /* The czxid as it was told with JOINED. */
     int look_rc;         /* The first error of the look. */
     enum {
@@ -105,11 +106,11 @@ static inline struct evzk_member *evzk__member_of(struct evzk__machine *m)
     return evzk__container_of(m, struct evzk_member, m);
 }
 
-/* ---- group/calls.c ---- */
+/* ---- group/event.c ---- */
 
 /* May free the member, whose machine lives on: look at that afterwards. */
 void evzk__member_tell(struct evzk_member *d, evzk_member_event ev, int rc);
-/* It is no member any more, if it was one. */
+/* Tells REJOINING, if the member has told JOINED. */
 void evzk__member_lose(struct evzk_member *d, int rc);
 void evzk__member_destroy(struct evzk__machine *m);
 

@@ -54,8 +54,8 @@ static int new_guard(struct evzk_member *d)
     return evzk__guid(d->guard + 1);
 }
 
-/* What is missing.  The write to the guard is done only if the guard stands; so
- * the answer has the czxid of what was made. */
+/* Makes the znodes that are missing.  The write to the guard is done only if
+ * the guard stands; and with it the answer has the czxid of the new znodes. */
 static void ask_missing(struct evzk_member *d)
 {
     const struct evzk__sight *s = &d->sight;
@@ -185,7 +185,7 @@ static int go_on(struct evzk_member *d)
     return evzk__machine_move(&d->m, JOINED);
 }
 
-/* It does not. */
+/* The member's own name does not stand. */
 static int begin_anew(struct evzk_member *d)
 {
     const struct evzk__sight *s = &d->sight;

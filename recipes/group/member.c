@@ -19,8 +19,8 @@
  * leaves deletes the guard first, whose GUID nobody else ever had: it is done
  * once, and not at all if the guard has gone.
  *
- * What remains, all of it between a member's last look and its delete, one
- * round trip: somebody deletes the name and the claim by hand, but not the
+ * Three ways remain, all of them between a member's last look and its delete,
+ * one round trip: somebody deletes the name and the claim by hand, but not the
  * guard, and another process joins under that name; or somebody has deleted the
  * guard before, and now deletes the other two, and another process joins; or a
  * program that does not follow this protocol replaces the name.  Then the

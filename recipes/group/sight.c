@@ -184,7 +184,7 @@ int evzk__member_not_written(struct evzk_member *d, int rc)
     switch (rc) {
     case EVZK_ERR_CONNLOSS:
         return EVZK_OK;
-    case EVZK_ERR_SERVER: /* It may throttle. */
+    case EVZK_ERR_SERVER: /* The server may throttle. */
         if (d->m.tries++ >= MEMBER_TRIES)
             return rc;
         evzk__machine_pause(&d->m);

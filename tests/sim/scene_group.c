@@ -14,8 +14,8 @@
 #include "steps.h"
 
 enum {
-    LAST_US = 14 * 1000 * 1000, /* Then what was made by hand goes, and users
-                                   give up. */
+    LAST_US = 14 * 1000 * 1000, /* Then the znode that was made by hand
+                                   goes, and users give up. */
     AGAIN_US = 2000
 };
 
@@ -236,7 +236,7 @@ static void start(intptr_t arg)
         scene_timer_set(a->give_up_us, a->proc, go, i);
 }
 
-/* What was made by hand goes, and the users give up. */
+/* An operator deletes the znode that was made by hand; the users give up. */
 static void go_last(intptr_t proc)
 {
     struct ens_seen seen;

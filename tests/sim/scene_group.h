@@ -52,7 +52,7 @@ struct gr_scene {
 /* The znode of a member. */
 struct gr_node {
     int64_t czxid, owner;
-    int64_t act;  /* That made it; -1: none. */
+    int64_t act;  /* Its maker; -1: none. */
     int64_t died; /* 0: it stands. */
 };
 

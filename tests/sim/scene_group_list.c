@@ -2,7 +2,7 @@
 #include "scene_group.h"
 #include "scene_list.h"
 
-enum { LONG_US = 3 * 1000 * 1000 };
+enum { LONG_US = 5 * 1000 * 1000 };
 
 #define GROUP(...)                                                             \
     .own = &(const struct gr_scene) { __VA_ARGS__ }
@@ -174,4 +174,4 @@ static const struct sim_scene scenes[] = {
 };
 
 const struct sim_recipe sim_group =
-    SIM_RECIPE("member", member, scenes, group, group);
+    SIM_RECIPE("group", member, scenes, group, group);

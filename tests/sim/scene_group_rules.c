@@ -1,9 +1,8 @@
 /* The rules of groups, asked after every step against the true tree.
  *
  * An identity has one member at a time.  A member that says so has its znode. A
- * znode goes with its session, by an operator, or by its own member.  Whoever
- * has not left is there in the end, with its last data; whoever has left is
- * not.
+ * znode goes with its session, by an operator, or by its own member.  A member
+ * that has not left is there in the end, with its last data; no other is.
  *
  * How it can fail: a znode is told from another by its czxid, and belongs to
  * the act that its data name, as the first look sees them. */
@@ -108,7 +107,7 @@ static void check_died(const struct gr_node *n)
 {
     if (n->act < 0 || operator_deleted(n->czxid) || session_over(n->owner) ||
         gr.slot[n->act].stopped || is_hole(n) || gr.own->sealed)
-        return; /* What was sealed makes a member fail, and leave. */
+        return; /* A seal makes a member fail, and leave. */
     if (process_of(gr.own->act[n->act].proc)->closing)
         return;
     sim_violation("somebody has deleted the znode of act %d", (int)n->act + 1);
@@ -157,9 +156,9 @@ void gr_look(void)
     }
 }
 
-/* What is told. */
+/* The events. */
 
-/* Another has, or had, the same name: in this scene, or by hand. */
+/* Does another act of this scene want the same name? */
 static bool has_rival(int act)
 {
     for (int i = 0; i < GR_ACTS; i++) {
@@ -329,7 +328,10 @@ static bool is_member(int act)
 static void check_member(int act)
 {
     const struct gr_node *n = node_of(act);
+    const struct process *p = process_of(gr.own->act[act].proc);
 
+    if (n && n->owner != p->ids[p->n_ids - 1])
+        sim_violation("act %d is a member by an earlier session", act + 1);
     if (!gr.slot[act].joined || gr.slot[act].leaving)
         sim_violation("act %d is a member, and was not told", act + 1);
     if (n && n->died && !was_forced(n) && !operator_deleted_any())

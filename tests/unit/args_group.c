@@ -79,11 +79,12 @@ static const struct args_kind member = {.start = "evzk_group_join",
                                         .failed_event = EVZK_MEMBER_FAILED,
                                         .free = free_member,
                                         .has_nothing = expect_nothing,
-                                        .null = no_member};
+                                        .null = no_member,
+                                        .deaf = true};
 
 static const struct args_kind *const kinds[] = {&member, NULL};
 
-/* What is no identity, and what is one. */
+/* Bad identities, and the longest good one. */
 START_TEST(bad_names)
 {
     static const char *const bad[] = {NULL,  "",    ".",      "..", ".me",
