@@ -181,6 +181,7 @@ core_sources = \
     recipes/group/member.c \
     recipes/group/sight.c \
     recipes/group/stay.c \
+    recipes/group/view.c \
     recipes/guard/calls.c \
     recipes/guard/guard_internal.h \
     recipes/guard/write.c \
@@ -529,6 +530,7 @@ real_tests = \
     tests/real/test_example_queue \
     tests/real/test_example_shards \
     tests/real/test_example_transfer \
+    tests/real/test_group \
     tests/real/test_guard \
     tests/real/test_lock \
     tests/real/test_lock_curator \
@@ -652,6 +654,7 @@ sim_sources = \
     tests/sim/scene_group.h \
     tests/sim/scene_group_list.c \
     tests/sim/scene_group_rules.c \
+    tests/sim/scene_group_view.c \
     tests/sim/scene_guard.c \
     tests/sim/scene_guard.h \
     tests/sim/scene_guard_rules.c \

@@ -9,6 +9,8 @@
  * has is never taken away: the member is told so, and joins when that process
  * has gone.
  *
+ * A view (evzk_group_watch()) tells who is a member, and who comes and goes.
+ *
  * Protocol: "Group Membership" of the ZooKeeper recipes page.  Beside the
  * members, in <group>/.evzk, are znodes by which no member ever deletes
  * another's: evzk_group(3), "Identities".
@@ -166,6 +168,123 @@ EVZK_API const char *evzk_member_name(const evzk_member *member);
 /** The state of the member, as the diagram in evzk_group(3) names it.  Static;
  * "" for NULL. */
 EVZK_API const char *evzk_member_state(const evzk_member *member);
+
+/** A view of a group: who is a member.  Opaque. */
+typedef struct evzk_group_view evzk_group_view;
+
+/** What a view reports.  ENDED is final. */
+typedef enum evzk_group_event {
+    EVZK_GROUP_JOINED = 1, /**< A member is in the view that was not. */
+    /** A member is gone, also if its session has ended. */
+    EVZK_GROUP_LEFT,
+    /** The member's data have changed, or became hidden or readable.  If the
+     * znode is another one, LEFT and JOINED are told instead. */
+    EVZK_GROUP_CHANGED,
+    /** The view is whole: all members are told.  Comes again after a lost
+     * connection, and after the end of the session, when all was read again. */
+    EVZK_GROUP_READY,
+    /** The last event; rc says why. */
+    EVZK_GROUP_ENDED
+} evzk_group_event;
+
+/** The event's name, as "JOINED"; "?" for any other number.  Static. */
+EVZK_API const char *evzk_group_event_name(evzk_group_event event);
+
+/** Is this event the last one of the view? */
+EVZK_API bool evzk_group_event_is_final(evzk_group_event event);
+
+/** A member, as a view has it.  What the pointers point to belongs to the view,
+ * and is valid until the loop goes on. */
+typedef struct evzk_group_member {
+    const char *name;
+    const void *data;
+    size_t data_len;
+    uint64_t token;  /**< As evzk_member_token(): the czxid of the znode. */
+    int64_t session; /**< Session that owns it; 0: made by hand. */
+    bool hidden;     /**< Its ACL denies reading: the data are not known. */
+} evzk_group_member;
+
+/**
+ * Reports a change of the view.  JOINED, CHANGED: @p member as it is now; LEFT:
+ * as it was; READY, ENDED: NULL.  @p rc is EVZK_OK, but for ENDED.  The view
+ * has the change already.
+ *
+ * Always called from the loop, never inside a call to this library.  Every
+ * function of the library may be called from it, evzk_group_view_free()
+ * included.
+ */
+typedef void evzk_group_view_cb(evzk_group_view *view, evzk_group_event event,
+                                int rc, const evzk_group_member *member,
+                                void *arg);
+
+/** Zero-initialize, then set what you need. */
+typedef struct evzk_group_view_options {
+    void *reserved[4]; /**< NULL. */
+} evzk_group_view_options;
+
+/**
+ * Watches the members of the group at @p path: all children of that znode whose
+ * names do not begin with a dot, whichever program made them.  Creates nothing.
+ * A group that does not exist has no members, until it comes.
+ *
+ * A view is a cache (evzk/cache.h), with its promises: at rest it is the tree;
+ * no member goes back in time; what is told adds up to the view.  It takes READ
+ * on the group's znode.
+ *
+ * @param s    Borrowed; closing it ends the view with EVZK_ERR_CLOSED.
+ * @param path Absolute path of the group, not "/". Copied.
+ * @param opt  NULL for the defaults.
+ * @param cb   Hears all that happens.
+ * @param arg  Borrowed; handed back to @p cb untouched.
+ * @param out  Set on success: owned by the caller, evzk_group_view_free().
+ *
+ * @retval EVZK_OK        @p cb will be called, unless freed before.
+ * @retval EVZK_ERR_INVAL Bad argument; @p cb is never called, @p out is unset.
+ * @retval EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED: as above.
+ *
+ * Later, with ENDED: EVZK_ERR_CANCELED, _CLOSED, _NOAUTH, _AUTH, _SERVER.
+ */
+EVZK_API int evzk_group_watch(evzk_session *s, const char *path,
+                              const evzk_group_view_options *opt,
+                              evzk_group_view_cb *cb, void *arg,
+                              evzk_group_view **out);
+
+/**
+ * Ends the view: ENDED is told in a later turn of the loop, with
+ * EVZK_ERR_CANCELED.  It can be read until evzk_group_view_free().
+ *
+ * @retval EVZK_OK        The end will be told.
+ * @retval EVZK_ERR_STATE It has ended, or is about to.
+ * @retval EVZK_ERR_INVAL, EVZK_ERR_FORKED.
+ */
+EVZK_API int evzk_group_view_cancel(evzk_group_view *view);
+
+/** Ends ownership, in any state; NULL is a no-op.  No callback follows. */
+EVZK_API void evzk_group_view_free(evzk_group_view *view);
+
+/** Reads one member of the view, and asks no server.  @p member is set if the
+ * view has a member of this name; what it points to is borrowed.  False also
+ * for NULL. */
+EVZK_API bool evzk_group_view_find(const evzk_group_view *view,
+                                   const char *name, evzk_group_member *member);
+
+/** Goes through the members, in the order of their names as bytes.  @p member
+ * is set if there is one; for the next: the member before, as it was set. */
+EVZK_API bool evzk_group_view_first(const evzk_group_view *view,
+                                    evzk_group_member *member);
+EVZK_API bool evzk_group_view_next(const evzk_group_view *view,
+                                   evzk_group_member *member);
+
+/** How many members the view has; 0 for NULL. */
+EVZK_API size_t evzk_group_view_count(const evzk_group_view *view);
+
+/** Is the view whole, and does the session surely hear of changes?  False for
+ * NULL. */
+EVZK_API bool evzk_group_view_ready(const evzk_group_view *view);
+
+/** The state of the view's cache, as the diagram in evzk_cache(3) names it.
+ * Static; "" for NULL. */
+EVZK_API const char *evzk_group_view_state(const evzk_group_view *view);
 
 #ifdef __cplusplus
 }

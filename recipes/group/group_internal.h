@@ -53,8 +53,9 @@ struct evzk__sight {
     uint8_t guard, claim, name; /* enum evzk__whose */
     bool early;                 /* The name, or the claim, is of an earlier
                                    session of the member's. */
-    bool as_wanted;             /* The name holds the latest data. */
-    int32_t version;            /* Of the name. */
+    bool twin;       /* Another member of the same session has the claim. */
+    bool as_wanted;  /* The name holds the latest data. */
+    int32_t version; /* Of the name. */
 };
 
 struct evzk__member_data {

@@ -92,6 +92,7 @@ static void note_claim(struct evzk_member *d, const struct evzk__result *res)
     bool own = known && evzk__machine_owns(&d->m, &res->stat);
 
     d->sight.claim = own ? GROUP_OWN : GROUP_OTHERS;
+    d->sight.twin = !own && evzk__machine_owns(&d->m, &res->stat);
     d->sight.early = d->sight.early || (known && !own);
     if (own)
         d->claim_czxid = res->stat.czxid;
@@ -105,7 +106,7 @@ static void note_name(struct evzk_member *d, const struct evzk__result *res)
     bool known = czxid == d->czxid ||
                  (d->sight.guard == GROUP_OWN && czxid == d->guard_mzxid) ||
                  (d->sight.claim == GROUP_OWN && czxid == d->claim_czxid) ||
-                 (d->may_be_own && ours && d->sight.claim != GROUP_OTHERS);
+                 (d->may_be_own && ours && !d->sight.twin);
     bool own = known && ours;
 
     d->sight.name = own ? GROUP_OWN : GROUP_OTHERS;

@@ -34,8 +34,11 @@ static bool is_quiet(int proc)
 
 static void maybe_close(int proc)
 {
-    if (is_quiet(proc) && process_of(proc)->s && !process_of(proc)->closing)
-        process_close(proc);
+    if (!is_quiet(proc) || !process_of(proc)->s || process_of(proc)->closing)
+        return;
+    if (gr.own->view && gr.own->view_proc == proc)
+        gr_view_free();
+    process_close(proc);
 }
 
 static void over(int i)
@@ -295,6 +298,7 @@ void group_begin(const struct sim_scene *sc)
     ens_begin(&servers);
     make_tree();
     open_processes(sc);
+    gr_view_begin();
     for (int i = 0; i < GR_ACTS; i++) {
         const struct gr_act *a = &gr.own->act[i];
 
@@ -304,7 +308,11 @@ void group_begin(const struct sim_scene *sc)
     }
 }
 
-void group_check(void) { gr_check(); }
+void group_check(void)
+{
+    gr_check();
+    gr_view_check();
+}
 
 bool group_done(void)
 {

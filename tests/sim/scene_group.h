@@ -1,5 +1,6 @@
 /* Scenes of groups: what the processes and operators do (scene_group.c), the
- * rules (scene_group_rules.c), and the list (scene_group_list.c). */
+ * rules (scene_group_rules.c), a view with its rules (scene_group_view.c), and
+ * the list (scene_group_list.c). */
 #ifndef SIM_SCENE_GROUP_H
 #define SIM_SCENE_GROUP_H
 
@@ -42,6 +43,8 @@ struct gr_act {
 struct gr_scene {
     struct gr_act act[GR_ACTS];
     const char *chroot;
+    bool view; /* This process watches the group. */
+    int view_proc;
     bool sealed;       /* An operator seals something. */
     bool dir;          /* The group is there at the beginning, .. */
     bool by_hand;      /* .. with a znode "a" that was made by hand; .. */
@@ -85,6 +88,11 @@ bool group_done(void);
 void group_check_end(void);
 extern const char *const group_calls[];
 bool group_call(int proc, unsigned which);
+
+/* scene_group_view.c */
+void gr_view_begin(void);
+void gr_view_check(void);
+void gr_view_free(void);
 
 /* scene_group_rules.c */
 /* The path of the znode of a name; of its claim; of the guard that the claim

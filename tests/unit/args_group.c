@@ -82,7 +82,74 @@ static const struct args_kind member = {.start = "evzk_group_join",
                                         .null = no_member,
                                         .deaf = true};
 
-static const struct args_kind *const kinds[] = {&member, NULL};
+/* A view. */
+
+static void on_view(evzk_group_view *v, evzk_group_event event, int rc,
+                    const evzk_group_member *member_told, void *arg)
+{
+    ck_assert_ptr_null(member_told);
+    args_heard(arg, v, (int)event, rc);
+}
+
+ARGS_BEGIN(watch, evzk_group_view, on_view,
+           evzk_group_watch(a->s, a->path, a->options, on, a->arg, to))
+ARGS_FREE(free_view, evzk_group_view, evzk_group_view_free)
+ARGS_CALL(cancel_view, evzk_group_view, evzk_group_view_cancel(o))
+
+/* clang-format off */
+#define BAD_VIEW(what, ...)                                                    \
+    {what, &(const evzk_group_view_options){__VA_ARGS__}, EVZK_ERR_INVAL}
+
+static const struct args_row view_rows[] = { /* evzk_group_watch */
+    ARGS_BAD_RESERVED(BAD_VIEW),
+};
+/* clang-format on */
+
+static void expect_nobody(void *object)
+{
+    evzk_group_member m = {.name = "me"};
+
+    ck_assert_uint_eq(evzk_group_view_count(object), 0);
+    ck_assert(!evzk_group_view_ready(object));
+    ck_assert(!evzk_group_view_find(object, "me", &m));
+    ck_assert(!evzk_group_view_find(object, "", &m));
+    ck_assert(!evzk_group_view_find(object, NULL, &m));
+    ck_assert(!evzk_group_view_find(object, "me", NULL));
+    ck_assert(!evzk_group_view_first(object, &m));
+    ck_assert(!evzk_group_view_first(object, NULL));
+    ck_assert(!evzk_group_view_next(object, &m));
+    ck_assert(!evzk_group_view_next(object, NULL));
+    ck_assert_uint_gt(strlen(evzk_group_view_state(object)), 0);
+}
+
+static void no_view(void)
+{
+    evzk_group_member m = {.name = "me"};
+
+    ck_assert_uint_eq(evzk_group_view_count(NULL), 0);
+    ck_assert(!evzk_group_view_ready(NULL));
+    ck_assert(!evzk_group_view_find(NULL, "me", &m));
+    ck_assert(!evzk_group_view_first(NULL, &m));
+    ck_assert(!evzk_group_view_next(NULL, &m));
+    ck_assert_str_eq(evzk_group_view_state(NULL), "");
+}
+
+static const struct args_kind view = {.start = "evzk_group_watch",
+                                      .begin = watch,
+                                      .rows = view_rows,
+                                      .n_rows = UNIT_COUNT(view_rows),
+                                      .stop_function = "evzk_group_view_cancel",
+                                      .stop = cancel_view,
+                                      .stopped_event = EVZK_GROUP_ENDED,
+                                      .stopped_rc = EVZK_ERR_CANCELED,
+                                      .failed_event = EVZK_GROUP_ENDED,
+                                      .free = free_view,
+                                      .has_nothing = expect_nobody,
+                                      .null = no_view,
+                                      .deaf = true,
+                                      .ends_in_loop = true};
+
+static const struct args_kind *const kinds[] = {&member, &view, NULL};
 
 /* Bad identities, and the longest good one. */
 START_TEST(bad_names)
@@ -180,8 +247,36 @@ START_TEST(names_of_events)
 }
 END_TEST
 
+START_TEST(names_of_view_events)
+{
+    static const char *const name[] = {"?",     "JOINED", "LEFT", "CHANGED",
+                                       "READY", "ENDED",  "?"};
+
+    for (size_t i = 0; i < UNIT_COUNT(name); i++) {
+        evzk_group_event ev = (evzk_group_event)i;
+
+        ck_assert_str_eq(evzk_group_event_name(ev), name[i]);
+        ck_assert_int_eq(evzk_group_event_is_final(ev), ev == EVZK_GROUP_ENDED);
+    }
+}
+END_TEST
+
+START_TEST(root_is_no_group)
+{
+    evzk_group_view *v = NULL;
+    struct world w;
+
+    set_up(&w);
+    INVAL(evzk_group_watch(w.s, "/", NULL, on_view, NULL, &v));
+    ck_assert_ptr_null(v);
+    tear_down(&w);
+}
+END_TEST
+
 static void add_tests(Suite *suite)
 {
+    args_add(suite, names_of_view_events, 1);
+    args_add(suite, root_is_no_group, 1);
     args_add(suite, bad_names, 1);
     args_add(suite, what_fits, 1);
     args_add(suite, updates, 1);
