@@ -3,7 +3,8 @@
  * other data, and leaves.  The other process wants the same name as soon as the
  * first one has joined; it joins when that has left, and leaves, too.  Must
  * hold whatever the network does: two are never members at once; each joins and
- * leaves, and then nothing is left.
+ * leaves, and then nothing is left.  If the far session ends, the other process
+ * may have the name before the first one has other data: then that leaves, too.
  */
 #define _GNU_SOURCE 1
 #include "sweep.h"
@@ -96,8 +97,9 @@ static bool turn(void *scene)
         if (evzk_member_update(far->m, "other", 5))
             support_fail("sweep: update");
     }
-    if (far->updated && !far->leaving)
-        leave(far);
+    if ((far->updated || near->joined) && !far->leaving)
+        leave(
+            far); /* Its session may have ended, and the other has the name. */
     if (near->joined && !near->leaving && far->over)
         leave(near);
     if (far->over && near->over)
