@@ -1,13 +1,14 @@
 /* What a look at the servers tells of a member: does its guard stand, and whose
  * are the claim and the name?
  *
- * The guard has a GUID for its name, so it is the member's own whenever it is
- * there.  The claim says in its data with which guard it was made.  The
- * transaction that makes the name writes to the guard, and its answer tells the
- * czxid of both names, which the member remembers.  If the answer was lost, the
- * czxid of the name is the mzxid of the guard, or the czxid of the claim.  If
- * somebody has deleted these two by then, it is enough that the session owns
- * the name.
+ * The guard has a GUID for its name, so it is the member's own if its session
+ * owns it.  The transaction that makes the others writes to the guard, too, and
+ * its answer tells their czxid, which the member remembers.  If the answer was
+ * lost, their czxid is the mzxid of the guard.  If somebody has deleted the
+ * guard by then: the claim says in its data with which guard it was made, and
+ * the name has the czxid of the claim.  If both have been deleted, it is enough
+ * that the session owns the name, and that no other member of the session has
+ * the claim.
  *
  * How it can fail.
  *
@@ -87,7 +88,9 @@ static bool says(const struct evzk__result *res, const void *data, size_t len)
 
 static void note_claim(struct evzk_member *d, const struct evzk__result *res)
 {
-    bool known = res->stat.czxid == d->claim_czxid ||
+    int64_t czxid = res->stat.czxid;
+    bool known = czxid == d->claim_czxid ||
+                 (d->sight.guard == GROUP_OWN && czxid == d->guard_mzxid) ||
                  says(res, d->guard, strlen(d->guard));
     bool own = known && evzk__machine_owns(&d->m, &res->stat);
 
@@ -95,7 +98,7 @@ static void note_claim(struct evzk_member *d, const struct evzk__result *res)
     d->sight.twin = !own && evzk__machine_owns(&d->m, &res->stat);
     d->sight.early = d->sight.early || (known && !own);
     if (own)
-        d->claim_czxid = res->stat.czxid;
+        d->claim_czxid = czxid;
 }
 
 static void note_name(struct evzk_member *d, const struct evzk__result *res)
