@@ -195,7 +195,7 @@ bool gr_excused(int act, evzk_member_event ev, int rc)
     case EVZK_ERR_NODEGONE:
         return ev == EVZK_MEMBER_REJOINING && n &&
                (operator_deleted(n->czxid) || session_over(n->owner) ||
-                (n->died && operator_deleted_any()));
+                (n->died && is_hole(n)));
     case EVZK_ERR_LEASE:
         return ev == EVZK_MEMBER_REJOINING && gr.slot[act].doubtful;
     default:
@@ -240,7 +240,7 @@ static void check_updated(int act)
     if (!k->joined || k->told_updates == k->n_updates)
         sim_violation("act %d: an UPDATED for nothing", act + 1);
     k->told_updates = k->n_updates;
-    if (was_forced(n) || operator_deleted_any())
+    if (was_forced(n))
         return;
     if (!ens_look(path, &seen) || seen.len < 2 ||
         (seen.len == 2 && memcmp(seen.data, k->data, 2) != 0))
@@ -334,7 +334,7 @@ static void check_member(int act)
         sim_violation("act %d is a member by an earlier session", act + 1);
     if (!gr.slot[act].joined || gr.slot[act].leaving)
         sim_violation("act %d is a member, and was not told", act + 1);
-    if (n && n->died && !was_forced(n) && !operator_deleted_any())
+    if (n && n->died && !was_forced(n) && !is_hole(n))
         sim_violation("act %d is a member, and its znode is gone", act + 1);
     for (int i = 0; i < act; i++) {
         if (strcmp(gr_name(i), gr_name(act)) == 0 && is_member(i) &&
