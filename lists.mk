@@ -352,6 +352,7 @@ doc_pages = \
     doc/producer.svg \
     doc/queue-query.svg \
     doc/queue.md \
+    doc/recipes.md \
     doc/semaphore.svg \
     doc/shard-server.png \
     doc/shards-demo.svg \
