@@ -59,7 +59,7 @@ bool fault_parse(const char *text, struct fault *f);
 bool fault_is_oom(const struct fault *f);
 
 /* Is this a plan that was forged?  Has a copy, which no session owns,
- * taken the place of a member's znode? */
+ * taken the place of a member's znode, or a place beside that? */
 bool fault_forged(const void *data, size_t len);
 bool fault_copied(void);
 /* Puts such a copy in the place of a member's znode.  False: there is none. */

@@ -48,7 +48,9 @@ fault_fn fault_delete_own, fault_delete_pred, fault_delete_pair,
     fault_delete_all, fault_foreign, fault_foreign_lower, fault_foreign_higher,
     fault_foreign_curator, fault_foreign_kazoo, fault_foreign_mutex;
 
-/* faults_plan.c */
+/* faults_plan.c.  A copy, which no session owns, of the znode of a member is at
+ * that path. */
+void fault_note_copy(const char *path);
 fault_fn fault_forge_plan, fault_hide_plan, fault_hide_members,
     fault_hide_member, fault_copy_member, fault_hide_votes;
 

@@ -69,6 +69,11 @@ bool fault_hid_votes(void) { return forged.hid_votes != 0; }
 
 bool fault_copied(void) { return forged.copies != 0; }
 
+void fault_note_copy(const char *path)
+{
+    forged.copies += strncmp(path, MEMBERS "/", sizeof MEMBERS) == 0;
+}
+
 static const char *read_one(struct seen_plan *p, int i, const char *at)
 {
     size_t len;

@@ -312,6 +312,7 @@ static bool put_beside(const char *path, int by)
              path, (int32_t)((uint32_t)n + (uint32_t)by));
     if (ens_create(to, data, (size_t)seen.len, ZOO_PERSISTENT) != 0)
         return false;
+    fault_note_copy(to);
     scene_timer_set(FAULT_SHORT, -1, remove_beside, (intptr_t)beside.n++);
     faults_last(FAULT_SHORT);
     return true;
