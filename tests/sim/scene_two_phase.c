@@ -386,7 +386,7 @@ static void operate(int i)
     }
     if (a->what == TP_SLOW)
         sim_slow(a->proc, true);
-    else
+    else if (a->what != TP_DIE || !tp.own->sites_remove)
         tp.rough = true;
     if (a->what == TP_LEAVE && tp.slot[a->of - 1].site)
         end(a->of - 1);

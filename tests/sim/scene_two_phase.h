@@ -60,6 +60,7 @@ struct tp_scene {
     const char *chroot; /* NULL: none. */
     bool tree;          /* The root is there at the beginning. */
     bool lasts;         /* Something blocks: the users give up. */
+    bool sites_remove;  /* The coordinator dies, and nothing is left even so. */
     bool foreign;       /* Znodes of others are in the way. */
     uint8_t denied;     /* What nobody may do to `denied_at`. */
     const char *denied_at;
