@@ -17,7 +17,11 @@
  *
  *   No znode goes back in time: of each path, an older state is never told
  *   after a newer one, even if the session moves to a server that knows less.
- *   Nothing is told twice.
+ *   Nothing is told twice.  This has limits where a server knows less than the
+ *   leader and answers for the leader.  An older state of a znode in the view
+ *   is refused for about a second, and believed then: the servers may have been
+ *   set up anew.  That a znode is gone is believed at once, and of a znode that
+ *   was removed nothing is remembered.
  *
  *   A znode is told after the znode above it was added, and removed before the
  *   znode above it is removed.
@@ -96,7 +100,8 @@ typedef struct evzk_cache_entry {
      * data, no czxid, none of the children.  Servers tell a session nothing of
      * a znode that it may not read, and of no change of an ACL.  So the znode
      * is looked at again only when the znode above it gets or loses a child, or
-     * after a lost connection. */
+     * after a lost connection.  Children that were in the view before it was
+     * hidden stay, and are followed by themselves. */
     bool hidden;
 } evzk_cache_entry;
 

@@ -28,16 +28,22 @@ static struct evzk_cache *cache_of(struct evzk__machine *m)
     return evzk__container_of(m, struct evzk_cache, m);
 }
 
-/* All that was to be read has been read; on this connection, or on one that
- * was lost meanwhile. */
+/* All that was to be read has been read; on this connection, if the root was:
+ * a znode that is gone needs no other look. */
+static bool is_filled(const struct evzk_cache *c)
+{
+    return c->behind == 0 && c->root->f &&
+           c->root->f->connection_no == c->m.seen.connection_no;
+}
+
 static int filled(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_cache *c = cache_of(m);
 
     (void)e;
-    if (c->behind > 0 || c->connection_no != m->seen.connection_no ||
-        !evzk__cache_tells(c))
+    if (!is_filled(c) || !evzk__cache_tells(c))
         return EVZK_OK;
+    c->whole_no = m->seen.connection_no;
     evzk__machine_move(m, WHOLE);
     evzk__cache_call(c, EVZK_CACHE_READY, EVZK_OK, NULL, NULL);
     return EVZK_OK;
@@ -46,7 +52,7 @@ static int filled(struct evzk__machine *m, const struct evzk__event *e)
 /* Entered again on another connection, where all is read again. */
 static void rest(struct evzk__machine *m)
 {
-    if (cache_of(m)->connection_no != m->seen.connection_no)
+    if (cache_of(m)->whole_no != m->seen.connection_no)
         evzk__machine_move(m, FILLING);
 }
 

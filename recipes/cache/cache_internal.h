@@ -90,9 +90,9 @@ struct evzk_cache {
     size_t count;                     /* Znodes that were told. */
     struct evzk__followers_list line; /* Followers that wait to read. */
     struct evzk__followers_list others;
-    uint32_t reading; /* Followers that have a turn. */
-    uint32_t behind;  /* Followers that have yet to read on this connection. */
-    uint16_t connection_no; /* Of the time when `behind` became 0. */
+    uint32_t reading;  /* Followers that have a turn. */
+    uint32_t behind;   /* Followers that have yet to read on this connection. */
+    uint16_t whole_no; /* The connection on which READY was told last. */
 };
 
 static inline struct evzk__follower *evzk__follower_of(struct evzk__machine *m)
@@ -181,7 +181,7 @@ bool evzk__follower_take_turn(struct evzk__follower *f);
 void evzk__follower_rest(struct evzk__follower *f);
 
 /* The connection is another one: the znode must be read before the view is
- * whole; and it was read. */
+ * whole, and doubts begin anew; and it was read. */
 void evzk__follower_count(struct evzk__follower *f);
 void evzk__follower_settle(struct evzk__follower *f);
 

@@ -13,6 +13,9 @@
  * znode comes from reads of that znode alone, which are answered in the order
  * in which they were sent.
  *
+ * If another znode was listed than the one that was read, the listing waits
+ * until that znode was read.
+ *
  * An event says only that the znode is to be read again.  If the data changed,
  * the data is read; if the children changed, the children are listed.
  *
@@ -151,13 +154,24 @@ static int was_read(struct evzk__machine *m, const struct evzk__event *e)
 }
 
 /* The znode has changed since it was read; or, where only names are kept, the
- * listing alone says what it is. */
+ * listing alone says what it is, and whether it may be read. */
 static int not_listed(struct evzk__follower *f, int rc)
 {
+    if (rc == EVZK_ERR_NOAUTH && f->c->names_only && evzk__follower_is_first(f))
+        return rc;
+    evzk__merge_drop(f);
     if (evzk__follower_reads(f))
         return evzk__machine_move(&f->m, READING);
     return rc == EVZK_ERR_NOAUTH ? evzk__follower_hide(f)
                                  : evzk__machine_move(&f->m, EMPTYING);
+}
+
+/* Was another znode listed than the one that was read?  Then it is read first:
+ * the watch does not tell if the session might not read the first one. */
+static bool is_another(const struct evzk__follower *f,
+                       const struct evzk__stat *listed)
+{
+    return evzk__follower_reads(f) && listed->czxid != f->n->czxid;
 }
 
 static int listed(struct evzk__machine *m, const struct evzk__event *e)
@@ -173,6 +187,8 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
         return rc;
     if (evzk__merge_take(f, &e->reply->res->names) != EVZK_OK)
         return evzk__machine_again_later(m);
+    if (is_another(f, &e->reply->res->stat))
+        return evzk__machine_move(m, READING);
     return evzk__follower_reads(f) ? evzk__machine_move(m, MERGING)
                                    : evzk__follower_take(f, e->reply->res);
 }
@@ -226,9 +242,9 @@ ROW(WAITING,   wait_for_turn,         turn_came,            READING,   LEFT,    
     ON(ENTRY,        READING, LISTING),
     ON(USER_EVENT,   READING, LISTING), RARELY(USER_EVENT, HERE)),
 ROW(READING,   read_znode,            was_read,             LISTING,   LEFT,    WAITING,   RETRY|NOTHING_SENT,
-    ON(REPLY,        LISTING, FOLLOWING, EMPTYING, HERE, FAIL)),
+    ON(REPLY,        LISTING, MERGING, FOLLOWING, EMPTYING, HERE, FAIL)),
 ROW(LISTING,   list,                  listed,               MERGING,   LEFT,    WAITING,   RETRY|NOTHING_SENT,
-    ON(REPLY,        MERGING, READING, FOLLOWING, EMPTYING, HERE), RARELY(REPLY, FAIL)),
+    ON(REPLY,        MERGING, READING, FOLLOWING, EMPTYING, HERE, FAIL)),
 ROW(MERGING,   evzk__follower_merge,  evzk__follower_go_on, SWEEPING,  LEFT,    WAITING,   RETRY,
     ON(ENTRY,        SWEEPING, WAITING, LISTING),
     ON(USER_EVENT,   MERGING),

@@ -23,7 +23,8 @@ bool evzk__follower_reads(const struct evzk__follower *f)
     return evzk__follower_is_first(f) || !f->c->names_only;
 }
 
-/* Are its children in the view, as far as is known? */
+/* Are its children in the view, as far as is known?  An ephemeral znode has
+ * none; but the znode that it replaced may have had some. */
 bool evzk__follower_lists(const struct evzk__follower *f)
 {
     const struct evzk__cache_node *n = f->n;
@@ -32,7 +33,7 @@ bool evzk__follower_lists(const struct evzk__follower *f)
         return false;
     if (!evzk__follower_reads(f))
         return true;
-    if (!n->told || n->owner != 0)
+    if (!n->told || (n->owner != 0 && RB_EMPTY(&n->children)))
         return false;
     return f->c->depth == EVZK_CACHE_SUBTREE ||
            (f->c->depth == EVZK_CACHE_CHILDREN && evzk__follower_is_first(f));
@@ -92,6 +93,7 @@ void evzk__follower_count(struct evzk__follower *f)
     if (f->connection_no == f->m.seen.connection_no)
         return;
     f->connection_no = f->m.seen.connection_no;
+    f->m.tries = 0;
     f->c->behind += !f->counted;
     f->counted = true;
 }
@@ -103,10 +105,8 @@ void evzk__follower_settle(struct evzk__follower *f)
     if (!f->counted)
         return;
     f->counted = false;
-    if (--c->behind > 0)
-        return;
-    c->connection_no = f->connection_no;
-    evzk__machine_ask(&c->m);
+    if (--c->behind == 0)
+        evzk__machine_ask(&c->m);
 }
 
 void evzk__follower_poke(struct evzk__follower *f)

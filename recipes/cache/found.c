@@ -45,9 +45,11 @@ static int where_next(const struct evzk__follower *f)
 {
     if (!evzk__follower_reads(f))
         return f->n->hidden ? FOLLOWING : MERGING;
-    return evzk__follower_lists(f) && evzk__follower_misses(f, EVZK__PRED)
-               ? LISTING
-               : FOLLOWING;
+    if (!evzk__follower_lists(f))
+        return FOLLOWING;
+    if (evzk__follower_misses(f, EVZK__PRED))
+        return LISTING;
+    return f->merge ? MERGING : FOLLOWING; /* Listed before. */
 }
 
 /* The node is like this now; `data` becomes its own.  Tells so, and goes on.
@@ -101,11 +103,21 @@ int evzk__follower_take(struct evzk__follower *f,
     return become(f, &like);
 }
 
+/* The znode above was gone, and is there again. */
+static void wake_above(const struct evzk__follower *f)
+{
+    const struct evzk__cache_node *above = f->n->above;
+
+    if (above && above->f && evzk__follower_empties(above->f))
+        evzk__follower_poke(above->f);
+}
+
 /* The session may not read the znode. */
 int evzk__follower_hide(struct evzk__follower *f)
 {
     static const struct evzk__cache_node like = {.hidden = true};
 
+    wake_above(f);
     if (f->n->told && f->n->hidden)
         return evzk__machine_move(&f->m, where_next(f));
     return become(f, &like);

@@ -1,20 +1,21 @@
 /* A znode of a cache that is gone.
  *
  * A znode without children can be told at once.  Otherwise its children are
- * gone, too, and each tells so by its own follower; the last of them wakes the
- * one above it.  So a znode is removed from the view before the znode above it.
+ * gone, too, and each tells so by its own follower, and wakes the one above it.
+ * So a znode is removed from the view before the znode above it.  A child that
+ * is hidden has no watch: the follower above has it look.
  *
  * How it can fail.  The znode may come again while its children are awaited:
  * the listing above it shows the new znode, and its follower looks again; the
- * root has a watch for that.
+ * root has a watch for that.  Or a child is found to be hidden: then the znode
+ * is there, too, and its follower looks again (found.c).
  */
 #include "recipes/cache/cache_internal.h"
 
 /* The znode above may have waited for this one to go. */
 static void wake_above(const struct evzk__cache_node *above)
 {
-    if (RB_EMPTY(&above->children) && above->f &&
-        evzk__follower_empties(above->f))
+    if (above->f && evzk__follower_empties(above->f))
         evzk__machine_ask(&above->f->m);
 }
 
@@ -76,6 +77,8 @@ void evzk__follower_empty(struct evzk__machine *m)
         vanish(f);
     else if (!n->f)
         drop_name(f, n);
+    else if (n->hidden && !evzk__follower_empties(n->f))
+        evzk__follower_poke(n->f);
 }
 
 int evzk__follower_emptied(struct evzk__machine *m, const struct evzk__event *e)

@@ -109,20 +109,24 @@ bool evzk_cache_first(const evzk_cache *c, evzk_cache_entry *entry)
     return entry && give(find_told(c, ""), entry);
 }
 
-/* Down, or on, or up and on. */
+/* Down, or on, or up and on: by the path alone, since the znode of the entry,
+ * and those above it, may be gone. */
 bool evzk_cache_next(const evzk_cache *c, evzk_cache_entry *entry)
 {
-    struct evzk__cache_node *n, *next;
+    struct evzk__cache_node *next;
+    char path[EVZK__PATH_MAX + 1];
+    char *end;
 
-    if (!c || !entry || !entry->path)
+    if (!c || !entry || !entry->path || strlen(entry->path) >= sizeof path)
         return false;
     if (evzk_cache_first_child(c, entry->path, entry))
         return true;
-    next = sibling_behind(c, entry->path);
-    n = find(c, entry->path, strlen(entry->path));
-    while (!next && n && n->above) {
-        n = n->above;
-        next = sibling_behind(c, n->path);
+    strcpy(path, entry->path);
+    next = sibling_behind(c, path);
+    while (!next && path[0] != '\0') {
+        end = strrchr(path, '/');
+        *(end ? end : path) = '\0';
+        next = sibling_behind(c, path);
     }
     return give(next, entry);
 }

@@ -48,7 +48,8 @@ void ens_throttle(int proc);
 void ens_throttle_writes(int proc, uint8_t n);
 bool ens_throttled(int proc); /* The error was sent. */
 /* Somebody else's transactions, as by an operator: at the leader, now.  0, or
- * the error.  `mode` as of zoo_acreate(). */
+ * the error.  `mode` as of zoo_acreate();
+ * what is ephemeral belongs to a session that does not end. */
 int ens_create(const char *path, const void *data, size_t len, int mode);
 int ens_delete(const char *path);
 /* All of them in one transaction, in this order; or none, and no error. */

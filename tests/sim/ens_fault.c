@@ -72,11 +72,11 @@ void ens_cut(int server, int64_t until)
     s->cut_until = later(s->cut_until, until);
 }
 
-/* Somebody's who may do everything, and needs no session.  An error takes no
- * zxid. */
+/* Somebody's who may do everything, and needs no session, but to own what is
+ * ephemeral.  An error takes no zxid. */
 static int operate(const struct wire_msg *m)
 {
-    struct ens_txn *t = ens_txn_new(m->op, 0, &ens_nobody);
+    struct ens_txn *t = ens_txn_new(m->op, m->session, &ens_nobody);
 
     ens_prep(t, m, NULL, -1);
     if (t->err != ZOK) {
@@ -114,7 +114,7 @@ static void put_data(struct wire_msg *m, const void *data, size_t len)
         m->data = sim_memdup(SIM_OUTSIDE, data, len);
 }
 
-enum { MODE_CONTAINER = 4 };
+enum { MODE_EPHEMERAL = 1, MODE_CONTAINER = 4, STRANGER = 1 };
 
 int ens_create(const char *path, const void *data, size_t len, int mode)
 {
@@ -122,6 +122,7 @@ int ens_create(const char *path, const void *data, size_t len, int mode)
         order(mode == MODE_CONTAINER ? ENS_CREATE_CONTAINER : ENS_CREATE, path);
 
     m->flags = mode;
+    m->session = mode == MODE_EPHEMERAL ? STRANGER : 0;
     put_data(m, data, len);
     return carry_out(m);
 }

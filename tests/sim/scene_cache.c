@@ -17,6 +17,8 @@
 #include "steps.h"
 
 enum {
+    PERSISTENT = 0, /* As of zoo_acreate(). */
+    EPHEMERAL = 1,
     START_US = 10 * 1000,
     AGAIN_US = 5 * 1000,
     LOOK_US = 100 * 1000,
@@ -34,18 +36,19 @@ static struct {
     } cache[CACHES];
     int64_t calm; /* Since then no fault is at work, at the latest. */
     unsigned writes;
-    bool acted; /* The operator has done all. */
+    uint64_t connection; /* As wire_born() has it. */
+    bool acted;          /* The operator has done all. */
 } all;
 SIM_KEEP(all)
 
 /* The operator. */
 
-static void make(const char *path)
+static void make(const char *path, int mode)
 {
     char text[4] = {(char)('a' + all.writes % 26), 0};
 
     all.writes++;
-    ens_create(path, text, 1, 0);
+    ens_create(path, text, 1, mode);
 }
 
 static bool is_below(const char *path, const char *above)
@@ -70,7 +73,7 @@ static void do_act(enum cache_act_kind what, const char *path)
 
     switch (what) {
     case CACHE_MAKE:
-        make(path);
+        make(path, PERSISTENT);
         break;
     case CACHE_WRITE:
         all.writes++;
@@ -81,7 +84,11 @@ static void do_act(enum cache_act_kind what, const char *path)
         break;
     case CACHE_REMAKE:
         delete_all(path);
-        make(path);
+        make(path, PERSISTENT);
+        break;
+    case CACHE_REPLACE:
+        delete_all(path);
+        make(path, EPHEMERAL);
         break;
     case CACHE_HIDE:
         ens_set_perms(path, NONE);
@@ -178,7 +185,7 @@ static void on_cache(evzk_cache *c, evzk_cache_event event, int rc,
         sim_violation("cache %d: %s with %s", i, evzk_cache_event_name(event),
                       evzk_errname(rc));
     cache_rules_look();
-    cache_rules_told(i, event, entry, before);
+    cache_rules_told(i, c, event, entry, before);
     cache_rules_check_view(i, c);
     process_callback(0); /* The explorer may free it here. */
     if (all.cache[i].c == c && evzk_cache_event_is_final(event))
@@ -278,7 +285,7 @@ static void plan(void)
 {
     for (int k = 0; k < CACHE_NODES; k++) {
         if (all.own->there >> k & 1)
-            make(all.own->node[k]);
+            make(all.own->node[k], PERSISTENT);
     }
     for (int i = 0; i < CACHE_ACTS && all.own->act[i].at_us; i++)
         scene_timer_set(all.own->act[i].at_us, -1, act, i);
@@ -317,10 +324,23 @@ void cache_begin(const struct sim_scene *sc)
     scene_timer_set(LOOK_US, 0, look, 0);
 }
 
+static void look_at_connection(void)
+{
+    int conn = wire_conn_of(0);
+    uint64_t born = conn < 0 ? 0 : wire_born(conn);
+
+    if (born == 0 || born == all.connection)
+        return;
+    all.connection = born;
+    for (int i = 0; i < CACHES; i++)
+        cache_rules_connected(i);
+}
+
 void cache_check(void)
 {
     int before = sim_enter(0);
 
+    look_at_connection();
     cache_rules_look();
     if (faults_healed_at() > sim_now())
         all.calm = faults_healed_at();

@@ -11,8 +11,9 @@ enum { CACHE_NODES = 10, CACHE_ACTS = 16, CACHES = 2, CACHE_STATES = 24 };
 enum cache_act_kind {
     CACHE_MAKE = 1,
     CACHE_WRITE,
-    CACHE_DELETE, /* With all below it. */
-    CACHE_REMAKE, /* Deletes it, with all below it, and makes it anew. */
+    CACHE_DELETE,  /* With all below it. */
+    CACHE_REMAKE,  /* Deletes it, with all below it, and makes it anew. */
+    CACHE_REPLACE, /* The same: then it is ephemeral. */
     CACHE_HIDE,
     CACHE_SHOW
 };
@@ -39,14 +40,16 @@ struct cache_scene {
 
 /* The list: scene_cache_list.c. */
 extern const struct sim_scene cache_scenes[];
-enum { CACHE_SCENES = 11 };
+enum { CACHE_SCENES = 14 };
 
 /* The rules: scene_cache_rules.c.  `i` is the number of a cache. */
 void cache_rules_begin(const struct cache_scene *own);
 void cache_rules_look(void); /* At the tree: notes what each znode is now. */
 void cache_rules_started(int i, evzk_cache *c);
 void cache_rules_filling(int i); /* All is read again from here. */
-void cache_rules_told(int i, evzk_cache_event event,
+/* The process has another connection: nothing was read on it yet. */
+void cache_rules_connected(int i);
+void cache_rules_told(int i, const evzk_cache *c, evzk_cache_event event,
                       const evzk_cache_entry *entry,
                       const evzk_cache_entry *before);
 void cache_rules_check_view(int i, const evzk_cache *c);

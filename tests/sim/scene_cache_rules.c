@@ -4,10 +4,12 @@
  * that the znode has been in, and that comes behind the state told last: so
  * nothing is told twice, and no znode goes back in time.  The view is what the
  * deltas add up to.  A znode that has not changed since all began to be read is
- * in the view when READY is told.
+ * in the view when READY is told.  Nobody calls the view whole on a connection
+ * on which nothing was read.
  *
  * How it can fail: a znode changes more often than there is room for. */
 #include <string.h>
+#include <zookeeper/proto.h>
 
 #include "ens.h"
 #include "processes.h"
@@ -31,6 +33,7 @@ static struct {
         unsigned told[CACHE_NODES]; /* The number of the state. */
         int64_t filling;            /* Since when all is read. */
         bool whole;                 /* READY was told since. */
+        uint64_t reads;             /* When the connection was made. */
     } cache[CACHES];
 } all;
 SIM_KEEP(all)
@@ -97,6 +100,18 @@ void cache_rules_filling(int i)
 {
     all.cache[i].filling = sim_now();
     all.cache[i].whole = false;
+}
+
+static uint64_t count_reads(void)
+{
+    return ens_requests(ZOO_GETDATA_OP) + ens_requests(ZOO_EXISTS_OP) +
+           ens_requests(ZOO_GETCHILDREN_OP) + ens_requests(ZOO_GETCHILDREN2_OP);
+}
+
+void cache_rules_connected(int i)
+{
+    all.cache[i].whole = false;
+    all.cache[i].reads = count_reads();
 }
 
 /* The path in the tree, relative to the root of a cache; NULL: not below it. */
@@ -226,6 +241,31 @@ static void check_before(int i, int k, const evzk_cache_entry *e,
         sim_violation("cache %d: %s was told as another", i, path_of(k));
 }
 
+/* By parts: a slash comes before all that a name may have. */
+static int compare(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return (*a == '/' ? 1 : *a) - (*b == '/' ? 1 : *b);
+}
+
+/* The view can be gone through from a znode that was just removed. */
+static void check_next(int i, const evzk_cache *c, const evzk_cache_entry *gone)
+{
+    evzk_cache_entry next = *gone;
+    const char *want = NULL;
+
+    for (int k = 0; k < CACHE_NODES; k++) {
+        if (is_kept(i, k) && all.cache[i].in[k] &&
+            compare(relative(i, k), gone->path) > 0 &&
+            (!want || compare(relative(i, k), want) < 0))
+            want = relative(i, k);
+    }
+    if (evzk_cache_next(c, &next) != (want != NULL) ||
+        (want && strcmp(next.path, want) != 0))
+        sim_violation("cache %d: another znode comes behind %s", i, gone->path);
+}
+
 static void told_znode(int i, evzk_cache_event event, const evzk_cache_entry *e,
                        const evzk_cache_entry *before)
 {
@@ -290,6 +330,8 @@ static void told_ready(int i)
 {
     if (all.cache[i].whole)
         sim_violation("cache %d: READY twice", i);
+    if (count_reads() == all.cache[i].reads)
+        sim_violation("cache %d: READY before anything was read", i);
     all.cache[i].whole = true;
     for (int k = 0; k < CACHE_NODES; k++) {
         if (!is_kept(i, k) || is_out_of_sight(i, k))
@@ -299,7 +341,7 @@ static void told_ready(int i)
     }
 }
 
-void cache_rules_told(int i, evzk_cache_event event,
+void cache_rules_told(int i, const evzk_cache *c, evzk_cache_event event,
                       const evzk_cache_entry *entry,
                       const evzk_cache_entry *before)
 {
@@ -307,18 +349,12 @@ void cache_rules_told(int i, evzk_cache_event event,
         told_ready(i);
     else if (event != EVZK_CACHE_ENDED) {
         told_znode(i, event, entry, before);
+        if (event == EVZK_CACHE_REMOVED)
+            check_next(i, c, entry);
         return;
     }
     if (entry || before)
         sim_violation("cache %d: an entry for nothing", i);
-}
-
-/* By parts: a slash comes before all that a name may have. */
-static int compare(const char *a, const char *b)
-{
-    while (*a && *a == *b)
-        a++, b++;
-    return (*a == '/' ? 1 : *a) - (*b == '/' ? 1 : *b);
 }
 
 static size_t check_entries(int i, const evzk_cache *c)
@@ -362,6 +398,8 @@ void cache_rules_check_view(int i, const evzk_cache *c)
 
     for (int k = 0; k < CACHE_NODES; k++)
         n += all.cache[i].in[k];
+    if (evzk_cache_ready(c) && !all.cache[i].whole)
+        sim_violation("cache %d: whole without READY", i);
     if (evzk_cache_count(c) != n || check_entries(i, c) != n)
         sim_violation("cache %d: the view has not %d znodes", i, (int)n);
     for (int k = 0; k < CACHE_NODES; k++) {
