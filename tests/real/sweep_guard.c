@@ -159,7 +159,7 @@ static void judge(void *scene)
     struct guarded *d = scene;
 
     for (int i = 0; i < STEPS; i++) {
-        bool lost = d->run->may_lose && (i == WRITE || i == WRITE_LATE) &&
+        bool lost = d->run->may_lose && i >= WRITE && i <= WRITE_LATE &&
                     (d->outcome[i] == EVZK_GUARD_REFUSED ||
                      d->rc[i] == EVZK_ERR_EXPIRED);
 

@@ -13,6 +13,7 @@ struct write {
     int64_t zxid;
     int32_t version[4];
     size_t failed;
+    size_t n_ops;
 };
 
 static void on_write(evzk_guard *g, evzk_guard_outcome outcome, int rc,
@@ -28,7 +29,7 @@ static void on_write(evzk_guard *g, evzk_guard_outcome outcome, int rc,
     w->zxid = result->zxid;
     w->failed = result->failed;
     if (result->version)
-        memcpy(w->version, result->version, sizeof w->version);
+        memcpy(w->version, result->version, w->n_ops * sizeof w->version[0]);
 }
 
 static void write_ends(struct write *w, evzk_guard_outcome outcome, int rc)
@@ -43,8 +44,9 @@ static void write_ends(struct write *w, evzk_guard_outcome outcome, int rc)
 }
 
 #define BEGIN(w, s, by, ops, n)                                                \
-    ck_assert_int_eq(                                                          \
-        evzk_guard_write(s, by, ops, n, NULL, on_write, w, &(w)->g), EVZK_OK)
+    ck_assert_int_eq(evzk_guard_write(s, by, ops, ((w)->n_ops = (n)), NULL,    \
+                                      on_write, w, &(w)->g),                   \
+                     EVZK_OK)
 
 static void on_election(evzk_election *e, evzk_election_event event, int rc,
                         void *arg)
