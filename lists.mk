@@ -98,6 +98,9 @@ core_sources = \
     lib/request/shared_read.h \
     lib/request/step.c \
     lib/request/step.h \
+    lib/request/step_commit.c \
+    lib/request/step_internal.h \
+    lib/request/step_path.c \
     lib/request/subrequest.c \
     lib/request/subrequest.h \
     lib/request/transaction.c \

@@ -1,0 +1,70 @@
+/* Which znode a step of a request is about. */
+#include <string.h>
+
+#include "lib/request/core.h"
+#include "lib/request/step_internal.h"
+
+const char *evzk__steps_name_at(const struct evzk__request *r, uint32_t i)
+{
+    const struct evzk__step *step = evzk__step_at(r, i);
+    const char *beside = r->for_each_name ? r->names[i] : r->name;
+
+    if (step->name)
+        return step->name;
+    return beside ? beside : "";
+}
+
+static char *join(char *to, size_t size, const char *a, const char *b,
+                  const char *c)
+{
+    if (strlen(a) + strlen(b) + strlen(c) >= size)
+        return NULL;
+    return strcpy(stpcpy(stpcpy(to, a), b), c) ? to : NULL;
+}
+
+const char *evzk__steps_path(const struct evzk__core *s,
+                             const struct evzk__request *r, uint32_t i,
+                             char *to, size_t size)
+{
+    const char *name = evzk__steps_name_at(r, i);
+
+    if (name[0] == '\0')
+        return r->dir->path;
+    if (name[0] != '/')
+        return join(to, size, r->dir->path, "/", name);
+    if (name[1] == '\0' && s->chroot[0])
+        return s->chroot;
+    return join(to, size, s->chroot, name, "");
+}
+
+const char *evzk__steps_path_at(struct evzk__core *s,
+                                const struct evzk__request *r, uint32_t i)
+{
+    return evzk__steps_path(s, r, i, s->requests.path[0],
+                            sizeof s->requests.path[0]);
+}
+
+static bool is_child(const char *path, const char *parent)
+{
+    size_t n = strlen(parent);
+
+    return strncmp(path, parent, n) == 0 && path[n] == '/' &&
+           !strchr(path + n + 1, '/');
+}
+
+bool evzk__steps_write_near(const struct evzk__core *s,
+                            const struct evzk__request *r, const char *path)
+{
+    char other[EVZK__PATH_MAX];
+
+    for (uint32_t i = 0; i < r->n; i++) {
+        const char *p = evzk__step_at(r, i)->verb == EVZK__STEP_CHECK
+                            ? NULL
+                            : evzk__steps_path(s, r, i, other, sizeof other);
+
+        if (p &&
+            (strcmp(p, path) == 0 || is_child(p, path) || is_child(path, p)))
+            return true;
+    }
+    return false;
+}
