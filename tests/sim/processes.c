@@ -264,6 +264,13 @@ bool process_lacked_memory(int proc)
     return own[proc].starved || sim_alloc_failing(proc);
 }
 
+bool process_may_return(int proc, int rc)
+{
+    return rc == EVZK_OK ||
+           (rc == EVZK_ERR_NOMEM && process_lacked_memory(proc)) ||
+           (rc == EVZK_ERR_CLOSED && process_of(proc)->closing);
+}
+
 bool process_lacked_memory_since(int proc, int64_t us)
 {
     return sim_alloc_failing(proc) ||

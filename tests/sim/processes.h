@@ -96,6 +96,10 @@ bool process_was_frozen(int proc, int64_t since_us);
 bool process_lacked_memory(int proc);
 bool process_lacked_memory_since(int proc, int64_t us);
 
+/* May this be returned, or told?  EVZK_OK; or an error for want
+ * of memory, or since the session is being closed, if that is so. */
+bool process_may_return(int proc, int rc);
+
 /* Sees every event of every machine; NULL: nobody.  Set by a scene's begin. */
 extern void (*process_trace)(int proc, const evzk_trace *t);
 

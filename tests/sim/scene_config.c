@@ -185,13 +185,6 @@ static void stop_reader(intptr_t arg)
         cancel_reader(i);
 }
 
-static bool is_allowed(int proc, int rc)
-{
-    return rc == EVZK_OK ||
-           (rc == EVZK_ERR_NOMEM && process_lacked_memory(proc)) ||
-           (rc == EVZK_ERR_CLOSED && process_of(proc)->closing);
-}
-
 static void start_reader(intptr_t arg)
 {
     int i = (int)arg, rc = EVZK_ERR_NOMEM;
@@ -206,7 +199,7 @@ static void start_reader(intptr_t arg)
             return;
         }
         rc = begin_reader(i);
-        if (!is_allowed(plan->proc, rc))
+        if (!process_may_return(plan->proc, rc))
             sim_violation("reader %d: %s", i, evzk_errname(rc));
     }
     if (rc != EVZK_OK)
@@ -299,7 +292,7 @@ static void start_update(intptr_t arg)
             return;
         }
         rc = begin_update(i);
-        if (!is_allowed(proc, rc))
+        if (!process_may_return(proc, rc))
             sim_violation("update %d: %s", i, evzk_errname(rc));
     }
     if (rc != EVZK_OK)

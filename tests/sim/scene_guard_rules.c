@@ -35,11 +35,9 @@ bool guard_lock_rc_ok(int i, int rc)
 {
     int proc = guard_plan_of(i)->proc;
 
-    return rc == EVZK_OK || rc == EVZK_ERR_CANCELED ||
+    return process_may_return(proc, rc) || rc == EVZK_ERR_CANCELED ||
            rc == EVZK_ERR_NODEGONE || rc == EVZK_ERR_LEASE ||
            rc == EVZK_ERR_EXPIRED ||
-           (rc == EVZK_ERR_CLOSED && process_of(proc)->closing) ||
-           (rc == EVZK_ERR_NOMEM && process_lacked_memory(proc)) ||
            (rc == EVZK_ERR_SERVER && ens_throttled(proc)) ||
            rc == EVZK_ERR_FOREIGN; /* Of no interest here. */
 }

@@ -130,9 +130,7 @@ static bool is_allowed(int i, int rc)
 {
     const struct producer *d = &putting.of[i];
 
-    return rc == EVZK_OK ||
-           (rc == EVZK_ERR_NOMEM && process_lacked_memory(plan_of(i)->proc)) ||
-           (rc == EVZK_ERR_CLOSED && process_of(plan_of(i)->proc)->closing) ||
+    return process_may_return(plan_of(i)->proc, rc) ||
            (rc == EVZK_ERR_BUSY && plan_of(i)->pending_max) ||
            (rc == EVZK_ERR_STATE &&
             (d->closed || d->canceled || evzk_producer_pending(d->p) == 0));

@@ -178,13 +178,6 @@ static void stop_reader(intptr_t arg)
         cancel_reader(i);
 }
 
-static bool is_allowed(int proc, int rc)
-{
-    return rc == EVZK_OK ||
-           (rc == EVZK_ERR_NOMEM && process_lacked_memory(proc)) ||
-           (rc == EVZK_ERR_CLOSED && process_of(proc)->closing);
-}
-
 static void start_reader(intptr_t arg)
 {
     int i = (int)arg, rc = EVZK_ERR_NOMEM;
@@ -199,7 +192,7 @@ static void start_reader(intptr_t arg)
             return;
         }
         rc = begin_reader(i);
-        if (!is_allowed(plan->proc, rc))
+        if (!process_may_return(plan->proc, rc))
             sim_violation("reader %d: %s", i, evzk_errname(rc));
     }
     if (rc != EVZK_OK)
@@ -370,7 +363,7 @@ static bool may_be_asked(int i, int rc)
 {
     const struct writer *d = &valued.writer[i];
 
-    return is_allowed(writer_plan(i)->proc, rc) ||
+    return process_may_return(writer_plan(i)->proc, rc) ||
            (rc == EVZK_ERR_BUSY && writer_plan(i)->pending_max) ||
            (rc == EVZK_ERR_STATE &&
             (d->closed || d->canceled || evzk_value_writer_pending(d->w) == 0));
