@@ -34,7 +34,7 @@ typedef struct evzk_config_query evzk_config_query;
 typedef struct evzk_config_follower evzk_config_follower;
 typedef struct evzk_config_update evzk_config_update;
 
-/** One key. */
+/** A key of a configuration. */
 typedef struct evzk_config_key {
     /** A name without slashes, not "ready", at most 255 bytes long. */
     const char *name;
@@ -212,7 +212,7 @@ EVZK_API int evzk_config_set(evzk_session *s, const char *path,
 
 /**
  * Ends the replacement: EVZK_ERR_CANCELED is told in a later turn of the loop.
- * It may be done all the same.
+ * The keys may be replaced all the same.
  *
  * @retval EVZK_OK, EVZK_ERR_STATE, EVZK_ERR_INVAL, EVZK_ERR_FORKED: as in
  *         evzk_config_query_cancel().

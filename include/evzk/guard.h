@@ -55,7 +55,8 @@ typedef enum evzk_guard_verb {
     EVZK_GUARD_CHECK       /**< Fails unless the znode has the version. */
 } evzk_guard_verb;
 
-/** One operation.  Zero-initialize, then set what you need. */
+/** An operation of a guarded write.  Zero-initialize, then set what you need.
+ */
 typedef struct evzk_guard_op {
     evzk_guard_verb verb;
     /** Absolute path, below the session's chroot. */

@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-/** One attempt to hold a lease.  Opaque. */
+/** An attempt to hold a lease.  Opaque. */
 typedef struct evzk_semaphore evzk_semaphore;
 
 /** What the callback reports.  RELEASED, LOST and FAILED are final. */

@@ -177,7 +177,7 @@ static inline bool evzk__follower_empties(const struct evzk__follower *f)
 
 /* May the follower read now?  Else it waits in the line, and is asked. */
 bool evzk__follower_take_turn(struct evzk__follower *f);
-/* Another follower is to read now, if one waits. */
+/* Gives the turn to the next follower in the line, if the line is not empty. */
 void evzk__follower_rest(struct evzk__follower *f);
 
 /* The connection is another one: the znode must be read before the view is

@@ -28,7 +28,7 @@
  * How it can fail.  The next server may know less than the last one: so a sync
  * goes before each read, and an answer that is older than what was told is not
  * taken.  A znode may be gone, or be another one, whenever it is looked at.
- * Another znode of the same path counts as a change of the first one.  Servers
+ * A new znode of the same path counts as a change of the old znode.  Servers
  * tell a session nothing of a znode that it may not read: such a znode has no
  * watch, and is looked at again whenever the children above it are listed.
  * Without memory a znode is read again in a while.

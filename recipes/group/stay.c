@@ -109,7 +109,7 @@ int evzk__member_written(struct evzk__machine *m, const struct evzk__event *e)
     return rc != EVZK_OK ? rc : evzk__machine_move(m, LOOKING);
 }
 
-/* Another process has the claim, or the name. */
+/* The claim, or the name, belongs to another process. */
 void evzk__member_wait(struct evzk__machine *m)
 {
     struct evzk_member *d = evzk__member_of(m);

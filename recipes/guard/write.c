@@ -181,7 +181,7 @@ static int done(struct evzk_guard *g, int64_t zxid)
     return found_out(g, EVZK_GUARD_DONE, EVZK_OK);
 }
 
-/* One step is to blame: nothing was done. */
+/* The servers have refused a step: nothing was done. */
 static int refused(struct evzk_guard *g, uint32_t part, int rc)
 {
     if (part == EVZK__GUARD_MARK)

@@ -93,9 +93,9 @@ static bool is_known(struct evzk_site *site, const char *id)
     return RB_FIND(evzk__site_txs, &site->txs, &key) != NULL;
 }
 
-/* The entries of which the site knows nothing yet.  One of which it knows may
- * be finished before TAKING comes to it, and would be taken for new then.
- * Another name is no entry. */
+/* The entries of which the site knows nothing yet.  Known entries are left out
+ * here: a known transaction may end before TAKING comes to its entry, which
+ * would look new then.  Names of another form are no entries. */
 static int choose(struct evzk_site *site, const struct evzk__names *names)
 {
     char **v = evzk__zalloc((names->n + 1) * sizeof *v);

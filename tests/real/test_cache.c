@@ -298,7 +298,7 @@ static void on_names(evzk_cache *c, evzk_cache_event event, int rc,
     t->ready += event == EVZK_CACHE_READY;
 }
 
-/* One listing, whatever the number of children. */
+/* A single listing, whatever the number of children. */
 START_TEST(names_of_many)
 {
     const evzk_cache_options opt = {.names_only = true};

@@ -59,7 +59,7 @@ static void stop(struct adder *a)
     peer_close(&a->peer);
 }
 
-/* One write, from the call to the end. */
+/* A write, from the call to the end. */
 static void written(struct adder *a, int began, int rc)
 {
     ck_assert_int_eq(began, EVZK_OK);

@@ -100,7 +100,7 @@ static void note_whole(int64_t number, int64_t print, int whose, int n)
         sim_violation("update %d was refused, and is done", whose);
 }
 
-/* Another library's contender for the lock. */
+/* A contender of another library, for the lock. */
 static void look_at_lock(void)
 {
     const char *names[NAMES];

@@ -344,7 +344,7 @@ static void check_member(int act)
     }
 }
 
-/* Another's znode of this name stands, or another's claim. */
+/* A znode of this name, or a claim to the name, belongs to another process. */
 static bool is_taken(int act)
 {
     struct ens_seen seen;

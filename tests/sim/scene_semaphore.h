@@ -14,7 +14,7 @@
 
 enum { ATTEMPTS = 5, LEASES_SEEN = 32 };
 
-/* One attempt: it acquires a lease, holds it for a while, and gives it back. */
+/* An attempt: acquires a lease, holds the lease for a while, gives it back. */
 struct semaphore_plan {
     int proc, start_ms, hold_ms;
     uint32_t leases, timeout_ms;

@@ -63,7 +63,7 @@ struct value_scene {
     bool lags;            /* Followers are behind the leader. */
 };
 
-/* One state of the value after another. */
+/* The states of the value, in their order. */
 struct value_state {
     int64_t czxid; /* 0: there is no value. */
     int64_t mzxid, number;
