@@ -253,8 +253,10 @@ core_sources = \
     recipes/shards/common.c \
     recipes/shards/end.c \
     recipes/shards/handover.c \
+    recipes/shards/join.c \
     recipes/shards/member.c \
     recipes/shards/mend.c \
+    recipes/shards/names.c \
     recipes/shards/plan.c \
     recipes/shards/plan.h \
     recipes/shards/plan_next.c \
@@ -263,8 +265,11 @@ core_sources = \
     recipes/shards/planner.h \
     recipes/shards/planner_internal.h \
     recipes/shards/planner_read.c \
+    recipes/shards/rebalance.c \
     recipes/shards/shard.c \
     recipes/shards/shards_internal.h \
+    recipes/shards/share.c \
+    recipes/shards/share.h \
     recipes/shards/step.c \
     recipes/shards/trouble.c \
     recipes/two_phase/begin.c \
@@ -429,6 +434,7 @@ example_sources = \
     examples/seats.c \
     examples/shared.c \
     examples/spread.c \
+    examples/tasks.c \
     examples/two-phase.c \
     examples/who.c
 
@@ -451,6 +457,7 @@ example_programs = \
     examples/seats \
     examples/shared \
     examples/spread \
+    examples/tasks \
     examples/two-phase \
     examples/who
 examples_barrier_LDADD = $(examples)
@@ -471,6 +478,7 @@ examples_revoke_LDADD = $(examples)
 examples_seats_LDADD = $(examples)
 examples_shared_LDADD = $(examples)
 examples_spread_LDADD = $(examples)
+examples_tasks_LDADD = $(examples)
 examples_two_phase_LDADD = $(examples)
 examples_who_LDADD = $(examples)
 
@@ -486,6 +494,7 @@ unit_tests = \
     tests/unit/test_order \
     tests/unit/test_own_queue \
     tests/unit/test_plan \
+    tests/unit/test_rebalance \
     tests/unit/test_round \
     tests/unit/test_servers \
     tests/unit/test_shards_judge \
@@ -690,6 +699,7 @@ sim_sources = \
     tests/sim/scene_shards.h \
     tests/sim/scene_shards_actions.c \
     tests/sim/scene_shards_list.c \
+    tests/sim/scene_shards_names.c \
     tests/sim/scene_shards_rules.c \
     tests/sim/scene_shards_told.c \
     tests/sim/scene_shards_tree.c \

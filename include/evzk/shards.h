@@ -9,6 +9,10 @@
  * of the members writes a plan of which member is to lead which shard.  The
  * plan only says which member stands for which shard.
  *
+ * Shards are numbered; or they have names, and then they are tasks: N named
+ * tasks over M members.  evzk_rebalance() alone shares tasks out for a program
+ * that knows its members by itself.
+ *
  * Threading: call everything here, and expect every callback, on the thread
  * that runs the session's event_base.  Nothing here blocks.  For other threads
  * there is evzk/lease.h.
@@ -26,6 +30,7 @@ typedef struct evzk_shards evzk_shards; /**< One member. Opaque. */
 
 #define EVZK_SHARDS_MAX 65536     /**< Most shards of one object. */
 #define EVZK_SHARDS_DATA_MAX 1024 /**< Most bytes of a member's data. */
+#define EVZK_SHARDS_NAME_MAX 127  /**< Most bytes of a shard's name. */
 
 /**
  * Hears what becomes of one shard: ELECTED, LEADING, SUSPENDED, RESUMED;
@@ -48,8 +53,9 @@ typedef enum evzk_shards_event {
      * a shard that was lost meanwhile may stand until the session ends. */
     EVZK_SHARDS_DRAINED,
     /** Final. rc says why: EVZK_ERR_INVAL when the others have another number
-     * of shards, EVZK_ERR_CLOSED, or, before the first place was had, an error
-     * of evzk_lock_acquire().  Each shard that was led has heard LOST before.
+     * of shards, or other names, EVZK_ERR_CLOSED, or, before the first place
+     * was had, an error of evzk_lock_acquire().  Each shard that was led has
+     * heard LOST before.
      */
     EVZK_SHARDS_FAILED
 } evzk_shards_event;
@@ -81,6 +87,11 @@ typedef struct evzk_shards_options {
      * EVZK_SHARDS_DATA_MAX bytes. */
     const void *data;
     size_t data_len;
+    /** NULL: the shards have numbers alone.  Else `count` names, all different,
+     * each a znode's name of at most EVZK_SHARDS_NAME_MAX bytes.  All members
+     * list the same names, in any order: shard i is the i-th of them in the
+     * order of their bytes. */
+    const char *const *names;
     void *reserved[4]; /**< NULL. */
 } evzk_shards_options;
 
@@ -102,6 +113,15 @@ EVZK_API int evzk_shards_join(evzk_session *s, const char *path,
                               const evzk_shards_options *opt,
                               evzk_shard_cb *shard, evzk_shards_cb *cb,
                               void *arg, evzk_shards **out);
+
+/** The name of a shard, until evzk_shards_free().  NULL: there is no such
+ * shard, or the shards have numbers alone. */
+EVZK_API const char *evzk_shards_name(const evzk_shards *shards,
+                                      uint32_t shard);
+
+/** The shard of this name.  False: there is none, and @p out is as it was. */
+EVZK_API bool evzk_shards_index(const evzk_shards *shards, const char *name,
+                                uint32_t *out);
 
 /** As evzk_election_acknowledge(), for one shard. */
 EVZK_API int evzk_shards_acknowledge(evzk_shards *shards, uint32_t shard,
@@ -175,6 +195,39 @@ typedef struct evzk_shards_stats {
 
 EVZK_API void evzk_shards_get_stats(const evzk_shards *shards,
                                     evzk_shards_stats *out);
+
+/* ---- Sharing out, without a server ---- */
+
+#define EVZK_REBALANCE_MEMBERS_MAX 512 /**< Most members. */
+#define EVZK_REBALANCE_NOBODY 0xffff   /**< The owner of a task without one. */
+
+/** A member among which evzk_rebalance() shares out tasks. */
+typedef struct evzk_rebalance_member {
+    uint32_t weight; /**< Its share is in proportion to it; 0: it gets none. */
+    uint32_t most;   /**< The most tasks that it gets; 0: any number. */
+} evzk_rebalance_member;
+
+/**
+ * Shares tasks out among members, as the plans of shards do: each member gets
+ * its share by weight, give or take one, and no task moves that could stay.
+ * The result follows from the arguments alone, in every process; nothing is
+ * allocated, sent or kept.  Callable from any thread.
+ *
+ * @param members   Borrowed; NULL if there is none.
+ * @param n_members At most EVZK_REBALANCE_MEMBERS_MAX.
+ * @param before    Borrowed; for each task the index in @p members of its owner
+ *                  so far, or EVZK_REBALANCE_NOBODY: the task is new, or its
+ *                  owner has gone.  NULL: no task has an owner.
+ * @param after     Gets the owner of each task; may be @p before.
+ *                  EVZK_REBALANCE_NOBODY: all members have their most.
+ * @param n_tasks   The length of @p before and @p after.
+ *
+ * @retval EVZK_OK
+ * @retval EVZK_ERR_INVAL Nothing was written.
+ */
+EVZK_API int evzk_rebalance(const evzk_rebalance_member *members,
+                            uint32_t n_members, const uint16_t *before,
+                            uint16_t *after, uint32_t n_tasks);
 
 #ifdef __cplusplus
 }

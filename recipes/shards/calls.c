@@ -1,99 +1,11 @@
-/* The calls of the shards.  They check their arguments, note the request, and
- * begin the step (shards/step.c), which does the work. */
+/* The calls on shards that have been joined (shards/join.c).  They check their
+ * arguments, note the request, and begin the step (shards/step.c), which does
+ * the work. */
 #include "recipes/shards/shards_internal.h"
 
 #include <string.h>
 
-#include "lib/base/mem.h"
-#include "lib/base/name.h"
 #include "lib/machine/refuse.h"
-
-static bool broken_options(const struct evzk__call *c,
-                           const evzk_shards_options *o)
-{
-    return evzk__broken(c, o, "opt", EVZK__NOT_NULL) ||
-           evzk__broken_reserved(c, o->reserved) ||
-           evzk__broken(c, o->count > 0 && o->count <= EVZK_SHARDS_MAX, "count",
-                        "must be 1 to EVZK_SHARDS_MAX") ||
-           evzk__broken_data(c, o->data, o->data_len, EVZK_SHARDS_DATA_MAX);
-}
-
-static bool broken_path(const struct evzk__call *c, const char *path)
-{
-    static const char longest[] = "/" EVZK__SHARDS_SHARD "65535";
-
-    return evzk__broken_path(c, "path", path) ||
-           evzk__broken(c, strlen(path) + strlen(longest) <= EVZK__PATH_MAX,
-                        "path", "must leave room for the shards' own names");
-}
-
-static int take_options(struct evzk_shards *a, const char *path,
-                        const evzk_shards_options *o)
-{
-    a->count = o->count;
-    a->acknowledge = o->acknowledge;
-    a->self.weight = o->observer ? 0 : o->weight ? o->weight : 1;
-    a->self.most = o->most;
-    a->self.len = o->data_len;
-    a->self.data = evzk__memdup(o->data, o->data_len);
-    a->path = evzk__strdup(path);
-    a->members = evzk__concat(path, "/" EVZK__SHARDS_MEMBERS);
-    a->step_timer = evzk__session_timer(a->s, evzk__shards_step, a);
-    a->mend_timer = evzk__session_timer(a->s, evzk__shards_mend, a);
-    return a->self.data && a->path && a->members && a->step_timer &&
-                   a->mend_timer
-               ? EVZK_OK
-               : EVZK_ERR_NOMEM;
-}
-
-static int begin(struct evzk_shards *a)
-{
-    int rc = evzk__shards_watch_plan(a);
-
-    if (rc == EVZK_OK)
-        rc = evzk__shards_stand(a);
-    if (rc != EVZK_OK)
-        evzk__node_watch_free(a->plan_watch);
-    return rc;
-}
-
-int evzk_shards_join(evzk_session *s, const char *path,
-                     const evzk_shards_options *opt, evzk_shard_cb *shard,
-                     evzk_shards_cb *cb, void *arg, evzk_shards **out)
-{
-    struct evzk__call call = evzk__call_of(s, __func__);
-    struct evzk_shards *a;
-    int rc;
-
-    if (evzk__broken(&call, s, "session", EVZK__NOT_NULL) ||
-        broken_path(&call, path) || broken_options(&call, opt) ||
-        evzk__broken(&call, cb, "cb", EVZK__NOT_NULL) ||
-        evzk__broken(&call, out, "out", EVZK__NOT_NULL))
-        return EVZK_ERR_INVAL;
-    rc = evzk__may_begin(s);
-    if (rc != EVZK_OK)
-        return rc;
-    a = evzk__zalloc(sizeof *a + opt->count * sizeof a->shard[0]);
-    if (!a)
-        return EVZK_ERR_NOMEM;
-    a->s = s;
-    evzk__session_keep(s);
-    a->cb = cb;
-    a->shard_cb = shard;
-    a->arg = arg;
-    a->me = EVZK__NOBODY;
-    for (uint32_t i = 0; i < opt->count; i++)
-        a->shard[i].all = a;
-    rc = take_options(a, path, opt);
-    if (rc == EVZK_OK)
-        rc = begin(a);
-    if (rc == EVZK_OK) {
-        evzk__timer_set(a->mend_timer, EVZK__SHARDS_CALM_US);
-        *out = a;
-    } else
-        evzk__shards_destroy(a);
-    return rc;
-}
 
 int evzk_shards_acknowledge(evzk_shards *a, uint32_t shard, const void *data,
                             size_t len)

@@ -24,7 +24,15 @@ void evzk__shards_step_again(struct evzk_shards *a, int64_t delay_us)
 
 void evzk__shard_print_path(const struct evzk_shards *a, uint32_t i, char *to)
 {
-    sprintf(to, "%s/" EVZK__SHARDS_SHARD "%" PRIu32, a->path, i);
+    if (a->names)
+        sprintf(to, "%s/" EVZK__SHARDS_TASK "%s", a->path, a->names[i]);
+    else
+        sprintf(to, "%s/" EVZK__SHARDS_SHARD "%" PRIu32, a->path, i);
+}
+
+struct evzk__shard_list evzk__shards_list(const struct evzk_shards *a)
+{
+    return (struct evzk__shard_list){.n = a->count, .names = a->self.names};
 }
 
 bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member)
@@ -36,9 +44,9 @@ bool evzk__shards_is_self(const struct evzk_shards *a, uint16_t member)
 
 /* The first member makes the plans.  So does a member behind a znode that no
  * session owns: that znode never goes by itself.  Should two members make
- * plans, each takes the other's plan for right if both have the same number of
- * shards.  So the second one makes plans only when a plan names it, or no plan
- * has for long. */
+ * plans, each takes the other's plan for right if both have the same shards. So
+ * the second one makes plans only when a plan names it, or no plan has for
+ * long. */
 bool evzk__shards_plans(const struct evzk_shards *a)
 {
     if (!a->member || a->phase != EVZK__SHARDS_JOINED)
@@ -63,6 +71,7 @@ void evzk__shards_destroy(struct evzk_shards *a)
     evzk__plan_free(&a->plan);
     evzk__free(a->path);
     evzk__free(a->members);
+    evzk__free(a->names);
     evzk__free((void *)(uintptr_t)a->self.data);
     evzk__session_let_go(a->s);
     evzk__free(a);

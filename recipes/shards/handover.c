@@ -151,7 +151,7 @@ static void last_heard(void *arg, int rc, const struct evzk__result *res)
 static void watch_last(struct recipient *r)
 {
     struct evzk_shards *a = r->all;
-    char path[EVZK__PATH_MAX + 1]; /* See broken_path() in calls.c. */
+    char path[EVZK__PATH_MAX + 1]; /* See broken_room() in join.c. */
 
     evzk__shard_print_path(a, r->last, path);
     if (evzk__watch_node(a->s, path, EVZK__LEADER, last_heard, r,

@@ -5,7 +5,7 @@
  * hand.  Then the member stands again with another znode, and the next plan
  * names that.  A plan that was deleted, or is not well-formed, changes nothing:
  * the planner writes it again.  The same holds for a plan that gives a member
- * more or less than its share, or is for another number of shards: no member
+ * more or less than its share, or is for other shards: no member
  * has made it.  A znode that may not be read is read again in a few seconds
  * (shards/mend.c).
  */
@@ -34,10 +34,10 @@ static void find_me(struct evzk_shards *a)
     evzk__shards_begin_step(a);
 }
 
-/* No plan for another number of shards names us now. */
-static void no_other_count(struct evzk_shards *a)
+/* No plan for other shards names us now. */
+static void no_other_shards(struct evzk_shards *a)
 {
-    a->other_count.state = EVZK__UNSUSPECTED;
+    a->other_shards.state = EVZK__UNSUSPECTED;
 }
 
 static void suspect(struct evzk__suspicion *of)
@@ -57,21 +57,21 @@ static void look_as_planner(struct evzk_shards *a)
 /* The plan was deleted, or is not well-formed: the last one holds. */
 static void no_plan(struct evzk_shards *a)
 {
-    no_other_count(a);
+    no_other_shards(a);
     look_as_planner(a);
 }
 
-/* A planner with our number of shards would have written over a forged plan
- * long ago.  So the other members have another number. */
-static bool has_another_number(const struct evzk_shards *a)
+/* A planner with our shards would have written over a forged plan long ago.  So
+ * the other members have other shards. */
+static bool has_other_shards(const struct evzk_shards *a)
 {
-    return a->other_count.state == EVZK__LASTING && !a->planner;
+    return a->other_shards.state == EVZK__LASTING && !a->planner;
 }
 
-/* The plan is for another number of shards.  Members that were there before
- * have made it, or no member has; or the present planner has another number.
- * Only the planner's stays in place while it names us and no plan for our
- * number does.  The application may free the shards. */
+/* The plan is for other shards: for another number of them, or for other names.
+ * Members that were there before have made it, or no member has; or the present
+ * planner has other shards.  Only the planner's stays in place while it names
+ * us and no plan for our shards does.  The application may free the shards. */
 static void leave_plan(struct evzk_shards *a, struct evzk__plan *next)
 {
     bool ours = a->node[0] && evzk__plan_find(next, a->node) != EVZK__NOBODY;
@@ -79,12 +79,12 @@ static void leave_plan(struct evzk_shards *a, struct evzk__plan *next)
     evzk__plan_free(next);
     a->reread_once_placed = true;
     if (!ours || a->me != EVZK__NOBODY)
-        no_other_count(a);
-    else if (!a->other_count.state) {
-        suspect(&a->other_count);
+        no_other_shards(a);
+    else if (!a->other_shards.state) {
+        suspect(&a->other_shards);
         evzk__shards_mend_soon(a);
     }
-    if (has_another_number(a))
+    if (has_other_shards(a))
         evzk__shards_fail(a, EVZK_ERR_INVAL);
     else
         look_as_planner(a);
@@ -94,7 +94,7 @@ static void leave_plan(struct evzk_shards *a, struct evzk__plan *next)
  * shards. */
 static void same_plan(struct evzk_shards *a)
 {
-    if (has_another_number(a))
+    if (has_other_shards(a))
         evzk__shards_fail(a, EVZK_ERR_INVAL);
 }
 
@@ -107,7 +107,7 @@ static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
     a->plan_zxid = (uint64_t)a->plan_stat.mzxid;
     a->ready_for = 0;
     a->reread_once_placed = false;
-    no_other_count(a);
+    no_other_shards(a);
     evzk__shards_drop_recipients(a);
     for (uint32_t i = 0; i < a->count; i++)
         a->shard[i].refused = a->shard[i].refusal_told = false;
@@ -141,6 +141,7 @@ static void plan_unread(struct evzk_shards *a, int rc)
 /* The application may free the shards. */
 static void read_plan(struct evzk_shards *a, const struct evzk__result *res)
 {
+    struct evzk__shard_list shards = evzk__shards_list(a);
     struct evzk__plan next;
     int rc = evzk__plan_parse(&next, res->data, res->len);
 
@@ -151,7 +152,7 @@ static void read_plan(struct evzk_shards *a, const struct evzk__result *res)
     if (rc != EVZK_OK)
         return;
     a->plan_stat = res->stat;
-    if (next.n_shards != a->count)
+    if (!evzk__plan_is_of(&next, &shards))
         leave_plan(a, &next);
     else if (evzk__plan_is_even(&next))
         take_plan(a, &next);
@@ -244,7 +245,7 @@ static void member_placed(struct evzk_shards *a)
 {
     if (strcmp(a->node, evzk_lock_node(a->member)) != 0) {
         strcpy(a->former_node, a->node);
-        no_other_count(a); /* Such plans named the former znode. */
+        no_other_shards(a); /* Such plans named the former znode. */
     }
     strcpy(a->node, evzk_lock_node(a->member));
     a->ready_for = 0;
@@ -261,7 +262,7 @@ static void take_event(struct evzk_shards *a, int ev, int rc)
         member_placed(a);
         break;
     case EVZK_LOCK_REQUEUED: /* Such plans named the znode that has gone. */
-        no_other_count(a);
+        no_other_shards(a);
         break;
     case LOCK_BEHIND:
         member_behind(a, rc);

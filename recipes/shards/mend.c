@@ -24,7 +24,7 @@ static void see_if_it_lasts(struct evzk_shards *a, struct evzk__suspicion *of)
 /* Called when no member before this one seems to make the plans. */
 static void look_if_alone(struct evzk_shards *a)
 {
-    if (a->me == EVZK__NOBODY && !a->other_count.state)
+    if (a->me == EVZK__NOBODY && !a->other_shards.state)
         see_if_it_lasts(a, &a->behind_unowned);
 }
 
@@ -40,12 +40,12 @@ static void look_at_all(struct evzk_shards *a)
     evzk__recipients_look_again(a);
 }
 
-/* Plans for another number of shards have named this member for long.  The plan
- * is read now: it may have been mended while it could not be read. */
-static void look_if_other_count(struct evzk_shards *a)
+/* Plans for other shards have named this member for long.  The plan is read
+ * now: it may have been mended while it could not be read. */
+static void look_if_other_shards(struct evzk_shards *a)
 {
     if (!a->planner)
-        see_if_it_lasts(a, &a->other_count);
+        see_if_it_lasts(a, &a->other_shards);
 }
 
 void evzk__shards_mend(void *arg)
@@ -61,7 +61,7 @@ void evzk__shards_mend(void *arg)
         return;
     for (uint32_t i = 0; i < a->count; i++)
         a->shard[i].refused = false;
-    look_if_other_count(a);
+    look_if_other_shards(a);
     look_if_alone(a);
     look_at_all(a);
     evzk__shards_begin_step(a);

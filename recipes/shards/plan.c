@@ -30,10 +30,16 @@ uint16_t evzk__plan_find(const struct evzk__plan *p, const char *name)
     return EVZK__NOBODY;
 }
 
-bool evzk__plan_is_for(const struct evzk__plan *p, const struct evzk__member *v,
-                       uint32_t n, uint32_t n_shards)
+bool evzk__plan_is_of(const struct evzk__plan *p,
+                      const struct evzk__shard_list *shards)
 {
-    if (p->version == 0 || p->n_members != n || p->n_shards != n_shards)
+    return p->n_shards == shards->n && p->names == shards->names;
+}
+
+bool evzk__plan_is_for(const struct evzk__plan *p, const struct evzk__member *v,
+                       uint32_t n, const struct evzk__shard_list *shards)
+{
+    if (p->version == 0 || p->n_members != n || !evzk__plan_is_of(p, shards))
         return false;
     for (uint32_t i = 0; i < n; i++) {
         if (evzk__plan_find(p, v[i].name) == EVZK__NOBODY)
@@ -68,7 +74,7 @@ bool evzk__member_same(const struct evzk__member *a,
 bool evzk__plan_same(const struct evzk__plan *a, const struct evzk__plan *b)
 {
     bool same = a->version == b->version && a->n_shards == b->n_shards &&
-                a->n_members == b->n_members;
+                a->names == b->names && a->n_members == b->n_members;
 
     for (uint32_t i = 0; same && i < a->n_members; i++)
         same = evzk__member_same(&a->member[i], &b->member[i]);

@@ -2,6 +2,7 @@
  *
  *   shards/plan.c        a plan, and whether two are the same
  *   shards/plan_text.c   its text, and that of a member's znode
+ *   shards/share.c       how many shards each member gets, and which
  *   shards/plan_next.c   how one plan follows from another
  */
 #ifndef EVZK_SHARDS_PLAN_H
@@ -28,11 +29,20 @@ struct evzk__member {
     uint32_t most;    /* The most shards that it gets; 0: any number. */
     const void *data;
     size_t len;
+    uint64_t names; /* What its znode says of the names of its shards: see
+                       below.  A plan says it once, of all. */
+};
+
+/* The shards that a member knows of, or that a plan is for. */
+struct evzk__shard_list {
+    uint32_t n;
+    uint64_t names; /* A fingerprint of their names; 0: they are numbered. */
 };
 
 struct evzk__plan {
     uint64_t version; /* 0: the empty plan. */
     uint32_t n_shards, n_members;
+    uint64_t names;              /* As in struct evzk__shard_list. */
     struct evzk__member *member; /* Owned array. */
     uint16_t *owner; /* Owned: a member for each shard, or NOBODY. */
     void *text;      /* Owned: the members' strings. */
@@ -57,14 +67,18 @@ char *evzk__plan_print(const struct evzk__plan *p, size_t *len);
  * EVZK_ERR_NOMEM. */
 int evzk__plan_next(struct evzk__plan *p, const struct evzk__plan *prev,
                     const struct evzk__member *v, uint32_t n,
-                    uint32_t n_shards);
+                    const struct evzk__shard_list *shards);
 
 /* The member of this name, or EVZK__NOBODY. */
 uint16_t evzk__plan_find(const struct evzk__plan *p, const char *name);
 
-/* Are these the plan's members? */
+/* Is the plan for these shards?  Else its numbers mean others. */
+bool evzk__plan_is_of(const struct evzk__plan *p,
+                      const struct evzk__shard_list *shards);
+
+/* Are these the plan's shards and members? */
 bool evzk__plan_is_for(const struct evzk__plan *p, const struct evzk__member *v,
-                       uint32_t n, uint32_t n_shards);
+                       uint32_t n, const struct evzk__shard_list *shards);
 
 /* Has every member exactly its share, and is each named once?  If not, no
  * member has made the plan, and nothing in it is to be believed. */
@@ -74,7 +88,7 @@ bool evzk__plan_is_even(const struct evzk__plan *p);
  * new plan is needed. */
 bool evzk__plan_is_right(const struct evzk__plan *p,
                          const struct evzk__member *v, uint32_t n,
-                         uint32_t n_shards);
+                         const struct evzk__shard_list *shards);
 
 bool evzk__member_same(const struct evzk__member *a,
                        const struct evzk__member *b);
@@ -88,9 +102,10 @@ uint64_t evzk__plan_number(uint64_t seen, uint64_t known);
 uint32_t evzk__plan_moves(const struct evzk__plan *p,
                           const struct evzk__plan *prev);
 
-/* The text of a member's znode: "<weight> <most> <ready>\n", and the data.
- * `ready`: the member is ready for the plan that the transaction of this zxid
- * wrote; 0: for no plan. */
+/* The text of a member's znode: "<weight> <most> <ready>\n", and the data;
+ * where the shards have names, " <names>" before the line's end. `ready`: the
+ * member is ready for the plan that the transaction of this zxid wrote; 0: for
+ * no plan. */
 int evzk__member_print(char *out, size_t size, const struct evzk__member *m,
                        uint64_t ready);
 bool evzk__member_parse(struct evzk__member *m, uint64_t *ready,

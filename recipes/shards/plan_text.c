@@ -7,6 +7,9 @@
  *     <data>                                      its data
  *     3333*0 3334*1 3333*2                        shards in a row, and whose
  *
+ * Where the shards have names, the first line ends with a fingerprint of them,
+ * as sixteen digits to the base of 16.
+ *
  * How it can fail: any client may write to the znode.  Its text is a plan only
  * if each word is as this file would have written it.
  */
@@ -43,6 +46,13 @@ static size_t size_of(const struct evzk__plan *p)
     return size;
 }
 
+/* Ends a line.  Returns how much it printed. */
+static int print_names(char *to, size_t size, uint64_t names)
+{
+    return names ? snprintf(to, size, " %016" PRIx64 "\n", names)
+                 : snprintf(to, size, "\n");
+}
+
 /* Returns the end of what it printed. */
 static char *print_member(char *to, const struct evzk__member *m)
 {
@@ -56,12 +66,14 @@ static char *print_member(char *to, const struct evzk__member *m)
 
 char *evzk__plan_print(const struct evzk__plan *p, size_t *len)
 {
-    char *out = evzk__zalloc(size_of(p)), *to = out;
+    size_t size = size_of(p);
+    char *out = evzk__zalloc(size), *to = out;
 
     if (!out)
         return NULL;
-    to += sprintf(to, "evzk-plan 1 %" PRIu64 " %" PRIu32 " %" PRIu32 "\n",
+    to += sprintf(to, "evzk-plan 1 %" PRIu64 " %" PRIu32 " %" PRIu32,
                   p->version, p->n_shards, p->n_members);
+    to += print_names(to, size - (size_t)(to - out), p->names);
     for (uint32_t i = 0; i < p->n_members; i++)
         to = print_member(to, &p->member[i]);
     for (uint32_t i = 0; i < p->n_shards; i += run_at(p, i))
@@ -91,6 +103,40 @@ static uint64_t number(struct text *t, uint64_t most, char behind)
              (*from == '0' && t->at - from > 1);
     if (!t->bad)
         t->at++;
+    return n;
+}
+
+/* Sixteen digits, as this file would have written them, and the line's end. */
+static uint64_t fingerprint(struct text *t)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t n = 0;
+
+    for (int i = 0; i < 16 && !t->bad; i++) {
+        const char *digit =
+            t->at < t->end && *t->at ? strchr(digits, *t->at) : NULL;
+
+        t->bad = !digit;
+        if (digit)
+            n = n << 4 | (uint64_t)(digit - digits);
+        t->at += !t->bad;
+    }
+    t->bad = t->bad || n == 0 || t->at == t->end || *t->at != '\n';
+    t->at += !t->bad;
+    return n;
+}
+
+/* The last number of a line, and the fingerprint behind it, if there is one. */
+static uint64_t last_number(struct text *t, uint64_t most, uint64_t *names)
+{
+    struct text more = *t;
+    uint64_t n = number(&more, most, ' ');
+
+    *names = 0;
+    if (more.bad)
+        return number(t, most, '\n');
+    *names = fingerprint(&more);
+    *t = more;
     return n;
 }
 
@@ -147,7 +193,7 @@ static int read_plan(struct text *t, struct evzk__plan *p)
 {
     p->version = number(t, EVZK__PLAN_VERSION_MAX, ' ');
     p->n_shards = (uint32_t)number(t, EVZK__PLAN_SHARDS, ' ');
-    p->n_members = (uint32_t)number(t, EVZK__PLAN_MEMBERS, '\n');
+    p->n_members = (uint32_t)last_number(t, EVZK__PLAN_MEMBERS, &p->names);
     if (t->bad)
         return EVZK_ERR_INVAL;
     if (evzk__plan_room(p) != EVZK_OK)
@@ -182,9 +228,10 @@ int evzk__plan_parse(struct evzk__plan *p, const void *data, size_t len)
 int evzk__member_print(char *out, size_t size, const struct evzk__member *m,
                        uint64_t ready)
 {
-    int n = snprintf(out, size, "%" PRIu32 " %" PRIu32 " %" PRIu64 "\n",
-                     m->weight, m->most, ready);
+    int n = snprintf(out, size, "%" PRIu32 " %" PRIu32 " %" PRIu64, m->weight,
+                     m->most, ready);
 
+    n += print_names(out + n, size - (size_t)n, m->names);
     if (m->len > 0)
         memcpy(out + n, m->data, m->len);
     return n + (int)m->len;
@@ -193,13 +240,13 @@ int evzk__member_print(char *out, size_t size, const struct evzk__member *m,
 bool evzk__member_parse(struct evzk__member *m, uint64_t *ready,
                         const void *data, size_t len)
 {
-    /* number() does not write to the text. */
+    /* Reading numbers does not write to the text. */
     char *from = (char *)(uintptr_t)data;
     struct text t = {.at = from, .end = from + len, .bad = len == 0};
 
     m->weight = (uint32_t)number(&t, UINT32_MAX, ' ');
     m->most = (uint32_t)number(&t, UINT32_MAX, ' ');
-    *ready = number(&t, INT64_MAX, '\n');
+    *ready = last_number(&t, INT64_MAX, &m->names);
     m->data = t.at;
     m->len = (size_t)(t.end - t.at);
     return !t.bad && m->len <= EVZK__PLAN_DATA;

@@ -21,11 +21,13 @@
  * one that would have been made for the present members, by what their znodes
  * say now.  Any other plan is written over, beginning from the last plan that
  * was right: at once, and then, while no member comes or goes, once a second at
- * most, since its writer may write again.  A member's znode that no session
- * owns is left out; so is a znode that may not be read, which is read again in
- * a few seconds.  If another member has become the first one and has written a
- * plan, the planner looks again, as it does after a write of unknown outcome.
- * Whatever a plan says, only the first candidate of its election leads a shard.
+ * most, since its writer may write again.  A member whose shards have other
+ * names gets none; the plan names it all the same, and so tells it that.  A
+ * member's znode that no session owns is left out; so is a znode that may not
+ * be read, which is read again in a few seconds.  If another member has become
+ * the first one and has written a plan, the planner looks again, as it does
+ * after a write of unknown outcome. Whatever a plan says, only the first
+ * candidate of its election leads a shard.
  *
  * The versions of a plan that was deleted and made again begin at 0.  So a
  * planner that was frozen between its read and its write may write an old plan
@@ -108,26 +110,28 @@ static bool is_urgent(const struct evzk__plan *prev,
 static bool is_right(const struct evzk__planner *p,
                      const struct evzk__plan *plan, uint32_t n)
 {
-    return evzk__plan_is_right(plan, p->member, n, p->n_shards);
+    return evzk__plan_is_right(plan, p->member, n, &p->shards);
 }
 
 /* The plan from which the next one follows.  Normally the plan that was read;
  * but the last right plan, if that is still right (then another client has
- * written over it), or if the plan that was read gives a member more or less
- * than its share.
+ * written over it), or if the plan that was read is for other shards, or gives
+ * a member more or less than its share.
  */
 static const struct evzk__plan *base_of(const struct evzk__planner *p,
                                         bool spoilt)
 {
     bool known = p->last.version > 0;
 
-    return known && (spoilt || !evzk__plan_is_even(&p->prev)) ? &p->last
-                                                              : &p->prev;
+    return known && (spoilt || !evzk__plan_is_even(&p->prev) ||
+                     !evzk__plan_is_of(&p->prev, &p->shards))
+               ? &p->last
+               : &p->prev;
 }
 
 /* No member has come or gone, so another client has written over the plan.  The
  * planner mends it at once, and then once a second at most: a program that
- * writes again and again, or a planner with another number of shards, cannot
+ * writes again and again, or a planner with other shards, cannot
  * make it write more often. */
 static bool may_mend(struct evzk__planner *p)
 {
@@ -157,7 +161,7 @@ static bool may_plan(struct evzk__planner *p, const struct evzk__plan *base,
 static int write_next(struct evzk__planner *p, const struct evzk__plan *base,
                       uint32_t n)
 {
-    if (evzk__plan_next(&p->next, base, p->member, n, p->n_shards) != EVZK_OK)
+    if (evzk__plan_next(&p->next, base, p->member, n, &p->shards) != EVZK_OK)
         return begin_anew(p);
     p->next.version = evzk__plan_number(p->prev.version, p->last.version);
     p->text = evzk__plan_print(&p->next, &p->len);
@@ -350,7 +354,8 @@ static int copy_plan(struct evzk__plan *to, const struct evzk__plan *from)
     return rc;
 }
 
-int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
+int evzk__planner_start(evzk_session *s, const char *path,
+                        const struct evzk__shard_list *shards,
                         const struct evzk__plan *known, evzk__planner_cb *cb,
                         void *arg, struct evzk__planner **out)
 {
@@ -359,7 +364,7 @@ int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
 
     if (!p)
         return EVZK_ERR_NOMEM;
-    p->n_shards = n_shards;
+    p->shards = *shards;
     p->cb = cb;
     p->arg = arg;
     rc = copy_plan(&p->last, known);

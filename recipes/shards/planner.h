@@ -24,7 +24,8 @@ typedef void evzk__planner_cb(void *arg, int rc, bool over);
 
 /* `known`, which is copied, is the plan to begin from when there is none on the
  * server. */
-int evzk__planner_start(evzk_session *s, const char *path, uint32_t n_shards,
+int evzk__planner_start(evzk_session *s, const char *path,
+                        const struct evzk__shard_list *shards,
                         const struct evzk__plan *known, evzk__planner_cb *cb,
                         void *arg, struct evzk__planner **out);
 

@@ -7,7 +7,7 @@
 
 struct evzk__planner {
     struct evzk__machine m;
-    uint32_t n_shards;
+    struct evzk__shard_list shards;
     char **names; /* Owned, and what is in it: of the members, and the plan. */
     void **texts; /* The same: the members' data. */
     struct evzk__member *member; /* Owned array. */

@@ -75,8 +75,11 @@ static int note_member(struct evzk__planner *p, uint32_t i,
     p->texts[i] = evzk__memdup(res->data, res->len);
     if (!p->texts[i])
         return EVZK_ERR_NOMEM;
-    if (evzk__member_parse(to, &ready, p->texts[i], res->len))
-        to->name = strrchr(p->names[i], '/') + 1;
+    if (!evzk__member_parse(to, &ready, p->texts[i], res->len))
+        return EVZK_OK;
+    to->name = strrchr(p->names[i], '/') + 1;
+    if (to->names != p->shards.names)
+        to->weight = 0; /* Its shards are others: it could lead none of ours. */
     return EVZK_OK;
 }
 

@@ -157,7 +157,7 @@ void evzk__shard_start(struct evzk_shards *a, uint32_t i)
 {
     struct shard *d = &a->shard[i];
     const evzk_lock_options opt = {0};
-    char path[EVZK__PATH_MAX + 1]; /* See broken_path() in calls.c. */
+    char path[EVZK__PATH_MAX + 1]; /* See broken_room() in join.c. */
     int rc;
 
     evzk__shard_print_path(a, i, path);

@@ -1,7 +1,9 @@
 /* Shared by the files of the shards.  The files from the ground up; no file
  * calls one above it:
  *
+ *   shards/share.c             how many shards each member gets, and which
  *   shards/plan*.c             the plan (shards/plan.h), and the planner
+ *   shards/names.c             the names of shards
  *   shards/common.c            helpers of the other files; calling back
  *   shards/trouble.c           operations that fail now, and are tried again
  *   shards/handover.c          recipients: the members to whom shards go
@@ -10,14 +12,16 @@
  *   shards/member.c            the member, and the plan that it follows
  *   shards/step.c              the step, which makes each shard as planned
  *   shards/mend.c              tries again
- *   shards/calls.c             the calls
+ *   shards/join.c              joining
+ *   shards/calls.c             the other calls
  *
  * The znodes:
  *
  *   <path>/members/<guid>-n_<seq>    the members: an election, whose first
  *                                    candidate makes the plans
  *   <path>/plan                      which member is to lead which shard
- *   <path>/shard-<i>/...             the election of a shard
+ *   <path>/shard-<i>/...             the election of a shard, ...
+ *   <path>/task-<name>/...           ... or of a shard that has a name
  */
 #ifndef EVZK_SHARDS_OWN_H
 #define EVZK_SHARDS_OWN_H
@@ -31,6 +35,7 @@
 #include "recipes/shards/planner.h"
 
 #define EVZK__SHARDS_SHARD "shard-"
+#define EVZK__SHARDS_TASK "task-"
 
 /* The state of a member's candidate in a shard's election. */
 enum shard_state {
@@ -99,6 +104,8 @@ struct evzk_shards {
     evzk_session *s;      /* With a reference. */
     char *path, *members; /* Owned. */
     uint32_t count;
+    char **names; /* Owned, with all that is in it: one block, in order.  NULL:
+                     the shards are numbered. */
     struct evzk__member self; /* Our entry in plans; data is owned. */
     bool acknowledge;         /* The application acknowledges each shard. */
     evzk_shard_cb *shard_cb;
@@ -124,10 +131,10 @@ struct evzk_shards {
     struct evzk__stat plan_stat; /* Of its znode, as it was read last. */
     uint16_t me;                 /* Our index in its members, or NOBODY. */
     bool balanced_told;          /* Of this plan. */
-    /* Plans for another number of shards name us, and no other plan does.
+    /* Plans for other shards name us, and no other plan does.
      * LASTING: the plan is being read, to see whether one still does. */
-    struct evzk__suspicion other_count;
-    /* The plan that was read last was for another number of shards.  When we
+    struct evzk__suspicion other_shards;
+    /* The plan that was read last was for other shards.  When we
      * get a znode, which that plan may name, the plan is read again. */
     bool reread_once_placed;
 
@@ -166,6 +173,18 @@ enum {
                           trip or two, and not while it waits for the others. */
 };
 
+/* ---- shards/names.c ---- */
+
+/* The rule that a name breaks; or NULL. */
+const char *evzk__shard_name_fault(const char *name);
+
+/* A sorted copy in one block, owned by the caller; NULL: no memory. */
+char **evzk__shard_names_copy(const char *const *names, uint32_t n);
+
+/* Are all of these sorted names different?  And their fingerprint, never 0. */
+bool evzk__shard_names_differ(char *const *names, uint32_t n);
+uint64_t evzk__shard_names_print(char *const *names, uint32_t n);
+
 /* ---- shards/common.c ---- */
 
 /* Has the step compare all shards with the plan, from the loop's next step on.
@@ -175,6 +194,9 @@ void evzk__shards_begin_step(struct evzk_shards *a);
 /* Has the step begin again after so long, or sooner: for want of memory, or
  * because a recipient has enough for the moment. */
 void evzk__shards_step_again(struct evzk_shards *a, int64_t delay_us);
+
+/* Its shards, to be compared with those of a plan. */
+struct evzk__shard_list evzk__shards_list(const struct evzk_shards *a);
 
 /* The path of the shard's election; `to` has room for any path. */
 void evzk__shard_print_path(const struct evzk_shards *a, uint32_t i, char *to);

@@ -44,9 +44,12 @@ static void planner_told(void *arg, int rc, bool over)
 
 static void plan_from_now(struct evzk_shards *a)
 {
+    struct evzk__shard_list shards;
+
     if (a->planner || a->trouble[EVZK__TROUBLE_PLANNER].waits)
         return;
-    if (evzk__planner_start(a->s, a->path, a->count, &a->plan, planner_told, a,
+    shards = evzk__shards_list(a);
+    if (evzk__planner_start(a->s, a->path, &shards, &a->plan, planner_told, a,
                             &a->planner) != EVZK_OK)
         evzk__shards_step_again(a, EVZK__SHARDS_RETRY_US);
 }

@@ -47,6 +47,7 @@ SIM_KEEP(forged)
 struct seen_plan {
     uint64_t version;
     int shards, members;
+    char names[20]; /* " " and a fingerprint; or "": the shards are numbered. */
     char name[KIDS][PATH], data[KIDS][8];
     int weight[KIDS], most[KIDS];
 };
@@ -102,7 +103,10 @@ static bool read_plan(struct seen_plan *p)
                &p->members, &n) != 3 ||
         p->members > KIDS)
         return false;
-    at = text + n + 1;
+    at = text + n;
+    n = (int)strcspn(at, "\n");
+    snprintf(p->names, sizeof p->names, "%.*s", n, at);
+    at += n + 1;
     for (int i = 0; at && i < p->members; i++)
         at = read_one(p, i, at);
     return at != NULL;
@@ -143,8 +147,9 @@ static void compose(const struct seen_plan *p, enum forgery what)
     size_t at;
 
     memset(&forged.text, 0, sizeof forged.text);
-    at = (size_t)snprintf(forged.text, TEXT, "evzk-plan 1 %" PRIu64 " %d %d\n",
-                          number(p, what), shards, ghost ? 1 : p->members);
+    at = (size_t)snprintf(forged.text, TEXT,
+                          "evzk-plan 1 %" PRIu64 " %d %d%s\n", number(p, what),
+                          shards, ghost ? 1 : p->members, p->names);
     at = add_members(at, p, what);
     snprintf(forged.text + at, TEXT - at, "%d*%d\n", shards,
              nobodys ? 65535 : 0);

@@ -158,7 +158,7 @@ static void acknowledge(struct shards_slot *v, int shard)
     int rc;
 
     process_call_begins((int)v->proc);
-    rc = evzk_shards_acknowledge(v->a, (uint32_t)shard, said, sizeof said);
+    rc = evzk_shards_acknowledge(v->a, shards_own(v, shard), said, sizeof said);
     process_call_ends((int)v->proc);
     sim_say("p%d acknowledge %d of %d: %s", (int)v->proc, shard, index_of(v),
             evzk_errname(rc));
@@ -202,27 +202,29 @@ static void free_due(intptr_t slot)
 
 /* ---- Callbacks ---- */
 
-static void on_shard(evzk_shards *a, uint32_t shard, evzk_election_event ev,
+static void on_shard(evzk_shards *a, uint32_t own, evzk_election_event ev,
                      int rc, void *arg)
 {
     struct shards_slot *v = &shards_world.slot[(intptr_t)arg];
+    int shard = shards_of(v, own);
 
-    sim_say("p%d %d is told %d %s of shard %u", (int)v->proc, index_of(v), ev,
+    sim_say("p%d %d is told %d %s of shard %d", (int)v->proc, index_of(v), ev,
             evzk_errname(rc), shard);
     process_heard((int)v->proc, "a shard's callback");
     if (v->a != a) {
         sim_violation("%d: event %d after it was freed", index_of(v), ev);
         return;
     }
-    shards_told(v, (int)shard, ev, rc);
+    shards_told(v, shard, ev, rc);
     process_callback((int)v->proc);
-    if (v->a != a || ev != EVZK_ELECTION_ELECTED || !v->joiner->acknowledge)
+    if (v->a != a || shard < 0 || ev != EVZK_ELECTION_ELECTED ||
+        !v->joiner->acknowledge)
         return;
     if (v->joiner->ack_ms)
         scene_timer_set(us(v->joiner->ack_ms), (int)v->proc, ack_due,
-                        (intptr_t)arg * SHARDS_MOST + (intptr_t)shard);
+                        (intptr_t)arg * SHARDS_MOST + shard);
     else if (v->seat[shard].epoch && !v->seat[shard].acked)
-        acknowledge(v, (int)shard);
+        acknowledge(v, shard);
 }
 
 static void on_all(evzk_shards *a, evzk_shards_event ev, int rc, void *arg)
@@ -253,6 +255,7 @@ static void on_all(evzk_shards *a, evzk_shards_event ev, int rc, void *arg)
 static int do_join(struct shards_slot *v)
 {
     const struct shards_joiner *joiner = v->joiner;
+    uint32_t listed = shards_listed(joiner);
     char data[2] = {'m', (char)('0' + index_of(v))};
     evzk_shards_options opt = {.count = joiner->count,
                                .weight = joiner->weight,
@@ -263,6 +266,10 @@ static int do_join(struct shards_slot *v)
                                .data_len = sizeof data};
     int rc;
 
+    if (listed > 0) {
+        opt.names = joiner->names;
+        opt.count = listed;
+    }
     if (opt.count == 0)
         opt.count = (uint32_t)shards_world.scene->shards;
     process_call_begins((int)v->proc);
@@ -295,6 +302,7 @@ static bool join(int proc, const struct shards_joiner *joiner)
     shards_world.slots++;
     shards_world.changed_at = sim_now();
     v->used = 1;
+    shards_check_names(v);
     if (joiner->drain_ms)
         scene_timer_set(us(joiner->drain_ms), proc, drain_due, index_of(v));
     if (joiner->free_ms)
@@ -419,6 +427,9 @@ void shards_begin(const struct sim_scene *sc)
                                  .patience_us = 500000};
 
     shards_world.scene = sc->own;
+    shards_world.besides = (struct shards_joiner){.free_ms = 400};
+    memcpy(shards_world.besides.names, shards_world.scene->members[0].names,
+           sizeof shards_world.besides.names);
     process_trace = NULL;
     process_leases = shards_leases;
     ens_removes = NULL;
@@ -468,17 +479,15 @@ static bool on_first(int proc, enum call what)
     else if (what == FREE)
         free_it(v);
     else
-        acknowledge(v, 0);
+        acknowledge(v, shards_of(v, 0));
     return true;
 }
 
 static bool join_besides(int proc)
 {
-    static const struct shards_joiner joiner = {.free_ms = 400};
-
     if (!process_of(proc)->s || shards_world.slots == SHARDS_SLOTS)
         return false;
-    (void)join(proc, &joiner); /* The library may refuse it. */
+    (void)join(proc, &shards_world.besides); /* The library may refuse it. */
     return true;
 }
 

@@ -4,6 +4,7 @@
  *   scene_shards_list.c     the scenes
  *   scene_shards.c          plays a scene: joins, drains, frees, closes
  *   scene_shards_actions.c  what operators, servers and the network do in it
+ *   scene_shards_names.c    shards with names: which number is which shard
  *   scene_shards_tree.c     reads the simulated servers' tree; rules for plans
  *   scene_shards_told.c     rules for what the application is told
  *   scene_shards_rules.c    rules for all else, checked after every step
@@ -42,6 +43,8 @@ struct shards_joiner {
     bool leaves_by_drain;  /* In the end it drains, and is not just freed. */
     uint32_t weight, most; /* As in evzk_shards_options. */
     uint32_t count;        /* Of shards, as it believes; 0: the scene's. */
+    /* Where shards have names: those that it lists, in its order. */
+    const char *names[SHARDS_MOST];
     bool observer;
     bool acknowledge; /* By hand, ... */
     int ack_ms;       /* ... so long after ELECTED; 0: inside the callback. */
@@ -66,6 +69,10 @@ enum shards_action {
 
 struct shards_scene {
     int shards;
+    /* Their names, in order, of all that any member lists; else they have
+     * numbers.  Shard i of the rules is that of names[i]. */
+    const char *names[SHARDS_MOST];
+    bool names_differ; /* A member lists other names than the first. */
     struct shards_joiner members[SHARDS_SLOTS];
     struct {
         enum shards_action action;
@@ -124,10 +131,11 @@ struct shards_slot {
 
 struct shards_node {
     int64_t czxid, owner;
-    uint64_t name; /* A hash. */
-    int64_t ok;    /* A member's znode: its data is a member's. */
-    int64_t acl;   /* The version of its ACL: the planner leaves out a member
-                      whose znode it may not read. */
+    uint64_t name;  /* A hash. */
+    int64_t ok;     /* A member's znode: its data is a member's ... */
+    uint64_t names; /* ... with such a fingerprint of its names; 0: none. */
+    int64_t acl;    /* The version of its ACL: the planner leaves out a member
+                       whose znode it may not read. */
 };
 
 struct shards_dir {
@@ -142,13 +150,19 @@ struct shards_tree_plan {
     int64_t ok; /* A member has written it. */
     uint64_t version;
     int64_t shards, members;
+    uint64_t names;              /* A fingerprint; 0: none. */
     uint64_t name[SHARDS_NODES]; /* A hash. */
     int64_t weight[SHARDS_NODES], most[SHARDS_NODES];
     int64_t owner[SHARDS_PLANNED]; /* The index of a member, or -1. */
 };
 
+struct shards_path {
+    char v[48];
+};
+
 struct shards_world {
     const struct shards_scene *scene;
+    struct shards_joiner besides; /* Joins when the explorer has it so. */
     struct shards_slot slot[SHARDS_SLOTS];
     int64_t slots;              /* So many have joined. */
     int64_t to_join[SIM_PROCS]; /* So many of the process are still to join. */
@@ -186,10 +200,11 @@ struct shards_world {
 };
 extern struct shards_world shards_world;
 
-/* In this scene the members have been given different numbers of shards. */
-static inline bool shards_counts_differ(void)
+/* In this scene the members have been given different shards. */
+static inline bool shards_differ(void)
 {
-    return shards_world.scene->members[0].count != 0;
+    return shards_world.scene->members[0].count != 0 ||
+           shards_world.scene->names_differ;
 }
 
 static inline int shards_index(const struct shards_slot *v)
@@ -226,6 +241,22 @@ bool shards_call(int proc, unsigned which);
 
 /* scene_shards_actions.c */
 void shards_actions_begin(void);
+
+/* scene_shards_names.c */
+
+/* So many does it list; 0: its shards are numbered. */
+uint32_t shards_listed(const struct shards_joiner *joiner);
+/* The library's number of a shard, which may be no number of the member's; and
+ * the other way round. */
+uint32_t shards_own(const struct shards_slot *v, int shard);
+int shards_of(const struct shards_slot *v, uint32_t own);
+void shards_check_names(const struct shards_slot *v);
+/* Is the plan in the tree for the member's shards? */
+bool shards_plan_is_for(const struct shards_slot *v);
+/* The znode of a shard's election. */
+struct shards_path shards_dir(int shard);
+/* A fingerprint at the end of a line, with the line's end; *at is behind it. */
+bool shards_read_print(const char *text, int *at, uint64_t *names);
 
 /* scene_shards_tree.c */
 void shards_look(void);

@@ -60,10 +60,9 @@ static void close_session(int proc)
 
 static void break_candidate(int shard)
 {
-    char dir[PATH], path[PATH];
+    char path[PATH];
 
-    snprintf(dir, sizeof dir, SHARDS_PATH "/shard-%d", shard);
-    if (first_in(dir, 0, path))
+    if (first_in(shards_dir(shard).v, 0, path))
         operator_delete(path);
 }
 

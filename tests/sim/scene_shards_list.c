@@ -345,6 +345,41 @@ static const struct sim_scene shards_scenes[] = {
                      {.process = 1, .join_ms = 25},
                      {.process = 2, .join_ms = 320, .free_ms = 219}},
          .actions = {{.action = SHARDS_WAIT, .at_ms = 1200}})},
+    {.name = "named",
+     .about = "two members list the same names in another order; the session "
+              "of process 1 expires, and the other member takes over at once",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 3, .names = {"a", "b", "c"}, .taken_over_at_once = true,
+         .members = {{.process = 0, .join_ms = 20, .names = {"c", "a", "b"}},
+                     {.process = 1, .join_ms = 25, .names = {"b", "c", "a"}}},
+         .actions = {{.action = SHARDS_EXPIRE_SESSION, .at_ms = 330,
+                      .process = 1}})},
+    {.name = "named-no-plan",
+     .about = "an operator deletes the plan for shards with names, and then "
+              "a second member joins, which lists them in another order",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2, .names = {"a", "b"},
+         .members = {{.process = 0, .join_ms = 20, .names = {"a", "b"}},
+                     {.process = 1, .join_ms = 360, .names = {"b", "a"}}},
+         .actions = {{.action = SHARDS_DELETE_PLAN, .at_ms = 330}})},
+    {.name = "names-differ",
+     .about = "the second member lists as many names as the first, and one "
+              "of them is another",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 3, .names = {"a", "b", "c"}, .names_differ = true,
+         .members = {{.process = 0, .join_ms = 20, .names = {"b", "a"}},
+                     {.process = 1, .join_ms = 290, .names = {"c", "b"}}})},
+    {.name = "names-change",
+     .about = "a member with one name more joins, and the other one drains",
+     .processes = 2,
+     SHARDS_SCENE(
+         .shards = 2, .names = {"a", "b"}, .names_differ = true,
+         .members = {{.process = 0, .join_ms = 20, .drain_ms = 600,
+                      .names = {"b"}},
+                     {.process = 1, .join_ms = 290, .names = {"a", "b"}}})},
     {.name = "wrap",
      .about = "the sequence numbers go on below zero, behind the greatest "
               "one",

@@ -56,7 +56,7 @@ static void check_view(const struct shards_slot *v, int shard)
     const struct shards_seat *seat = &v->seat[shard];
 
     lease_matches((int)v->proc, seat->lease,
-                  evzk_shards_elected(v->a, (uint32_t)shard),
+                  evzk_shards_elected(v->a, shards_own(v, shard)),
                   (uint64_t)seat->epoch, "shard", shard);
 }
 
@@ -72,7 +72,7 @@ void shards_leases(int proc)
 
 void shards_check_epoch(const struct shards_slot *v, int shard)
 {
-    uint64_t epoch = evzk_shards_epoch(v->a, (uint32_t)shard);
+    uint64_t epoch = evzk_shards_epoch(v->a, shards_own(v, shard));
 
     if (epoch != (uint64_t)v->seat[shard].epoch)
         sim_violation("%d: the epoch of shard %d is %llu, not %lld",
@@ -83,8 +83,8 @@ void shards_check_epoch(const struct shards_slot *v, int shard)
 static bool check_seat(const struct shards_slot *v, int shard)
 {
     const struct shards_seat *seat = &v->seat[shard];
-    bool elected = evzk_shards_elected(v->a, (uint32_t)shard);
-    bool leading = evzk_shards_leading(v->a, (uint32_t)shard);
+    bool elected = evzk_shards_elected(v->a, shards_own(v, shard));
+    bool leading = evzk_shards_leading(v->a, shards_own(v, shard));
 
     if (elected && (!seat->epoch || v->ended || shards_process(v)->closing))
         sim_violation("%d is elected of shard %d, and should not be",
@@ -299,7 +299,7 @@ static bool agree(void)
 static bool leads(const struct shards_slot *v, int shard)
 {
     int before = sim_enter((int)v->proc);
-    bool is = evzk_shards_leading(v->a, (uint32_t)shard);
+    bool is = evzk_shards_leading(v->a, shards_own(v, shard));
 
     sim_leave(before);
     return is;
@@ -330,7 +330,7 @@ static bool is_in_place(int shard, int64_t *selves)
 
         if (!v->a)
             continue;
-        given = evzk_shards_leader(v->a, (uint32_t)shard, &m);
+        given = evzk_shards_leader(v->a, shards_own(v, shard), &m);
         if (given && (m.data_len != 2 || *(const char *)m.data != 'm'))
             return false; /* Each member joins with such data. */
         own = given && m.self;
@@ -400,24 +400,18 @@ static void check_writes(void)
                       (int)n);
 }
 
-static int64_t count_of(const struct shards_slot *v)
-{
-    return v->joiner->count ? (int64_t)v->joiner->count
-                            : (int64_t)shards_world.scene->shards;
-}
-
-/* Two planners with different numbers of shards never agree.  And a member that
- * a plan for its own number names keeps to that plan when one for another
- * number is written, so that no forged plan ends the member. */
+/* Two planners with different shards never agree.  And a member that a plan for
+ * its own shards names keeps to that plan when one for others is written, so
+ * that no forged plan ends the member. */
 static bool differ(void)
 {
-    if (!shards_counts_differ())
+    if (!shards_differ())
         return false;
     for (int64_t i = 0; i < shards_world.slots; i++) {
         const struct shards_slot *v = &shards_world.slot[i];
 
         if (v->a && v->plan_told && shards_world.plan.ok &&
-            count_of(v) != shards_world.plan.shards)
+            !shards_plan_is_for(v))
             return true;
     }
     return has_rivals();
@@ -437,10 +431,10 @@ static bool anybody_leaves(void)
     return false;
 }
 
-/* The plan names a member with another number of shards until that gives up. */
+/* The plan names a member with other shards until that gives up. */
 static void check_followed(void)
 {
-    if (anybody_leaves() || shards_counts_differ())
+    if (anybody_leaves() || shards_differ())
         shards_world.changed_at = sim_now();
     if (sim_now() - shards_world.changed_at > FOLLOWED_US && !shards_right())
         sim_violation("plan %d is not followed for long",
@@ -479,7 +473,7 @@ static void check_mended(void)
 
     if (fault_hid())
         most = HIDDEN_US;
-    if (shards_counts_differ())
+    if (shards_differ())
         most += DIFFERS_US;
     if (shards_world.calm_since == 0 || is_busy())
         shards_world.calm_since = sim_now();
@@ -501,8 +495,7 @@ static void note_rivals(void)
 
 static void note_odd(struct shards_slot *v)
 {
-    if (shards_world.plan.shards == count_of(v) ||
-        !shards_plan_names((int)v->proc))
+    if (shards_plan_is_for(v) || !shards_plan_names((int)v->proc))
         return;
     v->odd_first = v->odd_first ? v->odd_first : sim_now();
     v->odd_last = sim_now();

@@ -27,10 +27,10 @@ static bool refused_rc_ok(const struct shards_slot *v, int rc)
     return rc == EVZK_ERR_NOMEM && process_lacked_memory((int)v->proc);
 }
 
-static bool may_differ(void) { return shards_counts_differ(); }
+static bool may_differ(void) { return shards_differ(); }
 
-/* Plans for another number of shards, forged ones as well, have named the
- * member for so long; and no plan for its own number was told in that time. */
+/* Plans for other shards, forged ones as well, have named the member for so
+ * long; and no plan for its own shards was told in that time. */
 static bool was_odd(const struct shards_slot *v)
 {
     return v->odd_first && v->odd_last - v->odd_first >= SHARDS_OTHER_COUNT_US;
@@ -139,7 +139,7 @@ static void take_lease(struct shards_slot *v, int shard)
     if (shard % 2 != 0)
         return;
     process_call_begins((int)v->proc);
-    rc = evzk_shards_lease(v->a, (uint32_t)shard, &l);
+    rc = evzk_shards_lease(v->a, shards_own(v, shard), &l);
     process_call_ends((int)v->proc);
     if (rc != EVZK_OK &&
         !(rc == EVZK_ERR_NOMEM && process_lacked_memory((int)v->proc)))
@@ -153,9 +153,9 @@ static void check_elected(struct shards_slot *v, int shard)
     const struct shards_node *n;
 
     v->was_elected = 1;
-    seat->epoch = (int64_t)evzk_shards_epoch(v->a, (uint32_t)shard);
+    seat->epoch = (int64_t)evzk_shards_epoch(v->a, shards_own(v, shard));
     seat->session = evzk_session_id(shards_process(v)->s);
-    if (!evzk_shards_elected(v->a, (uint32_t)shard))
+    if (!evzk_shards_elected(v->a, shards_own(v, shard)))
         sim_violation("%d: ELECTED of shard %d, and is not", shards_index(v),
                       shard);
     take_lease(v, shard);
@@ -184,10 +184,10 @@ static void check_leading(const struct shards_slot *v, int shard)
     struct ens_seen seen;
     int n;
 
-    snprintf(path, sizeof path, SHARDS_PATH "/shard-%d/leader", shard);
+    snprintf(path, sizeof path, "%s/leader", shards_dir(shard).v);
     n = snprintf(want, sizeof want, "%lld ", (long long)seat->epoch);
-    if (!evzk_shards_leading(v->a, (uint32_t)shard) || operator_deleted_any() ||
-        session_forced(seat->session))
+    if (!evzk_shards_leading(v->a, shards_own(v, shard)) ||
+        operator_deleted_any() || session_forced(seat->session))
         return;
     if (!ens_look(path, &seen) || seen.owner != seat->session ||
         (seen.mzxid == seen.czxid &&
@@ -200,7 +200,7 @@ static void check_lost(struct shards_slot *v, int shard)
 {
     struct shards_seat *seat = &v->seat[shard];
 
-    if (evzk_shards_elected(v->a, (uint32_t)shard))
+    if (evzk_shards_elected(v->a, shards_own(v, shard)))
         sim_violation("%d has lost shard %d, and is elected", shards_index(v),
                       shard);
     shards_check_epoch(v, shard); /* Still the epoch that has ended. */
@@ -268,7 +268,7 @@ static void check_handed(struct shards_slot *v, int shard)
     int64_t session;
 
     if (shards_world.by_hand || gives_up(v) ||
-        !evzk_shards_leader(v->a, (uint32_t)shard, &m))
+        !evzk_shards_leader(v->a, shards_own(v, shard), &m))
         return;
     shards_look();
     session = shards_member(m.node);
@@ -376,7 +376,7 @@ static void check_balanced(const struct shards_slot *v)
     for (int i = 0; i < shards_world.scene->shards; i++) {
         const struct shards_seat *seat = &v->seat[i];
         evzk_shards_member m;
-        bool own = evzk_shards_leader(v->a, (uint32_t)i, &m) && m.self;
+        bool own = evzk_shards_leader(v->a, shards_own(v, i), &m) && m.self;
 
         if (own != (seat->epoch != 0) || own != (seat->leading != 0))
             sim_violation("%d is BALANCED, and shard %d is not right",
@@ -428,7 +428,7 @@ static void note_end(struct shards_slot *v)
                       shards_index(v));
     shards_vacate(v);
     for (int i = 0; i < shards_world.scene->shards; i++) {
-        if (evzk_shards_elected(v->a, (uint32_t)i))
+        if (evzk_shards_elected(v->a, shards_own(v, i)))
             sim_violation("%d has ended, and is elected of %d", shards_index(v),
                           i);
     }
@@ -443,6 +443,9 @@ static void check_planned(struct shards_slot *v)
         !shards_world.by_hand && !shards_world.forged && !may_differ())
         sim_violation("%d is told of plan %d again", shards_index(v),
                       (int)plan);
+    if (shards_world.plan.ok && shards_world.plan.version == plan &&
+        !shards_world.disturbed_besides && !shards_plan_is_for(v))
+        sim_violation("%d is told of a plan for other shards", shards_index(v));
     v->plan_told = plan;
     v->odd_first = v->odd_last = 0;
     memset(v->given, 0, sizeof v->given);

@@ -24,8 +24,8 @@ static uint64_t hash(const char *s)
     return h;
 }
 
-/* "<weight> <most> <ready>\n..." */
-static bool is_members(const struct ens_seen *seen)
+/* "<weight> <most> <ready>\n...", or with names before the line's end. */
+static bool is_members(const struct ens_seen *seen, uint64_t *names)
 {
     char text[TEXT] = "";
     uint64_t weight, most, ready;
@@ -36,7 +36,7 @@ static bool is_members(const struct ens_seen *seen)
     memcpy(text, seen->data, (size_t)seen->len);
     return sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 "%n", &weight, &most,
                   &ready, &at) == 3 &&
-           text[at] == '\n';
+           shards_read_print(text, &at, names);
 }
 
 /* Curator's mutex is such a library too: it does not know an election's names.
@@ -71,7 +71,7 @@ static void look_into(struct shards_dir *d, const char *dir)
         to->czxid = seen.czxid;
         to->owner = seen.owner;
         to->name = hash(names[i]);
-        to->ok = is_members(&seen);
+        to->ok = is_members(&seen, &to->names);
         to->acl = seen.aversion;
         d->n++;
     }
@@ -124,10 +124,10 @@ static bool read_plan(struct shards_tree_plan *t, const struct ens_seen *seen)
     memcpy(text, seen->data, (size_t)seen->len);
     if (sscanf(text, "evzk-plan 1 %" SCNu64 " %" SCNd64 " %" SCNd64 "%n",
                &t->version, &t->shards, &t->members, &at) != 3 ||
-        text[at] != '\n' || t->shards > SHARDS_PLANNED ||
-        t->members > SHARDS_NODES)
+        !shards_read_print(text, &at, &t->names) ||
+        t->shards > SHARDS_PLANNED || t->members > SHARDS_NODES)
         return false;
-    from = text + at + 1;
+    from = text + at;
     for (int64_t i = 0; from && i < t->members; i++)
         from = read_member(t, i, from);
     return from && read_owners(t, from);
@@ -200,6 +200,21 @@ static void check_moves(const struct shards_tree_plan *t,
     }
 }
 
+/* A member whose shards have other names than the plan's gets none. */
+static void check_names(const struct shards_tree_plan *t)
+{
+    const struct shards_dir *d = &shards_world.members;
+
+    for (int64_t i = 0; i < t->members; i++) {
+        for (int64_t j = 0; j < d->n; j++) {
+            if (d->node[j].name == t->name[i] && d->node[j].ok &&
+                d->node[j].names != t->names && count(t, i) > 0)
+                sim_violation("plan %d gives shards to a member with others",
+                              (int)t->version);
+        }
+    }
+}
+
 /* A deleted plan is made again from what the planner knew of it. */
 static void check_next(const struct shards_tree_plan *t,
                        const struct shards_tree_plan *prev, bool late)
@@ -208,10 +223,11 @@ static void check_next(const struct shards_tree_plan *t,
 
     if (t->members > 0 && is_uneven(t, why))
         sim_violation("%s", why);
+    check_names(t);
     if (!prev->ok || (late && shards_world.disturbed_besides) ||
         shards_world.by_hand)
         return;
-    if (!shards_world.rivals)
+    if (!shards_world.rivals && t->names == prev->names)
         check_moves(t, prev);
     if (t->version <= prev->version)
         sim_violation("plan %d comes after %d", (int)t->version,
@@ -314,8 +330,6 @@ static void note_names(void)
 
 void shards_look(void)
 {
-    char dir[PATH];
-
     if (ens_committed() == shards_world.looked_zxid)
         return;
     shards_world.looked_zxid = ens_committed();
@@ -326,8 +340,7 @@ void shards_look(void)
         note_names();
     }
     for (int i = 0; i < shards_world.scene->shards; i++) {
-        snprintf(dir, sizeof dir, SHARDS_PATH "/shard-%d", i);
-        look_again(&shards_world.dir[i], dir);
+        look_again(&shards_world.dir[i], shards_dir(i).v);
         if (shards_world.dir[i].foreign)
             shards_world.foreign[i] = shards_world.looked_zxid;
     }
@@ -399,7 +412,7 @@ bool shards_says(int shard, int64_t session)
     struct ens_seen seen;
     char path[PATH];
 
-    snprintf(path, sizeof path, SHARDS_PATH "/shard-%d/leader", shard);
+    snprintf(path, sizeof path, "%s/leader", shards_dir(shard).v);
     return ens_look(path, &seen) && seen.owner == session;
 }
 

@@ -20,10 +20,15 @@ static void on_shards(evzk_shards *a, evzk_shards_event event, int rc,
     args_heard(arg, a, (int)event, rc);
 }
 
+static const char *const two[] = {"beta", "alpha"};
 static const char most_data[EVZK_SHARDS_DATA_MAX + 1];
 /* What a leader says is as long as a candidate's words. */
 static const char said[EVZK_ELECTION_DATA_MAX + 1];
 static evzk_lease *lease; /* Never set. */
+
+/* Names of the greatest length and beyond: filled when the tests are added. */
+static char longest[EVZK_SHARDS_NAME_MAX + 1], longer[sizeof longest + 1];
+#define NAMES(...) ((const char *const[]){__VA_ARGS__})
 
 ARGS_BEGIN(join, evzk_shards, on_shards,
            evzk_shards_join(a->s, a->path, a->options, on_shard, on, a->arg,
@@ -62,6 +67,19 @@ static const struct args_row rows[] = {
     ROW("data: far too long", EVZK_ERR_INVAL, .count = 1, .data = most_data, .data_len = SIZE_MAX),
     ROW("reserved: the first", EVZK_ERR_INVAL, .count = 1, .reserved = {&args_mark}),
     ROW("reserved: the last", EVZK_ERR_INVAL, .count = 1, .reserved = {NULL, NULL, NULL, &args_mark}),
+    ROW("names: NULL", EVZK_ERR_INVAL, .count = 2, .names = NAMES("a", NULL)),
+    ROW("names: empty", EVZK_ERR_INVAL, .count = 2, .names = NAMES("", "a")),
+    ROW("names: a slash", EVZK_ERR_INVAL, .count = 2, .names = NAMES("a", "a/b")),
+    ROW("names: a dot", EVZK_ERR_INVAL, .count = 1, .names = NAMES(".")),
+    ROW("names: two dots", EVZK_ERR_INVAL, .count = 1, .names = NAMES("..")),
+    ROW("names: a control character", EVZK_ERR_INVAL, .count = 1, .names = NAMES("a\n")),
+    ROW("names: no UTF-8", EVZK_ERR_INVAL, .count = 1, .names = NAMES("\200")),
+    ROW("names: too long", EVZK_ERR_INVAL, .count = 1, .names = NAMES(longer)),
+    ROW("names: twice the same", EVZK_ERR_INVAL, .count = 3, .names = NAMES("b", "a", "b")),
+    ROW("names: none of them", EVZK_ERR_INVAL, .count = 0, .names = two),
+    ROW("names: two", EVZK_OK, .count = 2, .names = two),
+    ROW("names: the longest", EVZK_OK, .count = 1, .names = NAMES(longest)),
+    ROW("names: those of other znodes there", EVZK_OK, .count = 4, .names = NAMES("plan", "members", "0", " a")),
     ROW("count: one", EVZK_OK, .count = 1),
     ROW("count: the most", EVZK_OK, .count = EVZK_SHARDS_MAX),
     ROW("data: empty", EVZK_OK, .count = 1, .data = most_data),
@@ -71,6 +89,7 @@ static const struct args_row rows[] = {
 #undef ROW
 
 /* evzk_shards_drain: every time is a good one. */
+/* evzk_rebalance: every bad argument is in tests/unit/test_rebalance.c. */
 static const struct args_call calls[] = {
     {"evzk_shards_acknowledge", say_x, EVZK_ERR_STATE},
     {"evzk_shards_acknowledge", say_x_last, EVZK_ERR_STATE},
@@ -88,6 +107,7 @@ static void expect_no_shards(void *object)
     evzk_shards *a = object;
     evzk_shards_member m;
     evzk_shards_stats st;
+    uint32_t index = 7;
 
     for (uint32_t i = 0; i < SHARDS + 1; i++) {
         ck_assert(!evzk_shards_elected(a, i));
@@ -95,7 +115,9 @@ static void expect_no_shards(void *object)
         ck_assert_uint_eq(evzk_shards_epoch(a, i), 0);
         ck_assert(!evzk_shards_leader(a, i, &m));
         ck_assert(!evzk_shards_member_at(a, i, &m));
+        ck_assert_ptr_null(evzk_shards_name(a, i));
     }
+    ck_assert(!evzk_shards_index(a, "alpha", &index));
     evzk_shards_get_stats(a, &st);
     ck_assert_uint_eq(st.plan + st.moves, 0);
     ck_assert_uint_eq(st.members + st.planned + st.elected + st.leading, 0);
@@ -111,6 +133,8 @@ static void no_shards(void)
     INVAL_SILENT(evzk_shards_drain(NULL, 1));
     INVAL_SILENT(evzk_shards_lease(NULL, 0, &lease));
     ck_assert_ptr_null(lease);
+    ck_assert_ptr_null(evzk_shards_name(NULL, 0));
+    ck_assert(!evzk_shards_index(NULL, "alpha", &(uint32_t){0}));
     ck_assert(!evzk_shards_elected(NULL, 0));
     ck_assert(!evzk_shards_leading(NULL, 0));
     ck_assert_uint_eq(evzk_shards_epoch(NULL, 0), 0);
@@ -143,21 +167,54 @@ static const struct args_kind shards = {.start = "evzk_shards_join",
                                         .ends_in_loop = true,
                                         .close_wins = true};
 
-/* "/shard-65535" has to fit behind the path. */
+/* "/shard-65535" has to fit behind the path; and "/task-", with the longest
+ * name. */
 START_TEST(test_shards_path_too_long)
 {
-    char longest[4096 - 12 + 2];
+    static const evzk_shards_options named = {.count = 2, .names = two};
+    char path[4096 - 12 + 2];
     void *out = NULL;
-    struct args_start a = {
-        .path = longest, .options = &all_options, .out = &out};
+    struct args_start a = {.path = path, .options = &all_options, .out = &out};
     struct world w;
 
     set_up(&w);
-    memset(longest, 'x', sizeof longest);
-    longest[0] = '/';
-    longest[sizeof longest - 1] = '\0';
+    memset(path, 'x', sizeof path);
+    path[0] = '/';
+    path[sizeof path - 1] = '\0';
     a.s = w.s;
     args_begin_fails(&shards, &a, "its path", EVZK_ERR_INVAL);
+    path[4096 - 6 - EVZK_SHARDS_NAME_MAX + 1] = '\0';
+    a.options = &named;
+    args_begin_fails(&shards, &a, "its path", EVZK_ERR_INVAL);
+    tear_down(&w);
+}
+END_TEST
+
+/* The names are copied, in order. */
+START_TEST(test_shards_names)
+{
+    char names[3][2] = {"c", "a", "b"};
+    const char *const list[] = {names[0], names[1], names[2]};
+    const evzk_shards_options opt = {.count = 3, .names = list};
+    struct heard h = {0};
+    uint32_t index = 7;
+    struct world w;
+    evzk_shards *a;
+
+    set_up(&w);
+    a = args_begin(&shards, &w, &opt, &h);
+    memset(names, 'z', sizeof names);
+    ck_assert_str_eq(evzk_shards_name(a, 0), "a");
+    ck_assert_str_eq(evzk_shards_name(a, 1), "b");
+    ck_assert_str_eq(evzk_shards_name(a, 2), "c");
+    ck_assert_ptr_null(evzk_shards_name(a, 3));
+    ck_assert(evzk_shards_index(a, "c", &index));
+    ck_assert_uint_eq(index, 2);
+    ck_assert(!evzk_shards_index(a, "d", &index));
+    ck_assert(!evzk_shards_index(a, NULL, &index));
+    ck_assert(!evzk_shards_index(a, "a", NULL));
+    ck_assert_uint_eq(index, 2);
+    DO(evzk_shards_free(a));
     tear_down(&w);
 }
 END_TEST
@@ -217,7 +274,10 @@ static const struct args_kind *const kinds[] = {&shards, NULL};
 
 static void add_tests(Suite *suite)
 {
+    memset(longest, 'n', EVZK_SHARDS_NAME_MAX);
+    memset(longer, 'n', sizeof longer - 1);
     args_add(suite, test_shards_path_too_long, 1);
+    args_add(suite, test_shards_names, 1);
     args_add(suite, test_shards_drain_in_time, 1);
     args_add(suite, test_shards_without_callback_for_one, 1);
 }

@@ -14,6 +14,11 @@
 
 enum { MOST = 40, SHARDS = 2000, NAME = 32, DATA = 24 };
 
+/* So many shards; and those that have names, of this fingerprint. */
+#define NUMBERED(count) (&(const struct evzk__shard_list){.n = (count)})
+#define NAMED(count, print)                                                    \
+    (&(const struct evzk__shard_list){.n = (count), .names = (print)})
+
 /* The members, in the order in which they joined. */
 struct fleet {
     uint32_t n, next;
@@ -61,7 +66,7 @@ static bool same_member(const struct evzk__member *a,
 static bool same_plan(const struct evzk__plan *a, const struct evzk__plan *b)
 {
     bool same = a->version == b->version && a->n_shards == b->n_shards &&
-                a->n_members == b->n_members;
+                a->names == b->names && a->n_members == b->n_members;
 
     for (uint32_t i = 0; same && i < a->n_members; i++)
         same = same_member(&a->member[i], &b->member[i]);
@@ -214,15 +219,18 @@ static void next_plan(struct evzk__plan *p, const struct fleet *f,
 {
     struct evzk__plan next, again;
 
-    UNIT_HOT(evzk__plan_next(&next, p, f->m, f->n, n_shards) == EVZK_OK);
-    UNIT_HOT(evzk__plan_next(&again, p, f->m, f->n, n_shards) == EVZK_OK);
+    UNIT_HOT(evzk__plan_next(&next, p, f->m, f->n, NUMBERED(n_shards)) ==
+             EVZK_OK);
+    UNIT_HOT(evzk__plan_next(&again, p, f->m, f->n, NUMBERED(n_shards)) ==
+             EVZK_OK);
     UNIT_HOT(same_plan(&next, &again)); /* The same from any planner. */
     UNIT_HOT(next.version == p->version + 1);
-    UNIT_HOT(evzk__plan_is_for(&next, f->m, f->n, n_shards));
+    UNIT_HOT(evzk__plan_is_for(&next, f->m, f->n, NUMBERED(n_shards)));
     for (uint32_t i = 0; i < f->n; i++)
         UNIT_HOT(same_member(&next.member[i], &f->m[i]));
     check_even(&next, f);
-    UNIT_HOT(evzk__plan_is_right(&next, f->m, f->n, n_shards) == (f->n > 0));
+    UNIT_HOT(evzk__plan_is_right(&next, f->m, f->n, NUMBERED(n_shards)) ==
+             (f->n > 0));
     check_read_again(&next);
     UNIT_HOT(evzk__plan_moves(&next, p) == moves_between(p, &next));
     if (p->n_shards == n_shards)
@@ -356,9 +364,43 @@ START_TEST(test_another_number)
     joins(&f, 1, 0, 0);
     joins(&f, 1, 0, 0);
     next_plan(&p, &f, 100);
-    ck_assert(!evzk__plan_is_for(&p, f.m, f.n, 101));
+    ck_assert(!evzk__plan_is_for(&p, f.m, f.n, NUMBERED(101)));
     next_plan(&p, &f, 40);
     next_plan(&p, &f, 200);
+    evzk__plan_free(&p);
+}
+END_TEST
+
+/* The plan before was for shards of other names, or for numbered ones: nothing
+ * is kept by number. */
+START_TEST(test_other_names)
+{
+    struct evzk__plan p, again, other;
+    struct fleet f = {0};
+
+    joins(&f, 1, 0, 0);
+    joins(&f, 1, 0, 0);
+    ck_assert_int_eq(
+        evzk__plan_next(&p, &(struct evzk__plan){0}, f.m, f.n, NAMED(4, 7)),
+        EVZK_OK);
+    ck_assert_uint_eq(p.names, 7);
+    ck_assert(evzk__plan_is_right(&p, f.m, f.n, NAMED(4, 7)));
+    ck_assert(!evzk__plan_is_right(&p, f.m, f.n, NAMED(4, 8)));
+    ck_assert(!evzk__plan_is_for(&p, f.m, f.n, NUMBERED(4)));
+    p.owner[0] = p.owner[1] = 1;
+    p.owner[2] = p.owner[3] = 0;
+    ck_assert_int_eq(evzk__plan_next(&again, &p, f.m, f.n, NAMED(4, 7)),
+                     EVZK_OK);
+    ck_assert_int_eq(evzk__plan_next(&other, &p, f.m, f.n, NAMED(4, 8)),
+                     EVZK_OK);
+    for (uint32_t i = 0; i < 4; i++) {
+        ck_assert_uint_eq(again.owner[i], p.owner[i]);
+        ck_assert_uint_eq(other.owner[i], i % 2);
+    }
+    check_read_again(&again);
+    ck_assert(!evzk__plan_same(&p, &other));
+    evzk__plan_free(&other);
+    evzk__plan_free(&again);
     evzk__plan_free(&p);
 }
 END_TEST
@@ -372,7 +414,8 @@ START_TEST(test_last_version)
 
     joins(&f, 1, 0, 0);
     ck_assert_int_eq(evzk__plan_parse(&p, text, strlen(text)), EVZK_OK);
-    ck_assert_int_eq(evzk__plan_next(&next, &p, f.m, f.n, 1), EVZK_OK);
+    ck_assert_int_eq(evzk__plan_next(&next, &p, f.m, f.n, NUMBERED(1)),
+                     EVZK_OK);
     ck_assert_uint_ne(next.version, p.version);
     check_read_again(&next);
     evzk__plan_free(&next);
@@ -387,13 +430,14 @@ START_TEST(test_is_for)
     struct fleet f = {0};
 
     joins(&f, 1, 0, 0);
-    ck_assert(!evzk__plan_is_for(&p, f.m, 0, 0)); /* The empty plan. */
+    ck_assert(
+        !evzk__plan_is_for(&p, f.m, 0, NUMBERED(0))); /* The empty plan. */
     joins(&f, 1, 0, 0);
     next_plan(&p, &f, 10);
-    ck_assert(!evzk__plan_is_for(&p, f.m, 1, 10));
+    ck_assert(!evzk__plan_is_for(&p, f.m, 1, NUMBERED(10)));
     joins(&f, 1, 0, 0);
-    ck_assert(!evzk__plan_is_for(&p, f.m, 3, 10));
-    ck_assert(!evzk__plan_is_for(&p, &f.m[1], 2, 10));
+    ck_assert(!evzk__plan_is_for(&p, f.m, 3, NUMBERED(10)));
+    ck_assert(!evzk__plan_is_for(&p, &f.m[1], 2, NUMBERED(10)));
     ck_assert_uint_eq(evzk__plan_find(&p, f.m[2].name), EVZK__NOBODY);
     ck_assert_uint_eq(evzk__plan_find(&p, f.m[1].name), 1);
     evzk__plan_free(&p);
@@ -413,9 +457,9 @@ START_TEST(test_is_right)
     joins(&f, 2, 5, 0);
     joins(&f, 0, 0, DATA);
     next_plan(&p, &f, 10);
-    ck_assert(evzk__plan_is_right(&p, f.m, f.n, 10));
-    ck_assert(!evzk__plan_is_right(&p, f.m, f.n, 11));
-    ck_assert(!evzk__plan_is_right(&p, f.m, 2, 10));
+    ck_assert(evzk__plan_is_right(&p, f.m, f.n, NUMBERED(10)));
+    ck_assert(!evzk__plan_is_right(&p, f.m, f.n, NUMBERED(11)));
+    ck_assert(!evzk__plan_is_right(&p, f.m, 2, NUMBERED(10)));
     for (int what = 0; what < 4; what++) {
         g = f;
         point_at_own(&g);
@@ -423,7 +467,8 @@ START_TEST(test_is_right)
         g.m[1].most += what == 1;
         g.m[2].len -= what == 2;
         g.data[0][1] ^= what == 3;
-        ck_assert_msg(!evzk__plan_is_right(&p, g.m, g.n, 10), "%d", what);
+        ck_assert_msg(!evzk__plan_is_right(&p, g.m, g.n, NUMBERED(10)), "%d",
+                      what);
     }
     evzk__plan_free(&p);
 }
@@ -531,9 +576,9 @@ static char *some_plan(struct evzk__plan *p, size_t *len)
     joins(&f, 1, 2, 0);
     joins(&f, 2, 3, DATA);
     joins(&f, 0, 0, 5);
-    ck_assert_int_eq(
-        evzk__plan_next(p, &(struct evzk__plan){.version = 41}, f.m, f.n, 9),
-        EVZK_OK);
+    ck_assert_int_eq(evzk__plan_next(p, &(struct evzk__plan){.version = 41},
+                                     f.m, f.n, NUMBERED(9)),
+                     EVZK_OK);
     text = evzk__plan_print(p, len);
     ck_assert_ptr_nonnull(text);
     return text;
@@ -545,9 +590,10 @@ START_TEST(test_same)
     size_t len;
     char *text = some_plan(&p, &len);
 
-    for (int what = 0; what < 4; what++) {
+    for (int what = 0; what < 5; what++) {
         ck_assert_int_eq(evzk__plan_parse(&q, text, len), EVZK_OK);
         ck_assert(evzk__plan_same(&p, &q));
+        q.names += what == 4;
         q.version += what == 0;
         q.member[1].weight += what == 1;
         q.owner[0] = what == 2 ? EVZK__NOBODY : q.owner[0];
@@ -694,7 +740,15 @@ START_TEST(test_no_plans)
         "evzk-plan 1 1 1 1\na\nb 1 0 0\n\n1*0\n",
         "evzk-plan 1 1 1 1\na 1 0 1025\n\n1*0\n",
         "evzk-plan 1 1 1 1\na 4294967296 0 0\n\n1*0\n",
-        "evzk-plan 1 1 1 1\na -1 0 0\n\n1*0\n"};
+        "evzk-plan 1 1 1 1\na -1 0 0\n\n1*0\n",
+        "evzk-plan 1 1 1 0 \n1*65535\n", /* Names that are none. */
+        "evzk-plan 1 1 1 0 000000000000000\n1*65535\n",
+        "evzk-plan 1 1 1 0 0000000000000000\n1*65535\n",
+        "evzk-plan 1 1 1 0 000000000000000A\n1*65535\n",
+        "evzk-plan 1 1 1 0 00000000000000001\n1*65535\n",
+        "evzk-plan 1 1 1 0  000000000000001\n1*65535\n",
+        "evzk-plan 1 1 1 0 0000000000000001"};
+    static const char names[] = "evzk-plan 1 7 1 0 0123456789abcdef\n1*65535\n";
     static const char yes[] = "evzk-plan 1 7 3 1\na 1 0 1\n\n\n2*0\n1*65535\n";
     struct evzk__plan p;
 
@@ -706,6 +760,11 @@ START_TEST(test_no_plans)
     ck_assert_uint_eq(p.owner[1], 0);
     ck_assert_uint_eq(p.owner[2], EVZK__NOBODY);
     ck_assert_int_eq(*(const char *)p.member[0].data, '\n');
+    ck_assert_uint_eq(p.names, 0);
+    evzk__plan_free(&p);
+    ck_assert_int_eq(parse_exactly(&p, names, strlen(names)), EVZK_OK);
+    ck_assert_uint_eq(p.names, UINT64_C(0x0123456789abcdef));
+    check_read_again(&p);
     evzk__plan_free(&p);
 }
 END_TEST
@@ -732,6 +791,7 @@ START_TEST(test_member)
     static char text[64 + EVZK__PLAN_DATA + 1], data[EVZK__PLAN_DATA];
     const struct evzk__member m = {.weight = UINT32_MAX,
                                    .most = UINT32_MAX,
+                                   .names = UINT64_MAX,
                                    .data = data,
                                    .len = sizeof data};
     struct evzk__member q = {0};
@@ -747,6 +807,7 @@ START_TEST(test_member)
     ck_assert_uint_eq(q.weight, m.weight);
     ck_assert_uint_eq(q.most, m.most);
     ck_assert_uint_eq(ready, INT64_MAX);
+    ck_assert_uint_eq(q.names, UINT64_MAX);
     ck_assert_mem_eq(q.data, data, sizeof data);
     ck_assert_uint_eq(q.len, sizeof data);
     ck_assert(!parse_member(&q, &ready, text, (size_t)n + 1)); /* Too long. */
@@ -766,6 +827,11 @@ START_TEST(test_no_member)
                                      "1 0 -1\n",
                                      "1 0 0 \n",
                                      "4294967296 0 0\n",
+                                     "1 0 0 0123456789abcdef",
+                                     "1 0 0 123456789abcdef\n",
+                                     "1 0 0 0123456789abcdeg\n",
+                                     "1 0 0 0000000000000000\n",
+                                     "1 0 0 0123456789abcdef \n",
                                      "1 0 9223372036854775808\n",
                                      "1 0 18446744073709551615\n"};
     struct evzk__member m;
@@ -777,6 +843,10 @@ START_TEST(test_no_member)
     ck_assert(parse_member(&m, &ready, "1 2 3\n", 6));
     ck_assert_uint_eq(m.len, 0);
     ck_assert_uint_eq(ready, 3);
+    ck_assert_uint_eq(m.names, 0);
+    ck_assert(parse_member(&m, &ready, "1 2 3 0123456789abcdef\nx", 24));
+    ck_assert_uint_eq(m.len, 1);
+    ck_assert_uint_eq(m.names, UINT64_C(0x0123456789abcdef));
 }
 END_TEST
 
@@ -826,7 +896,7 @@ static bool try_next(const struct evzk__plan *prev, const struct fleet *f)
 {
     struct evzk__plan p;
 
-    next_rc = evzk__plan_next(&p, prev, f->m, f->n, 9);
+    next_rc = evzk__plan_next(&p, prev, f->m, f->n, NUMBERED(9));
     if (next_rc != EVZK_OK)
         check_empty(&p);
     evzk__plan_free(&p);
@@ -888,7 +958,7 @@ END_TEST
 
 UNIT_MAIN("plan", test_three_share, test_weights_and_limits, test_greatest,
           test_comings_and_goings, test_small, test_another_number,
-          test_last_version, test_is_for, test_is_right, test_uneven,
-          test_forged, test_number, test_same, test_cut_short, test_corrupted,
-          test_no_names, test_no_plans, test_member, test_no_member,
-          test_member_corrupted, test_no_memory)
+          test_other_names, test_last_version, test_is_for, test_is_right,
+          test_uneven, test_forged, test_number, test_same, test_cut_short,
+          test_corrupted, test_no_names, test_no_plans, test_member,
+          test_no_member, test_member_corrupted, test_no_memory)
