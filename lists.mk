@@ -571,6 +571,7 @@ real_tests = \
     tests/real/test_session_auth \
     tests/real/test_session_close \
     tests/real/test_session_descriptors \
+    tests/real/test_shards_named \
     tests/real/test_two_phase \
     tests/real/test_value
 
