@@ -187,6 +187,10 @@ core_sources = \
     recipes/group/view.c \
     recipes/guard/calls.c \
     recipes/guard/guard_internal.h \
+    recipes/guard/outcome.c \
+    recipes/guard/receipt.c \
+    recipes/guard/settle.c \
+    recipes/guard/table.c \
     recipes/guard/write.c \
     recipes/kinds.c \
     recipes/kinds.h \

@@ -1,5 +1,12 @@
-/* A guarded write, as its calls (guard/calls.c) and its table (guard/write.c)
- * know it. */
+/* A guarded write.  The files from the ground up; no file calls one above it:
+ *
+ *   guard/outcome.c   the outcome, told once
+ *   guard/receipt.c   the receipt
+ *   guard/write.c     the transaction
+ *   guard/settle.c    what became of it, when its answer was lost
+ *   guard/table.c     the table
+ *   guard/calls.c     the calls
+ */
 #ifndef EVZK_GUARD_INTERNAL_H
 #define EVZK_GUARD_INTERNAL_H
 
@@ -8,6 +15,22 @@
 #include "lib/machine/machine.h"
 
 #define EVZK__GUARD_RECEIPT "-receipt"
+
+/* As in the table (guard/table.c). */
+enum {
+    MARKING,
+    MARKING_AGAIN,
+    WRITING,
+    SETTLING,
+    CLEANING,
+    CHECKING,
+    ENDED,
+    STATES
+};
+
+/* How often a receipt is made anew, and a write that no operation is to blame
+ * for is sent again. */
+enum { EVZK__GUARD_TRIES = 8 };
 
 /* The steps of the transaction: the receipt, the guard, the operations. */
 enum { EVZK__GUARD_MARK, EVZK__GUARD_CHECK_IT, EVZK__GUARD_OPS };
@@ -43,7 +66,49 @@ static inline struct evzk_guard *evzk__guard_of(struct evzk__machine *m)
     return evzk__container_of(m, struct evzk_guard, m);
 }
 
-/* guard/write.c */
+/* ---- guard/outcome.c ---- */
+
+/* Tells the outcome, unless it was told.  The machine stops, or has ended, if
+ * it was not found out.  May free the write: touches nothing after. */
+void evzk__guard_tell(struct evzk_guard *g);
+
+void evzk__guard_note(struct evzk_guard *g, evzk_guard_outcome outcome, int rc);
+
+/* Notes it and goes on to CLEANING, which tells it. */
+int evzk__guard_found_out(struct evzk_guard *g, evzk_guard_outcome outcome,
+                          int rc);
+int evzk__guard_done(struct evzk_guard *g, int64_t zxid);
+
+/* ---- guard/receipt.c ---- */
+
+void evzk__guard_mark(struct evzk__machine *m);
+int evzk__guard_marked(struct evzk__machine *m, const struct evzk__event *e);
+
+/* Somebody has deleted the receipt, or written to it, before the transaction:
+ * nothing was done. */
+int evzk__guard_mark_anew(struct evzk_guard *g, int rc);
+
+/* Reads the receipt, behind all that the session ever wrote.  Is it the one
+ * that this write has made? */
+void evzk__guard_look(struct evzk__machine *m);
+bool evzk__guard_owns(struct evzk_guard *g, const struct evzk__reply *reply);
+
+void evzk__guard_clean(struct evzk__machine *m);
+int evzk__guard_cleaned(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__guard_check(struct evzk__machine *m);
+int evzk__guard_checked(struct evzk__machine *m, const struct evzk__event *e);
+
+/* ---- guard/write.c ---- */
+
+void evzk__guard_write(struct evzk__machine *m);
+int evzk__guard_written(struct evzk__machine *m, const struct evzk__event *e);
+
+/* ---- guard/settle.c ---- */
+
+int evzk__guard_settled(struct evzk__machine *m, const struct evzk__event *e);
+
+/* ---- guard/table.c ---- */
+
 void evzk__guard_destroy(struct evzk__machine *m);
 
 #endif

@@ -1,0 +1,38 @@
+/* Finds out what became of a transaction whose answer was lost.
+ *
+ * The receipt is read behind a write that changes nothing: by then the
+ * transaction was done, or it never will be.  The receipt has the text that
+ * only the transaction writes: done.  It is the very same znode, of the version
+ * before: not done, so that the transaction may be sent once more.
+ *
+ * How it can fail.  All else is no proof: an operator may have deleted the
+ * receipt, written to it, or put a copy in its place.  Then the outcome is told
+ * as unknown.
+ */
+#include <string.h>
+
+#include "recipes/guard/guard_internal.h"
+
+static bool is_marked(const struct evzk_guard *g,
+                      const struct evzk__result *res)
+{
+    return res->len == strlen(g->receipt) &&
+           memcmp(res->data, g->receipt, res->len) == 0;
+}
+
+int evzk__guard_settled(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_guard *g = evzk__guard_of(m);
+    const struct evzk__reply *reply = e->reply;
+    bool own = evzk__guard_owns(g, reply);
+
+    if (reply->first_rc == EVZK_ERR_SERVER) /* The read proves nothing. */
+        return evzk__guard_found_out(g, EVZK_GUARD_UNKNOWN, EVZK_ERR_SERVER);
+    if (reply->rc == EVZK_OK && is_marked(g, reply->res))
+        return evzk__guard_done(g, own ? reply->res->stat.mzxid : 0);
+    if (own && reply->res->stat.version == 0)
+        return evzk__machine_move(m, WRITING);
+    return evzk__guard_found_out(
+        g, EVZK_GUARD_UNKNOWN,
+        reply->rc == EVZK_ERR_NOAUTH ? EVZK_ERR_NOAUTH : EVZK_ERR_CONNLOSS);
+}
