@@ -672,10 +672,14 @@ sim_sources = \
     tests/sim/scene_group.h \
     tests/sim/scene_group_list.c \
     tests/sim/scene_group_rules.c \
+    tests/sim/scene_group_told.c \
+    tests/sim/scene_group_tree.c \
     tests/sim/scene_group_view.c \
     tests/sim/scene_guard.c \
     tests/sim/scene_guard.h \
+    tests/sim/scene_guard_list.c \
     tests/sim/scene_guard_rules.c \
+    tests/sim/scene_guard_writers.c \
     tests/sim/scene_list.h \
     tests/sim/scene_lock.c \
     tests/sim/scene_lock.h \
@@ -700,6 +704,7 @@ sim_sources = \
     tests/sim/scene_semaphore.h \
     tests/sim/scene_semaphore_list.c \
     tests/sim/scene_semaphore_rules.c \
+    tests/sim/scene_semaphore_told.c \
     tests/sim/scene_shards.c \
     tests/sim/scene_shards.h \
     tests/sim/scene_shards_actions.c \
@@ -714,8 +719,12 @@ sim_sources = \
     tests/sim/scene_two_phase_rules.c \
     tests/sim/scene_value.c \
     tests/sim/scene_value.h \
+    tests/sim/scene_value_acts.c \
     tests/sim/scene_value_list.c \
+    tests/sim/scene_value_readers.c \
     tests/sim/scene_value_rules.c \
+    tests/sim/scene_value_tree.c \
+    tests/sim/scene_value_writers.c \
     tests/sim/scenes.c \
     tests/sim/search.c \
     tests/sim/search.h \

@@ -1,6 +1,11 @@
-/* Scenes of groups: what the processes and operators do (scene_group.c), the
- * rules (scene_group_rules.c), a view with its rules (scene_group_view.c), and
- * the list (scene_group_list.c). */
+/* Scenes of groups.
+ *
+ *   scene_group_list.c   the scenes
+ *   scene_group.c        what the processes and operators do
+ *   scene_group_view.c   a view, with its rules
+ *   scene_group_tree.c   the znodes of members, as they came and went
+ *   scene_group_told.c   the rules for what is told
+ *   scene_group_rules.c  all other rules, asked after every step */
 #ifndef SIM_SCENE_GROUP_H
 #define SIM_SCENE_GROUP_H
 
@@ -94,15 +99,26 @@ void gr_view_begin(void);
 void gr_view_check(void);
 void gr_view_free(void);
 
-/* scene_group_rules.c */
+/* scene_group_tree.c */
 /* The path of the znode of a name; of its claim; of the guard that the claim
  * says: false, if there is none. */
 void gr_path(const char *name, char to[GR_PATH]);
 void gr_claim_path(const char *name, char to[GR_PATH]);
 bool gr_guard_path(const char *name, char to[GR_PATH]);
 void gr_look(void); /* What the tree says now. */
+struct gr_node *gr_node_at(int64_t czxid);
+struct gr_node *gr_node_of(int act); /* The newest one; NULL: none. */
+bool gr_is_hole(const struct gr_node *n);
+/* Nobody could foresee that it went. */
+bool gr_was_forced(const struct gr_node *n);
+/* Does another act of this scene want the same name? */
+bool gr_has_rival(int act);
+
+/* scene_group_told.c */
 bool gr_excused(int act, evzk_member_event ev, int rc);
 void gr_check_told(int act, evzk_member_event ev, int rc);
+
+/* scene_group_rules.c */
 void gr_check(void);
 void gr_check_end(void);
 

@@ -1,5 +1,5 @@
-/* Processes that write under a guard: each acquires a lock, or stands in an
- * election, or has a path; then it writes, and lets go. */
+/* The beginning of the scenes of guarded writes, what operators and servers do
+ * in them, and the explorer's calls. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,291 +10,8 @@
 #include "scene_list.h"
 #include "steps.h"
 
-enum {
-    AGAIN_US = 5000,
-    LEAVE_US = 700 * 1000,
-    PATIENCE_US = 400 * 1000,
-    FREE_US = 300 * 1000
-};
-
 struct guard_world guarding;
 SIM_KEEP(guarding)
-
-static void write_next(intptr_t i);
-
-/* The end. */
-
-static void leave(intptr_t proc)
-{
-    if (!process_of((int)proc)->s || process_of((int)proc)->closing)
-        return;
-    guard_check_left((int)proc);
-    process_close((int)proc);
-}
-
-static void over(int i)
-{
-    int proc = guard_plan_of(i)->proc;
-
-    guarding.writer[i].over = true;
-    for (int k = 0; k < WRITERS; k++) {
-        if (guard_plan_of(k)->writes && guard_plan_of(k)->proc == proc &&
-            !guarding.writer[k].over)
-            return;
-    }
-    scene_timer_set(LEAVE_US, proc, leave, proc);
-}
-
-static void maybe_over(int i)
-{
-    const struct writer *w = &guarding.writer[i];
-
-    if (w->leaves && !w->l && !w->e && !w->g && !w->over)
-        over(i);
-}
-
-static void let_go(int i)
-{
-    struct writer *w = &guarding.writer[i];
-    int proc = guard_plan_of(i)->proc, rc = EVZK_OK;
-
-    if (w->leaves)
-        return;
-    w->leaves = true;
-    process_call_begins(proc);
-    if (w->l && (rc = evzk_lock_release(w->l)) != EVZK_OK)
-        evzk_lock_cancel(w->l);
-    if (w->e)
-        evzk_election_resign(w->e);
-    process_call_ends(proc);
-    maybe_over(i);
-}
-
-/* The lock, or the candidate. */
-
-static void drop_holder(int i)
-{
-    struct writer *w = &guarding.writer[i];
-    evzk_lock *l = w->l;
-    evzk_election *e = w->e;
-
-    w->l = NULL;
-    w->e = NULL;
-    process_call_begins(guard_plan_of(i)->proc);
-    evzk_lock_free(l);
-    evzk_election_free(e);
-    process_call_ends(guard_plan_of(i)->proc);
-    w->leaves = true;
-    maybe_over(i);
-}
-
-static void granted(int i)
-{
-    if (guard_plan_of(i)->patient)
-        scene_timer_set(PATIENCE_US, guard_plan_of(i)->proc, write_next, i);
-    else
-        write_next(i);
-}
-
-static void on_lock(evzk_lock *l, evzk_lock_event event, int rc, void *arg)
-{
-    int i = (int)(intptr_t)arg, proc = guard_plan_of(i)->proc;
-
-    sim_say("writer %d: %s, %s", i, evzk_lock_event_name(event),
-            evzk_errname(rc));
-    process_heard(proc, "the lock's callback");
-    if (evzk_lock_event_is_final(event) && !guard_lock_rc_ok(i, rc))
-        sim_violation("writer %d: the lock ends with %s", i, evzk_errname(rc));
-    process_callback(proc);
-    if (guarding.writer[i].l != l)
-        return;
-    if (event == EVZK_LOCK_GRANTED)
-        granted(i);
-    else if (evzk_lock_event_is_final(event))
-        drop_holder(i);
-}
-
-static void on_election(evzk_election *e, evzk_election_event event, int rc,
-                        void *arg)
-{
-    int i = (int)(intptr_t)arg, proc = guard_plan_of(i)->proc;
-
-    sim_say("writer %d: %s, %s", i, evzk_election_event_name(event),
-            evzk_errname(rc));
-    process_heard(proc, "the candidate's callback");
-    process_callback(proc);
-    if (guarding.writer[i].e != e)
-        return;
-    if (event == EVZK_ELECTION_ELECTED)
-        granted(i);
-    else if (evzk_election_event_is_final(event))
-        drop_holder(i);
-}
-
-/* The writes. */
-
-static void drop_write(int i)
-{
-    struct writer *w = &guarding.writer[i];
-    evzk_guard *gone = w->g;
-    const struct guard_plan *plan = guard_plan_of(i);
-
-    w->g = NULL;
-    process_call_begins(plan->proc);
-    evzk_guard_free(gone);
-    process_call_ends(plan->proc);
-    if (w->leaves)
-        maybe_over(i);
-    else if (w->n == plan->writes)
-        let_go(i);
-    else
-        scene_timer_set(plan->gap_ms * INT64_C(1000), plan->proc, write_next,
-                        i);
-}
-
-static void free_late(intptr_t i)
-{
-    if (guarding.writer[i].g)
-        drop_write((int)i);
-}
-
-static void on_write(evzk_guard *g, evzk_guard_outcome outcome, int rc,
-                     const evzk_guard_result *result, void *arg)
-{
-    int i = (int)(intptr_t)arg, proc = guard_plan_of(i)->proc;
-    struct writer *w = &guarding.writer[i];
-    struct guarded *of = &w->of[w->n - 1];
-
-    sim_say("writer %d: write %d: %s, %s", i, (int)w->n,
-            evzk_guard_outcome_name(outcome), evzk_errname(rc));
-    process_heard(proc, "the write's callback");
-    if (w->g != g || of->told)
-        sim_violation("writer %d: a write is told twice", i);
-    of->told = true;
-    of->outcome = outcome;
-    of->rc = rc;
-    guard_check_told(i, of, result);
-    process_callback(proc);
-    if (w->g == g && guard_plan_of(i)->frees_late)
-        scene_timer_set(FREE_US, proc, free_late, i);
-    else if (w->g == g)
-        drop_write(i);
-}
-
-static void name_guard(int i, struct guarded *of)
-{
-    const struct writer *w = &guarding.writer[i];
-    struct ens_seen seen;
-
-    if (guard_plan_of(i)->by == BY_PATH)
-        snprintf(of->guard, sizeof of->guard, "%s/%s", guard_dir, guard_znode);
-    else
-        snprintf(of->guard, sizeof of->guard, "/l/%s",
-                 w->l ? evzk_lock_node(w->l) : evzk_election_node(w->e));
-    of->guard_made = ens_look(of->guard, &seen) ? seen.czxid : 0;
-}
-
-static int call_write(int i)
-{
-    static const struct evzk_guard_op ops[OPS] = {
-        [OP_SET] = {.verb = EVZK_GUARD_SET,
-                    .version = -1,
-                    .data = "x",
-                    .data_len = 1},
-        [OP_CREATE] = {.verb = EVZK_GUARD_CREATE},
-        [OP_DELETE] = {.verb = EVZK_GUARD_DELETE},
-        [OP_CHECK] = {.verb = EVZK_GUARD_CHECK}};
-    struct writer *w = &guarding.writer[i];
-    const struct guard_plan *plan = guard_plan_of(i);
-    evzk_guard_by by = {.lock = w->l, .candidate = w->e};
-    evzk_guard_options opt = {.timeout_ms = plan->timeout_ms};
-    evzk_guard_op op[OPS];
-    char path[OPS][32];
-
-    memcpy(op, ops, sizeof op);
-    for (int k = 0; k < OPS; k++) {
-        guard_op_path(path[k], k, i, w->n);
-        op[k].path = path[k];
-    }
-    if (plan->clashes)
-        op[OP_CREATE].path = "/w/seal";
-    if (plan->by == BY_PATH)
-        by.path = w->of[w->n].guard;
-    return evzk_guard_write(process_of(plan->proc)->s, &by, op, OPS, &opt,
-                            on_write, (void *)(intptr_t)i, &w->g);
-}
-
-static void write_next(intptr_t arg)
-{
-    int i = (int)arg, proc = guard_plan_of(i)->proc, rc;
-    struct writer *w = &guarding.writer[i];
-
-    if (w->leaves || w->g ||
-        (guard_plan_of(i)->by != BY_PATH && !w->l && !w->e))
-        return;
-    name_guard(i, &w->of[w->n]);
-    process_call_begins(proc);
-    rc = call_write(i);
-    process_call_ends(proc);
-    sim_say("writer %d: write %d begins: %s", i, (int)w->n + 1,
-            evzk_errname(rc));
-    if (rc == EVZK_OK) {
-        w->of[w->n].begun = true;
-        w->n++;
-        if (guard_plan_of(i)->lets_go)
-            let_go(i);
-    } else if (rc == EVZK_ERR_NOMEM)
-        scene_timer_set(AGAIN_US, proc, write_next, arg);
-    else if (rc != EVZK_ERR_STATE && rc != EVZK_ERR_CLOSED)
-        sim_violation("writer %d: a write: %s", i, evzk_errname(rc));
-    else
-        let_go(i);
-}
-
-/* The beginning. */
-
-static int begin(int i)
-{
-    evzk_session *s = process_of(guard_plan_of(i)->proc)->s;
-    struct writer *w = &guarding.writer[i];
-    void *arg = (void *)(intptr_t)i;
-
-    switch (guard_plan_of(i)->by) {
-    case BY_LOCK:
-        return evzk_lock_acquire(s, "/l", NULL, on_lock, arg, &w->l);
-    case BY_CANDIDATE:
-        return evzk_election_volunteer(s, "/l", NULL, on_election, arg, &w->e);
-    case BY_PATH:
-        break;
-    }
-    return EVZK_OK;
-}
-
-static void start(intptr_t arg)
-{
-    int i = (int)arg, proc = guard_plan_of(i)->proc, rc;
-    struct writer *w = &guarding.writer[i];
-
-    if (w->begun || w->over)
-        return;
-    if (process_opening(proc)) {
-        scene_timer_set(AGAIN_US, proc, start, arg);
-        return;
-    }
-    process_call_begins(proc);
-    rc = begin(i);
-    process_call_ends(proc);
-    if (rc == EVZK_ERR_NOMEM) {
-        scene_timer_set(AGAIN_US, proc, start, arg);
-        return;
-    }
-    w->begun = true;
-    if (rc != EVZK_OK) {
-        w->leaves = true;
-        maybe_over(i);
-    } else if (guard_plan_of(i)->by == BY_PATH)
-        write_next(i);
-}
 
 static void make_tree(void)
 {
@@ -368,7 +85,7 @@ void guard_begin(const struct sim_scene *sc)
         guarding.writer[i].over = guard_plan_of(i)->writes == 0;
         if (guard_plan_of(i)->writes)
             scene_timer_set(guard_plan_of(i)->start_ms * INT64_C(1000),
-                            guard_plan_of(i)->proc, start, i);
+                            guard_plan_of(i)->proc, guard_start, i);
     }
     if (guarding.own->gone_ms)
         scene_timer_set(guarding.own->gone_ms * INT64_C(1000), -1, remove_guard,
@@ -418,7 +135,7 @@ static bool close_session(int proc)
 
         if (guard_plan_of(i)->writes && guard_plan_of(i)->proc == proc) {
             w->begun = w->leaves = true;
-            maybe_over(i);
+            guard_maybe_over(i);
         }
     }
     return true;
@@ -438,9 +155,9 @@ bool guard_call(int proc, unsigned which)
         if (which == RELEASE) {
             if (w->leaves)
                 continue;
-            let_go(i);
+            guard_let_go(i);
         } else
-            drop_write(i);
+            guard_drop_write(i);
         return true;
     }
     return false;

@@ -1,7 +1,9 @@
 /* Scenes of guarded writes: what their processes do, and what is kept of it.
  *
- *   scene_guard.c        the processes
- *   scene_guard_rules.c  the rules, and the scenes */
+ *   scene_guard_list.c     the scenes
+ *   scene_guard.c          plays a scene: its beginning, operators, calls
+ *   scene_guard_writers.c  what each writer does
+ *   scene_guard_rules.c    the rules */
 #ifndef SIM_SCENE_GUARD_H
 #define SIM_SCENE_GUARD_H
 
@@ -74,6 +76,15 @@ void guard_begin(const struct sim_scene *sc);
 bool guard_done(void);
 extern const char *const guard_calls[];
 bool guard_call(int proc, unsigned which);
+
+/* ---- scene_guard_writers.c ---- */
+
+/* Begins as planned: a timer's. */
+void guard_start(intptr_t writer);
+void guard_let_go(int i);
+void guard_drop_write(int i);
+/* Is all over that it wanted to do? */
+void guard_maybe_over(int i);
 
 /* ---- scene_guard_rules.c ---- */
 

@@ -1,7 +1,8 @@
 /* Scenes of semaphores: what their processes do, and what is kept of it.
  *
  *   scene_semaphore.c        the processes
- *   scene_semaphore_rules.c  the rules
+ *   scene_semaphore_rules.c  the rules, asked after every step
+ *   scene_semaphore_told.c   the rules for what is told
  *   scene_semaphore_list.c   the scenes */
 #ifndef SIM_SCENE_SEMAPHORE_H
 #define SIM_SCENE_SEMAPHORE_H
@@ -83,11 +84,17 @@ bool semaphore_call(int proc, unsigned which);
 /* ---- scene_semaphore_rules.c ---- */
 
 extern const char sem_locks[], sem_leases[];
+struct lease_seen *sem_lease_of(int64_t czxid); /* NULL: no such lease. */
+/* An operator, or the servers, have taken the lease away before its time. */
+bool sem_is_robbed(const struct attempt *a);
+void semaphore_check(void);
+void semaphore_check_end(void);
+
+/* ---- scene_semaphore_told.c ---- */
+
 void semaphore_told(int i, evzk_semaphore_event event, int rc);
 void semaphore_traced(int proc, const evzk_trace *t);
 /* What a process leaves, that has let go of all. */
 void semaphore_check_left(int proc);
-void semaphore_check(void);
-void semaphore_check_end(void);
 
 #endif

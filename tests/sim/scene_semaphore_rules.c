@@ -88,7 +88,7 @@ static void check_new(const struct lease_seen *l, const char *name,
         sim_violation("attempt %d takes a lease out of its turn", l->attempt);
 }
 
-static struct lease_seen *find(int64_t czxid)
+struct lease_seen *sem_lease_of(int64_t czxid)
 {
     for (int64_t i = 0; i < sems.n_seen; i++) {
         if (sems.seen[i].czxid == czxid)
@@ -106,7 +106,7 @@ static void see(const char *name, uint32_t others)
     snprintf(path, sizeof path, "%s/%s", sem_leases, name);
     if (!ens_look(path, &seen))
         return;
-    l = find(seen.czxid);
+    l = sem_lease_of(seen.czxid);
     if (!l && sems.n_seen < LEASES_SEEN) {
         l = &sems.seen[sems.n_seen++];
         l->czxid = seen.czxid;
@@ -149,9 +149,9 @@ static void look(void)
 }
 
 /* An operator, or the servers, have taken the lease away before its time. */
-static bool is_robbed(const struct attempt *a)
+bool sem_is_robbed(const struct attempt *a)
 {
-    const struct lease_seen *l = find((int64_t)a->token);
+    const struct lease_seen *l = sem_lease_of((int64_t)a->token);
 
     return operator_deleted((int64_t)a->token) ||
            operator_copied((int64_t)a->token) ||
@@ -174,7 +174,7 @@ static void check_held(void)
         if (held != (evzk_semaphore_lease_ms(a->p) > 0))
             sim_violation("attempt %d: held, without a time", i);
         sim_leave(before);
-        n += held && !is_robbed(a);
+        n += held && !sem_is_robbed(a);
     }
     if (n > most())
         sim_violation("%d leases are held", (int)n);
@@ -222,194 +222,6 @@ void semaphore_check(void)
     check_held();
     check_free(count(false));
     processes_check();
-}
-
-/* The events. */
-
-static bool session_ended(int proc)
-{
-    const struct process *p = process_of(proc);
-
-    for (unsigned k = 0; k < p->n_ids; k++) {
-        if (session_over(p->ids[k]))
-            return true;
-    }
-    return false;
-}
-
-static bool is_good_end(int i, int rc)
-{
-    const struct semaphore_plan *plan = sem_plan(i);
-    const struct attempt *a = &sems.of[i];
-
-    switch (rc) {
-    case EVZK_OK:
-        return a->released;
-    case EVZK_ERR_CANCELED:
-        return a->canceled;
-    case EVZK_ERR_TIMEOUT:
-        return plan->timeout_ms > 0 && !a->canceled;
-    case EVZK_ERR_BUSY:
-        return plan->try_once;
-    case EVZK_ERR_CLOSED:
-        return process_of(plan->proc)->closing;
-    case EVZK_ERR_NODEGONE:
-        return (a->acquired && is_robbed(a)) ||
-               (plan->no_requeue && operator_deleted_any());
-    case EVZK_ERR_EXPIRED:
-        return (a->acquired || plan->no_requeue) && session_ended(plan->proc);
-    case EVZK_ERR_LEASE:
-        return a->acquired || plan->no_requeue;
-    case EVZK_ERR_NOMEM:
-        return process_lacked_memory(plan->proc);
-    case EVZK_ERR_SERVER:
-        return ens_throttled(plan->proc);
-    case EVZK_ERR_NOAUTH:
-        return sems.own->denied || sems.own->hidden || sems.own->above_denied;
-    case EVZK_ERR_NOCHROOT:
-        return sems.own->chroot != NULL;
-    case EVZK_ERR_FOREIGN:
-        return sems.foreign;
-    default:
-        return false;
-    }
-}
-
-/* Nothing of the attempt's session may be left in the directory. */
-static void check_none(int i, const char *dir, const char *what)
-{
-    const struct process *p = process_of(sem_plan(i)->proc);
-    const char *names[KIDS];
-    size_t n = ens_children(dir, names, KIDS);
-    char path[160];
-
-    for (size_t k = 0; k < n && k < KIDS; k++) {
-        struct ens_seen seen;
-
-        snprintf(path, sizeof path, "%s/%s", dir, names[k]);
-        if (ens_look(path, &seen) && p->n_ids > 0 &&
-            seen.owner == p->ids[p->n_ids - 1] && !session_over(seen.owner) &&
-            seen.len == 1 && seen.data[0] == '0' + i)
-            sim_violation("attempt %d: %s, and %s is there", i, what, names[k]);
-    }
-}
-
-static void check_acquired(int i)
-{
-    struct attempt *a = &sems.of[i];
-    int proc = sem_plan(i)->proc;
-    const struct lease_seen *l;
-
-    process_certain(proc, &a->doubts, "ACQUIRED");
-    if (a->acquired)
-        sim_violation("attempt %d acquires twice", i);
-    a->acquired = true;
-    a->token = evzk_semaphore_token(a->p);
-    l = find((int64_t)a->token);
-    if (!l || l->attempt != i)
-        sim_violation("attempt %d has another's token", i);
-    else if (!l->stands && !is_robbed(a) && !session_over(l->owner))
-        sim_violation("attempt %d acquires what is gone", i);
-}
-
-static void check_end(int i, evzk_semaphore_event event, int rc)
-{
-    struct attempt *a = &sems.of[i];
-    const struct lease_seen *l = find((int64_t)a->token);
-
-    a->end = event;
-    a->rc = rc;
-    if (!is_good_end(i, rc))
-        sim_violation("attempt %d: %s with %s", i,
-                      evzk_semaphore_event_name(event), evzk_errname(rc));
-    if ((event == EVZK_SEMAPHORE_FAILED) == a->acquired ||
-        (event == EVZK_SEMAPHORE_RELEASED) != a->released)
-        sim_violation("attempt %d: its end is %s", i,
-                      evzk_semaphore_event_name(event));
-    if (event == EVZK_SEMAPHORE_RELEASED && rc == EVZK_OK && l && l->stands &&
-        !session_over(l->owner))
-        sim_violation("attempt %d: RELEASED, and its lease stands", i);
-    if (rc == EVZK_ERR_CANCELED) {
-        check_none(i, sem_leases, "CANCELED");
-        check_none(i, sem_locks, "CANCELED");
-    }
-}
-
-void semaphore_told(int i, evzk_semaphore_event event, int rc)
-{
-    struct attempt *a = &sems.of[i];
-    int proc = sem_plan(i)->proc;
-
-    switch (event) {
-    case EVZK_SEMAPHORE_ACQUIRED:
-        check_acquired(i);
-        return;
-    case EVZK_SEMAPHORE_SUSPENDED:
-        process_doubtful(proc, &a->doubts, "SUSPENDED");
-        return;
-    case EVZK_SEMAPHORE_RESUMED:
-        process_certain(proc, &a->doubts, "RESUMED");
-        return;
-    case EVZK_SEMAPHORE_REQUEUED:
-        if (a->acquired || sem_plan(i)->no_requeue || rc == EVZK_OK)
-            sim_violation("attempt %d: REQUEUED with %s", i, evzk_errname(rc));
-        return;
-    case EVZK_SEMAPHORE_RELEASED:
-    case EVZK_SEMAPHORE_LOST:
-    case EVZK_SEMAPHORE_FAILED:
-        check_end(i, event, rc);
-        return;
-    }
-}
-
-/* Which attempts watch the leases: machines of a process begin in the order of
- * its calls. */
-static void check_watchers(void)
-{
-    int n = 0;
-
-    for (int i = 0; i < ATTEMPTS; i++)
-        n += sems.of[i].waits;
-    if (n < 2 || operator_deleted_any())
-        return;
-    for (int p = 0; p < SIM_PROCS; p++) {
-        if (process_of(p)->s && session_ended(p))
-            return;
-    }
-    sim_violation("%d attempts watch the leases", n);
-}
-
-void semaphore_traced(int proc, const evzk_trace *t)
-{
-    if (strcmp(t->kind, "semaphore") != 0 || !t->entered)
-        return;
-    for (int i = 0; i < ATTEMPTS; i++) {
-        struct attempt *a = &sems.of[i];
-
-        if (!a->p || sem_plan(i)->proc != proc)
-            continue;
-        if (!a->machine)
-            a->machine = t->object;
-        if (a->machine != t->object)
-            continue;
-        a->waits = strcmp(t->to, "WAITING") == 0;
-        check_watchers();
-        return;
-    }
-}
-
-/* The end. */
-
-void semaphore_check_left(int proc)
-{
-    if (!process_is_idle(process_of(proc)) || ens_throttled(proc))
-        return;
-    for (int i = 0; i < ATTEMPTS; i++) {
-        if (!sem_plan(i)->used || sem_plan(i)->proc != proc || sems.of[i].p)
-            continue;
-        check_none(i, sem_leases, "over");
-        check_none(i, sem_locks, "over");
-    }
 }
 
 void semaphore_check_end(void) { processes_check_end(); }

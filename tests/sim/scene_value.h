@@ -1,8 +1,12 @@
 /* Scenes of values: who reads, follows and writes one, and what is kept of it.
  *
- *   scene_value.c        the processes
- *   scene_value_rules.c  the rules, and the operator
- *   scene_value_list.c   the scenes */
+ *   scene_value_list.c     the scenes
+ *   scene_value.c          plays a scene: its beginning, its end, calls
+ *   scene_value_readers.c  what each reader does
+ *   scene_value_writers.c  what each writer does
+ *   scene_value_acts.c     what an operator and the network do
+ *   scene_value_tree.c     the values that stood in the tree
+ *   scene_value_rules.c    the rules for what is told */
 #ifndef SIM_SCENE_VALUE_H
 #define SIM_SCENE_VALUE_H
 
@@ -127,12 +131,40 @@ bool value_done(void);
 extern const char *const value_calls[];
 bool value_call(int proc, unsigned which);
 
-/* ---- scene_value_rules.c ---- */
+/* A process with nothing left to do closes its session. */
+void value_maybe_close(int proc);
+
+/* ---- scene_value_readers.c ---- */
+
+/* Begins as planned: a timer's. */
+void value_start_reader(intptr_t reader);
+bool value_cancel_reader(int i);
+void value_free_reader(int i);
+void value_reader_over(int i);
+
+/* ---- scene_value_writers.c ---- */
+
+/* Begins, and goes on, as planned: a timer's. */
+void value_start_writer(intptr_t writer);
+int value_write_now(int i, char kind);
+bool value_end_as(int i, bool cancel); /* Else it is closed. */
+void value_free_writer(int i);
+void value_writer_over(int i);
+
+/* ---- scene_value_acts.c ---- */
 
 void value_acts_begin(void);
 
+/* ---- scene_value_tree.c ---- */
+
 /* Looks at the tree: notes the state of the value, if it has changed. */
 void value_look(void);
+
+/* What a write of this writer adds, and how often a number has that in it. */
+int64_t value_delta(int i, int n);
+int value_digit(int64_t number, int i, int n);
+
+/* ---- scene_value_rules.c ---- */
 
 /* May a process be told this? */
 bool value_rc_ok(int proc, int rc, bool canceled);
@@ -142,8 +174,5 @@ void value_check_read(int i, const evzk_value *v, bool follows);
 void value_check_told(int i, int n);
 void value_check(void);
 void value_check_end(void);
-
-/* What a write of this writer writes. */
-int64_t value_delta(int i, int n);
 
 #endif

@@ -11,9 +11,6 @@
  *
  * How it can fail: the tree is looked at after every step, and a step commits
  * one transaction at most. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ens.h"
@@ -22,127 +19,7 @@
 #include "scene_value.h"
 #include "steps.h"
 
-enum {
-    BASE_BITS = 2,
-    TRUTH_US = 3 * 1000 * 1000,
-    NAMES = 32,
-    AGAIN_US = 7000,
-    ANY = -1
-};
-#define OPERATORS_NUMBER (INT64_C(1) << 50)
-
-int64_t value_delta(int i, int n)
-{
-    return INT64_C(1) << (BASE_BITS * (i * OPS + n));
-}
-
-static int digit(int64_t number, int i, int n)
-{
-    return (int)(number >> (BASE_BITS * (i * OPS + n))) & 3;
-}
-
-static struct value_state *now(void) { return &valued.seen[valued.n_seen - 1]; }
-
-/* ---- The tree ---- */
-
-static void check_place(int i, int n, const struct value_state *was)
-{
-    const struct value_op *op = &valued.writer[i].op[n];
-
-    if ((op->kind == 'c' || op->kind == 'o') &&
-        (was->czxid != op->stamp.czxid || was->version != op->stamp.version))
-        sim_violation("write %d.%d is done in the place of another value", i,
-                      n);
-    if (op->kind == 'n' && was->czxid)
-        sim_violation("write %d.%d makes a value that was there", i, n);
-}
-
-static void note_done(int i, int n, const struct value_state *was)
-{
-    struct value_op *op = &valued.writer[i].op[n];
-
-    if (n >= valued.writer[i].n_ops) {
-        sim_violation("write %d.%d is done, and nobody asked for it", i, n);
-        return;
-    }
-    sim_say("write %d.%d is done", i, n);
-    if (op->made++)
-        sim_violation("write %d.%d is done twice", i, n);
-    if (op->refused)
-        sim_violation("write %d.%d was refused, and is done", i, n);
-    check_place(i, n, was);
-}
-
-static void note_number(const struct value_state *was,
-                        const struct value_state *is)
-{
-    bool same = was->czxid == is->czxid && was->is_number;
-    int64_t before = same ? was->number : 0;
-
-    if ((before ^ is->number) & OPERATORS_NUMBER)
-        return; /* The operator's. */
-    for (int i = 0; i < WRITERS; i++) {
-        for (int n = 0; n < OPS; n++) {
-            int a = digit(before, i, n), b = digit(is->number, i, n);
-
-            if (b > 1)
-                sim_violation("addition %d.%d is counted twice", i, n);
-            else if (b < a)
-                sim_violation("addition %d.%d is lost", i, n);
-            else if (b > a)
-                note_done(i, n, was);
-        }
-    }
-}
-
-static void note_change(const struct value_state *was,
-                        const struct value_state *is)
-{
-    int i, n;
-
-    if (!is->czxid || strncmp(is->data, "op", 2) == 0)
-        return;
-    if (sscanf(is->data, "w%d.%d", &i, &n) == 2)
-        note_done(i, n, was);
-    else if (is->is_number)
-        note_number(was, is);
-}
-
-static struct value_state read_tree(void)
-{
-    struct value_state is = {0};
-    struct ens_seen seen;
-    char *end;
-
-    if (!ens_look(valued.path, &seen))
-        return is;
-    is.czxid = seen.czxid;
-    is.mzxid = seen.mzxid;
-    is.version = seen.version;
-    snprintf(is.data, sizeof is.data, "%.*s", seen.len,
-             seen.data ? seen.data : "");
-    is.number = strtoll(is.data, &end, 10);
-    is.is_number = *end == '\0';
-    return is;
-}
-
-void value_look(void)
-{
-    struct value_state is = read_tree();
-
-    if (valued.n_seen > 0 && is.mzxid == now()->mzxid &&
-        is.czxid == now()->czxid)
-        return;
-    if (valued.n_seen == SEEN) {
-        sim_violation("the value has changed too often");
-        return;
-    }
-    valued.seen[valued.n_seen++] = is;
-    if (valued.n_seen > 1) {
-        sim_say("the value is %s", is.czxid ? is.data : "gone");
-        note_change(now() - 1, now());
-    }
-}
+enum { TRUTH_US = 3 * 1000 * 1000, NAMES = 32 };
 
 /* ---- What is told ---- */
 
@@ -274,13 +151,13 @@ static void check_number(int i, int n)
             sim_violation("write %d.%d: a number", i, n);
         return;
     }
-    if (digit(op->number, i, n) != 1)
+    if (value_digit(op->number, i, n) != 1)
         sim_violation("addition %d.%d is not in its number", i, n);
     for (int a = 0; a < WRITERS; a++) {
         for (int b = 0; b < OPS; b++) {
             const struct value_op *other = &valued.writer[a].op[b];
 
-            if (digit(op->number, a, b) && !other->made)
+            if (value_digit(op->number, a, b) && !other->made)
                 sim_violation("addition %d.%d: %d.%d was not done", i, n, a, b);
             if (other != op && other->told && other->rc == EVZK_OK &&
                 other->kind == '+' && other->number == op->number)
@@ -378,63 +255,4 @@ void value_check_end(void)
     if (ens_children(valued.path, names, NAMES) > 0 && !may_leave())
         sim_violation("%s is left", names[0]);
     processes_check_end();
-}
-
-/* ---- The operator ---- */
-
-static void delete_receipts(void)
-{
-    const char *names[NAMES];
-    char path[2 * ROOM];
-    size_t n = ens_children(valued.path, names, NAMES);
-
-    for (size_t k = 0; k < n && k < NAMES; k++) {
-        snprintf(path, sizeof path, "%s/%s", valued.path, names[k]);
-        operator_delete(path);
-    }
-}
-
-static void act(intptr_t arg)
-{
-    int k = (int)arg;
-
-    switch (own()->act[k].what) {
-    case ACT_NOTHING:
-        break;
-    case ACT_SET:
-        ens_set_data(valued.path, "op", 2);
-        break;
-    case ACT_NUMBER:
-        ens_set_data(valued.path, "1125899906842624", 16);
-        break;
-    case ACT_DELETE:
-    case ACT_REMAKE:
-        delete_receipts();
-        operator_delete(valued.path);
-        value_look();
-        if (own()->act[k].what == ACT_REMAKE)
-            ens_create(valued.path, "0", 1, 0);
-        break;
-    case ACT_RECEIPTS:
-        delete_receipts();
-        break;
-    case ACT_CREATE:
-        ens_create(valued.path, "op", 2, 0);
-        break;
-    case ACT_CUT:
-        if (wire_conn_of(0) >= 0)
-            wire_cut(wire_conn_of(0));
-        break;
-    }
-    value_look();
-    if (++valued.acts_done[k] < own()->act[k].times)
-        scene_timer_set(AGAIN_US, -1, act, arg);
-}
-
-void value_acts_begin(void)
-{
-    for (int k = 0; k < ACTS; k++) {
-        if (own()->act[k].what)
-            scene_timer_set(own()->act[k].at_ms * INT64_C(1000), -1, act, k);
-    }
 }

@@ -1,0 +1,200 @@
+/* The rules of semaphores for what is told: each event comes when it may, with
+ * an error that the scene explains; and nothing of an attempt that has ended is
+ * left.
+ *
+ * How it can fail: by excusing too much. */
+#include <stdio.h>
+#include <string.h>
+
+#include "ens.h"
+#include "processes.h"
+#include "scene.h"
+#include "scene_semaphore.h"
+
+enum { KIDS = 48 };
+
+static bool session_ended(int proc)
+{
+    const struct process *p = process_of(proc);
+
+    for (unsigned k = 0; k < p->n_ids; k++) {
+        if (session_over(p->ids[k]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_good_end(int i, int rc)
+{
+    const struct semaphore_plan *plan = sem_plan(i);
+    const struct attempt *a = &sems.of[i];
+
+    switch (rc) {
+    case EVZK_OK:
+        return a->released;
+    case EVZK_ERR_CANCELED:
+        return a->canceled;
+    case EVZK_ERR_TIMEOUT:
+        return plan->timeout_ms > 0 && !a->canceled;
+    case EVZK_ERR_BUSY:
+        return plan->try_once;
+    case EVZK_ERR_CLOSED:
+        return process_of(plan->proc)->closing;
+    case EVZK_ERR_NODEGONE:
+        return (a->acquired && sem_is_robbed(a)) ||
+               (plan->no_requeue && operator_deleted_any());
+    case EVZK_ERR_EXPIRED:
+        return (a->acquired || plan->no_requeue) && session_ended(plan->proc);
+    case EVZK_ERR_LEASE:
+        return a->acquired || plan->no_requeue;
+    case EVZK_ERR_NOMEM:
+        return process_lacked_memory(plan->proc);
+    case EVZK_ERR_SERVER:
+        return ens_throttled(plan->proc);
+    case EVZK_ERR_NOAUTH:
+        return sems.own->denied || sems.own->hidden || sems.own->above_denied;
+    case EVZK_ERR_NOCHROOT:
+        return sems.own->chroot != NULL;
+    case EVZK_ERR_FOREIGN:
+        return sems.foreign;
+    default:
+        return false;
+    }
+}
+
+/* Nothing of the attempt's session may be left in the directory. */
+static void check_none(int i, const char *dir, const char *what)
+{
+    const struct process *p = process_of(sem_plan(i)->proc);
+    const char *names[KIDS];
+    size_t n = ens_children(dir, names, KIDS);
+    char path[160];
+
+    for (size_t k = 0; k < n && k < KIDS; k++) {
+        struct ens_seen seen;
+
+        snprintf(path, sizeof path, "%s/%s", dir, names[k]);
+        if (ens_look(path, &seen) && p->n_ids > 0 &&
+            seen.owner == p->ids[p->n_ids - 1] && !session_over(seen.owner) &&
+            seen.len == 1 && seen.data[0] == '0' + i)
+            sim_violation("attempt %d: %s, and %s is there", i, what, names[k]);
+    }
+}
+
+static void check_acquired(int i)
+{
+    struct attempt *a = &sems.of[i];
+    int proc = sem_plan(i)->proc;
+    const struct lease_seen *l;
+
+    process_certain(proc, &a->doubts, "ACQUIRED");
+    if (a->acquired)
+        sim_violation("attempt %d acquires twice", i);
+    a->acquired = true;
+    a->token = evzk_semaphore_token(a->p);
+    l = sem_lease_of((int64_t)a->token);
+    if (!l || l->attempt != i)
+        sim_violation("attempt %d has another's token", i);
+    else if (!l->stands && !sem_is_robbed(a) && !session_over(l->owner))
+        sim_violation("attempt %d acquires what is gone", i);
+}
+
+static void check_end(int i, evzk_semaphore_event event, int rc)
+{
+    struct attempt *a = &sems.of[i];
+    const struct lease_seen *l = sem_lease_of((int64_t)a->token);
+
+    a->end = event;
+    a->rc = rc;
+    if (!is_good_end(i, rc))
+        sim_violation("attempt %d: %s with %s", i,
+                      evzk_semaphore_event_name(event), evzk_errname(rc));
+    if ((event == EVZK_SEMAPHORE_FAILED) == a->acquired ||
+        (event == EVZK_SEMAPHORE_RELEASED) != a->released)
+        sim_violation("attempt %d: its end is %s", i,
+                      evzk_semaphore_event_name(event));
+    if (event == EVZK_SEMAPHORE_RELEASED && rc == EVZK_OK && l && l->stands &&
+        !session_over(l->owner))
+        sim_violation("attempt %d: RELEASED, and its lease stands", i);
+    if (rc == EVZK_ERR_CANCELED) {
+        check_none(i, sem_leases, "CANCELED");
+        check_none(i, sem_locks, "CANCELED");
+    }
+}
+
+void semaphore_told(int i, evzk_semaphore_event event, int rc)
+{
+    struct attempt *a = &sems.of[i];
+    int proc = sem_plan(i)->proc;
+
+    switch (event) {
+    case EVZK_SEMAPHORE_ACQUIRED:
+        check_acquired(i);
+        return;
+    case EVZK_SEMAPHORE_SUSPENDED:
+        process_doubtful(proc, &a->doubts, "SUSPENDED");
+        return;
+    case EVZK_SEMAPHORE_RESUMED:
+        process_certain(proc, &a->doubts, "RESUMED");
+        return;
+    case EVZK_SEMAPHORE_REQUEUED:
+        if (a->acquired || sem_plan(i)->no_requeue || rc == EVZK_OK)
+            sim_violation("attempt %d: REQUEUED with %s", i, evzk_errname(rc));
+        return;
+    case EVZK_SEMAPHORE_RELEASED:
+    case EVZK_SEMAPHORE_LOST:
+    case EVZK_SEMAPHORE_FAILED:
+        check_end(i, event, rc);
+        return;
+    }
+}
+
+/* Which attempts watch the leases: machines of a process begin in the order of
+ * its calls. */
+static void check_watchers(void)
+{
+    int n = 0;
+
+    for (int i = 0; i < ATTEMPTS; i++)
+        n += sems.of[i].waits;
+    if (n < 2 || operator_deleted_any())
+        return;
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (process_of(p)->s && session_ended(p))
+            return;
+    }
+    sim_violation("%d attempts watch the leases", n);
+}
+
+void semaphore_traced(int proc, const evzk_trace *t)
+{
+    if (strcmp(t->kind, "semaphore") != 0 || !t->entered)
+        return;
+    for (int i = 0; i < ATTEMPTS; i++) {
+        struct attempt *a = &sems.of[i];
+
+        if (!a->p || sem_plan(i)->proc != proc)
+            continue;
+        if (!a->machine)
+            a->machine = t->object;
+        if (a->machine != t->object)
+            continue;
+        a->waits = strcmp(t->to, "WAITING") == 0;
+        check_watchers();
+        return;
+    }
+}
+
+/* The end. */
+
+void semaphore_check_left(int proc)
+{
+    if (!process_is_idle(process_of(proc)) || ens_throttled(proc))
+        return;
+    for (int i = 0; i < ATTEMPTS; i++) {
+        if (!sem_plan(i)->used || sem_plan(i)->proc != proc || sems.of[i].p)
+            continue;
+        check_none(i, sem_leases, "over");
+        check_none(i, sem_locks, "over");
+    }
+}

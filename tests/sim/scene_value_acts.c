@@ -1,0 +1,69 @@
+/* What an operator and the network do in the scenes of values. */
+#include <stdio.h>
+
+#include "ens.h"
+#include "processes.h"
+#include "scene.h"
+#include "scene_value.h"
+#include "steps.h"
+
+enum { NAMES = 32, AGAIN_US = 7000 };
+
+static const struct value_scene *own(void) { return valued.own; }
+
+static void delete_receipts(void)
+{
+    const char *names[NAMES];
+    char path[2 * ROOM];
+    size_t n = ens_children(valued.path, names, NAMES);
+
+    for (size_t k = 0; k < n && k < NAMES; k++) {
+        snprintf(path, sizeof path, "%s/%s", valued.path, names[k]);
+        operator_delete(path);
+    }
+}
+
+static void act(intptr_t arg)
+{
+    int k = (int)arg;
+
+    switch (own()->act[k].what) {
+    case ACT_NOTHING:
+        break;
+    case ACT_SET:
+        ens_set_data(valued.path, "op", 2);
+        break;
+    case ACT_NUMBER:
+        ens_set_data(valued.path, "1125899906842624", 16);
+        break;
+    case ACT_DELETE:
+    case ACT_REMAKE:
+        delete_receipts();
+        operator_delete(valued.path);
+        value_look();
+        if (own()->act[k].what == ACT_REMAKE)
+            ens_create(valued.path, "0", 1, 0);
+        break;
+    case ACT_RECEIPTS:
+        delete_receipts();
+        break;
+    case ACT_CREATE:
+        ens_create(valued.path, "op", 2, 0);
+        break;
+    case ACT_CUT:
+        if (wire_conn_of(0) >= 0)
+            wire_cut(wire_conn_of(0));
+        break;
+    }
+    value_look();
+    if (++valued.acts_done[k] < own()->act[k].times)
+        scene_timer_set(AGAIN_US, -1, act, arg);
+}
+
+void value_acts_begin(void)
+{
+    for (int k = 0; k < ACTS; k++) {
+        if (own()->act[k].what)
+            scene_timer_set(own()->act[k].at_ms * INT64_C(1000), -1, act, k);
+    }
+}
