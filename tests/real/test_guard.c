@@ -144,6 +144,31 @@ START_TEST(refused_when_the_guard_is_gone)
 }
 END_TEST
 
+/* A lock that is being given up (0), or has been (1), guards nothing. */
+START_TEST(no_write_under_a_lock_that_goes)
+{
+    struct claim c = {0};
+    struct write w = {0};
+    struct peer p;
+
+    prepare();
+    peer_open(&p, the_server());
+    claim_held(&c, p.s, "/guard-by", NULL);
+    ck_assert_int_eq(evzk_lock_release(c.l), EVZK_OK);
+    if (_i)
+        WAIT(c.rec.finals == 1);
+    ck_assert_int_eq(evzk_guard_write(p.s, &(evzk_guard_by){.lock = c.l}, four,
+                                      1, NULL, on_write, &w, &w.g),
+                     EVZK_ERR_STATE);
+    ck_assert_ptr_null(w.g);
+    WAIT(c.rec.finals == 1);
+    evzk_lock_free(c.l);
+    nothing_left("/guard-by", p.s);
+    ck_assert_int_eq(raw_exists(op(), "/guard/new", NULL), ZNONODE);
+    peer_close(&p);
+}
+END_TEST
+
 /* The third operation is refused: by its version (0), or by the ACL (1). */
 START_TEST(failed_operation_is_named)
 {
@@ -166,6 +191,44 @@ START_TEST(failed_operation_is_named)
     ck_assert_uint_eq(w.failed, 2);
     ck_assert_int_eq(raw_exists(op(), "/guard/new", NULL), ZNONODE);
     ck_assert_int_eq(raw_exists(op(), "/guard/old", NULL), ZOK);
+    claim_release(&c);
+    nothing_left("/guard-by", p.s);
+    peer_close(&p);
+}
+END_TEST
+
+/* A znode that is created has the ACL of its operation, or the session's: here
+ * others may not write to it. */
+START_TEST(acl_of_what_is_created)
+{
+    const evzk_acl sealed = {EVZK_PERM_ALL & ~EVZK_PERM_WRITE, "world",
+                             "anyone"};
+    const evzk_acl open = {EVZK_PERM_ALL, "world", "anyone"};
+    const evzk_session_options session = {
+        .timeout_ms = SESSION_MS, .acl = &sealed, .acl_count = 1};
+    const evzk_lock_options lock = {.acl = &open, .acl_count = 1};
+    const evzk_guard_options receipt = {.acl = &open, .acl_count = 1};
+    const evzk_guard_op ops[] = {
+        {.verb = EVZK_GUARD_CREATE, .path = "/guard/a"},
+        {.verb = EVZK_GUARD_CREATE, .path = "/guard/b"},
+        {.verb = EVZK_GUARD_CREATE,
+         .path = "/guard/c",
+         .acl = &open,
+         .acl_count = 1}};
+    struct write w = {.n_ops = 3};
+    struct claim c = {0};
+    struct peer p;
+
+    prepare();
+    peer_start(&p, the_server(), &session);
+    claim_held(&c, p.s, "/guard-by", &lock);
+    ck_assert_int_eq(evzk_guard_write(p.s, &(evzk_guard_by){.lock = c.l}, ops,
+                                      3, &receipt, on_write, &w, &w.g),
+                     EVZK_OK);
+    write_ends(&w, EVZK_GUARD_DONE, EVZK_OK);
+    ck_assert_int_eq(raw_set(op(), "/guard/a", "x", 1), ZNOAUTH);
+    ck_assert_int_eq(raw_set(op(), "/guard/b", "x", 1), ZNOAUTH);
+    ck_assert_int_eq(raw_set(op(), "/guard/c", "x", 1), ZOK);
     claim_release(&c);
     nothing_left("/guard-by", p.s);
     peer_close(&p);
@@ -214,6 +277,8 @@ int main(void)
     tcase_add_loop_test(tests, writes_under_its_guard, 0, 2);
     tcase_add_loop_test(tests, refused_when_the_guard_is_gone, 0, 2);
     tcase_add_loop_test(tests, failed_operation_is_named, 0, 2);
+    tcase_add_loop_test(tests, no_write_under_a_lock_that_goes, 0, 2);
+    tcase_add_test(tests, acl_of_what_is_created);
     tcase_add_test(tests, many_writes);
     return lock_suite_run(suite);
 }

@@ -54,6 +54,8 @@ struct guard_world {
     const struct guard_scene *own;
     int64_t looked;        /* The newest zxid when the rules saw the tree. */
     bool early[SIM_PROCS]; /* Its session was closed too soon. */
+    int64_t lingered[SIM_PROCS]; /* So often it was not idle, when all was
+                                    over. */
     struct writer {
         evzk_lock *l;
         evzk_election *e;
@@ -93,7 +95,7 @@ void guard_op_path(char out[32], int op, int writer, int64_t write);
 void guard_check_told(int i, struct guarded *w,
                       const evzk_guard_result *result);
 bool guard_lock_rc_ok(int i, int rc);
-/* Receipts that a process leaves. */
+/* Receipts that a process leaves; or a write that does not end. */
 void guard_check_left(int proc);
 void guard_check(void);
 void guard_check_end(void);

@@ -240,9 +240,15 @@ static void check_dir(int proc, const char *dir)
 
 void guard_check_left(int proc)
 {
-    if (!process_is_idle(process_of(proc)) || ens_throttled(proc) ||
-        process_lacked_memory(proc))
+    const struct process *p = process_of(proc);
+
+    if (ens_throttled(proc) || process_lacked_memory(proc))
         return;
+    if (!process_is_idle(p)) {
+        if (evzk_session_connected(p->s))
+            sim_violation("p%d: a write does not end", proc);
+        return;
+    }
     check_dir(proc, "/l");
     check_dir(proc, guard_dir);
 }

@@ -12,6 +12,8 @@
 enum {
     AGAIN_US = 5000,
     LEAVE_US = 700 * 1000,
+    LINGER_US = 50 * 1000,
+    LINGERS = 100,
     PATIENCE_US = 400 * 1000,
     FREE_US = 300 * 1000
 };
@@ -20,10 +22,17 @@ static void write_next(intptr_t i);
 
 /* The end. */
 
+/* A write that was told deletes its receipt in the background; not for ever. */
 static void leave(intptr_t proc)
 {
-    if (!process_of((int)proc)->s || process_of((int)proc)->closing)
+    const struct process *p = process_of((int)proc);
+
+    if (!p->s || p->closing)
         return;
+    if (!process_is_idle(p) && guarding.lingered[proc]++ < LINGERS) {
+        scene_timer_set(LINGER_US, (int)proc, leave, proc);
+        return;
+    }
     guard_check_left((int)proc);
     process_close((int)proc);
 }
