@@ -144,6 +144,30 @@ START_TEST(refused_when_the_guard_is_gone)
 }
 END_TEST
 
+/* A receipt that this connection has made is not read before it is deleted. */
+START_TEST(few_requests)
+{
+    struct proxy *proxy = proxy_start(the_server());
+    struct claim c = {0};
+    struct write w = {0};
+    struct peer p;
+    int64_t reads;
+
+    prepare();
+    peer_open(&p, proxy_address(proxy));
+    claim_held(&c, p.s, "/guard-by", NULL);
+    reads = proxy_frames_of(proxy, PROXY_C2S, OP_GET);
+    BEGIN(&w, p.s, (&(evzk_guard_by){.lock = c.l}), four, 4);
+    write_ends(&w, EVZK_GUARD_DONE, EVZK_OK);
+    raw_wait_children(op(), "/guard-by", 1, 60000);
+    ck_assert_int_eq(proxy_frames_of(proxy, PROXY_C2S, OP_GET), reads);
+    claim_release(&c);
+    nothing_left("/guard-by", p.s);
+    peer_close(&p);
+    proxy_stop(proxy);
+}
+END_TEST
+
 /* A lock that is being given up (0), or has been (1), guards nothing. */
 START_TEST(no_write_under_a_lock_that_goes)
 {
@@ -278,6 +302,7 @@ int main(void)
     tcase_add_loop_test(tests, refused_when_the_guard_is_gone, 0, 2);
     tcase_add_loop_test(tests, failed_operation_is_named, 0, 2);
     tcase_add_loop_test(tests, no_write_under_a_lock_that_goes, 0, 2);
+    tcase_add_test(tests, few_requests);
     tcase_add_test(tests, acl_of_what_is_created);
     tcase_add_test(tests, many_writes);
     return lock_suite_run(suite);
