@@ -750,35 +750,53 @@ bench_sources = \
     tests/bench/plain.h \
     tests/bench/play.c \
     tests/bench/play.h \
+    tests/bench/play_follow.c \
     tests/bench/play_hand_over.c \
     tests/bench/play_join.c \
     tests/bench/play_many.c \
     tests/bench/play_observe.c \
     tests/bench/play_one.c \
     tests/bench/play_queue.c \
+    tests/bench/play_seats.c \
     tests/bench/play_share.c \
     tests/bench/play_shared.c \
     tests/bench/play_transact.c \
     tests/bench/play_waiting.c \
     tests/bench/raw_queue.c \
     tests/bench/raw_queue.h \
+    tests/bench/raw_way.c \
+    tests/bench/raw_way.h \
     tests/bench/report.c \
     tests/bench/runs.c \
     tests/bench/team.c \
     tests/bench/team.h \
     tests/bench/way_evzk.c \
+    tests/bench/way_evzk_cache.c \
+    tests/bench/way_evzk_config.c \
+    tests/bench/way_evzk_counter.c \
     tests/bench/way_evzk_double_barrier.c \
     tests/bench/way_evzk_election.c \
+    tests/bench/way_evzk_group.c \
+    tests/bench/way_evzk_guard.c \
     tests/bench/way_evzk_observe.c \
     tests/bench/way_evzk_queue.c \
+    tests/bench/way_evzk_semaphore.c \
     tests/bench/way_evzk_shards.c \
     tests/bench/way_evzk_two_phase.c \
+    tests/bench/way_evzk_value.c \
     tests/bench/way_raw.c \
+    tests/bench/way_raw_cache.c \
+    tests/bench/way_raw_config.c \
+    tests/bench/way_raw_counter.c \
     tests/bench/way_raw_double_barrier.c \
     tests/bench/way_raw_election.c \
+    tests/bench/way_raw_group.c \
+    tests/bench/way_raw_guard.c \
     tests/bench/way_raw_observe.c \
     tests/bench/way_raw_queue.c \
     tests/bench/way_raw_queue_calls.c \
+    tests/bench/way_raw_semaphore.c \
     tests/bench/way_raw_two_phase.c \
+    tests/bench/way_raw_value.c \
     tests/bench/wire.c \
     tests/bench/workloads.c

@@ -19,6 +19,8 @@ struct batch {
     char made[OPS][PATH_SIZE];
 };
 
+static const char text[VALUE_SIZE];
+
 static struct plain *client;
 static struct batch batches[FLYING];
 static int flying;
@@ -46,7 +48,8 @@ static void one_by_one(const struct batch *b)
 
         flying++;
         if (op->type == ZOO_CREATE_OP)
-            zoo_acreate(client->zh, b->path[k], NULL, -1, &ZOO_OPEN_ACL_UNSAFE,
+            zoo_acreate(client->zh, b->path[k], op->create_op.data,
+                        op->create_op.datalen, &ZOO_OPEN_ACL_UNSAFE,
                         op->create_op.flags, on_made, NULL);
         else
             zoo_adelete(client->zh, b->path[k], -1, on_single, NULL);
@@ -66,13 +69,13 @@ static void on_batch(int rc, const void *data)
     flying--;
 }
 
-static void add_create(struct batch *b, const char *path, int flags)
+static void add_create(struct batch *b, const char *path, int flags, int len)
 {
     int k = b->n++;
 
     snprintf(b->path[k], PATH_SIZE, "%s", path);
-    zoo_create_op_init(&b->op[k], b->path[k], NULL, -1, &ZOO_OPEN_ACL_UNSAFE,
-                       flags, b->made[k], PATH_SIZE);
+    zoo_create_op_init(&b->op[k], b->path[k], len > 0 ? text : NULL, len,
+                       &ZOO_OPEN_ACL_UNSAFE, flags, b->made[k], PATH_SIZE);
 }
 
 static void add_lock(struct batch *b, enum batch_kind kind, const char *dir)
@@ -81,10 +84,12 @@ static void add_lock(struct batch *b, enum batch_kind kind, const char *dir)
     int k = b->n;
 
     if (kind & BATCH_DIRS)
-        add_create(b, dir, 0);
+        add_create(b, dir, 0, -1);
+    if (kind == BATCH_VALUES)
+        add_create(b, dir, 0, sizeof text);
     snprintf(path, sizeof path, "%.100s/%s", dir, contender);
     if (kind & BATCH_NODES)
-        add_create(b, path, ZOO_EPHEMERAL | ZOO_SEQUENCE);
+        add_create(b, path, ZOO_EPHEMERAL | ZOO_SEQUENCE, -1);
     if (kind == BATCH_DELETE) {
         snprintf(b->path[k], PATH_SIZE, "%s", dir);
         zoo_delete_op_init(&b->op[k], b->path[k], -1);

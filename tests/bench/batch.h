@@ -11,7 +11,8 @@ enum batch_kind {
     BATCH_DIRS = 1,  /* The lock directory. */
     BATCH_NODES = 2, /* A contender in it, of the session. */
     BATCH_BOTH = 3,
-    BATCH_DELETE = 4 /* The directory. */
+    BATCH_DELETE = 4, /* The directory. */
+    BATCH_VALUES = 8  /* The directory, with data. */
 };
 
 /*

@@ -9,6 +9,7 @@
  * team.c      the same that lead shards, and do as they are told
  * way_*.c     the ways: the raw C client, and evzk
  * plain.c     the C client on a libevent loop, without any library
+ * raw_way.c   the same with a list of work, for several raw ways
  * library.c   the library's session on it
  * batch.c     many creates or deletes in large transactions
  * fill.c      znodes that must be there before, and gone after
@@ -106,10 +107,29 @@ extern const struct way way_raw, way_raw_steps, way_raw_piped, way_evzk,
     way_evzk_observe, way_evzk_shards, way_raw_queue, way_raw_claims,
     way_raw_queue_calls, way_raw_claims_calls, way_evzk_queue, way_evzk_claims,
     way_raw_double_barrier, way_evzk_double_barrier, way_raw_two_phase,
-    way_evzk_two_phase;
+    way_evzk_two_phase, way_raw_group, way_evzk_group, way_raw_semaphore,
+    way_evzk_semaphore, way_raw_counter, way_raw_counter_piped,
+    way_evzk_counter, way_raw_value, way_evzk_value, way_raw_cache,
+    way_evzk_cache, way_raw_cache_deep, way_evzk_cache_deep, way_raw_config,
+    way_evzk_config, way_raw_guard, way_evzk_guard;
 
-/* The bytes of an item of a queue. */
-enum { QUEUE_ITEM_SIZE = 100 };
+/* The bytes of an item of a queue, and of a value. */
+enum { QUEUE_ITEM_SIZE = 100, VALUE_SIZE = 100 };
+
+#define MEMBER_DATA "host:12345"
+
+enum { CONFIG_KEYS = 50, CONFIG_NAME_SIZE = 16, CONFIG_VALUE_SIZE = 100 };
+
+static inline void config_name(int key, char name[CONFIG_NAME_SIZE])
+{
+    snprintf(name, CONFIG_NAME_SIZE, "key-%02d", key);
+}
+
+/* What all keys have after replacement @i. */
+static inline void config_value(int i, char value[CONFIG_VALUE_SIZE])
+{
+    snprintf(value, CONFIG_VALUE_SIZE, "%0*d", CONFIG_VALUE_SIZE - 1, i);
+}
 
 /* Of each transaction. */
 enum { TWO_PHASE_SITES = 3 };
@@ -128,7 +148,9 @@ struct workload {
     int paths;       /* All on so many, by chance; 0: each on its own. */
     int reads;       /* Shared: of 100, so many read; 0: exclusive. */
     int priorities;  /* With one: so many different; 0: all the same. */
-    bool queue;      /* Items of one queue; or transactions below one path. */
+    bool queue;      /* All is below one path, which is cleared in the end. */
+    bool filled;     /* The paths are values, which are there for all ways. */
+    int leases;      /* Of a semaphore. */
     bool dirs_there; /* Whatever the way, the directories are there. */
     int shards;      /* So many, of which @n are measured. */
     int session_ms;  /* The session time-out; 0: the default. */
@@ -250,6 +272,9 @@ int64_t srvr_transactions(const char *server);
 /* Makes @dir, and below it @n lock directories, if they are not there. */
 void fill_dirs(const char *servers, const char *dir, int n);
 
+/* The same with @n values, of VALUE_SIZE bytes each. */
+void fill_values(const char *servers, const char *dir, int n);
+
 /* Removes @dir, and what is left of @n lock directories in it. */
 void fill_remove(const char *servers, const char *dir, int n);
 
@@ -290,6 +315,8 @@ void play_kill(struct run *r);
 void play_share(struct run *r);
 void play_queue(struct run *r);
 void play_transact(struct run *r);
+void play_seats(struct run *r);
+void play_follow(struct run *r);
 
 /* Where the library's shards are, below the run's directory. */
 #define SHARDS_NAME "shards"

@@ -76,14 +76,25 @@ static void make_parents(const char *dir)
     await_answers();
 }
 
-void fill_dirs(const char *servers, const char *dir, int n)
+static void make(const char *servers, const char *dir, int n,
+                 enum batch_kind kind)
 {
     if (!begin(servers))
         return;
     filler.dir = dir;
     make_parents(dir);
-    batch_run(&filler.p, BATCH_DIRS, dir, n, 1, false);
+    batch_run(&filler.p, kind, dir, n, 1, false);
     end();
+}
+
+void fill_dirs(const char *servers, const char *dir, int n)
+{
+    make(servers, dir, n, BATCH_DIRS);
+}
+
+void fill_values(const char *servers, const char *dir, int n)
+{
+    make(servers, dir, n, BATCH_VALUES);
 }
 
 static void on_listed(int rc, const struct String_vector *names,

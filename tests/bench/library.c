@@ -22,10 +22,12 @@ static void on_session(evzk_session *s, evzk_session_event event, int rc,
         fail("evzk: the session was closed: %s", evzk_strerror(rc));
 }
 
+void library_turn(void) { event_base_loop(base, EVLOOP_ONCE); }
+
 static void wait_for(const bool *what)
 {
     while (!*what)
-        event_base_loop(base, EVLOOP_ONCE);
+        library_turn();
 }
 
 void library_check(int rc, const char *what)

@@ -14,6 +14,7 @@ extern evzk_session *library;
 /* These are parts of a way; see there. */
 void library_open(struct run *r, const char *servers);
 bool library_busy(void);
+void library_turn(void); /* One turn of the loop. */
 bool library_connected(void);
 int64_t library_watches(void);
 void library_close(void);

@@ -16,7 +16,7 @@
 
 enum {
     QUIET_NS = 5000000,
-    MADE_MAX = 16,
+    MADE_MAX = 24,
     DIRS_MIN = 1000,
     SESSION_MS = 10000 /* As the library's default. */
 };
@@ -191,14 +191,15 @@ static struct {
 } made[MADE_MAX];
 static int made_count;
 
-static void make_lasting(const char *servers, const char *dir, int n)
+static void make_lasting(const char *servers, const char *dir, int n,
+                         void (*fill)(const char *, const char *, int))
 {
     for (int k = 0; k < made_count; k++)
         if (strcmp(made[k].dir, dir) == 0)
             return;
     if (made_count == MADE_MAX)
         fail("too many workloads");
-    fill_dirs(servers, dir, n);
+    fill(servers, dir, n);
     made[made_count].n = n;
     snprintf(made[made_count++].dir, PATH_SIZE, "%s", dir);
 }
@@ -296,10 +297,11 @@ bool run_once(const struct workload *w, const struct way *way,
     bool done;
 
     result_clear(out);
-    if (!way->makes_dirs) {
+    if (w->filled || !way->makes_dirs) {
         snprintf(dir, sizeof dir, BENCH_ROOT "/%d-%s-%d", (int)getpid(),
-                 way->name, dirs_of(w));
-        make_lasting(servers, dir, dirs_of(w));
+                 w->filled ? "values" : way->name, dirs_of(w));
+        make_lasting(servers, dir, dirs_of(w),
+                     w->filled ? fill_values : fill_dirs);
         return run_below(w, way, servers, dir, limit_s, out);
     }
     snprintf(dir, sizeof dir, BENCH_ROOT "/%d-%d", (int)getpid(), serial++);

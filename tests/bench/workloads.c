@@ -187,6 +187,70 @@ const struct workload workloads[] = {
      .one = true,
      .queue = true,
      .help = "transactions of three sites, all committed"},
+    {.name = "members",
+     .n = 2000,
+     .play = play_uncontended,
+     .ways = {&way_raw_group, &way_evzk_group},
+     .one = true,
+     .queue = true,
+     .help = "members of one group join; when all have, all leave.  Raw checks "
+             "no identity"},
+    {.name = "semaphore",
+     .n = 1000,
+     .play = play_seats,
+     .ways = {&way_raw_semaphore, &way_evzk_semaphore},
+     .one = true,
+     .queue = true,
+     .leases = 10,
+     .help = "waiters of one process for ten leases, all served.  Raw has no "
+             "token"},
+    {.name = "counter",
+     .n = 10000,
+     .play = play_transact,
+     .ways = {&way_raw_counter, &way_raw_counter_piped, &way_evzk_counter},
+     .one = true,
+     .queue = true,
+     .help = "additions of one process to one counter.  Raw may lose answers"},
+    {.name = "compare-and-set",
+     .n = 10000,
+     .play = play_transact,
+     .ways = {&way_raw_value, &way_evzk_value},
+     .filled = true,
+     .help = "values, each read and written once.  Raw may lose answers"},
+    {.name = "cache",
+     .n = 10000,
+     .play = play_follow,
+     .ways = {&way_raw_cache, &way_evzk_cache},
+     .filled = true,
+     .help = "a znode's children copied; then followed.  Raw does not recover"},
+    {.name = "cache",
+     .n = 100000,
+     .play = play_follow,
+     .ways = {&way_raw_cache, &way_evzk_cache},
+     .rounds = 3,
+     .filled = true,
+     .help = "the same with more; 10,000 are changed then"},
+    {.name = "cache-subtree",
+     .n = 10000,
+     .play = play_follow,
+     .ways = {&way_raw_cache_deep, &way_evzk_cache_deep},
+     .filled = true,
+     .help = "as before, but each may have children: all are listed, too"},
+    {.name = "config",
+     .n = 100,
+     .play = play_sequential,
+     .ways = {&way_raw_config, &way_evzk_config},
+     .one = true,
+     .queue = true,
+     .help = "50 keys replaced as a whole, then read; so many times.  Raw may "
+             "read old ones"},
+    {.name = "guard",
+     .n = 10000,
+     .play = play_transact,
+     .ways = {&way_raw_guard, &way_evzk_guard},
+     .filled = true,
+     .help = "values set while a lock is held, checked by the server.  Raw may "
+             "lose answers"},
 };
 
 const size_t workload_count = sizeof workloads / sizeof workloads[0];
@@ -196,7 +260,8 @@ const char *workload_title(const struct workload *w)
     static char title[4][80];
     static unsigned at;
     char *t = title[at++ % 4];
-    bool waiters = w->play == play_one || w->play == play_spread;
+    bool waiters =
+        w->play == play_one || w->play == play_spread || w->play == play_seats;
     int len = snprintf(t, sizeof title[0], "%s %s=%d", w->name,
                        waiters ? "waiters" : "n", w->n);
 
