@@ -9,6 +9,14 @@
  *   items DIR N THREADS  put so many items of 100 bytes into the queue DIR, then
  *                        take them all, by SimpleDistributedQueue; the same
  *                        answer
+ *   members DIR N THREADS  join N members, by PersistentNode, then leave; the
+ *                        same answer
+ *   seats DIR N THREADS  acquire N times a lease of ten and give it back at
+ *                        once, by InterProcessSemaphoreV2; "OK ALL_S CPU_S"
+ *   counter DIR N THREADS  add one N times, by DistributedAtomicLong in one
+ *                        thread; the same answer
+ *   cache DIR N THREADS  copy DIR and its N children, by CuratorCache; the same
+ *                        answer
  *   hold DIR             acquire the lock DIR; "OK"
  *   queue DIR THREADS    have that many threads acquire and release it; "OK"
  *   free                 release what hold took; "OK T"
@@ -29,13 +37,23 @@ import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.atomic.DistributedAtomicLong;
+import org.apache.curator.framework.recipes.cache.CuratorCache;
+import org.apache.curator.framework.recipes.cache.CuratorCacheListener;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
+import org.apache.curator.framework.recipes.locks.Lease;
+import org.apache.curator.framework.recipes.nodes.PersistentNode;
 import org.apache.curator.framework.recipes.queue.SimpleDistributedQueue;
 import org.apache.curator.retry.ExponentialBackoffRetry;
+import org.apache.curator.retry.RetryNTimes;
+import org.apache.zookeeper.CreateMode;
 
 public class PeerCurator {
     interface Work {
@@ -169,6 +187,91 @@ public class PeerCurator {
                     used[2] - used[0]);
     }
 
+    /* Each thread has its share of the members: they join in the background, so
+     * that all are started before the first is awaited. */
+    String members(String dir, int n, int count) throws Exception {
+        double[] wall = new double[3];
+        double[] used = new double[3];
+        int[] phase = {0};
+        CyclicBarrier line = new CyclicBarrier(count, () -> {
+            used[phase[0]] = cpu();
+            wall[phase[0]++] = now();
+        });
+
+        spawn(count, self -> {
+            List<PersistentNode> mine = new ArrayList<>();
+
+            line.await();
+            for (int i = self; i < n; i += count) {
+                PersistentNode member =
+                    new PersistentNode(client, CreateMode.EPHEMERAL, false,
+                                       dir + "/m-" + i, new byte[10]);
+                member.start();
+                mine.add(member);
+            }
+            for (PersistentNode member : mine)
+                if (!member.waitForInitialCreate(60, TimeUnit.SECONDS))
+                    throw new IllegalStateException("a member did not join");
+            line.await();
+            for (PersistentNode member : mine)
+                member.close();
+            line.await();
+        });
+        joinAll();
+        return text("OK %.6f %.6f %.6f", wall[1] - wall[0], wall[2] - wall[1],
+                    used[2] - used[0]);
+    }
+
+    String seats(String dir, int n, int count) throws Exception {
+        double begun = now();
+        double used = cpu();
+
+        spawn(count, self -> {
+            InterProcessSemaphoreV2 semaphore =
+                new InterProcessSemaphoreV2(client, dir, 10);
+
+            for (int i = self; i < n; i += count) {
+                Lease lease = semaphore.acquire();
+                semaphore.returnLease(lease);
+            }
+        });
+        joinAll();
+        return text("OK %.6f %.6f", now() - begun, cpu() - used);
+    }
+
+    /* More threads would only refuse each other's writes. */
+    String counter(String dir, int n) throws Exception {
+        DistributedAtomicLong counter =
+            new DistributedAtomicLong(client, dir, new RetryNTimes(10, 0));
+        double begun = now();
+        double used = cpu();
+
+        for (int i = 0; i < n; i++)
+            if (!counter.increment().succeeded())
+                throw new IllegalStateException("an addition was refused");
+        return text("OK %.6f %.6f", now() - begun, cpu() - used);
+    }
+
+    String cache(String dir, int n) throws Exception {
+        CountDownLatch whole = new CountDownLatch(1);
+        CuratorCache cache = CuratorCache.build(client, dir);
+        double begun = now();
+        double used = cpu();
+        String said;
+
+        cache.listenable().addListener(
+            CuratorCacheListener.builder()
+                .forInitialized(whole::countDown)
+                .build());
+        cache.start();
+        whole.await();
+        said = text("OK %.6f %.6f", now() - begun, cpu() - used);
+        if (cache.size() != n + 1)
+            throw new IllegalStateException("the cache is not whole");
+        cache.close();
+        return said;
+    }
+
     String hold(String dir) throws Exception {
         held = new InterProcessMutex(client, dir);
         held.acquire();
@@ -208,6 +311,15 @@ public class PeerCurator {
             return each(w[1], Integer.parseInt(w[2]), Integer.parseInt(w[3]));
         case "items":
             return items(w[1], Integer.parseInt(w[2]), Integer.parseInt(w[3]));
+        case "members":
+            return members(w[1], Integer.parseInt(w[2]),
+                           Integer.parseInt(w[3]));
+        case "seats":
+            return seats(w[1], Integer.parseInt(w[2]), Integer.parseInt(w[3]));
+        case "counter":
+            return counter(w[1], Integer.parseInt(w[2]));
+        case "cache":
+            return cache(w[1], Integer.parseInt(w[2]));
         case "hold":
             return hold(w[1]);
         case "queue":

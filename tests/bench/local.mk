@@ -28,7 +28,11 @@ endif
 
 # The same work on Curator and Kazoo, where they are installed.
 check_PROGRAMS += tests/bench/peer_evzk
-tests_bench_peer_evzk_SOURCES = tests/bench/peer_evzk.c
+tests_bench_peer_evzk_SOURCES = \
+    tests/bench/peer_evzk.c tests/bench/peer_evzk.h \
+    tests/bench/peer_evzk_cache.c tests/bench/peer_evzk_counter.c \
+    tests/bench/peer_evzk_items.c tests/bench/peer_evzk_locks.c \
+    tests/bench/peer_evzk_members.c tests/bench/peer_evzk_seats.c
 tests_bench_peer_evzk_LDADD = libevzk.la $(LIBEVENT_LIBS)
 EXTRA_DIST += \
     tests/bench/PeerCurator.java tests/bench/peer_kazoo.py \

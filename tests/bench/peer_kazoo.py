@@ -15,6 +15,7 @@ import time
 import traceback
 
 from kazoo.client import KazooClient
+from kazoo.recipe.cache import TreeCache, TreeEvent
 
 
 def cpu():
@@ -127,6 +128,67 @@ class Peer:
             n, count, lambda: self.client.LockingQueue(path), take
         )
 
+    def members(self, path, n, count):
+        """By Party, which checks the directory of each."""
+        n, count, marks = int(n), int(count), []
+        line = threading.Barrier(
+            count, lambda: marks.append((time.monotonic(), cpu()))
+        )
+
+        def work(index):
+            mine = [self.client.Party(path) for _ in range(index, n, count)]
+            line.wait()
+            for member in mine:
+                member.join()
+            line.wait()
+            for member in mine:
+                member.leave()
+            line.wait()
+
+        self.spawn(count, work)
+        self.join_all()
+        start, joined, end = marks
+        return joined[0] - start[0], end[0] - joined[0], end[1] - start[1]
+
+    def seats(self, path, n, count):
+        n, count = int(n), int(count)
+        begun, used = time.monotonic(), cpu()
+
+        def work(index):
+            for _ in range(index, n, count):
+                with self.client.Semaphore(path, max_leases=10):
+                    pass
+
+        self.spawn(count, work)
+        self.join_all()
+        return time.monotonic() - begun, cpu() - used
+
+    def counter(self, path, n, _):
+        """In one thread: more would only refuse each other's writes."""
+        counter = self.client.Counter(path)
+        begun, used = time.monotonic(), cpu()
+        for _ in range(int(n)):
+            counter += 1
+        return time.monotonic() - begun, cpu() - used
+
+    def cache(self, path, n, _):
+        whole = threading.Event()
+        cache = TreeCache(self.client, path)
+
+        def hear(event):
+            if event.event_type == TreeEvent.INITIALIZED:
+                whole.set()
+
+        cache.listen(hear)
+        begun, used = time.monotonic(), cpu()
+        cache.start()
+        whole.wait()
+        answer = time.monotonic() - begun, cpu() - used
+        if len(cache.get_children(path)) != int(n):
+            raise ValueError("the cache is not whole")
+        cache.close()
+        return answer
+
     def hold(self, path):
         self.held = self.client.Lock(path)
         self.held.acquire()
@@ -154,7 +216,10 @@ class Peer:
 
 
 def main():
-    commands = ("mkdirs", "each", "items", "claims", "hold", "queue", "free", "join")
+    commands = (
+        "mkdirs", "each", "items", "claims", "members", "seats", "counter",
+        "cache", "hold", "queue", "free", "join",
+    )
     peer = Peer(sys.argv[1])
     print("OK", flush=True)
     for line in sys.stdin:
