@@ -3,9 +3,10 @@
  *   CHECKING <--> LEAVING --> ENDED
  *       `-----------------------^
  *
- * CHECKING looks, behind a write that changes nothing; LEAVING deletes guard,
- * claim and name in one transaction, as far as the look has shown each of them
- * to be the member's own.
+ * CHECKING looks, behind a write that changes nothing, unless the present
+ * session has seen its name, and has written nothing since; LEAVING deletes
+ * guard, claim and name in one transaction, as far as the look has shown each
+ * of them to be the member's own.
  *
  * How it can fail.  What became of the deletes may be unknown, and another
  * process may have the identity by then: so each delete follows a look, and is
@@ -13,11 +14,20 @@
  */
 #include "recipes/group/group_internal.h"
 
+/* Else znodes of an earlier session may still show, and be gone soon. */
+static bool has_joined_in_this_session(const struct evzk_member *d)
+{
+    const struct evzk__stat stat = {.owner = d->session};
+
+    return d->reported == REPORTED_JOINED && evzk__machine_owns(&d->m, &stat);
+}
+
 void evzk__member_check(struct evzk__machine *m)
 {
     struct evzk_member *d = evzk__member_of(m);
 
-    d->unsettled = true;
+    if (!has_joined_in_this_session(d))
+        d->unsettled = true;
     evzk__member_ask_sight(d, false);
 }
 
