@@ -548,6 +548,7 @@ real_tests = \
     tests/real/test_example_shards \
     tests/real/test_example_transfer \
     tests/real/test_group \
+    tests/real/test_group_processes \
     tests/real/test_guard \
     tests/real/test_lock \
     tests/real/test_lock_curator \
