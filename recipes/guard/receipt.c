@@ -26,7 +26,7 @@ void evzk__guard_mark(struct evzk__machine *m)
                                      .acl = g->acl.v ? g->acl.v : session.acl,
                                      .acl_count = g->acl.v ? g->acl.n
                                                            : session.acl_count};
-    evzk__ask(m, g->look, 1, 0);
+    evzk__ask(m, g->look, 1, EVZK__COMMIT | EVZK__JOIN);
 }
 
 int evzk__guard_marked(struct evzk__machine *m, const struct evzk__event *e)

@@ -7,9 +7,10 @@
  *      `--- WRITING, if somebody has deleted the receipt before
  *
  * MARKING makes the receipt; and so does MARKING_AGAIN, when the answer was
- * lost: then the receipt may exist.  WRITING is the transaction.  The outcome
- * is told as soon as it is known; CLEANING then deletes the receipt in the
- * background.
+ * lost: then the receipt may exist.  WRITING is the transaction.  Receipts that
+ * are due in one loop step are made in one transaction, and so are the writes.
+ * The outcome is told as soon as it is known; CLEANING then deletes the receipt
+ * in the background.
  *
  * How it can fail.  The answer of the transaction may be lost: SETTLING finds
  * out what became of it.  If the session ends before that, the outcome is told
