@@ -359,6 +359,7 @@ doc_pages = \
     doc/lock.svg \
     doc/member.svg \
     doc/observer.svg \
+    doc/performance-recipes.md \
     doc/performance.md \
     doc/performance.svg \
     doc/producer.svg \

@@ -50,6 +50,7 @@ static const struct goal {
     {"queue-claimed n=10000", RELEASE, RATIO, true, 3,
      "stricter: of raw-shared"},
     {"two-phase n=10000", RATE, RATIO, true, 3, "transactions, of raw"},
+    {"members n=2000", RATE, MEDIAN, true, 1000, "joined a second"},
     {SHARE, ALL_LED, WORST, false, 2, "s, one comes: all are led"},
     {SHARE, UNEVEN, WORST, false, 5, "% off even, the worst share"},
     {SHARE, MOVED, WORST, false, 1, "moves, of the least there can be"},

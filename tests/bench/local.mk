@@ -36,7 +36,8 @@ tests_bench_peer_evzk_SOURCES = \
 tests_bench_peer_evzk_LDADD = libevzk.la $(LIBEVENT_LIBS)
 EXTRA_DIST += \
     tests/bench/PeerCurator.java tests/bench/peer_kazoo.py \
-    tests/bench/peers tests/bench/peers-table.awk
+    tests/bench/peers tests/bench/peers-table.awk \
+    tests/bench/recipes-table.awk
 CLEANFILES += peers.tsv tests/bench/peer_evzk$(EXEEXT)
 .PHONY: bench-peers
 bench-peers: tests/bench/peer_evzk$(EXEEXT)
