@@ -39,10 +39,11 @@ enum { TURN, DIR, LEASE, STEPS };
 /* A fresh GUID, and the number of the turn. */
 static int name_lease(struct evzk_semaphore *p)
 {
+    const char *slash = strrchr(p->turn_node, '/');
     int32_t seq;
 
     if (evzk__guid(p->name) != EVZK_OK ||
-        !evzk__seq_parse(p->turn_node, "-lock-", &seq))
+        !evzk__seq_parse(slash + 1, "-lock-", &seq))
         return EVZK_ERR_INTERNAL;
     sprintf(p->name + EVZK__GUID_LEN, EVZK__SEMAPHORE_LEASE "%010" PRId32, seq);
     return EVZK_OK;

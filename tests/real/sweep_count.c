@@ -24,10 +24,16 @@ enum { LEFT_MS = SWEEP_SESSION_MS / 3, PACE_MS = 50, TEXT_MAX = 1 << 20 };
 
 static char text[TEXT_MAX]; /* What the server said. */
 
+/* Longer than any name that the library makes: a recipe that takes a path where
+ * a name is meant fails here. */
+#define ROOT                                                                   \
+    "/sweep-at-a-path-that-is-longer-than-any-name-of-a-znode-which-the-"      \
+    "library-makes-or-could-make"
+
 void sweep_dir(const struct sweep *sw, const struct sweep_line *line, char *dir,
                size_t size)
 {
-    snprintf(dir, size, "/sweep/%s/%s", sw->recipe->parts[line->part],
+    snprintf(dir, size, ROOT "/%s/%s", sw->recipe->parts[line->part],
              line->rule->name);
 }
 
