@@ -21,14 +21,25 @@ static bool is_final(evzk_lock_event ev)
     return ev >= EVZK_LOCK_RELEASED && ev <= EVZK_LOCK_FAILED;
 }
 
+static bool told_end(const struct evzk_lock *l)
+{
+    return l->reported == REPORTED_FAILED || l->reported == REPORTED_LOST;
+}
+
+static bool may_tell(const struct evzk_lock *l, evzk_lock_event ev)
+{
+    if (told_end(l))
+        return (int)ev == LOCK_GONE;
+    return is_final(ev) || evzk__may_tell(evzk__machine_session(&l->m));
+}
+
 /* May free the lock: touch nothing after. */
 void evzk__lock_tell(struct evzk_lock *l, evzk_lock_event ev, int rc)
 {
     evzk_session *s = evzk__machine_session(&l->m);
     int64_t begun = evzk__machine_call_out(s);
-    bool ended = l->reported == REPORTED_FAILED || l->reported == REPORTED_LOST;
 
-    if (l->cb && !ended && (is_final(ev) || evzk__may_tell(s)))
+    if (l->cb && may_tell(l, ev))
         l->cb(l, ev, rc, l->arg);
     evzk__machine_called(s, begun);
 }
@@ -41,6 +52,8 @@ void evzk__lock_tell_end(struct evzk_lock *l, int rc)
         ev = EVZK_LOCK_RELEASED;
     else if (evzk__lock_granted(l))
         ev = EVZK_LOCK_LOST;
+    if (told_end(l) && l->tells_gone && l->m.place.ended)
+        ev = (evzk_lock_event)LOCK_GONE;
     evzk__lock_tell(l, ev, rc);
 }
 

@@ -17,8 +17,16 @@ enum { LOCK_STANDS = EVZK_LOCK_READ + LOCK_PRIO + 1 }; /* In an election. */
 /* Events besides those of evzk_lock_event, for elections.  ANNOUNCED: the
  * leader znode exists, or was refused.  PLACED: the candidate's own znode
  * exists.  BEHIND: a patient candidate knows the contender before it, or why it
- * does not. */
-enum { LOCK_ANNOUNCED = EVZK_LOCK_FAILED + 1, LOCK_PLACED, LOCK_BEHIND };
+ * does not.
+ *
+ * For a recipe that has set `tells_gone`.  GONE: the work on the server is
+ * over, that an end which was told early has left. */
+enum {
+    LOCK_ANNOUNCED = EVZK_LOCK_FAILED + 1,
+    LOCK_PLACED,
+    LOCK_BEHIND,
+    LOCK_GONE
+};
 
 /* A candidate's leader znode. */
 struct leader_znode {
@@ -114,6 +122,7 @@ struct evzk_lock {
     bool own_hidden : 1;   /* Its own znode may not be read. */
     bool pred_unowned : 1; /* No session owns `pred`. */
     bool watch_anew : 1;   /* The watches are to be set once more. */
+    bool tells_gone : 1;   /* LOCK_GONE is to be told. */
     int32_t seen;          /* The version of its own data that was read last. */
     char *pred;            /* Owned: the znode for which it waits. */
     uint64_t token;
