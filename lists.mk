@@ -14,6 +14,7 @@ public_headers = \
     include/evzk/guard.h \
     include/evzk/lease.h \
     include/evzk/lock.h \
+    include/evzk/multi_lock.h \
     include/evzk/producer.h \
     include/evzk/queue.h \
     include/evzk/semaphore.h \
@@ -219,6 +220,12 @@ core_sources = \
     recipes/lock/revoke_targets.c \
     recipes/lock/states.h \
     recipes/lock/wait.c \
+    recipes/multi_lock/calls.c \
+    recipes/multi_lock/common.c \
+    recipes/multi_lock/event.c \
+    recipes/multi_lock/multi_lock_internal.h \
+    recipes/multi_lock/parts.c \
+    recipes/multi_lock/table.c \
     recipes/parts/make.c \
     recipes/parts/make.h \
     recipes/parts/numbers.c \
@@ -320,6 +327,7 @@ man_pages = \
     doc/evzk_lease.3 \
     doc/evzk_lock.3 \
     doc/evzk_lock_revoke.3 \
+    doc/evzk_multi_lock.3 \
     doc/evzk_producer.3 \
     doc/evzk_queue.3 \
     doc/evzk_semaphore.3 \
@@ -358,6 +366,7 @@ doc_pages = \
     doc/lock.md \
     doc/lock.svg \
     doc/member.svg \
+    doc/multi-lock.svg \
     doc/observer.svg \
     doc/performance-recipes.md \
     doc/performance.md \
@@ -406,6 +415,7 @@ doc_dots = \
     doc/lock-revoke.dot \
     doc/lock.dot \
     doc/member.dot \
+    doc/multi-lock.dot \
     doc/observer.dot \
     doc/producer.dot \
     doc/queue-query.dot \
@@ -422,6 +432,7 @@ doc_dots = \
 
 example_sources = \
     examples/barrier.c \
+    examples/both.c \
     examples/consume.c \
     examples/elect.c \
     examples/guard.c \
@@ -445,6 +456,7 @@ example_sources = \
 
 example_programs = \
     examples/barrier \
+    examples/both \
     examples/consume \
     examples/elect \
     examples/guard \
@@ -466,6 +478,7 @@ example_programs = \
     examples/two-phase \
     examples/who
 examples_barrier_LDADD = $(examples)
+examples_both_LDADD = $(examples)
 examples_consume_LDADD = $(examples)
 examples_elect_LDADD = $(examples)
 examples_guard_LDADD = $(examples)
@@ -520,6 +533,7 @@ args_sources = \
     tests/unit/args_guard.c \
     tests/unit/args_kit.c \
     tests/unit/args_lock.c \
+    tests/unit/args_multi_lock.c \
     tests/unit/args_producer.c \
     tests/unit/args_queue.c \
     tests/unit/args_semaphore.c \
@@ -567,6 +581,7 @@ real_tests = \
     tests/real/test_lock_shared \
     tests/real/test_many_waiters \
     tests/real/test_memory_use \
+    tests/real/test_multi_lock \
     tests/real/test_observer \
     tests/real/test_producer \
     tests/real/test_queue_size \
@@ -596,6 +611,7 @@ sweep_sources = \
     tests/real/sweep_lane.c \
     tests/real/sweep_line.c \
     tests/real/sweep_lock.c \
+    tests/real/sweep_multi_lock.c \
     tests/real/sweep_producer.c \
     tests/real/sweep_queue.c \
     tests/real/sweep_semaphore.c \
@@ -695,6 +711,10 @@ sim_sources = \
     tests/sim/scene_lock_rules.c \
     tests/sim/scene_lock_seen.c \
     tests/sim/scene_lock_tree.c \
+    tests/sim/scene_multi_lock.c \
+    tests/sim/scene_multi_lock.h \
+    tests/sim/scene_multi_lock_list.c \
+    tests/sim/scene_multi_lock_rules.c \
     tests/sim/scene_observer.c \
     tests/sim/scene_producer.c \
     tests/sim/scene_producer.h \

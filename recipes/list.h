@@ -29,6 +29,7 @@
     X(cache_node) \
     X(guard) \
     X(semaphore) \
+    X(multi_lock) \
     X(value_read) \
     X(value_writer) \
     X(config_read) \
@@ -60,6 +61,7 @@
     X(cache_node) \
     X(guard) \
     X(semaphore) \
+    X(multi_lock) \
     X(value) \
     X(value_writer) \
     X(config) \
@@ -82,6 +84,7 @@
     X(cache) \
     X(guard) \
     X(semaphore) \
+    X(multi_lock) \
     X(value) \
     X(config) \
     X(group)
@@ -99,6 +102,7 @@
     X(cache) \
     X(guard) \
     X(semaphore) \
+    X(multi_lock) \
     X(value) \
     X(config) \
     X(group)

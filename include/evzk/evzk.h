@@ -17,6 +17,7 @@
 #include <evzk/guard.h>
 #include <evzk/lease.h>
 #include <evzk/lock.h>
+#include <evzk/multi_lock.h>
 #include <evzk/producer.h>
 #include <evzk/queue.h>
 #include <evzk/semaphore.h>
