@@ -221,6 +221,49 @@ START_TEST(comes_back)
 }
 END_TEST
 
+static bool holds(const char *path, const char *data, int64_t owner)
+{
+    struct Stat stat = {0};
+    char text[16];
+    int len = sizeof text;
+
+    return raw_get(op(), path, text, &len, &stat) == ZOK &&
+           len == (int)strlen(data) && memcmp(text, data, strlen(data)) == 0 &&
+           stat.ephemeralOwner == owner;
+}
+
+/* A persistent ephemeral node, as other libraries call it: one znode at any
+ * path, which comes again with its latest data, whatever befalls it. */
+START_TEST(persistent_node)
+{
+    const char *path = "/services/web/primary/address";
+    struct peer p;
+    struct one o;
+
+    peer_open(&p, the_server());
+    join(&o, p.s, "/services/web/primary", "address", "one");
+    WAIT(o.joined == 1);
+    ck_assert(holds(path, "one", evzk_session_id(p.s)));
+    ck_assert_int_eq(evzk_member_update(o.m, "two", 3), EVZK_OK);
+    WAIT(o.updated == 1);
+    ck_assert_int_eq(raw_delete(op(), path), ZOK);
+    WAIT(o.joined == 2);
+    ck_assert(holds(path, "two", evzk_session_id(p.s)));
+    ck_assert_int_eq(raw_set(op(), path, "three", 5), ZOK);
+    WAIT(holds(path, "two", evzk_session_id(p.s)));
+    raw_expire(the_server(), evzk_session_id(p.s));
+    WAIT(o.joined == 3);
+    ck_assert(holds(path, "two", evzk_session_id(p.s)));
+    raw_delete_tree(op(), "/services");
+    WAIT(o.joined == 4);
+    ck_assert(holds(path, "two", evzk_session_id(p.s)));
+    leave(&o);
+    ck_assert_int_eq(raw_exists(op(), path, NULL), ZNONODE);
+    nothing_left("/services/web/primary/.evzk", p.s);
+    peer_close(&p);
+}
+END_TEST
+
 /* Two of the same name: the second one waits for the session of the first. */
 START_TEST(goes_to_the_next)
 {
@@ -275,6 +318,7 @@ int main(void)
 
     tcase_add_test(many, thousands_at_once);
     tcase_add_test(few, comes_back);
+    tcase_add_test(few, persistent_node);
     tcase_add_test(few, goes_to_the_next);
     tcase_add_test(few, made_by_hand);
     return lock_suite_run(suite);
