@@ -226,6 +226,8 @@ core_sources = \
     recipes/multi_lock/multi_lock_internal.h \
     recipes/multi_lock/parts.c \
     recipes/multi_lock/table.c \
+    recipes/parts/lease_of.c \
+    recipes/parts/lease_of.h \
     recipes/parts/make.c \
     recipes/parts/make.h \
     recipes/parts/numbers.c \

@@ -21,6 +21,7 @@
 #ifndef EVZK_GROUP_H
 #define EVZK_GROUP_H
 
+#include <evzk/lease.h>
 #include <evzk/session.h>
 
 #ifdef __cplusplus
@@ -154,6 +155,20 @@ EVZK_API void evzk_member_free(evzk_member *member);
 
 /** True while it surely is a member: computed now, against the lease. */
 EVZK_API bool evzk_member_joined(const evzk_member *member);
+
+/**
+ * The lease of the membership, for other threads: evzk/lease.h.  On this thread
+ * it says at every moment what evzk_member_joined() says.  After REJOINING, or
+ * the end, it says no for ever: the next JOINED has another lease.
+ *
+ * @param out Set on success: a reference, owned by the caller,
+ *            evzk_lease_unref().  A second call gives the same lease.
+ *
+ * @retval EVZK_OK
+ * @retval EVZK_ERR_STATE It is no member now.
+ * @retval EVZK_ERR_NOMEM, EVZK_ERR_INVAL, EVZK_ERR_FORKED; @p out is unset.
+ */
+EVZK_API int evzk_member_lease(evzk_member *member, evzk_lease **out);
 
 /** Milliseconds for which it is surely still a member; 0: it is not. */
 EVZK_API uint32_t evzk_member_lease_ms(const evzk_member *member);

@@ -5,7 +5,8 @@
  * sends the token with the write.
  *
  * The loop's thread makes a lease from what is held: evzk_lock_lease(),
- * evzk_election_lease(), evzk_shards_lease().  It hands references to workers.
+ * evzk_election_lease(), evzk_shards_lease(), evzk_semaphore_lease(),
+ * evzk_member_lease().  It hands references to workers.
  *
  * What a lease promises: it never says yes after the loss.  The loop's thread
  * may be busy, blocked or stopped: a lease ends by the clock, at a deadline

@@ -15,11 +15,13 @@
  * (evzk_semaphore_token()) with every write.
  *
  * Threading: call everything here, and expect every callback, on the thread
- * that runs the session's event_base.  Nothing here blocks.
+ * that runs the session's event_base.  Nothing here blocks.  For other threads
+ * there is evzk/lease.h.
  */
 #ifndef EVZK_SEMAPHORE_H
 #define EVZK_SEMAPHORE_H
 
+#include <evzk/lease.h>
 #include <evzk/session.h>
 
 #ifdef __cplusplus
@@ -157,6 +159,20 @@ EVZK_API void evzk_semaphore_free(evzk_semaphore *semaphore);
 /** True while the lease is surely held: computed now, against the session's
  * lease. */
 EVZK_API bool evzk_semaphore_held(const evzk_semaphore *semaphore);
+
+/**
+ * The lease for other threads: evzk/lease.h.  On this thread it says at every
+ * moment what evzk_semaphore_held() says.  When the attempt has ended, it says
+ * no for ever; it may outlive attempt and session.
+ *
+ * @param out Set on success: a reference, owned by the caller,
+ *            evzk_lease_unref().  A second call gives the same lease.
+ *
+ * @retval EVZK_OK
+ * @retval EVZK_ERR_STATE The lease is not held now.
+ * @retval EVZK_ERR_NOMEM, EVZK_ERR_INVAL, EVZK_ERR_FORKED; @p out is unset.
+ */
+EVZK_API int evzk_semaphore_lease(evzk_semaphore *semaphore, evzk_lease **out);
 
 /** Milliseconds for which the lease is surely still held; 0: it is not. */
 EVZK_API uint32_t evzk_semaphore_lease_ms(const evzk_semaphore *semaphore);

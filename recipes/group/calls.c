@@ -6,6 +6,7 @@
 #include "lib/machine/refuse.h"
 #include "recipes/group/group_internal.h"
 #include "recipes/kinds.h"
+#include "recipes/parts/lease_of.h"
 
 /* To join. */
 
@@ -176,6 +177,12 @@ void evzk_member_free(evzk_member *d)
 bool evzk_member_joined(const evzk_member *d)
 {
     return d && d->reported == REPORTED_JOINED && evzk__machine_sure(&d->m);
+}
+
+int evzk_member_lease(evzk_member *d, evzk_lease **out)
+{
+    return evzk__lease_of(d ? &d->m : NULL, __func__, evzk_member_joined(d),
+                          evzk_member_token(d), d ? &d->lease : NULL, out);
 }
 
 uint32_t evzk_member_lease_ms(const evzk_member *d)

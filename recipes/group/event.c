@@ -1,5 +1,6 @@
 /* What a member tells its user; and its end. */
 #include "lib/base/mem.h"
+#include "lib/base/view.h"
 #include "recipes/group/group_internal.h"
 
 const char *evzk_member_event_name(evzk_member_event event)
@@ -40,10 +41,21 @@ void evzk__member_tell(struct evzk_member *d, evzk_member_event ev, int rc)
     evzk__machine_called(s, begun);
 }
 
+/* The next time that it joins, it has another lease. */
+void evzk__member_over(struct evzk__machine *m)
+{
+    struct evzk_member *d = evzk__member_of(m);
+
+    evzk__view_end(d->lease);
+    evzk_lease_unref(d->lease);
+    d->lease = NULL;
+}
+
 void evzk__member_lose(struct evzk_member *d, int rc)
 {
     if (d->reported != REPORTED_JOINED)
         return;
+    evzk__member_over(&d->m);
     d->reported = REPORTED_REJOINING;
     evzk__member_tell(d, EVZK_MEMBER_REJOINING, rc);
 }

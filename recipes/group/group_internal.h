@@ -73,6 +73,7 @@ struct evzk_member {
     int64_t czxid;       /* Of the name, as it was seen last; 0: never. */
     int64_t session;     /* The owner of the name, then. */
     int64_t told_token;  /* The czxid as it was told with JOINED. */
+    evzk_lease *lease;   /* Of that, with a reference; NULL: never asked for. */
     int look_rc;         /* The first error of the look. */
     enum {
         REPORTED_NOTHING,
@@ -113,6 +114,8 @@ static inline struct evzk_member *evzk__member_of(struct evzk__machine *m)
 void evzk__member_tell(struct evzk_member *d, evzk_member_event ev, int rc);
 /* Tells REJOINING, if the member has told JOINED. */
 void evzk__member_lose(struct evzk_member *d, int rc);
+/* Ends the lease for other threads, if there is one. */
+void evzk__member_over(struct evzk__machine *m);
 void evzk__member_destroy(struct evzk__machine *m);
 
 /* ---- group/sight.c ---- */

@@ -86,4 +86,5 @@ const struct evzk__kind evzk__member_kind = {
     .rows = rows,
     .n_rows = STATES,
     .destroy = evzk__member_destroy,
+    .over = evzk__member_over,
     EVZK__PATH_WATCHES(struct evzk_member, m, watch)};

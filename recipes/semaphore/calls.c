@@ -5,6 +5,7 @@
 #include "lib/base/name.h"
 #include "lib/machine/refuse.h"
 #include "recipes/kinds.h"
+#include "recipes/parts/lease_of.h"
 #include "recipes/semaphore/semaphore_internal.h"
 
 static bool is_bad_options(const struct evzk__call *call,
@@ -135,6 +136,12 @@ void evzk_semaphore_free(evzk_semaphore *p)
 bool evzk_semaphore_held(const evzk_semaphore *p)
 {
     return p && evzk__semaphore_acquired(p) && evzk__machine_sure(&p->m);
+}
+
+int evzk_semaphore_lease(evzk_semaphore *p, evzk_lease **out)
+{
+    return evzk__lease_of(p ? &p->m : NULL, __func__, evzk_semaphore_held(p),
+                          evzk_semaphore_token(p), p ? &p->lease : NULL, out);
 }
 
 uint32_t evzk_semaphore_lease_ms(const evzk_semaphore *p)

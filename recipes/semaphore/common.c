@@ -2,6 +2,7 @@
 #include "recipes/semaphore/semaphore_internal.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/view.h"
 
 /* May free the attempt: touches nothing after. */
 static void call(struct evzk_semaphore *p, evzk_semaphore_event ev, int rc)
@@ -68,6 +69,11 @@ void evzk__semaphore_detach(struct evzk__machine *m)
     p->turn = NULL;
 }
 
+void evzk__semaphore_over(struct evzk__machine *m)
+{
+    evzk__view_end(evzk__semaphore_of(m)->lease);
+}
+
 void evzk__semaphore_destroy(struct evzk__machine *m)
 {
     struct evzk_semaphore *p = evzk__semaphore_of(m);
@@ -77,6 +83,7 @@ void evzk__semaphore_destroy(struct evzk__machine *m)
     evzk__free(p->data);
     evzk__free(p->turn_path);
     evzk__free(p->turn_node);
+    evzk_lease_unref(p->lease);
     evzk__free(p);
 }
 

@@ -70,6 +70,8 @@ struct evzk_semaphore {
     /* Its lease. */
     char name[EVZK__NAME_MAX]; /* "": none was ever asked for. */
     uint64_t token;            /* The znode's czxid; 0: not known. */
+    evzk_lease *lease;         /* For other threads, with a reference; or NULL:
+                                  never asked for. */
     int32_t version;           /* Of the directory, when they were counted. */
     struct evzk__step step[3]; /* The request's, until the last answer. */
 };
@@ -95,6 +97,7 @@ void evzk__semaphore_end_early(struct evzk_semaphore *p, int rc);
 void evzk__semaphore_end(struct evzk__machine *m);
 void evzk__semaphore_on_deadline(struct evzk__machine *m);
 void evzk__semaphore_detach(struct evzk__machine *m);
+void evzk__semaphore_over(struct evzk__machine *m);
 void evzk__semaphore_destroy(struct evzk__machine *m);
 
 /* What znodes and directories are made with. */

@@ -105,4 +105,5 @@ const struct evzk__kind evzk__semaphore_kind = {
     .on_deadline = evzk__semaphore_on_deadline,
     .destroy = evzk__semaphore_destroy,
     .detach = evzk__semaphore_detach,
+    .over = evzk__semaphore_over,
     EVZK__PATH_WATCHES(struct evzk_semaphore, m, watch)};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "leases.h"
 #include "processes.h"
 #include "scene_group.h"
 #include "scene_list.h"
@@ -52,6 +53,31 @@ static void over(int i)
         maybe_close(gr.own->act[i].proc);
 }
 
+static void lose_lease(int i)
+{
+    struct gr_slot *k = &gr.slot[i];
+
+    lease_over(gr.own->act[i].proc, k->lease);
+    k->lease = NULL;
+}
+
+/* Every second one, so that a membership without a lease is seen, too. */
+static void take_lease(int i)
+{
+    struct gr_slot *k = &gr.slot[i];
+    int proc = gr.own->act[i].proc, rc;
+    evzk_lease *lease = NULL;
+
+    if (i % 2 != 0)
+        return;
+    process_call_begins(proc);
+    rc = evzk_member_lease(k->d, &lease);
+    process_call_ends(proc);
+    if (!process_may_return(proc, rc))
+        sim_violation("act %d: its lease: %s", i + 1, evzk_errname(rc));
+    k->lease = lease;
+}
+
 static void end(int i)
 {
     struct gr_slot *k = &gr.slot[i];
@@ -63,6 +89,7 @@ static void end(int i)
     process_call_begins(proc);
     evzk_member_free(d);
     process_call_ends(proc);
+    lose_lease(i);
     over(i);
 }
 
@@ -135,6 +162,10 @@ static void on_event(evzk_member *d, evzk_member_event ev, int rc, void *arg)
         sim_violation("p%d: act %d is told after its end", proc, i + 1);
     gr_look();
     gr_check_told(i, ev, rc);
+    if (ev == EVZK_MEMBER_JOINED)
+        take_lease(i);
+    else if (ev == EVZK_MEMBER_REJOINING)
+        lose_lease(i);
     process_callback(proc); /* The explorer may free it here. */
     if (gr.slot[i].d != d)
         return;
@@ -292,7 +323,7 @@ void group_begin(const struct sim_scene *sc)
     memset(&gr, 0, sizeof gr);
     gr.own = sc->own;
     process_trace = NULL;
-    process_leases = NULL;
+    process_leases = gr_leases;
     ens_removes = NULL;
     ens_reads_own = false;
     ens_begin(&servers);

@@ -66,6 +66,7 @@ struct gr_node {
 
 struct gr_slot {
     evzk_member *d;
+    evzk_lease *lease; /* Of its membership, for every second act. */
     int64_t began, doubts, wrong, claim;
     int64_t n_updates, told_updates;
     char data[GR_DATA]; /* As it should be in the znode. */
@@ -119,6 +120,7 @@ bool gr_excused(int act, evzk_member_event ev, int rc);
 void gr_check_told(int act, evzk_member_event ev, int rc);
 
 /* scene_group_rules.c */
+void gr_leases(int proc);
 void gr_check(void);
 void gr_check_end(void);
 

@@ -11,6 +11,7 @@
 
 #include "ens.h"
 #include "faults.h"
+#include "leases.h"
 #include "processes.h"
 #include "scene_group.h"
 
@@ -27,6 +28,22 @@ static bool is_member(int act)
     is = evzk_member_joined(gr.slot[act].d);
     sim_leave(before);
     return is;
+}
+
+static void check_lease(int act)
+{
+    const struct gr_slot *k = &gr.slot[act];
+
+    lease_matches(gr.own->act[act].proc, k->lease, is_member(act),
+                  evzk_member_token(k->d), "act", act + 1);
+}
+
+void gr_leases(int proc)
+{
+    for (int i = 0; i < GR_ACTS; i++) {
+        if (gr.own->act[i].what == GR_JOIN && gr.own->act[i].proc == proc)
+            check_lease(i);
+    }
 }
 
 static void check_member(int act)
@@ -120,6 +137,7 @@ void gr_check(void)
             continue;
         if (is_member(i))
             check_member(i);
+        check_lease(i);
         check_late(i);
     }
     processes_check();

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "leases.h"
 #include "processes.h"
 #include "scene.h"
 #include "scene_list.h"
@@ -47,6 +48,8 @@ static void drop(int i)
     process_call_begins(sem_plan(i)->proc);
     evzk_semaphore_free(gone);
     process_call_ends(sem_plan(i)->proc);
+    lease_over(sem_plan(i)->proc, sems.of[i].lease);
+    sems.of[i].lease = NULL;
     over(i);
 }
 
@@ -93,6 +96,22 @@ static void cancel_now(intptr_t i)
         cancel((int)i);
 }
 
+/* Every second one, so that what is acquired without is seen, too. */
+static void take_lease(int i)
+{
+    int proc = sem_plan(i)->proc, rc;
+    evzk_lease *lease = NULL;
+
+    if (i % 2 != 0)
+        return;
+    process_call_begins(proc);
+    rc = evzk_semaphore_lease(sems.of[i].p, &lease);
+    process_call_ends(proc);
+    if (!process_may_return(proc, rc))
+        sim_violation("attempt %d: its lease: %s", i, evzk_errname(rc));
+    sems.of[i].lease = lease;
+}
+
 static void on_event(evzk_semaphore *p, evzk_semaphore_event event, int rc,
                      void *arg)
 {
@@ -110,6 +129,8 @@ static void on_event(evzk_semaphore *p, evzk_semaphore_event event, int rc,
         sim_violation("attempt %d: %s behind its end", i,
                       evzk_semaphore_event_name(event));
     semaphore_told(i, event, rc);
+    if (event == EVZK_SEMAPHORE_ACQUIRED)
+        take_lease(i);
     process_callback(proc);
     if (a->p != p)
         return;
@@ -240,7 +261,7 @@ void semaphore_begin(const struct sim_scene *sc)
     memset(&sems, 0, sizeof sems);
     sems.own = sc->own;
     process_trace = semaphore_traced;
-    process_leases = NULL;
+    process_leases = semaphore_leases;
     ens_removes = NULL;
     ens_reads_own = false;
     servers.container_us = sems.own->reap_ms * INT64_C(1000);

@@ -59,6 +59,7 @@ struct semaphore_world {
     bool foreign; /* Another library's contender was among the locks. */
     struct attempt {
         evzk_semaphore *p;
+        evzk_lease *lease; /* Of every second one. */
         const void *machine;
         bool begun, over, acquired, released, canceled, waits;
         int64_t doubts;
@@ -93,6 +94,7 @@ void semaphore_check_end(void);
 /* ---- scene_semaphore_told.c ---- */
 
 void semaphore_told(int i, evzk_semaphore_event event, int rc);
+void semaphore_leases(int proc);
 void semaphore_traced(int proc, const evzk_trace *t);
 /* What a process leaves, that has let go of all. */
 void semaphore_check_left(int proc);

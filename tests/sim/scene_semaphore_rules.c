@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "leases.h"
 #include "processes.h"
 #include "scene.h"
 #include "scene_semaphore.h"
@@ -158,6 +159,23 @@ bool sem_is_robbed(const struct attempt *a)
            (l && session_forced(l->owner));
 }
 
+static void check_lease(int i)
+{
+    const struct attempt *a = &sems.of[i];
+
+    if (a->p)
+        lease_matches(sem_plan(i)->proc, a->lease, evzk_semaphore_held(a->p),
+                      a->token, "attempt", i);
+}
+
+void semaphore_leases(int proc)
+{
+    for (int i = 0; i < ATTEMPTS; i++) {
+        if (sem_plan(i)->used && sem_plan(i)->proc == proc)
+            check_lease(i);
+    }
+}
+
 static void check_held(void)
 {
     uint32_t n = 0;
@@ -173,6 +191,7 @@ static void check_held(void)
         held = evzk_semaphore_held(a->p);
         if (held != (evzk_semaphore_lease_ms(a->p) > 0))
             sim_violation("attempt %d: held, without a time", i);
+        check_lease(i);
         sim_leave(before);
         n += held && !sem_is_robbed(a);
     }

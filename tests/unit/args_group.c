@@ -19,6 +19,9 @@ ARGS_CALL(update_null, evzk_member, evzk_member_update(o, NULL, 1))
 ARGS_CALL(update_long, evzk_member,
           evzk_member_update(o, far_too_long, sizeof far_too_long))
 
+ARGS_CALL(lease, evzk_member, evzk_member_lease(o, &(evzk_lease *){NULL}))
+ARGS_CALL(lease_nowhere, evzk_member, evzk_member_lease(o, NULL))
+
 static const evzk_member_options all_options = {.no_wait = true,
                                                 .data = "here",
                                                 .data_len = 4,
@@ -39,6 +42,8 @@ static const struct args_row rows[] = {
 static const struct args_call calls[] = {
     {"evzk_member_update", update_null, EVZK_ERR_INVAL},
     {"evzk_member_update", update_long, EVZK_ERR_INVAL},
+    {"evzk_member_lease", lease, EVZK_ERR_STATE},
+    {"evzk_member_lease", lease_nowhere, EVZK_ERR_INVAL},
 };
 /* clang-format on */
 

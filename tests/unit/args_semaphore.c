@@ -14,6 +14,8 @@ ARGS_BEGIN(begin_semaphore, evzk_semaphore, on_semaphore,
 ARGS_FREE(free_semaphore, evzk_semaphore, evzk_semaphore_free)
 ARGS_CALL(cancel, evzk_semaphore, evzk_semaphore_cancel(o))
 ARGS_CALL(release, evzk_semaphore, evzk_semaphore_release(o))
+ARGS_CALL(lease, evzk_semaphore, evzk_semaphore_lease(o, &(evzk_lease *){NULL}))
+ARGS_CALL(lease_nowhere, evzk_semaphore, evzk_semaphore_lease(o, NULL))
 
 static const evzk_semaphore_options all_options = {.leases = 7,
                                                    .timeout_ms = 10000,
@@ -36,6 +38,8 @@ static const struct args_row rows[] = {
 
 static const struct args_call calls[] = {
     {"evzk_semaphore_release", release, EVZK_ERR_STATE},
+    {"evzk_semaphore_lease", lease, EVZK_ERR_STATE},
+    {"evzk_semaphore_lease", lease_nowhere, EVZK_ERR_INVAL},
 };
 /* clang-format on */
 
