@@ -566,8 +566,9 @@ START_TEST(test_number)
 }
 END_TEST
 
-/* Of three members and some shards that are nobody's. */
-static char *some_plan(struct evzk__plan *p, size_t *len)
+/* Of three members and some shards that are nobody's; with names, unless that
+ * is 0. */
+static char *some_plan(struct evzk__plan *p, uint64_t names, size_t *len)
 {
     struct fleet f = {0};
     char *text;
@@ -577,7 +578,7 @@ static char *some_plan(struct evzk__plan *p, size_t *len)
     joins(&f, 2, 3, DATA);
     joins(&f, 0, 0, 5);
     ck_assert_int_eq(evzk__plan_next(p, &(struct evzk__plan){.version = 41},
-                                     f.m, f.n, NUMBERED(9)),
+                                     f.m, f.n, NAMED(9, names)),
                      EVZK_OK);
     text = evzk__plan_print(p, len);
     ck_assert_ptr_nonnull(text);
@@ -588,7 +589,7 @@ START_TEST(test_same)
 {
     struct evzk__plan p, q;
     size_t len;
-    char *text = some_plan(&p, &len);
+    char *text = some_plan(&p, 0, &len);
 
     for (int what = 0; what < 5; what++) {
         ck_assert_int_eq(evzk__plan_parse(&q, text, len), EVZK_OK);
@@ -629,11 +630,11 @@ static void check_empty(const struct evzk__plan *p)
              !p->member && !p->owner && !p->text);
 }
 
-START_TEST(test_cut_short)
+static void check_cut_short(uint64_t names)
 {
     struct evzk__plan p, q;
     size_t len;
-    char *text = some_plan(&p, &len);
+    char *text = some_plan(&p, names, &len);
 
     for (size_t n = 0; n < len; n++) {
         ck_assert_int_eq(parse_exactly(&q, text, n), EVZK_ERR_INVAL);
@@ -644,6 +645,13 @@ START_TEST(test_cut_short)
     evzk__plan_free(&q);
     free(text);
     evzk__plan_free(&p);
+}
+
+/* Numbered (0), and with names (1). */
+START_TEST(test_cut_short)
+{
+    for (uint64_t names = 0; names < 2; names++)
+        check_cut_short(names);
 }
 END_TEST
 
@@ -668,7 +676,8 @@ START_TEST(test_corrupted)
     struct evzk__plan p, q;
     int taken = 0;
     size_t len;
-    char *text = some_plan(&p, &len), *copy = malloc(len);
+    char *text = some_plan(&p, UINT64_C(0x123456789abcdef), &len),
+         *copy = malloc(len);
 
     ck_assert_ptr_nonnull(copy);
     for (int run = 0; run < 200000; run++) {
@@ -929,7 +938,7 @@ START_TEST(test_no_memory)
     struct fleet f = {0};
     struct evzk__plan p;
     size_t len;
-    char *text = some_plan(&p, &len);
+    char *text = some_plan(&p, 0, &len);
 
     joins(&f, 1, 0, 5);
     evzk_set_allocator(scarce, NULL, counted_free);
