@@ -2,15 +2,16 @@
  * znode and its children (evzk/cache.h).
  *
  * How it can fail.  A znode that was deleted and made anew between two looks is
- * a member that left and joined: the view tells both.  In the first of the two
- * callbacks the view may be freed, and then the second is not told.
+ * a member that left and joined: the view tells both, and has the second one
+ * all the while.  In the first of the two callbacks the view may be freed or
+ * canceled, or its session closed, and then the second is not told.
  */
 #include <string.h>
 
-#include "evzk/cache.h"
+#include "evzk/group.h"
 #include "lib/base/mem.h"
 #include "lib/machine/refuse.h"
-#include "recipes/group/group_internal.h"
+#include "recipes/cache/cache_internal.h"
 
 struct evzk_group_view {
     evzk_cache *cache;
@@ -88,8 +89,9 @@ static void changed(evzk_group_view *v, const evzk_cache_entry *e,
         tell(v, EVZK_GROUP_CHANGED, EVZK_OK, e);
         return;
     }
-    removed(v, before);
-    added(v, e);
+    tell(v, EVZK_GROUP_LEFT, EVZK_OK, before);
+    if (evzk__cache_tells(v->cache))
+        tell(v, EVZK_GROUP_JOINED, EVZK_OK, e);
 }
 
 static void tell_delta(evzk_group_view *v, evzk_cache_event event, int rc,

@@ -76,6 +76,8 @@ static void on_view(evzk_group_view *v, evzk_group_event event, int rc,
     sim_say("p%d: view: %s %s: %s", proc, m ? m->name : "",
             evzk_group_event_name(event), evzk_errname(rc));
     process_heard(proc, "the view's callback");
+    if (event != EVZK_GROUP_ENDED)
+        process_news(proc, "the view's event");
     if (view.v != v)
         sim_violation("the view tells after it was freed");
     if (m)
