@@ -15,6 +15,7 @@ public_headers = \
     include/evzk/lease.h \
     include/evzk/lock.h \
     include/evzk/multi_lock.h \
+    include/evzk/names.h \
     include/evzk/producer.h \
     include/evzk/queue.h \
     include/evzk/semaphore.h \
@@ -226,6 +227,13 @@ core_sources = \
     recipes/multi_lock/multi_lock_internal.h \
     recipes/multi_lock/parts.c \
     recipes/multi_lock/table.c \
+    recipes/names/endpoint.c \
+    recipes/names/names_internal.h \
+    recipes/names/read.c \
+    recipes/names/register.c \
+    recipes/names/resolver.c \
+    recipes/names/turns.c \
+    recipes/names/turns.h \
     recipes/parts/lease_of.c \
     recipes/parts/lease_of.h \
     recipes/parts/make.c \
@@ -330,6 +338,7 @@ man_pages = \
     doc/evzk_lock.3 \
     doc/evzk_lock_revoke.3 \
     doc/evzk_multi_lock.3 \
+    doc/evzk_names.3 \
     doc/evzk_producer.3 \
     doc/evzk_queue.3 \
     doc/evzk_semaphore.3 \
@@ -433,6 +442,7 @@ doc_dots = \
     doc/write-once.dot
 
 example_sources = \
+    examples/balance.c \
     examples/barrier.c \
     examples/both.c \
     examples/consume.c \
@@ -447,6 +457,7 @@ example_sources = \
     examples/priority.c \
     examples/produce.c \
     examples/readme.c \
+    examples/registry.c \
     examples/reload.c \
     examples/revoke.c \
     examples/seats.c \
@@ -457,6 +468,7 @@ example_sources = \
     examples/who.c
 
 example_programs = \
+    examples/balance \
     examples/barrier \
     examples/both \
     examples/consume \
@@ -471,6 +483,7 @@ example_programs = \
     examples/priority \
     examples/produce \
     examples/readme \
+    examples/registry \
     examples/reload \
     examples/revoke \
     examples/seats \
@@ -479,6 +492,7 @@ example_programs = \
     examples/tasks \
     examples/two-phase \
     examples/who
+examples_balance_LDADD = $(examples)
 examples_barrier_LDADD = $(examples)
 examples_both_LDADD = $(examples)
 examples_consume_LDADD = $(examples)
@@ -493,6 +507,7 @@ examples_peek_LDADD = $(examples)
 examples_priority_LDADD = $(examples)
 examples_produce_LDADD = $(examples)
 examples_readme_LDADD = $(examples)
+examples_registry_LDADD = $(examples)
 examples_reload_LDADD = $(examples)
 examples_revoke_LDADD = $(examples)
 examples_seats_LDADD = $(examples)
@@ -505,6 +520,7 @@ examples_who_LDADD = $(examples)
 unit_tests = \
     tests/unit/test_args \
     tests/unit/test_dir \
+    tests/unit/test_endpoint \
     tests/unit/test_error \
     tests/unit/test_event \
     tests/unit/test_greeting \
@@ -519,7 +535,8 @@ unit_tests = \
     tests/unit/test_servers \
     tests/unit/test_shards_judge \
     tests/unit/test_tables \
-    tests/unit/test_transaction
+    tests/unit/test_transaction \
+    tests/unit/test_turns
 
 args_sources = \
     tests/unit/args.h \
@@ -536,6 +553,7 @@ args_sources = \
     tests/unit/args_kit.c \
     tests/unit/args_lock.c \
     tests/unit/args_multi_lock.c \
+    tests/unit/args_names.c \
     tests/unit/args_producer.c \
     tests/unit/args_queue.c \
     tests/unit/args_semaphore.c \
@@ -584,6 +602,7 @@ real_tests = \
     tests/real/test_many_waiters \
     tests/real/test_memory_use \
     tests/real/test_multi_lock \
+    tests/real/test_names \
     tests/real/test_observer \
     tests/real/test_producer \
     tests/real/test_queue_size \
@@ -614,6 +633,7 @@ sweep_sources = \
     tests/real/sweep_line.c \
     tests/real/sweep_lock.c \
     tests/real/sweep_multi_lock.c \
+    tests/real/sweep_names.c \
     tests/real/sweep_producer.c \
     tests/real/sweep_queue.c \
     tests/real/sweep_semaphore.c \
@@ -717,6 +737,10 @@ sim_sources = \
     tests/sim/scene_multi_lock.h \
     tests/sim/scene_multi_lock_list.c \
     tests/sim/scene_multi_lock_rules.c \
+    tests/sim/scene_names.c \
+    tests/sim/scene_names.h \
+    tests/sim/scene_names_list.c \
+    tests/sim/scene_names_rules.c \
     tests/sim/scene_observer.c \
     tests/sim/scene_producer.c \
     tests/sim/scene_producer.h \

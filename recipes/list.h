@@ -66,7 +66,8 @@
     X(value_writer) \
     X(config) \
     X(config_write) \
-    X(group)
+    X(group) \
+    X(names)
 
 #define EVZK__SWEEPS(X) \
     X(lock) \
@@ -87,7 +88,8 @@
     X(multi_lock) \
     X(value) \
     X(config) \
-    X(group)
+    X(group) \
+    X(names)
 
 #define EVZK__ARGS(X) \
     X(lock) \
@@ -105,7 +107,8 @@
     X(multi_lock) \
     X(value) \
     X(config) \
-    X(group)
+    X(group) \
+    X(names)
 
 /* clang-format on */
 

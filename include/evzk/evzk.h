@@ -18,6 +18,7 @@
 #include <evzk/lease.h>
 #include <evzk/lock.h>
 #include <evzk/multi_lock.h>
+#include <evzk/names.h>
 #include <evzk/producer.h>
 #include <evzk/queue.h>
 #include <evzk/semaphore.h>

@@ -91,20 +91,17 @@ static int take_options(struct evzk_member *d, const char *path,
     return rc;
 }
 
-int evzk_group_join(evzk_session *s, const char *path, const char *name,
-                    const evzk_member_options *opt, evzk_member_cb *cb,
-                    void *arg, evzk_member **out)
+int evzk__group_join(const struct evzk__call *call, evzk_session *s,
+                     const char *path, const char *name,
+                     const evzk_member_options *opt, evzk_member_cb *cb,
+                     void *arg, evzk_member **out)
 {
-    static const evzk_member_options none;
-    struct evzk__call call = evzk__call_of(s, __func__);
     struct evzk_member *d;
     char *dir = NULL;
     int rc;
 
-    if (!opt)
-        opt = &none;
-    if (evzk__broken_start(&call, s, path, cb != NULL, out != NULL) ||
-        is_bad_start(&call, path, name, opt))
+    if (evzk__broken_start(call, s, path, cb != NULL, out != NULL) ||
+        is_bad_start(call, path, name, opt))
         return EVZK_ERR_INVAL;
     rc = evzk__may_begin(s);
     if (rc != EVZK_OK)
@@ -126,6 +123,17 @@ int evzk_group_join(evzk_session *s, const char *path, const char *name,
     choose_acl(d);
     *out = d;
     return EVZK_OK;
+}
+
+int evzk_group_join(evzk_session *s, const char *path, const char *name,
+                    const evzk_member_options *opt, evzk_member_cb *cb,
+                    void *arg, evzk_member **out)
+{
+    static const evzk_member_options none;
+    struct evzk__call call = evzk__call_of(s, __func__);
+
+    return evzk__group_join(&call, s, path, name, opt ? opt : &none, cb, arg,
+                            out);
 }
 
 /* The rest. */

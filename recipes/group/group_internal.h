@@ -21,6 +21,7 @@
 #include "evzk/group.h"
 #include "lib/base/acl.h"
 #include "lib/machine/machine.h"
+#include "lib/machine/refuse.h"
 
 #define EVZK__GROUP_DIR "/.evzk"
 
@@ -107,6 +108,15 @@ static inline struct evzk_member *evzk__member_of(struct evzk__machine *m)
 {
     return evzk__container_of(m, struct evzk_member, m);
 }
+
+/* ---- group/calls.c ---- */
+
+/* evzk_group_join(), for a call of another recipe: a bad argument is logged as
+ * that call's.  The options are not NULL. */
+int evzk__group_join(const struct evzk__call *call, evzk_session *s,
+                     const char *path, const char *name,
+                     const evzk_member_options *opt, evzk_member_cb *cb,
+                     void *arg, evzk_member **out);
 
 /* ---- group/event.c ---- */
 

@@ -21,7 +21,9 @@ struct sim_scene {
 
 struct sim_recipe {
     const char *name;
-    const struct evzk__kind *kind; /* Its moves and pairs are counted. */
+    /* Its moves and pairs are counted.  NULL: the recipe is put together of
+     * others, and has no table. */
+    const struct evzk__kind *kind;
     const struct sim_scene *scenes;
     unsigned n_scenes;
     void (*begin)(const struct sim_scene *sc); /* In a world just begun. */
