@@ -254,7 +254,9 @@ START_TEST(persistent_node)
     raw_expire(the_server(), evzk_session_id(p.s));
     WAIT(o.joined == 3);
     ck_assert(holds(path, "two", evzk_session_id(p.s)));
-    raw_delete_tree(op(), "/services");
+    ck_assert_int_eq(
+        raw_delete_both(op(), path, "/services/web/primary/.evzk/address"),
+        ZOK);
     WAIT(o.joined == 4);
     ck_assert(holds(path, "two", evzk_session_id(p.s)));
     leave(&o);
