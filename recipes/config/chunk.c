@@ -109,7 +109,6 @@ static void add_key(struct evzk_config_update *u, const evzk_config_key *key)
 void evzk__chunk_ask(struct evzk_config_update *u, bool last)
 {
     u->n_steps = 0;
-    u->guarded = u->has_lock;
     if (u->guarded)
         add(u, EVZK__STEP_CHECK, u->guard);
     if (u->ready && u->mark[0])

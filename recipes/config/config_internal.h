@@ -114,7 +114,7 @@ struct evzk_config_update {
     struct evzk__step *steps; /* Owned. */
     uint32_t most;            /* So many keys have room in them. */
     uint32_t n_steps;
-    bool guarded;   /* By the lock's znode. */
+    bool guarded;   /* By the lock's znode, though the lock be lost since. */
     uint32_t first; /* The first step that is about a key. */
 
     /* The lock. */

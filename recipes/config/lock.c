@@ -2,7 +2,8 @@
  * a time.  The lock is acquired as any program would.
  *
  * How it can fail.  The lock may be lost at any time.  So each transaction
- * rests on the lock's own znode.
+ * rests on the lock's own znode, also those after the loss: a replacement that
+ * began under a lock ends under a lock, or begins anew.
  */
 #include <string.h>
 

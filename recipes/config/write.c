@@ -98,6 +98,7 @@ static int begin(struct evzk__machine *m)
         return evzk__machine_again_later(m);
     if (!u->has_lock && !(u->ready && evzk__chunk_choose(u)))
         return evzk__machine_move(m, LOCKING);
+    u->guarded = u->has_lock;
     return go_on(m);
 }
 

@@ -54,6 +54,11 @@ void ens_hold_commits(int64_t until)
     ens.hold_until = later(ens.hold_until, until);
 }
 
+void ens_crawl(int64_t until)
+{
+    ens.crawl_until = later(ens.crawl_until, until);
+}
+
 void ens_lag(int server, int64_t until)
 {
     struct ens_link *down = &ens.server[server].down;

@@ -6,6 +6,10 @@
 
 #include "steps.h"
 
+/* While the leader is slow.  The scenes' clients give a connection up after 667
+ * milliseconds without a word. */
+enum { CRAWL_US = 640 * 1000 };
+
 struct ens_txn *ens_txn_new(int32_t op, int64_t session,
                             const struct ens_origin *from)
 {
@@ -49,6 +53,8 @@ static void say(const struct ens_txn *t)
 void ens_txn_propose(struct ens_txn *t)
 {
     t->commit_at = sim_now() + ens.cfg.commit_us;
+    if (sim_now() < ens.crawl_until)
+        t->commit_at += CRAWL_US;
     if (ens.newest != NULL)
         ens.newest->next = t;
     else
@@ -380,6 +386,8 @@ static void forget_past(int64_t now)
 {
     if (ens.hold_until <= now)
         ens.hold_until = 0;
+    if (ens.crawl_until <= now)
+        ens.crawl_until = 0;
     for (int i = 1; i < ens.cfg.servers; i++) {
         struct ens_server *s = &ens.server[i];
 

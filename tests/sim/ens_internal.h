@@ -202,7 +202,7 @@ struct ens_state {
     struct ens_session *sessions;
     struct ens_server server[SIM_SERVERS];
     struct ens_conn conn[WIRE_CONNS];
-    int64_t proposed, committed, hold_until, reap_at;
+    int64_t proposed, committed, hold_until, reap_at, crawl_until;
     uint64_t requests, counts[ENS_COUNTS];
     uint32_t serial, containers;
     int64_t made[SIM_SERVERS]; /* Sessions, for their ids. */

@@ -50,6 +50,7 @@ static const struct kind kinds[] = {
 {"cut-after",     fault_cut_after,      ARRIVAL,      PLAIN,    "applied, and the reply is lost"},
 {"late",          fault_late,           ARRIVAL,      PLAIN,    "applied only after the first read on a new connection"},
 {"late-at",       fault_late_at,        ARRIVAL,      SERVER,   "the same, at this server"},
+{"slow-leader",   fault_slow_leader,    ARRIVAL,      PLAIN,    "for a while each write takes long: leases end, and connections stay"},
 {"lagging",       fault_lagging,        ARRIVAL|LOOP, FOLLOWER, "moved to a follower that lags behind"},
 {"hold-replies",  fault_hold_replies,   ARRIVAL|LOOP, PLAIN,    "replies are held past the time-out"},
 {"hold-requests", fault_hold_requests,  ARRIVAL,      PLAIN,    "requests are held past the time-out"},

@@ -35,11 +35,12 @@ bool fault_may_refuse(void);
 typedef bool fault_fn(const struct fault *f, const struct sim_step *step);
 
 /* faults_net.c */
-fault_fn fault_cut, fault_cut_after, fault_late, fault_late_at, fault_lagging,
-    fault_hold_replies, fault_hold_requests, fault_partition, fault_follower,
-    fault_refuse, fault_starve, fault_stranger, fault_outage, fault_throttle,
-    fault_throttle_writes, fault_expire, fault_expire_after, fault_close_first,
-    fault_freeze, fault_freeze_short, fault_slow;
+fault_fn fault_cut, fault_cut_after, fault_late, fault_late_at,
+    fault_slow_leader, fault_lagging, fault_hold_replies, fault_hold_requests,
+    fault_partition, fault_follower, fault_refuse, fault_starve, fault_stranger,
+    fault_outage, fault_throttle, fault_throttle_writes, fault_expire,
+    fault_expire_after, fault_close_first, fault_freeze, fault_freeze_short,
+    fault_slow;
 
 /* faults_tree.c */
 fault_fn fault_delete_own, fault_delete_pred, fault_delete_pair,

@@ -69,6 +69,21 @@ bool fault_late_at(const struct fault *f, const struct sim_step *step)
     return true;
 }
 
+/* Each write takes long, but not so long that its connection is given up.  So a
+ * lease that counts from an earlier write ends before the answer to the next
+ * one, and the connection stays. */
+bool fault_slow_leader(const struct fault *f, const struct sim_step *step)
+{
+    const struct wire_msg *m = wire_first_up(step->proc);
+
+    (void)f;
+    if (!m || !is_write(m) || m->op == WIRE_CONNECT)
+        return false;
+    ens_crawl(sim_now() + FAULT_PAST);
+    faults_last(FAULT_PAST);
+    return true;
+}
+
 /* Moved to a follower that does not hear what the leader commits. */
 bool fault_lagging(const struct fault *f, const struct sim_step *step)
 {

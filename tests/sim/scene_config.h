@@ -18,6 +18,7 @@ enum {
     UPDATES = 4,
     CONFIG_ACTS = 4,
     CONFIG_KEYS = 6,
+    CONFIG_STOOD = CONFIG_KEYS + 2,
     WHOLES = 24,
     OPERATOR = UPDATES /* The set of the beginning, or made by hand. */
 };
@@ -74,7 +75,9 @@ struct config_world {
     bool early[SIM_PROCS];
     int64_t patience[SIM_PROCS], looked, ready, n_wholes,
         acts_done[CONFIG_ACTS];
-    bool touched; /* The operator has changed what is whole. */
+    int64_t newest;              /* The last transaction that wrote to a key. */
+    int64_t stood[CONFIG_STOOD]; /* The znodes of the set: their czxids. */
+    bool touched;                /* The operator has changed what is whole. */
     bool foreign; /* Another library's contender was in the lock's directory. */
     struct whole whole[WHOLES];
     struct config_reader {

@@ -2,7 +2,8 @@
  *
  * Each replacement has data of its own, so the tree tells whose keys stand.
  * When `ready` comes, all keys and only those of one replacement are there, and
- * they stay as they are while it stands.  A replacement is whole once at most;
+ * they stay as they are while it stands.  While it does not, a replacement
+ * writes under its lock alone.  A replacement is whole once at most;
  * told as done it was, with that number.  A reader is told one configuration
  * that was whole, with its number, and none that was old when the reader
  * began.  A follower goes forward, and rests on the last one.
@@ -112,6 +113,88 @@ static void look_at_lock(void)
     }
 }
 
+/* The last transaction that wrote to a key, and whose data it wrote. */
+static int64_t newest_write(int *whose)
+{
+    const char *names[NAMES];
+    char path[ROOM];
+    size_t all = ens_children("/c", names, NAMES);
+    int64_t newest = 0;
+
+    *whose = -1;
+    for (size_t k = 0; k < all && k < NAMES; k++) {
+        struct ens_seen seen;
+
+        snprintf(path, sizeof path, "/c/%s", names[k]);
+        if (strcmp(names[k], "ready") == 0 || !ens_look(path, &seen) ||
+            seen.mzxid <= newest)
+            continue;
+        newest = seen.mzxid;
+        *whose = seen.len > 1 && seen.data[0] == 'u' ? seen.data[1] - '0' : -1;
+    }
+    return newest;
+}
+
+/* Does this session own a znode of the lock?  0: does none own one of them? */
+static bool owns_lock(int64_t session)
+{
+    const char *names[NAMES];
+    char path[ROOM];
+    size_t n = ens_children("/c.evzk/lock", names, NAMES);
+
+    for (size_t k = 0; k < n && k < NAMES; k++) {
+        struct ens_seen seen;
+
+        snprintf(path, sizeof path, "/c.evzk/lock/%s", names[k]);
+        if (ens_look(path, &seen) && seen.owner == session)
+            return true;
+    }
+    return false;
+}
+
+/* An operator's copy of the lock's znode deceives the servers, too. */
+static bool is_copied(void) { return owns_lock(0); }
+
+static bool has_lock(int update)
+{
+    const struct process *p = process_of(update_plan(update)->proc);
+
+    return is_copied() || (p->s && owns_lock(evzk_session_id(p->s)));
+}
+
+static void check_guarded(void)
+{
+    int whose;
+    int64_t newest = newest_write(&whose);
+
+    if (newest > configured.newest && whose >= 0 && !configured.ready &&
+        !has_lock(whose))
+        sim_violation("update %d writes without its lock", whose);
+    configured.newest = newest;
+}
+
+/* An operator has deleted `ready` or a key, or made a copy of the lock's znode.
+ * Deleting the lock, or its directory, is no excuse. */
+static bool operator_touched(void)
+{
+    const char *names[NAMES];
+    char path[ROOM];
+    size_t n = ens_children("/c", names, NAMES);
+    bool touched = false;
+
+    for (int k = 0; k < CONFIG_STOOD; k++)
+        touched = touched || operator_deleted(configured.stood[k]);
+    memset(configured.stood, 0, sizeof configured.stood);
+    for (size_t k = 0; k < n && k < CONFIG_STOOD; k++) {
+        struct ens_seen seen;
+
+        snprintf(path, sizeof path, "/c/%s", names[k]);
+        if (ens_look(path, &seen))
+            configured.stood[k] = seen.czxid;
+    }
+    return touched || is_copied();
+}
+
 void config_look(void)
 {
     struct ens_seen ready;
@@ -120,7 +203,8 @@ void config_look(void)
     int64_t print = print_keys(&whose, &n);
 
     look_at_lock();
-    configured.touched = configured.touched || operator_deleted_any();
+    check_guarded();
+    configured.touched = operator_touched() || configured.touched;
 
     if (number && number != configured.ready)
         note_whole(number, print, whose, n);
@@ -209,7 +293,7 @@ static bool has_others(int i)
         if (k != i && configured.update[k].begun)
             return true;
     }
-    return configured.touched || operator_deleted_any();
+    return configured.touched;
 }
 
 static bool update_rc_ok(int i, int rc)
