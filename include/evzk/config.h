@@ -36,7 +36,8 @@ typedef struct evzk_config_update evzk_config_update;
 
 /** A key of a configuration. */
 typedef struct evzk_config_key {
-    /** A name without slashes, not "ready", at most 255 bytes long. */
+    /** A name without slashes, not "ready" or "ready-token", at most 255 bytes
+     * long. */
     const char *name;
     const void *data;
     size_t len; /**< At most EVZK_CONFIG_DATA_MAX. */
@@ -198,11 +199,12 @@ typedef void evzk_config_update_cb(evzk_config_update *update, int rc,
  *
  * All else, and errors at once, as in evzk_config_get().
  *
- * Later, through @p cb: EVZK_ERR_TIMEOUT, _CANCELED, _CLOSED: the set may be
- * replaced or not.  EVZK_ERR_NOAUTH, _BADACL, _EPHEMERAL, _QUOTA, _NOCHROOT,
- * _NOTEMPTY (a key that is to go has children), _FOREIGN (another library's
- * contender is in the directory of the lock), _NOMEM, _SERVER, _AUTH: not
- * replaced; but a large set may be written in part, and none is whole then.
+ * Later, through @p cb: EVZK_ERR_TIMEOUT, _CANCELED, _CLOSED, _SERVER: the set
+ * may be replaced or not.  EVZK_ERR_NOAUTH, _BADACL, _EPHEMERAL, _QUOTA,
+ * _NOCHROOT, _NOTEMPTY (a key that is to go has children, or somebody has
+ * written to `ready`), _FOREIGN (another library's contender is in the
+ * directory of the lock), _NOMEM, _AUTH: not replaced; but a large set may be
+ * written in part, and none is whole then.
  */
 EVZK_API int evzk_config_set(evzk_session *s, const char *path,
                              const evzk_config_key *key, size_t n,

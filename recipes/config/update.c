@@ -19,7 +19,8 @@ static bool is_name(const char *name)
     char path[KEY_MAX + 2] = "/";
 
     if (!name || strlen(name) > KEY_MAX || strchr(name, '/') ||
-        strcmp(name, EVZK__CONFIG_READY) == 0)
+        strcmp(name, EVZK__CONFIG_READY) == 0 ||
+        strcmp(name, EVZK__CONFIG_READY "-token") == 0)
         return false;
     strcpy(path + 1, name);
     return name[0] != '\0' && evzk__path_ok(path);
@@ -45,7 +46,7 @@ static bool is_bad_key(const struct evzk__call *call, const evzk_config_key *k,
 {
     return evzk__broken(call, is_name(k->name), "key",
                         "must have a name without slashes, of at most 255 "
-                        "bytes, that is not \"ready\"") ||
+                        "bytes, that is not \"ready\" or \"ready-token\"") ||
            evzk__broken_data(call, k->data, k->len, EVZK_CONFIG_DATA_MAX) ||
            evzk__broken(call,
                         WHOLE * (bytes + NAMES_ROOM) + k->len <= TRANSACTION,

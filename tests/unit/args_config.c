@@ -140,6 +140,7 @@ static const struct {
     {"an empty name", {{"", "x", 1}}, 1},
     {"a slash", {{"a/b", "x", 1}}, 1},
     {"the name of what says that all is whole", {{"ready", "x", 1}}, 1},
+    {"the name of what stamps a transaction", {{"ready-token", "x", 1}}, 1},
     {"this directory", {{".", "x", 1}}, 1},
     {"the one above", {{"..", "x", 1}}, 1},
     {"a name too long", {{long_name, "x", 1}}, 1},
