@@ -717,7 +717,9 @@ sim_sources = \
     tests/sim/scene_group_view.c \
     tests/sim/scene_guard.c \
     tests/sim/scene_guard.h \
+    tests/sim/scene_guard_excuses.c \
     tests/sim/scene_guard_list.c \
+    tests/sim/scene_guard_ops.c \
     tests/sim/scene_guard_rules.c \
     tests/sim/scene_guard_writers.c \
     tests/sim/scene_list.h \

@@ -153,7 +153,7 @@ typedef struct evzk_guard_options {
  * Later, through @p cb.  REFUSED: EVZK_ERR_NODEGONE.  FAILED: the error of an
  * operation: EVZK_ERR_NONODE, _NODEEXISTS, _BADVERSION, _NOTEMPTY, _NOAUTH,
  * _BADACL, _EPHEMERAL, _QUOTA; or, with none to blame, an error of the receipt
- * (_NOAUTH, _BADACL, _QUOTA), _CANCELED, _TIMEOUT, _CLOSED, _SERVER,
+ * (_NOAUTH, _BADACL, _QUOTA), _CANCELED, _TIMEOUT, _CLOSED, _EXPIRED, _SERVER,
  * _NOMEM, _AUTH, _INTERNAL.  UNKNOWN: EVZK_ERR_EXPIRED (the session ended
  * before the answer came), _CONNLOSS (the answer was lost, and somebody has
  * deleted or written to the receipt), _CANCELED, _TIMEOUT, _CLOSED, _SERVER,
@@ -165,9 +165,9 @@ EVZK_API int evzk_guard_write(evzk_session *s, const evzk_guard_by *by,
                               void *arg, evzk_guard **out);
 
 /**
- * Waits no more: the outcome is told in a later turn of the loop, with
- * EVZK_ERR_CANCELED, unless it was found out by then.  A write that was sent
- * may be done all the same: then it is UNKNOWN.
+ * Waits no more: the outcome is told in the next turn of the loop, with
+ * EVZK_ERR_CANCELED, unless it was found out by then.  The write is FAILED if
+ * it was not sent; if it was, it may be done all the same: UNKNOWN.
  *
  * @retval EVZK_OK        The outcome will be told.
  * @retval EVZK_ERR_STATE It was told, or is about to be.

@@ -132,6 +132,12 @@ struct evzk__kind {
     const struct evzk__row *rows;   /* The last one is the FINAL one. */
     int n_rows;
     void (*on_deadline)(struct evzk__machine *m);
+    /* The machine takes a stop, in a turn of the loop, before its row does: the
+     * user may be told at once.  May be called twice: with `reply`, borrowed,
+     * for an answer that came before the machine could move on; else NULL.  A
+     * request that was not sent is still in its queue.  NULL: the row's column
+     * says all. */
+    void (*on_stop)(struct evzk__machine *m, const struct evzk__reply *reply);
     void (*destroy)(struct evzk__machine *m);
     /* The machine has ended: frees its timers.  NULL: there are none. */
     void (*detach)(struct evzk__machine *m);

@@ -50,6 +50,8 @@ static void hear(struct evzk__machine *m, const struct evzk__reply *reply,
         return; /* An earlier state made the request. */
     if (evzk__machine_leaves(m) && reply->last) {
         evzk__machine_set_event(m, EVZK__ON_STOP, m->rc);
+        if (m->kind->on_stop)
+            m->kind->on_stop(m, reply);
         evzk__machine_move(m, evzk__machine_row(m)->stop);
     } else if (!ask_again(m, reply))
         evzk__machine_dispatch(m, &e);

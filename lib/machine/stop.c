@@ -30,6 +30,10 @@ void evzk__machine_take_stop(struct evzk__machine *m)
     uint16_t epoch = m->epoch;
 
     evzk__machine_set_event(m, EVZK__ON_STOP, m->rc);
+    if (m->kind->on_stop)
+        m->kind->on_stop(m, NULL);
+    if (m->place.ended) /* The user has forked, and this is the child. */
+        return;
     if (!m->started)
         evzk__machine_finish(m, m->rc);
     else if (m->place.req.state == EVZK__SENT) {

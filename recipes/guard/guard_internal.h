@@ -43,7 +43,9 @@ struct evzk_guard {
     /* The outcome as far as it is known, and whether it was told. */
     evzk_guard_outcome outcome;
     bool told;
-    int rc; /* Of the outcome; EVZK_OK, and not DONE: the machine's. */
+    bool asked; /* The transaction is asked for; it was sent if the machine
+                   awaits an answer. */
+    int rc;     /* Of the outcome; EVZK_OK, and not DONE: the machine's. */
     int64_t zxid;
     size_t failed;
 
@@ -74,10 +76,13 @@ void evzk__guard_tell(struct evzk_guard *g);
 
 void evzk__guard_note(struct evzk_guard *g, evzk_guard_outcome outcome, int rc);
 
+void evzk__guard_note_done(struct evzk_guard *g, int64_t zxid);
+/* Is the outcome that was noted the one to be told? */
+bool evzk__guard_knows(const struct evzk_guard *g);
+
 /* Notes it and goes on to CLEANING, which tells it. */
 int evzk__guard_found_out(struct evzk_guard *g, evzk_guard_outcome outcome,
                           int rc);
-int evzk__guard_done(struct evzk_guard *g, int64_t zxid);
 
 /* ---- guard/receipt.c ---- */
 
@@ -102,8 +107,14 @@ int evzk__guard_checked(struct evzk__machine *m, const struct evzk__event *e);
 
 void evzk__guard_write(struct evzk__machine *m);
 int evzk__guard_written(struct evzk__machine *m, const struct evzk__event *e);
+/* Notes what the answer to the transaction says of the outcome. */
+void evzk__guard_learn(struct evzk_guard *g, const struct evzk__reply *reply);
 
 /* ---- guard/settle.c ---- */
+
+/* Notes what the receipt says of the outcome. */
+void evzk__guard_learn_late(struct evzk_guard *g,
+                            const struct evzk__reply *reply);
 
 int evzk__guard_settled(struct evzk__machine *m, const struct evzk__event *e);
 

@@ -2,7 +2,7 @@
  *
  * How it can fail.  The machine may stop, or end with its session, before the
  * outcome is known: then the machine's own error is told, and UNKNOWN if the
- * transaction was sent.
+ * transaction was sent.  A transaction that still waits in its queue was not.
  */
 #include "recipes/guard/guard_internal.h"
 
@@ -28,11 +28,16 @@ static void tell(struct evzk_guard *g, int rc)
     evzk__machine_called(s, begun);
 }
 
+bool evzk__guard_knows(const struct evzk_guard *g)
+{
+    return g->outcome == EVZK_GUARD_DONE || g->rc != EVZK_OK;
+}
+
 void evzk__guard_tell(struct evzk_guard *g)
 {
-    bool known = g->outcome == EVZK_GUARD_DONE || g->rc != EVZK_OK;
-
-    tell(g, known ? g->rc : g->m.rc);
+    if (g->asked && evzk__place_awaits_answer(&g->m.place))
+        g->outcome = EVZK_GUARD_UNKNOWN;
+    tell(g, evzk__guard_knows(g) ? g->rc : g->m.rc);
 }
 
 void evzk__guard_note(struct evzk_guard *g, evzk_guard_outcome outcome, int rc)
@@ -41,15 +46,15 @@ void evzk__guard_note(struct evzk_guard *g, evzk_guard_outcome outcome, int rc)
     g->rc = rc;
 }
 
+void evzk__guard_note_done(struct evzk_guard *g, int64_t zxid)
+{
+    g->zxid = zxid;
+    evzk__guard_note(g, EVZK_GUARD_DONE, EVZK_OK);
+}
+
 int evzk__guard_found_out(struct evzk_guard *g, evzk_guard_outcome outcome,
                           int rc)
 {
     evzk__guard_note(g, outcome, rc);
     return evzk__machine_move(&g->m, CLEANING);
-}
-
-int evzk__guard_done(struct evzk_guard *g, int64_t zxid)
-{
-    g->zxid = zxid;
-    return evzk__guard_found_out(g, EVZK_GUARD_DONE, EVZK_OK);
 }

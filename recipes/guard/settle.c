@@ -20,19 +20,27 @@ static bool is_marked(const struct evzk_guard *g,
            memcmp(res->data, g->receipt, res->len) == 0;
 }
 
-int evzk__guard_settled(struct evzk__machine *m, const struct evzk__event *e)
+void evzk__guard_learn_late(struct evzk_guard *g,
+                            const struct evzk__reply *reply)
 {
-    struct evzk_guard *g = evzk__guard_of(m);
-    const struct evzk__reply *reply = e->reply;
     bool own = evzk__guard_owns(g, reply);
 
     if (reply->first_rc == EVZK_ERR_SERVER) /* The read proves nothing. */
-        return evzk__guard_found_out(g, EVZK_GUARD_UNKNOWN, EVZK_ERR_SERVER);
-    if (reply->rc == EVZK_OK && is_marked(g, reply->res))
-        return evzk__guard_done(g, own ? reply->res->stat.mzxid : 0);
-    if (own && reply->res->stat.version == 0)
-        return evzk__machine_move(m, WRITING);
-    return evzk__guard_found_out(
-        g, EVZK_GUARD_UNKNOWN,
-        reply->rc == EVZK_ERR_NOAUTH ? EVZK_ERR_NOAUTH : EVZK_ERR_CONNLOSS);
+        evzk__guard_note(g, EVZK_GUARD_UNKNOWN, EVZK_ERR_SERVER);
+    else if (reply->rc == EVZK_OK && is_marked(g, reply->res))
+        evzk__guard_note_done(g, own ? reply->res->stat.mzxid : 0);
+    else if (own && reply->res->stat.version == 0)
+        evzk__guard_note(g, EVZK_GUARD_FAILED, EVZK_OK);
+    else
+        evzk__guard_note(g, EVZK_GUARD_UNKNOWN,
+                         reply->rc == EVZK_ERR_NOAUTH ? EVZK_ERR_NOAUTH
+                                                      : EVZK_ERR_CONNLOSS);
+}
+
+int evzk__guard_settled(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_guard *g = evzk__guard_of(m);
+
+    evzk__guard_learn_late(g, e->reply);
+    return evzk__machine_move(m, evzk__guard_knows(g) ? CLEANING : WRITING);
 }

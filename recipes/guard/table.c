@@ -26,10 +26,38 @@ static void end(struct evzk__machine *m)
     evzk__guard_tell(evzk__guard_of(m));
 }
 
+/* The stop is taken in the same turn. */
 static void on_deadline(struct evzk__machine *m)
 {
     evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
-    evzk__guard_tell(evzk__guard_of(m));
+}
+
+/* Was the answer itself lost?  Then the receipt was not read. */
+static bool is_lost(const struct evzk__reply *reply)
+{
+    return reply->rc == EVZK_ERR_CONNLOSS || reply->rc == EVZK_ERR_NOMEM ||
+           reply->first_rc == EVZK_ERR_CONNLOSS ||
+           reply->first_rc == EVZK_ERR_NOMEM;
+}
+
+/* An answer that came before the stop was told is no worse for it. */
+static void learn_first(struct evzk__machine *m,
+                        const struct evzk__reply *reply)
+{
+    if (m->state == WRITING)
+        evzk__guard_learn(evzk__guard_of(m), reply);
+    else if (m->state == SETTLING && !is_lost(reply))
+        evzk__guard_learn_late(evzk__guard_of(m), reply);
+}
+
+static void on_stop(struct evzk__machine *m, const struct evzk__reply *reply)
+{
+    struct evzk_guard *g = evzk__guard_of(m);
+
+    if (!reply)
+        evzk__guard_tell(g);
+    else if (!g->told)
+        learn_first(m, reply);
 }
 
 void evzk__guard_destroy(struct evzk__machine *m)
@@ -79,4 +107,5 @@ const struct evzk__kind evzk__guard_kind = {.name = "guard",
                                             .rows = rows,
                                             .n_rows = STATES,
                                             .on_deadline = on_deadline,
+                                            .on_stop = on_stop,
                                             .destroy = evzk__guard_destroy};

@@ -26,7 +26,7 @@ void evzk__guard_write(struct evzk__machine *m)
     struct evzk_guard *g = evzk__guard_of(m);
 
     give_acls(g);
-    evzk__guard_note(g, EVZK_GUARD_UNKNOWN, EVZK_OK);
+    g->asked = true;
     g->step[EVZK__GUARD_MARK] =
         (struct evzk__step){.verb = EVZK__STEP_SET,
                             .name = g->receipt,
@@ -38,29 +38,46 @@ void evzk__guard_write(struct evzk__machine *m)
 }
 
 /* The servers have refused a step: nothing was done. */
-static int refused(struct evzk_guard *g, uint32_t part, int rc)
+static void note_refused(struct evzk_guard *g, uint32_t part, int rc)
 {
     if (part == EVZK__GUARD_MARK)
-        return evzk__guard_mark_anew(g, rc);
-    if (part == EVZK__GUARD_CHECK_IT && rc == EVZK_ERR_NONODE)
-        return evzk__guard_found_out(g, EVZK_GUARD_REFUSED, EVZK_ERR_NODEGONE);
+        evzk__guard_note(g, EVZK_GUARD_FAILED, EVZK_OK);
+    else if (part == EVZK__GUARD_CHECK_IT && rc == EVZK_ERR_NONODE)
+        evzk__guard_note(g, EVZK_GUARD_REFUSED, EVZK_ERR_NODEGONE);
+    else
+        evzk__guard_note(g, EVZK_GUARD_FAILED, rc);
     if (part >= EVZK__GUARD_OPS)
         g->failed = part - EVZK__GUARD_OPS;
-    return evzk__guard_found_out(g, EVZK_GUARD_FAILED, rc);
+}
+
+void evzk__guard_learn(struct evzk_guard *g, const struct evzk__reply *reply)
+{
+    int rc = reply->rc;
+
+    g->asked = false;
+    if (rc == EVZK_OK)
+        evzk__guard_note_done(g, reply->res->stat.czxid);
+    else if (rc == EVZK_ERR_NOMEM) /* Not sent. */
+        evzk__guard_note(g, EVZK_GUARD_FAILED, EVZK_OK);
+    else if (rc != EVZK_ERR_CONNLOSS && reply->part < g->n + EVZK__GUARD_OPS)
+        note_refused(g, reply->part, rc);
+    else
+        evzk__guard_note(g, EVZK_GUARD_UNKNOWN, EVZK_OK);
 }
 
 int evzk__guard_written(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_guard *g = evzk__guard_of(m);
-    const struct evzk__reply *reply = e->reply;
+    int rc = e->reply->rc;
 
-    if (reply->rc == EVZK_OK)
-        return evzk__guard_done(g, reply->res->stat.czxid);
-    if (reply->rc == EVZK_ERR_NOMEM) /* Not sent. */
+    evzk__guard_learn(g, e->reply);
+    if (evzk__guard_knows(g))
+        return evzk__machine_move(m, CLEANING);
+    if (rc == EVZK_ERR_NOMEM)
         return evzk__machine_again_later(m);
-    if (reply->rc != EVZK_ERR_CONNLOSS && reply->part < g->n + EVZK__GUARD_OPS)
-        return refused(g, reply->part, reply->rc);
-    if (reply->rc != EVZK_ERR_CONNLOSS && m->tries++ == EVZK__GUARD_TRIES)
-        return evzk__guard_found_out(g, EVZK_GUARD_UNKNOWN, reply->rc);
+    if (g->outcome == EVZK_GUARD_FAILED)
+        return evzk__guard_mark_anew(g, rc);
+    if (rc != EVZK_ERR_CONNLOSS && m->tries++ == EVZK__GUARD_TRIES)
+        return evzk__guard_found_out(g, EVZK_GUARD_UNKNOWN, rc);
     return evzk__machine_move(m, SETTLING);
 }

@@ -22,6 +22,8 @@ void ens_begin(const struct ens_config *cfg)
     ens.cfg.patience_us = cfg->patience_us;
     ens.cfg.quirk_end = cfg->quirk_end;
     ens.cfg.container_us = cfg->container_us;
+    ens.cfg.most_data = cfg->most_data;
+    wire_taken = NULL;
     ens_tree_begin();
 }
 
@@ -263,11 +265,23 @@ static bool throttle(int conn, const struct wire_msg *m)
     return true;
 }
 
+static bool is_too_long(const struct wire_msg *m)
+{
+    int64_t data = m->data != NULL ? m->len : 0;
+
+    for (const struct wire_msg *o = m->ops; o != NULL; o = o->next)
+        data += o->data != NULL ? o->len : 0;
+    return ens.cfg.most_data != 0 && data > ens.cfg.most_data;
+}
+
 static void arrive(int conn, struct wire_msg *m)
 {
     const struct ens_conn *c = &ens.conn[conn];
 
-    if (m->op == ENS_SET_AUTH) {
+    if (is_too_long(m)) {
+        wire_msg_free(m);
+        ens_hang_up(conn);
+    } else if (m->op == ENS_SET_AUTH) {
         arrive_auth(conn, m);
         wire_msg_free(m);
     } else if (!ens_session_heard(conn)) {

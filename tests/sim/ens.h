@@ -24,6 +24,9 @@ struct ens_config {
      * negative ones. */
     bool quirk_end;
     int64_t container_us; /* Empty containers go at each multiple; 0: never. */
+    /* A request with more data costs its connection, as with a small
+     * jute.maxbuffer; 0: none does. */
+    int64_t most_data;
 };
 void ens_begin(const struct ens_config *cfg);
 

@@ -66,16 +66,19 @@ void guard_begin(const struct sim_scene *sc)
                                               .tick_ms = 100,
                                               .commit_us = 2000,
                                               .link_us = 500,
-                                              .patience_us = 500 * 1000};
-    static const struct process_config cfg = {.timeout_ms = 1000};
+                                              .patience_us = 500 * 1000,
+                                              .most_data = GUARD_MOST_DATA};
+    struct process_config cfg = {.timeout_ms = 1000};
 
     memset(&guarding, 0, sizeof guarding);
     guarding.own = sc->own;
+    cfg.window = guarding.own->window;
     process_trace = NULL;
     process_leases = NULL;
     ens_removes = NULL;
     ens_reads_own = false;
     ens_begin(&servers);
+    wire_taken = guard_sends;
     make_tree();
     for (int p = 0; p < sc->processes; p++) {
         wire_route(p, p == 0 ? FOLLOWER_1 : LEADER);
@@ -113,14 +116,17 @@ enum { FREE, CANCEL, RELEASE, CLOSE_SESSION };
 
 static bool cancel(int i)
 {
+    struct guarded *of = &guarding.writer[i].of[guarding.writer[i].n - 1];
     int proc = guard_plan_of(i)->proc, rc;
 
     process_call_begins(proc);
     rc = evzk_guard_cancel(guarding.writer[i].g);
     process_call_ends(proc);
     sim_say("writer %d: cancel: %s", i, evzk_errname(rc));
-    if (rc == EVZK_OK)
-        guarding.writer[i].of[guarding.writer[i].n - 1].canceled = true;
+    if (rc == EVZK_OK) {
+        of->canceled = true;
+        of->canceled_at = sim_now();
+    }
     return rc == EVZK_OK;
 }
 
@@ -149,6 +155,8 @@ bool guard_call(int proc, unsigned which)
         struct writer *w = &guarding.writer[i];
 
         if (guard_plan_of(i)->proc != proc || !w->g)
+            continue;
+        if (which == CANCEL && w->of[w->n - 1].told)
             continue;
         if (which == CANCEL)
             return cancel(i);

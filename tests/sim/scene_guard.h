@@ -3,6 +3,8 @@
  *   scene_guard_list.c     the scenes
  *   scene_guard.c          plays a scene: its beginning, operators, calls
  *   scene_guard_writers.c  what each writer does
+ *   scene_guard_ops.c      the operations, and what is sent of them
+ *   scene_guard_excuses.c  which errors a scene explains
  *   scene_guard_rules.c    the rules */
 #ifndef SIM_SCENE_GUARD_H
 #define SIM_SCENE_GUARD_H
@@ -11,6 +13,8 @@
 #include <stdint.h>
 
 #include "evzk/guard.h"
+#include "scene.h"
+#include "wire.h"
 #include "world.h"
 
 enum { WRITERS = 3, WRITES = 4 };
@@ -26,26 +30,40 @@ struct guard_plan {
     bool lets_go;    /* Releases the lock as soon as a write has begun. */
     bool patient;    /* Writes only a while after it was granted. */
     bool frees_late; /* Not in the callback. */
+    bool twice;      /* Each write sets what it creates. */
+    bool stale;      /* Each write sets a znode of another version. */
+    bool ephemeral;  /* The new znode goes with the session. */
+    bool big;        /* More data than the servers take. */
+    uint32_t perms;  /* Of its receipt; 0: all. */
 };
 
 struct guard_scene {
     struct guard_plan plan[WRITERS];
-    int gone_ms;   /* An operator deletes the znode of BY_PATH then. */
-    bool missing;  /* The directory of BY_PATH does not exist. */
-    bool denied;   /* Nothing may be made in it. */
-    int expire_ms; /* The servers end the first process's session then. */
-    int cut_ms;    /* The first process loses its connection then. */
+    int gone_ms;     /* An operator deletes the znode of BY_PATH then. */
+    bool missing;    /* The directory of BY_PATH does not exist. */
+    bool denied;     /* Nothing may be made in it. */
+    unsigned window; /* Requests that a session has under way; 0: 8. */
+    int expire_ms;   /* The servers end the first process's session then. */
+    int cut_ms;      /* The first process loses its connection then. */
 };
 
 /* Each write sets a znode of its own, without a version; creates one; deletes
- * one; and checks one that all have. */
+ * one of version 0; and checks one that all have, or sets the new one. */
 enum { OP_SET, OP_CREATE, OP_DELETE, OP_CHECK, OPS };
+/* A request with more data costs its connection. */
+enum { GUARD_MOST_DATA = 200 };
 
 struct guarded {
     char guard[128];    /* The path of the guard's znode, .. */
     int64_t guard_made; /* .. and its czxid. */
     bool begun, told, canceled;
-    int64_t landed; /* The zxid; 0: not done, so far. */
+    bool sent;            /* The client has its transaction. */
+    int64_t canceled_at;  /* 0: not, or told since. */
+    char receipt[128];    /* As the transaction that was sent has it; .. */
+    int64_t receipt_made; /* .. and its czxid; 0: an operator
+                             has deleted, or replaced it before. */
+    int64_t sessions;     /* That the process had before. */
+    int64_t landed;       /* The zxid; 0: not done, so far. */
     evzk_guard_outcome outcome;
     int rc;
 };
@@ -88,13 +106,31 @@ void guard_drop_write(int i);
 /* Is all over that it wanted to do? */
 void guard_maybe_over(int i);
 
-/* ---- scene_guard_rules.c ---- */
+/* ---- scene_guard_ops.c ---- */
 
 extern const char guard_dir[], guard_znode[]; /* Of BY_PATH. */
 void guard_op_path(char out[32], int op, int writer, int64_t write);
+int guard_call_write(int i, evzk_guard_cb *cb);
+/* The versions that a write tells which is done. */
+void guard_versions(int i, int32_t out[OPS]);
+/* A process sends a request: as wire_taken. */
+void guard_sends(int proc, const struct wire_msg *m);
+
+/* ---- scene_guard_excuses.c ---- */
+
+bool guard_lock_rc_ok(int i, int rc);
+bool guard_may_fail(int i, const struct guarded *w,
+                    const evzk_guard_result *result);
+bool guard_may_be_unknown(int i, const struct guarded *w);
+/* An operator has deleted the receipt of the write, or replaced it. */
+bool guard_lost_receipt(const struct guarded *w);
+/* An operator has written to the receipt at this path. */
+bool guard_is_written(const char *path);
+
+/* ---- scene_guard_rules.c ---- */
+
 void guard_check_told(int i, struct guarded *w,
                       const evzk_guard_result *result);
-bool guard_lock_rc_ok(int i, int rc);
 /* Receipts that a process leaves; or a write that does not end. */
 void guard_check_left(int proc);
 void guard_check(void);

@@ -4,8 +4,9 @@
  * that stood when the write was called.  A write is done once at most, with all
  * its operations.  DONE: it was done.  REFUSED: the guard's znode is gone, and
  * the write was not done, and never will be.  FAILED: the same, with an error
- * that the scene explains.  UNKNOWN: only where the session ended before the
- * answer, or the write was stopped, or somebody meddled with the receipt.
+ * that the scene explains.  UNKNOWN: only where the client has got the write,
+ * and the session ended before the answer, or the write was stopped, or
+ * somebody meddled with the receipt.  A write that is canceled is told at once.
  *
  * How it can fail: the tree is looked at after every step, and no two
  * transactions are committed in one step. */
@@ -17,59 +18,6 @@
 #include "scene.h"
 #include "scene_guard.h"
 
-const char guard_dir[] = "/g",
-           guard_znode[] = "123e4567-e89b-42d3-a456-426614174000-lock-";
-
-void guard_op_path(char out[32], int op, int writer, int64_t write)
-{
-    static const char *const names[OPS] = {"set", "new", "old", "seal"};
-
-    if (op == OP_CHECK)
-        snprintf(out, 32, "/w/seal");
-    else
-        snprintf(out, 32, "/w/%s-%d-%d", names[op], writer, (int)write);
-}
-
-bool guard_lock_rc_ok(int i, int rc)
-{
-    int proc = guard_plan_of(i)->proc;
-
-    return process_may_return(proc, rc) || rc == EVZK_ERR_CANCELED ||
-           rc == EVZK_ERR_NODEGONE || rc == EVZK_ERR_LEASE ||
-           rc == EVZK_ERR_EXPIRED ||
-           (rc == EVZK_ERR_SERVER && ens_throttled(proc)) ||
-           rc == EVZK_ERR_FOREIGN; /* Of no interest here. */
-}
-
-static bool is_stopped(int i, const struct guarded *w)
-{
-    const struct guard_plan *plan = guard_plan_of(i);
-
-    switch (w->rc) {
-    case EVZK_ERR_CANCELED:
-        return w->canceled;
-    case EVZK_ERR_TIMEOUT:
-        return plan->timeout_ms > 0;
-    case EVZK_ERR_CLOSED:
-        return process_of(plan->proc)->closing;
-    case EVZK_ERR_SERVER:
-        return ens_throttled(plan->proc);
-    default:
-        return false;
-    }
-}
-
-static bool session_ended(int proc)
-{
-    const struct process *p = process_of(proc);
-
-    for (unsigned k = 0; k < p->n_ids; k++) {
-        if (session_over(p->ids[k]))
-            return true;
-    }
-    return false;
-}
-
 static bool stands(const struct guarded *w)
 {
     struct ens_seen seen;
@@ -80,71 +28,17 @@ static bool stands(const struct guarded *w)
 static void check_done(int i, const struct guarded *w,
                        const evzk_guard_result *result)
 {
-    static const int32_t versions[OPS] = {
-        [OP_SET] = -1, [OP_CREATE] = 0, [OP_DELETE] = -1, [OP_CHECK] = 0};
+    int32_t versions[OPS];
 
+    guard_versions(i, versions);
     if (!w->landed)
         sim_violation("writer %d: DONE, and it was not done", i);
     else if (w->rc != EVZK_OK || !result->version ||
              memcmp(result->version, versions, sizeof versions) != 0)
         sim_violation("writer %d: DONE, with wrong results", i);
     else if (result->zxid != w->landed &&
-             (result->zxid != 0 || !operator_deleted_any()))
+             (result->zxid != 0 || !guard_lost_receipt(w)))
         sim_violation("writer %d: DONE with another zxid", i);
-}
-
-static bool may_fail(int i, const struct guarded *w,
-                     const evzk_guard_result *result)
-{
-    const struct guard_plan *plan = guard_plan_of(i);
-
-    if (w->rc == EVZK_ERR_NODEEXISTS)
-        return plan->clashes && result->failed == OP_CREATE;
-    if (w->rc == EVZK_ERR_NONODE) /* An operator has deleted what it is for. */
-        return operator_deleted_any() && result->failed < OPS;
-    if (result->failed != OPS)
-        return false;
-    return is_stopped(i, w) ||
-           (w->rc == EVZK_ERR_NOAUTH && guarding.own->denied) ||
-           (w->rc == EVZK_ERR_NOMEM && process_lacked_memory(plan->proc));
-}
-
-/* An operator has written to the receipt. */
-static bool is_written(const char *name, const struct ens_seen *seen)
-{
-    return seen->version > 0 && (seen->len != (int32_t)strlen(name) ||
-                                 memcmp(seen->data, name, strlen(name)) != 0);
-}
-
-static bool any_written_in(const char *dir)
-{
-    const char *names[32];
-    size_t n = ens_children(dir, names, 32);
-    struct ens_seen seen;
-    char path[160];
-
-    for (size_t k = 0; k < n && k < 32; k++) {
-        snprintf(path, sizeof path, "%s/%s", dir, names[k]);
-        if (strstr(path, "-receipt") && ens_look(path, &seen) &&
-            is_written(names[k], &seen))
-            return true;
-    }
-    return false;
-}
-
-static bool any_written(void)
-{
-    return any_written_in("/l") || any_written_in(guard_dir);
-}
-
-static bool may_be_unknown(int i, const struct guarded *w)
-{
-    int proc = guard_plan_of(i)->proc;
-
-    return is_stopped(i, w) ||
-           (w->rc == EVZK_ERR_EXPIRED && session_ended(proc)) ||
-           (w->rc == EVZK_ERR_CONNLOSS &&
-            (operator_deleted_any() || any_written()));
 }
 
 void guard_check_told(int i, struct guarded *w, const evzk_guard_result *result)
@@ -158,12 +52,14 @@ void guard_check_told(int i, struct guarded *w, const evzk_guard_result *result)
             sim_violation("writer %d: REFUSED, and the guard stands", i);
         break;
     case EVZK_GUARD_FAILED:
-        if (!may_fail(i, w, result))
+        if (!guard_may_fail(i, w, result))
             sim_violation("writer %d: FAILED with %s", i, evzk_errname(w->rc));
         break;
     case EVZK_GUARD_UNKNOWN:
-        if (!may_be_unknown(i, w))
+        if (!guard_may_be_unknown(i, w))
             sim_violation("writer %d: UNKNOWN with %s", i, evzk_errname(w->rc));
+        if (!w->sent)
+            sim_violation("writer %d: UNKNOWN, and it was never sent", i);
         return;
     }
     if (w->landed)
@@ -209,8 +105,27 @@ static void check_write(int i, int k, struct guarded *w)
         sim_violation("writer %d: write %d is done twice", i, k + 1);
 }
 
+/* A write that is canceled waits no more: its process has nothing else to do at
+ * that moment. */
+static void check_canceled(int i)
+{
+    enum { SOON_US = 1000 };
+    struct writer *w = &guarding.writer[i];
+    struct guarded *of = w->n > 0 ? &w->of[w->n - 1] : NULL;
+    int proc = guard_plan_of(i)->proc;
+
+    if (!w->g || of->told || !of->canceled_at)
+        return;
+    if (sim_is_slow(proc) || process_was_frozen(proc, of->canceled_at))
+        of->canceled_at = sim_now();
+    else if (sim_now() > of->canceled_at + SOON_US)
+        sim_violation("writer %d: a write is canceled, and not told", i);
+}
+
 void guard_check(void)
 {
+    for (int i = 0; i < WRITERS; i++)
+        check_canceled(i);
     if (ens_has_changed(&guarding.looked)) {
         for (int i = 0; i < WRITERS; i++) {
             for (int k = 0; k < guarding.writer[i].n; k++)
@@ -220,29 +135,52 @@ void guard_check(void)
     processes_check();
 }
 
+static bool is_of(int proc, int64_t session)
+{
+    const struct process *p = process_of(proc);
+
+    for (unsigned k = 0; k < p->n_ids; k++) {
+        if (p->ids[k] == session)
+            return true;
+    }
+    return false;
+}
+
 static void check_dir(int proc, const char *dir)
 {
     const char *names[32];
     size_t n = ens_children(dir, names, 32);
 
     for (size_t k = 0; k < n && k < 32; k++) {
-        const struct process *p = process_of(proc);
         struct ens_seen seen;
         char path[160];
 
         snprintf(path, sizeof path, "%s/%s", dir, names[k]);
         if (strstr(path, "-receipt") && ens_look(path, &seen) &&
-            !is_written(names[k], &seen) && p->n_ids > 0 &&
-            seen.owner == p->ids[p->n_ids - 1] && !session_over(seen.owner))
+            !guard_is_written(path) && is_of(proc, seen.owner) &&
+            !session_over(seen.owner))
             sim_violation("p%d: %s is left", proc, names[k]);
     }
+}
+
+/* A receipt that may not be read is not known again in another connection. */
+static bool may_read(int proc)
+{
+    for (int i = 0; i < WRITERS; i++) {
+        const struct guard_plan *plan = guard_plan_of(i);
+
+        if (plan->proc == proc && plan->perms &&
+            !(plan->perms & EVZK_PERM_READ))
+            return false;
+    }
+    return true;
 }
 
 void guard_check_left(int proc)
 {
     const struct process *p = process_of(proc);
 
-    if (ens_throttled(proc) || process_lacked_memory(proc))
+    if (ens_throttled(proc) || process_lacked_memory(proc) || !may_read(proc))
         return;
     if (!process_is_idle(p)) {
         if (evzk_session_connected(p->s))

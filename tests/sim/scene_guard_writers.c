@@ -178,6 +178,7 @@ static void on_write(evzk_guard *g, evzk_guard_outcome outcome, int rc,
     of->told = true;
     of->outcome = outcome;
     of->rc = rc;
+    of->canceled_at = 0;
     guard_check_told(i, of, result);
     process_callback(proc);
     if (w->g == g && guard_plan_of(i)->frees_late)
@@ -199,36 +200,6 @@ static void name_guard(int i, struct guarded *of)
     of->guard_made = ens_look(of->guard, &seen) ? seen.czxid : 0;
 }
 
-static int call_write(int i)
-{
-    static const struct evzk_guard_op ops[OPS] = {
-        [OP_SET] = {.verb = EVZK_GUARD_SET,
-                    .version = -1,
-                    .data = "x",
-                    .data_len = 1},
-        [OP_CREATE] = {.verb = EVZK_GUARD_CREATE},
-        [OP_DELETE] = {.verb = EVZK_GUARD_DELETE},
-        [OP_CHECK] = {.verb = EVZK_GUARD_CHECK}};
-    struct writer *w = &guarding.writer[i];
-    const struct guard_plan *plan = guard_plan_of(i);
-    evzk_guard_by by = {.lock = w->l, .candidate = w->e};
-    evzk_guard_options opt = {.timeout_ms = plan->timeout_ms};
-    evzk_guard_op op[OPS];
-    char path[OPS][32];
-
-    memcpy(op, ops, sizeof op);
-    for (int k = 0; k < OPS; k++) {
-        guard_op_path(path[k], k, i, w->n);
-        op[k].path = path[k];
-    }
-    if (plan->clashes)
-        op[OP_CREATE].path = "/w/seal";
-    if (plan->by == BY_PATH)
-        by.path = w->of[w->n].guard;
-    return evzk_guard_write(process_of(plan->proc)->s, &by, op, OPS, &opt,
-                            on_write, (void *)(intptr_t)i, &w->g);
-}
-
 static void write_next(intptr_t arg)
 {
     int i = (int)arg, proc = guard_plan_of(i)->proc, rc;
@@ -239,12 +210,13 @@ static void write_next(intptr_t arg)
         return;
     name_guard(i, &w->of[w->n]);
     process_call_begins(proc);
-    rc = call_write(i);
+    rc = guard_call_write(i, on_write);
     process_call_ends(proc);
     sim_say("writer %d: write %d begins: %s", i, (int)w->n + 1,
             evzk_errname(rc));
     if (rc == EVZK_OK) {
         w->of[w->n].begun = true;
+        w->of[w->n].sessions = process_of(proc)->n_ids;
         w->n++;
         if (guard_plan_of(i)->lets_go)
             guard_let_go(i);

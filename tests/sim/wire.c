@@ -44,6 +44,8 @@ static struct {
 } wire;
 SIM_KEEP(wire)
 
+void (*wire_taken)(int proc, const struct wire_msg *m);
+
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
 static struct conn *conn_at(int conn)

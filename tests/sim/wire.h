@@ -62,6 +62,9 @@ enum wire_state {
     WIRE_BROKEN /* Refused, reset, or closed by the server and read up. */
 };
 enum wire_state wire_state(int conn);
+/* Sees each request that the client has taken over from the library, and sends
+ * now or later; NULL: nobody.  Set by a scene's begin, behind ens_begin(). */
+extern void (*wire_taken)(int proc, const struct wire_msg *m);
 /* Takes m over.  False: the connection is broken, m is freed. */
 bool wire_send(int conn, struct wire_msg *m);
 /* The next message that has arrived, the caller's now; NULL: none. */

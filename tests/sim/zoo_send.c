@@ -13,6 +13,8 @@ void zoo__put(zhandle_t *zh, struct wire_msg *m, bool front)
 {
     struct wire_msg **p = &zh->to_send;
 
+    if (wire_taken)
+        wire_taken(zh->proc, m);
     m->behind = wire_heard(zh->proc);
     m->knows = ens_copies_read(zh->proc);
     while (!front && *p)
