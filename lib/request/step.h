@@ -169,9 +169,9 @@ int evzk__steps_add_commit(struct evzk__core *s, const struct evzk__request *r,
                            struct evzk__multi *multi);
 
 /* COMMIT: does one of the steps write the znode at this path, its parent, or a
- * child of it? */
-bool evzk__steps_write_near(const struct evzk__core *s,
-                            const struct evzk__request *r, const char *path);
+ * child of it?  Uses the second room for paths. */
+bool evzk__steps_write_near(struct evzk__core *s, const struct evzk__request *r,
+                            const char *path);
 
 /* COMMIT: the step that failed. */
 uint32_t evzk__steps_culprit(const struct evzk__request *r,

@@ -52,15 +52,16 @@ static bool is_child(const char *path, const char *parent)
            !strchr(path + n + 1, '/');
 }
 
-bool evzk__steps_write_near(const struct evzk__core *s,
-                            const struct evzk__request *r, const char *path)
+bool evzk__steps_write_near(struct evzk__core *s, const struct evzk__request *r,
+                            const char *path)
 {
-    char other[EVZK__PATH_MAX];
+    char *other = s->requests.path[1];
 
     for (uint32_t i = 0; i < r->n; i++) {
-        const char *p = evzk__step_at(r, i)->verb == EVZK__STEP_CHECK
-                            ? NULL
-                            : evzk__steps_path(s, r, i, other, sizeof other);
+        const char *p =
+            evzk__step_at(r, i)->verb == EVZK__STEP_CHECK
+                ? NULL
+                : evzk__steps_path(s, r, i, other, sizeof s->requests.path[1]);
 
         if (p &&
             (strcmp(p, path) == 0 || is_child(p, path) || is_child(path, p)))

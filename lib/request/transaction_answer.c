@@ -232,12 +232,12 @@ static bool same_parent(const struct evzk__request *a,
 static bool failed_by_others(struct evzk__batch *b, unsigned k, unsigned step)
 {
     const struct evzk__request *r = b->item[k];
-    char room[EVZK__PATH_MAX];
     const char *path;
 
     if (!evzk__request_is_steps(r) || step >= r->n)
         return false;
-    path = evzk__steps_path(b->s, r, step, room, sizeof room);
+    path = evzk__steps_path(b->s, r, step, b->s->requests.path[0],
+                            sizeof b->s->requests.path[0]);
     for (unsigned i = 0; path && i < k; i++) {
         if (evzk__steps_write_near(b->s, b->item[i], path))
             return true;

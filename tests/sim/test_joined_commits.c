@@ -4,6 +4,7 @@
 #include "test_session.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/base/mem.h"
 #include "lib/machine/rows.h"
@@ -91,19 +92,25 @@ static void add_voter(int i, unsigned how)
     add_machine(i, &v->m, &voter_kind);
 }
 
-static void set_up(int n, unsigned how)
+static void open_with(int n, unsigned how, const struct process_config *cfg)
 {
-    const struct process_config cfg = {.timeout_ms = 10000};
     int before;
 
-    begin_with_a();
-    ens_create("/a/guard", "", 0, ZOO_PERSISTENT);
-    session_open(&cfg);
+    session_open(cfg);
     before = sim_enter(0);
     for (int i = 0; i < n; i++)
         add_voter(i, how);
     sim_leave(before);
     pass(10 * MS);
+}
+
+static void set_up(int n, unsigned how)
+{
+    const struct process_config cfg = {.timeout_ms = 10000};
+
+    begin_with_a();
+    ens_create("/a/guard", "", 0, ZOO_PERSISTENT);
+    open_with(n, how, &cfg);
 }
 
 static void tear_down(void)
@@ -186,41 +193,68 @@ START_TEST(only_if_asked_so)
 }
 END_TEST
 
-/* Each writes to the guard, too, if that is of version 0: the first of them in
- * a transaction would spoil the others.  An error is true when it is told. */
-static void contend(int i)
-{
-    nth(i)->steps[0] = (struct evzk__step){
-        .verb = EVZK__STEP_SET, .name = "guard", .versioned = true};
-}
+/* All write to this znode, if it is of version 0: the first of them in a
+ * transaction would spoil the others.  An error is true when it is told. */
+static const char *contended;
+static int32_t version_when_told[MOST];
 
-static int32_t guard_when_told[MOST];
-
-static void told_of_guard(int i)
+static void told_of_it(int i)
 {
     struct ens_seen seen;
 
-    ck_assert(ens_look("/a/guard", &seen));
-    guard_when_told[i] = seen.version;
+    ck_assert(ens_look(contended, &seen));
+    version_when_told[i] = seen.version;
+}
+
+/* The name is as a step has it. */
+static void contend(int n, const char *path, const char *name)
+{
+    int done = 0;
+
+    for (int i = 0; i < n; i++)
+        nth(i)->steps[0] = nth(i)->steps[1] = (struct evzk__step){
+            .verb = EVZK__STEP_SET, .name = name, .versioned = true};
+    for (int i = 0; i < n; i++)
+        nth(i)->steps[1].versioned = false;
+    contended = path;
+    on_answer = told_of_it;
+    ask_all(n);
+    pass(200 * MS);
+    on_answer = NULL;
+    for (int i = 0; i < n; i++) {
+        ck_assert_uint_eq(nth(i)->replies, 1);
+        ck_assert_int_eq(version_when_told[i], 2); /* Each writes twice. */
+        done += nth(i)->rc == EVZK_OK;
+    }
+    ck_assert_int_eq(done, 1);
 }
 
 START_TEST(no_error_by_what_was_not_done)
 {
-    int done = 0;
-
     set_up(3, EVZK__COMMIT | EVZK__JOIN);
-    for (int i = 0; i < 3; i++)
-        contend(i);
-    on_answer = told_of_guard;
-    ask_all(3);
-    pass(200 * MS);
-    on_answer = NULL;
-    for (int i = 0; i < 3; i++) {
-        ck_assert_uint_eq(nth(i)->replies, 1);
-        ck_assert_int_eq(guard_when_told[i], 1);
-        done += nth(i)->rc == EVZK_OK;
-    }
-    ck_assert_int_eq(done, 1);
+    contend(3, "/a/guard", "guard");
+    tear_down();
+}
+END_TEST
+
+/* The same of a znode whose path is longer at the servers than one that a
+ * program may name: the session's chroot stands before it. */
+START_TEST(no_error_by_what_was_not_done_far_down)
+{
+    enum { CHROOT = 100, LEN = CHROOT + 4000 };
+    static char chroot[CHROOT + 1], path[LEN + 1];
+    const struct process_config cfg = {.timeout_ms = 10000, .chroot = chroot};
+
+    memset(chroot, 'c', CHROOT);
+    chroot[0] = '/';
+    memset(path, 'x', LEN);
+    memcpy(path, chroot, CHROOT);
+    path[CHROOT] = '/';
+    begin_with_a();
+    ck_assert_int_eq(ens_create(chroot, "", 0, ZOO_PERSISTENT), ZOK);
+    ck_assert_int_eq(ens_create(path, "", 0, ZOO_PERSISTENT), ZOK);
+    open_with(3, EVZK__COMMIT | EVZK__JOIN, &cfg);
+    contend(3, path, path + CHROOT);
     tear_down();
 }
 END_TEST
@@ -305,4 +339,5 @@ START_TEST(given_up)
 END_TEST
 
 UNIT_MAIN("joined commits", together, only_if_asked_so, each_its_own_error,
-          no_error_by_what_was_not_done, many_culprits, cut, given_up)
+          no_error_by_what_was_not_done, no_error_by_what_was_not_done_far_down,
+          many_culprits, cut, given_up)
