@@ -193,6 +193,7 @@ core_sources = \
     recipes/guard/receipt.c \
     recipes/guard/settle.c \
     recipes/guard/table.c \
+    recipes/guard/versions.c \
     recipes/guard/write.c \
     recipes/kinds.c \
     recipes/kinds.h \

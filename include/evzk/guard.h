@@ -40,9 +40,10 @@ typedef struct evzk_guard_by {
     /** A candidate of the same session that was elected and has not resigned.
      * Borrowed for the call. */
     const evzk_election *candidate;
-    /** The path of a znode: the write is done only while the znode
-     * exists.  Its name must be one that no other znode ever has, as that of a
-     * contender: evzk_lock_node(), evzk_election_node(). Copied. */
+    /** The path of a znode, which this process may READ: the write is done only
+     * while the znode exists.  Its name must be one that no other znode ever
+     * has, as that of a contender: evzk_lock_node(), evzk_election_node().
+     * Copied. */
     const char *path;
     void *reserved[4]; /**< NULL. */
 } evzk_guard_by;
@@ -52,7 +53,8 @@ typedef enum evzk_guard_verb {
     EVZK_GUARD_CREATE = 1, /**< Makes a znode; fails if it exists. */
     EVZK_GUARD_SET,        /**< Writes the data of a znode. */
     EVZK_GUARD_DELETE,     /**< Deletes a znode. */
-    EVZK_GUARD_CHECK       /**< Fails unless the znode has the version. */
+    EVZK_GUARD_CHECK       /**< Fails unless the znode has the version; needs
+                              READ. */
 } evzk_guard_verb;
 
 /** An operation of a guarded write.  Zero-initialize, then set what you need.
@@ -68,7 +70,8 @@ typedef struct evzk_guard_op {
     bool ephemeral;
     /** Of a CREATE or a SET; NULL: none. */
     const void *data;
-    size_t data_len; /**< At most EVZK_GUARD_DATA_MAX for all operations. */
+    size_t data_len; /**< Data, paths and ACLs of all operations have at most
+                        EVZK_GUARD_DATA_MAX bytes. */
     /** Of a CREATE; NULL takes the session's. */
     const evzk_acl *acl;
     size_t acl_count;
@@ -100,8 +103,10 @@ typedef struct evzk_guard_result {
     /** DONE: the zxid of the transaction: the czxid of each znode that was
      * created, and the mzxid of each that was written to.  Else 0. */
     int64_t zxid;
-    /** DONE: for each operation, the version that its znode has now; -1: not
-     * known, or no such znode.  Else NULL.  Borrowed for the call. */
+    /** DONE: for each operation, the version that its znode has when all are
+     * done, so that operations on one znode tell the same; -1: not known, or no
+     * such znode.  Behind 2147483647 comes -2147483648.  Else NULL.  Borrowed
+     * for the call. */
     const int32_t *version;
     /** FAILED: the number of the operation that failed, from 0; the number of
      * operations: none of them is to blame. */
@@ -122,7 +127,7 @@ typedef struct evzk_guard_options {
      * never.  The time runs also while there is no connection. */
     uint32_t timeout_ms;
     /** ACL of the receipt; NULL takes the session's.  It must give this process
-     * READ, WRITE and DELETE. */
+     * READ and WRITE. */
     const evzk_acl *acl;
     size_t acl_count;
     void *reserved[4]; /**< NULL. */
@@ -144,6 +149,14 @@ typedef struct evzk_guard_options {
  * @param arg  Borrowed; handed back to @p cb untouched.
  * @param out  Set on success: owned by the caller, evzk_guard_free().
  *
+ * The servers check the guard only for a process that may READ it; for others
+ * the write is FAILED, EVZK_ERR_NOAUTH, and no operation is to blame.
+ *
+ * A server closes the connection at a request that is longer than its
+ * jute.maxbuffer, by default one megabyte.  A write whose connection is lost
+ * nine times, each time before it was done, is FAILED, EVZK_ERR_CONNLOSS; so
+ * may be others of the session that were sent behind it.
+ *
  * @retval EVZK_OK         @p cb will be called, unless freed before.
  * @retval EVZK_ERR_INVAL  Bad argument; @p cb is never called, @p out is unset.
  * @retval EVZK_ERR_STATE  The lock, or the candidate, was not granted, or has
@@ -153,8 +166,10 @@ typedef struct evzk_guard_options {
  * Later, through @p cb.  REFUSED: EVZK_ERR_NODEGONE.  FAILED: the error of an
  * operation: EVZK_ERR_NONODE, _NODEEXISTS, _BADVERSION, _NOTEMPTY, _NOAUTH,
  * _BADACL, _EPHEMERAL, _QUOTA; or, with none to blame, an error of the receipt
- * (_NOAUTH, _BADACL, _QUOTA), _CANCELED, _TIMEOUT, _CLOSED, _EXPIRED, _SERVER,
- * _NOMEM, _AUTH, _INTERNAL.  UNKNOWN: EVZK_ERR_EXPIRED (the session ended
+ * (_NOAUTH, _BADACL, _QUOTA; _NONODE, _BADVERSION: somebody has deleted it, or
+ * written to it, again and again) or of the guard (_NOAUTH), _CANCELED,
+ * _TIMEOUT, _CLOSED, _EXPIRED, _CONNLOSS, _SERVER, _NOMEM, _AUTH,
+ * _INTERNAL.  UNKNOWN: EVZK_ERR_EXPIRED (the session ended
  * before the answer came), _CONNLOSS (the answer was lost, and somebody has
  * deleted or written to the receipt), _CANCELED, _TIMEOUT, _CLOSED, _SERVER,
  * _NOAUTH, _AUTH: the write was sent, and its answer had not come.

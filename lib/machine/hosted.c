@@ -51,6 +51,21 @@ size_t evzk__path_bytes(const evzk_session *s, const char *path)
     return strlen(evzk__core_of(s)->chroot) + strlen(path);
 }
 
+size_t evzk__acl_bytes(const evzk_session *s, const evzk_acl *acl, size_t n)
+{
+    enum { ENTRY = 12 }; /* Permissions, and two lengths. */
+    const struct evzk__acl *own = &evzk__core_of(s)->acl;
+    size_t bytes = 0;
+
+    if (!acl) {
+        acl = own->v;
+        n = own->n;
+    }
+    for (size_t i = 0; i < n; i++)
+        bytes += ENTRY + strlen(acl[i].scheme) + strlen(acl[i].id);
+    return bytes;
+}
+
 bool evzk__machine_owns(const struct evzk__machine *m,
                         const struct evzk__stat *stat)
 {

@@ -185,6 +185,9 @@ const char *evzk__machine_path(const struct evzk__machine *m);
  * the bounds of a request that names it, before a machine exists. */
 size_t evzk__path_bytes(const evzk_session *s, const char *path);
 
+/* How long a list of permissions is in a request; NULL: the session's. */
+size_t evzk__acl_bytes(const evzk_session *s, const evzk_acl *acl, size_t n);
+
 /* Does the present session own the znode with this stat? */
 bool evzk__machine_owns(const struct evzk__machine *m,
                         const struct evzk__stat *stat);

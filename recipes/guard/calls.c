@@ -77,6 +77,16 @@ static bool is_bad_op(const struct evzk__call *call, const evzk_guard_op *op)
            evzk__broken_acl(call, op->acl, op->acl_count);
 }
 
+/* How long an operation is in the request. */
+static size_t bytes_of(const evzk_session *s, const evzk_guard_op *op)
+{
+    size_t n = op->data_len + evzk__path_bytes(s, op->path);
+
+    return op->verb == EVZK_GUARD_CREATE
+               ? n + evzk__acl_bytes(s, op->acl, op->acl_count)
+               : n;
+}
+
 static bool are_bad_ops(const struct evzk__call *call, const evzk_session *s,
                         const evzk_guard_op *ops, size_t n)
 {
@@ -89,7 +99,7 @@ static bool are_bad_ops(const struct evzk__call *call, const evzk_session *s,
     for (size_t i = 0; i < n; i++) {
         if (is_bad_op(call, &ops[i]))
             return true;
-        bytes += ops[i].data_len + evzk__path_bytes(s, ops[i].path);
+        bytes += bytes_of(s, &ops[i]);
     }
     return evzk__broken(call, bytes <= EVZK_GUARD_DATA_MAX, "ops",
                         "must have EVZK_GUARD_DATA_MAX bytes at most");
@@ -109,22 +119,6 @@ static const uint8_t verbs[] = {[EVZK_GUARD_CREATE] = EVZK__STEP_CREATE,
                                 [EVZK_GUARD_DELETE] = EVZK__STEP_DELETE,
                                 [EVZK_GUARD_CHECK] = EVZK__STEP_CHECK};
 
-/* The version of the znode when the operation is done. */
-static int32_t version_after(const evzk_guard_op *op)
-{
-    switch (op->verb) {
-    case EVZK_GUARD_CREATE:
-        return 0;
-    case EVZK_GUARD_SET:
-        return op->version < 0 ? -1 : op->version + 1;
-    case EVZK_GUARD_CHECK:
-        return op->version;
-    case EVZK_GUARD_DELETE:
-        break;
-    }
-    return -1;
-}
-
 static int take_op(struct evzk_guard *g, size_t i, const evzk_guard_op *op)
 {
     struct evzk__step *step = &g->step[EVZK__GUARD_OPS + i];
@@ -142,7 +136,6 @@ static int take_op(struct evzk_guard *g, size_t i, const evzk_guard_op *op)
         .len = (uint32_t)op->data_len,
         .acl = g->acls[i].v,
         .acl_count = g->acls[i].n};
-    g->versions[i] = version_after(op);
     return step->name && (step->data || !op->data) ? EVZK_OK : EVZK_ERR_NOMEM;
 }
 
@@ -174,6 +167,8 @@ static int take(struct evzk_guard *g, const char *guard,
         rc = evzk__acl_copy(&g->acl, opt->acl, opt->acl_count);
     for (size_t i = 0; rc == EVZK_OK && i < n; i++)
         rc = take_op(g, i, &ops[i]);
+    if (rc == EVZK_OK)
+        evzk__guard_foretell(g);
     return rc;
 }
 

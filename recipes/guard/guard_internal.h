@@ -1,5 +1,6 @@
 /* A guarded write.  The files from the ground up; no file calls one above it:
  *
+ *   guard/versions.c  the versions of a write that is done
  *   guard/outcome.c   the outcome, told once
  *   guard/receipt.c   the receipt
  *   guard/write.c     the transaction
@@ -28,8 +29,8 @@ enum {
     STATES
 };
 
-/* How often a receipt is made anew, and a write that no operation is to blame
- * for is sent again. */
+/* How often a receipt is made anew, or a write that was not done is sent
+ * again. */
 enum { EVZK__GUARD_TRIES = 8 };
 
 /* The steps of the transaction: the receipt, the guard, the operations. */
@@ -46,6 +47,7 @@ struct evzk_guard {
     bool asked; /* The transaction is asked for; it was sent if the machine
                    awaits an answer. */
     int rc;     /* Of the outcome; EVZK_OK, and not DONE: the machine's. */
+    int lost;   /* The last answer that left the outcome open; EVZK_OK: none. */
     int64_t zxid;
     size_t failed;
 
@@ -67,6 +69,11 @@ static inline struct evzk_guard *evzk__guard_of(struct evzk__machine *m)
 {
     return evzk__container_of(m, struct evzk_guard, m);
 }
+
+/* ---- guard/versions.c ---- */
+
+/* Notes the versions that the steps leave. */
+void evzk__guard_foretell(struct evzk_guard *g);
 
 /* ---- guard/outcome.c ---- */
 

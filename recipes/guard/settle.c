@@ -3,7 +3,8 @@
  * The receipt is read behind a write that changes nothing: by then the
  * transaction was done, or it never will be.  The receipt has the text that
  * only the transaction writes: done.  It is the very same znode, of the version
- * before: not done, so that the transaction may be sent once more.
+ * before: not done, so that the transaction may be sent once more; not for
+ * ever, as the write itself may be what costs the connection.
  *
  * How it can fail.  All else is no proof: an operator may have deleted the
  * receipt, written to it, or put a copy in its place.  Then the outcome is told
@@ -42,5 +43,9 @@ int evzk__guard_settled(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk_guard *g = evzk__guard_of(m);
 
     evzk__guard_learn_late(g, e->reply);
-    return evzk__machine_move(m, evzk__guard_knows(g) ? CLEANING : WRITING);
+    if (evzk__guard_knows(g))
+        return evzk__machine_move(m, CLEANING);
+    if (m->tries++ == EVZK__GUARD_TRIES)
+        return evzk__guard_found_out(g, EVZK_GUARD_FAILED, g->lost);
+    return evzk__machine_move(m, WRITING);
 }

@@ -3,7 +3,8 @@
  *
  * How it can fail.  The servers refuse a step: then nothing was done, and which
  * step that was says whose fault it is.  Or the answer is lost: then the
- * receipt tells (guard/settle.c).
+ * receipt tells (guard/settle.c).  The write itself may be at fault: a server
+ * closes the connection at a request that is too long for it.
  */
 #include <string.h>
 
@@ -33,14 +34,22 @@ void evzk__guard_write(struct evzk__machine *m)
                             .versioned = true,
                             .data = g->receipt,
                             .len = (uint32_t)strlen(g->receipt)};
+    /* A write that has cost its connection goes alone. */
     evzk__ask(m, g->step, (uint32_t)g->n + EVZK__GUARD_OPS,
-              EVZK__COMMIT | EVZK__JOIN);
+              g->lost == EVZK_OK ? EVZK__COMMIT | EVZK__JOIN : EVZK__COMMIT);
+}
+
+/* Has somebody deleted the receipt, or written to it?  Another receipt fares no
+ * better with any other error. */
+static bool is_meddled(int rc)
+{
+    return rc == EVZK_ERR_NONODE || rc == EVZK_ERR_BADVERSION;
 }
 
 /* The servers have refused a step: nothing was done. */
 static void note_refused(struct evzk_guard *g, uint32_t part, int rc)
 {
-    if (part == EVZK__GUARD_MARK)
+    if (part == EVZK__GUARD_MARK && is_meddled(rc))
         evzk__guard_note(g, EVZK_GUARD_FAILED, EVZK_OK);
     else if (part == EVZK__GUARD_CHECK_IT && rc == EVZK_ERR_NONODE)
         evzk__guard_note(g, EVZK_GUARD_REFUSED, EVZK_ERR_NODEGONE);
@@ -77,7 +86,6 @@ int evzk__guard_written(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__machine_again_later(m);
     if (g->outcome == EVZK_GUARD_FAILED)
         return evzk__guard_mark_anew(g, rc);
-    if (rc != EVZK_ERR_CONNLOSS && m->tries++ == EVZK__GUARD_TRIES)
-        return evzk__guard_found_out(g, EVZK_GUARD_UNKNOWN, rc);
+    g->lost = rc;
     return evzk__machine_move(m, SETTLING);
 }

@@ -100,7 +100,9 @@ START_TEST(writes_under_its_guard)
     ck_assert_int_eq(memcmp(data, "two", 3), 0);
     ck_assert_int_eq(stat.czxid, w.zxid);
     ck_assert_int_eq(stat.mzxid, w.zxid);
-    ck_assert_int_eq(stat.version, w.version[1]);
+    for (int i = 0; i < 3; i++) /* All three are about this znode. */
+        ck_assert_int_eq(stat.version, w.version[i]);
+    ck_assert_int_eq(w.version[3], -1);
     ck_assert_int_eq(raw_exists(op(), "/guard/old", NULL), ZNONODE);
     raw_wait_children(op(), "/guard-by", 1, 60000); /* No receipt. */
     if (c.l)
@@ -259,6 +261,83 @@ START_TEST(acl_of_what_is_created)
 }
 END_TEST
 
+/* A znode that a write makes and deletes is not there. */
+START_TEST(made_and_deleted)
+{
+    const evzk_guard_op ops[] = {
+        {.verb = EVZK_GUARD_CREATE, .path = "/guard/a"},
+        {.verb = EVZK_GUARD_DELETE, .path = "/guard/a"}};
+    struct claim c = {0};
+    struct write w = {0};
+    struct peer p;
+
+    prepare();
+    peer_open(&p, the_server());
+    claim_held(&c, p.s, "/guard-by", NULL);
+    BEGIN(&w, p.s, (&(evzk_guard_by){.lock = c.l}), ops, 2);
+    write_ends(&w, EVZK_GUARD_DONE, EVZK_OK);
+    ck_assert_int_eq(w.version[0], -1);
+    ck_assert_int_eq(w.version[1], -1);
+    claim_release(&c);
+    nothing_left("/guard-by", p.s);
+    peer_close(&p);
+}
+END_TEST
+
+/* A receipt needs the rights to read it and to write to it (0); without the
+ * latter the write fails (1), and the receipt does not stay. */
+START_TEST(rights_on_the_receipt)
+{
+    const evzk_acl acl = {EVZK_PERM_READ | (_i ? 0 : EVZK_PERM_WRITE), "world",
+                          "anyone"};
+    const evzk_guard_options receipt = {.acl = &acl, .acl_count = 1};
+    struct write w = {.n_ops = 4};
+    struct claim c = {0};
+    struct peer p;
+
+    prepare();
+    peer_open(&p, the_server());
+    claim_held(&c, p.s, "/guard-by", NULL);
+    ck_assert_int_eq(evzk_guard_write(p.s, &(evzk_guard_by){.lock = c.l}, four,
+                                      4, &receipt, on_write, &w, &w.g),
+                     EVZK_OK);
+    if (_i) {
+        write_ends(&w, EVZK_GUARD_FAILED, EVZK_ERR_NOAUTH);
+        ck_assert_uint_eq(w.failed, 4);
+    } else
+        write_ends(&w, EVZK_GUARD_DONE, EVZK_OK);
+    raw_wait_children(op(), "/guard-by", 1, 60000);
+    claim_release(&c);
+    nothing_left("/guard-by", p.s);
+    peer_close(&p);
+}
+END_TEST
+
+/* The servers check the guard only for those who may read it. */
+START_TEST(guard_that_may_not_be_read)
+{
+    const evzk_acl acl = {EVZK_PERM_ALL & ~EVZK_PERM_READ, "world", "anyone"};
+    const evzk_guard_op sealed = {.verb = EVZK_GUARD_CREATE,
+                                  .path = "/guard/sealed",
+                                  .acl = &acl,
+                                  .acl_count = 1};
+    struct write w = {0};
+    struct peer p;
+
+    prepare();
+    peer_open(&p, the_server());
+    BEGIN(&w, p.s, (&(evzk_guard_by){.path = "/guard/old"}), &sealed, 1);
+    write_ends(&w, EVZK_GUARD_DONE, EVZK_OK);
+    w.told = 0;
+    BEGIN(&w, p.s, (&(evzk_guard_by){.path = "/guard/sealed"}), four, 4);
+    write_ends(&w, EVZK_GUARD_FAILED, EVZK_ERR_NOAUTH);
+    ck_assert_uint_eq(w.failed, 4);
+    ck_assert_int_eq(raw_exists(op(), "/guard/new", NULL), ZNONODE);
+    raw_wait_children(op(), "/guard", 2, 60000); /* No receipt. */
+    peer_close(&p);
+}
+END_TEST
+
 /* Each of many writes is done once, and one in three fails alone. */
 START_TEST(many_writes)
 {
@@ -304,6 +383,9 @@ int main(void)
     tcase_add_loop_test(tests, no_write_under_a_lock_that_goes, 0, 2);
     tcase_add_test(tests, few_requests);
     tcase_add_test(tests, acl_of_what_is_created);
+    tcase_add_test(tests, made_and_deleted);
+    tcase_add_loop_test(tests, rights_on_the_receipt, 0, 2);
+    tcase_add_test(tests, guard_that_may_not_be_read);
     tcase_add_test(tests, many_writes);
     return lock_suite_run(suite);
 }

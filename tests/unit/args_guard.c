@@ -164,6 +164,10 @@ START_TEST(test_guard_ops)
                                        .data_len = sizeof big / 2};
     const evzk_guard_by by = {.path = "/p"};
     evzk_guard_op many[EVZK_GUARD_OPS_MAX + 1], two[2] = {half, half};
+    static char id[EVZK_GUARD_DATA_MAX / 2];
+    const evzk_acl acl = {EVZK_PERM_ALL, "digest", id};
+    const evzk_guard_op long_acl[2] = {{CREATE, .acl = &acl, .acl_count = 1},
+                                       half};
     evzk_guard *g = NULL;
     struct world w;
 
@@ -175,6 +179,8 @@ START_TEST(test_guard_ops)
     INVAL(evzk_guard_write(w.s, &by, many, UNIT_COUNT(many), NULL, on_write,
                            NULL, &g));
     INVAL(evzk_guard_write(w.s, &by, two, 2, NULL, on_write, NULL, &g));
+    memset(id, 'i', sizeof id - 1);
+    INVAL(evzk_guard_write(w.s, &by, long_acl, 2, NULL, on_write, NULL, &g));
     for (size_t i = 0; i < UNIT_COUNT(bad); i++) {
         many[EVZK_GUARD_OPS_MAX - 1] = bad[i];
         INVAL(evzk_guard_write(w.s, &by, many, EVZK_GUARD_OPS_MAX, NULL,
