@@ -9,19 +9,24 @@
  *    v
  *   ADOPTING              was the lease made?
  *
- * A number that is read in COUNTING or WAITING may be old, but is never too
- * small: whoever made a lease gave the turn away afterwards, and this attempt
- * has seen that.  No sync is needed.
+ * A number that is read in COUNTING or WAITING may be old, but is not too small
+ * while the attempt has its turn: whoever made a lease gave the turn away
+ * afterwards, and this attempt has seen that.  An attempt that has lost its
+ * turn may count too few, behind a server that lags.  Its transaction fails
+ * then: the lock's znode is gone, or the directory has another version.
  *
  * The transaction of TAKING checks the lock, and writes to the directory of the
  * leases by the version that it had when they were counted.  So no lease was
  * made in between, even if an operator has put a copy in the place of a lock's
  * znode, and two attempts have the turn.
  *
- * How it can fail.  The transaction of TAKING is repeated until it is answered.
- * A repeated one finds another version, or that the turn is lost, and does not
- * tell whether an earlier one was done: ADOPTING looks, behind a write that
- * changes nothing.
+ * How it can fail.  A directory that was removed and made anew has its first
+ * version again.  So an old number can pass, where an operator has put a copy
+ * in the place of the lock's znode, too.
+ *
+ * The transaction of TAKING is repeated until it is answered.  A repeated one
+ * finds another version, or that the turn is lost, and does not tell whether an
+ * earlier one was done: ADOPTING looks, behind a write that changes nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -177,7 +182,7 @@ int evzk__semaphore_taken(struct evzk__machine *m, const struct evzk__event *e)
         return m->stopping ? evzk__semaphore_finish(p, m->rc)
                            : evzk__machine_move(m, COUNTING);
     if (reply->rc == EVZK_ERR_NONODE && reply->part == TURN)
-        evzk__semaphore_pass_on(p); /* Lost, as the lock will hear. */
+        evzk__semaphore_turn_gone(p);
     else if (reply->rc != EVZK_ERR_BADVERSION &&
              reply->rc != EVZK_ERR_NODEEXISTS) /* An operator's copy. */
         return evzk__machine_give_up(m, reply->rc, ADOPTING);
@@ -203,11 +208,11 @@ int evzk__semaphore_adopted(struct evzk__machine *m,
 
     p->token = 0;
     if (reply->first_rc == EVZK_ERR_SERVER)
-        return evzk__semaphore_finish(p, EVZK_ERR_SERVER);
+        return evzk__machine_finish(m, EVZK_ERR_SERVER);
     if (reply->rc == EVZK_OK && evzk__semaphore_owns(p, &reply->res->stat))
         return made(p, reply->res->stat.czxid);
     if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
-        return evzk__semaphore_finish(p, reply->rc);
+        return evzk__machine_finish(m, reply->rc);
     return m->stopping ? evzk__semaphore_finish(p, m->rc)
                        : evzk__semaphore_requeue(p, EVZK_ERR_NODEGONE);
 }

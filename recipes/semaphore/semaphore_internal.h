@@ -116,6 +116,8 @@ int evzk__semaphore_withdrew(struct evzk__machine *m,
                              const struct evzk__event *e);
 /* Gives the turn to the next one. */
 void evzk__semaphore_pass_on(struct evzk_semaphore *p);
+/* The servers say that its turn is lost, ahead of the lock. */
+void evzk__semaphore_turn_gone(struct evzk_semaphore *p);
 /* Its turn is lost, or its lease is gone before it was told: counts again if it
  * still has the turn, or queues again. */
 int evzk__semaphore_requeue(struct evzk_semaphore *p, int rc);

@@ -24,6 +24,13 @@ static void forget(struct evzk_semaphore *p)
 
 void evzk__semaphore_pass_on(struct evzk_semaphore *p) { forget(p); }
 
+void evzk__semaphore_turn_gone(struct evzk_semaphore *p)
+{
+    p->turn_lost = true;
+    p->turn_rc = EVZK_ERR_NODEGONE;
+    forget(p);
+}
+
 void evzk__semaphore_again(void *semaphore)
 {
     struct evzk_semaphore *p = semaphore;
@@ -39,6 +46,32 @@ static void granted(struct evzk_semaphore *p)
            evzk_lock_node(p->turn));
 }
 
+/* Does such an end of a lock say that its znode is gone?  Any other is, or may
+ * be, the answer to its delete. */
+static bool is_proof(int rc)
+{
+    switch (rc) {
+    case EVZK_OK:
+    case EVZK_ERR_CANCELED:
+    case EVZK_ERR_EXPIRED:
+    case EVZK_ERR_NODEGONE:
+    case EVZK_ERR_BUSY:
+    case EVZK_ERR_FOREIGN:
+    case EVZK_ERR_NOMEM:
+        return true;
+    case EVZK_ERR_LEASE: /* Told early. */
+    default:
+        return false;
+    }
+}
+
+/* The last lock has ended, and its znode may be left for good. */
+static bool is_refused(const struct evzk_semaphore *p)
+{
+    return !p->turn_lost && p->turn_rc != EVZK_ERR_LEASE &&
+           !is_proof(p->turn_rc);
+}
+
 /* The user hears of a new place in the queue from here alone. */
 static void take_event(struct evzk_semaphore *p, evzk_lock_event event, int rc)
 {
@@ -50,7 +83,8 @@ static void take_event(struct evzk_semaphore *p, evzk_lock_event event, int rc)
     case EVZK_LOCK_LOST:
     case EVZK_LOCK_FAILED:
         p->turn_lost = event == EVZK_LOCK_LOST;
-        p->turn_stands = p->turn_stands || rc == EVZK_ERR_LEASE;
+        p->turn_stands = p->turn_stands || rc == EVZK_ERR_LEASE ||
+                         (p->turn_lost && !is_proof(rc));
         p->turn_rc = rc;
         forget(p);
         break;
@@ -121,20 +155,23 @@ static void begin(struct evzk_semaphore *p)
 }
 
 /* A lock of a session that has ended is of no use, if it was granted; if not,
- * the lock queues again by itself. */
+ * the lock queues again by itself.  A turn may have been lost before that, and
+ * no row has heard of it yet.  A canceled attempt only leaves. */
 void evzk__semaphore_queue(struct evzk__machine *m)
 {
     struct evzk_semaphore *p = evzk__semaphore_of(m);
 
-    if (p->has_turn) {
+    if ((p->has_turn || p->turn_lost) && p->requeued_rc == EVZK_OK)
+        p->requeued_rc = EVZK_ERR_EXPIRED;
+    if (p->has_turn)
         forget(p);
-        if (p->requeued_rc == EVZK_OK)
-            p->requeued_rc = EVZK_ERR_EXPIRED;
-    }
-    if (!p->turn)
+    if (p->canceled)
+        evzk__machine_ask(m);
+    else if (!p->turn)
         begin(p);
     unwatch(p);
-    tell_requeued(p);
+    if (!p->canceled)
+        tell_requeued(p);
 }
 
 /* The lock has ended before it was granted, or could not begin; or the timer
@@ -176,17 +213,18 @@ int evzk__semaphore_requeue(struct evzk_semaphore *p, int rc)
 {
     if (p->canceled)
         return evzk__machine_move(&p->m, WITHDRAWING);
-    if (p->m.no_requeue)
-        return rc;
     if (p->turn)
         return evzk__machine_move(&p->m, COUNTING);
+    if (p->m.no_requeue)
+        return rc;
     p->requeued_rc = rc;
     return evzk__machine_move(&p->m, QUEUEING);
 }
 
 /* The lock tells its end in its last event.  But the end of a lock that is lost
  * with the session's lease is told before its znode has gone: that znode is
- * watched. */
+ * watched.  Where the servers refuse to delete or to show it, the end is their
+ * error: nothing is proved. */
 void evzk__semaphore_withdraw(struct evzk__machine *m)
 {
     struct evzk_semaphore *p = evzk__semaphore_of(m);
@@ -194,7 +232,9 @@ void evzk__semaphore_withdraw(struct evzk__machine *m)
     p->step[0] = (struct evzk__step){.verb = EVZK__STEP_GET,
                                      .name = p->turn_node,
                                      .watch = EVZK__WITH(ON_TURN)};
-    if (!p->turn && p->turn_stands)
+    if (!p->turn && is_refused(p))
+        evzk__machine_finish(m, p->turn_rc);
+    else if (!p->turn && p->turn_stands)
         evzk__ask(m, p->step, 1, 0);
     else if (!p->turn)
         evzk__machine_finish(m, EVZK_ERR_CANCELED);
@@ -214,6 +254,8 @@ int evzk__semaphore_withdrew(struct evzk__machine *m,
                                                      : EVZK_OK;
     if (reply->rc == EVZK_OK && evzk__machine_owns(m, &reply->res->stat))
         return EVZK_OK;
+    if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
+        return evzk__machine_finish(m, reply->rc);
     return evzk__machine_finish(m, EVZK_ERR_CANCELED);
 }
 

@@ -247,6 +247,16 @@ static void count(int32_t op)
         ens.counts[i]++;
 }
 
+/* How many requests of this kind are still to be refused. */
+static uint8_t *refusals_of(int proc, int32_t op)
+{
+    if (is_write(op) && ens.throttle_writes[proc] != 0)
+        return &ens.throttle_writes[proc];
+    if (!is_write(op) && op != ENS_SYNC && ens.throttle_reads[proc] != 0)
+        return &ens.throttle_reads[proc];
+    return &ens.throttle[proc];
+}
+
 /* Refused with an error, in its place among the session's answers. */
 static bool throttle(int conn, const struct wire_msg *m)
 {
@@ -255,9 +265,7 @@ static bool throttle(int conn, const struct wire_msg *m)
 
     if (proc < 0 || m->op == WIRE_PING || m->op == WIRE_CLOSE)
         return false;
-    left = is_write(m->op) && ens.throttle_writes[proc] != 0
-               ? &ens.throttle_writes[proc]
-               : &ens.throttle[proc];
+    left = refusals_of(proc, m->op);
     if (*left == 0)
         return false;
     --*left;

@@ -47,9 +47,10 @@ void ens_lag(int server, int64_t until); /* The server hears nothing from the
                                             leader until then, and then all. */
 void ens_cut(int server, int64_t until); /* Nor does the leader hear it. */
 /* The next request of this process, whatever it is, is answered with an error
- * (ZTHROTTLEDOP) and not done; or the next `n` of its writes are. */
+ * (ZTHROTTLEDOP) and not done; or the next `n` of its writes or reads are. */
 void ens_throttle(int proc);
 void ens_throttle_writes(int proc, uint8_t n);
+void ens_throttle_reads(int proc, uint8_t n);
 bool ens_throttled(int proc); /* The error was sent. */
 /* Somebody else's transactions, as by an operator: at the leader, now.  0, or
  * the error.  `mode` as of zoo_acreate();

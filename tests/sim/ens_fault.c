@@ -45,6 +45,8 @@ void ens_throttle(int proc) { ens.throttle[proc] = 1; }
 
 void ens_throttle_writes(int proc, uint8_t n) { ens.throttle_writes[proc] = n; }
 
+void ens_throttle_reads(int proc, uint8_t n) { ens.throttle_reads[proc] = n; }
+
 bool ens_throttled(int proc) { return ens.throttled[proc] != 0; }
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }

@@ -191,8 +191,9 @@ struct ens_server {
 
 enum { ENS_BUCKETS = 256, ENS_COUNTS = 128, ENS_COUNT_BASE = 12 };
 struct ens_state {
-    /* How many of the next requests, or of the next writes, are refused. */
+    /* How many of the next requests, writes or reads are refused. */
     uint8_t throttle[SIM_PROCS], throttle_writes[SIM_PROCS];
+    uint8_t throttle_reads[SIM_PROCS];
     uint8_t throttled[SIM_PROCS]; /* Errors sent. */
     struct ens_config cfg;
     struct ens_node *bucket[ENS_BUCKETS];

@@ -61,7 +61,8 @@ static const struct kind kinds[] = {
 {"stranger",      fault_stranger,       ARRIVAL,      PLAIN,    "what it connects to greets wrongly for a while"},
 {"outage",        fault_outage,         ARRIVAL,      PLAIN,    "no server is there, past the session"},
 {"throttle",      fault_throttle,       ARRIVAL,      PLAIN,    "the request is refused with an error, and not done"},
-{"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes are refused so, in barriers, queues, values, configurations and ballots"},
+{"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes are refused so, in barriers, queues, values, configurations, semaphores and ballots"},
+{"throttle-reads", fault_throttle_reads, ARRIVAL,     PLAIN,    "the next 9 reads are refused so, in semaphores"},
 {"expire",        fault_expire,         ARRIVAL|LOOP, PLAIN,    "the session ends"},
 {"expire-after",  fault_expire_after,   ARRIVAL,      PLAIN,    "the session ends once this was received"},
 {"close-first",   fault_close_first,    ARRIVAL,      PLAIN,    "a lost connection asked for the session's end before: no answer"},
@@ -228,7 +229,13 @@ bool fault_may_refuse(void)
            strcmp(recipe->name, "consumer") == 0 ||
            strncmp(recipe->name, "value", 5) == 0 ||
            strncmp(recipe->name, "config", 6) == 0 ||
+           strcmp(recipe->name, "semaphore") == 0 ||
            strcmp(recipe->name, "ballot") == 0;
+}
+
+bool fault_may_refuse_reads(void)
+{
+    return strcmp(recipe->name, "semaphore") == 0;
 }
 
 void faults_begin(const struct sim_recipe *r)

@@ -31,6 +31,7 @@ void faults_route(int proc, int server, int64_t us);
 /* May all writes of a recipe's process be refused for a while?  The rules of
  * the other recipes know of one refusal. */
 bool fault_may_refuse(void);
+bool fault_may_refuse_reads(void); /* And all reads? */
 
 typedef bool fault_fn(const struct fault *f, const struct sim_step *step);
 
@@ -38,9 +39,9 @@ typedef bool fault_fn(const struct fault *f, const struct sim_step *step);
 fault_fn fault_cut, fault_cut_after, fault_late, fault_late_at,
     fault_slow_leader, fault_lagging, fault_hold_replies, fault_hold_requests,
     fault_partition, fault_follower, fault_refuse, fault_starve, fault_stranger,
-    fault_outage, fault_throttle, fault_throttle_writes, fault_expire,
-    fault_expire_after, fault_close_first, fault_freeze, fault_freeze_short,
-    fault_slow;
+    fault_outage, fault_throttle, fault_throttle_writes, fault_throttle_reads,
+    fault_expire, fault_expire_after, fault_close_first, fault_freeze,
+    fault_freeze_short, fault_slow;
 
 /* faults_tree.c */
 fault_fn fault_delete_own, fault_delete_pred, fault_delete_pair,

@@ -213,6 +213,16 @@ bool fault_throttle_writes(const struct fault *f, const struct sim_step *step)
     return true;
 }
 
+bool fault_throttle_reads(const struct fault *f, const struct sim_step *step)
+{
+    (void)f;
+    if (!fault_may_refuse_reads() || !wire_first_up(step->proc))
+        return false;
+    ens_throttle_reads(step->proc, 9);
+    faults_last(0);
+    return true;
+}
+
 bool fault_expire(const struct fault *f, const struct sim_step *step)
 {
     (void)f;

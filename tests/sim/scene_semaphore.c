@@ -243,6 +243,26 @@ static void remove_dir(intptr_t unused)
     operator_delete(sem_leases);
 }
 
+static void set_dir(intptr_t unused)
+{
+    (void)unused;
+    ens_set_data(sem_leases, "changed", 7);
+}
+
+static void seal(intptr_t unused)
+{
+    const char *names[8];
+    char path[128];
+    size_t n = ens_children(sem_locks, names, 8);
+
+    (void)unused;
+    ens_set_perms(sem_locks, EVZK_PERM_ALL & ~EVZK_PERM_DELETE);
+    for (size_t i = 0; i < n && i < 8; i++) {
+        snprintf(path, sizeof path, "%s/%s", sem_locks, names[i]);
+        ens_set_perms(path, EVZK_PERM_ALL & ~EVZK_PERM_READ);
+    }
+}
+
 static void after(int ms, void (*fn)(intptr_t arg))
 {
     if (ms)
@@ -284,6 +304,8 @@ void semaphore_begin(const struct sim_scene *sc)
     after(sems.own->freeze_ms, freeze);
     after(sems.own->steal_ms, steal);
     after(sems.own->remove_ms, remove_dir);
+    after(sems.own->seal_ms, seal);
+    after(sems.own->set_ms, set_dir);
 }
 
 bool semaphore_done(void)

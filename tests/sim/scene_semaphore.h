@@ -39,6 +39,8 @@ struct semaphore_scene {
     int steal_ms;  /* An operator deletes the first lock's znode then. */
     int remove_ms; /* An operator deletes the directory of leases then, if
                       that is empty. */
+    int seal_ms;   /* An operator lets nobody read or delete a lock then. */
+    int set_ms;    /* An operator writes data to that directory then. */
     int reap_ms;   /* The servers remove empty containers so often. */
 };
 
@@ -62,6 +64,7 @@ struct semaphore_world {
         evzk_lease *lease; /* Of every second one. */
         const void *machine;
         bool begun, over, acquired, released, canceled, waits;
+        bool requeues; /* Has queued again, and has not told so. */
         int64_t doubts;
         uint64_t token;
         int rc;

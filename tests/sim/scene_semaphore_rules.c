@@ -57,9 +57,26 @@ static bool is_owned(const char *dir, const char *name)
     return ens_look(path, &seen) && seen.owner;
 }
 
+/* Has the attempt that made this lock given its turn away, and the servers have
+ * refused to delete the znode?  The next lock of that session knows. */
+static bool is_left_over(const char *name, int64_t session)
+{
+    struct ens_seen seen;
+    char path[160];
+    int i;
+
+    snprintf(path, sizeof path, "%s/%s", sem_locks, name);
+    if (!ens_look(path, &seen) || seen.owner != session || seen.len != 1)
+        return false;
+    i = seen.data[0] - '0';
+    return i >= 0 && i < ATTEMPTS && sem_plan(i)->used &&
+           ens_throttled(sem_plan(i)->proc) &&
+           (sems.of[i].acquired || sems.of[i].over);
+}
+
 /* Is the lock of this number there, and first?  An operator may have made the
  * directory anew, with lower numbers. */
-static bool has_turn(int32_t number)
+static bool has_turn(int32_t number, int64_t session)
 {
     const char *names[KIDS];
     size_t n = ens_children(sem_locks, names, KIDS);
@@ -70,7 +87,7 @@ static bool has_turn(int32_t number)
         if (!number_of(names[i], "-lock-", &other))
             continue;
         if (other < number && !operator_deleted_any() &&
-            is_owned(sem_locks, names[i]))
+            is_owned(sem_locks, names[i]) && !is_left_over(names[i], session))
             return false;
         there = there || other == number;
     }
@@ -85,7 +102,7 @@ static void check_new(const struct lease_seen *l, const char *name,
     if (others >= n_of(l->attempt))
         sim_violation("attempt %d takes a lease beside %d others", l->attempt,
                       (int)others);
-    if (!number_of(name, "-lease-", &number) || !has_turn(number))
+    if (!number_of(name, "-lease-", &number) || !has_turn(number, l->owner))
         sim_violation("attempt %d takes a lease out of its turn", l->attempt);
 }
 
@@ -228,7 +245,7 @@ static void check_free(uint32_t leases)
             waits = i;
     }
     if (waits < 0 || sems.own->denied || sems.own->hidden ||
-        sems.own->above_denied || may_be_late())
+        sems.own->above_denied || sems.own->seal_ms || may_be_late())
         sems.free_since = sim_now();
     else if (sim_now() - sems.free_since > TRUTH_US)
         sim_violation("a lease is free, and attempt %d waits", waits);

@@ -52,7 +52,8 @@ static bool is_good_end(int i, int rc)
     case EVZK_ERR_SERVER:
         return ens_throttled(plan->proc);
     case EVZK_ERR_NOAUTH:
-        return sems.own->denied || sems.own->hidden || sems.own->above_denied;
+        return sems.own->denied || sems.own->hidden || sems.own->above_denied ||
+               sems.own->seal_ms;
     case EVZK_ERR_NOCHROOT:
         return sems.own->chroot != NULL;
     case EVZK_ERR_FOREIGN:
@@ -90,6 +91,8 @@ static void check_acquired(int i)
     process_certain(proc, &a->doubts, "ACQUIRED");
     if (a->acquired)
         sim_violation("attempt %d acquires twice", i);
+    if (a->requeues)
+        sim_violation("attempt %d queued again, and never said so", i);
     a->acquired = true;
     a->token = evzk_semaphore_token(a->p);
     l = sem_lease_of((int64_t)a->token);
@@ -140,6 +143,7 @@ void semaphore_told(int i, evzk_semaphore_event event, int rc)
     case EVZK_SEMAPHORE_REQUEUED:
         if (a->acquired || sem_plan(i)->no_requeue || rc == EVZK_OK)
             sim_violation("attempt %d: REQUEUED with %s", i, evzk_errname(rc));
+        a->requeues = false;
         return;
     case EVZK_SEMAPHORE_RELEASED:
     case EVZK_SEMAPHORE_LOST:
@@ -180,6 +184,9 @@ void semaphore_traced(int proc, const evzk_trace *t)
         if (a->machine != t->object)
             continue;
         a->waits = strcmp(t->to, "WAITING") == 0;
+        if (strcmp(t->to, "QUEUEING") == 0 && t->from &&
+            strcmp(t->from, "QUEUEING") != 0)
+            a->requeues = true;
         check_watchers();
         return;
     }
@@ -195,6 +202,7 @@ void semaphore_check_left(int proc)
         if (!sem_plan(i)->used || sem_plan(i)->proc != proc || sems.of[i].p)
             continue;
         check_none(i, sem_leases, "over");
-        check_none(i, sem_locks, "over");
+        if (!sems.own->seal_ms)
+            check_none(i, sem_locks, "over");
     }
 }
