@@ -40,8 +40,9 @@ typedef enum evzk_semaphore_event {
     EVZK_SEMAPHORE_SUSPENDED,
     /** Out of doubt: the znode was seen again, the lease was never lost. */
     EVZK_SEMAPHORE_RESUMED,
-    /** Not held yet; the session expired, or somebody deleted the znode.  So
-     * the wait goes on at the end of the queue.  rc says why. */
+    /** Not held yet; the session or its lease ended, or somebody deleted the
+     * znode.  So the wait goes on at the end of the queue.  rc says why:
+     * EVZK_ERR_EXPIRED, _LEASE or _NODEGONE. */
     EVZK_SEMAPHORE_REQUEUED,
     /** Final.  Was held; released as asked, and proved gone from the server. rc
      * is not 0 when the server refused to delete the znode: then the lease
@@ -85,8 +86,8 @@ typedef struct evzk_semaphore_options {
      * another process is about to take one.  Set a `timeout_ms` too, for the
      * case that no server answers. */
     bool try_once;
-    /** Fail with EVZK_ERR_EXPIRED or EVZK_ERR_NODEGONE instead of joining the
-     * queue again. */
+    /** Fail with EVZK_ERR_EXPIRED, EVZK_ERR_LEASE or EVZK_ERR_NODEGONE instead
+     * of joining the queue again. */
     bool no_requeue;
     /** Data of the lease's znode, for people to see; NULL takes the session's.
      */
@@ -120,10 +121,10 @@ typedef struct evzk_semaphore_options {
  * (another library waits in <path>/locks), _NOAUTH, _BADACL, _NOCHROOT, _QUOTA,
  * _NONODE (directories go away as fast as they are made), _SEQUENCE,
  * _EPHEMERAL, _UNSUPPORTED, _SERVER, _NOMEM, _CLOSED, _AUTH, _INTERNAL, and
- * with `no_requeue` _EXPIRED and _NODEGONE.  LOST: EVZK_ERR_LEASE (no word from
- * the leader), _EXPIRED, _NODEGONE (someone deleted the znode), _NOAUTH (the
- * znode may not be read any more), _SERVER, _CLOSED, _AUTH.  The loss of a
- * connection alone ends no attempt.
+ * with `no_requeue` _EXPIRED, _LEASE and _NODEGONE.  LOST: EVZK_ERR_LEASE (no
+ * word from the leader), _EXPIRED, _NODEGONE (someone deleted the znode),
+ * _NOAUTH (the znode may not be read any more), _SERVER, _CLOSED, _AUTH.  The
+ * loss of a connection alone ends no attempt.
  */
 EVZK_API int evzk_semaphore_acquire(evzk_session *s, const char *path,
                                     const evzk_semaphore_options *opt,
@@ -132,7 +133,10 @@ EVZK_API int evzk_semaphore_acquire(evzk_session *s, const char *path,
 
 /**
  * Gives up waiting; ends in FAILED/EVZK_ERR_CANCELED when all that was made is
- * proved gone from the server, by its word or by the end of the session.
+ * proved gone from the server, by its word or by the end of the session.  Where
+ * that is not proved rc is another: EVZK_ERR_CLOSED when the session was closed
+ * before; _SERVER or _NOAUTH when the server refused to delete what was made,
+ * or to show it: then that is left until the session ends.
  *
  * @retval EVZK_OK        The final event will come.
  * @retval EVZK_ERR_STATE Acquired already, ended, or about to end by itself.
@@ -179,9 +183,11 @@ EVZK_API uint32_t evzk_semaphore_lease_ms(const evzk_semaphore *semaphore);
 
 /**
  * The fencing token: greater than that of every lease of this semaphore that
- * was acquired earlier.  0 before ACQUIRED; afterwards it stays.  At most
- * INT64_MAX.  With n leases a resource must accept the tokens of all n holders:
- * the token tells them apart, and tells which one came later.
+ * was made earlier.  With n above 1 that is not the order of ACQUIRED: a
+ * process that loses its connection may hear late of a lease that was made long
+ * ago.  0 before ACQUIRED; afterwards it stays.  At most INT64_MAX.  With n
+ * leases a resource must accept the tokens of all n holders: the token tells
+ * them apart, and tells which one came later.
  */
 EVZK_API uint64_t evzk_semaphore_token(const evzk_semaphore *semaphore);
 
