@@ -13,8 +13,9 @@
  * How it can fail.  The own znode may be gone, or be a copy that another client
  * made: then the lease is lost.  Not so before ACQUIRED was told: then the
  * attempt goes on.  A copy is not deleted, if this process could know of it: a
- * delete that waits to be sent, or is on its way, while an operator puts the copy
- * there takes the copy.  A delete names a znode, and cannot name its czxid.
+ * delete that waits to be sent, or is on its way, while an operator puts the
+ * copy there takes the copy.  A delete names a znode, and cannot name its
+ * czxid.
  */
 #include "recipes/semaphore/semaphore_internal.h"
 
