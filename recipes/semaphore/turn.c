@@ -211,6 +211,8 @@ int evzk__semaphore_queued(struct evzk__machine *m, const struct evzk__event *e)
 
 int evzk__semaphore_requeue(struct evzk_semaphore *p, int rc)
 {
+    if (p->turn_lost)
+        rc = p->turn_rc;
     if (p->canceled)
         return evzk__machine_move(&p->m, WITHDRAWING);
     if (p->turn)

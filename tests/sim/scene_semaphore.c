@@ -179,6 +179,7 @@ static void start(intptr_t arg)
         return;
     }
     a->begun = true;
+    a->since = sim_now();
     if (rc != EVZK_OK)
         over(i);
     else if (sem_plan(i)->cancel_ms)

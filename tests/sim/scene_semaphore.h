@@ -64,6 +64,8 @@ struct semaphore_world {
         evzk_lease *lease; /* Of every second one. */
         const void *machine;
         bool begun, over, acquired, released, canceled, waits;
+        bool crowded;  /* Somebody was before it, or no lease was free. */
+        int64_t since; /* Its begin. */
         bool requeues; /* Has queued again, and has not told so. */
         int64_t doubts;
         uint64_t token;
@@ -91,6 +93,8 @@ extern const char sem_locks[], sem_leases[];
 struct lease_seen *sem_lease_of(int64_t czxid); /* NULL: no such lease. */
 /* An operator, or the servers, have taken the lease away before its time. */
 bool sem_is_robbed(const struct attempt *a);
+/* With one lease: another has acquired a later one already. */
+bool sem_is_passed(int i);
 void semaphore_check(void);
 void semaphore_check_end(void);
 

@@ -216,6 +216,41 @@ static void check_held(void)
         sim_violation("%d leases are held", (int)n);
 }
 
+bool sem_is_passed(int i)
+{
+    if (most() > 1 || sem_is_robbed(&sems.of[i]))
+        return false;
+    for (int k = 0; k < ATTEMPTS; k++) {
+        if (k != i && sems.of[k].token > sems.of[i].token)
+            return true;
+    }
+    return false;
+}
+
+/* Has a lock that is not, or not only, this attempt's. */
+static bool has_others(int i)
+{
+    const char *names[KIDS];
+    size_t n = ens_children(sem_locks, names, KIDS);
+    struct ens_seen seen;
+    char path[160];
+
+    if (n != 1)
+        return n > 1;
+    snprintf(path, sizeof path, "%s/%s", sem_locks, names[0]);
+    return ens_look(path, &seen) && (seen.len != 1 || seen.data[0] != '0' + i);
+}
+
+/* Asked while it tries: what was so at some time excuses BUSY. */
+static void note_crowd(uint32_t leases)
+{
+    for (int i = 0; i < ATTEMPTS; i++) {
+        if (sem_plan(i)->try_once && sems.of[i].begun && !sems.of[i].end &&
+            !sems.of[i].crowded)
+            sems.of[i].crowded = leases >= n_of(i) || has_others(i);
+    }
+}
+
 static bool is_waiting(int i)
 {
     const struct attempt *a = &sems.of[i];
@@ -255,6 +290,7 @@ void semaphore_check(void)
 {
     if (ens_has_changed(&sems.looked))
         look();
+    note_crowd(count(false));
     check_held();
     check_free(count(false));
     processes_check();

@@ -35,9 +35,10 @@ static bool is_good_end(int i, int rc)
     case EVZK_ERR_CANCELED:
         return a->canceled;
     case EVZK_ERR_TIMEOUT:
-        return plan->timeout_ms > 0 && !a->canceled;
+        return plan->timeout_ms > 0 && !a->canceled &&
+               sim_now() - a->since >= plan->timeout_ms * INT64_C(1000);
     case EVZK_ERR_BUSY:
-        return plan->try_once;
+        return plan->try_once && a->crowded;
     case EVZK_ERR_CLOSED:
         return process_of(plan->proc)->closing;
     case EVZK_ERR_NODEGONE:
@@ -98,6 +99,8 @@ static void check_acquired(int i)
     l = sem_lease_of((int64_t)a->token);
     if (!l || l->attempt != i)
         sim_violation("attempt %d has another's token", i);
+    else if (sem_is_passed(i))
+        sim_violation("attempt %d has a lower token than one before", i);
     else if (!l->stands && !sem_is_robbed(a) && !session_over(l->owner))
         sim_violation("attempt %d acquires what is gone", i);
 }
