@@ -180,6 +180,7 @@ static void start(intptr_t arg)
     }
     a->begun = true;
     a->since = sim_now();
+    a->nth = ++sems.n_begun;
     if (rc != EVZK_OK)
         over(i);
     else if (sem_plan(i)->cancel_ms)

@@ -54,7 +54,7 @@ struct lease_seen {
 struct semaphore_world {
     const struct semaphore_scene *own;
     int64_t looked;
-    int64_t n_seen;
+    int64_t n_seen, n_begun;
     struct lease_seen seen[LEASES_SEEN];
     int64_t free_since; /* Since when a lease is free, and somebody waits. */
     bool early[SIM_PROCS];
@@ -66,6 +66,7 @@ struct semaphore_world {
         bool begun, over, acquired, released, canceled, waits;
         bool crowded;  /* Somebody was before it, or no lease was free. */
         int64_t since; /* Its begin. */
+        int64_t nth;   /* Of all calls that began one. */
         bool requeues; /* Has queued again, and has not told so. */
         int64_t doubts;
         uint64_t token;

@@ -173,26 +173,39 @@ static void check_watchers(void)
     sim_violation("%d attempts watch the leases", n);
 }
 
-void semaphore_traced(int proc, const evzk_trace *t)
+static struct attempt *traced(int proc, const void *machine)
 {
-    if (strcmp(t->kind, "semaphore") != 0 || !t->entered)
-        return;
+    struct attempt *first = NULL;
+
     for (int i = 0; i < ATTEMPTS; i++) {
         struct attempt *a = &sems.of[i];
 
         if (!a->p || sem_plan(i)->proc != proc)
             continue;
-        if (!a->machine)
-            a->machine = t->object;
-        if (a->machine != t->object)
-            continue;
-        a->waits = strcmp(t->to, "WAITING") == 0;
-        if (strcmp(t->to, "QUEUEING") == 0 && t->from &&
-            strcmp(t->from, "QUEUEING") != 0)
-            a->requeues = true;
-        check_watchers();
-        return;
+        if (a->machine == machine)
+            return a;
+        if (!a->machine && (!first || a->nth < first->nth))
+            first = a;
     }
+    if (first)
+        first->machine = machine;
+    return first;
+}
+
+void semaphore_traced(int proc, const evzk_trace *t)
+{
+    struct attempt *a;
+
+    if (strcmp(t->kind, "semaphore") != 0 || !t->entered)
+        return;
+    a = traced(proc, t->object);
+    if (!a)
+        return;
+    a->waits = strcmp(t->to, "WAITING") == 0;
+    if (strcmp(t->to, "QUEUEING") == 0 && t->from &&
+        strcmp(t->from, "QUEUEING") != 0)
+        a->requeues = true;
+    check_watchers();
 }
 
 /* The end. */
