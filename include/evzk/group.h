@@ -193,7 +193,8 @@ typedef enum evzk_group_event {
     /** A member is gone, also if its session has ended. */
     EVZK_GROUP_LEFT,
     /** The member's data have changed, or became hidden or readable.  If the
-     * znode is another one, LEFT and JOINED are told instead. */
+     * znode is another one, LEFT and JOINED are told instead; but nobody can
+     * tell what became of a znode while it was hidden. */
     EVZK_GROUP_CHANGED,
     /** The view is whole: all members are told.  Comes again after a lost
      * connection, and after the end of the session, when all was read again. */
@@ -216,7 +217,8 @@ typedef struct evzk_group_member {
     size_t data_len;
     uint64_t token;  /**< As evzk_member_token(): the czxid of the znode. */
     int64_t session; /**< Session that owns it; 0: made by hand. */
-    bool hidden;     /**< Its ACL denies reading: the data are not known. */
+    bool hidden;     /**< Its ACL denies reading: data, token and session are
+                        not known, and are 0. */
 } evzk_group_member;
 
 /**

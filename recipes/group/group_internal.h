@@ -86,7 +86,7 @@ struct evzk_member {
     bool leaves;         /* The user has asked for it. */
     bool looked;         /* `sight` is new: nothing was asked since. */
     bool unsettled;      /* A write may still come: the look goes behind one. */
-    bool may_be_own;     /* The lost write may have made the name. */
+    bool may_be_own;     /* A write, lost or not, may have made it. */
     bool behind_write;   /* The present look does. */
     uint32_t updates;    /* Calls of evzk_member_update(). */
     uint32_t seen, told; /* Of these: those that the last look has seen

@@ -75,6 +75,8 @@ static void ask_missing(struct evzk_member *d)
             (struct evzk__step){.verb = EVZK__STEP_CHECK, .name = d->name};
     if (s->name == GROUP_ABSENT)
         d->step[n++] = create(d, d->path, data.v, data.len);
+    /* A member that is to stop does not look at the answer. */
+    d->may_be_own = s->name == GROUP_ABSENT;
     evzk__ask(&d->m, d->step, n, EVZK__COMMIT | EVZK__JOIN);
 }
 
@@ -171,6 +173,8 @@ void evzk__member_look(struct evzk__machine *m)
  * entered again by and by. */
 static int go_on(struct evzk_member *d)
 {
+    uint32_t seen = d->updates; /* RESUMED may have the user ask for more. */
+
     if (d->sight.guard != GROUP_OWN || d->sight.claim == GROUP_ABSENT)
         return evzk__machine_move(&d->m, REPAIRING);
     if (!evzk__machine_certain(&d->m))
@@ -179,9 +183,9 @@ static int go_on(struct evzk_member *d)
         evzk__member_tell(d, EVZK_MEMBER_RESUMED, EVZK_OK);
     if (d->m.stopping)
         return EVZK_OK;
-    if (!d->sight.as_wanted)
+    if (!d->sight.as_wanted || d->updates != seen)
         return evzk__machine_move(&d->m, UPDATING);
-    d->seen = d->updates;
+    d->seen = seen;
     return evzk__machine_move(&d->m, JOINED);
 }
 

@@ -4,7 +4,8 @@
  * How it can fail.  A znode that was deleted and made anew between two looks is
  * a member that left and joined: the view tells both, and has the second one
  * all the while.  In the first of the two callbacks the view may be freed or
- * canceled, or its session closed, and then the second is not told.
+ * canceled, or its session closed, and then the second is not told.  Of a znode
+ * that is hidden nobody knows which one it is: it has changed, and no more.
  */
 #include <string.h>
 
@@ -85,7 +86,8 @@ static void removed(evzk_group_view *v, const evzk_cache_entry *e)
 static void changed(evzk_group_view *v, const evzk_cache_entry *e,
                     const evzk_cache_entry *before)
 {
-    if (e->czxid == before->czxid) {
+    /* A hidden entry has no czxid. */
+    if (e->czxid == before->czxid || e->hidden != before->hidden) {
         tell(v, EVZK_GROUP_CHANGED, EVZK_OK, e);
         return;
     }

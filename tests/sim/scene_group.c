@@ -166,6 +166,8 @@ static void on_event(evzk_member *d, evzk_member_event ev, int rc, void *arg)
         take_lease(i);
     else if (ev == EVZK_MEMBER_REJOINING)
         lose_lease(i);
+    else if (ev == EVZK_MEMBER_RESUMED && gr.own->act[i].resumes)
+        update_now(i);
     process_callback(proc); /* The explorer may free it here. */
     if (gr.slot[i].d != d)
         return;
@@ -223,6 +225,13 @@ static void operate(int i)
     case GR_SEAL_GROUP:
         ens_set_perms(gr.own->act[i].what == GR_SEAL_GROUP ? "/g" : "/g/.evzk",
                       (int)EVZK_PERM_ALL & ~(int)EVZK_PERM_CREATE);
+        break;
+    case GR_HIDE_NAME: /* A view hears of the write, and then may not read. */
+        ens_set_data(path, "me", 2);
+        ens_set_perms(path, (int)EVZK_PERM_ALL & ~(int)EVZK_PERM_READ);
+        break;
+    case GR_SHOW_NAME:
+        ens_set_perms(path, (int)EVZK_PERM_ALL);
         break;
     case GR_NOTHING:
     case GR_JOIN:

@@ -28,7 +28,10 @@ enum gr_what {
      * in the group. */
     GR_SEAL_NAME,
     GR_SEAL_CLAIMS,
-    GR_SEAL_GROUP
+    GR_SEAL_GROUP,
+    /* The name is written to, and may not be read any more; or may be again. */
+    GR_HIDE_NAME,
+    GR_SHOW_NAME
 };
 
 /* What a process does, or an operator: after so many microseconds, or after
@@ -42,6 +45,7 @@ struct gr_act {
     int give_up_us;   /* So long after its beginning it goes in any case. */
     int update_us;    /* Then it has other data; 0: never. */
     int updates;      /* So many times at once. */
+    bool resumes;     /* Not then, but in its RESUMED. */
     bool frees, no_wait;
 };
 

@@ -1,7 +1,9 @@
 /* A view of the group, in the scenes that have one, and its rules.
  *
  * The deltas add up to the view; no member goes back in time, and none is told
- * twice; no hidden name is told; and at rest the view is the tree.
+ * twice; one that becomes hidden, or readable, has changed, and has neither
+ * left nor joined; no name with a dot is told; and at rest the view is the
+ * tree.
  *
  * How it can fail: the tree is looked at after every step. */
 #include <string.h>
@@ -19,7 +21,9 @@ static struct {
     int64_t wrong, names;
     struct {
         char name[24];
-        uint64_t token; /* 0: not in the view. */
+        bool in;        /* The view. */
+        bool hidden;    /* .. without its token. */
+        uint64_t token; /* 0: not in the view, or hidden. */
         uint64_t last;  /* The greatest so far. */
     } told[NAMES];
 } view;
@@ -40,7 +44,7 @@ static int slot_of(const char *name)
 static void check_delta(evzk_group_event event, const evzk_group_member *m)
 {
     int i = slot_of(m->name);
-    bool was_there = i >= 0 && view.told[i].token != 0;
+    bool was_there = i >= 0 && view.told[i].in, hides;
 
     if (i < 0)
         return; /* What a fault has put there. */
@@ -49,11 +53,19 @@ static void check_delta(evzk_group_event event, const evzk_group_member *m)
     if (was_there != (event != EVZK_GROUP_JOINED))
         sim_violation("the view tells %s %s out of turn", m->name,
                       evzk_group_event_name(event));
-    if (event == EVZK_GROUP_JOINED && m->token <= view.told[i].last)
+    hides = m->hidden != view.told[i].hidden;
+    if (hides && event != EVZK_GROUP_CHANGED && was_there)
+        sim_violation("the view hides %s without a word", m->name);
+    if (m->hidden ? m->token || m->session || m->data_len : !m->token)
+        sim_violation("the view knows of %s what it cannot", m->name);
+    if ((event == EVZK_GROUP_JOINED || hides) && !m->hidden &&
+        m->token < view.told[i].last + (event == EVZK_GROUP_JOINED))
         sim_violation("the view tells an old %s", m->name);
-    if (event != EVZK_GROUP_JOINED && m->token != view.told[i].token)
+    if (event != EVZK_GROUP_JOINED && !hides && m->token != view.told[i].token)
         sim_violation("the view tells %s of another %s",
                       evzk_group_event_name(event), m->name);
+    view.told[i].in = event != EVZK_GROUP_LEFT;
+    view.told[i].hidden = m->hidden;
     view.told[i].token = event == EVZK_GROUP_LEFT ? 0 : m->token;
     if (m->token > view.told[i].last)
         view.told[i].last = m->token;
@@ -144,12 +156,13 @@ static bool is_right(void)
     for (size_t k = 0; k < n && k < KIDS; k++)
         there += names[k][0] != '.';
     for (int i = 0; i < view.names; i++) {
-        if (view.told[i].token == 0)
+        if (!view.told[i].in)
             continue;
         told++;
         gr_path(view.told[i].name, path);
         if (!ens_look(path, &seen) ||
-            (uint64_t)seen.czxid != view.told[i].token)
+            (!view.told[i].hidden &&
+             (uint64_t)seen.czxid != view.told[i].token))
             return false;
     }
     return there == told && evzk_group_view_count(view.v) == told;

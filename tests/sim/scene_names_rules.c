@@ -22,7 +22,9 @@ SIM_KEEP(nm)
 /* A name as it was told, and the picks since its own last one. */
 struct slot {
     char name[NM_NAME];
-    uint64_t token; /* 0: not in the list. */
+    bool in;        /* The list. */
+    bool hidden;    /* .. without its token. */
+    uint64_t token; /* 0: not in the list, or hidden. */
     uint64_t last;  /* The greatest so far. */
     int64_t failed; /* Reported then; 0: not. */
     bool may_be_picked;
@@ -136,7 +138,9 @@ static void note_told(struct slot *s, evzk_resolver_event event,
     if (event != EVZK_RESOLVER_CHANGED || may != s->may_be_picked)
         forget_turns(s);
     s->may_be_picked = may;
-    s->token = event == EVZK_RESOLVER_REMOVED ? 0 : e->token;
+    s->in = event != EVZK_RESOLVER_REMOVED;
+    s->hidden = s->in && e->hidden;
+    s->token = s->in ? e->token : 0;
     if (e->token > s->last)
         s->last = e->token;
 }
@@ -144,12 +148,14 @@ static void note_told(struct slot *s, evzk_resolver_event event,
 static void check_delta(const struct slot *s, evzk_resolver_event event,
                         const evzk_resolved *e)
 {
-    if ((s->token != 0) != (event != EVZK_RESOLVER_ADDED))
+    bool known = !s->hidden && !e->hidden;
+
+    if (s->in != (event != EVZK_RESOLVER_ADDED))
         sim_violation("%s: %s out of turn", e->name,
                       evzk_resolver_event_name(event));
-    if (event == EVZK_RESOLVER_ADDED && e->token <= s->last)
+    if (event == EVZK_RESOLVER_ADDED && known && e->token <= s->last)
         sim_violation("an old %s is told", e->name);
-    if (event != EVZK_RESOLVER_ADDED && e->token != s->token)
+    if (event != EVZK_RESOLVER_ADDED && known && e->token != s->token)
         sim_violation("%s of another %s", evzk_resolver_event_name(event),
                       e->name);
 }
@@ -165,8 +171,8 @@ void nm_rules_told(evzk_resolver_event event, const evzk_resolved *e)
     if (!e)
         return;
     check_reading(e);
-    if (!s || (e->hidden && e->token == 0))
-        return; /* Nothing is known of it but its name. */
+    if (!s)
+        return;
     check_delta(s, event, e);
     note_told(s, event, e);
 }
