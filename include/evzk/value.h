@@ -206,7 +206,10 @@ typedef void evzk_value_writer_cb(evzk_value_writer *writer,
  * writes.  EVZK_OK: the write was done, once.  EVZK_ERR_CONNLOSS: the
  * connection was lost, and nobody can tell whether the write was done.  This
  * comes only if somebody has deleted the writer's receipt, or the value, in
- * between; or if the servers refuse for long to say what they have done.  Any
+ * between; or if the servers refuse for long to say what they have done.  Of a
+ * write that was to make the value it comes, too, if meanwhile any child of the
+ * znode above was deleted; or if another writer has made the value, and a
+ * receipt was deleted there, as a writer does that ends.  Any
  * other error but EVZK_ERR_CLOSED and _SERVER: the write was not done, and will
  * not be.  @p number is the counter behind an addition that was done; else 0.
  */
@@ -222,6 +225,12 @@ typedef void evzk_value_write_cb(evzk_value_writer *writer, int rc,
  * Later, through @p cb: EVZK_ERR_NOAUTH, _BADACL, _EPHEMERAL (the value is an
  * ephemeral znode: only its own session writes to it), _QUOTA, _SERVER, _AUTH,
  * _CLOSED.
+ *
+ * The value must be no container, and no znode with a TTL: when the last writer
+ * has ended, and taken its receipt away, the servers delete such a znode, with
+ * what was written; a counter begins at 0 again.  No client can see that a
+ * znode is a container.  A writer makes the value as a plain znode, but
+ * directories that this library makes above znodes are containers.
  */
 EVZK_API int evzk_value_writer_start(evzk_session *s, const char *path,
                                      const evzk_value_options *opt,
@@ -248,8 +257,10 @@ EVZK_API int evzk_value_writer_start(evzk_session *s, const char *path,
  *
  * Later, through @p cb: EVZK_ERR_NOAUTH, _BADACL, _EPHEMERAL (the znode above
  * is), _QUOTA, _NOCHROOT, _SERVER: refused, and the writer goes on.
- * EVZK_ERR_CANCELED: not sent.  EVZK_ERR_CLOSED: the session was closed; what
- * was under way may be done or not.
+ * EVZK_ERR_NONODE: the directories above go away again as often as they are
+ * made.  EVZK_ERR_CONNLOSS: see evzk_value_write_cb.  EVZK_ERR_CANCELED: not
+ * sent.  EVZK_ERR_CLOSED: the session was closed; what was under way may be
+ * done or not.
  */
 EVZK_API int evzk_value_set(evzk_value_writer *writer, const void *data,
                             size_t len, evzk_value_write_cb *cb, void *arg);
@@ -281,8 +292,12 @@ EVZK_API int evzk_value_create(evzk_value_writer *writer, const void *data,
  * Adds to a shared counter: the value is a decimal number of 64 bits.  No znode
  * and no data count as 0.  Nothing is counted twice, and nothing that was told
  * as done is lost.  Additions that wait go together, up to 512 in a
- * transaction.  The numbers above @p number - @p delta, up to @p number, belong
- * to this addition alone: so an addition also takes a block of unique numbers.
+ * transaction.
+ *
+ * An addition also takes a block of unique numbers: those above @p number -
+ * @p delta, up to @p number, are this addition's alone.  But only while every
+ * addition to this counter is of a number above 0, and nobody sets it, deletes
+ * it, or makes it anew: else numbers come again.
  *
  * All else as in evzk_value_set().  Later, besides: EVZK_ERR_BADDATA: the data
  * is no number, or the sum has more than 64 bits.

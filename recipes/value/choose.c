@@ -66,7 +66,7 @@ static void choose_batch(struct evzk_value_writer *w)
     const struct evzk__write *op = TAILQ_FIRST(&w->writes);
 
     w->batch = 0;
-    w->sum = w->number;
+    w->start = w->sum = w->number;
     while (op && op->kind == EVZK__WRITE_ADD && w->batch < EVZK__ADDITIONS &&
            evzk__number_add(&w->sum, op->delta)) {
         w->batch++;

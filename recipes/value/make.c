@@ -9,18 +9,22 @@
  * somebody may have deleted the znode since: to make it again would do the
  * write twice.  SETTLING looks behind a write that changes nothing: all that
  * the session ever sent has been done by then, or never will be.  The receipt
- * is there: the write was done.  Else the children of the znode above tell: if
- * none came or went since FINDING, or if only another writer's znode came,
- * nothing was made.  Else the outcome stays unknown, and the caller hears so.
+ * is there: the write was done.  Else, if no znode was ever deleted where the
+ * value, or its receipt, would have been, neither was made: a znode's stat
+ * tells how many of its children were deleted so far.  That is read last, so
+ * that it counts for what was read before.  If one was, the outcome stays
+ * unknown, and the caller hears so.
  */
+#include <string.h>
+
 #include "recipes/value/value_internal.h"
 
 /* A container may go away between the making and our create; not for ever. */
 enum { PARENTS_TRIES = 8 };
 
 /* Which step of those of FINDING and SETTLING. */
-enum { FIRST, ABOVE, FOUND_OWN };
-enum { RECEIPT = FOUND_OWN, SETTLED_OWN };
+enum { FIRST, FOUND_ABOVE, FOUND_OWN };
+enum { RECEIPT = FIRST + 1, SETTLED_OWN, SETTLED_ABOVE };
 
 /* To the choice of what comes next; or to the end. */
 static int go_on(struct evzk__machine *m)
@@ -28,12 +32,18 @@ static int go_on(struct evzk__machine *m)
     return evzk__machine_move(m, EVZK__VALUE_IDLE);
 }
 
-static struct evzk__above above_of(const struct evzk__reply *reply)
+/* A cversion counts each child once as it is made, and once as it is deleted.
+ */
+static struct evzk__parent parent_of(const struct evzk__reply *reply)
 {
-    if (reply->rc != EVZK_OK)
-        return (struct evzk__above){0};
-    return (struct evzk__above){true, reply->res->stat.czxid,
-                                reply->res->stat.cversion};
+    struct evzk__parent p = {.exists = reply->rc == EVZK_OK};
+
+    if (p.exists) {
+        p.czxid = reply->res->stat.czxid;
+        p.deleted = (uint32_t)reply->res->stat.cversion -
+                    (uint32_t)reply->res->stat.children;
+    }
+    return p;
 }
 
 /* ---- FINDING ---- */
@@ -44,7 +54,7 @@ void evzk__value_find(struct evzk__machine *m)
 
     w->steps[FIRST] = (struct evzk__step){
         .verb = EVZK__STEP_SYNC, .name = "", .shared = true};
-    w->steps[ABOVE] =
+    w->steps[FOUND_ABOVE] =
         (struct evzk__step){.verb = EVZK__STEP_EXISTS, .name = w->above};
     w->steps[FOUND_OWN] =
         (struct evzk__step){.verb = EVZK__STEP_GET, .name = ""};
@@ -73,8 +83,8 @@ int evzk__value_found(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk_value_writer *w = evzk__writer_of(m);
     const struct evzk__reply *reply = e->reply;
 
-    if (reply->part == ABOVE)
-        w->above_seen = above_of(reply);
+    if (reply->part == FOUND_ABOVE)
+        w->above_seen = parent_of(reply);
     if (!reply->last)
         return EVZK_OK;
     /* A step was refused.  If it was the first, the reads behind it prove
@@ -96,6 +106,7 @@ static void first_data(struct evzk_value_writer *w, struct evzk__step *step)
 
     step->data = op->data;
     step->len = op->len;
+    w->start = 0;
     w->sum = op->delta;
     if (op->kind == EVZK__WRITE_ADD) {
         step->data = w->text;
@@ -175,51 +186,62 @@ void evzk__value_settle(struct evzk__machine *m)
 {
     struct evzk_value_writer *w = evzk__writer_of(m);
 
-    w->receipt_settled = false;
+    memset(&w->settled, 0, sizeof w->settled);
     w->steps[FIRST] =
         (struct evzk__step){.verb = EVZK__STEP_DELETE, .name = w->nobody};
-    w->steps[ABOVE] =
-        (struct evzk__step){.verb = EVZK__STEP_EXISTS, .name = w->above};
     w->steps[RECEIPT] =
         (struct evzk__step){.verb = EVZK__STEP_EXISTS, .name = w->make.name};
     w->steps[SETTLED_OWN] =
         (struct evzk__step){.verb = EVZK__STEP_EXISTS, .name = ""};
+    w->steps[SETTLED_ABOVE] =
+        (struct evzk__step){.verb = EVZK__STEP_EXISTS, .name = w->above};
     evzk__ask(m, w->steps, 4, EVZK__EACH);
 }
 
-/* Do the children of the znode above prove that the transaction was not done?
- * `there`: another znode stands at the path. */
-static bool is_undone(const struct evzk_value_writer *w, bool there)
+static void note_settled(struct evzk_value_writer *w,
+                         const struct evzk__reply *reply)
 {
-    const struct evzk__above *before = &w->above_seen, *now = &w->above_settled;
+    struct evzk__settled *s = &w->settled;
+
+    if (reply->part == RECEIPT)
+        s->receipt = reply->rc == EVZK_OK;
+    if (reply->part == SETTLED_OWN)
+        s->own = parent_of(reply);
+    if (reply->part == SETTLED_ABOVE)
+        s->above = parent_of(reply);
+    if (reply->part != FIRST && reply->rc != EVZK_OK &&
+        reply->rc != EVZK_ERR_NONODE)
+        s->refused = true;
+}
+
+/* There is no receipt.  Has there been none?  The value was there neither, or
+ * it is still that one; and then no child of it was ever deleted. */
+static bool is_undone(const struct evzk_value_writer *w)
+{
+    const struct evzk__parent *before = &w->above_seen,
+                              *now = &w->settled.above;
 
     return now->exists && now->czxid == before->czxid &&
-           (uint32_t)now->cversion ==
-               (uint32_t)before->cversion + (there ? 1 : 0);
+           now->deleted == before->deleted && w->settled.own.deleted == 0;
 }
 
 int evzk__value_settled(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_value_writer *w = evzk__writer_of(m);
     const struct evzk__reply *reply = e->reply;
-    bool there = reply->rc == EVZK_OK;
 
-    if (reply->part == ABOVE)
-        w->above_settled = above_of(reply);
-    if (reply->part == RECEIPT)
-        w->receipt_settled = there;
+    note_settled(w, reply);
     if (!reply->last)
         return EVZK_OK;
-    if (reply->first_rc == EVZK_ERR_SERVER ||
-        (!there && reply->rc != EVZK_ERR_NONODE)) {
+    w->known = false;
+    if (w->settled.receipt && reply->first_rc != EVZK_ERR_SERVER)
+        return done(m);
+    if (reply->first_rc == EVZK_ERR_SERVER || w->settled.refused) {
         evzk__writes_failed(w, EVZK_ERR_SERVER); /* Nothing is proved. */
         return evzk__machine_move(m, EVZK__VALUE_DISCARDING);
     }
-    w->known = false;
-    if (w->receipt_settled)
-        return done(m);
-    if (is_undone(w, there))
-        return not_done(m, !there);
+    if (is_undone(w))
+        return not_done(m, !w->settled.own.exists);
     evzk__writes_failed(w, EVZK_ERR_CONNLOSS);
     return go_on(m);
 }

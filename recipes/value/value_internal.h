@@ -90,11 +90,18 @@ enum {
 /* Steps of a writer's requests. */
 enum { EVZK__VALUE_STEPS = 4 };
 
-/* The znode above the value. */
-struct evzk__above {
+/* The value, or the znode above it. */
+struct evzk__parent {
     bool exists;
     int64_t czxid;
-    int32_t cversion; /* Counts the children that came and went. */
+    uint32_t deleted; /* Twice the children that were deleted so far. */
+};
+
+/* What SETTLING has read so far. */
+struct evzk__settled {
+    struct evzk__parent above, own;
+    bool receipt; /* The receipt stands. */
+    bool refused; /* A step was: nothing is proved. */
 };
 
 struct evzk_value_writer {
@@ -124,13 +131,12 @@ struct evzk_value_writer {
     bool is_number;
     evzk_value_stamp stamp;
     int64_t number;
-    struct evzk__above above_seen; /* As read last. */
+    struct evzk__parent above_seen; /* As FINDING read it last. */
 
     /* The transaction under way: of the first `batch` writes. */
     uint32_t batch;
-    struct evzk__above above_settled; /* What SETTLING has read so far. */
-    bool receipt_settled;
-    int64_t sum;
+    struct evzk__settled settled;
+    int64_t start, sum; /* The number before it, and behind it. */
     char text[EVZK__NUMBER_SIZE];
     struct evzk__step steps[EVZK__VALUE_STEPS];
 };

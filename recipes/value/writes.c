@@ -71,13 +71,11 @@ void evzk__writes_done(struct evzk_value_writer *w)
 {
     bool adds = TAILQ_FIRST(&w->writes)->kind == EVZK__WRITE_ADD;
     uint32_t n = take_batch(w);
-    int64_t number = w->sum;
-    const struct evzk__write *op = TAILQ_FIRST(&w->writes);
+    int64_t number = w->start;
 
-    for (uint32_t i = 0; adds && i < n; i++, op = TAILQ_NEXT(op, link))
-        number -= op->delta;
     for (uint32_t i = 0; i < n; i++) {
-        number += TAILQ_FIRST(&w->writes)->delta;
+        if (adds)
+            number += TAILQ_FIRST(&w->writes)->delta;
         evzk__write_answer(w, EVZK_OK, adds ? number : 0);
     }
 }

@@ -81,6 +81,7 @@ check_PROGRAMS += \
     tests/sim/explore \
     tests/sim/test_sim \
     tests/sim/test_request_steps \
+    tests/sim/test_counter \
     tests/sim/test_deadline \
     tests/sim/test_double_barrier_requests \
     tests/sim/test_joined_commits \
@@ -100,6 +101,8 @@ tests_sim_test_sim_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_sim_LDADD = $(sim) $(CHECK_LIBS)
 tests_sim_test_request_steps_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_request_steps_LDADD = $(sim) $(CHECK_LIBS)
+tests_sim_test_counter_CPPFLAGS = $(sim_cppflags)
+tests_sim_test_counter_LDADD = $(sim) $(CHECK_LIBS)
 tests_sim_test_deadline_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_deadline_LDADD = $(sim) $(CHECK_LIBS)
 tests_sim_test_double_barrier_requests_CPPFLAGS = $(sim_cppflags)
@@ -122,7 +125,8 @@ tests_sim_test_zoo_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_zoo_LDADD = $(world)
 
 sim_tests = tests/sim/test_sim tests/sim/test_request_steps \
-    tests/sim/test_deadline tests/sim/test_double_barrier_requests \
+    tests/sim/test_counter tests/sim/test_deadline \
+    tests/sim/test_double_barrier_requests \
     tests/sim/test_joined_commits tests/sim/test_shared_reads \
     tests/sim/test_site_tx $(world_tests)
 TESTS += $(sim_tests)

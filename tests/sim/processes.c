@@ -248,6 +248,8 @@ bool operator_copied(int64_t czxid) { return among(forced.copied, czxid); }
 
 bool operator_deleted_any(void) { return forced.czxids > 0; }
 
+int64_t operator_deletions(void) { return forced.czxids; }
+
 bool session_over(int64_t session)
 {
     return ens_session_check(session, 0) == ZSESSIONEXPIRED;

@@ -85,6 +85,7 @@ void operator_note_deleted(int64_t czxid);
 bool operator_copied(int64_t czxid);  /* The znode was replaced by a copy. */
 bool operator_deleted(int64_t czxid); /* The znode was deleted. */
 bool operator_deleted_any(void);
+int64_t operator_deletions(void);     /* How many, so far. */
 bool session_forced(int64_t session); /* Ended by process_expire(). */
 /* The session has ended, or its end is proposed and nothing can stop it: the
  * servers say so to its client before the end is committed. */

@@ -47,7 +47,8 @@ enum value_act {
     ACT_REMAKE,   /* The same, and makes it anew. */
     ACT_RECEIPTS, /* Deletes the receipts. */
     ACT_CREATE,
-    ACT_CUT /* The first process loses its connection. */
+    ACT_BESIDE, /* Makes a znode beside the value. */
+    ACT_CUT     /* The first process loses its connection. */
 };
 
 struct value_scene {
@@ -82,6 +83,7 @@ struct value_op {
     int rc;
     int64_t number; /* As told. */
     int64_t from;   /* The state when it was asked for. */
+    int64_t losses; /* What operators had deleted by then. */
     int64_t made;   /* So often it was done. */
     evzk_value_stamp stamp;
 };

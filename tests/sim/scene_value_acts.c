@@ -50,6 +50,9 @@ static void act(intptr_t arg)
     case ACT_CREATE:
         ens_create(valued.path, "op", 2, 0);
         break;
+    case ACT_BESIDE:
+        ens_create("/beside", "", 0, 0);
+        break;
     case ACT_CUT:
         if (wire_conn_of(0) >= 0)
             wire_cut(wire_conn_of(0));

@@ -36,8 +36,6 @@ bool value_rc_ok(int proc, int rc, bool canceled)
         return process_of(proc)->closing;
     case EVZK_ERR_SERVER:
         return ens_throttled(proc);
-    case EVZK_ERR_CONNLOSS:
-        return ens_throttled(proc) || operator_deleted_any() || own()->sealed;
     case EVZK_ERR_NOAUTH:
         return own()->perms || own()->above_perms || own()->sealed;
     case EVZK_ERR_NOCHROOT:
@@ -116,6 +114,34 @@ static bool is_bad_for(const struct value_op *op, const struct value_state *s)
     return (s->czxid && !s->is_number) || op->kind == 'x';
 }
 
+/* Has an operator deleted anything since the writer's receipt stood for sure?
+ */
+static bool has_lost(int i, const struct value_op *op)
+{
+    int64_t losses = 0;
+
+    for (const struct value_op *o = valued.writer[i].op; o < op; o++) {
+        if (o->told && o->rc == EVZK_OK)
+            losses = o->losses;
+    }
+    return operator_deletions() > losses;
+}
+
+/* Has another writer made the value, and taken its receipt away again?  Then
+ * nobody can tell whether that was the receipt of this one. */
+static bool is_like_others(int i, const struct value_op *op)
+{
+    if (valued.seen[op->from].czxid)
+        return false;
+    for (int k = 0; k < WRITERS; k++) {
+        const struct writer *w = &valued.writer[k];
+
+        if (k != i && w->n_told > 0 && (w->over || w->closed || w->canceled))
+            return true;
+    }
+    return false;
+}
+
 static bool write_rc_ok(int i, const struct value_op *op)
 {
     int proc = writer_plan(i)->proc;
@@ -129,6 +155,9 @@ static bool write_rc_ok(int i, const struct value_op *op)
         return op->kind == 'n' && ever(op, is_there);
     case EVZK_ERR_BADDATA:
         return (op->kind == '+' || op->kind == 'x') && ever(op, is_bad_for);
+    case EVZK_ERR_CONNLOSS:
+        return ens_throttled(proc) || own()->sealed || has_lost(i, op) ||
+               is_like_others(i, op);
     default:
         return value_rc_ok(proc, op->rc, valued.writer[i].canceled);
     }

@@ -102,7 +102,9 @@ int value_write_now(int i, char kind)
 
     value_look();
     s = &valued.seen[valued.n_seen - 1];
-    *op = (struct value_op){.kind = kind, .from = valued.n_seen - 1};
+    *op = (struct value_op){.kind = kind,
+                            .from = valued.n_seen - 1,
+                            .losses = operator_deletions()};
     op->stamp = (evzk_value_stamp){s->czxid, s->version};
     if (kind == 'o')
         op->stamp.version++;
