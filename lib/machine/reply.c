@@ -10,19 +10,24 @@ static bool part_gave(const struct evzk__reply *reply, int rc)
 }
 
 /* Does the answer say nothing?  A server that refuses for an unknown reason may
- * throttle, and may answer in a while; so it is asked again, some times. */
+ * throttle, and may answer in a while; so it is asked again, some times.  Each
+ * request counts once, and only as a whole: a step that is answered does not
+ * excuse a later one that stays refused. */
 static bool says_nothing(struct evzk__machine *m,
                          const struct evzk__reply *reply)
 {
     if (part_gave(reply, EVZK_ERR_CONNLOSS) || part_gave(reply, EVZK_ERR_NOMEM))
         return true;
-    if (!part_gave(reply, EVZK_ERR_SERVER))
-        m->refused = 0;
-    else if (m->refused < REFUSALS) {
-        m->refused++;
-        return true;
+    if (!part_gave(reply, EVZK_ERR_SERVER)) {
+        if (reply->last)
+            m->refused = 0;
+        return false;
     }
-    return false;
+    if (m->refused == REFUSALS)
+        return false;
+    if (reply->last)
+        m->refused++;
+    return true;
 }
 
 /* Has a row that may be entered again repeat its request, if the answer says
