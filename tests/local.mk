@@ -141,7 +141,7 @@ proxy: tests/real/sweep$(EXEEXT) libtestsupport.la
 museum:
 	@$(AM_TESTS_ENVIRONMENT) bash $(top_srcdir)/tests/museum/run
 
-.PHONY: museum proxy no-check check-quick check-programs check-simulated \
+.PHONY: museum proxy no-check check-quick check-programs \
     check-threads late \
     valgrind valgrind-short distcheck-quick
 no-check:
@@ -158,10 +158,6 @@ program_tests = $(sim_checks) tests/real/check-proxy $(server_tests) \
     $(thread_tests) $(sim_tests) $(unit_tests)
 check-programs:
 	$(MAKE) check TESTS='$(program_tests)'
-
-# The tests that need no server, for one more compiler; no other is built.
-check-simulated:
-	$(MAKE) check TESTS='$(sim_tests) $(unit_tests) tests/check-headers'
 
 # The programs that have threads, for --enable-sanitizers=thread; no other is
 # built.

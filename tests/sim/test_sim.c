@@ -198,7 +198,7 @@ END_TEST
 
 /* Single faults, spread over all: where a world can be saved, check-explore
  * plays many more of them. */
-static unsigned stride(void) { return RUNNING_ON_VALGRIND ? 997 : 211; }
+static unsigned stride(void) { return RUNNING_ON_VALGRIND ? 3989 : 211; }
 
 START_TEST(single_faults)
 {
