@@ -500,7 +500,7 @@ START_TEST(test_pred_chain)
 {
     struct unit_rng rng = unit_seeded("pred_chain");
 
-    for (int round = 0; round < 500; round++) {
+    for (int round = 0; round < unit_rounds(500); round++) {
         struct children c = {.names.n = 0};
         int64_t start = INT32_MAX - unit_upto(&rng, 60);
         const char *own, *pred;
@@ -639,7 +639,7 @@ START_TEST(test_roll_random)
     static const int64_t spans[] = {0, 10, 60, INT32_MAX};
     struct unit_rng rng = unit_seeded("roll_random");
 
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < unit_rounds(400); round++) {
         struct children c = {.names.n = 0};
         struct evzk__ordered ordered = {.n = 0};
 
@@ -659,7 +659,7 @@ START_TEST(test_roll_spread)
 {
     struct unit_rng rng = unit_seeded("roll_spread");
 
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < unit_rounds(400); round++) {
         struct children c = {.names.n = 0};
         struct evzk__ordered ordered = {.n = 0};
 

@@ -9,7 +9,6 @@
 #include "lib/base/foreign.h"
 #include "lib/base/order.h"
 #include "recipes/lock/lock_internal.h"
-#include "tests/real/support/support.h" /* RUNNING_ON_VALGRIND */
 
 static const char guid[] = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
 
@@ -475,9 +474,6 @@ static void check_order(const struct one *v, int n)
     }
 }
 
-/* Valgrind takes thirty times as long, and sees the same in fewer. */
-static int rounds(int n) { return RUNNING_ON_VALGRIND ? n / 10 : n; }
-
 /* A total order of all whose numbers are within half the ring. */
 START_TEST(test_before_random)
 {
@@ -486,7 +482,7 @@ START_TEST(test_before_random)
     struct unit_rng rng = unit_seeded("before_random");
     struct one v[N];
 
-    for (int round = 0; round < rounds(3000); round++) {
+    for (int round = 0; round < unit_rounds(3000); round++) {
         uint32_t ageing = (uint32_t)unit_upto(&rng, 4);
         int64_t start = wrapped((int64_t)unit_next(&rng));
 
@@ -649,7 +645,7 @@ START_TEST(test_order_exclusive)
     struct unit_rng rng = unit_seeded("order_exclusive");
     struct listing t;
 
-    for (int round = 0; round < rounds(4000); round++) {
+    for (int round = 0; round < unit_rounds(4000); round++) {
         random_listing(&t, &rng, spans[round % 4], LOCK);
         ask_all(&t);
     }
@@ -661,7 +657,7 @@ START_TEST(test_order_shared)
     struct unit_rng rng = unit_seeded("order_shared");
     struct listing t;
 
-    for (int round = 0; round < rounds(4000); round++) {
+    for (int round = 0; round < unit_rounds(4000); round++) {
         random_listing(&t, &rng, spans[round % 4], READ);
         ask_all(&t);
     }
@@ -673,7 +669,7 @@ START_TEST(test_order_with_priority_wait)
     struct unit_rng rng = unit_seeded("order_with_priority_wait");
     struct listing t;
 
-    for (int round = 0; round < rounds(4000); round++) {
+    for (int round = 0; round < unit_rounds(4000); round++) {
         random_listing(&t, &rng, spans[round % 4], READ_WAIT);
         ask_all(&t);
     }
@@ -740,7 +736,7 @@ START_TEST(test_priority_wait_passed)
     struct listing t;
     int some = 0;
 
-    for (int round = 0; round < rounds(4000); round++) {
+    for (int round = 0; round < unit_rounds(4000); round++) {
         struct evzk__ordered ordered = {.n = 0};
         struct evzk__names names = {.v = t.names, .ordered = &ordered};
         struct evzk__order s;
@@ -769,7 +765,7 @@ START_TEST(test_order_missing)
     struct listing t;
     struct one own;
 
-    for (int round = 0; round < rounds(2000); round++) {
+    for (int round = 0; round < unit_rounds(2000); round++) {
         const struct evzk__names names = {.v = t.names};
         struct evzk__names asked = names;
         struct evzk__order s = {.found = true};
@@ -797,7 +793,7 @@ START_TEST(test_order_spread)
     struct unit_rng rng = unit_seeded("order_spread");
     int failed = 0;
 
-    for (int round = 0; round < rounds(2000); round++) {
+    for (int round = 0; round < unit_rounds(2000); round++) {
         struct evzk__ordered ordered = {.n = 0};
         struct evzk__names names;
         struct listing t;

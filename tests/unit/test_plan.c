@@ -319,7 +319,7 @@ START_TEST(test_comings_and_goings)
 {
     struct unit_rng r = unit_seeded("comings and goings");
 
-    for (int run = 0; run < 120; run++) {
+    for (int run = 0; run < unit_rounds(120); run++) {
         uint32_t n_shards = (uint32_t)unit_upto(&r, SHARDS - 1) + 1;
         struct evzk__plan p = {0};
         struct fleet f = {0};
@@ -339,7 +339,7 @@ START_TEST(test_small)
 {
     struct unit_rng r = unit_seeded("small");
 
-    for (int run = 0; run < 3000; run++) {
+    for (int run = 0; run < unit_rounds(3000); run++) {
         uint32_t n_shards = (uint32_t)unit_upto(&r, 12) + 1;
         struct evzk__plan p = {0};
         struct fleet f = {0};
@@ -481,7 +481,7 @@ START_TEST(test_uneven)
     struct unit_rng r = unit_seeded("uneven");
     int even = 0, uneven = 0;
 
-    for (int run = 0; run < 3000; run++) {
+    for (int run = 0; run < unit_rounds(3000); run++) {
         uint32_t n_shards = (uint32_t)unit_upto(&r, 12) + 1;
         struct evzk__plan p = {0};
         struct fleet f = {0};
@@ -680,7 +680,7 @@ START_TEST(test_corrupted)
          *copy = malloc(len);
 
     ck_assert_ptr_nonnull(copy);
-    for (int run = 0; run < 200000; run++) {
+    for (int run = 0; run < unit_rounds(200000); run++) {
         memcpy(copy, text, len);
         for (int64_t n = unit_upto(&r, 2); n >= 0; n--)
             copy[unit_upto(&r, (int64_t)len - 1)] =
@@ -865,7 +865,7 @@ START_TEST(test_member_corrupted)
     struct evzk__member m;
     uint64_t ready;
 
-    for (int run = 0; run < 200000; run++) {
+    for (int run = 0; run < unit_rounds(200000); run++) {
         char text[] = "12 3456 7890\nhost:80";
 
         text[unit_upto(&r, 19)] = (char)unit_upto(&r, 255);

@@ -155,7 +155,7 @@ START_TEST(test_every_way)
 {
     struct unit_rng r = unit_seeded("every way");
 
-    for (int run = 0; run < 20000; run++) {
+    for (int run = 0; run < unit_rounds(20000); run++) {
         struct try t = random_try(&r), next;
 
         rebalance(&t);
@@ -197,7 +197,7 @@ START_TEST(test_as_in_plans)
     static const char *const names[FEW] = {"a", "b", "c"};
     struct unit_rng r = unit_seeded("as in plans");
 
-    for (int run = 0; run < 3000; run++) {
+    for (int run = 0; run < unit_rounds(3000); run++) {
         struct evzk__plan prev = {.version = 1}, next;
         struct evzk__member m[FEW] = {{0}};
         struct try t = random_try(&r);

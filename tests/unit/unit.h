@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "tests/real/support/support.h" /* RUNNING_ON_VALGRIND */
+
 #define UNIT_COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 /* An assertion for loops: Check's own ones write a record each time. */
@@ -20,6 +22,13 @@
         if (!(cond))                                                           \
             ck_abort_msg("not so: %s", #cond);                                 \
     } while (0)
+
+/* Of tests that try many cases by chance: Valgrind takes thirty times as long,
+ * and sees the same in fewer. */
+static inline int unit_rounds(int n)
+{
+    return RUNNING_ON_VALGRIND ? n / 10 : n;
+}
 
 struct unit_rng {
     uint64_t state;
