@@ -203,8 +203,14 @@ typedef void evzk_config_update_cb(evzk_config_update *update, int rc,
  * may be replaced or not.  EVZK_ERR_NOAUTH, _BADACL, _EPHEMERAL, _QUOTA,
  * _NOCHROOT, _NOTEMPTY (a key that is to go has children, or somebody has
  * written to `ready`), _FOREIGN (another library's contender is in the
- * directory of the lock), _NOMEM, _AUTH: not replaced; but a large set may be
- * written in part, and none is whole then.
+ * directory of the lock), _NODEEXISTS, _NONODE (time after time somebody else
+ * made or deleted a key, or the directory, just before the keys were written),
+ * _NODEGONE (time after time somebody deleted the lock), _NOMEM, _AUTH: not
+ * replaced; but a large set may be written in part, and none is whole then.
+ *
+ * A replacement that finds another one done before its own begins anew, as
+ * often as that happens.  After eight changes in a row that are no replacement
+ * it is given up.
  */
 EVZK_API int evzk_config_set(evzk_session *s, const char *path,
                              const evzk_config_key *key, size_t n,

@@ -101,7 +101,8 @@ struct evzk_config_update {
     /* The directory, as it was listed. */
     struct evzk__read_all there; /* Owned: the keys that there are. */
     int list_rc;
-    int64_t ready; /* The czxid of `ready`; 0: there is none. */
+    int64_t ready;      /* The czxid of `ready`; 0: there is none. */
+    int64_t last_ready; /* Of the last replacement that was seen. */
     /* The child of `ready`, as it was read; "": none is known. */
     char mark[EVZK__CONFIG_MARK];
     int64_t changed; /* When the list of keys was changed last. */

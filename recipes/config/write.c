@@ -13,6 +13,10 @@
  * - The directory is not as it was listed, or an answer in the midst was lost:
  *   LISTING begins again, under the lock, with the first key.  To write a key
  *   twice does no harm, since nobody else writes and `ready` is gone.
+ * - Another program makes and deletes the keys, or the lock, as fast as they
+ * are listed.  The replacement is given up after some tries.  But tries count
+ *   only in a row: while other replacements are done in between, somebody gets
+ *   on.
  * - The lock is lost: every transaction is refused by its znode.  Another one
  *   may have written since, and all is written again under a new lock.
  * - The answer to the last transaction was lost: SETTLING (config/settle.c).
@@ -35,9 +39,17 @@ enum {
     STATES = EVZK__UPDATE_STATES
 };
 
-/* A container may go away between the making and our create, and `ready` may
- * have a child that was not there before; not for ever. */
+/* A transaction is refused when the directory was changed since the look; it is
+ * not tried for ever. */
 enum { TRIES = 8 };
+
+static bool may_try_again(struct evzk__machine *m)
+{
+    if (m->tries == TRIES)
+        return false;
+    m->tries++;
+    return true;
+}
 
 /* ---- LISTING ---- */
 
@@ -66,6 +78,15 @@ static void take_list(struct evzk_config_update *u,
         evzk__config_sort(&u->there);
 }
 
+/* Has another replacement been done since the last look? */
+static void note_other(struct evzk_config_update *u)
+{
+    if (!u->mark[0] || u->ready == u->last_ready)
+        return;
+    u->last_ready = u->ready;
+    u->m.tries = 0;
+}
+
 /* A `ready` that was made by hand has no child. */
 static void take_ready(struct evzk_config_update *u,
                        const struct evzk__reply *reply)
@@ -80,6 +101,7 @@ static void take_ready(struct evzk_config_update *u,
         end[res->len] = '\0';
     } else
         u->mark[0] = '\0';
+    note_other(u);
 }
 
 /* The next transaction, of those that are left. */
@@ -139,9 +161,7 @@ static int dir_made(struct evzk__machine *m, const struct evzk__event *e)
 {
     if (e->reply->rc != EVZK_OK)
         return e->reply->rc;
-    if (m->tries++ == TRIES)
-        return EVZK_ERR_NONODE;
-    return evzk__machine_move(m, LISTING);
+    return may_try_again(m) ? evzk__machine_move(m, LISTING) : EVZK_ERR_NONODE;
 }
 
 /* ---- LOCKING ---- */
@@ -178,20 +198,27 @@ static void finish(struct evzk__machine *m)
     evzk__chunk_ask(evzk__update_of(m), true);
 }
 
+/* Is the directory, or the lock, not as it was seen? */
+static bool is_stale(const struct evzk_config_update *u,
+                     const struct evzk__reply *reply)
+{
+    return reply->rc == EVZK_ERR_NONODE || reply->rc == EVZK_ERR_NODEEXISTS ||
+           (reply->rc == EVZK_ERR_NOTEMPTY && reply->part < u->first);
+}
+
 /* The transaction was not done. */
 static int refused(struct evzk__machine *m, const struct evzk__reply *reply)
 {
     struct evzk_config_update *u = evzk__update_of(m);
-    bool other = reply->rc == EVZK_ERR_NONODE ||
-                 reply->rc == EVZK_ERR_NODEEXISTS ||
-                 (reply->rc == EVZK_ERR_NOTEMPTY && reply->part < u->first &&
-                  m->tries++ < TRIES);
+    bool unlocked = u->guarded && reply->part == 0;
 
     if (reply->rc == EVZK_ERR_NOMEM)
         return evzk__machine_again_later(m);
-    if (!other)
+    if (!is_stale(u, reply))
         return reply->rc;
-    if (!u->guarded || reply->part > 0)
+    if (!may_try_again(m))
+        return unlocked ? EVZK_ERR_NODEGONE : reply->rc;
+    if (!unlocked)
         return evzk__machine_move(m, LISTING);
     evzk__config_unlock(u);
     return evzk__machine_move(m, LOCKING);

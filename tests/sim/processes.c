@@ -26,6 +26,7 @@ enum {
     AFTER_US = 1000 * 1000, /* By then a freed session has closed itself. */
     CALM_US = 1000 * 1000,  /* By then all is said that a change has caused. */
     CALM_REQUESTS = 60,     /* In that time; what was refused is tried again. */
+    PACE_REQUESTS = 300,    /* In a second of any time. */
     FORCED = 64
 };
 
@@ -39,6 +40,8 @@ static struct own {
     int64_t calm_since, calm_zxid; /* Since then nothing has changed. */
     int64_t calm_seen;             /* The present second of that time ... */
     uint64_t calm_asked;           /* ... and the requests before. */
+    int64_t pace_since;            /* A second of any time ... */
+    uint64_t pace_asked;           /* ... and the requests before. */
     struct process p;
     struct process_config cfg;
     enum told told;
@@ -621,6 +624,20 @@ static void check_polling(int proc, const evzk_session_stats *st)
         sim_violation("p%d: asks again and again, and nothing changes", proc);
 }
 
+/* Nobody spins: whatever others do meanwhile, a session asks for no more in a
+ * second. */
+static void check_pace(int proc, const evzk_session_stats *st)
+{
+    struct own *o = &own[proc];
+
+    if (sim_now() - o->pace_since >= CALM_US) {
+        o->pace_since = sim_now();
+        o->pace_asked = st->requests;
+    }
+    if (st->requests > o->pace_asked + PACE_REQUESTS)
+        sim_violation("p%d: asks again and again, without a pause", proc);
+}
+
 static void check_one(int proc)
 {
     struct own *o = &own[proc];
@@ -642,6 +659,7 @@ static void check_one(int proc)
     evzk_session_get_stats(o->p.s, &st);
     check_silence(proc, &st);
     check_polling(proc, &st);
+    check_pace(proc, &st);
     sim_leave(before);
 }
 

@@ -365,7 +365,7 @@ void config_begin(const struct sim_scene *sc)
 
     configured.own = sc->own;
     cfg.chroot = configured.own->chroot;
-    process_trace = NULL;
+    process_trace = config_traced;
     process_leases = NULL;
     ens_removes = NULL;
     ens_reads_own = false;

@@ -62,6 +62,10 @@ struct config_scene {
     bool unlisted; /* The directory may not be listed. */
     bool denied;   /* Nothing may be made in it. */
     bool lags;     /* Followers are behind the leader. */
+    /* An operator that makes or deletes the last key each time that the first
+     * process has listed the directory: so often. */
+    int rivals;
+    bool replaces; /* .. or replaces the set by the same, as others do. */
 };
 
 /* A configuration that was whole. */
@@ -78,6 +82,8 @@ struct config_world {
     int64_t newest;              /* The last transaction that wrote to a key. */
     int64_t stood[CONFIG_STOOD]; /* The znodes of the set: their czxids. */
     bool touched;                /* The operator has changed what is whole. */
+    int32_t rivals;              /* So often the operator was in between. */
+    int32_t refusals[SIM_PROCS]; /* In a row, since others changed something. */
     bool foreign; /* Another library's contender was in the lock's directory. */
     struct whole whole[WHOLES];
     struct config_reader {
@@ -115,6 +121,7 @@ bool config_call(int proc, unsigned which);
 /* ---- scene_config_rules.c ---- */
 
 void config_acts_begin(void);
+void config_traced(int proc, const evzk_trace *t);
 
 /* Looks at the tree: notes a configuration that has become whole. */
 void config_look(void);

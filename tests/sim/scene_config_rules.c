@@ -19,7 +19,13 @@
 #include "scene_config.h"
 #include "steps.h"
 
-enum { NAMES = 24, ROOM = 256, TRUTH_US = 3 * 1000 * 1000, AGAIN_US = 7000 };
+enum {
+    NAMES = 24,
+    ROOM = 256,
+    TRUTH_US = 3 * 1000 * 1000,
+    AGAIN_US = 7000,
+    TRIES = 8 /* So often what a replacement finds is not what it has seen. */
+};
 
 /* ---- The tree ---- */
 
@@ -309,6 +315,10 @@ static bool update_rc_ok(int i, int rc)
         return process_lacked_memory(plan->proc);
     case EVZK_ERR_NOTEMPTY:
         return configured.touched;
+    case EVZK_ERR_NONODE:
+    case EVZK_ERR_NODEEXISTS:
+    case EVZK_ERR_NODEGONE:
+        return configured.refusals[plan->proc] > TRIES;
     case EVZK_ERR_FOREIGN: /* In the lock's directory. */
         return configured.foreign;
     default:
@@ -328,7 +338,9 @@ void config_check_told(int i, int rc, int64_t number)
     if (rc != EVZK_OK && number)
         sim_violation("update %d failed, and has a number", i);
     if (rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_NOMEM ||
-        rc == EVZK_ERR_NOTEMPTY || rc == EVZK_ERR_NOCHROOT) {
+        rc == EVZK_ERR_NOTEMPTY || rc == EVZK_ERR_NOCHROOT ||
+        rc == EVZK_ERR_NONODE || rc == EVZK_ERR_NODEEXISTS ||
+        rc == EVZK_ERR_NODEGONE) {
         u->refused = true;
         if (u->made)
             sim_violation("update %d is refused, and was done", i);
@@ -439,4 +451,50 @@ void config_acts_begin(void)
         if (own()->act[k].what)
             scene_timer_set(own()->act[k].at_ms * INT64_C(1000), -1, act, k);
     }
+}
+
+/* As another replacement does. */
+static void replace_by_same(void)
+{
+    char guid[] = "00000000-0000-0000-0000-000000000000", path[ROOM];
+
+    delete_all("/c/ready", true);
+    guid[0] = (char)('a' + configured.rivals % 6);
+    guid[1] = (char)('a' + configured.rivals / 6 % 6);
+    snprintf(path, sizeof path, "/c/ready/%s", guid);
+    ens_create("/c/ready", guid, strlen(guid), 0);
+    ens_create(path, "", 0, 0);
+    configured.refusals[0] = 0;
+}
+
+static void rival(intptr_t unused)
+{
+    struct ens_seen seen;
+
+    (void)unused;
+    if (own()->replaces)
+        replace_by_same();
+    else if (ens_look_ahead("/c/k5", &seen))
+        operator_delete("/c/k5");
+    else
+        ens_create("/c/k5", "op", 2, 0);
+    configured.touched = true;
+    configured.rivals++;
+}
+
+static bool is_write(const char *state)
+{
+    return strcmp(state, "WRITING") == 0 || strcmp(state, "FINISHING") == 0;
+}
+
+void config_traced(int proc, const evzk_trace *t)
+{
+    if (!t->entered || strcmp(t->kind, "config-write") != 0)
+        return;
+    if (t->from && is_write(t->from) &&
+        (t->rc == EVZK_ERR_NONODE || t->rc == EVZK_ERR_NODEEXISTS ||
+         t->rc == EVZK_ERR_NOTEMPTY))
+        configured.refusals[proc]++;
+    if (proc == 0 && is_write(t->to) && configured.rivals < own()->rivals)
+        scene_timer_set(0, -1, rival, 0);
 }
