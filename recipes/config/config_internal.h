@@ -38,6 +38,10 @@ struct evzk__config_limits {
 };
 extern struct evzk__config_limits evzk__config_limits;
 
+/* So often in a row what the servers refuse for now is asked again.  They have
+ * not done it. */
+enum { EVZK__CONFIG_REFUSALS = 8 };
+
 /* ---- config/keys.c ---- */
 
 /* Sorts the names, and takes `ready` out. */
@@ -68,6 +72,7 @@ struct evzk__config_read {
     evzk_config_key *key;      /* Owned, with the data. */
     bool lacks_memory;         /* For the names, or for the data of a key. */
     bool misses, denied;       /* A key is gone; a key may not be read. */
+    uint8_t refusals;          /* Of READING, in a row. */
 };
 
 struct evzk_config_query {
@@ -115,8 +120,9 @@ struct evzk_config_update {
     struct evzk__step *steps; /* Owned. */
     uint32_t most;            /* So many keys have room in them. */
     uint32_t n_steps;
-    bool guarded;   /* By the lock's znode, though the lock be lost since. */
-    uint32_t first; /* The first step that is about a key. */
+    bool guarded;     /* By the lock's znode, though the lock be lost since. */
+    uint32_t first;   /* The first step that is about a key. */
+    uint8_t refusals; /* For now, in a row. */
 
     /* The lock. */
     evzk_lock *lock; /* Owned; NULL: it has not asked for one. */

@@ -20,6 +20,8 @@
  *   again.
  * - The connection is lost: the next one begins with LOOKING, behind a sync.  A
  *   number that is not greater than the last one told is no news.
+ * - A key may not be read for now, as servers say that throttle: LOOKING begins
+ *   again, some times.
  * - An operator deletes a key: READING finds it gone, and LOOKING begins again.
  * - An operator writes a key and leaves `ready`: nothing tells of that.
  */
@@ -90,6 +92,7 @@ static int tell(struct evzk__machine *m)
         return evzk__machine_finish(m, EVZK_OK);
     evzk__machine_move(m, WATCHING);
     r->told = r->number;
+    r->refusals = 0;
     r->tell(r, EVZK_OK, &c);
     forget(r);
     return EVZK_OK;
@@ -156,14 +159,22 @@ static void take_answer(struct evzk__config_read *r,
     r->denied = r->denied || reply->rc == EVZK_ERR_NOAUTH;
 }
 
+/* Is a key missing for now only?  Then all is read again, in a while. */
+static bool is_for_now(struct evzk__config_read *r, int rc)
+{
+    return rc == EVZK_ERR_NOMEM || r->lacks_memory ||
+           (rc == EVZK_ERR_SERVER && r->refusals++ < EVZK__CONFIG_REFUSALS);
+}
+
 /* All was answered: was it of one configuration? */
 static int judge(struct evzk__machine *m, int rc)
 {
     struct evzk__config_read *r = read_of(m);
+    bool for_now = is_for_now(r, rc);
 
-    if (rc == EVZK_ERR_NOMEM || r->lacks_memory)
+    if (for_now)
         evzk__machine_pause(m);
-    if (rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_NOMEM || r->lacks_memory)
+    if (rc == EVZK_ERR_CONNLOSS || for_now)
         return evzk__machine_move(m, LOOKING);
     if (evzk__watch_fires(m, EVZK__OWN) || evzk__watch_missing(m, EVZK__OWN))
         return evzk__machine_move(m, WATCHING);

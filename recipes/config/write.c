@@ -17,6 +17,8 @@
  * are listed.  The replacement is given up after some tries.  But tries count
  *   only in a row: while other replacements are done in between, somebody gets
  *   on.
+ * - The servers refuse something for now, as those do that throttle: it was not
+ *   done, and is asked for again, some times.
  * - The lock is lost: every transaction is refused by its znode.  Another one
  *   may have written since, and all is written again under a new lock.
  * - The answer to the last transaction was lost: SETTLING (config/settle.c).
@@ -166,6 +168,13 @@ static int dir_made(struct evzk__machine *m, const struct evzk__event *e)
 
 /* ---- LOCKING ---- */
 
+/* Was nothing done for want of memory, or since the server refuses for now? */
+static bool is_for_now(struct evzk_config_update *u, int rc)
+{
+    return rc == EVZK_ERR_NOMEM ||
+           (rc == EVZK_ERR_SERVER && u->refusals++ < EVZK__CONFIG_REFUSALS);
+}
+
 static void lock(struct evzk__machine *m)
 {
     int rc = evzk__config_lock(evzk__update_of(m));
@@ -181,6 +190,8 @@ static int locked(struct evzk__machine *m, const struct evzk__event *e)
     (void)e;
     if (u->has_lock)
         return evzk__machine_move(m, LISTING);
+    if (is_for_now(u, u->lock_rc))
+        return evzk__machine_again_later(m);
     if (u->lock_rc != EVZK_OK)
         return u->lock_rc;
     return u->lock ? EVZK_OK : evzk__machine_move(m, LOCKING);
@@ -212,7 +223,7 @@ static int refused(struct evzk__machine *m, const struct evzk__reply *reply)
     struct evzk_config_update *u = evzk__update_of(m);
     bool unlocked = u->guarded && reply->part == 0;
 
-    if (reply->rc == EVZK_ERR_NOMEM)
+    if (is_for_now(u, reply->rc))
         return evzk__machine_again_later(m);
     if (!is_stale(u, reply))
         return reply->rc;
@@ -233,6 +244,7 @@ static int written(struct evzk__machine *m, const struct evzk__event *e)
     if (e->reply->rc != EVZK_OK)
         return refused(m, e->reply);
     u->ready = 0;
+    u->refusals = 0;
     u->changed = e->reply->first.czxid;
     u->at += u->chunk;
     return go_on(m);
@@ -298,13 +310,11 @@ ROW(MAKING_DIR, make_dir,            dir_made,             ASIDE,     ENDED,   L
     ON(REPLY,      LISTING, FAIL)),
 ROW(LOCKING,    lock,                locked,               ASIDE,     ENDED,   LOCKING,   0,
     ON(ENTRY,      ENDED),
-    ON(USER_EVENT, LISTING, HERE, FAIL),
-    RARELY(USER_EVENT, LOCKING)),
+    ON(USER_EVENT, LISTING, LOCKING, HERE, FAIL)),
 ROW(WRITING,    write_some,          written,              ASIDE,     ENDED,   LISTING,   0,
     ON(REPLY,      FINISHING, WRITING, LISTING, LOCKING, FAIL)),
 ROW(FINISHING,  finish,              finished,             ENDED,     ENDED,   SETTLING,  0,
-    ON(REPLY,      ENDED, SETTLING, LISTING, LOCKING, FAIL),
-    RARELY(REPLY,  FINISHING)),
+    ON(REPLY,      ENDED, SETTLING, LISTING, LOCKING, FINISHING, FAIL)),
 ROW(SETTLING,   evzk__update_settle, evzk__update_settled, ASIDE,     ENDED,   SETTLING,  RETRY,
     ON(REPLY,      ENDED, LISTING, HERE, FAIL)),
 END(ENDED,      end),

@@ -269,7 +269,8 @@ static bool throttle(int conn, const struct wire_msg *m)
     if (*left == 0)
         return false;
     --*left;
-    ens.throttled[proc] = 1;
+    if (ens.throttled[proc] < UINT8_MAX)
+        ens.throttled[proc]++;
     return true;
 }
 

@@ -51,7 +51,8 @@ void ens_cut(int server, int64_t until); /* Nor does the leader hear it. */
 void ens_throttle(int proc);
 void ens_throttle_writes(int proc, uint8_t n);
 void ens_throttle_reads(int proc, uint8_t n);
-bool ens_throttled(int proc); /* The error was sent. */
+bool ens_throttled(int proc); /* The error was sent; */
+int ens_throttles(int proc);  /* .. so often. */
 /* Somebody else's transactions, as by an operator: at the leader, now.  0, or
  * the error.  `mode` as of zoo_acreate();
  * what is ephemeral belongs to a session that does not end. */

@@ -49,6 +49,8 @@ void ens_throttle_reads(int proc, uint8_t n) { ens.throttle_reads[proc] = n; }
 
 bool ens_throttled(int proc) { return ens.throttled[proc] != 0; }
 
+int ens_throttles(int proc) { return ens.throttled[proc]; }
+
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
 void ens_hold_commits(int64_t until)

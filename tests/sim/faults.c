@@ -62,7 +62,7 @@ static const struct kind kinds[] = {
 {"outage",        fault_outage,         ARRIVAL,      PLAIN,    "no server is there, past the session"},
 {"throttle",      fault_throttle,       ARRIVAL,      PLAIN,    "the request is refused with an error, and not done"},
 {"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes are refused so, in barriers, queues, values, configurations, semaphores and ballots"},
-{"throttle-reads", fault_throttle_reads, ARRIVAL,     PLAIN,    "the next 9 reads are refused so, in semaphores"},
+{"throttle-reads", fault_throttle_reads, ARRIVAL,     PLAIN,    "the next 9 reads are refused so, in configurations and semaphores"},
 {"expire",        fault_expire,         ARRIVAL|LOOP, PLAIN,    "the session ends"},
 {"expire-after",  fault_expire_after,   ARRIVAL,      PLAIN,    "the session ends once this was received"},
 {"close-first",   fault_close_first,    ARRIVAL,      PLAIN,    "a lost connection asked for the session's end before: no answer"},
@@ -235,7 +235,8 @@ bool fault_may_refuse(void)
 
 bool fault_may_refuse_reads(void)
 {
-    return strcmp(recipe->name, "semaphore") == 0;
+    return strncmp(recipe->name, "config", 6) == 0 ||
+           strcmp(recipe->name, "semaphore") == 0;
 }
 
 void faults_begin(const struct sim_recipe *r)

@@ -24,6 +24,7 @@ enum {
     ROOM = 256,
     TRUTH_US = 3 * 1000 * 1000,
     AGAIN_US = 7000,
+    REFUSALS = 8, /* So often what a server refuses for now is asked again. */
     TRIES = 8 /* So often what a replacement finds is not what it has seen. */
 };
 
@@ -233,7 +234,7 @@ bool config_rc_ok(int proc, int rc, bool canceled)
     case EVZK_ERR_CLOSED:
         return process_of(proc)->closing;
     case EVZK_ERR_SERVER:
-        return ens_throttled(proc);
+        return ens_throttles(proc) > REFUSALS;
     case EVZK_ERR_NOAUTH:
         return own()->hidden || own()->denied || own()->unlisted;
     case EVZK_ERR_NOCHROOT:
