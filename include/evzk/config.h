@@ -40,7 +40,8 @@ typedef struct evzk_config_key {
      * long. */
     const char *name;
     const void *data;
-    size_t len; /**< At most EVZK_CONFIG_DATA_MAX. */
+    size_t len; /**< At most EVZK_CONFIG_DATA_MAX; less where path and ACL are
+                     long. */
 } evzk_config_key;
 
 /** A configuration, as it was read.  Borrowed for the callback. */

@@ -9,7 +9,8 @@
 enum {
     KEY_MAX = 255,
     NAMES_ROOM = 512,     /* More than the rest of any path needs. */
-    STEP_BYTES = 64,      /* Of a step, without its path, data and ACL. */
+    STEP_BYTES = 128,     /* Of a step, without its path, data and ACL; or with
+                             an ACL that is open to all. */
     WHOLE = 7,            /* Paths in a transaction of one key. */
     TRANSACTION = 1047000 /* Its bytes.  Servers take 1,048,575. */
 };
@@ -26,19 +27,10 @@ static bool is_name(const char *name)
     return name[0] != '\0' && evzk__path_ok(path);
 }
 
-static size_t acl_bytes(const evzk_acl *acl, size_t n)
-{
-    size_t bytes = STEP_BYTES; /* Of an ACL that is open to all. */
-
-    for (size_t i = 0; i < n; i++)
-        bytes += 16 + strlen(acl[i].scheme) + strlen(acl[i].id);
-    return bytes;
-}
-
 static size_t item_bytes(const evzk_session *s, const char *path,
                          const evzk_acl *acl, size_t n)
 {
-    return STEP_BYTES + evzk__path_bytes(s, path) + acl_bytes(acl, n);
+    return STEP_BYTES + evzk__path_bytes(s, path) + evzk__acl_bytes(s, acl, n);
 }
 
 static bool is_bad_key(const struct evzk__call *call, const evzk_config_key *k,

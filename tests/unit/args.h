@@ -199,6 +199,7 @@ void args_on_log(evzk_log_level level, const char *line, void *arg);
 #define INVAL_SILENT(expr) INVAL_LOGGED(false, expr) /* Nothing has a log. */
 
 void set_up(struct world *w);
+void set_up_acl(struct world *w, const evzk_acl *acl, size_t n);
 void set_up_at(struct world *w, const char *servers);
 void tear_down(struct world *w); /* All that was allocated is free again. */
 void run_out(struct world *w);   /* Until nothing is left to do. */

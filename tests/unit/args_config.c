@@ -168,6 +168,38 @@ START_TEST(bad_keys_are_refused)
 }
 END_TEST
 
+/* A list of permissions that is long in a request. */
+static void long_acl(evzk_acl acl[EVZK_ACL_MAX])
+{
+    static char id[300];
+
+    memset(id, 'x', sizeof id - 1);
+    for (int i = 0; i < EVZK_ACL_MAX; i++)
+        acl[i] = (evzk_acl){EVZK_PERM_ALL, "digest", id};
+}
+
+/* Znodes are made with the ACL of the options, or with that of the session: the
+ * longest key must leave room for either. */
+START_TEST(acls_need_room)
+{
+    static char data[EVZK_CONFIG_DATA_MAX];
+    const evzk_config_key key = {"a", data, sizeof data};
+    evzk_config_update *u = NULL;
+    evzk_acl acl[EVZK_ACL_MAX];
+    struct world w;
+    evzk_config_options opt = {.acl = acl, .acl_count = EVZK_ACL_MAX};
+
+    long_acl(acl);
+    set_up(&w);
+    INVAL(evzk_config_set(w.s, "/c", &key, 1, &opt, on_update, NULL, &u));
+    tear_down(&w);
+    set_up_acl(&w, acl, EVZK_ACL_MAX);
+    INVAL(evzk_config_set(w.s, "/c", &key, 1, NULL, on_update, NULL, &u));
+    ck_assert_ptr_null(u);
+    tear_down(&w);
+}
+END_TEST
+
 /* There is no directory above the root; and the keys must fit below it. */
 START_TEST(bad_paths)
 {
@@ -227,6 +259,7 @@ END_TEST
 static void add_tests(Suite *suite)
 {
     args_add(suite, bad_keys_are_refused, 1);
+    args_add(suite, acls_need_room, 1);
     args_add(suite, bad_paths, 1);
     args_add(suite, copies_are_sorted, 1);
     args_add(suite, names_of_events, 1);

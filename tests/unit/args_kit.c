@@ -111,23 +111,39 @@ void args_on_session(evzk_session *s, evzk_session_event event, int rc,
         DO(evzk_session_free(s));
 }
 
-void set_up_at(struct world *w, const char *servers)
+static void set_up_with(struct world *w, const char *servers,
+                        const evzk_session_options *opt)
 {
-    const evzk_session_options opt = {.log = args_on_log,
-                                      .log_level = EVZK_LOG_ERROR};
-
     memset(w, 0, sizeof *w);
     args_live = args_allocations = args_fail_at = args_inside = 0;
     args_fail_on = false;
     args_use_allocator(true);
     w->base = event_base_new();
     ck_assert_int_eq(
-        CALL(evzk_session_open(w->base, servers, &opt, args_on_session,
+        CALL(evzk_session_open(w->base, servers, opt, args_on_session,
                                &w->session, &w->s)),
         EVZK_OK);
 }
 
+void set_up_at(struct world *w, const char *servers)
+{
+    const evzk_session_options opt = {.log = args_on_log,
+                                      .log_level = EVZK_LOG_ERROR};
+
+    set_up_with(w, servers, &opt);
+}
+
 void set_up(struct world *w) { set_up_at(w, args_nobody); }
+
+void set_up_acl(struct world *w, const evzk_acl *acl, size_t n)
+{
+    const evzk_session_options opt = {.log = args_on_log,
+                                      .log_level = EVZK_LOG_ERROR,
+                                      .acl = acl,
+                                      .acl_count = n};
+
+    set_up_with(w, args_nobody, &opt);
+}
 
 void run_out(struct world *w)
 {
