@@ -66,7 +66,8 @@ void evzk__semaphore_detach(struct evzk__machine *m)
     evzk__timer_free(p->again);
     p->again = NULL;
     evzk_lock_free(p->turn);
-    p->turn = NULL;
+    evzk_lock_free(p->old_turn);
+    p->turn = p->old_turn = NULL;
 }
 
 void evzk__semaphore_over(struct evzk__machine *m)

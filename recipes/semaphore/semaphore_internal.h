@@ -25,9 +25,8 @@ enum {
     STATES
 };
 
-/* The path watches: on its own lease, on the children of `leases`, and on the
- * znode of a lock that is lost. */
-enum { ON_OWN = EVZK__PATH, ON_LEASES, ON_TURN, WATCHES = 3 };
+/* The path watches: on its own lease, and on the children of `leases`. */
+enum { ON_OWN = EVZK__PATH, ON_LEASES, WATCHES = 2 };
 
 /* The report to the user; a later value is never followed by an earlier one. */
 enum evzk__semaphore_report {
@@ -57,14 +56,16 @@ struct evzk_semaphore {
     uint32_t len;
 
     /* Its turn: a lock, acquired as any program would. */
-    evzk_lock *turn;  /* Owned; NULL: none. */
-    bool has_turn;    /* The lock was granted. */
-    bool turn_stands; /* The znode of a lock that was lost may be there. */
-    bool turn_lost;   /* The lock ended after it was granted, .. */
-    int turn_rc;      /* .. or before; and why. */
-    int requeued_rc;  /* REQUEUED is to be told, with this; or EVZK_OK. */
-    char *turn_path;  /* Owned: of the lock's directory. */
-    char *turn_node;  /* Owned: room for the path of the lock's znode. */
+    evzk_lock *turn;     /* Owned; NULL: none. */
+    bool has_turn;       /* The lock was granted. */
+    bool turn_lost;      /* The lock ended after it was granted, .. */
+    int turn_rc;         /* .. or before; and why. */
+    evzk_lock *old_turn; /* Owned: was lost, and is about to delete its znode;
+                            or NULL. */
+    int left_rc; /* A lock that was lost may have left its znode; or EVZK_OK. */
+    int requeued_rc; /* REQUEUED is to be told, with this; or EVZK_OK. */
+    char *turn_path; /* Owned: of the lock's directory. */
+    char *turn_node; /* Owned: room for the path of the lock's znode. */
     struct evzk__timer *again; /* Owned: asks for the turn again. */
 
     /* Its lease. */

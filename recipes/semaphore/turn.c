@@ -6,9 +6,14 @@
  * How it can fail.  The lock may be lost at any time: its session ends, or
  * somebody deletes its znode.  So the lease is made in a transaction that rests
  * on the lock's own znode; and an attempt whose lock is lost queues again.  A
- * lock that only waits does that by itself. */
+ * lock that only waits does that by itself.
+ *
+ * The end of a lock that is lost with the session's lease is told before its
+ * znode has gone.  Such a lock is kept until LOCK_GONE: a canceled attempt
+ * waits for that. */
 #include <string.h>
 
+#include "recipes/lock/lock_internal.h"
 #include "recipes/semaphore/semaphore_internal.h"
 
 enum { AGAIN_US = 100000 };
@@ -19,6 +24,14 @@ static void forget(struct evzk_semaphore *p)
 
     p->turn = NULL;
     p->has_turn = false;
+    evzk_lock_free(turn);
+}
+
+static void forget_old(struct evzk_semaphore *p)
+{
+    evzk_lock *turn = p->old_turn;
+
+    p->old_turn = NULL;
     evzk_lock_free(turn);
 }
 
@@ -41,13 +54,14 @@ void evzk__semaphore_again(void *semaphore)
 static void granted(struct evzk_semaphore *p)
 {
     p->has_turn = true;
-    p->turn_stands = false; /* A lock before was in the way of this one. */
+    p->left_rc = EVZK_OK; /* A lock before was in the way of this one. */
+    forget_old(p);
     strcpy(stpcpy(stpcpy(p->turn_node, p->turn_path), "/"),
            evzk_lock_node(p->turn));
 }
 
-/* Does such an end of a lock say that its znode is gone?  Any other is, or may
- * be, the answer to its delete. */
+/* Does such an end of a lock, which has nothing left to do, say that its znode
+ * is gone?  Any other is, or may be, the answer to its delete. */
 static bool is_proof(int rc)
 {
     switch (rc) {
@@ -58,8 +72,8 @@ static bool is_proof(int rc)
     case EVZK_ERR_BUSY:
     case EVZK_ERR_FOREIGN:
     case EVZK_ERR_NOMEM:
+    case EVZK_ERR_LEASE:
         return true;
-    case EVZK_ERR_LEASE: /* Told early. */
     default:
         return false;
     }
@@ -68,8 +82,22 @@ static bool is_proof(int rc)
 /* The last lock has ended, and its znode may be left for good. */
 static bool is_refused(const struct evzk_semaphore *p)
 {
-    return !p->turn_lost && p->turn_rc != EVZK_ERR_LEASE &&
-           !is_proof(p->turn_rc);
+    return !p->turn_lost && !is_proof(p->turn_rc);
+}
+
+/* The lock has ended after it was granted.  Unless its work is over, LOCK_GONE
+ * follows. */
+static void lost(struct evzk_semaphore *p, int rc)
+{
+    if (p->turn->m.place.ended) {
+        p->left_rc = is_proof(rc) ? EVZK_OK : rc;
+        forget(p);
+        return;
+    }
+    forget_old(p);
+    p->old_turn = p->turn;
+    p->turn = NULL;
+    p->has_turn = false;
 }
 
 /* The user hears of a new place in the queue from here alone. */
@@ -79,12 +107,14 @@ static void take_event(struct evzk_semaphore *p, evzk_lock_event event, int rc)
     case EVZK_LOCK_GRANTED:
         granted(p);
         break;
-    case EVZK_LOCK_RELEASED:
     case EVZK_LOCK_LOST:
+        p->turn_lost = true;
+        p->turn_rc = rc;
+        lost(p, rc);
+        break;
+    case EVZK_LOCK_RELEASED:
     case EVZK_LOCK_FAILED:
-        p->turn_lost = event == EVZK_LOCK_LOST;
-        p->turn_stands = p->turn_stands || rc == EVZK_ERR_LEASE ||
-                         (p->turn_lost && !is_proof(rc));
+        p->turn_lost = false;
         p->turn_rc = rc;
         forget(p);
         break;
@@ -100,14 +130,24 @@ static void take_event(struct evzk_semaphore *p, evzk_lock_event event, int rc)
     evzk__machine_ask(&p->m);
 }
 
+/* LOCK_GONE, of a lock that was lost. */
+static void old_gone(struct evzk_semaphore *p, int rc)
+{
+    p->left_rc = is_proof(rc) ? EVZK_OK : rc;
+    forget_old(p);
+    evzk__machine_ask(&p->m);
+}
+
 static void heard(evzk_lock *l, evzk_lock_event event, int rc, void *arg)
 {
     struct evzk_semaphore *p = arg;
     evzk_session *s = evzk__machine_session(&p->m);
     int64_t begun = evzk__machine_call_in(s);
 
-    (void)l;
-    take_event(p, event, rc);
+    if (l == p->old_turn)
+        old_gone(p, rc);
+    else
+        take_event(p, event, rc);
     evzk__machine_called_in(s, begun);
 }
 
@@ -150,7 +190,9 @@ static void begin(struct evzk_semaphore *p)
 {
     p->turn_lost = false;
     p->turn_rc = acquire(p);
-    if (p->turn_rc != EVZK_OK)
+    if (p->turn_rc == EVZK_OK)
+        p->turn->tells_gone = true;
+    else
         evzk__machine_ask(&p->m);
 }
 
@@ -223,39 +265,45 @@ int evzk__semaphore_requeue(struct evzk_semaphore *p, int rc)
     return evzk__machine_move(&p->m, QUEUEING);
 }
 
-/* The lock tells its end in its last event.  But the end of a lock that is lost
- * with the session's lease is told before its znode has gone: that znode is
- * watched.  Where the servers refuse to delete or to show it, the end is their
+/* Where a lock that was lost ends with an error, its znode is looked at: the
+ * error may be why the lock was lost, or the answer to its delete. */
+static void look_at_turn(struct evzk_semaphore *p)
+{
+    p->step[0] =
+        (struct evzk__step){.verb = EVZK__STEP_GET, .name = p->turn_node};
+    evzk__ask(&p->m, p->step, 1, 0);
+}
+
+/* The lock tells in its last event, or in LOCK_GONE, that its work is over.
+ * Where the servers refuse to delete its znode, or to show it, the end is their
  * error: nothing is proved. */
 void evzk__semaphore_withdraw(struct evzk__machine *m)
 {
     struct evzk_semaphore *p = evzk__semaphore_of(m);
 
-    p->step[0] = (struct evzk__step){.verb = EVZK__STEP_GET,
-                                     .name = p->turn_node,
-                                     .watch = EVZK__WITH(ON_TURN)};
-    if (!p->turn && is_refused(p))
+    if (p->turn) {
+        if (evzk_lock_cancel(p->turn) != EVZK_OK)
+            evzk_lock_release(p->turn); /* Or it is about to end by itself. */
+    } else if (is_refused(p))
         evzk__machine_finish(m, p->turn_rc);
-    else if (!p->turn && p->turn_stands)
-        evzk__ask(m, p->step, 1, 0);
-    else if (!p->turn)
+    else if (p->left_rc != EVZK_OK)
+        look_at_turn(p);
+    else if (!p->old_turn)
         evzk__machine_finish(m, EVZK_ERR_CANCELED);
-    else if (evzk_lock_cancel(p->turn) != EVZK_OK)
-        evzk_lock_release(p->turn); /* Or it is about to end by itself. */
 }
 
 int evzk__semaphore_withdrew(struct evzk__machine *m,
                              const struct evzk__event *e)
 {
+    struct evzk_semaphore *p = evzk__semaphore_of(m);
     const struct evzk__reply *reply = e->reply;
 
     if (e->type == EVZK__EV_USER)
-        return evzk__semaphore_of(m)->turn ? EVZK_OK : evzk__machine_again(m);
+        return p->turn ? EVZK_OK : evzk__machine_again(m);
     if (e->type != EVZK__EV_REPLY)
-        return e->which == (enum evzk__which)ON_TURN ? evzk__machine_again(m)
-                                                     : EVZK_OK;
+        return EVZK_OK; /* A watch on leases. */
     if (reply->rc == EVZK_OK && evzk__machine_owns(m, &reply->res->stat))
-        return EVZK_OK;
+        return evzk__machine_finish(m, p->left_rc);
     if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
         return evzk__machine_finish(m, reply->rc);
     return evzk__machine_finish(m, EVZK_ERR_CANCELED);

@@ -259,7 +259,7 @@ static void seal(intptr_t unused)
 
     (void)unused;
     ens_set_perms(sem_locks, EVZK_PERM_ALL & ~EVZK_PERM_DELETE);
-    for (size_t i = 0; i < n && i < 8; i++) {
+    for (size_t i = 0; !sems.own->shown && i < n && i < 8; i++) {
         snprintf(path, sizeof path, "%s/%s", sem_locks, names[i]);
         ens_set_perms(path, EVZK_PERM_ALL & ~EVZK_PERM_READ);
     }

@@ -39,7 +39,8 @@ struct semaphore_scene {
     int steal_ms;  /* An operator deletes the first lock's znode then. */
     int remove_ms; /* An operator deletes the directory of leases then, if
                       that is empty. */
-    int seal_ms;   /* An operator lets nobody read or delete a lock then. */
+    int seal_ms;   /* An operator lets nobody read or delete a lock then; */
+    bool shown;    /* .. or lets all be read, and nothing deleted. */
     int set_ms;    /* An operator writes data to that directory then. */
     int reap_ms;   /* The servers remove empty containers so often. */
 };
@@ -66,8 +67,10 @@ struct semaphore_world {
         bool begun, over, acquired, released, canceled, waits;
         bool crowded;  /* Somebody was before it, or no lease was free. */
         int64_t since; /* Its begin. */
-        int64_t nth;   /* Of all calls that began one. */
-        bool requeues; /* Has queued again, and has not told so. */
+        int64_t
+            leaves_since; /* Canceled, and nothing has disturbed it since. */
+        int64_t nth;      /* Of all calls that began one. */
+        bool requeues;    /* Has queued again, and has not told so. */
         int64_t doubts;
         uint64_t token;
         int rc;

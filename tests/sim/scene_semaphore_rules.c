@@ -286,6 +286,25 @@ static void check_free(uint32_t leases)
         sim_violation("a lease is free, and attempt %d waits", waits);
 }
 
+/* A cancel comes to its end, proved or not. */
+static void check_canceled(void)
+{
+    for (int i = 0; i < ATTEMPTS; i++) {
+        struct attempt *a = &sems.of[i];
+        const struct process *p = process_of(sem_plan(i)->proc);
+
+        if (!a->p || !a->canceled || a->end || !p->s || p->closing)
+            a->leaves_since = 0;
+        else if (!a->leaves_since ||
+                 process_was_frozen(sem_plan(i)->proc, a->leaves_since) ||
+                 process_lacked_memory_since(sem_plan(i)->proc,
+                                             a->leaves_since))
+            a->leaves_since = sim_now();
+        else if (sim_now() - a->leaves_since > TRUTH_US)
+            sim_violation("attempt %d was canceled, and does not end", i);
+    }
+}
+
 void semaphore_check(void)
 {
     if (ens_has_changed(&sems.looked))
@@ -293,6 +312,7 @@ void semaphore_check(void)
     note_crowd(count(false));
     check_held();
     check_free(count(false));
+    check_canceled();
     processes_check();
 }
 
