@@ -27,13 +27,18 @@ static void on_seat(evzk_semaphore *p, evzk_semaphore_event event, int rc,
     t->finals += evzk_semaphore_event_is_final(event);
 }
 
+static void sit_at(struct seat *t, evzk_session *s, const char *path,
+                   const evzk_semaphore_options *opt)
+{
+    memset(t, 0, sizeof *t);
+    ck_assert_int_eq(evzk_semaphore_acquire(s, path, opt, on_seat, t, &t->p),
+                     EVZK_OK);
+}
+
 static void sit(struct seat *t, evzk_session *s,
                 const evzk_semaphore_options *opt)
 {
-    memset(t, 0, sizeof *t);
-    ck_assert_int_eq(
-        evzk_semaphore_acquire(s, "/semaphore", opt, on_seat, t, &t->p),
-        EVZK_OK);
+    sit_at(t, s, "/semaphore", opt);
 }
 
 static void seat_ends(struct seat *t, evzk_semaphore_event event, int rc)
@@ -52,6 +57,36 @@ static void stand_up(struct seat *t)
     ck_assert_int_eq(evzk_semaphore_release(t->p), EVZK_OK);
     seat_ends(t, EVZK_SEMAPHORE_RELEASED, EVZK_OK);
 }
+
+/* The paths of the znodes are longer than any path that a call takes. */
+START_TEST(longest_path)
+{
+    enum { LONGEST = 4096 - sizeof "/leases" + 1 };
+    const evzk_acl acl = {EVZK_PERM_ALL, "world", "anyone"};
+    const evzk_semaphore_options opt = {.acl = &acl, .acl_count = 1};
+    static char path[LONGEST + 2];
+    struct seat first, second;
+    struct peer p, q;
+
+    memset(path, 'x', LONGEST);
+    path[0] = '/';
+    peer_open(&p, the_server());
+    peer_open(&q, the_server());
+    sit_at(&first, p.s, path, &opt);
+    WAIT(evzk_semaphore_held(first.p));
+    sit_at(&second, q.s, path, &opt);
+    WAIT(strcmp(evzk_semaphore_state(second.p), "WAITING") == 0);
+    stand_up(&first);
+    WAIT(evzk_semaphore_held(second.p));
+    stand_up(&second);
+    path[LONGEST] = 'x';
+    ck_assert_int_eq(
+        evzk_semaphore_acquire(p.s, path, NULL, on_seat, &first, &first.p),
+        EVZK_ERR_INVAL);
+    peer_close(&p);
+    peer_close(&q);
+}
+END_TEST
 
 static void nothing_of_it(evzk_session *s)
 {
@@ -181,5 +216,6 @@ int main(void)
     tcase_add_loop_test(tests, lease_is_taken_away, 0, 2);
     tcase_add_test(tests, given_up);
     tcase_add_test(tests, freed);
+    tcase_add_test(tests, longest_path);
     return lock_suite_run(suite);
 }

@@ -92,6 +92,8 @@ struct ens_seen {
     int32_t len, version, aversion;
 };
 bool ens_look(const char *path, struct ens_seen *out);
+/* The permissions in the first entry of its ACL; -1: there is no such znode. */
+int ens_perms(const char *path);
 /* As the leader has prepared it: the future, if it does not die. */
 bool ens_look_ahead(const char *path, struct ens_seen *out);
 /* Names of the children, in the tree's own order; at most max; returns how

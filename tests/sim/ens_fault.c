@@ -333,6 +333,15 @@ bool ens_look(const char *path, struct ens_seen *out)
     return tell(ens_tree_look(path, ens.committed), out);
 }
 
+int ens_perms(const char *path)
+{
+    const struct ens_rev *r = ens_tree_look(path, ens.committed);
+
+    if (r == NULL)
+        return -1;
+    return r->acl == NULL ? 31 : r->acl->v.data[0].perms;
+}
+
 bool ens_look_ahead(const char *path, struct ens_seen *out)
 {
     return tell(ens_prep_look(path), out);

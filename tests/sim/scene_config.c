@@ -264,6 +264,10 @@ static int begin_update(int i)
     char name[CONFIG_KEYS][16], data[16];
     int rc;
 
+    if (configured.own->own_acl) {
+        opt.acl = &config_acl;
+        opt.acl_count = 1;
+    }
     snprintf(data, sizeof data, "u%d", i);
     for (int k = 0; k < plan->n; k++) {
         snprintf(name[k], sizeof name[k], "k%d", plan->first + plan->n - 1 - k);

@@ -61,6 +61,7 @@ struct config_scene {
     bool hidden;   /* The keys may not be read. */
     bool unlisted; /* The directory may not be listed. */
     bool denied;   /* Nothing may be made in it. */
+    bool own_acl;  /* All is made with an ACL of its own. */
     bool lags;     /* Followers are behind the leader. */
     /* An operator that makes or deletes the last key each time that the first
      * process has listed the directory: so often. */
@@ -100,6 +101,7 @@ struct config_world {
     } update[UPDATES];
 };
 extern struct config_world configured;
+extern const evzk_acl config_acl; /* Of scenes with an ACL of their own. */
 
 static inline const struct update_plan *update_plan(int i)
 {

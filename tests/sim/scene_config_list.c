@@ -88,6 +88,8 @@ static const struct sim_scene write_scenes[] = {
      CONFIG(.stands = 2, .act = {{5, CONFIG_CHILD, 0}}, .update = {{.start_ms = 10, .first = 1, .n = 1}})},
     {.name = "set-short", .about = "one replaces bit by bit, and has no time for it", .processes = 1,
      CONFIG(.stands = 3, .steps = 2, .update = {{.start_ms = 10, .n = 5, .timeout_ms = 25}})},
+    {.name = "set-acl", .about = "all is made with an ACL of its own, at once and bit by bit", .processes = 2,
+     CONFIG(.own_acl = true, .steps = 2, .update = {{.start_ms = 10, .n = 3}, {.proc = 1, .start_ms = 60, .n = 2}, {.proc = 1, .start_ms = 110, .n = 5}})},
     {.name = "set-denied", .about = "nothing may be made", .processes = 1,
      CONFIG(.stands = 2, .denied = true, .update = {{.start_ms = 10, .n = 3}})},
     {.name = "set-unlisted", .about = "the directory may not be listed", .processes = 1,

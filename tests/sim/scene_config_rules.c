@@ -28,6 +28,8 @@ enum {
     TRIES = 8 /* So often what a replacement finds is not what it has seen. */
 };
 
+static const struct config_scene *own(void) { return configured.own; }
+
 /* ---- The tree ---- */
 
 /* Which keys a configuration has. */
@@ -202,6 +204,39 @@ static bool operator_touched(void)
     return touched || is_copied();
 }
 
+const evzk_acl config_acl = {EVZK_PERM_ALL & ~EVZK_PERM_ADMIN, "world",
+                             "anyone"};
+
+/* Was this made with the ACL that was given? */
+static void check_acl(const char *path)
+{
+    if (ens_perms(path) >= 0 && ens_perms(path) != (int)config_acl.perms)
+        sim_violation("%s has another ACL", path);
+}
+
+/* The keys that the replacements made, and what they made besides. */
+static void check_acls(void)
+{
+    const char *names[NAMES];
+    char path[ROOM];
+    size_t n = ens_children("/c", names, NAMES);
+
+    for (size_t k = 0; k < n && k < NAMES; k++) {
+        struct ens_seen seen;
+
+        snprintf(path, sizeof path, "/c/%s", names[k]);
+        if (ens_look(path, &seen) && seen.version == 0 && seen.len > 1 &&
+            (seen.data[0] == 'u' || strcmp(names[k], "ready") == 0))
+            check_acl(path);
+    }
+    if (operator_deleted_any())
+        return;
+    if (!own()->stands)
+        check_acl("/c");
+    check_acl("/c.evzk");
+    check_acl("/c.evzk/lock");
+}
+
 void config_look(void)
 {
     struct ens_seen ready;
@@ -211,6 +246,8 @@ void config_look(void)
 
     look_at_lock();
     check_guarded();
+    if (own()->own_acl)
+        check_acls();
     configured.touched = operator_touched() || configured.touched;
 
     if (number && number != configured.ready)
@@ -221,8 +258,6 @@ void config_look(void)
 }
 
 /* ---- What is told ---- */
-
-static const struct config_scene *own(void) { return configured.own; }
 
 bool config_rc_ok(int proc, int rc, bool canceled)
 {

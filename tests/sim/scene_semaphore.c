@@ -144,6 +144,14 @@ static void on_event(evzk_semaphore *p, evzk_semaphore_event event, int rc,
 
 /* The beginning. */
 
+static void name_paths(void)
+{
+    snprintf(sems.path, sizeof sems.path, "%s",
+             sems.own->path ? sems.own->path : "/s");
+    snprintf(sems.locks, sizeof sems.locks, "%s/locks", sems.path);
+    snprintf(sems.leases, sizeof sems.leases, "%s/leases", sems.path);
+}
+
 static int call_acquire(int i)
 {
     const struct semaphore_plan *plan = sem_plan(i);
@@ -155,7 +163,11 @@ static int call_acquire(int i)
                                   .data = &data,
                                   .data_len = 1};
 
-    return evzk_semaphore_acquire(process_of(plan->proc)->s, "/s", &opt,
+    if (sems.own->own_acl) {
+        opt.acl = &sem_acl;
+        opt.acl_count = 1;
+    }
+    return evzk_semaphore_acquire(process_of(plan->proc)->s, sems.path, &opt,
                                   on_event, (void *)(intptr_t)i, &sems.of[i].p);
 }
 
@@ -190,17 +202,17 @@ static void start(intptr_t arg)
 
 static void make_dirs(void)
 {
-    ens_create("/s", "", 0, 0);
-    ens_create(sem_locks, "", 0, 0);
+    ens_create(sems.path, "", 0, 0);
+    ens_create(sems.locks, "", 0, 0);
     if (sems.own->above_denied) {
-        ens_set_perms("/s", EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
+        ens_set_perms(sems.path, EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
         return;
     }
-    ens_create(sem_leases, "", 0, 0);
+    ens_create(sems.leases, "", 0, 0);
     if (sems.own->denied)
-        ens_set_perms(sem_leases, EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
+        ens_set_perms(sems.leases, EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
     if (sems.own->hidden)
-        ens_set_perms(sem_leases, EVZK_PERM_ALL & ~EVZK_PERM_READ);
+        ens_set_perms(sems.leases, EVZK_PERM_ALL & ~EVZK_PERM_READ);
 }
 
 /* What others do. */
@@ -230,37 +242,37 @@ static void freeze(intptr_t unused)
 static void steal(intptr_t unused)
 {
     const char *names[8];
-    char path[128];
+    char path[SEM_ROOM];
 
     (void)unused;
-    if (ens_children(sem_locks, names, 8) == 0)
+    if (ens_children(sems.locks, names, 8) == 0)
         return;
-    snprintf(path, sizeof path, "%s/%s", sem_locks, names[0]);
+    snprintf(path, sizeof path, "%s/%s", sems.locks, names[0]);
     operator_delete(path);
 }
 
 static void remove_dir(intptr_t unused)
 {
     (void)unused;
-    operator_delete(sem_leases);
+    operator_delete(sems.leases);
 }
 
 static void set_dir(intptr_t unused)
 {
     (void)unused;
-    ens_set_data(sem_leases, "changed", 7);
+    ens_set_data(sems.leases, "changed", 7);
 }
 
 static void seal(intptr_t unused)
 {
     const char *names[8];
-    char path[128];
-    size_t n = ens_children(sem_locks, names, 8);
+    char path[SEM_ROOM];
+    size_t n = ens_children(sems.locks, names, 8);
 
     (void)unused;
-    ens_set_perms(sem_locks, EVZK_PERM_ALL & ~EVZK_PERM_DELETE);
+    ens_set_perms(sems.locks, EVZK_PERM_ALL & ~EVZK_PERM_DELETE);
     for (size_t i = 0; !sems.own->shown && i < n && i < 8; i++) {
-        snprintf(path, sizeof path, "%s/%s", sem_locks, names[i]);
+        snprintf(path, sizeof path, "%s/%s", sems.locks, names[i]);
         ens_set_perms(path, EVZK_PERM_ALL & ~EVZK_PERM_READ);
     }
 }
@@ -282,6 +294,7 @@ void semaphore_begin(const struct sim_scene *sc)
 
     memset(&sems, 0, sizeof sems);
     sems.own = sc->own;
+    name_paths();
     process_trace = semaphore_traced;
     process_leases = semaphore_leases;
     ens_removes = NULL;

@@ -13,7 +13,12 @@
 #include "evzk/semaphore.h"
 #include "world.h"
 
-enum { ATTEMPTS = 5, LEASES_SEEN = 32 };
+enum {
+    ATTEMPTS = 5,
+    LEASES_SEEN = 32,
+    SEM_PATH = 168,
+    SEM_ROOM = SEM_PATH + 72
+};
 
 /* An attempt: acquires a lease, holds the lease for a while, gives it back. */
 struct semaphore_plan {
@@ -32,9 +37,11 @@ struct semaphore_scene {
     bool denied;       /* .. and nothing may be made in `leases`; */
     bool hidden;       /* .. or leases may not be listed. */
     bool above_denied; /* `locks` exists, and nothing may be made beside it. */
+    bool own_acl;      /* All is made with an ACL of its own. */
     const char *chroot;
-    int expire_ms; /* The servers end the first process's session then. */
-    int cut_ms;    /* The first process loses its connection then. */
+    const char *path; /* NULL: "/s". */
+    int expire_ms;    /* The servers end the first process's session then. */
+    int cut_ms;       /* The first process loses its connection then. */
     int freeze_ms, frozen_ms; /* The first process is stopped, so long. */
     int steal_ms;  /* An operator deletes the first lock's znode then. */
     int remove_ms; /* An operator deletes the directory of leases then, if
@@ -54,6 +61,7 @@ struct lease_seen {
 
 struct semaphore_world {
     const struct semaphore_scene *own;
+    char path[SEM_PATH], locks[SEM_PATH + 8], leases[SEM_PATH + 8];
     int64_t looked;
     int64_t n_seen, n_begun;
     struct lease_seen seen[LEASES_SEEN];
@@ -93,7 +101,7 @@ bool semaphore_call(int proc, unsigned which);
 
 /* ---- scene_semaphore_rules.c ---- */
 
-extern const char sem_locks[], sem_leases[];
+extern const evzk_acl sem_acl; /* Of scenes with an ACL of their own. */
 struct lease_seen *sem_lease_of(int64_t czxid); /* NULL: no such lease. */
 /* An operator, or the servers, have taken the lease away before its time. */
 bool sem_is_robbed(const struct attempt *a);

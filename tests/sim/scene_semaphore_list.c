@@ -6,6 +6,9 @@
 #define SEM_SCENE(...)                                                         \
     .own = &(const struct semaphore_scene) { __VA_ARGS__ }
 #define ONE .used = true
+#define TEN "abcdefghi/"
+#define LONG_PATH                                                              \
+    "/" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "s"
 
 static const struct sim_scene semaphore_scenes[] = {
     {.name = "semaphore",
@@ -155,6 +158,18 @@ static const struct sim_scene semaphore_scenes[] = {
                         {ONE, .start_ms = 40, .cancel_ms = 400}},
                .freeze_ms = 180, .frozen_ms = 880, .cut_ms = 1059,
                .seal_ms = 1061, .shown = true)},
+    {.name = "semaphore-acl",
+     .about = "all is made with an ACL of its own",
+     .processes = 2,
+     SEM_SCENE(.plan = {{ONE, .start_ms = 10, .hold_ms = 100},
+                        {ONE, .proc = 1, .start_ms = 15, .hold_ms = 50}},
+               .own_acl = true)},
+    {.name = "semaphore-path",
+     .about = "two processes, and a long path",
+     .processes = 2,
+     SEM_SCENE(.plan = {{ONE, .start_ms = 10, .hold_ms = 100},
+                        {ONE, .proc = 1, .start_ms = 15, .hold_ms = 50}},
+               .path = LONG_PATH)},
     {.name = "semaphore-above",
      .about = "the directory of leases may not be made",
      .processes = 1,

@@ -21,7 +21,7 @@
 
 enum { KIDS = 48, TRUTH_US = 6 * 1000 * 1000 };
 
-const char sem_locks[] = "/s/locks", sem_leases[] = "/s/leases";
+const evzk_acl sem_acl = {EVZK_PERM_ALL & ~EVZK_PERM_ADMIN, "world", "anyone"};
 
 static uint32_t n_of(int i)
 {
@@ -51,7 +51,7 @@ static bool number_of(const char *name, const char *mark, int32_t *n)
 static bool is_owned(const char *dir, const char *name)
 {
     struct ens_seen seen;
-    char path[160];
+    char path[SEM_ROOM];
 
     snprintf(path, sizeof path, "%s/%s", dir, name);
     return ens_look(path, &seen) && seen.owner;
@@ -62,10 +62,10 @@ static bool is_owned(const char *dir, const char *name)
 static bool is_left_over(const char *name, int64_t session)
 {
     struct ens_seen seen;
-    char path[160];
+    char path[SEM_ROOM];
     int i;
 
-    snprintf(path, sizeof path, "%s/%s", sem_locks, name);
+    snprintf(path, sizeof path, "%s/%s", sems.locks, name);
     if (!ens_look(path, &seen) || seen.owner != session || seen.len != 1)
         return false;
     i = seen.data[0] - '0';
@@ -79,7 +79,7 @@ static bool is_left_over(const char *name, int64_t session)
 static bool has_turn(int32_t number, int64_t session)
 {
     const char *names[KIDS];
-    size_t n = ens_children(sem_locks, names, KIDS);
+    size_t n = ens_children(sems.locks, names, KIDS);
     bool there = false;
     int32_t other;
 
@@ -87,11 +87,40 @@ static bool has_turn(int32_t number, int64_t session)
         if (!number_of(names[i], "-lock-", &other))
             continue;
         if (other < number && !operator_deleted_any() &&
-            is_owned(sem_locks, names[i]) && !is_left_over(names[i], session))
+            is_owned(sems.locks, names[i]) && !is_left_over(names[i], session))
             return false;
         there = there || other == number;
     }
     return there;
+}
+
+/* Was this made with the ACL that was given? */
+static void check_acl(const char *path)
+{
+    if (sems.own->own_acl && ens_perms(path) >= 0 &&
+        ens_perms(path) != (int)sem_acl.perms)
+        sim_violation("%s has another ACL", path);
+}
+
+/* Other libraries' locks are not of an attempt, and have no such data. */
+static void check_lock(const char *name)
+{
+    struct ens_seen seen;
+    char path[SEM_ROOM];
+
+    snprintf(path, sizeof path, "%s/%s", sems.locks, name);
+    if (ens_look(path, &seen) && seen.owner && seen.version == 0 &&
+        seen.len == 1 && seen.data[0] >= '0' && seen.data[0] < '0' + ATTEMPTS)
+        check_acl(path);
+}
+
+static void check_dirs(void)
+{
+    if (sems.own->stands || operator_deleted_any())
+        return;
+    check_acl(sems.path);
+    check_acl(sems.locks);
+    check_acl(sems.leases);
 }
 
 static void check_new(const struct lease_seen *l, const char *name,
@@ -119,9 +148,9 @@ static void see(const char *name, uint32_t others)
 {
     struct lease_seen *l;
     struct ens_seen seen;
-    char path[160];
+    char path[SEM_ROOM];
 
-    snprintf(path, sizeof path, "%s/%s", sem_leases, name);
+    snprintf(path, sizeof path, "%s/%s", sems.leases, name);
     if (!ens_look(path, &seen))
         return;
     l = sem_lease_of(seen.czxid);
@@ -132,6 +161,8 @@ static void see(const char *name, uint32_t others)
         l->attempt = seen.owner && seen.len == 1 ? seen.data[0] - '0' : -1;
         if (l->attempt >= 0 && l->attempt < ATTEMPTS)
             check_new(l, name, others);
+        if (l->attempt >= 0)
+            check_acl(path);
     }
     if (l)
         l->stands = true;
@@ -141,29 +172,32 @@ static void see(const char *name, uint32_t others)
 static uint32_t count(bool owned)
 {
     const char *names[KIDS];
-    size_t n = ens_children(sem_leases, names, KIDS);
+    size_t n = ens_children(sems.leases, names, KIDS);
     uint32_t leases = 0;
     int32_t number;
 
     for (size_t i = 0; i < n && i < KIDS; i++)
         leases += number_of(names[i], "-lease-", &number) &&
-                  (!owned || is_owned(sem_leases, names[i]));
+                  (!owned || is_owned(sems.leases, names[i]));
     return leases;
 }
 
 static void look(void)
 {
     const char *names[KIDS];
-    size_t n = ens_children(sem_leases, names, KIDS);
+    size_t n = ens_children(sems.leases, names, KIDS);
 
     for (int64_t i = 0; i < sems.n_seen; i++)
         sems.seen[i].stands = false;
     for (size_t i = 0; i < n && i < KIDS; i++)
         see(names[i], count(true) - 1);
-    n = ens_children(sem_locks, names, KIDS);
-    for (size_t i = 0; i < n && i < KIDS; i++)
+    n = ens_children(sems.locks, names, KIDS);
+    for (size_t i = 0; i < n && i < KIDS; i++) {
         sems.foreign = sems.foreign || strstr(names[i], "__WRIT__") ||
                        strstr(names[i], "__lock__");
+        check_lock(names[i]);
+    }
+    check_dirs();
 }
 
 /* An operator, or the servers, have taken the lease away before its time. */
@@ -231,13 +265,13 @@ bool sem_is_passed(int i)
 static bool has_others(int i)
 {
     const char *names[KIDS];
-    size_t n = ens_children(sem_locks, names, KIDS);
+    size_t n = ens_children(sems.locks, names, KIDS);
     struct ens_seen seen;
-    char path[160];
+    char path[SEM_ROOM];
 
     if (n != 1)
         return n > 1;
-    snprintf(path, sizeof path, "%s/%s", sem_locks, names[0]);
+    snprintf(path, sizeof path, "%s/%s", sems.locks, names[0]);
     return ens_look(path, &seen) && (seen.len != 1 || seen.data[0] != '0' + i);
 }
 

@@ -70,7 +70,7 @@ static void check_none(int i, const char *dir, const char *what)
     const struct process *p = process_of(sem_plan(i)->proc);
     const char *names[KIDS];
     size_t n = ens_children(dir, names, KIDS);
-    char path[160];
+    char path[SEM_ROOM];
 
     for (size_t k = 0; k < n && k < KIDS; k++) {
         struct ens_seen seen;
@@ -123,8 +123,8 @@ static void check_end(int i, evzk_semaphore_event event, int rc)
         !session_over(l->owner))
         sim_violation("attempt %d: RELEASED, and its lease stands", i);
     if (rc == EVZK_ERR_CANCELED) {
-        check_none(i, sem_leases, "CANCELED");
-        check_none(i, sem_locks, "CANCELED");
+        check_none(i, sems.leases, "CANCELED");
+        check_none(i, sems.locks, "CANCELED");
     }
 }
 
@@ -217,8 +217,8 @@ void semaphore_check_left(int proc)
     for (int i = 0; i < ATTEMPTS; i++) {
         if (!sem_plan(i)->used || sem_plan(i)->proc != proc || sems.of[i].p)
             continue;
-        check_none(i, sem_leases, "over");
+        check_none(i, sems.leases, "over");
         if (!sems.own->seal_ms)
-            check_none(i, sem_locks, "over");
+            check_none(i, sems.locks, "over");
     }
 }
