@@ -81,16 +81,26 @@ void ens_cut(int server, int64_t until)
     s->cut_until = later(s->cut_until, until);
 }
 
+/* The whole transaction's, or that of the operation that failed in it. */
+static int error_of(const struct ens_txn *t)
+{
+    int rc = t->err;
+
+    for (const struct ens_op *o = t->ops; o != NULL && rc == ZOK; o = o->next)
+        rc = o->err;
+    return rc;
+}
+
 /* Somebody's who may do everything, and needs no session, but to own what is
  * ephemeral.  An error takes no zxid. */
 static int operate(const struct wire_msg *m)
 {
     struct ens_txn *t = ens_txn_new(m->op, m->session, &ens_nobody);
+    int rc;
 
     ens_prep(t, m, NULL, -1);
-    if (t->err != ZOK) {
-        int rc = t->err;
-
+    rc = error_of(t);
+    if (rc != ZOK) {
         ens.proposed--;
         ens_txn_free(t);
         return rc;

@@ -175,16 +175,21 @@ int operator_delete(const char *path)
 int operator_delete_together(const char *const paths[], size_t n)
 {
     const char *there[FORCED];
+    int64_t czxid[FORCED];
     struct ens_seen seen;
     size_t found = 0;
+    int rc;
 
     for (size_t i = 0; i < n && found < FORCED; i++) {
         if (!ens_look_ahead(paths[i], &seen))
             continue;
-        forced.czxid[forced.czxids++ % FORCED] = seen.czxid;
+        czxid[found] = seen.czxid;
         there[found++] = paths[i];
     }
-    return ens_delete_together(there, found);
+    rc = found > 0 ? ens_delete_together(there, found) : ZNONODE;
+    for (size_t i = 0; rc == ZOK && i < found; i++)
+        forced.czxid[forced.czxids++ % FORCED] = czxid[i];
+    return rc;
 }
 
 bool operator_copy(int proc, const char *path)
