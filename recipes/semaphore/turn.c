@@ -39,8 +39,9 @@ void evzk__semaphore_pass_on(struct evzk_semaphore *p) { forget(p); }
 
 void evzk__semaphore_turn_gone(struct evzk_semaphore *p)
 {
+    if (!p->turn_lost)
+        p->turn_rc = EVZK_ERR_NODEGONE; /* Else the lock has told why. */
     p->turn_lost = true;
-    p->turn_rc = EVZK_ERR_NODEGONE;
     forget(p);
 }
 

@@ -81,6 +81,9 @@ struct semaphore_world {
         bool requeues;    /* Has queued again, and has not told so. */
         int64_t doubts;
         uint64_t token;
+        bool held;            /* As it says now. */
+        bool doubts_it;       /* SUSPENDED was told, and not RESUMED. */
+        int64_t robbed_since; /* Held, and taken away by others. */
         int rc;
         evzk_semaphore_event end; /* 0: not told. */
     } of[ATTEMPTS];
@@ -107,6 +110,8 @@ struct lease_seen *sem_lease_of(int64_t czxid); /* NULL: no such lease. */
 bool sem_is_robbed(const struct attempt *a);
 /* With one lease: another has acquired a later one already. */
 bool sem_is_passed(int i);
+/* Does a lock of the attempt stand? */
+bool sem_has_lock(int i);
 void semaphore_check(void);
 void semaphore_check_end(void);
 

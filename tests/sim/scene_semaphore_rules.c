@@ -19,7 +19,11 @@
 #include "scene.h"
 #include "scene_semaphore.h"
 
-enum { KIDS = 48, TRUTH_US = 6 * 1000 * 1000 };
+enum {
+    KIDS = 48,
+    TRUTH_US = 6 * 1000 * 1000,
+    HEARD_US = 3 * 1000 * 1000 /* A session's time-out, and a look. */
+};
 
 const evzk_acl sem_acl = {EVZK_PERM_ALL & ~EVZK_PERM_ADMIN, "world", "anyone"};
 
@@ -135,6 +139,25 @@ static void check_new(const struct lease_seen *l, const char *name,
         sim_violation("attempt %d takes a lease out of its turn", l->attempt);
 }
 
+/* Does a lock of the attempt stand? */
+bool sem_has_lock(int i)
+{
+    const struct process *p = process_of(sem_plan(i)->proc);
+    const char *names[KIDS];
+    size_t n = ens_children(sems.locks, names, KIDS);
+    struct ens_seen seen;
+    char path[SEM_ROOM];
+
+    for (size_t k = 0; k < n && k < KIDS; k++) {
+        snprintf(path, sizeof path, "%s/%s", sems.locks, names[k]);
+        if (ens_look(path, &seen) && p->n_ids > 0 &&
+            seen.owner == p->ids[p->n_ids - 1] && seen.len == 1 &&
+            seen.data[0] == '0' + i)
+            return true;
+    }
+    return false;
+}
+
 struct lease_seen *sem_lease_of(int64_t czxid)
 {
     for (int64_t i = 0; i < sems.n_seen; i++) {
@@ -227,27 +250,62 @@ void semaphore_leases(int proc)
     }
 }
 
-static void check_held(void)
+/* A lease that is held stands, unless an operator has taken the lease away; and
+ * its holder hears of that. */
+static void check_stands(int i)
+{
+    struct attempt *a = &sems.of[i];
+    const struct lease_seen *l = sem_lease_of((int64_t)a->token);
+    int proc = sem_plan(i)->proc;
+
+    if (!a->held || !sem_is_robbed(a))
+        a->robbed_since = 0;
+    else if (!a->robbed_since || process_was_frozen(proc, a->robbed_since) ||
+             process_lacked_memory_since(proc, a->robbed_since))
+        a->robbed_since = sim_now();
+    else if (sim_now() - a->robbed_since > HEARD_US)
+        sim_violation("attempt %d is held, long after it was taken away", i);
+    if (a->held && !sem_is_robbed(a) && !(l && l->stands))
+        sim_violation("attempt %d is held, and its lease is gone", i);
+}
+
+/* Holders whose leases were made before this one's. */
+static uint32_t held_before(int i)
 {
     uint32_t n = 0;
 
-    for (int i = 0; i < ATTEMPTS; i++) {
-        struct attempt *a = &sems.of[i];
-        int before;
-        bool held;
+    for (int k = 0; k < ATTEMPTS; k++)
+        n += sems.of[k].held && !sem_is_robbed(&sems.of[k]) &&
+             sems.of[k].token < sems.of[i].token;
+    return n;
+}
 
-        if (!a->p)
-            continue;
-        before = sim_enter(sem_plan(i)->proc);
-        held = evzk_semaphore_held(a->p);
-        if (held != (evzk_semaphore_lease_ms(a->p) > 0))
-            sim_violation("attempt %d: held, without a time", i);
-        check_lease(i);
-        sim_leave(before);
-        n += held && !sem_is_robbed(a);
+static void look_at(int i)
+{
+    struct attempt *a = &sems.of[i];
+    int before;
+
+    a->held = false;
+    if (!a->p)
+        return;
+    before = sim_enter(sem_plan(i)->proc);
+    a->held = evzk_semaphore_held(a->p);
+    if (a->held != (evzk_semaphore_lease_ms(a->p) > 0))
+        sim_violation("attempt %d: held, without a time", i);
+    check_lease(i);
+    sim_leave(before);
+}
+
+static void check_held(void)
+{
+    for (int i = 0; i < ATTEMPTS; i++)
+        look_at(i);
+    for (int i = 0; i < ATTEMPTS; i++) {
+        check_stands(i);
+        if (sems.of[i].held && !sem_is_robbed(&sems.of[i]) &&
+            held_before(i) >= n_of(i))
+            sim_violation("attempt %d holds one of too many leases", i);
     }
-    if (n > most())
-        sim_violation("%d leases are held", (int)n);
 }
 
 bool sem_is_passed(int i)

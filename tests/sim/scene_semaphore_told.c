@@ -128,6 +128,29 @@ static void check_end(int i, evzk_semaphore_event event, int rc)
     }
 }
 
+/* SUSPENDED and RESUMED come in turns, while the lease is held. */
+static void check_doubt(int i, bool doubts)
+{
+    struct attempt *a = &sems.of[i];
+
+    if (!a->acquired || a->released || a->end || a->doubts_it == doubts)
+        sim_violation("attempt %d: %s, and it was not", i,
+                      doubts ? "SUSPENDED" : "RESUMED");
+    a->doubts_it = doubts;
+}
+
+static bool is_good_requeue(int i, int rc)
+{
+    switch (rc) {
+    case EVZK_ERR_EXPIRED:
+        return session_ended(sem_plan(i)->proc);
+    case EVZK_ERR_NODEGONE:
+        return operator_deleted_any();
+    default:
+        return rc == EVZK_ERR_LEASE;
+    }
+}
+
 void semaphore_told(int i, evzk_semaphore_event event, int rc)
 {
     struct attempt *a = &sems.of[i];
@@ -139,12 +162,14 @@ void semaphore_told(int i, evzk_semaphore_event event, int rc)
         return;
     case EVZK_SEMAPHORE_SUSPENDED:
         process_doubtful(proc, &a->doubts, "SUSPENDED");
+        check_doubt(i, true);
         return;
     case EVZK_SEMAPHORE_RESUMED:
         process_certain(proc, &a->doubts, "RESUMED");
+        check_doubt(i, false);
         return;
     case EVZK_SEMAPHORE_REQUEUED:
-        if (a->acquired || sem_plan(i)->no_requeue || rc == EVZK_OK)
+        if (a->acquired || sem_plan(i)->no_requeue || !is_good_requeue(i, rc))
             sim_violation("attempt %d: REQUEUED with %s", i, evzk_errname(rc));
         a->requeues = false;
         return;
@@ -156,23 +181,19 @@ void semaphore_told(int i, evzk_semaphore_event event, int rc)
     }
 }
 
-/* Which attempts watch the leases: machines of a process begin in the order of
- * its calls. */
+/* One attempt watches the leases.  An attempt whose lock is gone, and that has
+ * not heard so, does not count. */
 static void check_watchers(void)
 {
     int n = 0;
 
     for (int i = 0; i < ATTEMPTS; i++)
-        n += sems.of[i].waits;
-    if (n < 2 || operator_deleted_any())
-        return;
-    for (int p = 0; p < SIM_PROCS; p++) {
-        if (process_of(p)->s && session_ended(p))
-            return;
-    }
-    sim_violation("%d attempts watch the leases", n);
+        n += sems.of[i].waits && sem_has_lock(i);
+    if (n > 1)
+        sim_violation("%d attempts watch the leases", n);
 }
 
+/* Machines of a process begin in the order of its calls. */
 static struct attempt *traced(int proc, const void *machine)
 {
     struct attempt *first = NULL;
