@@ -218,6 +218,9 @@ static void operate(int i)
     case GR_DELETE_BOTH:
         operator_delete_together(both, 2);
         break;
+    case GR_COPY_CLAIM:
+        operator_copy(gr.own->act[i].proc, claim);
+        break;
     case GR_SEAL_NAME:
         ens_set_perms(path, (int)EVZK_PERM_ALL & ~(int)EVZK_PERM_WRITE);
         break;

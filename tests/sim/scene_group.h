@@ -24,6 +24,7 @@ enum gr_what {
     GR_DELETE_GUARD,
     GR_DELETE_BOTH,   /* The name and the claim, in one transaction. */
     GR_DELETE_BESIDE, /* Claim, guard, and the directory of all claims. */
+    GR_COPY_CLAIM,    /* The claim is a persistent znode now, its data kept. */
     /* The name may not be written any more; nothing may be made beside it; or
      * in the group. */
     GR_SEAL_NAME,
