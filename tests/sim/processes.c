@@ -74,6 +74,15 @@ struct process *process_of(int proc) { return &own[proc].p; }
 
 bool process_opening(int proc) { return own[proc].opening; }
 
+bool process_is_connected(int proc)
+{
+    int before = sim_enter(proc);
+    bool is = evzk_session_connected(own[proc].p.s);
+
+    sim_leave(before);
+    return is;
+}
+
 bool process_is_idle(const struct process *p)
 {
     evzk_session_stats st;

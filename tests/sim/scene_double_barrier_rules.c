@@ -323,7 +323,7 @@ static void check_late(int act)
         k->wrong = sim_now();
     for (int p = 0; p < SIM_PROCS; p++) {
         if (process_was_frozen(p, k->wrong) ||
-            (process_of(p)->s && !evzk_session_connected(process_of(p)->s)))
+            (process_of(p)->s && !process_is_connected(p)))
             k->wrong = sim_now();
     }
     if (sim_now() - k->wrong > TRUTH_US && !db.own->ready)
@@ -348,7 +348,7 @@ static void note_faults(void)
         db.rough = faults_healed_at();
     for (int p = 0; p < SIM_PROCS; p++) {
         const struct process *of = process_of(p);
-        bool up = of->s && evzk_session_connected(of->s);
+        bool up = of->s && process_is_connected(p);
 
         if (db.up[p] && !up && of->s && !of->closing)
             db.rough = sim_now();
