@@ -79,6 +79,7 @@ struct semaphore_world {
             leaves_since; /* Canceled, and nothing has disturbed it since. */
         int64_t nth;      /* Of all calls that began one. */
         bool requeues;    /* Has queued again, and has not told so. */
+        bool cut;         /* Its session has been without a connection. */
         int64_t doubts;
         uint64_t token;
         bool held;            /* As it says now. */

@@ -363,6 +363,14 @@ static bool may_be_late(void)
     return false;
 }
 
+static void note_cuts(void)
+{
+    for (int i = 0; i < ATTEMPTS; i++) {
+        if (sems.of[i].p && !process_is_connected(sem_plan(i)->proc))
+            sems.of[i].cut = true;
+    }
+}
+
 static void check_free(uint32_t leases)
 {
     int waits = -1;
@@ -402,6 +410,7 @@ void semaphore_check(void)
     if (ens_has_changed(&sems.looked))
         look();
     note_crowd(count(false));
+    note_cuts();
     check_held();
     check_free(count(false));
     check_canceled();

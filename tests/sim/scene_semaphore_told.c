@@ -213,14 +213,28 @@ static struct attempt *traced(int proc, const void *machine)
     return first;
 }
 
+/* A lock that was lost with the lease may stand, and is looked for.  Any other
+ * tells its end in its last event. */
+static void check_withdrawal(int proc, const struct attempt *a,
+                             const evzk_trace *t)
+{
+    if (t->from && strcmp(t->from, "WITHDRAWING") == 0 &&
+        strcmp(t->event, "reply") == 0 && !a->cut &&
+        !process_was_frozen(proc, a->since))
+        sim_violation("a canceled attempt looks for a lock that has ended");
+}
+
 void semaphore_traced(int proc, const evzk_trace *t)
 {
     struct attempt *a;
 
-    if (strcmp(t->kind, "semaphore") != 0 || !t->entered)
+    if (strcmp(t->kind, "semaphore") != 0)
         return;
     a = traced(proc, t->object);
     if (!a)
+        return;
+    check_withdrawal(proc, a, t);
+    if (!t->entered)
         return;
     a->waits = strcmp(t->to, "WAITING") == 0;
     if (strcmp(t->to, "QUEUEING") == 0 && t->from &&
