@@ -85,6 +85,7 @@ check_PROGRAMS += \
     tests/sim/test_deadline \
     tests/sim/test_double_barrier_requests \
     tests/sim/test_joined_commits \
+    tests/sim/test_member \
     tests/sim/test_refused \
     tests/sim/test_shared_reads \
     tests/sim/test_site_tx \
@@ -110,6 +111,8 @@ tests_sim_test_double_barrier_requests_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_double_barrier_requests_LDADD = $(sim) $(CHECK_LIBS)
 tests_sim_test_joined_commits_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_joined_commits_LDADD = $(sim) $(CHECK_LIBS)
+tests_sim_test_member_CPPFLAGS = $(sim_cppflags)
+tests_sim_test_member_LDADD = $(sim) $(CHECK_LIBS)
 tests_sim_test_refused_CPPFLAGS = $(sim_cppflags)
 tests_sim_test_refused_LDADD = $(sim) $(CHECK_LIBS)
 tests_sim_test_shared_reads_CPPFLAGS = $(sim_cppflags)
@@ -130,7 +133,7 @@ tests_sim_test_zoo_LDADD = $(world)
 sim_tests = tests/sim/test_sim tests/sim/test_request_steps \
     tests/sim/test_counter tests/sim/test_deadline \
     tests/sim/test_double_barrier_requests \
-    tests/sim/test_joined_commits tests/sim/test_refused \
+    tests/sim/test_joined_commits tests/sim/test_member tests/sim/test_refused \
     tests/sim/test_shared_reads \
     tests/sim/test_site_tx $(world_tests)
 TESTS += $(sim_tests)
