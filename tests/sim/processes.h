@@ -30,7 +30,7 @@ void process_open(int proc, const struct process_config *cfg);
 struct process *process_of(int proc);
 bool process_opening(int proc); /* The session is not open yet. */
 
-/* It has a session that is connected.  Any code may ask. */
+/* Is its session connected?  Any code may ask. */
 bool process_is_connected(int proc);
 
 /* Its session has no operation under way, not even in the background. */
