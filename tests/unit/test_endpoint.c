@@ -56,6 +56,7 @@ START_TEST(what_is_written)
         const char *text;
     } rows[] = {
         {{.host = "a", .port = 1}, "a:1 0"},
+        {{.host = "azAZ09", .port = 1}, "azAZ09:1 0"},
         {{.host = "10.0.0.7", .port = 8080, .weight = 1}, "10.0.0.7:8080 1"},
         {{.host = "::1", .port = 65535, .weight = 1000000},
          "[::1]:65535 1000000"},
