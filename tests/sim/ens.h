@@ -41,8 +41,9 @@ bool ens_expire(int64_t session); /* The leader ends it now; false: no such. */
  * what comes by the present one, at `conn`, is dropped, and that stays open.
  * False: it is attached elsewhere, or over. */
 bool ens_close_unheard(int64_t session, int conn);
-void ens_hold_commits(int64_t until);    /* Proposals wait. */
-void ens_crawl(int64_t until);           /* Each proposal takes long. */
+void ens_hold_commits(int64_t until); /* Proposals wait. */
+/* Each proposal takes long.  Returns when the last of them is through. */
+int64_t ens_crawl(int64_t until);
 void ens_lag(int server, int64_t until); /* The server hears nothing from the
                                             leader until then, and then all. */
 void ens_cut(int server, int64_t until); /* Nor does the leader hear it. */

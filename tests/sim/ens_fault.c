@@ -58,9 +58,10 @@ void ens_hold_commits(int64_t until)
     ens.hold_until = later(ens.hold_until, until);
 }
 
-void ens_crawl(int64_t until)
+int64_t ens_crawl(int64_t until)
 {
     ens.crawl_until = later(ens.crawl_until, until);
+    return ens.crawl_until + CRAWL_US;
 }
 
 void ens_lag(int server, int64_t until)

@@ -6,10 +6,6 @@
 
 #include "steps.h"
 
-/* While the leader is slow.  The scenes' clients give a connection up after 667
- * milliseconds without a word. */
-enum { CRAWL_US = 640 * 1000 };
-
 struct ens_txn *ens_txn_new(int32_t op, int64_t session,
                             const struct ens_origin *from)
 {

@@ -65,6 +65,10 @@ struct ens_acl { /* NULL: everything to everybody. */
 
 /* The identities of a connection, besides its address.  NULL: none. */
 enum { ENS_IDS = 4 };
+
+/* A proposal takes so much longer while the leader is slow.  The scenes'
+ * clients give a connection up after 667 milliseconds without a word. */
+enum { CRAWL_US = 640 * 1000 };
 struct ens_auth {
     int32_t refs, n;
     char *ids[ENS_IDS]; /* "user:digest" */

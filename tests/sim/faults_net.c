@@ -79,8 +79,7 @@ bool fault_slow_leader(const struct fault *f, const struct sim_step *step)
     (void)f;
     if (!m || !is_write(m) || m->op == WIRE_CONNECT)
         return false;
-    ens_crawl(sim_now() + FAULT_PAST);
-    faults_last(FAULT_PAST);
+    faults_last(ens_crawl(sim_now() + FAULT_PAST) - sim_now());
     return true;
 }
 
