@@ -645,6 +645,7 @@ sweep_sources = \
 support_sources = \
     tests/real/support/harness.c \
     tests/real/support/harness.h \
+    tests/real/support/on_valgrind.h \
     tests/real/support/proxy.c \
     tests/real/support/proxy.h \
     tests/real/support/proxy_conn.c \

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#include "tests/real/support/support.h" /* RUNNING_ON_VALGRIND */
+#include "tests/real/support/on_valgrind.h"
 
 #define UNIT_COUNT(array) (sizeof(array) / sizeof(array)[0])
 

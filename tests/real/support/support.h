@@ -5,18 +5,11 @@
 #ifndef TESTS_REAL_SUPPORT_H
 #define TESTS_REAL_SUPPORT_H
 
-#if defined(__has_include)
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
-#endif
-#endif
-#ifndef RUNNING_ON_VALGRIND
-#define RUNNING_ON_VALGRIND 0
-#endif
-
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#include "tests/real/support/on_valgrind.h"
 
 /* Milliseconds of CLOCK_MONOTONIC. */
 int64_t now_ms(void);
