@@ -5,6 +5,7 @@
 public_headers = \
     include/evzk/barrier.h \
     include/evzk/cache.h \
+    include/evzk/chubby.h \
     include/evzk/config.h \
     include/evzk/consumer.h \
     include/evzk/double_barrier.h \
@@ -140,6 +141,22 @@ core_sources = \
     recipes/cache/node.c \
     recipes/cache/tell.c \
     recipes/cache/view.c \
+    recipes/chubby/calls.c \
+    recipes/chubby/check.c \
+    recipes/chubby/chubby_internal.h \
+    recipes/chubby/create.c \
+    recipes/chubby/event.c \
+    recipes/chubby/find.c \
+    recipes/chubby/follow.c \
+    recipes/chubby/hold.c \
+    recipes/chubby/lock.c \
+    recipes/chubby/names.c \
+    recipes/chubby/ops.c \
+    recipes/chubby/read.c \
+    recipes/chubby/sequencer.c \
+    recipes/chubby/table.c \
+    recipes/chubby/tell.c \
+    recipes/chubby/write.c \
     recipes/config/calls.c \
     recipes/config/chunk.c \
     recipes/config/config_internal.h \
@@ -328,6 +345,7 @@ man_pages = \
     doc/evzk.3 \
     doc/evzk_barrier.3 \
     doc/evzk_cache.3 \
+    doc/evzk_chubby.3 \
     doc/evzk_config.3 \
     doc/evzk_consumer.3 \
     doc/evzk_double_barrier.3 \
@@ -357,6 +375,11 @@ doc_pages = \
     doc/barrier-wait.svg \
     doc/cache-node.svg \
     doc/cache.svg \
+    doc/chubby-anchor.svg \
+    doc/chubby-check.svg \
+    doc/chubby-lock.svg \
+    doc/chubby.md \
+    doc/chubby.svg \
     doc/client-facts.md \
     doc/config-read.svg \
     doc/config-write.svg \
@@ -413,6 +436,10 @@ doc_dots = \
     doc/barrier-wait.dot \
     doc/cache-node.dot \
     doc/cache.dot \
+    doc/chubby-anchor.dot \
+    doc/chubby-check.dot \
+    doc/chubby-lock.dot \
+    doc/chubby.dot \
     doc/config-read.dot \
     doc/config-write.dot \
     doc/consumer.dot \
@@ -520,6 +547,7 @@ examples_who_LDADD = $(examples)
 
 unit_tests = \
     tests/unit/test_args \
+    tests/unit/test_chubby_names \
     tests/unit/test_dir \
     tests/unit/test_endpoint \
     tests/unit/test_error \
@@ -543,6 +571,7 @@ args_sources = \
     tests/unit/args.h \
     tests/unit/args_barrier.c \
     tests/unit/args_cache.c \
+    tests/unit/args_chubby.c \
     tests/unit/args_config.c \
     tests/unit/args_consumer.c \
     tests/unit/args_double_barrier.c \
@@ -571,6 +600,10 @@ unit_headers = \
 real_tests = \
     tests/real/test_barrier \
     tests/real/test_cache \
+    tests/real/test_chubby \
+    tests/real/test_chubby_lock \
+    tests/real/test_chubby_primary \
+    tests/real/test_chubby_size \
     tests/real/test_config \
     tests/real/test_consumer \
     tests/real/test_create_order \
@@ -623,6 +656,7 @@ sweep_sources = \
     tests/real/sweep.h \
     tests/real/sweep_barrier.c \
     tests/real/sweep_cache.c \
+    tests/real/sweep_chubby.c \
     tests/real/sweep_config.c \
     tests/real/sweep_consumer.c \
     tests/real/sweep_count.c \
@@ -660,6 +694,7 @@ support_sources = \
     tests/real/support/zk.h
 
 real_headers = \
+    tests/real/test_chubby.h \
     tests/real/test_demo.h \
     tests/real/test_election.h \
     tests/real/test_example.h \
@@ -694,6 +729,11 @@ sim_sources = \
     tests/sim/scene_cache.h \
     tests/sim/scene_cache_list.c \
     tests/sim/scene_cache_rules.c \
+    tests/sim/scene_chubby.c \
+    tests/sim/scene_chubby.h \
+    tests/sim/scene_chubby_list.c \
+    tests/sim/scene_chubby_told.c \
+    tests/sim/scene_chubby_tree.c \
     tests/sim/scene_config.c \
     tests/sim/scene_config.h \
     tests/sim/scene_config_list.c \

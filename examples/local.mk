@@ -2,6 +2,7 @@
 noinst_PROGRAMS += $(example_programs) \
     examples/evzk-demo \
     examples/herd \
+    examples/primary/primary \
     examples/queue-demo/queue-demo \
     examples/shards-demo/shards-demo \
     examples/transfer/transfer
@@ -14,6 +15,13 @@ examples_evzk_demo_SOURCES = \
     examples/demo-ui.c \
     examples/demo-worker.c \
     examples/evzk-demo.c
+
+examples_primary_primary_SOURCES = \
+    examples/primary/main.c \
+    examples/primary/primary.h \
+    examples/primary/run.c \
+    examples/primary/serve.c
+examples_primary_primary_LDADD = $(examples)
 
 examples_queue_demo_queue_demo_SOURCES = \
     examples/queue-demo/demo.h \
@@ -88,6 +96,7 @@ examples_herd_SOURCES = \
 nobase_dist_doc_DATA += \
     $(examples_evzk_demo_SOURCES) \
     $(examples_herd_SOURCES) \
+    $(examples_primary_primary_SOURCES) \
     $(examples_queue_demo_queue_demo_SOURCES) \
     $(examples_shard_server_shard_server_SOURCES) \
     $(examples_shards_demo_shards_demo_SOURCES) \

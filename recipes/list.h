@@ -34,7 +34,11 @@
     X(value_writer) \
     X(config_read) \
     X(config_write) \
-    X(member)
+    X(member) \
+    X(chubby) \
+    X(chubby_lock) \
+    X(chubby_check) \
+    X(chubby_anchor)
 
 #define EVZK__SCENES(X) \
     X(lock) \
@@ -67,7 +71,11 @@
     X(config) \
     X(config_write) \
     X(group) \
-    X(names)
+    X(names) \
+    X(chubby) \
+    X(chubby_lock) \
+    X(chubby_check) \
+    X(chubby_anchor)
 
 #define EVZK__SWEEPS(X) \
     X(lock) \
@@ -89,7 +97,8 @@
     X(value) \
     X(config) \
     X(group) \
-    X(names)
+    X(names) \
+    X(chubby)
 
 #define EVZK__ARGS(X) \
     X(lock) \
@@ -108,7 +117,8 @@
     X(value) \
     X(config) \
     X(group) \
-    X(names)
+    X(names) \
+    X(chubby)
 
 /* clang-format on */
 

@@ -8,6 +8,7 @@
 
 #include <evzk/barrier.h>
 #include <evzk/cache.h>
+#include <evzk/chubby.h>
 #include <evzk/config.h>
 #include <evzk/consumer.h>
 #include <evzk/double_barrier.h>

@@ -95,6 +95,17 @@ struct evzk_cache {
     uint16_t whole_no; /* The connection on which READY was told last. */
 };
 
+/* Is the view in the midst of a change of the root's children?  Then more
+ * deltas come soon, in later turns of the loop. */
+static inline bool evzk__cache_is_merging(const struct evzk_cache *c)
+{
+    const struct evzk__follower *f = c->root ? c->root->f : NULL;
+
+    return f && f->m.started &&
+           (f->m.state == MERGING || f->m.state == SWEEPING ||
+            f->m.state == EMPTYING);
+}
+
 static inline struct evzk__follower *evzk__follower_of(struct evzk__machine *m)
 {
     return evzk__container_of(m, struct evzk__follower, m);

@@ -1,0 +1,185 @@
+/* Scenes of Chubby's interface: what their processes do, and what is kept of
+ * it.
+ *
+ *   scene_chubby.c        the processes and their handles
+ *   scene_chubby_told.c   what is told, against what is true
+ *   scene_chubby_tree.c   the files and the locks in the tree
+ *   scene_chubby_list.c   the scenes */
+#ifndef SIM_SCENE_CHUBBY_H
+#define SIM_SCENE_CHUBBY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "evzk/chubby.h"
+#include "world.h"
+
+enum { MARK_MS = 300 };
+enum { HANDLES = 4, DOES = 8, OPS = 32, FILES = 3, STATES_SEEN = 24 };
+
+/* What a handle does, some time after the scene's begin. */
+enum chubby_act {
+    ACT_NONE,
+    ACT_GET,
+    ACT_GET_LATEST,
+    ACT_STAT,
+    ACT_READ_DIR,
+    ACT_SET,
+    ACT_SET_GEN, /* If the contents are those that it has read last. */
+    ACT_DELETE,
+    ACT_ACQUIRE,
+    ACT_SHARE,
+    ACT_TRY,
+    ACT_RELEASE,
+    ACT_GIVE_SEQUENCER,  /* Keeps its sequencer for others. */
+    ACT_SET_SEQUENCER,   /* That of the handle `of`. */
+    ACT_CHECK_SEQUENCER, /* The same. */
+    ACT_CHECK_SEEN,      /* The same. */
+    ACT_POISON,
+    ACT_CLOSE,
+    ACT_FREE
+};
+
+struct chubby_does {
+    int ms;
+    enum chubby_act act;
+    int of;
+};
+
+struct chubby_plan {
+    int proc;
+    int open_ms; /* 0: there is no such handle. */
+    int file;
+    evzk_chubby_create create;
+    bool ephemeral, read_only, children, lock_events;
+    uint32_t delay_ms, timeout_ms;
+    struct chubby_does does[DOES];
+    int close_ms; /* 0: CLOSE_MS. */
+    /* The act inside the callback of an operation that has ended well:
+     * `ms` is its enum chubby_act. */
+    struct chubby_does in_done[2];
+    /* And inside that of an event: `ms` is its evzk_chubby_event. */
+    struct chubby_does in_event[2];
+};
+
+struct chubby_scene {
+    bool denied; /* Nothing may be made beside the files. */
+    struct chubby_plan plan[HANDLES];
+    bool foreign;  /* The first file is there: another program's. */
+    bool child;    /* .. and has a child. */
+    int marks;     /* Holders of old have left so many marks; the first of them
+                      asks for MARK_MS. */
+    int write_ms;  /* An operator writes to the first file then, */
+    int child_ms;  /* makes a child of it, */
+    int delete_ms; /* deletes it, */
+    int remake_ms; /* makes it anew. */
+    int steal_ms;  /* An operator deletes the lock's first znode. */
+    int expire_ms; /* The servers end the first process's session. */
+    int cut_us;    /* The first process loses its connection. */
+    int freeze_ms, frozen_ms; /* The first process is stopped, so long. */
+};
+
+struct chubby_op {
+    int32_t handle; /* And 1; 0: no operation. */
+    enum chubby_act act;
+    int32_t of, gen;
+    bool told, unknown, landed;
+    bool maybe; /* Another write of the same transaction may hide it. */
+    int rc;
+    int32_t landed_gen; /* Of a set. */
+    uint64_t under;     /* The token of the lock that was held at the call. */
+    int32_t by;         /* The handle whose sequencer it is under, and 1. */
+    bool marks;         /* At the call marks of old holders were there. */
+    bool bare;          /* At the call nobody was in the lock's queue. */
+    int64_t begun;      /* When. */
+    int64_t sure;       /* The mzxid of the file then. */
+};
+
+/* A state of a file that the tree had. */
+struct chubby_state {
+    int64_t czxid, mzxid;
+    int32_t file, version, len;
+    char data[8];
+    int64_t gone; /* When the instance was gone; 0: it stands. */
+};
+
+/* The last lock of a handle, as far as it is known. */
+struct chubby_hold {
+    uint64_t token; /* 0: none so far. */
+    int64_t mark;   /* The czxid of its mark; 0: it has none. */
+    int64_t gone;   /* When its znode was gone; 0: it stands. */
+    char node[96];
+    bool shared, clean; /* The lock was given back, or freed. */
+    bool lost;
+};
+
+struct chubby_world {
+    const struct chubby_scene *own;
+    int64_t looked;
+    int32_t n_ops, n_states;
+    struct chubby_op op[OPS];
+    struct chubby_state state[STATES_SEEN];
+    uint64_t last_alone[FILES]; /* Token of the last exclusive holder. */
+    int32_t fronts[FILES];      /* How many came to the front of the queue. */
+    char front[FILES][96];
+    bool early[SIM_PROCS];
+    int32_t leaves[SIM_PROCS]; /* How often it was not at rest. */
+    bool foreign; /* Another library's contender was in the queue; .. */
+    bool meddled; /* An operator has deleted, or written to, a receipt. */
+    bool forged;  /* .. or one that came before all. */
+    bool waited;  /* Somebody has waited for the old marks. */
+    bool unclean; /* A handle has lost its lock, or ended with its session. */
+    struct chubby_handle {
+        evzk_chubby *h;
+        int32_t fronts, acquired; /* Before OPENED; LOCK_ACQUIRED was told. */
+        bool begun, over, opened, poisoned, invalid, closes, jeopardy;
+        bool acquiring, releasing;
+        int64_t instance, newest;
+        int32_t gen; /* As read last. */
+        struct chubby_hold hold;
+        char sequencer[256];
+        int64_t sequencer_czxid, sequencer_gone;
+        int64_t busy_since; /* Told BUSY, and nobody had the lock. */
+        int32_t sequenced;  /* By the sequencer of this handle, and 1. */
+    } of[HANDLES];
+};
+extern struct chubby_world chubbies;
+
+static inline const struct chubby_plan *chubby_plan_of(int i)
+{
+    return &chubbies.own->plan[i];
+}
+
+/* ---- scene_chubby_tree.c ---- */
+
+const char *chubby_file(int file);
+const char *chubby_side(int file);
+/* The state of the file now; NULL: it does not exist. */
+const struct chubby_state *chubby_now(int file);
+/* When the instance was gone; 0: it stands. */
+int64_t chubby_gone(int64_t instance);
+bool chubby_meddled(int64_t instance);
+void chubby_look(void);
+void chubby_check_held(void);
+
+bool chubby_has_contender(int file);
+bool chubby_has_marks(int file); /* Of holders before the scene. */
+
+/* ---- scene_chubby_told.c ---- */
+
+void chubby_told(int i, evzk_chubby_event event, int rc);
+void chubby_done_told(int k, int rc, const evzk_chubby_answer *a);
+bool chubby_rc_ok(int i, int rc);
+void chubby_check_left(int proc);
+void chubby_check_marks(void);
+
+/* ---- scene_chubby.c ---- */
+
+void chubby_begin(const struct sim_scene *sc);
+bool chubby_done(void);
+void chubby_check(void);
+void chubby_check_end(void);
+extern const char *const chubby_calls[];
+bool chubby_call(int proc, unsigned which);
+
+#endif

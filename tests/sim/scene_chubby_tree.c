@@ -1,0 +1,383 @@
+/* The rules of Chubby's interface that speak of the tree, asked after every
+ * step.
+ *
+ * A write lands once, on the instance that its handle is open on, on the
+ * generation that it names, and not after it was told as failed.  A file goes
+ * only by a delete, an operator, or the end of its session.  The anchor stands
+ * as long as the file that was made with it.
+ *
+ * At no moment do two handles hold one lock, as they say, unless both share;
+ * and the znode of a lock that is held stands.
+ *
+ * How it can fail: a write is known by its data.  What an operator has deleted
+ * or copied counts for nobody. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ens.h"
+#include "processes.h"
+#include "scene.h"
+#include "scene_chubby.h"
+
+const char *chubby_file(int file)
+{
+    static const char *const files[FILES] = {"/f/a", "/f/b", "/f/a/k"};
+
+    return files[file];
+}
+
+const char *chubby_side(int file)
+{
+    static const char *const sides[FILES] = {"/f/a.evzk", "/f/b.evzk",
+                                             "/f/a/k.evzk"};
+
+    return sides[file];
+}
+
+/* ---- The files. ---- */
+
+static struct chubby_state *last_of(int file)
+{
+    for (int k = chubbies.n_states - 1; k >= 0; k--) {
+        if (chubbies.state[k].file == file)
+            return &chubbies.state[k];
+    }
+    return NULL;
+}
+
+const struct chubby_state *chubby_now(int file)
+{
+    const struct chubby_state *s = last_of(file);
+
+    return s && !s->gone ? s : NULL;
+}
+
+int64_t chubby_gone(int64_t instance)
+{
+    for (int k = chubbies.n_states - 1; k >= 0; k--) {
+        if (chubbies.state[k].czxid == instance)
+            return chubbies.state[k].gone;
+    }
+    return 0;
+}
+
+/* An operator has deleted the file by hand, or its anchor, which has the same
+ * czxid; or put a copy in its place. */
+bool chubby_meddled(int64_t instance)
+{
+    return operator_deleted(instance) || operator_copied(instance);
+}
+
+/* The lock, or the sequencer, under which a write was called stands when the
+ * write lands. */
+static void check_under(int k)
+{
+    const struct chubby_op *op = &chubbies.op[k];
+    int i = op->handle - 1;
+    const struct chubby_hold *hold = &chubbies.of[i].hold;
+    const struct chubby_handle *by = op->by ? &chubbies.of[op->by - 1] : NULL;
+
+    if (op->under && op->under == hold->token && hold->gone &&
+        !chubby_meddled((int64_t)hold->token))
+        sim_violation("operation %d is done without its lock", k);
+    if (by && by->sequencer_gone && !chubby_meddled(by->sequencer_czxid))
+        sim_violation("operation %d is done without its sequencer", k);
+}
+
+static void check_set(int k, const struct chubby_state *s)
+{
+    struct chubby_op *op = &chubbies.op[k];
+    int i = op->handle - 1;
+
+    if (op->landed)
+        sim_violation("operation %d is done twice", k);
+    if (op->told && !op->unknown)
+        sim_violation("operation %d was told, and is done later", k);
+    if (s->czxid != chubbies.of[i].instance &&
+        !chubby_meddled(chubbies.of[i].instance))
+        sim_violation("operation %d of handle %d is done on another file", k,
+                      i);
+    if (op->gen >= 0 && s->version != op->gen + 1)
+        sim_violation("operation %d is done on another generation", k);
+    check_under(k);
+    op->landed = true;
+    op->landed_gen = s->version;
+}
+
+/* Which operation has written this; -1: none. */
+static int writer_of(const struct chubby_state *s)
+{
+    int k = s->len == 3 && s->data[0] == 's' ? atoi(s->data + 1) : -1;
+
+    return k >= 0 && k < chubbies.n_ops ? k : -1;
+}
+
+/* One step of the world may bring several writes: the last one is seen. */
+static void note_hidden(void)
+{
+    for (int k = 0; k < chubbies.n_ops; k++) {
+        if (!chubbies.op[k].told && !chubbies.op[k].landed)
+            chubbies.op[k].maybe = true;
+    }
+}
+
+static void note_state(int file, const struct ens_seen *seen)
+{
+    const struct chubby_state *last = last_of(file);
+    struct chubby_state *s;
+
+    if (last && last->czxid == seen->czxid && seen->version > last->version + 1)
+        note_hidden();
+    if (chubbies.n_states == STATES_SEEN)
+        return;
+    s = &chubbies.state[chubbies.n_states++];
+    *s = (struct chubby_state){.czxid = seen->czxid,
+                               .mzxid = seen->mzxid,
+                               .file = file,
+                               .version = seen->version,
+                               .len = seen->len};
+    if (seen->len < (int32_t)sizeof s->data)
+        memcpy(s->data, seen->data, (size_t)seen->len);
+    if (s->version > 0 && writer_of(s) >= 0)
+        check_set(writer_of(s), s);
+}
+
+/* Deletes of handles on this instance; or on one that an operator has deleted,
+ * and its anchor was left.  At least one of these has landed.  False: there is
+ * none. */
+static bool note_deleters(int64_t instance)
+{
+    bool any = false;
+
+    for (int k = 0; k < chubbies.n_ops; k++) {
+        struct chubby_op *op = &chubbies.op[k];
+        int64_t on = chubbies.of[op->handle - 1].instance;
+
+        if (op->act == ACT_DELETE && (!op->told || op->unknown) &&
+            (on == instance || chubby_meddled(on)))
+            op->maybe = any = true;
+    }
+    return any;
+}
+
+static bool is_ephemeral(int file)
+{
+    for (int i = 0; i < HANDLES; i++) {
+        if (chubby_plan_of(i)->ephemeral && chubby_plan_of(i)->file == file)
+            return true;
+    }
+    return false;
+}
+
+static void note_gone(int file, struct chubby_state *s)
+{
+    bool by_operator = operator_deleted(s->czxid);
+
+    s->gone = sim_now();
+    for (int k = 0; k < chubbies.n_states; k++) {
+        if (chubbies.state[k].czxid == s->czxid)
+            chubbies.state[k].gone = s->gone;
+    }
+    sim_say("%s is gone", chubby_file(file));
+    if (!by_operator && !note_deleters(s->czxid) && !chubby_meddled(s->czxid) &&
+        !is_ephemeral(file))
+        sim_violation("%s is gone, and nobody has deleted it",
+                      chubby_file(file));
+    note_hidden();
+}
+
+static void look_at(int file)
+{
+    struct chubby_state *last = last_of(file);
+    struct ens_seen seen;
+    bool is = ens_look(chubby_file(file), &seen);
+
+    if (last && !last->gone && (!is || seen.czxid != last->czxid))
+        note_gone(file, last);
+    if (is && (!last || seen.czxid != last->czxid || seen.mzxid != last->mzxid))
+        note_state(file, &seen);
+}
+
+/* A file that a handle has made has its anchor as long as it stands. */
+static void check_anchor(int file)
+{
+    const struct chubby_state *now = chubby_now(file);
+    const char *names[64];
+    size_t n = ens_children(chubby_side(file), names, 64);
+    struct ens_seen seen;
+    char path[160];
+    int64_t matching = 0;
+    bool made = false;
+
+    for (size_t k = 0; k < n && k < 64; k++) {
+        snprintf(path, sizeof path, "%s/%s", chubby_side(file), names[k]);
+        if (strstr(names[k], "-file") && ens_look(path, &seen) && now &&
+            seen.czxid == now->czxid)
+            matching++;
+    }
+    for (int i = 0; now && i < HANDLES; i++)
+        made = made || (chubbies.of[i].instance == now->czxid &&
+                        evzk_chubby_created(chubbies.of[i].h));
+    if (matching > 1 || (made && matching == 0 && !operator_deleted_any()))
+        sim_violation("%s has %d anchors", chubby_file(file), (int)matching);
+}
+
+/* ---- The locks. ---- */
+
+static void look_at_holds(int i)
+{
+    struct chubby_handle *h = &chubbies.of[i];
+    struct ens_seen seen;
+    char path[200];
+
+    if (h->hold.token && !h->hold.gone) {
+        snprintf(path, sizeof path, "%s/%s",
+                 chubby_side(chubby_plan_of(i)->file), h->hold.node);
+        if (!ens_look(path, &seen) || (uint64_t)seen.czxid != h->hold.token)
+            h->hold.gone = sim_now();
+    }
+    if (h->sequencer[0] && !h->sequencer_gone) {
+        snprintf(path, sizeof path, "%.*s",
+                 (int)(strchr(h->sequencer, ':') - h->sequencer), h->sequencer);
+        if (!ens_look(path, &seen) || seen.czxid != h->sequencer_czxid)
+            h->sequencer_gone = sim_now();
+    }
+}
+
+/* A receipt is written to by its own transaction only, which writes its name.
+ */
+static bool is_written(const char *name, const struct ens_seen *seen)
+{
+    return strstr(name, "-receipt") && seen->version > 0 &&
+           (seen->len != (int32_t)strlen(name) ||
+            memcmp(seen->data, name, (size_t)seen->len) != 0);
+}
+
+/* A contender that no handle has made: of another library, or one that may
+ * come before all. */
+static void look_for_strangers(int file)
+{
+    const char *names[64];
+    size_t n = ens_children(chubby_side(file), names, 64);
+    struct ens_seen seen;
+    char path[240];
+
+    chubbies.meddled = chubbies.meddled || operator_deleted_any();
+    for (size_t k = 0; k < n && k < 64; k++) {
+        snprintf(path, sizeof path, "%s/%s", chubby_side(file), names[k]);
+        chubbies.meddled = chubbies.meddled || (ens_look(path, &seen) &&
+                                                is_written(names[k], &seen));
+        chubbies.foreign = chubbies.foreign || strstr(names[k], "__WRIT__") ||
+                           strstr(names[k], "__lock__") ||
+                           strncmp(names[k], "_c_", 3) == 0;
+        chubbies.forged =
+            chubbies.forged || strncmp(names[k], "fa17", 4) == 0 ||
+            (ens_look(path, &seen) && seen.owner == 0 &&
+             !strstr(names[k], "-file") && !strstr(names[k], "-delay"));
+    }
+}
+
+bool chubby_has_contender(int file)
+{
+    const char *names[64];
+    size_t n = ens_children(chubby_side(file), names, 64);
+
+    for (size_t k = 0; k < n && k < 64; k++) {
+        if (!strstr(names[k], "-file") && !strstr(names[k], "-delay") &&
+            !strstr(names[k], "-receipt"))
+            return true;
+    }
+    return false;
+}
+
+/* Whose turn is it in the lock's queue? */
+static void look_in_front(int file)
+{
+    const char *names[64];
+    size_t n = ens_children(chubby_side(file), names, 64);
+    const char *best = NULL;
+
+    for (size_t k = 0; k < n && k < 64; k++) {
+        if ((strstr(names[k], "-write-") || strstr(names[k], "-read-")) &&
+            !strstr(names[k], "-delay") &&
+            (!best || strcmp(strrchr(names[k], '-'), strrchr(best, '-')) < 0))
+            best = names[k];
+    }
+    if (best && strcmp(best, chubbies.front[file]) != 0)
+        chubbies.fronts[file]++;
+    snprintf(chubbies.front[file], sizeof chubbies.front[file], "%s",
+             best ? best : "");
+}
+
+bool chubby_has_marks(int file)
+{
+    const char *names[64];
+    size_t n = ens_children(chubby_side(file), names, 64);
+
+    for (size_t k = 0; k < n && k < 64; k++) {
+        if (strncmp(names[k], "0000", 4) == 0 && strstr(names[k], "-300-"))
+            return true;
+    }
+    return false;
+}
+
+void chubby_look(void)
+{
+    for (int file = 0; file < FILES; file++) {
+        look_in_front(file);
+        look_at(file);
+        check_anchor(file);
+        look_for_strangers(file);
+    }
+    for (int i = 0; i < HANDLES; i++)
+        look_at_holds(i);
+}
+
+static bool is_robbed(int i)
+{
+    int64_t czxid = (int64_t)chubbies.of[i].hold.token;
+    const struct process *p = process_of(chubby_plan_of(i)->proc);
+
+    if (operator_deleted(czxid) || operator_copied(czxid))
+        return true;
+    for (unsigned k = 0; k < p->n_ids; k++) {
+        if (session_forced(p->ids[k]))
+            return true;
+    }
+    return false;
+}
+
+static bool holds(int i)
+{
+    struct chubby_handle *h = &chubbies.of[i];
+    int before;
+    bool held;
+
+    if (!h->h)
+        return false;
+    before = sim_enter(chubby_plan_of(i)->proc);
+    held = evzk_chubby_held(h->h);
+    if (held != (evzk_chubby_lease_ms(h->h) > 0) ||
+        held != (evzk_chubby_token(h->h) > 0))
+        sim_violation("handle %d: held, without a time or a token", i);
+    sim_leave(before);
+    if (held && h->hold.gone && !is_robbed(i))
+        sim_violation("handle %d holds the lock, and its znode is gone", i);
+    return held;
+}
+
+void chubby_check_held(void)
+{
+    bool held[HANDLES];
+
+    for (int i = 0; i < HANDLES; i++) {
+        held[i] = chubby_plan_of(i)->open_ms && holds(i);
+        for (int k = 0; held[i] && k < i; k++) {
+            if (held[k] && chubby_plan_of(i)->file == chubby_plan_of(k)->file &&
+                !(chubbies.of[i].hold.shared && chubbies.of[k].hold.shared) &&
+                !is_robbed(i) && !is_robbed(k))
+                sim_violation("handles %d and %d hold one lock", i, k);
+        }
+    }
+}
