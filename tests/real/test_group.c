@@ -312,6 +312,33 @@ START_TEST(made_by_hand)
 }
 END_TEST
 
+/* All znodes of a member have its ACL: nobody else may change or delete them.
+ */
+START_TEST(has_its_acl)
+{
+    const evzk_acl own = {EVZK_PERM_ALL, "auth", ""};
+    const evzk_member_options opt = {
+        .data = "here", .data_len = 4, .acl = &own, .acl_count = 1};
+    struct one o = {0};
+    struct peer p;
+
+    peer_open(&p, the_server());
+    ck_assert_int_eq(evzk_session_add_auth(p.s, "digest", "me:secret", 9),
+                     EVZK_OK);
+    ck_assert_int_eq(
+        evzk_group_join(p.s, "/sealed", "a", &opt, on_member, &o, &o.m),
+        EVZK_OK);
+    WAIT(o.joined == 1);
+    ck_assert_int_eq(raw_set(op(), "/sealed/a", "x", 1), ZNOAUTH);
+    ck_assert_int_eq(raw_set(op(), "/sealed/.evzk/a", "x", 1), ZNOAUTH);
+    ck_assert_int_eq(raw_delete(op(), "/sealed/a"), ZNOAUTH);
+    ck_assert_int_eq(evzk_member_update(o.m, "gone", 4), EVZK_OK);
+    WAIT(o.updated == 1);
+    leave(&o);
+    peer_close(&p);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("group");
@@ -323,5 +350,6 @@ int main(void)
     tcase_add_test(few, persistent_node);
     tcase_add_test(few, goes_to_the_next);
     tcase_add_test(few, made_by_hand);
+    tcase_add_test(few, has_its_acl);
     return lock_suite_run(suite);
 }
