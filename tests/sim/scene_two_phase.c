@@ -446,15 +446,15 @@ static void start(intptr_t arg)
         scene_timer_set(a->abort_us, a->proc, want_abort, arg);
 }
 
-/* The users give up at last. */
+/* The users give up at last what has not ended by itself. */
 static void give_up(intptr_t proc)
 {
-    tp.last = true;
     for (int i = 0; i < TP_ACTS; i++) {
         const struct tp_act *a = &tp.own->act[i];
 
         if (!a->what || a->proc != proc || tp.slot[i].over)
             continue;
+        tp.last = true;
         if (tp.slot[i].tx || tp.slot[i].site || tp.slot[i].q)
             end(i); /* The rules look whether somebody had to. */
         else
