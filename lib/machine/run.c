@@ -83,13 +83,16 @@ static void take_ask(struct evzk__machine *m)
 
 /* The machine's own znode has gone, and its unsent request rests on that znode:
  * the row is entered again, and looks before it asks.  The event itself waits
- * for a row that hears it. */
+ * for a row that hears it.  A request that reads sees by itself what is there;
+ * and a part of it may be unsent again and again, so that the row would be
+ * entered for ever. */
 static void take_back(struct evzk__machine *m)
 {
     unsigned again = EVZK__RETRY | EVZK__UNSENT;
 
     if (m->place.own_verified || !(m->place.news & EVZK__NEWS_DELETED) ||
         evzk__row_watches(evzk__machine_row(m)) ||
+        evzk__request_only_reads(&m->place.req) ||
         !(evzk__machine_row(m)->flags & again))
         return;
     evzk__machine_set_event(m, EVZK__ON_OWN_DELETED, EVZK_OK);

@@ -41,6 +41,12 @@ bool evzk__request_is_steps(const struct evzk__request *r)
     return false;
 }
 
+bool evzk__request_only_reads(const struct evzk__request *r)
+{
+    return r->op == EVZK__READS || r->op == EVZK__SOON_READS ||
+           r->op == EVZK__EACH_READS;
+}
+
 static uint32_t skipped(const struct evzk__request *r)
 {
     if (r->absent)

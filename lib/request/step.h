@@ -121,6 +121,9 @@ enum {
 /* Does the request consist of steps? */
 bool evzk__request_is_steps(const struct evzk__request *r);
 
+/* Does it consist of steps that read, and of no other? */
+bool evzk__request_only_reads(const struct evzk__request *r);
+
 /* How many parts the request has, if nothing is left out. */
 uint32_t evzk__steps_parts(const struct evzk__request *r);
 
