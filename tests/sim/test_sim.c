@@ -202,7 +202,7 @@ END_TEST
 
 /* Single faults, spread over all: where a world can be saved, check-explore
  * plays many more of them. */
-static unsigned stride(void) { return RUNNING_ON_VALGRIND ? 3989 : 211; }
+static unsigned stride(void) { return RUNNING_ON_VALGRIND ? 7993 : 211; }
 
 START_TEST(single_faults)
 {
@@ -225,7 +225,7 @@ START_TEST(single_faults)
 END_TEST
 
 /* In Valgrind one of so many scenes: each run has many faults, and is long. */
-static unsigned scene_stride(void) { return RUNNING_ON_VALGRIND ? 4 : 1; }
+static unsigned scene_stride(void) { return RUNNING_ON_VALGRIND ? 8 : 1; }
 
 START_TEST(faults_by_chance)
 {
