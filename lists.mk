@@ -141,16 +141,21 @@ core_sources = \
     recipes/cache/node.c \
     recipes/cache/tell.c \
     recipes/cache/view.c \
+    recipes/chubby/begin.c \
     recipes/chubby/calls.c \
     recipes/chubby/check.c \
     recipes/chubby/chubby_internal.h \
+    recipes/chubby/chubby_lock.h \
     recipes/chubby/create.c \
     recipes/chubby/event.c \
     recipes/chubby/find.c \
     recipes/chubby/follow.c \
     recipes/chubby/hold.c \
     recipes/chubby/lock.c \
+    recipes/chubby/lock_table.c \
+    recipes/chubby/marks.c \
     recipes/chubby/names.c \
+    recipes/chubby/names.h \
     recipes/chubby/ops.c \
     recipes/chubby/read.c \
     recipes/chubby/sequencer.c \
@@ -679,6 +684,7 @@ sweep_sources = \
 support_sources = \
     tests/real/support/harness.c \
     tests/real/support/harness.h \
+    tests/real/support/memory_use.h \
     tests/real/support/on_valgrind.h \
     tests/real/support/proxy.c \
     tests/real/support/proxy.h \

@@ -51,6 +51,15 @@ char *evzk__concat(const char *a, const char *b)
     return p;
 }
 
+char *evzk__join(const char *dir, const char *name)
+{
+    char *above = evzk__concat(dir, "/");
+    char *path = above ? evzk__concat(above, name) : NULL;
+
+    evzk__free(above);
+    return path;
+}
+
 void evzk__mem_settle(void)
 {
     void *volatile large = malloc(4096);

@@ -9,6 +9,7 @@ void *evzk__zalloc(size_t size);
 void *evzk__memdup(const void *data, size_t len); /* One zero byte follows. */
 char *evzk__strdup(const char *s);
 char *evzk__concat(const char *a, const char *b);
+char *evzk__join(const char *dir, const char *name); /* With a slash. */
 void evzk__free(void *p);
 
 /* The C library sets small freed blocks aside, and joins all of them at the

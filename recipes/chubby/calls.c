@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
-#include "lib/machine/refuse.h"
 #include "recipes/chubby/chubby_internal.h"
 #include "recipes/kinds.h"
 
@@ -107,21 +106,10 @@ int evzk_chubby_open(evzk_session *s, const char *path,
     return rc;
 }
 
-/* Why the handle takes no call any more; or EVZK_OK. */
-static int gone(const struct evzk_chubby *h)
-{
-    if (!h)
-        return EVZK_ERR_INVAL;
-    if (evzk__machine_in_child(&h->m))
-        return EVZK_ERR_FORKED;
-    return h->m.place.ended || h->m.stopping || h->closes ? EVZK_ERR_STATE
-                                                          : EVZK_OK;
-}
-
 /* A handle that is not open yet has nothing to give back. */
 int evzk_chubby_close(evzk_chubby *h)
 {
-    int rc = gone(h);
+    int rc = h ? evzk__chubby_gone(h) : EVZK_ERR_INVAL;
 
     if (rc != EVZK_OK)
         return rc;
@@ -136,7 +124,7 @@ int evzk_chubby_close(evzk_chubby *h)
 
 int evzk_chubby_poison(evzk_chubby *h)
 {
-    int rc = gone(h);
+    int rc = h ? evzk__chubby_gone(h) : EVZK_ERR_INVAL;
 
     if (rc == EVZK_OK && h->poisoned)
         rc = EVZK_ERR_STATE;
@@ -160,8 +148,7 @@ void evzk_chubby_free(evzk_chubby *h)
 static bool is_bad_op(struct evzk_chubby *h, const char *function,
                       evzk_chubby_done_cb *done)
 {
-    struct evzk__call call =
-        evzk__call_of(h ? evzk__machine_session(&h->m) : NULL, function);
+    struct evzk__call call = evzk__chubby_call(h, function);
 
     return evzk__broken(&call, h, "handle", EVZK__NOT_NULL) ||
            evzk__broken(&call, done, "done", EVZK__NOT_NULL);
@@ -169,7 +156,7 @@ static bool is_bad_op(struct evzk_chubby *h, const char *function,
 
 static int refused(const struct evzk_chubby *h, bool writes)
 {
-    int rc = gone(h);
+    int rc = evzk__chubby_gone(h);
 
     if (rc == EVZK_OK && (!h->opened || h->poisoned || h->invalid != EVZK_OK ||
                           (writes && h->read_only)))
@@ -231,8 +218,7 @@ static int write_op(struct evzk_chubby *h, enum evzk__chubby_op_kind kind,
 int evzk_chubby_set(evzk_chubby *h, int32_t content_gen, const void *data,
                     size_t len, evzk_chubby_done_cb *done, void *arg)
 {
-    struct evzk__call call =
-        evzk__call_of(h ? evzk__machine_session(&h->m) : NULL, __func__);
+    struct evzk__call call = evzk__chubby_call(h, __func__);
     struct evzk__chubby_op *op;
     int rc;
 
@@ -265,8 +251,7 @@ static int sequencer_op(struct evzk_chubby *h, const char *function,
                         enum evzk__chubby_op_kind kind, const char *text,
                         evzk_chubby_done_cb *done, void *arg)
 {
-    struct evzk__call call =
-        evzk__call_of(h ? evzk__machine_session(&h->m) : NULL, function);
+    struct evzk__call call = evzk__chubby_call(h, function);
     struct evzk__sequencer q;
     struct evzk__chubby_op *op;
     int rc;

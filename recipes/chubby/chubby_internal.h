@@ -3,7 +3,9 @@
  *
  *   chubby/names.c      names of znodes, and sequencers as texts
  *   chubby/event.c      names of events
- *   chubby/lock.c       the table of a lock with its lock-delay
+ *   chubby/lock.c       the lock in its queue
+ *   chubby/marks.c      the marks of the lock-delay
+ *   chubby/lock_table.c the table of a lock with its lock-delay
  *   chubby/check.c      the table of a question about a sequencer
  *   chubby/find.c       the table of a search for the file's anchor
  *   chubby/ops.c        the operations that are outstanding
@@ -13,6 +15,7 @@
  *   chubby/hold.c       operations on the lock
  *   chubby/sequencer.c  operations about sequencers
  *   chubby/follow.c     the copy of the file, and of the lock's queue
+ *   chubby/begin.c      begins operations, in order
  *   chubby/create.c     the rows that make the file
  *   chubby/table.c      the table of a handle
  *   chubby/calls.c      the calls
@@ -29,116 +32,10 @@
 #include "evzk/value.h"
 #include "lib/base/acl.h"
 #include "lib/machine/machine.h"
-#include "recipes/parts/read_all.h"
+#include "lib/machine/refuse.h"
+#include "recipes/chubby/chubby_lock.h"
+#include "recipes/chubby/names.h"
 #include "recipes/parts/watch_node.h"
-
-/* ---- chubby/names.c ---- */
-
-/* Behind a file's path: the directory of its lock. */
-#define EVZK__CHUBBY_SIDE ".evzk"
-/* Behind a GUID, in that directory: the anchor of the file, which is made in
- * one transaction with the file, and deleted so. */
-#define EVZK__CHUBBY_ANCHOR "-file"
-
-/* Is this a name that no file may have: that of a lock's directory, or of a
- * receipt (recipes/guard)? */
-bool evzk__chubby_reserved(const char *name);
-bool evzk__chubby_is_anchor(const char *name);
-
-/* The mark of a holder that wants a lock-delay: "<its znode>-<ms>-delay". */
-enum { EVZK__CHUBBY_MARK_MAX = EVZK__NAME_MAX + 20 };
-void evzk__chubby_mark(char out[EVZK__CHUBBY_MARK_MAX], const char *node,
-                       uint32_t delay_ms);
-
-struct evzk__delay {
-    char node[EVZK__NAME_MAX]; /* The holder's znode. */
-    bool shared;
-    uint32_t ms;
-};
-/* False: this is no mark. */
-bool evzk__chubby_mark_parse(const char *name, struct evzk__delay *d);
-
-/* A sequencer, taken apart. */
-struct evzk__sequencer {
-    char *dir;        /* Owned: of the lock's znodes. */
-    const char *node; /* Behind it, in the same block. */
-    int64_t czxid;
-    bool shared;
-};
-/* EVZK_OK, EVZK_ERR_INVAL: the text is no sequencer; EVZK_ERR_NOMEM. */
-int evzk__sequencer_parse(struct evzk__sequencer *q, const char *text);
-/* EVZK_OK, EVZK_ERR_NOMEM. */
-int evzk__sequencer_copy(struct evzk__sequencer *to,
-                         const struct evzk__sequencer *q);
-void evzk__sequencer_clear(struct evzk__sequencer *q);
-/* False: no room. */
-bool evzk__sequencer_print(char *to, size_t size, const char *dir,
-                           const char *node, uint64_t czxid, bool shared);
-
-/* Is the znode, in this listing, in front of all that are in its way? */
-bool evzk__sequencer_is_first(const struct evzk__names *names,
-                              const char *node);
-
-/* ---- chubby/lock.c ---- */
-
-/* Marks of holders that are no more, each with the time since when it is known.
- */
-enum { EVZK__CHUBBY_OLD_MAX = 16 };
-struct evzk__old_marks {
-    unsigned n;
-    struct evzk__old_mark {
-        char name[EVZK__CHUBBY_MARK_MAX];
-        int64_t until_us;
-    } v[EVZK__CHUBBY_OLD_MAX];
-};
-
-/* What becomes of the evzk_lock. */
-enum evzk__inner { INNER_NONE, INNER_WAITS, INNER_GRANTED, INNER_OVER };
-
-/* What a lock tells its handle.  ended: nothing is left of it; the handle lets
- * go of it. */
-struct evzk__chubby_lock_hooks {
-    void (*acquired)(struct evzk_chubby *h);
-    void (*lost)(struct evzk_chubby *h, int rc);
-    void (*ended)(struct evzk_chubby *h, int rc);
-};
-
-struct evzk__chubby_lock {
-    struct evzk__machine m; /* Its directory is the lock's. */
-    struct evzk_chubby *h;  /* NULL once the handle is done with it. */
-    const struct evzk__chubby_lock_hooks *hooks;
-    evzk_lock *lock; /* Owned. */
-    enum evzk__inner inner;
-    int inner_rc;
-    bool shared, try_once;
-    bool held;     /* The handle was told so. */
-    bool lost;     /* And then, that it was lost. */
-    bool leaves;   /* Is to be given back, or given up. */
-    bool more;     /* There are more old marks than `old` has. */
-    bool has_mark; /* As it was listed last. */
-    bool marked;   /* Its mark may exist, and is to go with it. */
-    int rc;        /* With which it ends. */
-    uint32_t delay_ms;
-    struct evzk__timer *wait; /* Owned. */
-    int64_t until_us;         /* The lock-delay of others ends then. */
-    struct evzk__acl acl;     /* Owned; empty: the session's. */
-    char mark[EVZK__CHUBBY_MARK_MAX];
-    struct evzk__old_marks *old; /* Owned, while there is a lock; or NULL. */
-    struct evzk__chubby_op *release; /* Owned: room for a release. */
-    struct evzk__step step[EVZK__CHUBBY_OLD_MAX + 2];
-};
-
-/* Begins to acquire it.  `acl` is copied.  EVZK_OK, or EVZK_ERR_NOMEM. */
-int evzk__chubby_lock_begin(struct evzk_chubby *h,
-                            const struct evzk__chubby_lock_hooks *hooks,
-                            bool shared, bool try_once,
-                            struct evzk__chubby_lock **out);
-/* Gives it back, or up. */
-void evzk__chubby_lock_leave(struct evzk__chubby_lock *l);
-/* The handle is done with it: it is given back in the background. */
-void evzk__chubby_lock_drop(struct evzk__chubby_lock *l);
-/* Surely held, and not given back. */
-bool evzk__chubby_lock_held(const struct evzk__chubby_lock *l);
 
 /* ---- chubby/check.c ---- */
 
@@ -274,7 +171,7 @@ struct evzk_chubby {
     /* The events told so far, and the wishes of the user. */
     bool opened, created, jeopardy, invalid_told, poisoned, closes;
     int invalid; /* Why the handle is invalid; or EVZK_OK. */
-    int tries;   /* How often the directory was made in vain. */
+    int tries;   /* How often the file, or its directory, went away again. */
 
     /* The file. */
     evzk_cache *copy; /* Owned. */
@@ -360,6 +257,12 @@ int evzk__chubby_follow_queue(struct evzk_chubby *h);
  * `acquired`: or since this handle has got the lock just now. */
 void evzk__chubby_look_at_queue(struct evzk_chubby *h, bool acquired);
 
+/* ---- chubby/begin.c ---- */
+
+/* Is the handle still as it was, when a callback has returned? */
+bool evzk__chubby_goes_on(const struct evzk_chubby *h);
+void evzk__chubby_begin_all(struct evzk_chubby *h);
+
 /* ---- chubby/create.c ---- */
 
 void evzk__chubby_create(struct evzk__machine *m);
@@ -369,6 +272,24 @@ void evzk__chubby_make_dir(struct evzk__machine *m);
 int evzk__chubby_dir_made(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__chubby_resolve(struct evzk__machine *m);
 int evzk__chubby_resolved(struct evzk__machine *m, const struct evzk__event *e);
+
+/* ---- chubby/calls.c ---- */
+
+/* A public function that was called, for what it refuses; `h` may be NULL. */
+static inline struct evzk__call evzk__chubby_call(const struct evzk_chubby *h,
+                                                  const char *function)
+{
+    return evzk__call_of(h ? evzk__machine_session(&h->m) : NULL, function);
+}
+
+/* Why the handle takes no call any more; or EVZK_OK. */
+static inline int evzk__chubby_gone(const struct evzk_chubby *h)
+{
+    if (evzk__machine_in_child(&h->m))
+        return EVZK_ERR_FORKED;
+    return h->m.place.ended || h->m.stopping || h->closes ? EVZK_ERR_STATE
+                                                          : EVZK_OK;
+}
 
 /* ---- chubby/table.c ---- */
 

@@ -16,6 +16,7 @@
 #include "lib/machine/rows.h"
 #include "recipes/chubby/chubby_internal.h"
 #include "recipes/kinds.h"
+#include "recipes/parts/read_all.h"
 
 enum { LISTING, READING, ENDED, STATES };
 
@@ -82,7 +83,7 @@ static int take_names(struct evzk__finder *f, const struct evzk__reply *reply)
     return take_anchors(f, &reply->res->names);
 }
 
-/* Another instance has another anchor, or none that was seen. */
+/* The file is another instance, with an anchor of its own, or gone. */
 static bool is_other(const struct evzk__finder *f,
                      const struct evzk__reply *reply)
 {

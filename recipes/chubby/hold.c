@@ -1,5 +1,4 @@
 /* Operations on the lock of a handle, and what the lock tells. */
-#include "lib/machine/refuse.h"
 #include "recipes/chubby/chubby_internal.h"
 
 static void acquired(struct evzk_chubby *h)
@@ -45,15 +44,6 @@ static const struct evzk__chubby_lock_hooks hooks = {acquired, lost, ended};
 
 /* ---- The calls. ---- */
 
-static int refused(const struct evzk_chubby *h)
-{
-    if (evzk__machine_in_child(&h->m))
-        return EVZK_ERR_FORKED;
-    return h->m.place.ended || h->m.stopping || !h->opened || h->closes
-               ? EVZK_ERR_STATE
-               : EVZK_OK;
-}
-
 /* A lock that was lost is on its way out, and in nobody's way here. */
 static bool has_lock(struct evzk_chubby *h)
 {
@@ -65,8 +55,7 @@ static int acquire(struct evzk_chubby *h, const char *function,
                    evzk_chubby_mode mode, bool try_once,
                    evzk_chubby_done_cb *done, void *arg)
 {
-    struct evzk__call call =
-        evzk__call_of(h ? evzk__machine_session(&h->m) : NULL, function);
+    struct evzk__call call = evzk__chubby_call(h, function);
     struct evzk__chubby_op *op;
     int rc;
 
@@ -75,9 +64,9 @@ static int acquire(struct evzk_chubby *h, const char *function,
                      "must be one of EVZK_CHUBBY_*") ||
         evzk__broken(&call, done, "done", EVZK__NOT_NULL))
         return EVZK_ERR_INVAL;
-    rc = refused(h);
-    if (rc == EVZK_OK &&
-        (h->read_only || h->poisoned || has_lock(h) || h->invalid != EVZK_OK))
+    rc = evzk__chubby_gone(h);
+    if (rc == EVZK_OK && (!h->opened || h->read_only || h->poisoned ||
+                          has_lock(h) || h->invalid != EVZK_OK))
         rc = EVZK_ERR_STATE;
     if (rc == EVZK_OK)
         rc = evzk__chubby_op_add(h, OP_ACQUIRE, NULL, 0, done, arg, &op);
@@ -116,15 +105,14 @@ int evzk_chubby_try_acquire(evzk_chubby *h, evzk_chubby_mode mode,
 
 int evzk_chubby_release(evzk_chubby *h, evzk_chubby_done_cb *done, void *arg)
 {
-    struct evzk__call call =
-        evzk__call_of(h ? evzk__machine_session(&h->m) : NULL, __func__);
+    struct evzk__call call = evzk__chubby_call(h, __func__);
     struct evzk__chubby_op *op;
     int rc;
 
     if (evzk__broken(&call, h, "handle", EVZK__NOT_NULL) ||
         evzk__broken(&call, done, "done", EVZK__NOT_NULL))
         return EVZK_ERR_INVAL;
-    rc = refused(h);
+    rc = evzk__chubby_gone(h);
     if (rc == EVZK_OK &&
         (h->poisoned || !h->lock || !h->lock->held || h->lock->leaves))
         rc = EVZK_ERR_STATE;

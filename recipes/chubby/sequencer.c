@@ -2,14 +2,12 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
-#include "lib/machine/refuse.h"
 #include "recipes/chubby/chubby_internal.h"
 #include "recipes/lock/lock_internal.h"
 
 int evzk_chubby_get_sequencer(const evzk_chubby *h, char *buf, size_t size)
 {
-    struct evzk__call call =
-        evzk__call_of(h ? evzk__machine_session(&h->m) : NULL, __func__);
+    struct evzk__call call = evzk__chubby_call(h, __func__);
 
     if (evzk__broken(&call, h, "handle", EVZK__NOT_NULL) ||
         evzk__broken(&call, buf, "buf", EVZK__NOT_NULL))
@@ -217,8 +215,7 @@ static int check_seen(struct evzk_chubby *h, const struct evzk__call *call,
 
 int evzk_chubby_check_seen(evzk_chubby *h, const char *text)
 {
-    struct evzk__call call =
-        evzk__call_of(h ? evzk__machine_session(&h->m) : NULL, __func__);
+    struct evzk__call call = evzk__chubby_call(h, __func__);
     struct evzk__sequencer q;
     int rc;
 

@@ -8,8 +8,6 @@
  * The transaction also checks the znode of the lock that the handle held when
  * the write was called, and that of its sequencer.
  */
-#include <string.h>
-
 #include "lib/base/mem.h"
 #include "recipes/chubby/chubby_internal.h"
 
@@ -58,15 +56,6 @@ static void on_written(evzk_guard *guard, evzk_guard_outcome outcome, int rc,
     evzk__chubby_out(h, in);
 }
 
-static char *join(const char *dir, const char *name)
-{
-    char *path = evzk__zalloc(strlen(dir) + strlen(name) + 2);
-
-    if (path)
-        strcpy(stpcpy(stpcpy(path, dir), "/"), name);
-    return path;
-}
-
 /* The paths that a write names besides that of the file. */
 struct paths {
     char *anchor, *lock, *sequencer; /* Owned. */
@@ -79,11 +68,12 @@ static bool make_paths(const struct evzk__chubby_op *op, struct paths *p)
     bool ok = true;
 
     if (h->anchored == ANCHOR_KNOWN)
-        ok = (p->anchor = join(side, h->anchor)) != NULL;
+        ok = (p->anchor = evzk__join(side, h->anchor)) != NULL;
     if (ok && op->lock_node[0])
-        ok = (p->lock = join(side, op->lock_node)) != NULL;
+        ok = (p->lock = evzk__join(side, op->lock_node)) != NULL;
     if (ok && h->sequenced == SEQ_SET)
-        ok = (p->sequencer = join(h->sequencer.dir, h->sequencer.node)) != NULL;
+        ok = (p->sequencer = evzk__join(h->sequencer.dir, h->sequencer.node)) !=
+             NULL;
     return ok;
 }
 

@@ -65,12 +65,8 @@ static void choose_acl(struct evzk_member *d)
 /* The names of the znodes. */
 static int name_all(struct evzk_member *d, const char *path, char **dir)
 {
-    char *below = evzk__concat(path, "/");
-
     *dir = evzk__concat(path, EVZK__GROUP_DIR);
-    if (below)
-        d->path = evzk__concat(below, d->name);
-    evzk__free(below);
+    d->path = evzk__join(path, d->name);
     return *dir && d->path ? EVZK_OK : EVZK_ERR_NOMEM;
 }
 

@@ -172,16 +172,6 @@ static int take(struct evzk_guard *g, const char *guard,
     return rc;
 }
 
-/* The path of a contender's znode; NULL: no memory. */
-static char *path_of(const struct evzk_lock *l)
-{
-    char *above = evzk__concat(evzk__machine_path(&l->m), "/");
-    char *path = above ? evzk__concat(above, l->own) : NULL;
-
-    evzk__free(above);
-    return path;
-}
-
 struct asked {
     evzk_session *s;
     const evzk_guard_op *ops;
@@ -250,7 +240,8 @@ int evzk_guard_write(evzk_session *s, const evzk_guard_by *by,
         return EVZK_ERR_NOMEM;
     g->cb = cb;
     g->arg = arg;
-    path = l ? path_of(l) : evzk__strdup(by->path);
+    path = l ? evzk__join(evzk__machine_path(&l->m), l->own)
+             : evzk__strdup(by->path);
     rc = start(&asked, path, g);
     evzk__free(path);
     if (rc == EVZK_OK)

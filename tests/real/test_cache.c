@@ -8,10 +8,10 @@
  * machine that does nothing else.
  */
 #define _GNU_SOURCE 1
-#include <malloc.h>
 #include <time.h>
 
 #include "test_lock.h"
+#include "tests/real/support/memory_use.h"
 
 enum { NODES = 2000, CHANGES = 1000, PER_DIR = 1000, CUT_EVERY = 100 };
 
@@ -177,13 +177,6 @@ static void compare(const evzk_cache *c)
     ck_assert_uint_eq(n, evzk_cache_count(c));
 }
 
-static size_t in_use(void)
-{
-    struct mallinfo2 m = mallinfo2();
-
-    return m.uordblks + m.hblkhd;
-}
-
 static void change_all(struct proxy *proxy)
 {
     for (unsigned k = 1; k <= CHANGES; k++) {
@@ -224,7 +217,7 @@ START_TEST(many_changes)
     peer_open(&p, proxy_address(proxy));
     write_node(7); /* So that it is there for change_one(). */
     stall = stall_start(harness_base());
-    bytes = in_use();
+    bytes = memory_in_use();
     begun = now_ms();
     cpu = clock();
     cache_start(&t, p.s, &opt);
@@ -234,7 +227,7 @@ START_TEST(many_changes)
            "in a turn, stall %.2f ms\n",
            evzk_cache_count(t.c), (int)(now_ms() - begun),
            (int)((clock() - cpu) * 1000 / CLOCKS_PER_SEC),
-           (double)(in_use() - bytes) / (double)evzk_cache_count(t.c),
+           (double)(memory_in_use() - bytes) / (double)evzk_cache_count(t.c),
            (double)stats.turn_max_us / 1000, stall_own_ms(stall));
     stall_stop(stall);
     ck_assert(is_tree(t.c));
@@ -311,7 +304,7 @@ START_TEST(names_of_many)
     make_all();
     peer_open(&p, the_server());
     before = requests_of(p.s);
-    bytes = in_use();
+    bytes = memory_in_use();
     snprintf(dir, sizeof dir, "%s/d000", root);
     children = model.nodes < PER_DIR ? model.nodes : PER_DIR;
     ck_assert_int_eq(evzk_cache_start(p.s, dir, &opt, on_names, &t, &t.c),
@@ -320,7 +313,7 @@ START_TEST(names_of_many)
     ck_assert_uint_eq(t.added, children + 1);
     ck_assert_uint_le(requests_of(p.s) - before, 4 + 4);
     printf("cache: %.0f bytes of a name\n",
-           (double)(in_use() - bytes) / (double)children);
+           (double)(memory_in_use() - bytes) / (double)children);
     delete_node(3);
     WAIT(t.removed == 1);
     write_node(3);

@@ -4,22 +4,11 @@
  * costs.  EVZK_TEST_HANDLES=10000 opens as many as the page says.
  */
 #define _GNU_SOURCE 1
-#include <malloc.h>
 
 #include "test_chubby.h"
+#include "tests/real/support/memory_use.h"
 
 enum { HANDLES = 2000, CHANGES = 1000, LEN = 100, BYTES_MOST = 4096 };
-
-#if defined(__SANITIZE_ADDRESS__)
-#define OWN_MALLOC 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define OWN_MALLOC 1
-#endif
-#endif
-#ifndef OWN_MALLOC
-#define OWN_MALLOC 0
-#endif
 
 static struct {
     int opened, changed, other;
@@ -54,13 +43,6 @@ static int wanted(void)
     return RUNNING_ON_VALGRIND || OWN_MALLOC ? HANDLES / 20 : HANDLES;
 }
 
-static size_t in_use(void)
-{
-    struct mallinfo2 m = mallinfo2();
-
-    return m.uordblks + m.hblkhd;
-}
-
 static const char *path_of(int i)
 {
     static char path[64];
@@ -87,7 +69,7 @@ static void open_all(evzk_session *s, evzk_chubby **h, int n,
     all_answered(s);
 }
 
-/* Another session makes the files. */
+/* The files are made by another session. */
 static void make_all(evzk_chubby **h, int n)
 {
     struct peer q;
@@ -119,9 +101,9 @@ START_TEST(many_handles)
     make_all(h, n);
     peer_open(&p, the_server());
     opens = requests_of(p.s);
-    bytes = in_use();
+    bytes = memory_in_use();
     open_all(p.s, h, n, EVZK_CHUBBY_EXISTING);
-    bytes = (in_use() - bytes) / (size_t)n;
+    bytes = (memory_in_use() - bytes) / (size_t)n;
     requests = requests_of(p.s);
     opens = requests - opens;
     change_all(changes);

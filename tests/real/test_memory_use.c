@@ -2,22 +2,11 @@
  * How much memory of the process a lock takes, its watch in the client and all
  * else included: twenty thousand that are held, and as many that wait for them.
  */
-#include <malloc.h>
 
 #include "test_session_kit.h"
+#include "tests/real/support/memory_use.h"
 
 enum { MANY = 20000, HELD_BYTES = 768, WAITING_BYTES = 1024 };
-
-#if defined(__SANITIZE_ADDRESS__)
-#define OWN_MALLOC 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define OWN_MALLOC 1
-#endif
-#endif
-#ifndef OWN_MALLOC
-#define OWN_MALLOC 0
-#endif
 
 static struct {
     int granted, other;
@@ -30,13 +19,6 @@ static void on_lock(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
     (void)arg;
     heard.granted += ev == EVZK_LOCK_GRANTED;
     heard.other += ev >= EVZK_LOCK_REQUEUED;
-}
-
-static size_t in_use(void)
-{
-    struct mallinfo2 m = mallinfo2();
-
-    return m.uordblks + m.hblkhd;
 }
 
 static bool settled(const struct app *a)
@@ -65,7 +47,7 @@ static void start_all(struct app *a, evzk_lock **l, int n, unsigned watches)
 
 static double each(size_t before, int n)
 {
-    return (double)(in_use() - before) / n;
+    return (double)(memory_in_use() - before) / n;
 }
 
 START_TEST(memory_of_a_lock)
@@ -79,11 +61,11 @@ START_TEST(memory_of_a_lock)
 
     app_up(&a, server(), NULL);
     app_up(&b, server(), NULL);
-    before = in_use();
+    before = memory_in_use();
     start_all(&a, held_by, n, 1);
     held = each(before, n);
     ck_assert_int_eq(heard.granted, n);
-    before = in_use();
+    before = memory_in_use();
     start_all(&b, waiting, n, 2);
     waits = each(before, n);
     ck_assert_int_eq(heard.granted, n);

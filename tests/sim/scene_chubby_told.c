@@ -224,7 +224,7 @@ static bool is_invalid(const struct chubby_op *op, int rc)
 
 /* ---- Reads. ---- */
 
-static bool was_so(int i, const evzk_chubby_answer *a, bool with_data)
+static bool was_so(const evzk_chubby_answer *a, bool with_data)
 {
     for (int k = 0; k < chubbies.n_states; k++) {
         const struct chubby_state *s = &chubbies.state[k];
@@ -234,7 +234,6 @@ static bool was_so(int i, const evzk_chubby_answer *a, bool with_data)
             return !with_data || memcmp(s->data, a->data, (size_t)s->len) == 0;
     }
     return chubbies.n_states == STATES_SEEN;
-    (void)i;
 }
 
 static void check_read(int i, const struct chubby_op *op,
@@ -244,7 +243,7 @@ static void check_read(int i, const struct chubby_op *op,
 
     if (a->stat.instance != h->instance)
         sim_violation("handle %d reads another file", i);
-    if (!was_so(i, a, op->act != ACT_STAT))
+    if (!was_so(a, op->act != ACT_STAT))
         sim_violation("handle %d reads what was never there", i);
     if (op->act == ACT_GET && a->stat.modified < h->newest)
         sim_violation("handle %d goes back in time", i);

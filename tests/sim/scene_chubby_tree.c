@@ -113,7 +113,7 @@ static int writer_of(const struct chubby_state *s)
     return k >= 0 && k < chubbies.n_ops ? k : -1;
 }
 
-/* One step of the world may bring several writes: the last one is seen. */
+/* A step of the world may bring several writes: the last one is seen. */
 static void note_hidden(void)
 {
     for (int k = 0; k < chubbies.n_ops; k++) {

@@ -181,8 +181,8 @@ void semaphore_told(int i, evzk_semaphore_event event, int rc)
     }
 }
 
-/* One attempt watches the leases.  An attempt whose lock is gone, and that has
- * not heard so, does not count. */
+/* At most one attempt watches the leases.  An attempt whose lock is gone, and
+ * that has not heard so, does not count. */
 static void check_watchers(void)
 {
     int n = 0;
