@@ -66,19 +66,41 @@ void net_unblock(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-int net_listen_on(int port)
+/* A socket bound to the loopback's @port, or -1.  With @shared, the port may be
+ * bound already, if no socket listens there. */
+static int bind_to(int port, int shared)
 {
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)port),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(fd, (struct sockaddr *)&to, sizeof to) == 0 &&
-        listen(fd, 1024) == 0)
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &shared, sizeof shared);
+    if (bind(fd, (struct sockaddr *)&to, sizeof to) == 0)
         return fd;
     close(fd);
     return -1;
+}
+
+int net_listen_on(int port)
+{
+    int fd = bind_to(port, 1);
+
+    if (fd >= 0 && listen(fd, 1024)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+int net_reserve(int port)
+{
+    int on = 1, fd = bind_to(port, 0);
+
+    /* From now on net_listen_on() may have the port, net_reserve() not. */
+    if (fd >= 0)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    return fd;
 }
 
 /* Where the ports of outgoing connections begin. */
@@ -108,13 +130,17 @@ int net_listen(int *port)
         seed = (uint64_t)ts.tv_nsec ^ ((uint64_t)seeded << 32);
     }
     for (int i = 0; i < 1000; i++) {
-        int fd;
+        int held, fd;
 
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         *port = LOWEST_PORT + (int)((seed >> 33) % (uint64_t)span);
+        held = net_reserve(*port);
+        if (held < 0)
+            continue;
         fd = net_listen_on(*port);
         if (fd >= 0)
             return fd;
+        close(held);
     }
     support_fail("no free loopback port: %s", strerror(errno));
 }

@@ -24,11 +24,18 @@ _Noreturn void support_fail(const char *format, ...)
 /*
  * A socket that listens on a free loopback port below the range of outgoing
  * connections: nobody's connect() can take it while a server is restarted, nor
- * connect to itself.
+ * connect to itself.  The port stays reserved until the process ends.
  */
 int net_listen(int *port);
 
-/* Takes a known port again; -1 when another has it. */
+/*
+ * Reserves a port: no other net_listen() and no zk-private chooses it until the
+ * socket returned is closed, also while nobody listens there.  -1: it is taken
+ * or reserved.
+ */
+int net_reserve(int port);
+
+/* Takes a known port, reserved or not; -1 when another listens there. */
 int net_listen_on(int port);
 
 /* Makes @fd non-blocking and, for TCP, without delay. */
