@@ -223,6 +223,7 @@ core_sources = \
     recipes/lock/calls.c \
     recipes/lock/common.c \
     recipes/lock/contend_rows.h \
+    recipes/lock/dialect.c \
     recipes/lock/downgrade.c \
     recipes/lock/downgrade_rows.h \
     recipes/lock/enter.c \
@@ -257,6 +258,8 @@ core_sources = \
     recipes/names/resolver.c \
     recipes/names/turns.c \
     recipes/names/turns.h \
+    recipes/parts/dialect.c \
+    recipes/parts/dialect.h \
     recipes/parts/lease_of.c \
     recipes/parts/lease_of.h \
     recipes/parts/make.c \
@@ -389,6 +392,7 @@ doc_pages = \
     doc/config-read.svg \
     doc/config-write.svg \
     doc/consumer.svg \
+    doc/dialects.md \
     doc/double-barrier-query.svg \
     doc/double-barrier.svg \
     doc/election-replace.svg \
@@ -702,6 +706,7 @@ support_sources = \
 real_headers = \
     tests/real/test_chubby.h \
     tests/real/test_demo.h \
+    tests/real/test_dialect.h \
     tests/real/test_election.h \
     tests/real/test_example.h \
     tests/real/test_lock.h \
@@ -748,6 +753,7 @@ sim_sources = \
     tests/sim/scene_consumer.h \
     tests/sim/scene_consumer_list.c \
     tests/sim/scene_consumer_rules.c \
+    tests/sim/scene_dialect_list.c \
     tests/sim/scene_double_barrier.c \
     tests/sim/scene_double_barrier.h \
     tests/sim/scene_double_barrier_list.c \

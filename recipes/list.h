@@ -44,8 +44,10 @@
     X(lock) \
     X(lock_query) \
     X(lock_revoke) \
+    X(lock_dialect) \
     X(election) \
     X(observer) \
+    X(election_dialect) \
     X(shards) \
     X(watch_node) \
     X(write_once) \

@@ -95,6 +95,10 @@ typedef struct evzk_election_options {
     /** Do not watch the own znode, or watch it at once: as in
      * evzk_lock_options. */
     bool no_own_watch, revocable;
+    /** The names of the candidate's znode: with EVZK_DIALECT_CURATOR a
+     * LeaderLatch is shared, with EVZK_DIALECT_KAZOO an Election.  The leader
+     * of another library makes no znode `leader`: observers see only evzk's. */
+    evzk_dialect dialect;
     /** ACL of the znodes and of directories made; NULL takes the session's.  It
      * must give this process CREATE, DELETE and READ, and observers READ. */
     const evzk_acl *acl;

@@ -141,6 +141,13 @@ typedef struct evzk_lock_options {
      * wait, and later at once.  A lock with a priority always does so.  Not
      * with `no_own_watch`. */
     bool revocable;
+    /** The names of the znode.  With EVZK_DIALECT_CURATOR the mode EXCLUSIVE
+     * is an InterProcessMutex, WRITE and READ are an InterProcessReadWriteLock;
+     * with EVZK_DIALECT_KAZOO they are Lock, WriteLock and ReadLock.  No
+     * `priority` then.  The directory is made for the other library, too, and
+     * does not go with the last lock: Curator's is a container, Kazoo's stays.
+     */
+    evzk_dialect dialect;
     /** Data of the znode, for people to see; NULL takes the session's. */
     const void *data;
     size_t data_len; /**< At most EVZK_LOCK_DATA_MAX. */
@@ -292,10 +299,11 @@ typedef struct evzk_contender {
     /** The library that made the znode, if its name tells: "Curator" or
      * "Kazoo"; NULL: evzk, or unknown. Static. */
     const char *library;
-    /** The contender follows the rules of that library: no lock of evzk waits
-     * for it, and whether it holds or waits is unknown.  While it stands,
-     * evzk's locks are refused with EVZK_ERR_FOREIGN.  It comes behind all
-     * others here. */
+    /** The contender follows the rules of that library, and another one in the
+     * directory follows evzk's: neither waits for the other, and whether this
+     * one holds or waits is unknown.  While it stands, evzk's locks are refused
+     * with EVZK_ERR_FOREIGN.  It comes behind all others here.  Where all
+     * follow the rules of one library, none is foreign. */
     bool foreign;
     /** The first contender; if that is a reader, those behind it too, up to the
      * next that is not.  The others wait, in this order. */

@@ -89,6 +89,10 @@ typedef struct evzk_semaphore_options {
     /** Fail with EVZK_ERR_EXPIRED, EVZK_ERR_LEASE or EVZK_ERR_NODEGONE instead
      * of joining the queue again. */
     bool no_requeue;
+    /** The names of the znodes: with EVZK_DIALECT_CURATOR an
+     * InterProcessSemaphoreV2 is shared, with EVZK_DIALECT_KAZOO a Semaphore.
+     * All programs give the same number of leases then. */
+    evzk_dialect dialect;
     /** Data of the lease's znode, for people to see; NULL takes the session's.
      */
     const void *data;

@@ -131,6 +131,22 @@ typedef struct evzk_acl {
 
 #define EVZK_SERVERS_MAX 64 /**< Most servers of one session. */
 
+/**
+ * The names of the znodes of a lock, a candidate or a semaphore.  Programs of
+ * another library can use the same path: doc/dialects.md says with which of its
+ * recipes, and what to beware of.  All programs on one path use the same
+ * dialect.
+ */
+typedef enum evzk_dialect {
+    EVZK_DIALECT_EVZK,    /**< evzk's own. */
+    EVZK_DIALECT_CURATOR, /**< Apache Curator's. */
+    EVZK_DIALECT_KAZOO    /**< Kazoo's. */
+} evzk_dialect;
+
+/** The name, as in "curator"; "?" for an unknown number.  Static, never NULL.
+ */
+EVZK_API const char *evzk_dialect_name(evzk_dialect dialect);
+
 /** Zero-initialize, then set what you need. Everything is copied. */
 typedef struct evzk_session_options {
     /** Session time-out to ask for, 100 to one day; 0 asks for 10,000.  The

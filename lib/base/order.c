@@ -42,25 +42,34 @@ static void read_priority(struct evzk__contender *c, size_t mark_at)
             (int64_t)priority * (int64_t)(ageing ? ageing : UINT64_C(1) << 32);
 }
 
+/* The mark of a name, and its number; or NULL. */
+static const struct evzk__mark *
+mark_of(const char *name, const struct evzk__mark *marks, int32_t *seq)
+{
+    for (; marks->text; marks++) {
+        if (evzk__seq_parse(name, marks->text, seq))
+            return marks;
+    }
+    return NULL;
+}
+
 bool evzk__contender_parse(const char *name, const struct evzk__mark *marks,
                            struct evzk__contender *c)
 {
-    for (; marks->text; marks++) {
-        const char *digits;
+    const struct evzk__mark *mark = mark_of(name, marks, &c->seq);
+    const char *digits;
 
-        if (!evzk__seq_parse(name, marks->text, &c->seq))
-            continue;
-        c->name = name;
-        c->flags = marks->flags;
-        c->priority = 0;
-        c->handicap = 0;
-        digits = strrchr(name, marks->text[strlen(marks->text) - 1]);
-        if (digits[-1] == '-') /* The sign of the number. */
-            digits--;
-        read_priority(c, (size_t)(digits + 1 - name) - strlen(marks->text));
-        return true;
-    }
-    return false;
+    if (!mark || mark->flags & EVZK__STRANGE)
+        return false;
+    c->name = name;
+    c->flags = mark->flags;
+    c->priority = 0;
+    c->handicap = 0;
+    digits = strrchr(name, mark->text[strlen(mark->text) - 1]);
+    if (digits[-1] == '-') /* The sign of the number. */
+        digits--;
+    read_priority(c, (size_t)(digits + 1 - name) - strlen(mark->text));
+    return true;
 }
 
 static int compare(const struct evzk__contender *a,
@@ -145,14 +154,22 @@ static void find_bars(struct evzk__ordered *ordered)
     }
 }
 
+/* Is this a contender that would not wait for ours? */
+static bool is_stranger(const char *name, const struct evzk__mark *marks)
+{
+    struct evzk__foreign f;
+    int32_t seq;
+
+    return evzk__foreign_parse(name, &f) || mark_of(name, marks, &seq);
+}
+
 /* Notes a contender of another library.  `flags` are those of evzk's own mark,
  * if the name has one. */
 static void note_stranger(struct evzk__strangers *s, const char *name,
-                          bool ours, unsigned flags)
+                          const struct evzk__mark *marks, bool ours,
+                          unsigned flags)
 {
-    struct evzk__foreign f;
-
-    if (!ours && !s->any && evzk__foreign_parse(name, &f))
+    if (!ours && !s->any && is_stranger(name, marks))
         s->any = name;
     else if (ours && (flags & EVZK__COMMON) && evzk__foreign_maker(name))
         s->common = name;
@@ -182,7 +199,7 @@ static bool put_in_order(struct evzk__ordered *ordered,
         struct evzk__contender *c = &ordered->v[ordered->n].c;
         bool ours = evzk__contender_parse(names->v[i], marks, c);
 
-        note_stranger(&ordered->strangers, names->v[i], ours, c->flags);
+        note_stranger(&ordered->strangers, names->v[i], marks, ours, c->flags);
         if (!ours)
             continue;
         ordered->n++;
@@ -264,7 +281,7 @@ static void find_in_list(struct evzk__order *s, const struct evzk__names *names,
     for (size_t i = 0; i < names->n; i++) {
         bool ours = evzk__contender_parse(names->v[i], marks, &c), other;
 
-        note_stranger(&strangers, names->v[i], ours, c.flags);
+        note_stranger(&strangers, names->v[i], marks, ours, c.flags);
         if (!ours)
             continue;
         other = (c.flags ^ own->flags) & EVZK__WAITS;

@@ -15,10 +15,11 @@ struct evzk__mark {
 };
 
 enum {
-    EVZK__SHARES = 1, /* Holds together with others that share. */
-    EVZK__MOVES = 2,  /* Another name of the same number may replace it. */
-    EVZK__WAITS = 4,  /* Waits by priority, and is not in the queue. */
-    EVZK__COMMON = 8  /* Contenders of other libraries wait for it, too. */
+    EVZK__SHARES = 1,  /* Holds together with others that share. */
+    EVZK__MOVES = 2,   /* Another name of the same number may replace it. */
+    EVZK__WAITS = 4,   /* Waits by priority, and is not in the queue. */
+    EVZK__COMMON = 8,  /* Contenders of other libraries wait for it, too. */
+    EVZK__STRANGE = 16 /* No contender here: it does not wait for ours. */
 };
 
 struct evzk__contender {
@@ -30,7 +31,8 @@ struct evzk__contender {
 };
 
 /* Parses "<some prefix><mark><sequence>"; the prefix may end in a priority, as
- * evzk__priority_print() writes it.  False: no contender has such a name. */
+ * evzk__priority_print() writes it.  False: no contender has such a name, or
+ * it is refused. */
 bool evzk__contender_parse(const char *name, const struct evzk__mark *marks,
                            struct evzk__contender *c);
 

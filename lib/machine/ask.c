@@ -76,6 +76,8 @@ static void take_args(struct evzk__request *r,
     r->len = a->len;
     r->acl = a->acl;
     r->acl_count = a->acl_count;
+    r->keeps_dir = a->dir != EVZK__DIR_OURS;
+    r->plain = a->dir == EVZK__DIR_STAYS;
 }
 
 struct evzk__create_args evzk__default_args(const struct evzk__machine *m,
@@ -106,8 +108,14 @@ void evzk__swap(struct evzk__machine *m, struct evzk__swap *swap)
 void evzk__own_dir(struct evzk__machine *m, const evzk_acl *acl,
                    uint32_t acl_count)
 {
-    m->place.req.acl = acl;
-    m->place.req.acl_count = acl_count;
+    evzk__own_dir_for(
+        m, &(struct evzk__create_args){.acl = acl, .acl_count = acl_count});
+}
+
+void evzk__own_dir_for(struct evzk__machine *m,
+                       const struct evzk__create_args *args)
+{
+    take_args(&m->place.req, args);
     ask(m, EVZK__PARENTS, "");
 }
 

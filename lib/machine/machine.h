@@ -283,8 +283,15 @@ void evzk__ask_each(struct evzk__machine *m, const struct evzk__step *step,
 /* Requests that the request layer batches, shares or resolves, and those that
  * most recipes make.  Each has one EV_REPLY, but for `gets`: one for each name.
  */
+/* The directory of a contender. */
+enum evzk__dir_use {
+    EVZK__DIR_OURS, /* Made with the first contender, goes with the last. */
+    EVZK__DIR_CONTAINER, /* Other libraries use it: the servers delete it. */
+    EVZK__DIR_STAYS      /* Other libraries rely on it: no container. */
+};
 struct evzk__create_args {
     char *name; /* In: the prefix; out: the name. EVZK__NAME_MAX at most. */
+    enum evzk__dir_use dir;
     const void *data;
     uint32_t len, acl_count;
     const evzk_acl *acl;
@@ -304,6 +311,9 @@ void evzk__parents(struct evzk__machine *m,
  * no error. */
 void evzk__own_dir(struct evzk__machine *m, const evzk_acl *acl,
                    uint32_t acl_count);
+/* The same, for what `args` say of the directory. */
+void evzk__own_dir_for(struct evzk__machine *m,
+                       const struct evzk__create_args *args);
 void evzk__exists(struct evzk__machine *m, const char *name);
 /* Is the reply that of evzk__exists()?  Then the reply has no data. */
 bool evzk__looked(const struct evzk__machine *m);

@@ -18,6 +18,7 @@ struct evzk__maker {
     struct evzk__request req;
     struct evzk__request_queue waiting;
     struct evzk__acl acl; /* A copy: the asking machine may end. */
+    bool plain;           /* No container, as a request below it wants. */
     unsigned tries;
 };
 
@@ -56,7 +57,7 @@ static void make(struct evzk__maker *m)
 {
     m->req.op = EVZK__MKDIR;
     /* The server deletes empty containers: the chroot is plain. */
-    m->req.plain = strlen(m->dir->path) <= strlen(m->s->chroot);
+    m->req.plain = m->plain || strlen(m->dir->path) <= strlen(m->s->chroot);
     evzk__request_submit(m->s, &m->req);
 }
 
@@ -68,6 +69,7 @@ static void make_above(struct evzk__maker *m)
         return;
     }
     m->req.op = EVZK__PARENTS;
+    m->req.plain = m->plain;
     m->req.name = NULL; /* While it waited, the list was noted there. */
     evzk__request_submit(m->s, &m->req);
 }
@@ -135,6 +137,7 @@ static struct evzk__maker *start(struct evzk__core *s, const char *path,
     m->req.dir = m->dir;
     m->req.acl = m->acl.v;
     m->req.acl_count = m->acl.n;
+    m->plain = r->plain;
     RB_INSERT(evzk__maker_tree, &s->makers, m);
     make(m);
     return m;
@@ -161,6 +164,7 @@ void evzk__parents_join(struct evzk__core *s, struct evzk__request *r)
         evzk__request_answer_rc(s, r, EVZK_ERR_NOMEM);
         return;
     }
+    m->plain = m->plain || r->plain;
     r->state = EVZK__WAITING;
     r->waits_in = &m->waiting;
     TAILQ_INSERT_TAIL(&m->waiting, r, link);

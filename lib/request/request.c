@@ -280,7 +280,7 @@ static bool learn_of_dir(struct evzk__core *s, struct evzk__request *r)
         r->first_rc = EVZK_ERR_NOAUTH;
         return false;
     }
-    return missing && !r->given_up && r->tries < TRIES;
+    return missing && !r->keeps_dir && !r->given_up && r->tries < TRIES;
 }
 
 /* Does the request's last part show the directory's stat? */

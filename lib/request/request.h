@@ -153,11 +153,12 @@ struct evzk__request {
     uint8_t stamp : 1;
     uint8_t join : 1;
     uint8_t tries : 4; /* Times it was sent anew, after an answer; most 15. */
-    uint8_t keeps_dir : 1; /* DELETE: others are in the directory. */
+    uint8_t keeps_dir : 1; /* CREATE_LIST, DELETE: others use the directory,
+                              which is not made or deleted with it. */
     uint8_t bulk : 1;  /* CREATE_LIST: of many, see request/transaction.c. */
     uint8_t told : 1;  /* Data read first was EVZK__UNLOCK. */
     bool ours : 1;     /* Our session owns the znode read first. */
-    bool plain : 1;    /* MKDIR: never a container. */
+    bool plain : 1;    /* MKDIR, PARENTS: never a container. */
     bool denied : 1;   /* Has no right to make its directory. */
     bool with_dir : 1; /* In a transaction: makes, or deletes, its directory,
                           too. */

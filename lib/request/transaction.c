@@ -85,7 +85,7 @@ static bool is_fresh(const struct evzk__core *s, const struct evzk__request *r)
 {
     const struct evzk__dir *d = r->dir;
 
-    if (d->exists || !may_go(r))
+    if (d->exists || r->keeps_dir || !may_go(r))
         return false;
     return d->missing ||
            (s->requests.fresh > 32767 && !evzk__queue_keeps_dir(d));

@@ -88,6 +88,7 @@ int evzk_election_volunteer(evzk_session *s, const char *path,
     lock.no_requeue = opt->no_requeue;
     lock.no_own_watch = opt->no_own_watch;
     lock.revocable = opt->revocable;
+    lock.dialect = opt->dialect;
     lock.acl = opt->acl;
     lock.acl_count = opt->acl_count;
     e = evzk__zalloc(sizeof *e);

@@ -38,7 +38,7 @@ END(ENDED,           evzk__lock_end),
 /* clang-format on */
 
 const struct evzk__kind evzk__election_kind = {.name = "election",
-                                               .marks = evzk__lock_marks,
+                                               .marks = evzk__lock_all_marks,
                                                .rows = rows,
                                                .n_rows = ELECTION_STATES,
                                                .on_deadline =

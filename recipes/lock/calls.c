@@ -12,6 +12,7 @@
 #include "lib/machine/refuse.h"
 #include "recipes/kinds.h"
 #include "recipes/lock/lock_internal.h"
+#include "recipes/parts/dialect.h"
 
 static bool broken_options(const struct evzk__call *c,
                            const evzk_lock_options *o)
@@ -21,6 +22,9 @@ static bool broken_options(const struct evzk__call *c,
                         "must be one of EVZK_LOCK_*") ||
            evzk__broken(c, !o->priority || o->mode != EVZK_LOCK_EXCLUSIVE,
                         "priority", "needs the mode WRITE or READ") ||
+           evzk__broken_dialect(c, o->dialect) ||
+           evzk__broken(c, !o->priority || o->dialect == EVZK_DIALECT_EVZK,
+                        "priority", "needs the dialect EVZK") ||
            evzk__broken(c, !o->priority || !o->no_own_watch, "no_own_watch",
                         "must not be set with priority") ||
            evzk__broken(c, !o->revocable || !o->no_own_watch, "no_own_watch",
@@ -59,7 +63,16 @@ static int take_options(struct evzk_lock *l, const evzk_lock_options *o)
                  (o->no_own_watch ? 0 : LOCK_WATCHES_OWN) |
                  (o->revocable || o->priority ? LOCK_WATCHES_EARLY : 0);
     l->m.no_requeue = o->no_requeue;
+    l->dialect = o->dialect & 3;
     return EVZK_OK;
+}
+
+/* The names of other kinds are longer. */
+static size_t room_for_name(const evzk_lock_options *o)
+{
+    return o->priority || o->dialect != EVZK_DIALECT_EVZK
+               ? (size_t)EVZK__NAME_MAX
+               : (size_t)OWN_MAX;
 }
 
 int evzk__lock_begin(evzk_session *s, const struct evzk__kind *kind,
@@ -81,8 +94,7 @@ int evzk__lock_begin(evzk_session *s, const struct evzk__kind *kind,
     rc = evzk__may_begin(s);
     if (rc != EVZK_OK)
         return rc;
-    l = evzk__zalloc(
-        sizeof *l + (opt->priority ? (size_t)EVZK__NAME_MAX : (size_t)OWN_MAX));
+    l = evzk__zalloc(sizeof *l + room_for_name(opt));
     if (!l)
         return EVZK_ERR_NOMEM;
     l->cb = cb;

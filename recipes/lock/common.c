@@ -1,20 +1,11 @@
-/* Used by all blocks of rows of a lock: the marks of names, the events to the
- * application, the data of znodes, and how a held lock comes into doubt and
- * ends. */
+/* Used by all blocks of rows of a lock: the events to the application, the data
+ * of znodes, and how a held lock comes into doubt and ends. */
 #include "recipes/lock/states.h"
 
 #include <string.h>
 
 #include "lib/base/view.h"
-
-const struct evzk__mark evzk__lock_marks[] = {
-    [EVZK_LOCK_EXCLUSIVE] = {"-lock-", EVZK__COMMON},
-    [EVZK_LOCK_WRITE] = {"-write-", EVZK__MOVES},
-    [EVZK_LOCK_READ] = {"-read-", EVZK__SHARES},
-    [EVZK_LOCK_WRITE + LOCK_PRIO] = {"-write-wait-", EVZK__WAITS},
-    [EVZK_LOCK_READ + LOCK_PRIO] = {"-read-wait-", EVZK__WAITS | EVZK__SHARES},
-    [LOCK_STANDS] = {"-n_", 0},
-    {NULL, 0}};
+#include "recipes/parts/dialect.h"
 
 static bool is_final(evzk_lock_event ev)
 {
@@ -104,6 +95,7 @@ struct evzk__create_args evzk__lock_args(struct evzk_lock *l)
         a.acl = l->given->acl.v;
         a.acl_count = l->given->acl.n;
     }
+    a.dir = evzk__dialect_dir((evzk_dialect)l->dialect);
     return a;
 }
 
@@ -113,20 +105,6 @@ evzk_lock_mode evzk__lock_mode_named(const struct evzk__contender *c)
         return EVZK_LOCK_READ;
     return c->flags & (EVZK__MOVES | EVZK__WAITS) ? EVZK_LOCK_WRITE
                                                   : EVZK_LOCK_EXCLUSIVE;
-}
-
-int evzk__lock_name(const struct evzk_lock *l, char *out, unsigned mark)
-{
-    int rc = evzk__guid(out);
-
-    out += EVZK__GUID_LEN;
-    if (evzk__lock_urgent(l)) {
-        evzk__priority_print(out, l->given->priority.priority,
-                             l->given->priority.ageing);
-        out += strlen(out);
-    }
-    strcpy(out, evzk__lock_marks[mark].text);
-    return rc;
 }
 
 void evzk__lock_swap(struct evzk_lock *l, bool numbered)

@@ -89,7 +89,7 @@ END(ENDED,           evzk__lock_end),
 /* clang-format on */
 
 const struct evzk__kind evzk__lock_kind = {.name = "lock",
-                                           .marks = evzk__lock_marks,
+                                           .marks = evzk__lock_all_marks,
                                            .rows = rows,
                                            .n_rows = LOCK_STATES,
                                            .on_deadline =

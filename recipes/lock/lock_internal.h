@@ -123,6 +123,7 @@ struct evzk_lock {
     bool pred_unowned : 1; /* No session owns `pred`. */
     bool watch_anew : 1;   /* The watches are to be set once more. */
     bool tells_gone : 1;   /* LOCK_GONE is to be told. */
+    uint8_t dialect : 2;   /* evzk_dialect */
     int32_t seen;          /* The version of its own data that was read last. */
     char *pred;            /* Owned: the znode for which it waits. */
     uint64_t token;
@@ -160,7 +161,15 @@ static inline struct evzk_lock *lock_of(struct evzk__machine *m)
     return evzk__container_of(m, struct evzk_lock, m);
 }
 
+/* lock/dialect.c: the marks of evzk's own names; those of all dialects; those
+ * of a lock's own dialect and family. */
 extern const struct evzk__mark evzk__lock_marks[];
+extern const struct evzk__mark evzk__lock_all_marks[];
+const struct evzk__mark *evzk__lock_marks_of(const struct evzk_lock *l);
+
+/* lock/dialect.c: the marks by which a directory is to be read, for what is no
+ * contender there: evzk's if any name has them, else those of a library. */
+const struct evzk__mark *evzk__lock_marks_in(const struct evzk__names *names);
 
 /* lock/calls.c: evzk_lock_acquire(), for a lock or for an election. */
 int evzk__lock_begin(evzk_session *s, const struct evzk__kind *kind,
@@ -174,7 +183,7 @@ int evzk__election_say(evzk_lock *l, const char *function, const void *data,
 /* The mode of a contender, by its name. */
 evzk_lock_mode evzk__lock_mode_named(const struct evzk__contender *c);
 
-/* A fresh name with one of the marks, without the number.  0 or
+/* lock/dialect.c: a fresh name with one of the marks, without the number.  0 or
  * EVZK_ERR_INTERNAL. */
 int evzk__lock_name(const struct evzk_lock *l, char *out, unsigned mark);
 

@@ -153,7 +153,7 @@ void evzk__lock_take_place(struct evzk_lock *l, uint64_t czxid)
     l->position = POSITION_KNOWN;
     l->seen = 0;
     l->token = czxid;
-    if (evzk__contender_parse(l->own, evzk__lock_marks, &own))
+    if (evzk__contender_parse(l->own, evzk__lock_marks_of(l), &own))
         evzk__enter_queue(&l->m, l->own, own.seq);
     if (evzk__lock_stands(l))
         evzk__lock_tell(l, (evzk_lock_event)LOCK_PLACED, EVZK_OK);

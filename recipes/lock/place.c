@@ -87,7 +87,10 @@ void evzk__lock_make_parents(struct evzk__machine *m)
 {
     struct evzk__create_args args = evzk__lock_args(lock_of(m));
 
-    evzk__parents(m, &args);
+    if (args.dir == EVZK__DIR_OURS)
+        evzk__parents(m, &args); /* The create makes the directory. */
+    else
+        evzk__own_dir_for(m, &args);
 }
 
 int evzk__lock_parents_made(struct evzk__machine *m,
@@ -111,12 +114,12 @@ void evzk__lock_resolve(struct evzk__machine *m)
 }
 
 /* Takes the number off a name, if an earlier look has added one. */
-static int64_t take_number(char *own)
+static int64_t take_number(const struct evzk_lock *l, char *own)
 {
     struct evzk__contender c;
     int digits;
 
-    if (!evzk__contender_parse(own, evzk__lock_marks, &c))
+    if (!evzk__contender_parse(own, evzk__lock_marks_of(l), &c))
         return INT64_MIN;
     digits = snprintf(NULL, 0, "%010" PRId32, c.seq);
     own[strlen(own) - (size_t)digits] = '\0';
@@ -140,7 +143,7 @@ enum evzk__found evzk__lock_find(struct evzk_lock *l, char *own,
         return EVZK__FIND_FAILED;
     if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
         return EVZK__FIND_FAILED;
-    tried = take_number(own);
+    tried = take_number(l, own);
     if (reply->rc == EVZK_OK)
         name = evzk__find_prefix(&reply->res->names, own, &tried);
     if (!name)

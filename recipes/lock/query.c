@@ -64,7 +64,7 @@ static struct evzk__contender place_of(const evzk_contender *c)
     struct evzk__contender place = {.name = c->node};
     struct evzk__foreign f;
 
-    if (!evzk__contender_parse(c->node, evzk__lock_marks, &place) &&
+    if (!evzk__contender_parse(c->node, evzk__lock_all_marks, &place) &&
         evzk__foreign_parse(c->node, &f))
         place.seq = f.seq;
     return place;
@@ -84,21 +84,22 @@ static int in_order(const void *pa, const void *pb)
 }
 
 /* Reads a contender's mode and library off its name.  False: no contender. */
-static bool read_name(evzk_contender *c, const char *name)
+static bool read_name(evzk_contender *c, const char *name,
+                      const struct evzk__mark *marks)
 {
     struct evzk__contender ours;
     struct evzk__foreign f;
+    bool known = evzk__foreign_parse(name, &f);
 
-    if (evzk__contender_parse(name, evzk__lock_marks, &ours)) {
+    c->library = known ? f.library : evzk__foreign_maker(name);
+    if (evzk__contender_parse(name, marks, &ours)) {
         c->mode = evzk__lock_mode_named(&ours);
         c->priority = ours.priority;
-        c->library = evzk__foreign_maker(name);
         return true;
     }
-    if (!evzk__foreign_parse(name, &f))
+    if (!known)
         return false;
     c->foreign = true;
-    c->library = f.library;
     c->mode = f.shares ? EVZK_LOCK_READ : EVZK_LOCK_EXCLUSIVE;
     return true;
 }
@@ -106,12 +107,14 @@ static bool read_name(evzk_contender *c, const char *name)
 static int copy_names(struct evzk_lock_query *q,
                       const struct evzk__names *names)
 {
+    const struct evzk__mark *marks = evzk__lock_marks_in(names);
+
     q->v = evzk__zalloc(names->n * sizeof *q->v);
     q->names = evzk__zalloc(names->n * sizeof *q->names);
     if (!q->v || !q->names)
         return EVZK_ERR_NOMEM;
     for (size_t i = 0; i < names->n; i++) {
-        if (!read_name(&q->v[q->n], names->v[i]))
+        if (!read_name(&q->v[q->n], names->v[i], marks))
             continue;
         q->v[q->n].node = evzk__strdup(names->v[i]);
         if (!q->v[q->n].node)

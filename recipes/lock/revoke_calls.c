@@ -16,7 +16,7 @@ static bool broken_options(const struct evzk__call *call,
                         "must be one of EVZK_LOCK_*") ||
            evzk__broken(call,
                         !o->before || evzk__contender_parse(
-                                          o->before, evzk__lock_marks, &c),
+                                          o->before, evzk__lock_all_marks, &c),
                         "before", "must be the name of a contender's znode");
 }
 

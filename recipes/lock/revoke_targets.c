@@ -58,21 +58,22 @@ static int in_order(const void *pa, const void *pb)
     const evzk_revoked *a = pa, *b = pb;
     struct evzk__contender ca = {0}, cb = {0};
 
-    evzk__contender_parse(a->node, evzk__lock_marks, &ca);
-    evzk__contender_parse(b->node, evzk__lock_marks, &cb);
+    evzk__contender_parse(a->node, evzk__lock_all_marks, &ca);
+    evzk__contender_parse(b->node, evzk__lock_all_marks, &cb);
     return evzk__contender_before(&ca, &cb) ? -1 : 1;
 }
 
 int evzk__revoke_choose(struct evzk_lock_revoke *r,
                         const struct evzk__names *names)
 {
+    const struct evzk__mark *marks = evzk__lock_marks_in(names);
     struct evzk__contender c, before = {0};
     int rc = evzk__revoke_room(r, names->n);
 
     if (r->before)
-        evzk__contender_parse(r->before, evzk__lock_marks, &before);
+        evzk__contender_parse(r->before, evzk__lock_all_marks, &before);
     for (size_t i = 0; i < names->n && rc == EVZK_OK; i++) {
-        if (evzk__contender_parse(names->v[i], evzk__lock_marks, &c) &&
+        if (evzk__contender_parse(names->v[i], marks, &c) &&
             in_the_way(r, &c, &before))
             rc = evzk__revoke_add(r, names->v[i]);
     }

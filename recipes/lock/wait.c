@@ -76,7 +76,7 @@ static int refuse(struct evzk_lock *l, const char *name)
 
     evzk__log(evzk__machine_session(&l->m), EVZK_LOG_WARN,
               "refused: %s/%s is a contender of another library, %s",
-              l->m.place.dir->path, name, library);
+              l->m.place.dir->path, name, library ? library : "evzk");
     return evzk__machine_give_up(&l->m, EVZK_ERR_FOREIGN, DELETING);
 }
 
@@ -84,7 +84,7 @@ bool evzk__lock_read_order(struct evzk_lock *l, const struct evzk__waiting *in,
                            const struct evzk__result *list,
                            struct evzk__order *order, int *rc)
 {
-    evzk__order(order, &list->names, evzk__lock_marks, l->own);
+    evzk__order(order, &list->names, evzk__lock_marks_of(l), l->own);
     if (l->m.place.where != EVZK__IN_QUEUE ||
         evzk__numbers_used_up(l->m.place.seq, &list->stat))
         *rc = evzk__machine_give_up(&l->m, EVZK_ERR_SEQUENCE, DELETING);
@@ -152,8 +152,8 @@ static bool bars(const struct evzk_lock *l, const char *name)
 {
     struct evzk__contender a, b;
 
-    return evzk__contender_parse(name, evzk__lock_marks, &a) &&
-           evzk__contender_parse(l->own, evzk__lock_marks, &b) &&
+    return evzk__contender_parse(name, evzk__lock_marks_of(l), &a) &&
+           evzk__contender_parse(l->own, evzk__lock_marks_of(l), &b) &&
            !(a.flags & EVZK__WAITS) && evzk__contender_bars(&a, &b);
 }
 

@@ -1,12 +1,39 @@
 /* The calls of evzk/semaphore.h: they check, note, and post an event. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/mem.h"
 #include "lib/base/name.h"
 #include "lib/machine/refuse.h"
 #include "recipes/kinds.h"
+#include "recipes/parts/dialect.h"
 #include "recipes/parts/lease_of.h"
 #include "recipes/semaphore/semaphore_internal.h"
+
+/* Where the znodes are: behind the semaphore's path. */
+struct places {
+    const char *locks, *leases;
+};
+
+/* Kazoo's leases are in the path itself, and its locks beside it. */
+static struct places places_of(evzk_dialect dialect)
+{
+    return dialect == EVZK_DIALECT_KAZOO
+               ? (struct places){EVZK__SEMAPHORE_KAZOO_LOCKS, ""}
+               : (struct places){EVZK__SEMAPHORE_LOCKS, EVZK__SEMAPHORE_LEASES};
+}
+
+static bool is_bad_path(const struct evzk__call *call, const char *path,
+                        evzk_dialect dialect)
+{
+    struct places at = places_of(dialect);
+    size_t locks = strlen(at.locks), leases = strlen(at.leases);
+    size_t room = locks > leases ? locks : leases;
+
+    return evzk__broken(call, strlen(path) + room <= EVZK__PATH_MAX, "path",
+                        "must leave room for the names behind it");
+}
 
 static bool is_bad_options(const struct evzk__call *call,
                            const evzk_semaphore_options *opt)
@@ -14,6 +41,7 @@ static bool is_bad_options(const struct evzk__call *call,
     return evzk__broken_data(call, opt->data, opt->data_len,
                              EVZK_SEMAPHORE_DATA_MAX) ||
            evzk__broken_acl(call, opt->acl, opt->acl_count) ||
+           evzk__broken_dialect(call, opt->dialect) ||
            evzk__broken_reserved(call, opt->reserved);
 }
 
@@ -21,6 +49,7 @@ static int take_options(struct evzk_semaphore *p,
                         const evzk_semaphore_options *opt)
 {
     p->leases = opt->leases ? opt->leases : 1;
+    snprintf(p->number, sizeof p->number, "%" PRIu32, p->leases);
     p->try_once = opt->try_once;
     p->m.no_requeue = opt->no_requeue;
     if (opt->data) {
@@ -35,7 +64,7 @@ static int take_options(struct evzk_semaphore *p,
 static int take_paths(struct evzk_semaphore *p, evzk_session *s,
                       const char *path)
 {
-    p->turn_path = evzk__concat(path, EVZK__SEMAPHORE_LOCKS);
+    p->turn_path = evzk__concat(path, places_of(p->dialect).locks);
     if (p->turn_path)
         p->turn_node = evzk__zalloc(strlen(p->turn_path) + 1 + EVZK__NAME_MAX);
     p->again = evzk__session_timer(s, evzk__semaphore_again, p);
@@ -45,7 +74,7 @@ static int take_paths(struct evzk_semaphore *p, evzk_session *s,
 static int start(evzk_session *s, const char *path,
                  const evzk_semaphore_options *opt, struct evzk_semaphore *p)
 {
-    char *leases = evzk__concat(path, EVZK__SEMAPHORE_LEASES);
+    char *leases = evzk__concat(path, places_of(opt->dialect).leases);
     int rc = leases ? take_paths(p, s, path) : EVZK_ERR_NOMEM;
 
     if (rc == EVZK_OK)
@@ -72,11 +101,7 @@ int evzk_semaphore_acquire(evzk_session *s, const char *path,
     if (!opt)
         opt = &none;
     if (evzk__broken_start(&call, s, path, cb != NULL, out != NULL) ||
-        evzk__broken(&call,
-                     strlen(path) + strlen(EVZK__SEMAPHORE_LEASES) <=
-                         EVZK__PATH_MAX,
-                     "path", "must leave room for \"/leases\"") ||
-        is_bad_options(&call, opt))
+        is_bad_path(&call, path, opt->dialect) || is_bad_options(&call, opt))
         return EVZK_ERR_INVAL;
     rc = evzk__may_begin(s);
     if (rc != EVZK_OK)
@@ -86,6 +111,7 @@ int evzk_semaphore_acquire(evzk_session *s, const char *path,
         return EVZK_ERR_NOMEM;
     p->cb = cb;
     p->arg = arg;
+    p->dialect = opt->dialect;
     rc = start(s, path, opt, p);
     if (rc == EVZK_OK)
         *out = p;

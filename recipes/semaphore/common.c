@@ -3,6 +3,7 @@
 
 #include "lib/base/mem.h"
 #include "lib/base/view.h"
+#include "recipes/parts/dialect.h"
 
 /* May free the attempt: touches nothing after. */
 static void call(struct evzk_semaphore *p, evzk_semaphore_event ev, int rc)
@@ -100,6 +101,7 @@ struct evzk__create_args evzk__semaphore_args(struct evzk_semaphore *p)
         a.acl = p->acl.v;
         a.acl_count = p->acl.n;
     }
+    a.dir = evzk__dialect_dir(p->dialect);
     return a;
 }
 

@@ -33,6 +33,7 @@
 #include <string.h>
 
 #include "lib/base/order.h"
+#include "recipes/parts/dialect.h"
 #include "recipes/semaphore/semaphore_internal.h"
 
 /* An empty container may go away before its first lease; not for ever. */
@@ -41,25 +42,32 @@ enum { DIR_TRIES = 8 };
 /* The steps of TAKING. */
 enum { TURN, DIR, LEASE, STEPS };
 
-/* A fresh GUID, and the number of the turn. */
+/* A fresh GUID, and the number of the turn.  A lease of Kazoo's is a GUID. */
 static int name_lease(struct evzk_semaphore *p)
 {
     const char *slash = strrchr(p->turn_node, '/');
+    int rc = evzk__dialect_guid(p->dialect, p->name);
     int32_t seq;
 
-    if (evzk__guid(p->name) != EVZK_OK ||
-        !evzk__seq_parse(slash + 1, "-lock-", &seq))
+    if (rc != EVZK_OK || p->dialect == EVZK_DIALECT_KAZOO)
+        return rc;
+    if (!evzk__seq_parse(slash + 1, "-lock-", &seq))
         return EVZK_ERR_INTERNAL;
-    sprintf(p->name + EVZK__GUID_LEN, EVZK__SEMAPHORE_LEASE "%010" PRId32, seq);
+    sprintf(p->name + strlen(p->name), EVZK__SEMAPHORE_LEASE "%010" PRId32,
+            seq);
     return EVZK_OK;
 }
 
-/* Leases of other libraries that have such names count, too. */
-static uint32_t held_in(const struct evzk__names *names)
+/* Leases of other libraries that have such names count, too.  To Kazoo, all
+ * znodes in the directory are leases. */
+static uint32_t held_in(const struct evzk_semaphore *p,
+                        const struct evzk__names *names)
 {
     uint32_t n = 0;
     int32_t seq;
 
+    if (p->dialect == EVZK_DIALECT_KAZOO)
+        return (uint32_t)names->n;
     for (size_t i = 0; i < names->n; i++)
         n += evzk__seq_parse(names->v[i], EVZK__SEMAPHORE_LEASE, &seq);
     return n;
@@ -95,7 +103,7 @@ static int seen(struct evzk_semaphore *p, const struct evzk__reply *reply,
     if (!p->turn || p->canceled)
         return lose_turn(p);
     p->version = reply->res->stat.version;
-    if (held_in(&reply->res->names) >= p->leases)
+    if (held_in(p, &reply->res->names) >= p->leases)
         return full;
     return name_lease(p) == EVZK_OK ? evzk__machine_move(&p->m, TAKING)
                                     : EVZK_ERR_INTERNAL;
@@ -115,7 +123,7 @@ void evzk__semaphore_make_dir(struct evzk__machine *m)
 {
     struct evzk__create_args args = evzk__semaphore_args(evzk__semaphore_of(m));
 
-    evzk__own_dir(m, args.acl, args.acl_count);
+    evzk__own_dir_for(m, &args);
 }
 
 int evzk__semaphore_dir_made(struct evzk__machine *m,
@@ -152,6 +160,10 @@ void evzk__semaphore_take(struct evzk__machine *m)
                                        .name = "",
                                        .versioned = true,
                                        .version = p->version};
+    if (p->dialect == EVZK_DIALECT_KAZOO) { /* Kazoo compares its own number. */
+        p->step[DIR].data = p->number;
+        p->step[DIR].len = (uint32_t)strlen(p->number);
+    }
     p->step[LEASE] = (struct evzk__step){.verb = EVZK__STEP_CREATE,
                                          .mode = EVZK__EPHEMERAL,
                                          .name = p->name,

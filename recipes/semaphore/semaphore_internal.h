@@ -37,10 +37,12 @@ enum evzk__semaphore_report {
     SEMAPHORE_LOST     /* LOST was told, ahead of the end. */
 };
 
-/* The names below the semaphore's path. */
+/* The names below the semaphore's path.  Kazoo's leases have that path itself
+ * for their directory, and its lock's directory is beside it. */
 #define EVZK__SEMAPHORE_LOCKS "/locks"
 #define EVZK__SEMAPHORE_LEASES "/leases"
 #define EVZK__SEMAPHORE_LEASE "-lease-"
+#define EVZK__SEMAPHORE_KAZOO_LOCKS "-__lock__"
 
 struct evzk_semaphore {
     struct evzk__machine m; /* Its directory is that of the leases. */
@@ -49,8 +51,10 @@ struct evzk_semaphore {
     void *arg;
     uint8_t reported; /* enum evzk__semaphore_report */
     bool try_once;
-    bool canceled;        /* By its user, before it was acquired. */
+    bool canceled; /* By its user, before it was acquired. */
+    evzk_dialect dialect;
     uint32_t leases;      /* n */
+    char number[12];      /* n, as the data of Kazoo's directory. */
     struct evzk__acl acl; /* Owned; empty: the session's. */
     void *data;           /* Owned; NULL: the session's. */
     uint32_t len;

@@ -157,6 +157,7 @@ static int acquire(struct evzk_semaphore *p)
     struct evzk__create_args args = evzk__semaphore_args(p);
     evzk_lock_options opt = {.try_once = p->try_once,
                              .no_requeue = p->m.no_requeue,
+                             .dialect = p->dialect,
                              .data = args.data,
                              .data_len = args.len,
                              .acl = args.acl,

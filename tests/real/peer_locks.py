@@ -53,6 +53,8 @@ class Peer:
             return self.client.WriteLock(path)
         if kind == "election":
             return self.client.Election(path).lock
+        if kind == "semaphore":
+            return self.client.Semaphore(path)
         if kind == "extra":
             return self.client.Lock(path, extra_lock_patterns=["-lock-"])
         if kind == "among":

@@ -2,7 +2,7 @@
  * Locks and elections on a path that the real Curator uses.
  */
 #define _GNU_SOURCE 1
-#include "test_peers.h"
+#include "test_dialect.h"
 
 static const char *const jars[] = {"curator-recipes", "curator-framework",
                                    "curator-client",  "zookeeper",
@@ -47,7 +47,7 @@ static bool compiler_is_there(void)
 /* Once for all tests, into the server's own folder, which goes with it. */
 static void compile(void)
 {
-    char line[8192], *end = class_path + strlen(class_path);
+    char line[3 * sizeof class_path], *end = class_path + strlen(class_path);
 
     zk_shared();
     snprintf(line, sizeof line, "%s -nowarn -cp '%s' -d '%s' '%s'",
@@ -212,6 +212,79 @@ START_TEST(mutex_is_refused_by_other_names)
 }
 END_TEST
 
+/* ---- With Curator's names ---- */
+
+START_TEST(mutex_of_curator)
+{
+    struct library curator;
+
+    curator_start(&curator);
+    lock_is_shared(&curator, "mutex", "/dialect/mutex", EVZK_DIALECT_CURATOR,
+                   EVZK_LOCK_EXCLUSIVE);
+    library_end(&curator);
+}
+END_TEST
+
+START_TEST(read_write_lock_of_curator)
+{
+    struct library curator;
+
+    curator_start(&curator);
+    lock_is_shared(&curator, "write", "/dialect/write", EVZK_DIALECT_CURATOR,
+                   EVZK_LOCK_WRITE);
+    lock_is_shared(&curator, "write", "/dialect/read", EVZK_DIALECT_CURATOR,
+                   EVZK_LOCK_READ);
+    lock_is_shared(&curator, "read", "/dialect/reads", EVZK_DIALECT_CURATOR,
+                   EVZK_LOCK_WRITE);
+    readers_share(&curator, "read", "/dialect/readers", EVZK_DIALECT_CURATOR);
+    library_end(&curator);
+}
+END_TEST
+
+START_TEST(latch_of_curator)
+{
+    struct library curator;
+
+    curator_start(&curator);
+    election_is_shared(&curator, "latch", "/dialect/latch",
+                       EVZK_DIALECT_CURATOR);
+    library_end(&curator);
+}
+END_TEST
+
+START_TEST(semaphore_of_curator)
+{
+    struct library curator;
+
+    curator_start(&curator);
+    semaphore_is_shared(&curator, "lease", "/dialect/lease",
+                        EVZK_DIALECT_CURATOR);
+    library_end(&curator);
+}
+END_TEST
+
+/* Curator's mutex does not wait for its read-write lock, nor this one. */
+START_TEST(families_of_curator)
+{
+    const evzk_lock_options opt[] = {
+        {.dialect = EVZK_DIALECT_CURATOR},
+        {.dialect = EVZK_DIALECT_CURATOR, .mode = EVZK_LOCK_WRITE}};
+    const char *kind[] = {"write", "mutex"}, *dir = "/dialect/families";
+    struct library curator;
+    struct logged g;
+
+    curator_start(&curator);
+    logged_open(&g);
+    for (int i = 0; i < 2; i++) {
+        library_holds(&curator, kind[i], dir);
+        claim_fails(g.p.s, dir, &opt[i], "FAILED(FOREIGN)");
+        library_free(&curator);
+    }
+    peer_close(&g.p);
+    library_end(&curator);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("lock-curator");
@@ -232,5 +305,10 @@ int main(void)
     tcase_add_test(tests, leader_latch_is_refused);
     tcase_add_test(tests, lease_is_refused);
     tcase_add_test(tests, mutex_is_refused_by_other_names);
+    tcase_add_test(tests, mutex_of_curator);
+    tcase_add_test(tests, read_write_lock_of_curator);
+    tcase_add_test(tests, latch_of_curator);
+    tcase_add_test(tests, semaphore_of_curator);
+    tcase_add_test(tests, families_of_curator);
     return lock_suite_run(suite);
 }

@@ -2,7 +2,7 @@
  * Locks and elections on a path that the real Kazoo uses.
  */
 #define _GNU_SOURCE 1
-#include "test_peers.h"
+#include "test_dialect.h"
 
 /* Debian's, for Debian's Kazoo. */
 static const char *python(void)
@@ -132,6 +132,57 @@ END_TEST
 START_TEST(election_is_refused) { is_refused("election", "/kazoo/election"); }
 END_TEST
 
+/* ---- With Kazoo's names ---- */
+
+START_TEST(lock_of_kazoo)
+{
+    struct library kazoo;
+
+    kazoo_start(&kazoo);
+    lock_is_shared(&kazoo, "lock", "/dialect/lock", EVZK_DIALECT_KAZOO,
+                   EVZK_LOCK_EXCLUSIVE);
+    library_end(&kazoo);
+}
+END_TEST
+
+START_TEST(read_write_lock_of_kazoo)
+{
+    struct library kazoo;
+
+    kazoo_start(&kazoo);
+    lock_is_shared(&kazoo, "wlock", "/dialect/write", EVZK_DIALECT_KAZOO,
+                   EVZK_LOCK_WRITE);
+    lock_is_shared(&kazoo, "wlock", "/dialect/read", EVZK_DIALECT_KAZOO,
+                   EVZK_LOCK_READ);
+    lock_is_shared(&kazoo, "rlock", "/dialect/reads", EVZK_DIALECT_KAZOO,
+                   EVZK_LOCK_EXCLUSIVE);
+    readers_share(&kazoo, "rlock", "/dialect/readers", EVZK_DIALECT_KAZOO);
+    library_end(&kazoo);
+}
+END_TEST
+
+START_TEST(election_of_kazoo)
+{
+    struct library kazoo;
+
+    kazoo_start(&kazoo);
+    election_is_shared(&kazoo, "election", "/dialect/election",
+                       EVZK_DIALECT_KAZOO);
+    library_end(&kazoo);
+}
+END_TEST
+
+START_TEST(semaphore_of_kazoo)
+{
+    struct library kazoo;
+
+    kazoo_start(&kazoo);
+    semaphore_is_shared(&kazoo, "semaphore", "/dialect/semaphore",
+                        EVZK_DIALECT_KAZOO);
+    library_end(&kazoo);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("lock-kazoo");
@@ -149,5 +200,9 @@ int main(void)
     tcase_add_test(tests, write_lock_is_refused);
     tcase_add_test(tests, read_lock_is_refused);
     tcase_add_test(tests, election_is_refused);
+    tcase_add_test(tests, lock_of_kazoo);
+    tcase_add_test(tests, read_write_lock_of_kazoo);
+    tcase_add_test(tests, election_of_kazoo);
+    tcase_add_test(tests, semaphore_of_kazoo);
     return lock_suite_run(suite);
 }

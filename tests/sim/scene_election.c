@@ -138,6 +138,7 @@ int lock_volunteer(struct lock_slot *k)
                                  .no_requeue = plan->no_requeue,
                                  .no_own_watch = plan->no_own_watch,
                                  .revocable = plan->revocable,
+                                 .dialect = lock_world.sc->dialect,
                                  .data = data,
                                  .data_len = sizeof data};
     int rc;

@@ -339,6 +339,7 @@ static int acquire(struct lock_slot *k)
     const struct lock_plan *plan = k->plan;
     char data[2] = {'l', (char)('0' + index_of(k))};
     evzk_lock_options opt = {.mode = plan->mode,
+                             .dialect = lock_world.sc->dialect,
                              .timeout_ms = plan->timeout_ms,
                              .try_once = plan->try_once,
                              .no_requeue = plan->no_requeue,

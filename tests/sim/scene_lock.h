@@ -112,6 +112,7 @@ struct lock_scene {
     } actions[LOCK_ACTIONS];
     struct lock_revoke_plan revoke;
     int server[SIM_PROCS]; /* The server that a process is first with. */
+    evzk_dialect dialect;  /* Of all locks and candidates. */
     const char *chroot;
     bool make_chroot;
     bool rootless; /* The chroot is missing, and nobody makes it. */
@@ -225,6 +226,7 @@ struct lock_world {
     struct lock_dir {
         int64_t czxid, mzxid; /* Of one that is not the library's, or 0. */
         bool soiled;          /* Need not go with its locks. */
+        bool made;            /* Was there once. */
     } dir[LOCK_PLACES + 1];   /* And what is above. */
     int64_t rough; /* Until then something was done to servers or network. */
     int64_t second, asked; /* Requests in the present second: its end, .. */

@@ -72,11 +72,17 @@ static bool on_lock(struct lock_slot *k, enum call what)
 
 static bool start(int proc)
 {
-    static const struct lock_plan plan = {.hold_ms = 10};
+    static const struct lock_plan alone = {.hold_ms = 10},
+                                  shared = {.hold_ms = 10,
+                                            .mode = EVZK_LOCK_WRITE};
+    const struct lock_scene *sc = lock_world.sc;
+    bool by_mode = sc->dialect == EVZK_DIALECT_CURATOR &&
+                   sc->locks[0].mode != EVZK_LOCK_EXCLUSIVE;
 
     if (!process_of(proc)->s || lock_world.slots == LOCK_SLOTS)
         return false;
-    (void)lock_start(proc, &plan); /* May well be refused. */
+    /* May well be refused. */
+    (void)lock_start(proc, by_mode ? &shared : &alone);
     return true;
 }
 

@@ -126,6 +126,8 @@ void lock_dirs_begin(void)
     }
     if (sc->deny_create >> TOP & 1)
         deny(lock_dir(TOP));
+    for (int i = 0; i < LOCK_PLACES; i++)
+        lock_world.dir[i].soiled = sc->dialect != EVZK_DIALECT_EVZK;
     if (sc->nested)
         lock_world.dir[2].soiled = true; /* The other directories are in it. */
     if (sc->foreign)
@@ -233,6 +235,8 @@ static int64_t trips_of(const struct lock_slot *k)
         return 0;
     if (ens_look(lock_dir(place), &seen))
         return TRIPS_THERE;
+    if (scene()->dialect != EVZK_DIALECT_EVZK)
+        return 0; /* Makes its directory by itself. */
     return (ens_look(lock_dir(TOP), &seen) ? TRIPS_NEW : TRIPS_TOP) +
            taken_away(k);
 }
@@ -389,6 +393,19 @@ static bool soils(const struct lock_slot *k)
            process_was_frozen(proc, k->began);
 }
 
+/* Other libraries use it: to evzk's locks it is another's. */
+static void check_common(int place)
+{
+    struct lock_dir *d = &lock_world.dir[place];
+    bool there = ens_tree_look(lock_dir(place), ens.committed) != NULL;
+
+    if (scene()->dialect == EVZK_DIALECT_EVZK)
+        return;
+    if (d->made && !there && !operator_deleted_any())
+        sim_violation("%s is gone, which other libraries use", lock_dir(place));
+    d->made = there;
+}
+
 void lock_dirs_check(void)
 {
     const struct lock_slot *k = lock_world.slot;
@@ -402,6 +419,8 @@ void lock_dirs_check(void)
     }
     for (int i = 0; i <= TOP; i++)
         check_kept(i);
+    for (int i = 0; i < LOCK_PLACES; i++)
+        check_common(i);
 }
 
 void lock_dirs_check_end(void)

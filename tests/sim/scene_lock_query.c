@@ -57,27 +57,34 @@ bool lock_ask_free(int proc)
 static bool tells_of(const evzk_contender *c, const struct lock_node *n)
 {
     return c->session == n->owner &&
-           c->token == (n->waits || n->foreign ? 0 : (uint64_t)n->czxid);
+           c->token == (n->waits || c->foreign ? 0 : (uint64_t)n->czxid);
+}
+
+static const char *library_of(const char *name)
+{
+    if (strstr(name, "__lock__") || strstr(name, "__rlock__"))
+        return "Kazoo";
+    return strncmp(name, "_c_", 3) == 0 || strstr(name, "__WRIT__") ? "Curator"
+                                                                    : "";
 }
 
 /* What its name tells of it. */
-static void check_name(const evzk_contender *c, const struct lock_node *n)
+static void check_name(const evzk_contender *c, const struct lock_node *n,
+                       bool only_foreign)
 {
     const char *library = c->library ? c->library : "";
 
-    if (strcmp(library, n->foreign && strstr(c->node, "__lock__") ? "Kazoo"
-                        : n->foreign || n->mutex                  ? "Curator"
-                                                                  : "") != 0)
+    if (strcmp(library, library_of(c->node)) != 0)
         sim_violation("a look-up says of %s that it is \"%s\"'s", c->node,
                       library);
-    if (c->foreign != n->foreign)
+    if (c->foreign != n->foreign && !(n->foreign && only_foreign))
         sim_violation("a look-up is wrong about who is foreign");
     if (n->shares != (c->mode == EVZK_LOCK_READ))
         sim_violation("a look-up is wrong about who reads");
 }
 
 static void check_one(const struct query *q, const evzk_contender *c,
-                      bool holds)
+                      bool holds, bool only_foreign)
 {
     const struct lock_node *n = lock_node_named(c->node);
 
@@ -88,10 +95,10 @@ static void check_one(const struct query *q, const evzk_contender *c,
     else if (c->hidden ? c->session || c->token || c->data_len
                        : !tells_of(c, n) && !lock_is_copy(n))
         sim_violation("a look-up tells wrongly of %s", c->node);
-    if (c->holder != (holds && !(n && (n->waits || n->foreign))))
+    if (c->holder != (holds && !c->foreign && !(n && n->waits)))
         sim_violation("a look-up is wrong about who holds");
     if (n)
-        check_name(c, n);
+        check_name(c, n, only_foreign);
     if (n && n->slot >= 0 && c->hidden != lock_world.slot[n->slot].plan->hidden)
         sim_violation("a look-up is wrong about who hides");
 }
@@ -105,21 +112,34 @@ static bool has(const evzk_contender *v, size_t n, const struct lock_node *node)
     return false;
 }
 
+/* Then the look-up may go by the rules of that library. */
+static bool is_only_foreign(const evzk_contender *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct lock_node *node = lock_node_named(v[i].node);
+
+        if (node && !node->foreign)
+            return false;
+    }
+    return true;
+}
+
 static void check_all(const struct query *q, const evzk_contender *v, size_t n)
 {
-    bool all_read = true;
+    bool all_read = true, only_foreign = is_only_foreign(v, n);
 
     for (size_t i = 0; i < n; i++) {
         const struct lock_node *a, *b;
 
         all_read = all_read && v[i].mode == EVZK_LOCK_READ;
-        check_one(q, &v[i], i == 0 || all_read);
+        check_one(q, &v[i], i == 0 || all_read, only_foreign);
         if (i == 0)
             continue;
         a = lock_node_named(v[i - 1].node);
         b = lock_node_named(v[i].node);
         if (a && b &&
-            (a->foreign == b->foreign ? lock_before(b, a) : a->foreign))
+            (v[i - 1].foreign == v[i].foreign ? lock_before(b, a)
+                                              : v[i - 1].foreign))
             sim_violation("a look-up is out of order at %s", v[i].node);
         if (b && has(v, i, b))
             sim_violation("a look-up tells twice of %s", v[i].node);

@@ -18,13 +18,36 @@
 
 enum { KIDS = 40, PATH = 160, GUID = 36, NAME_MOST = 95 };
 
-/* By mode; then those of priority waits. */
-static const char *const marks[] = {"-lock-",       "-write-",     "-read-",
-                                    "-write-wait-", "-read-wait-", "-n_"};
 enum { ROOM = 3, STANDS = 5, FOREIGN = 6 };
+
+/* The names in a scene: evzk's own, or those of one recipe of a library. */
+enum { OWN, CURATOR_MUTEX, CURATOR_SHARED, CURATOR_LATCH, KAZOO, FAMILIES };
+
+/* By mode; then those of priority waits, and of candidates. */
+static const char *const marks[FAMILIES][FOREIGN] = {
+    [OWN] = {"-lock-", "-write-", "-read-", "-write-wait-", "-read-wait-",
+             "-n_"},
+    [CURATOR_MUTEX] = {"-lock-", "", "", "", "", ""},
+    [CURATOR_SHARED] = {"", "__WRIT__", "__READ__", "", "", ""},
+    [CURATOR_LATCH] = {"", "", "", "", "", "-latch-"},
+    [KAZOO] = {"__lock__", "__lock__", "__rlock__", "", "", "__lock__"}};
 
 /* The contenders that the faults make, and no others. */
 static const char *const foreign[] = {"__WRIT__", "__lock__"};
+
+static int family(void)
+{
+    const struct lock_scene *sc = lock_world.sc;
+
+    if (sc->dialect == EVZK_DIALECT_KAZOO)
+        return KAZOO;
+    if (sc->dialect == EVZK_DIALECT_EVZK)
+        return OWN;
+    if (sc->locks[0].elect)
+        return CURATOR_LATCH;
+    return sc->locks[0].mode == EVZK_LOCK_EXCLUSIVE ? CURATOR_MUTEX
+                                                    : CURATOR_SHARED;
+}
 
 uint64_t lock_hash(const char *s, size_t n)
 {
@@ -88,11 +111,14 @@ bool lock_foreign_name(const char *name)
 /* Is it a contender, and of which mode? */
 static bool parse(const char *name, int32_t *seq, unsigned *mode)
 {
+    const char *const *mark = marks[family()];
+
     for (*mode = 0; *mode < FOREIGN; ++*mode) {
-        if (parse_as(name, marks[*mode], seq))
+        if (mark[*mode][0] && parse_as(name, mark[*mode], seq))
             return true;
     }
-    return parse_foreign(name, seq);
+    return parse_foreign(name, seq) ||
+           (family() != OWN && parse_as(name, marks[OWN][0], seq));
 }
 
 /* "...-p7a100" before the mark. */

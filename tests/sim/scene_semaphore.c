@@ -148,8 +148,10 @@ static void name_paths(void)
 {
     snprintf(sems.path, sizeof sems.path, "%s",
              sems.own->path ? sems.own->path : "/s");
-    snprintf(sems.locks, sizeof sems.locks, "%s/locks", sems.path);
-    snprintf(sems.leases, sizeof sems.leases, "%s/leases", sems.path);
+    snprintf(sems.locks, sizeof sems.locks, "%s%s", sems.path,
+             sem_is_kazoo() ? "-__lock__" : "/locks");
+    snprintf(sems.leases, sizeof sems.leases, "%s%s", sems.path,
+             sem_is_kazoo() ? "" : "/leases");
 }
 
 static int call_acquire(int i)
@@ -160,6 +162,7 @@ static int call_acquire(int i)
                                   .timeout_ms = plan->timeout_ms,
                                   .try_once = plan->try_once,
                                   .no_requeue = plan->no_requeue,
+                                  .dialect = sems.own->dialect,
                                   .data = &data,
                                   .data_len = 1};
 

@@ -38,6 +38,7 @@ struct semaphore_scene {
     bool hidden;       /* .. or leases may not be listed. */
     bool above_denied; /* `locks` exists, and nothing may be made beside it. */
     bool own_acl;      /* All is made with an ACL of its own. */
+    evzk_dialect dialect;
     const char *chroot;
     const char *path; /* NULL: "/s". */
     int expire_ms;    /* The servers end the first process's session then. */
@@ -61,7 +62,7 @@ struct lease_seen {
 
 struct semaphore_world {
     const struct semaphore_scene *own;
-    char path[SEM_PATH], locks[SEM_PATH + 8], leases[SEM_PATH + 8];
+    char path[SEM_PATH], locks[SEM_PATH + 10], leases[SEM_PATH + 10];
     int64_t looked;
     int64_t n_seen, n_begun;
     struct lease_seen seen[LEASES_SEEN];
@@ -113,6 +114,7 @@ bool sem_is_robbed(const struct attempt *a);
 bool sem_is_passed(int i);
 /* Does a lock of the attempt stand? */
 bool sem_has_lock(int i);
+bool sem_is_kazoo(void); /* The names are Kazoo's. */
 void semaphore_check(void);
 void semaphore_check_end(void);
 

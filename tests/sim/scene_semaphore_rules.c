@@ -78,6 +78,20 @@ static bool is_left_over(const char *name, int64_t session)
            (sems.of[i].acquired || sems.of[i].over);
 }
 
+bool sem_is_kazoo(void) { return sems.own->dialect == EVZK_DIALECT_KAZOO; }
+
+static const char *lock_mark(void)
+{
+    return sem_is_kazoo() ? "__lock__" : "-lock-";
+}
+
+/* A lease of Kazoo's has no number. */
+static bool is_lease(const char *name, int32_t *number)
+{
+    *number = -1;
+    return sem_is_kazoo() || number_of(name, "-lease-", number);
+}
+
 /* Is the lock of this number there, and first?  An operator may have made the
  * directory anew, with lower numbers. */
 static bool has_turn(int32_t number, int64_t session)
@@ -88,7 +102,7 @@ static bool has_turn(int32_t number, int64_t session)
     int32_t other;
 
     for (size_t i = 0; i < n && i < KIDS; i++) {
-        if (!number_of(names[i], "-lock-", &other))
+        if (!number_of(names[i], lock_mark(), &other))
             continue;
         if (other < number && !operator_deleted_any() &&
             is_owned(sems.locks, names[i]) && !is_left_over(names[i], session))
@@ -96,6 +110,29 @@ static bool has_turn(int32_t number, int64_t session)
         there = there || other == number;
     }
     return there;
+}
+
+/* The same, of a lease without a number: is a lock of that session first? */
+static bool has_first_turn(int64_t session)
+{
+    const char *names[KIDS], *first = NULL;
+    size_t n = ens_children(sems.locks, names, KIDS);
+    struct ens_seen seen;
+    char path[SEM_ROOM];
+    int32_t number, least = 0;
+
+    for (size_t i = 0; i < n && i < KIDS; i++) {
+        if (number_of(names[i], lock_mark(), &number) &&
+            (!first || number < least) && is_owned(sems.locks, names[i]) &&
+            !is_left_over(names[i], session)) {
+            first = names[i];
+            least = number;
+        }
+    }
+    if (!first || operator_deleted_any())
+        return operator_deleted_any();
+    snprintf(path, sizeof path, "%s/%s", sems.locks, first);
+    return ens_look(path, &seen) && seen.owner == session;
 }
 
 /* Was this made with the ACL that was given? */
@@ -135,7 +172,8 @@ static void check_new(const struct lease_seen *l, const char *name,
     if (others >= n_of(l->attempt))
         sim_violation("attempt %d takes a lease beside %d others", l->attempt,
                       (int)others);
-    if (!number_of(name, "-lease-", &number) || !has_turn(number, l->owner))
+    if (!is_lease(name, &number) ||
+        !(number < 0 ? has_first_turn(l->owner) : has_turn(number, l->owner)))
         sim_violation("attempt %d takes a lease out of its turn", l->attempt);
 }
 
@@ -200,7 +238,7 @@ static uint32_t count(bool owned)
     int32_t number;
 
     for (size_t i = 0; i < n && i < KIDS; i++)
-        leases += number_of(names[i], "-lease-", &number) &&
+        leases += is_lease(names[i], &number) &&
                   (!owned || is_owned(sems.leases, names[i]));
     return leases;
 }

@@ -159,6 +159,10 @@ EVZK__ARGS(ARGS_DECLARE)
 #define ARGS_BAD_RESERVED(BAD)                                                 \
     BAD("reserved: the first", .reserved = {&args_mark}),                      \
         BAD("reserved: the last", .reserved = {NULL, NULL, NULL, &args_mark})
+#define ARGS_BAD_DIALECT(BAD)                                                  \
+    BAD("dialect: too high",                                                   \
+        .dialect = (evzk_dialect)(EVZK_DIALECT_KAZOO + 1)),                    \
+        BAD("dialect: below zero", .dialect = (evzk_dialect)-1)
 #define ARGS_BAD_ACL(BAD) BAD("ACL: a length without a list", .acl_count = 1)
 
 /* ---- args_kit.c ---- */

@@ -42,6 +42,7 @@ static const evzk_election_options all_options = {.revocable = true,
 
 static const struct args_row rows[] = {
     BAD("revocable: without watch", .revocable = true, .no_own_watch = true),
+    ARGS_BAD_DIALECT(BAD),
     ARGS_BAD_DATA(BAD, EVZK_ELECTION_DATA_MAX),
     ARGS_BAD_RESERVED(BAD),
     ARGS_BAD_ACL(BAD),

@@ -44,6 +44,8 @@ static const struct args_row lock_rows[] = {
     BAD("priority: a writer without watch", .mode = EVZK_LOCK_WRITE, .priority = &urgent, .no_own_watch = true),
     BAD("priority: a reader without watch", .mode = EVZK_LOCK_READ, .priority = &urgent, .no_own_watch = true),
     BAD("revocable: without watch", .revocable = true, .no_own_watch = true),
+    ARGS_BAD_DIALECT(BAD),
+    BAD("priority: in a dialect", .mode = EVZK_LOCK_WRITE, .priority = &urgent, .dialect = EVZK_DIALECT_KAZOO),
     ARGS_BAD_DATA(BAD, EVZK_LOCK_DATA_MAX),
     ARGS_BAD_RESERVED(BAD),
     ARGS_BAD_ACL(BAD),

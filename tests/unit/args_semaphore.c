@@ -32,6 +32,7 @@ static const evzk_semaphore_options all_options = {.leases = 7,
 static const struct args_row rows[] = {
     ARGS_BAD_DATA(BAD, EVZK_SEMAPHORE_DATA_MAX),
     ARGS_BAD_RESERVED(BAD),
+    ARGS_BAD_DIALECT(BAD),
     ARGS_BAD_ACL(BAD),
 };
 #undef BAD

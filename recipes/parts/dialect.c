@@ -1,0 +1,65 @@
+/* Names of znodes as other libraries begin them. */
+#include "recipes/parts/dialect.h"
+
+#include <string.h>
+
+#include "lib/base/name.h"
+
+const char *evzk_dialect_name(evzk_dialect dialect)
+{
+    switch (dialect) {
+    case EVZK_DIALECT_EVZK:
+        return "evzk";
+    case EVZK_DIALECT_CURATOR:
+        return "curator";
+    case EVZK_DIALECT_KAZOO:
+        return "kazoo";
+    }
+    return "?";
+}
+
+bool evzk__broken_dialect(const struct evzk__call *call, evzk_dialect dialect)
+{
+    return evzk__broken(call, (unsigned)dialect <= EVZK_DIALECT_KAZOO,
+                        "dialect", "must be one of EVZK_DIALECT_*");
+}
+
+/* Kazoo writes the GUID without dashes. */
+static void remove_dashes(char *guid)
+{
+    char *to = guid;
+
+    for (const char *from = guid; *from; from++) {
+        if (*from != '-')
+            *to++ = *from;
+    }
+    *to = '\0';
+}
+
+int evzk__dialect_guid(evzk_dialect dialect, char out[EVZK__DIALECT_GUID])
+{
+    int rc;
+
+    *out = '\0';
+    if (dialect == EVZK_DIALECT_CURATOR)
+        out = stpcpy(out, "_c_");
+    rc = evzk__guid(out);
+    if (rc != EVZK_OK)
+        *out = '\0';
+    else if (dialect == EVZK_DIALECT_KAZOO)
+        remove_dashes(out);
+    return rc;
+}
+
+enum evzk__dir_use evzk__dialect_dir(evzk_dialect dialect)
+{
+    switch (dialect) {
+    case EVZK_DIALECT_CURATOR:
+        return EVZK__DIR_CONTAINER;
+    case EVZK_DIALECT_KAZOO:
+        return EVZK__DIR_STAYS;
+    case EVZK_DIALECT_EVZK:
+        break;
+    }
+    return EVZK__DIR_OURS;
+}
