@@ -92,6 +92,19 @@ struct evzk__create_args evzk__default_args(const struct evzk__machine *m,
                                       .acl_count = s->acl.n};
 }
 
+struct evzk__create_args evzk__args_with_acl(const struct evzk__machine *m,
+                                             char *name,
+                                             const struct evzk__acl *own)
+{
+    struct evzk__create_args a = evzk__default_args(m, name);
+
+    if (own->v) {
+        a.acl = own->v;
+        a.acl_count = own->n;
+    }
+    return a;
+}
+
 void evzk__create_list(struct evzk__machine *m,
                        const struct evzk__create_args *args)
 {

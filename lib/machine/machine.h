@@ -14,6 +14,7 @@
 #include <sys/queue.h>
 
 #include "evzk/session.h"
+#include "lib/base/acl.h"
 #include "lib/base/loop.h"
 #include "lib/base/name.h"
 #include "lib/base/order.h"
@@ -299,6 +300,10 @@ struct evzk__create_args {
 /* `name`, with the data and the ACL that the session was opened with. */
 struct evzk__create_args evzk__default_args(const struct evzk__machine *m,
                                             char *name);
+/* The same with the ACL `own`, which is borrowed, unless that is empty. */
+struct evzk__create_args evzk__args_with_acl(const struct evzk__machine *m,
+                                             char *name,
+                                             const struct evzk__acl *own);
 void evzk__create_list(struct evzk__machine *m,
                        const struct evzk__create_args *args);
 /* Replaces the machine's own znode by another, in one transaction; `swap` is

@@ -84,15 +84,11 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
 /* What the znode, and directories above it, are made with. */
 static struct evzk__create_args args_of(struct evzk_barrier *b)
 {
-    struct evzk__create_args a = evzk__default_args(&b->m, NULL);
+    struct evzk__create_args a = evzk__args_with_acl(&b->m, NULL, &b->acl);
 
     if (b->data) {
         a.data = b->data;
         a.len = b->len;
-    }
-    if (b->acl.v) {
-        a.acl = b->acl.v;
-        a.acl_count = b->acl.n;
     }
     return a;
 }

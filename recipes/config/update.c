@@ -85,10 +85,10 @@ static int take_paths(struct evzk_config_update *u, const char *path)
 
 static void choose_acl(struct evzk_config_update *u)
 {
-    struct evzk__create_args a = evzk__default_args(&u->m, NULL);
+    struct evzk__create_args a = evzk__args_with_acl(&u->m, NULL, &u->own_acl);
 
-    u->acl = u->own_acl.v ? u->own_acl.v : a.acl;
-    u->acl_count = u->own_acl.v ? u->own_acl.n : a.acl_count;
+    u->acl = a.acl;
+    u->acl_count = a.acl_count;
 }
 
 static int init(struct evzk_config_update *u, evzk_session *s, const char *path,

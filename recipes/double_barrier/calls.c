@@ -32,13 +32,13 @@ static int take_options(struct evzk_double_barrier *d,
  */
 static void fill_create(struct evzk_double_barrier *d, size_t data_len)
 {
-    struct evzk__create_args session = evzk__default_args(&d->m, NULL);
+    struct evzk__create_args args = evzk__args_with_acl(&d->m, NULL, &d->acl);
     struct evzk__step *create = &d->make.step;
 
-    create->data = d->data ? d->data : session.data;
-    create->len = d->data ? (uint32_t)data_len : session.len;
-    create->acl = d->acl.v ? d->acl.v : session.acl;
-    create->acl_count = d->acl.v ? d->acl.n : session.acl_count;
+    create->data = d->data ? d->data : args.data;
+    create->len = d->data ? (uint32_t)data_len : args.len;
+    create->acl = args.acl;
+    create->acl_count = args.acl_count;
 }
 
 int evzk_double_barrier_enter(evzk_session *s, const char *path,

@@ -180,17 +180,17 @@ static uint32_t checks_of(const struct evzk_double_barrier *d)
 static struct evzk__step ready_step(const struct evzk_double_barrier *d,
                                     const char *text, size_t len)
 {
-    struct evzk__create_args session = evzk__default_args(&d->m, NULL);
+    struct evzk__create_args args = evzk__args_with_acl(&d->m, NULL, &d->acl);
 
-    return (struct evzk__step){
-        .verb = d->ready_stands ? EVZK__STEP_SET : EVZK__STEP_CREATE,
-        .name = EVZK__READY,
-        .data = text,
-        .len = (uint32_t)len,
-        .versioned = d->ready_stands,
-        .version = d->ready_version,
-        .acl = d->acl.v ? d->acl.v : session.acl,
-        .acl_count = d->acl.v ? d->acl.n : session.acl_count};
+    return (struct evzk__step){.verb = d->ready_stands ? EVZK__STEP_SET
+                                                       : EVZK__STEP_CREATE,
+                               .name = EVZK__READY,
+                               .data = text,
+                               .len = (uint32_t)len,
+                               .versioned = d->ready_stands,
+                               .version = d->ready_version,
+                               .acl = args.acl,
+                               .acl_count = args.acl_count};
 }
 
 /* Prepares the transaction: the first `count` are there, and the round is said.

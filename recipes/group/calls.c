@@ -56,10 +56,10 @@ static int set_data(struct evzk__member_data *to, const void *data, size_t len)
 /* The znodes have the ACL of the options, or the session's. */
 static void choose_acl(struct evzk_member *d)
 {
-    struct evzk__create_args a = evzk__default_args(&d->m, NULL);
+    struct evzk__create_args a = evzk__args_with_acl(&d->m, NULL, &d->own_acl);
 
-    d->acl = d->own_acl.v ? d->own_acl.v : a.acl;
-    d->acl_count = d->own_acl.v ? d->own_acl.n : a.acl_count;
+    d->acl = a.acl;
+    d->acl_count = a.acl_count;
 }
 
 /* The names of the znodes. */

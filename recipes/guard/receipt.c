@@ -18,14 +18,13 @@
 void evzk__guard_mark(struct evzk__machine *m)
 {
     struct evzk_guard *g = evzk__guard_of(m);
-    struct evzk__create_args session = evzk__default_args(m, NULL);
+    struct evzk__create_args args = evzk__args_with_acl(m, NULL, &g->acl);
 
     g->look[0] = (struct evzk__step){.verb = EVZK__STEP_CREATE,
                                      .mode = EVZK__EPHEMERAL,
                                      .name = g->receipt,
-                                     .acl = g->acl.v ? g->acl.v : session.acl,
-                                     .acl_count = g->acl.v ? g->acl.n
-                                                           : session.acl_count};
+                                     .acl = args.acl,
+                                     .acl_count = args.acl_count};
     evzk__ask(m, g->look, 1, EVZK__COMMIT | EVZK__JOIN);
 }
 

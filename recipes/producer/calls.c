@@ -54,10 +54,10 @@ static int take_options(struct evzk_producer *p, const char *path,
 /* All znodes have the ACL of the options, or that of the session. */
 static void choose_acl(struct evzk_producer *p)
 {
-    struct evzk__create_args a = evzk__default_args(&p->m, NULL);
+    struct evzk__create_args a = evzk__args_with_acl(&p->m, NULL, &p->own_acl);
 
-    p->acl = p->own_acl.v ? p->own_acl.v : a.acl;
-    p->acl_count = p->own_acl.v ? p->own_acl.n : a.acl_count;
+    p->acl = a.acl;
+    p->acl_count = a.acl_count;
     p->make.step.acl = p->acl;
     p->make.step.acl_count = p->acl_count;
 }

@@ -91,15 +91,11 @@ void evzk__semaphore_destroy(struct evzk__machine *m)
 
 struct evzk__create_args evzk__semaphore_args(struct evzk_semaphore *p)
 {
-    struct evzk__create_args a = evzk__default_args(&p->m, p->name);
+    struct evzk__create_args a = evzk__args_with_acl(&p->m, p->name, &p->acl);
 
     if (p->data) {
         a.data = p->data;
         a.len = p->len;
-    }
-    if (p->acl.v) {
-        a.acl = p->acl.v;
-        a.acl_count = p->acl.n;
     }
     a.dir = evzk__dialect_dir(p->dialect);
     return a;

@@ -253,9 +253,9 @@ static int init(struct evzk_site *site, evzk_session *s, const char *root,
         rc = evzk__machine_init(&site->m, s, &evzk__site_kind, root, 0);
     if (rc != EVZK_OK)
         return rc;
-    a = evzk__default_args(&site->m, NULL);
-    site->acl = site->own_acl.v ? site->own_acl.v : a.acl;
-    site->acl_count = site->own_acl.v ? site->own_acl.n : a.acl_count;
+    a = evzk__args_with_acl(&site->m, NULL, &site->own_acl);
+    site->acl = a.acl;
+    site->acl_count = a.acl_count;
     return EVZK_OK;
 }
 

@@ -59,10 +59,11 @@ static bool broken_options(const struct evzk__call *call,
 
 static void choose_acl(struct evzk_tx *tx)
 {
-    struct evzk__create_args a = evzk__default_args(&tx->m, NULL);
+    struct evzk__create_args a =
+        evzk__args_with_acl(&tx->m, NULL, &tx->own_acl);
 
-    tx->acl = tx->own_acl.v ? tx->own_acl.v : a.acl;
-    tx->acl_count = tx->own_acl.v ? tx->own_acl.n : a.acl_count;
+    tx->acl = a.acl;
+    tx->acl_count = a.acl_count;
 }
 
 static int init(struct evzk_tx *tx, evzk_session *s, const char *root,

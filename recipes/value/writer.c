@@ -55,10 +55,10 @@ static int take_options(struct evzk_value_writer *w, const char *path,
 /* All znodes have the ACL of the options, or that of the session. */
 static void choose_acl(struct evzk_value_writer *w)
 {
-    struct evzk__create_args a = evzk__default_args(&w->m, NULL);
+    struct evzk__create_args a = evzk__args_with_acl(&w->m, NULL, &w->own_acl);
 
-    w->acl = w->own_acl.v ? w->own_acl.v : a.acl;
-    w->acl_count = w->own_acl.v ? w->own_acl.n : a.acl_count;
+    w->acl = a.acl;
+    w->acl_count = a.acl_count;
     w->make.step.acl = w->acl;
     w->make.step.acl_count = w->acl_count;
 }
