@@ -734,6 +734,8 @@ sim_sources = \
     tests/sim/run.c \
     tests/sim/run.h \
     tests/sim/scene.h \
+    tests/sim/scene_acts.c \
+    tests/sim/scene_acts.h \
     tests/sim/scene_ballot.c \
     tests/sim/scene_barrier.c \
     tests/sim/scene_cache.c \
@@ -745,6 +747,8 @@ sim_sources = \
     tests/sim/scene_chubby_list.c \
     tests/sim/scene_chubby_told.c \
     tests/sim/scene_chubby_tree.c \
+    tests/sim/scene_closing.c \
+    tests/sim/scene_closing.h \
     tests/sim/scene_config.c \
     tests/sim/scene_config.h \
     tests/sim/scene_config_list.c \
@@ -809,6 +813,8 @@ sim_sources = \
     tests/sim/scene_semaphore_list.c \
     tests/sim/scene_semaphore_rules.c \
     tests/sim/scene_semaphore_told.c \
+    tests/sim/scene_setup.c \
+    tests/sim/scene_setup.h \
     tests/sim/scene_shards.c \
     tests/sim/scene_shards.h \
     tests/sim/scene_shards_actions.c \

@@ -74,6 +74,20 @@ struct process *process_of(int proc) { return &own[proc].p; }
 
 bool process_opening(int proc) { return own[proc].opening; }
 
+bool processes_opening(void)
+{
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (process_opening(p))
+            return true;
+    }
+    return false;
+}
+
+bool process_has_session(int proc)
+{
+    return own[proc].p.s && !own[proc].p.closing;
+}
+
 bool process_is_connected(int proc)
 {
     int before = sim_enter(proc);

@@ -29,6 +29,10 @@ struct process_config {
 void process_open(int proc, const struct process_config *cfg);
 struct process *process_of(int proc);
 bool process_opening(int proc); /* The session is not open yet. */
+bool processes_opening(void);   /* That of any process. */
+
+/* Has the process a session that may be used: not freed, not being closed? */
+bool process_has_session(int proc);
 
 /* Is its session connected?  Any code may ask. */
 bool process_is_connected(int proc);

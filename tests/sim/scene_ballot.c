@@ -18,6 +18,7 @@
 #include "processes.h"
 #include "scene.h"
 #include "scene_list.h"
+#include "scene_setup.h"
 #include "steps.h"
 #include "wire.h"
 
@@ -224,10 +225,9 @@ static void start_due(intptr_t i)
     world.planned--;
     maybe_close(plan->proc);
     if (plan->cancel_ms)
-        scene_timer_set(plan->cancel_ms * INT64_C(1000), plan->proc, cancel_due,
-                        i);
+        scene_timer_set(in_us(plan->cancel_ms), plan->proc, cancel_due, i);
     if (plan->free_ms)
-        scene_timer_set(plan->free_ms * INT64_C(1000), plan->proc, free_due, i);
+        scene_timer_set(in_us(plan->free_ms), plan->proc, free_due, i);
 }
 
 /* The rules. */
@@ -359,27 +359,16 @@ static bool done(void)
 
 /* The beginning. */
 
-static bool any_removes(int proc)
-{
-    (void)proc;
-    return true;
-}
-
 static void begin(const struct sim_scene *scene)
 {
-    static const struct ens_config servers = {.servers = 3,
-                                              .tick_ms = 100,
-                                              .commit_us = 2000,
-                                              .link_us = 1000,
-                                              .patience_us = 500000};
+    struct ens_config servers = scene_servers;
     struct process_config cfg = {.timeout_ms = 1000};
 
+    scene_unhook();
+    servers.link_us = 1000;
     sc = scene->own;
     cfg.window = sc->window;
-    process_trace = NULL;
-    process_leases = NULL;
-    ens_removes = any_removes;
-    ens_reads_own = false;
+    ens_removes = scene_any_removes;
     ens_begin(&servers);
     if (sc->dir)
         ens_create("/polls", "", 0, ZOO_PERSISTENT);
@@ -397,8 +386,7 @@ static void begin(const struct sim_scene *scene)
         if (!plan->start_ms)
             continue;
         world.planned++;
-        scene_timer_set(plan->start_ms * INT64_C(1000), plan->proc, start_due,
-                        i);
+        scene_timer_set(in_us(plan->start_ms), plan->proc, start_due, i);
     }
 }
 

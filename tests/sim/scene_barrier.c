@@ -13,6 +13,7 @@
 #include "processes.h"
 #include "scene.h"
 #include "scene_list.h"
+#include "scene_setup.h"
 #include "steps.h"
 
 enum { ACTS = 6 };
@@ -41,9 +42,7 @@ struct barrier_scene {
 enum {
     TRUTH_US = 3 * 1000 * 1000, /* No server lags so long. */
     LAST_US = 12 * 1000 * 1000, /* Then an operator lifts what stands. */
-    AGAIN_US = 2000,
-    LINK_US = 500, /* From the leader to a follower. */
-    LAG_US = 50 * 1000
+    AGAIN_US = 2000
 };
 
 static struct {
@@ -79,7 +78,7 @@ static bool is_quiet(int proc)
 
 static void maybe_close(int proc)
 {
-    if (is_quiet(proc) && process_of(proc)->s && !process_of(proc)->closing)
+    if (is_quiet(proc) && process_has_session(proc))
         process_close(proc);
 }
 
@@ -302,20 +301,15 @@ static void open_processes(const struct sim_scene *sc)
 
 static void barrier_begin(const struct sim_scene *sc)
 {
-    struct ens_config servers = {.servers = 3,
-                                 .tick_ms = 100,
-                                 .commit_us = 2000,
-                                 .link_us = LINK_US,
-                                 .patience_us = 500 * 1000};
+    struct ens_config servers = scene_servers;
 
+    scene_unhook();
     memset(&all, 0, sizeof all);
     all.own = sc->own;
     strcpy(all.path, all.own->path);
     process_trace = traced;
     if (all.own->followers_lag)
-        servers.link_us = LAG_US;
-    ens_removes = NULL;
-    ens_reads_own = false;
+        servers.link_us = SCENE_LAG_US;
     ens_begin(&servers);
     if (all.own->stands) {
         make_above(all.path);
@@ -432,7 +426,7 @@ static bool barrier_call(int proc, unsigned which)
         end(i);
         return true;
     }
-    if (!process_of(proc)->s || process_of(proc)->closing)
+    if (!process_has_session(proc))
         return false;
     for (int k = 0; k < ACTS; k++) {
         if (all.own->act[k].proc == proc && !all.act[k].b &&

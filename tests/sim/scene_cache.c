@@ -14,6 +14,7 @@
 #include "faults.h"
 #include "processes.h"
 #include "scene_list.h"
+#include "scene_setup.h"
 #include "steps.h"
 
 enum {
@@ -23,7 +24,6 @@ enum {
     AGAIN_US = 5 * 1000,
     LOOK_US = 100 * 1000,
     LATE_US = 5 * 1000 * 1000,
-    LAG_US = 50 * 1000,
     ALL = 31, /* Permissions. */
     NONE = 0
 };
@@ -116,7 +116,7 @@ static void close_if_over(void)
         if (!all.cache[i].over)
             return;
     }
-    if (process_of(0)->s && !process_of(0)->closing)
+    if (process_has_session(0))
         process_close(0);
 }
 
@@ -294,27 +294,21 @@ static void plan(void)
 
 void cache_begin(const struct sim_scene *sc)
 {
-    struct ens_config servers = {.servers = 3,
-                                 .tick_ms = 100,
-                                 .commit_us = 2000,
-                                 .link_us = 500,
-                                 .patience_us = 500 * 1000};
+    struct ens_config servers = scene_servers;
     struct process_config cfg = {.timeout_ms = 1000};
 
+    scene_unhook();
     memset(&all, 0, sizeof all);
     all.own = sc->own;
     cfg.window = all.own->window;
     process_trace = traced;
-    ens_removes = NULL;
-    ens_reads_own = false;
     if (all.own->followers_lag)
-        servers.link_us = LAG_US;
+        servers.link_us = SCENE_LAG_US;
     ens_begin(&servers);
     cache_rules_begin(all.own);
     plan();
     cache_rules_look();
-    wire_route(0, FOLLOWER_1);
-    process_open(0, &cfg);
+    scene_open(sc, &cfg);
     for (int i = 0; i < CACHES; i++) {
         all.cache[i].over = !all.own->root[i];
         if (all.own->root[i])
@@ -406,7 +400,7 @@ bool cache_call(int proc, unsigned which)
     if (which >= WRITE)
         return operate(which);
     if (which == CLOSE_SESSION) {
-        if (!process_of(0)->s || process_of(0)->closing)
+        if (!process_has_session(0))
             return false;
         for (i = 0; i < CACHES; i++)
             all.cache[i].over = all.cache[i].over || !all.cache[i].c;

@@ -7,18 +7,13 @@
 #include "processes.h"
 #include "recipes/config/config_internal.h"
 #include "scene.h"
+#include "scene_closing.h"
 #include "scene_config.h"
 #include "scene_list.h"
+#include "scene_setup.h"
 #include "steps.h"
 
-enum {
-    AGAIN_US = 2000,
-    LINK_US = 500,
-    LAG_US = 50 * 1000,
-    LINGER_US = 10000,
-    PATIENCE = 400,
-    ROOM = 64
-};
+enum { AGAIN_US = 2000, ROOM = 64 };
 
 struct config_world configured;
 SIM_KEEP(configured)
@@ -40,26 +35,10 @@ static bool is_busy(int proc)
     return false;
 }
 
-/* An object that was freed ends in the background; not for ever. */
-static void close_idle(intptr_t arg)
-{
-    int proc = (int)arg;
-    const struct process *p = process_of(proc);
-
-    if (p->closing || !p->s)
-        return;
-    if (!process_is_idle(p) && configured.patience[proc]++ < PATIENCE) {
-        scene_timer_set(LINGER_US, proc, close_idle, proc);
-        return;
-    }
-    configured.early[proc] = configured.early[proc] || !process_is_idle(p);
-    process_close(proc);
-}
-
 static void maybe_close(int proc)
 {
-    if (!is_busy(proc) && !configured.patience[proc]++)
-        scene_timer_set(LINGER_US, proc, close_idle, proc);
+    if (!is_busy(proc))
+        close_when_idle(proc);
 }
 
 /* ---- Readers ---- */
@@ -205,8 +184,7 @@ static void start_reader(intptr_t arg)
     if (rc != EVZK_OK)
         scene_timer_set(AGAIN_US, plan->proc, start_reader, arg);
     else if (!plan->gets)
-        scene_timer_set(plan->stop_ms * INT64_C(1000), plan->proc, stop_reader,
-                        arg);
+        scene_timer_set(in_us(plan->stop_ms), plan->proc, stop_reader, arg);
 }
 
 /* ---- Replacements ---- */
@@ -337,14 +315,10 @@ static void make_keys(void)
 
 static void begin_servers(void)
 {
-    struct ens_config servers = {.servers = 3,
-                                 .tick_ms = 100,
-                                 .commit_us = 2000,
-                                 .link_us = LINK_US,
-                                 .patience_us = 500 * 1000};
+    struct ens_config servers = scene_servers;
 
     if (configured.own->lags)
-        servers.link_us = LAG_US;
+        servers.link_us = SCENE_LAG_US;
     ens_begin(&servers);
 }
 
@@ -352,12 +326,12 @@ static void begin_all(void)
 {
     for (int i = 0; i < UPDATES; i++) {
         if (update_plan(i)->start_ms)
-            scene_timer_set(update_plan(i)->start_ms * INT64_C(1000),
+            scene_timer_set(in_us(update_plan(i)->start_ms),
                             update_plan(i)->proc, start_update, i);
     }
     for (int i = 0; i < CONFIG_READERS; i++) {
         if (config_reader(i)->start_ms)
-            scene_timer_set(config_reader(i)->start_ms * INT64_C(1000),
+            scene_timer_set(in_us(config_reader(i)->start_ms),
                             config_reader(i)->proc, start_reader, i);
     }
     config_acts_begin();
@@ -367,21 +341,16 @@ void config_begin(const struct sim_scene *sc)
 {
     struct process_config cfg = {.timeout_ms = 1000};
 
+    scene_unhook();
     configured.own = sc->own;
     cfg.chroot = configured.own->chroot;
     process_trace = config_traced;
-    process_leases = NULL;
-    ens_removes = NULL;
-    ens_reads_own = false;
     evzk__config_limits.steps =
         configured.own->steps ? configured.own->steps : CONFIG_KEYS;
     begin_servers();
     make_keys();
     config_look();
-    for (int p = 0; p < sc->processes; p++) {
-        wire_route(p, p == 0 ? FOLLOWER_1 : p == 1 ? LEADER : FOLLOWER_2);
-        process_open(p, &cfg);
-    }
+    scene_open(sc, &cfg);
     begin_all();
 }
 
@@ -411,10 +380,8 @@ static int reader_of(int proc)
 
 static bool close_session(int proc)
 {
-    if (!process_of(proc)->s || process_of(proc)->closing)
+    if (!close_early(proc))
         return false;
-    configured.early[proc] = true;
-    process_close(proc);
     for (int i = 0; i < UPDATES; i++) {
         if (update_plan(i)->start_ms && update_plan(i)->proc == proc &&
             !configured.update[i].u)

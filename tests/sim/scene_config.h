@@ -77,9 +77,7 @@ struct whole {
 
 struct config_world {
     const struct config_scene *own;
-    bool early[SIM_PROCS];
-    int64_t patience[SIM_PROCS], looked, ready, n_wholes,
-        acts_done[CONFIG_ACTS];
+    int64_t looked, ready, n_wholes, acts_done[CONFIG_ACTS];
     int64_t newest;              /* The last transaction that wrote to a key. */
     int64_t stood[CONFIG_STOOD]; /* The znodes of the set: their czxids. */
     bool touched;                /* The operator has changed what is whole. */

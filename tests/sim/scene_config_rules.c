@@ -16,6 +16,7 @@
 #include "ens.h"
 #include "processes.h"
 #include "scene.h"
+#include "scene_acts.h"
 #include "scene_config.h"
 #include "steps.h"
 
@@ -427,14 +428,7 @@ void config_check_end(void) { processes_check_end(); }
 
 static void delete_all(const char *dir, bool dir_too)
 {
-    const char *names[NAMES];
-    char path[ROOM];
-    size_t n = ens_children(dir, names, NAMES);
-
-    for (size_t k = 0; k < n && k < NAMES; k++) {
-        snprintf(path, sizeof path, "%s/%s", dir, names[k]);
-        operator_delete(path);
-    }
+    act_delete_children(dir, "");
     if (dir_too)
         operator_delete(dir);
 }
@@ -445,8 +439,7 @@ static void strike(enum config_act what)
     case CONFIG_NOTHING:
         break;
     case CONFIG_CUT:
-        if (wire_conn_of(0) >= 0)
-            wire_cut(wire_conn_of(0));
+        act_cut(0);
         return;
     case CONFIG_KEY:
         operator_delete("/c/k0");
@@ -485,7 +478,7 @@ void config_acts_begin(void)
 {
     for (int k = 0; k < CONFIG_ACTS; k++) {
         if (own()->act[k].what)
-            scene_timer_set(own()->act[k].at_ms * INT64_C(1000), -1, act, k);
+            scene_timer_set(in_us(own()->act[k].at_ms), -1, act, k);
     }
 }
 

@@ -7,7 +7,9 @@
 
 #include "lib/base/name.h"
 #include "recipes/parts/queue_layout.h"
+#include "scene_acts.h"
 #include "scene_consumer.h"
+#include "scene_setup.h"
 
 enum {
     AGAIN_US = 20 * 1000,
@@ -429,12 +431,10 @@ static void act_due(intptr_t a)
         break;
     case CUT:
         processes_disturbed(DISTURBED_US);
-        if (wire_conn_of(act->which) >= 0)
-            wire_cut(wire_conn_of(act->which));
+        act_cut(act->which);
         break;
     case FREEZE:
-        processes_disturbed(FROZEN_US);
-        process_freeze(act->which, sim_now() + FROZEN_US);
+        act_freeze(act->which, FROZEN_US);
         break;
     }
     queue.meddled =
@@ -511,29 +511,17 @@ static void set_timers(int k)
         scene_timer_set(plan->cancel_us, plan->proc, cancel_due, k);
 }
 
-static bool any_removes(int proc)
-{
-    (void)proc;
-    return true;
-}
-
 void consumer_begin(const struct sim_scene *sc)
 {
-    static const struct ens_config servers = {.servers = 3,
-                                              .tick_ms = 100,
-                                              .commit_us = 2000,
-                                              .link_us = 500,
-                                              .patience_us = 500 * 1000};
     struct process_config cfg = {.timeout_ms = 1000, .window = 16};
 
+    scene_unhook();
     memset(&queue, 0, sizeof queue);
     queue.own = sc->own;
     cfg.chroot = queue.own->chroot;
     process_trace = consumer_traced;
-    process_leases = NULL;
-    ens_removes = any_removes;
-    ens_reads_own = false;
-    ens_begin(&servers);
+    ens_removes = scene_any_removes;
+    ens_begin(&scene_servers);
     make_queue();
     for (int p = 0; p < sc->processes; p++) {
         wire_route(p, p + 1 < SIM_SERVERS ? p + 1 : 0);
@@ -582,7 +570,7 @@ static bool end_any(int k, bool give)
 
 static bool close_session(int proc)
 {
-    if (!process_of(proc)->s || process_of(proc)->closing)
+    if (!process_has_session(proc))
         return false;
     queue.early[proc] = true;
     process_close(proc);

@@ -555,7 +555,7 @@ static bool is_any_there(void)
 static void check_take(int k)
 {
     struct player *p = &queue.p[k];
-    int64_t us = queue.own->consumer[k].timeout_ms * INT64_C(1000);
+    int64_t us = in_us(queue.own->consumer[k].timeout_ms);
     int proc = consumer_proc(k);
 
     if ((!us && !queue.own->refuses) || !p->taking || p->closing)

@@ -12,6 +12,7 @@
 #include "processes.h"
 #include "scene_double_barrier.h"
 #include "scene_list.h"
+#include "scene_setup.h"
 #include "steps.h"
 
 enum {
@@ -33,7 +34,7 @@ static bool is_quiet(int proc)
 
 static void maybe_close(int proc)
 {
-    if (is_quiet(proc) && process_of(proc)->s && !process_of(proc)->closing)
+    if (is_quiet(proc) && process_has_session(proc))
         process_close(proc);
 }
 
@@ -266,20 +267,14 @@ static void make_tree(void)
 
 void double_barrier_begin(const struct sim_scene *sc)
 {
-    struct ens_config servers = {.servers = 3,
-                                 .tick_ms = 100,
-                                 .commit_us = 2000,
-                                 .link_us = 500,
-                                 .patience_us = 500 * 1000};
+    struct ens_config servers = scene_servers;
 
+    scene_unhook();
     memset(&db, 0, sizeof db);
     db.own = sc->own;
     db.rough = -1;
     strcpy(db.dir, "/d");
     process_trace = db_traced;
-    process_leases = NULL;
-    ens_removes = NULL;
-    ens_reads_own = false;
     servers.quirk_end = db.own->number != 0;
     ens_begin(&servers);
     make_tree();
@@ -326,7 +321,7 @@ static int act_of(int proc)
 
 static bool close_now(int proc)
 {
-    if (!process_of(proc)->s || process_of(proc)->closing)
+    if (!process_has_session(proc))
         return false;
     db.rough = sim_now();
     for (int k = 0; k < DB_ACTS; k++) {

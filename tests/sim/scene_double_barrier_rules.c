@@ -175,7 +175,7 @@ bool db_excused(int act, evzk_double_barrier_event ev, int rc)
     case EVZK_ERR_CANCELED:
         return k->stopped;
     case EVZK_ERR_TIMEOUT:
-        return ms > 0 && sim_now() >= k->began + ms * INT64_C(1000);
+        return ms > 0 && sim_now() >= k->began + in_us(ms);
     case EVZK_ERR_CLOSED:
         return p->closing;
     case EVZK_ERR_NOMEM:

@@ -15,8 +15,6 @@
 #include "scene_lock.h"
 #include "steps.h"
 
-static int64_t us(int ms) { return ms * INT64_C(1000); }
-
 static int index_of(const struct lock_slot *k)
 {
     return (int)(k - lock_world.slot);
@@ -70,9 +68,10 @@ void lock_acknowledge_set(struct lock_slot *k)
     if (plan->acknowledge_ms == 0)
         ready_due(index_of(k));
     else if (plan->acknowledge_ms > 0)
-        scene_timer_set(us(plan->acknowledge_ms), proc, ready_due, index_of(k));
+        scene_timer_set(in_us(plan->acknowledge_ms), proc, ready_due,
+                        index_of(k));
     if (plan->acknowledge_again_ms)
-        scene_timer_set(us(plan->acknowledge_again_ms), proc, again_due,
+        scene_timer_set(in_us(plan->acknowledge_again_ms), proc, again_due,
                         index_of(k));
 }
 

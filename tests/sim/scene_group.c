@@ -12,6 +12,7 @@
 #include "processes.h"
 #include "scene_group.h"
 #include "scene_list.h"
+#include "scene_setup.h"
 #include "steps.h"
 
 enum {
@@ -35,7 +36,7 @@ static bool is_quiet(int proc)
 
 static void maybe_close(int proc)
 {
-    if (!is_quiet(proc) || !process_of(proc)->s || process_of(proc)->closing)
+    if (!is_quiet(proc) || !process_has_session(proc))
         return;
     if (gr.own->view && gr.own->view_proc == proc)
         gr_view_free();
@@ -326,19 +327,11 @@ static void make_tree(void)
 
 void group_begin(const struct sim_scene *sc)
 {
-    struct ens_config servers = {.servers = 3,
-                                 .tick_ms = 100,
-                                 .commit_us = 2000,
-                                 .link_us = 500,
-                                 .patience_us = 500 * 1000};
-
+    scene_unhook();
     memset(&gr, 0, sizeof gr);
     gr.own = sc->own;
-    process_trace = NULL;
     process_leases = gr_leases;
-    ens_removes = NULL;
-    ens_reads_own = false;
-    ens_begin(&servers);
+    ens_begin(&scene_servers);
     make_tree();
     open_processes(sc);
     gr_view_begin();
@@ -390,7 +383,7 @@ static int act_of(int proc)
 
 static bool close_now(int proc)
 {
-    if (!process_of(proc)->s || process_of(proc)->closing)
+    if (!process_has_session(proc))
         return false;
     for (int k = 0; k < GR_ACTS; k++) {
         if (is_join(k) && gr.own->act[k].proc == proc && !gr.slot[k].begun)

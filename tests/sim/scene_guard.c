@@ -6,8 +6,10 @@
 #include "ens.h"
 #include "processes.h"
 #include "scene.h"
+#include "scene_acts.h"
 #include "scene_guard.h"
 #include "scene_list.h"
+#include "scene_setup.h"
 #include "steps.h"
 
 struct guard_world guarding;
@@ -45,58 +47,29 @@ static void remove_guard(intptr_t unused)
     operator_delete(path);
 }
 
-static void expire(intptr_t unused)
-{
-    (void)unused;
-    process_expire(0);
-}
-
-static void cut(intptr_t unused)
-{
-    int conn = wire_conn_of(0);
-
-    (void)unused;
-    if (conn >= 0)
-        wire_cut(conn);
-}
-
 void guard_begin(const struct sim_scene *sc)
 {
-    static const struct ens_config servers = {.servers = 3,
-                                              .tick_ms = 100,
-                                              .commit_us = 2000,
-                                              .link_us = 500,
-                                              .patience_us = 500 * 1000,
-                                              .most_data = GUARD_MOST_DATA};
+    struct ens_config servers = scene_servers;
     struct process_config cfg = {.timeout_ms = 1000};
 
+    scene_unhook();
+    servers.most_data = GUARD_MOST_DATA;
     memset(&guarding, 0, sizeof guarding);
     guarding.own = sc->own;
     cfg.window = guarding.own->window;
-    process_trace = NULL;
-    process_leases = NULL;
-    ens_removes = NULL;
-    ens_reads_own = false;
     ens_begin(&servers);
     wire_taken = guard_sends;
     make_tree();
-    for (int p = 0; p < sc->processes; p++) {
-        wire_route(p, p == 0 ? FOLLOWER_1 : LEADER);
-        process_open(p, &cfg);
-    }
+    scene_open(sc, &cfg);
     for (int i = 0; i < WRITERS; i++) {
         guarding.writer[i].over = guard_plan_of(i)->writes == 0;
         if (guard_plan_of(i)->writes)
-            scene_timer_set(guard_plan_of(i)->start_ms * INT64_C(1000),
+            scene_timer_set(in_us(guard_plan_of(i)->start_ms),
                             guard_plan_of(i)->proc, guard_start, i);
     }
-    if (guarding.own->gone_ms)
-        scene_timer_set(guarding.own->gone_ms * INT64_C(1000), -1, remove_guard,
-                        0);
-    if (guarding.own->expire_ms)
-        scene_timer_set(guarding.own->expire_ms * INT64_C(1000), -1, expire, 0);
-    if (guarding.own->cut_ms)
-        scene_timer_set(guarding.own->cut_ms * INT64_C(1000), -1, cut, 0);
+    act_after(guarding.own->gone_ms, remove_guard, 0);
+    act_after(guarding.own->expire_ms, act_expire, 0);
+    act_after(guarding.own->cut_ms, act_cut, 0);
 }
 
 bool guard_done(void)
@@ -132,7 +105,7 @@ static bool cancel(int i)
 
 static bool close_session(int proc)
 {
-    if (!process_of(proc)->s || process_of(proc)->closing)
+    if (!process_has_session(proc))
         return false;
     guarding.early[proc] = true;
     process_close(proc);

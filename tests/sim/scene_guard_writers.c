@@ -153,8 +153,7 @@ void guard_drop_write(int i)
     else if (w->n == plan->writes)
         guard_let_go(i);
     else
-        scene_timer_set(plan->gap_ms * INT64_C(1000), plan->proc, write_next,
-                        i);
+        scene_timer_set(in_us(plan->gap_ms), plan->proc, write_next, i);
 }
 
 static void free_late(intptr_t i)

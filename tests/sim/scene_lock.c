@@ -13,6 +13,7 @@
 #include "ens.h"
 #include "leases.h"
 #include "processes.h"
+#include "scene_setup.h"
 #include "steps.h"
 #include "wire.h"
 
@@ -22,8 +23,6 @@ struct lock_world lock_world;
 SIM_KEEP(lock_world)
 
 static const struct lock_scene *scene(void) { return lock_world.sc; }
-
-static int64_t us(int ms) { return ms * INT64_C(1000); }
 
 /* The end of what a process does. */
 
@@ -99,7 +98,7 @@ void lock_maybe_close(int proc)
     if (busy(proc) || lock_world.idle[proc] || process_of(proc)->closing)
         return;
     lock_world.idle[proc] = true;
-    scene_timer_set(us(LINGER_MS), proc, close_idle, proc);
+    scene_timer_set(in_us(LINGER_MS), proc, close_idle, proc);
 }
 
 /* Calls of the library: what they return follows from what was told. */
@@ -271,13 +270,13 @@ static void granted(struct lock_slot *k)
     if (k->ended || k->release)
         return;
     if (plan->downgrade_ms)
-        scene_timer_set(us(plan->downgrade_ms), proc, down_due, index_of(k));
+        scene_timer_set(in_us(plan->downgrade_ms), proc, down_due, index_of(k));
     if (k->e)
         lock_acknowledge_set(k);
     if (plan->hold_ms == 0)
         let_go(k);
     else
-        scene_timer_set(us(plan->hold_ms), proc, release_due, index_of(k));
+        scene_timer_set(in_us(plan->hold_ms), proc, release_due, index_of(k));
     if (plan->next_when_granted && lock_world.slots < LOCK_SLOTS)
         lock_start(proc, plan + 1);
 }
@@ -302,7 +301,8 @@ void lock_heard(struct lock_slot *k, evzk_lock_event ev, int rc)
     if (k->l != l)
         return;
     if (ev >= EVZK_LOCK_RELEASED && k->plan->linger_ms)
-        scene_timer_set(us(k->plan->linger_ms), (int)k->proc, free_due, slot);
+        scene_timer_set(in_us(k->plan->linger_ms), (int)k->proc, free_due,
+                        slot);
     else if (ev >= EVZK_LOCK_RELEASED)
         lock_free(k);
 }
@@ -323,10 +323,10 @@ static void set_timers(const struct lock_slot *k)
     const struct lock_plan *plan = k->plan;
 
     if (plan->cancel_ms)
-        scene_timer_set(us(plan->cancel_ms), plan->process, cancel_due,
+        scene_timer_set(in_us(plan->cancel_ms), plan->process, cancel_due,
                         index_of(k));
     if (plan->free_ms)
-        scene_timer_set(us(plan->free_ms), plan->process, free_due,
+        scene_timer_set(in_us(plan->free_ms), plan->process, free_due,
                         index_of(k));
 }
 
@@ -399,7 +399,7 @@ static void start_due(intptr_t i)
     const struct lock_plan *plan = &scene()->locks[i];
 
     if (process_opening(plan->process)) {
-        scene_timer_set(us(AGAIN_MS), plan->process, start_due, i);
+        scene_timer_set(in_us(AGAIN_MS), plan->process, start_due, i);
         return;
     }
     lock_world.planned[plan->process]--;
@@ -416,7 +416,7 @@ static void set_plans(const struct lock_scene *sc)
 
         if (plan->start_ms) {
             lock_world.planned[plan->process]++;
-            scene_timer_set(us(plan->start_ms), plan->process, start_due, i);
+            scene_timer_set(in_us(plan->start_ms), plan->process, start_due, i);
         }
     }
     lock_actions_begin();
@@ -473,23 +473,20 @@ static void on_trace(int proc, const evzk_trace *t)
 
 void lock_begin(const struct sim_scene *sc)
 {
-    static const struct ens_config servers = {.servers = 3,
-                                              .tick_ms = 100,
-                                              .commit_us = 2000,
-                                              .link_us = 1000,
-                                              .patience_us = 500000};
-    struct ens_config ens = servers;
+    struct ens_config servers = scene_servers;
     struct process_config cfg = {.timeout_ms = LOCK_TIMEOUT_MS};
 
+    scene_unhook();
     lock_world.sc = sc->own;
     process_trace = on_trace;
     process_leases = lock_leases;
     ens_removes = removes;
     ens_reads_own = !scene()->locks[0].elect;
-    ens.quirk_end = scene()->numbers_end;
+    servers.link_us = 1000;
+    servers.quirk_end = scene()->numbers_end;
     if (scene()->server_tick_ms)
-        ens.tick_ms = scene()->server_tick_ms;
-    ens_begin(&ens);
+        servers.tick_ms = scene()->server_tick_ms;
+    ens_begin(&servers);
     lock_dirs_begin();
     lock_leader_begin();
     cfg.chroot = scene()->chroot;

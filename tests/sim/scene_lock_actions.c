@@ -8,35 +8,20 @@
 
 #include "ens.h"
 #include "processes.h"
+#include "scene_acts.h"
 #include "scene_lock.h"
 #include "steps.h"
 #include "wire.h"
 
 enum { AGAIN_MS = 20, PATH = 160 };
 
-static int64_t us(int ms) { return ms * INT64_C(1000); }
-
-static void refuse_all(int ms)
-{
-    for (int server = 0; server < 3; server++)
-        wire_refuse(server, sim_now() + us(ms));
-}
-
 static void cut_off(int proc)
 {
     int conn = wire_conn_of(proc);
 
     if (conn >= 0 && wire_server(conn) != 0)
-        ens_cut(wire_server(conn), sim_now() + us(2000));
-    refuse_all(2000);
-}
-
-static void close_session(int proc)
-{
-    int before = sim_enter(proc);
-
-    process_close(proc);
-    sim_leave(before);
+        ens_cut(wire_server(conn), sim_now() + in_us(2000));
+    act_refuse_all(in_us(2000));
 }
 
 /* Its lock does not know that it has gone. */
@@ -84,32 +69,32 @@ static void do_action(enum lock_action action, int which)
         break;
     case LOCK_STALL:
         lock_rough(1300);
-        wire_hold(wire_conn_of(which), WIRE_DOWNWARD, sim_now() + us(600));
+        wire_hold(wire_conn_of(which), WIRE_DOWNWARD, sim_now() + in_us(600));
         ens_create("/stalled", "", 0, ZOO_PERSISTENT);
-        ens_hold_commits(sim_now() + us(1300));
+        ens_hold_commits(sim_now() + in_us(1300));
         break;
     case LOCK_QUERY:
         lock_ask(which);
         break;
     case LOCK_DISCONNECT:
         lock_rough(200);
-        refuse_all(200);
-        wire_cut(wire_conn_of(which));
+        act_refuse_all(in_us(200));
+        act_cut(which);
         break;
     case LOCK_PARTITION:
         lock_rough(900);
-        wire_hold_all(which, sim_now() + us(900));
+        wire_hold_all(which, sim_now() + in_us(900));
         break;
     case LOCK_DELAY_REPLIES:
         lock_rough(280);
-        wire_hold(wire_conn_of(which), WIRE_DOWNWARD, sim_now() + us(280));
+        wire_hold(wire_conn_of(which), WIRE_DOWNWARD, sim_now() + in_us(280));
         break;
     case LOCK_CUT_FOLLOWER:
         lock_rough(2000);
         cut_off(which);
         break;
     case LOCK_CLOSE_SESSION:
-        close_session(which);
+        act_close_session(which);
         break;
     case LOCK_DELETE_DIR:
         operator_delete(lock_dir(which));
@@ -151,15 +136,6 @@ static void do_action(enum lock_action action, int which)
     }
 }
 
-static bool anybody_opening(void)
-{
-    for (int p = 0; p < SIM_PROCS; p++) {
-        if (process_opening(p))
-            return true;
-    }
-    return false;
-}
-
 /* The process that does it; -1: somebody else. */
 static int doer_of(intptr_t i)
 {
@@ -175,8 +151,8 @@ static void action_due(intptr_t i)
 {
     enum lock_action action = lock_world.sc->actions[i].action;
 
-    if (anybody_opening()) {
-        scene_timer_set(us(AGAIN_MS), doer_of(i), action_due, i);
+    if (processes_opening()) {
+        scene_timer_set(in_us(AGAIN_MS), doer_of(i), action_due, i);
         return;
     }
     lock_world.actions--;
@@ -200,7 +176,7 @@ void lock_actions_begin(void)
         if (action == LOCK_NO_ACTION)
             continue;
         lock_world.actions++;
-        scene_timer_set(us(lock_world.sc->actions[i].at_ms), doer_of(i),
+        scene_timer_set(in_us(lock_world.sc->actions[i].at_ms), doer_of(i),
                         action_due, i);
     }
 }

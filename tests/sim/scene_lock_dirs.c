@@ -140,11 +140,11 @@ void lock_dirs_begin(void)
 
 void lock_rough(int ms)
 {
-    int64_t until = sim_now() + ms * INT64_C(1000);
+    int64_t until = sim_now() + in_us(ms);
 
     if (until > lock_world.rough)
         lock_world.rough = until;
-    processes_disturbed(ms * INT64_C(1000));
+    processes_disturbed(in_us(ms));
 }
 
 bool lock_calm(int proc, int64_t since)

@@ -88,14 +88,14 @@ static bool may_remove(const struct lock_node *n)
         const struct revoke *v = &revokes[i];
 
         if (v->used && v->plan->remove && n->asks &&
-            sim_now() >= n->first_asked + v->plan->grace_ms * INT64_C(1000))
+            sim_now() >= n->first_asked + in_us(v->plan->grace_ms))
             return true;
     }
     for (int64_t i = 0; i < lock_world.slots; i++) {
         const struct lock_plan *p = lock_world.slot[i].plan;
 
         if (p->revoke && p->grace_ms && n->asks && p->priority < n->priority &&
-            sim_now() >= n->first_asked + p->grace_ms * INT64_C(1000))
+            sim_now() >= n->first_asked + in_us(p->grace_ms))
             return true;
     }
     return false;
@@ -235,7 +235,7 @@ static bool rc_ok(const struct revoke *v, int rc)
         return rc == EVZK_ERR_CANCELED && v->canceled;
     if (rc == EVZK_ERR_TIMEOUT)
         return v->plan->timeout_ms &&
-               sim_now() >= v->began + v->plan->timeout_ms * INT64_C(1000);
+               sim_now() >= v->began + in_us(v->plan->timeout_ms);
     if (rc == EVZK_ERR_NOTEMPTY)
         return lock_world.sc->foreign && v->plan->remove;
     if (rc == EVZK_ERR_SERVER)

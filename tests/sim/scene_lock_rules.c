@@ -252,7 +252,7 @@ static bool lost_rc_ok(const struct lock_slot *k, int rc)
 static bool timeout_ok(const struct lock_slot *k)
 {
     return k->plan->timeout_ms && !k->cancel &&
-           sim_now() >= k->began + k->plan->timeout_ms * INT64_C(1000);
+           sim_now() >= k->began + in_us(k->plan->timeout_ms);
 }
 
 /* Its create got the last number, or one from the far end. */
@@ -595,7 +595,7 @@ static void check_waiter(struct lock_slot *k)
     const struct lock_node *own = lock_node_of(k);
     bool watching =
         !k->granted && !k->ended && !k->cancel && own && lock_is_waiting(k);
-    int64_t late = k->began + k->plan->timeout_ms * INT64_C(1000);
+    int64_t late = k->began + in_us(k->plan->timeout_ms);
     bool calm = evzk_session_connected(process(k)->s) &&
                 lock_calm((int)k->proc, k->orphan);
 

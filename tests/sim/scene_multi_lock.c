@@ -7,8 +7,10 @@
 #include "ens.h"
 #include "processes.h"
 #include "scene.h"
+#include "scene_acts.h"
 #include "scene_list.h"
 #include "scene_multi_lock.h"
+#include "scene_setup.h"
 #include "steps.h"
 
 enum { AGAIN_US = 5000, LEAVE_MS = 900 };
@@ -20,7 +22,7 @@ SIM_KEEP(multis)
 
 static void leave(intptr_t proc)
 {
-    if (!process_of((int)proc)->s || process_of((int)proc)->closing)
+    if (!process_has_session((int)proc))
         return;
     multi_check_left((int)proc);
     process_close((int)proc);
@@ -37,7 +39,7 @@ static void over(int i)
             !multis.of[k].over)
             return;
     }
-    scene_timer_set(ms * INT64_C(1000), proc, leave, proc);
+    scene_timer_set(in_us(ms), proc, leave, proc);
 }
 
 static void drop(int i)
@@ -122,8 +124,7 @@ static void heard(int i, evzk_multi_lock_event event, int rc)
     if (final)
         drop(i);
     else if (event == EVZK_MULTI_LOCK_GRANTED && !multi_plan(i)->keeps)
-        scene_timer_set(multi_plan(i)->hold_ms * INT64_C(1000), proc, let_go,
-                        i);
+        scene_timer_set(in_us(multi_plan(i)->hold_ms), proc, let_go, i);
     else if (event == EVZK_MULTI_LOCK_GRANTED)
         over(i);
 }
@@ -219,92 +220,59 @@ static void start(intptr_t arg)
     if (rc != EVZK_OK)
         over(i);
     else if (multi_plan(i)->cancel_ms)
-        scene_timer_set(multi_plan(i)->cancel_ms * INT64_C(1000), proc,
-                        cancel_now, i);
+        scene_timer_set(in_us(multi_plan(i)->cancel_ms), proc, cancel_now, i);
 }
 
 /* What others do. */
 
-static void expire(intptr_t unused)
-{
-    (void)unused;
-    process_expire(0);
-}
-
 static void cut(intptr_t unused)
 {
-    int conn = wire_conn_of(0);
-    int64_t out_us = multis.own->out_ms * INT64_C(1000);
+    int64_t out_us = in_us(multis.own->out_ms);
 
     (void)unused;
-    for (int i = 0; out_us && i < SIM_SERVERS; i++)
-        wire_refuse(i, sim_now() + out_us);
+    if (out_us)
+        act_refuse_all(out_us);
     processes_disturbed(out_us);
-    if (conn >= 0)
-        wire_cut(conn);
+    act_cut(0);
 }
 
 static void freeze(intptr_t unused)
 {
     (void)unused;
-    process_freeze(0, sim_now() + multis.own->frozen_ms * INT64_C(1000));
-    processes_disturbed(multis.own->frozen_ms * INT64_C(1000));
+    act_freeze(0, in_us(multis.own->frozen_ms));
 }
 
 static void steal(intptr_t unused)
 {
-    const char *names[8];
-    char path[128];
-
     (void)unused;
-    if (ens_children(multi_dir(0), names, 8) == 0)
-        return;
-    snprintf(path, sizeof path, "%s/%s", multi_dir(0), names[0]);
-    operator_delete(path);
-}
-
-static void after(int ms, void (*fn)(intptr_t arg))
-{
-    if (ms)
-        scene_timer_set(ms * INT64_C(1000), -1, fn, 0);
+    act_delete_first(multi_dir(0));
 }
 
 void multi_lock_begin(const struct sim_scene *sc)
 {
-    struct ens_config servers = {.servers = 3,
-                                 .tick_ms = 100,
-                                 .commit_us = 2000,
-                                 .link_us = 500,
-                                 .patience_us = 500 * 1000};
     struct process_config cfg = {.timeout_ms = 1000};
 
+    scene_unhook();
     memset(&multis, 0, sizeof multis);
     multis.own = sc->own;
-    process_trace = NULL;
-    process_leases = NULL;
-    ens_removes = NULL;
-    ens_reads_own = false;
     cfg.chroot = multis.own->chroot;
-    ens_begin(&servers);
+    ens_begin(&scene_servers);
     if (multis.own->denied) {
         ens_create("/m", "", 0, 0);
         ens_create(multi_dir(1), "", 0, 0);
         ens_set_perms(multi_dir(1), EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
     }
-    for (int p = 0; p < sc->processes; p++) {
-        wire_route(p, p == 0 ? FOLLOWER_1 : p == 1 ? LEADER : FOLLOWER_2);
-        process_open(p, &cfg);
-    }
+    scene_open(sc, &cfg);
     for (int i = 0; i < MULTIS; i++) {
         multis.of[i].over = !multi_plan(i)->parts;
         if (multi_plan(i)->parts)
-            scene_timer_set(multi_plan(i)->start_ms * INT64_C(1000),
-                            multi_plan(i)->proc, start, i);
+            scene_timer_set(in_us(multi_plan(i)->start_ms), multi_plan(i)->proc,
+                            start, i);
     }
-    after(multis.own->expire_ms, expire);
-    after(multis.own->cut_ms, cut);
-    after(multis.own->freeze_ms, freeze);
-    after(multis.own->steal_ms, steal);
+    act_after(multis.own->expire_ms, act_expire, 0);
+    act_after(multis.own->cut_ms, cut, 0);
+    act_after(multis.own->freeze_ms, freeze, 0);
+    act_after(multis.own->steal_ms, steal, 0);
 }
 
 bool multi_lock_done(void)
@@ -324,7 +292,7 @@ enum { FREE, CANCEL, RELEASE, CLOSE_SESSION };
 
 static bool close_session(int proc)
 {
-    if (!process_of(proc)->s || process_of(proc)->closing)
+    if (!process_has_session(proc))
         return false;
     multis.early[proc] = true;
     process_close(proc);

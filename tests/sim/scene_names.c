@@ -15,6 +15,7 @@
 #include "faults.h"
 #include "processes.h"
 #include "scene_list.h"
+#include "scene_setup.h"
 #include "steps.h"
 
 enum {
@@ -58,8 +59,7 @@ static bool is_quiet(int proc)
 
 static void maybe_close(int proc)
 {
-    if (is_quiet(proc) && all.gives_up && process_of(proc)->s &&
-        !process_of(proc)->closing)
+    if (is_quiet(proc) && all.gives_up && process_has_session(proc))
         process_close(proc);
 }
 
@@ -488,20 +488,11 @@ static void open_processes(const struct sim_scene *sc)
 
 void names_begin(const struct sim_scene *sc)
 {
-    struct ens_config servers = {.servers = 3,
-                                 .tick_ms = 100,
-                                 .commit_us = 2000,
-                                 .link_us = 500,
-                                 .patience_us = 500 * 1000};
-
+    scene_unhook();
     memset(&all, 0, sizeof all);
     nm_rules_begin();
     nm.own = sc->own;
-    process_trace = NULL;
-    process_leases = NULL;
-    ens_removes = NULL;
-    ens_reads_own = false;
-    ens_begin(&servers);
+    ens_begin(&scene_servers);
     ens_create("/s", "", 0, PERSISTENT);
     open_processes(sc);
     scene_timer_set(START_US, 0, start_resolver, 0);
@@ -563,7 +554,7 @@ static int member_of(int proc)
 
 static bool close_now(int proc)
 {
-    if (!process_of(proc)->s || process_of(proc)->closing)
+    if (!process_has_session(proc))
         return false;
     process_close(proc);
     return true;

@@ -228,7 +228,7 @@ static bool has_failed(const struct slot *s)
     uint32_t ms =
         nm.own->forgive_ms ? nm.own->forgive_ms : EVZK_RESOLVER_FORGIVE_MS;
 
-    return s->failed && s->failed > sim_now() - ms * INT64_C(1000);
+    return s->failed && s->failed > sim_now() - in_us(ms);
 }
 
 static void check_failures(const struct slot *s)

@@ -6,17 +6,13 @@
 #include "processes.h"
 #include "recipes/producer/producer_internal.h"
 #include "scene.h"
+#include "scene_closing.h"
 #include "scene_list.h"
 #include "scene_producer.h"
+#include "scene_setup.h"
 #include "steps.h"
 
-enum {
-    AGAIN_US = 2000,
-    LINK_US = 500,
-    EXTRA_PUTS = 1,
-    LINGER_US = 10000,
-    PATIENCE = 400
-};
+enum { AGAIN_US = 2000, EXTRA_PUTS = 1 };
 
 struct producer_world putting;
 SIM_KEEP(putting)
@@ -32,26 +28,10 @@ static bool is_busy(int proc)
     return false;
 }
 
-/* A producer that was freed ends in the background; not for ever. */
-static void close_idle(intptr_t arg)
-{
-    int proc = (int)arg;
-    const struct process *p = process_of(proc);
-
-    if (p->closing || !p->s)
-        return;
-    if (!process_is_idle(p) && putting.patience[proc]++ < PATIENCE) {
-        scene_timer_set(LINGER_US, proc, close_idle, proc);
-        return;
-    }
-    putting.early[proc] = putting.early[proc] || !process_is_idle(p);
-    process_close(proc);
-}
-
 static void maybe_close(int proc)
 {
-    if (!is_busy(proc) && !putting.patience[proc]++)
-        scene_timer_set(LINGER_US, proc, close_idle, proc);
+    if (!is_busy(proc))
+        close_when_idle(proc);
 }
 
 static void over(int i)
@@ -246,7 +226,7 @@ static int64_t step(int i)
     }
     if (rc != EVZK_OK)
         return AGAIN_US;
-    return plan->gap_ms && d->n_puts ? plan->gap_ms * INT64_C(1000) : 1;
+    return plan->gap_ms && d->n_puts ? in_us(plan->gap_ms) : 1;
 }
 
 static void act(intptr_t arg)
@@ -314,32 +294,22 @@ static void set_limits(void)
 
 void producer_begin(const struct sim_scene *sc)
 {
-    struct ens_config servers = {.servers = 3,
-                                 .tick_ms = 100,
-                                 .commit_us = 2000,
-                                 .link_us = LINK_US,
-                                 .patience_us = 500 * 1000,
-                                 .quirk_end = true};
+    struct ens_config servers = scene_servers;
     struct process_config cfg = {.timeout_ms = 1000};
 
+    scene_unhook();
+    servers.quirk_end = true;
     putting.own = sc->own;
     cfg.chroot = putting.own->chroot;
-    process_trace = NULL;
-    process_leases = NULL;
-    ens_removes = NULL;
-    ens_reads_own = false;
     set_limits();
     ens_begin(&servers);
     if (putting.own->stands)
         make_queue();
-    for (int p = 0; p < sc->processes; p++) {
-        wire_route(p, p == 0 ? FOLLOWER_1 : p == 1 ? LEADER : FOLLOWER_2);
-        process_open(p, &cfg);
-    }
+    scene_open(sc, &cfg);
     for (int i = 0; i < PRODUCERS; i++) {
         if (plan_of(i)->puts)
-            scene_timer_set(plan_of(i)->start_ms * INT64_C(1000),
-                            plan_of(i)->proc, act, i);
+            scene_timer_set(in_us(plan_of(i)->start_ms), plan_of(i)->proc, act,
+                            i);
     }
     producer_others_begin();
 }
@@ -372,10 +342,8 @@ static bool put_more(int i)
 
 static bool close_session(int proc)
 {
-    if (!process_of(proc)->s || process_of(proc)->closing)
+    if (!close_early(proc))
         return false;
-    putting.early[proc] = true;
-    process_close(proc);
     for (int i = 0; i < PRODUCERS; i++) {
         if (plan_of(i)->puts && plan_of(i)->proc == proc && !putting.of[i].p)
             over(i);

@@ -63,8 +63,7 @@ struct item {
 
 struct producer_world {
     const struct producer_scene *own;
-    bool early[SIM_PROCS]; /* The session was closed too soon. */
-    int64_t gone_times, patience[SIM_PROCS];
+    int64_t gone_times;
     int64_t looked; /* The newest zxid when the rules saw the tree. */
     struct producer {
         evzk_producer *p;

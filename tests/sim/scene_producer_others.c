@@ -6,34 +6,16 @@
 #include "ens.h"
 #include "processes.h"
 #include "scene.h"
+#include "scene_acts.h"
 #include "scene_producer.h"
 #include "steps.h"
 #include "wire.h"
 
-static void delete_children(const char *dir, const char *tag)
-{
-    const char *names[NAMES];
-    char path[ROOM];
-    size_t n = ens_children(dir, names, NAMES);
-
-    for (size_t k = 0; k < n && k < NAMES; k++) {
-        snprintf(path, sizeof path, "%s/%s", dir, names[k]);
-        if (strstr(names[k], tag))
-            operator_delete(path);
-    }
-}
-
 static void delete_receipts(intptr_t arg)
 {
-    delete_children(clients_path(), "-receipt");
+    act_delete_children(clients_path(), "-receipt");
     if (++putting.gone_times < 3)
         scene_timer_set(7000, -1, delete_receipts, arg);
-}
-
-static void cut(intptr_t proc)
-{
-    if (wire_conn_of((int)proc) >= 0)
-        wire_cut(wire_conn_of((int)proc));
 }
 
 /* A consumer takes all items, and deletes what is empty and sealed. */
@@ -79,12 +61,7 @@ static void delete_open(intptr_t arg)
 
 void producer_others_begin(void)
 {
-    if (putting.own->open_ms)
-        scene_timer_set(putting.own->open_ms * INT64_C(1000), -1, delete_open,
-                        0);
-    if (putting.own->cut_ms)
-        scene_timer_set(putting.own->cut_ms * INT64_C(1000), -1, cut, 0);
-    if (putting.own->gone_ms)
-        scene_timer_set(putting.own->gone_ms * INT64_C(1000), -1,
-                        delete_receipts, 0);
+    act_after(putting.own->open_ms, delete_open, 0);
+    act_after(putting.own->cut_ms, act_cut, 0);
+    act_after(putting.own->gone_ms, delete_receipts, 0);
 }

@@ -19,6 +19,7 @@
 #include "recipes/parts/queue_layout.h"
 #include "recipes/producer/producer_internal.h"
 #include "scene.h"
+#include "scene_closing.h"
 #include "scene_producer.h"
 
 bool producer_rc_ok(int i, int rc)
@@ -263,7 +264,7 @@ void producer_check(void)
 static bool may_leave(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (ens_throttled(p) || putting.early[p])
+        if (ens_throttled(p) || closed_early(p))
             return true;
     }
     return false;

@@ -14,6 +14,7 @@
 #include "processes.h"
 #include "scene.h"
 #include "scene_list.h"
+#include "scene_setup.h"
 #include "steps.h"
 
 enum { NODES = 12, LOOKS = 2 };
@@ -42,8 +43,7 @@ struct queue_scene {
 enum {
     TRUTH_US = 3 * 1000 * 1000, /* No server lags so long. */
     LAST_US = 8 * 1000 * 1000,  /* Then looks that follow are ended. */
-    AGAIN_US = 2000,
-    LAG_US = 50 * 1000
+    AGAIN_US = 2000
 };
 
 static struct {
@@ -99,7 +99,7 @@ static void look_begins(int i)
 static void over(int i)
 {
     all.look[i].over = true;
-    if (process_of(i)->s && !process_of(i)->closing)
+    if (process_has_session(i))
         process_close(i);
 }
 
@@ -373,21 +373,16 @@ static void traced(int proc, const evzk_trace *t)
 
 static void queue_begin(const struct sim_scene *sc)
 {
-    struct ens_config servers = {.servers = 3,
-                                 .tick_ms = 100,
-                                 .commit_us = 2000,
-                                 .link_us = 500,
-                                 .patience_us = 500 * 1000};
+    struct ens_config servers = scene_servers;
     struct process_config cfg = {.timeout_ms = 1000};
 
+    scene_unhook();
     memset(&all, 0, sizeof all);
     all.own = sc->own;
     cfg.chroot = all.own->chroot;
     process_trace = traced;
-    ens_removes = NULL;
-    ens_reads_own = false;
     if (all.own->followers_lag)
-        servers.link_us = LAG_US;
+        servers.link_us = SCENE_LAG_US;
     ens_begin(&servers);
     if (all.own->rooted)
         ens_create(all.own->chroot, "", 0, 0);
@@ -472,7 +467,7 @@ static bool queue_call(int proc, unsigned which)
         end(proc);
         return true;
     }
-    if (!process_of(proc)->s || process_of(proc)->closing)
+    if (!process_has_session(proc))
         return false;
     if (!all.look[proc].q && !all.look[proc].begun)
         all.look[proc].over = true;

@@ -7,8 +7,10 @@
 #include "leases.h"
 #include "processes.h"
 #include "scene.h"
+#include "scene_acts.h"
 #include "scene_list.h"
 #include "scene_semaphore.h"
+#include "scene_setup.h"
 #include "steps.h"
 
 enum { AGAIN_US = 5000, LEAVE_US = 900 * 1000 };
@@ -20,7 +22,7 @@ SIM_KEEP(sems)
 
 static void leave(intptr_t proc)
 {
-    if (!process_of((int)proc)->s || process_of((int)proc)->closing)
+    if (!process_has_session((int)proc))
         return;
     semaphore_check_left((int)proc);
     process_close((int)proc);
@@ -137,7 +139,7 @@ static void on_event(evzk_semaphore *p, evzk_semaphore_event event, int rc,
     if (final)
         drop(i);
     else if (event == EVZK_SEMAPHORE_ACQUIRED && !sem_plan(i)->keeps)
-        scene_timer_set(sem_plan(i)->hold_ms * INT64_C(1000), proc, let_go, i);
+        scene_timer_set(in_us(sem_plan(i)->hold_ms), proc, let_go, i);
     else if (event == EVZK_SEMAPHORE_ACQUIRED)
         over(i);
 }
@@ -199,8 +201,7 @@ static void start(intptr_t arg)
     if (rc != EVZK_OK)
         over(i);
     else if (sem_plan(i)->cancel_ms)
-        scene_timer_set(sem_plan(i)->cancel_ms * INT64_C(1000), proc,
-                        cancel_now, i);
+        scene_timer_set(in_us(sem_plan(i)->cancel_ms), proc, cancel_now, i);
 }
 
 static void make_dirs(void)
@@ -220,38 +221,16 @@ static void make_dirs(void)
 
 /* What others do. */
 
-static void expire(intptr_t unused)
-{
-    (void)unused;
-    process_expire(0);
-}
-
-static void cut(intptr_t unused)
-{
-    int conn = wire_conn_of(0);
-
-    (void)unused;
-    if (conn >= 0)
-        wire_cut(conn);
-}
-
 static void freeze(intptr_t unused)
 {
     (void)unused;
-    process_freeze(0, sim_now() + sems.own->frozen_ms * INT64_C(1000));
-    processes_disturbed(sems.own->frozen_ms * INT64_C(1000));
+    act_freeze(0, in_us(sems.own->frozen_ms));
 }
 
 static void steal(intptr_t unused)
 {
-    const char *names[8];
-    char path[SEM_ROOM];
-
     (void)unused;
-    if (ens_children(sems.locks, names, 8) == 0)
-        return;
-    snprintf(path, sizeof path, "%s/%s", sems.locks, names[0]);
-    operator_delete(path);
+    act_delete_first(sems.locks);
 }
 
 static void remove_dir(intptr_t unused)
@@ -280,50 +259,36 @@ static void seal(intptr_t unused)
     }
 }
 
-static void after(int ms, void (*fn)(intptr_t arg))
-{
-    if (ms)
-        scene_timer_set(ms * INT64_C(1000), -1, fn, 0);
-}
-
 void semaphore_begin(const struct sim_scene *sc)
 {
-    struct ens_config servers = {.servers = 3,
-                                 .tick_ms = 100,
-                                 .commit_us = 2000,
-                                 .link_us = 500,
-                                 .patience_us = 500 * 1000};
+    struct ens_config servers = scene_servers;
     struct process_config cfg = {.timeout_ms = 1000};
 
+    scene_unhook();
     memset(&sems, 0, sizeof sems);
     sems.own = sc->own;
     name_paths();
     process_trace = semaphore_traced;
     process_leases = semaphore_leases;
-    ens_removes = NULL;
-    ens_reads_own = false;
-    servers.container_us = sems.own->reap_ms * INT64_C(1000);
+    servers.container_us = in_us(sems.own->reap_ms);
     cfg.chroot = sems.own->chroot;
     ens_begin(&servers);
     if (sems.own->stands || sems.own->above_denied)
         make_dirs();
-    for (int p = 0; p < sc->processes; p++) {
-        wire_route(p, p == 0 ? FOLLOWER_1 : p == 1 ? LEADER : FOLLOWER_2);
-        process_open(p, &cfg);
-    }
+    scene_open(sc, &cfg);
     for (int i = 0; i < ATTEMPTS; i++) {
         sems.of[i].over = !sem_plan(i)->used;
         if (sem_plan(i)->used)
-            scene_timer_set(sem_plan(i)->start_ms * INT64_C(1000),
-                            sem_plan(i)->proc, start, i);
+            scene_timer_set(in_us(sem_plan(i)->start_ms), sem_plan(i)->proc,
+                            start, i);
     }
-    after(sems.own->expire_ms, expire);
-    after(sems.own->cut_ms, cut);
-    after(sems.own->freeze_ms, freeze);
-    after(sems.own->steal_ms, steal);
-    after(sems.own->remove_ms, remove_dir);
-    after(sems.own->seal_ms, seal);
-    after(sems.own->set_ms, set_dir);
+    act_after(sems.own->expire_ms, act_expire, 0);
+    act_after(sems.own->cut_ms, act_cut, 0);
+    act_after(sems.own->freeze_ms, freeze, 0);
+    act_after(sems.own->steal_ms, steal, 0);
+    act_after(sems.own->remove_ms, remove_dir, 0);
+    act_after(sems.own->seal_ms, seal, 0);
+    act_after(sems.own->set_ms, set_dir, 0);
 }
 
 bool semaphore_done(void)
@@ -343,7 +308,7 @@ enum { FREE, CANCEL, RELEASE, CLOSE_SESSION };
 
 static bool close_session(int proc)
 {
-    if (!process_of(proc)->s || process_of(proc)->closing)
+    if (!process_has_session(proc))
         return false;
     sems.early[proc] = true;
     process_close(proc);

@@ -36,7 +36,7 @@ static bool is_good_end(int i, int rc)
         return a->canceled;
     case EVZK_ERR_TIMEOUT:
         return plan->timeout_ms > 0 && !a->canceled &&
-               sim_now() - a->since >= plan->timeout_ms * INT64_C(1000);
+               sim_now() - a->since >= in_us(plan->timeout_ms);
     case EVZK_ERR_BUSY:
         return plan->try_once && a->crowded;
     case EVZK_ERR_CLOSED:

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "scene_setup.h"
 #include "steps.h"
 #include "wire.h"
 
@@ -24,8 +25,6 @@ enum {
 
 struct shards_world shards_world;
 SIM_KEEP(shards_world)
-
-static int64_t us(int ms) { return ms * INT64_C(1000); }
 
 static int index_of(const struct shards_slot *v)
 {
@@ -72,7 +71,7 @@ static void close_idle(intptr_t arg)
     }
     if (p->s && !process_is_idle(p) &&
         shards_world.closing[proc]++ < PATIENCE) {
-        scene_timer_set(us(LINGER_MS), proc, close_idle, proc);
+        scene_timer_set(in_us(LINGER_MS), proc, close_idle, proc);
         return;
     }
     if (p->s)
@@ -85,7 +84,7 @@ void shards_maybe_close(int proc)
     if (busy(proc) || shards_world.closing[proc] || process_of(proc)->closing)
         return;
     shards_world.closing[proc] = 1;
-    scene_timer_set(us(LINGER_MS), proc, close_idle, proc);
+    scene_timer_set(in_us(LINGER_MS), proc, close_idle, proc);
 }
 
 /* ---- Calls of the library: what they must return follows from the events ----
@@ -124,7 +123,7 @@ static void drain(struct shards_slot *v)
     if (rc == EVZK_OK)
         v->drain = sim_now();
     if (rc == EVZK_ERR_NOMEM)
-        scene_timer_set(us(AGAIN_MS), (int)v->proc, drain_due, index_of(v));
+        scene_timer_set(in_us(AGAIN_MS), (int)v->proc, drain_due, index_of(v));
     if (all_leave())
         shards_world.disturbed = 1;
 }
@@ -171,7 +170,7 @@ static void acknowledge(struct shards_slot *v, int shard)
         sim_violation("%d is not elected, and may say that it leads", shard);
     seat->acked = seat->acked || rc == EVZK_OK;
     if (rc == EVZK_ERR_NOMEM)
-        scene_timer_set(us(AGAIN_MS), (int)v->proc, ack_due,
+        scene_timer_set(in_us(AGAIN_MS), (int)v->proc, ack_due,
                         index_of(v) * SHARDS_MOST + shard);
 }
 
@@ -221,7 +220,7 @@ static void on_shard(evzk_shards *a, uint32_t own, evzk_election_event ev,
         !v->joiner->acknowledge)
         return;
     if (v->joiner->ack_ms)
-        scene_timer_set(us(v->joiner->ack_ms), (int)v->proc, ack_due,
+        scene_timer_set(in_us(v->joiner->ack_ms), (int)v->proc, ack_due,
                         (intptr_t)arg * SHARDS_MOST + shard);
     else if (v->seat[shard].epoch && !v->seat[shard].acked)
         acknowledge(v, shard);
@@ -244,7 +243,7 @@ static void on_all(evzk_shards *a, evzk_shards_event ev, int rc, void *arg)
     if (v->a != a || !v->ended)
         return;
     if (v->joiner->linger_ms)
-        scene_timer_set(us(v->joiner->linger_ms), (int)v->proc, free_due,
+        scene_timer_set(in_us(v->joiner->linger_ms), (int)v->proc, free_due,
                         index_of(v));
     else
         free_it(v);
@@ -304,9 +303,9 @@ static bool join(int proc, const struct shards_joiner *joiner)
     v->used = 1;
     shards_check_names(v);
     if (joiner->drain_ms)
-        scene_timer_set(us(joiner->drain_ms), proc, drain_due, index_of(v));
+        scene_timer_set(in_us(joiner->drain_ms), proc, drain_due, index_of(v));
     if (joiner->free_ms)
-        scene_timer_set(us(joiner->free_ms), proc, free_due, index_of(v));
+        scene_timer_set(in_us(joiner->free_ms), proc, free_due, index_of(v));
     return true;
 }
 
@@ -315,7 +314,7 @@ static void join_due(intptr_t i)
     const struct shards_joiner *joiner = &shards_world.scene->members[i];
 
     if (process_opening(joiner->process)) {
-        scene_timer_set(us(AGAIN_MS), joiner->process, join_due, i);
+        scene_timer_set(in_us(AGAIN_MS), joiner->process, join_due, i);
         return;
     }
     shards_world.to_join[joiner->process]--;
@@ -363,7 +362,7 @@ static bool may_leave(void)
 static void go_home(intptr_t arg)
 {
     if (!may_leave()) {
-        scene_timer_set(us(HOME_MS), -1, go_home, arg);
+        scene_timer_set(in_us(HOME_MS), -1, go_home, arg);
         return;
     }
     sim_say("all is settled");
@@ -383,10 +382,11 @@ static void set_plans(const struct shards_scene *sc)
 
         if (joiner->join_ms) {
             shards_world.to_join[joiner->process]++;
-            scene_timer_set(us(joiner->join_ms), joiner->process, join_due, i);
+            scene_timer_set(in_us(joiner->join_ms), joiner->process, join_due,
+                            i);
         }
     }
-    scene_timer_set(us(HOME_MS), -1, go_home, 0);
+    scene_timer_set(in_us(HOME_MS), -1, go_home, 0);
     shards_actions_begin();
 }
 
@@ -420,20 +420,15 @@ static void make_tree(const struct shards_scene *sc)
 void shards_begin(const struct sim_scene *sc)
 {
     static const struct process_config cfg = {.timeout_ms = SHARDS_TIMEOUT_MS};
-    struct ens_config servers = {.servers = 3,
-                                 .tick_ms = 100,
-                                 .commit_us = 2000,
-                                 .link_us = 1000,
-                                 .patience_us = 500000};
+    struct ens_config servers = scene_servers;
 
+    scene_unhook();
     shards_world.scene = sc->own;
     shards_world.besides = (struct shards_joiner){.free_ms = 400};
     memcpy(shards_world.besides.names, shards_world.scene->members[0].names,
            sizeof shards_world.besides.names);
-    process_trace = NULL;
     process_leases = shards_leases;
-    ens_removes = NULL;
-    ens_reads_own = false;
+    servers.link_us = 1000;
     servers.quirk_end = shards_world.scene->numbers_end;
     ens_begin(&servers);
     make_tree(shards_world.scene);

@@ -9,13 +9,12 @@
 
 #include "ens.h"
 #include "faults.h"
+#include "scene_acts.h"
 #include "scene_shards.h"
 #include "steps.h"
 #include "wire.h"
 
 enum { AGAIN_MS = 20, AWAY_MS = 2200, PATH = 160 };
-
-static int64_t us(int ms) { return ms * INT64_C(1000); }
 
 /* The oldest znode in a directory, of one session, or of any (0). */
 static bool first_in(const char *dir, int64_t owner, char path[PATH])
@@ -50,14 +49,6 @@ static bool member_of(int proc, char path[PATH])
     return first_in(SHARDS_PATH "/members", session_of(proc), path);
 }
 
-static void close_session(int proc)
-{
-    int before = sim_enter(proc);
-
-    process_close(proc);
-    sim_leave(before);
-}
-
 static void break_candidate(int shard)
 {
     char path[PATH];
@@ -81,11 +72,11 @@ static void do_action(enum shards_action action, int which)
         process_expire(which);
         break;
     case SHARDS_CUT_OFF:
-        processes_disturbed(us(AWAY_MS));
-        wire_hold_all(which, sim_now() + us(AWAY_MS));
+        processes_disturbed(in_us(AWAY_MS));
+        wire_hold_all(which, sim_now() + in_us(AWAY_MS));
         break;
     case SHARDS_CLOSE_SESSION:
-        close_session(which);
+        act_close_session(which);
         break;
     case SHARDS_DELETE_MEMBER:
         if (member_of(which, path))
@@ -120,15 +111,6 @@ static void do_action(enum shards_action action, int which)
     }
 }
 
-static bool anybody_opening(void)
-{
-    for (int p = 0; p < SIM_PROCS; p++) {
-        if (process_opening(p))
-            return true;
-    }
-    return false;
-}
-
 /* The action, and what follows from it, is over. */
 static void action_over(intptr_t i)
 {
@@ -149,8 +131,8 @@ static void action_due(intptr_t i)
 {
     enum shards_action action = shards_world.scene->actions[i].action;
 
-    if (anybody_opening()) {
-        scene_timer_set(us(AGAIN_MS), -1, action_due, i);
+    if (processes_opening()) {
+        scene_timer_set(in_us(AGAIN_MS), -1, action_due, i);
         return;
     }
     if (action != SHARDS_WAIT)
@@ -160,8 +142,8 @@ static void action_due(intptr_t i)
         shards_world.expired_process = shards_world.scene->actions[i].which;
     }
     do_action(action, shards_world.scene->actions[i].which);
-    scene_timer_set(action == SHARDS_CUT_OFF ? us(AWAY_MS) : 0, -1, action_over,
-                    i);
+    scene_timer_set(action == SHARDS_CUT_OFF ? in_us(AWAY_MS) : 0, -1,
+                    action_over, i);
 }
 
 void shards_actions_begin(void)
@@ -170,7 +152,7 @@ void shards_actions_begin(void)
         if (shards_world.scene->actions[i].action == SHARDS_NO_ACTION)
             continue;
         shards_world.actions++;
-        scene_timer_set(us(shards_world.scene->actions[i].at_ms), -1,
+        scene_timer_set(in_us(shards_world.scene->actions[i].at_ms), -1,
                         action_due, i);
     }
 }

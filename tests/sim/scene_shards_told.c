@@ -239,7 +239,7 @@ static bool gives_up(const struct shards_slot *v)
 {
     int ms = v->joiner->drain_timeout_ms ? v->joiner->drain_timeout_ms : 300;
 
-    return v->drain && sim_now() - v->drain >= ms * INT64_C(1000);
+    return v->drain && sim_now() - v->drain >= in_us(ms);
 }
 
 /* While nothing disturbs the scene, a recipient is given the second shard only

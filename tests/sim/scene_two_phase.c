@@ -12,6 +12,7 @@
 #include "ens.h"
 #include "processes.h"
 #include "scene_list.h"
+#include "scene_setup.h"
 #include "scene_two_phase.h"
 #include "steps.h"
 
@@ -42,7 +43,7 @@ static bool is_quiet(int proc)
 
 static void maybe_close(int proc)
 {
-    if (is_quiet(proc) && process_of(proc)->s && !process_of(proc)->closing)
+    if (is_quiet(proc) && process_has_session(proc))
         process_close(proc);
 }
 
@@ -390,8 +391,7 @@ static void operate(int i)
         tp.rough = true;
     if (a->what == TP_LEAVE && tp.slot[a->of - 1].site)
         end(a->of - 1);
-    if (a->what == TP_DIE && process_of(a->proc)->s &&
-        !process_of(a->proc)->closing) {
+    if (a->what == TP_DIE && process_has_session(a->proc)) {
         for (int k = 0; k < TP_ACTS; k++) {
             const struct tp_slot *slot = &tp.slot[k];
 
@@ -467,12 +467,6 @@ static void give_up(intptr_t proc)
 /* The beginning. */
 
 /* Within a transaction a site deletes whatever has its name. */
-static bool removes(int proc)
-{
-    (void)proc;
-    return true;
-}
-
 static void open_processes(const struct sim_scene *sc)
 {
     struct process_config cfg = {.timeout_ms = 1000};
@@ -517,19 +511,11 @@ static void make_tree(void)
 
 void two_phase_begin(const struct sim_scene *sc)
 {
-    struct ens_config servers = {.servers = 3,
-                                 .tick_ms = 100,
-                                 .commit_us = 2000,
-                                 .link_us = 500,
-                                 .patience_us = 500 * 1000};
-
+    scene_unhook();
     memset(&tp, 0, sizeof tp);
     tp.own = sc->own;
-    process_trace = NULL;
-    process_leases = NULL;
-    ens_removes = removes;
-    ens_reads_own = false;
-    ens_begin(&servers);
+    ens_removes = scene_any_removes;
+    ens_begin(&scene_servers);
     make_tree();
     open_processes(sc);
     for (int i = 0; i < TP_ACTS; i++) {
@@ -595,7 +581,7 @@ static int act_of(int proc)
 
 static bool close_now(int proc)
 {
-    if (!process_of(proc)->s || process_of(proc)->closing)
+    if (!process_has_session(proc))
         return false;
     tp.rough = true;
     for (int k = 0; k < TP_ACTS; k++) {

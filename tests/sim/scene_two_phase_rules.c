@@ -267,7 +267,7 @@ bool tp_excused(int act, int rc)
         return k->stopped;
     case EVZK_ERR_TIMEOUT:
         return a->timeout_ms > 0 &&
-               sim_now() >= k->began + a->timeout_ms * INT64_C(1000);
+               sim_now() >= k->began + in_us(a->timeout_ms);
     case EVZK_ERR_CLOSED:
         return process_of(a->proc)->closing;
     case EVZK_ERR_NOMEM:

@@ -6,17 +6,13 @@
 #include "ens.h"
 #include "processes.h"
 #include "scene.h"
+#include "scene_closing.h"
 #include "scene_list.h"
+#include "scene_setup.h"
 #include "scene_value.h"
 #include "steps.h"
 
-enum {
-    LINK_US = 500,
-    LAG_US = 50 * 1000,
-    LINGER_US = 10000,
-    PATIENCE = 400,
-    EXTRA_WRITES = 1
-};
+enum { EXTRA_WRITES = 1 };
 
 struct value_world valued;
 SIM_KEEP(valued)
@@ -36,26 +32,10 @@ static bool is_busy(int proc)
     return false;
 }
 
-/* An object that was freed ends in the background; not for ever. */
-static void close_idle(intptr_t arg)
-{
-    int proc = (int)arg;
-    const struct process *p = process_of(proc);
-
-    if (p->closing || !p->s)
-        return;
-    if (!process_is_idle(p) && valued.patience[proc]++ < PATIENCE) {
-        scene_timer_set(LINGER_US, proc, close_idle, proc);
-        return;
-    }
-    valued.early[proc] = valued.early[proc] || !process_is_idle(p);
-    process_close(proc);
-}
-
 void value_maybe_close(int proc)
 {
-    if (!is_busy(proc) && !valued.patience[proc]++)
-        scene_timer_set(LINGER_US, proc, close_idle, proc);
+    if (!is_busy(proc))
+        close_when_idle(proc);
 }
 
 bool value_done(void)
@@ -86,14 +66,10 @@ static void make_value(void)
 
 static void begin_servers(void)
 {
-    struct ens_config servers = {.servers = 3,
-                                 .tick_ms = 100,
-                                 .commit_us = 2000,
-                                 .link_us = LINK_US,
-                                 .patience_us = 500 * 1000};
+    struct ens_config servers = scene_servers;
 
     if (valued.own->lags)
-        servers.link_us = LAG_US;
+        servers.link_us = SCENE_LAG_US;
     ens_begin(&servers);
 }
 
@@ -101,28 +77,22 @@ void value_begin(const struct sim_scene *sc)
 {
     struct process_config cfg = {.timeout_ms = 1000};
 
+    scene_unhook();
     valued.own = sc->own;
     cfg.chroot = valued.own->chroot;
     strcpy(valued.path, valued.own->path ? valued.own->path : "/v");
-    process_trace = NULL;
-    process_leases = NULL;
-    ens_removes = NULL;
-    ens_reads_own = false;
     begin_servers();
     make_value();
     value_look();
-    for (int p = 0; p < sc->processes; p++) {
-        wire_route(p, p == 0 ? FOLLOWER_1 : p == 1 ? LEADER : FOLLOWER_2);
-        process_open(p, &cfg);
-    }
+    scene_open(sc, &cfg);
     for (int i = 0; i < WRITERS; i++) {
         if (writes(i))
-            scene_timer_set(writer_plan(i)->start_ms * INT64_C(1000),
+            scene_timer_set(in_us(writer_plan(i)->start_ms),
                             writer_plan(i)->proc, value_start_writer, i);
     }
     for (int i = 0; i < READERS; i++) {
         if (reads(i))
-            scene_timer_set(reader_plan(i)->start_ms * INT64_C(1000),
+            scene_timer_set(in_us(reader_plan(i)->start_ms),
                             reader_plan(i)->proc, value_start_reader, i);
     }
     value_acts_begin();
@@ -165,10 +135,8 @@ static bool write_more(int i)
 
 static bool close_session(int proc)
 {
-    if (!process_of(proc)->s || process_of(proc)->closing)
+    if (!close_early(proc))
         return false;
-    valued.early[proc] = true;
-    process_close(proc);
     for (int i = 0; i < WRITERS; i++) {
         if (writes(i) && writer_plan(i)->proc == proc && !valued.writer[i].w)
             value_writer_over(i);

@@ -91,8 +91,6 @@ struct value_op {
 struct value_world {
     const struct value_scene *own;
     char path[64];
-    bool early[SIM_PROCS]; /* The session was closed too soon. */
-    int64_t patience[SIM_PROCS];
     int64_t looked, n_seen, acts_done[ACTS];
     struct value_state seen[SEEN];
     struct reader {

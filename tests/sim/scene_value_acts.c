@@ -4,24 +4,15 @@
 #include "ens.h"
 #include "processes.h"
 #include "scene.h"
+#include "scene_acts.h"
 #include "scene_value.h"
 #include "steps.h"
 
-enum { NAMES = 32, AGAIN_US = 7000 };
+enum { AGAIN_US = 7000 };
 
 static const struct value_scene *own(void) { return valued.own; }
 
-static void delete_receipts(void)
-{
-    const char *names[NAMES];
-    char path[2 * ROOM];
-    size_t n = ens_children(valued.path, names, NAMES);
-
-    for (size_t k = 0; k < n && k < NAMES; k++) {
-        snprintf(path, sizeof path, "%s/%s", valued.path, names[k]);
-        operator_delete(path);
-    }
-}
+static void delete_receipts(void) { act_delete_children(valued.path, ""); }
 
 static void act(intptr_t arg)
 {
@@ -54,8 +45,7 @@ static void act(intptr_t arg)
         ens_create("/beside", "", 0, 0);
         break;
     case ACT_CUT:
-        if (wire_conn_of(0) >= 0)
-            wire_cut(wire_conn_of(0));
+        act_cut(0);
         break;
     }
     value_look();
@@ -67,6 +57,6 @@ void value_acts_begin(void)
 {
     for (int k = 0; k < ACTS; k++) {
         if (own()->act[k].what)
-            scene_timer_set(own()->act[k].at_ms * INT64_C(1000), -1, act, k);
+            scene_timer_set(in_us(own()->act[k].at_ms), -1, act, k);
     }
 }

@@ -148,6 +148,5 @@ void value_start_reader(intptr_t arg)
     if (rc != EVZK_OK)
         scene_timer_set(AGAIN_US, plan->proc, value_start_reader, arg);
     else if (!plan->gets)
-        scene_timer_set(plan->stop_ms * INT64_C(1000), plan->proc, stop_reader,
-                        arg);
+        scene_timer_set(in_us(plan->stop_ms), plan->proc, stop_reader, arg);
 }

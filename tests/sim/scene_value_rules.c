@@ -16,6 +16,7 @@
 #include "ens.h"
 #include "processes.h"
 #include "scene.h"
+#include "scene_closing.h"
 #include "scene_value.h"
 #include "steps.h"
 
@@ -271,7 +272,7 @@ void value_check(void)
 static bool may_leave(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (ens_throttled(p) || valued.early[p])
+        if (ens_throttled(p) || closed_early(p))
             return true;
     }
     return own()->perms != 0;

@@ -202,7 +202,7 @@ static int64_t step(int i)
     }
     if (rc != EVZK_OK)
         return AGAIN_US;
-    return plan->gap_ms && d->n_ops ? plan->gap_ms * INT64_C(1000) : 1;
+    return plan->gap_ms && d->n_ops ? in_us(plan->gap_ms) : 1;
 }
 
 void value_start_writer(intptr_t arg)

@@ -55,6 +55,7 @@ struct sim_digest sim_digest(void);
 enum { SIM_BEGIN_US = 1000000 };
 int64_t sim_now(void); /* Microseconds; begins at SIM_BEGIN_US. */
 void sim_set_now(int64_t us);
+static inline int64_t in_us(int64_t ms) { return ms * 1000; }
 uint64_t sim_random(void); /* Of this run: part of the world. */
 
 /* Which process's code runs now; -1: none, it is the world itself.  Whatever

@@ -1,0 +1,26 @@
+/* How most scenes begin: the same servers, and no hook of an earlier scene. */
+#ifndef SIM_SCENE_SETUP_H
+#define SIM_SCENE_SETUP_H
+
+#include "ens.h"
+#include "processes.h"
+#include "scene.h"
+
+enum { SCENE_LAG_US = 50 * 1000 };
+
+/* Three servers, near each other.  A scene copies them, to change something: a
+ * link of SCENE_LAG_US, say, so that the followers lag. */
+extern const struct ens_config scene_servers;
+
+/* Takes out every hook of processes.h and ens.h: the scene sets its own
+ * afterwards. */
+void scene_unhook(void);
+
+/* For `ens_removes`: any process may delete what others made. */
+bool scene_any_removes(int proc);
+
+/* Opens all processes of the scene: the first is connected to a follower, the
+ * second to the leader, the third to the other follower. */
+void scene_open(const struct sim_scene *sc, const struct process_config *cfg);
+
+#endif
