@@ -787,11 +787,14 @@ sim_sources = \
     tests/sim/scene_lock_calls.c \
     tests/sim/scene_lock_dirs.c \
     tests/sim/scene_lock_list.c \
+    tests/sim/scene_lock_many_list.c \
+    tests/sim/scene_lock_priority_list.c \
     tests/sim/scene_lock_query.c \
     tests/sim/scene_lock_query_list.c \
     tests/sim/scene_lock_revoke.c \
     tests/sim/scene_lock_rules.c \
     tests/sim/scene_lock_seen.c \
+    tests/sim/scene_lock_shared_list.c \
     tests/sim/scene_lock_tree.c \
     tests/sim/scene_multi_lock.c \
     tests/sim/scene_multi_lock.h \
@@ -801,7 +804,9 @@ sim_sources = \
     tests/sim/scene_names.h \
     tests/sim/scene_names_list.c \
     tests/sim/scene_names_rules.c \
+    tests/sim/scene_number.c \
     tests/sim/scene_observer.c \
+    tests/sim/scene_observer_list.c \
     tests/sim/scene_producer.c \
     tests/sim/scene_producer.h \
     tests/sim/scene_producer_list.c \
@@ -826,7 +831,9 @@ sim_sources = \
     tests/sim/scene_two_phase.c \
     tests/sim/scene_two_phase.h \
     tests/sim/scene_two_phase_list.c \
+    tests/sim/scene_two_phase_list.h \
     tests/sim/scene_two_phase_rules.c \
+    tests/sim/scene_two_phase_site_list.c \
     tests/sim/scene_value.c \
     tests/sim/scene_value.h \
     tests/sim/scene_value_acts.c \

@@ -61,10 +61,10 @@ static void list_all(void)
 {
     for (const struct sim_recipe *const *r = sim_recipes; *r; r++) {
         printf("recipe %s\n", (*r)->name);
-        for (unsigned i = 0; i < (*r)->n_scenes; i++)
-            printf("  scene %-15s %s%s\n", (*r)->scenes[i].name,
-                   (*r)->scenes[i].about,
-                   (*r)->scenes[i].pairs ? " (pairs)" : "");
+        for (unsigned i = 0; i < sim_scene_count(*r); i++)
+            printf("  scene %-15s %s%s\n", sim_scene_at(*r, i)->name,
+                   sim_scene_at(*r, i)->about,
+                   sim_scene_at(*r, i)->pairs ? " (pairs)" : "");
         for (unsigned i = 0; (*r)->calls[i]; i++)
             printf("  call %s\n", (*r)->calls[i]);
     }
@@ -109,9 +109,9 @@ static unsigned most_processes(const struct sim_recipe *recipe)
 {
     unsigned n = 0;
 
-    for (unsigned i = 0; i < recipe->n_scenes; i++) {
-        if ((unsigned)recipe->scenes[i].processes > n)
-            n = (unsigned)recipe->scenes[i].processes;
+    for (unsigned i = 0; i < sim_scene_count(recipe); i++) {
+        if ((unsigned)sim_scene_at(recipe, i)->processes > n)
+            n = (unsigned)sim_scene_at(recipe, i)->processes;
     }
     return n;
 }
@@ -204,8 +204,8 @@ static int explore_plain(const struct wish *w, const struct sim_recipe *recipe)
     char schedule[RUN_TEXT];
     struct run r;
 
-    for (unsigned i = 0; i < recipe->n_scenes; i++) {
-        const struct sim_scene *s = &recipe->scenes[i];
+    for (unsigned i = 0; i < sim_scene_count(recipe); i++) {
+        const struct sim_scene *s = sim_scene_at(recipe, i);
         unsigned first = (unsigned)(w->plan.seed % w->plan.share);
         const char *why;
 
@@ -231,8 +231,8 @@ static int explore_plain(const struct wish *w, const struct sim_recipe *recipe)
 
 static bool has_scene(const struct sim_recipe *r, const char *name)
 {
-    for (unsigned i = 0; name && i < r->n_scenes; i++) {
-        if (strcmp(r->scenes[i].name, name) == 0)
+    for (unsigned i = 0; name && i < sim_scene_count(r); i++) {
+        if (strcmp(sim_scene_at(r, i)->name, name) == 0)
             return true;
     }
     return !name;
@@ -259,9 +259,10 @@ static int run_recipe(const struct wish *w, const struct sim_recipe *r)
         return explore_plain(w, r);
     if (!w->trace)
         return explore(w, r);
-    for (unsigned i = 0; i < r->n_scenes; i++) {
-        if (!w->plan.scene || strcmp(w->plan.scene, r->scenes[i].name) == 0)
-            rc |= replay(r, r->scenes[i].name, w->plan.seed);
+    for (unsigned i = 0; i < sim_scene_count(r); i++) {
+        if (!w->plan.scene ||
+            strcmp(w->plan.scene, sim_scene_at(r, i)->name) == 0)
+            rc |= replay(r, sim_scene_at(r, i)->name, w->plan.seed);
     }
     return rc;
 }

@@ -167,8 +167,8 @@ void run_text(const struct run *r, char out[RUN_TEXT])
 
 static bool parse_scene(const char *text, size_t len, struct run *r)
 {
-    for (unsigned i = 0; i < r->recipe->n_scenes; i++) {
-        const struct sim_scene *s = &r->recipe->scenes[i];
+    for (unsigned i = 0; i < sim_scene_count(r->recipe); i++) {
+        const struct sim_scene *s = sim_scene_at(r->recipe, i);
 
         if (strlen(s->name) == len && strncmp(s->name, text, len) == 0) {
             r->scene = s;

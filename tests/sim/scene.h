@@ -19,6 +19,17 @@ struct sim_scene {
     const void *own; /* The recipe's description of it. */
 };
 
+/* A list of scenes about one subject, in a file of its own. */
+struct sim_scenes {
+    const struct sim_scene *v;
+    unsigned n;
+};
+#define SIM_SCENES(list)                                                       \
+    {                                                                          \
+        (list), sizeof(list) / sizeof(list)[0]                                 \
+    }
+enum { SIM_MORE = 4 };
+
 struct sim_recipe {
     const char *name;
     /* Its moves and pairs are counted.  NULL: the recipe is put together of
@@ -26,6 +37,7 @@ struct sim_recipe {
     const struct evzk__kind *kind;
     const struct sim_scene *scenes;
     unsigned n_scenes;
+    const struct sim_scenes *more[SIM_MORE];   /* Behind those. */
     void (*begin)(const struct sim_scene *sc); /* In a world just begun. */
     void (*check)(void);     /* The rules; after every step. */
     bool (*done)(void);      /* All has come to its end, and is closed. */
@@ -36,6 +48,12 @@ struct sim_recipe {
     const char *const *calls; /* Names; NULL at the end. */
     bool (*call)(int proc, unsigned which);
 };
+
+/* The scenes of all lists have numbers, from 0. */
+unsigned sim_scene_count(const struct sim_recipe *r);
+const struct sim_scene *sim_scene_at(const struct sim_recipe *r, unsigned i);
+unsigned sim_scene_number(const struct sim_recipe *r,
+                          const struct sim_scene *sc);
 
 /* All that recipes/manifest names.  NULL at the end. */
 extern const struct sim_recipe *const sim_recipes[];

@@ -107,7 +107,6 @@ static bool close_session(int proc)
 {
     if (!process_has_session(proc))
         return false;
-    guarding.early[proc] = true;
     process_close(proc);
     for (int i = 0; i < WRITERS; i++) {
         struct writer *w = &guarding.writer[i];

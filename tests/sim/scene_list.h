@@ -13,14 +13,15 @@ enum { LEADER, FOLLOWER_1, FOLLOWER_2 };
 #define PRIORITY(n) .urgent = true, .priority = (n)
 
 /* A recipe by its title and machine: recipes of one family have all functions
- * in common, but for what may be called. */
-#define SIM_RECIPE(title, machine, list, family, callee)                       \
+ * in common, but for what may be called.  Behind them may stand other fields.
+ */
+#define SIM_RECIPE(title, machine, list, family, callee, ...)                  \
     {                                                                          \
         .name = (title), .kind = &evzk__##machine##_kind, .scenes = (list),    \
         .n_scenes = sizeof(list) / sizeof(list)[0], .begin = family##_begin,   \
         .check = family##_check, .done = family##_done,                        \
         .check_end = family##_check_end, .calls = callee##_calls,              \
-        .call = callee##_call,                                                 \
+        .call = callee##_call, __VA_ARGS__                                     \
     }
 
 #endif

@@ -231,6 +231,10 @@ struct lock_world {
     int64_t rough; /* Until then something was done to servers or network. */
     int64_t second, asked; /* Requests in the present second: its end, .. */
 };
+/* Lists of scenes. */
+extern const struct sim_scenes lock_many_scenes, lock_shared_scenes,
+    lock_priority_scenes;
+
 extern struct lock_world lock_world;
 
 /* scene_lock.c */

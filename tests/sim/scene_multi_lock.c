@@ -294,7 +294,6 @@ static bool close_session(int proc)
 {
     if (!process_has_session(proc))
         return false;
-    multis.early[proc] = true;
     process_close(proc);
     for (int i = 0; i < MULTIS; i++) {
         if (multi_plan(i)->parts && multi_plan(i)->proc == proc &&

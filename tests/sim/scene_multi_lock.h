@@ -55,7 +55,6 @@ struct multi_world {
     int64_t n_seen;
     struct multi_seen seen[MULTI_SEEN];
     uint64_t last_alone[MULTI_DIRS]; /* Token of the last grant that wrote. */
-    bool early[SIM_PROCS];
     bool foreign; /* Another library's contender was there. */
     struct multi_try {
         evzk_multi_lock *p;

@@ -310,7 +310,6 @@ static bool close_session(int proc)
 {
     if (!process_has_session(proc))
         return false;
-    sems.early[proc] = true;
     process_close(proc);
     for (int i = 0; i < ATTEMPTS; i++) {
         if (sem_plan(i)->used && sem_plan(i)->proc == proc && !sems.of[i].p)

@@ -1,5 +1,5 @@
 /* Scenes of two-phase commit: what the processes do (scene_two_phase.c), the
- * rules (scene_two_phase_rules.c), and the list (scene_two_phase_list.c). */
+ * rules (scene_two_phase_rules.c), and the lists (scene_two_phase*_list.c). */
 #ifndef SIM_SCENE_TWO_PHASE_H
 #define SIM_SCENE_TWO_PHASE_H
 

@@ -92,7 +92,7 @@ static bool is_seen(struct job *j, unsigned left, const struct sim_step *step)
         return false;
     d = sim_digest();
 
-    d.v[0] ^= (uint64_t)(j->run->scene - j->run->recipe->scenes) << 56;
+    d.v[0] ^= (uint64_t)sim_scene_number(j->run->recipe, j->run->scene) << 56;
     return seen_add(d, left);
 }
 
@@ -214,7 +214,8 @@ static void by_chance(struct job *j)
 
     for (; j->mine < j->plan->chance && !stopped(j);
          j->mine = atomic_fetch_add(&j->sh->next, 1)) {
-        j->run->scene = &recipe->scenes[j->mine % recipe->n_scenes];
+        j->run->scene =
+            sim_scene_at(recipe, (unsigned)(j->mine % sim_scene_count(recipe)));
         if (!search_wanted(j->plan, j->run->scene))
             continue;
         j->run->seed = j->plan->seed;
@@ -236,9 +237,9 @@ void search_job(const struct search_plan *p, struct search_shared *sh,
         by_chance(&j);
         return;
     }
-    for (unsigned i = 0; i < p->recipe->n_scenes && !stopped(&j); i++) {
-        if (search_wanted(p, &p->recipe->scenes[i]))
-            search_scene(&j, &p->recipe->scenes[i], &allocs);
+    for (unsigned i = 0; i < sim_scene_count(p->recipe) && !stopped(&j); i++) {
+        if (search_wanted(p, sim_scene_at(p->recipe, i)))
+            search_scene(&j, sim_scene_at(p->recipe, i), &allocs);
     }
     if (!stopped(&j)) { /* The same for each job that came this far. */
         atomic_store(&sh->allocs, allocs);

@@ -193,8 +193,8 @@ static void gather(const struct jobs *js, struct search_result *out)
 
 static void count_scenes(const struct search_plan *p, struct search_result *out)
 {
-    for (unsigned i = 0; i < p->recipe->n_scenes; i++) {
-        const struct sim_scene *s = &p->recipe->scenes[i];
+    for (unsigned i = 0; i < sim_scene_count(p->recipe); i++) {
+        const struct sim_scene *s = sim_scene_at(p->recipe, i);
 
         if (!search_wanted(p, s))
             continue;

@@ -125,7 +125,8 @@ static uint64_t trace_of(const struct sim_recipe *recipe, uint64_t seed,
 
     XXH3_64bits_reset(state);
     sim_talk(add_line, state);
-    must_be_right(search_chance(recipe, &recipe->scenes[0], seed, nth, &r), &r);
+    must_be_right(search_chance(recipe, sim_scene_at(recipe, 0), seed, nth, &r),
+                  &r);
     sim_talk(NULL, NULL);
     sum = XXH3_64bits_digest(state);
     XXH3_freeState(state);
@@ -166,7 +167,7 @@ static struct sim_digest go_on(const struct run *r, uint32_t n, uint32_t steps)
 START_TEST(a_saved_world_goes_on_alike)
 {
     struct run r = {.recipe = sim_recipes[0],
-                    .scene = &sim_recipes[0]->scenes[0],
+                    .scene = sim_scene_at(sim_recipes[0], 0),
                     .seed = 1};
     struct sim_digest a, b, at;
     struct sim_saved *w;
@@ -190,10 +191,10 @@ END_TEST
 START_TEST(scenes_go_well_without_a_fault)
 {
     for (const struct sim_recipe *const *r = sim_recipes; *r; r++) {
-        for (unsigned i = 0; i < (*r)->n_scenes; i++) {
+        for (unsigned i = 0; i < sim_scene_count(*r); i++) {
             struct run run;
 
-            must_be_right(search_replay(*r, (*r)->scenes[i].name, 1, &run),
+            must_be_right(search_replay(*r, sim_scene_at(*r, i)->name, 1, &run),
                           &run);
         }
     }
@@ -209,13 +210,13 @@ START_TEST(single_faults)
     unsigned total = 0;
 
     for (const struct sim_recipe *const *r = sim_recipes; *r; r++) {
-        for (unsigned i = 0; i < (*r)->n_scenes; i++) {
+        for (unsigned i = 0; i < sim_scene_count(*r); i++) {
             struct run run;
             unsigned n = 0;
 
-            must_be_right(
-                search_singles(*r, &(*r)->scenes[i], 1, i, stride(), &run, &n),
-                &run);
+            must_be_right(search_singles(*r, sim_scene_at(*r, i), 1, i,
+                                         stride(), &run, &n),
+                          &run);
             total += n;
         }
     }
@@ -232,12 +233,12 @@ START_TEST(faults_by_chance)
     uint64_t n = RUNNING_ON_VALGRIND ? 1 : 8;
 
     for (const struct sim_recipe *const *r = sim_recipes; *r; r++) {
-        for (unsigned i = 0; i < (*r)->n_scenes; i += scene_stride()) {
+        for (unsigned i = 0; i < sim_scene_count(*r); i += scene_stride()) {
             for (uint64_t k = 0; k < n; k++) {
                 struct run run;
 
-                must_be_right(search_chance(*r, &(*r)->scenes[i], 7, k, &run),
-                              &run);
+                must_be_right(
+                    search_chance(*r, sim_scene_at(*r, i), 7, k, &run), &run);
             }
         }
     }
