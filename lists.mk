@@ -751,12 +751,16 @@ sim_sources = \
     tests/sim/scene_closing.h \
     tests/sim/scene_config.c \
     tests/sim/scene_config.h \
+    tests/sim/scene_config_acts.c \
     tests/sim/scene_config_list.c \
     tests/sim/scene_config_rules.c \
     tests/sim/scene_consumer.c \
     tests/sim/scene_consumer.h \
+    tests/sim/scene_consumer_acts.c \
     tests/sim/scene_consumer_list.c \
     tests/sim/scene_consumer_rules.c \
+    tests/sim/scene_consumer_told.c \
+    tests/sim/scene_consumer_tree.c \
     tests/sim/scene_dialect_list.c \
     tests/sim/scene_double_barrier.c \
     tests/sim/scene_double_barrier.h \
@@ -788,6 +792,7 @@ sim_sources = \
     tests/sim/scene_lock_dirs.c \
     tests/sim/scene_lock_list.c \
     tests/sim/scene_lock_many_list.c \
+    tests/sim/scene_lock_names.c \
     tests/sim/scene_lock_priority_list.c \
     tests/sim/scene_lock_query.c \
     tests/sim/scene_lock_query_list.c \
@@ -795,6 +800,7 @@ sim_sources = \
     tests/sim/scene_lock_rules.c \
     tests/sim/scene_lock_seen.c \
     tests/sim/scene_lock_shared_list.c \
+    tests/sim/scene_lock_told.c \
     tests/sim/scene_lock_tree.c \
     tests/sim/scene_multi_lock.c \
     tests/sim/scene_multi_lock.h \
@@ -825,6 +831,7 @@ sim_sources = \
     tests/sim/scene_shards_actions.c \
     tests/sim/scene_shards_list.c \
     tests/sim/scene_shards_names.c \
+    tests/sim/scene_shards_right.c \
     tests/sim/scene_shards_rules.c \
     tests/sim/scene_shards_told.c \
     tests/sim/scene_shards_tree.c \
@@ -834,6 +841,8 @@ sim_sources = \
     tests/sim/scene_two_phase_list.h \
     tests/sim/scene_two_phase_rules.c \
     tests/sim/scene_two_phase_site_list.c \
+    tests/sim/scene_two_phase_told.c \
+    tests/sim/scene_two_phase_tree.c \
     tests/sim/scene_value.c \
     tests/sim/scene_value.h \
     tests/sim/scene_value_acts.c \

@@ -2,7 +2,8 @@
  * kept of it.
  *
  *   scene_config.c        the processes
- *   scene_config_rules.c  the rules, and the operator
+ *   scene_config_rules.c  the rules
+ *   scene_config_acts.c   what an operator, the network and rivals do
  *   scene_config_list.c   the scenes */
 #ifndef SIM_SCENE_CONFIG_H
 #define SIM_SCENE_CONFIG_H
@@ -11,6 +12,7 @@
 #include <stdint.h>
 
 #include "evzk/config.h"
+#include "scene.h"
 #include "world.h"
 
 enum {
@@ -118,10 +120,12 @@ bool config_done(void);
 extern const char *const config_calls[];
 bool config_call(int proc, unsigned which);
 
-/* ---- scene_config_rules.c ---- */
+/* ---- scene_config_acts.c ---- */
 
 void config_acts_begin(void);
 void config_traced(int proc, const evzk_trace *t);
+
+/* ---- scene_config_rules.c ---- */
 
 /* Looks at the tree: notes a configuration that has become whole. */
 void config_look(void);

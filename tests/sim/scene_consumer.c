@@ -7,7 +7,6 @@
 
 #include "lib/base/name.h"
 #include "recipes/parts/queue_layout.h"
-#include "scene_acts.h"
 #include "scene_consumer.h"
 #include "scene_setup.h"
 
@@ -15,10 +14,7 @@ enum {
     AGAIN_US = 20 * 1000,
     LINGER_US = 10 * 1000,
     LAST_US = 10 * 1000 * 1000, /* Then all close. */
-    DISTURBED_US = 300 * 1000,
-    FROZEN_US = 750 * 1000,
-    PATIENCE = 400,
-    KIDS = 64
+    PATIENCE = 400
 };
 
 static const struct consumer_plan *plan_of(int k)
@@ -347,100 +343,6 @@ static void put_due(intptr_t i)
         ens_create(side_path("signal"), "", 0, ZOO_PERSISTENT);
 }
 
-/* Deletes the first one; of the processes' znodes, that of the process. */
-static void delete_client(int proc, const char *tag)
-{
-    const char *names[KIDS];
-    size_t n = ens_children(side_path("clients"), names, KIDS);
-    const struct process *p = process_of(proc);
-    struct ens_seen seen;
-    char path[160];
-
-    for (size_t i = 0; i < n && i < KIDS; i++) {
-        snprintf(path, sizeof path, "%s/%s", side_path("clients"), names[i]);
-        if (!strstr(names[i], tag) || !ens_look(path, &seen) ||
-            (seen.owner && (!p->n_ids || seen.owner != p->ids[p->n_ids - 1])))
-            continue;
-        operator_delete(path);
-        queue.meddled = true;
-        return;
-    }
-}
-
-static const char *segment_of(int i)
-{
-    static char path[96];
-
-    strcpy(path, item_path(i, ""));
-    *strrchr(path, '/') = '\0';
-    return path;
-}
-
-static void act_due(intptr_t a)
-{
-    const struct act_plan *act = &queue.own->act[a];
-
-    switch (act->kind) {
-    case NO_ACT:
-        break;
-    case DELETE_ITEM:
-        operator_delete(item_path(act->which, "queue-"));
-        break;
-    case DELETE_CLAIM:
-        operator_delete(item_path(act->which, "claim-"));
-        break;
-    case DELETE_RECEIPT:
-        delete_client(act->which, EVZK__QUEUE_RECEIPT_TAG);
-        break;
-    case DELETE_ALIVE:
-        delete_client(act->which, EVZK__QUEUE_ALIVE_TAG);
-        break;
-    case DELETE_SIGNAL:
-        operator_delete(side_path(EVZK__QUEUE_SIGNAL));
-        break;
-    case DELETE_QUEUE:
-        operator_delete(queue_path(""));
-        break;
-    case HIDE_QUEUE:
-        ens_set_perms(queue_path(""), EVZK_PERM_ALL & ~EVZK_PERM_READ);
-        break;
-    case HIDE_SEGMENT:
-        ens_set_perms(segment_of(act->which), EVZK_PERM_ALL & ~EVZK_PERM_READ);
-        break;
-    case HIDE_ITEM:
-        ens_set_perms(item_path(act->which, "queue-"),
-                      EVZK_PERM_ALL & ~EVZK_PERM_READ);
-        break;
-    case DENY_DEAD:
-        ens_create(queue_path(EVZK__QUEUE_DEAD), "", 0, ZOO_PERSISTENT);
-        ens_set_perms(queue_path(EVZK__QUEUE_DEAD),
-                      EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
-        break;
-    case DENY_SEGMENT:
-        ens_set_perms(segment_of(act->which),
-                      EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
-        break;
-    case EXPIRE:
-        process_expire(act->which);
-        break;
-    case FOREIGN_TAKES:
-        operator_delete(item_path(act->which, "queue-"));
-        break;
-    case FOREIGN_CHILD:
-        ens_create(queue_path("lock-0000000001"), "x", 1, ZOO_PERSISTENT);
-        break;
-    case CUT:
-        processes_disturbed(DISTURBED_US);
-        act_cut(act->which);
-        break;
-    case FREEZE:
-        act_freeze(act->which, FROZEN_US);
-        break;
-    }
-    queue.meddled =
-        queue.meddled || (act->kind >= HIDE_QUEUE && act->kind <= DENY_SEGMENT);
-}
-
 static void last(intptr_t arg)
 {
     (void)arg;
@@ -529,10 +431,7 @@ void consumer_begin(const struct sim_scene *sc)
     }
     for (int k = 0; k < CONSUMERS; k++)
         set_timers(k);
-    for (int a = 0; a < ACTS; a++) {
-        if (queue.own->act[a].kind)
-            scene_timer_set(queue.own->act[a].at_us, -1, act_due, a);
-    }
+    consumer_acts_begin();
     scene_timer_set(LAST_US, -1, last, 0);
 }
 

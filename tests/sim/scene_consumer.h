@@ -1,7 +1,10 @@
 /* Consumers of one queue, and their rules: what the files share.
  *
- *   scene_consumer_rules.c   what the tree says, and the rules
  *   scene_consumer.c         what the processes do
+ *   scene_consumer_acts.c    what operators, servers and the network do
+ *   scene_consumer_tree.c    what the tree says, and its rules
+ *   scene_consumer_told.c    rules for what consumers are told
+ *   scene_consumer_rules.c   rules for all else, after each step
  *   scene_consumer_list.c    the scenes
  */
 #ifndef SIM_SCENE_CONSUMER_H
@@ -130,22 +133,35 @@ struct consumer_world {
 };
 extern struct consumer_world queue;
 
+/* scene_consumer_tree.c */
 void consumer_traced(int proc, const evzk_trace *t);
-
 const char *queue_path(const char *rest);
 const char *side_path(const char *rest);
 const char *item_path(int i, const char *mark);
 int consumer_proc(int k);
+int64_t consumer_session(int proc); /* The newest of the process; 0: none. */
+bool consumer_claims(int k);
+bool consumer_item_is_free(int i);
+bool consumer_item_is_buried(int i);
+/* Items that the operator has put in the way count as never there. */
+bool consumer_item_meddled(int i);
+void consumer_look(void); /* What the tree says now. */
 
-/* Notes an event that was told, and checks it. */
+/* scene_consumer_told.c: notes an event that was told, and checks it. */
 void rules_item(int k, const evzk_item *item, int i);
 void rules_dead(int k, const evzk_item *item, int i);
 void rules_ended(int k, int i, evzk_consumer_event event, int rc);
 void rules_taken(int k, int rc);
 void rules_over(int k, evzk_consumer_event event, int rc);
 
+/* scene_consumer_rules.c */
 void consumer_check(void);
 void consumer_check_end(void);
+
+/* scene_consumer_acts.c */
+void consumer_acts_begin(void);
+
+/* scene_consumer.c */
 void consumer_begin(const struct sim_scene *sc);
 bool consumer_done(void);
 bool consumer_call(int proc, unsigned which);

@@ -15,11 +15,6 @@
 #include "scene_lock.h"
 #include "steps.h"
 
-static int index_of(const struct lock_slot *k)
-{
-    return (int)(k - lock_world.slot);
-}
-
 /* The candidate may acknowledge only when nothing else is on its way. */
 static bool may_acknowledge(const struct lock_slot *k)
 {
@@ -29,18 +24,18 @@ static bool may_acknowledge(const struct lock_slot *k)
 void lock_acknowledge(struct lock_slot *k)
 {
     int want = may_acknowledge(k) ? EVZK_OK : EVZK_ERR_STATE, rc;
-    char said[3] = {'w', (char)('0' + index_of(k)),
+    char said[3] = {'w', (char)('0' + lock_index(k)),
                     (char)('0' + (k->acks + 1) % 10)};
 
     process_call_begins((int)k->proc);
     rc = evzk_election_acknowledge(k->e, said, sizeof said);
     process_call_ends((int)k->proc);
-    sim_say("p%d acknowledge %d: %s", (int)k->proc, index_of(k),
+    sim_say("p%d acknowledge %d: %s", (int)k->proc, lock_index(k),
             evzk_errname(rc));
     if (rc != want && !process_of((int)k->proc)->closing &&
         !(want == EVZK_OK && rc == EVZK_ERR_NOMEM &&
           process_lacked_memory((int)k->proc)))
-        sim_violation("acknowledging lock %d gave %s", index_of(k),
+        sim_violation("acknowledging lock %d gave %s", lock_index(k),
                       evzk_errname(rc));
     if (rc != EVZK_OK)
         return;
@@ -66,19 +61,19 @@ void lock_acknowledge_set(struct lock_slot *k)
     int proc = (int)k->proc;
 
     if (plan->acknowledge_ms == 0)
-        ready_due(index_of(k));
+        ready_due(lock_index(k));
     else if (plan->acknowledge_ms > 0)
         scene_timer_set(in_us(plan->acknowledge_ms), proc, ready_due,
-                        index_of(k));
+                        lock_index(k));
     if (plan->acknowledge_again_ms)
         scene_timer_set(in_us(plan->acknowledge_again_ms), proc, again_due,
-                        index_of(k));
+                        lock_index(k));
 }
 
 void lock_acknowledge_end(struct lock_slot *k)
 {
-    scene_timer_cancel(ready_due, index_of(k));
-    scene_timer_cancel(again_due, index_of(k));
+    scene_timer_cancel(ready_due, lock_index(k));
+    scene_timer_cancel(again_due, lock_index(k));
 }
 
 static evzk_lock_event lock_event_of(evzk_election_event ev)
@@ -107,7 +102,7 @@ static evzk_lock_event lock_event_of(evzk_election_event ev)
 
 static void leading(struct lock_slot *k, int rc)
 {
-    sim_say("p%d lock %d is told LEADING %s", (int)k->proc, index_of(k),
+    sim_say("p%d lock %d is told LEADING %s", (int)k->proc, lock_index(k),
             evzk_errname(rc));
     process_heard((int)k->proc, "an election's callback");
     process_news((int)k->proc, "LEADING");
@@ -122,7 +117,7 @@ static void on_election(evzk_election *e, evzk_election_event ev, int rc,
 
     if (k->e != e)
         sim_violation("lock %d: event %d of an election after it was freed",
-                      index_of(k), ev);
+                      lock_index(k), ev);
     else if (ev == EVZK_ELECTION_LEADING)
         leading(k, rc);
     else
@@ -132,7 +127,7 @@ static void on_election(evzk_election *e, evzk_election_event ev, int rc,
 int lock_volunteer(struct lock_slot *k)
 {
     const struct lock_plan *plan = k->plan;
-    char data[2] = {'l', (char)('0' + index_of(k))};
+    char data[2] = {'l', (char)('0' + lock_index(k))};
     evzk_election_options opt = {.timeout_ms = plan->timeout_ms,
                                  .no_requeue = plan->no_requeue,
                                  .no_own_watch = plan->no_own_watch,
@@ -145,7 +140,7 @@ int lock_volunteer(struct lock_slot *k)
     process_call_begins((int)k->proc);
     rc = evzk_election_volunteer(process_of((int)k->proc)->s,
                                  lock_path(plan->dir), &opt, on_election,
-                                 (void *)(intptr_t)index_of(k), &k->e);
+                                 (void *)(intptr_t)lock_index(k), &k->e);
     process_call_ends((int)k->proc);
     if (rc == EVZK_OK)
         k->l = evzk__election_lock(k->e);

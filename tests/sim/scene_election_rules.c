@@ -32,11 +32,6 @@ static struct {
 } all;
 SIM_KEEP(all)
 
-static int index_of(const struct lock_slot *k)
-{
-    return (int)(k - lock_world.slot);
-}
-
 /* The leader znode's data. */
 
 /* "w41": lock 4's, for the first time. */
@@ -323,7 +318,7 @@ static bool was_there(const struct lock_slot *k)
         const struct lock_leader *r = &all.v[i];
 
         if (r->place == k->place && r->epoch == k->token &&
-            r->slot == index_of(k) && r->nth == k->acks % 10)
+            r->slot == lock_index(k) && r->nth == k->acks % 10)
             return true;
     }
     return false;
@@ -332,13 +327,13 @@ static bool was_there(const struct lock_slot *k)
 void lock_told_leading(struct lock_slot *k, int rc)
 {
     if (!k->granted || k->ended || k->release || !k->acked)
-        sim_violation("lock %d: LEADING out of turn", index_of(k));
+        sim_violation("lock %d: LEADING out of turn", lock_index(k));
     if (!rc_ok(k, rc))
-        sim_violation("lock %d: LEADING with %s", index_of(k),
+        sim_violation("lock %d: LEADING with %s", lock_index(k),
                       evzk_errname(rc));
     if (rc == EVZK_OK && !was_there(k))
         sim_violation("lock %d: LEADING, and the leader znode never stood",
-                      index_of(k));
+                      lock_index(k));
     k->acked = 0;
     k->placed = 0; /* Has to stay anew before it is watched. */
     k->leads = k->leads || rc == EVZK_OK;
@@ -352,7 +347,7 @@ static void check_words(const struct lock_slot *k)
         evzk_election_epoch(k->e) != evzk_lock_token(k->l) ||
         strcmp(evzk_election_node(k->e), evzk_lock_node(k->l)) != 0 ||
         strcmp(evzk_election_state(k->e), evzk_lock_state(k->l)) != 0)
-        sim_violation("lock %d is another as a candidate", index_of(k));
+        sim_violation("lock %d is another as a candidate", lock_index(k));
 }
 
 void lock_election_check(struct lock_slot *k)
@@ -364,9 +359,9 @@ void lock_election_check(struct lock_slot *k)
 
     check_words(k);
     if (evzk_election_leading(k->e) != leads)
-        sim_violation("lock %d %s", index_of(k),
+        sim_violation("lock %d %s", lock_index(k),
                       leads ? "does not lead, and should" : "leads too early");
     if (lock_lasts(k, &k->unled, well && k->acked,
                    lock_calm((int)k->proc, k->unled) ? SOON_US : LEADING_US))
-        sim_violation("lock %d is ready to lead, and does not", index_of(k));
+        sim_violation("lock %d is ready to lead, and does not", lock_index(k));
 }

@@ -70,7 +70,7 @@ struct guarded {
 
 struct guard_world {
     const struct guard_scene *own;
-    int64_t looked;        /* The newest zxid when the rules saw the tree. */
+    int64_t looked; /* The newest zxid when the rules saw the tree. */
     int64_t lingered[SIM_PROCS]; /* So often it was not idle, when all was
                                     over. */
     struct writer {

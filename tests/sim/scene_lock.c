@@ -108,11 +108,6 @@ static void cancel_due(intptr_t slot);
 static void free_due(intptr_t slot);
 static void down_due(intptr_t slot);
 
-static int index_of(const struct lock_slot *k)
-{
-    return (int)(k - lock_world.slot);
-}
-
 void lock_release(struct lock_slot *k)
 {
     int want =
@@ -122,15 +117,16 @@ void lock_release(struct lock_slot *k)
     process_call_begins((int)k->proc);
     rc = k->e ? evzk_election_resign(k->e) : evzk_lock_release(k->l);
     process_call_ends((int)k->proc);
-    sim_say("p%d release %d: %s", (int)k->proc, index_of(k), evzk_errname(rc));
+    sim_say("p%d release %d: %s", (int)k->proc, lock_index(k),
+            evzk_errname(rc));
     if (rc != want)
-        sim_violation("release of lock %d gave %s", index_of(k),
+        sim_violation("release of lock %d gave %s", lock_index(k),
                       evzk_errname(rc));
     k->release = k->release || rc == EVZK_OK;
     if (rc == EVZK_OK)
         k->let_go = sim_now();
     if (rc == EVZK_OK && (evzk_lock_held(k->l) || evzk_lease_held(k->lease)))
-        sim_violation("lock %d is held after its release", index_of(k));
+        sim_violation("lock %d is held after its release", lock_index(k));
 }
 
 /* Every second one, so that what is granted without is seen, too. */
@@ -139,14 +135,14 @@ void lock_take_lease(struct lock_slot *k)
     evzk_lease *l = NULL;
     int rc;
 
-    if (index_of(k) % 2 != 0)
+    if (lock_index(k) % 2 != 0)
         return;
     process_call_begins((int)k->proc);
     rc = k->e ? evzk_election_lease(k->e, &l) : evzk_lock_lease(k->l, &l);
     process_call_ends((int)k->proc);
     if (rc != EVZK_OK &&
         !(rc == EVZK_ERR_NOMEM && process_lacked_memory((int)k->proc)))
-        sim_violation("the lease of lock %d: %s", index_of(k),
+        sim_violation("the lease of lock %d: %s", lock_index(k),
                       evzk_errname(rc));
     k->lease = l;
 }
@@ -161,10 +157,10 @@ void lock_cancel(struct lock_slot *k)
     process_call_begins((int)k->proc);
     rc = k->e ? evzk_election_resign(k->e) : evzk_lock_cancel(k->l);
     process_call_ends((int)k->proc);
-    sim_say("p%d cancel %d: %s", (int)k->proc, index_of(k), evzk_errname(rc));
+    sim_say("p%d cancel %d: %s", (int)k->proc, lock_index(k), evzk_errname(rc));
     /* The lock may be giving up already, and has not said so yet. */
     if (rc != want && !(leaving && rc == EVZK_ERR_STATE))
-        sim_violation("cancel of lock %d gave %s", index_of(k),
+        sim_violation("cancel of lock %d gave %s", lock_index(k),
                       evzk_errname(rc));
     k->cancel = k->cancel || rc == EVZK_OK;
     if (rc == EVZK_OK)
@@ -180,11 +176,11 @@ void lock_downgrade(struct lock_slot *k)
     process_call_begins((int)k->proc);
     rc = evzk_lock_downgrade(k->l);
     process_call_ends((int)k->proc);
-    sim_say("p%d downgrade %d: %s", (int)k->proc, index_of(k),
+    sim_say("p%d downgrade %d: %s", (int)k->proc, lock_index(k),
             evzk_errname(rc));
     if (rc != (may ? EVZK_OK : EVZK_ERR_STATE) &&
         !(may && rc == EVZK_ERR_NOMEM && process_lacked_memory((int)k->proc)))
-        sim_violation("downgrade of lock %d gave %s", index_of(k),
+        sim_violation("downgrade of lock %d gave %s", lock_index(k),
                       evzk_errname(rc));
     if (rc == EVZK_OK)
         k->asked_down = sim_now();
@@ -201,10 +197,10 @@ void lock_free(struct lock_slot *k)
     k->freed = true;
     if (!k->let_go)
         k->let_go = sim_now();
-    scene_timer_cancel(release_due, index_of(k));
-    scene_timer_cancel(cancel_due, index_of(k));
-    scene_timer_cancel(free_due, index_of(k));
-    scene_timer_cancel(down_due, index_of(k));
+    scene_timer_cancel(release_due, lock_index(k));
+    scene_timer_cancel(cancel_due, lock_index(k));
+    scene_timer_cancel(free_due, lock_index(k));
+    scene_timer_cancel(down_due, lock_index(k));
     lock_acknowledge_end(k);
     process_call_begins(proc);
     if (e)
@@ -214,7 +210,7 @@ void lock_free(struct lock_slot *k)
     process_call_ends(proc);
     lease_over(proc, k->lease);
     k->lease = NULL;
-    sim_say("p%d freed %d", proc, index_of(k));
+    sim_say("p%d freed %d", proc, lock_index(k));
     if (k->plan->then_next && lock_world.slots < LOCK_SLOTS)
         lock_start(proc, k->plan + 1);
     lock_maybe_close(proc);
@@ -270,13 +266,14 @@ static void granted(struct lock_slot *k)
     if (k->ended || k->release)
         return;
     if (plan->downgrade_ms)
-        scene_timer_set(in_us(plan->downgrade_ms), proc, down_due, index_of(k));
+        scene_timer_set(in_us(plan->downgrade_ms), proc, down_due,
+                        lock_index(k));
     if (k->e)
         lock_acknowledge_set(k);
     if (plan->hold_ms == 0)
         let_go(k);
     else
-        scene_timer_set(in_us(plan->hold_ms), proc, release_due, index_of(k));
+        scene_timer_set(in_us(plan->hold_ms), proc, release_due, lock_index(k));
     if (plan->next_when_granted && lock_world.slots < LOCK_SLOTS)
         lock_start(proc, plan + 1);
 }
@@ -284,7 +281,7 @@ static void granted(struct lock_slot *k)
 void lock_heard(struct lock_slot *k, evzk_lock_event ev, int rc)
 {
     const evzk_lock *l = k->l;
-    int slot = index_of(k);
+    int slot = lock_index(k);
 
     sim_say("p%d lock %d is told %s %s", (int)k->proc, slot,
             evzk_lock_event_name(ev), evzk_errname(rc));
@@ -314,7 +311,7 @@ static void on_lock(evzk_lock *l, evzk_lock_event ev, int rc, void *arg)
     if (k->l == l)
         lock_heard(k, ev, rc);
     else
-        sim_violation("lock %d: %s after it was freed", index_of(k),
+        sim_violation("lock %d: %s after it was freed", lock_index(k),
                       evzk_lock_event_name(ev));
 }
 
@@ -324,10 +321,10 @@ static void set_timers(const struct lock_slot *k)
 
     if (plan->cancel_ms)
         scene_timer_set(in_us(plan->cancel_ms), plan->process, cancel_due,
-                        index_of(k));
+                        lock_index(k));
     if (plan->free_ms)
         scene_timer_set(in_us(plan->free_ms), plan->process, free_due,
-                        index_of(k));
+                        lock_index(k));
 }
 
 static int acquire(struct lock_slot *k)
@@ -337,7 +334,7 @@ static int acquire(struct lock_slot *k)
                                      EVZK_PERM_READ,
                                  "world", "anyone"};
     const struct lock_plan *plan = k->plan;
-    char data[2] = {'l', (char)('0' + index_of(k))};
+    char data[2] = {'l', (char)('0' + lock_index(k))};
     evzk_lock_options opt = {.mode = plan->mode,
                              .dialect = lock_world.sc->dialect,
                              .timeout_ms = plan->timeout_ms,
@@ -361,7 +358,8 @@ static int acquire(struct lock_slot *k)
     }
     process_call_begins((int)k->proc);
     rc = evzk_lock_acquire(process_of((int)k->proc)->s, lock_path(plan->dir),
-                           &opt, on_lock, (void *)(intptr_t)index_of(k), &k->l);
+                           &opt, on_lock, (void *)(intptr_t)lock_index(k),
+                           &k->l);
     process_call_ends((int)k->proc);
     return rc;
 }
@@ -379,7 +377,7 @@ bool lock_start(int proc, const struct lock_plan *plan)
     k->place = plan->dir;
     k->began = sim_now();
     rc = plan->elect ? lock_volunteer(k) : acquire(k);
-    sim_say("p%d acquire %d: %s", proc, index_of(k), evzk_errname(rc));
+    sim_say("p%d acquire %d: %s", proc, lock_index(k), evzk_errname(rc));
     if (rc == EVZK_OK) {
         lock_world.slots++;
         k->used = true;

@@ -4,6 +4,7 @@
 
 #include "evzk/election.h"
 #include "evzk/lock.h"
+#include "processes.h"
 #include "scene.h"
 #include "world.h"
 
@@ -236,6 +237,14 @@ extern const struct sim_scenes lock_many_scenes, lock_shared_scenes,
     lock_priority_scenes;
 
 extern struct lock_world lock_world;
+static inline int lock_index(const struct lock_slot *k)
+{
+    return (int)(k - lock_world.slot);
+}
+static inline const struct process *lock_process(const struct lock_slot *k)
+{
+    return process_of((int)k->proc);
+}
 
 /* scene_lock.c */
 void lock_begin(const struct sim_scene *sc);
@@ -308,27 +317,37 @@ void lock_observers_look(void); /* The tree has changed. */
 void lock_observers_check(void);
 void lock_observers_traced(int proc, const evzk_trace *t);
 
-/* scene_lock_rules.c */
+/* scene_lock_told.c */
 /* Is it first of all that are there, but for what nobody can help? */
 const struct lock_node *lock_one_before(const struct lock_node *own);
 /* Of another library, and there before its own: that one does not wait. */
 void lock_check_alone(const struct lock_slot *k, const char *what);
+bool lock_denied(int64_t place); /* May NOAUTH be told to anybody there? */
+void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc);
+
+/* scene_lock_rules.c */
+/* Its end could not be foreseen. */
+bool lock_is_excused(const struct lock_slot *k);
+/* What other threads see is what this one sees. */
+void lock_check_view(const struct lock_slot *k);
 /* Is true for longer than anybody may take to notice. */
 bool lock_lasts(const struct lock_slot *k, int64_t *since, bool is,
                 int64_t most);
-void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc);
-bool lock_denied(int64_t place); /* May NOAUTH be told to anybody there? */
 void lock_leases(int proc);
 void lock_check(void);
 void lock_check_end(void);
 
-/* scene_lock_tree.c */
+/* scene_lock_names.c */
 uint64_t lock_hash(const char *s, size_t n);
-bool lock_bars(const struct lock_node *a, const struct lock_node *b);
+/* What a name says; the rest is zero.  False: of no contender. */
+bool lock_read_name(const char *name, struct lock_node *n);
 bool lock_foreign_name(const char *name); /* Of a contender, not for evzk. */
+bool lock_bars(const struct lock_node *a, const struct lock_node *b);
 /* Does it wait for none that is named as `common` says? */
 bool lock_stranger(const struct lock_node *n, bool common);
 bool lock_before(const struct lock_node *a, const struct lock_node *b);
+
+/* scene_lock_tree.c */
 int64_t lock_concerned(const struct lock_node *gone); /* Those it barred. */
 void lock_look(void);                            /* Brings `node` up to date. */
 bool lock_was_broken(const struct lock_slot *k); /* A znode that it had. */

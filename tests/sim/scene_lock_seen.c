@@ -25,29 +25,20 @@ enum {
     HAND_US = 1000         /* No answer of a server comes in that time. */
 };
 
-static int index_of(const struct lock_slot *k)
-{
-    return (int)(k - lock_world.slot);
-}
-
-static const struct process *process(const struct lock_slot *k)
-{
-    return process_of((int)k->proc);
-}
-
 /* Somebody deleted its znode: that is never silence. */
 static void check_missing(struct lock_slot *k)
 {
     bool has_place = k->granted || lock_is_waiting(k);
-    bool going = k->ended || k->release || k->cancel || process(k)->closing;
+    bool going =
+        k->ended || k->release || k->cancel || lock_process(k)->closing;
 
     if (lock_lasts(k, &k->missing,
                    has_place && !going && !k->plan->no_own_watch &&
                        !lock_node_of(k) &&
-                       evzk_session_connected(process(k)->s),
+                       evzk_session_connected(lock_process(k)->s),
                    MISSING_US))
         sim_violation("lock %d: its znode is gone, and it was not told",
-                      index_of(k));
+                      lock_index(k));
 }
 
 /* In calm it is heard of soon: the watch may be placed only when a lock was
@@ -57,7 +48,7 @@ static void check_notice(struct lock_slot *k)
 {
     const struct lock_node *n = lock_node_named(evzk_lock_node(k->l));
     bool waits = !k->granted && lock_is_waiting(k);
-    bool going = k->let_go || process(k)->closing;
+    bool going = k->let_go || lock_process(k)->closing;
     int64_t from, late;
 
     if (going || (!k->granted && !waits)) {
@@ -74,14 +65,14 @@ static void check_notice(struct lock_slot *k)
     if (sim_now() > late && lock_calm((int)k->proc, from) &&
         !process_was_frozen((int)k->proc, from))
         sim_violation("lock %d: its znode is gone, and it hears late of it",
-                      index_of(k));
+                      lock_index(k));
 }
 
 /* Calls are obeyed, and requests by others are told. */
 static void check_asked(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_of(k);
-    const struct process *p = process(k);
+    const struct process *p = lock_process(k);
     bool well = !k->ended && !k->release && !k->cancel && !p->closing &&
                 evzk_session_connected(p->s);
     bool soon = (k->plan->urgent || k->plan->revocable) &&
@@ -89,26 +80,26 @@ static void check_asked(struct lock_slot *k)
 
     if (lock_lasts(k, &k->undone, well && k->asked_down && !k->told_down,
                    MISSING_US))
-        sim_violation("lock %d is not downgraded", index_of(k));
+        sim_violation("lock %d is not downgraded", lock_index(k));
     if (lock_lasts(k, &k->unheard,
                    well && own && own->asked && k->heard < own->asked &&
                        !k->plan->no_own_watch && !k->plan->hidden,
                    soon ? SOON_US : MISSING_US))
         sim_violation("lock %d was asked to let go, and has not heard",
-                      index_of(k));
+                      lock_index(k));
 }
 
 /* The lock is over, its session lives on: then its znode is not to stay. */
 static void check_left(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_of(k);
-    const struct process *p = process(k);
+    const struct process *p = lock_process(k);
     bool alive = own && p->s && !p->closing && evzk_session_connected(p->s) &&
                  own->owner == evzk_session_id(p->s) &&
                  !session_over(own->owner);
 
     if (lock_lasts(k, &k->left, alive && (k->ended || k->freed), LEFT_US))
-        sim_violation("lock %d is over, and its znode stays", index_of(k));
+        sim_violation("lock %d is over, and its znode stays", lock_index(k));
 }
 
 /* Noted after every step: the listing is not asked for before. */
@@ -129,7 +120,7 @@ static void note_listing(struct lock_slot *k)
 /* The lease is told in whole milliseconds: the last one counts as its end. */
 static int64_t lease_end(const struct lock_slot *k)
 {
-    int64_t left = evzk_session_lease_ms(process(k)->s);
+    int64_t left = evzk_session_lease_ms(lock_process(k)->s);
 
     return sim_now() + (left ? left - 1 : 0) * 1000;
 }
@@ -165,7 +156,7 @@ static void check_place(struct lock_slot *k)
     if (guid && k->guid && guid != k->guid && !k->asked_down &&
         !(k->plan->urgent && !waits_again(name)))
         sim_violation("lock %d has lost its place, and it was not told",
-                      index_of(k));
+                      lock_index(k));
     if (guid)
         k->guid = guid;
 }
@@ -231,7 +222,7 @@ void lock_seen_told(const struct lock_slot *k, evzk_lock_event ev)
         seen = k->listing;
     if (own && !own->live && own->died_zxid <= seen)
         sim_violation("lock %d is told %s, and its znode was seen to be gone",
-                      index_of(k),
+                      lock_index(k),
                       ev == EVZK_LOCK_GRANTED ? "GRANTED" : "RESUMED");
 }
 

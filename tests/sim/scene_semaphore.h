@@ -67,7 +67,7 @@ struct semaphore_world {
     int64_t n_seen, n_begun;
     struct lease_seen seen[LEASES_SEEN];
     int64_t free_since; /* Since when a lease is free, and somebody waits. */
-    bool foreign; /* Another library's contender was among the locks. */
+    bool foreign;       /* Another library's contender was among the locks. */
     struct attempt {
         evzk_semaphore *p;
         evzk_lease *lease; /* Of every second one. */

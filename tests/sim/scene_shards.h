@@ -6,6 +6,7 @@
  *   scene_shards_actions.c  what operators, servers and the network do in it
  *   scene_shards_names.c    shards with names: which number is which shard
  *   scene_shards_tree.c     reads the simulated servers' tree; rules for plans
+ *   scene_shards_right.c    is all as the plan says?
  *   scene_shards_told.c     rules for what the application is told
  *   scene_shards_rules.c    rules for all else, checked after every step
  */
@@ -278,9 +279,13 @@ void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc);
 /* Empties all its seats. */
 void shards_vacate(struct shards_slot *v);
 
+/* scene_shards_right.c */
+bool shards_right(void);      /* All members follow the plan in the tree. */
+bool shards_excused(void);    /* May never come to that. */
+int shards_planners(void);    /* How many members make plans. */
+bool shards_has_rivals(void); /* More than one, because of a copied member. */
+
 /* scene_shards_rules.c */
-bool shards_right(void);   /* All members follow the plan in the tree. */
-bool shards_excused(void); /* May never come to that. */
 void shards_leases(int proc);
 void shards_check_epoch(const struct shards_slot *v, int shard);
 void shards_check(void);

@@ -259,139 +259,14 @@ static void check_soon(void)
 
 /* ---- Do all members follow the plan? ---- */
 
-static bool is_well(const struct shards_slot *v)
-{
-    const struct process *p = shards_process(v);
-    int before = sim_enter((int)v->proc);
-    bool well =
-        !v->ended && !v->drain && !p->closing && evzk_session_connected(p->s);
-
-    sim_leave(before);
-    return well;
-}
-
-/* All members know the same plan, which names them all and no other. */
-static bool agree(void)
-{
-    uint64_t plan = 0;
-    int64_t n = 0;
-
-    for (int64_t i = 0; i < shards_world.slots; i++) {
-        const struct shards_slot *v = &shards_world.slot[i];
-        evzk_shards_stats st;
-
-        if (!v->a)
-            continue;
-        if (!is_well(v))
-            return false;
-        evzk_shards_get_stats(v->a, &st);
-        if (st.plan == 0 || (plan && st.plan != plan) ||
-            st.members != shards_world.members.n)
-            return false;
-        plan = st.plan;
-        n++;
-    }
-    return n == shards_world.members.n &&
-           (n == 0 || operator_deleted_any() || shards_world.by_hand ||
-            plan == shards_world.plan.version);
-}
-
-static bool leads(const struct shards_slot *v, int shard)
-{
-    int before = sim_enter((int)v->proc);
-    bool is = evzk_shards_leading(v->a, shards_own(v, shard));
-
-    sim_leave(before);
-    return is;
-}
-
-/* A shard that was refused is not tried again before the next plan; and a
- * member that could not stand in one election is not ready for any shard. */
-static bool may_lack(const struct shards_slot *v, int shard, bool own)
-{
-    bool is = v->seat[shard].failed || v->seat[shard].absent;
-
-    for (int i = 0; own && i < SHARDS_MOST; i++)
-        is = is || v->seat[i].absent;
-    return is;
-}
-
-/* The member that the plan names leads the shard, and no other member does. */
-static bool is_in_place(int shard, int64_t *selves)
-{
-    const struct shards_dir *d = &shards_world.dir[shard];
-    bool given = false;
-
-    *selves = 0;
-    for (int64_t i = 0; i < shards_world.slots; i++) {
-        const struct shards_slot *v = &shards_world.slot[i];
-        evzk_shards_member m;
-        bool own;
-
-        if (!v->a)
-            continue;
-        given = evzk_shards_leader(v->a, shards_own(v, shard), &m);
-        if (given && (m.data_len != 2 || *(const char *)m.data != 'm'))
-            return false; /* Each member joins with such data. */
-        own = given && m.self;
-        *selves += own;
-        if (may_lack(v, shard, own))
-            return true;
-        if (own != leads(v, shard) || own != (v->seat[shard].epoch != 0))
-            return false;
-    }
-    return *selves == given && d->n == given;
-}
-
-static bool is_planner(const struct shards_slot *v)
-{
-    evzk_shards_stats st;
-
-    evzk_shards_get_stats(v->a, &st);
-    return st.planner;
-}
-
-bool shards_right(void)
-{
-    int64_t selves, planners = 0, slots = 0;
-
-    shards_look();
-    if (!agree() || (shards_world.forged && !shards_plan_even()))
-        return false;
-    for (int64_t i = 0; i < shards_world.slots; i++) {
-        const struct shards_slot *v = &shards_world.slot[i];
-
-        slots += v->a != NULL;
-        planners += v->a && is_planner(v);
-    }
-    if (slots == 0)
-        return true;
-    for (int i = 0; i < shards_world.scene->shards; i++) {
-        if (!is_in_place(i, &selves))
-            return false;
-    }
-    return planners == 1 || (fault_copied() && planners > 1);
-}
-
-static int planners(void)
-{
-    int n = 0;
-
-    for (int64_t i = 0; i < shards_world.slots; i++)
-        n += shards_world.slot[i].a && is_planner(&shards_world.slot[i]);
-    return n;
-}
-
-static bool has_rivals(void) { return planners() > 1 && fault_copied(); }
-
 /* While no member comes or goes, each planner writes one plan, and then at most
  * one a second, over a plan that is not its own. */
 static void check_writes(void)
 {
     int64_t n = 0, each = 1 + WRITES_US / OFTEN_US;
 
-    if (planners() > shards_world.planners)
-        shards_world.planners = planners();
+    if (shards_planners() > shards_world.planners)
+        shards_world.planners = shards_planners();
     for (int i = 0; i < SHARDS_WRITES; i++)
         n += shards_world.written_at[i] &&
              sim_now() - shards_world.written_at[i] < WRITES_US;
@@ -399,26 +274,6 @@ static void check_writes(void)
         sim_violation("the plan is written %d times, and nobody comes or goes",
                       (int)n);
 }
-
-/* Two planners with different shards never agree.  And a member that a plan for
- * its own shards names keeps to that plan when one for others is written, so
- * that no forged plan ends the member. */
-static bool differ(void)
-{
-    if (!shards_differ())
-        return false;
-    for (int64_t i = 0; i < shards_world.slots; i++) {
-        const struct shards_slot *v = &shards_world.slot[i];
-
-        if (v->a && v->plan_told && shards_world.plan.ok &&
-            !shards_plan_is_for(v))
-            return true;
-    }
-    return has_rivals();
-}
-
-/* A znode with garbage in it is no member's: the plan leaves the member out. */
-bool shards_excused(void) { return shards_world.by_hand || differ(); }
 
 static bool anybody_leaves(void)
 {
@@ -489,7 +344,7 @@ static void check_mended(void)
  * planner until it looks. */
 static void note_rivals(void)
 {
-    if (has_rivals() || (planners() > 1 && fault_hid()))
+    if (shards_has_rivals() || (shards_planners() > 1 && fault_hid()))
         shards_world.rivals = 1;
 }
 

@@ -1,5 +1,6 @@
 /* Scenes of two-phase commit: what the processes do (scene_two_phase.c), the
- * rules (scene_two_phase_rules.c), and the lists (scene_two_phase*_list.c). */
+ * rules (scene_two_phase_rules.c and the like), and the lists
+ * (scene_two_phase*_list.c). */
 #ifndef SIM_SCENE_TWO_PHASE_H
 #define SIM_SCENE_TWO_PHASE_H
 
@@ -110,10 +111,15 @@ struct tp_world {
 };
 extern struct tp_world tp;
 
+/* scene_two_phase_tree.c */
 int tp_n_sites(void);
 int tp_site(char name); /* Its number. */
 struct tp_tx *tp_find(const char *id);
 void tp_path(char *to, size_t size, const char *path);
+void tp_look(void);          /* What the tree says now. */
+bool tp_is_tampered(void);   /* Has an operator had a hand in this? */
+int tp_count(const bool *v); /* Of how many sites is that so? */
+bool tp_come_to(enum tp_when when);
 
 /* scene_two_phase.c, for the list of scenes */
 void two_phase_begin(const struct sim_scene *sc);
@@ -123,16 +129,16 @@ void two_phase_check_end(void);
 extern const char *const two_phase_calls[];
 bool two_phase_call(int proc, unsigned which);
 
-/* scene_two_phase_rules.c */
-void tp_look(void);  /* What the tree says now. */
-void tp_check(void); /* After every step. */
-void tp_check_end(void);
-bool tp_come_to(enum tp_when when);
+/* scene_two_phase_told.c */
 bool tp_begun_by_living(const struct tp_tx *x);
 bool tp_excused(int act, int rc);
 void tp_check_tx(int act, evzk_tx *t, evzk_tx_event ev,
                  const evzk_tx_vote *vote, int rc);
 void tp_check_site(struct tp_at *at, evzk_site_event ev, int rc);
 void tp_check_answer(int act, int rc, const evzk_tx_info *v, size_t n);
+
+/* scene_two_phase_rules.c */
+void tp_check(void); /* After every step. */
+void tp_check_end(void);
 
 #endif

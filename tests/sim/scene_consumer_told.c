@@ -1,0 +1,194 @@
+/* What consumers are told.  An item is delivered when it is removed, or
+ * claimed; to nobody else while the claim stands; and never after it was
+ * finished.
+ *
+ * How it can fail.  What an operator deletes excuses what follows from that. */
+#include "scene_consumer.h"
+
+static void check_claimed(int k, const evzk_item *item, int i)
+{
+    const struct truth *t = &queue.t[i];
+
+    if (!evzk_consumer_holds(queue.p[k].c, item))
+        sim_violation("consumer %d: item %d is delivered, and not held", k, i);
+    if (t->claim != consumer_session(consumer_proc(k)) &&
+        !consumer_item_meddled(i) &&
+        !session_over(consumer_session(consumer_proc(k))))
+        sim_violation("consumer %d: item %d is delivered, and not claimed", k,
+                      i);
+    if (t->claim == consumer_session(consumer_proc(k)) &&
+        item->claim_token != (uint64_t)t->claim_czxid &&
+        !consumer_item_meddled(i))
+        sim_violation("consumer %d: item %d has a wrong claim token", k, i);
+    if (item->claim_token <= t->token && !consumer_item_meddled(i) &&
+        !session_forced(consumer_session(consumer_proc(k))))
+        sim_violation("consumer %d: item %d has an old claim token", k, i);
+    if (queue.own->consumer[k].max_deliveries &&
+        item->deliveries != queue.deliveries[i] + 1 && !queue.early[0])
+        sim_say("item %d: delivery %u, of which %u were told", i,
+                item->deliveries, (unsigned)queue.deliveries[i]);
+}
+
+void rules_item(int k, const evzk_item *item, int i)
+{
+    struct truth *t = &queue.t[i];
+
+    if (t->finished && !session_forced(consumer_session(consumer_proc(k))) &&
+        !consumer_item_meddled(i))
+        sim_violation("consumer %d: item %d was finished", k, i);
+    if (consumer_claims(k))
+        check_claimed(k, item, i);
+    else if (item->claim_token || item->deliveries)
+        sim_violation("consumer %d: item %d has a claim", k, i);
+    else if (t->delivered)
+        sim_violation("consumer %d: item %d is delivered twice", k, i);
+    else if (t->czxid)
+        sim_violation("consumer %d: item %d is delivered, and still there", k,
+                      i);
+    for (int j = 0; j < CONSUMERS; j++) {
+        if (j != k && queue.p[j].held[i] &&
+            evzk_consumer_holds(queue.p[j].c, queue.p[j].held[i]) &&
+            !consumer_item_meddled(i))
+            sim_violation("item %d is delivered to %d, and held by %d", i, k,
+                          j);
+    }
+    t->token = item->claim_token;
+    t->delivered = true;
+    t->doubted = false;
+    queue.deliveries[i]++;
+}
+
+static bool lost_rc_ok(int k, int i, int rc)
+{
+    int proc = consumer_proc(k);
+
+    switch (rc) {
+    case EVZK_ERR_EXPIRED:
+        return session_over(queue.p[k].session_of[i]);
+    case EVZK_ERR_LEASE:
+        return true;
+    case EVZK_ERR_NODEGONE:
+    case EVZK_ERR_NOAUTH:
+        return queue.meddled || operator_deleted_any();
+    case EVZK_ERR_CONNLOSS:
+        return queue.meddled || operator_deleted_any() || ens_throttled(proc);
+    case EVZK_ERR_CLOSED:
+        return process_of(proc)->closing;
+    case EVZK_ERR_SERVER:
+        return ens_throttled(proc);
+    }
+    return false;
+}
+
+void rules_dead(int k, const evzk_item *item, int i)
+{
+    struct truth *t = &queue.t[i];
+
+    if (t->czxid && !consumer_item_meddled(i))
+        sim_violation("consumer %d: item %d is a dead letter, and there", k, i);
+    if (!consumer_item_is_buried(i) && !consumer_item_meddled(i))
+        sim_violation("consumer %d: item %d is no dead letter", k, i);
+    if (item->deliveries != queue.own->consumer[k].max_deliveries)
+        sim_violation("consumer %d: item %d was delivered %u times", k, i,
+                      (unsigned)item->deliveries);
+    if (t->claims < queue.own->consumer[k].max_deliveries)
+        sim_violation("consumer %d: item %d is dead too soon", k, i);
+    if (t->dead)
+        sim_violation("consumer %d: item %d is dead twice", k, i);
+    t->dead = true;
+}
+
+void rules_ended(int k, int i, evzk_consumer_event event, int rc)
+{
+    struct player *p = &queue.p[k];
+    struct truth *t = &queue.t[i];
+
+    if (event == EVZK_CONSUMER_FINISHED) {
+        if (!p->finish[i] || rc != EVZK_OK)
+            sim_violation("consumer %d: item %d is finished: %s", k, i,
+                          evzk_errname(rc));
+        if (t->czxid && !consumer_item_meddled(i))
+            sim_violation("consumer %d: item %d is finished, and there", k, i);
+        t->finished = true;
+    } else if (event == EVZK_CONSUMER_GIVEN_BACK) {
+        if (rc != EVZK_OK || p->finish[i])
+            sim_violation("consumer %d: item %d is given back", k, i);
+        if (!p->give[i] && !p->closing)
+            queue.refused[k] = true;
+        if (t->claim == p->session_of[i] && t->claim &&
+            t->token == (uint64_t)t->claim_czxid && !consumer_item_meddled(i))
+            sim_violation("consumer %d: item %d is given back, and claimed", k,
+                          i);
+    } else if (!lost_rc_ok(k, i, rc))
+        sim_violation("consumer %d: item %d is lost: %s", k, i,
+                      evzk_errname(rc));
+    t->doubted = event == EVZK_CONSUMER_LOST && rc == EVZK_ERR_CONNLOSS;
+}
+
+void rules_taken(int k, int rc)
+{
+    const struct player *p = &queue.p[k];
+
+    if (!p->taking)
+        sim_violation("consumer %d: TAKEN, and no take", k);
+    if (p->got != (rc == EVZK_OK))
+        sim_violation("consumer %d: TAKEN with %s", k, evzk_errname(rc));
+    if (rc == EVZK_ERR_CANCELED && !p->canceled && !p->closing)
+        sim_violation("consumer %d: its take was not canceled", k);
+    if (rc == EVZK_ERR_TIMEOUT && !queue.own->consumer[k].timeout_ms)
+        sim_violation("consumer %d: its take has no time-out", k);
+}
+
+static bool over_rc_ok(int k, int rc)
+{
+    int proc = consumer_proc(k);
+
+    switch (rc) {
+    case EVZK_OK:
+        return queue.p[k].closing;
+    case EVZK_ERR_CLOSED:
+        return process_of(proc)->closing;
+    case EVZK_ERR_SERVER:
+        return ens_throttled(proc);
+    case EVZK_ERR_NOCHROOT:
+        return queue.own->chroot != NULL;
+    case EVZK_ERR_FOREIGN: /* In the turn's directory; or too many items. */
+        return true;
+    case EVZK_ERR_NOAUTH:
+    case EVZK_ERR_NODEEXISTS:
+        return queue.meddled || operator_deleted_any();
+    }
+    return false;
+}
+
+/* The consumer does not know whether the claim is its own, and cannot find out
+ * any more, since somebody has written to it: the claim goes with the session.
+ */
+static bool is_unprovable(int i)
+{
+    struct ens_seen seen;
+
+    return (queue.t[i].doubted || !queue.t[i].delivered) &&
+           ens_look(item_path(i, "claim-"), &seen) && seen.version > 0;
+}
+
+void rules_over(int k, evzk_consumer_event event, int rc)
+{
+    if ((event == EVZK_CONSUMER_CLOSED) != (rc == EVZK_OK) ||
+        !over_rc_ok(k, rc))
+        sim_violation("consumer %d: %s with %s", k,
+                      evzk_consumer_event_name(event), evzk_errname(rc));
+    if (queue.refused[k] && event == EVZK_CONSUMER_CLOSED)
+        sim_violation("consumer %d was about to fail", k);
+    for (int i = 0; i < ITEMS; i++) {
+        if (queue.p[k].held[i])
+            sim_violation("consumer %d has ended, and item %d has not", k, i);
+        if (rc == EVZK_OK && queue.t[i].claim &&
+            queue.t[i].claim == consumer_session(consumer_proc(k)) &&
+            !consumer_item_meddled(i) && !is_unprovable(i))
+            sim_violation("consumer %d has ended, and item %d is claimed", k,
+                          i);
+    }
+    if (queue.p[k].taking)
+        sim_violation("consumer %d has ended, and its take has not", k);
+}

@@ -1,0 +1,296 @@
+/* What the tree says of a queue's items, after each step.
+ *
+ * An item goes only when its finish was asked, or when a consumer takes at most
+ * once.  Only the consumer with the turn takes, and a consumer that has waited
+ * long for it; what is taken in a turn was first at one moment of that turn,
+ * apart from what was taken before.
+ *
+ * How it can fail.  The tree does not show which consumer removes an item. */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/base/name.h"
+#include "recipes/parts/queue_layout.h"
+#include "scene_consumer.h"
+
+enum { KIDS = 64 };
+
+struct consumer_world queue;
+SIM_KEEP(queue)
+
+static char paths[2][96];
+SIM_KEEP(paths)
+
+const char *queue_path(const char *rest)
+{
+    snprintf(paths[0], sizeof paths[0], "%s/q%s%s",
+             queue.own->chroot ? queue.own->chroot : "", rest[0] ? "/" : "",
+             rest);
+    return paths[0];
+}
+
+const char *side_path(const char *rest)
+{
+    return evzk__queue_side(paths[0], queue.own->chroot ? "/nowhere/q" : "/q",
+                            queue.own->layout, rest);
+}
+
+const char *item_path(int i, const char *mark)
+{
+    const struct item_plan *it = &queue.own->item[i];
+    struct evzk__segment seg = {it->priority, it->segment};
+    char segment[EVZK__SEGMENT_NAME], rest[64];
+
+    evzk__segment_print(segment, &seg);
+    if (queue.own->layout == EVZK_QUEUE_PLAIN)
+        snprintf(rest, sizeof rest, "%s%010d", mark, it->seq);
+    else if (queue.own->layout == EVZK_QUEUE_PLAIN_PRIORITY)
+        snprintf(rest, sizeof rest, "%s%02u%010d", mark, it->priority, it->seq);
+    else
+        snprintf(rest, sizeof rest, "%s/%s%010d", segment, mark, it->seq);
+    return strcpy(paths[1], queue_path(rest));
+}
+
+int consumer_proc(int k) { return queue.own->consumer[k].proc; }
+
+int64_t consumer_session(int proc)
+{
+    const struct process *p = process_of(proc);
+
+    return p->n_ids ? p->ids[p->n_ids - 1] : 0;
+}
+
+bool consumer_claims(int k) { return queue.own->consumer[k].claimed; }
+
+/* Does item a come before item b? */
+static bool comes_before(int a, int b)
+{
+    const struct item_plan *x = &queue.own->item[a], *y = &queue.own->item[b];
+    struct evzk__segment s = {x->priority, x->segment},
+                         t = {y->priority, y->segment};
+    int by_segment = evzk__segment_compare(&s, &t);
+
+    return by_segment != 0 ? by_segment < 0 : x->seq < y->seq;
+}
+
+bool consumer_item_is_free(int i)
+{
+    return queue.t[i].czxid != 0 && queue.t[i].claim_czxid == 0;
+}
+
+/* Items that the operator has put in the way count as never there. */
+bool consumer_item_meddled(int i)
+{
+    return queue.t[i].operated || queue.meddled || operator_deleted_any();
+}
+
+bool consumer_item_is_buried(int i)
+{
+    const char *names[KIDS];
+    size_t n = ens_children(side_path(EVZK__QUEUE_DEAD), names, KIDS);
+
+    for (size_t k = 0; k < n && k < KIDS; k++) {
+        struct ens_seen seen;
+        char path[160];
+
+        snprintf(path, sizeof path, "%s/%s", side_path(EVZK__QUEUE_DEAD),
+                 names[k]);
+        if (ens_look(path, &seen) && seen.len == 1 && seen.data[0] == 'a' + i)
+            return true;
+    }
+    return false;
+}
+
+/* The turn. */
+
+static void look_at_turn(void)
+{
+    const char *names[KIDS];
+    size_t n = ens_children(side_path("turn"), names, KIDS);
+    int64_t turn = 0, owner = 0;
+    int32_t seq, least = INT32_MAX;
+
+    for (size_t i = 0; i < n && i < KIDS; i++) {
+        struct ens_seen seen;
+        char path[160];
+
+        if (!evzk__seq_parse(names[i], "-lock-", &seq) || seq > least)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", side_path("turn"), names[i]);
+        if (!ens_look(path, &seen) || !seen.owner)
+            continue;
+        least = seq;
+        turn = seen.czxid;
+        owner = seen.owner;
+    }
+    if (turn == queue.turn)
+        return;
+    queue.turn = turn;
+    queue.turn_owner = owner;
+    queue.taken = 0;
+    for (int i = 0; i < ITEMS; i++)
+        queue.t[i].seen_free = false;
+}
+
+/* The sealed segments of the scene that stand, and are empty. */
+static uint32_t empty_segments(void)
+{
+    uint32_t empty = 0;
+
+    for (int i = 0; i < SEGMENTS; i++) {
+        const struct segment_plan *plan = &queue.own->segment[i];
+        struct evzk__segment seg = {plan->priority, plan->number};
+        char name[EVZK__SEGMENT_NAME];
+        const char *kids[KIDS];
+        struct ens_seen seen;
+
+        evzk__segment_print(name, &seg);
+        if (plan->on && ens_look(queue_path(name), &seen) &&
+            ens_children(queue_path(name), kids, KIDS) == 0)
+            empty |= 1U << i;
+    }
+    return empty;
+}
+
+/* REMOVING deletes at least one of the segments that were empty before; but for
+ * what another program has put into a segment. */
+static void check_removed(int proc, const evzk_trace *t)
+{
+    uint32_t before = queue.empty[proc];
+
+    if (strcmp(t->from, "REMOVING") != 0) {
+        if (strcmp(t->to, "REMOVING") == 0)
+            queue.empty[proc] = empty_segments();
+    } else if (strcmp(t->event, "reply") == 0 && before &&
+               t->rc != EVZK_ERR_NOTEMPTY && !ens_throttled(proc) &&
+               (before & empty_segments()) == before)
+        sim_violation("process %d has deleted no empty segment", proc);
+}
+
+void consumer_traced(int proc, const evzk_trace *t)
+{
+    if (strcmp(t->kind, "consumer") == 0 && t->entered && t->from)
+        check_removed(proc, t);
+}
+
+/* An item was claimed, or removed by a consumer that claims nothing. */
+static void taken(int i, const char *how, int64_t owner)
+{
+    uint32_t left;
+
+    queue.taken |= 1U << i;
+    if (queue.meddled || operator_deleted_any())
+        return;
+    if (!queue.turn || (owner && owner != queue.turn_owner))
+        sim_violation("item %d is %s without the turn", i, how);
+    left = queue.t[i].seen_free ? queue.t[i].before & ~queue.taken : 0;
+    for (int k = 0; k < ITEMS; k++) {
+        if (left & 1U << k && queue.t[k].operated)
+            left &= ~(1U << k);
+    }
+    if (left)
+        sim_violation("item %d is %s, and items %x are before it", i, how,
+                      (unsigned)left);
+}
+
+/* The items. */
+
+static void look_at_item(int i, uint32_t *came)
+{
+    struct truth *t = &queue.t[i];
+    struct ens_seen seen;
+    bool there = ens_look(item_path(i, "queue-"), &seen);
+
+    if (there && t->gone && !t->operated)
+        sim_violation("item %d is there again", i);
+    if (!there && t->czxid) {
+        t->gone = true;
+        t->operated = t->operated || operator_deleted(t->czxid);
+        *came |= 1U << i;
+    }
+    t->czxid = there ? seen.czxid : 0;
+    t->put = t->put || there;
+}
+
+static void look_at_claim(int i, uint32_t *claimed)
+{
+    struct truth *t = &queue.t[i];
+    struct ens_seen seen;
+    bool there = ens_look(item_path(i, "claim-"), &seen);
+
+    if (there && seen.czxid != t->claim_czxid && seen.owner) {
+        *claimed |= 1U << i;
+        t->claims++;
+    }
+    if ((!there && t->claim_czxid && operator_deleted(t->claim_czxid)) ||
+        (there && !seen.owner)) /* A copy. */
+        queue.meddled = queue.claims_meddled = true;
+    t->claim = there ? seen.owner : 0;
+    t->claim_czxid = there ? seen.czxid : 0;
+}
+
+/* The tree does not show which consumer has removed an item. */
+static void item_went(int i)
+{
+    struct truth *t = &queue.t[i];
+    bool any = false;
+
+    if (t->operated)
+        return;
+    for (int k = 0; k < CONSUMERS; k++)
+        any = any || (queue.own->consumer[k].on && !consumer_claims(k));
+    if (t->finish_asked || t->dead || queue.own->buries)
+        return;
+    if (any)
+        taken(i, "removed", 0);
+    else
+        sim_violation("item %d is gone, and nobody has finished it", i);
+}
+
+/* Notes the items that were free before an item, when that one came. */
+static void note_free(int i)
+{
+    struct truth *t = &queue.t[i];
+
+    if (!consumer_item_is_free(i)) {
+        t->seen_free = false;
+        return;
+    }
+    if (t->seen_free)
+        return;
+    t->seen_free = true;
+    t->before = 0;
+    for (int k = 0; k < ITEMS; k++) {
+        if (queue.own->item[k].seq && consumer_item_is_free(k) &&
+            comes_before(k, i))
+            t->before |= 1U << k;
+    }
+}
+
+void consumer_look(void)
+{
+    uint32_t went = 0, claimed = 0;
+
+    queue.moved = false;
+    if (!ens_has_changed(&queue.looked))
+        return;
+    for (int i = 0; i < ITEMS; i++) {
+        if (queue.own->item[i].seq) {
+            look_at_item(i, &went);
+            look_at_claim(i, &claimed);
+        }
+    }
+    queue.taken |= claimed | went;
+    queue.moved = (claimed | went) != 0;
+    for (int i = 0; i < ITEMS; i++) {
+        if (went & 1U << i)
+            item_went(i);
+        if (claimed & 1U << i)
+            taken(i, "claimed", queue.t[i].claim);
+    }
+    look_at_turn();
+    for (int i = 0; i < ITEMS; i++) {
+        if (queue.own->item[i].seq)
+            note_free(i);
+    }
+}
