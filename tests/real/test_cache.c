@@ -26,11 +26,8 @@ static struct {
 
 static unsigned wanted(void)
 {
-    const char *set = getenv("EVZK_TEST_NODES");
-
-    if (set)
-        return (unsigned)strtoul(set, NULL, 10);
-    return RUNNING_ON_VALGRIND ? NODES / 10 : NODES;
+    return (unsigned)number_set("EVZK_TEST_NODES",
+                                RUNNING_ON_VALGRIND ? NODES / 10 : NODES);
 }
 
 static unsigned dirs(void) { return (model.nodes + PER_DIR - 1) / PER_DIR; }

@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -43,10 +42,8 @@ struct program {
 static const char *program_path(void)
 {
     static char path[512];
-    const char *build = getenv("EVZK_BUILDDIR");
 
-    snprintf(path, sizeof path, "%s/examples/primary/primary",
-             build ? build : ".");
+    snprintf(path, sizeof path, "%s/examples/primary/primary", build_folder());
     return path;
 }
 
@@ -231,18 +228,9 @@ _Noreturn static void play_lane(const char *servers, int k)
 
 static int runs_wanted(void)
 {
-    const char *set = getenv("EVZK_CHUBBY_RUNS");
-    int n = set ? atoi(set) : RUNS;
+    int n = number_set("EVZK_CHUBBY_RUNS", RUNS);
 
     return n < LANES ? LANES : n > RUNS_MAX ? RUNS_MAX : n;
-}
-
-static void board_make(void)
-{
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(board, MAP_FAILED);
-    board->each = (runs_wanted() + LANES - 1) / LANES;
 }
 
 START_TEST(late_write_of_a_frozen_primary)
@@ -252,7 +240,8 @@ START_TEST(late_write_of_a_frozen_primary)
     pid_t pid[ALL];
     int status = 0;
 
-    board_make();
+    board = harness_share(sizeof *board);
+    board->each = (runs_wanted() + LANES - 1) / LANES;
     for (int k = 0; k < ALL; k++) {
         pid[k] = harness_fork();
         if (pid[k] == 0)
@@ -269,7 +258,7 @@ START_TEST(late_write_of_a_frozen_primary)
     ck_assert_int_eq(board->control, CONTROL_LANES);
     ck_assert_int_eq(board->accepted, board->control);
     zk_wait_mntr(zk_shared(), 0, "zk_ephemerals_count", 0);
-    munmap(board, sizeof *board);
+    harness_unshare(board, sizeof *board);
 }
 END_TEST
 

@@ -36,11 +36,9 @@ static void on_done(evzk_chubby *h, int rc, const evzk_chubby_answer *a,
 
 static int wanted(void)
 {
-    const char *set = getenv("EVZK_TEST_HANDLES");
-
-    if (set)
-        return atoi(set);
-    return RUNNING_ON_VALGRIND || OWN_MALLOC ? HANDLES / 20 : HANDLES;
+    return number_set("EVZK_TEST_HANDLES", RUNNING_ON_VALGRIND || OWN_MALLOC
+                                               ? HANDLES / 20
+                                               : HANDLES);
 }
 
 static const char *path_of(int i)

@@ -15,9 +15,7 @@ enum { KEYS = 50, READERS = 3, FEW_STEPS = 20, REPLACEMENTS = 40, TEXT = 24 };
 
 static int replacements(void)
 {
-    const char *text = getenv("EVZK_CONFIG_REPLACEMENTS");
-
-    return text ? atoi(text) : REPLACEMENTS;
+    return number_set("EVZK_CONFIG_REPLACEMENTS", REPLACEMENTS);
 }
 
 /* ---- Replacements ---- */

@@ -17,13 +17,11 @@
 static inline int demo_run(const char *program, const char *arguments,
                            char *line, size_t size)
 {
-    const char *build = getenv("EVZK_BUILDDIR");
     char command[512];
     FILE *f;
 
     snprintf(command, sizeof command, "exec '%s/examples/%s' %s %s",
-             build ? build : ".", program, arguments,
-             zk_server(zk_shared(), 0));
+             build_folder(), program, arguments, zk_server(zk_shared(), 0));
     f = popen(command, "r");
     ck_assert_ptr_nonnull(f);
     while (fgets(line, (int)size, f))

@@ -4,7 +4,6 @@
  */
 #define _GNU_SOURCE 1
 #include <signal.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "test_many.h"
@@ -155,13 +154,11 @@ START_TEST(left_by_the_dead)
     const char *dir = "/dirs-dead/lock", *server = the_server();
     struct shared {
         _Atomic int64_t session;
-    } *sh = mmap(NULL, sizeof *sh, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    } *sh = harness_share(sizeof *sh);
     struct claim c;
     struct peer p;
     pid_t pid;
 
-    ck_assert_ptr_ne(sh, MAP_FAILED);
     pid = harness_fork();
     if (pid == 0) {
         peer_open(&p, server);
@@ -181,7 +178,7 @@ START_TEST(left_by_the_dead)
     WAIT(raw_count(op(), dir) == -1);
     nothing_left(dir, p.s);
     peer_close(&p);
-    munmap(sh, sizeof *sh);
+    harness_unshare(sh, sizeof *sh);
 }
 END_TEST
 

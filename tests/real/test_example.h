@@ -38,10 +38,9 @@ static char said[400000]; /* The last answer, with its head. */
 static inline const char *program(void)
 {
     static char path[512];
-    const char *build = getenv("EVZK_BUILDDIR");
 
     snprintf(path, sizeof path, "%s/examples/shard-server/shard-server",
-             build ? build : ".");
+             build_folder());
     return path;
 }
 

@@ -23,13 +23,12 @@ static bool to_row(const char *line, struct row *r)
 /* Runs it, and takes the rows of its table. */
 static int run_herd(const char *arguments, struct row *row, int max)
 {
-    const char *build = getenv("EVZK_BUILDDIR");
     char line[512];
     int n = 0;
     FILE *f;
 
-    snprintf(line, sizeof line, "exec '%s/examples/herd' %s %s",
-             build ? build : ".", zk_server(zk_shared(), 0), arguments);
+    snprintf(line, sizeof line, "exec '%s/examples/herd' %s %s", build_folder(),
+             zk_server(zk_shared(), 0), arguments);
     f = popen(line, "r");
     ck_assert_ptr_nonnull(f);
     while (fgets(line, sizeof line, f))
@@ -85,11 +84,10 @@ END_TEST
 
 START_TEST(wrong_arguments_are_refused)
 {
-    const char *build = getenv("EVZK_BUILDDIR");
     char line[512];
 
     snprintf(line, sizeof line, "exec '%s/examples/herd' localhost:1 ten 2>&1",
-             build ? build : ".");
+             build_folder());
     ck_assert_int_eq(WEXITSTATUS(system(line)), 1);
 }
 END_TEST

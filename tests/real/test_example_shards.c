@@ -316,12 +316,11 @@ END_TEST
 /* A small one, with one server, which nobody kills. */
 START_TEST(the_demonstration_comes_to_its_end)
 {
-    const char *build = getenv("EVZK_BUILDDIR");
     char line[512];
 
     snprintf(line, sizeof line,
              "exec '%s/examples/shards-demo/shards-demo' -n 60 -t 2000 %s",
-             build ? build : ".", zk_server(zk_shared(), 0));
+             build_folder(), zk_server(zk_shared(), 0));
     ck_assert_int_eq(WEXITSTATUS(system(line)), 0);
     zk_wait_mntr(zk_shared(), 0, "zk_ephemerals_count", 0);
 }

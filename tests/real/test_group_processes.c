@@ -8,7 +8,6 @@
  */
 #define _GNU_SOURCE 1
 #include <stdatomic.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "test_lock.h"
@@ -175,18 +174,9 @@ _Noreturn static void process(const char *server, int k)
 
 static int members_wanted(void)
 {
-    const char *set = getenv("EVZK_GROUP_MEMBERS");
-    int n = set ? atoi(set) : MEMBERS;
+    int n = number_set("EVZK_GROUP_MEMBERS", MEMBERS);
 
     return n < PROCESSES ? PROCESSES : n > MEMBERS_MAX ? MEMBERS_MAX : n;
-}
-
-static void board_make(void)
-{
-    board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE,
-                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    ck_assert_ptr_ne(board, MAP_FAILED);
-    board->each = members_wanted() / PROCESSES;
 }
 
 /* Where a process has failed, the wait fails too. */
@@ -212,7 +202,8 @@ START_TEST(ten_processes)
     pid_t pid[PROCESSES];
     int64_t begun, joined_ms, delta_ms;
 
-    board_make();
+    board = harness_share(sizeof *board);
+    board->each = members_wanted() / PROCESSES;
     for (int k = 0; k < PROCESSES; k++) {
         pid[k] = harness_fork();
         if (pid[k] == 0)
@@ -238,7 +229,7 @@ START_TEST(ten_processes)
     ck_assert_uint_le(atomic_load(&board->join_requests),
                       (unsigned)(board->each * PROCESSES * 6));
     nothing_left("/ten/.evzk", NULL);
-    munmap(board, sizeof *board);
+    harness_unshare(board, sizeof *board);
 }
 END_TEST
 

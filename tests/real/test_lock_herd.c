@@ -5,7 +5,6 @@
 #define _GNU_SOURCE 1
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "test_lock.h"
@@ -164,15 +163,6 @@ struct shared {
     atomic_int ready;
 };
 
-static struct shared *share(void)
-{
-    void *at = mmap(NULL, sizeof(struct shared), PROT_READ | PROT_WRITE,
-                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-    ck_assert_ptr_ne(at, MAP_FAILED);
-    return at;
-}
-
 static void take(evzk_lock *l, evzk_lock_event event, int rc, void *arg)
 {
     struct claim *c = arg;
@@ -226,7 +216,7 @@ static bool contend(struct shared *sh, const char *server)
 
 START_TEST(processes_exclude_each_other)
 {
-    struct shared *sh = share();
+    struct shared *sh = harness_share(sizeof *sh);
     const char *server = the_server();
     pid_t pid[PROCESSES];
 
@@ -241,14 +231,14 @@ START_TEST(processes_exclude_each_other)
     ck_assert_int_eq(atomic_load(&sh->grants), PROCESSES * ROUNDS);
     ck_assert_int_eq(atomic_load(&sh->owner), 0);
     nothing_left("/processes", NULL);
-    munmap(sh, sizeof *sh);
+    harness_unshare(sh, sizeof *sh);
 }
 END_TEST
 
 /* The process dies holding the lock: the next gets it when the session ends. */
 START_TEST(killed_process_leaves_the_lock)
 {
-    struct shared *sh = share();
+    struct shared *sh = harness_share(sizeof *sh);
     const char *server = the_server();
     struct peer p;
     struct claim c;
@@ -272,7 +262,7 @@ START_TEST(killed_process_leaves_the_lock)
     claim_release(&c);
     nothing_left("/killed", p.s);
     peer_close(&p);
-    munmap(sh, sizeof *sh);
+    harness_unshare(sh, sizeof *sh);
 }
 END_TEST
 

@@ -235,7 +235,7 @@ END_TEST
 
 START_TEST(example_names_it)
 {
-    const char *build = getenv("EVZK_BUILDDIR"), *dir = "/others/who";
+    const char *dir = "/others/who";
     char line[512], said[1024];
     size_t n;
     FILE *f;
@@ -243,8 +243,8 @@ START_TEST(example_names_it)
     raw_delete_tree(op(), "/others");
     put(dir, others[4].name);
     put(dir, "mine-lock-");
-    snprintf(line, sizeof line, "exec '%s/examples/who' %s %s",
-             build ? build : ".", the_server(), dir);
+    snprintf(line, sizeof line, "exec '%s/examples/who' %s %s", build_folder(),
+             the_server(), dir);
     f = popen(line, "r");
     ck_assert_ptr_nonnull(f);
     n = fread(said, 1, sizeof said - 1, f);

@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -192,13 +191,11 @@ _Noreturn static void be_stopped(struct stopped *s, int up)
 
 START_TEST(the_process_is_stopped)
 {
-    struct stopped *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE,
-                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct stopped *s = harness_share(sizeof *s);
     int fds[2], status;
     pid_t pid;
     char c;
 
-    ck_assert_ptr_ne(s, MAP_FAILED);
     ck_assert_int_eq(pipe(fds), 0);
     the_server();
     pid = harness_fork();
@@ -214,7 +211,7 @@ START_TEST(the_process_is_stopped)
     ck_assert_int_eq(harness_join(pid), 0);
     close(fds[0]);
     close(fds[1]);
-    munmap(s, sizeof *s);
+    harness_unshare(s, sizeof *s);
 }
 END_TEST
 
@@ -632,12 +629,11 @@ END_TEST
 
 static FILE *example(const char *dir, pid_t *pid)
 {
-    const char *build = getenv("EVZK_BUILDDIR");
     char line[512];
     FILE *f;
 
     snprintf(line, sizeof line, "echo $$; exec '%s/examples/workers' %s %s",
-             build ? build : ".", the_server(), dir);
+             build_folder(), the_server(), dir);
     f = popen(line, "r");
     ck_assert_ptr_nonnull(f);
     ck_assert_ptr_nonnull(fgets(line, sizeof line, f));

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -349,6 +350,18 @@ void stall_stop(struct stall *stall)
 }
 
 /* ---- Several processes ---- */
+
+void *harness_share(size_t size)
+{
+    void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (shared == MAP_FAILED)
+        support_fail("mmap: %s", strerror(errno));
+    return shared;
+}
+
+void harness_unshare(void *shared, size_t size) { munmap(shared, size); }
 
 pid_t harness_fork(void)
 {

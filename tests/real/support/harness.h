@@ -116,6 +116,10 @@ void stall_stop(struct stall *stall);
  */
 pid_t harness_fork(void);
 
+/* Zeroed memory that the test shares with the processes it forks afterwards. */
+void *harness_share(size_t size);
+void harness_unshare(void *shared, size_t size);
+
 /* Waits for it, at most 60 s; its exit status, or 128 + signal. */
 int harness_join(pid_t pid);
 

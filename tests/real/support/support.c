@@ -45,6 +45,20 @@ int64_t slow_ms(int64_t ms)
     return (int64_t)((double)ms * factor);
 }
 
+int number_set(const char *variable, int usual)
+{
+    const char *text = getenv(variable);
+
+    return text ? atoi(text) : usual;
+}
+
+const char *build_folder(void)
+{
+    const char *build = getenv("EVZK_BUILDDIR");
+
+    return build ? build : ".";
+}
+
 void support_fail(const char *format, ...)
 {
     char text[8192];

@@ -17,6 +17,12 @@ int64_t now_ms(void);
 /* @ms stretched for slow runs: times EVZK_TEST_SLOW, times 10 in Valgrind. */
 int64_t slow_ms(int64_t ms);
 
+/* The number in a variable of the environment; @usual: it is not set. */
+int number_set(const char *variable, int usual);
+
+/* Where the programs were built: EVZK_BUILDDIR, or this folder. */
+const char *build_folder(void);
+
 /* Fails the running test, in Check's way. */
 _Noreturn void support_fail(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
