@@ -77,6 +77,7 @@ core_sources = \
     lib/machine/table.c \
     lib/machine/trace.c \
     lib/machine/wake.c \
+    lib/request/answer.c \
     lib/request/core.c \
     lib/request/core.h \
     lib/request/create_order.c \
@@ -109,11 +110,13 @@ core_sources = \
     lib/request/transaction.c \
     lib/request/transaction.h \
     lib/request/transaction_answer.c \
+    lib/request/transaction_choice.c \
     lib/request/transaction_internal.h \
     lib/request/watch.c \
     lib/request/watch.h \
     lib/session/closing.c \
     lib/session/closing.h \
+    lib/session/connect.c \
     lib/session/connection.c \
     lib/session/connection.h \
     lib/session/event.c \
@@ -178,6 +181,7 @@ core_sources = \
     recipes/consumer/items.c \
     recipes/consumer/list.c \
     recipes/consumer/prove.c \
+    recipes/consumer/register.c \
     recipes/consumer/states.c \
     recipes/consumer/table.c \
     recipes/consumer/take.c \
@@ -188,6 +192,7 @@ core_sources = \
     recipes/double_barrier/double_barrier_internal.h \
     recipes/double_barrier/enter.c \
     recipes/double_barrier/event.c \
+    recipes/double_barrier/form.c \
     recipes/double_barrier/inside.c \
     recipes/double_barrier/leave.c \
     recipes/double_barrier/query.c \

@@ -243,7 +243,11 @@ void evzk__request_answer_rc(struct evzk__core *s, struct evzk__request *r,
  * in the same transaction. */
 void evzk__batch_send(struct evzk__core *s, struct evzk__request *first);
 
-/* For send.c: the queues and the answers of request.c. */
+/* For send.c and answer.c: the queues of request.c.  `enqueue` puts a request
+ * into its queue, or has it join another that waits for the same answer. */
+void evzk__request_enqueue(struct evzk__core *s, struct evzk__request *r,
+                           bool first);
+void evzk__request_count_try(struct evzk__request *r);
 void evzk__request_put(struct evzk__core *s, struct evzk__request *r,
                        bool first);
 void evzk__request_unqueue(struct evzk__core *s, struct evzk__request *r);
@@ -251,6 +255,7 @@ void evzk__request_count_parts(struct evzk__request *r);
 bool evzk__request_goes_bit_by_bit(const struct evzk__core *s,
                                    const struct evzk__request *r);
 bool evzk__request_answers_each(const struct evzk__request *r);
+/* answer.c: one part was answered. */
 void evzk__request_part_answered(struct evzk__core *s, struct evzk__request *r,
                                  unsigned part, const struct evzk__result *res);
 

@@ -1,5 +1,5 @@
-/* A transaction under way, between the file that puts it together
- * (transaction.c) and the file that hears its answer (transaction_answer.c). */
+/* A transaction under way: its requests are chosen in transaction_choice.c, put
+ * together in transaction.c, and answered in transaction_answer.c. */
 #ifndef EVZK_TRANSACTION_INTERNAL_H
 #define EVZK_TRANSACTION_INTERNAL_H
 
@@ -19,6 +19,15 @@ struct evzk__batch {
     struct evzk__request *item[EVZK__BATCH_ITEMS];
     uint16_t ops[EVZK__BATCH_ITEMS]; /* Operations of each item. */
 };
+
+/* Is it a commit that may go with those of other machines? */
+bool evzk__batch_is_commit(const struct evzk__request *r);
+/* At most so many bytes of the transaction are the request's. */
+size_t evzk__batch_bytes(const struct evzk__request *r);
+/* Gathers the requests that go together with the first of a queue. */
+unsigned evzk__batch_gather(struct evzk__core *s, struct evzk__request *first,
+                            struct evzk__request *v[EVZK__BATCH_ITEMS],
+                            size_t *bytes);
 
 /* The answer came, or it is lost: answers each request of the transaction, or
  * sends it again.  Frees the transaction. */

@@ -388,6 +388,24 @@ void evzk__return_settled(struct evzk_consumer *c);
 void evzk__consumer_prove(struct evzk__machine *m);
 int evzk__consumer_proved(struct evzk__machine *m, const struct evzk__event *e);
 
+/* ---- consumer/register.c ---- */
+
+/* The receipt, and the directory that it is in. */
+void evzk__consumer_create(struct evzk__machine *m);
+int evzk__consumer_created(struct evzk__machine *m,
+                           const struct evzk__event *e);
+void evzk__consumer_make_dir(struct evzk__machine *m);
+int evzk__consumer_dir_made(struct evzk__machine *m,
+                            const struct evzk__event *e);
+/* Another receipt; the one before is deleted, if it is still there. */
+void evzk__consumer_replace(struct evzk__machine *m);
+int evzk__consumer_replaced(struct evzk__machine *m,
+                            const struct evzk__event *e);
+/* The session's znode: when it goes, others look for free items. */
+void evzk__consumer_enroll(struct evzk__machine *m);
+int evzk__consumer_enrolled(struct evzk__machine *m,
+                            const struct evzk__event *e);
+
 /* ---- consumer/table.c ---- */
 
 void evzk__consumer_destroy(struct evzk__machine *m);

@@ -1,28 +1,22 @@
 /* A consumer of a queue (recipes/parts/queue_layout.h).
  *
- *   CREATING <--> MAKING_DIR     its receipt
- *   RENEWING                     another receipt
- *   REGISTERING                  the znode of its session
- *   IDLE <--> AWAITING_TURN      a lock
+ *   CREATING, MAKING_DIR, RENEWING, REGISTERING       register.c
+ *   IDLE <--> AWAITING_TURN                           a lock
  *   LISTING, SCANNING, REMOVING, COUNTING, WAITING    list.c
  *   READING, CLAIMING, STAMPING, DELIVERING, TAKING   take.c
  *   BURYING                                           bury.c
  *   FINISHING, RETURNING                              finish.c
  *   PROVING                                           prove.c
- *   SETTLING                     the session has ended
+ *   SETTLING                                          the session has ended
  *   CLOSING --> ENDED
  *
  * In IDLE nothing is under way: there the consumer looks what there is to do,
  * and there each of the other rows ends.
  *
- * How it can fail.  The receipt and the session's znode have names that nobody
- * else has, and that are used for one receipt, and for one session: a create
- * whose answer was lost is sent again, and a znode that exists is its own.
- *
- * When the session has ended, its claims have ended with it; but a transaction
- * of unknown outcome may be done.  SETTLING sends that once more, as it was: it
- * rests on an ephemeral znode of the earlier session, so that it is not done
- * now, and its answer says whether it was done then.
+ * How it can fail.  When the session has ended, its claims have ended with it;
+ * but a transaction of unknown outcome may be done.  SETTLING sends that once
+ * more, as it was: it rests on an ephemeral znode of the earlier session, so
+ * that it is not done now, and its answer says whether it was done then.
  *
  * Without the receipt the outcome of a transaction stays unknown: see take.c
  * and finish.c. */
@@ -30,128 +24,6 @@
 #include "lib/machine/rows.h"
 #include "recipes/consumer/consumer_internal.h"
 #include "recipes/kinds.h"
-
-enum { DIR_TRIES = 8 };
-
-static struct evzk__step *create(struct evzk_consumer *c, const char *name)
-{
-    struct evzk__step *step = evzk__change_add(c, EVZK__STEP_CREATE, name);
-
-    evzk__consumer_give_acl(c, step);
-    return step;
-}
-
-/* The receipt. */
-
-static void create_receipt(struct evzk__machine *m)
-{
-    struct evzk_consumer *c = evzk__consumer_of(m);
-
-    c->n_steps = 0;
-    create(c, c->receipt_name);
-    evzk__ask(m, c->steps, c->n_steps, 0);
-}
-
-static int made_receipt(struct evzk_consumer *c)
-{
-    c->m.tries = 0;
-    evzk__receipt_init(&c->receipt, c->receipt_name);
-    return evzk__machine_move(&c->m, c->m.stopping ? CLOSING : REGISTERING);
-}
-
-static int created(struct evzk__machine *m, const struct evzk__event *e)
-{
-    struct evzk_consumer *c = evzk__consumer_of(m);
-
-    switch (e->reply->rc) {
-    case EVZK_OK:
-        return made_receipt(c);
-    case EVZK_ERR_CONNLOSS:
-        return evzk__machine_move(m, RENEWING);
-    case EVZK_ERR_NONODE:
-        return m->stopping ? evzk__machine_finish(m, m->rc)
-                           : evzk__machine_move(m, MAKING_DIR);
-    case EVZK_ERR_NOMEM: /* Not sent. */
-        return m->stopping ? evzk__machine_finish(m, m->rc)
-                           : evzk__machine_again_later(m);
-    default:
-        return e->reply->rc;
-    }
-}
-
-static void make_dir(struct evzk__machine *m)
-{
-    struct evzk__step acl;
-
-    evzk__consumer_give_acl(evzk__consumer_of(m), &acl);
-    evzk__own_dir(m, acl.acl, acl.acl_count);
-}
-
-static int dir_made(struct evzk__machine *m, const struct evzk__event *e)
-{
-    if (e->type != EVZK__EV_REPLY)
-        return evzk__consumer_doubted(evzk__consumer_of(m), e);
-    return e->reply->rc != EVZK_OK ? e->reply->rc
-                                   : evzk__machine_move(m, RENEWING);
-}
-
-/* The receipt before is deleted, if it is still there. */
-static void renew(struct evzk__machine *m)
-{
-    struct evzk_consumer *c = evzk__consumer_of(m);
-
-    c->n_steps = 0;
-    create(c, c->receipt_name);
-    if (c->old_receipt[0])
-        evzk__change_add(c, EVZK__STEP_DELETE, c->old_receipt);
-    evzk__ask(m, c->steps, c->n_steps, EVZK__EACH);
-}
-
-static int renewed(struct evzk__machine *m, const struct evzk__event *e)
-{
-    struct evzk_consumer *c = evzk__consumer_of(m);
-    const struct evzk__reply *reply = e->reply;
-
-    if (e->type != EVZK__EV_REPLY)
-        return evzk__consumer_doubted(c, e);
-    if (reply->part == 0)
-        c->error = reply->rc;
-    if (!reply->last)
-        return EVZK_OK;
-    if (c->error == EVZK_OK || c->error == EVZK_ERR_NODEEXISTS)
-        return made_receipt(c);
-    if (c->error != EVZK_ERR_NONODE || m->tries++ == DIR_TRIES)
-        return c->error;
-    return evzk__machine_move(m, MAKING_DIR);
-}
-
-/* The session's znode: when it goes, others look for free items. */
-
-static void enroll(struct evzk__machine *m)
-{
-    struct evzk_consumer *c = evzk__consumer_of(m);
-
-    c->n_steps = 0;
-    create(c, c->alive)->mode = EVZK__EPHEMERAL;
-    evzk__ask(m, c->steps, c->n_steps, 0);
-}
-
-static int enrolled(struct evzk__machine *m, const struct evzk__event *e)
-{
-    struct evzk_consumer *c = evzk__consumer_of(m);
-
-    if (e->type != EVZK__EV_REPLY)
-        return evzk__consumer_doubted(c, e);
-    switch (e->reply->rc) {
-    case EVZK_OK:
-    case EVZK_ERR_NODEEXISTS:
-        return evzk__consumer_go_on(c);
-    case EVZK_ERR_NONODE: /* Somebody has deleted the directory. */
-        return evzk__consumer_renew(c);
-    default:
-        return evzk__machine_give_up(m, e->reply->rc, CLOSING);
-    }
-}
 
 /* Nothing is under way. */
 
@@ -354,16 +226,16 @@ void evzk__consumer_destroy(struct evzk__machine *m)
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
 /*  state         entry                     reaction                   main           on stop  on expiry  flags */
-ROW(CREATING,     create_receipt,           created,                   REGISTERING,   STAY,    SETTLING,  NOTHING_SENT|UNSENT,
+ROW(CREATING,     evzk__consumer_create,    evzk__consumer_created,    REGISTERING,   STAY,    SETTLING,  NOTHING_SENT|UNSENT,
     ON(REPLY,     REGISTERING, RENEWING, MAKING_DIR, FAIL), RARELY(REPLY, CREATING),
     ON(STOP,      CLOSING, RENEWING, ENDED)),
-ROW(MAKING_DIR,   make_dir,                 dir_made,                  ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
+ROW(MAKING_DIR,   evzk__consumer_make_dir,  evzk__consumer_dir_made,   ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
     ON(REPLY,     RENEWING, FAIL),
     ON(STOP,      RENEWING, ENDED)),
-ROW(RENEWING,     renew,                    renewed,                   ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
+ROW(RENEWING,     evzk__consumer_replace,   evzk__consumer_replaced,   ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
     ON(REPLY,     REGISTERING, MAKING_DIR, HERE, FAIL),
     ON(STOP,      CLOSING, MAKING_DIR, HERE, ENDED)),
-ROW(REGISTERING,  enroll,                   enrolled,                  IDLE,          STAY,    SETTLING,  RETRY|HOLDS,
+ROW(REGISTERING,  evzk__consumer_enroll,    evzk__consumer_enrolled,   IDLE,          STAY,    SETTLING,  RETRY|HOLDS,
     ON(REPLY,     IDLE, RENEWING, CLOSING),
     ON(STOP,      CLOSING), RARELY(STOP, RENEWING)), /* The directory goes while it ends. */
 ROW(IDLE,         look_for_work,            called,                    READING,       CLOSING, SETTLING,  RETRY|HOLDS,

@@ -138,12 +138,19 @@ int evzk__double_barrier_barred(struct evzk__machine *m,
                                 const struct evzk__event *e);
 int evzk__double_barrier_reread(struct evzk__machine *m,
                                 const struct evzk__event *e);
-void evzk__double_barrier_form(struct evzk__machine *m);
-int evzk__double_barrier_formed(struct evzk__machine *m,
-                                const struct evzk__event *e);
 void evzk__double_barrier_forget(struct evzk__machine *m);
 int evzk__double_barrier_forgotten(struct evzk__machine *m,
                                    const struct evzk__event *e);
+
+/* double_barrier/form.c: FORMING */
+
+/* Prepares the transaction: the first `count` of `v` are there, and the round
+ * is said. */
+int evzk__double_barrier_prepare(struct evzk_double_barrier *d,
+                                 const struct evzk__contender *v);
+void evzk__double_barrier_form(struct evzk__machine *m);
+int evzk__double_barrier_formed(struct evzk__machine *m,
+                                const struct evzk__event *e);
 
 /* double_barrier/inside.c: CONFIRMING, INSIDE and VERIFYING */
 int evzk__double_barrier_confirmed(struct evzk__machine *m,
