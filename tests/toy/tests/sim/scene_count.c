@@ -9,6 +9,7 @@
 #include "processes.h"
 #include "scene.h"
 #include "scene_list.h"
+#include "scene_setup.h"
 #include "steps.h"
 
 struct count_scene {
@@ -114,26 +115,21 @@ static void unmake(intptr_t arg)
 
 static void count_begin(const struct sim_scene *sc)
 {
-    static const struct ens_config servers = {.servers = 3,
-                                              .tick_ms = 100,
-                                              .commit_us = 2000,
-                                              .link_us = 500,
-                                              .patience_us = 500 * 1000};
     static const struct process_config cfg = {.timeout_ms = 1000};
     const struct count_scene *own = sc->own;
 
+    scene_unhook();
     memset(&one, 0, sizeof one);
     one.left = own->counts;
     one.missing = own->missing;
-    ens_begin(&servers);
+    ens_begin(&scene_servers);
     if (!own->missing) {
         ens_create(dir, "", 0, 0);
         ens_create("/counted/a", "", 0, 0);
         scene_timer_set(12000, 0, make, 0);
         scene_timer_set(2000000, 0, unmake, 0);
     }
-    wire_route(0, FOLLOWER_1);
-    process_open(0, &cfg);
+    scene_open(sc, &cfg);
     scene_timer_set(10000, 0, start, 0);
 }
 
@@ -158,7 +154,7 @@ static bool count_call(int proc, unsigned which)
         end();
         return true;
     }
-    if (!process_of(proc)->s || process_of(proc)->closing)
+    if (!process_has_session(proc))
         return false;
     one.over = true;
     process_close(proc);
