@@ -65,7 +65,7 @@ static void maybe_close(int proc)
 
 static void free_consumer(int k)
 {
-    struct player *p = &queue.p[k];
+    struct consumer_slot *p = &queue.p[k];
     evzk_consumer *c = p->c;
 
     if (!p->over)
@@ -81,7 +81,7 @@ static void free_consumer(int k)
 
 static void close_consumer(int k)
 {
-    struct player *p = &queue.p[k];
+    struct consumer_slot *p = &queue.p[k];
     int rc;
 
     process_call_begins(consumer_proc(k));
@@ -93,7 +93,7 @@ static void close_consumer(int k)
 
 static void take(int k)
 {
-    struct player *p = &queue.p[k];
+    struct consumer_slot *p = &queue.p[k];
     int rc;
 
     process_call_begins(consumer_proc(k));
@@ -125,7 +125,7 @@ static bool holds_any(int k)
 /* After the last take, and the last item. */
 static void maybe_end(int k)
 {
-    struct player *p = &queue.p[k];
+    struct consumer_slot *p = &queue.p[k];
 
     if (!p->c || p->closing || p->taking || holds_any(k) ||
         plan_of(k)->close_us || plan_of(k)->prefetch)
@@ -138,7 +138,7 @@ static void maybe_end(int k)
 
 static bool end_item(int k, int i, bool give)
 {
-    struct player *p = &queue.p[k];
+    struct consumer_slot *p = &queue.p[k];
     evzk_item *item = p->held[i];
     int rc;
 
@@ -159,7 +159,7 @@ static bool end_item(int k, int i, bool give)
 static void work_done(intptr_t arg)
 {
     int k = (int)arg / ITEMS, i = (int)arg % ITEMS;
-    struct player *p = &queue.p[k];
+    struct consumer_slot *p = &queue.p[k];
     bool gives = plan_of(k)->gives_back == i + 1 && !p->gave;
 
     if (!p->c || !p->held[i])
@@ -181,7 +181,7 @@ static int number_of(const evzk_item *item)
 
 static void on_item(int k, evzk_item *item)
 {
-    struct player *p = &queue.p[k];
+    struct consumer_slot *p = &queue.p[k];
     int i = number_of(item);
 
     rules_item(k, item, i);
@@ -201,7 +201,7 @@ static void on_item(int k, evzk_item *item)
 static void on_item_end(int k, evzk_consumer_event event, int rc,
                         evzk_item *item)
 {
-    struct player *p = &queue.p[k];
+    struct consumer_slot *p = &queue.p[k];
     int i = (int)(intptr_t)item->app - 1;
 
     /* An operator has deleted the claim, and the item came once more. */
@@ -223,7 +223,7 @@ static void on_event(evzk_consumer *c, evzk_consumer_event event, int rc,
                      evzk_item *item, void *arg)
 {
     int k = (int)(intptr_t)arg, proc = consumer_proc(k);
-    struct player *p = &queue.p[k];
+    struct consumer_slot *p = &queue.p[k];
 
     sim_say("consumer %d: %s %s", k, evzk_consumer_event_name(event),
             evzk_errname(rc));

@@ -83,7 +83,7 @@ struct consumer_scene {
 };
 
 /* What a consumer's program knows. */
-struct player {
+struct consumer_slot {
     evzk_consumer *c;
     int64_t planned, takes; /* Not begun yet; takes that were begun. */
     int64_t session_of[ITEMS];
@@ -113,7 +113,7 @@ struct truth {
 
 struct consumer_world {
     const struct consumer_scene *own;
-    struct player p[CONSUMERS];
+    struct consumer_slot p[CONSUMERS];
     struct truth t[ITEMS];
     int64_t turn;          /* The czxid of the lock's first znode. */
     int64_t turn_owner;    /* And its session. */

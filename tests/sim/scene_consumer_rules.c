@@ -20,7 +20,7 @@ enum {
 
 static bool wants(int k)
 {
-    const struct player *p = &queue.p[k];
+    const struct consumer_slot *p = &queue.p[k];
     const struct consumer_plan *plan = &queue.own->consumer[k];
     uint32_t held = 0;
 
@@ -81,7 +81,7 @@ static bool is_any_there(void)
 /* A take ends when its time is over, or it is refused; or soon after. */
 static void check_take(int k)
 {
-    struct player *p = &queue.p[k];
+    struct consumer_slot *p = &queue.p[k];
     int64_t us = in_us(queue.own->consumer[k].timeout_ms);
     int proc = consumer_proc(k);
 
@@ -97,7 +97,7 @@ static void check_take(int k)
 
 static void check_holder(int k, int i)
 {
-    struct player *p = &queue.p[k];
+    struct consumer_slot *p = &queue.p[k];
     const struct truth *t = &queue.t[i];
     bool over = session_over(p->session_of[i]);
 

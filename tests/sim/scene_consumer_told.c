@@ -100,7 +100,7 @@ void rules_dead(int k, const evzk_item *item, int i)
 
 void rules_ended(int k, int i, evzk_consumer_event event, int rc)
 {
-    struct player *p = &queue.p[k];
+    struct consumer_slot *p = &queue.p[k];
     struct truth *t = &queue.t[i];
 
     if (event == EVZK_CONSUMER_FINISHED) {
@@ -127,7 +127,7 @@ void rules_ended(int k, int i, evzk_consumer_event event, int rc)
 
 void rules_taken(int k, int rc)
 {
-    const struct player *p = &queue.p[k];
+    const struct consumer_slot *p = &queue.p[k];
 
     if (!p->taking)
         sim_violation("consumer %d: TAKEN, and no take", k);
