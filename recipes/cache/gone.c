@@ -3,7 +3,8 @@
  * A znode without children can be told at once.  Otherwise its children are
  * gone, too, and each tells so by its own follower, and wakes the one above it.
  * So a znode is removed from the view before the znode above it.  A child that
- * is hidden has no watch: the follower above has it look.
+ * may not be read, perhaps since a moment ago, hears nothing: so the follower
+ * above has it look.
  *
  * How it can fail.  The znode may come again while its children are awaited:
  * the listing above it shows the new znode, and its follower looks again; the
@@ -77,7 +78,7 @@ void evzk__follower_empty(struct evzk__machine *m)
         vanish(f);
     else if (!n->f)
         drop_name(f, n);
-    else if (n->hidden && !evzk__follower_empties(n->f))
+    else if (!evzk__follower_empties(n->f))
         evzk__follower_poke(n->f);
 }
 

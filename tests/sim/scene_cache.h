@@ -40,7 +40,7 @@ struct cache_scene {
 
 /* The list: scene_cache_list.c. */
 extern const struct sim_scene cache_scenes[];
-enum { CACHE_SCENES = 14 };
+enum { CACHE_SCENES = 15 };
 
 /* The rules: scene_cache_rules.c.  `i` is the number of a cache. */
 void cache_rules_begin(const struct cache_scene *own);
