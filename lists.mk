@@ -749,7 +749,10 @@ sim_sources = \
     tests/sim/scene_cache_rules.c \
     tests/sim/scene_chubby.c \
     tests/sim/scene_chubby.h \
+    tests/sim/scene_chubby_due.c \
     tests/sim/scene_chubby_list.c \
+    tests/sim/scene_chubby_others.c \
+    tests/sim/scene_chubby_refused.c \
     tests/sim/scene_chubby_told.c \
     tests/sim/scene_chubby_tree.c \
     tests/sim/scene_closing.c \

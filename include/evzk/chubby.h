@@ -65,7 +65,8 @@ typedef enum evzk_chubby_event {
     /** The file was deleted (rc is EVZK_ERR_NODEGONE), or cannot be read any
      * more; or the sequencer of the handle is not valid any more
      * (EVZK_ERR_STATE).  Operations that are outstanding fail.  Later ones are
-     * refused, but for a release, and for those that end the handle. */
+     * refused, but for a release, and for those that end the handle.  Behind it
+     * come LOCK_LOST, JEOPARDY, SAFE and the end, and no other event. */
     EVZK_CHUBBY_INVALID,
     /** Final.  Closed as asked; a lock was given back, and is proved gone.  rc
      * is not 0 when the servers refused to take the lock's znodes away. */
@@ -323,6 +324,8 @@ EVZK_API int evzk_chubby_try_acquire(evzk_chubby *handle, evzk_chubby_mode mode,
  * @retval EVZK_OK        @p done will be called when the lock is proved gone.
  * @retval EVZK_ERR_STATE The lock is not held, or the handle is poisoned.
  * @retval EVZK_ERR_INVAL, EVZK_ERR_FORKED.
+ *
+ * Later, besides: EVZK_ERR_NODEGONE, EVZK_ERR_LEASE: the lock had been lost.
  */
 EVZK_API int evzk_chubby_release(evzk_chubby *handle, evzk_chubby_done_cb *done,
                                  void *arg);
@@ -360,8 +363,9 @@ EVZK_API int evzk_chubby_get_sequencer(const evzk_chubby *handle, char *buf,
 
 /**
  * SetSequencer: from now on the operations of this handle are done only while
- * the sequencer is valid.  When it is not any more, the handle is invalid.  A
- * handle has one sequencer.  Operations that are called behind this one wait
+ * the sequencer is valid: the servers check it with each write, and all else
+ * ends when the handle hears of its end.  Then the handle is invalid.  A handle
+ * has one sequencer.  Operations that are called behind this one wait
  * for its end; if it fails, they end with EVZK_ERR_STATE.
  *
  * @param sequencer As evzk_chubby_get_sequencer() writes it, in whatever

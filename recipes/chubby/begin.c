@@ -94,7 +94,7 @@ static int find_anchor(struct evzk_chubby *h)
 
 bool evzk__chubby_goes_on(const struct evzk_chubby *h)
 {
-    return !h->m.place.ended && !h->m.stopping && !h->closes && !h->poisoned &&
+    return !h->m.place.ended && !h->m.stopping && !h->closes &&
            h->invalid == EVZK_OK;
 }
 
@@ -123,8 +123,9 @@ void evzk__chubby_begin_all(struct evzk_chubby *h)
     size_t most = h->n_ops;
     struct evzk__chubby_op *op;
 
-    for (unsigned n = 0;
-         evzk__chubby_goes_on(h) && (op = next_to_begin(h)) != NULL; n++) {
+    for (unsigned n = 0; evzk__chubby_goes_on(h) && !h->poisoned &&
+                         (op = next_to_begin(h)) != NULL;
+         n++) {
         if (n == most || evzk__machine_time_spent(n, until_us)) {
             evzk__machine_ask(&h->m);
             return;

@@ -121,16 +121,30 @@ static unsigned count_conflicts(struct evzk_chubby *h,
     return n;
 }
 
-static void tell_conflicts(struct evzk_chubby *h, bool acquired)
+/* The contender that this handle is; false: the handle does not hold the lock.
+ */
+static bool find_own(const struct evzk_chubby *h, struct evzk__contender *own)
+{
+    return evzk__chubby_lock_held(h->lock) &&
+           evzk__contender_parse(evzk_lock_node(h->lock->lock),
+                                 evzk__lock_marks, own);
+}
+
+/* Whether the copy of the queue can be looked at now, or later. */
+static void begin_conflicts(struct evzk_chubby *h)
 {
     struct evzk__contender own;
 
-    if (!evzk__chubby_lock_held(h->lock) ||
-        !evzk__contender_parse(evzk_lock_node(h->lock->lock), evzk__lock_marks,
-                               &own))
-        return;
-    if (acquired)
+    if (find_own(h, &own))
         h->conflict = own.seq;
+}
+
+static void tell_conflicts(struct evzk_chubby *h)
+{
+    struct evzk__contender own;
+
+    if (!find_own(h, &own))
+        return;
     for (unsigned n = count_conflicts(h, &own);
          n > 0 && evzk__chubby_lock_held(h->lock); n--)
         evzk__chubby_tell(h, EVZK_CHUBBY_CONFLICT, EVZK_OK, NULL);
@@ -165,6 +179,8 @@ static void look_in_front(struct evzk_chubby *h)
 
 void evzk__chubby_look_at_queue(struct evzk_chubby *h, bool acquired)
 {
+    if (acquired)
+        begin_conflicts(h);
     if (!h->queue || !evzk_cache_ready(h->queue) ||
         !(h->queue_changed || acquired))
         return;
@@ -175,7 +191,7 @@ void evzk__chubby_look_at_queue(struct evzk_chubby *h, bool acquired)
     }
     h->queue_changed = false;
     look_in_front(h);
-    tell_conflicts(h, acquired);
+    tell_conflicts(h);
 }
 
 /* Deltas that come together are looked at together, in a later turn. */

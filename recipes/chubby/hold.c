@@ -26,6 +26,8 @@ static bool is_refused(int rc)
            rc == EVZK_ERR_SERVER;
 }
 
+/* An acquire that has not begun is of the next lock: it was called as this one
+ * was lost. */
 static void ended(struct evzk_chubby *h, int rc)
 {
     struct evzk__chubby_op *op = evzk__chubby_op_find(h, OP_ACQUIRE);
@@ -34,7 +36,7 @@ static void ended(struct evzk_chubby *h, int rc)
     h->lock = NULL;
     h->lock_rc = is_refused(rc) ? rc : EVZK_OK;
     evzk__machine_ask(&h->m);
-    if (!op)
+    if (!op || !op->begun)
         op = evzk__chubby_op_find(h, OP_RELEASE);
     if (op)
         evzk__chubby_op_answer(op, rc, NULL);

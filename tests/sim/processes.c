@@ -147,6 +147,19 @@ void process_news(int proc, const char *what)
         sim_violation("p%d: %s after the session was closed", proc, what);
 }
 
+bool process_in_doubt(int proc) { return own[proc].told == TOLD_DOUBT; }
+
+int64_t process_doubts(int proc) { return own[proc].doubts; }
+
+bool process_is_sure(int proc)
+{
+    int before = sim_enter(proc);
+    bool is = evzk_session_lease_ms(own[proc].p.s) > 0;
+
+    sim_leave(before);
+    return is && !process_in_doubt(proc);
+}
+
 void process_certain(int proc, int64_t *doubts, const char *what)
 {
     if (own[proc].told != TOLD_UP)

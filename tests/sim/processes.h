@@ -62,6 +62,11 @@ void processes_disturbed(int64_t us);
 void process_heard(int proc, const char *what);
 /* The same for an event that is not final: none comes after the close. */
 void process_news(int proc, const char *what);
+/* SUSPENDED was told last; and how often it was.  Sure: not so, and the lease
+ * is not over. */
+bool process_in_doubt(int proc);
+int64_t process_doubts(int proc);
+bool process_is_sure(int proc);
 /* The session's event comes before those of the recipes that follow from it.
  * `doubts` belongs to what is granted or led: process_certain() is asked when
  * it is granted and when it is resumed, process_doubtful() when it is

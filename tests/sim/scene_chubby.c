@@ -8,6 +8,7 @@
 #include "scene_chubby.h"
 #include "scene_list.h"
 #include "steps.h"
+#include "wire.h"
 
 enum { AGAIN_US = 5000, LEAVE_MS = 900, CLOSE_MS = 500, LEAVE_TRIES = 40 };
 
@@ -154,21 +155,6 @@ static int call(int i, int k)
     }
 }
 
-static bool may_be_refused(int i, enum chubby_act act)
-{
-    const struct chubby_handle *h = &chubbies.of[i];
-
-    if ((act == ACT_SET || act == ACT_DELETE) && h->hold.token &&
-        !evzk_chubby_held(h->h))
-        return true;
-    if (act == ACT_RELEASE || act == ACT_ACQUIRE || act == ACT_SHARE ||
-        act == ACT_TRY || act == ACT_SET_SEQUENCER)
-        return true;
-    return !h->opened || h->poisoned || h->invalid || h->closes ||
-           chubby_gone(h->instance) ||
-           process_of(chubby_plan_of(i)->proc)->closing || h->sequenced;
-}
-
 static void note_begun(int i, struct chubby_op *op)
 {
     struct chubby_handle *h = &chubbies.of[i];
@@ -183,35 +169,13 @@ static void note_begun(int i, struct chubby_op *op)
         h->acquiring = true;
 }
 
-/* The handle whose sequencer is set, or being set, on this one; and 1. */
-static int32_t sequenced_by(int i)
-{
-    for (int k = 0; k < chubbies.n_ops; k++) {
-        const struct chubby_op *op = &chubbies.op[k];
-
-        if (op->handle == i + 1 && op->act == ACT_SET_SEQUENCER &&
-            (!op->told || op->rc == EVZK_OK))
-            return op->of + 1;
-    }
-    return 0;
-}
-
-/* A handle that believes in its lock writes under it, or not at all. */
-static void check_called(int i, const struct chubby_op *op)
-{
-    const struct chubby_hold *hold = &chubbies.of[i].hold;
-
-    if ((op->act == ACT_SET || op->act == ACT_SET_GEN ||
-         op->act == ACT_DELETE) &&
-        hold->token && !hold->lost && !hold->clean && !op->under)
-        sim_violation("handle %d writes without its lock", i);
-}
-
 static void operate(int i, enum chubby_act act, int of)
 {
-    const struct chubby_state *now = chubby_now(chubby_plan_of(i)->file);
+    int file = chubby_plan_of(i)->file, proc = chubby_plan_of(i)->proc;
+    const struct chubby_state *now = chubby_now(file);
+    enum chubby_verdict want = chubby_verdict(i, act);
     struct chubby_handle *h = &chubbies.of[i];
-    int proc = chubby_plan_of(i)->proc, k = chubbies.n_ops, rc;
+    int k = chubbies.n_ops, rc;
     struct chubby_op *op = &chubbies.op[k];
 
     if (k == OPS || ((act == ACT_SET_SEQUENCER || act == ACT_CHECK_SEQUENCER) &&
@@ -222,31 +186,39 @@ static void operate(int i, enum chubby_act act, int of)
                              .of = of,
                              .gen = act == ACT_SET_GEN ? h->gen : -1,
                              .under = evzk_chubby_token(h->h),
-                             .by = sequenced_by(i),
-                             .marks = chubby_has_marks(chubby_plan_of(i)->file),
-                             .bare =
-                                 !chubby_has_contender(chubby_plan_of(i)->file),
+                             .by = chubby_sequenced_by(i),
+                             .marks = chubby_has_marks(file),
+                             .bare = !chubby_has_contender(file),
+                             .rival = chubby_has_rival(file, 1),
+                             .in_doubt = process_in_doubt(proc),
+                             .doubts = process_doubts(proc),
+                             .forced = operator_deletions(),
                              .begun = sim_now(),
                              .sure = now ? now->mzxid : 0};
     process_call_begins(proc);
     rc = call(i, k);
     process_call_ends(proc);
     sim_say("handle %d: operation %d begins: %s", i, k, evzk_errname(rc));
+    if (rc == EVZK_OK && want == REFUSED)
+        sim_violation("handle %d: operation %d is taken", i, k);
+    if (rc == EVZK_ERR_STATE ? want == TAKEN : !process_may_return(proc, rc))
+        sim_violation("handle %d: operation %d: %s", i, k, evzk_errname(rc));
     if (rc == EVZK_OK) {
         chubbies.n_ops++;
-        check_called(i, op);
         note_begun(i, op);
-    } else if (!(rc == EVZK_ERR_STATE && may_be_refused(i, act)) &&
-               !process_may_return(proc, rc))
-        sim_violation("handle %d: operation %d: %s", i, k, evzk_errname(rc));
+    }
 }
 
+/* The first one of each handle: rules tell it from no other. */
 static void give_sequencer(int i)
 {
     struct chubby_handle *h = &chubbies.of[i];
     bool held = evzk_chubby_held(h->h);
-    int rc = evzk_chubby_get_sequencer(h->h, h->sequencer, sizeof h->sequencer);
+    int rc;
 
+    if (h->sequencer[0])
+        return;
+    rc = evzk_chubby_get_sequencer(h->h, h->sequencer, sizeof h->sequencer);
     if (rc != (held ? EVZK_OK : EVZK_ERR_STATE))
         sim_violation("handle %d: GetSequencer: %s", i, evzk_errname(rc));
     if (rc == EVZK_OK)
@@ -270,6 +242,21 @@ static bool was_checked(int i, int of)
     return false;
 }
 
+/* A sequencer that was found valid stays known while the handle is connected.
+ */
+static void note_seen(int i, int of, int rc)
+{
+    int conn = wire_conn_of(chubby_plan_of(i)->proc);
+    uint64_t born = conn < 0 ? 0 : wire_born(conn);
+    struct chubby_handle *h = &chubbies.of[i];
+
+    if (rc == EVZK_ERR_STATE && born && h->seen_by[of] == born &&
+        process_is_sure(chubby_plan_of(i)->proc) && !chubbies.forged)
+        sim_violation("handle %d: a sequencer that was seen is unknown", i);
+    if (rc == EVZK_OK)
+        h->seen_by[of] = born;
+}
+
 static void check_seen(int i, int of)
 {
     const struct chubby_handle *from = &chubbies.of[of];
@@ -287,11 +274,13 @@ static void check_seen(int i, int of)
     if (rc != EVZK_OK && rc != EVZK_ERR_NODEGONE && rc != EVZK_ERR_STATE &&
         !process_may_return(chubby_plan_of(i)->proc, rc))
         sim_violation("handle %d: check_seen: %s", i, evzk_errname(rc));
+    note_seen(i, of, rc);
 }
 
 static void end_it(int i, enum chubby_act act)
 {
     struct chubby_handle *h = &chubbies.of[i];
+    enum chubby_verdict want = chubby_verdict(i, act);
     int proc = chubby_plan_of(i)->proc, rc;
 
     process_call_begins(proc);
@@ -299,8 +288,10 @@ static void end_it(int i, enum chubby_act act)
     process_call_ends(proc);
     sim_say("handle %d: %s: %s", i, act == ACT_POISON ? "poison" : "close",
             evzk_errname(rc));
-    if (rc != EVZK_OK && rc != EVZK_ERR_STATE)
-        sim_violation("handle %d: a close: %s", i, evzk_errname(rc));
+    if (want != EITHER || (rc != EVZK_OK && rc != EVZK_ERR_STATE)) {
+        if (rc != (want == TAKEN ? EVZK_OK : EVZK_ERR_STATE))
+            sim_violation("handle %d: a close: %s", i, evzk_errname(rc));
+    }
     if (rc == EVZK_OK && act == ACT_POISON)
         h->poisoned = true;
     if (rc == EVZK_OK && act == ACT_CLOSE)
@@ -342,9 +333,11 @@ static void do_it(intptr_t arg)
 
 static void close_it(intptr_t i)
 {
-    if (chubbies.of[i].h)
+    const struct chubby_handle *h = &chubbies.of[i];
+
+    if (h->h && !chubby_waits())
         act((int)i, ACT_CLOSE, 0);
-    else if (!chubbies.of[i].over) /* The handle opens late. */
+    else if (!h->over) /* The handle opens late, or users wait. */
         scene_timer_set(AGAIN_US, chubby_plan_of((int)i)->proc, close_it, i);
 }
 
@@ -353,6 +346,7 @@ static void open_it(intptr_t arg)
     int i = (int)arg, proc = chubby_plan_of(i)->proc, rc;
     const struct chubby_plan *plan = chubby_plan_of(i);
     char data[8];
+    const evzk_acl acl = {EVZK_PERM_ALL & ~EVZK_PERM_ADMIN, "world", "anyone"};
     const evzk_chubby_options opt = {.create = plan->create,
                                      .ephemeral = plan->ephemeral,
                                      .read_only = plan->read_only,
@@ -360,6 +354,8 @@ static void open_it(intptr_t arg)
                                      .lock_events = plan->lock_events,
                                      .lock_delay_ms = plan->delay_ms,
                                      .timeout_ms = plan->timeout_ms,
+                                     .acl = plan->own_acl ? &acl : NULL,
+                                     .acl_count = plan->own_acl,
                                      .data = plan->create ? data : NULL,
                                      .data_len = plan->create ? 2 : 0};
 
@@ -371,7 +367,7 @@ static void open_it(intptr_t arg)
     }
     snprintf(data, sizeof data, "h%d", i);
     process_call_begins(proc);
-    rc = evzk_chubby_open(process_of(proc)->s, chubby_file(plan->file), &opt,
+    rc = evzk_chubby_open(process_of(proc)->s, chubby_name(plan->file), &opt,
                           on_event, (void *)arg, &chubbies.of[i].h);
     process_call_ends(proc);
     sim_say("handle %d opens: %s", i, evzk_errname(rc));
@@ -382,75 +378,12 @@ static void open_it(intptr_t arg)
         return;
     }
     chubbies.of[i].begun = true;
+    chubbies.of[i].begun_at = sim_now();
+    chubby_look();
+    chubbies.of[i].fronts =
+        chubbies.fronts[plan->file] - (chubbies.front[plan->file][0] != 0);
     if (rc != EVZK_OK)
         over(i);
-}
-
-/* What others do. */
-
-static void expire(intptr_t unused)
-{
-    (void)unused;
-    process_expire(0);
-}
-
-static void cut(intptr_t unused)
-{
-    (void)unused;
-    if (wire_conn_of(0) >= 0)
-        wire_cut(wire_conn_of(0));
-}
-
-static void freeze(intptr_t unused)
-{
-    int64_t us = chubbies.own->frozen_ms * INT64_C(1000);
-
-    (void)unused;
-    process_freeze(0, sim_now() + us);
-    processes_disturbed(us);
-}
-
-static void write_it(intptr_t unused)
-{
-    (void)unused;
-    ens_set_data(chubby_file(0), "o", 1);
-}
-
-static void make_child(intptr_t unused)
-{
-    char path[64];
-
-    (void)unused;
-    snprintf(path, sizeof path, "%s/c", chubby_file(0));
-    ens_create(path, "c", 1, 0);
-}
-
-static void delete_it(intptr_t unused)
-{
-    (void)unused;
-    operator_delete(chubby_file(0));
-}
-
-static void remake(intptr_t unused)
-{
-    (void)unused;
-    ens_create(chubby_file(0), "o", 1, 0);
-}
-
-static void steal(intptr_t unused)
-{
-    const char *names[8];
-    char path[160];
-    size_t n = ens_children(chubby_side(0), names, 8);
-
-    (void)unused;
-    for (size_t i = 0; i < n && i < 8; i++) {
-        snprintf(path, sizeof path, "%s/%s", chubby_side(0), names[i]);
-        if (strstr(names[i], "-write-") && !strstr(names[i], "-delay")) {
-            operator_delete(path);
-            return;
-        }
-    }
 }
 
 static void after(int ms, int proc, void (*fn)(intptr_t arg), intptr_t arg)
@@ -472,23 +405,6 @@ static void plan_handle(int i)
     after(plan->close_ms ? plan->close_ms : CLOSE_MS, plan->proc, close_it, i);
 }
 
-/* Marks without their holders, as processes that were killed leave them. */
-static void make_marks(void)
-{
-    char path[160];
-
-    if (!chubbies.own->marks)
-        return;
-    ens_create("/f", "", 0, 0);
-    ens_create(chubby_side(0), "", 0, 0);
-    for (int k = 0; k < chubbies.own->marks; k++) {
-        snprintf(path, sizeof path,
-                 "%s/%08d-0000-4000-8000-000000000000-read-%010d-%d-delay",
-                 chubby_side(0), k, k, k > 0 ? 10 : MARK_MS);
-        ens_create(path, "", 0, 0);
-    }
-}
-
 void chubby_begin(const struct sim_scene *sc)
 {
     static const struct ens_config servers = {.servers = 3,
@@ -496,40 +412,26 @@ void chubby_begin(const struct sim_scene *sc)
                                               .commit_us = 2000,
                                               .link_us = 500,
                                               .patience_us = 500 * 1000};
-    static const struct process_config cfg = {.timeout_ms = 1000};
+    struct process_config cfg = {.timeout_ms = 1000};
 
     memset(&chubbies, 0, sizeof chubbies);
     chubbies.own = sc->own;
+    cfg.chroot = chubbies.own->chroot ? "/r" : NULL;
+    cfg.make_chroot = chubbies.own->chroot;
+    cfg.window = chubbies.own->window;
     process_trace = NULL;
     process_leases = NULL;
     ens_removes = NULL;
     ens_reads_own = false;
     ens_begin(&servers);
-    if (chubbies.own->foreign) {
-        ens_create("/f", "", 0, 0);
-        ens_create(chubby_file(0), "o", 1, 0);
-    }
-    make_marks();
-    if (chubbies.own->denied) {
-        ens_set_perms("/", EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
-    }
-    if (chubbies.own->child)
-        make_child(0);
+    chubby_others_begin();
     for (int p = 0; p < sc->processes; p++) {
         wire_route(p, p == 0 ? FOLLOWER_1 : p == 1 ? LEADER : FOLLOWER_2);
         process_open(p, &cfg);
     }
     for (int i = 0; i < HANDLES; i++)
         plan_handle(i);
-    after(chubbies.own->expire_ms, -1, expire, 0);
-    if (chubbies.own->cut_us)
-        scene_timer_set(chubbies.own->cut_us, -1, cut, 0);
-    after(chubbies.own->freeze_ms, -1, freeze, 0);
-    after(chubbies.own->write_ms, -1, write_it, 0);
-    after(chubbies.own->child_ms, -1, make_child, 0);
-    after(chubbies.own->delete_ms, -1, delete_it, 0);
-    after(chubbies.own->remake_ms, -1, remake, 0);
-    after(chubbies.own->steal_ms, -1, steal, 0);
+    chubby_others_plan();
 }
 
 void chubby_check(void)
@@ -537,6 +439,7 @@ void chubby_check(void)
     if (ens_has_changed(&chubbies.looked))
         chubby_look();
     chubby_check_held();
+    chubby_check_due();
     processes_check();
 }
 
@@ -558,9 +461,20 @@ bool chubby_done(void)
 
 /* The explorer's calls. */
 
-const char *const chubby_calls[] = {"free",    "close",         "poison",
-                                    "release", "close-session", NULL};
-enum { FREE, CLOSE, POISON, RELEASE, CLOSE_SESSION };
+const char *const chubby_calls[] = {
+    "free", "close",   "poison",        "release",       "get",
+    "set",  "acquire", "set-sequencer", "close-session", NULL};
+enum {
+    FREE,
+    CLOSE,
+    POISON,
+    RELEASE,
+    GET,
+    SET,
+    ACQUIRE,
+    SEQUENCER,
+    CLOSE_SESSION
+};
 
 static bool close_session(int proc)
 {
@@ -580,27 +494,34 @@ static bool close_session(int proc)
     return true;
 }
 
+/* A handle that has given out a sequencer; -1: none has. */
+static int giver(void)
+{
+    for (int i = 0; i < HANDLES; i++) {
+        if (chubbies.of[i].sequencer[0])
+            return i;
+    }
+    return -1;
+}
+
+/* Calls that are surely refused are made in some states only. */
 static bool call_on(int i, unsigned which)
 {
+    static const enum chubby_act acts[] = {
+        [FREE] = ACT_FREE,       [CLOSE] = ACT_CLOSE,
+        [POISON] = ACT_POISON,   [RELEASE] = ACT_RELEASE,
+        [GET] = ACT_GET_LATEST,  [SET] = ACT_SET,
+        [ACQUIRE] = ACT_ACQUIRE, [SEQUENCER] = ACT_SET_SEQUENCER};
     const struct chubby_handle *h = &chubbies.of[i];
+    enum chubby_act what = acts[which];
 
-    if (which == FREE) {
-        drop(i);
-        return true;
-    }
-    if (which == CLOSE && !h->closes) {
-        act(i, ACT_CLOSE, 0);
-        return true;
-    }
-    if (which == POISON && !h->poisoned && !h->closes) {
-        act(i, ACT_POISON, 0);
-        return true;
-    }
-    if (which == RELEASE && h->hold.token && !h->releasing && !h->closes) {
-        act(i, ACT_RELEASE, 0);
-        return true;
-    }
-    return false;
+    if (what != ACT_FREE && chubby_verdict(i, what) == REFUSED &&
+        (h->ended || h->closes || !h->opened))
+        return false;
+    if (what == ACT_SET_SEQUENCER && giver() < 0)
+        return false;
+    act(i, what, what == ACT_SET_SEQUENCER ? giver() : 0);
+    return true;
 }
 
 bool chubby_call(int proc, unsigned which)

@@ -1,10 +1,13 @@
 /* Scenes of Chubby's interface: what their processes do, and what is kept of
  * it.
  *
- *   scene_chubby.c        the processes and their handles
- *   scene_chubby_told.c   what is told, against what is true
- *   scene_chubby_tree.c   the files and the locks in the tree
- *   scene_chubby_list.c   the scenes */
+ *   scene_chubby.c          the processes and their handles
+ *   scene_chubby_others.c   what operators and other programs do
+ *   scene_chubby_refused.c  which calls are refused
+ *   scene_chubby_told.c     what is told, against what is true
+ *   scene_chubby_due.c      what is told at last
+ *   scene_chubby_tree.c     the files and the locks in the tree
+ *   scene_chubby_list.c     the scenes */
 #ifndef SIM_SCENE_CHUBBY_H
 #define SIM_SCENE_CHUBBY_H
 
@@ -16,6 +19,7 @@
 
 enum { MARK_MS = 300 };
 enum { HANDLES = 4, DOES = 8, OPS = 32, FILES = 3, STATES_SEEN = 24 };
+enum { CAME = 16 };
 
 /* What a handle does, some time after the scene's begin. */
 enum chubby_act {
@@ -52,6 +56,7 @@ struct chubby_plan {
     int file;
     evzk_chubby_create create;
     bool ephemeral, read_only, children, lock_events;
+    bool own_acl; /* Its znodes have an ACL of their own. */
     uint32_t delay_ms, timeout_ms;
     struct chubby_does does[DOES];
     int close_ms; /* 0: CLOSE_MS. */
@@ -63,16 +68,22 @@ struct chubby_plan {
 };
 
 struct chubby_scene {
-    bool denied; /* Nothing may be made beside the files. */
+    bool chroot;     /* The sessions have one, which they make. */
+    unsigned window; /* Of the sessions; 0: 8. */
+    bool denied;     /* Nothing may be made beside the files. */
     struct chubby_plan plan[HANDLES];
     bool foreign;  /* The first file is there: another program's. */
     bool child;    /* .. and has a child. */
+    bool litter;   /* Other programs' znodes are in the lock's directory. */
     int marks;     /* Holders of old have left so many marks; the first of them
                       asks for MARK_MS. */
     int write_ms;  /* An operator writes to the first file then, */
     int child_ms;  /* makes a child of it, */
-    int delete_ms; /* deletes it, */
-    int remake_ms; /* makes it anew. */
+    int drop_ms;   /* deletes that, */
+    int delete_ms; /* deletes the file, */
+    int remake_ms; /* makes it anew, */
+    int hide_ms;   /* takes away the right to read it, */
+    int veil_ms;   /* and to read the child. */
     int steal_ms;  /* An operator deletes the lock's first znode. */
     int expire_ms; /* The servers end the first process's session. */
     int cut_us;    /* The first process loses its connection. */
@@ -84,7 +95,12 @@ struct chubby_op {
     enum chubby_act act;
     int32_t of, gen;
     bool told, unknown, landed;
-    bool maybe; /* Another write of the same transaction may hide it. */
+    bool rival;     /* A try: another contender, or an old mark, was there. */
+    bool in_doubt;  /* At the call. */
+    int64_t doubts; /* At the call, of its session; */
+    int64_t forced; /* and the deletions of operators. */
+    int64_t due;    /* Since then its end is due; 0: it is not. */
+    bool maybe;     /* Another write of the same transaction may hide it. */
     int rc;
     int32_t landed_gen; /* Of a set. */
     uint64_t under;     /* The token of the lock that was held at the call. */
@@ -101,6 +117,7 @@ struct chubby_state {
     int32_t file, version, len;
     char data[8];
     int64_t gone; /* When the instance was gone; 0: it stands. */
+    int64_t at;   /* When it came. */
 };
 
 /* The last lock of a handle, as far as it is known. */
@@ -111,6 +128,25 @@ struct chubby_hold {
     char node[96];
     bool shared, clean; /* The lock was given back, or freed. */
     bool lost;
+    int32_t conflicts; /* CONFLICT was told, so often. */
+};
+
+/* A contender that has come into the queue of a lock. */
+struct chubby_came {
+    int64_t czxid;
+    bool shared, stands;
+};
+
+/* Events that a handle owes its user. */
+enum chubby_due {
+    DUE_OPENED, /* Or the end. */
+    DUE_INVALID,
+    DUE_CONTENTS,
+    DUE_CHILD,
+    DUE_FRONT,
+    DUE_CONFLICT,
+    DUE_DOUBT,
+    DUES
 };
 
 struct chubby_world {
@@ -122,6 +158,14 @@ struct chubby_world {
     uint64_t last_alone[FILES]; /* Token of the last exclusive holder. */
     int32_t fronts[FILES];      /* How many came to the front of the queue. */
     char front[FILES][96];
+    int64_t front_at[FILES]; /* Since when it is in front. */
+    int32_t n_came[FILES];
+    struct chubby_came came[FILES][CAME];
+    int64_t old_at[FILES]; /* When a mark without its holder was there. */
+    bool child;            /* The first file has its child. */
+    int64_t hidden_at;     /* An operator has hidden the first file: */
+    uint64_t heard_by[SIM_PROCS]; /* the connections of that time. */
+    int64_t veiled_at;            /* and the child. */
     bool early[SIM_PROCS];
     int32_t leaves[SIM_PROCS]; /* How often it was not at rest. */
     bool foreign; /* Another library's contender was in the queue; .. */
@@ -131,16 +175,23 @@ struct chubby_world {
     bool unclean; /* A handle has lost its lock, or ended with its session. */
     struct chubby_handle {
         evzk_chubby *h;
-        int32_t fronts, acquired; /* Before OPENED; LOCK_ACQUIRED was told. */
-        bool begun, over, opened, poisoned, invalid, closes, jeopardy;
+        int32_t fronts, acquired; /* Before the open; LOCK_ACQUIRED was told. */
+        bool begun, over, ended, opened, poisoned, invalid, closes, jeopardy;
         bool acquiring, releasing;
+        bool missed, met; /* Since the call the file was away; was there. */
+        bool child;       /* As it was told. */
+        int64_t begun_at, opened_at, contents_at, front_at;
+        int32_t contents;  /* CONTENTS_CHANGED was told. */
+        int64_t due[DUES]; /* Since when it is due; 0: it is not. */
         int64_t instance, newest;
         int32_t gen; /* As read last. */
         struct chubby_hold hold;
         char sequencer[256];
         int64_t sequencer_czxid, sequencer_gone;
-        int64_t busy_since; /* Told BUSY, and nobody had the lock. */
-        int32_t sequenced;  /* By the sequencer of this handle, and 1. */
+        uint64_t seen_by[HANDLES]; /* The connection on which check_seen() has
+                                      found that handle's one valid. */
+        int64_t busy_since;        /* Told BUSY, and nobody had the lock. */
+        int32_t sequenced;         /* By the sequencer of this handle, and 1. */
     } of[HANDLES];
 };
 extern struct chubby_world chubbies;
@@ -150,9 +201,33 @@ static inline const struct chubby_plan *chubby_plan_of(int i)
     return &chubbies.own->plan[i];
 }
 
+/* ---- scene_chubby_others.c ---- */
+
+void chubby_others_begin(void); /* Before the processes begin. */
+void chubby_others_plan(void);  /* Later. */
+
+/* ---- scene_chubby_refused.c ---- */
+
+/* What a call ends with: it is taken, or refused with EVZK_ERR_STATE; or it may
+ * be either, since something has happened that is not told yet. */
+enum chubby_verdict { TAKEN, REFUSED, EITHER };
+enum chubby_verdict chubby_verdict(int i, enum chubby_act act);
+/* The lock is held, as far as the handle was told, and not given back. */
+bool chubby_holds(int i);
+/* The handle whose sequencer is set, or being set, on this one; and 1. */
+int32_t chubby_sequenced_by(int i);
+
+/* ---- scene_chubby_due.c ---- */
+
+/* Something was not told yet that must be: no user closes a handle now. */
+bool chubby_waits(void);
+void chubby_check_due(void);
+
 /* ---- scene_chubby_tree.c ---- */
 
+/* The path in the tree, and that which a session with a chroot gives. */
 const char *chubby_file(int file);
+const char *chubby_name(int file);
 const char *chubby_side(int file);
 /* The state of the file now; NULL: it does not exist. */
 const struct chubby_state *chubby_now(int file);
@@ -160,9 +235,13 @@ const struct chubby_state *chubby_now(int file);
 int64_t chubby_gone(int64_t instance);
 bool chubby_meddled(int64_t instance);
 void chubby_look(void);
+/* How many wait for the lock that the handle holds, or have done so. */
+int chubby_behind(int i, bool now);
 void chubby_check_held(void);
 
+bool chubby_is_old_mark(int file, const char *name);
 bool chubby_has_contender(int file);
+bool chubby_has_rival(int file, int contenders); /* More, or an old mark. */
 bool chubby_has_marks(int file); /* Of holders before the scene. */
 
 /* ---- scene_chubby_told.c ---- */
@@ -170,6 +249,7 @@ bool chubby_has_marks(int file); /* Of holders before the scene. */
 void chubby_told(int i, evzk_chubby_event event, int rc);
 void chubby_done_told(int k, int rc, const evzk_chubby_answer *a);
 bool chubby_rc_ok(int i, int rc);
+bool chubby_session_ended(int proc);
 void chubby_check_left(int proc);
 void chubby_check_marks(void);
 

@@ -18,7 +18,7 @@
 #include "scene.h"
 #include "scene_chubby.h"
 
-static bool session_ended(int proc)
+bool chubby_session_ended(int proc)
 {
     const struct process *p = process_of(proc);
 
@@ -36,7 +36,7 @@ bool chubby_rc_ok(int i, int rc)
 
     switch (rc) {
     case EVZK_ERR_EXPIRED:
-        return session_ended(proc);
+        return chubby_session_ended(proc);
     case EVZK_ERR_CLOSED:
         return process_of(proc)->closing;
     case EVZK_ERR_SERVER:
@@ -47,6 +47,8 @@ bool chubby_rc_ok(int i, int rc)
         return h->poisoned || h->closes;
     case EVZK_ERR_NODEGONE:
         return chubby_gone(h->instance) != 0 || chubby_meddled(h->instance);
+    case EVZK_ERR_NOAUTH:
+        return chubbies.hidden_at && chubby_plan_of(i)->file == 0;
     default:
         return false;
     }
@@ -72,15 +74,17 @@ static bool is_good_end(int i, int rc)
 
     switch (rc) {
     case EVZK_ERR_NONODE:
-        return !h->opened && (plan->create != EVZK_CHUBBY_MAY_CREATE ||
-                              operator_deleted_any());
+        return !h->opened && h->missed &&
+               (plan->create != EVZK_CHUBBY_MAY_CREATE ||
+                operator_deleted_any());
     case EVZK_ERR_NODEEXISTS:
-        return !h->opened && plan->create == EVZK_CHUBBY_MUST_CREATE &&
-               !has_made(i);
+        return !h->opened && h->met &&
+               plan->create == EVZK_CHUBBY_MUST_CREATE && !has_made(i);
     case EVZK_ERR_TIMEOUT:
-        return !h->opened && plan->timeout_ms > 0;
+        return !h->opened && plan->timeout_ms > 0 &&
+               sim_now() - h->begun_at >= plan->timeout_ms * INT64_C(1000);
     case EVZK_ERR_NOAUTH:
-        return !h->opened && chubbies.own->denied;
+        return !h->opened && (chubbies.own->denied || chubby_rc_ok(i, rc));
     case EVZK_OK:
         return h->closes;
     default:
@@ -95,8 +99,8 @@ static void check_opened(int i)
     if (h->opened)
         sim_violation("handle %d is opened twice", i);
     h->opened = true;
-    h->fronts = chubbies.fronts[chubby_plan_of(i)->file] -
-                (chubbies.front[chubby_plan_of(i)->file][0] != 0);
+    h->opened_at = sim_now();
+    h->child = chubbies.child;
     h->instance = evzk_chubby_instance(h->h);
     for (int k = 0; k < HANDLES; k++) {
         if (k != i && chubbies.of[k].instance == h->instance &&
@@ -137,7 +141,7 @@ static void check_lost(int i, int rc)
         !(rc == EVZK_ERR_NODEGONE &&
           (operator_deleted((int64_t)h->hold.token) ||
            operator_copied((int64_t)h->hold.token) ||
-           session_ended(chubby_plan_of(i)->proc))))
+           chubby_session_ended(chubby_plan_of(i)->proc))))
         sim_violation("handle %d: LOCK_LOST with %s", i, evzk_errname(rc));
 }
 
@@ -147,7 +151,51 @@ static void check_doubt(int i, bool doubt)
 
     if (h->jeopardy == doubt)
         sim_violation("handle %d: JEOPARDY or SAFE twice", i);
+    if (doubt == process_is_sure(chubby_plan_of(i)->proc))
+        sim_violation("handle %d: %s out of turn", i,
+                      doubt ? "JEOPARDY" : "SAFE");
     h->jeopardy = doubt;
+}
+
+/* Each change of the contents is told once at most. */
+static void check_contents(int i)
+{
+    const struct chubby_state *now = chubby_now(chubby_plan_of(i)->file);
+    struct chubby_handle *h = &chubbies.of[i];
+
+    h->contents++;
+    h->contents_at = sim_now();
+    if (now && now->czxid == h->instance && h->contents > now->version)
+        sim_violation("handle %d: CONTENTS_CHANGED of nothing", i);
+}
+
+static void check_conflict(int i)
+{
+    struct chubby_handle *h = &chubbies.of[i];
+
+    if (!evzk_chubby_held(h->h))
+        sim_violation("handle %d: CONFLICT, and it is not held", i);
+    if (++h->hold.conflicts > chubby_behind(i, false) &&
+        !operator_deleted_any())
+        sim_violation("handle %d: CONFLICT with nobody", i);
+}
+
+/* A clean end leaves no mark. */
+static void check_clean(int i)
+{
+    const struct chubby_hold *hold = &chubbies.of[i].hold;
+    const struct chubby_plan *plan = chubby_plan_of(i);
+    struct ens_seen seen;
+    char path[240];
+
+    if (!hold->node[0] || hold->lost || !hold->mark ||
+        chubby_session_ended(plan->proc))
+        return;
+    snprintf(path, sizeof path, "%s/%s-%u-delay", chubby_side(plan->file),
+             hold->node, (unsigned)plan->delay_ms);
+    if (ens_look(path, &seen) && !operator_copied(hold->mark))
+        sim_violation("handle %d has given its lock back, and its mark stands",
+                      i);
 }
 
 /* Each operation ends in a callback, before its handle does. */
@@ -167,6 +215,11 @@ void chubby_told(int i, evzk_chubby_event event, int rc)
         !evzk_chubby_event_is_final(event))
         sim_violation("handle %d: %s before OPENED", i,
                       evzk_chubby_event_name(event));
+    if (h->invalid && event != EVZK_CHUBBY_LOCK_LOST &&
+        event != EVZK_CHUBBY_JEOPARDY && event != EVZK_CHUBBY_SAFE &&
+        !evzk_chubby_event_is_final(event))
+        sim_violation("handle %d: %s behind INVALID", i,
+                      evzk_chubby_event_name(event));
     switch ((int)event) {
     case EVZK_CHUBBY_OPENED:
         check_opened(i);
@@ -183,23 +236,34 @@ void chubby_told(int i, evzk_chubby_event event, int rc)
         return;
     case EVZK_CHUBBY_LOCK_ACQUIRED:
         h->acquired++;
+        h->front_at = sim_now();
         if (h->acquired >
                 chubbies.fronts[chubby_plan_of(i)->file] - h->fronts &&
             !chubbies.foreign && !chubbies.forged)
             sim_violation("handle %d: LOCK_ACQUIRED of nobody", i);
         return;
     case EVZK_CHUBBY_CONFLICT:
-        if (!evzk_chubby_held(h->h))
-            sim_violation("handle %d: CONFLICT, and it is not held", i);
+        check_conflict(i);
+        return;
+    case EVZK_CHUBBY_CONTENTS_CHANGED:
+        check_contents(i);
+        return;
+    case EVZK_CHUBBY_CHILD_ADDED:
+    case EVZK_CHUBBY_CHILD_REMOVED:
+    case EVZK_CHUBBY_CHILD_CHANGED:
+        h->child = event != EVZK_CHUBBY_CHILD_REMOVED;
         return;
     case EVZK_CHUBBY_CLOSED:
     case EVZK_CHUBBY_ENDED:
+        h->ended = true;
         if (!is_good_end(i, rc) || (event == EVZK_CHUBBY_CLOSED && !h->closes))
             sim_violation("handle %d: %s with %s", i,
                           evzk_chubby_event_name(event), evzk_errname(rc));
         if (evzk_chubby_outstanding(h->h) > 0)
             sim_violation("handle %d: ended, with operations", i);
         check_all_told(i);
+        if (rc == EVZK_OK)
+            check_clean(i);
         chubbies.unclean = chubbies.unclean || event == EVZK_CHUBBY_ENDED;
         return;
     default:
@@ -207,19 +271,28 @@ void chubby_told(int i, evzk_chubby_event event, int rc)
     }
 }
 
-/* An operation that is outstanding when the handle becomes invalid ends so. */
-static bool is_invalid(const struct chubby_op *op, int rc)
+/* The SetSequencer before it has failed. */
+static bool has_no_sequencer(const struct chubby_op *op)
 {
-    if (rc != EVZK_ERR_STATE || !op->by)
-        return false;
-    for (int k = 0; k < chubbies.n_ops; k++) {
+    for (int k = 0; op->by && k < chubbies.n_ops; k++) {
         const struct chubby_op *set = &chubbies.op[k];
 
         if (set->act == ACT_SET_SEQUENCER && set->handle == op->handle &&
             set->told && set->rc != EVZK_OK)
             return true;
     }
-    return chubbies.of[op->by - 1].sequencer_gone;
+    return false;
+}
+
+/* An operation that is outstanding when the handle becomes invalid ends so. */
+static bool is_invalid(const struct chubby_op *op, int rc)
+{
+    int32_t by = chubbies.of[op->handle - 1].sequenced;
+
+    if (rc != EVZK_ERR_STATE)
+        return false;
+    return (by && chubbies.of[by - 1].sequencer_gone) || has_no_sequencer(op) ||
+           (op->by && chubbies.of[op->by - 1].sequencer_gone);
 }
 
 /* ---- Reads. ---- */
@@ -260,6 +333,8 @@ static void check_dir(int i, const evzk_chubby_answer *a)
         if (strcmp(a->children[k].name, "c") != 0 &&
             strcmp(a->children[k].name, "k") != 0)
             sim_violation("handle %d: a child %s", i, a->children[k].name);
+        if (a->children[k].hidden && !chubbies.veiled_at)
+            sim_violation("handle %d: a child is hidden, and may be read", i);
     }
 }
 
@@ -277,7 +352,7 @@ static bool write_rc_ok(int i, const struct chubby_op *op, int rc)
                (chubbies.own->child || chubbies.own->child_ms ||
                 chubbies.own->plan[1].file == 2);
     case EVZK_ERR_LEASE:
-        return h->hold.token && h->hold.gone;
+        return op->under && (h->hold.gone || h->hold.token != op->under);
     case EVZK_ERR_STATE:
         return is_invalid(op, rc);
     case EVZK_ERR_NONODE:
@@ -361,10 +436,12 @@ static void find_nodes(int i)
 
 /* An attempt that has waited for the marks, and was given up then, may take
  * them away a little later. */
-static bool any_poisoned(void)
+static bool any_gave_up(void)
 {
     for (int i = 0; i < HANDLES; i++) {
-        if (chubbies.of[i].poisoned)
+        const struct chubby_handle *h = &chubbies.of[i];
+
+        if (h->poisoned || (h->begun && !h->h && !h->ended))
             return true;
     }
     return false;
@@ -390,34 +467,37 @@ static void check_acquired(int i, const struct chubby_op *op)
         h->hold.gone = sim_now();
         if (!operator_deleted((int64_t)h->hold.token) &&
             !operator_copied((int64_t)h->hold.token) &&
-            !session_ended(chubby_plan_of(i)->proc))
+            !chubby_session_ended(chubby_plan_of(i)->proc))
             sim_violation("handle %d has the lock, and no znode", i);
     }
     check_delays(i);
     if (chubbies.own->marks && !h->hold.shared &&
         sim_now() - op->begun < MARK_MS * INT64_C(1000) &&
         chubbies.last_alone[file] == h->hold.token && !chubbies.waited &&
-        op->marks && !any_poisoned() && !operator_deleted_any())
+        op->marks && !any_gave_up() && !operator_deleted_any())
         sim_violation("handle %d has the lock before an old mark's time", i);
     chubbies.waited = true;
 }
 
 static bool acquire_rc_ok(int i, const struct chubby_op *op, int rc)
 {
+    int proc = chubby_plan_of(i)->proc;
+
     switch (rc) {
     case EVZK_ERR_BUSY:
-        return op->act == ACT_TRY;
-    case EVZK_ERR_LEASE:
-        return true;
+        return op->act == ACT_TRY && op->rival;
+    case EVZK_ERR_LEASE: /* Lost in its lock-delay, or as it is given back. */
+        return op->in_doubt || process_doubts(proc) > op->doubts;
     case EVZK_ERR_FOREIGN:
-        return chubbies.foreign;
-    case EVZK_ERR_NODEGONE:
-        return operator_deleted_any() || chubby_gone(chubbies.of[i].instance) ||
-               session_ended(chubby_plan_of(i)->proc);
+        return op->act != ACT_RELEASE && chubbies.foreign;
+    case EVZK_ERR_NODEGONE: /* Also a lock that was lost before its release. */
+        return operator_deletions() > op->forced || chubby_rc_ok(i, rc) ||
+               (op->act == ACT_RELEASE &&
+                operator_deleted((int64_t)chubbies.of[i].hold.token));
     case EVZK_ERR_STATE:
         return is_invalid(op, rc);
     default:
-        return chubby_rc_ok(i, rc) || chubbies.of[i].hold.clean;
+        return chubby_rc_ok(i, rc);
     }
 }
 
@@ -443,8 +523,10 @@ static void check_lock(int i, const struct chubby_op *op, int rc)
 
     if (op->act == ACT_RELEASE) {
         h->releasing = false;
+        if (rc == EVZK_OK)
+            check_clean(i);
         if (rc == EVZK_OK && h->hold.token && !h->hold.gone &&
-            !session_ended(chubby_plan_of(i)->proc) &&
+            !chubby_session_ended(chubby_plan_of(i)->proc) &&
             !operator_copied((int64_t)h->hold.token))
             sim_violation("handle %d is told RELEASED, and its znode stands",
                           i);
@@ -453,7 +535,7 @@ static void check_lock(int i, const struct chubby_op *op, int rc)
         check_busy(i, op, rc);
     }
     if (rc == EVZK_OK && op->act != ACT_RELEASE &&
-        is_invalid(op, EVZK_ERR_STATE))
+        (h->invalid || has_no_sequencer(op))) /* Else it knows a bit later. */
         sim_violation("handle %d has the lock without its sequencer", i);
     if (rc == EVZK_OK && op->act != ACT_RELEASE)
         check_acquired(i, op);
@@ -532,7 +614,7 @@ static bool is_mark_of(int i, const char *name)
 /* A handle that has given its lock back has left no mark. */
 static void check_mark(int proc, const char *name)
 {
-    if (session_ended(proc) || chubbies.early[proc])
+    if (chubby_session_ended(proc) || chubbies.early[proc])
         return;
     for (int i = 0; i < HANDLES; i++) {
         if (chubby_plan_of(i)->open_ms && chubby_plan_of(i)->proc == proc &&
@@ -583,7 +665,7 @@ void chubby_check_marks(void)
         size_t n = ens_children(chubby_side(file), names, 64);
 
         for (size_t k = 0; k < n && k < 64; k++) {
-            if (strstr(names[k], "-delay") &&
+            if (chubby_is_old_mark(file, names[k]) &&
                 strncmp(names[k], "00000000", 8) != 0) /* Made before. */
                 sim_violation("a clean end has left %s", names[k]);
         }

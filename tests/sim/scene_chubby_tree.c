@@ -20,19 +20,26 @@
 #include "scene.h"
 #include "scene_chubby.h"
 
+enum { CHROOT = sizeof "/r" - 1, SEQ_DIGITS = 10, GUID_LEN = 36 };
+
 const char *chubby_file(int file)
 {
-    static const char *const files[FILES] = {"/f/a", "/f/b", "/f/a/k"};
+    static const char *const files[FILES] = {"/r/f/a", "/r/f/b", "/r/f/a/k"};
 
-    return files[file];
+    return files[file] + (chubbies.own->chroot ? 0 : CHROOT);
+}
+
+const char *chubby_name(int file)
+{
+    return chubby_file(file) + (chubbies.own->chroot ? CHROOT : 0);
 }
 
 const char *chubby_side(int file)
 {
-    static const char *const sides[FILES] = {"/f/a.evzk", "/f/b.evzk",
-                                             "/f/a/k.evzk"};
+    static const char *const sides[FILES] = {"/r/f/a.evzk", "/r/f/b.evzk",
+                                             "/r/f/a/k.evzk"};
 
-    return sides[file];
+    return sides[file] + (chubbies.own->chroot ? 0 : CHROOT);
 }
 
 /* ---- The files. ---- */
@@ -136,7 +143,8 @@ static void note_state(int file, const struct ens_seen *seen)
                                .mzxid = seen->mzxid,
                                .file = file,
                                .version = seen->version,
-                               .len = seen->len};
+                               .len = seen->len,
+                               .at = sim_now()};
     if (seen->len < (int32_t)sizeof s->data)
         memcpy(s->data, seen->data, (size_t)seen->len);
     if (s->version > 0 && writer_of(s) >= 0)
@@ -197,6 +205,12 @@ static void look_at(int file)
         note_gone(file, last);
     if (is && (!last || seen.czxid != last->czxid || seen.mzxid != last->mzxid))
         note_state(file, &seen);
+    for (int i = 0; i < HANDLES; i++) {
+        if (chubby_plan_of(i)->file == file && chubbies.of[i].begun) {
+            chubbies.of[i].met = chubbies.of[i].met || is;
+            chubbies.of[i].missed = chubbies.of[i].missed || !is;
+        }
+    }
 }
 
 /* A file that a handle has made has its anchor as long as it stands. */
@@ -238,7 +252,7 @@ static void look_at_holds(int i)
             h->hold.gone = sim_now();
     }
     if (h->sequencer[0] && !h->sequencer_gone) {
-        snprintf(path, sizeof path, "%.*s",
+        snprintf(path, sizeof path, "%s%.*s", chubbies.own->chroot ? "/r" : "",
                  (int)(strchr(h->sequencer, ':') - h->sequencer), h->sequencer);
         if (!ens_look(path, &seen) || seen.czxid != h->sequencer_czxid)
             h->sequencer_gone = sim_now();
@@ -252,6 +266,59 @@ static bool is_written(const char *name, const struct ens_seen *seen)
     return strstr(name, "-receipt") && seen->version > 0 &&
            (seen->len != (int32_t)strlen(name) ||
             memcmp(seen->data, name, (size_t)seen->len) != 0);
+}
+
+static bool is_contender(const char *name)
+{
+    const char *digits = strrchr(name, '-');
+
+    return digits && strspn(digits + 1, "0123456789") == SEQ_DIGITS &&
+           (strstr(name, "-write-") || strstr(name, "-read-") ||
+            strstr(name, "-lock-"));
+}
+
+/* A mark whose holder is gone. */
+bool chubby_is_old_mark(int file, const char *name)
+{
+    char node[96], path[200];
+    struct ens_seen seen;
+    char *ms;
+
+    snprintf(node, sizeof node, "%s", name);
+    if (!strstr(node, "-delay"))
+        return false;
+    *strstr(node, "-delay") = '\0';
+    ms = strrchr(node, '-');
+    if (!ms || ms[1 + strspn(ms + 1, "0123456789")])
+        return false;
+    *ms = '\0';
+    snprintf(path, sizeof path, "%s/%s", chubby_side(file), node);
+    return is_contender(node) && !ens_look(path, &seen);
+}
+
+bool chubby_has_rival(int file, int contenders)
+{
+    const char *names[64];
+    size_t n = ens_children(chubby_side(file), names, 64);
+
+    for (size_t k = 0; k < n && k < 64; k++) {
+        if (chubby_is_old_mark(file, names[k]))
+            return true;
+        contenders -= is_contender(names[k]);
+    }
+    return contenders <= 0;
+}
+
+bool chubby_has_contender(int file)
+{
+    const char *names[64];
+    size_t n = ens_children(chubby_side(file), names, 64);
+
+    for (size_t k = 0; k < n && k < 64; k++) {
+        if (is_contender(names[k]))
+            return true;
+    }
+    return false;
 }
 
 /* A contender that no handle has made: of another library, or one that may
@@ -271,24 +338,11 @@ static void look_for_strangers(int file)
         chubbies.foreign = chubbies.foreign || strstr(names[k], "__WRIT__") ||
                            strstr(names[k], "__lock__") ||
                            strncmp(names[k], "_c_", 3) == 0;
-        chubbies.forged =
-            chubbies.forged || strncmp(names[k], "fa17", 4) == 0 ||
-            (ens_look(path, &seen) && seen.owner == 0 &&
-             !strstr(names[k], "-file") && !strstr(names[k], "-delay"));
+        chubbies.forged = chubbies.forged ||
+                          strncmp(names[k], "fa17", 4) == 0 ||
+                          (is_contender(names[k]) && ens_look(path, &seen) &&
+                           seen.owner == 0);
     }
-}
-
-bool chubby_has_contender(int file)
-{
-    const char *names[64];
-    size_t n = ens_children(chubby_side(file), names, 64);
-
-    for (size_t k = 0; k < n && k < 64; k++) {
-        if (!strstr(names[k], "-file") && !strstr(names[k], "-delay") &&
-            !strstr(names[k], "-receipt"))
-            return true;
-    }
-    return false;
 }
 
 /* Whose turn is it in the lock's queue? */
@@ -299,13 +353,16 @@ static void look_in_front(int file)
     const char *best = NULL;
 
     for (size_t k = 0; k < n && k < 64; k++) {
-        if ((strstr(names[k], "-write-") || strstr(names[k], "-read-")) &&
-            !strstr(names[k], "-delay") &&
+        if (chubby_is_old_mark(file, names[k]))
+            chubbies.old_at[file] = sim_now();
+        if (is_contender(names[k]) &&
             (!best || strcmp(strrchr(names[k], '-'), strrchr(best, '-')) < 0))
             best = names[k];
     }
-    if (best && strcmp(best, chubbies.front[file]) != 0)
+    if (best && strcmp(best, chubbies.front[file]) != 0) {
         chubbies.fronts[file]++;
+        chubbies.front_at[file] = sim_now();
+    }
     snprintf(chubbies.front[file], sizeof chubbies.front[file], "%s",
              best ? best : "");
 }
@@ -322,16 +379,116 @@ bool chubby_has_marks(int file)
     return false;
 }
 
+static void note_came(int file, const char *name, int64_t czxid)
+{
+    struct chubby_came *v = chubbies.came[file];
+
+    for (int k = 0; k < chubbies.n_came[file]; k++) {
+        if (v[k].czxid == czxid) {
+            v[k].stands = true;
+            return;
+        }
+    }
+    if (chubbies.n_came[file] < CAME)
+        v[chubbies.n_came[file]++] = (struct chubby_came){
+            .czxid = czxid, .shared = strstr(name, "-read-"), .stands = true};
+}
+
+static void look_at_queue(int file)
+{
+    const char *names[64];
+    size_t n = ens_children(chubby_side(file), names, 64);
+    struct ens_seen seen;
+    char path[240];
+
+    for (int k = 0; k < chubbies.n_came[file]; k++)
+        chubbies.came[file][k].stands = false;
+    for (size_t k = 0; k < n && k < 64; k++) {
+        snprintf(path, sizeof path, "%s/%s", chubby_side(file), names[k]);
+        if (is_contender(names[k]) && ens_look(path, &seen))
+            note_came(file, names[k], seen.czxid);
+    }
+}
+
+int chubby_behind(int i, bool now)
+{
+    const struct chubby_hold *hold = &chubbies.of[i].hold;
+    int file = chubby_plan_of(i)->file, n = 0;
+
+    for (int k = 0; k < chubbies.n_came[file]; k++) {
+        const struct chubby_came *c = &chubbies.came[file][k];
+
+        n += c->czxid > (int64_t)hold->token && (c->stands || !now) &&
+             !(c->shared && hold->shared);
+    }
+    return n;
+}
+
+static void look_for_rivals(void)
+{
+    for (int k = 0; k < chubbies.n_ops; k++) {
+        struct chubby_op *op = &chubbies.op[k];
+
+        if (op->act == ACT_TRY && !op->told && !op->rival)
+            op->rival =
+                chubby_has_rival(chubby_plan_of(op->handle - 1)->file, 2);
+    }
+}
+
+static void look_at_child(void)
+{
+    struct ens_seen seen;
+    char path[64];
+
+    snprintf(path, sizeof path, "%s/c", chubby_file(0));
+    chubbies.child = ens_look(path, &seen);
+}
+
+static void check_perms(const char *path)
+{
+    int perms = ens_perms(path);
+
+    if (perms >= 0 && (unsigned)perms & EVZK_PERM_ADMIN)
+        sim_violation("%s has another ACL", path);
+}
+
+/* The znodes of handles with an ACL of their own have that. */
+static void check_acl(int file)
+{
+    const char *side = chubby_side(file), *names[64];
+    size_t n = ens_children(side, names, 64);
+    char path[240];
+    bool own = false;
+
+    for (int i = 0; i < HANDLES; i++)
+        own = own ||
+              (chubby_plan_of(i)->own_acl && chubby_plan_of(i)->file == file);
+    if (!own || chubbies.forged || chubbies.foreign || operator_deleted_any())
+        return;
+    check_perms(side);
+    check_perms(chubby_file(file));
+    for (size_t k = 0; k < n && k < 64; k++) {
+        snprintf(path, sizeof path, "%s/%s", side, names[k]);
+        if (strlen(names[k]) > GUID_LEN)
+            check_perms(path);
+    }
+}
+
 void chubby_look(void)
 {
+    look_at_child();
     for (int file = 0; file < FILES; file++) {
         look_in_front(file);
+        look_at_queue(file);
         look_at(file);
         check_anchor(file);
         look_for_strangers(file);
+        check_acl(file);
     }
-    for (int i = 0; i < HANDLES; i++)
+    for (int i = 0; i < HANDLES; i++) {
         look_at_holds(i);
+    }
+    look_for_rivals();
 }
 
 static bool is_robbed(int i)
@@ -362,6 +519,10 @@ static bool holds(int i)
         held != (evzk_chubby_token(h->h) > 0))
         sim_violation("handle %d: held, without a time or a token", i);
     sim_leave(before);
+    if (!held && chubby_holds(i) && !h->hold.gone && !h->closes && !h->ended &&
+        !process_of(chubby_plan_of(i)->proc)->closing &&
+        process_is_sure(chubby_plan_of(i)->proc))
+        sim_violation("handle %d has the lock, and does not say so", i);
     if (held && h->hold.gone && !is_robbed(i))
         sim_violation("handle %d holds the lock, and its znode is gone", i);
     return held;
