@@ -906,6 +906,7 @@ bench_sources = \
     tests/bench/team.h \
     tests/bench/way_evzk.c \
     tests/bench/way_evzk_cache.c \
+    tests/bench/way_evzk_chubby.c \
     tests/bench/way_evzk_config.c \
     tests/bench/way_evzk_counter.c \
     tests/bench/way_evzk_double_barrier.c \
@@ -920,6 +921,7 @@ bench_sources = \
     tests/bench/way_evzk_value.c \
     tests/bench/way_raw.c \
     tests/bench/way_raw_cache.c \
+    tests/bench/way_raw_chubby.c \
     tests/bench/way_raw_config.c \
     tests/bench/way_raw_counter.c \
     tests/bench/way_raw_double_barrier.c \

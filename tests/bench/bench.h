@@ -111,7 +111,8 @@ extern const struct way way_raw, way_raw_steps, way_raw_piped, way_evzk,
     way_evzk_semaphore, way_raw_counter, way_raw_counter_piped,
     way_evzk_counter, way_raw_value, way_evzk_value, way_raw_cache,
     way_evzk_cache, way_raw_cache_deep, way_evzk_cache_deep, way_raw_config,
-    way_evzk_config, way_raw_guard, way_evzk_guard;
+    way_evzk_config, way_raw_guard, way_evzk_guard, way_raw_chubby,
+    way_evzk_chubby;
 
 /* The bytes of an item of a queue, and of a value. */
 enum { QUEUE_ITEM_SIZE = 100, VALUE_SIZE = 100 };

@@ -251,6 +251,14 @@ const struct workload workloads[] = {
      .filled = true,
      .help = "values set while a lock is held, checked by the server.  Raw may "
              "lose answers"},
+    {.name = "chubby",
+     .n = 2000,
+     .play = play_transact,
+     .ways = {&way_raw_chubby, &way_evzk_chubby},
+     .one = true,
+     .queue = true,
+     .help = "files opened, read, locked, unlocked and deleted.  Raw may lose "
+             "answers"},
 };
 
 const size_t workload_count = sizeof workloads / sizeof workloads[0];
