@@ -354,7 +354,24 @@ core_sources = \
     recipes/value/writer.c \
     recipes/value/writes.c
 
+command_sources = \
+    tools/command/auth.c \
+    tools/command/auth.h \
+    tools/command/cmd_help.c \
+    tools/command/cmd_version.c \
+    tools/command/command.h \
+    tools/command/connect.c \
+    tools/command/connect.h \
+    tools/command/main.c \
+    tools/command/options.c \
+    tools/command/options.h \
+    tools/command/output.c \
+    tools/command/output.h \
+    tools/command/settings.c \
+    tools/command/settings.h
+
 man_pages = \
+    doc/evzk.1 \
     doc/evzk.3 \
     doc/evzk_barrier.3 \
     doc/evzk_cache.3 \
@@ -720,6 +737,10 @@ real_headers = \
     tests/real/test_peers.h \
     tests/real/test_session_kit.h \
     tests/real/test_shards.h
+
+command_tests = \
+    tests/command/test_common \
+    tests/command/test_manual
 
 sim_sources = \
     tests/sim/ballot.c \

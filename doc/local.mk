@@ -6,12 +6,12 @@ EXTRA_DIST += doc/link-less doc/man-links $(doc_dots)
 # each function: a short page leads from its name to the page that describes it.
 install-data-hook:
 	$(SHELL) $(srcdir)/doc/link-less '$(DESTDIR)$(docdir)'
-	$(SHELL) $(srcdir)/doc/man-links $(man_pages:%=$(srcdir)/%) | \
+	$(SHELL) $(srcdir)/doc/man-links $(patsubst %,$(srcdir)/%,$(filter %.3,$(man_pages))) | \
 	    while read name page; do \
 	        echo ".so man3/$$page" >'$(DESTDIR)$(man3dir)'/$$name.3 || exit 1; \
 	    done
 uninstall-hook:
-	$(SHELL) $(srcdir)/doc/man-links $(man_pages:%=$(srcdir)/%) | \
+	$(SHELL) $(srcdir)/doc/man-links $(patsubst %,$(srcdir)/%,$(filter %.3,$(man_pages))) | \
 	    while read name page; do rm -f '$(DESTDIR)$(man3dir)'/$$name.3; done
 
 # Draws the diagrams from the tables.  They are committed, so that a build needs

@@ -118,6 +118,14 @@ PKG_CHECK_MODULES([LIBEVENT_PTHREADS], [libevent_pthreads >= 2.1],
     [have_evthread=yes], [have_evthread=no])
 AM_CONDITIONAL([HAVE_EVTHREAD], [test "$have_evthread" = yes])])
 
+# The command evzk prints tables with libsmartcols, and JSON with json-c.
+AC_DEFUN([EVZK_COMMAND], [
+PKG_CHECK_MODULES([SMARTCOLS], [smartcols >= 2.30], [have_smartcols=yes],
+    [have_smartcols=no])
+have_command=no
+AS_IF([test "$have_json_c$have_smartcols" = yesyes], [have_command=yes])
+AM_CONDITIONAL([HAVE_COMMAND], [test "$have_command" = yes])])
+
 # Only for tests and documents: nothing here is needed to build.
 AC_DEFUN([EVZK_TOOLS], [
 AC_ARG_ENABLE([tests], [AS_HELP_STRING([--disable-tests],
@@ -156,6 +164,8 @@ EVZK_SAY([TTL nodes], [$zk_ttl], [needs a client of 3.5.3 or newer])
 EVZK_SAY([TLS], [$zk_tls], [$zk_source --with-openssl (Debian's has none)])
 EVZK_SAY([SASL], [$zk_sasl], [$zk_source --with-sasl (Debian's has none)])
 AS_ECHO(["Tests, documents, examples (optional; all at once: ./quickstart deps)"])
+EVZK_SAY([command evzk], [$have_command],
+    [apt-get install libsmartcols-dev libjson-c-dev])
 EVZK_SAY([shard-server], [$have_json_c], [apt-get install libjson-c-dev])
 EVZK_SAY([worker threads], [$have_evthread], [apt-get install libevent-dev])
 AS_IF([test "x$enable_tests" = xno],

@@ -62,6 +62,10 @@ others = $(if $(alone_tests),$(filter-out $(alone),$(TEST_LOGS)))
 $(alone): $(others)
 $(word 2,$(alone)): $(word 1,$(alone))
 
+# The command evzk, run as its users run it: bash scripts, with tests/command/kit.bash.
+dist_check_SCRIPTS += $(command_tests)
+EXTRA_DIST += tests/command/kit.bash
+
 # A recipe to copy: doc/add-a-recipe.md.
 toy_tests = tests/toy/check-toy
 EXTRA_DIST += tests/toy
@@ -70,6 +74,9 @@ EXTRA_DIST += tests/museum
 
 if TESTS_WANTED
 TESTS += $(script_tests)
+if HAVE_COMMAND
+TESTS += $(command_tests)
+endif
 if HAVE_CHECK
 check_LTLIBRARIES += libtestsupport.la
 libtestsupport_la_SOURCES = $(support_sources)
@@ -106,6 +113,7 @@ build_some := $(if $(some_tests),$(eval override check_PROGRAMS :=) \
     $(eval override check_LTLIBRARIES :=))
 script_logs = $(filter $(1).log,$(TEST_LOGS))
 $(call script_logs,tests/real/check-proxy): tests/real/sweep$(EXEEXT)
+$(call script_logs,$(command_tests)): tools/evzk$(EXEEXT)
 $(call script_logs,tests/test-diagram): tools/evzk-diagram$(EXEEXT)
 $(call script_logs,tests/sim/check-explore): tests/sim/explore$(EXEEXT)
 $(call script_logs,$(toy_tests)): tests/sim/explore$(EXEEXT)

@@ -1,0 +1,149 @@
+# shellcheck shell=bash
+# What the tests of the command evzk have in common.  A test is a bash script
+# tests/command/test_NAME:
+#
+#   set -eu
+#   # shellcheck source=tests/command/kit.bash
+#   . "$(dirname "$0")/kit.bash"
+#   start_server
+#   expect 0 'evzk 0' evzk version
+#   done_testing
+#
+# The server, the folder $tmp and every process that "background" started are
+# gone at the end, however the test ends.  Nothing here sleeps to be safe:
+# "wait_for" polls, with a deadline that only ends a hopeless test.
+
+src=${EVZK_SRCDIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
+build=${EVZK_BUILDDIR:-$src/build}
+deadline_s=$((60 * ${EVZK_TEST_SLOW:-1}))
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/evzk-command-XXXXXX")
+checks=0
+failures=0
+children=()
+
+# No setting of the user's reaches a test.
+unset EVZK_SERVERS EVZK_AUTH EVZK_AUTH_FILE EVZK_CONFIG XDG_CONFIG_HOME
+export HOME=$tmp PATH="$build/tools:$PATH"
+
+clean_up() {
+    local status=$? one
+    trap - EXIT INT TERM HUP
+    for one in "${children[@]}"; do
+        kill -CONT "$one" 2>/dev/null || true
+        kill -KILL "$one" 2>/dev/null || true
+    done
+    if [ -e "$tmp/zk" ]; then "$src/tools/zk-private" stop "$tmp/zk"; fi
+    if [ -e "$tmp/zks" ]; then "$src/tools/zk-ensemble" stop "$tmp/zks"; fi
+    if [ $status != 0 ] && [ -n "${EVZK_KEEP:-}" ]; then
+        echo "kept: $tmp"
+    else
+        rm -rf "$tmp"
+    fi
+    exit $status
+}
+trap clean_up EXIT
+trap 'exit 130' INT TERM HUP
+
+skip() { # WHY: the test cannot run here
+    echo "$*"
+    exit 77
+}
+
+need_java() {
+    command -v "${JAVA:-java}" >/dev/null || skip "no java"
+}
+
+# start_server [KEY=VALUE...]: one server, with lines of zoo.cfg.
+start_server() {
+    need_java
+    EVZK_SERVERS=$("$src/tools/zk-private" start "$tmp/zk" "$@")
+    export EVZK_SERVERS
+}
+
+# Three servers that are one ensemble.
+start_ensemble() {
+    need_java
+    EVZK_SERVERS=$("$src/tools/zk-ensemble" start "$tmp/zks" 3)
+    export EVZK_SERVERS
+}
+
+ok() { # WHAT
+    checks=$((checks + 1))
+    echo "ok $*"
+}
+
+fail() { # WHAT
+    checks=$((checks + 1))
+    failures=$((failures + 1))
+    echo "FAIL $*"
+}
+
+# verdict WHAT COMMAND...: ok when the command succeeds.
+verdict() {
+    local what=$1
+    shift
+    if "$@"; then ok "$what"; else fail "$what: $*"; fi
+}
+
+# run COMMAND...: its output goes to $tmp/out and $tmp/err, its status to
+# $status.
+run() {
+    status=0
+    "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+}
+
+# expect STATUS TEXT COMMAND...: it exits so, and says TEXT on its standard
+# output (or on stderr, when STATUS is not 0).
+expect() {
+    local wanted=$1 text=$2 where=err
+    shift 2
+    run "$@"
+    [ "$wanted" != 0 ] || where=out
+    if [ "$status" = "$wanted" ] && grep -qF -- "$text" "$tmp/$where"; then
+        ok "$*"
+    else
+        fail "$*: status $status, wanted $wanted and \"$text\""
+        sed 's/^/    out: /' "$tmp/out"
+        sed 's/^/    err: /' "$tmp/err"
+    fi
+}
+
+# background COMMAND...: leaves its process in $child.
+background() {
+    "$@" </dev/null &
+    child=$!
+    children+=("$child")
+}
+
+# wait_for WHAT COMMAND...: polls until the command succeeds; ends the test when
+# it never does.
+wait_for() {
+    local what=$1 end=$((SECONDS + deadline_s))
+    shift
+    until "$@"; do
+        if ((SECONDS >= end)); then
+            fail "waited $deadline_s s for: $what"
+            tail -n 20 "$tmp/err" 2>/dev/null || true
+            exit 1
+        fi
+        sleep 0.02
+    done
+}
+
+# Is a process gone, or only not reaped yet?
+gone() { # PID
+    local state
+    state=$(sed -n 's/^State:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null) ||
+        return 0
+    [[ -z $state || $state == Z* ]]
+}
+
+# The line that quickstart counts.
+done_testing() {
+    local per_cent=100
+    [ $checks -gt 0 ] || fail "no check ran"
+    per_cent=$((100 * (checks - failures) / checks))
+    echo "$per_cent%: Checks: $checks, Failures: $failures, Errors: 0"
+    [ $failures = 0 ] || exit 1
+    exit 0
+}
