@@ -357,18 +357,30 @@ core_sources = \
 command_sources = \
     tools/command/auth.c \
     tools/command/auth.h \
+    tools/command/child.c \
+    tools/command/child.h \
+    tools/command/cmd_elect.c \
     tools/command/cmd_help.c \
+    tools/command/cmd_lock.c \
+    tools/command/cmd_semaphore.c \
     tools/command/cmd_version.c \
     tools/command/command.h \
     tools/command/connect.c \
     tools/command/connect.h \
+    tools/command/hold.c \
+    tools/command/hold.h \
+    tools/command/hold_denied.c \
+    tools/command/hold_rule.c \
+    tools/command/hold_rule.h \
     tools/command/main.c \
     tools/command/options.c \
     tools/command/options.h \
     tools/command/output.c \
     tools/command/output.h \
     tools/command/settings.c \
-    tools/command/settings.h
+    tools/command/settings.h \
+    tools/command/watchdog.c \
+    tools/command/watchdog.h
 
 man_pages = \
     doc/evzk.1 \
@@ -740,7 +752,10 @@ real_headers = \
 
 command_tests = \
     tests/command/test_common \
-    tests/command/test_manual
+    tests/command/test_elect \
+    tests/command/test_lock \
+    tests/command/test_manual \
+    tests/command/test_semaphore
 
 sim_sources = \
     tests/sim/ballot.c \

@@ -65,6 +65,8 @@ $(word 2,$(alone)): $(word 1,$(alone))
 # The command evzk, run as its users run it: bash scripts, with tests/command/kit.bash.
 dist_check_SCRIPTS += $(command_tests)
 EXTRA_DIST += tests/command/kit.bash
+tests_command_stamp_SOURCES = tests/command/stamp.c
+tests_command_stamp_LDADD =
 
 # A recipe to copy: doc/add-a-recipe.md.
 toy_tests = tests/toy/check-toy
@@ -75,6 +77,7 @@ EXTRA_DIST += tests/museum
 if TESTS_WANTED
 TESTS += $(script_tests)
 if HAVE_COMMAND
+check_PROGRAMS += tests/command/stamp
 TESTS += $(command_tests)
 endif
 if HAVE_CHECK
@@ -113,7 +116,9 @@ build_some := $(if $(some_tests),$(eval override check_PROGRAMS :=) \
     $(eval override check_LTLIBRARIES :=))
 script_logs = $(filter $(1).log,$(TEST_LOGS))
 $(call script_logs,tests/real/check-proxy): tests/real/sweep$(EXEEXT)
-$(call script_logs,$(command_tests)): tools/evzk$(EXEEXT)
+$(call script_logs,$(command_tests)): tools/evzk$(EXEEXT) \
+    tests/command/stamp$(EXEEXT)
+$(call script_logs,tests/command/test_elect): examples/elect$(EXEEXT)
 $(call script_logs,tests/test-diagram): tools/evzk-diagram$(EXEEXT)
 $(call script_logs,tests/sim/check-explore): tests/sim/explore$(EXEEXT)
 $(call script_logs,$(toy_tests)): tests/sim/explore$(EXEEXT)

@@ -99,7 +99,8 @@ expect() {
     shift 2
     run "$@"
     [ "$wanted" != 0 ] || where=out
-    if [ "$status" = "$wanted" ] && grep -qF -- "$text" "$tmp/$where"; then
+    if [ "$status" = "$wanted" ] &&
+        { [ -z "$text" ] || grep -qF -- "$text" "$tmp/$where"; }; then
         ok "$*"
     else
         fail "$*: status $status, wanted $wanted and \"$text\""
@@ -130,12 +131,65 @@ wait_for() {
     done
 }
 
+# How many ephemeral znodes there are below a path: waiters and holders.
+contenders() { # PATH
+    (
+        exec 3<>"/dev/tcp/${EVZK_SERVERS/://}"
+        printf dump >&3
+        cat <&3
+    ) | grep -c "^[[:space:]]*$1/" || true
+}
+
 # Is a process gone, or only not reaped yet?
 gone() { # PID
     local state
     state=$(sed -n 's/^State:[[:space:]]*//p' "/proc/$1/status" 2>/dev/null) ||
         return 0
     [[ -z $state || $state == Z* ]]
+}
+
+# ---------------------------------------- a CMD that writes down when it worked
+
+stamp=$build/tests/command/stamp
+stamps=$tmp/stamps
+
+# hold COMMAND PATH OPTION...: a holder that stamps for ever, with its log in
+# $tmp/log; $child is its evzk.
+hold() {
+    rm -f "$stamps" "$tmp/log"
+    background evzk -vv "$@" -- "$stamp" "$stamps" 0 2>"$tmp/log" >/dev/null
+    wait_for "evzk $*" test -s "$stamps"
+}
+
+# The status of the last background process.
+await() {
+    status=0
+    wait "$child" || status=$?
+}
+
+deadline() {
+    sed -n 's/.*: lease until \([0-9]*\) us$/\1/p' "$tmp/log" | sort -n |
+        tail -n 1
+}
+
+# No stamp of a holder that is gone came after the end of its lease.
+judge() { # WHAT
+    local last end
+    last=$(tail -n 1 "$stamps" | cut -d ' ' -f 2)
+    end=$(deadline)
+    if [ -n "$end" ] && [ "$last" -lt "$end" ]; then
+        ok "$1: gone $(((end - last) / 1000)) ms before the deadline"
+    else
+        fail "$1: wrote at $last, the lease ended at $end"
+        cat "$tmp/log"
+    fi
+}
+
+stamping() { # does the file still grow?
+    local before
+    before=$(wc -l <"$stamps")
+    sleep 0.05
+    [ "$(wc -l <"$stamps")" != "$before" ]
 }
 
 # The line that quickstart counts.

@@ -20,7 +20,10 @@
 
 /* clang-format off */
 #define COMMANDS(X) \
+    X(elect) \
     X(help) \
+    X(lock) \
+    X(semaphore) \
     X(version)
 /* clang-format on */
 

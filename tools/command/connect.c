@@ -135,7 +135,8 @@ static bool add_events(struct connection *c)
             return false;
     }
     c->silence = evtimer_new(c->base, on_silence, c);
-    return c->silence && event_add(c->silence, &patience) == 0;
+    return c->silence &&
+           (settings.connect_ms == 0 || event_add(c->silence, &patience) == 0);
 }
 
 /* "host:port,.../chroot" has two parts; the names of hosts have no slash. */

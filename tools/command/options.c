@@ -89,8 +89,9 @@ static int set_number(const struct option_row *row, const char *value)
     number = strtoul(value, &end, 10);
     if (errno || *end || end == value || strchr(value, '-') ||
         number < row->min || number > row->max)
-        return complain_usage("--%s takes a number from %u to %u, not '%s'",
-                              row->name, row->min, row->max, value);
+        return complain_usage("%s%s takes a number from %u to %u, not '%s'",
+                              row->help[0] ? "--" : "", row->name, row->min,
+                              row->max, value);
     *(uint32_t *)row->to = (uint32_t)number;
     return 0;
 }

@@ -20,7 +20,7 @@ const struct option_row common_options[] = {
     OPTION_NUMBER_ROW("session-timeout", 0, "MS",
         &settings.session_timeout, 100, 86400000, "ask for this time-out"),
     OPTION_SECONDS_ROW("connect-timeout", 0, "SECONDS",
-        &settings.connect_ms, "give up when no server answers (10)"),
+        &settings.connect_ms, "give up without an answer (10); 0: never"),
     OPTION_TEXT_ROW("config", 0, "FILE",
         &settings.config, "read settings from here"),
     OPTION_FLAG_ROW("json", 0,

@@ -1,0 +1,34 @@
+/* CMD: a process in a process group of its own, that dies with evzk. */
+#ifndef EVZK_COMMAND_CHILD_H
+#define EVZK_COMMAND_CHILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "watchdog.h"
+
+struct child {
+    pid_t pid;     /* 0: it does not run. */
+    int status;    /* Of its end: an exit status, or 128 + the signal. */
+    bool terminal; /* The group has the terminal. */
+};
+
+/* Starts `argv`.  It runs only after the watchdog knows its group and the
+ * moment of its end.  False: it cannot be forked; errno says why.  A program
+ * that is not found is started, and ends with STATUS_NOT_FOUND. */
+bool child_start(struct child *c, char **argv, struct watchdog *w,
+                 int64_t kill_us);
+
+/* Starts a shell with a command, in a group of its own, that nobody waits for.
+ */
+void child_hook(const char *command);
+
+/* Sends a signal to the group, if it runs. */
+void child_signal(const struct child *c, int signo);
+
+/* Has it ended?  For each SIGCHLD.  If so, whatever is left of its group is
+ * killed, and the watchdog rests. */
+bool child_reap(struct child *c, struct watchdog *w);
+
+#endif
