@@ -753,6 +753,7 @@ real_headers = \
 command_tests = \
     tests/command/test_common \
     tests/command/test_elect \
+    tests/command/test_fifty \
     tests/command/test_lock \
     tests/command/test_manual \
     tests/command/test_semaphore
