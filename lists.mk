@@ -756,7 +756,8 @@ command_tests = \
     tests/command/test_fifty \
     tests/command/test_lock \
     tests/command/test_manual \
-    tests/command/test_semaphore
+    tests/command/test_semaphore \
+    tests/command/test_settings
 
 sim_sources = \
     tests/sim/ballot.c \

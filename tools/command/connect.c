@@ -161,7 +161,11 @@ static int open_session(struct connection *c)
                                &c->session);
     }
     free(servers);
-    return rc ? complain_error(rc, settings.servers) : 0;
+    if (rc == EVZK_ERR_INVAL)
+        return complain_usage("the servers are to be HOST:PORT,...[/CHROOT], "
+                              "not '%s'",
+                              settings.servers);
+    return rc ? complain_error(rc, NULL) : 0;
 }
 
 int connection_open(struct connection *c)
