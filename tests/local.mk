@@ -118,6 +118,7 @@ script_logs = $(filter $(1).log,$(TEST_LOGS))
 $(call script_logs,tests/real/check-proxy): tests/real/sweep$(EXEEXT)
 $(call script_logs,$(command_tests)): tools/evzk$(EXEEXT) \
     tests/command/stamp$(EXEEXT)
+$(call script_logs,tests/command/test_lock): examples/revoke$(EXEEXT)
 $(call script_logs,tests/command/test_elect): examples/elect$(EXEEXT)
 $(call script_logs,tests/test-diagram): tools/evzk-diagram$(EXEEXT)
 $(call script_logs,tests/sim/check-explore): tests/sim/explore$(EXEEXT)

@@ -34,8 +34,8 @@ static void run(char **argv)
 }
 
 /* In the child.  evzk may have died before prctl() was called: then no byte
- * comes. */
-static void become(char **argv, const int go[2], bool terminal)
+ * comes.  Or evzk was stopped meanwhile, and the byte comes too late. */
+static void become(char **argv, const int go[2], bool terminal, int64_t kill_us)
 {
     char byte;
 
@@ -46,6 +46,8 @@ static void become(char **argv, const int go[2], bool terminal)
         if (errno != EINTR)
             _exit(STATUS_LOST);
     }
+    if (boottime_us() >= kill_us)
+        _exit(STATUS_LOST);
     if (terminal)
         give_terminal(getpgrp());
     run(argv);
@@ -61,7 +63,7 @@ bool child_start(struct child *c, char **argv, struct watchdog *w,
     c->terminal = tcgetpgrp(STDIN_FILENO) == getpgrp();
     c->pid = fork();
     if (c->pid == 0)
-        become(argv, go, c->terminal);
+        become(argv, go, c->terminal, kill_us);
     close(go[0]);
     if (c->pid > 0) {
         setpgid(c->pid, c->pid); /* The child does the same. */

@@ -124,12 +124,22 @@ static void on_signal(evutil_socket_t signo, short what, void *arg)
         connection_finish(c, 128 + (int)signo);
 }
 
+/* As under nohup, and in the background of a script. */
+static bool ignored(int signo)
+{
+    struct sigaction now;
+
+    return sigaction(signo, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 static bool add_events(struct connection *c)
 {
     struct timeval patience = {settings.connect_ms / 1000,
                                settings.connect_ms % 1000 * 1000};
 
     for (int i = 0; i < CONNECTION_SIGNALS; i++) {
+        if (ignored(stop_signals[i]))
+            continue;
         c->signals[i] = evsignal_new(c->base, stop_signals[i], on_signal, c);
         if (!c->signals[i] || event_add(c->signals[i], NULL))
             return false;

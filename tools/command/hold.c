@@ -164,6 +164,10 @@ static void on_reaped(evutil_socket_t signo, short what, void *arg)
     struct hold *h = arg;
 
     (void)signo, (void)what;
+    if (watchdog_died(&h->watchdog) && watchdog_start(&h->watchdog) == 0 &&
+        h->child.pid > 0)
+        watchdog_guard(&h->watchdog, h->child.pid,
+                       h->deadline_us - h->margin_us);
     if (!child_reap(&h->child, &h->watchdog))
         return;
     event_del(h->look);

@@ -2,12 +2,14 @@
  * needs is in these two descriptors. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -80,6 +82,20 @@ static void watch(int in, int timer)
     }
 }
 
+static void close_range_of(int from, int to)
+{
+    if (from <= to)
+        close_range((unsigned)from, (unsigned)to, 0);
+}
+
+/* All but these two, of which `low` is lower, and those of the standard. */
+static void close_others(int low, int high)
+{
+    close_range_of(STDERR_FILENO + 1, low - 1);
+    close_range_of(low + 1, high - 1);
+    close_range_of(high + 1, INT_MAX);
+}
+
 /* No signal of a terminal, no folder and no file of the user is kept. */
 static void detach(int in, int timer)
 {
@@ -94,10 +110,7 @@ static void detach(int in, int timer)
     if (chdir("/") || dup2(null, STDIN_FILENO) < 0 ||
         dup2(null, STDOUT_FILENO) < 0)
         return; /* As well as can be. */
-    for (int fd = STDERR_FILENO + 1; fd < 1024; fd++) {
-        if (fd != in && fd != timer)
-            close(fd);
-    }
+    close_others(in < timer ? in : timer, in < timer ? timer : in);
 }
 
 static int start(struct watchdog *w, const int ends[2])
@@ -126,6 +139,14 @@ int watchdog_start(struct watchdog *w)
         return STATUS_FAILED;
     }
     return 0;
+}
+
+bool watchdog_died(struct watchdog *w)
+{
+    if (w->pid <= 0 || waitpid(w->pid, NULL, WNOHANG) != w->pid)
+        return false;
+    watchdog_end(w);
+    return true;
 }
 
 /* A pipe that is full, or whose reader has died, takes nothing: then the last

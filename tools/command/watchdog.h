@@ -29,6 +29,9 @@ void watchdog_guard(struct watchdog *w, pid_t group, int64_t kill_us);
 /* The group has ended by itself. */
 void watchdog_rest(struct watchdog *w);
 
+/* Has somebody killed it?  For each SIGCHLD; then start another. */
+bool watchdog_died(struct watchdog *w);
+
 /* Lets it end. */
 void watchdog_end(struct watchdog *w);
 
