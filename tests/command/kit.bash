@@ -17,6 +17,8 @@ src=${EVZK_SRCDIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 build=${EVZK_BUILDDIR:-$src/build}
 deadline_s=$((60 * ${EVZK_TEST_SLOW:-1}))
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/evzk-command-XXXXXX")
+stamp=$build/tests/command/stamp
+stamps=$tmp/stamps
 checks=0
 failures=0
 children=()
@@ -30,6 +32,10 @@ clean_up() {
     trap - EXIT INT TERM HUP
     for one in "${children[@]}"; do
         kill -CONT "$one" 2>/dev/null || true
+        kill -KILL "$one" 2>/dev/null || true
+    done
+    # A defect of evzk may leave a CMD behind.
+    for one in $(pgrep -f -- "$stamp $tmp/"); do
         kill -KILL "$one" 2>/dev/null || true
     done
     if [ -e "$tmp/zk" ]; then "$src/tools/zk-private" stop "$tmp/zk"; fi
@@ -149,9 +155,6 @@ gone() { # PID
 }
 
 # ---------------------------------------- a CMD that writes down when it worked
-
-stamp=$build/tests/command/stamp
-stamps=$tmp/stamps
 
 # hold COMMAND PATH OPTION...: a holder that stamps for ever, with its log in
 # $tmp/log; $child is its evzk.

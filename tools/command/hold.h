@@ -5,7 +5,7 @@
  *   deadline - grace    SIGTERM, if the session is in doubt
  *   deadline - margin   SIGKILL
  * grace is a third of the session time-out, at most 2 s, or --grace; margin is
- * a fortieth of the time-out, at least 100 ms.  The watchdog kills at the same
+ * a twentieth of the time-out, at least 100 ms.  The watchdog kills at the same
  * moment.  Each word of the leader moves the deadline on. */
 #ifndef EVZK_COMMAND_HOLD_H
 #define EVZK_COMMAND_HOLD_H

@@ -30,7 +30,7 @@ void hold_set_times(struct hold *h)
     int64_t timeout_us =
         (int64_t)evzk_session_timeout_ms(h->connection.session) * 1000;
 
-    h->margin_us = timeout_us / 40;
+    h->margin_us = timeout_us / 20;
     if (h->margin_us < MARGIN_US)
         h->margin_us = MARGIN_US;
     h->grace_us = timeout_us / 3;
