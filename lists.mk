@@ -752,6 +752,7 @@ real_headers = \
 
 command_tests = \
     tests/command/test_common \
+    tests/command/test_dialect \
     tests/command/test_elect \
     tests/command/test_fifty \
     tests/command/test_lock \

@@ -19,6 +19,8 @@ deadline_s=$((60 * ${EVZK_TEST_SLOW:-1}))
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/evzk-command-XXXXXX")
 stamp=$build/tests/command/stamp
 stamps=$tmp/stamps
+# Debian's, which has Kazoo.
+python=${PYTHON:-/usr/bin/python3}
 checks=0
 failures=0
 children=()
@@ -53,6 +55,10 @@ trap 'exit 130' INT TERM HUP
 skip() { # WHY: the test cannot run here
     echo "$*"
     exit 77
+}
+
+have_kazoo() {
+    "$python" -c 'import kazoo.client' 2>/dev/null
 }
 
 need_java() {

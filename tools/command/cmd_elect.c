@@ -85,7 +85,8 @@ static int start(struct hold *h)
     evzk_election_options opt = {.data = data,
                                  .data_len = strlen(data),
                                  .timeout_ms = hold_timeout_ms(),
-                                 .revocable = true};
+                                 .revocable = true,
+                                 .dialect = hold_options.dialect};
 
     return evzk_election_volunteer(h->connection.session, h->path, &opt,
                                    on_election, h,

@@ -62,7 +62,8 @@ static int start(struct hold *h)
     evzk_lock_priority priority = {.priority = (uint8_t)own.priority};
     evzk_lock_options opt = {.mode = (evzk_lock_mode)own.mode,
                              .try_once = hold_options.try_once,
-                             .revocable = true};
+                             .revocable = true,
+                             .dialect = hold_options.dialect};
 
     if (own.priority != HOLD_UNSET) {
         opt.priority = &priority;

@@ -53,7 +53,8 @@ static int start(struct hold *h)
 {
     evzk_semaphore_options opt = {.leases = leases,
                                   .timeout_ms = hold_timeout_ms(),
-                                  .try_once = hold_options.try_once};
+                                  .try_once = hold_options.try_once,
+                                  .dialect = hold_options.dialect};
 
     return evzk_semaphore_acquire(h->connection.session, h->path, &opt,
                                   on_semaphore, h,

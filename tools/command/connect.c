@@ -29,8 +29,7 @@ static const struct {
     {EVZK_ERR_NONODE, STATUS_FAILED, "check the path"},
     {EVZK_ERR_NOTEMPTY, STATUS_FAILED, "delete its children first"},
     {EVZK_ERR_FOREIGN, STATUS_FAILED,
-     "use another path, or end the other library's contenders: "
-     "`evzk who` shows them"},
+     "give the --dialect of that library, or use another path"},
     {EVZK_ERR_QUOTA, STATUS_FAILED,
      "raise the quota, or delete what is not needed"},
     {EVZK_ERR_SEQUENCE, STATUS_FAILED, "delete the directory, or use another"},

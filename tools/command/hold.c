@@ -10,7 +10,8 @@
 struct hold_options hold_options = {.wait_ms = HOLD_UNSET,
                                     .conflict = STATUS_NOT_GOT,
                                     .grace_ms = HOLD_UNSET,
-                                    .on_lost = "term"};
+                                    .on_lost = "term",
+                                    .dialect_name = "evzk"};
 
 /* A try that waits for no holder still waits for the servers. */
 uint32_t hold_timeout_ms(void)
@@ -240,6 +241,18 @@ static int start(struct hold *h)
     return rc ? complain_error(rc, h->path) : 0;
 }
 
+static int set_dialect(void)
+{
+    for (int d = EVZK_DIALECT_EVZK; d <= EVZK_DIALECT_KAZOO; d++) {
+        hold_options.dialect = (evzk_dialect)d;
+        if (strcmp(evzk_dialect_name(hold_options.dialect),
+                   hold_options.dialect_name) == 0)
+            return 0;
+    }
+    return complain_usage("--dialect takes evzk, curator or kazoo, not '%s'",
+                          hold_options.dialect_name);
+}
+
 int hold_run(const struct hold_kind *kind, const struct arguments *arguments)
 {
     struct hold h = {.kind = kind,
@@ -251,7 +264,9 @@ int hold_run(const struct hold_kind *kind, const struct arguments *arguments)
     if (hold_options.wait_ms == 0)
         hold_options.try_once = 1;
     signal(SIGPIPE, SIG_IGN);
-    status = watchdog_start(&h.watchdog);
+    status = set_dialect();
+    if (!status)
+        status = watchdog_start(&h.watchdog);
     if (!status)
         status = connection_open(&h.connection);
     if (!status)

@@ -38,7 +38,8 @@ struct hold_kind {
 struct hold_options {
     uint32_t wait_ms, conflict, grace_ms;
     int try_once;
-    const char *on_lost;
+    const char *on_lost, *dialect_name;
+    evzk_dialect dialect; /* Of that name. */
 };
 extern struct hold_options hold_options;
 
@@ -50,8 +51,9 @@ extern struct hold_options hold_options;
 #define HOLD_TRY_ROW \
     OPTION_FLAG_ROW("nonblock", 'n', &hold_options.try_once, 1, \
         "do not wait")
-/* A dialect, for locks beside those of other libraries, would be a row here. */
 #define HOLD_ROWS \
+    OPTION_TEXT_ROW("dialect", 0, "evzk|curator|kazoo", \
+        &hold_options.dialect_name, "share PATH with this library"), \
     OPTION_NUMBER_ROW("conflict-exit-code", 'E', "STATUS", \
         &hold_options.conflict, 0, 255, "exit so when not acquired (73)"), \
     OPTION_NUMBER_ROW("grace", 0, "MS", &hold_options.grace_ms, 0, 86400000, \
