@@ -359,14 +359,19 @@ command_sources = \
     tools/command/auth.h \
     tools/command/child.c \
     tools/command/child.h \
+    tools/command/circles.c \
     tools/command/cmd_elect.c \
     tools/command/cmd_help.c \
     tools/command/cmd_lock.c \
     tools/command/cmd_semaphore.c \
     tools/command/cmd_version.c \
+    tools/command/cmd_who.c \
+    tools/command/cmd_why.c \
     tools/command/command.h \
     tools/command/connect.c \
     tools/command/connect.h \
+    tools/command/contender.c \
+    tools/command/contender.h \
     tools/command/hold.c \
     tools/command/hold.h \
     tools/command/hold_denied.c \
@@ -379,10 +384,17 @@ command_sources = \
     tools/command/output.h \
     tools/command/settings.c \
     tools/command/settings.h \
+    tools/command/waits.c \
+    tools/command/waits.h \
     tools/command/watchdog.c \
-    tools/command/watchdog.h
+    tools/command/watchdog.h \
+    tools/command/who.h \
+    tools/command/who_print.c \
+    tools/command/why.h \
+    tools/command/why_print.c
 
 man_pages = \
+    doc/evzk-admin.1 \
     doc/evzk.1 \
     doc/evzk.3 \
     doc/evzk_barrier.3 \
@@ -758,7 +770,9 @@ command_tests = \
     tests/command/test_lock \
     tests/command/test_manual \
     tests/command/test_semaphore \
-    tests/command/test_settings
+    tests/command/test_settings \
+    tests/command/test_who \
+    tests/command/test_why
 
 sim_sources = \
     tests/sim/ballot.c \

@@ -67,6 +67,8 @@ dist_check_SCRIPTS += $(command_tests)
 EXTRA_DIST += tests/command/kit.bash
 tests_command_stamp_SOURCES = tests/command/stamp.c
 tests_command_stamp_LDADD =
+tests_command_knot_SOURCES = tests/command/knot.c
+tests_command_knot_LDADD = libevzk.la $(LIBEVENT_LIBS)
 
 # A recipe to copy: doc/add-a-recipe.md.
 toy_tests = tests/toy/check-toy
@@ -77,7 +79,7 @@ EXTRA_DIST += tests/museum
 if TESTS_WANTED
 TESTS += $(script_tests)
 if HAVE_COMMAND
-check_PROGRAMS += tests/command/stamp
+check_PROGRAMS += tests/command/knot tests/command/stamp
 TESTS += $(command_tests)
 endif
 if HAVE_CHECK
@@ -114,11 +116,13 @@ some_tests = $(and $(filter check check-TESTS,$(MAKECMDGOALS)), \
     $(filter command line,$(origin TESTS)),$(strip $(TESTS)))
 build_some := $(if $(some_tests),$(eval override check_PROGRAMS :=) \
     $(eval override check_LTLIBRARIES :=))
-script_logs = $(filter $(1).log,$(TEST_LOGS))
+script_logs = $(filter $(addsuffix .log,$(1)),$(TEST_LOGS))
 $(call script_logs,tests/real/check-proxy): tests/real/sweep$(EXEEXT)
 $(call script_logs,$(command_tests)): tools/evzk$(EXEEXT) \
     tests/command/stamp$(EXEEXT)
 $(call script_logs,tests/command/test_lock): examples/revoke$(EXEEXT)
+$(call script_logs,tests/command/test_why tests/command/test_revoke): \
+    tests/command/knot$(EXEEXT)
 $(call script_logs,tests/command/test_elect): examples/elect$(EXEEXT)
 $(call script_logs,tests/test-diagram): tools/evzk-diagram$(EXEEXT)
 $(call script_logs,tests/sim/check-explore): tests/sim/explore$(EXEEXT)

@@ -24,7 +24,9 @@
     X(help) \
     X(lock) \
     X(semaphore) \
-    X(version)
+    X(version) \
+    X(who) \
+    X(why)
 /* clang-format on */
 
 /* What `evzk` exits with; doc/evzk.1 says the same.  Where a CMD is run, its
@@ -32,6 +34,8 @@
 enum status {
     STATUS_OK = 0,
     STATUS_FAILED = 1,       /* An error without a number of its own. */
+    STATUS_FOUND = 2,        /* A circle of waiters, or a warning. */
+    STATUS_UNFIT = 3,        /* The servers lack what evzk relies on. */
     STATUS_USAGE = 64,       /* The command line is wrong. */
     STATUS_NO_SERVER = 69,   /* No server answered, or no session was made. */
     STATUS_INTERNAL = 70,    /* A defect of evzk. */
