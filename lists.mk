@@ -363,6 +363,7 @@ command_sources = \
     tools/command/cmd_elect.c \
     tools/command/cmd_help.c \
     tools/command/cmd_lock.c \
+    tools/command/cmd_revoke.c \
     tools/command/cmd_semaphore.c \
     tools/command/cmd_version.c \
     tools/command/cmd_who.c \
@@ -769,6 +770,7 @@ command_tests = \
     tests/command/test_fifty \
     tests/command/test_lock \
     tests/command/test_manual \
+    tests/command/test_revoke \
     tests/command/test_semaphore \
     tests/command/test_settings \
     tests/command/test_who \

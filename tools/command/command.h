@@ -23,6 +23,7 @@
     X(elect) \
     X(help) \
     X(lock) \
+    X(revoke) \
     X(semaphore) \
     X(version) \
     X(who) \
