@@ -360,11 +360,13 @@ command_sources = \
     tools/command/child.c \
     tools/command/child.h \
     tools/command/circles.c \
+    tools/command/cmd_doctor.c \
     tools/command/cmd_elect.c \
     tools/command/cmd_help.c \
     tools/command/cmd_lock.c \
     tools/command/cmd_revoke.c \
     tools/command/cmd_semaphore.c \
+    tools/command/cmd_status.c \
     tools/command/cmd_version.c \
     tools/command/cmd_who.c \
     tools/command/cmd_why.c \
@@ -373,6 +375,12 @@ command_sources = \
     tools/command/connect.h \
     tools/command/contender.c \
     tools/command/contender.h \
+    tools/command/doctor.h \
+    tools/command/doctor_servers.c \
+    tools/command/exam.c \
+    tools/command/exam.h \
+    tools/command/exam_path.c \
+    tools/command/exam_write.c \
     tools/command/hold.c \
     tools/command/hold.h \
     tools/command/hold_denied.c \
@@ -383,6 +391,7 @@ command_sources = \
     tools/command/options.h \
     tools/command/output.c \
     tools/command/output.h \
+    tools/command/servers.c \
     tools/command/settings.c \
     tools/command/settings.h \
     tools/command/waits.c \
@@ -392,7 +401,9 @@ command_sources = \
     tools/command/who.h \
     tools/command/who_print.c \
     tools/command/why.h \
-    tools/command/why_print.c
+    tools/command/why_print.c \
+    tools/command/words.c \
+    tools/command/words.h
 
 man_pages = \
     doc/evzk-admin.1 \
@@ -766,6 +777,7 @@ real_headers = \
 command_tests = \
     tests/command/test_common \
     tests/command/test_dialect \
+    tests/command/test_doctor \
     tests/command/test_elect \
     tests/command/test_fifty \
     tests/command/test_lock \
@@ -773,6 +785,7 @@ command_tests = \
     tests/command/test_revoke \
     tests/command/test_semaphore \
     tests/command/test_settings \
+    tests/command/test_status \
     tests/command/test_who \
     tests/command/test_why
 

@@ -20,11 +20,13 @@
 
 /* clang-format off */
 #define COMMANDS(X) \
+    X(doctor) \
     X(elect) \
     X(help) \
     X(lock) \
     X(revoke) \
     X(semaphore) \
+    X(status) \
     X(version) \
     X(who) \
     X(why)

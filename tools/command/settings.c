@@ -166,3 +166,12 @@ int settings_complete(void)
              "or /etc/evzk.conf");
     return STATUS_USAGE;
 }
+
+int settings_servers(const char *servers, int count)
+{
+    if (count) {
+        settings.servers = servers;
+        given[find("servers")] = true;
+    }
+    return settings_complete();
+}

@@ -30,4 +30,8 @@ void settings_given(const struct option_row *row);
  * message, also when no servers are named. */
 int settings_complete(void);
 
+/* The same for a subcommand with servers as its argument: `servers` counts more
+ * than --servers, if there is one (`count` 1). */
+int settings_servers(const char *servers, int count);
+
 #endif
