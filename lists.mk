@@ -357,9 +357,13 @@ core_sources = \
 command_sources = \
     tools/command/auth.c \
     tools/command/auth.h \
+    tools/command/bench.c \
+    tools/command/bench.h \
+    tools/command/bench_sweep.c \
     tools/command/child.c \
     tools/command/child.h \
     tools/command/circles.c \
+    tools/command/cmd_bench.c \
     tools/command/cmd_doctor.c \
     tools/command/cmd_elect.c \
     tools/command/cmd_help.c \
@@ -775,6 +779,7 @@ real_headers = \
     tests/real/test_shards.h
 
 command_tests = \
+    tests/command/test_bench \
     tests/command/test_common \
     tests/command/test_dialect \
     tests/command/test_doctor \

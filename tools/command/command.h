@@ -20,6 +20,7 @@
 
 /* clang-format off */
 #define COMMANDS(X) \
+    X(bench) \
     X(doctor) \
     X(elect) \
     X(help) \

@@ -149,7 +149,8 @@ static bool add_events(struct connection *c)
 }
 
 /* "host:port,.../chroot" has two parts; the names of hosts have no slash. */
-static int open_session(struct connection *c)
+static int open_session(struct connection *c, evzk_session_cb *cb, void *arg,
+                        evzk_session **out)
 {
     evzk_session_options opt = {.timeout_ms = settings.session_timeout,
                                 .log = on_log,
@@ -166,8 +167,7 @@ static int open_session(struct connection *c)
             opt.chroot = settings.servers + (slash - servers);
         if (slash)
             *slash = '\0';
-        rc = evzk_session_open(c->base, servers, &opt, on_session, c,
-                               &c->session);
+        rc = evzk_session_open(c->base, servers, &opt, cb, arg, out);
     }
     free(servers);
     if (rc == EVZK_ERR_INVAL)
@@ -188,8 +188,16 @@ int connection_open(struct connection *c)
         complain("no loop can be made: is there enough memory?");
         return STATUS_FAILED;
     }
-    status = open_session(c);
+    status = open_session(c, on_session, c, &c->session);
     return status ? status : auth_add(c->session);
+}
+
+int connection_more(struct connection *c, evzk_session_cb *cb, void *arg,
+                    evzk_session **out)
+{
+    int status = open_session(c, cb, arg, out);
+
+    return status ? status : auth_add(*out);
 }
 
 void connection_finish(struct connection *c, int status)

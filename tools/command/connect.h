@@ -41,6 +41,12 @@ struct connection {
  * message.  Operations may be started right away. */
 int connection_open(struct connection *c);
 
+/* Opens one more session on the same loop, with the same settings: 0, or an
+ * exit status with a message.  The caller closes and frees it before
+ * connection_finish() is called. */
+int connection_more(struct connection *c, evzk_session_cb *cb, void *arg,
+                    evzk_session **out);
+
 /* Runs the loop until the session has ended after connection_finish().  Returns
  * what that said. */
 int connection_run(struct connection *c);
