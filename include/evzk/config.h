@@ -53,6 +53,9 @@ typedef struct evzk_config {
 
 #define EVZK_CONFIG_DATA_MAX 1024000
 
+/** For evzk_config_options: no configuration is whole. */
+#define EVZK_CONFIG_NONE (-1)
+
 /** The key of that name; NULL: there is none. */
 EVZK_API const evzk_config_key *evzk_config_find(const evzk_config *config,
                                                  const char *name);
@@ -67,6 +70,11 @@ typedef struct evzk_config_options {
      * Readers need READ on the directory and on the keys. */
     const evzk_acl *acl;
     size_t acl_count;
+    /** Of a replacement: it is done only if it replaces the configuration of
+     * this number, as it was read, and no other one; else it ends with
+     * EVZK_ERR_BADVERSION.  EVZK_CONFIG_NONE: only while none is whole.  0: it
+     * replaces whatever is there. */
+    int64_t if_number;
     void *reserved[4]; /**< NULL. */
 } evzk_config_options;
 
@@ -208,6 +216,9 @@ typedef void evzk_config_update_cb(evzk_config_update *update, int rc,
  * made or deleted a key, or the directory, just before the keys were written),
  * _NODEGONE (time after time somebody deleted the lock), _NOMEM, _AUTH: not
  * replaced; but a large set may be written in part, and none is whole then.
+ * EVZK_ERR_BADVERSION: the same, since `if_number` is not, or is no longer, the
+ * number of the configuration; also if a large set was begun, and its lock was
+ * lost.
  *
  * A replacement that finds another one done before its own begins anew, as
  * often as that happens.  After eight changes in a row that are no replacement

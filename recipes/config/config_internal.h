@@ -102,6 +102,7 @@ struct evzk_config_update {
     char nobody[EVZK__GUID_LEN + 1];  /* The name of a child that never is. */
     size_t item_bytes; /* Of a step, without its name and its data. */
     int64_t number;    /* Once it is done. */
+    int64_t if_number; /* Of the only one to replace; as in the options. */
 
     /* The directory, as it was listed. */
     struct evzk__read_all there; /* Owned: the keys that there are. */
@@ -127,6 +128,7 @@ struct evzk_config_update {
     /* The lock. */
     evzk_lock *lock; /* Owned; NULL: it has not asked for one. */
     bool has_lock;
+    bool wrote;      /* Under this lock: so `ready` may be gone. */
     int lock_rc;     /* Why no lock will be granted. */
     char *lock_path; /* Owned. */
     char *guard;     /* Owned: the path of the lock's znode; has room. */

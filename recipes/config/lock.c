@@ -14,6 +14,7 @@ void evzk__config_unlock(struct evzk_config_update *u)
     evzk_lock_free(u->lock);
     u->lock = NULL;
     u->has_lock = false;
+    u->wrote = false;
 }
 
 static void granted(struct evzk_config_update *u)

@@ -65,6 +65,8 @@ static bool is_bad_start(const struct evzk__call *call, const char *path,
            evzk__broken(call, strlen(path) + NAMES_ROOM <= EVZK__PATH_MAX,
                         "path", "must leave room for the keys' names") ||
            evzk__broken_acl(call, opt->acl, opt->acl_count) ||
+           evzk__broken(call, opt->if_number >= EVZK_CONFIG_NONE, "if_number",
+                        "must be a number, 0 or EVZK_CONFIG_NONE") ||
            evzk__broken_reserved(call, opt->reserved);
 }
 
@@ -123,6 +125,7 @@ static int start(evzk_session *s, const struct evzk__call *call,
     u->cb = cb;
     u->arg = arg;
     u->n_keys = (uint32_t)n;
+    u->if_number = opt->if_number;
     u->key = evzk__config_copy(key, n);
     if (u->key)
         rc = evzk__broken(call, !evzk__config_has_twice(u->key, n), "key",

@@ -20,7 +20,9 @@
  * - The servers refuse something for now, as those do that throttle: it was not
  *   done, and is asked for again, some times.
  * - The lock is lost: every transaction is refused by its znode.  Another one
- *   may have written since, and all is written again under a new lock.
+ *   may have written since, and all is written again under a new lock; but a
+ *   replacement of one certain configuration ends, since others may have been
+ *   whole meanwhile.
  * - The answer to the last transaction was lost: SETTLING (config/settle.c).
  */
 #include <string.h>
@@ -114,10 +116,23 @@ static int go_on(struct evzk__machine *m)
     return evzk__machine_move(m, all ? FINISHING : WRITING);
 }
 
+/* Is the configuration the one that is to be replaced?  While this lock is held
+ * nobody else takes `ready` away, once this replacement has. */
+static bool may_replace(const struct evzk_config_update *u)
+{
+    if (u->if_number == 0)
+        return true;
+    if (u->ready)
+        return u->ready == u->if_number;
+    return u->if_number == EVZK_CONFIG_NONE || u->wrote;
+}
+
 static int begin(struct evzk__machine *m)
 {
     struct evzk_config_update *u = evzk__update_of(m);
 
+    if (!may_replace(u))
+        return EVZK_ERR_BADVERSION;
     if (evzk__chunk_begin(u) != EVZK_OK)
         return evzk__machine_again_later(m);
     if (!u->has_lock && !(u->ready && evzk__chunk_choose(u)))
@@ -201,7 +216,10 @@ static int locked(struct evzk__machine *m, const struct evzk__event *e)
 
 static void write_some(struct evzk__machine *m)
 {
-    evzk__chunk_ask(evzk__update_of(m), false);
+    struct evzk_config_update *u = evzk__update_of(m);
+
+    u->wrote = u->has_lock;
+    evzk__chunk_ask(u, false);
 }
 
 static void finish(struct evzk__machine *m)

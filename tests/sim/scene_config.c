@@ -246,6 +246,10 @@ static int begin_update(int i)
         opt.acl = &config_acl;
         opt.acl_count = 1;
     }
+    config_look();
+    if (plan->if_same)
+        opt.if_number = configured.ready ? configured.ready : EVZK_CONFIG_NONE;
+    configured.update[i].if_number = opt.if_number;
     snprintf(data, sizeof data, "u%d", i);
     for (int k = 0; k < plan->n; k++) {
         snprintf(name[k], sizeof name[k], "k%d", plan->first + plan->n - 1 - k);

@@ -36,6 +36,7 @@ struct update_plan {
     int proc, start_ms;
     int first, n; /* Its keys: so many, from this one on. */
     uint32_t timeout_ms;
+    bool if_same; /* Replaces only what stands when it begins. */
 };
 
 enum config_act {
@@ -97,7 +98,7 @@ struct config_world {
     struct update {
         evzk_config_update *u;
         bool begun, over, canceled, refused;
-        int64_t made, number;
+        int64_t made, number, if_number;
     } update[UPDATES];
 };
 extern struct config_world configured;

@@ -6,7 +6,8 @@
  * writes under its lock alone.  A replacement is whole once at most;
  * told as done it was, with that number.  A reader is told one configuration
  * that was whole, with its number, and none that was old when the reader
- * began.  A follower goes forward, and rests on the last one.
+ * began.  A follower goes forward, and rests on the last one.  A replacement
+ * of one certain configuration replaces no other.
  *
  * How it can fail: the tree is looked at after every step, and a step commits
  * one transaction at most. */
@@ -87,6 +88,19 @@ static struct whole *last(void)
     return &configured.whole[configured.n_wholes - 1];
 }
 
+/* Has a replacement replaced the only configuration that it may?  None was
+ * whole, or that one was the last. */
+static void check_replaced(int update)
+{
+    int64_t wanted = configured.update[update].if_number;
+    int64_t number = configured.n_wholes > 1 ? last()[-1].number : 0;
+
+    if (wanted == EVZK_CONFIG_NONE ? configured.ready != 0
+                                   : wanted && wanted != number)
+        sim_violation("update %d replaces number %lld, and was to replace %lld",
+                      update, (long long)number, (long long)wanted);
+}
+
 static void note_whole(int64_t number, int64_t print, int whose, int n)
 {
     if (whose == -2)
@@ -103,6 +117,7 @@ static void note_whole(int64_t number, int64_t print, int whose, int n)
     if (whose < 0 || whose == OPERATOR)
         return;
     configured.update[whose].number = number;
+    check_replaced(whose);
     if (configured.update[whose].made++)
         sim_violation("update %d is done twice", whose);
     if (configured.update[whose].refused)
@@ -350,6 +365,9 @@ static bool update_rc_ok(int i, int rc)
         return process_lacked_memory(plan->proc);
     case EVZK_ERR_NOTEMPTY:
         return configured.touched;
+    case EVZK_ERR_BADVERSION: /* Alone, one ends so when it has lost its lock.
+                               */
+        return plan->if_same && (has_others(i) || !configured.ready);
     case EVZK_ERR_NONODE:
     case EVZK_ERR_NODEEXISTS:
     case EVZK_ERR_NODEGONE:
@@ -361,13 +379,22 @@ static bool update_rc_ok(int i, int rc)
     }
 }
 
+/* Two wrote at once, since an operator has deceived the servers. */
+static bool is_mixed(int64_t number)
+{
+    int64_t k = find(0, number);
+
+    return configured.touched && k >= 0 && configured.whole[k].update < 0;
+}
+
 void config_check_told(int i, int rc, int64_t number)
 {
     struct update *u = &configured.update[i];
 
     if (!update_rc_ok(i, rc))
         sim_violation("update %d gave %s", i, evzk_errname(rc));
-    if (rc == EVZK_OK && (u->made != 1 || u->number != number))
+    if (rc == EVZK_OK && (u->made != 1 || u->number != number) &&
+        !is_mixed(number))
         sim_violation("update %d is told as number %lld, and was %lld", i,
                       (long long)number, (long long)u->number);
     if (rc != EVZK_OK && number)
@@ -375,7 +402,7 @@ void config_check_told(int i, int rc, int64_t number)
     if (rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_NOMEM ||
         rc == EVZK_ERR_NOTEMPTY || rc == EVZK_ERR_NOCHROOT ||
         rc == EVZK_ERR_NONODE || rc == EVZK_ERR_NODEEXISTS ||
-        rc == EVZK_ERR_NODEGONE) {
+        rc == EVZK_ERR_NODEGONE || rc == EVZK_ERR_BADVERSION) {
         u->refused = true;
         if (u->made)
             sim_violation("update %d is refused, and was done", i);

@@ -200,6 +200,19 @@ START_TEST(acls_need_room)
 }
 END_TEST
 
+START_TEST(numbers_are_not_negative)
+{
+    const evzk_config_options opt = {.if_number = EVZK_CONFIG_NONE - 1};
+    evzk_config_update *u = NULL;
+    struct world w;
+
+    set_up(&w);
+    INVAL(evzk_config_set(w.s, "/c", keys, 1, &opt, on_update, NULL, &u));
+    ck_assert_ptr_null(u);
+    tear_down(&w);
+}
+END_TEST
+
 /* There is no directory above the root; and the keys must fit below it. */
 START_TEST(bad_paths)
 {
@@ -260,6 +273,7 @@ static void add_tests(Suite *suite)
 {
     args_add(suite, bad_keys_are_refused, 1);
     args_add(suite, acls_need_room, 1);
+    args_add(suite, numbers_are_not_negative, 1);
     args_add(suite, bad_paths, 1);
     args_add(suite, copies_are_sorted, 1);
     args_add(suite, names_of_events, 1);
