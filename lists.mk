@@ -355,14 +355,19 @@ core_sources = \
     recipes/value/writes.c
 
 command_sources = \
+    tools/command/action.c \
+    tools/command/action.h \
     tools/command/auth.c \
     tools/command/auth.h \
     tools/command/bench.c \
     tools/command/bench.h \
     tools/command/bench_sweep.c \
+    tools/command/bytes.c \
+    tools/command/bytes.h \
     tools/command/child.c \
     tools/command/child.h \
     tools/command/circles.c \
+    tools/command/cmd_barrier.c \
     tools/command/cmd_bench.c \
     tools/command/cmd_doctor.c \
     tools/command/cmd_elect.c \
@@ -395,6 +400,8 @@ command_sources = \
     tools/command/options.h \
     tools/command/output.c \
     tools/command/output.h \
+    tools/command/round.c \
+    tools/command/round.h \
     tools/command/servers.c \
     tools/command/settings.c \
     tools/command/settings.h \
@@ -407,10 +414,13 @@ command_sources = \
     tools/command/why.h \
     tools/command/why_print.c \
     tools/command/words.c \
-    tools/command/words.h
+    tools/command/words.h \
+    tools/command/work.c \
+    tools/command/work.h
 
 man_pages = \
     doc/evzk-admin.1 \
+    doc/evzk-barrier.1 \
     doc/evzk.1 \
     doc/evzk.3 \
     doc/evzk_barrier.3 \
@@ -779,6 +789,7 @@ real_headers = \
     tests/real/test_shards.h
 
 command_tests = \
+    tests/command/test_barrier \
     tests/command/test_bench \
     tests/command/test_common \
     tests/command/test_dialect \

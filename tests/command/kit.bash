@@ -143,13 +143,18 @@ wait_for() {
     done
 }
 
-# How many ephemeral znodes there are below a path: waiters and holders.
-contenders() { # PATH
+# What the server says to a word of four letters.
+ask_server() { # WORD
     (
         exec 3<>"/dev/tcp/${EVZK_SERVERS/://}"
-        printf dump >&3
+        printf '%s' "$1" >&3
         cat <&3
-    ) | grep -c "^[[:space:]]*$1/" || true
+    )
+}
+
+# How many ephemeral znodes there are below a path: waiters and holders.
+contenders() { # PATH
+    ask_server dump | grep -c "^[[:space:]]*$1/" || true
 }
 
 # Is a process gone, or only not reaped yet?

@@ -18,8 +18,11 @@
 #include "options.h"
 #include "settings.h"
 
+struct action;
+
 /* clang-format off */
 #define COMMANDS(X) \
+    X(barrier) \
     X(bench) \
     X(doctor) \
     X(elect) \
@@ -71,6 +74,7 @@ struct command {
     const char *arguments; /* As in "PATH [--] CMD [ARG...]". */
     const char *about;     /* For its own help; ends with a newline. */
     const struct option_row *options; /* NULL: none of its own. */
+    const struct action *actions;     /* NULL, or for words[1]: action.h. */
     int min, max; /* How many arguments; max -1: any number. */
     enum runs runs;
     /* Returns what `evzk` exits with. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "action.h"
 #include "command.h"
 
 const struct command *const commands[] = {
@@ -38,8 +39,11 @@ void command_help(const struct command *c)
         help_on_all();
         return;
     }
-    printf("usage: evzk %s [OPTION...] %s\n\n%s", c->name, c->arguments,
-           c->about);
+    if (c->actions)
+        action_print(c);
+    else
+        printf("usage: evzk %s [OPTION...] %s\n", c->name, c->arguments);
+    printf("\n%s", c->about);
     if (c->options) {
         printf("\nOptions:\n");
         options_print(c->options, stdout);
@@ -48,7 +52,7 @@ void command_help(const struct command *c)
     options_print(common_options, stdout);
 }
 
-/* For the completion of bash: the names, or the options of one. */
+/* For the completion of bash: the names, or the actions and options of one. */
 static void print_words(const struct option_row *rows)
 {
     for (; rows && rows->name; rows++) {
@@ -65,6 +69,9 @@ static int complete(const char *name)
 
     for (const struct command *const *c = commands; !name && *c; c++)
         puts((*c)->name);
+    for (const struct action *a = command ? command->actions : NULL;
+         a && a->name; a++)
+        puts(a->name);
     print_words(command ? command->options : NULL);
     print_words(common_options);
     return STATUS_OK;

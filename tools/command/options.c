@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "action.h"
 #include "command.h"
 #include "settings.h"
 
@@ -13,6 +14,10 @@
 #define LONG_BASE 256 /* Numbers of getopt_long() that are no letters. */
 
 const struct command *complaining;
+
+/* Options that the command line has. */
+static const struct option_row *seen[ROWS_MAX];
+static int n_seen;
 
 /* The options that are valid at a place, for getopt_long(). */
 struct known {
@@ -128,6 +133,15 @@ int option_set(const struct option_row *row, const char *value)
     return 0;
 }
 
+bool option_given(const struct option_row *row)
+{
+    for (int i = 0; i < n_seen; i++) {
+        if (seen[i] == row)
+            return true;
+    }
+    return false;
+}
+
 /* One answer of getopt_long() that is an option. */
 static int take(const struct known *k, int code, char **argv)
 {
@@ -143,6 +157,8 @@ static int take(const struct known *k, int code, char **argv)
     if (!row)
         return complain_usage("'%s' is no option here", argv[optind - 1]);
     settings_given(row);
+    if (!option_given(row))
+        seen[n_seen++] = row;
     return option_set(row, optarg);
 }
 
@@ -177,12 +193,24 @@ static int judge(const struct arguments *a)
     return 0;
 }
 
+/* So many words are arguments, and CMD is behind them; -1: all are. */
+static int most(const struct arguments *a)
+{
+    const struct command *c = a->command;
+    const struct action *action =
+        c->actions ? action_find(c->actions, a) : NULL;
+
+    if (!c->actions)
+        return c->runs == RUNS_NOTHING ? -1 : c->max;
+    return !action || action->runs == RUNS_NOTHING ? -1 : 2 + action->max;
+}
+
 /* Takes the words behind "--": arguments that are missing, then CMD. */
 static void take_rest(int argc, char **argv, struct arguments *a)
 {
     const struct command *c = a->command;
 
-    while (optind < argc && (c->runs == RUNS_NOTHING || a->count < c->min))
+    while (optind < argc && (most(a) < 0 || a->count < c->min))
         a->words[a->count++] = argv[optind++];
     if (optind < argc)
         a->run = argv + optind;
@@ -202,8 +230,7 @@ int options_behind(int argc, char **argv, const struct command *command,
            (code = getopt_long(argc, argv, k.letters, k.options, NULL)) != -1) {
         if (code != 1)
             status = take(&k, code, argv);
-        else if (command->runs == RUNS_NOTHING || a->count < command->max ||
-                 command->max < 0)
+        else if (most(a) < 0 || a->count < most(a))
             a->words[a->count++] = optarg;
         else
             a->run = argv + optind - 1;

@@ -66,6 +66,9 @@ int options_behind(int argc, char **argv, const struct command *command,
 /* Gives an option its value: 0, or an exit status with a message. */
 int option_set(const struct option_row *row, const char *value);
 
+/* Does the command line have this option? */
+bool option_given(const struct option_row *row);
+
 /* Prints a table for the help. */
 void options_print(const struct option_row *rows, FILE *to);
 
