@@ -373,6 +373,7 @@ command_sources = \
     tools/command/cmd_elect.c \
     tools/command/cmd_help.c \
     tools/command/cmd_lock.c \
+    tools/command/cmd_queue.c \
     tools/command/cmd_revoke.c \
     tools/command/cmd_semaphore.c \
     tools/command/cmd_status.c \
@@ -400,6 +401,11 @@ command_sources = \
     tools/command/options.h \
     tools/command/output.c \
     tools/command/output.h \
+    tools/command/queue.h \
+    tools/command/queue_claim.c \
+    tools/command/queue_look.c \
+    tools/command/queue_put.c \
+    tools/command/queue_take.c \
     tools/command/round.c \
     tools/command/round.h \
     tools/command/servers.c \
@@ -421,6 +427,7 @@ command_sources = \
 man_pages = \
     doc/evzk-admin.1 \
     doc/evzk-barrier.1 \
+    doc/evzk-queue.1 \
     doc/evzk.1 \
     doc/evzk.3 \
     doc/evzk_barrier.3 \
@@ -798,6 +805,7 @@ command_tests = \
     tests/command/test_fifty \
     tests/command/test_lock \
     tests/command/test_manual \
+    tests/command/test_queue \
     tests/command/test_revoke \
     tests/command/test_semaphore \
     tests/command/test_settings \

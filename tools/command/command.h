@@ -28,6 +28,7 @@ struct action;
     X(elect) \
     X(help) \
     X(lock) \
+    X(queue) \
     X(revoke) \
     X(semaphore) \
     X(status) \
