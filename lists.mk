@@ -369,6 +369,7 @@ command_sources = \
     tools/command/circles.c \
     tools/command/cmd_barrier.c \
     tools/command/cmd_bench.c \
+    tools/command/cmd_config.c \
     tools/command/cmd_doctor.c \
     tools/command/cmd_elect.c \
     tools/command/cmd_help.c \
@@ -381,6 +382,11 @@ command_sources = \
     tools/command/cmd_who.c \
     tools/command/cmd_why.c \
     tools/command/command.h \
+    tools/command/config.h \
+    tools/command/config_follow.c \
+    tools/command/config_get.c \
+    tools/command/config_set.c \
+    tools/command/config_value.c \
     tools/command/connect.c \
     tools/command/connect.h \
     tools/command/contender.c \
@@ -427,6 +433,7 @@ command_sources = \
 man_pages = \
     doc/evzk-admin.1 \
     doc/evzk-barrier.1 \
+    doc/evzk-config.1 \
     doc/evzk-queue.1 \
     doc/evzk.1 \
     doc/evzk.3 \
@@ -799,6 +806,7 @@ command_tests = \
     tests/command/test_barrier \
     tests/command/test_bench \
     tests/command/test_common \
+    tests/command/test_config \
     tests/command/test_dialect \
     tests/command/test_doctor \
     tests/command/test_elect \

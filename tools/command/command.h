@@ -24,6 +24,7 @@ struct action;
 #define COMMANDS(X) \
     X(barrier) \
     X(bench) \
+    X(config) \
     X(doctor) \
     X(elect) \
     X(help) \
