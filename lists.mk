@@ -372,8 +372,10 @@ command_sources = \
     tools/command/cmd_config.c \
     tools/command/cmd_doctor.c \
     tools/command/cmd_elect.c \
+    tools/command/cmd_group.c \
     tools/command/cmd_help.c \
     tools/command/cmd_lock.c \
+    tools/command/cmd_name.c \
     tools/command/cmd_queue.c \
     tools/command/cmd_revoke.c \
     tools/command/cmd_semaphore.c \
@@ -403,6 +405,10 @@ command_sources = \
     tools/command/hold_rule.c \
     tools/command/hold_rule.h \
     tools/command/main.c \
+    tools/command/member.c \
+    tools/command/member.h \
+    tools/command/name.h \
+    tools/command/name_resolve.c \
     tools/command/options.c \
     tools/command/options.h \
     tools/command/output.c \
@@ -434,6 +440,8 @@ man_pages = \
     doc/evzk-admin.1 \
     doc/evzk-barrier.1 \
     doc/evzk-config.1 \
+    doc/evzk-group.1 \
+    doc/evzk-name.1 \
     doc/evzk-queue.1 \
     doc/evzk.1 \
     doc/evzk.3 \
@@ -811,8 +819,10 @@ command_tests = \
     tests/command/test_doctor \
     tests/command/test_elect \
     tests/command/test_fifty \
+    tests/command/test_group \
     tests/command/test_lock \
     tests/command/test_manual \
+    tests/command/test_name \
     tests/command/test_queue \
     tests/command/test_revoke \
     tests/command/test_semaphore \

@@ -27,8 +27,10 @@ struct action;
     X(config) \
     X(doctor) \
     X(elect) \
+    X(group) \
     X(help) \
     X(lock) \
+    X(name) \
     X(queue) \
     X(revoke) \
     X(semaphore) \
