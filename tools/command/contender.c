@@ -80,7 +80,9 @@ const char *contender_mode(const evzk_contender *c)
 
     if (contender_is_lease(c))
         return "lease";
-    return strstr(c->node, "-n_") ? "candidate" : modes[c->mode];
+    if (strstr(c->node, "-n_") || strstr(c->node, "-latch-"))
+        return "candidate";
+    return modes[c->mode];
 }
 
 void session_text(char out[SESSION_MAX], int64_t session)
