@@ -803,6 +803,7 @@ real_headers = \
     tests/real/test_dialect.h \
     tests/real/test_election.h \
     tests/real/test_example.h \
+    tests/real/test_installed.h \
     tests/real/test_lock.h \
     tests/real/test_many.h \
     tests/real/test_party.h \

@@ -3,67 +3,17 @@
  */
 #define _GNU_SOURCE 1
 #include "test_dialect.h"
+#include "test_installed.h"
 
-static const char *const jars[] = {"curator-recipes", "curator-framework",
-                                   "curator-client",  "zookeeper",
-                                   "zookeeper-jute",  "guava",
-                                   "slf4j-api",       "slf4j-nop"};
-
-static char class_path[4096];
-
-static const char *tool(const char *variable, const char *usual)
-{
-    const char *set = getenv(variable);
-
-    return set ? set : usual;
-}
-
-static bool jars_are_there(void)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < sizeof jars / sizeof jars[0]; i++) {
-        char *jar = class_path + n;
-
-        n += (size_t)snprintf(jar, sizeof class_path - n,
-                              "/usr/share/java/%s.jar", jars[i]);
-        if (access(jar, R_OK) != 0)
-            return false;
-        class_path[n++] = ':';
-    }
-    class_path[n] = '\0';
-    return true;
-}
-
-static bool compiler_is_there(void)
-{
-    char line[512];
-
-    snprintf(line, sizeof line, "%s -version >/dev/null 2>&1",
-             tool("JAVAC", "javac"));
-    return system(line) == 0;
-}
-
-/* Once for all tests, into the server's own folder, which goes with it. */
-static void compile(void)
-{
-    char line[3 * sizeof class_path], *end = class_path + strlen(class_path);
-
-    zk_shared();
-    snprintf(line, sizeof line, "%s -nowarn -cp '%s' -d '%s' '%s'",
-             tool("JAVAC", "javac"), class_path, zk_folder(zk_shared()),
-             in_source("PeerLocks.java"));
-    ck_assert_int_eq(system(line), 0);
-    strcpy(end, zk_folder(zk_shared()));
-}
+static void compile(void) { curator_compile("PeerLocks"); }
 
 static void curator_start(struct library *b)
 {
     char java[256], server[64];
-    char *argv[] = {java,       "-XX:TieredStopAtLevel=1",
-                    "-Xmx128m", "-cp",
-                    class_path, "PeerLocks",
-                    server,     NULL};
+    char *argv[] = {java,         "-XX:TieredStopAtLevel=1",
+                    "-Xmx128m",   "-cp",
+                    curator_jars, "PeerLocks",
+                    server,       NULL};
 
     snprintf(java, sizeof java, "%s", tool("JAVA", "java"));
     snprintf(server, sizeof server, "%s", the_server());
@@ -290,11 +240,8 @@ int main(void)
     Suite *suite = suite_create("lock-curator");
     TCase *tests;
 
-    if (!jars_are_there() || !compiler_is_there()) {
-        puts("SKIP: Curator and a Java compiler are not there: apt-get install "
-             "libcurator-recipes-java default-jdk-headless");
+    if (!curator_is_there())
         return PEERS_SKIPPED;
-    }
     tests = lock_tests(suite, "curator", 60000);
     tcase_add_unchecked_fixture(tests, compile, NULL);
     tcase_add_test(tests, barrier_is_shared);

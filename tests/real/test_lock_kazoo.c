@@ -3,23 +3,7 @@
  */
 #define _GNU_SOURCE 1
 #include "test_dialect.h"
-
-/* Debian's, for Debian's Kazoo. */
-static const char *python(void)
-{
-    const char *set = getenv("PYTHON");
-
-    return set ? set : "/usr/bin/python3";
-}
-
-static bool kazoo_is_there(void)
-{
-    char line[512];
-
-    snprintf(line, sizeof line, "%s -c 'import kazoo.client' 2>/dev/null",
-             python());
-    return system(line) == 0;
-}
+#include "test_installed.h"
 
 static void kazoo_start(struct library *b)
 {
@@ -188,10 +172,8 @@ int main(void)
     Suite *suite = suite_create("lock-kazoo");
     TCase *tests;
 
-    if (!kazoo_is_there()) {
-        puts("SKIP: Kazoo is not there: apt-get install python3-kazoo");
+    if (!kazoo_is_there())
         return PEERS_SKIPPED;
-    }
     tests = lock_tests(suite, "kazoo", 60000);
     tcase_add_test(tests, barrier_is_shared);
     tcase_add_test(tests, lock_among_others_is_shared);
