@@ -798,6 +798,7 @@ support_sources = \
     tests/real/support/zk.h
 
 real_headers = \
+    tests/real/test_beliefs.h \
     tests/real/test_chubby.h \
     tests/real/test_demo.h \
     tests/real/test_dialect.h \

@@ -17,6 +17,7 @@ EXTRA_DIST += $(unit_headers)
 
 # These tests take longest.  They start first, so that "make -j" ends sooner.
 long_tests = \
+    tests/real/test_dialect_fleet \
     tests/real/test_shards_trouble \
     tests/real/test_shards_forged \
     tests/real/test_shards \
@@ -53,7 +54,8 @@ valgrind_tests = $(addprefix tests/real/, \
     test_lock \
     test_session_descriptors)
 EXTRA_DIST += $(real_headers) \
-    tests/real/PeerLocks.java tests/real/peer_locks.py
+    tests/real/PeerFleet.java tests/real/PeerLocks.java \
+    tests/real/peer_fleet.py tests/real/peer_locks.py
 
 # Orders the tests of this run: alone_tests come last, the second of them after
 # the first.  A third one would need a line too.
