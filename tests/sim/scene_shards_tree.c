@@ -227,7 +227,9 @@ static void check_next(const struct shards_tree_plan *t,
     if (!prev->ok || (late && shards_world.disturbed_besides) ||
         shards_world.by_hand)
         return;
-    if (!shards_world.rivals && t->names == prev->names)
+    /* A plan for other shards is no base: the planner goes by its own last. */
+    if (!shards_world.rivals && t->names == prev->names &&
+        t->shards == prev->shards)
         check_moves(t, prev);
     if (t->version <= prev->version)
         sim_violation("plan %d comes after %d", (int)t->version,
