@@ -11,7 +11,18 @@
 #
 # The server, the folder $tmp and every process that "background" started are
 # gone at the end, however the test ends.  Nothing here sleeps to be safe:
-# "wait_for" polls, with a deadline that only ends a hopeless test.
+# "wait_for" polls, with a deadline that only ends a hopeless test.  A test that
+# hangs is ended after limit_s seconds, which it may set before.
+
+# Signals that are ignored when a script starts, as with nohup, stay ignored in
+# all that the script runs: so it starts once more, without any.
+if [ -z "${EVZK_TEST_AGAIN:-}" ]; then
+    export EVZK_TEST_AGAIN=1
+    exec timeout --foreground --kill-after=30 \
+        "$((${limit_s:-300} * ${EVZK_TEST_SLOW:-1}))" \
+        env --default-signal "$BASH" "$0" "$@"
+fi
+unset EVZK_TEST_AGAIN
 
 src=${EVZK_SRCDIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 build=${EVZK_BUILDDIR:-$src/build}
