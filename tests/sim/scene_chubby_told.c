@@ -78,8 +78,10 @@ static bool is_good_end(int i, int rc)
                (plan->create != EVZK_CHUBBY_MAY_CREATE ||
                 operator_deleted_any());
     case EVZK_ERR_NODEEXISTS:
+        /* Without its anchor, the handle cannot know that it made the file. */
         return !h->opened && h->met &&
-               plan->create == EVZK_CHUBBY_MUST_CREATE && !has_made(i);
+               plan->create == EVZK_CHUBBY_MUST_CREATE &&
+               (!has_made(i) || operator_deleted_any());
     case EVZK_ERR_TIMEOUT:
         return !h->opened && plan->timeout_ms > 0 &&
                sim_now() - h->begun_at >= plan->timeout_ms * INT64_C(1000);

@@ -68,6 +68,7 @@ static const struct kept {
 {"lock", "broken-late:34=call@close-session,102=call@acquire,137=call@add-auth,152=call@acquire", 2301565940, "the rule knew nothing of a directory that another process had taken away"},
 {"election", "elect-own:47=lagging@2,58=oom@2,86=remake-away@1,156=hold-replies,161=replace-away@0,178=callback@3/free-observe", 3415145495, "the rule for leaders did not know of an operator's copy of the number of another contender"},
 {"config", "get:33=throttle", 1, "a key that might not be read for the moment ended the query"},
+{"chubby", "chubby-first-write:125=lagging@2,127=delete-batch", 1, "a rule forgot that an operator may delete the anchor of a create whose answer was lost"},
 {"shards", "rivals:369=slow-leader", 1, "a rule asked for the least moves from a plan for another number of shards"},
 {"config", "get:26=oom@3,33=empty-dir", 1, "`ready` was deleted while it was read: the row was entered for ever"},
 {"config-write", "set:19=throttle-writes", 1, "a transaction that was refused for the moment ended the replacement"},
