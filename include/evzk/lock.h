@@ -358,6 +358,10 @@ typedef struct evzk_lock_revoke_options {
      * wait in its queue. */
     const char *before;
     uint8_t priority; /**< Only contenders of this priority, or less urgent. */
+    /** Only contenders with these names: with EVZK_DIALECT_EVZK evzk's own, and
+     * Curator's mutexes; with another dialect all of that library.  Programs of
+     * the library itself do not hear that they are asked. */
+    evzk_dialect dialect;
     /** Delete the znodes that are still there `grace_ms` after their contenders
      * were asked: these hear LOST, or queue again. */
     bool remove;

@@ -50,6 +50,9 @@ static const struct evzk__mark curator_read_write[] = {
     MUTEX, EVZK_ONLY, LAST};
 static const struct evzk__mark curator_latch[] = {
     {"-latch-", 0}, MUTEX, EVZK_ONLY, LAST};
+static const struct evzk__mark curator_all[] = {
+    {"-lock-", EVZK__COMMON}, {"__WRIT__", EVZK__MOVES},
+    {"__READ__", EVZK__SHARES}, {"-latch-", 0}, LAST};
 static const struct evzk__mark kazoo[] = {
     {"__lock__", EVZK__MOVES}, {"__rlock__", EVZK__SHARES},
     MUTEX, EVZK_ONLY, LAST};
@@ -87,28 +90,46 @@ const struct evzk__mark *evzk__lock_marks_of(const struct evzk_lock *l)
     return evzk__lock_marks;
 }
 
-static bool has_any(const struct evzk__names *names,
+const struct evzk__mark *evzk__lock_marks_for(evzk_dialect dialect)
+{
+    switch (dialect) {
+    case EVZK_DIALECT_CURATOR:
+        return curator_all;
+    case EVZK_DIALECT_KAZOO:
+        return kazoo;
+    case EVZK_DIALECT_EVZK:
+        break;
+    }
+    return evzk__lock_marks;
+}
+
+static size_t count(const struct evzk__names *names,
                     const struct evzk__mark *marks)
 {
     struct evzk__contender c;
+    size_t n = 0;
 
-    for (size_t i = 0; i < names->n; i++) {
-        if (evzk__contender_parse(names->v[i], marks, &c))
-            return true;
-    }
-    return false;
+    for (size_t i = 0; i < names->n; i++)
+        n += evzk__contender_parse(names->v[i], marks, &c);
+    return n;
 }
 
 const struct evzk__mark *evzk__lock_marks_in(const struct evzk__names *names)
 {
-    static const struct evzk__mark *const tables[] = {
-        evzk__lock_marks, curator_read_write, curator_latch, kazoo};
+    static const struct evzk__mark *const tables[] = {curator_read_write,
+                                                      curator_latch, kazoo};
+    const struct evzk__mark *best = evzk__lock_marks;
+    size_t most = 0;
 
+    if (count(names, evzk__lock_marks) > 0)
+        return evzk__lock_marks;
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        if (has_any(names, tables[i]))
-            return tables[i];
+        size_t n = count(names, tables[i]);
+
+        best = n > most ? tables[i] : best;
+        most = n > most ? n : most;
     }
-    return evzk__lock_marks;
+    return best;
 }
 
 /* In the tables of dialects the reader's mark is the second one. */

@@ -167,8 +167,12 @@ extern const struct evzk__mark evzk__lock_marks[];
 extern const struct evzk__mark evzk__lock_all_marks[];
 const struct evzk__mark *evzk__lock_marks_of(const struct evzk_lock *l);
 
+/* lock/dialect.c: the marks of all names of a dialect. */
+const struct evzk__mark *evzk__lock_marks_for(evzk_dialect dialect);
+
 /* lock/dialect.c: the marks by which a directory is to be read, for what is no
- * contender there: evzk's if any name has them, else those of a library. */
+ * contender there: evzk's if any name has them, else those of the library that
+ * has most. */
 const struct evzk__mark *evzk__lock_marks_in(const struct evzk__names *names);
 
 /* lock/calls.c: evzk_lock_acquire(), for a lock or for an election. */

@@ -5,6 +5,7 @@
 #include "lib/base/mem.h"
 #include "lib/machine/refuse.h"
 #include "recipes/kinds.h"
+#include "recipes/parts/dialect.h"
 
 static bool broken_options(const struct evzk__call *call,
                            const evzk_lock_revoke_options *o)
@@ -12,6 +13,7 @@ static bool broken_options(const struct evzk__call *call,
     struct evzk__contender c;
 
     return evzk__broken_reserved(call, o->reserved) ||
+           evzk__broken_dialect(call, o->dialect) ||
            evzk__broken(call, (unsigned)o->mode <= EVZK_LOCK_READ, "mode",
                         "must be one of EVZK_LOCK_*") ||
            evzk__broken(call,

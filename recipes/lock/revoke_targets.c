@@ -66,7 +66,7 @@ static int in_order(const void *pa, const void *pb)
 int evzk__revoke_choose(struct evzk_lock_revoke *r,
                         const struct evzk__names *names)
 {
-    const struct evzk__mark *marks = evzk__lock_marks_in(names);
+    const struct evzk__mark *marks = evzk__lock_marks_for(r->opt.dialect);
     struct evzk__contender c, before = {0};
     int rc = evzk__revoke_room(r, names->n);
 

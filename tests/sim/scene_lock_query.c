@@ -70,21 +70,21 @@ static const char *library_of(const char *name)
 
 /* What its name tells of it. */
 static void check_name(const evzk_contender *c, const struct lock_node *n,
-                       bool only_foreign)
+                       bool unsure)
 {
     const char *library = c->library ? c->library : "";
 
     if (strcmp(library, library_of(c->node)) != 0)
         sim_violation("a look-up says of %s that it is \"%s\"'s", c->node,
                       library);
-    if (c->foreign != n->foreign && !(n->foreign && only_foreign))
+    if (c->foreign != n->foreign && !unsure)
         sim_violation("a look-up is wrong about who is foreign");
     if (n->shares != (c->mode == EVZK_LOCK_READ))
         sim_violation("a look-up is wrong about who reads");
 }
 
 static void check_one(const struct query *q, const evzk_contender *c,
-                      bool holds, bool only_foreign)
+                      bool holds, bool unsure)
 {
     const struct lock_node *n = lock_node_named(c->node);
 
@@ -98,7 +98,7 @@ static void check_one(const struct query *q, const evzk_contender *c,
     if (c->holder != (holds && !c->foreign && !(n && n->waits)))
         sim_violation("a look-up is wrong about who holds");
     if (n)
-        check_name(c, n, only_foreign);
+        check_name(c, n, unsure);
     if (n && n->slot >= 0 && c->hidden != lock_world.slot[n->slot].plan->hidden)
         sim_violation("a look-up is wrong about who hides");
 }
@@ -112,27 +112,30 @@ static bool has(const evzk_contender *v, size_t n, const struct lock_node *node)
     return false;
 }
 
-/* Then the look-up may go by the rules of that library. */
-static bool is_only_foreign(const evzk_contender *v, size_t n)
+/* The look-up goes by the names: without any of evzk's own, it may take the
+ * contenders of another library for those that hold. */
+static bool is_unsure(const evzk_contender *v, size_t n)
 {
+    bool own = false, foreign = false;
+
     for (size_t i = 0; i < n; i++) {
         const struct lock_node *node = lock_node_named(v[i].node);
 
-        if (node && !node->foreign)
-            return false;
+        own = own || (node && !node->foreign);
+        foreign = foreign || (node && node->foreign);
     }
-    return true;
+    return foreign && (!own || lock_world.sc->dialect != EVZK_DIALECT_EVZK);
 }
 
 static void check_all(const struct query *q, const evzk_contender *v, size_t n)
 {
-    bool all_read = true, only_foreign = is_only_foreign(v, n);
+    bool all_read = true, unsure = is_unsure(v, n);
 
     for (size_t i = 0; i < n; i++) {
         const struct lock_node *a, *b;
 
         all_read = all_read && v[i].mode == EVZK_LOCK_READ;
-        check_one(q, &v[i], i == 0 || all_read, only_foreign);
+        check_one(q, &v[i], i == 0 || all_read, unsure);
         if (i == 0)
             continue;
         a = lock_node_named(v[i - 1].node);

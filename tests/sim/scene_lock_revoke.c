@@ -280,6 +280,7 @@ static struct revoke *free_one(void)
 static int start(struct revoke *v)
 {
     evzk_lock_revoke_options opt = {.mode = v->plan->mode,
+                                    .dialect = lock_world.sc->dialect,
                                     .priority = v->plan->priority,
                                     .remove = v->plan->remove,
                                     .grace_ms = v->plan->grace_ms,

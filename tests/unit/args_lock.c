@@ -241,6 +241,7 @@ static const struct args_row revoke_rows[] = {
     BAD("before: of a lock that has no znode yet", .before = ""),
     BAD("before: no contender's name", .before = "config"),
     BAD("before: a number that is too short", .before = "x-read-1"),
+    ARGS_BAD_DIALECT(BAD),
     ARGS_BAD_RESERVED(BAD),
 };
 #undef BAD

@@ -30,6 +30,8 @@ struct revoke {
 };
 
 static int take_away, shared;
+static const char *dialect_name = "evzk";
+static evzk_dialect dialect;
 static uint32_t grace_ms = UNSET, wait_ms = UNSET;
 
 static const struct option_row options[] = {
@@ -39,6 +41,8 @@ static const struct option_row options[] = {
                       "but not before this time (10000)"),
     OPTION_FLAG_ROW("shared", 's', &shared, 1,
                     "ask those alone that keep readers out"),
+    OPTION_TEXT_ROW("dialect", 0, "evzk|curator|kazoo", &dialect_name,
+                    "ask the contenders of this library"),
     OPTION_SECONDS_ROW("wait", 'w', "SECONDS", &wait_ms,
                        "wait no longer for them to go"),
     OPTION_END};
@@ -161,6 +165,7 @@ static int ask(struct revoke *r)
 {
     evzk_lock_revoke_options opt = {
         .mode = shared ? EVZK_LOCK_READ : EVZK_LOCK_EXCLUSIVE,
+        .dialect = dialect,
         .remove = take_away,
         .grace_ms = grace_ms == UNSET ? 10000 : grace_ms,
         .timeout_ms = wait_ms == UNSET ? 0 : wait_ms};
@@ -227,7 +232,9 @@ static int run(const struct arguments *arguments)
                               "give both");
     if (wait_ms == 0)
         return complain_usage("--wait takes more than 0 seconds");
-    status = connection_open(&r.connection);
+    status = dialect_read(dialect_name, &dialect);
+    if (!status)
+        status = connection_open(&r.connection);
     if (!status) {
         rc = evzk_lock_query_start(r.connection.session, r.path, on_answer, &r,
                                    &r.query);

@@ -241,18 +241,6 @@ static int start(struct hold *h)
     return rc ? complain_error(rc, h->path) : 0;
 }
 
-static int set_dialect(void)
-{
-    for (int d = EVZK_DIALECT_EVZK; d <= EVZK_DIALECT_KAZOO; d++) {
-        hold_options.dialect = (evzk_dialect)d;
-        if (strcmp(evzk_dialect_name(hold_options.dialect),
-                   hold_options.dialect_name) == 0)
-            return 0;
-    }
-    return complain_usage("--dialect takes evzk, curator or kazoo, not '%s'",
-                          hold_options.dialect_name);
-}
-
 int hold_run(const struct hold_kind *kind, const struct arguments *arguments)
 {
     struct hold h = {.kind = kind,
@@ -264,7 +252,7 @@ int hold_run(const struct hold_kind *kind, const struct arguments *arguments)
     if (hold_options.wait_ms == 0)
         hold_options.try_once = 1;
     signal(SIGPIPE, SIG_IGN);
-    status = set_dialect();
+    status = dialect_read(hold_options.dialect_name, &hold_options.dialect);
     if (!status)
         status = watchdog_start(&h.watchdog);
     if (!status)

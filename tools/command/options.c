@@ -252,3 +252,14 @@ void options_print(const struct option_row *rows, FILE *to)
         fprintf(to, "  %s --%-24s %s\n", letter, name, rows->help);
     }
 }
+
+int dialect_read(const char *name, evzk_dialect *to)
+{
+    for (int d = EVZK_DIALECT_EVZK; d <= EVZK_DIALECT_KAZOO; d++) {
+        *to = (evzk_dialect)d;
+        if (strcmp(evzk_dialect_name(*to), name) == 0)
+            return 0;
+    }
+    return complain_usage("--dialect takes evzk, curator or kazoo, not '%s'",
+                          name);
+}

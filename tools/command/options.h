@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <evzk/evzk.h>
+
 struct arguments;
 struct command;
 
@@ -71,6 +73,9 @@ bool option_given(const struct option_row *row);
 
 /* Prints a table for the help. */
 void options_print(const struct option_row *rows, FILE *to);
+
+/* The dialect of a name: 0, or an exit status with a message. */
+int dialect_read(const char *name, evzk_dialect *to);
 
 /* "evzk NAME: " and a message, with a newline.  evzk's only way to stderr but
  * for the log. */
