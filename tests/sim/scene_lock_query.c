@@ -64,8 +64,10 @@ static const char *library_of(const char *name)
 {
     if (strstr(name, "__lock__") || strstr(name, "__rlock__"))
         return "Kazoo";
-    return strncmp(name, "_c_", 3) == 0 || strstr(name, "__WRIT__") ? "Curator"
-                                                                    : "";
+    return strncmp(name, "_c_", 3) == 0 || strstr(name, "__WRIT__") ||
+                   strstr(name, "__READ__")
+               ? "Curator"
+               : "";
 }
 
 /* What its name tells of it. */
@@ -112,19 +114,18 @@ static bool has(const evzk_contender *v, size_t n, const struct lock_node *node)
     return false;
 }
 
-/* The look-up goes by the names: without any of evzk's own, it may take the
- * contenders of another library for those that hold. */
+/* The look-up goes by the names in its listing, of which some may have gone
+ * since: without any of evzk's own, it may take the contenders of another
+ * library for those that hold. */
 static bool is_unsure(const evzk_contender *v, size_t n)
 {
-    bool own = false, foreign = false;
-
     for (size_t i = 0; i < n; i++) {
         const struct lock_node *node = lock_node_named(v[i].node);
 
-        own = own || (node && !node->foreign);
-        foreign = foreign || (node && node->foreign);
+        if (node && !node->foreign)
+            return lock_world.sc->dialect != EVZK_DIALECT_EVZK;
     }
-    return foreign && (!own || lock_world.sc->dialect != EVZK_DIALECT_EVZK);
+    return true;
 }
 
 static void check_all(const struct query *q, const evzk_contender *v, size_t n)
