@@ -155,7 +155,8 @@ static bool goes_on_to_absent(struct evzk__core *s, struct evzk__request *r)
     return true;
 }
 
-/* One answer of many says nothing: noted, and told with the last reply. */
+/* Does an answer of many say nothing?  Then it is noted, and told with the last
+ * reply. */
 static bool is_unsaid(const struct evzk__request *r,
                       const struct evzk__result *res)
 {
@@ -178,7 +179,7 @@ static bool answer_followers(struct evzk__core *s, struct evzk__request *r,
     return true;
 }
 
-/* One part was answered. */
+/* Handles the answer to a part. */
 void evzk__request_part_answered(struct evzk__core *s, struct evzk__request *r,
                                  unsigned part, const struct evzk__result *res)
 {

@@ -397,7 +397,7 @@ int evzk__consumer_created(struct evzk__machine *m,
 void evzk__consumer_make_dir(struct evzk__machine *m);
 int evzk__consumer_dir_made(struct evzk__machine *m,
                             const struct evzk__event *e);
-/* Another receipt; the one before is deleted, if it is still there. */
+/* Makes a new receipt, and deletes the old one, if that still exists. */
 void evzk__consumer_replace(struct evzk__machine *m);
 int evzk__consumer_replaced(struct evzk__machine *m,
                             const struct evzk__event *e);

@@ -24,7 +24,7 @@
  *
  * T are seconds of CLOCK_MONOTONIC, which all processes of a machine share.
  *
- * What is done to be fair to Curator: one process lives through all rounds, so
+ * To be fair to Curator: one process lives through all rounds, so
  * that the JVM is warm; its heap and its compiler are Java's defaults; the
  * directories exist, which spares it a refused create for each lock; threads
  * are made before the clock starts; every waiter has a mutex of its own, since

@@ -30,7 +30,8 @@ class Fleet:
             connection_retry=KazooRetry(max_tries=-1, max_delay=1),
         )
         self.client.add_listener(self.changed)
-        # One object for each: it finds its own znode again after a failure.
+        # Each lock is one object for all time: after a failure it finds its own
+        # znode again.
         if kind == "rw":
             self.locks = [
                 (self.client.WriteLock(path), "w"),

@@ -21,7 +21,7 @@ static bool had_end(int proc)
     return p->n_ids > 1;
 }
 
-/* Another process is the site of the same name: that one may be done. */
+/* Is another process the site of the same name?  Then that site may be done. */
 static bool has_twin(int act)
 {
     for (int i = 0; i < TP_ACTS; i++) {

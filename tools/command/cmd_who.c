@@ -1,7 +1,7 @@
 /* evzk who PATH: the holders and waiters of a lock, an election or a semaphore.
  *
- * One answer takes four questions, one behind the other: who leads, and who is
- * in the queue at PATH, PATH/leases and PATH/locks.  A cache of PATH/leases
+ * An answer takes four questions in a row: who leads, and who is in the queues
+ * at PATH, PATH/leases and PATH/locks.  A cache of PATH/leases
  * knows the tokens of leases.  With --watch there are caches of all three, and
  * each change asks anew; what changes meanwhile asks once more. */
 #include <stdlib.h>

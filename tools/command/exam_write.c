@@ -7,7 +7,7 @@
 
 static const char probe[] = "evzk doctor";
 
-/* One guarded write; `cb` goes on. */
+/* Sends a guarded write; `cb` goes on. */
 static int write_guarded(struct exam *e, const evzk_guard_op *ops, size_t n,
                          evzk_guard_cb *cb)
 {

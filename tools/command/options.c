@@ -142,7 +142,7 @@ bool option_given(const struct option_row *row)
     return false;
 }
 
-/* One answer of getopt_long() that is an option. */
+/* Handles an answer of getopt_long() that is an option. */
 static int take(const struct known *k, int code, char **argv)
 {
     const struct option_row *row = row_of(k, code);

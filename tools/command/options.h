@@ -19,7 +19,7 @@ enum option_type {
     OPTION_SECONDS, /* `to` is a uint32_t of milliseconds: "-w 0.5". */
 };
 
-/* One option.  A table of them ends with a row without a name. */
+/* An option.  A table of options ends with a row without a name. */
 struct option_row {
     const char *name;  /* The long name. */
     char letter;       /* The short name, or 0. */

@@ -32,10 +32,10 @@ struct wait {
     size_t from, to; /* Processes. */
     char *path;      /* Of the lock. */
     int64_t age_ms;  /* Of the waiter. */
-    /* One of several would do, as with the leases of a semaphore: no part of a
-     * circle. */
+    /* The waiter needs any of several, as with the leases of a semaphore: no part
+     * of a circle. */
     bool any;
-    /* The other one waits, too.  Shown only as a part of a circle. */
+    /* The process in `to` waits, too.  Shown only as a part of a circle. */
     bool ahead;
     bool circle; /* Set by waits_circles(). */
 };

@@ -19,7 +19,7 @@ static const char *const texts[WORDS] = {"srvr", "mntr", "ruok", "conf"};
 
 struct asking;
 
-/* One word to one server. */
+/* A word that is asked of a server. */
 struct question {
     struct asking *asking;
     struct server *server;
