@@ -281,15 +281,16 @@ void evzk__ask_about(struct evzk__machine *m, const char *name,
 void evzk__ask_each(struct evzk__machine *m, const struct evzk__step *step,
                     char *const *names, uint32_t n);
 
-/* Requests that the request layer batches, shares or resolves, and those that
- * most recipes make.  Each has one EV_REPLY, but for `gets`: one for each name.
- */
 /* The directory of a contender. */
 enum evzk__dir_use {
     EVZK__DIR_OURS, /* Made with the first contender, goes with the last. */
     EVZK__DIR_CONTAINER, /* Other libraries use it: the servers delete it. */
     EVZK__DIR_STAYS      /* Other libraries rely on it: no container. */
 };
+
+/* Requests that the request layer batches, shares or resolves, and those that
+ * most recipes make.  Each has one EV_REPLY, but for `gets`: one for each name.
+ */
 struct evzk__create_args {
     char *name; /* In: the prefix; out: the name. EVZK__NAME_MAX at most. */
     enum evzk__dir_use dir;

@@ -156,6 +156,27 @@ START_TEST(election_of_kazoo)
 }
 END_TEST
 
+/* Kazoo compares the number of leases, which the semaphore's znode has. */
+START_TEST(semaphore_says_its_number)
+{
+    const char *path = "/dialect/number";
+    evzk_semaphore_event event;
+    evzk_semaphore *p;
+    struct peer peer;
+    char said[16];
+    int len = sizeof said;
+
+    peer_open(&peer, the_server());
+    p = seat(peer.s, path, EVZK_DIALECT_KAZOO, &event);
+    WAIT(event == EVZK_SEMAPHORE_ACQUIRED);
+    ck_assert_int_eq(raw_get(op(), path, said, &len, NULL), ZOK);
+    ck_assert_int_eq(len, 1);
+    ck_assert_int_eq(said[0], '1');
+    seat_release(p, &event);
+    peer_close(&peer);
+}
+END_TEST
+
 START_TEST(semaphore_of_kazoo)
 {
     struct library kazoo;
@@ -185,6 +206,7 @@ int main(void)
     tcase_add_test(tests, lock_of_kazoo);
     tcase_add_test(tests, read_write_lock_of_kazoo);
     tcase_add_test(tests, election_of_kazoo);
+    tcase_add_test(tests, semaphore_says_its_number);
     tcase_add_test(tests, semaphore_of_kazoo);
     return lock_suite_run(suite);
 }

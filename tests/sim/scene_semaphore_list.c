@@ -6,6 +6,12 @@
 #define SEM_SCENE(...)                                                         \
     .own = &(const struct semaphore_scene) { __VA_ARGS__ }
 #define ONE .used = true
+#define TWO .used = true, .leases = 2
+/* Three processes, and two leases. */
+#define THREE_OF_TWO                                                           \
+    .plan = {{TWO, .start_ms = 10, .hold_ms = 100},                            \
+             {TWO, .proc = 1, .start_ms = 15, .hold_ms = 50},                  \
+             {TWO, .proc = 2, .start_ms = 20, .hold_ms = 50}}
 #define TEN "abcdefghi/"
 #define LONG_PATH                                                              \
     "/" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "s"
@@ -173,36 +179,12 @@ static const struct sim_scene semaphore_scenes[] = {
     {.name = "semaphore-curator",
      .about = "three processes take two leases named as Curator's",
      .processes = 3,
-     SEM_SCENE(.plan =
-                   {{.leases = 2, .used = true, .start_ms = 10, .hold_ms = 100},
-                    {.leases = 2,
-                     .used = true,
-                     .proc = 1,
-                     .start_ms = 15,
-                     .hold_ms = 50},
-                    {.leases = 2,
-                     .used = true,
-                     .proc = 2,
-                     .start_ms = 20,
-                     .hold_ms = 50}},
-               .dialect = EVZK_DIALECT_CURATOR)},
+     SEM_SCENE(THREE_OF_TWO, .dialect = EVZK_DIALECT_CURATOR)},
     {.name = "semaphore-kazoo",
      .about = "three processes take two leases named as Kazoo's; an operator "
               "deletes a lock's znode",
      .processes = 3,
-     SEM_SCENE(.plan =
-                   {{.leases = 2, .used = true, .start_ms = 10, .hold_ms = 100},
-                    {.leases = 2,
-                     .used = true,
-                     .proc = 1,
-                     .start_ms = 15,
-                     .hold_ms = 50},
-                    {.leases = 2,
-                     .used = true,
-                     .proc = 2,
-                     .start_ms = 20,
-                     .hold_ms = 50}},
-               .steal_ms = 45, .dialect = EVZK_DIALECT_KAZOO)},
+     SEM_SCENE(THREE_OF_TWO, .steal_ms = 45, .dialect = EVZK_DIALECT_KAZOO)},
     {.name = "semaphore-kazoo-try",
      .about = "a lease named as Kazoo's is not waited for",
      .processes = 2,

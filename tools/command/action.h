@@ -19,6 +19,11 @@ struct action {
     int (*run)(const struct arguments *arguments);
 };
 
+#define ACTION_END                                                             \
+    {                                                                          \
+        NULL, NULL, NULL, 0, 0, RUNS_NOTHING, NULL                             \
+    }
+
 /* The action that the words name; NULL: there is none.  An action "N" is named
  * by every number. */
 const struct action *action_find(const struct action *actions,

@@ -117,7 +117,7 @@ static const struct action actions[] = {
     {"lift", "", "", 0, 0, RUNS_NOTHING, lift},
     {"wait", "", "wait", 0, 0, RUNS_NOTHING, wait_for},
     {"N", "[-- CMD [ARG...]]", "wait", 0, 0, RUNS_MAYBE, enter},
-    {NULL, NULL, NULL, 0, 0, RUNS_NOTHING, NULL}};
+    ACTION_END};
 
 /* PATH takes the place of N in the words, so N is read here. */
 static int run_barrier(const struct arguments *a)

@@ -113,7 +113,7 @@ static const struct action actions[] = {
      set},
     {"unset", "KEY...", "if-version value", 1, -1, RUNS_NOTHING, unset},
     {"follow", "[-- CMD [ARG...]]", "value", 0, 0, RUNS_MAYBE, config_follow},
-    {NULL, NULL, NULL, 0, 0, RUNS_NOTHING, NULL}};
+    ACTION_END};
 
 const struct command cmd_config = {
     .name = "config",

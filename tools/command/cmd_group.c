@@ -235,7 +235,7 @@ static const struct action actions[] = {
     {"join", "[-- CMD [ARG...]]", "id data wait", 0, 0, RUNS_MAYBE, join},
     {"list", "", "", 0, 0, RUNS_NOTHING, list},
     {"watch", "", "", 0, 0, RUNS_NOTHING, watch},
-    {NULL, NULL, NULL, 0, 0, RUNS_NOTHING, NULL}};
+    ACTION_END};
 
 const struct command cmd_group = {
     .name = "group",

@@ -169,7 +169,7 @@ static const struct action actions[] = {
     {"list", "", "", 0, 0, RUNS_NOTHING, name_list},
     {"follow", "[NAME]", "", 0, 1, RUNS_NOTHING, name_follow},
     {"id", "", "block", 0, 0, RUNS_NOTHING, name_id},
-    {NULL, NULL, NULL, 0, 0, RUNS_NOTHING, NULL}};
+    ACTION_END};
 
 const struct command cmd_name = {
     .name = "name",

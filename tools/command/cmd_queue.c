@@ -56,7 +56,7 @@ static const struct action actions[] = {
     {"claim", "[--] CMD [ARG...]", "count wait max-deliveries layout", 0, 0,
      RUNS_CMD, queue_claim},
     {"size", "", "layout", 0, 0, RUNS_NOTHING, queue_size},
-    {NULL, NULL, NULL, 0, 0, RUNS_NOTHING, NULL}};
+    ACTION_END};
 
 const struct command cmd_queue = {
     .name = "queue",

@@ -1,7 +1,7 @@
 /* evzk config PATH follow, of keys and of one value
  *
- * A single CMD runs at a time.  Changes that come meanwhile are told to the next
- * CMD, and changes that follow each other fast are told together. */
+ * A single CMD runs at a time.  Changes that come meanwhile are told to the
+ * next CMD, and changes that follow each other fast are told together. */
 #include <stdlib.h>
 #include <string.h>
 

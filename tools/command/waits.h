@@ -32,8 +32,8 @@ struct wait {
     size_t from, to; /* Processes. */
     char *path;      /* Of the lock. */
     int64_t age_ms;  /* Of the waiter. */
-    /* The waiter needs any of several, as with the leases of a semaphore: no part
-     * of a circle. */
+    /* The waiter needs any of several, as with the leases of a semaphore: no
+     * part of a circle. */
     bool any;
     /* The process in `to` waits, too.  Shown only as a part of a circle. */
     bool ahead;
