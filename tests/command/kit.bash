@@ -95,10 +95,15 @@ ok() { # WHAT
     echo "ok $*"
 }
 
+# Says also what the last "run" printed.
 fail() { # WHAT
+    local one
     checks=$((checks + 1))
     failures=$((failures + 1))
     echo "FAIL $*"
+    for one in out err; do
+        [ ! -s "$tmp/$one" ] || head -n 20 "$tmp/$one" | sed "s/^/    $one: /"
+    done
 }
 
 # verdict WHAT COMMAND...: ok when the command succeeds.
@@ -127,8 +132,6 @@ expect() {
         ok "$*"
     else
         fail "$*: status $status, wanted $wanted and \"$text\""
-        sed 's/^/    out: /' "$tmp/out"
-        sed 's/^/    err: /' "$tmp/err"
     fi
 }
 
@@ -147,7 +150,6 @@ wait_for() {
     until "$@"; do
         if ((SECONDS >= end)); then
             fail "waited $deadline_s s for: $what"
-            tail -n 20 "$tmp/err" 2>/dev/null || true
             exit 1
         fi
         sleep 0.02
