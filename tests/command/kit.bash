@@ -91,8 +91,9 @@ start_ensemble() {
 }
 
 ok() { # WHAT
+    local what=$*
     checks=$((checks + 1))
-    echo "ok $*"
+    echo "ok ${what:0:200}"
 }
 
 # Says also what the last "run" printed.
@@ -143,10 +144,14 @@ background() {
 }
 
 # wait_for WHAT COMMAND...: polls until the command succeeds; ends the test when
-# it never does.
+# it never does.  <(...) among its arguments could be read only once.
 wait_for() {
     local what=$1 end=$((SECONDS + deadline_s))
     shift
+    if [[ " $* " == */dev/fd/* ]]; then
+        fail "$what: cannot be read again: $*"
+        exit 1
+    fi
     until "$@"; do
         if ((SECONDS >= end)); then
             fail "waited $deadline_s s for: $what"
