@@ -48,7 +48,6 @@ alone_tests = $(addprefix tests/real/,test_scale test_session_close)
 # simulated world: test_sim plays every scene.  "make valgrind" runs all.
 valgrind_tests = $(addprefix tests/real/, \
     test_lock_memory \
-    test_transaction \
     test_session \
     test_regressions \
     test_lock \
@@ -173,8 +172,10 @@ check-quick: tests/bench/bench$(EXEEXT) tests/bench/peer_evzk$(EXEEXT)
 	$(MAKE) check TESTS='$(script_tests) $(toy_tests) $(unit_tests) $(sim_tests)'
 
 # All tests whose result depends on how the library was compiled.  Slow builds run
-# these, after the other builds.
-program_tests = $(sim_checks) tests/real/check-proxy $(server_tests) \
+# these, after the other builds.  A fleet of three libraries is mostly others'
+# programs: its part in evzk is run by the tests of the dialects, too.
+program_tests = $(sim_checks) tests/real/check-proxy \
+    $(filter-out tests/real/test_dialect_fleet,$(server_tests)) \
     $(thread_tests) $(sim_tests) $(unit_tests)
 check-programs:
 	$(MAKE) check TESTS='$(program_tests)'
@@ -190,7 +191,7 @@ check-threads:
 # it has all other files.
 dist_dirs = doc examples include lib m4 recipes tests tools
 distcheck-quick:
-	$(MAKE) distcheck TESTS='$(script_tests) $(unit_tests)' \
+	$(MAKE) distcheck TESTS='tests/check-docs tests/check-manifest $(unit_tests)' \
 	    DISTCHECK_CONFIGURE_FLAGS="$(DISTCHECK_CONFIGURE_FLAGS) \
 	        --disable-static CFLAGS=-O0"
 	@cd $(srcdir) && find $(dist_dirs) -type f ! -name '.*' ! -name '*~' | \

@@ -27,7 +27,7 @@ static struct {
 static unsigned wanted(void)
 {
     return (unsigned)number_set("EVZK_TEST_NODES",
-                                RUNNING_ON_VALGRIND ? NODES / 10 : NODES);
+                                fewer_if_slow(NODES));
 }
 
 static unsigned dirs(void) { return (model.nodes + PER_DIR - 1) / PER_DIR; }

@@ -192,7 +192,7 @@ static int most_items(void)
 {
     if (getenv("EVZK_TEST_MILLION"))
         return 1000000;
-    return RUNNING_ON_VALGRIND ? 10000 : 100000;
+    return fewer_if_slow(100000);
 }
 
 /* A queue of a thousand items has one segment, whose names the consumer lists:

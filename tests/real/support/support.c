@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE 1
 #include "support.h"
+#include "tests/real/support/memory_use.h"
 
 #include <arpa/inet.h>
 #include <check.h>
@@ -43,6 +44,11 @@ int64_t slow_ms(int64_t ms)
     if (RUNNING_ON_VALGRIND)
         factor *= 10.0;
     return (int64_t)((double)ms * factor);
+}
+
+int fewer_if_slow(int n)
+{
+    return RUNNING_ON_VALGRIND || OWN_MALLOC ? n / 10 : n;
 }
 
 int number_set(const char *variable, int usual)

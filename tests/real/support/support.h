@@ -17,6 +17,10 @@ int64_t now_ms(void);
 /* @ms stretched for slow runs: times EVZK_TEST_SLOW, times 10 in Valgrind. */
 int64_t slow_ms(int64_t ms);
 
+/* @n, or a tenth of it in Valgrind and with a sanitizer: for tests that do one
+ * thing many times, since the same lines run in fewer. */
+int fewer_if_slow(int n);
+
 /* The number in a variable of the environment; @usual: it is not set. */
 int number_set(const char *variable, int usual);
 
