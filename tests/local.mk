@@ -172,10 +172,12 @@ check-quick: tests/bench/bench$(EXEEXT) tests/bench/peer_evzk$(EXEEXT)
 	$(MAKE) check TESTS='$(script_tests) $(toy_tests) $(unit_tests) $(sim_tests)'
 
 # All tests whose result depends on how the library was compiled.  Slow builds run
-# these, after the other builds.  A fleet of three libraries is mostly others'
-# programs: its part in evzk is run by the tests of the dialects, too.
+# these, after the other builds, but for those that run mostly others' programs: the
+# servers, Curator and Kazoo, or the proxy.
+mostly_others = $(addprefix tests/real/,test_dialect_fleet test_lock_curator \
+    test_session_ensemble support/selftest)
 program_tests = $(sim_checks) tests/real/check-proxy \
-    $(filter-out tests/real/test_dialect_fleet,$(server_tests)) \
+    $(filter-out $(mostly_others),$(server_tests)) \
     $(thread_tests) $(sim_tests) $(unit_tests)
 check-programs:
 	$(MAKE) check TESTS='$(program_tests)'

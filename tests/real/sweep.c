@@ -27,10 +27,11 @@ static const struct sweep_recipe *const recipes[] = {EVZK__SWEEPS(ADDRESS)};
 
 static void usage(FILE *to)
 {
-    fputs("usage: sweep --list\n"
-          "       sweep [--recipe NAME] [--jobs N] [--share PERCENT]\n"
-          "             [--only PART/RULE:K[:N]] [--verbose]\n",
-          to);
+    fputs(
+        "usage: sweep --list\n"
+        "       sweep [--recipe NAME] [--jobs N] [--share PERCENT]\n"
+        "             [--frames ONE-IN] [--only PART/RULE:K[:N]] [--verbose]\n",
+        to);
 }
 
 static const struct sweep_recipe *find_recipe(const char *name)
@@ -56,6 +57,7 @@ static bool read_options(struct sweep *sw, int argc, char **argv, int *jobs)
         {"recipe", required_argument, NULL, 'r'},
         {"jobs", required_argument, NULL, 'j'},
         {"share", required_argument, NULL, 's'},
+        {"frames", required_argument, NULL, 'f'},
         {"only", required_argument, NULL, 'o'},
         {"verbose", no_argument, NULL, 'v'},
         {NULL, 0, NULL, 0},
@@ -69,6 +71,8 @@ static bool read_options(struct sweep *sw, int argc, char **argv, int *jobs)
             *jobs = (int)strtol(optarg, NULL, 10);
         else if (c == 's')
             sw->share = (int)strtol(optarg, NULL, 10);
+        else if (c == 'f')
+            sw->frames = (int)strtol(optarg, NULL, 10);
         else if (c == 'o')
             sw->only = optarg;
         else if (c == 'v')
@@ -77,7 +81,7 @@ static bool read_options(struct sweep *sw, int argc, char **argv, int *jobs)
             return false;
     }
     return sw->recipe && *jobs > 0 && *jobs <= MAX_JOBS && sw->share > 0 &&
-           sw->share <= 100 && optind == argc;
+           sw->share <= 100 && sw->frames > 0 && optind == argc;
 }
 
 static void open_lanes(struct sweep *sw, int jobs)
@@ -158,7 +162,7 @@ static bool print_figures(const struct sweep *sw, int64_t ms)
 
 int main(int argc, char **argv)
 {
-    struct sweep sw = {.recipe = &sweep_lock, .share = 100};
+    struct sweep sw = {.recipe = &sweep_lock, .share = 100, .frames = 5};
     struct zk_config config = {.max_session_ms = SWEEP_SESSION_MS};
     int64_t start = now_ms();
     int jobs = JOBS;

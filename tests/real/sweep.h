@@ -152,6 +152,7 @@ struct sweep {
     int64_t dirs;            /* Made so far. */
     const char *only;        /* "part/rule:k[:n]", or NULL. */
     int share;               /* Per cent. */
+    int frames;              /* In a share, one in so many at the most. */
     bool verbose;            /* A line of figures for every rule. */
 };
 

@@ -20,7 +20,7 @@ enum {
     PLAIN_RUNS = 8,
     TRIES = 4,
     ENOUGH = 50,    /* Faults, to go on for more. */
-    FRAMES_STEP = 5 /* In a share, of frames one in so many at the most. */
+    FIRST_FRAME = 5 /* In a share, one of so many is the first that is tried. */
 };
 
 /* clang-format off */
@@ -65,12 +65,23 @@ static int64_t step_of(const struct sweep *sw, const struct sweep_rule *rule)
     case SWEEP_WHOLE:
         return 1;
     case SWEEP_FRAME:
-        return step < FRAMES_STEP ? step : FRAMES_STEP;
+        return step < sw->frames ? step : sw->frames;
     case SWEEP_BYTE:
     case SWEEP_TWICE:
         return step;
     }
     return 1;
+}
+
+/* Each line of a share begins elsewhere, and none so late that a short scenario
+ * is over. */
+static int64_t first_of(const struct sweep_line *line)
+{
+    int64_t within = line->step;
+
+    if (line->rule->kind == SWEEP_FRAME && within > FIRST_FRAME)
+        within = FIRST_FRAME;
+    return (line->rule - rules + line->part) % within;
 }
 
 /* Narrows a line to the one run that was asked for. */
@@ -99,8 +110,7 @@ static void add_line(struct sweep *sw, const struct sweep_rule *rule, int part)
     line->part = part;
     line->step = step_of(sw, rule);
     line->k = rule->kind == SWEEP_TWICE;
-    /* Each line of a share begins elsewhere. */
-    line->turn = line->step - 1 - (rule - rules + part) % line->step;
+    line->turn = line->step - 1 - first_of(line);
     if (sw->only)
         narrow(sw, line);
 }
@@ -208,7 +218,7 @@ static void next_k(const struct sweep *sw, struct sweep_line *line,
                    const struct sweep_job *job)
 {
     if (job->k == line->k) {
-        line->k += sw->share < 100 ? FRAMES_STEP : 1;
+        line->k += sw->share < 100 ? sw->frames : 1;
         line->n = 0;
     }
 }

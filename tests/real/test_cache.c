@@ -26,8 +26,7 @@ static struct {
 
 static unsigned wanted(void)
 {
-    return (unsigned)number_set("EVZK_TEST_NODES",
-                                fewer_if_slow(NODES));
+    return (unsigned)number_set("EVZK_TEST_NODES", fewer_if_slow(NODES));
 }
 
 static unsigned dirs(void) { return (model.nodes + PER_DIR - 1) / PER_DIR; }
