@@ -523,6 +523,7 @@ doc_pages = \
     doc/site.svg \
     doc/testing.md \
     doc/transactions.md \
+    doc/tutorial.md \
     doc/two-phase-cost.svg \
     doc/two-phase.md \
     doc/tx-query.svg \

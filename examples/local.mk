@@ -39,6 +39,31 @@ examples_transfer_transfer_SOURCES = \
     examples/transfer/site.c
 examples_transfer_transfer_LDADD = $(examples)
 
+# The steps of doc/tutorial.md, each a whole program.
+tutorial_programs = \
+    examples/tutorial/step1 examples/tutorial/step2 \
+    examples/tutorial/step3 examples/tutorial/step4 \
+    examples/tutorial/step5 examples/tutorial/step6 \
+    examples/tutorial/step7 examples/tutorial/step8
+noinst_PROGRAMS += $(tutorial_programs)
+tutorial_web = examples/tutorial/web.c examples/tutorial/web.h
+examples_tutorial_step1_SOURCES = examples/tutorial/step1.c
+examples_tutorial_step1_LDADD = $(LIBEVENT_LIBS)
+examples_tutorial_step2_SOURCES = examples/tutorial/step2.c
+examples_tutorial_step2_LDADD = $(examples)
+examples_tutorial_step3_SOURCES = examples/tutorial/step3.c
+examples_tutorial_step3_LDADD = $(examples)
+examples_tutorial_step4_SOURCES = examples/tutorial/step4.c
+examples_tutorial_step4_LDADD = $(examples)
+examples_tutorial_step5_SOURCES = examples/tutorial/step5.c $(tutorial_web)
+examples_tutorial_step5_LDADD = $(examples)
+examples_tutorial_step6_SOURCES = examples/tutorial/step6.c $(tutorial_web)
+examples_tutorial_step6_LDADD = $(examples)
+examples_tutorial_step7_SOURCES = examples/tutorial/step7.c $(tutorial_web)
+examples_tutorial_step7_LDADD = $(examples)
+examples_tutorial_step8_SOURCES = examples/tutorial/step8.c $(tutorial_web)
+examples_tutorial_step8_LDADD = $(examples)
+
 # Needs libevent's threads.
 if HAVE_EVTHREAD
 noinst_PROGRAMS += examples/workers
@@ -101,6 +126,11 @@ nobase_dist_doc_DATA += \
     $(examples_shard_server_shard_server_SOURCES) \
     $(examples_shards_demo_shards_demo_SOURCES) \
     $(examples_transfer_transfer_SOURCES) \
+    $(tutorial_web) \
+    examples/tutorial/step1.c examples/tutorial/step2.c \
+    examples/tutorial/step3.c examples/tutorial/step4.c \
+    examples/tutorial/step5.c examples/tutorial/step6.c \
+    examples/tutorial/step7.c examples/tutorial/step8.c \
     $(example_sources) \
     $(examples_workers_SOURCES) \
     examples/shard-server/page.css examples/shard-server/page.js

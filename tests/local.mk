@@ -71,6 +71,10 @@ tests_command_stamp_LDADD =
 tests_command_knot_SOURCES = tests/command/knot.c
 tests_command_knot_LDADD = libevzk.la $(LIBEVENT_LIBS)
 
+# doc/tutorial.md, and its steps.
+tutorial_tests = tests/check-tutorial
+dist_check_SCRIPTS += $(tutorial_tests)
+
 # A recipe to copy: doc/add-a-recipe.md.
 toy_tests = tests/toy/check-toy
 EXTRA_DIST += tests/toy
@@ -81,7 +85,7 @@ if TESTS_WANTED
 TESTS += $(script_tests)
 if HAVE_COMMAND
 check_PROGRAMS += tests/command/knot tests/command/stamp
-TESTS += $(command_tests)
+TESTS += $(command_tests) $(tutorial_tests)
 endif
 if HAVE_CHECK
 check_LTLIBRARIES += libtestsupport.la
@@ -122,6 +126,8 @@ $(call script_logs,tests/real/check-proxy): tests/real/sweep$(EXEEXT)
 $(call script_logs,$(command_tests)): tools/evzk$(EXEEXT) \
     tests/command/stamp$(EXEEXT)
 $(call script_logs,tests/command/test_lock): examples/revoke$(EXEEXT)
+$(call script_logs,$(tutorial_tests)): tools/evzk$(EXEEXT) \
+    $(tutorial_programs:=$(EXEEXT))
 $(call script_logs,tests/command/test_why tests/command/test_revoke): \
     tests/command/knot$(EXEEXT)
 $(call script_logs,tests/command/test_elect): examples/elect$(EXEEXT)
