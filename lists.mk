@@ -532,6 +532,7 @@ doc_pages = \
     doc/value-writer.svg \
     doc/watch-node.svg \
     doc/watches.md \
+    doc/which-recipe.md \
     doc/write-once.svg
 
 doc_dots = \
