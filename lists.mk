@@ -483,6 +483,7 @@ doc_pages = \
     doc/chubby.md \
     doc/chubby.svg \
     doc/client-facts.md \
+    doc/coming-from.md \
     doc/config-read.svg \
     doc/config-write.svg \
     doc/consumer.svg \
