@@ -495,6 +495,7 @@ doc_pages = \
     doc/election.svg \
     doc/explorer.md \
     doc/guard.svg \
+    doc/in-production.md \
     doc/lease.md \
     doc/lock-downgrade.svg \
     doc/lock-priority.svg \

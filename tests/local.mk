@@ -127,6 +127,7 @@ $(call script_logs,$(command_tests)): tools/evzk$(EXEEXT) \
     tests/command/stamp$(EXEEXT)
 $(call script_logs,tests/command/test_lock): examples/revoke$(EXEEXT)
 $(call script_logs,$(tutorial_tests)): tools/evzk$(EXEEXT) \
+    tests/command/knot$(EXEEXT) \
     $(tutorial_programs:=$(EXEEXT))
 $(call script_logs,tests/command/test_why tests/command/test_revoke): \
     tests/command/knot$(EXEEXT)
