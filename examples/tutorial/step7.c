@@ -1,5 +1,6 @@
 /* Step 7 of doc/tutorial.md: a queue of jobs, put and done by every process.
- *     step7 localhost:2181 8001 */
+ *     step7 localhost:2181 8001 MILLISECONDS
+ * A job takes so long. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,8 @@ struct server {
     evzk_consumer *consumer;
     evzk_item *item;   /* The job at work; NULL: none. */
     struct event *job; /* The time at which it is done. */
-    int parts;         /* Those of the above that have not ended. */
+    unsigned job_ms;
+    int parts; /* Those of the above that have not ended. */
     bool stopping;
     char address[32]; /* Where the others send clients. */
 };
@@ -121,7 +123,7 @@ static void on_queue(evzk_producer *producer, evzk_producer_event event, int rc,
 
 static void begin_job(struct server *s, evzk_item *item)
 {
-    const struct timeval needs = {1, 0};
+    const struct timeval needs = {s->job_ms / 1000, s->job_ms % 1000 * 1000};
 
     s->item = item;
     event_add(s->job, &needs);
@@ -305,9 +307,11 @@ int main(int argc, char **argv)
     int rc;
 
     setvbuf(stdout, NULL, _IOLBF, 0);
-    rc = argc == 3 ? begin(&s, argv[1], argv[2]) : EVZK_ERR_INVAL;
+    s.job_ms = argc == 4 ? (unsigned)atoi(argv[3]) : 0;
+    rc = s.job_ms ? begin(&s, argv[1], argv[2]) : EVZK_ERR_INVAL;
     if (rc)
-        fprintf(stderr, "step7 SERVERS PORT: %s\n", evzk_strerror(rc));
+        fprintf(stderr, "step7 SERVERS PORT MILLISECONDS: %s\n",
+                evzk_strerror(rc));
     else
         event_base_dispatch(s.base);
     end(&s);
