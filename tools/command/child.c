@@ -11,6 +11,20 @@
 #include "child.h"
 #include "command.h"
 
+/* Of evzk's caller. */
+static void (*caller_pipe)(int) = SIG_DFL;
+static sigset_t caller_mask;
+
+void child_prepare(void)
+{
+    sigset_t unblocked;
+
+    sigemptyset(&unblocked);
+    sigaddset(&unblocked, SIGCHLD);
+    sigprocmask(SIG_UNBLOCK, &unblocked, &caller_mask);
+    caller_pipe = signal(SIGPIPE, SIG_IGN);
+}
+
 /* Gives the terminal to a group.  The caller may be in the background then, and
  * must not be stopped for that. */
 static void give_terminal(pid_t group)
@@ -24,10 +38,10 @@ static void give_terminal(pid_t group)
     sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
-/* evzk ignores SIGPIPE; a program expects the default. */
 static void run(char **argv)
 {
-    signal(SIGPIPE, SIG_DFL);
+    signal(SIGPIPE, caller_pipe);
+    sigprocmask(SIG_SETMASK, &caller_mask, NULL);
     execvp(argv[0], argv);
     complain("cannot run %s: %s", argv[0], strerror(errno));
     _exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_RUN);
@@ -60,6 +74,7 @@ bool child_start(struct child *c, char **argv, struct watchdog *w,
 
     if (pipe2(go, O_CLOEXEC))
         return false;
+    c->stopped = false;
     c->terminal = tcgetpgrp(STDIN_FILENO) == getpgrp();
     c->pid = fork();
     if (c->pid == 0)
@@ -67,8 +82,7 @@ bool child_start(struct child *c, char **argv, struct watchdog *w,
     close(go[0]);
     if (c->pid > 0) {
         setpgid(c->pid, c->pid); /* The child does the same. */
-        watchdog_guard(w, c->pid, kill_us);
-        if (write(go[1], "", 1) != 1)
+        if (!watchdog_guard(w, c->pid, kill_us) || write(go[1], "", 1) != 1)
             kill(c->pid, SIGKILL);
     }
     close(go[1]);
@@ -98,21 +112,45 @@ void child_signal(const struct child *c, int signo)
         kill(-c->pid, SIGCONT); /* A stopped process hears nothing. */
 }
 
-/* A user's Ctrl-Z would keep the lock from others, and leave the terminal with
- * nobody.  A SIGSTOP is meant as it is. */
-static void stopped(const struct child *c, int signo)
+bool child_stands(struct child *c)
 {
+    if (c->pid <= 0 || !c->stopped)
+        return false;
+    if (tcgetpgrp(STDIN_FILENO) != getpgrp())
+        return true;
+    c->terminal = true;
+    c->stopped = false;
+    give_terminal(c->pid);
+    kill(-c->pid, SIGCONT);
+    return false;
+}
+
+/* A user's Ctrl-Z would keep the lock from others, and leave the terminal with
+ * nobody.  A SIGSTOP is meant as it is.  In the background CMD would stop again
+ * at once for want of the terminal. */
+static void stopped(struct child *c, int signo)
+{
+    bool again = c->stopped;
+
     if (signo == SIGSTOP)
         return;
-    complain("a command that holds something for others cannot be suspended");
-    kill(-c->pid, SIGCONT);
+    if (signo == SIGTSTP) {
+        complain("a command that holds something for others cannot be "
+                 "suspended");
+        kill(-c->pid, SIGCONT);
+        return;
+    }
+    c->stopped = true;
+    if (child_stands(c) && !again)
+        complain("the command is stopped, since it needs the terminal: bring "
+                 "evzk to the foreground, or end it");
 }
 
 static void end(struct child *c, struct watchdog *w)
 {
     kill(-c->pid, SIGKILL); /* Background processes that it has left. */
     watchdog_rest(w);
-    if (c->terminal)
+    if (c->terminal && tcgetpgrp(STDIN_FILENO) == c->pid)
         give_terminal(getpgrp());
     waitpid(c->pid, NULL, 0);
     c->pid = 0;
@@ -128,7 +166,11 @@ bool child_reap(struct child *c, struct watchdog *w)
         info.si_pid == 0)
         return false;
     if (info.si_code == CLD_STOPPED) {
-        stopped(c, info.si_status);
+        int signo = info.si_status;
+
+        /* Heard: no other SIGCHLD brings the same stop again. */
+        waitid(P_PID, (id_t)c->pid, &info, WSTOPPED | WNOHANG);
+        stopped(c, signo);
         return false;
     }
     c->status =

@@ -12,7 +12,12 @@ struct child {
     pid_t pid;     /* 0: it does not run. */
     int status;    /* Of its end: an exit status, or 128 + the signal. */
     bool terminal; /* The group has the terminal. */
+    bool stopped;  /* For want of the terminal: evzk is in the background. */
 };
+
+/* Makes evzk hear of SIGCHLD, and not of SIGPIPE, whatever its caller has set.
+ * CMD gets what the caller had.  Once, before child_start(). */
+void child_prepare(void);
 
 /* Starts `argv`.  It runs only after the watchdog knows its group and the
  * moment of its end.  False: it cannot be forked; errno says why.  A program
@@ -23,6 +28,10 @@ bool child_start(struct child *c, char **argv, struct watchdog *w,
 /* Starts a shell with a command, in a group of its own, that nobody waits for.
  */
 void child_hook(const char *command);
+
+/* Does it stand still for want of the terminal?  Then ask again in half a
+ * second: it goes on when a user has brought evzk to the foreground. */
+bool child_stands(struct child *c);
 
 /* Sends a signal to the group, if it runs. */
 void child_signal(const struct child *c, int signo);

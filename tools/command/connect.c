@@ -123,8 +123,7 @@ static void on_signal(evutil_socket_t signo, short what, void *arg)
         connection_finish(c, 128 + (int)signo);
 }
 
-/* As under nohup, and in the background of a script. */
-static bool ignored(int signo)
+bool signal_ignored(int signo)
 {
     struct sigaction now;
 
@@ -137,7 +136,7 @@ static bool add_events(struct connection *c)
                                settings.connect_ms % 1000 * 1000};
 
     for (int i = 0; i < CONNECTION_SIGNALS; i++) {
-        if (ignored(stop_signals[i]))
+        if (signal_ignored(stop_signals[i]))
             continue;
         c->signals[i] = evsignal_new(c->base, stop_signals[i], on_signal, c);
         if (!c->signals[i] || event_add(c->signals[i], NULL))

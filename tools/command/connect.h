@@ -61,6 +61,10 @@ bool connection_finished(const struct connection *c);
 /* Gives all back.  Operations have to be freed before. */
 void connection_free(struct connection *c);
 
+/* Was it ignored when evzk started?  Then it stays so: under nohup, and in the
+ * background of a script.  Only before evzk hears it. */
+bool signal_ignored(int signo);
+
 /* Says what went wrong with `path`, and what to do.  Returns what to exit with.
  * `path` may be NULL. */
 int complain_error(int rc, const char *path);

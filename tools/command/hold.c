@@ -58,12 +58,17 @@ static void give_back(struct hold *h)
         event_add(h->look, &(struct timeval){ms / 1000, ms % 1000 * 1000});
 }
 
+static void say_never_started(struct hold *h)
+{
+    h->child.status = STATUS_LOST;
+    complain("%s: lost before %s could start: try again", h->path,
+             h->arguments->run[0]);
+}
+
 void hold_granted(struct hold *h, uint64_t token)
 {
     if (h->state != HOLD_WAITS || h->kind->lease(h, &h->lease)) {
-        complain("%s: lost before %s could start: try again", h->path,
-                 h->arguments->run[0]);
-        h->child.status = STATUS_LOST;
+        say_never_started(h);
         give_back(h);
         return;
     }
@@ -103,10 +108,12 @@ void hold_resumed(struct hold *h)
 void hold_asked(struct hold *h)
 {
     complain("%s: another process asks for it", h->path);
-    if (h->state == HOLD_RUNS)
+    if (h->state == HOLD_RUNS) {
         child_signal(&h->child, SIGTERM);
-    else if (h->state == HOLD_WAITS)
+    } else if (h->state == HOLD_WAITS) {
+        h->child.status = (int)hold_options.conflict;
         h->kind->cancel(h);
+    }
 }
 
 void hold_refused(struct hold *h, int rc)
@@ -133,6 +140,8 @@ void hold_released(struct hold *h, int rc)
 void hold_lost(struct hold *h, int rc)
 {
     drop(h);
+    if (h->state == HOLD_WAITS && !h->signo)
+        say_never_started(h);
     if (h->child.pid <= 0) {
         connection_finish(&h->connection, h->child.status);
         return;
@@ -165,8 +174,7 @@ static void on_reaped(evutil_socket_t signo, short what, void *arg)
     struct hold *h = arg;
 
     (void)signo, (void)what;
-    if (watchdog_died(&h->watchdog) && watchdog_start(&h->watchdog) == 0 &&
-        h->child.pid > 0)
+    if (h->child.pid > 0)
         watchdog_guard(&h->watchdog, h->child.pid,
                        h->deadline_us - h->margin_us);
     if (!child_reap(&h->child, &h->watchdog))
@@ -204,18 +212,22 @@ static void on_passed_on(evutil_socket_t signo, short what, void *arg)
     child_signal(&h->child, (int)signo);
 }
 
+static bool pass_on(struct hold *h, int i, int signo)
+{
+    if (signal_ignored(signo))
+        return true;
+    h->passed_on[i] = evsignal_new(h->connection.base, signo, on_passed_on, h);
+    return h->passed_on[i] && event_add(h->passed_on[i], NULL) == 0;
+}
+
 static bool add_events(struct hold *h)
 {
     struct event_base *base = h->connection.base;
 
     h->look = evtimer_new(base, on_look, h);
     h->reaped = evsignal_new(base, SIGCHLD, on_reaped, h);
-    h->passed_on[0] = evsignal_new(base, SIGUSR1, on_passed_on, h);
-    h->passed_on[1] = evsignal_new(base, SIGUSR2, on_passed_on, h);
-    return h->look && h->reaped && h->passed_on[0] && h->passed_on[1] &&
-           event_add(h->reaped, NULL) == 0 &&
-           event_add(h->passed_on[0], NULL) == 0 &&
-           event_add(h->passed_on[1], NULL) == 0;
+    return h->look && h->reaped && event_add(h->reaped, NULL) == 0 &&
+           pass_on(h, 0, SIGUSR1) && pass_on(h, 1, SIGUSR2);
 }
 
 static void free_events(struct hold *h)
@@ -251,7 +263,7 @@ int hold_run(const struct hold_kind *kind, const struct arguments *arguments)
 
     if (hold_options.wait_ms == 0)
         hold_options.try_once = 1;
-    signal(SIGPIPE, SIG_IGN);
+    child_prepare();
     status = dialect_read(hold_options.dialect_name, &hold_options.dialect);
     if (!status)
         status = watchdog_start(&h.watchdog);

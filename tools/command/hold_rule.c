@@ -100,6 +100,7 @@ void hold_look(struct hold *h)
 {
     int64_t now_us, left_us, warn_us;
 
+    child_stands(&h->child);
     renew(h);
     now_us = boottime_us();
     left_us = h->deadline_us - h->margin_us - now_us;

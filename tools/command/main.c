@@ -1,10 +1,15 @@
 /* The command `evzk`: its subcommands, and the help on them.  command.h says
  * how to add one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "action.h"
 #include "command.h"
+#include "output.h"
 
 const struct command *const commands[] = {
 #define X(name) &cmd_##name,
@@ -74,7 +79,13 @@ static int complete(const char *name)
         puts(a->name);
     print_words(command ? command->options : NULL);
     print_words(common_options);
-    return STATUS_OK;
+    return output_flush();
+}
+
+static int help(const struct command *command)
+{
+    command_help(command);
+    return output_flush();
 }
 
 static int run(int argc, char **argv, const struct command *command)
@@ -86,11 +97,20 @@ static int run(int argc, char **argv, const struct command *command)
     status = options_behind(argc, argv, command, &arguments);
     if (status)
         return status;
-    if (settings.help) {
-        command_help(command);
-        return STATUS_OK;
+    return settings.help ? help(command) : command->run(&arguments);
+}
+
+/* Where evzk is started without a standard descriptor, a socket or the
+ * watchdog's pipe would get its number, and what is printed would go there.
+ * Each is opened the wrong way round, so that its use is an error still. */
+static bool fill_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return false;
     }
-    return command->run(&arguments);
+    return true;
 }
 
 int main(int argc, char **argv)
@@ -98,6 +118,11 @@ int main(int argc, char **argv)
     const struct command *command;
     int at = 0, status;
 
+    if (!fill_descriptors()) {
+        complain("cannot open /dev/null: %s", strerror(errno));
+        return STATUS_FAILED;
+    }
+    setlocale(LC_CTYPE, ""); /* For the width of columns. */
     if (argc > 1 && strcmp(argv[1], "--complete") == 0)
         return complete(argv[2]);
     status = options_before(argc, argv, &at);
@@ -105,10 +130,8 @@ int main(int argc, char **argv)
         return status;
     if (settings.version)
         return cmd_version.run(NULL);
-    if (settings.help) {
-        command_help(NULL);
-        return STATUS_OK;
-    }
+    if (settings.help)
+        return help(NULL);
     if (at >= argc)
         return complain_usage("which command?");
     command = command_find(argv[at]);

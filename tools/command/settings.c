@@ -96,7 +96,7 @@ static char *trim(char *text)
     return text + strspn(text, " \t");
 }
 
-/* A line "key = value".  The value is kept: it lives as long as the process. */
+/* A line "key = value".  A text is kept: it lives as long as the process. */
 static int take_line(const char *file, int number, char *line)
 {
     char *text = trim(line), *equals = strchr(text, '='), *value;
@@ -113,7 +113,9 @@ static int take_line(const char *file, int number, char *line)
                  file, number);
         return STATUS_USAGE;
     }
-    value = strdup(trim(equals + 1));
+    value = trim(equals + 1);
+    if (!given[i] && common_options[i].type == OPTION_TEXT)
+        value = strdup(value);
     return value ? fill(i, value) : STATUS_INTERNAL;
 }
 

@@ -17,10 +17,11 @@
 #include "command.h"
 #include "watchdog.h"
 
-/* What evzk tells.  Short enough that a pipe takes it whole. */
+/* What evzk tells.  Short enough that a pipe takes it whole.  Without gaps, in
+ * which bytes of evzk's would go to the pipe. */
 struct order {
     int64_t kill_us;
-    pid_t group; /* 0: guard nothing. */
+    int64_t group; /* 0: guard nothing. */
 };
 
 int64_t boottime_us(void)
@@ -31,17 +32,26 @@ int64_t boottime_us(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-static void kill_group(struct order *order, const char *why)
+/* Nobody has to read this: stderr may be gone. */
+static void say(const char *what, const char *why)
 {
-    static const char text[] = "evzk: the watchdog killed the command: ";
+    static const char name[] = "evzk: the watchdog ";
 
-    if (order->group <= 0 || kill(-order->group, SIGKILL))
-        return;
-    order->group = 0;
-    /* Nobody has to read this: stderr may be gone. */
-    if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0 ||
+    if (write(STDERR_FILENO, name, sizeof(name) - 1) < 0 ||
+        write(STDERR_FILENO, what, strlen(what)) < 0 ||
         write(STDERR_FILENO, why, strlen(why)) < 0)
         return;
+}
+
+static void kill_group(struct order *order, const char *why)
+{
+    if (order->group <= 0)
+        return;
+    if (kill((pid_t)-order->group, SIGKILL) == 0)
+        say("killed the command: ", why);
+    else if (errno == EPERM)
+        say("may not kill the command, which runs as another user: ", why);
+    order->group = 0;
 }
 
 static void set_timer(int timer, const struct order *order)
@@ -127,10 +137,14 @@ static int start(struct watchdog *w, const int ends[2])
         watch(ends[0], timer);
         _exit(0);
     }
-    close(timer);
+    if (timer >= 0)
+        close(timer);
     close(ends[0]);
     w->pipe = ends[1];
-    return w->pid > 0 ? 0 : -1;
+    if (w->pid > 0)
+        return 0;
+    close(ends[1]);
+    return -1;
 }
 
 int watchdog_start(struct watchdog *w)
@@ -144,25 +158,36 @@ int watchdog_start(struct watchdog *w)
     return 0;
 }
 
-bool watchdog_died(struct watchdog *w)
+/* A watchdog that was stopped goes on: evzk may be stopped next. */
+static bool has_died(struct watchdog *w)
 {
-    if (w->pid <= 0 || waitpid(w->pid, NULL, WNOHANG) != w->pid)
+    int how;
+
+    if (w->pid <= 0 || waitpid(w->pid, &how, WNOHANG | WUNTRACED) != w->pid)
         return false;
-    watchdog_end(w);
-    return true;
+    if (!WIFSTOPPED(how))
+        return true;
+    kill(w->pid, SIGCONT);
+    return false;
 }
 
 /* A pipe that is full, or whose reader has died, takes nothing: then the last
  * order stands, which is no later. */
 static void tell(struct watchdog *w, const struct order *order)
 {
-    if (write(w->pipe, order, sizeof(*order)) != (ssize_t)sizeof(*order))
+    if (w->pid <= 0 ||
+        write(w->pipe, order, sizeof(*order)) != (ssize_t)sizeof(*order))
         return;
 }
 
-void watchdog_guard(struct watchdog *w, pid_t group, int64_t kill_us)
+bool watchdog_guard(struct watchdog *w, pid_t group, int64_t kill_us)
 {
+    if (has_died(w))
+        watchdog_end(w);
+    if (w->pid <= 0 && watchdog_start(w))
+        return false;
     tell(w, &(struct order){kill_us, group});
+    return true;
 }
 
 void watchdog_rest(struct watchdog *w) { tell(w, &(struct order){0, 0}); }

@@ -23,14 +23,13 @@ struct watchdog {
 int watchdog_start(struct watchdog *w);
 
 /* From now on `group` is guarded, and killed at `kill_us`.  A later call puts
- * that off. */
-void watchdog_guard(struct watchdog *w, pid_t group, int64_t kill_us);
+ * that off.  Where the watchdog was killed another one is started, and one that
+ * was stopped goes on: so this is also for each SIGCHLD.  False, with a
+ * message: there is none. */
+bool watchdog_guard(struct watchdog *w, pid_t group, int64_t kill_us);
 
 /* The group has ended by itself. */
 void watchdog_rest(struct watchdog *w);
-
-/* Has somebody killed it?  For each SIGCHLD; then start another. */
-bool watchdog_died(struct watchdog *w);
 
 /* Lets it end. */
 void watchdog_end(struct watchdog *w);

@@ -56,18 +56,19 @@ static void on_reaped(evutil_socket_t signo, short what, void *arg)
     struct work *w = arg;
 
     (void)signo, (void)what;
-    if (watchdog_died(&w->watchdog) && watchdog_start(&w->watchdog) == 0 &&
-        work_runs(w))
+    if (work_runs(w))
         watchdog_guard(&w->watchdog, w->child.pid, kill_us(w));
-    if (!child_reap(&w->child, &w->watchdog))
+    if (!child_reap(&w->child, &w->watchdog)) {
+        look(w);
         return;
+    }
     event_del(w->look);
     w->ended(w->lost ? STATUS_LOST : w->child.status, w->arg);
 }
 
 int work_prepare(struct work *w)
 {
-    signal(SIGPIPE, SIG_IGN);
+    child_prepare();
     return watchdog_start(&w->watchdog);
 }
 
@@ -98,6 +99,8 @@ static void look(struct work *w)
 {
     int64_t left, next;
 
+    if (child_stands(&w->child))
+        event_add(w->look, &(struct timeval){0, LOOK_MAX_MS * 1000});
     if (!w->lease_ms || w->child.pid <= 0)
         return;
     left = left_ms(w);
