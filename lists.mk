@@ -819,6 +819,7 @@ real_headers = \
 command_tests = \
     tests/command/test_barrier \
     tests/command/test_bench \
+    tests/command/test_bytes \
     tests/command/test_caller \
     tests/command/test_common \
     tests/command/test_config \

@@ -1,8 +1,10 @@
 /* Copies, reads and prints bytes. */
 #include <errno.h>
+#include <langinfo.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bytes.h"
 #include "command.h"
@@ -123,20 +125,73 @@ void bytes_add(struct json_object *object, const char *name, const void *data,
     free(text);
 }
 
-void bytes_print(FILE *to, const void *data, size_t len)
+/* How many bytes a terminal would show as they are; 0: the first is none of
+ * them.  Characters U+0080 to U+009F are control characters, too. */
+static size_t harmless(const unsigned char *s, size_t left)
+{
+    size_t n = character(s, left);
+
+    if (n == 1)
+        return s[0] >= ' ' && s[0] != 0x7f;
+    return n == 2 && s[0] == 0xc2 && s[1] < 0xa0 ? 0 : n;
+}
+
+/* Prints the first character, and returns how many bytes it has.  `as_they_are`
+ * are characters without an escape. */
+static size_t print_one(FILE *to, const unsigned char *s, size_t left,
+                        const char *as_they_are)
+{
+    size_t n = harmless(s, left);
+
+    if (n > 1 || (s[0] && strchr(as_they_are, s[0])))
+        n = fwrite(s, 1, n > 1 ? n : 1, to);
+    else if (s[0] == '\\')
+        n = fwrite("\\\\", 1, 2, to) / 2;
+    else if (n == 1)
+        putc(s[0], to);
+    else if (s[0] == '\n')
+        n = fwrite("\\n", 1, 2, to) / 2;
+    else if (s[0] == '\t')
+        n = fwrite("\\t", 1, 2, to) / 2;
+    else
+        fprintf(to, "\\x%02x", s[0]);
+    return n ? n : 1;
+}
+
+static void print_all(FILE *to, const void *data, size_t len,
+                      const char *as_they_are)
 {
     const unsigned char *s = data;
 
-    for (size_t i = 0; i < len; i++) {
-        if (s[i] == '\\')
-            fputs("\\\\", to);
-        else if (s[i] == '\n')
-            fputs("\\n", to);
-        else if (s[i] == '\t')
-            fputs("\\t", to);
-        else if (s[i] < ' ' || s[i] == 0x7f)
-            fprintf(to, "\\x%02x", s[i]);
+    for (size_t at = 0; at < len;)
+        at += print_one(to, s + at, len - at, as_they_are);
+}
+
+void bytes_print(FILE *to, const void *data, size_t len)
+{
+    print_all(to, data, len, "");
+}
+
+/* libsmartcols never ends with characters that the locale has not. */
+void bytes_print_text(FILE *to, const char *text)
+{
+    bool all = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+
+    for (; *text; text += !all) {
+        if (all)
+            text +=
+                print_one(to, (const unsigned char *)text, strlen(text), "\\");
+        else if ((unsigned char)*text < 0x80)
+            print_one(to, (const unsigned char *)text, 1, "\\");
         else
-            putc(s[i], to);
+            fprintf(to, "\\x%02x", (unsigned char)*text);
     }
+}
+
+void bytes_write(const void *data, size_t len)
+{
+    if (isatty(STDOUT_FILENO))
+        print_all(stdout, data, len, "\\\n\t");
+    else
+        fwrite(data, 1, len, stdout);
 }

@@ -27,8 +27,16 @@ int bytes_read(struct bytes *to, FILE *from, size_t max, const char *advice);
 void bytes_add(struct json_object *object, const char *name, const void *data,
                size_t len);
 
-/* Prints bytes on one line: control characters as \n, \t or \x1b, and a
- * backslash as two. */
+/* Prints bytes on one line: control characters, and bytes that are no UTF-8, as
+ * \n, \t or \x1b, and a backslash as two. */
 void bytes_print(FILE *to, const void *data, size_t len);
+
+/* The same, with a single backslash: for text that is escaped already, or has
+ * nothing to escape if nobody means harm. */
+void bytes_print_text(FILE *to, const char *text);
+
+/* To the standard output, as the bytes are.  A terminal gets control characters
+ * as \x1b, but for newlines and tabs: they could do it harm. */
+void bytes_write(const void *data, size_t len);
 
 #endif

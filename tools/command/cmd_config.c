@@ -76,7 +76,7 @@ struct json_object *config_value_json(const evzk_value *value)
 
 int config_print_value(const void *data, size_t len)
 {
-    fwrite(data, 1, len, stdout);
+    bytes_write(data, len);
     putchar('\n');
     return output_flush();
 }

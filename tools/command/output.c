@@ -3,14 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bytes.h"
 #include "command.h"
 #include "output.h"
 
+/* Of an error of an earlier write nobody knows the reason any more. */
 int output_flush(void)
 {
+    errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return STATUS_OK;
-    complain("cannot write the answer: %s", strerror(errno));
+    complain("cannot write the answer: %s",
+             errno ? strerror(errno)
+                   : "is the disk full, or the standard output closed?");
     return STATUS_FAILED;
 }
 
@@ -26,9 +31,26 @@ struct libscols_table *output_columns(const char *const *headings, size_t n)
 {
     struct libscols_table *table = scols_new_table();
 
+    if (table)
+        scols_table_enable_noencoding(table, 1);
     for (size_t i = 0; table && i < n; i++)
         scols_table_new_column(table, headings[i], 0, 0);
     return table;
+}
+
+/* libsmartcols has escapes of its own, which spoil those that are there. */
+static void set_cell(struct libscols_line *line, size_t column,
+                     const char *text)
+{
+    char *shown = NULL;
+    size_t size;
+    FILE *to = text ? open_memstream(&shown, &size) : NULL;
+
+    if (!to)
+        return;
+    bytes_print_text(to, text);
+    fclose(to);
+    scols_line_refer_data(line, column, shown);
 }
 
 void output_row(struct libscols_table *table, const char *const *cells,
@@ -37,7 +59,7 @@ void output_row(struct libscols_table *table, const char *const *cells,
     struct libscols_line *line = scols_table_new_line(table, NULL);
 
     for (size_t i = 0; line && i < n; i++)
-        scols_line_set_data(line, i, cells[i]);
+        set_cell(line, i, cells[i]);
 }
 
 int output_table(struct libscols_table *table)

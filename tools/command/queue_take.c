@@ -22,7 +22,7 @@ static int print(const evzk_item *item)
     struct json_object *object;
 
     if (!settings.json) {
-        fwrite(item->data, 1, item->len, stdout);
+        bytes_write(item->data, item->len);
         putchar(queue_options.null ? '\0' : '\n');
         return output_flush();
     }

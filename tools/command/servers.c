@@ -93,6 +93,15 @@ const char *server_said(const struct server *s)
     return text;
 }
 
+/* Anything may answer at that port. */
+static void make_printable(char *text)
+{
+    for (; *text; text++) {
+        if (*text < ' ' || *text >= 0x7f)
+            *text = '?';
+    }
+}
+
 bool server_value(const struct server *s, enum word word, const char *key,
                   char *out, size_t size)
 {
@@ -104,6 +113,7 @@ bool server_value(const struct server *s, enum word word, const char *key,
             line += len;
             line += strspn(line, ":=\t ");
             snprintf(out, size, "%.*s", (int)strcspn(line, "\r\n"), line);
+            make_printable(out);
             return true;
         }
         line = strchr(line, '\n');
