@@ -1,9 +1,10 @@
 /* evzk who PATH: the holders and waiters of a lock, an election or a semaphore.
  *
- * An answer takes four questions in a row: who leads, and who is in the queues
- * at PATH, PATH/leases and PATH/locks.  A cache of PATH/leases
- * knows the tokens of leases.  With --watch there are caches of all three, and
- * each change asks anew; what changes meanwhile asks once more. */
+ * An answer takes five questions in a row: who leads, and who is in the queues
+ * at PATH, PATH/leases, PATH/locks and PATH-__lock__.  A cache of PATH/leases
+ * knows the tokens of leases, and one of PATH the leases of Kazoo, which are no
+ * queue.  With --watch there are caches of all four, and each change asks anew;
+ * what changes meanwhile asks once more. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,10 +13,10 @@
 #include "contender.h"
 #include "who.h"
 
-enum { LEASES, QUEUE, LOCKS, CACHES };
+enum { LEASES, QUEUE, LOCKS, KAZOO, CACHES };
 
 /* Of a semaphore the leases and the queue, of all others PATH itself. */
-static const char *const below[CACHES] = {"/leases", "", "/locks"};
+static const char *const below[CACHES] = {"/leases", "", "/locks", "-__lock__"};
 
 struct who {
     struct connection connection;
@@ -73,6 +74,25 @@ static void print(struct who *w)
         ask(w);
 }
 
+/* The leases of a semaphore of Kazoo. */
+static void add_kazoo(struct who *w)
+{
+    evzk_cache_entry e;
+
+    for (bool ok = evzk_cache_first_child(w->cache[QUEUE], "", &e); ok;
+         ok = evzk_cache_next_child(w->cache[QUEUE], &e)) {
+        evzk_contender c = {.node = e.name,
+                            .data = e.data,
+                            .data_len = e.len,
+                            .session = e.ephemeral_owner,
+                            .age_ms = -1,
+                            .hidden = e.hidden};
+
+        if (name_is_kazoo_lease(e.name) && (e.ephemeral_owner || e.hidden))
+            who_add(&w->answer, &c, e.czxid, false);
+    }
+}
+
 static void on_answer(evzk_lock_query *query, int rc, const evzk_contender *v,
                       size_t n, void *arg)
 {
@@ -88,8 +108,10 @@ static void on_answer(evzk_lock_query *query, int rc, const evzk_contender *v,
         if (w->at == LEASES &&
             evzk_cache_get(w->cache[LEASES], v[i].node, &e) == EVZK_OK)
             token = e.czxid;
-        who_add(&w->answer, &v[i], token, w->at == LOCKS);
+        who_add(&w->answer, &v[i], token, w->at >= LOCKS);
     }
+    if (!rc && w->at == QUEUE)
+        add_kazoo(w);
     if (!rc && ++w->at == CACHES) {
         print(w);
         return;
@@ -165,7 +187,7 @@ static int start(struct who *w)
 
     if (strlen(w->path) >= PATH_ROOM - 16)
         return complain_usage("the path is too long");
-    for (int i = watch ? CACHES - 1 : LEASES; i >= 0 && !rc; i--) {
+    for (int i = watch ? CACHES - 1 : QUEUE; i >= 0 && !rc; i--) {
         sub_path(w, i, path);
         rc = evzk_cache_start(w->connection.session, path, &opt, on_cache, w,
                               &w->cache[i]);

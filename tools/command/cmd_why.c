@@ -2,7 +2,8 @@
  *
  * A cache of the whole subtree, names only, finds the directories that have
  * ephemeral children.  Each of them is looked up as a lock; a directory of
- * something else has no contenders. */
+ * something else has no contenders.  Leases of Kazoo are no queue: each is read
+ * by itself. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +15,14 @@
 
 struct why;
 
-/* A directory that is looked up. */
+/* A directory that is looked up, or a lease of Kazoo. */
 struct place {
     struct why *why;
     struct place *next;
     evzk_lock_query *query;
-    char path[]; /* Absolute. */
+    evzk_value_query *look;
+    int64_t session; /* Of a lease; 0: a directory. */
+    char path[];     /* Absolute. */
 };
 
 struct why {
@@ -68,6 +71,30 @@ static void on_answer(evzk_lock_query *query, int rc, const evzk_contender *v,
         print(y);
 }
 
+/* A lease may have gone meanwhile. */
+static void on_lease(evzk_value_query *look, int rc, const evzk_value *value,
+                     void *arg)
+{
+    struct place *place = arg;
+    struct why *y = place->why;
+    char *name = strrchr(place->path, '/') + 1;
+    evzk_contender c = {.node = name, .session = place->session};
+
+    (void)look;
+    name[-1] = '\0';
+    c.hidden = rc == EVZK_ERR_NOAUTH;
+    if (rc == EVZK_OK) {
+        c.data = value->data;
+        c.data_len = value->len;
+    }
+    if (rc && !c.hidden)
+        give_up(y, rc, place->path);
+    else if (c.hidden || value->exists)
+        waits_add_lease(&y->waits, place->path, &c);
+    if (--y->left == 0 && !connection_finished(&y->connection))
+        print(y);
+}
+
 static bool has_ephemeral(const struct why *y, const char *path)
 {
     evzk_cache_entry e;
@@ -81,7 +108,8 @@ static bool has_ephemeral(const struct why *y, const char *path)
 }
 
 /* The places are in the order of their paths. */
-static bool note_place(struct why *y, struct place ***end, const char *path)
+static bool note_place(struct why *y, struct place ***end, const char *path,
+                       int64_t session)
 {
     size_t room = strlen(y->path) + strlen(path) + 2;
     struct place *place = calloc(1, sizeof(*place) + room);
@@ -89,6 +117,7 @@ static bool note_place(struct why *y, struct place ***end, const char *path)
     if (!place)
         return false;
     place->why = y;
+    place->session = session;
     snprintf(place->path, room, "%s%s%s", y->path, *path ? "/" : "", path);
     **end = place;
     *end = &place->next;
@@ -105,7 +134,9 @@ static bool note_places(struct why *y)
     for (bool ok = evzk_cache_first(y->cache, &e); ok && noted;
          ok = evzk_cache_next(y->cache, &e)) {
         if (!e.hidden && !e.ephemeral_owner && has_ephemeral(y, e.path))
-            noted = note_place(y, &end, e.path);
+            noted = note_place(y, &end, e.path, 0);
+        else if (e.ephemeral_owner && name_is_kazoo_lease(e.name))
+            noted = note_place(y, &end, e.path, e.ephemeral_owner);
     }
     return noted;
 }
@@ -121,8 +152,10 @@ static void look_up(struct why *y)
     evzk_cache_free(y->cache);
     y->cache = NULL;
     for (struct place *p = y->places; p && !rc; p = p->next)
-        rc = evzk_lock_query_start(y->connection.session, p->path, on_answer, p,
-                                   &p->query);
+        rc = p->session ? evzk_value_get(y->connection.session, p->path, NULL,
+                                         on_lease, p, &p->look)
+                        : evzk_lock_query_start(y->connection.session, p->path,
+                                                on_answer, p, &p->query);
     if (rc)
         give_up(y, rc, y->path);
     else if (y->left == 0)
@@ -167,6 +200,7 @@ static int run(const struct arguments *arguments)
 
         y.places = place->next;
         evzk_lock_query_free(place->query);
+        evzk_value_query_free(place->look);
         free(place);
     }
     waits_free(&y.waits);

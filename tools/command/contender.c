@@ -69,9 +69,14 @@ void identity_json(struct json_object *to, const struct identity *who)
     json_object_object_add(to, "pid", json_object_new_int64(atoll(who->pid)));
 }
 
+bool name_is_kazoo_lease(const char *name)
+{
+    return strlen(name) == 32 && strspn(name, "0123456789abcdef") == 32;
+}
+
 bool contender_is_lease(const evzk_contender *c)
 {
-    return strstr(c->node, "-lease-") != NULL;
+    return strstr(c->node, "-lease-") || name_is_kazoo_lease(c->node);
 }
 
 const char *contender_mode(const evzk_contender *c)

@@ -35,6 +35,9 @@ void identity_json(struct json_object *to, const struct identity *who);
 /* "exclusive", "write", "read", "candidate", "lease". */
 const char *contender_mode(const evzk_contender *c);
 
+/* Can it be the lease of a semaphore of Kazoo, a GUID alone? */
+bool name_is_kazoo_lease(const char *name);
+
 /* Is the znode a lease of a semaphore? */
 bool contender_is_lease(const evzk_contender *c);
 

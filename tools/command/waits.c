@@ -153,24 +153,31 @@ static void add_queue(struct waits *w, const char *path,
     w->locks += holders > 0;
 }
 
-/* Notes a lease, or the first in the queue of what may be a semaphore: "/s" of
- * "/s/leases" and "/s/locks". */
-static void add_turn(struct waits *w, const char *path, const evzk_contender *c,
-                     bool lease)
+/* Notes a lease, or the first in the queue, of what may be the semaphore whose
+ * path has `len` bytes. */
+static void add_turn(struct waits *w, const char *path, size_t len,
+                     const evzk_contender *c, bool lease)
 {
-    const char *tail = lease ? "/leases" : "/locks";
-    size_t len = strlen(path), cut = strlen(tail), process;
+    size_t process = process_of(w, c);
     struct turn *one;
 
-    if (len <= cut || strcmp(path + len - cut, tail) != 0)
-        return;
-    process = process_of(w, c);
     if (process == NOBODY || !grow(w, &w->turns, w->n_turns, sizeof(*w->turns)))
         return;
     one = &w->turns[w->n_turns++];
-    *one = (struct turn){strndup(path, len - cut), process, c->age_ms, lease};
+    *one = (struct turn){strndup(path, len), process, c->age_ms, lease};
     if (!one->path)
         w->failed = true;
+}
+
+/* The same, of "/s/leases", "/s/locks" or Kazoo's "/s-__lock__". */
+static void add_turn_below(struct waits *w, const char *path,
+                           const evzk_contender *c, bool lease,
+                           const char *tail)
+{
+    size_t len = strlen(path), cut = strlen(tail);
+
+    if (len > cut && strcmp(path + len - cut, tail) == 0)
+        add_turn(w, path, len - cut, c, lease);
 }
 
 void waits_add(struct waits *w, const char *path, const evzk_contender *v,
@@ -183,10 +190,17 @@ void waits_add(struct waits *w, const char *path, const evzk_contender *v,
     add_queue(w, path, v, queue);
     for (size_t i = queue; i < n; i++) {
         if (contender_is_lease(&v[i]))
-            add_turn(w, path, &v[i], true);
+            add_turn_below(w, path, &v[i], true, "/leases");
     }
-    if (queue)
-        add_turn(w, path, &v[0], false);
+    if (!queue)
+        return;
+    add_turn_below(w, path, &v[0], false, "/locks");
+    add_turn_below(w, path, &v[0], false, "-__lock__");
+}
+
+void waits_add_lease(struct waits *w, const char *path, const evzk_contender *c)
+{
+    add_turn(w, path, strlen(path), c, true);
 }
 
 static size_t leases_of(const struct waits *w, const char *path)

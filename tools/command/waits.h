@@ -62,6 +62,10 @@ struct waits {
 void waits_add(struct waits *w, const char *path, const evzk_contender *v,
                size_t n);
 
+/* Adds a lease of the semaphore of Kazoo at `path`. */
+void waits_add_lease(struct waits *w, const char *path,
+                     const evzk_contender *c);
+
 /* Adds what semaphores make wait; when all queues were added. */
 void waits_add_semaphores(struct waits *w);
 

@@ -18,7 +18,8 @@ void who_clear(struct who_answer *a);
 
 void who_leads(struct who_answer *a, const evzk_leader *leader);
 
-/* A contender; `queue`: it is in the queue of a semaphore. */
+/* A contender; `queue`: it is in the queue of a semaphore.  An age below zero
+ * is not known. */
 void who_add(struct who_answer *a, const evzk_contender *c, int64_t token,
              bool queue);
 

@@ -74,7 +74,9 @@ void who_add(struct who_answer *a, const evzk_contender *c, int64_t token,
                                json_object_new_int(c->priority));
     if (!c->hidden) {
         add_text(row, "session", session);
-        json_object_object_add(row, "age_ms", json_object_new_int64(c->age_ms));
+        if (c->age_ms >= 0)
+            json_object_object_add(row, "age_ms",
+                                   json_object_new_int64(c->age_ms));
     }
     if (token && !queue)
         json_object_object_add(row, "token", json_object_new_int64(token));
