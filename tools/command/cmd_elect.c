@@ -117,6 +117,7 @@ static const struct hold_kind kind = {
     .node = node,
     .free = free_election,
     .contenders = "",
+    .tries = true,
 };
 
 static int run(const struct arguments *arguments)

@@ -6,7 +6,7 @@
 
 static struct {
     int mode; /* enum evzk_lock_mode */
-    uint32_t priority;
+    uint32_t priority, ageing;
 } own = {.mode = EVZK_LOCK_EXCLUSIVE, .priority = HOLD_UNSET};
 
 /* clang-format off */
@@ -17,6 +17,8 @@ static const struct option_row options[] = {
         "one holder at a time (the default)"),
     OPTION_NUMBER_ROW("priority", 'p', "NUMBER", &own.priority, 0, 255,
         "the lower number goes first"),
+    OPTION_NUMBER_ROW("ageing", 0, "NUMBER", &own.ageing, 0, 1000000,
+        "so many may pass it for each step of priority; 0: any"),
     HOLD_WAIT_ROW,
     HOLD_TRY_ROW,
     HOLD_ROWS,
@@ -59,7 +61,8 @@ static void on_lock(evzk_lock *lock, evzk_lock_event event, int rc, void *arg)
 /* Only locks of mode WRITE or READ have priorities. */
 static int start(struct hold *h)
 {
-    evzk_lock_priority priority = {.priority = (uint8_t)own.priority};
+    evzk_lock_priority priority = {.priority = (uint8_t)own.priority,
+                                   .ageing = own.ageing};
     evzk_lock_options opt = {.mode = (evzk_lock_mode)own.mode,
                              .try_once = hold_options.try_once,
                              .revocable = true,
@@ -102,6 +105,9 @@ static const struct hold_kind kind = {
 
 static int run(const struct arguments *arguments)
 {
+    if (own.ageing && own.priority == HOLD_UNSET)
+        return complain_usage("--ageing is for locks with a priority: give -p, "
+                              "too");
     return hold_run(&kind, arguments);
 }
 

@@ -32,7 +32,7 @@ struct revoke {
 static int take_away, shared;
 static const char *dialect_name = "evzk";
 static evzk_dialect dialect;
-static uint32_t grace_ms = UNSET, wait_ms = UNSET;
+static uint32_t grace_ms = UNSET, wait_ms = UNSET, priority;
 
 static const struct option_row options[] = {
     OPTION_FLAG_ROW("remove", 'r', &take_away, 1,
@@ -41,6 +41,8 @@ static const struct option_row options[] = {
                       "but not before this time (10000)"),
     OPTION_FLAG_ROW("shared", 's', &shared, 1,
                     "ask those alone that keep readers out"),
+    OPTION_NUMBER_ROW("priority", 'p', "NUMBER", &priority, 0, 255,
+                      "ask those of this priority and less urgent ones"),
     OPTION_TEXT_ROW("dialect", 0, "evzk|curator|kazoo", &dialect_name,
                     "ask the contenders of this library"),
     OPTION_SECONDS_ROW("wait", 'w', "SECONDS", &wait_ms,
@@ -165,6 +167,7 @@ static int ask(struct revoke *r)
 {
     evzk_lock_revoke_options opt = {
         .mode = shared ? EVZK_LOCK_READ : EVZK_LOCK_EXCLUSIVE,
+        .priority = (uint8_t)priority,
         .dialect = dialect,
         .remove = take_away,
         .grace_ms = grace_ms == UNSET ? 10000 : grace_ms,

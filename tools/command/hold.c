@@ -32,6 +32,8 @@ static void on_look(evutil_socket_t fd, short what, void *arg)
         complain("%s: the servers are silent: given back when the session ends",
                  h->path);
         connection_finish(&h->connection, h->child.status);
+    } else {
+        hold_try(h);
     }
 }
 
@@ -250,6 +252,8 @@ static int start(struct hold *h)
         return STATUS_FAILED;
     }
     rc = h->kind->start(h);
+    if (rc == EVZK_OK && h->kind->tries && hold_options.try_once)
+        hold_try(h);
     return rc ? complain_error(rc, h->path) : 0;
 }
 

@@ -32,6 +32,8 @@ struct hold_kind {
     void (*free)(struct hold *h);
     /* Where its contenders are, below its path; NULL: not to be asked for. */
     const char *contenders;
+    /* The recipe has no try_once: hold_try() looks whether it waits. */
+    bool tries;
 };
 
 /* The options of all of them: rows for a table. */
@@ -100,6 +102,10 @@ void hold_failed(struct hold *h, int rc);
 
 /* Granted, but of no use: says why, gives back, and ends. */
 void hold_refused(struct hold *h, int rc);
+
+/* Looks who is in the queue, again and again; as soon as another is ahead, it
+ * says who holds it, and ends with the status for that. */
+void hold_try(struct hold *h);
 
 /* Says who holds it, then ends with the status for that. */
 void hold_complain_held(struct hold *h);

@@ -6,6 +6,7 @@
 #include "hold.h"
 
 #define SHOWN 3 /* Holders that are named. */
+#define TRY_AGAIN_US 50000
 
 /* The data of a contender may be any bytes. */
 static void print_data(FILE *to, const evzk_contender *c)
@@ -44,25 +45,67 @@ static void end(struct hold *h, const char *text)
     connection_finish(&h->connection, (int)hold_options.conflict);
 }
 
-static void on_answer(evzk_lock_query *query, int rc, const evzk_contender *v,
-                      size_t n, void *arg)
+static void say_holders(struct hold *h, const evzk_contender *v, size_t n)
 {
     char *text = NULL;
     size_t size;
     FILE *to = open_memstream(&text, &size);
 
-    (void)query, (void)rc;
     if (to) {
         print_holders(to, v, n);
         fclose(to);
     }
-    end(arg, text ? text : "not acquired");
+    end(h, text ? text : "not acquired");
     free(text);
+}
+
+static void on_answer(evzk_lock_query *query, int rc, const evzk_contender *v,
+                      size_t n, void *arg)
+{
+    (void)query, (void)rc;
+    say_holders(arg, v, n);
+}
+
+/* Is its own znode in the queue, and another's ahead? */
+static bool waits(struct hold *h, const evzk_contender *v, size_t n)
+{
+    for (size_t i = 0; h->object && i < n; i++) {
+        if (strcmp(v[i].node, h->kind->node(h)) == 0)
+            return !v[i].holder;
+    }
+    return false;
+}
+
+static void on_try(evzk_lock_query *query, int rc, const evzk_contender *v,
+                   size_t n, void *arg)
+{
+    struct hold *h = arg;
+
+    (void)rc;
+    if (h->state == HOLD_WAITS && !connection_finished(&h->connection)) {
+        if (waits(h, v, n))
+            say_holders(h, v, n);
+        else
+            event_add(h->look, &(struct timeval){0, TRY_AGAIN_US});
+    }
+    evzk_lock_query_free(query);
+    h->query = NULL;
+}
+
+/* The time-out of the recipe ends this where no server answers. */
+void hold_try(struct hold *h)
+{
+    evzk_lock_query_free(h->query);
+    h->query = NULL;
+    if (h->state == HOLD_WAITS &&
+        evzk_lock_query_start(h->connection.session, h->path, on_try, h,
+                              &h->query))
+        event_add(h->look, &(struct timeval){0, TRY_AGAIN_US});
 }
 
 void hold_complain_held(struct hold *h)
 {
-    char path[4096];
+    char path[4200];
 
     if (!h->connection.connected) {
         complain("%s: no server answered in time: %s", h->path,
