@@ -57,11 +57,13 @@ static void on_signal(evutil_socket_t signo, short what, void *arg)
 
 int main(int argc, char **argv)
 {
+    /* Short, since tests wait for the end of processes that were killed. */
+    evzk_session_options session_opt = {.timeout_ms = 4000};
     struct event *usr1;
 
     base = event_base_new();
     if (argc < 3 || !base ||
-        evzk_session_open(base, argv[1], NULL, NULL, NULL, &session))
+        evzk_session_open(base, argv[1], &session_opt, NULL, NULL, &session))
         return EXIT_FAILURE;
     usr1 = evsignal_new(base, SIGUSR1, on_signal, NULL);
     event_add(usr1, NULL);
