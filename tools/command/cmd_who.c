@@ -88,7 +88,7 @@ static void add_kazoo(struct who *w)
                             .age_ms = -1,
                             .hidden = e.hidden};
 
-        if (name_is_kazoo_lease(e.name) && (e.ephemeral_owner || e.hidden))
+        if (name_is_kazoo_lease(e.name))
             who_add(&w->answer, &c, e.czxid, false);
     }
 }

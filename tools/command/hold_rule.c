@@ -38,6 +38,10 @@ void hold_set_times(struct hold *h)
         h->grace_us = GRACE_MAX_US;
     if (hold_options.grace_ms != HOLD_UNSET)
         h->grace_us = (int64_t)hold_options.grace_ms * 1000;
+    if (timeout_us < 4 * MARGIN_US)
+        complain("the session time-out is %lld ms, too short to run a command: "
+                 "give --session-timeout 1000 or more",
+                 (long long)timeout_us / 1000);
 }
 
 /* Asks CMD to end. */
