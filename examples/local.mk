@@ -133,7 +133,16 @@ nobase_dist_doc_DATA += \
     examples/tutorial/step7.c examples/tutorial/step8.c \
     $(example_sources) \
     $(examples_workers_SOURCES) \
-    examples/shard-server/page.css examples/shard-server/page.js
+    examples/shard-server/page.css examples/shard-server/page.js \
+    $(example_projects)
+
+# Projects of their own, for people to copy: tests/check-projects builds them.
+example_projects = \
+    examples/projects/README.md \
+    examples/projects/cmake/CMakeLists.txt \
+    examples/projects/job.c \
+    examples/projects/make/Makefile \
+    examples/projects/meson/meson.build
 
 examples_evzk_demo_LDADD = $(examples)
 # The naive lock is written with the C client.

@@ -142,6 +142,8 @@ AM_CONDITIONAL([HAVE_CHECK], [test "$have_check" = yes])
 AC_PATH_PROG([VALGRIND], [valgrind], [no])
 AC_PATH_PROG([MANDOC], [mandoc], [no])
 AC_PATH_PROG([DOT], [dot], [no])
+AC_PATH_PROG([CMAKE], [cmake], [no])
+AC_PATH_PROG([MESON], [meson], [no])
 AC_PATH_PROG([JAVA], [java], [no])])
 
 # EVZK_SAY(WHAT, ANSWER, REMEDY): a row of the summary; REMEDY when "no".
@@ -177,4 +179,6 @@ EVZK_SAY([real servers], [$JAVA],
 EVZK_SAY([valgrind], [$VALGRIND], [apt-get install valgrind])
 EVZK_SAY([mandoc], [$MANDOC], [apt-get install mandoc])
 EVZK_SAY([dot], [$DOT], [apt-get install graphviz])
+EVZK_SAY([cmake], [$CMAKE], [apt-get install cmake])
+EVZK_SAY([meson], [$MESON], [apt-get install meson])
 AS_ECHO([""])])

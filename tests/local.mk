@@ -238,4 +238,4 @@ installcheck-local:
 	    PKG_CONFIG='$(PKG_CONFIG)' EVZK_SRCDIR='$(abs_top_srcdir)' \
 	    PKG_CONFIG_PATH="$(DESTDIR)$(pkgconfigdir):$$PKG_CONFIG_PATH" \
 	    $(SHELL) $(top_srcdir)/tests/check-install
-EXTRA_DIST += tests/check-install
+EXTRA_DIST += tests/check-install tests/check-projects
