@@ -532,6 +532,7 @@ doc_pages = \
     doc/tx.svg \
     doc/value-read.svg \
     doc/value-writer.svg \
+    doc/versions.md \
     doc/watch-node.svg \
     doc/watches.md \
     doc/which-recipe.md \

@@ -13,6 +13,9 @@ install-data-hook:
 uninstall-hook:
 	$(SHELL) $(srcdir)/doc/man-links $(patsubst %,$(srcdir)/%,$(filter %.3,$(man_pages))) | \
 	    while read name page; do rm -f '$(DESTDIR)$(man3dir)'/$$name.3; done
+	for folder in '$(DESTDIR)$(docdir)' '$(DESTDIR)$(evzkincludedir)'; do \
+	    test ! -d "$$folder" || find "$$folder" -depth -type d -empty -delete; \
+	done
 
 # Draws the diagrams from the tables.  They are committed, so that a build needs
 # no Graphviz.

@@ -3,6 +3,8 @@ script_tests = \
     tests/check-docs \
     tests/test-diagram \
     tests/check-exports \
+    tests/check-abi \
+    tests/test-abi \
     tests/check-layers \
     tests/test-layers \
     tests/check-manifest \
@@ -79,7 +81,7 @@ dist_check_SCRIPTS += $(tutorial_tests)
 toy_tests = tests/toy/check-toy
 EXTRA_DIST += tests/toy
 dist_check_SCRIPTS += $(script_tests) $(museum_tests) tests/real/check-proxy
-EXTRA_DIST += tests/museum
+EXTRA_DIST += tests/abi tests/museum
 
 if TESTS_WANTED
 TESTS += $(script_tests)
@@ -168,7 +170,7 @@ museum:
 	@$(AM_TESTS_ENVIRONMENT) bash $(top_srcdir)/tests/museum/run
 
 .PHONY: museum proxy no-check check-quick check-programs \
-    check-threads late \
+    abi-baseline check-threads late \
     valgrind valgrind-short distcheck-quick
 no-check:
 	@echo 'The tests need Check: apt-get install check,' \
@@ -239,3 +241,7 @@ installcheck-local:
 	    PKG_CONFIG_PATH="$(DESTDIR)$(pkgconfigdir):$$PKG_CONFIG_PATH" \
 	    $(SHELL) $(top_srcdir)/tests/check-install
 EXTRA_DIST += tests/check-install tests/check-projects
+
+# What tests/check-abi compares with, at each release: doc/versions.md.
+abi-baseline: libevzk.la
+	@$(AM_TESTS_ENVIRONMENT) $(top_srcdir)/tests/check-abi --renew
