@@ -145,6 +145,7 @@ AC_PATH_PROG([DOT], [dot], [no])
 AC_PATH_PROG([ABIDIFF], [abidiff], [no])
 AC_PATH_PROG([CMAKE], [cmake], [no])
 AC_PATH_PROG([MESON], [meson], [no])
+AC_PATH_PROG([MMDEBSTRAP], [mmdebstrap], [no])
 AC_PATH_PROG([JAVA], [java], [no])])
 
 # EVZK_SAY(WHAT, ANSWER, REMEDY): a row of the summary; REMEDY when "no".
@@ -183,4 +184,6 @@ EVZK_SAY([dot], [$DOT], [apt-get install graphviz])
 EVZK_SAY([abidiff], [$ABIDIFF], [apt-get install abigail-tools])
 EVZK_SAY([cmake], [$CMAKE], [apt-get install cmake])
 EVZK_SAY([meson], [$MESON], [apt-get install meson])
+EVZK_SAY([packages], [$MMDEBSTRAP],
+    [apt-get install mmdebstrap lintian autopkgtest])
 AS_ECHO([""])])

@@ -170,7 +170,7 @@ museum:
 	@$(AM_TESTS_ENVIRONMENT) bash $(top_srcdir)/tests/museum/run
 
 .PHONY: museum proxy no-check check-quick check-programs \
-    abi-baseline check-threads late \
+    abi-baseline check-packages check-threads check-units late \
     valgrind valgrind-short distcheck-quick
 no-check:
 	@echo 'The tests need Check: apt-get install check,' \
@@ -179,6 +179,10 @@ no-check:
 # All but the tests against real servers.
 check-quick: tests/bench/bench$(EXEEXT) tests/bench/peer_evzk$(EXEEXT)
 	$(MAKE) check TESTS='$(script_tests) $(toy_tests) $(unit_tests) $(sim_tests)'
+
+# What a package's build has time for.
+check-units:
+	$(MAKE) check TESTS='tests/check-exports tests/check-headers $(unit_tests)'
 
 # All tests whose result depends on how the library was compiled.  Slow builds run
 # these, after the other builds, but for those that run mostly others' programs: the
@@ -200,12 +204,14 @@ check-threads:
 # The tarball is built with the quick tests alone, not optimized, and shared only:
 # other builds are optimized, and static too.  A comparison of names shows whether
 # it has all other files.
-dist_dirs = doc examples include lib m4 recipes tests tools
+dist_dirs = debian doc examples include lib m4 recipes tests tools
 distcheck-quick:
 	$(MAKE) distcheck TESTS='tests/check-docs tests/check-manifest $(unit_tests)' \
 	    DISTCHECK_CONFIGURE_FLAGS="$(DISTCHECK_CONFIGURE_FLAGS) \
 	        --disable-static CFLAGS=-O0"
-	@cd $(srcdir) && find $(dist_dirs) -type f ! -name '.*' ! -name '*~' | \
+	@cd $(srcdir) && find $(dist_dirs) -type f ! -name '.*' ! -name '*~' \
+	    ! -path 'debian/*/*/*' ! -name '*debhelper*' ! -name '*.substvars' \
+	    ! -path debian/files | \
 	    sort >$(abs_builddir)/dist.wanted
 	@tar -tf $(distdir).tar.xz | sed 's,^[^/]*/,,' | sort | \
 	    comm -13 - dist.wanted >dist.missing
@@ -245,3 +251,8 @@ EXTRA_DIST += tests/check-install tests/check-projects
 # What tests/check-abi compares with, at each release: doc/versions.md.
 abi-baseline: libevzk.la
 	@$(AM_TESTS_ENVIRONMENT) $(top_srcdir)/tests/check-abi --renew
+
+# Debian's packages and the tarball on bare machines, as root: some ten minutes.
+check-packages: dist
+	$(top_srcdir)/tools/try-packages $(distdir).tar.xz packages
+EXTRA_DIST += tools/try-packages
