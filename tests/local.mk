@@ -252,7 +252,7 @@ EXTRA_DIST += tests/check-install tests/check-projects
 abi-baseline: libevzk.la
 	@$(AM_TESTS_ENVIRONMENT) $(top_srcdir)/tests/check-abi --renew
 
-# Debian's packages and the tarball on bare machines, as root: some ten minutes.
+# Debian's packages and the tarball on bare machines, as root: a quarter of an hour, or two.
 check-packages: dist
 	$(top_srcdir)/tools/try-packages $(distdir).tar.xz packages
 EXTRA_DIST += tools/try-packages
