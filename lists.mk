@@ -484,6 +484,7 @@ doc_pages = \
     doc/chubby.svg \
     doc/client-facts.md \
     doc/coming-from.md \
+    doc/command.md \
     doc/config-read.svg \
     doc/config-write.svg \
     doc/consumer.svg \
@@ -496,6 +497,7 @@ doc_pages = \
     doc/explorer.md \
     doc/guard.svg \
     doc/in-production.md \
+    doc/install.md \
     doc/lease.md \
     doc/lock-downgrade.svg \
     doc/lock-priority.svg \
@@ -512,10 +514,13 @@ doc_pages = \
     doc/performance.md \
     doc/performance.svg \
     doc/producer.svg \
+    doc/promises.md \
     doc/queue-query.svg \
     doc/queue.md \
     doc/recipes.md \
+    doc/security.md \
     doc/semaphore.svg \
+    doc/server.md \
     doc/shard-server.png \
     doc/shards-demo.svg \
     doc/shards-internals.md \
@@ -832,6 +837,7 @@ command_tests = \
     tests/command/test_lock \
     tests/command/test_manual \
     tests/command/test_name \
+    tests/command/test_pages \
     tests/command/test_queue \
     tests/command/test_revoke \
     tests/command/test_semaphore \

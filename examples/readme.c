@@ -1,6 +1,5 @@
 /* The README's twenty lines, in a program around them that works for a moment
- * and ends: readme SERVERS.  A test compares the README with what is between
- * the markers. */
+ * and ends: readme SERVERS.  tests/check-code finds these lines here. */
 #include <stdio.h>
 
 #include <event2/event.h>
@@ -24,7 +23,6 @@ static void end_work(struct app *app, int rc)
     evzk_session_close(app->zk);
 }
 
-/* README begin */
 #include <evzk/evzk.h>
 
 static void on_lock(evzk_lock *lock, evzk_lock_event event, int rc, void *app)
@@ -46,7 +44,6 @@ static int take_lock(struct event_base *base, struct app *app)
         rc = evzk_lock_acquire(app->zk, "/job", NULL, on_lock, app, &app->job);
     return rc;
 }
-/* README end */
 
 int main(int argc, char **argv)
 {

@@ -1,5 +1,6 @@
 # A test is a file tests/unit/test_*.c or tests/real/test_*.c: lists.mk has it.
 script_tests = \
+    tests/check-code \
     tests/check-docs \
     tests/test-diagram \
     tests/check-exports \
@@ -134,6 +135,7 @@ $(call script_logs,$(tutorial_tests)): tools/evzk$(EXEEXT) \
 $(call script_logs,tests/command/test_why tests/command/test_revoke): \
     tests/command/knot$(EXEEXT)
 $(call script_logs,tests/command/test_elect): examples/elect$(EXEEXT)
+$(call script_logs,tests/command/test_pages): examples/readme$(EXEEXT)
 $(call script_logs,tests/test-diagram): tools/evzk-diagram$(EXEEXT)
 $(call script_logs,tests/sim/check-explore): tests/sim/explore$(EXEEXT)
 $(call script_logs,$(toy_tests)): tests/sim/explore$(EXEEXT)
