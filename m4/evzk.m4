@@ -146,6 +146,9 @@ AC_PATH_PROG([ABIDIFF], [abidiff], [no])
 AC_PATH_PROG([CMAKE], [cmake], [no])
 AC_PATH_PROG([MESON], [meson], [no])
 AC_PATH_PROG([MMDEBSTRAP], [mmdebstrap], [no])
+AC_PATH_PROG([DOXYGEN], [doxygen], [no])
+AC_PATH_PROG([SPHINX_BUILD], [sphinx-build], [no])
+AC_PATH_PROG([CHROMEDRIVER], [chromedriver], [no])
 AC_PATH_PROG([JAVA], [java], [no])])
 
 # EVZK_SAY(WHAT, ANSWER, REMEDY): a row of the summary; REMEDY when "no".
@@ -186,4 +189,9 @@ EVZK_SAY([cmake], [$CMAKE], [apt-get install cmake])
 EVZK_SAY([meson], [$MESON], [apt-get install meson])
 EVZK_SAY([packages], [$MMDEBSTRAP],
     [apt-get install mmdebstrap lintian autopkgtest])
+EVZK_SAY([doxygen], [$DOXYGEN], [apt-get install doxygen (make html)])
+EVZK_SAY([sphinx-build], [$SPHINX_BUILD],
+    [apt-get install python3-sphinx python3-myst-parser python3-breathe furo])
+EVZK_SAY([chromedriver], [$CHROMEDRIVER],
+    [apt-get install chromium-driver python3-selenium])
 AS_ECHO([""])])
