@@ -183,10 +183,16 @@ class Manuals:
                         f'<div class="manual-text">{body}</div>')
         return text
 
-    def write(self):
+    def write(self, recipes):
+        more = {f"doc/{page}.3": recipe
+                for recipe in recipes for page in recipe.pages}
         for page in self.pages:
-            self.tree.write(page + ".rst", heading(man_title(page)) +
-                            self.sections(page))
+            text = heading(man_title(page)) + self.sections(page)
+            if page in more:
+                link = doc(f"recipes/{more[page].folder}", "its page")
+                text += (heading("In this manual", "-") + "Guide, examples and "
+                         f"diagrams of the recipe are on {link}.\n")
+            self.tree.write(page + ".rst", text)
 
     def index(self, name, title, text, pattern):
         pages = [p for p in self.pages if re.search(pattern, p)]
@@ -208,8 +214,8 @@ def first_words(text):
     found = re.match(r"/\*+\s*(.*?)(\n[ *]*\n|\*/)", text, re.S)
     if not found:
         return ""
-    words = " ".join(re.sub(r"\n *\*", "\n", found.group(1)).split())
-    return re.sub(r"^@file \S+ ", "", words)
+    words = " ".join(re.sub(r"(^|\n) *\*", "\n", found.group(1)).split())
+    return re.sub(r":$", ".", re.sub(r"^@file \S+ ", "", words))
 
 
 def plain(text):
@@ -346,23 +352,26 @@ def recipe_page(tree, recipe):
     tree.write(f"recipes/{recipe.folder}.rst", text)
 
 
-def recipes(tree):
+def manifest(tree):
     lines = [line.split("#")[0] for line in
              tree.read("recipes/manifest").splitlines()]
     found = [Recipe(line) for line in lines if line.strip()]
-    found.sort(key=lambda recipe: recipe.header == "-")
+    return sorted(found, key=lambda recipe: recipe.header == "-")
+
+
+def recipe_pages(tree, found):
     for recipe in found:
         recipe_page(tree, recipe)
     tree.write("recipes/index.rst", heading("Every recipe") +
                "Page, header, example and diagrams of each.\n\n" +
                toctree([f"recipes/{r.folder}" for r in found], ":maxdepth: 1"))
-    return found
 
 
 # ---------------------------------------------------------- the navigation
 
 def groups(tree, guides):
-    """The groups of doc/manual/groups: name, and pages in their order."""
+    """The groups of doc/manual/groups: name, and pages in their order.  A page
+    that is listed, and not there, is left out."""
     listed, found = [], []
     for line in tree.read("doc/manual/groups").splitlines():
         if not line.strip() or line.startswith("#"):
@@ -370,10 +379,8 @@ def groups(tree, guides):
         group, names = line.split(":")
         names = [n if "/" in n else f"doc/{n}" for n in names.split()]
         listed += names
-        found.append((group, names))
-    for name in listed:
-        if not tree.has(name + ".rst") and not tree.has(name + ".md"):
-            sys.exit(f"doc/manual/groups: there is no page {name}")
+        found.append((group, [n for n in names if tree.has(n + ".rst") or
+                              tree.has(n + ".md")]))
     rest = [d for d in tree.names("doc/*.md") if d[:-3] not in listed]
     for name in rest:
         if name[:-3] not in guides:
@@ -397,19 +404,20 @@ def main():
     pages = tree.names("doc/*.md")
     for name in pages + tree.names("doc/*.svg") + tree.names("doc/*.png"):
         tree.copy(name)
+    recipes = manifest(tree)
     manuals = Manuals(tree)
-    manuals.write()
-    manuals.index("doc/functions", "Functions",
-                  "Manual pages, section 3. In a shell: ``man evzk_lock``.",
+    manuals.write(recipes)
+    manuals.index("doc/functions", "Pages of man, section 3",
+                  "The functions. In a shell: ``man evzk_lock``.",
                   r"\.3$")
-    manuals.index("doc/commands", "The command evzk",
-                  "Manual pages, section 1. In a shell: ``man evzk``.",
+    manuals.index("doc/commands", "Pages of man, section 1",
+                  "The command evzk. In a shell: ``man evzk``.",
                   r"\.1$")
     headers(tree)
     examples(tree)
-    found = recipes(tree)
+    recipe_pages(tree, recipes)
     linked_files(tree, pages + ["README.md"])
-    front(tree, groups(tree, [r.guide(tree) for r in found]))
+    front(tree, groups(tree, [r.guide(tree) for r in recipes]))
     tree.remove_others()
     if tree.changed:
         print("changed")
