@@ -370,8 +370,7 @@ def recipe_pages(tree, found):
 # ---------------------------------------------------------- the navigation
 
 def groups(tree, guides):
-    """The groups of doc/manual/groups: name, and pages in their order.  A page
-    that is listed, and not there, is left out."""
+    """The groups of doc/manual/groups: name, and pages in their order."""
     listed, found = [], []
     for line in tree.read("doc/manual/groups").splitlines():
         if not line.strip() or line.startswith("#"):
@@ -379,8 +378,10 @@ def groups(tree, guides):
         group, names = line.split(":")
         names = [n if "/" in n else f"doc/{n}" for n in names.split()]
         listed += names
-        found.append((group, [n for n in names if tree.has(n + ".rst") or
-                              tree.has(n + ".md")]))
+        found.append((group, names))
+    for name in listed:
+        if not tree.has(name + ".rst") and not tree.has(name + ".md"):
+            sys.exit(f"doc/manual/groups: there is no page {name}")
     rest = [d for d in tree.names("doc/*.md") if d[:-3] not in listed]
     for name in rest:
         if name[:-3] not in guides:
