@@ -199,7 +199,7 @@ int evzk_session_open(struct event_base *base, const char *servers,
     if (rc != EVZK_OK) {
         evzk__broken(&call, rc != EVZK_ERR_INVAL, "servers",
                      "must be \"host:port\" or \"[IPv6]:port\", with commas "
-                     "between, and no chroot");
+                     "between; a chroot has an option of its own");
         evzk__session_destroy(&s->core);
         return rc;
     }
