@@ -38,15 +38,20 @@ static bool store(const char *file, uint64_t token, unsigned piece)
     FILE *f = fopen(file, "a+");
     bool ok;
 
-    if (!f)
+    if (!f || flock(fileno(f), LOCK_EX)) { /* Until fclose(). */
+        perror(file);
+        if (f)
+            fclose(f);
         return false;
-    flock(fileno(f), LOCK_EX); /* Until fclose(). */
+    }
     rewind(f);
     while (fscanf(f, "%llu %*[^\n]", &last) == 1)
         ;
     ok = token >= last;
     if (ok)
         fprintf(f, "%llu piece %u\n", (unsigned long long)token, piece);
+    else
+        puts("refused: another process has a higher token");
     return fclose(f) == 0 && ok;
 }
 
@@ -61,8 +66,7 @@ static void on_work(evutil_socket_t fd, short what, void *arg)
         s->pieces++;
         return;
     }
-    puts("refused: another process has a higher token");
-    s->stopping = true;
+    s->stopping = true; /* No write, no work: store() said why. */
     evzk_lock_release(s->lock);
 }
 

@@ -31,6 +31,7 @@ struct server {
     unsigned job_ms;
     int parts; /* Those of the above that have not ended. */
     bool stopping;
+    int rc; /* What ended the server before it was told to end; or 0. */
     char address[32]; /* Where the others send clients. */
 };
 
@@ -50,6 +51,8 @@ static void part_ended(struct server *s, const char *part, int rc)
 {
     if (rc && rc != EVZK_ERR_CANCELED)
         fprintf(stderr, "%s: %s\n", part, evzk_strerror(rc));
+    if (!s->stopping)
+        s->rc = rc;
     stop(s);
     if (--s->parts == 0)
         evzk_session_close(s->zk);
@@ -193,7 +196,7 @@ static void send_to_leader(struct server *s, struct evhttp_request *req,
                            uint32_t shard)
 {
     evzk_shards_member m;
-    char url[512];
+    char url[8192]; /* web_listen() allows no URI that is too long. */
 
     if (!evzk_session_connected(s->zk) ||
         !evzk_shards_leader(s->shards, shard, &m) || m.self) {
@@ -315,5 +318,5 @@ int main(int argc, char **argv)
     else
         event_base_dispatch(s.base);
     end(&s);
-    return rc ? EXIT_FAILURE : EXIT_SUCCESS;
+    return rc || s.rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -37,6 +37,7 @@ struct server {
     struct config config;
     int parts; /* Those of the above that have not ended. */
     bool stopping;
+    int rc; /* What ended the server before it was told to end; or 0. */
     char address[32]; /* Where the others send clients. */
 };
 
@@ -57,6 +58,8 @@ static void part_ended(struct server *s, const char *part, int rc)
 {
     if (rc && rc != EVZK_ERR_CANCELED)
         fprintf(stderr, "%s: %s\n", part, evzk_strerror(rc));
+    if (!s->stopping)
+        s->rc = rc;
     stop(s);
     if (--s->parts == 0)
         evzk_session_close(s->zk);
@@ -186,26 +189,34 @@ static int start_queue(struct server *s)
 
 /* ---- Configuration ---- */
 
-static void copy_key(const evzk_config *from, const char *name, char *to,
+/* A key that is missing leaves what is there.  False: it is too long. */
+static bool copy_key(const evzk_config *from, const char *name, char *to,
                      size_t size)
 {
     const evzk_config_key *key = evzk_config_find(from, name);
 
-    if (key)
-        snprintf(to, size, "%.*s", (int)key->len, (const char *)key->data);
+    if (!key)
+        return true;
+    if (key->len >= size)
+        return false;
+    snprintf(to, size, "%.*s", (int)key->len, (const char *)key->data);
+    return true;
 }
 
 /* All of it is taken over, or nothing. */
 static bool take_over(struct config *c, const evzk_config *from)
 {
     struct config new = *c;
-    char job_ms[16] = "1000", *rest;
+    char text[16] = "1000", *rest;
+    long ms;
 
-    copy_key(from, "greeting", new.greeting, sizeof new.greeting);
-    copy_key(from, "job_ms", job_ms, sizeof job_ms);
-    new.job_ms = (unsigned)strtoul(job_ms, &rest, 10);
-    if (*rest || new.job_ms > 60000)
+    if (!copy_key(from, "greeting", new.greeting, sizeof new.greeting) ||
+        !copy_key(from, "job_ms", text, sizeof text))
         return false;
+    ms = strtol(text, &rest, 10);
+    if (rest == text || *rest || ms < 0 || ms > 60000)
+        return false;
+    new.job_ms = (unsigned)ms;
     *c = new;
     return true;
 }
@@ -251,7 +262,7 @@ static void send_to_leader(struct server *s, struct evhttp_request *req,
                            uint32_t shard)
 {
     evzk_shards_member m;
-    char url[512];
+    char url[8192]; /* web_listen() allows no URI that is too long. */
 
     if (!evzk_session_connected(s->zk) ||
         !evzk_shards_leader(s->shards, shard, &m) || m.self) {
@@ -374,5 +385,5 @@ int main(int argc, char **argv)
     else
         event_base_dispatch(s.base);
     end(&s);
-    return rc ? EXIT_FAILURE : EXIT_SUCCESS;
+    return rc || s.rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }
