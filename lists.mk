@@ -837,6 +837,7 @@ command_tests = \
     tests/command/test_lock \
     tests/command/test_manual \
     tests/command/test_name \
+    tests/command/test_packages \
     tests/command/test_pages \
     tests/command/test_queue \
     tests/command/test_revoke \
