@@ -18,7 +18,8 @@ museum_tests = tests/museum/check-museum
 # tests/unit/test_args is one program; each recipe adds a file to it.
 EXTRA_DIST += $(unit_headers)
 
-# These tests take longest.  They start first, so that "make -j" ends sooner.
+# These tests take longest.  They start first, so that "make -j" ends sooner; the
+# arguments' tests wait for almost a minute, and stand before them.
 long_tests = \
     tests/real/test_dialect_fleet \
     tests/real/test_shards_trouble \
@@ -85,11 +86,6 @@ dist_check_SCRIPTS += $(script_tests) $(museum_tests) tests/real/check-proxy
 EXTRA_DIST += tests/abi tests/museum
 
 if TESTS_WANTED
-TESTS += $(script_tests)
-if HAVE_COMMAND
-check_PROGRAMS += tests/command/knot tests/command/stamp
-TESTS += $(command_tests) $(tutorial_tests)
-endif
 if HAVE_CHECK
 check_LTLIBRARIES += libtestsupport.la
 libtestsupport_la_SOURCES = $(support_sources)
@@ -107,10 +103,15 @@ check_PROGRAMS += $(unit_tests) $(server_tests) $(thread_tests) \
     tests/real/sweep
 tests_real_sweep_SOURCES = $(sweep_sources)
 tests_real_support_selftest_SOURCES = tests/real/support/selftest.c
-TESTS += $(sim_checks) $(toy_tests) tests/real/check-proxy $(server_tests) $(thread_tests) \
-    $(museum_tests) $(unit_tests)
+TESTS += $(sim_checks) $(toy_tests) tests/real/check-proxy $(sim_tests) \
+    $(unit_tests) $(server_tests) $(thread_tests) $(museum_tests)
 else
 check-local: no-check
+endif
+TESTS += $(script_tests)
+if HAVE_COMMAND
+check_PROGRAMS += tests/command/knot tests/command/stamp
+TESTS += $(command_tests) $(tutorial_tests)
 endif
 endif
 
@@ -191,9 +192,8 @@ check-units:
 # servers, Curator and Kazoo, or the proxy.
 mostly_others = $(addprefix tests/real/,test_dialect_fleet test_lock_curator \
     test_session_ensemble support/selftest)
-program_tests = $(sim_checks) tests/real/check-proxy \
-    $(filter-out $(mostly_others),$(server_tests)) \
-    $(thread_tests) $(sim_tests) $(unit_tests)
+program_tests = $(sim_checks) tests/real/check-proxy $(sim_tests) $(unit_tests) \
+    $(filter-out $(mostly_others),$(server_tests)) $(thread_tests)
 check-programs:
 	$(MAKE) check TESTS='$(program_tests)'
 
@@ -231,7 +231,7 @@ valgrind valgrind-short:
 	    echo 'This needs Valgrind: apt-get install valgrind,' \
 	    'then ./configure again.' >&2; exit 1; }
 	CK_TIMEOUT_MULTIPLIER=10 $(MAKE) check \
-	    TESTS='$(sim_tests) $(in_valgrind) $(thread_tests) $(unit_tests)' \
+	    TESTS='$(sim_tests) $(unit_tests) $(in_valgrind) $(thread_tests)' \
 	    LOG_COMPILER='$(VALGRIND) $(VALGRIND_FLAGS)'
 
 # The tests on real servers, with every answer held back for up to LATE

@@ -136,7 +136,6 @@ sim_tests = tests/sim/test_sim tests/sim/test_request_steps \
     tests/sim/test_joined_commits tests/sim/test_member tests/sim/test_refused \
     tests/sim/test_shared_reads \
     tests/sim/test_site_tx $(world_tests)
-TESTS += $(sim_tests)
 endif
 endif
 
