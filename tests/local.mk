@@ -52,9 +52,7 @@ alone_tests = $(addprefix tests/real/,test_scale test_session_close)
 # simulated world: test_sim plays every scene.  "make valgrind" runs all.
 valgrind_tests = $(addprefix tests/real/, \
     test_lock_memory \
-    test_session \
     test_regressions \
-    test_lock \
     test_session_descriptors)
 EXTRA_DIST += $(real_headers) \
     tests/real/PeerFleet.java tests/real/PeerLocks.java \
@@ -188,10 +186,10 @@ check-units:
 	$(MAKE) check TESTS='tests/check-exports tests/check-headers $(unit_tests)'
 
 # All tests whose result depends on how the library was compiled.  Slow builds run
-# these, after the other builds, but for those that run mostly others' programs: the
-# servers, Curator and Kazoo, or the proxy.
+# these, after the other builds, but for those that measure time, and those that run
+# mostly others' programs: the servers, Curator and Kazoo, or the proxy.
 mostly_others = $(addprefix tests/real/,test_dialect_fleet test_lock_curator \
-    test_session_ensemble support/selftest)
+    test_session_ensemble support/selftest test_scale test_session_close)
 program_tests = $(sim_checks) tests/real/check-proxy $(sim_tests) $(unit_tests) \
     $(filter-out $(mostly_others),$(server_tests)) $(thread_tests)
 check-programs:
