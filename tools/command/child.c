@@ -10,6 +10,7 @@
 
 #include "child.h"
 #include "command.h"
+#include "connect.h"
 
 /* Of evzk's caller. */
 static void (*caller_pipe)(int) = SIG_DFL;
@@ -110,6 +111,33 @@ void child_signal(const struct child *c, int signo)
     kill(-c->pid, signo);
     if (signo != SIGKILL && signo != SIGCONT)
         kill(-c->pid, SIGCONT); /* A stopped process hears nothing. */
+}
+
+static void on_passed_on(evutil_socket_t signo, short what, void *arg)
+{
+    (void)what;
+    child_signal(arg, (int)signo);
+}
+
+static bool pass_on(struct child *c, struct event_base *base, int i, int signo)
+{
+    if (signal_ignored(signo))
+        return true;
+    c->passed_on[i] = evsignal_new(base, signo, on_passed_on, c);
+    return c->passed_on[i] && event_add(c->passed_on[i], NULL) == 0;
+}
+
+bool child_pass_on(struct child *c, struct event_base *base)
+{
+    return pass_on(c, base, 0, SIGUSR1) && pass_on(c, base, 1, SIGUSR2);
+}
+
+void child_free(struct child *c)
+{
+    for (int i = 0; i < 2; i++) {
+        if (c->passed_on[i])
+            event_free(c->passed_on[i]);
+    }
 }
 
 bool child_stands(struct child *c)

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <event2/event.h>
+
 #include "watchdog.h"
 
 struct child {
@@ -13,6 +15,7 @@ struct child {
     int status;    /* Of its end: an exit status, or 128 + the signal. */
     bool terminal; /* The group has the terminal. */
     bool stopped;  /* For want of the terminal: evzk is in the background. */
+    struct event *passed_on[2];
 };
 
 /* Makes evzk hear of SIGCHLD, and not of SIGPIPE, whatever its caller has set.
@@ -35,6 +38,11 @@ bool child_stands(struct child *c);
 
 /* Sends a signal to the group, if it runs. */
 void child_signal(const struct child *c, int signo);
+
+/* From now on passes SIGUSR1 and SIGUSR2 on to the group; child_free() ends
+ * that.  False: there is no memory. */
+bool child_pass_on(struct child *c, struct event_base *base);
+void child_free(struct child *c);
 
 /* Has it ended?  For each SIGCHLD.  If so, whatever is left of its group is
  * killed, and the watchdog rests. */

@@ -206,22 +206,6 @@ static void on_stop(int signo, void *arg)
     }
 }
 
-static void on_passed_on(evutil_socket_t signo, short what, void *arg)
-{
-    struct hold *h = arg;
-
-    (void)what;
-    child_signal(&h->child, (int)signo);
-}
-
-static bool pass_on(struct hold *h, int i, int signo)
-{
-    if (signal_ignored(signo))
-        return true;
-    h->passed_on[i] = evsignal_new(h->connection.base, signo, on_passed_on, h);
-    return h->passed_on[i] && event_add(h->passed_on[i], NULL) == 0;
-}
-
 static bool add_events(struct hold *h)
 {
     struct event_base *base = h->connection.base;
@@ -229,18 +213,16 @@ static bool add_events(struct hold *h)
     h->look = evtimer_new(base, on_look, h);
     h->reaped = evsignal_new(base, SIGCHLD, on_reaped, h);
     return h->look && h->reaped && event_add(h->reaped, NULL) == 0 &&
-           pass_on(h, 0, SIGUSR1) && pass_on(h, 1, SIGUSR2);
+           child_pass_on(&h->child, base);
 }
 
 static void free_events(struct hold *h)
 {
-    struct event *all[] = {h->look, h->reaped, h->passed_on[0],
-                           h->passed_on[1]};
-
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        if (all[i])
-            event_free(all[i]);
-    }
+    if (h->look)
+        event_free(h->look);
+    if (h->reaped)
+        event_free(h->reaped);
+    child_free(&h->child);
 }
 
 static int start(struct hold *h)

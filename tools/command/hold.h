@@ -74,7 +74,7 @@ struct hold {
     /* For hold.c alone. */
     struct watchdog watchdog;
     struct child child;
-    struct event *look, *reaped, *passed_on[2];
+    struct event *look, *reaped;
     evzk_lease *lease; /* Of the grant, while CMD runs. */
     int64_t deadline_us, margin_us, grace_us;
     evzk_lock_query *query;

@@ -72,22 +72,6 @@ int work_prepare(struct work *w)
     return watchdog_start(&w->watchdog);
 }
 
-static void on_passed_on(evutil_socket_t signo, short what, void *arg)
-{
-    struct work *w = arg;
-
-    (void)what;
-    child_signal(&w->child, (int)signo);
-}
-
-static bool pass_on(struct work *w, int i, int signo)
-{
-    if (signal_ignored(signo))
-        return true;
-    w->passed_on[i] = evsignal_new(w->connection->base, signo, on_passed_on, w);
-    return w->passed_on[i] && event_add(w->passed_on[i], NULL) == 0;
-}
-
 static bool add_events(struct work *w)
 {
     struct event_base *base = w->connection->base;
@@ -97,7 +81,7 @@ static bool add_events(struct work *w)
     w->look = evtimer_new(base, on_look, w);
     w->reaped = evsignal_new(base, SIGCHLD, on_reaped, w);
     return w->look && w->reaped && event_add(w->reaped, NULL) == 0 &&
-           pass_on(w, 0, SIGUSR1) && pass_on(w, 1, SIGUSR2);
+           child_pass_on(&w->child, base);
 }
 
 static void warn(struct work *w, int64_t left)
@@ -188,13 +172,11 @@ void work_lost(struct work *w, const char *path, int rc)
 
 void work_free(struct work *w)
 {
-    struct event *all[] = {w->look, w->reaped, w->passed_on[0],
-                           w->passed_on[1]};
-
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        if (all[i])
-            event_free(all[i]);
-    }
+    if (w->look)
+        event_free(w->look);
+    if (w->reaped)
+        event_free(w->reaped);
+    child_free(&w->child);
     watchdog_end(&w->watchdog);
 }
 

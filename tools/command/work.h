@@ -29,7 +29,7 @@ struct work {
     /* For work.c alone. */
     struct watchdog watchdog;
     struct child child;
-    struct event *reaped, *look, *passed_on[2];
+    struct event *reaped, *look;
     bool warned, lost;
 };
 
