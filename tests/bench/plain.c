@@ -92,6 +92,8 @@ void plain_open(struct plain *p, struct event_base *base, const char *servers,
     p->timer = event_new(base, -1, 0, on_timer, p);
     if (!p->zh || !p->io || !p->timer)
         fail("no client: out of memory");
+    /* Else the client looks the names up in each turn. */
+    zoo_set_servers_resolution_delay(p->zh, -1);
     take_turn(p, 0);
     while (zoo_state(p->zh) != ZOO_CONNECTED_STATE) {
         if (now_ns() > end)
