@@ -28,13 +28,13 @@ static char text[TEXT_MAX]; /* What the server said. */
  * a name is meant fails here. */
 #define ROOT                                                                   \
     "/sweep-at-a-path-that-is-longer-than-any-name-of-a-znode-which-the-"      \
-    "library-makes-or-could-make"
+    "library-makes"
 
 void sweep_dir(const struct sweep *sw, const struct sweep_line *line, char *dir,
                size_t size)
 {
-    snprintf(dir, size, ROOT "/%s/%s", sw->recipe->parts[line->part],
-             line->rule->name);
+    snprintf(dir, size, ROOT "/%s/%s/%s", sw->recipe->name,
+             sw->recipe->parts[line->part], line->rule->name);
 }
 
 /* The children, for people. */

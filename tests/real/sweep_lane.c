@@ -19,7 +19,7 @@
 enum {
     RUN_MS = 180000,  /* For one run; a healthy one takes a moment. */
     CLOSE_MS = 60000, /* No rule keeps a closing from being confirmed. */
-    COPIES = 16
+    COPIES = 4
 };
 
 enum lane_state { IDLE, PLAYING, SETTLING, CLOSING };

@@ -149,6 +149,8 @@ static struct raw *reach(const char *servers, int timeout_ms,
     r->zh = zookeeper_init2(servers, on_session, timeout_ms, id, r, 0, no_log);
     if (!r->zh)
         support_fail("raw: zookeeper_init2(\"%s\")", servers);
+    /* Else the client looks the names up in each turn. */
+    zoo_set_servers_resolution_delay(r->zh, -1);
     while (!r->expired && zoo_state(r->zh) != ZOO_CONNECTED_STATE) {
         if (now_ms() > end)
             support_fail("raw: no connection to %s", servers);
