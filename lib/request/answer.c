@@ -26,7 +26,7 @@ static int first_rc(const struct evzk__core *s, const struct evzk__request *r,
         return r->first_rc; /* A later step could not be sent. */
     if (r->absent && r->n > 1)
         return EVZK_OK; /* The sync before succeeded. */
-    return r->behind ? s->requests.sync_rc
+    return r->behind ? evzk__steps_sync_rc(s, r, res->rc)
                      : res->rc; /* Answers come in order. */
 }
 

@@ -160,8 +160,8 @@ static void send_all(struct evzk__core *s, struct evzk__request *r)
     /* Behind another contender of ours a listing is not needed. */
     if (r->op == EVZK__CREATE_LIST && evzk__dir_busy(r->dir))
         r->parts = evzk__subrequest_lead(r) + 1;
-    if (evzk__request_is_steps(r) && s->requests.synced)
-        evzk__steps_share_sync(r);
+    if (evzk__request_is_steps(r))
+        evzk__steps_share_sync(s, r);
     evzk__create_order_sent(s, r, false);
     parts = r->parts;
     if (evzk__request_goes_bit_by_bit(s, r))

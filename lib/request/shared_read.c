@@ -76,8 +76,8 @@ static bool alike(struct evzk__core *s, const struct evzk__request *r,
     const char *other_path = path_of(s, other, 1);
 
     return r->op == other->op && r->n == other->n && a->verb == b->verb &&
-           !a->watch == !b->watch && other_path &&
-           strcmp(path, other_path) == 0;
+           !a->watch == !b->watch && r->steps[0].once == other->steps[0].once &&
+           other_path && strcmp(path, other_path) == 0;
 }
 
 bool evzk__shared_read_join(struct evzk__core *s, struct evzk__request *r)

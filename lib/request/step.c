@@ -230,8 +230,11 @@ void evzk__steps_answered(struct evzk__core *s, struct evzk__request *r,
             evzk__steps_note_commit(r, res);
         return;
     }
-    if (step->verb == EVZK__STEP_SYNC && step->shared)
+    if (step->verb == EVZK__STEP_SYNC && step->shared) {
         s->requests.sync_rc = (int16_t)res->rc;
+        if (res->rc == EVZK_OK)
+            s->requests.synced_no = s->now.connection_no;
+    }
     if (step->verb == EVZK__STEP_CREATE && res->rc == EVZK_OK)
         evzk__step_note_made(step, res->path);
     if (sets_watch(step) && evzk__watch_of(evzk__place_of(r), which_of(step)))
@@ -246,16 +249,31 @@ bool evzk__steps_are_of_connection(const struct evzk__request *r)
            (reads && evzk__step_at(r, 0)->verb != EVZK__STEP_SYNC);
 }
 
-bool evzk__steps_share_sync(struct evzk__request *r)
+/* Was a sync answered on this connection, and is that enough? */
+static bool is_spared(const struct evzk__core *s, const struct evzk__step *step)
+{
+    return step->once && s->requests.synced_no == s->now.connection_no;
+}
+
+void evzk__steps_share_sync(struct evzk__core *s, struct evzk__request *r)
 {
     const struct evzk__step *step = evzk__step_at(r, 0);
 
     if (r->sent > 0 || r->commit || r->absent || r->n < 2 ||
         step->verb != EVZK__STEP_SYNC || !step->shared)
-        return false;
-    r->behind = 1;
-    r->parts--;
-    return true;
+        return;
+    if (s->requests.synced || is_spared(s, step)) {
+        r->behind = 1;
+        r->parts--;
+    }
+}
+
+int evzk__steps_sync_rc(const struct evzk__core *s,
+                        const struct evzk__request *r, int rc)
+{
+    if (rc != EVZK_ERR_CONNLOSS && is_spared(s, evzk__step_at(r, 0)))
+        return EVZK_OK;
+    return s->requests.sync_rc;
 }
 
 bool evzk__steps_go_on(struct evzk__request *r)

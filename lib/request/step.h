@@ -87,6 +87,10 @@ struct evzk__step {
     /* SYNC, as the first step only: may use another machine's sync that goes
      * out in this turn, instead of its own. */
     bool shared : 1;
+    /* SYNC, shared: none is needed where one was answered on this connection.
+     * The data is not older than any that the session read before; but it may
+     * be older than this moment. */
+    bool once : 1;
     /* GET, with a watch, as the last step: if the znode does not exist, a watch
      * is set all the same; a znode that has come by then is read. */
     bool or_absent : 1;
@@ -155,9 +159,14 @@ uint32_t evzk__steps_index(const struct evzk__request *r, uint32_t part);
  * of it not be sent by another connection? */
 bool evzk__steps_are_of_connection(const struct evzk__request *r);
 
-/* Another request's sync went out in this turn: leaves this one's sync out.
- * False: this request has no sync that may be left out. */
-bool evzk__steps_share_sync(struct evzk__request *r);
+/* Leaves the request's sync out, if the sync of another request may stand for
+ * it. */
+void evzk__steps_share_sync(struct evzk__core *s, struct evzk__request *r);
+
+/* The sync of another request stood for this one's: its result.  @rc: that of
+ * the step behind it. */
+int evzk__steps_sync_rc(const struct evzk__core *s,
+                        const struct evzk__request *r, int rc);
 
 /* The last step was answered: is it to be sent once more, to wait for a znode
  * that does not exist, or to read a znode that has come? */

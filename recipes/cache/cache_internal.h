@@ -171,6 +171,8 @@ int evzk__follower_new(struct evzk_cache *c, struct evzk__cache_node *n,
 void evzk__follower_leave(struct evzk__follower *f);
 void evzk__follower_let_go(struct evzk__follower *f);
 
+/* Does the cache need it no more?  A callback may have freed the cache. */
+bool evzk__follower_is_over(const struct evzk__follower *f);
 /* Is it the root's? */
 bool evzk__follower_is_first(const struct evzk__follower *f);
 /* Does it read the znode itself?  Else a listing tells all. */

@@ -26,30 +26,38 @@
  *   EMPTYING   the znode is gone: waits until its children are gone, too
  *
  * How it can fail.  The next server may know less than the last one: so a sync
- * goes before each read, and an answer that is older than what was told is not
- * taken.  A znode may be gone, or be another one, whenever it is looked at.
- * A new znode of the same path counts as a change of the old znode.  Servers
- * tell a session nothing of a znode that it may not read: such a znode has no
- * watch, and is looked at again whenever the children above it are listed.
- * Without memory a znode is read again in a while.
+ * goes before each read of the root, and before the first reads of each
+ * connection; and an answer that is older than what was told is not taken.  A
+ * znode may be gone, or be another one, whenever it is looked at.  A new znode
+ * of the same path counts as a change of the old znode.  Servers tell a session
+ * nothing of a znode that it may not read: such a znode has no watch, and is
+ * looked at again whenever the children above it are listed.  Without memory a
+ * znode is read again in a while.
  */
 #include "lib/base/mem.h"
 #include "lib/machine/rows.h"
 #include "recipes/cache/cache_internal.h"
 #include "recipes/kinds.h"
 
-#define SYNC_FIRST                                                             \
+/* Not older than what was told before. */
+#define SYNC_ONCE                                                              \
+    {                                                                          \
+        .verb = EVZK__STEP_SYNC, .name = "", .shared = true, .once = true      \
+    }
+
+/* The root is the first to be read, and not older than the cache is. */
+#define SYNC_NOW                                                               \
     {                                                                          \
         .verb = EVZK__STEP_SYNC, .name = "", .shared = true                    \
     }
 
 static const struct evzk__step read_steps[] = {
-    SYNC_FIRST,
+    SYNC_ONCE,
     {.verb = EVZK__STEP_GET, .name = "", .watch = EVZK__WITH(EVZK__OWN)}};
 
 /* The root may not be there. */
 static const struct evzk__step read_root_steps[] = {
-    SYNC_FIRST,
+    SYNC_NOW,
     {.verb = EVZK__STEP_GET,
      .name = "",
      .watch = EVZK__WITH(EVZK__OWN),
@@ -57,11 +65,11 @@ static const struct evzk__step read_root_steps[] = {
 
 /* Of the root, where only names are kept. */
 static const struct evzk__step look_steps[] = {
-    SYNC_FIRST,
+    SYNC_NOW,
     {.verb = EVZK__STEP_EXISTS, .name = "", .watch = EVZK__WITH(EVZK__OWN)}};
 
 static const struct evzk__step list_steps[] = {
-    SYNC_FIRST,
+    SYNC_ONCE,
     {.verb = EVZK__STEP_CHILDREN, .name = "", .watch = EVZK__WITH(EVZK__PRED)}};
 
 /* Would it not hear of a change?  A hidden znode has no watch, and is looked at
@@ -75,12 +83,6 @@ static bool is_deaf(const struct evzk__follower *f)
 }
 
 /* The actions. */
-
-/* The cache needs its followers no more. */
-static bool is_over(const struct evzk__follower *f)
-{
-    return !f->c || !evzk__cache_tells(f->c);
-}
 
 static int next_look(const struct evzk__follower *f)
 {
@@ -96,7 +98,7 @@ static void wait_for_turn(struct evzk__machine *m)
 {
     struct evzk__follower *f = evzk__follower_of(m);
 
-    if (is_over(f))
+    if (evzk__follower_is_over(f))
         return;
     evzk__follower_count(f);
     if (evzk__follower_take_turn(f))
@@ -108,7 +110,7 @@ static int turn_came(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk__follower *f = evzk__follower_of(m);
 
     (void)e;
-    if (is_over(f) || !f->has_turn)
+    if (evzk__follower_is_over(f) || !f->has_turn)
         return EVZK_OK;
     return evzk__machine_move(m, next_look(f));
 }
@@ -144,7 +146,7 @@ static int was_read(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk__follower *f = evzk__follower_of(m);
     int rc = rc_of(e->reply);
 
-    if (is_over(f))
+    if (evzk__follower_is_over(f))
         return EVZK_OK;
     if (rc == EVZK_ERR_NOAUTH && !evzk__follower_is_first(f))
         return evzk__follower_hide(f);
@@ -179,7 +181,7 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk__follower *f = evzk__follower_of(m);
     int rc = rc_of(e->reply);
 
-    if (is_over(f))
+    if (evzk__follower_is_over(f))
         return EVZK_OK;
     if (rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_NONODE)
         return not_listed(f, rc);
@@ -197,7 +199,7 @@ static void follow(struct evzk__machine *m)
 {
     struct evzk__follower *f = evzk__follower_of(m);
 
-    if (is_over(f))
+    if (evzk__follower_is_over(f))
         return;
     if (is_deaf(f)) {
         evzk__machine_move(m, WAITING);

@@ -13,6 +13,11 @@
 #include "lib/base/mem.h"
 #include "recipes/cache/cache_internal.h"
 
+bool evzk__follower_is_over(const struct evzk__follower *f)
+{
+    return !f->c || !evzk__cache_tells(f->c);
+}
+
 bool evzk__follower_is_first(const struct evzk__follower *f)
 {
     return !f->n->above;

@@ -52,8 +52,8 @@ static int where_next(const struct evzk__follower *f)
     return f->merge ? MERGING : FOLLOWING; /* Listed before. */
 }
 
-/* The node is like this now; `data` becomes its own.  Tells so, and goes on.
- * The callback may free the cache: touches nothing after. */
+/* The node is like this now; `data` becomes its own.  Tells so, and goes on:
+ * later states may tell of the children.  The callback may free the cache. */
 static int become(struct evzk__follower *f, const struct evzk__cache_node *like)
 {
     struct evzk__cache_node *n = f->n;
@@ -71,11 +71,12 @@ static int become(struct evzk__follower *f, const struct evzk__cache_node *like)
     n->hidden = like->hidden;
     n->told = true;
     c->count += !was_told;
-    evzk__machine_move(&f->m, where_next(f));
     evzk__cache_tell(c, was_told ? EVZK_CACHE_CHANGED : EVZK_CACHE_ADDED, n,
                      was_told ? &before : NULL);
     evzk__free(old);
-    return EVZK_OK;
+    if (evzk__follower_is_over(f))
+        return EVZK_OK;
+    return evzk__machine_move(&f->m, where_next(f));
 }
 
 int evzk__follower_take(struct evzk__follower *f,

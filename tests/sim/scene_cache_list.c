@@ -62,7 +62,7 @@ const struct sim_scene cache_scenes[CACHE_SCENES] = {
      CACHE(.node = {"/r", "/r/a", "/r/b"}, .there = 3, .root = {"/r"},
            .opt = DEPTH(SUBTREE), .touched = 2,
            .act = {AT(5, HIDE, 1), AT(42, MAKE, 2), AT(42, HIDE, 2),
-                   AT(60, SHOW, 1), AT(80, DELETE, 2)})},
+                   AT(60, SHOW, 1), AT(70, REMAKE, 1), AT(80, DELETE, 2)})},
     {.name = "cache-denied",
      .about = "the root may not be read",
      CACHE(.node = {"/r", "/r/a"}, .there = 3, .root = {"/r"},

@@ -122,6 +122,9 @@ static void tear_down(void)
 static const struct evzk__step
     get_x[] = {SYNC, {.verb = EVZK__STEP_GET, .name = "x", WATCHED}},
     look_x[] = {SYNC, {.verb = EVZK__STEP_EXISTS, .name = "x", WATCHED}},
+    get_x_once[] =
+        {{.verb = EVZK__STEP_SYNC, .name = "", .shared = true, .once = true},
+         {.verb = EVZK__STEP_GET, .name = "x", WATCHED}},
     get_y[] = {SYNC, {.verb = EVZK__STEP_GET, .name = "y", WATCHED}},
     get_only[] = {SYNC, {.verb = EVZK__STEP_GET, .name = "x"}},
     get_at_once[] = {{.verb = EVZK__STEP_GET, .name = "x"}},
@@ -348,6 +351,33 @@ START_TEST(cut)
 }
 END_TEST
 
+static uint64_t count_each(const struct evzk__step *steps, uint32_t n)
+{
+    uint64_t from = session_requests();
+
+    for (int i = 0; i < MOST; i++) {
+        ask_by(i, steps, n, 0);
+        pass(50 * MS);
+        check(i, EVZK_OK, "ex");
+    }
+    return session_requests() - from;
+}
+
+/* Each asks by itself; the first sync of a connection is enough for those that
+ * say so, and for no other. */
+START_TEST(one_sync_for_a_connection)
+{
+    set_up(0);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_uint_le(count_each(get_x_once, 2), MOST + 1 + PROBES);
+        ck_assert_uint_ge(count_each(get_x, 2), 2 * MOST);
+        wire_cut(wire_conn_of(0));
+        pass(500 * MS);
+    }
+    tear_down();
+}
+END_TEST
+
 /* The first that is told lets go of the leader, and the next of the last. */
 START_TEST(let_go_while_told)
 {
@@ -366,4 +396,5 @@ END_TEST
 
 UNIT_MAIN("shared reads", one_for_all, what_is_not_there, only_the_same,
           never_what_was_sent, leader_goes, follower_goes,
-          leader_goes_in_the_middle, cut, let_go_while_told)
+          leader_goes_in_the_middle, cut, one_sync_for_a_connection,
+          let_go_while_told)

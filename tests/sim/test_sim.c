@@ -71,6 +71,7 @@ static const struct kept {
 {"chubby", "chubby-first-write:125=lagging@2,127=delete-batch", 1, "a rule forgot that an operator may delete the anchor of a create whose answer was lost"},
 {"shards", "rivals:369=slow-leader", 1, "a rule asked for the least moves from a plan for another number of shards"},
 {"config", "get:26=oom@3,33=empty-dir", 1, "`ready` was deleted while it was read: the row was entered for ever"},
+{"cache", "cache-names:22=oom-on@9,74=callback@1/close-session", 490464723, "what a changed root was listed with was told before its change, and its callback closed the session"},
 {"config-write", "set:19=throttle-writes", 1, "a transaction that was refused for the moment ended the replacement"},
 {"semaphore", "semaphore-frozen:1=slow", 1, "its turn ended with the lease, and it queued again with NODEGONE"},
 {"ballot", "ballot-persistent:5=oom-on@4,39=callback@3/cancel,94=lagging@2,130=callback@3/free,160=callback@2/close-session,194=lagging@1,297=partition,303=callback@3/free-session,346=callback@3/free,353=oom@3,456=callback@3/free,479=oom-on@5,496=callback@2/free-session,537=callback@1/free,555=oom@11,617=oom-on@10", 4053274621, "the session ended while a new persistent znode was looked at: it was made twice"},
