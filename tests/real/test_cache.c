@@ -196,6 +196,21 @@ static void change_one(struct told *t, evzk_session *s)
     ck_assert_uint_le(after.requests - before.requests, 2 + 4); /* Probes. */
 }
 
+/* On a new connection each znode is read and listed once, changed or not. */
+static void cut_once(struct told *t, evzk_session *s, struct proxy *proxy)
+{
+    evzk_session_stats before, after;
+    int ready = t->ready;
+
+    all_answered(s);
+    evzk_session_get_stats(s, &before);
+    proxy_cut(proxy);
+    WAIT_MS(120000, t->ready > ready);
+    evzk_session_get_stats(s, &after);
+    ck_assert_uint_le(after.requests - before.requests,
+                      2 * evzk_cache_count(t->c) + 20); /* Probes, too. */
+}
+
 START_TEST(many_changes)
 {
     const evzk_cache_options opt = {.depth = EVZK_CACHE_SUBTREE};
@@ -229,6 +244,7 @@ START_TEST(many_changes)
     ck_assert(is_tree(t.c));
     ck_assert_uint_eq(t.added, model.there + dirs() + 1);
     change_one(&t, p.s);
+    cut_once(&t, p.s, proxy);
     change_all(proxy);
     WAIT_MS(120000, is_tree(t.c));
     compare(t.c);
