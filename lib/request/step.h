@@ -87,9 +87,9 @@ struct evzk__step {
     /* SYNC, as the first step only: may use another machine's sync that goes
      * out in this turn, instead of its own. */
     bool shared : 1;
-    /* SYNC, shared: none is needed where one was answered on this connection.
-     * The data is not older than any that the session read before; but it may
-     * be older than this moment. */
+    /* SYNC, shared: is left out where a shared sync was answered on this
+     * connection.  The data is not older than any that the session has read,
+     * on this or an earlier connection; the data may be older than now. */
     bool once : 1;
     /* GET, with a watch, as the last step: if the znode does not exist, a watch
      * is set all the same; a znode that has come by then is read. */

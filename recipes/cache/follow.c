@@ -39,13 +39,14 @@
 #include "recipes/cache/cache_internal.h"
 #include "recipes/kinds.h"
 
-/* Not older than what was told before. */
+/* The data is not older than what was told before. */
 #define SYNC_ONCE                                                              \
     {                                                                          \
         .verb = EVZK__STEP_SYNC, .name = "", .shared = true, .once = true      \
     }
 
-/* The root is the first to be read, and not older than the cache is. */
+/* Of the root, which is read first: the data is not older than the cache's
+ * start either. */
 #define SYNC_NOW                                                               \
     {                                                                          \
         .verb = EVZK__STEP_SYNC, .name = "", .shared = true                    \

@@ -52,8 +52,8 @@ static int where_next(const struct evzk__follower *f)
     return f->merge ? MERGING : FOLLOWING; /* Listed before. */
 }
 
-/* The node is like this now; `data` becomes its own.  Tells so, and goes on:
- * later states may tell of the children.  The callback may free the cache. */
+/* The node is like this now; `data` becomes its own.  Tells so first: the next
+ * state may tell of the children.  The callback may free the cache. */
 static int become(struct evzk__follower *f, const struct evzk__cache_node *like)
 {
     struct evzk__cache_node *n = f->n;

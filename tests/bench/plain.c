@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "config.h"
 
 enum { BUDGET_NS = 2000000, CONNECT_S = 60, DIGITS = 10 };
 
@@ -92,8 +93,10 @@ void plain_open(struct plain *p, struct event_base *base, const char *servers,
     p->timer = event_new(base, -1, 0, on_timer, p);
     if (!p->zh || !p->io || !p->timer)
         fail("no client: out of memory");
+#ifdef HAVE_ZOO_SET_SERVERS_RESOLUTION_DELAY
     /* Else the client looks the names up in each turn. */
     zoo_set_servers_resolution_delay(p->zh, -1);
+#endif
     take_turn(p, 0);
     while (zoo_state(p->zh) != ZOO_CONNECTED_STATE) {
         if (now_ns() > end)

@@ -50,7 +50,8 @@ static void list(void)
                recipes[i]->share ? recipes[i]->share : 100);
 }
 
-/* False when the options make no sense; no recipe stands for all of them. */
+/* False when the options make no sense.  --all leaves NULL for the recipe; what
+ * --only names belongs to a single recipe. */
 static bool read_options(struct sweep *sw, int argc, char **argv, int *jobs)
 {
     static const struct option options[] = {
@@ -85,8 +86,9 @@ static bool read_options(struct sweep *sw, int argc, char **argv, int *jobs)
         else
             return false;
     }
-    return *jobs > 0 && *jobs <= MAX_JOBS && sw->share > 0 &&
-           sw->share <= 100 && sw->frames > 0 && optind == argc;
+    return (sw->recipe || !sw->only) && *jobs > 0 && *jobs <= MAX_JOBS &&
+           sw->share > 0 && sw->share <= 100 && sw->frames > 0 &&
+           optind == argc;
 }
 
 static void open_lanes(struct sweep *sw, int jobs)
@@ -187,7 +189,7 @@ static bool play(struct sweep options, const struct sweep_recipe *recipe,
     return good;
 }
 
-/* All recipes share a server: its start costs more than a recipe's runs. */
+/* All recipes share a server: a server for each takes a quarter more time. */
 static bool play_all(struct sweep options, int jobs)
 {
     bool good = true;

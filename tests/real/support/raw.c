@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "config.h"
 #include "support.h"
 
 enum { ANSWER_MS = 60000, PACE_MS = 5, EXPIRE_MS = 60000 };
@@ -149,8 +150,10 @@ static struct raw *reach(const char *servers, int timeout_ms,
     r->zh = zookeeper_init2(servers, on_session, timeout_ms, id, r, 0, no_log);
     if (!r->zh)
         support_fail("raw: zookeeper_init2(\"%s\")", servers);
+#ifdef HAVE_ZOO_SET_SERVERS_RESOLUTION_DELAY
     /* Else the client looks the names up in each turn. */
     zoo_set_servers_resolution_delay(r->zh, -1);
+#endif
     while (!r->expired && zoo_state(r->zh) != ZOO_CONNECTED_STATE) {
         if (now_ms() > end)
             support_fail("raw: no connection to %s", servers);
