@@ -188,9 +188,8 @@ struct evzk__requests {
     uint16_t emptied; /* How often ours are empty when we leave, likewise. */
     uint8_t put_off;  /* Turns for which listings waited for others to join. */
     bool synced; /* A sync went out that later requests of this turn share. */
-    int16_t sync_rc; /* The result of the last such sync. */
-    uint16_t
-        synced_no; /* The connection on which such a sync succeeded last. */
+    int16_t sync_rc;    /* The result of the last such sync. */
+    uint16_t synced_no; /* The connection of the last such sync that worked. */
     char path[2][8704]; /* Room to put paths together. */
 };
 
