@@ -9,6 +9,7 @@
 
 #define LOCK_MS 15000
 #define DRIFT_MS 1000
+#define LOSSES_MAX 3 /* Then no lock is acquired again. */
 
 static int64_t now_ms(void)
 {
@@ -40,6 +41,8 @@ void exam_fail(struct exam *e, enum exam_step step, int rc, const char *what)
                  "ACL changed, or use another --path";
     else if (rc == EVZK_ERR_TIMEOUT)
         advice = "find out why the servers are slow: disks, or memory";
+    else if (rc == EVZK_ERR_LEASE || rc == EVZK_ERR_EXPIRED)
+        advice = "try again; a longer --session-timeout bears longer gaps";
     else if (rc == EVZK_ERR_QUOTA)
         advice = "raise the quota";
     else if (rc == EVZK_ERR_UNSUPPORTED)
@@ -50,8 +53,43 @@ void exam_fail(struct exam *e, enum exam_step step, int rc, const char *what)
     exam_go(e, step);
 }
 
+void exam_leave_behind(struct exam *e, enum exam_step step, int rc)
+{
+    if (connection_finished(&e->connection))
+        return;
+    doctor_report(e->d, VERDICT_FAIL,
+                  "delete it, and what is below: deleteall of zkCli.sh",
+                  "%s may be left: %s", exam_shown(e, e->box),
+                  evzk_strerror(rc));
+    exam_go(e, step);
+}
+
 /* ------------------------------------------------------------------ the locks
  */
+
+static void free_operations(struct exam *e)
+{
+    evzk_value_query_free(e->value);
+    evzk_lock_query_free(e->query);
+    evzk_guard_free(e->guard);
+    evzk_value_writer_free(e->writer);
+    evzk_lock_free(e->box_lock);
+    evzk_lock_free(e->lock);
+    if (e->patience)
+        event_free(e->patience);
+    e->value = NULL, e->query = NULL, e->guard = NULL, e->writer = NULL;
+    e->box_lock = NULL, e->lock = NULL, e->patience = NULL;
+}
+
+/* The step that is under way ends here, too: it needs both locks. */
+static void lose(struct exam *e, int rc)
+{
+    free_operations(e);
+    if (++e->losses > LOSSES_MAX)
+        exam_leave_behind(e, EXAM_END, rc);
+    else
+        exam_fail(e, EXAM_AGAIN, rc, "holding a lock");
+}
 
 static void on_entered(evzk_lock *lock, evzk_lock_event event, int rc,
                        void *arg)
@@ -59,12 +97,16 @@ static void on_entered(evzk_lock *lock, evzk_lock_event event, int rc,
     struct exam *e = arg;
 
     if (event == EVZK_LOCK_GRANTED) {
-        exam_go(e, EXAM_CLOCK);
+        exam_go(e, e->step == EXAM_AGAIN ? EXAM_REBOX : EXAM_CLOCK);
+    } else if (event == EVZK_LOCK_LOST) {
+        lose(e, rc);
     } else if (evzk_lock_event_is_final(event)) {
         evzk_lock_free(lock);
         e->lock = NULL;
         if (event == EVZK_LOCK_RELEASED && !rc)
             exam_go(e, EXAM_END);
+        else if (e->step == EXAM_AGAIN)
+            exam_leave_behind(e, EXAM_END, rc);
         else
             exam_fail(e, EXAM_END, rc, "a lock");
     }
@@ -84,18 +126,32 @@ static void name_paths(struct exam *e)
     exam_join(e->box, e->own, "-box");
 }
 
-static void enter(struct exam *e)
+static int acquire(struct exam *e, const char *path, evzk_lock_cb *cb,
+                   evzk_lock **out)
 {
     evzk_lock_options opt = {.timeout_ms = LOCK_MS, .no_requeue = true};
+
+    return evzk_lock_acquire(e->connection.session, path, &opt, cb, e, out);
+}
+
+static void enter(struct exam *e)
+{
     int rc;
 
     name_paths(e);
     doctor_check_timeout(e->d, evzk_session_timeout_ms(e->connection.session));
     e->begun_ms = now_ms();
-    rc = evzk_lock_acquire(e->connection.session, e->own, &opt, on_entered, e,
-                           &e->lock);
+    rc = acquire(e, e->own, on_entered, &e->lock);
     if (rc)
         exam_fail(e, EXAM_END, rc, "a lock");
+}
+
+static void enter_again(struct exam *e)
+{
+    int rc = acquire(e, e->own, on_entered, &e->lock);
+
+    if (rc)
+        exam_leave_behind(e, EXAM_END, rc);
 }
 
 static void check_clock(struct exam *e, int64_t created_ms)
@@ -146,9 +202,13 @@ static void on_boxed(evzk_lock *lock, evzk_lock_event event, int rc, void *arg)
 {
     struct exam *e = arg;
 
-    if (event == EVZK_LOCK_GRANTED) {
+    if (event == EVZK_LOCK_GRANTED && e->step == EXAM_REBOX) {
+        exam_go(e, EXAM_LEAVE);
+    } else if (event == EVZK_LOCK_GRANTED) {
         doctor_report(e->d, VERDICT_OK, NULL, "containers can be made");
         exam_go(e, EXAM_CREATE);
+    } else if (event == EVZK_LOCK_LOST) {
+        lose(e, rc);
     } else if (evzk_lock_event_is_final(event)) {
         evzk_lock_free(lock);
         e->box_lock = NULL;
@@ -161,15 +221,13 @@ static void on_boxed(evzk_lock *lock, evzk_lock_event event, int rc, void *arg)
 
 static void enter_box(struct exam *e)
 {
-    evzk_lock_options opt = {.timeout_ms = LOCK_MS, .no_requeue = true};
     char path[EXAM_PATH_MAX];
     int rc;
 
     exam_join(path, e->box, "/lock");
-    rc = evzk_lock_acquire(e->connection.session, path, &opt, on_boxed, e,
-                           &e->box_lock);
+    rc = acquire(e, path, on_boxed, &e->box_lock);
     if (rc)
-        exam_fail(e, EXAM_RELEASE, rc, "a lock in a container");
+        exam_fail(e, EXAM_DROP, rc, "a lock in a container");
 }
 
 static void leave_box(struct exam *e)
@@ -204,6 +262,8 @@ static void (*const steps[])(struct exam *e) = {
     [EXAM_READ] = exam_read,
     [EXAM_DELETE] = exam_delete,
     [EXAM_LARGE] = exam_large,
+    [EXAM_AGAIN] = enter_again,
+    [EXAM_REBOX] = enter_box,
     [EXAM_LEAVE] = leave_box,
     [EXAM_DROP] = exam_drop,
     [EXAM_UNBOX] = exam_unbox,
@@ -215,7 +275,7 @@ void exam_go(struct exam *e, enum exam_step step)
 {
     if (connection_finished(&e->connection))
         return;
-    if (e->signo && step < EXAM_LEAVE)
+    if (e->signo && step < EXAM_AGAIN)
         step = e->lock ? EXAM_LEAVE : EXAM_END;
     e->step = step;
     steps[step](e);
@@ -246,19 +306,6 @@ static void on_session(evzk_session_event event, void *arg)
         exam_go(e, EXAM_FIND);
 }
 
-static void free_all(struct exam *e)
-{
-    evzk_value_query_free(e->value);
-    evzk_lock_query_free(e->query);
-    evzk_guard_free(e->guard);
-    evzk_value_writer_free(e->writer);
-    evzk_lock_free(e->lock);
-    evzk_lock_free(e->box_lock);
-    if (e->patience)
-        event_free(e->patience);
-    connection_free(&e->connection);
-}
-
 int doctor_check_session(struct doctor *d)
 {
     struct exam e = {
@@ -269,7 +316,8 @@ int doctor_check_session(struct doctor *d)
     status = connection_open(&e.connection);
     if (!status)
         status = connection_run(&e.connection);
-    free_all(&e);
+    free_operations(&e);
+    connection_free(&e.connection);
     if (status && status < 128)
         doctor_report(d, VERDICT_FAIL, "see what was said above",
                       "no session can be made");

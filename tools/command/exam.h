@@ -3,7 +3,8 @@
  * A lock of the exam's own at <base>/evzk-doctor-<id> guards all that is made
  * and deleted.  The box, <base>/evzk-doctor-<id>-box, is made by a second lock
  * in it; as the directory above a lock, evzk makes it a container.  Steps from
- * EXAM_LEAVE on clean up, and are taken after a failure and a signal, too. */
+ * EXAM_AGAIN on clean up, and are taken after a failure and a signal, too: a
+ * lock that is lost is acquired again, since what it guarded is still there. */
 #ifndef EVZK_COMMAND_EXAM_H
 #define EVZK_COMMAND_EXAM_H
 
@@ -22,6 +23,8 @@ enum exam_step {
     EXAM_READ,    /* reads it, */
     EXAM_DELETE,  /* and deletes it. */
     EXAM_LARGE,   /* Writes as much as a request may have. */
+    EXAM_AGAIN,   /* A lock was lost: acquires the first again, */
+    EXAM_REBOX,   /* and the second. */
     EXAM_LEAVE,   /* Releases the lock in the box. */
     EXAM_DROP,    /* Deletes the large znode. */
     EXAM_UNBOX,   /* Deletes the box. */
@@ -37,7 +40,8 @@ struct exam {
     size_t quota;   /* Of base: how much of it is a path with a quota. */
     char used[200]; /* The limits that were found. */
     int64_t begun_ms;
-    int signo; /* Which ended it, or 0. */
+    int signo;  /* Which ended it, or 0. */
+    int losses; /* Of a lock. */
     evzk_value_query *value;
     evzk_lock *lock, *box_lock;
     evzk_lock_query *query;
@@ -47,7 +51,7 @@ struct exam {
 };
 
 /* Goes on with a step.  After a signal that is EXAM_LEAVE, if anything is to
- * be cleaned up. */
+ * be cleaned up and that has not begun. */
 void exam_go(struct exam *e, enum exam_step step);
 
 /* Steps. */
@@ -66,6 +70,9 @@ const char *exam_shown(const struct exam *e, const char *path);
 
 /* Reports that something cannot be done, and goes on with a step. */
 void exam_fail(struct exam *e, enum exam_step step, int rc, const char *what);
+
+/* Reports what could not be removed, and goes on with a step. */
+void exam_leave_behind(struct exam *e, enum exam_step step, int rc);
 
 /* `path` and a tail, in `out`. */
 void exam_join(char out[EXAM_PATH_MAX], const char *path, const char *tail);
