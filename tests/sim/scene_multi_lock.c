@@ -248,6 +248,12 @@ static void steal(intptr_t unused)
     act_delete_first(multi_dir(0));
 }
 
+static void seal(intptr_t unused)
+{
+    (void)unused;
+    ens_set_perms(multi_dir(0), EVZK_PERM_ALL & ~EVZK_PERM_DELETE);
+}
+
 void multi_lock_begin(const struct sim_scene *sc)
 {
     struct process_config cfg = {.timeout_ms = 1000};
@@ -273,6 +279,7 @@ void multi_lock_begin(const struct sim_scene *sc)
     act_after(multis.own->cut_ms, cut, 0);
     act_after(multis.own->freeze_ms, freeze, 0);
     act_after(multis.own->steal_ms, steal, 0);
+    act_after(multis.own->seal_ms, seal, 0);
 }
 
 bool multi_lock_done(void)

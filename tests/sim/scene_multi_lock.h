@@ -36,6 +36,7 @@ struct multi_scene {
     int cut_ms;    /* The first process loses its connection then. */
     int out_ms;    /* .. and for so long no server is there. */
     int freeze_ms, frozen_ms; /* The first process is stopped, so long. */
+    int seal_ms;  /* An operator lets nobody delete in /m/a any more. */
     int steal_ms; /* An operator deletes the first znode in /m/a then. */
     int leave_ms; /* Sessions are closed so long after the last end; 0: 900. */
 };

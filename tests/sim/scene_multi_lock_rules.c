@@ -4,7 +4,8 @@
  * When an attempt is granted, every part of it stands in the tree, with its
  * czxid as the part's token; as long as the attempt says that it holds, every
  * part stands.  An attempt that was released, canceled or refused has left
- * nothing behind; of any other that has ended nothing is left in a while.
+ * nothing behind; of any other that has ended nothing is left in a while.  An
+ * attempt that is not to queue again makes one znode for each part.
  *
  * How it can fail: an attempt's znodes are told from others by their data. What
  * an operator has deleted or copied counts for nobody. */
@@ -272,7 +273,7 @@ static bool is_good_end(int i, int rc)
     case EVZK_ERR_SERVER:
         return ens_throttled(plan->proc);
     case EVZK_ERR_NOAUTH:
-        return multis.own->denied;
+        return multis.own->denied || multis.own->seal_ms;
     case EVZK_ERR_NOCHROOT:
         return multis.own->chroot != NULL;
     case EVZK_ERR_FOREIGN:
@@ -314,6 +315,23 @@ static void check_node(int i, size_t part)
         sim_violation("attempt %d: its part %d is not %s", i, (int)part, path);
 }
 
+/* An operator has deleted its znode before, and it made another.  A process
+ * that has never been in doubt knows of each znode it made. */
+static void check_queued_once(int i, size_t part)
+{
+    if (!multi_plan(i)->no_requeue || process_doubts(multi_plan(i)->proc))
+        return;
+    for (int64_t k = 0; k < multis.n_seen; k++) {
+        const struct multi_seen *l = &multis.seen[k];
+
+        if (l->attempt == i && l->dir == dir_of(i, part) &&
+            operator_deleted(l->czxid) &&
+            (uint64_t)l->czxid < multis.of[i].token[part])
+            sim_violation("attempt %d has queued in %s again", i,
+                          multi_dir(l->dir));
+    }
+}
+
 static void check_granted(int i)
 {
     struct multi_try *a = &multis.of[i];
@@ -329,6 +347,7 @@ static void check_granted(int i)
             a->p ? evzk_multi_lock_token(a->p, k) : evzk_lock_token(a->single);
         check_token(i, k, a->token[k]);
         check_node(i, k);
+        check_queued_once(i, k);
     }
 }
 
@@ -347,13 +366,19 @@ static void check_blame(int i, int rc)
     if (a->p && rc == EVZK_ERR_NOAUTH && multis.own->denied &&
         dir_of(i, part) != 1)
         sim_violation("attempt %d blames %s", i, multi_dir(dir_of(i, part)));
+    if (a->p && rc == EVZK_ERR_NOAUTH && multis.own->seal_ms &&
+        dir_of(i, part) != 0)
+        sim_violation("attempt %d blames %s", i, multi_dir(dir_of(i, part)));
 }
 
-/* Told that nothing is left: a refusal is, unless the time is over first. */
+/* Told that nothing is left: a refusal is, unless the time is over first, or
+ * the delete was refused. */
 static bool proves_gone(int i, int rc)
 {
     if (rc == EVZK_OK || rc == EVZK_ERR_CANCELED)
         return true;
+    if (rc == EVZK_ERR_NOAUTH && multis.own->seal_ms)
+        return false;
     return multi_plan(i)->timeout_ms == 0 &&
            (rc == EVZK_ERR_BUSY || rc == EVZK_ERR_NOAUTH ||
             rc == EVZK_ERR_FOREIGN);
@@ -428,7 +453,7 @@ void multi_check_left(int proc)
         return;
     for (int i = 0; i < MULTIS; i++) {
         if (multi_plan(i)->parts && multi_plan(i)->proc == proc &&
-            !multi_lives(i))
+            !multi_lives(i) && !multis.own->seal_ms)
             check_none(i, "over");
     }
 }
