@@ -63,7 +63,6 @@ static void look(struct evzk__machine *m)
 
     forget(r);
     r->lacks_memory = r->misses = r->denied = false;
-    r->list_rc = EVZK_OK;
     r->listed_at = 0;
     evzk__ask(m, steps, 3, EVZK__EACH);
 }

@@ -218,7 +218,6 @@ int evzk__semaphore_adopted(struct evzk__machine *m,
     struct evzk_semaphore *p = evzk__semaphore_of(m);
     const struct evzk__reply *reply = e->reply;
 
-    p->token = 0;
     if (reply->first_rc == EVZK_ERR_SERVER)
         return evzk__machine_finish(m, EVZK_ERR_SERVER);
     if (reply->rc == EVZK_OK && evzk__semaphore_owns(p, &reply->res->stat))

@@ -115,7 +115,6 @@ static void take_event(struct evzk_semaphore *p, evzk_lock_event event, int rc)
         break;
     case EVZK_LOCK_RELEASED:
     case EVZK_LOCK_FAILED:
-        p->turn_lost = false;
         p->turn_rc = rc;
         forget(p);
         break;
