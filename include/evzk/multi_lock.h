@@ -62,7 +62,9 @@ typedef enum evzk_multi_lock_event {
     EVZK_MULTI_LOCK_LOST,
     /** Final.  Never held.  rc says why.  The parts that were taken before are
      * proved gone; but when the time is over, or the session ends, they are
-     * given back in the background. */
+     * given back in the background.  Where the server refused to delete the
+     * znode of a part, rc says that: the znode stands until the session ends.
+     */
     EVZK_MULTI_LOCK_FAILED
 } evzk_multi_lock_event;
 

@@ -238,11 +238,14 @@ static void arrive_auth(int conn, const struct wire_msg *m)
         ens_hang_up(conn);
 }
 
-static void count(int32_t op)
+static void count(const struct wire_msg *m)
 {
-    int32_t i = op + ENS_COUNT_BASE;
+    int32_t i = m->op + ENS_COUNT_BASE;
 
     ens.requests++;
+    ens.watches_asked += m->watch;
+    for (const struct wire_msg *o = m->ops; o != NULL; o = o->next)
+        ens.operations++;
     if (i >= 0 && i < ENS_COUNTS)
         ens.counts[i]++;
 }
@@ -274,6 +277,30 @@ static bool throttle(int conn, const struct wire_msg *m)
     return true;
 }
 
+/* Does it write, so that rights are asked for? */
+bool ens_deniable(const struct wire_msg *m)
+{
+    const struct wire_msg *o = m->ops;
+
+    if (m->op != ENS_MULTI)
+        return is_write(m->op) && m->op != ENS_CHECK && m->op != WIRE_CLOSE;
+    while (o != NULL && !ens_deniable(o))
+        o = o->next;
+    return o != NULL;
+}
+
+static bool deny(int conn, const struct wire_msg *m)
+{
+    int proc = wire_proc(conn);
+
+    if (proc < 0 || !ens.deny[proc] || !ens_deniable(m))
+        return false;
+    ens.deny[proc] = false;
+    if (ens.denied[proc] < UINT8_MAX)
+        ens.denied[proc]++;
+    return true;
+}
+
 static bool is_too_long(const struct wire_msg *m)
 {
     int64_t data = m->data != NULL ? m->len : 0;
@@ -298,6 +325,7 @@ static void arrive(int conn, struct wire_msg *m)
     } else if (throttle(conn, m)) {
         arrive_read(conn, m, ZTHROTTLEDOP);
     } else if (is_write(m->op) || (m->op == ENS_SYNC && c->server != 0)) {
+        m->denied = deny(conn, m);
         arrive_write(conn, m);
     } else {
         arrive_read(conn, m, ZOK);
@@ -306,7 +334,7 @@ static void arrive(int conn, struct wire_msg *m)
 
 void ens_received(int conn, struct wire_msg *m)
 {
-    count(m->op);
+    count(m);
     switch (ens.conn[conn].state) {
     case ENS_OPEN:
         arrive(conn, m);
@@ -325,6 +353,10 @@ void ens_received(int conn, struct wire_msg *m)
     }
     wire_msg_free(m);
 }
+
+uint64_t ens_operations(void) { return ens.operations; }
+
+uint64_t ens_watches_asked(void) { return ens.watches_asked; }
 
 uint64_t ens_requests(int op)
 {

@@ -54,6 +54,13 @@ void ens_throttle_writes(int proc, uint8_t n);
 void ens_throttle_reads(int proc, uint8_t n);
 bool ens_throttled(int proc); /* The error was sent; */
 int ens_throttles(int proc);  /* .. so often. */
+/* The next request of this process that takes a right to write is answered as
+ * if the right was missing. */
+void ens_deny(int proc);
+bool ens_deniable(const struct wire_msg *m); /* Does it take such a right? */
+bool ens_denied(int proc);                   /* The answer was sent. */
+int64_t ens_denials(void);  /* To how many processes that was sent. */
+bool ens_refused(int proc); /* Either error was sent. */
 /* Somebody else's transactions, as by an operator: at the leader, now.  0, or
  * the error.  `mode` as of zoo_acreate();
  * what is ephemeral belongs to a session that does not end. */
@@ -111,7 +118,9 @@ int64_t ens_committed(void);     /* The newest zxid committed. */
  * not, a rule sees the same tree as before. */
 bool ens_has_changed(int64_t *looked);
 int64_t ens_applied(int server); /* By this one. */
-enum { ENS_ALL = -100 };
-uint64_t ens_requests(int op); /* Received so far; ENS_ALL: of all kinds. */
+enum { ENS_ALL = -100, ENS_OP_FIRST = -12, ENS_OP_LAST = 115 };
+uint64_t ens_requests(int op);    /* Received so far; ENS_ALL: of all kinds. */
+uint64_t ens_operations(void);    /* In the multis among them. */
+uint64_t ens_watches_asked(void); /* Requests that set one. */
 
 #endif

@@ -47,6 +47,21 @@ void ens_throttle_writes(int proc, uint8_t n) { ens.throttle_writes[proc] = n; }
 
 void ens_throttle_reads(int proc, uint8_t n) { ens.throttle_reads[proc] = n; }
 
+void ens_deny(int proc) { ens.deny[proc] = true; }
+
+bool ens_denied(int proc) { return ens.denied[proc] != 0; }
+
+int64_t ens_denials(void)
+{
+    int64_t n = 0;
+
+    for (int p = 0; p < SIM_PROCS; p++)
+        n += ens_denied(p);
+    return n;
+}
+
+bool ens_refused(int proc) { return ens_throttled(proc) || ens_denied(proc); }
+
 bool ens_throttled(int proc) { return ens.throttled[proc] != 0; }
 
 int ens_throttles(int proc) { return ens.throttled[proc]; }

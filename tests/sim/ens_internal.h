@@ -193,12 +193,15 @@ struct ens_server {
     int64_t report_due;           /* 0: nobody was heard since the last. */
 };
 
-enum { ENS_BUCKETS = 256, ENS_COUNTS = 128, ENS_COUNT_BASE = 12 };
+enum { ENS_BUCKETS = 256, ENS_COUNTS = 128, ENS_COUNT_BASE = -ENS_OP_FIRST };
+_Static_assert(ENS_OP_LAST - ENS_OP_FIRST < ENS_COUNTS, "a count for each");
 struct ens_state {
     /* How many of the next requests, writes or reads are refused. */
     uint8_t throttle[SIM_PROCS], throttle_writes[SIM_PROCS];
     uint8_t throttle_reads[SIM_PROCS];
     uint8_t throttled[SIM_PROCS]; /* Errors sent. */
+    bool deny[SIM_PROCS];
+    uint8_t denied[SIM_PROCS];
     struct ens_config cfg;
     struct ens_node *bucket[ENS_BUCKETS];
     struct ens_record *records; /* Newest first. */
@@ -208,7 +211,7 @@ struct ens_state {
     struct ens_server server[SIM_SERVERS];
     struct ens_conn conn[WIRE_CONNS];
     int64_t proposed, committed, hold_until, reap_at, crawl_until;
-    uint64_t requests, counts[ENS_COUNTS];
+    uint64_t requests, operations, watches_asked, counts[ENS_COUNTS];
     uint32_t serial, containers;
     int64_t made[SIM_SERVERS]; /* Sessions, for their ids. */
     /* Of whom a follower has heard since its last report. */

@@ -17,6 +17,7 @@ struct prep {
     const struct ens_auth *auth;
     int server;                  /* -1: an operator. */
     const struct wire_msg *with; /* The transaction it is of, or NULL. */
+    bool denied;                 /* Nothing may be written. */
 };
 
 struct ens_op *ens_op_add(struct ens_txn *t, int32_t op, const char *path)
@@ -104,7 +105,10 @@ static int session_check(const struct prep *p)
 
 static bool allowed(const struct prep *p, const struct ens_acl *acl, int perms)
 {
-    return p->server < 0 || ens_acl_allows(acl, perms, p->auth);
+    if (p->server < 0)
+        return true;
+    return !(p->denied && perms != ENS_READ) &&
+           ens_acl_allows(acl, perms, p->auth);
 }
 
 static bool is_special(const char *path)
@@ -475,7 +479,7 @@ static void prep_multi(struct prep *p, const struct wire_msg *m)
 void ens_prep(struct ens_txn *t, const struct wire_msg *m,
               const struct ens_auth *auth, int server)
 {
-    struct prep p = {t, auth, server, m->op == ENS_MULTI ? m : NULL};
+    struct prep p = {t, auth, server, m->op == ENS_MULTI ? m : NULL, m->denied};
 
     if (m->op == ENS_MULTI)
         prep_multi(&p, m);

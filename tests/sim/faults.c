@@ -76,6 +76,7 @@ static const struct kind kinds[] = {
 {"replace-own",   fault_replace_own,    ARRIVAL|TREE, PROC,     "an operator puts a persistent znode of the same name in its place"},
 {"replace-away",  fault_replace_away,   ARRIVAL|TREE, PROC,     "the same, while its connection is cut"},
 {"copy-beside",   fault_copy_beside,    ARRIVAL|TREE, PROC,     "its connection is cut, and beside its znode comes one of its GUID and a lower number"},
+{"deny",          fault_deny,           ARRIVAL,      PLAIN,    "a write is refused, as to one without the right; what it was to delete, an operator deletes later"},
 {"remake-away",   fault_remake_away,    ARRIVAL|TREE, PROC,     "its connection is cut, and its directory made anew, with a copy of its znode alone"},
 {"set-own",       fault_set_own,        ARRIVAL|TREE, PROC,     "an operator changes its znode's data"},
 {"empty-dir",     fault_empty_dir,      ARRIVAL|TREE, PLAIN,    "the empty directory is deleted"},

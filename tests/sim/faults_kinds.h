@@ -46,9 +46,10 @@ fault_fn fault_cut, fault_cut_after, fault_late, fault_late_at,
 /* faults_tree.c */
 fault_fn fault_delete_own, fault_delete_pred, fault_delete_pair,
     fault_delete_batch, fault_replace_own, fault_replace_away,
-    fault_copy_beside, fault_remake_away, fault_set_own, fault_empty_dir,
-    fault_delete_all, fault_foreign, fault_foreign_lower, fault_foreign_higher,
-    fault_foreign_curator, fault_foreign_kazoo, fault_foreign_mutex;
+    fault_copy_beside, fault_deny, fault_remake_away, fault_set_own,
+    fault_empty_dir, fault_delete_all, fault_foreign, fault_foreign_lower,
+    fault_foreign_higher, fault_foreign_curator, fault_foreign_kazoo,
+    fault_foreign_mutex;
 
 /* faults_plan.c.  A copy, which no session owns, of the znode of a member is at
  * that path. */

@@ -38,6 +38,14 @@ static struct {
 } beside;
 SIM_KEEP(beside)
 
+/* Znodes that could not be deleted. */
+static struct {
+    char path[FOREIGN][2 * PATH];
+    int64_t czxid[FOREIGN];
+    unsigned n;
+} undeleted;
+SIM_KEEP(undeleted)
+
 struct found {
     int64_t owner; /* Its session; 0: any. */
     int64_t czxid;
@@ -327,6 +335,46 @@ bool fault_copy_beside(const struct fault *f, const struct sim_step *step)
     if (conn < 0 || !own(f, path) || !put_beside(path, -1))
         return false;
     wire_cut(conn);
+    return true;
+}
+
+static void delete_undeleted(intptr_t which)
+{
+    const char *path = undeleted.path[which];
+    struct ens_seen seen;
+
+    if (ens_look(path, &seen) && seen.czxid == undeleted.czxid[which])
+        operator_delete(path);
+}
+
+/* Else nobody could go on, as long as the session lives. */
+static void note_undeleted(const struct wire_msg *m)
+{
+    struct ens_seen seen;
+    unsigned i = undeleted.n;
+
+    for (const struct wire_msg *o = m->ops; o; o = o->next)
+        note_undeleted(o);
+    if (strcmp(wire_op_name(m->op), "delete") != 0 || i == FOREIGN ||
+        !ens_look(m->path, &seen))
+        return;
+    snprintf(undeleted.path[i], sizeof undeleted.path[i], "%s", m->path);
+    undeleted.czxid[i] = seen.czxid;
+    undeleted.n++;
+    scene_timer_set(FAULT_SHORT, -1, delete_undeleted, (intptr_t)i);
+    faults_last(FAULT_SHORT);
+}
+
+bool fault_deny(const struct fault *f, const struct sim_step *step)
+{
+    const struct wire_msg *m = wire_first_up(step->proc);
+
+    (void)f;
+    if (!m || !ens_deniable(m))
+        return false;
+    ens_deny(step->proc);
+    note_undeleted(m);
+    faults_last(0);
     return true;
 }
 

@@ -160,6 +160,19 @@ bool process_is_sure(int proc)
     return is && !process_in_doubt(proc);
 }
 
+bool process_has_lapsed(int proc)
+{
+    const evzk_session *s = own[proc].p.s;
+    evzk_session_stats stats;
+    bool is;
+
+    int before = sim_enter(proc);
+    evzk_session_get_stats(s, &stats);
+    is = stats.lease_ends > 0 || evzk_session_lease_ms(s) == 0;
+    sim_leave(before);
+    return is;
+}
+
 void process_certain(int proc, int64_t *doubts, const char *what)
 {
     if (own[proc].told != TOLD_UP)
@@ -640,7 +653,7 @@ static bool is_calm(int proc)
     const struct own *o = &own[proc];
 
     return o->told == TOLD_UP && !o->p.closing && disturbed_until == 0 &&
-           !ens_throttled(proc) && !sim_alloc_failing(proc) &&
+           !ens_refused(proc) && !sim_alloc_failing(proc) &&
            !process_was_frozen(proc, o->calm_since) &&
            o->calm_zxid == ens_proposed();
 }

@@ -79,7 +79,7 @@ static void check_watches(int proc)
     const struct process *p = process_of(proc);
 
     if (process_is_idle(p) && evzk_session_connected(p->s) &&
-        !process_lacked_memory(proc) && !ens_throttled(proc) &&
+        !process_lacked_memory(proc) && !ens_refused(proc) &&
         ens_watches_on(wire_conn_of(proc)))
         sim_violation("p%d: watches of nobody at the servers", proc);
 }
@@ -143,7 +143,7 @@ static bool rc_ok(int i, int rc)
     case EVZK_ERR_SERVER:
         return ens_throttled(proc);
     case EVZK_ERR_NOAUTH:
-        return fault_hid_votes();
+        return ens_denied(proc) || fault_hid_votes();
     }
     return false;
 }
@@ -331,7 +331,7 @@ static void check(void)
 static bool excused(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (world.early[p] || ens_throttled(p))
+        if (world.early[p] || ens_refused(p))
             return true;
     }
     return fault_hid_votes() && sc->persistent;

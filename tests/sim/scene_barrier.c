@@ -138,7 +138,7 @@ static bool excused(int i, int rc)
     case EVZK_ERR_SERVER:
         return ens_throttled(a->proc);
     case EVZK_ERR_NOAUTH:
-        return a->what == WAIT && all.own->hidden;
+        return ens_denied(a->proc) || (a->what == WAIT && all.own->hidden);
     case EVZK_ERR_NOCHROOT:
         return all.own->chroot != NULL;
     case EVZK_ERR_CONNLOSS: /* Somebody set it and lifted it, perhaps we. */

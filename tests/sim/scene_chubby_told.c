@@ -48,7 +48,8 @@ bool chubby_rc_ok(int i, int rc)
     case EVZK_ERR_NODEGONE:
         return chubby_gone(h->instance) != 0 || chubby_meddled(h->instance);
     case EVZK_ERR_NOAUTH:
-        return chubbies.hidden_at && chubby_plan_of(i)->file == 0;
+        return ens_denied(proc) ||
+               (chubbies.hidden_at && chubby_plan_of(i)->file == 0);
     default:
         return false;
     }
@@ -86,7 +87,8 @@ static bool is_good_end(int i, int rc)
         return !h->opened && plan->timeout_ms > 0 &&
                sim_now() - h->begun_at >= plan->timeout_ms * INT64_C(1000);
     case EVZK_ERR_NOAUTH:
-        return !h->opened && (chubbies.own->denied || chubby_rc_ok(i, rc));
+        return ens_denied(chubby_plan_of(i)->proc) ||
+               (!h->opened && (chubbies.own->denied || chubby_rc_ok(i, rc)));
     case EVZK_OK:
         return h->closes;
     default:
@@ -190,7 +192,7 @@ static void check_clean(int i)
     struct ens_seen seen;
     char path[240];
 
-    if (!hold->node[0] || hold->lost || !hold->mark ||
+    if (!hold->node[0] || hold->lost || !hold->mark || ens_denied(plan->proc) ||
         chubby_session_ended(plan->proc))
         return;
     snprintf(path, sizeof path, "%s/%s-%u-delay", chubby_side(plan->file),
@@ -489,7 +491,8 @@ static bool acquire_rc_ok(int i, const struct chubby_op *op, int rc)
     case EVZK_ERR_BUSY:
         return op->act == ACT_TRY && op->rival;
     case EVZK_ERR_LEASE: /* Lost in its lock-delay, or as it is given back. */
-        return op->in_doubt || process_doubts(proc) > op->doubts;
+        return process_has_lapsed(proc) &&
+               (op->in_doubt || process_doubts(proc) > op->doubts);
     case EVZK_ERR_FOREIGN:
         return op->act != ACT_RELEASE && chubbies.foreign;
     case EVZK_ERR_NODEGONE: /* Also a lock that was lost before its release. */
@@ -547,6 +550,7 @@ static void check_lock(int i, const struct chubby_op *op, int rc)
 
 /* ---- Sequencers. ---- */
 
+/* A znode that could not be deleted may stand before the holder's. */
 static void check_sequencer(int i, const struct chubby_op *op, int rc)
 {
     const struct chubby_handle *from = &chubbies.of[op->of];
@@ -555,7 +559,7 @@ static void check_sequencer(int i, const struct chubby_op *op, int rc)
         from->sequencer_gone < op->begun)
         sim_violation("handle %d: a sequencer is valid, and was not", i);
     if (rc == EVZK_ERR_NODEGONE && !from->sequencer_gone && !chubbies.forged &&
-        !chubby_gone(chubbies.of[i].instance))
+        !ens_denials() && !chubby_gone(chubbies.of[i].instance))
         sim_violation("handle %d: a sequencer is not valid, and is", i);
     if (rc != EVZK_OK && rc != EVZK_ERR_NODEGONE && !chubby_rc_ok(i, rc) &&
         !is_invalid(op, rc))
@@ -634,7 +638,7 @@ void chubby_check_left(int proc)
     struct ens_seen seen;
     char path[240];
 
-    if (!process_is_idle(p) || ens_throttled(proc) || session_over(session))
+    if (!process_is_idle(p) || ens_refused(proc) || session_over(session))
         return;
     for (int file = 0; file < FILES; file++) {
         size_t n = ens_children(chubby_side(file), names, 64);

@@ -285,7 +285,8 @@ bool config_rc_ok(int proc, int rc, bool canceled)
     case EVZK_ERR_SERVER:
         return ens_throttles(proc) > REFUSALS;
     case EVZK_ERR_NOAUTH:
-        return own()->hidden || own()->denied || own()->unlisted;
+        return ens_denied(proc) || own()->hidden || own()->denied ||
+               own()->unlisted;
     case EVZK_ERR_NOCHROOT:
         return own()->chroot != NULL;
     default:

@@ -35,7 +35,7 @@ static bool wants(int k)
  * or the servers refuse what it asks. */
 static bool is_hindered(int k)
 {
-    return ens_throttled(consumer_proc(k)) ||
+    return ens_refused(consumer_proc(k)) ||
            process_was_frozen(consumer_proc(k), queue.starving) ||
            process_lacked_memory_since(consumer_proc(k), queue.starving);
 }
@@ -87,7 +87,7 @@ static void check_take(int k)
 
     if ((!us && !queue.own->refuses) || !p->taking || p->closing)
         return;
-    if (faults_healed_at() > sim_now() || ens_throttled(proc) ||
+    if (faults_healed_at() > sim_now() || ens_refused(proc) ||
         (!us && !is_any_there()) || process_was_frozen(proc, p->begun) ||
         process_lacked_memory_since(proc, p->begun))
         p->begun = sim_now();
@@ -143,7 +143,7 @@ void consumer_check(void)
 static bool excused(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (queue.early[p] || ens_throttled(p) || process_lacked_memory(p))
+        if (queue.early[p] || ens_refused(p) || process_lacked_memory(p))
             return true;
     }
     return queue.meddled || operator_deleted_any();

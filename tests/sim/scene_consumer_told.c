@@ -66,12 +66,12 @@ static bool lost_rc_ok(int k, int i, int rc)
     case EVZK_ERR_EXPIRED:
         return session_over(queue.p[k].session_of[i]);
     case EVZK_ERR_LEASE:
-        return true;
+        return process_has_lapsed(proc);
     case EVZK_ERR_NODEGONE:
     case EVZK_ERR_NOAUTH:
-        return queue.meddled || operator_deleted_any();
+        return ens_denied(proc) || queue.meddled || operator_deleted_any();
     case EVZK_ERR_CONNLOSS:
-        return queue.meddled || operator_deleted_any() || ens_throttled(proc);
+        return queue.meddled || operator_deleted_any() || ens_refused(proc);
     case EVZK_ERR_CLOSED:
         return process_of(proc)->closing;
     case EVZK_ERR_SERVER:
@@ -155,6 +155,7 @@ static bool over_rc_ok(int k, int rc)
     case EVZK_ERR_FOREIGN: /* In the turn's directory; or too many items. */
         return true;
     case EVZK_ERR_NOAUTH:
+        return ens_denied(proc) || queue.meddled || operator_deleted_any();
     case EVZK_ERR_NODEEXISTS:
         return queue.meddled || operator_deleted_any();
     }

@@ -162,7 +162,7 @@ static void check_removed(int proc, const evzk_trace *t)
         if (strcmp(t->to, "REMOVING") == 0)
             queue.empty[proc] = empty_segments();
     } else if (strcmp(t->event, "reply") == 0 && before &&
-               t->rc != EVZK_ERR_NOTEMPTY && !ens_throttled(proc) &&
+               t->rc != EVZK_ERR_NOTEMPTY && !ens_refused(proc) &&
                (before & empty_segments()) == before)
         sim_violation("process %d has deleted no empty segment", proc);
 }

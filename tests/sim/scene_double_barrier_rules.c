@@ -188,11 +188,12 @@ bool db_excused(int act, evzk_double_barrier_event ev, int rc)
         return inside && (operator_deleted(n ? n->czxid : 0) ||
                           (n && session_over(n->owner)));
     case EVZK_ERR_LEASE:
-        return inside && k->doubtful;
+        return inside && k->doubtful && process_has_lapsed(a->proc);
     case EVZK_ERR_FOREIGN:
         return db.own->ready && !inside;
     case EVZK_ERR_NOAUTH:
-        return a->mute || db.own->hidden || db.own->denied;
+        return ens_denied(a->proc) || a->mute || db.own->hidden ||
+               db.own->denied;
     case EVZK_ERR_SEQUENCE:
         return db.own->number != 0;
     case EVZK_ERR_NOCHROOT:

@@ -27,8 +27,11 @@ bool gr_excused(int act, evzk_member_event ev, int rc)
         return ev == EVZK_MEMBER_FAILED && a->no_wait &&
                (gr_has_rival(act) || gr.copied);
     case EVZK_ERR_NOAUTH:
-        return ev == EVZK_MEMBER_FAILED &&
-               (gr.own->denied || gr.own->denied_claims || gr.own->sealed);
+        return ens_denied(a->proc)
+                   ? evzk_member_event_is_final(ev)
+                   : ev == EVZK_MEMBER_FAILED &&
+                         (gr.own->denied || gr.own->denied_claims ||
+                          gr.own->sealed);
     case EVZK_ERR_NOCHROOT:
         return ev == EVZK_MEMBER_FAILED && gr.own->chroot;
     case EVZK_ERR_EXPIRED:
@@ -38,7 +41,8 @@ bool gr_excused(int act, evzk_member_event ev, int rc)
                (operator_deleted(n->czxid) || session_over(n->owner) ||
                 (n->died && gr_is_hole(n)));
     case EVZK_ERR_LEASE:
-        return ev == EVZK_MEMBER_REJOINING && gr.slot[act].doubtful;
+        return ev == EVZK_MEMBER_REJOINING && gr.slot[act].doubtful &&
+               process_has_lapsed(a->proc);
     default:
         return false;
     }

@@ -100,7 +100,8 @@ static void check_died(const struct gr_node *n)
     if (n->act < 0 || operator_deleted(n->czxid) || session_over(n->owner) ||
         gr.slot[n->act].stopped || gr_is_hole(n) || gr.own->sealed)
         return; /* A seal makes a member fail, and leave. */
-    if (process_of(gr.own->act[n->act].proc)->closing)
+    if (process_of(gr.own->act[n->act].proc)->closing ||
+        ens_denied(gr.own->act[n->act].proc))
         return;
     sim_violation("somebody has deleted the znode of act %d", (int)n->act + 1);
 }

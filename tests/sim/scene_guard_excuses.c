@@ -19,6 +19,7 @@ bool guard_lock_rc_ok(int i, int rc)
            rc == EVZK_ERR_NODEGONE || rc == EVZK_ERR_LEASE ||
            rc == EVZK_ERR_EXPIRED ||
            (rc == EVZK_ERR_SERVER && ens_throttled(proc)) ||
+           (rc == EVZK_ERR_NOAUTH && ens_denied(proc)) ||
            rc == EVZK_ERR_FOREIGN; /* Of no interest here. */
 }
 
@@ -96,7 +97,7 @@ bool guard_may_fail(int i, const struct guarded *w,
             session_ended(plan->proc, w->sessions)) ||
            (w->rc == EVZK_ERR_CONNLOSS && any_big(plan->proc)) ||
            (w->rc == EVZK_ERR_NOAUTH &&
-            (guarding.own->denied ||
+            (ens_denied(plan->proc) || guarding.own->denied ||
              (plan->perms && !(plan->perms & EVZK_PERM_WRITE)))) ||
            (w->rc == EVZK_ERR_NOMEM && process_lacked_memory(plan->proc));
 }

@@ -150,7 +150,7 @@ void lock_rough(int ms)
 bool lock_calm(int proc, int64_t since)
 {
     return lock_world.rough < since && lock_world.conn[proc].born != 0 &&
-           lock_world.conn[proc].since < since && !ens_throttled(proc) &&
+           lock_world.conn[proc].since < since && !ens_refused(proc) &&
            !process_lacked_memory(proc);
 }
 
@@ -306,7 +306,7 @@ void lock_dirs_placed(const struct lock_node *n)
             lock_world.slot[o->slot].proc == k->proc)
             later = o->slot;
     }
-    if (later >= 0 && !may_be_remade(k) && !ens_throttled((int)k->proc))
+    if (later >= 0 && !may_be_remade(k) && !ens_refused((int)k->proc))
         sim_violation("lock %d has its place behind %d, which asked later",
                       n->slot, later);
 }

@@ -162,7 +162,7 @@ static bool rc_ok(int proc, int rc)
     if (rc == EVZK_ERR_CLOSED)
         return process_of(proc)->closing;
     if (rc == EVZK_ERR_NOAUTH)
-        return lock_denied(0);
+        return ens_denied(proc) || lock_denied(0);
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled(proc);
     if (rc == EVZK_ERR_NOMEM)

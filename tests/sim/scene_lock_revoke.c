@@ -241,7 +241,8 @@ static bool rc_ok(const struct revoke *v, int rc)
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled(proc);
     if (rc == EVZK_ERR_NOAUTH)
-        return lock_world.sc->locks[0].hidden || lock_denied(0) || own_acls();
+        return ens_denied(proc) || lock_world.sc->locks[0].hidden ||
+               lock_denied(0) || own_acls();
     if (rc == EVZK_ERR_NOMEM)
         return process_lacked_memory(proc);
     return rc == EVZK_ERR_NOCHROOT ? lock_rootless()

@@ -134,7 +134,7 @@ static void check_pressing(struct lock_slot *k)
 
     if (lock_lasts(k, &k->pressing,
                    watching && k->plan->revoke && k->plan->grace_ms &&
-                       less_holds(k, own) &&
+                       !ens_denied((int)k->proc) && less_holds(k, own) &&
                        evzk_session_connected(lock_process(k)->s),
                    PRESSED_US))
         sim_violation("lock %d is in a hurry, and asks nobody", lock_index(k));
@@ -212,7 +212,8 @@ static void check_polling(int place)
         }
         /* A revocation by a waiting lock ends when the others go, or fails some
          * times. */
-        if (pl->again[p] > (pl->deaths + pl->touched) * locks + 8 * presses)
+        if (pl->again[p] >
+            (pl->deaths + pl->touched + ens_denied(p)) * locks + 8 * presses)
             sim_violation("p%d looks again, and nobody has gone", p);
     }
 }
@@ -222,8 +223,9 @@ static void check_wakes(int place)
     const struct lock_place *pl = &lock_world.place[place];
 
     /* A lock whose znode was deleted, and that does not know so, may watch
-     * together with another, once. */
-    if (pl->wakes > pl->concerned + pl->broken + pl->late)
+     * together with another, once.  A lock whose delete is refused wakes the
+     * next of its session. */
+    if (pl->wakes > pl->concerned + pl->broken + pl->late + ens_denials())
         sim_violation("%lld were waited for, and %lld were woken",
                       (long long)pl->concerned, (long long)pl->wakes);
 }

@@ -267,7 +267,7 @@ static bool failed_rc_ok(const struct lock_slot *k, int rc)
     case EVZK_ERR_NOCHROOT:
         return lock_rootless();
     case EVZK_ERR_NOAUTH:
-        return lock_denied(k->place) ||
+        return ens_denied((int)k->proc) || lock_denied(k->place) ||
                (lock_world.sc->locks[0].hidden && !k->plan->hidden);
     }
     return session_error(k, rc);
@@ -354,12 +354,14 @@ static bool rc_ok(const struct lock_slot *k, evzk_lock_event ev, int rc)
         return rc == EVZK_OK;
     case EVZK_LOCK_DOWNGRADED:
         return rc == EVZK_OK ||
-               (rc == EVZK_ERR_NOAUTH && lock_world.place[k->place].denied) ||
+               (rc == EVZK_ERR_NOAUTH && (ens_denied((int)k->proc) ||
+                                          lock_world.place[k->place].denied)) ||
                (rc == EVZK_ERR_SERVER && ens_throttled((int)k->proc));
     case EVZK_LOCK_REQUEUED:
         return requeued_rc_ok(k, rc);
     case EVZK_LOCK_RELEASED:
         return rc == EVZK_OK ||
+               (rc == EVZK_ERR_NOAUTH && ens_denied((int)k->proc)) ||
                (rc == EVZK_ERR_CLOSED && lock_process(k)->closing);
     case EVZK_LOCK_LOST:
         return lost_rc_ok(k, rc);

@@ -187,7 +187,7 @@ static void check_held(void)
 static bool is_excused(int proc, int64_t since)
 {
     return process_was_frozen(proc, since) ||
-           process_lacked_memory_since(proc, since) || ens_throttled(proc);
+           process_lacked_memory_since(proc, since) || ens_refused(proc);
 }
 
 static void check_left(struct multi_seen *l)
@@ -267,13 +267,15 @@ static bool is_good_end(int i, int rc)
     case EVZK_ERR_EXPIRED:
         return (a->granted || plan->no_requeue) && session_ended(plan->proc);
     case EVZK_ERR_LEASE:
-        return a->granted || plan->no_requeue;
+        return (a->granted || plan->no_requeue) &&
+               process_has_lapsed(plan->proc);
     case EVZK_ERR_NOMEM:
         return process_lacked_memory(plan->proc);
     case EVZK_ERR_SERVER:
         return ens_throttled(plan->proc);
     case EVZK_ERR_NOAUTH:
-        return multis.own->denied || multis.own->seal_ms;
+        return ens_denied(plan->proc) || multis.own->denied ||
+               multis.own->seal_ms;
     case EVZK_ERR_NOCHROOT:
         return multis.own->chroot != NULL;
     case EVZK_ERR_FOREIGN:
@@ -364,10 +366,10 @@ static void check_blame(int i, int rc)
          rc == EVZK_ERR_NODEGONE || rc == EVZK_ERR_FOREIGN))
         sim_violation("attempt %d: %s blames nobody", i, evzk_errname(rc));
     if (a->p && rc == EVZK_ERR_NOAUTH && multis.own->denied &&
-        dir_of(i, part) != 1)
+        !ens_denied(multi_plan(i)->proc) && dir_of(i, part) != 1)
         sim_violation("attempt %d blames %s", i, multi_dir(dir_of(i, part)));
     if (a->p && rc == EVZK_ERR_NOAUTH && multis.own->seal_ms &&
-        dir_of(i, part) != 0)
+        !ens_denied(multi_plan(i)->proc) && dir_of(i, part) != 0)
         sim_violation("attempt %d blames %s", i, multi_dir(dir_of(i, part)));
 }
 
@@ -377,7 +379,8 @@ static bool proves_gone(int i, int rc)
 {
     if (rc == EVZK_OK || rc == EVZK_ERR_CANCELED)
         return true;
-    if (rc == EVZK_ERR_NOAUTH && multis.own->seal_ms)
+    if (rc == EVZK_ERR_NOAUTH &&
+        (multis.own->seal_ms || ens_denied(multi_plan(i)->proc)))
         return false;
     return multi_plan(i)->timeout_ms == 0 &&
            (rc == EVZK_ERR_BUSY || rc == EVZK_ERR_NOAUTH ||
@@ -409,7 +412,7 @@ static void check_requeued(int i, int rc)
     if (multis.of[i].granted || multi_plan(i)->no_requeue ||
         multis.of[i].canceled ||
         (rc != EVZK_ERR_EXPIRED && rc != EVZK_ERR_NODEGONE &&
-         rc != EVZK_ERR_LEASE))
+         !(rc == EVZK_ERR_LEASE && process_has_lapsed(multi_plan(i)->proc))))
         sim_violation("attempt %d: REQUEUED with %s", i, evzk_errname(rc));
 }
 
@@ -449,7 +452,7 @@ void multi_told(int i, evzk_multi_lock_event event, int rc)
 
 void multi_check_left(int proc)
 {
-    if (!process_is_idle(process_of(proc)) || ens_throttled(proc))
+    if (!process_is_idle(process_of(proc)) || ens_refused(proc))
         return;
     for (int i = 0; i < MULTIS; i++) {
         if (multi_plan(i)->parts && multi_plan(i)->proc == proc &&

@@ -92,6 +92,7 @@ static bool cancel(void)
 static bool is_excused(int proc, int rc)
 {
     return (rc == EVZK_ERR_CLOSED && process_of(proc)->closing) ||
+           (rc == EVZK_ERR_NOAUTH && ens_denied(proc)) ||
            (rc == EVZK_ERR_SERVER && ens_throttled(proc));
 }
 

@@ -113,7 +113,8 @@ static bool is_allowed(int i, int rc)
     return process_may_return(plan_of(i)->proc, rc) ||
            (rc == EVZK_ERR_BUSY && plan_of(i)->pending_max) ||
            (rc == EVZK_ERR_STATE &&
-            (d->closed || d->canceled || evzk_producer_pending(d->p) == 0));
+            (d->closed || d->canceled || ens_denied(plan_of(i)->proc) ||
+             evzk_producer_pending(d->p) == 0));
 }
 
 static int put_now(int i)

@@ -36,10 +36,11 @@ bool producer_rc_ok(int i, int rc)
     case EVZK_ERR_SERVER:
         return ens_throttled(proc);
     case EVZK_ERR_CONNLOSS:
-        return ens_throttled(proc) || operator_deleted_any();
+        return ens_refused(proc) || operator_deleted_any();
     case EVZK_ERR_NOAUTH:
-        return putting.own->refuses || putting.own->hidden ||
-               putting.own->denied || putting.own->sealed_off;
+        return ens_denied(proc) || putting.own->refuses ||
+               putting.own->hidden || putting.own->denied ||
+               putting.own->sealed_off;
     case EVZK_ERR_SEQUENCE:
         return putting.own->full;
     case EVZK_ERR_NOCHROOT:
@@ -65,7 +66,7 @@ void producer_check_told(int i, const struct put *put)
         sim_violation("producer %d: %s, and %d of %d items are in the queue", i,
                       evzk_errname(put->rc), put->done, put->n);
     if (putting.own->denied && put->rc == EVZK_ERR_NOAUTH &&
-        put->first % 2 == 0)
+        !ens_denied(plan_of(i)->proc) && put->first % 2 == 0)
         sim_violation("producer %d: a put is refused for another", i);
     for (int k = 0; k < put->n; k++) {
         struct item *it = &d->item[put->first + k];
@@ -264,7 +265,7 @@ void producer_check(void)
 static bool may_leave(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (ens_throttled(p) || closed_early(p))
+        if (ens_refused(p) || closed_early(p))
             return true;
     }
     return false;

@@ -74,7 +74,7 @@ static bool is_left_over(const char *name, int64_t session)
         return false;
     i = seen.data[0] - '0';
     return i >= 0 && i < ATTEMPTS && sem_plan(i)->used &&
-           ens_throttled(sem_plan(i)->proc) &&
+           ens_refused(sem_plan(i)->proc) &&
            (sems.of[i].acquired || sems.of[i].over);
 }
 

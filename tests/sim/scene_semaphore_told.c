@@ -47,14 +47,15 @@ static bool is_good_end(int i, int rc)
     case EVZK_ERR_EXPIRED:
         return (a->acquired || plan->no_requeue) && session_ended(plan->proc);
     case EVZK_ERR_LEASE:
-        return a->acquired || plan->no_requeue;
+        return (a->acquired || plan->no_requeue) &&
+               process_has_lapsed(plan->proc);
     case EVZK_ERR_NOMEM:
         return process_lacked_memory(plan->proc);
     case EVZK_ERR_SERVER:
         return ens_throttled(plan->proc);
     case EVZK_ERR_NOAUTH:
-        return sems.own->denied || sems.own->hidden || sems.own->above_denied ||
-               sems.own->seal_ms;
+        return ens_denied(plan->proc) || sems.own->denied || sems.own->hidden ||
+               sems.own->above_denied || sems.own->seal_ms;
     case EVZK_ERR_NOCHROOT:
         return sems.own->chroot != NULL;
     case EVZK_ERR_FOREIGN:
@@ -147,7 +148,7 @@ static bool is_good_requeue(int i, int rc)
     case EVZK_ERR_NODEGONE:
         return operator_deleted_any();
     default:
-        return rc == EVZK_ERR_LEASE;
+        return rc == EVZK_ERR_LEASE && process_has_lapsed(sem_plan(i)->proc);
     }
 }
 
@@ -247,7 +248,7 @@ void semaphore_traced(int proc, const evzk_trace *t)
 
 void semaphore_check_left(int proc)
 {
-    if (!process_is_idle(process_of(proc)) || ens_throttled(proc))
+    if (!process_is_idle(process_of(proc)) || ens_refused(proc))
         return;
     for (int i = 0; i < ATTEMPTS; i++) {
         if (!sem_plan(i)->used || sem_plan(i)->proc != proc || sems.of[i].p)

@@ -56,7 +56,7 @@ static void check_left(int proc)
         return;
     if (st.watches)
         sim_violation("p%d: %u watches of nobody", proc, st.watches);
-    if (!ens_throttled(proc) && shards_owns(evzk_session_id(p->s)))
+    if (!ens_refused(proc) && shards_owns(evzk_session_id(p->s)))
         sim_violation("p%d: znodes of nobody", proc);
 }
 
@@ -216,8 +216,15 @@ static void on_shard(evzk_shards *a, uint32_t own, evzk_election_event ev,
     }
     shards_told(v, shard, ev, rc);
     process_callback((int)v->proc);
-    if (v->a != a || shard < 0 || ev != EVZK_ELECTION_ELECTED ||
-        !v->joiner->acknowledge)
+    if (v->a != a || shard < 0 || !v->joiner->acknowledge)
+        return;
+    if (ev == EVZK_ELECTION_LEADING && rc == EVZK_ERR_NOAUTH) {
+        v->seat[shard].acked = false;
+        scene_timer_set(in_us(AGAIN_MS), (int)v->proc, ack_due,
+                        (intptr_t)arg * SHARDS_MOST + shard);
+        return;
+    }
+    if (ev != EVZK_ELECTION_ELECTED)
         return;
     if (v->joiner->ack_ms)
         scene_timer_set(in_us(v->joiner->ack_ms), (int)v->proc, ack_due,

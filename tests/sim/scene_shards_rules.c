@@ -112,7 +112,7 @@ static bool check_seat(const struct shards_slot *v, int shard)
 static bool trouble_ok(const struct shards_slot *v, int rc)
 {
     if (rc == EVZK_ERR_NOAUTH)
-        return fault_hid();
+        return ens_denied((int)v->proc) || fault_hid();
     return rc == EVZK_OK ||
            (rc == EVZK_ERR_SERVER && ens_throttled((int)v->proc));
 }
@@ -175,7 +175,7 @@ static bool befallen(int proc)
 
     if (born)
         shards_world.conn[proc] = born;
-    return cut || p->closing || shards_expired_once(p) || ens_throttled(proc) ||
+    return cut || p->closing || shards_expired_once(p) || ens_refused(proc) ||
            process_lacked_memory(proc) ||
            process_frozen_until(proc) > sim_now();
 }
@@ -314,7 +314,7 @@ static bool only_cut(void)
               !shards_world.forged && !fault_hid() && !fault_copied();
 
     for (int p = 0; p < SIM_PROCS; p++)
-        is = is && !ens_throttled(p) && !process_lacked_memory(p);
+        is = is && !ens_refused(p) && !process_lacked_memory(p);
     for (int i = 0; i < SHARDS_MOST; i++)
         is = is && !shards_world.foreign[i];
     return is && !shards_world.scene->leader_blocked;

@@ -23,7 +23,8 @@ static bool refused_rc_ok(const struct shards_slot *v, int rc)
         return shards_world.scene->numbers_end;
     if (rc ==
         EVZK_ERR_NOAUTH) /* The member cannot see whether its znode exists. */
-        return fault_hid_members() && !v->was_elected;
+        return ens_denied((int)v->proc) ||
+               (fault_hid_members() && !v->was_elected);
     return rc == EVZK_ERR_NOMEM && process_lacked_memory((int)v->proc);
 }
 
@@ -50,7 +51,8 @@ static bool lost_rc_ok(const struct shards_slot *v,
                                     has ended. */
         return operator_deleted(seat->epoch) || session_over(seat->session);
     if (rc == EVZK_ERR_LEASE) /* After close it is not told of doubt. */
-        return seat->suspended || shards_process(v)->closing;
+        return (seat->suspended || shards_process(v)->closing) &&
+               process_has_lapsed((int)v->proc);
     return end_rc_ok(v, rc); /* With the object's end, which comes next. */
 }
 
@@ -89,6 +91,7 @@ static bool rc_ok(const struct shards_slot *v, const struct shards_seat *seat,
         return rc == EVZK_OK ||
                (rc == EVZK_ERR_NOTEMPTY &&
                 shards_world.scene->leader_blocked) ||
+               (rc == EVZK_ERR_NOAUTH && ens_denied((int)v->proc)) ||
                (rc == EVZK_ERR_SERVER && ens_throttled((int)v->proc));
     case EVZK_ELECTION_LOST:
         return lost_rc_ok(v, seat, rc);
@@ -397,7 +400,7 @@ static void check_drained(const struct shards_slot *v)
     if (any_elected(v))
         sim_violation("%d is DRAINED, and elected", shards_index(v));
     if (slots == 1 && !v->lapsed && evzk_session_lease_ms(p->s) &&
-        !ens_throttled((int)v->proc) && !session_over(evzk_session_id(p->s)) &&
+        !ens_refused((int)v->proc) && !session_over(evzk_session_id(p->s)) &&
         shards_owns(evzk_session_id(p->s)))
         sim_violation("%d is DRAINED, and its znodes are there",
                       shards_index(v));

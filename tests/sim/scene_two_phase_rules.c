@@ -166,7 +166,7 @@ void tp_check_end(void)
                  process_of(p)->close_rc != EVZK_OK ||
                  (process_of(p)->n_ids == 1 &&
                   session_forced(process_of(p)->ids[0])) ||
-                 process_lacked_memory(p) || ens_throttled(p);
+                 process_lacked_memory(p) || ens_refused(p);
     check_presences();
     if (tp.last && !tp.own->lasts && !broken)
         sim_violation("the users had to give up");

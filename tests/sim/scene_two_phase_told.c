@@ -50,14 +50,15 @@ bool tp_excused(int act, int rc)
     case EVZK_ERR_SERVER:
         return ens_throttled(a->proc);
     case EVZK_ERR_CONNLOSS:
-        return had_end(a->proc) || tp_is_tampered() || ens_throttled(a->proc);
+        return had_end(a->proc) || tp_is_tampered() || ens_refused(a->proc);
     case EVZK_ERR_NODEGONE:
         return tp_is_tampered() || had_end(a->proc) || a->what == TP_RECOVER ||
                tp.rough || has_twin(act);
     case EVZK_ERR_FOREIGN:
         return tp_is_tampered();
     case EVZK_ERR_NOAUTH:
-        return a->denied || tp.own->denied || tp.own->act[0].denied;
+        return ens_denied(a->proc) || a->denied || tp.own->denied ||
+               tp.own->act[0].denied;
     case EVZK_ERR_NONODE:
         return !tp.own->tree || tp_is_tampered();
     case EVZK_ERR_NODEEXISTS:

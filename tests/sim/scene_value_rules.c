@@ -38,7 +38,8 @@ bool value_rc_ok(int proc, int rc, bool canceled)
     case EVZK_ERR_SERVER:
         return ens_throttled(proc);
     case EVZK_ERR_NOAUTH:
-        return own()->perms || own()->above_perms || own()->sealed;
+        return ens_denied(proc) || own()->perms || own()->above_perms ||
+               own()->sealed;
     case EVZK_ERR_NOCHROOT:
         return own()->chroot != NULL;
     default:
@@ -157,7 +158,7 @@ static bool write_rc_ok(int i, const struct value_op *op)
     case EVZK_ERR_BADDATA:
         return (op->kind == '+' || op->kind == 'x') && ever(op, is_bad_for);
     case EVZK_ERR_CONNLOSS:
-        return ens_throttled(proc) || own()->sealed || has_lost(i, op) ||
+        return ens_refused(proc) || own()->sealed || has_lost(i, op) ||
                is_like_others(i, op);
     default:
         return value_rc_ok(proc, op->rc, valued.writer[i].canceled);
@@ -272,7 +273,7 @@ void value_check(void)
 static bool may_leave(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (ens_throttled(p) || closed_early(p))
+        if (ens_refused(p) || closed_early(p))
             return true;
     }
     return own()->perms != 0;

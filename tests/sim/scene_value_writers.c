@@ -174,7 +174,8 @@ static bool may_be_asked(int i, int rc)
     return process_may_return(writer_plan(i)->proc, rc) ||
            (rc == EVZK_ERR_BUSY && writer_plan(i)->pending_max) ||
            (rc == EVZK_ERR_STATE &&
-            (d->closed || d->canceled || evzk_value_writer_pending(d->w) == 0));
+            (d->closed || d->canceled || ens_denied(writer_plan(i)->proc) ||
+             evzk_value_writer_pending(d->w) == 0));
 }
 
 /* The next act.  Returns in how long another comes; 0: never. */
