@@ -850,6 +850,8 @@ command_tests = \
 sim_sources = \
     tests/sim/ballot.c \
     tests/sim/ballot.h \
+    tests/sim/costs.c \
+    tests/sim/costs.h \
     tests/sim/coverage.c \
     tests/sim/coverage.h \
     tests/sim/faults.c \

@@ -136,7 +136,7 @@ $(call script_logs,tests/command/test_why tests/command/test_revoke): \
 $(call script_logs,tests/command/test_elect): examples/elect$(EXEEXT)
 $(call script_logs,tests/command/test_pages): examples/readme$(EXEEXT)
 $(call script_logs,tests/test-diagram): tools/evzk-diagram$(EXEEXT)
-$(call script_logs,tests/sim/check-explore): tests/sim/explore$(EXEEXT)
+$(call script_logs,tests/sim/check-explore tests/sim/check-costs): tests/sim/explore$(EXEEXT)
 $(call script_logs,$(toy_tests)): tests/sim/explore$(EXEEXT)
 $(call script_logs,tests/sim/check-conformance): \
     tests/sim/conform-real$(EXEEXT) tests/sim/conform-sim$(EXEEXT)

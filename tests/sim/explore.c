@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "costs.h"
 #include "coverage.h"
 #include "search.h"
 #include "world.h"
@@ -18,7 +19,7 @@
 struct wish {
     struct search_plan plan;
     const char *recipe, *replay;
-    bool trace, coverage;
+    bool trace, coverage, costs;
 };
 
 static const char usage[] =
@@ -35,6 +36,7 @@ static const char usage[] =
     "  --replay SCHEDULE  play one run, as scene:17=cut,43=oom@3, and tell "
     "all\n"
     "  --trace            play a scene without a fault, and tell all\n"
+    "  --costs            list the requests of each scene, without a fault\n"
     "  --coverage         list what was not taken of the tables\n"
     "  --list             list recipes, scenes, calls and faults\n";
 
@@ -253,6 +255,8 @@ static int run_recipe(const struct wish *w, const struct sim_recipe *r)
 {
     int rc = 0;
 
+    if (w->costs)
+        return costs_print(r, w->plan.seed);
     if (w->replay)
         return replay(r, w->replay, w->plan.seed);
     if (!w->trace && !w->plan.chance && !sim_can_save())
@@ -324,6 +328,7 @@ static const struct option options[] = {
     {"replay", required_argument, NULL, 'R'},
     {"trace", no_argument, NULL, 'T'},
     {"coverage", no_argument, NULL, 'C'},
+    {"costs", no_argument, NULL, 'k'},
     {"list", no_argument, NULL, 'l'},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0}};
@@ -362,6 +367,8 @@ static void take_option(struct wish *w, int opt)
         w->trace = true;
     else if (opt == 'C')
         w->coverage = true;
+    else if (opt == 'k')
+        w->costs = true;
     else if (opt == '?' || !take_number(w, opt)) {
         fputs(usage, stderr);
         exit(2);

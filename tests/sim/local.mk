@@ -59,7 +59,9 @@ EXTRA_DIST += tests/sim/test_session.h tests/sim/test_world.h
 
 sim_checks = \
     tests/sim/check-conformance \
+    tests/sim/check-costs \
     tests/sim/check-explore
+EXTRA_DIST += tests/sim/costs.txt
 dist_check_SCRIPTS += tests/sim/conformance $(sim_checks)
 
 if TESTS_WANTED
