@@ -62,6 +62,7 @@ struct guarded {
     char receipt[128];    /* As the transaction that was sent has it; .. */
     int64_t receipt_made; /* .. and its czxid; 0: an operator
                              has deleted, or replaced it before. */
+    bool tampered;        /* An operator has written to it. */
     int64_t sessions;     /* That the process had before. */
     int64_t landed;       /* The zxid; 0: not done, so far. */
     evzk_guard_outcome outcome;

@@ -128,5 +128,5 @@ bool guard_may_be_unknown(int i, const struct guarded *w)
            (w->rc == EVZK_ERR_NOAUTH && plan->perms &&
             !(plan->perms & EVZK_PERM_READ)) ||
            (w->rc == EVZK_ERR_CONNLOSS &&
-            (guard_lost_receipt(w) || guard_is_written(w->receipt)));
+            (guard_lost_receipt(w) || w->tampered));
 }

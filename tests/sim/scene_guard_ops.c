@@ -94,6 +94,7 @@ static void note_sent(struct guarded *w, const char *receipt)
         return; /* Sent again: an operator may have replaced the receipt. */
     w->receipt_made =
         ens_look(receipt, &seen) && seen.owner != 0 ? seen.czxid : 0;
+    w->tampered = false;
     memset(w->receipt, 0, sizeof w->receipt);
     snprintf(w->receipt, sizeof w->receipt, "%s", receipt);
 }

@@ -128,8 +128,12 @@ void guard_check(void)
         check_canceled(i);
     if (ens_has_changed(&guarding.looked)) {
         for (int i = 0; i < WRITERS; i++) {
-            for (int k = 0; k < guarding.writer[i].n; k++)
-                check_write(i, k, &guarding.writer[i].of[k]);
+            for (int k = 0; k < guarding.writer[i].n; k++) {
+                struct guarded *w = &guarding.writer[i].of[k];
+
+                w->tampered = w->tampered || guard_is_written(w->receipt);
+                check_write(i, k, w);
+            }
         }
     }
     processes_check();
