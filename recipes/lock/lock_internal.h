@@ -220,6 +220,10 @@ int evzk__lock_lease(struct evzk_lock *l, const char *function,
 /* lock/common.c: ends the lock's lease for other threads, if there is one. */
 void evzk__lock_over(struct evzk__machine *m);
 
+/* lock/common.c: says such an end of a lock, which has nothing left to do, that
+ * its znode is gone?  Any other is, or may be, the answer to its delete. */
+bool evzk__lock_proves_gone(int rc);
+
 void evzk__lock_destroy(struct evzk__machine *m);
 
 #endif

@@ -38,8 +38,8 @@ static bool is_clean(int rc)
 /* Nothing of the lock is left, or what is left cannot be deleted. */
 static void over(struct multi_part *t, int rc)
 {
-    if (t->state != PART_WAITS && !is_clean(rc))
-        t->all->failed = EVZK_OK; /* A znode that is left counts for more. */
+    if (!evzk__lock_proves_gone(rc))
+        t->all->failed = EVZK_OK; /* That a znode is left counts for more. */
     if (t->state == PART_WAITS || !is_clean(rc))
         blame(t, &t->all->failed, rc);
     forget(t);

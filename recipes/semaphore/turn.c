@@ -61,29 +61,10 @@ static void granted(struct evzk_semaphore *p)
            evzk_lock_node(p->turn));
 }
 
-/* Does such an end of a lock, which has nothing left to do, say that its znode
- * is gone?  Any other is, or may be, the answer to its delete. */
-static bool is_proof(int rc)
-{
-    switch (rc) {
-    case EVZK_OK:
-    case EVZK_ERR_CANCELED:
-    case EVZK_ERR_EXPIRED:
-    case EVZK_ERR_NODEGONE:
-    case EVZK_ERR_BUSY:
-    case EVZK_ERR_FOREIGN:
-    case EVZK_ERR_NOMEM:
-    case EVZK_ERR_LEASE:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* The last lock has ended, and its znode may be left for good. */
 static bool is_refused(const struct evzk_semaphore *p)
 {
-    return !p->turn_lost && !is_proof(p->turn_rc);
+    return !p->turn_lost && !evzk__lock_proves_gone(p->turn_rc);
 }
 
 /* The lock has ended after it was granted.  Unless its work is over, LOCK_GONE
@@ -91,7 +72,7 @@ static bool is_refused(const struct evzk_semaphore *p)
 static void lost(struct evzk_semaphore *p, int rc)
 {
     if (p->turn->m.place.ended) {
-        p->left_rc = is_proof(rc) ? EVZK_OK : rc;
+        p->left_rc = evzk__lock_proves_gone(rc) ? EVZK_OK : rc;
         forget(p);
         return;
     }
@@ -133,7 +114,7 @@ static void take_event(struct evzk_semaphore *p, evzk_lock_event event, int rc)
 /* LOCK_GONE, of a lock that was lost. */
 static void old_gone(struct evzk_semaphore *p, int rc)
 {
-    p->left_rc = is_proof(rc) ? EVZK_OK : rc;
+    p->left_rc = evzk__lock_proves_gone(rc) ? EVZK_OK : rc;
     forget_old(p);
     evzk__machine_ask(&p->m);
 }

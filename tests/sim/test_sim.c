@@ -77,6 +77,7 @@ static const struct kept {
 {"ballot", "ballot-persistent:5=oom-on@4,39=callback@3/cancel,94=lagging@2,130=callback@3/free,160=callback@2/close-session,194=lagging@1,297=partition,303=callback@3/free-session,346=callback@3/free,353=oom@3,456=callback@3/free,479=oom-on@5,496=callback@2/free-session,537=callback@1/free,555=oom@11,617=oom-on@10", 4053274621, "the session ended while a new persistent znode was looked at: it was made twice"},
 {"ballot", "ballot-persistent:66=lagging@2,73=oom-on@3,96=call@cancel,129=oom-on@10,137=callback@1/free-session,174=oom@9,191=refuse,248=refuse,263=expire,332=callback@2/free-session,411=oom-on@9,496=partition,546=outage,601=callback@1/free,626=callback@3/free,644=oom-on@2", 2881794094, "the same: one of the two was left"},
 {"multi-lock", "multi-lock-try:70=deny", 1, "a part that could not be deleted was not told: only the part that was held"},
+{"multi-lock", "multi-lock-sealed-cancel:45=foreign-curator,58=oom@7", 991768733, "the same, and the part that failed first ended later"},
     /* clang-format on */
 };
 
