@@ -42,7 +42,8 @@ typedef enum evzk_semaphore_event {
     EVZK_SEMAPHORE_RESUMED,
     /** Not held yet; the session or its lease ended, or somebody deleted the
      * znode.  So the wait goes on at the end of the queue.  rc says why:
-     * EVZK_ERR_EXPIRED, _LEASE or _NODEGONE. */
+     * EVZK_ERR_EXPIRED, _LEASE or _NODEGONE; or _SERVER or _NOAUTH, where the
+     * server refuses to show the znode. */
     EVZK_SEMAPHORE_REQUEUED,
     /** Final.  Was held; released as asked, and proved gone from the server. rc
      * is not 0 when the server refused to delete the znode: then the lease

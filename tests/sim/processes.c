@@ -423,6 +423,7 @@ static void note_event(int proc, evzk_session_event ev, int rc)
     case EVZK_SESSION_EXPIRED:
         o->told = TOLD_NOTHING;
         check_rc(proc, ev, rc, EVZK_ERR_EXPIRED);
+        o->p.expired = true;
         if (last_alive(&o->p))
             sim_violation("p%d: EXPIRED, but the session is alive", proc);
         break;

@@ -15,6 +15,7 @@ struct process {
     int close_rc;
     int64_t ids[8]; /* Sessions it had, newest last. */
     unsigned n_ids;
+    bool expired; /* EXPIRED was heard. */
 };
 
 struct process_config {

@@ -201,7 +201,9 @@ static void operate(int i, enum chubby_act act, int of)
     sim_say("handle %d: operation %d begins: %s", i, k, evzk_errname(rc));
     if (rc == EVZK_OK && want == REFUSED)
         sim_violation("handle %d: operation %d is taken", i, k);
-    if (rc == EVZK_ERR_STATE ? want == TAKEN : !process_may_return(proc, rc))
+    if (rc == EVZK_ERR_STATE
+            ? want == TAKEN && !chubby_rc_ok(i, EVZK_ERR_NODEGONE)
+            : !process_may_return(proc, rc))
         sim_violation("handle %d: operation %d: %s", i, k, evzk_errname(rc));
     if (rc == EVZK_OK) {
         chubbies.n_ops++;

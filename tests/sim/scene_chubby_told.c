@@ -662,7 +662,7 @@ void chubby_check_marks(void)
     if (chubbies.unclean || operator_deleted_any() || chubbies.own->marks)
         return;
     for (int proc = 0; proc < SIM_PROCS; proc++) {
-        if (process_of(proc)->n_ids > 1 ||
+        if (process_of(proc)->n_ids > 1 || process_of(proc)->expired ||
             (process_of(proc)->n_ids == 1 &&
              session_forced(process_of(proc)->ids[0])))
             return;

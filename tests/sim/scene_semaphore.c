@@ -13,7 +13,7 @@
 #include "scene_setup.h"
 #include "steps.h"
 
-enum { AGAIN_US = 5000, LEAVE_US = 900 * 1000 };
+enum { AGAIN_US = 5000, LEAVE_US = 900 * 1000, STRANGERS_MS = 20000 };
 
 struct semaphore_world sems;
 SIM_KEEP(sems)
@@ -259,6 +259,16 @@ static void seal(intptr_t unused)
     }
 }
 
+/* To Kazoo a znode of that name is a lease, which nobody gives back. */
+static void remove_strangers(intptr_t unused)
+{
+    char path[SEM_ROOM];
+
+    snprintf(path, sizeof path, "%s/no-contender", sems.leases);
+    ens_delete(path);
+    scene_timer_set(in_us(STRANGERS_MS), -1, remove_strangers, unused);
+}
+
 void semaphore_begin(const struct sim_scene *sc)
 {
     struct ens_config servers = scene_servers;
@@ -289,6 +299,8 @@ void semaphore_begin(const struct sim_scene *sc)
     act_after(sems.own->remove_ms, remove_dir, 0);
     act_after(sems.own->seal_ms, seal, 0);
     act_after(sems.own->set_ms, set_dir, 0);
+    if (sem_is_kazoo())
+        scene_timer_set(in_us(STRANGERS_MS), -1, remove_strangers, 0);
 }
 
 bool semaphore_done(void)

@@ -37,8 +37,8 @@ static bool is_good_end(int i, int rc)
     case EVZK_ERR_TIMEOUT:
         return plan->timeout_ms > 0 && !a->canceled &&
                sim_now() - a->since >= in_us(plan->timeout_ms);
-    case EVZK_ERR_BUSY:
-        return plan->try_once && a->crowded;
+    case EVZK_ERR_BUSY: /* Perhaps for one that has not heard of its end. */
+        return plan->try_once && (a->crowded || operator_deleted_any());
     case EVZK_ERR_CLOSED:
         return process_of(plan->proc)->closing;
     case EVZK_ERR_NODEGONE:
@@ -145,8 +145,10 @@ static bool is_good_requeue(int i, int rc)
     switch (rc) {
     case EVZK_ERR_EXPIRED:
         return session_ended(sem_plan(i)->proc);
-    case EVZK_ERR_NODEGONE:
-        return operator_deleted_any();
+    case EVZK_ERR_NODEGONE: /* Also by the end of a session, told later. */
+        return operator_deleted_any() || session_ended(sem_plan(i)->proc);
+    case EVZK_ERR_SERVER:
+        return ens_throttled(sem_plan(i)->proc);
     default:
         return rc == EVZK_ERR_LEASE && process_has_lapsed(sem_plan(i)->proc);
     }
