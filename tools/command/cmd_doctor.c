@@ -138,7 +138,7 @@ const struct command cmd_doctor = {
         "size of requests, clocks, quotas, and whether PATH can be used.\n"
         "Each line says ok, warn or fail, what was found, and behind \"--\"\n"
         "what to change.  Znodes that are made for it, named evzk-doctor-...,\n"
-        "are removed again.\n"
+        "are removed again; what cannot be removed is named.\n"
         "\n"
         "  evzk doctor zk1:2181,zk2:2181,zk3:2181 --path /app\n"
         "\n"
