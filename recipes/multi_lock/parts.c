@@ -27,20 +27,14 @@ static void blame(struct multi_part *t, int *of, int rc)
     t->all->blame = t->index;
 }
 
-/* A lock that was asked to go ends so, or was lost: its znode is gone. */
-static bool is_clean(int rc)
-{
-    return rc == EVZK_OK || rc == EVZK_ERR_CANCELED ||
-           rc == EVZK_ERR_NODEGONE || rc == EVZK_ERR_EXPIRED ||
-           rc == EVZK_ERR_LEASE;
-}
-
 /* Nothing of the lock is left, or what is left cannot be deleted. */
 static void over(struct multi_part *t, int rc)
 {
-    if (!evzk__lock_proves_gone(rc))
-        t->all->failed = EVZK_OK; /* That a znode is left counts for more. */
-    if (t->state == PART_WAITS || !is_clean(rc))
+    bool left = !evzk__lock_proves_gone(rc);
+
+    if (left)
+        t->all->failed = EVZK_OK; /* Then that counts for more. */
+    if (left || (t->state == PART_WAITS && !t->all->leaves))
         blame(t, &t->all->failed, rc);
     forget(t);
 }
@@ -55,7 +49,8 @@ static void lost(struct multi_part *t, int rc)
         forget(t);
     if (p->leaves || p->m.stopping)
         return;
-    blame(t, &p->lost, rc);
+    if (p->failed == EVZK_OK)
+        blame(t, &p->lost, rc);
     if (!evzk__multi_lock_granted(p))
         return;
     evzk__machine_stop(&p->m, rc);

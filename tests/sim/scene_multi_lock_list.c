@@ -194,6 +194,7 @@ static const struct sim_scene scenes[] = {
     {.name = "multi-lock-denied",
      .about = "a part may not be made",
      .processes = 1,
+     .pairs = true,
      MULTI_SCENE(.plan = {{.parts = "cab", .start_ms = 10}}, .denied = true)},
     {.name = "multi-lock-sealed",
      .about = "an operator lets nobody delete a part that is held",

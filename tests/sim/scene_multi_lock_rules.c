@@ -257,7 +257,7 @@ static bool is_good_end(int i, int rc)
     case EVZK_ERR_TIMEOUT:
         return plan->timeout_ms > 0 && !a->canceled;
     case EVZK_ERR_BUSY:
-        return plan->try_once;
+        return plan->try_once && !a->canceled;
     case EVZK_ERR_CLOSED:
         return process_of(plan->proc)->closing;
     case EVZK_ERR_NODEGONE:
@@ -279,7 +279,7 @@ static bool is_good_end(int i, int rc)
     case EVZK_ERR_NOCHROOT:
         return multis.own->chroot != NULL;
     case EVZK_ERR_FOREIGN:
-        return multis.foreign;
+        return multis.foreign && !a->canceled;
     default:
         return false;
     }
