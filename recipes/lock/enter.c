@@ -79,6 +79,7 @@ static int go_on_waiting(struct evzk_lock *l)
 
 void evzk__lock_resolve_entry(struct evzk__machine *m)
 {
+    lock_of(m)->may_stand = true;
     evzk__settle_list(m, lock_of(m)->given->name);
 }
 

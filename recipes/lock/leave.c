@@ -15,6 +15,7 @@
 
 void evzk__lock_drop_with(struct evzk__machine *m, const char *also)
 {
+    lock_of(m)->may_stand = true;
     if (m->place.own_verified)
         evzk__delete(m, lock_of(m)->own, also);
     else

@@ -123,6 +123,7 @@ struct evzk_lock {
     bool pred_unowned : 1; /* No session owns `pred`. */
     bool watch_anew : 1;   /* The watches are to be set once more. */
     bool tells_gone : 1;   /* LOCK_GONE is to be told. */
+    bool may_stand : 1;    /* If the servers refuse, its znode may be left. */
     uint8_t dialect : 2;   /* evzk_dialect */
     int32_t seen;          /* The version of its own data that was read last. */
     char *pred;            /* Owned: the znode for which it waits. */

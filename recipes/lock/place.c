@@ -30,6 +30,7 @@ void evzk__lock_create(struct evzk__machine *m)
     evzk__unwatch_pred(m);
     l->position = POSITION_NONE;
     l->own_hidden = false;
+    l->may_stand = false;
     if (l->given)
         l->given->told_passed = false;
     l->token = 0;
@@ -110,6 +111,7 @@ int evzk__lock_parents_made(struct evzk__machine *m,
  * not ours. */
 void evzk__lock_resolve(struct evzk__machine *m)
 {
+    lock_of(m)->may_stand = true;
     evzk__settle_list(m, lock_of(m)->own);
 }
 

@@ -78,6 +78,7 @@ static const struct kept {
 {"ballot", "ballot-persistent:66=lagging@2,73=oom-on@3,96=call@cancel,129=oom-on@10,137=callback@1/free-session,174=oom@9,191=refuse,248=refuse,263=expire,332=callback@2/free-session,411=oom-on@9,496=partition,546=outage,601=callback@1/free,626=callback@3/free,644=oom-on@2", 2881794094, "the same: one of the two was left"},
 {"multi-lock", "multi-lock-try:70=deny", 1, "a part that could not be deleted was not told: only the part that was held"},
 {"multi-lock", "multi-lock-sealed-cancel:45=foreign-curator,58=oom@7", 991768733, "the same, and the part that failed first ended later"},
+{"config-write", "set-large:53=cut,60=throttle-reads", 1, "a lock that could not find out whether its znode stands was followed by another, which waited for that"},
 {"multi-lock", "multi-lock-try:64=call@cancel", 1, "a part that gave up by itself was told after a cancel"},
 {"multi-lock", "multi-lock-denied:36=hold-replies,51=freeze", 1, "a part was blamed for the error of another"},
     /* clang-format on */
