@@ -182,7 +182,11 @@ static bool has_lock(int update)
 {
     const struct process *p = process_of(update_plan(update)->proc);
 
-    return is_copied() || (p->s && owns_lock(evzk_session_id(p->s)));
+    for (unsigned k = 0; k < p->n_ids; k++) { /* Perhaps closed without word. */
+        if (owns_lock(p->ids[k]))
+            return true;
+    }
+    return is_copied();
 }
 
 static void check_guarded(void)
@@ -380,12 +384,13 @@ static bool update_rc_ok(int i, int rc)
     }
 }
 
-/* Two wrote at once, since an operator has deceived the servers. */
-static bool is_mixed(int64_t number)
+/* Two wrote at once, since an operator has deceived the servers: the set is a
+ * mixed one, or the other's. */
+static bool is_mixed(int64_t number, int i)
 {
     int64_t k = find(0, number);
 
-    return configured.touched && k >= 0 && configured.whole[k].update < 0;
+    return configured.touched && k >= 0 && configured.whole[k].update != i;
 }
 
 void config_check_told(int i, int rc, int64_t number)
@@ -395,7 +400,7 @@ void config_check_told(int i, int rc, int64_t number)
     if (!update_rc_ok(i, rc))
         sim_violation("update %d gave %s", i, evzk_errname(rc));
     if (rc == EVZK_OK && (u->made != 1 || u->number != number) &&
-        !is_mixed(number))
+        !is_mixed(number, i))
         sim_violation("update %d is told as number %lld, and was %lld", i,
                       (long long)number, (long long)u->number);
     if (rc != EVZK_OK && number)
