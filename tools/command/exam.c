@@ -57,10 +57,13 @@ void exam_leave_behind(struct exam *e, enum exam_step step, int rc)
 {
     if (connection_finished(&e->connection))
         return;
-    doctor_report(e->d, VERDICT_FAIL,
-                  "delete it, and what is below: deleteall of zkCli.sh",
-                  "%s may be left: %s", exam_shown(e, e->box),
-                  evzk_strerror(rc));
+    if (!e->left)
+        doctor_report(e->d, VERDICT_FAIL,
+                      "delete them, and what is below: deleteall of zkCli.sh",
+                      "%s and %s-box may be left: %s", exam_shown(e, e->first),
+                      exam_shown(e, e->first),
+                      rc ? evzk_strerror(rc) : "something is still there");
+    e->left = true;
     exam_go(e, step);
 }
 
@@ -97,19 +100,28 @@ static void on_entered(evzk_lock *lock, evzk_lock_event event, int rc,
     struct exam *e = arg;
 
     if (event == EVZK_LOCK_GRANTED) {
-        exam_go(e, e->step == EXAM_AGAIN ? EXAM_REBOX : EXAM_CLOCK);
+        exam_go(e, e->step == EXAM_AGAIN ? EXAM_LEAVE : EXAM_CLOCK);
     } else if (event == EVZK_LOCK_LOST) {
         lose(e, rc);
     } else if (evzk_lock_event_is_final(event)) {
         evzk_lock_free(lock);
         e->lock = NULL;
-        if (event == EVZK_LOCK_RELEASED && !rc)
-            exam_go(e, EXAM_END);
+        if (event == EVZK_LOCK_RELEASED)
+            exam_go(e, EXAM_SEE);
         else if (e->step == EXAM_AGAIN)
             exam_leave_behind(e, EXAM_END, rc);
         else
             exam_fail(e, EXAM_END, rc, "a lock");
     }
+}
+
+void exam_name_lock(const struct exam *e, int losses, char out[EXAM_PATH_MAX])
+{
+    char tail[32] = "";
+
+    if (losses > 0)
+        snprintf(tail, sizeof(tail), "-again-%d", losses);
+    exam_join(out, e->first, tail);
 }
 
 /* Names of their own, below the base. */
@@ -122,14 +134,17 @@ static void name_paths(struct exam *e)
         number = (uint64_t)e->begun_ms;
     snprintf(tail, sizeof(tail), "/evzk-doctor-%016llx",
              (unsigned long long)number);
-    exam_join(e->own, e->base, tail);
-    exam_join(e->box, e->own, "-box");
+    exam_join(e->first, e->base, tail);
+    exam_join(e->box, e->first, "-box");
+    exam_name_lock(e, 0, e->own);
 }
 
+/* What is to be cleaned up does not depend on the session. */
 static int acquire(struct exam *e, const char *path, evzk_lock_cb *cb,
                    evzk_lock **out)
 {
-    evzk_lock_options opt = {.timeout_ms = LOCK_MS, .no_requeue = true};
+    evzk_lock_options opt = {.timeout_ms = LOCK_MS,
+                             .no_requeue = e->step < EXAM_AGAIN};
 
     return evzk_lock_acquire(e->connection.session, path, &opt, cb, e, out);
 }
@@ -148,8 +163,10 @@ static void enter(struct exam *e)
 
 static void enter_again(struct exam *e)
 {
-    int rc = acquire(e, e->own, on_entered, &e->lock);
+    int rc;
 
+    exam_name_lock(e, e->losses, e->own);
+    rc = acquire(e, e->own, on_entered, &e->lock);
     if (rc)
         exam_leave_behind(e, EXAM_END, rc);
 }
@@ -202,9 +219,7 @@ static void on_boxed(evzk_lock *lock, evzk_lock_event event, int rc, void *arg)
 {
     struct exam *e = arg;
 
-    if (event == EVZK_LOCK_GRANTED && e->step == EXAM_REBOX) {
-        exam_go(e, EXAM_LEAVE);
-    } else if (event == EVZK_LOCK_GRANTED) {
+    if (event == EVZK_LOCK_GRANTED) {
         doctor_report(e->d, VERDICT_OK, NULL, "containers can be made");
         exam_go(e, EXAM_CREATE);
     } else if (event == EVZK_LOCK_LOST) {
@@ -263,11 +278,13 @@ static void (*const steps[])(struct exam *e) = {
     [EXAM_DELETE] = exam_delete,
     [EXAM_LARGE] = exam_large,
     [EXAM_AGAIN] = enter_again,
-    [EXAM_REBOX] = enter_box,
     [EXAM_LEAVE] = leave_box,
     [EXAM_DROP] = exam_drop,
+    [EXAM_UNLOCK] = exam_unlock,
     [EXAM_UNBOX] = exam_unbox,
+    [EXAM_UNMAKE] = exam_unmake,
     [EXAM_RELEASE] = release,
+    [EXAM_SEE] = exam_see,
     [EXAM_END] = end,
 };
 

@@ -3,8 +3,9 @@
  * A lock of the exam's own at <base>/evzk-doctor-<id> guards all that is made
  * and deleted.  The box, <base>/evzk-doctor-<id>-box, is made by a second lock
  * in it; as the directory above a lock, evzk makes it a container.  Steps from
- * EXAM_AGAIN on clean up, and are taken after a failure and a signal, too: a
- * lock that is lost is acquired again, since what it guarded is still there. */
+ * EXAM_AGAIN on clean up, and are taken after a failure and a signal, too.
+ * After a loss of a lock another one guards that, at <first>-again-<n>: it
+ * makes its own directory, and so takes it away, too. */
 #ifndef EVZK_COMMAND_EXAM_H
 #define EVZK_COMMAND_EXAM_H
 
@@ -23,12 +24,14 @@ enum exam_step {
     EXAM_READ,    /* reads it, */
     EXAM_DELETE,  /* and deletes it. */
     EXAM_LARGE,   /* Writes as much as a request may have. */
-    EXAM_AGAIN,   /* A lock was lost: acquires the first again, */
-    EXAM_REBOX,   /* and the second. */
+    EXAM_AGAIN,   /* A lock was lost: acquires another. */
     EXAM_LEAVE,   /* Releases the lock in the box. */
     EXAM_DROP,    /* Deletes the large znode. */
-    EXAM_UNBOX,   /* Deletes the box. */
+    EXAM_UNLOCK,  /* Deletes the directory of that lock, if it is left, */
+    EXAM_UNBOX,   /* and the box. */
+    EXAM_UNMAKE,  /* Deletes the directories of locks that were lost. */
     EXAM_RELEASE, /* Releases the lock. */
+    EXAM_SEE,     /* Has that lock's directory gone, too? */
     EXAM_END
 };
 
@@ -36,12 +39,15 @@ struct exam {
     struct doctor *d;
     struct connection connection;
     enum exam_step step;
-    char base[EXAM_PATH_MAX], own[EXAM_PATH_MAX], box[EXAM_PATH_MAX];
+    char base[EXAM_PATH_MAX], box[EXAM_PATH_MAX];
+    char first[EXAM_PATH_MAX], own[EXAM_PATH_MAX]; /* Paths of locks. */
     size_t quota;   /* Of base: how much of it is a path with a quota. */
     char used[200]; /* The limits that were found. */
     int64_t begun_ms;
     int signo;  /* Which ended it, or 0. */
-    int losses; /* Of a lock. */
+    int losses; /* Of a lock, .. */
+    int unmade; /* .. of which so many have left no directory. */
+    bool left;  /* Was it told what may be left? */
     evzk_value_query *value;
     evzk_lock *lock, *box_lock;
     evzk_lock_query *query;
@@ -63,7 +69,13 @@ void exam_read(struct exam *e);
 void exam_delete(struct exam *e);
 void exam_large(struct exam *e);
 void exam_drop(struct exam *e);
+void exam_unlock(struct exam *e);
 void exam_unbox(struct exam *e);
+void exam_unmake(struct exam *e);
+void exam_see(struct exam *e);
+
+/* The path of the lock that follows so many losses. */
+void exam_name_lock(const struct exam *e, int losses, char out[EXAM_PATH_MAX]);
 
 /* A path of the exam as the user knows it: without the chroot. */
 const char *exam_shown(const struct exam *e, const char *path);

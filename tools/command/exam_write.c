@@ -190,7 +190,7 @@ static void on_drop(evzk_guard *guard, evzk_guard_outcome outcome, int rc,
                     const evzk_guard_result *result, void *arg)
 {
     struct exam *e = arg;
-    enum exam_step next = e->step == EXAM_DROP ? EXAM_UNBOX : EXAM_RELEASE;
+    enum exam_step next = (enum exam_step)(e->step + 1);
 
     (void)result;
     done(e, guard);
@@ -205,6 +205,14 @@ void exam_drop(struct exam *e)
     int rc = delete_below(e, "/large", on_drop);
 
     if (rc)
+        exam_leave_behind(e, EXAM_UNLOCK, rc);
+}
+
+void exam_unlock(struct exam *e)
+{
+    int rc = delete_below(e, "/lock", on_drop);
+
+    if (rc)
         exam_leave_behind(e, EXAM_UNBOX, rc);
 }
 
@@ -213,5 +221,58 @@ void exam_unbox(struct exam *e)
     int rc = delete_below(e, "", on_drop);
 
     if (rc)
+        exam_leave_behind(e, EXAM_UNMAKE, rc);
+}
+
+static void on_unmade(evzk_guard *guard, evzk_guard_outcome outcome, int rc,
+                      const evzk_guard_result *result, void *arg)
+{
+    struct exam *e = arg;
+
+    (void)result;
+    done(e, guard);
+    e->unmade++;
+    if (outcome == EVZK_GUARD_DONE || rc == EVZK_ERR_NONODE)
+        exam_go(e, EXAM_UNMAKE);
+    else
+        exam_leave_behind(e, EXAM_UNMAKE, rc);
+}
+
+void exam_unmake(struct exam *e)
+{
+    char path[EXAM_PATH_MAX];
+    evzk_guard_op op = {.verb = EVZK_GUARD_DELETE, .path = path, .version = -1};
+    int rc;
+
+    if (e->unmade == e->losses) {
+        exam_go(e, EXAM_RELEASE);
+        return;
+    }
+    exam_name_lock(e, e->unmade, path);
+    rc = write_guarded(e, &op, 1, on_unmade);
+    if (rc)
         exam_leave_behind(e, EXAM_RELEASE, rc);
+}
+
+static void on_seen(evzk_value_query *query, int rc, const evzk_value *value,
+                    void *arg)
+{
+    struct exam *e = arg;
+    bool stands = !rc && value->exists;
+
+    evzk_value_query_free(query);
+    e->value = NULL;
+    if (stands || rc)
+        exam_leave_behind(e, EXAM_END, rc);
+    else
+        exam_go(e, EXAM_END);
+}
+
+void exam_see(struct exam *e)
+{
+    int rc = evzk_value_get(e->connection.session, e->own, NULL, on_seen, e,
+                            &e->value);
+
+    if (rc)
+        exam_leave_behind(e, EXAM_END, rc);
 }
