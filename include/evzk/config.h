@@ -214,7 +214,8 @@ typedef void evzk_config_update_cb(evzk_config_update *update, int rc,
  * written to `ready`), _FOREIGN (another library's contender is in the
  * directory of the lock), _NODEEXISTS, _NONODE (time after time somebody else
  * made or deleted a key, or the directory, just before the keys were written),
- * _NODEGONE (time after time somebody deleted the lock), _NOMEM, _AUTH: not
+ * _NODEGONE (time after time somebody deleted the lock), _SEQUENCE (the lock's
+ * directory is at the end of its numbers), _UNSUPPORTED, _NOMEM, _AUTH: not
  * replaced; but a large set may be written in part, and none is whole then.
  * EVZK_ERR_BADVERSION: the same, since `if_number` is not, or is no longer, the
  * number of the configuration; also if a large set was begun, and its lock was

@@ -165,7 +165,9 @@ typedef struct evzk_guard_options {
  *
  * Later, through @p cb.  REFUSED: EVZK_ERR_NODEGONE.  FAILED: the error of an
  * operation: EVZK_ERR_NONODE, _NODEEXISTS, _BADVERSION, _NOTEMPTY, _NOAUTH,
- * _BADACL, _EPHEMERAL, _QUOTA; or, with none to blame, an error of the receipt
+ * _BADACL, _EPHEMERAL, _QUOTA, _INVAL (a znode of ZooKeeper's own, as
+ * /zookeeper, cannot be deleted); or, with none to blame, an error of the
+ * receipt
  * (_NOAUTH, _BADACL, _QUOTA; _NONODE, _BADVERSION: somebody has deleted it, or
  * written to it, again and again) or of the guard (_NOAUTH), _CANCELED,
  * _TIMEOUT, _CLOSED, _EXPIRED, _CONNLOSS, _SERVER, _NOMEM, _AUTH,

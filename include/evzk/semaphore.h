@@ -10,6 +10,9 @@
  * that it still has the lock, and that no lease was made since it looked; and
  * gives the lock to the next one.
  *
+ * An operator who deletes both directories while leases are held, and makes
+ * them anew with a copy of a lock's znode, may bring a lease too many.
+ *
  * What no semaphore can promise: a process that is paused may go on working
  * long after its lease went to another.  Send the fencing token
  * (evzk_semaphore_token()) with every write.
@@ -197,7 +200,8 @@ EVZK_API uint32_t evzk_semaphore_lease_ms(const evzk_semaphore *semaphore);
 EVZK_API uint64_t evzk_semaphore_token(const evzk_semaphore *semaphore);
 
 /** The name of the lease's znode in <path>/leases; "" while there is none.
- * Valid until the next callback. */
+ * It stays when the lease is given back or lost.  Valid until the next
+ * callback. */
 EVZK_API const char *evzk_semaphore_node(const evzk_semaphore *semaphore);
 
 /** What the attempt waits for, as the diagram in evzk_semaphore(3) names it.

@@ -139,7 +139,7 @@ static void name_paths(struct exam *e)
     exam_name_lock(e, 0, e->own);
 }
 
-/* What is to be cleaned up does not depend on the session. */
+/* From EXAM_AGAIN on a lock may wait for another session. */
 static int acquire(struct exam *e, const char *path, evzk_lock_cb *cb,
                    evzk_lock **out)
 {
