@@ -55,3 +55,17 @@ void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved)
 /* In the child of a fork a machine ends, and nothing is told.  Other machines
  * may have joined its listing: it is let go when all have ended. */
 void evzk__machine_forked(struct evzk__machine *m) { evzk__machine_detach(m); }
+
+bool evzk__machine_has_like(struct evzk__machine *m,
+                            bool (*like)(struct evzk__machine *m,
+                                         struct evzk__machine *other))
+{
+    struct evzk__machine *other;
+
+    TAILQ_FOREACH(other, &m->place.s->machines, all)
+    {
+        if (other != m && other->kind == m->kind && like(m, other))
+            return true;
+    }
+    return false;
+}

@@ -248,6 +248,12 @@ void evzk__place_seen(struct evzk__machine *m);
 /* Should its own znode go, would the session hear? */
 bool evzk__place_guarded(struct evzk__machine *m);
 
+/* Is there another machine of the same kind in the session, not ended, of which
+ * `like` says so?  Goes through all machines. */
+bool evzk__machine_has_like(struct evzk__machine *m,
+                            bool (*like)(struct evzk__machine *m,
+                                         struct evzk__machine *other));
+
 /* For the session. */
 extern const struct evzk__wake evzk__machine_wake;
 void evzk__machine_run(struct evzk__machine *m);

@@ -56,7 +56,8 @@ struct evzk__sight {
                                    session of the member's. */
     bool twin;       /* Another member of the same session has the claim. */
     bool as_wanted;  /* The name holds the latest data. */
-    int32_t version; /* Of the name. */
+    int32_t version; /* Of the name; .. */
+    int64_t czxid;   /* .. and its czxid: while a look is read. */
 };
 
 struct evzk__member_data {

@@ -7,8 +7,9 @@
  * lost, their czxid is the mzxid of the guard.  If somebody has deleted the
  * guard by then: the claim says in its data with which guard it was made, and
  * the name has the czxid of the claim.  If both have been deleted, it is enough
- * that the session owns the name, and that no other member of the session has
- * the claim.
+ * that the session owns the name, that no other member of the session has the
+ * claim, and that no member of the same name has the name, or may find its
+ * guard: the last of them to look takes the name.
  *
  * How it can fail.
  *
@@ -101,15 +102,27 @@ static void note_claim(struct evzk_member *d, const struct evzk__result *res)
         d->claim_czxid = czxid;
 }
 
+/* Another member of the session, of the same name, has it; or does not know yet
+ * what became of its write, and may find its guard. */
+static bool may_have_name(struct evzk__machine *m, struct evzk__machine *other)
+{
+    const struct evzk_member *d = evzk__member_of(m), *o;
+
+    o = evzk__member_of(other);
+    return strcmp(d->path, o->path) == 0 &&
+           (o->may_be_own || o->czxid == d->sight.czxid);
+}
+
 static void note_name(struct evzk_member *d, const struct evzk__result *res)
 {
     struct evzk__member_data data = evzk__member_latest(d);
-    int64_t czxid = res->stat.czxid;
+    int64_t czxid = d->sight.czxid = res->stat.czxid;
     bool ours = evzk__machine_owns(&d->m, &res->stat);
     bool known = czxid == d->czxid ||
                  (d->sight.guard == GROUP_OWN && czxid == d->guard_mzxid) ||
                  (d->sight.claim == GROUP_OWN && czxid == d->claim_czxid) ||
-                 (d->may_be_own && ours && !d->sight.twin);
+                 (d->may_be_own && ours && !d->sight.twin &&
+                  !evzk__machine_has_like(&d->m, may_have_name));
     bool own = known && ours;
 
     d->sight.name = own ? GROUP_OWN : GROUP_OTHERS;

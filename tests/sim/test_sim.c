@@ -79,6 +79,7 @@ static const struct kept {
 {"multi-lock", "multi-lock-try:70=deny", 1, "a part that could not be deleted was not told: only the part that was held"},
 {"multi-lock", "multi-lock-sealed-cancel:45=foreign-curator,58=oom@7", 991768733, "the same, and the part that failed first ended later"},
 {"config-write", "set-large:53=cut,60=throttle-reads", 1, "a lock that could not find out whether its znode stands was followed by another, which waited for that"},
+{"group", "member-twins:50=refuse,50=callback@1/delete-claim", 1, "a member took the name of its twin, which had not looked yet: both had joined"},
 {"multi-lock", "multi-lock-try:64=call@cancel", 1, "a part that gave up by itself was told after a cancel"},
 {"multi-lock", "multi-lock-denied:36=hold-replies,51=freeze", 1, "a part was blamed for the error of another"},
     /* clang-format on */
