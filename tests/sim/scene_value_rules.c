@@ -138,7 +138,8 @@ static bool is_like_others(int i, const struct value_op *op)
     for (int k = 0; k < WRITERS; k++) {
         const struct writer *w = &valued.writer[k];
 
-        if (k != i && w->n_told > 0 && (w->over || w->closed || w->canceled))
+        if (k != i && (w->n_told > 0 || !w->w) &&
+            (w->over || w->closed || w->canceled))
             return true;
     }
     return false;
