@@ -167,14 +167,13 @@ typedef struct evzk_guard_options {
  * operation: EVZK_ERR_NONODE, _NODEEXISTS, _BADVERSION, _NOTEMPTY, _NOAUTH,
  * _BADACL, _EPHEMERAL, _QUOTA, _INVAL (a znode of ZooKeeper's own, as
  * /zookeeper, cannot be deleted); or, with none to blame, an error of the
- * receipt
- * (_NOAUTH, _BADACL, _QUOTA; _NONODE, _BADVERSION: somebody has deleted it, or
- * written to it, again and again) or of the guard (_NOAUTH), _CANCELED,
- * _TIMEOUT, _CLOSED, _EXPIRED, _CONNLOSS, _SERVER, _NOMEM, _AUTH,
- * _INTERNAL.  UNKNOWN: EVZK_ERR_EXPIRED (the session ended
- * before the answer came), _CONNLOSS (the answer was lost, and somebody has
- * deleted or written to the receipt), _CANCELED, _TIMEOUT, _CLOSED, _SERVER,
- * _NOAUTH, _AUTH: the write was sent, and its answer had not come.
+ * receipt (_NOAUTH, _BADACL, _QUOTA; _NONODE, _BADVERSION: somebody has deleted
+ * it, or written to it, again and again) or of the guard (_NOAUTH), _CANCELED,
+ * _TIMEOUT, _CLOSED, _EXPIRED, _CONNLOSS, _SERVER, _NOMEM, _AUTH, _INTERNAL.
+ * UNKNOWN: EVZK_ERR_EXPIRED (the session ended before the answer came),
+ * _CONNLOSS (the answer was lost, and somebody has deleted or written to the
+ * receipt), _CANCELED, _TIMEOUT, _CLOSED, _SERVER, _NOAUTH, _AUTH: the write
+ * was sent, and its answer had not come.
  */
 EVZK_API int evzk_guard_write(evzk_session *s, const evzk_guard_by *by,
                               const evzk_guard_op *ops, size_t n,

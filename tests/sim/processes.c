@@ -164,9 +164,9 @@ bool process_has_lapsed(int proc)
 {
     const evzk_session *s = own[proc].p.s;
     evzk_session_stats stats;
+    int before = sim_enter(proc);
     bool is;
 
-    int before = sim_enter(proc);
     evzk_session_get_stats(s, &stats);
     is = stats.lease_ends > 0 || evzk_session_lease_ms(s) == 0;
     sim_leave(before);

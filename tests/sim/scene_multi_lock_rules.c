@@ -365,11 +365,8 @@ static void check_blame(int i, int rc)
         (rc == EVZK_ERR_BUSY || rc == EVZK_ERR_NOAUTH ||
          rc == EVZK_ERR_NODEGONE || rc == EVZK_ERR_FOREIGN))
         sim_violation("attempt %d: %s blames nobody", i, evzk_errname(rc));
-    if (a->p && rc == EVZK_ERR_NOAUTH && multis.own->denied &&
-        !ens_denied(multi_plan(i)->proc) && dir_of(i, part) != 1)
-        sim_violation("attempt %d blames %s", i, multi_dir(dir_of(i, part)));
-    if (a->p && rc == EVZK_ERR_NOAUTH && multis.own->seal_ms &&
-        !ens_denied(multi_plan(i)->proc) && dir_of(i, part) != 0)
+    if (a->p && rc == EVZK_ERR_NOAUTH && !ens_denied(multi_plan(i)->proc) &&
+        dir_of(i, part) != (multis.own->denied ? 1 : 0))
         sim_violation("attempt %d blames %s", i, multi_dir(dir_of(i, part)));
 }
 

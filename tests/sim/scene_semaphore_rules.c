@@ -78,7 +78,7 @@ static bool is_left_over(const char *name, int64_t session)
            (sems.of[i].acquired || sems.of[i].over);
 }
 
-/* Then those behind it wait. */
+/* Such a lock's znode holds up those behind it. */
 static bool has_left_overs(void)
 {
     const char *names[KIDS];

@@ -37,7 +37,7 @@ static bool is_good_end(int i, int rc)
     case EVZK_ERR_TIMEOUT:
         return plan->timeout_ms > 0 && !a->canceled &&
                sim_now() - a->since >= in_us(plan->timeout_ms);
-    case EVZK_ERR_BUSY: /* Perhaps for one that has not heard of its end. */
+    case EVZK_ERR_BUSY: /* Or a contender of ours has not heard of its end. */
         return plan->try_once && (a->crowded || operator_deleted_any());
     case EVZK_ERR_CLOSED:
         return process_of(plan->proc)->closing;

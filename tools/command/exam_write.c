@@ -185,7 +185,8 @@ void exam_large(struct exam *e)
         exam_fail(e, EXAM_LEAVE, rc, "writing a large znode");
 }
 
-/* No such znode is no failure: a step before may have failed. */
+/* The steps from EXAM_DROP to EXAM_UNMAKE follow one another.  No such znode is
+ * no failure: a step before may have failed. */
 static void on_drop(evzk_guard *guard, evzk_guard_outcome outcome, int rc,
                     const evzk_guard_result *result, void *arg)
 {
