@@ -76,7 +76,7 @@ static bool read_options(struct sweep *sw, int argc, char **argv, int *jobs)
         else if (c == 'j')
             *jobs = (int)strtol(optarg, NULL, 10);
         else if (c == 's')
-            sw->share = (int)strtol(optarg, NULL, 10);
+            sw->share = strtod(optarg, NULL);
         else if (c == 'f')
             sw->frames = (int)strtol(optarg, NULL, 10);
         else if (c == 'o')
@@ -176,7 +176,13 @@ static bool play(struct sweep options, const struct sweep_recipe *recipe,
     bool good;
 
     sw.recipe = recipe;
-    sweep_plan(&sw);
+    if (!sweep_plan(&sw)) {
+        fprintf(stderr,
+                "sweep: --only %s: no such part or rule, or no number\n",
+                sw.only);
+        free(sw.line);
+        return false;
+    }
     open_lanes(&sw, jobs);
     WAIT_MS(ALL_MS, advance(&sw));
     close_lanes(&sw);

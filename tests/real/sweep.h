@@ -151,13 +151,14 @@ struct sweep {
     struct sweep_line *last; /* For the progress line. */
     int64_t dirs;            /* Made so far. */
     const char *only;        /* "part/rule:k[:n]", or NULL. */
-    int share;               /* Per cent. */
+    double share;            /* Per cent. */
     int frames;              /* In a share, one in so many at the most. */
     bool verbose;            /* A line of figures for every rule. */
 };
 
 /* sweep_line.c */
-void sweep_plan(struct sweep *sw);
+/* False: sw->only names nothing. */
+bool sweep_plan(struct sweep *sw);
 bool sweep_next(struct sweep *sw, bool waits, struct sweep_job *job);
 void sweep_report(struct sweep *sw, const struct sweep_job *job, int64_t hits,
                   int64_t took_ms);

@@ -58,7 +58,7 @@ int sweep_rules(void) { return RULES - 1; /* But for "plain". */ }
 
 static int64_t step_of(const struct sweep *sw, const struct sweep_rule *rule)
 {
-    int64_t step = 100 / sw->share;
+    int64_t step = (int64_t)(100 / sw->share);
 
     switch (rule->kind) {
     case SWEEP_PLAIN:
@@ -84,8 +84,9 @@ static int64_t first_of(const struct sweep_line *line)
     return (line->rule - rules + line->part) % within;
 }
 
-/* Narrows a line to the one run that was asked for. */
-static void narrow(const struct sweep *sw, struct sweep_line *line)
+/* Narrows a line to the one run that was asked for; false: it is not of this
+ * line. */
+static bool narrow(const struct sweep *sw, struct sweep_line *line)
 {
     char name[128];
     int64_t k = 0, n = 0;
@@ -97,12 +98,15 @@ static void narrow(const struct sweep *sw, struct sweep_line *line)
         line->k = k - (line->rule->kind != SWEEP_TWICE);
         line->n = n - (line->rule->kind == SWEEP_TWICE);
         line->step = 1;
-    } else if (line->rule->kind != SWEEP_PLAIN) {
-        line->over = line->checked = true;
+        return true;
     }
+    if (line->rule->kind != SWEEP_PLAIN)
+        line->over = line->checked = true;
+    return false;
 }
 
-static void add_line(struct sweep *sw, const struct sweep_rule *rule, int part)
+/* False: another run was asked for. */
+static bool add_line(struct sweep *sw, const struct sweep_rule *rule, int part)
 {
     struct sweep_line *line = &sw->line[sw->lines++];
 
@@ -111,13 +115,13 @@ static void add_line(struct sweep *sw, const struct sweep_rule *rule, int part)
     line->step = step_of(sw, rule);
     line->k = rule->kind == SWEEP_TWICE;
     line->turn = line->step - 1 - first_of(line);
-    if (sw->only)
-        narrow(sw, line);
+    return !sw->only || narrow(sw, line);
 }
 
-void sweep_plan(struct sweep *sw)
+bool sweep_plan(struct sweep *sw)
 {
     int parts = 0;
+    bool any = false;
 
     while (sw->recipe->parts[parts])
         parts++;
@@ -126,7 +130,8 @@ void sweep_plan(struct sweep *sw)
         support_fail("sweep: out of memory");
     for (size_t i = 0; i < RULES; i++)
         for (int part = 0; part < parts; part++)
-            add_line(sw, &rules[i], part);
+            any = add_line(sw, &rules[i], part) || any;
+    return any;
 }
 
 /* True when another run may begin beside those under way. */

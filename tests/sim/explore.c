@@ -19,6 +19,7 @@
 struct wish {
     struct search_plan plan;
     const char *recipe, *replay;
+    uint64_t most; /* First faults of a recipe; 0: no limit. */
     bool trace, coverage, costs;
 };
 
@@ -28,6 +29,7 @@ static const char usage[] =
     "  --scene NAME       only this one\n"
     "  --faults 0|1|2     at most so many faults in a run (2)\n"
     "  --share N          every Nth first fault only\n"
+    "  --most N           fewer, evenly, where that is more than N a recipe\n"
     "  --runs N           stop after so many runs\n"
     "  --time SECONDS     stop after so long\n"
     "  --seed N           of all that is random (1)\n"
@@ -176,27 +178,44 @@ static void add_chance(const struct search_plan *p, struct search_result *r,
         r->found[r->n_found++] = more.found[i];
 }
 
-static int explore(const struct wish *w, const struct sim_recipe *recipe)
+/* Every how-manieth first fault is tried: none is, to count them. */
+static uint32_t share_of(const struct search_plan *p, uint64_t most)
 {
-    struct search_plan plan = w->plan;
+    struct search_plan plan = *p;
+    struct search_result r;
+    uint64_t share;
+
+    if (!most)
+        return p->share;
+    plan.faults = 1;
+    plan.share = UINT32_MAX;
+    search_run(&plan, &r, NULL);
+    share = (r.units + most - 1) / most;
+    return share > p->share ? (uint32_t)share : p->share;
+}
+
+static int explore(const struct wish *wanted, const struct sim_recipe *recipe)
+{
+    struct wish w = *wanted;
     struct search_result r;
     bool tty = isatty(STDERR_FILENO);
     double began = now();
     unsigned missing = 0;
 
-    plan.recipe = recipe;
+    w.plan.recipe = recipe;
+    w.plan.share = share_of(&w.plan, w.most);
     coverage_clear();
-    search_run(&plan, &r, tty ? progress : NULL);
-    if (whole(w, &r))
-        add_chance(&plan, &r, tty ? progress : NULL);
+    search_run(&w.plan, &r, tty ? progress : NULL);
+    if (whole(&w, &r))
+        add_chance(&w.plan, &r, tty ? progress : NULL);
     if (tty)
         fputs("\r\033[K", stderr);
     tell_found(recipe, &r);
-    if (w->coverage || whole(w, &r))
+    if (w.coverage || whole(&w, &r))
         missing = coverage_missing(recipe->kind, stdout);
-    tell(w, recipe, &r, now() - began);
+    tell(&w, recipe, &r, now() - began);
     return r.violations + r.stuck + r.leaks > 0 ||
-           (whole(w, &r) && missing > 0);
+           (whole(&w, &r) && missing > 0);
 }
 
 /* Built so that no world can be saved: single faults, from the beginning. */
@@ -320,6 +339,7 @@ static const struct option options[] = {
     {"scene", required_argument, NULL, 's'},
     {"faults", required_argument, NULL, 'f'},
     {"share", required_argument, NULL, 'n'},
+    {"most", required_argument, NULL, 'M'},
     {"runs", required_argument, NULL, 'm'},
     {"time", required_argument, NULL, 't'},
     {"seed", required_argument, NULL, 'S'},
@@ -336,12 +356,14 @@ static const struct option options[] = {
 /* False: it was no number that is to be. */
 static bool take_number(struct wish *w, int opt)
 {
-    uint64_t n = strchr("fnmtSjc", opt) ? number(optarg) : 0;
+    uint64_t n = strchr("fnMmtSjc", opt) ? number(optarg) : 0;
 
     if (opt == 'f')
         w->plan.faults = (unsigned)n;
     else if (opt == 'n')
         w->plan.share = (uint32_t)n;
+    else if (opt == 'M')
+        w->most = n;
     else if (opt == 'm')
         w->plan.max_runs = n;
     else if (opt == 't')

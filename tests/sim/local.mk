@@ -71,8 +71,10 @@ libsim_la_SOURCES = $(sim_sources)
 sim_cppflags = $(AM_CPPFLAGS) $(SIM_CFLAGS) -I$(top_srcdir) \
     -iquote $(top_srcdir)/tests/sim
 libsim_la_CPPFLAGS = $(sim_cppflags)
+libsim_la_LIBTOOLFLAGS = $(once)
 libsimseam_la_SOURCES = $(simseam_sources)
 libsimseam_la_CPPFLAGS = $(sim_cppflags)
+libsimseam_la_LIBTOOLFLAGS = $(once)
 simseam = libsimseam.la $(LIBEVENT_LIBS) $(SIM_LIBS)
 sim = libsim.la $(core) $(simseam)
 world = libsimseam.la $(core) $(LIBEVENT_LIBS) $(SIM_LIBS) $(CHECK_LIBS)
