@@ -18,8 +18,8 @@ museum_tests = tests/museum/check-museum
 # tests/unit/test_args is one program; each recipe adds a file to it.
 EXTRA_DIST += $(unit_headers)
 
-# These tests take longest.  They start first, so that "make -j" ends sooner; the
-# arguments' tests wait for almost a minute, and stand before them.
+# These tests take longest, and start before the other ones on servers, so that
+# "make -j" ends sooner.
 long_tests = \
     tests/real/test_dialect_fleet \
     tests/real/test_shards_trouble \
@@ -214,7 +214,8 @@ check-threads:
 # it: it is packed fast.
 dist_dirs = debian doc examples include lib m4 recipes tests tools
 distcheck-quick:
-	XZ_OPT=-0 $(MAKE) distcheck TESTS='tests/check-manifest $(unit_tests)' \
+	XZ_OPT=-0 $(MAKE) distcheck \
+	    TESTS='tests/check-manifest tests/check-exports $(unit_tests)' \
 	    DISTCHECK_CONFIGURE_FLAGS="$(DISTCHECK_CONFIGURE_FLAGS) CFLAGS=-O0"
 	@cd $(srcdir) && find $(dist_dirs) -type f ! -name '.*' ! -name '*~' \
 	    ! -path 'debian/*/*/*' ! -name '*debhelper*' ! -name '*.substvars' \

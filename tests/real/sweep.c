@@ -87,7 +87,7 @@ static bool read_options(struct sweep *sw, int argc, char **argv, int *jobs)
             return false;
     }
     return (sw->recipe || !sw->only) && *jobs > 0 && *jobs <= MAX_JOBS &&
-           sw->share > 0 && sw->share <= 100 && sw->frames > 0 &&
+           sw->share >= 0.001 && sw->share <= 100 && sw->frames > 0 &&
            optind == argc;
 }
 
@@ -178,7 +178,7 @@ static bool play(struct sweep options, const struct sweep_recipe *recipe,
     sw.recipe = recipe;
     if (!sweep_plan(&sw)) {
         fprintf(stderr,
-                "sweep: --only %s: no such part or rule, or no number\n",
+                "sweep: --only %s: no such part or rule, or no such number\n",
                 sw.only);
         free(sw.line);
         return false;

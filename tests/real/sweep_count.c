@@ -114,9 +114,8 @@ static bool proves_something(struct sweep *sw, const struct sweep_line *line)
     case SWEEP_BYTE:
     case SWEEP_TWICE:
         /* Not all: what crosses an event differs from run to run. */
-        return sw->only ||
-               (line->hits > 0 &&
-                (sw->share < 100 || line->hits * 4 >= line->extent * 3));
+        return line->hits > 0 && (sw->only || sw->share < 100 ||
+                                  line->hits * 4 >= line->extent * 3);
     }
     return false;
 }

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE 1
 #include "sweep.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,17 +85,35 @@ static int64_t first_of(const struct sweep_line *line)
     return (line->rule - rules + line->part) % within;
 }
 
+/* Is the run that was asked for of this line?  Then its numbers; without them,
+ * or with more, it is of no line. */
+static bool is_asked(const struct sweep *sw, const struct sweep_line *line,
+                     int64_t *k, int64_t *n)
+{
+    bool twice = line->rule->kind == SWEEP_TWICE;
+    const char *numbers;
+    char name[128];
+    int end = 0;
+
+    snprintf(name, sizeof name, "%s/%s:", sw->recipe->parts[line->part],
+             line->rule->name);
+    if (line->rule->kind == SWEEP_PLAIN ||
+        strncmp(sw->only, name, strlen(name)) != 0)
+        return false;
+    numbers = sw->only + strlen(name);
+    *k = *n = 0;
+    return sscanf(numbers, "%" SCNd64 "%n:%" SCNd64 "%n", k, &end, n, &end) >=
+               1 + twice &&
+           !numbers[end] && *k > 0 && *n >= twice;
+}
+
 /* Narrows a line to the one run that was asked for; false: it is not of this
  * line. */
 static bool narrow(const struct sweep *sw, struct sweep_line *line)
 {
-    char name[128];
-    int64_t k = 0, n = 0;
+    int64_t k, n;
 
-    snprintf(name, sizeof name, "%s/%s:", sw->recipe->parts[line->part],
-             line->rule->name);
-    if (strncmp(sw->only, name, strlen(name)) == 0 &&
-        sscanf(sw->only + strlen(name), "%ld:%ld", &k, &n) >= 1) {
+    if (is_asked(sw, line, &k, &n)) {
         line->k = k - (line->rule->kind != SWEEP_TWICE);
         line->n = n - (line->rule->kind == SWEEP_TWICE);
         line->step = 1;

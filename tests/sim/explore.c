@@ -29,7 +29,7 @@ static const char usage[] =
     "  --scene NAME       only this one\n"
     "  --faults 0|1|2     at most so many faults in a run (2)\n"
     "  --share N          every Nth first fault only\n"
-    "  --most N           fewer, evenly, where that is more than N a recipe\n"
+    "  --most N           about N first faults of a recipe at most, evenly\n"
     "  --runs N           stop after so many runs\n"
     "  --time SECONDS     stop after so long\n"
     "  --seed N           of all that is random (1)\n"
@@ -178,17 +178,19 @@ static void add_chance(const struct search_plan *p, struct search_result *r,
         r->found[r->n_found++] = more.found[i];
 }
 
-/* Every how-manieth first fault is tried: none is, to count them. */
+/* Every how-manieth first fault is tried.  To count them one is, at most. */
 static uint32_t share_of(const struct search_plan *p, uint64_t most)
 {
     struct search_plan plan = *p;
     struct search_result r;
     uint64_t share;
 
-    if (!most)
+    if (!most || p->chance || !p->faults)
         return p->share;
     plan.faults = 1;
     plan.share = UINT32_MAX;
+    plan.max_runs = 0;
+    plan.seconds = 0;
     search_run(&plan, &r, NULL);
     share = (r.units + most - 1) / most;
     return share > p->share ? (uint32_t)share : p->share;
