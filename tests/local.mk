@@ -83,7 +83,8 @@ EXTRA_DIST += tests/toy
 dist_check_SCRIPTS += $(script_tests) $(museum_tests) tests/real/check-proxy
 EXTRA_DIST += tests/abi tests/museum
 
-# Libtool compiles a library twice, for a shared one too.  These need that not.
+# Libtool compiles each file of a library twice: for a static and for a shared
+# library.  The tests' own libraries are static only.
 once = --tag=disable-shared
 
 if TESTS_WANTED
@@ -105,7 +106,8 @@ check_PROGRAMS += $(unit_tests) $(server_tests) $(thread_tests) \
     tests/real/sweep
 tests_real_sweep_SOURCES = $(sweep_sources)
 tests_real_support_selftest_SOURCES = tests/real/support/selftest.c
-# The order: the short ones come last, so that "make -j" has work to the end.
+# "make -j" starts tests in this order.  Short tests come last, so that all
+# processors have work to the end.
 TESTS += $(sim_checks) $(toy_tests) tests/real/check-proxy $(sim_tests) \
     $(unit_tests) $(long_tests) $(museum_tests)
 else
@@ -210,8 +212,8 @@ check-threads:
 	$(MAKE) check-TESTS TESTS='$(thread_tests)'
 
 # The tarball is built with the quick tests alone, and not optimized: other builds
-# are.  A comparison of names shows whether it has all other files.  Nobody downloads
-# it: it is packed fast.
+# are.  A comparison of names shows whether it has all other files.  It is packed
+# fast, since nobody downloads it.
 dist_dirs = debian doc examples include lib m4 recipes tests tools
 distcheck-quick:
 	XZ_OPT=-0 $(MAKE) distcheck \

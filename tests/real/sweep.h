@@ -157,7 +157,7 @@ struct sweep {
 };
 
 /* sweep_line.c */
-/* False: sw->only names nothing. */
+/* False: no run has the name sw->only. */
 bool sweep_plan(struct sweep *sw);
 bool sweep_next(struct sweep *sw, bool waits, struct sweep_job *job);
 void sweep_report(struct sweep *sw, const struct sweep_job *job, int64_t hits,

@@ -85,8 +85,8 @@ static int64_t first_of(const struct sweep_line *line)
     return (line->rule - rules + line->part) % within;
 }
 
-/* Is the run that was asked for of this line?  Then its numbers; without them,
- * or with more, it is of no line. */
+/* Is the run that was asked for of this line?  Then k and n are its numbers.  A
+ * name without them, or with anything behind them, is of no line. */
 static bool is_asked(const struct sweep *sw, const struct sweep_line *line,
                      int64_t *k, int64_t *n)
 {

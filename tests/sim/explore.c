@@ -178,7 +178,8 @@ static void add_chance(const struct search_plan *p, struct search_result *r,
         r->found[r->n_found++] = more.found[i];
 }
 
-/* Every how-manieth first fault is tried.  To count them one is, at most. */
+/* plan.share, so large that at most about `most` first faults are tried.  To
+ * count all of them a search is made that tries one at most. */
 static uint32_t share_of(const struct search_plan *p, uint64_t most)
 {
     struct search_plan plan = *p;

@@ -297,7 +297,7 @@ int main(void)
     tcase_add_test(tests, a_saved_world_goes_on_alike);
     tcase_add_test(tests, schedules_are_text);
     tcase_add_test(tests, scenes_go_well_without_a_fault);
-    /* In Valgrind some: each is a process, whose memory is looked through. */
+    /* Valgrind looks through the memory of each process: some will do. */
     for (size_t i = 0; i < KEPT; i += stride_in(3))
         tcase_add_loop_test(tests, stays_mended, (int)i, (int)i + 1);
     tcase_add_test(tests, single_faults);

@@ -25,8 +25,9 @@ const struct args_kind *const *args_kinds(void) { return kinds; }
 
 int args_n_kinds(void) { return n_kinds; }
 
-/* In Valgrind a test is done for every third kind, the next test for those
- * after them; of two things for one.  With sanitizers all are done. */
+/* In Valgrind a test is done for every third kind, and the next test begins at
+ * the kind after; a test that is done twice is done once there.  With
+ * sanitizers all are done. */
 void args_add(Suite *suite, const TTest *test, int times)
 {
     static int n_tests;
