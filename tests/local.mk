@@ -47,13 +47,6 @@ tests_real_test_threads_LDADD = $(LDADD) $(LIBEVENT_PTHREADS_LIBS)
 # These tests measure the time that the library takes: with "make -j" they run
 # one at a time, after all others.  "alone_tests=" lets them run with the others.
 alone_tests = $(addprefix tests/real/,test_scale test_session_close)
-# These tests also run in Valgrind before a change lands: they use the real
-# client, the network and memory.  The recipes are run in Valgrind in the
-# simulated world: test_sim plays every scene.  "make valgrind" runs all.
-valgrind_tests = $(addprefix tests/real/, \
-    test_lock_memory \
-    test_regressions \
-    test_session_descriptors)
 EXTRA_DIST += $(real_headers) \
     tests/real/PeerFleet.java tests/real/PeerLocks.java \
     tests/real/peer_fleet.py tests/real/peer_locks.py
@@ -180,9 +173,10 @@ proxy: tests/real/sweep$(EXEEXT) libtestsupport.la
 museum:
 	@$(AM_TESTS_ENVIRONMENT) bash $(top_srcdir)/tests/museum/run
 
-.PHONY: museum proxy no-check check-quick check-programs \
+.PHONY: museum proxy no-check check-quick check-plain \
+    check-sanitized \
     abi-baseline check-packages check-threads check-units late \
-    valgrind valgrind-short distcheck-quick
+    valgrind distcheck-quick
 no-check:
 	@echo 'The tests need Check: apt-get install check,' \
 	    'then ./configure again.' >&2; exit 1
@@ -195,15 +189,21 @@ check-quick: tests/bench/bench$(EXEEXT) tests/bench/peer_evzk$(EXEEXT)
 check-units:
 	$(MAKE) check TESTS='tests/check-exports tests/check-headers $(unit_tests)'
 
-# All tests whose result depends on how the library was compiled.  Slow builds run
-# these, after the other builds, but for those that measure time, and those that run
+# Sanitizers show nothing new in these: they measure what the library takes, or run
 # mostly others' programs: the servers, Curator and Kazoo, or the proxy.
-mostly_others = $(addprefix tests/real/,test_dialect_fleet test_lock_curator \
-    test_session_ensemble support/selftest test_scale test_session_close)
-program_tests = $(sim_checks) tests/real/check-proxy $(sim_tests) $(unit_tests) \
-    $(filter-out $(mostly_others),$(server_tests)) $(thread_tests)
-check-programs:
-	$(MAKE) check TESTS='$(program_tests)'
+plain_programs = $(addprefix tests/real/,test_dialect_fleet test_lock_curator \
+    test_session_ensemble support/selftest test_scale test_session_close \
+    test_memory_use)
+sanitized_programs = $(sim_tests) $(unit_tests) \
+    $(filter-out $(plain_programs),$(server_tests)) $(thread_tests)
+
+# ./quickstart check: each test once, in the build that shows more.
+check-sanitized:
+	$(MAKE) check TESTS='$(sanitized_programs)'
+check-plain:
+	$(MAKE) check TESTS='$(sim_checks) tests/museum/run $(toy_tests) \
+	    tests/real/check-proxy $(tutorial_tests) $(command_tests) \
+	    $(script_tests) $(plain_programs)'
 
 # The programs that have threads, for --enable-sanitizers=thread; no other is
 # built.
@@ -228,18 +228,16 @@ distcheck-quick:
 	@sed 's/$$/: not in the tarball/' dist.missing && test ! -s dist.missing
 CLEANFILES += dist.wanted dist.missing
 
-# All tests in Valgrind, or a part of those on real servers.  Check's time-outs
-# are stretched; our own know of Valgrind by themselves.
+# All test programs in Valgrind.  Check's time-outs are stretched; our own know of
+# Valgrind by themselves.
 VALGRIND_FLAGS = --quiet --leak-check=full --error-exitcode=99 \
     --child-silent-after-fork=no
-in_valgrind = $(server_tests)
-valgrind-short: in_valgrind = $(valgrind_tests)
-valgrind valgrind-short:
+valgrind:
 	@test '$(VALGRIND)' != no || { \
 	    echo 'This needs Valgrind: apt-get install valgrind,' \
 	    'then ./configure again.' >&2; exit 1; }
 	CK_TIMEOUT_MULTIPLIER=10 $(MAKE) check \
-	    TESTS='$(sim_tests) $(unit_tests) $(in_valgrind) $(thread_tests)' \
+	    TESTS='$(sim_tests) $(unit_tests) $(server_tests) $(thread_tests)' \
 	    LOG_COMPILER='$(VALGRIND) $(VALGRIND_FLAGS)'
 
 # The tests on real servers, with every answer held back for up to LATE
