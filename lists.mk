@@ -862,6 +862,8 @@ sim_sources = \
     tests/sim/faults_tree.c \
     tests/sim/leases.c \
     tests/sim/leases.h \
+    tests/sim/owes.c \
+    tests/sim/owes.h \
     tests/sim/processes.c \
     tests/sim/processes.h \
     tests/sim/run.c \

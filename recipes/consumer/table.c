@@ -14,9 +14,11 @@
  * and there each of the other rows ends.
  *
  * How it can fail.  When the session has ended, its claims have ended with it;
- * but a transaction of unknown outcome may be done.  SETTLING sends that once
- * more, as it was: it rests on an ephemeral znode of the earlier session, so
- * that it is not done now, and its answer says whether it was done then.
+ * but another transaction of unknown outcome may be done.  SETTLING sends that
+ * once more, as it was: it rests on an ephemeral znode of the earlier session,
+ * so that it is not done now, and its answer says whether it was done then.
+ * (An operator may have put a copy in that znode's place: so claims, which
+ * would be made in the new session, are not sent again.)
  *
  * Without the receipt the outcome of a transaction stays unknown: see take.c
  * and finish.c. */
@@ -58,17 +60,30 @@ static int awaited(struct evzk__machine *m, const struct evzk__event *e)
 
 /* The session has ended. */
 
-static void settle(struct evzk__machine *m)
+/* Claims have gone with it, also those whose answer was lost.  Their
+ * transaction is not sent again: that could claim the items in the session that
+ * is new.  So what the receipt has become is not known. */
+static void drop_claims(struct evzk_consumer *c)
 {
-    struct evzk_consumer *c = evzk__consumer_of(m);
-
-    evzk__consumer_name_alive(c);
-    evzk__consumer_lose_gone(c, EVZK_ERR_EXPIRED);
-    if (c->change == EVZK__CLAIMED) {
+    if (c->change == EVZK__CLAIM)
+        c->receipt.name = NULL;
+    if (c->change == EVZK__CLAIM || c->change == EVZK__CLAIMED) {
         c->change = EVZK__NO_CHANGE;
         evzk__batch_clear(c);
     }
-    if (c->change != EVZK__NO_CHANGE)
+}
+
+static void settle(struct evzk__machine *m)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+    bool had_receipt = c->receipt.name != NULL;
+
+    evzk__consumer_name_alive(c);
+    evzk__consumer_lose_gone(c, EVZK_ERR_EXPIRED);
+    drop_claims(c);
+    if (had_receipt && !c->receipt.name)
+        evzk__consumer_renew(c);
+    else if (c->change != EVZK__NO_CHANGE)
         evzk__change_ask(c);
     else if (!c->receipt.name)
         evzk__machine_move(m, RENEWING);
@@ -84,10 +99,8 @@ static int settled(struct evzk__machine *m, const struct evzk__event *e)
 
     switch (change) {
     case EVZK__NO_CHANGE:
-    case EVZK__CLAIMED:
-        break;
     case EVZK__CLAIM:
-        evzk__batch_clear(c);
+    case EVZK__CLAIMED:
         break;
     case EVZK__TAKE:
         evzk__take_settled(c, outcome);

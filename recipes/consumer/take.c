@@ -249,9 +249,11 @@ int evzk__consumer_stamped(struct evzk__machine *m, const struct evzk__event *e)
 
 /* Delivering. */
 
+/* The turn may have ended since the item was asked for: what is told then is
+ * not of the next turn. */
 static void tell_item(struct evzk_consumer *c, struct evzk__item *it)
 {
-    c->turn_got++;
+    c->turn_got += c->has_turn;
     c->take.got += c->take.on;
     evzk__consumer_tell(c, EVZK_CONSUMER_ITEM, EVZK_OK, it);
 }

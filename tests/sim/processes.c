@@ -197,6 +197,8 @@ void processes_disturbed(int64_t us)
     }
 }
 
+bool processes_are_disturbed(void) { return disturbed_until > sim_now(); }
+
 /* Force. */
 
 bool process_expire(int proc)

@@ -59,6 +59,7 @@ void process_call_begins(int proc);
 void process_call_ends(int proc);
 /* A fault struck that lasts so long, or a scene disturbs; 0: it is over. */
 void processes_disturbed(int64_t us);
+bool processes_are_disturbed(void); /* Or were, shortly before. */
 /* At the beginning of each callback: checks that it comes as promised. */
 void process_heard(int proc, const char *what);
 /* The same for an event that is not final: none comes after the close. */

@@ -15,6 +15,7 @@
 #include "ens.h"
 #include "lib/machine/machine.h"
 #include "lib/request/core.h"
+#include "owes.h"
 #include "processes.h"
 #include "world.h"
 
@@ -122,6 +123,7 @@ void run_step(const struct run *r, const struct sim_step *step)
     sim_do(step);
     faults_after(step);
     r->recipe->check();
+    owes_check(r->recipe);
     processes_check();
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "recipes/kinds.h"
 
@@ -30,6 +31,13 @@ struct sim_scenes {
     }
 enum { SIM_MORE = 4 };
 
+/* What a process owes: something that an object of it, which acts by itself, is
+ * there for and could do now. */
+struct sim_debt {
+    const char *what; /* Static; NULL: nothing. */
+    uint64_t paid; /* Counts what was done of it: each time it begins anew. */
+};
+
 struct sim_recipe {
     const char *name;
     /* Its moves and pairs are counted.  NULL: the recipe is put together of
@@ -39,7 +47,10 @@ struct sim_recipe {
     unsigned n_scenes;
     const struct sim_scenes *more[SIM_MORE];   /* Behind those. */
     void (*begin)(const struct sim_scene *sc); /* In a world just begun. */
-    void (*check)(void);     /* The rules; after every step. */
+    void (*check)(void); /* The rules; after every step. */
+    /* Fills in what the process, which is entered, owes now: see owes.c.  NULL:
+     * no object of the recipe acts by itself. */
+    void (*owes)(int proc, struct sim_debt *debt);
     bool (*done)(void);      /* All has come to its end, and is closed. */
     void (*check_end)(void); /* The rules at the end: nothing is left. */
     /* Calls of the library that the explorer makes at any time, also inside

@@ -14,6 +14,7 @@ enum {
     AGAIN_US = 20 * 1000,
     LINGER_US = 10 * 1000,
     LAST_US = 10 * 1000 * 1000, /* Then all close. */
+    DRAINED_US = 50 * 1000,
     PATIENCE = 400
 };
 
@@ -358,6 +359,33 @@ static void last(intptr_t arg)
     scene_timer_set(LAST_US / 10, -1, last, 0);
 }
 
+static bool is_drained(void)
+{
+    for (int i = 0; i < ITEMS; i++) {
+        if (queue.own->item[i].seq && !queue.t[i].gone)
+            return false;
+    }
+    return true;
+}
+
+static void drained(intptr_t arg)
+{
+    (void)arg;
+    if (!is_drained()) {
+        scene_timer_set(DRAINED_US, -1, drained, 0);
+        return;
+    }
+    for (int k = 0; k < CONSUMERS; k++) {
+        int before;
+
+        if (!plan_of(k)->drains || !queue.p[k].c || queue.p[k].closing)
+            continue;
+        before = sim_enter(consumer_proc(k));
+        close_consumer(k);
+        sim_leave(before);
+    }
+}
+
 /* The beginning. */
 
 static void make_segments(void)
@@ -433,6 +461,8 @@ void consumer_begin(const struct sim_scene *sc)
         set_timers(k);
     consumer_acts_begin();
     scene_timer_set(LAST_US, -1, last, 0);
+    if (queue.own->consumer[0].drains)
+        scene_timer_set(DRAINED_US, -1, drained, 0);
 }
 
 bool consumer_done(void)

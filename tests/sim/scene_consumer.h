@@ -27,6 +27,7 @@ struct consumer_plan {
                                         1 take. */
     int start_us, work_us, close_us; /* 0: when all takes are over. */
     int free_us, cancel_us;          /* 0: never. */
+    bool drains;                     /* Closes when all items have gone. */
     bool always_gives_back;
     int gives_back; /* The item that is given back, from 1; 0: none. */
 };
@@ -75,7 +76,6 @@ struct consumer_scene {
     struct act_plan act[ACTS];
     const char *chroot;
     evzk_queue_layout layout;
-    int soon_us;    /* Within this time a free item is taken; 0: 8 s. */
     bool buries;    /* Items may become dead letters. */
     bool refuses;   /* Each take gets something, or is refused. */
     bool no_queue;  /* The queue does not exist at first. */
@@ -101,8 +101,10 @@ struct truth {
     int64_t czxid;              /* 0: it is not there now. */
     int64_t claim, claim_czxid; /* The session that has claimed it. */
     uint32_t claims;            /* So often it was claimed. */
-    uint64_t token;             /* Of the newest claim that was delivered. */
-    bool put, gone, operated;   /* Deleted, and by an operator. */
+    int64_t unsignaled; /* An operator has taken the claim away: what `signal`
+                           was at that time.  Or 0. */
+    uint64_t token;     /* Of the newest claim that was delivered. */
+    bool put, gone, operated; /* Deleted, and by an operator. */
     bool delivered, finished, dead;
     bool doubted; /* LOST was told, since nobody knows what became of it. */
     bool lost;    /* Removed, and its consumer has gone. */
@@ -118,9 +120,8 @@ struct consumer_world {
     int64_t turn;          /* The czxid of the lock's first znode. */
     int64_t turn_owner;    /* And its session. */
     uint32_t taken;        /* In this turn. */
-    bool moved;            /* An item was taken in this step. */
+    uint64_t moves;        /* Items that were taken, or that went, so far. */
     int64_t looked;        /* The newest zxid when the rules saw the tree. */
-    int64_t starving;      /* Since when nobody takes what is free. */
     bool early[SIM_PROCS]; /* Its session was closed too soon. */
     bool freed[SIM_PROCS]; /* A consumer of it was. */
     bool idle[SIM_PROCS];
@@ -142,6 +143,9 @@ int consumer_proc(int k);
 int64_t consumer_session(int proc); /* The newest of the process; 0: none. */
 bool consumer_claims(int k);
 bool consumer_item_is_free(int i);
+/* And consumers can know: an operator who takes a claim away has to write to
+ * `signal`. */
+bool consumer_item_is_known_free(int i);
 bool consumer_item_is_buried(int i);
 /* Items that the operator has put in the way count as never there. */
 bool consumer_item_meddled(int i);
@@ -156,6 +160,7 @@ void rules_over(int k, evzk_consumer_event event, int rc);
 
 /* scene_consumer_rules.c */
 void consumer_check(void);
+void consumer_owes(int proc, struct sim_debt *debt);
 void consumer_check_end(void);
 
 /* scene_consumer_acts.c */

@@ -188,6 +188,31 @@ static const struct sim_scene scenes[] = {
                     {.segment = 1, .seq = 3}, {.segment = 1, .seq = 4, .put_us = 90000}},
            .consumer = {{.on = true, .claimed = true, .prefetch = 2, .work_us = 30000,
                          .close_us = 130000}})},
+    {.name = "prefetch-one",
+     .about = "one takes by itself, one at a time, and items wait behind",
+     .processes = 1,
+     .pairs = true,
+     QUEUE(.segment = {{.number = 1, .on = true, .open = true}},
+           .item = {{.segment = 1, .seq = 1}, {.segment = 1, .seq = 2},
+                    {.segment = 1, .seq = 3, .put_us = 90000}},
+           .consumer = {{.on = true, .claimed = true, .prefetch = 1, .drains = true}})},
+    {.name = "prefetch-many",
+     .about = "one takes by itself, four at a time; the first are there, and others come",
+     .processes = 1,
+     QUEUE(.segment = {{.number = 1, .on = true, .open = true}},
+           .item = {{.segment = 1, .seq = 1}, {.segment = 1, .seq = 2},
+                    {.segment = 1, .seq = 3}, {.segment = 1, .seq = 4},
+                    {.segment = 1, .seq = 5}, {.segment = 1, .seq = 6, .put_us = 90000}},
+           .consumer = {{.on = true, .claimed = true, .prefetch = 4, .drains = true}})},
+    {.name = "prefetch-two",
+     .about = "two take by themselves, one at a time each",
+     .processes = 2,
+     QUEUE(.segment = {{.number = 1, .on = true, .open = true}},
+           .item = {{.segment = 1, .seq = 1}, {.segment = 1, .seq = 2},
+                    {.segment = 1, .seq = 3}, {.segment = 1, .seq = 4, .put_us = 120000}},
+           .consumer = {{.on = true, .claimed = true, .prefetch = 1, .drains = true},
+                        {.on = true, .proc = 1, .claimed = true, .prefetch = 1,
+                         .drains = true}})},
     {.name = "priorities",
      .about = "items of two priorities, and the most urgent comes last",
      .processes = 2,
@@ -327,7 +352,7 @@ static const struct sim_scene scenes[] = {
     {.name = "idle",
      .about = "one has got what it wants, and stays; another takes",
      .processes = 2,
-     QUEUE(.segment = {{.number = 1, .on = true, .open = true}}, .soon_us = 4000000,
+     QUEUE(.segment = {{.number = 1, .on = true, .open = true}},
            .item = {{.segment = 1, .seq = 1}, {.segment = 1, .seq = 2}},
            .consumer = {{.on = true, .close_us = 4500000},
                         {.on = true, .proc = 1, .start_us = 60000}})},
@@ -359,7 +384,8 @@ static const struct sim_scene scenes[] = {
      QUEUE(.chroot = "/nowhere", .no_queue = true,
            .consumer = {{.on = true, .timeout_ms = 100}})},
 };
-/* clang-format on */
 
 const struct sim_recipe sim_consumer =
-    SIM_RECIPE("consumer", consumer, scenes, consumer, consumer);
+    SIM_RECIPE("consumer", consumer, scenes, consumer, consumer,
+               .owes = consumer_owes);
+/* clang-format on */

@@ -18,55 +18,38 @@ enum {
     KIDS = 64
 };
 
+/* Has it asked for an item, or room for some?  It does not ask for each alone
+ * while it holds others. */
 static bool wants(int k)
 {
     const struct consumer_slot *p = &queue.p[k];
-    const struct consumer_plan *plan = &queue.own->consumer[k];
-    uint32_t held = 0;
+    uint32_t most = queue.own->consumer[k].prefetch, held = 0;
 
-    if (!p->c || p->closing || process_of(plan->proc)->closing)
+    if (!p->c || p->closing)
         return false;
     for (int i = 0; i < ITEMS; i++)
         held += p->held[i] != NULL;
-    return plan->prefetch ? held == 0 : p->taking && !p->got && !p->canceled;
+    if (most == 0)
+        return p->taking && !p->got && !p->canceled;
+    return held == 0 || (held < most && most - held >= (most + 1) / 2);
 }
 
-/* The consumer has stood still, or was without memory, since an item is free;
- * or the servers refuse what it asks. */
-static bool is_hindered(int k)
-{
-    return ens_refused(consumer_proc(k)) ||
-           process_was_frozen(consumer_proc(k), queue.starving) ||
-           process_lacked_memory_since(consumer_proc(k), queue.starving);
-}
-
-static bool is_any_starving(void)
+/* The consumer that has the turn takes, or passes the turn on. */
+void consumer_owes(int proc, struct sim_debt *debt)
 {
     bool any_free = false, any_wants = false;
 
-    if (queue.moved || queue.meddled || operator_deleted_any() ||
-        faults_healed_at() > sim_now())
-        return false;
     for (int i = 0; i < ITEMS; i++)
-        any_free =
-            any_free || (queue.own->item[i].seq && consumer_item_is_free(i));
+        any_free = any_free ||
+                   (queue.own->item[i].seq && consumer_item_is_known_free(i));
     for (int k = 0; k < CONSUMERS; k++) {
-        if (queue.own->consumer[k].on)
-            any_wants = any_wants || (wants(k) && !is_hindered(k));
+        if (queue.own->consumer[k].on && consumer_proc(k) == proc)
+            any_wants = any_wants || wants(k);
     }
-    return any_free && any_wants;
-}
-
-static void check_starving(void)
-{
-    int64_t soon = queue.own->soon_us ? queue.own->soon_us : SOON_US;
-
-    if (!queue.starving)
-        queue.starving = sim_now();
-    if (!is_any_starving())
-        queue.starving = 0;
-    else if (sim_now() - queue.starving > soon)
-        sim_violation("an item is free, and a consumer waits for it");
+    if (any_free && any_wants)
+        *debt = (struct sim_debt){
+            .what = "an item is free, and a consumer waits for it",
+            .paid = queue.moves};
 }
 
 static bool is_any_there(void)
@@ -134,7 +117,6 @@ void consumer_check(void)
             check_take(k);
         sim_leave(before);
     }
-    check_starving();
     processes_check();
 }
 

@@ -78,6 +78,21 @@ bool consumer_item_is_free(int i)
     return queue.t[i].czxid != 0 && queue.t[i].claim_czxid == 0;
 }
 
+/* Another after each write; never 0. */
+static int64_t signal_now(void)
+{
+    struct ens_seen seen;
+
+    return ens_look(side_path(EVZK__QUEUE_SIGNAL), &seen)
+               ? seen.mzxid
+               : 1;
+}
+
+bool consumer_item_is_known_free(int i)
+{
+    return consumer_item_is_free(i) && queue.t[i].unsignaled != signal_now();
+}
+
 /* Items that the operator has put in the way count as never there. */
 bool consumer_item_meddled(int i)
 {
@@ -225,6 +240,10 @@ static void look_at_claim(int i, uint32_t *claimed)
     if ((!there && t->claim_czxid && operator_deleted(t->claim_czxid)) ||
         (there && !seen.owner)) /* A copy. */
         queue.meddled = queue.claims_meddled = true;
+    if (there)
+        t->unsignaled = 0;
+    else if (t->claim_czxid && (!t->claim || operator_deleted(t->claim_czxid)))
+        t->unsignaled = signal_now();
     t->claim = there ? seen.owner : 0;
     t->claim_czxid = there ? seen.czxid : 0;
 }
@@ -271,7 +290,6 @@ void consumer_look(void)
 {
     uint32_t went = 0, claimed = 0;
 
-    queue.moved = false;
     if (!ens_has_changed(&queue.looked))
         return;
     for (int i = 0; i < ITEMS; i++) {
@@ -281,7 +299,7 @@ void consumer_look(void)
         }
     }
     queue.taken |= claimed | went;
-    queue.moved = (claimed | went) != 0;
+    queue.moves += (claimed | went) != 0;
     for (int i = 0; i < ITEMS; i++) {
         if (went & 1U << i)
             item_went(i);

@@ -82,6 +82,8 @@ static const struct kept {
 {"group", "member-twins:50=refuse,50=callback@1/delete-claim", 1, "a member took the name of its twin, which had not looked yet: both had joined"},
 {"multi-lock", "multi-lock-try:64=call@cancel", 1, "a part that gave up by itself was told after a cancel"},
 {"multi-lock", "multi-lock-denied:36=hold-replies,51=freeze", 1, "a part was blamed for the error of another"},
+{"consumer", "prefetch-one:60=slow-leader", 1, "an item that was told after its turn counted for the next turn: no room, for ever"},
+{"consumer", "dies:104=replace-away@0", 1, "a claim of unknown outcome was made in the next session, beside a copy of the turn's znode, and forgotten"},
     /* clang-format on */
 };
 
