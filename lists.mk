@@ -180,6 +180,7 @@ core_sources = \
     recipes/consumer/finish.c \
     recipes/consumer/items.c \
     recipes/consumer/list.c \
+    recipes/consumer/mark.c \
     recipes/consumer/prove.c \
     recipes/consumer/register.c \
     recipes/consumer/states.c \

@@ -62,7 +62,8 @@ typedef struct evzk_item {
      * most once: 0. */
     uint64_t claim_token;
     /** How often the item was delivered, this time included; 0: not counted,
-     * since max_deliveries is 0. */
+     * since max_deliveries is 0.  A session that ended just before it told the
+     * item may be counted, too. */
     uint32_t deliveries;
     void *app; /**< Yours; NULL at first. */
 } evzk_item;
@@ -119,8 +120,10 @@ typedef struct evzk_consumer_options {
      * 0: evzk_consumer_take() asks for each. */
     uint32_t prefetch;
     /** Claimed: an item that was delivered so often, and was never finished, is
-     * moved to `<path>/dead` instead of being delivered again; 0: never.  Costs
-     * two more operations for each claim. */
+     * moved to `<path>/dead` instead of being delivered again; 0: never.  A
+     * delivery is counted before it is told: that costs two more operations
+     * for each item and, but for the first one of a turn, a round trip.  An
+     * item that is claimed and given back untold is not counted. */
     uint32_t max_deliveries;
     /** ACL of what the consumer makes; NULL takes the session's. */
     const evzk_acl *acl;

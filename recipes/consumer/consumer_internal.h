@@ -7,6 +7,7 @@
  *   consumer/states.c   where to go on
  *   consumer/list.c     LISTING, SCANNING, REMOVING, COUNTING, WAITING
  *   consumer/take.c     READING, CLAIMING, STAMPING, DELIVERING, TAKING
+ *   consumer/mark.c     MARKING
  *   consumer/bury.c     BURYING
  *   consumer/finish.c   FINISHING, RETURNING
  *   consumer/prove.c    PROVING
@@ -40,6 +41,7 @@ enum {
     READING,
     CLAIMING,
     STAMPING,
+    MARKING,
     DELIVERING,
     TAKING,
     BURYING,
@@ -77,6 +79,8 @@ struct evzk__item {
     TAILQ_ENTRY(evzk__item) link;
     enum evzk__item_state state;
     bool told;           /* Its user has heard its last event, or none. */
+    bool marked;         /* Its delivery is counted, and still to come. */
+    int32_t version;     /* Of its data. */
     uint16_t session_no; /* Of the session that has claimed it. */
     const char *path;
     const char *claim; /* The paths of its claim, and of the znode ... */
@@ -119,6 +123,7 @@ enum evzk__change {
     EVZK__NO_CHANGE,
     EVZK__CLAIM,
     EVZK__CLAIMED, /* Its outcome is known; its items were not delivered. */
+    EVZK__MARK,    /* Of the first of those. */
     EVZK__TAKE,
     EVZK__BURY,
     EVZK__FINISH,
@@ -365,6 +370,22 @@ int evzk__consumer_took_away(struct evzk__machine *m,
                              const struct evzk__event *e);
 void evzk__take_settled(struct evzk_consumer *c, enum evzk__outcome outcome);
 
+/* ---- consumer/mark.c ---- */
+
+static inline bool evzk__consumer_counts(const struct evzk_consumer *c)
+{
+    return c->opt.max_deliveries > 0;
+}
+
+/* How often an item was delivered, by its znode. */
+uint32_t evzk__deliveries_of(const struct evzk__stat *stat);
+/* Adds the two steps that count a delivery; the step that takes one back. */
+void evzk__mark_add(struct evzk_consumer *c, const struct evzk__item *it);
+void evzk__unmark_add(struct evzk_consumer *c, const struct evzk__item *it);
+
+void evzk__consumer_mark(struct evzk__machine *m);
+int evzk__consumer_marked(struct evzk__machine *m, const struct evzk__event *e);
+
 /* ---- consumer/bury.c ---- */
 
 void evzk__consumer_bury(struct evzk__machine *m);
@@ -372,6 +393,9 @@ int evzk__consumer_buried(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__bury_settled(struct evzk_consumer *c, enum evzk__outcome outcome);
 
 /* ---- consumer/finish.c ---- */
+
+/* The znode of its session is missing. */
+int evzk__consumer_unguarded(struct evzk_consumer *c);
 
 void evzk__consumer_finish(struct evzk__machine *m);
 int evzk__consumer_finished(struct evzk__machine *m,

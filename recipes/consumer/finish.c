@@ -24,7 +24,28 @@ void evzk__consumer_finish(struct evzk__machine *m)
     evzk__change_ask(c);
 }
 
-/* Consumers that wait hear of what was given back by `signal`. */
+static void add_unmarks(struct evzk_consumer *c)
+{
+    const struct evzk__item *it = TAILQ_FIRST(&c->returning);
+
+    for (uint32_t i = 0; i < c->n_change; i++, it = TAILQ_NEXT(it, link)) {
+        if (it->marked)
+            evzk__unmark_add(c, it);
+    }
+}
+
+/* That failed: somebody has deleted the item or written to it, or the servers
+ * refuse that.  Then the delivery stays counted. */
+static void forget_marks(struct evzk_consumer *c)
+{
+    struct evzk__item *it;
+
+    TAILQ_FOREACH(it, &c->returning, link)
+    it->marked = false;
+}
+
+/* Consumers that wait hear of what was given back by `signal`.  At the end:
+ * what was counted, and not delivered, is counted no more. */
 void evzk__consumer_return(struct evzk__machine *m)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
@@ -42,6 +63,7 @@ void evzk__consumer_return(struct evzk__machine *m)
             c, evzk__change_add(
                    c, c->new_signal ? EVZK__STEP_CREATE : EVZK__STEP_SET,
                    c->signal_path));
+        add_unmarks(c);
     }
     evzk__change_ask(c);
 }
@@ -95,7 +117,7 @@ static struct evzk__item *culprit(struct evzk__items *list, uint32_t i)
 
 /* Without the znode of its session: the session has ended, or somebody has
  * deleted that znode, and it is made anew. */
-static int unguarded(struct evzk_consumer *c)
+int evzk__consumer_unguarded(struct evzk_consumer *c)
 {
     evzk__consumer_drop_old(c);
     return evzk__machine_move(&c->m, REGISTERING);
@@ -111,11 +133,13 @@ static int refused(struct evzk_consumer *c, const struct evzk__reply *reply,
     if (reply->part == EVZK__AT_RECEIPT)
         return evzk__consumer_renew(c);
     if (reply->part == EVZK__AT_GUARD)
-        return unguarded(c);
+        return evzk__consumer_unguarded(c);
     if (reply->part >= c->n_steps)
         return reply->rc;
     i = (reply->part - EVZK__AT_ITEMS) / per_item;
-    if (i >= c->n_change) /* The signal. */
+    if (i > c->n_change && list == &c->returning)
+        forget_marks(c);
+    else if (i >= c->n_change) /* The signal. */
         c->new_signal = reply->rc == EVZK_ERR_NONODE;
     else if (list == &c->finishing && (reply->part - EVZK__AT_ITEMS) % 2 == 1)
         evzk__item_lose(c, culprit(list, i), rc);

@@ -62,8 +62,9 @@ struct evzk__item *evzk__item_new(struct evzk_consumer *c,
                           .len = res->len,
                           .priority = pick->seg.priority,
                           .token = (uint64_t)res->stat.czxid};
-    if (c->opt.max_deliveries > 0)
-        it->pub.deliveries = (uint32_t)res->stat.cversion / 2 + 1;
+    it->version = res->stat.version;
+    if (evzk__consumer_counts(c))
+        it->pub.deliveries = evzk__deliveries_of(&res->stat) + 1;
     return it;
 }
 

@@ -4,6 +4,7 @@
  *   IDLE <--> AWAITING_TURN                           a lock
  *   LISTING, SCANNING, REMOVING, COUNTING, WAITING    list.c
  *   READING, CLAIMING, STAMPING, DELIVERING, TAKING   take.c
+ *   MARKING                                           mark.c
  *   BURYING                                           bury.c
  *   FINISHING, RETURNING                              finish.c
  *   PROVING                                           prove.c
@@ -65,9 +66,9 @@ static int awaited(struct evzk__machine *m, const struct evzk__event *e)
  * is new.  So what the receipt has become is not known. */
 static void drop_claims(struct evzk_consumer *c)
 {
-    if (c->change == EVZK__CLAIM)
+    if (c->change == EVZK__CLAIM || c->change == EVZK__MARK)
         c->receipt.name = NULL;
-    if (c->change == EVZK__CLAIM || c->change == EVZK__CLAIMED) {
+    if (c->change == EVZK__CLAIMED || !c->receipt.name) {
         c->change = EVZK__NO_CHANGE;
         evzk__batch_clear(c);
     }
@@ -101,6 +102,7 @@ static int settled(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK__NO_CHANGE:
     case EVZK__CLAIM:
     case EVZK__CLAIMED:
+    case EVZK__MARK:
         break;
     case EVZK__TAKE:
         evzk__take_settled(c, outcome);
@@ -189,7 +191,7 @@ static void end(struct evzk__machine *m)
 static bool items_are_on_their_way(const struct evzk_consumer *c)
 {
     return c->change == EVZK__CLAIM || c->change == EVZK__CLAIMED ||
-           c->change == EVZK__TAKE;
+           c->change == EVZK__MARK || c->change == EVZK__TAKE;
 }
 
 /* The time of a take is over, or the take was canceled. */
@@ -281,8 +283,11 @@ ROW(CLAIMING,     evzk__consumer_claim,     evzk__consumer_claimed,    DELIVERIN
 ROW(STAMPING,     evzk__consumer_stamp,     evzk__consumer_stamped,    ASIDE,         CLOSING, SETTLING,  RETRY|HOLDS,
     ON(REPLY,     DELIVERING),
     RARELY(REPLY, RENEWING, FAIL)), /* The receipt goes in this one trip. */
+ROW(MARKING,      evzk__consumer_mark,      evzk__consumer_marked,     DELIVERING,    STAY,    SETTLING,  RETRY|HOLDS,
+    ON(REPLY,     DELIVERING, REGISTERING, RENEWING), RARELY(REPLY, CLOSING), /* Refused after its claim. */
+    ON(STOP,      CLOSING), RARELY(STOP, REGISTERING, RENEWING), RARELY(CLOSED, ENDED)),
 ROW(DELIVERING,   evzk__consumer_deliver,   evzk__consumer_delivered,  CLOSING,       CLOSING, SETTLING,  RETRY|HOLDS,
-    ON(ENTRY,     IDLE), RARELY(LEASE_END, HERE)), /* The doubt ends before. */
+    ON(ENTRY,     MARKING, IDLE), RARELY(LEASE_END, HERE)), /* The doubt ends before. */
 ROW(TAKING,       evzk__consumer_take_away, evzk__consumer_took_away,  ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
     ON(REPLY,     TAKING, IDLE, RENEWING, CLOSING),
     ON(STOP,      CLOSING, RENEWING)),

@@ -1,6 +1,6 @@
 /* Taking items: they are read, claimed or removed, and delivered.
  *
- *   READING --> CLAIMING --> DELIVERING
+ *   READING --> CLAIMING --> DELIVERING <--> MARKING (mark.c)
  *      |            `--> STAMPING --^
  *      |--> TAKING
  *      `--> BURYING (bury.c)
@@ -113,7 +113,6 @@ int evzk__consumer_has_read(struct evzk__machine *m,
 
 static void add_claim(struct evzk_consumer *c, const struct evzk__item *it)
 {
-    bool counts = c->opt.max_deliveries > 0;
     struct evzk__step *step;
 
     evzk__change_add(c, EVZK__STEP_CHECK, it->path);
@@ -122,11 +121,6 @@ static void add_claim(struct evzk_consumer *c, const struct evzk__item *it)
     step->data = c->alive; /* For prove.c. */
     step->len = (uint32_t)strlen(c->alive);
     evzk__consumer_give_acl(c, step);
-    if (!counts)
-        return;
-    evzk__consumer_give_acl(c,
-                            evzk__change_add(c, EVZK__STEP_CREATE, it->tried));
-    evzk__change_add(c, EVZK__STEP_DELETE, it->tried);
 }
 
 void evzk__consumer_claim(struct evzk__machine *m)
@@ -138,6 +132,8 @@ void evzk__consumer_claim(struct evzk__machine *m)
         evzk__change_begin(c, EVZK__CLAIM, c->n_batch, c->turn_node);
         TAILQ_FOREACH(it, &c->batch, link)
         add_claim(c, it);
+        if (evzk__consumer_counts(c)) /* The first is told without a trip. */
+            evzk__mark_add(c, TAILQ_FIRST(&c->batch));
     }
     evzk__change_ask(c);
 }
@@ -146,13 +142,16 @@ void evzk__consumer_claim(struct evzk__machine *m)
 static struct evzk__item *culprit(struct evzk_consumer *c,
                                   const struct evzk__reply *reply)
 {
-    uint32_t per_item = (c->n_steps - EVZK__AT_ITEMS) / c->n_change, i;
+    uint32_t per_item = evzk__consumer_claims(c) ? 2 : 1, i;
     struct evzk__item *it = TAILQ_FIRST(&c->batch);
 
     if (reply->part < EVZK__AT_ITEMS || reply->part >= c->n_steps ||
         (reply->rc != EVZK_ERR_NONODE && reply->rc != EVZK_ERR_NODEEXISTS))
         return NULL;
-    for (i = (reply->part - EVZK__AT_ITEMS) / per_item; i > 0; i--)
+    i = (reply->part - EVZK__AT_ITEMS) / per_item;
+    if (i >= c->n_change)
+        return it; /* Its delivery could not be counted. */
+    while (i-- > 0)
         it = TAILQ_NEXT(it, link);
     return it;
 }
@@ -175,6 +174,7 @@ static void note_claims(struct evzk_consumer *c)
     c->change = EVZK__CLAIMED;
     TAILQ_FOREACH(it, &c->batch, link)
     it->session_no = c->m.seen.session_no;
+    TAILQ_FIRST(&c->batch)->marked = evzk__consumer_counts(c);
 }
 
 static int has_claimed(struct evzk_consumer *c, int next)
@@ -255,6 +255,7 @@ static void tell_item(struct evzk_consumer *c, struct evzk__item *it)
 {
     c->turn_got += c->has_turn;
     c->take.got += c->take.on;
+    it->marked = false;
     evzk__consumer_tell(c, EVZK_CONSUMER_ITEM, EVZK_OK, it);
 }
 
@@ -271,6 +272,10 @@ void evzk__consumer_deliver(struct evzk__machine *m)
     struct evzk__item *it;
 
     while (may_deliver(c) && (it = TAILQ_FIRST(&c->batch)) != NULL) {
+        if (evzk__consumer_counts(c) && !it->marked) {
+            evzk__machine_move(m, MARKING);
+            return;
+        }
         evzk__item_move(c, it, EVZK__ITEM_HELD);
         tell_item(c, it);
     }

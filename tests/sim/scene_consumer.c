@@ -250,6 +250,9 @@ static void on_event(evzk_consumer *c, evzk_consumer_event event, int rc,
         p->over = true;
     }
     process_callback(proc);
+    if (p->c == c && event == EVZK_CONSUMER_ITEM && plan_of(k)->ends_at_once &&
+        !p->closing)
+        close_consumer(k);
     if (p->c != c)
         return;
     if (p->over)

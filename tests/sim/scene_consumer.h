@@ -29,7 +29,8 @@ struct consumer_plan {
     int free_us, cancel_us;          /* 0: never. */
     bool drains;                     /* Closes when all items have gone. */
     bool always_gives_back;
-    int gives_back; /* The item that is given back, from 1; 0: none. */
+    bool ends_at_once; /* Closes in the callback of its first item. */
+    int gives_back;    /* The item that is given back, from 1; 0: none. */
 };
 
 /* An item, which is put at that time; 0: it is there from the beginning. */
@@ -131,6 +132,7 @@ struct consumer_world {
     int64_t patience[SIM_PROCS];
     uint32_t empty[SIM_PROCS]; /* Segments, when it began to delete some. */
     uint32_t deliveries[ITEMS];
+    uint32_t untold[ITEMS]; /* So many of those that are counted. */
 };
 extern struct consumer_world queue;
 

@@ -83,9 +83,7 @@ static int64_t signal_now(void)
 {
     struct ens_seen seen;
 
-    return ens_look(side_path(EVZK__QUEUE_SIGNAL), &seen)
-               ? seen.mzxid
-               : 1;
+    return ens_look(side_path(EVZK__QUEUE_SIGNAL), &seen) ? seen.mzxid : 1;
 }
 
 bool consumer_item_is_known_free(int i)

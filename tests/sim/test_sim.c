@@ -84,6 +84,8 @@ static const struct kept {
 {"multi-lock", "multi-lock-denied:36=hold-replies,51=freeze", 1, "a part was blamed for the error of another"},
 {"consumer", "prefetch-one:60=slow-leader", 1, "an item that was told after its turn counted for the next turn: no room, for ever"},
 {"consumer", "dies:104=replace-away@0", 1, "a claim of unknown outcome was made in the next session, beside a copy of the turn's znode, and forgotten"},
+{"consumer", "counts-told:", 1, "three items that were claimed and never told were counted, and became dead letters"},
+{"consumer", "counts-closes:", 1, "the same of an item whose delivery was just counted"},
     /* clang-format on */
 };
 
