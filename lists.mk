@@ -679,7 +679,8 @@ unit_tests = \
     tests/unit/test_shards_judge \
     tests/unit/test_tables \
     tests/unit/test_transaction \
-    tests/unit/test_turns
+    tests/unit/test_turns \
+    tests/unit/test_tx_text
 
 args_sources = \
     tests/unit/args.h \

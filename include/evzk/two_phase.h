@@ -165,7 +165,8 @@ EVZK_API int evzk_tx_begin(evzk_session *s, const char *root,
  * @param id  As evzk_tx_id() or a look-up shows it.  Copied.
  * @param opt As above, without variant, sites and question; or NULL.
  *
- * Returns and tells as evzk_tx_begin(); EVZK_ERR_NODEGONE: no such transaction.
+ * Returns and tells as evzk_tx_begin(); EVZK_ERR_NODEGONE: no such transaction;
+ * EVZK_ERR_FOREIGN: the znode of that name says what no coordinator has written.
  */
 EVZK_API int evzk_tx_recover(evzk_session *s, const char *root, const char *id,
                              const evzk_tx_options *opt, evzk_tx_cb *cb,

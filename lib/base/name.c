@@ -30,6 +30,19 @@ int evzk__guid(char out[EVZK__GUID_LEN + 1])
     return EVZK_OK;
 }
 
+bool evzk__guid_ok(const char *text)
+{
+    for (size_t i = 0; i < EVZK__GUID_LEN; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+        if (dash ? text[i] != '-'
+                 : !((text[i] >= '0' && text[i] <= '9') ||
+                     (text[i] >= 'a' && text[i] <= 'f')))
+            return false;
+    }
+    return true;
+}
+
 /* Reads one character of UTF-8: its value and length, or -1.  A character of
  * four bytes gives -1, too: servers refuse what is beyond U+FFFF. */
 static long read_char(const unsigned char *s, size_t *len)
@@ -58,12 +71,18 @@ static bool refused(long c)
            c >= 0xfff0;
 }
 
+/* Is this no name at all, but a way through the tree? */
+static bool is_dots(const char *s, size_t len)
+{
+    return len == 0 || (len == 1 && s[0] == '.') ||
+           (len == 2 && s[0] == '.' && s[1] == '.');
+}
+
 static bool segment_ok(const char *s, size_t len)
 {
     size_t n;
 
-    if (len == 0 || (len == 1 && s[0] == '.') ||
-        (len == 2 && s[0] == '.' && s[1] == '.'))
+    if (is_dots(s, len))
         return false;
     for (size_t i = 0; i < len; i += n) {
         if (refused(read_char((const unsigned char *)s + i, &n)))
@@ -95,6 +114,47 @@ const char *evzk__path_fault(const char *path)
 }
 
 bool evzk__path_ok(const char *path) { return !evzk__path_fault(path); }
+
+static bool has_control(const char *s)
+{
+    for (; *s; s++) {
+        if ((unsigned char)*s < ' ')
+            return true;
+    }
+    return false;
+}
+
+bool evzk__path_sendable(const char *path, bool numbered)
+{
+    const char *s, *end;
+
+    if (!path || path[0] != '/' || has_control(path))
+        return false;
+    for (s = path + 1; path[1]; s = end + 1) {
+        end = strchr(s, '/');
+        if (is_dots(s, end ? (size_t)(end - s) : strlen(s)) &&
+            (end || !numbered))
+            return false;
+        if (!end)
+            break;
+    }
+    return true;
+}
+
+size_t evzk__names_keep(char **v, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        char *name = v[i];
+
+        if (is_dots(name, strlen(name)) || strchr(name, '/'))
+            continue;
+        v[i] = v[kept];
+        v[kept++] = name;
+    }
+    return kept;
+}
 
 bool evzk__name_ok(const char *name, size_t len)
 {

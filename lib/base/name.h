@@ -23,10 +23,25 @@ struct evzk__names {
 /* Writes a fresh GUID, with its terminating zero.  0 or EVZK_ERR_INTERNAL. */
 int evzk__guid(char out[EVZK__GUID_LEN + 1]);
 
+/* Does `text` begin with what evzk__guid() may have written?  Reads no further
+ * than the first character that is another. */
+bool evzk__guid_ok(const char *text);
+
 /* Is `path` an absolute path that a server accepts?  path_fault: the rule that
  * the path breaks, or NULL. */
 bool evzk__path_ok(const char *path);
 const char *evzk__path_fault(const char *path);
+
+/* Can a request be about this path?  The C client refuses all others, but in a
+ * transaction only when it has begun, and then it frees what it never set.
+ * Whether the characters please a server is for the server to say.  `numbered`:
+ * a server adds a number to the last name. */
+bool evzk__path_sendable(const char *path, bool numbered);
+
+/* Moves the names that cannot be those of a znode, such as "" and "a/b", to the
+ * end, and returns how many are left: no listing has such names, whatever the
+ * server has sent. */
+size_t evzk__names_keep(char **v, size_t n);
 
 /* Can this text, which another process wrote, be the name of a contender's
  * znode? */

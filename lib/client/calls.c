@@ -1,7 +1,9 @@
 /* The requests of a connection, and its answers.
  *
  * How it can fail.  When the C client is out of memory it reports success, and
- * leaves out what it had no memory for: see created(), got() and listed().
+ * leaves out what it had no memory for: see created(), got() and listed().  A
+ * path may be put together of what other processes wrote: what is no path never
+ * comes to the C client, and names that are none never come from it.
  */
 #include "lib/client/handle.h"
 
@@ -102,21 +104,27 @@ static void got(int rc, const char *data, int len, const struct Stat *stat,
     evzk__client_complete(tag, &res);
 }
 
+/* Or was the client out of memory for a name? */
+static bool is_whole(const struct String_vector *v)
+{
+    for (int32_t i = 0; v && i < v->count; i++) {
+        if (!v->data[i])
+            return false;
+    }
+    return true;
+}
+
 static void listed(int rc, const struct String_vector *v,
                    const struct Stat *stat, const void *tag)
 {
     struct evzk__result res = {.rc = evzk__client_answer(rc)};
 
     set_stat(&res, stat);
-    if (v && v->count > 0) {
-        res.names.n = (size_t)v->count;
+    if (!is_whole(v))
+        res = (struct evzk__result){.rc = EVZK_ERR_NOMEM};
+    else if (v && v->count > 0) {
+        res.names.n = evzk__names_keep(v->data, (size_t)v->count);
         res.names.v = v->data;
-    }
-    for (size_t i = 0; i < res.names.n; i++) {
-        if (!v->data[i]) { /* Out of memory inside the client. */
-            res = (struct evzk__result){.rc = EVZK_ERR_NOMEM};
-            break;
-        }
     }
     evzk__client_complete(tag, &res);
 }
@@ -185,6 +193,11 @@ int evzk__client_mode(enum evzk__mode mode)
     return ZOO_PERSISTENT;
 }
 
+static bool is_bad(const char *path)
+{
+    return !evzk__path_sendable(path, false);
+}
+
 int evzk__client_create(struct evzk__slot *slot, const char *path,
                         const void *data, size_t len, const evzk_acl *acl,
                         size_t acl_count, enum evzk__mode mode)
@@ -192,10 +205,11 @@ int evzk__client_create(struct evzk__slot *slot, const char *path,
     struct evzk__client *before = evzk__client_enter(slot->client);
     struct ACL entries[EVZK_ACL_MAX];
     struct ACL_vector v = evzk__client_acl(acl, acl_count, entries);
-    int rc;
+    int flags = evzk__client_mode(mode), rc = ZBADARGUMENTS;
 
-    rc = zoo_acreate2(slot->client->zh, path, data, (int)len, &v,
-                      evzk__client_mode(mode), created, slot);
+    if (evzk__path_sendable(path, flags & ZOO_SEQUENCE))
+        rc = zoo_acreate2(slot->client->zh, path, data, (int)len, &v, flags,
+                          created, slot);
     evzk__client_leave(before);
     return evzk__client_error(rc);
 }
@@ -203,9 +217,10 @@ int evzk__client_create(struct evzk__slot *slot, const char *path,
 int evzk__client_get(struct evzk__slot *slot, const char *path, bool watch)
 {
     struct evzk__client *before = evzk__client_enter(slot->client);
-    int rc =
-        zoo_awget(slot->client->zh, path, watch ? evzk__client_watcher : NULL,
-                  slot->client, got, slot);
+    int rc = is_bad(path) ? ZBADARGUMENTS
+                          : zoo_awget(slot->client->zh, path,
+                                      watch ? evzk__client_watcher : NULL,
+                                      slot->client, got, slot);
 
     evzk__client_leave(before);
     return evzk__client_error(rc);
@@ -214,9 +229,10 @@ int evzk__client_get(struct evzk__slot *slot, const char *path, bool watch)
 int evzk__client_exists(struct evzk__slot *slot, const char *path, bool watch)
 {
     struct evzk__client *before = evzk__client_enter(slot->client);
-    int rc = zoo_awexists(slot->client->zh, path,
-                          watch ? evzk__client_watcher : NULL, slot->client,
-                          looked, slot);
+    int rc = is_bad(path) ? ZBADARGUMENTS
+                          : zoo_awexists(slot->client->zh, path,
+                                         watch ? evzk__client_watcher : NULL,
+                                         slot->client, looked, slot);
 
     evzk__client_leave(before);
     return evzk__client_error(rc);
@@ -225,7 +241,9 @@ int evzk__client_exists(struct evzk__slot *slot, const char *path, bool watch)
 int evzk__client_children(struct evzk__slot *slot, const char *path)
 {
     struct evzk__client *before = evzk__client_enter(slot->client);
-    int rc = zoo_aget_children2(slot->client->zh, path, 0, listed, slot);
+    int rc = is_bad(path)
+                 ? ZBADARGUMENTS
+                 : zoo_aget_children2(slot->client->zh, path, 0, listed, slot);
 
     evzk__client_leave(before);
     return evzk__client_error(rc);
@@ -234,8 +252,10 @@ int evzk__client_children(struct evzk__slot *slot, const char *path)
 int evzk__client_guard(struct evzk__slot *slot, const char *path)
 {
     struct evzk__client *before = evzk__client_enter(slot->client);
-    int rc = zoo_awget_children2(slot->client->zh, path, evzk__client_watcher,
-                                 slot->client, guarded, slot);
+    int rc = is_bad(path) ? ZBADARGUMENTS
+                          : zoo_awget_children2(slot->client->zh, path,
+                                                evzk__client_watcher,
+                                                slot->client, guarded, slot);
 
     evzk__client_leave(before);
     return evzk__client_error(rc);
@@ -244,8 +264,10 @@ int evzk__client_guard(struct evzk__slot *slot, const char *path)
 int evzk__client_watch_children(struct evzk__slot *slot, const char *path)
 {
     struct evzk__client *before = evzk__client_enter(slot->client);
-    int rc = zoo_awget_children2(slot->client->zh, path, evzk__client_watcher,
-                                 slot->client, listed, slot);
+    int rc = is_bad(path) ? ZBADARGUMENTS
+                          : zoo_awget_children2(slot->client->zh, path,
+                                                evzk__client_watcher,
+                                                slot->client, listed, slot);
 
     evzk__client_leave(before);
     return evzk__client_error(rc);
@@ -255,8 +277,9 @@ int evzk__client_set(struct evzk__slot *slot, const char *path,
                      const void *data, size_t len, int32_t version)
 {
     struct evzk__client *before = evzk__client_enter(slot->client);
-    int rc =
-        zoo_aset(slot->client->zh, path, data, (int)len, version, looked, slot);
+    int rc = is_bad(path) ? ZBADARGUMENTS
+                          : zoo_aset(slot->client->zh, path, data, (int)len,
+                                     version, looked, slot);
 
     evzk__client_leave(before);
     return evzk__client_error(rc);
@@ -266,8 +289,9 @@ int evzk__client_delete(struct evzk__slot *slot, const char *path,
                         int32_t version)
 {
     struct evzk__client *before = evzk__client_enter(slot->client);
-    int rc =
-        zoo_adelete(slot->client->zh, path, version, evzk__client_done, slot);
+    int rc = is_bad(path) ? ZBADARGUMENTS
+                          : zoo_adelete(slot->client->zh, path, version,
+                                        evzk__client_done, slot);
 
     evzk__client_leave(before);
     return evzk__client_error(rc);
@@ -276,7 +300,8 @@ int evzk__client_delete(struct evzk__slot *slot, const char *path,
 int evzk__client_sync(struct evzk__slot *slot, const char *path)
 {
     struct evzk__client *before = evzk__client_enter(slot->client);
-    int rc = zoo_async(slot->client->zh, path, synced, slot);
+    int rc = is_bad(path) ? ZBADARGUMENTS
+                          : zoo_async(slot->client->zh, path, synced, slot);
 
     evzk__client_leave(before);
     return evzk__client_error(rc);
@@ -292,9 +317,11 @@ int evzk__client_unwatch(struct evzk__slot *slot, const char *path, bool data)
     struct evzk__client *before = evzk__client_enter(slot->client);
     /* The header declares a pointer to the function type; the client uses the
      * type itself. */
-    int rc = zoo_aremove_all_watches(
-        slot->client->zh, path, type_of(data), 0,
-        (void_completion_t *)(uintptr_t)evzk__client_done, slot);
+    int rc = is_bad(path)
+                 ? ZBADARGUMENTS
+                 : zoo_aremove_all_watches(
+                       slot->client->zh, path, type_of(data), 0,
+                       (void_completion_t *)(uintptr_t)evzk__client_done, slot);
 
     evzk__client_leave(before);
     return evzk__client_error(rc);
@@ -304,8 +331,9 @@ void evzk__client_forget(struct evzk__client *c, const char *path, bool data)
 {
     struct evzk__client *before = evzk__client_enter(c);
 
-    (void)zoo_aremove_watches(c->zh, path, type_of(data), evzk__client_watcher,
-                              c, 1, NULL, NULL);
+    if (!is_bad(path))
+        (void)zoo_aremove_watches(c->zh, path, type_of(data),
+                                  evzk__client_watcher, c, 1, NULL, NULL);
     evzk__client_leave(before);
 }
 

@@ -140,7 +140,8 @@ struct evzk__slot *evzk__client_next_slot(struct evzk__client *c,
                                           struct evzk__slot *after);
 
 /* The requests.  0: the hook `completed` will be called once with the slot;
- * after that the slot is free again.  An error: the slot was not used. */
+ * after that the slot is free again.  An error: the slot was not used.
+ * EVZK_ERR_INVAL: a path that no request can be about. */
 enum evzk__mode {
     EVZK__PERSISTENT,
     EVZK__EPHEMERAL,
@@ -213,7 +214,8 @@ void evzk__multi_stamp(struct evzk__multi *m, const char *dir, const char *name,
                        const char *tag);
 
 /* Sends the transaction.  It must live until the hook is called; but it may be
- * given to evzk__multi_free() at any time. */
+ * given to evzk__multi_free() at any time.  EVZK_ERR_INVAL: one of its paths is
+ * none, and nothing was sent. */
 int evzk__client_multi(struct evzk__slot *slot, struct evzk__multi *m);
 
 /* After the answer: which operation failed, and why.  False: none failed, or

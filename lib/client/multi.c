@@ -186,11 +186,43 @@ static void multi_done(int rc, const void *tag)
         evzk__free(m);
 }
 
+static const char *path_of(const zoo_op_t *op)
+{
+    switch (op->type) {
+    case ZOO_CREATE_OP:
+        return op->create_op.path;
+    case ZOO_SETDATA_OP:
+        return op->set_op.path;
+    case ZOO_CHECK_OP:
+        return op->check_op.path;
+    default: /* ZOO_DELETE_OP */
+        return op->delete_op.path;
+    }
+}
+
+/* The client would find a bad path when it has put half of the transaction
+ * together, and then free what it has not set yet. */
+static bool is_sendable(const struct evzk__multi *m)
+{
+    for (unsigned i = 0; i < m->n; i++) {
+        const zoo_op_t *op = &m->op[i];
+        bool numbered = op->type == ZOO_CREATE_OP &&
+                        (op->create_op.flags & ZOO_SEQUENCE) != 0;
+
+        if (!evzk__path_sendable(path_of(op), numbered))
+            return false;
+    }
+    return true;
+}
+
 int evzk__client_multi(struct evzk__slot *slot, struct evzk__multi *m)
 {
-    struct evzk__client *before = evzk__client_enter(slot->client);
+    struct evzk__client *before;
     int rc;
 
+    if (!is_sendable(m))
+        return EVZK_ERR_INVAL;
+    before = evzk__client_enter(slot->client);
     m->slot = slot;
     rc = zoo_amulti(slot->client->zh, (int)m->n, m->op, m->result, multi_done,
                     m);

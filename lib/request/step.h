@@ -179,6 +179,10 @@ void evzk__steps_measure_commit(struct evzk__core *s,
                                 size_t *entries);
 int evzk__steps_add_commit(struct evzk__core *s, const struct evzk__request *r,
                            struct evzk__multi *multi);
+/* Why step i cannot go in a transaction: EVZK_ERR_INVAL (its path is none),
+ * EVZK_ERR_INTERNAL (it is no write); or EVZK_OK. */
+int evzk__steps_fault(struct evzk__core *s, const struct evzk__request *r,
+                      uint32_t i);
 
 /* COMMIT: does one of the steps write the znode at this path, its parent, or a
  * child of it?  Uses the second room for paths. */

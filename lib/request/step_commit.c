@@ -41,26 +41,43 @@ static struct evzk__multi *new_multi(struct evzk__core *s,
     return evzk__multi_mixed(r->n + STAMP_OPS, bytes, entries);
 }
 
-static int add_step(struct evzk__multi *multi, const struct evzk__step *step,
-                    const char *path)
+/* Why a step cannot go in a transaction, or EVZK_OK. */
+static int fault_of(const struct evzk__step *step, const char *path)
+{
+    bool numbered = step->verb == EVZK__STEP_CREATE &&
+                    (step->mode == EVZK__PERSISTENT_SEQUENTIAL ||
+                     step->mode == EVZK__EPHEMERAL_SEQUENTIAL);
+
+    if (step->verb < EVZK__STEP_CREATE ||
+        (step->verb == EVZK__STEP_CREATE && step->mode == EVZK__CONTAINER))
+        return EVZK_ERR_INTERNAL;
+    return evzk__path_sendable(path, numbered) ? EVZK_OK : EVZK_ERR_INVAL;
+}
+
+int evzk__steps_fault(struct evzk__core *s, const struct evzk__request *r,
+                      uint32_t i)
+{
+    return fault_of(evzk__step_at(r, i), evzk__steps_path_at(s, r, i));
+}
+
+static void add_step(struct evzk__multi *multi, const struct evzk__step *step,
+                     const char *path)
 {
     switch ((enum evzk__verb)step->verb) {
     case EVZK__STEP_CREATE:
-        if (step->mode == EVZK__CONTAINER)
-            return EVZK_ERR_INTERNAL;
         evzk__multi_create(multi, path, step->data, step->len, step->acl,
                            step->acl_count, (enum evzk__mode)step->mode);
-        return EVZK_OK;
+        break;
     case EVZK__STEP_SET:
         evzk__multi_set(multi, path, step->data, step->len,
                         evzk__step_version(step));
-        return EVZK_OK;
+        break;
     case EVZK__STEP_DELETE:
         evzk__multi_delete(multi, path, NULL, evzk__step_version(step));
-        return EVZK_OK;
+        break;
     case EVZK__STEP_CHECK:
         evzk__multi_check(multi, path, NULL, evzk__step_version(step));
-        return EVZK_OK;
+        break;
     case EVZK__STEP_SYNC:
     case EVZK__STEP_EXISTS:
     case EVZK__STEP_GET:
@@ -68,7 +85,6 @@ static int add_step(struct evzk__multi *multi, const struct evzk__step *step,
     case EVZK__STEP_UNWATCH:
         break;
     }
-    return EVZK_ERR_INTERNAL;
 }
 
 /* In the place of a step that cannot go in a transaction there is one that
@@ -79,11 +95,13 @@ int evzk__steps_add_commit(struct evzk__core *s, const struct evzk__request *r,
     int first = EVZK_OK;
 
     for (uint32_t i = 0; i < r->n; i++) {
+        const struct evzk__step *step = evzk__step_at(r, i);
         const char *path = evzk__steps_path_at(s, r, i);
-        int rc =
-            path ? add_step(multi, evzk__step_at(r, i), path) : EVZK_ERR_INVAL;
+        int rc = fault_of(step, path);
 
-        if (rc != EVZK_OK)
+        if (rc == EVZK_OK)
+            add_step(multi, step, path);
+        else
             evzk__multi_check(multi, r->dir->path, NULL, EVZK__NO_VERSION);
         if (first == EVZK_OK)
             first = rc;

@@ -115,6 +115,16 @@ static void swapped(struct evzk__batch *b, struct evzk__request *r, unsigned op)
     evzk__request_answer(b->s, r, &res);
 }
 
+/* Its step `at` has failed; or a check that stood in its place, since that step
+ * could not go in a transaction at all. */
+static int blamed(struct evzk__batch *b, const struct evzk__request *r,
+                  unsigned at, int rc)
+{
+    int fault = at < r->n ? evzk__steps_fault(b->s, r, at) : EVZK_OK;
+
+    return fault != EVZK_OK ? fault : rc;
+}
+
 /* A commit, which was done or is to blame. */
 static void committed(struct evzk__batch *b, struct evzk__request *r,
                       unsigned op, int rc)
@@ -277,7 +287,8 @@ static void failed(struct evzk__batch *b, unsigned op, int rc)
     if (in_child(b) || !told)
         return;
     if (evzk__request_is_steps(b->item[k]))
-        committed(b, b->item[k], before, rc);
+        committed(b, b->item[k], before,
+                  blamed(b, b->item[k], op - before, rc));
     else
         blame(b, b->item[k], op - before, rc);
 }

@@ -14,6 +14,11 @@ enum {
     OWN_NAMES = 6 /* Of a site, for itself. */
 };
 
+bool evzk__is_tx_id(const char *name)
+{
+    return evzk__guid_ok(name) && name[EVZK_TX_ID_LEN] == '\0';
+}
+
 enum evzk__standing evzk__standing_parse(const char *name, const char **site)
 {
     for (int i = EVZK__OPEN; i < EVZK__STANDINGS; i++) {

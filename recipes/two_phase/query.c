@@ -122,12 +122,12 @@ static int note(struct evzk_tx_query *q, const struct evzk__reply *r)
 {
     evzk_tx_info *info = &q->v[q->n];
     struct evzk__tx_text text = {0};
+    const char *id = evzk__read_all_name(&q->all, r);
     int rc = EVZK_OK;
 
-    if (r->rc != EVZK_OK && r->rc != EVZK_ERR_NOAUTH)
+    if ((r->rc != EVZK_OK && r->rc != EVZK_ERR_NOAUTH) || !evzk__is_tx_id(id))
         return EVZK_OK;
-    *info = (evzk_tx_info){.id = evzk__read_all_name(&q->all, r),
-                           .hidden = r->rc != EVZK_OK};
+    *info = (evzk_tx_info){.id = id, .hidden = r->rc != EVZK_OK};
     if (!info->hidden)
         rc = evzk__tx_text_parse(&text, r->res->data, r->res->len);
     if (rc == EVZK_OK && !info->hidden) {

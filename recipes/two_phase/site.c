@@ -105,8 +105,7 @@ static int choose(struct evzk_site *site, const struct evzk__names *names)
     if (!v)
         return EVZK_ERR_NOMEM;
     for (size_t i = 0; i < names->n; i++) {
-        if (strlen(names->v[i]) == EVZK_TX_ID_LEN &&
-            !is_known(site, names->v[i]))
+        if (evzk__is_tx_id(names->v[i]) && !is_known(site, names->v[i]))
             v[found.n++] = names->v[i];
     }
     rc = evzk__read_all_take(&site->found, "", &found);

@@ -6,7 +6,11 @@
  *   <question>
  *
  * All is written once, but for the decision, which is one character at a fixed
- * place.  To decide is to write the same text with that character changed. */
+ * place.  To decide is to write the same text with that character changed.
+ *
+ * How it can fail.  Any process with the right to write may have written
+ * anything.  The session and the sites become parts of paths: what could not be
+ * written here is no transaction. */
 #include <stdio.h>
 #include <string.h>
 
@@ -119,13 +123,26 @@ static evzk_tx_verdict decision_of(char c)
     return at ? (evzk_tx_verdict)(at - decisions) : EVZK_TX_NONE;
 }
 
+/* As evzk__machine_session_tag() makes it: it becomes the name of a znode. */
+static bool is_tag(const char *tag)
+{
+    if (!evzk__guid_ok(tag) || tag[EVZK__GUID_LEN] != '-')
+        return false;
+    for (int i = EVZK__GUID_LEN + 1; i < EVZK__TAG_LEN; i++) {
+        if (tag[i] < '0' || tag[i] > '9')
+            return false;
+    }
+    return true;
+}
+
 /* Does the text begin as all do? */
 static bool has_head(const char *data, size_t len)
 {
     return len > COUNT && memcmp(data, head, VARIANT) == 0 && data[VARIANT] &&
            strchr(variants, data[VARIANT]) && data[VARIANT + 1] == ' ' &&
            data[DECISION] && strchr(decisions, data[DECISION]) &&
-           data[DECISION + 1] == ' ' && data[COUNT - 1] == '\n';
+           data[DECISION + 1] == ' ' && is_tag(data + TAG) &&
+           data[COUNT - 1] == '\n';
 }
 
 evzk_tx_verdict evzk__tx_text_decision(const void *data, size_t len)
@@ -142,15 +159,16 @@ void evzk__tx_text_decide(struct evzk__tx_text *t, evzk_tx_verdict verdict)
 }
 
 /* The number of sites, and where their lines begin. */
-static const char *parse_count(const char *at, uint32_t *n)
+static const char *parse_count(const char *from, uint32_t *n)
 {
+    const char *at = from;
     uint32_t count = 0;
 
     while (*at >= '0' && *at <= '9' && count <= EVZK_TX_SITES_MAX)
         count = count * 10 + (uint32_t)(*at++ - '0');
     *n = count;
-    return *at == '\n' && count > 0 && count <= EVZK_TX_SITES_MAX ? at + 1
-                                                                  : NULL;
+    return *at == '\n' && *from != '0' && count <= EVZK_TX_SITES_MAX ? at + 1
+                                                                     : NULL;
 }
 
 /* One line of a site; NULL: it is none. */

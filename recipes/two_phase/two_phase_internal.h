@@ -25,7 +25,8 @@
  *   tx/<id>/<state>-<site>     one for each site: it is `open` until the site
  *                              votes `commit` or `abort`.  With presence,
  *                              `asked` and `here` come between.  The site
- * deletes it when it is done. inbox/<site>/<id>          tells a site of it
+ *                              deletes it when it is done
+ *   inbox/<site>/<id>          tells a site of it
  *   coordinators/<session>     ephemeral: coordinators of this session live
  */
 #ifndef EVZK_TWO_PHASE_INTERNAL_H
@@ -71,6 +72,9 @@ const char *evzk__site_name_fault(const char *name);
 int evzk__tx_text_find(const struct evzk__tx_text *t, const char *site);
 
 /* ---- two_phase/names.c ---- */
+
+/* Is this the id of a transaction, or the name of a znode that has one? */
+bool evzk__is_tx_id(const char *name);
 
 /* The state of a site in a transaction: the prefix of its znode.  ABSENT: it
  * has none, since it is done. */

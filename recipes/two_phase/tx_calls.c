@@ -128,11 +128,6 @@ int evzk_tx_begin(evzk_session *s, const char *root, const evzk_tx_options *opt,
     return start(s, root, NULL, opt, cb, arg, out);
 }
 
-static bool is_id(const char *id)
-{
-    return id && strlen(id) == EVZK_TX_ID_LEN && !strchr(id, '/');
-}
-
 int evzk_tx_recover(evzk_session *s, const char *root, const char *id,
                     const evzk_tx_options *opt, evzk_tx_cb *cb, void *arg,
                     evzk_tx **out)
@@ -144,7 +139,8 @@ int evzk_tx_recover(evzk_session *s, const char *root, const char *id,
         opt = &none;
     if (evzk__broken_start(&call, s, root, cb != NULL, out != NULL) ||
         evzk__broken_tx_root(&call, s, root) ||
-        evzk__broken(&call, is_id(id), "id", "must be that of a transaction") ||
+        evzk__broken(&call, id && evzk__is_tx_id(id), "id",
+                     "must be that of a transaction") ||
         broken_options(&call, opt))
         return EVZK_ERR_INVAL;
     return start(s, root, id, opt, cb, arg, out);

@@ -447,6 +447,45 @@ START_TEST(coordinator_dies)
 }
 END_TEST
 
+/* ---- What others write. ---- */
+
+#define FORGED "123e4567-e89b-42d3-a456-426614174000"
+
+/* A transaction that names such a session, which becomes part of a path. */
+START_TEST(recover_forged)
+{
+    static const char *const tags[] = {
+        "123e4567-e89b-42d3-a456/42661417400/-00001",
+        "123e4567-e89b-42d3-a456//2661417400/-00001",
+        "../x4567-e89b-42d3-a456-426614174000-00001",
+        "123e4567-e89b-42d3-a456-426614174000-0000/",
+        "123e4567-e89b-42d3-a456-42661417\x01x00-00001",
+        "\0"
+        "23e4567-e89b-42d3-a456-426614174000-00001"};
+    char text[] = "evzk-2pc 1 m ? 123e4567-e89b-42d3-a456-426614174000-00001\n"
+                  "1\na\nwhy?";
+    struct asker a;
+    struct peer p;
+
+    peer_open(&p, the_server());
+    raw_mkdirs(op(), "/forged/tx");
+    raw_mkdirs(op(), "/forged/coordinators");
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        memcpy(text + 15, tags[i], 42);
+        ck_assert_int_eq(raw_create(op(), "/forged/tx/" FORGED, text,
+                                    sizeof text - 1, 0, NULL, 0),
+                         ZOK);
+        a = (struct asker){0};
+        ck_assert_int_eq(
+            evzk_tx_recover(p.s, "/forged", FORGED, NULL, on_tx, &a, &a.tx),
+            EVZK_OK);
+        expect(&a, EVZK_TX_FAILED, EVZK_ERR_FOREIGN);
+        ck_assert_int_eq(raw_delete(op(), "/forged/tx/" FORGED), ZOK);
+    }
+    peer_close(&p);
+}
+END_TEST
+
 /* What a site's transaction refuses; a time-out; no such site. */
 START_TEST(refused)
 {
@@ -507,6 +546,7 @@ int main(void)
     tcase_add_loop_test(few, site_starts_again, 0, 2);
     tcase_add_test(few, presence_goes);
     tcase_add_test(few, coordinator_dies);
+    tcase_add_test(few, recover_forged);
     tcase_add_test(few, refused);
     return lock_suite_run(suite);
 }

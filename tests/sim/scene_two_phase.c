@@ -380,7 +380,8 @@ static void operate(int i)
     if (a->what == TP_DELETE)
         operator_delete(path);
     else if (a->what == TP_CREATE)
-        ens_create(path, "x", 1, ZOO_PERSISTENT);
+        ens_create(path, a->data ? a->data : "x", a->data ? strlen(a->data) : 1,
+                   ZOO_PERSISTENT);
     else if (a->what == TP_WRITE) {
         note_write(path);
         ens_set_data(path, "nonsense", 8);

@@ -54,6 +54,7 @@ struct tp_act {
     int done_us;      /* So long after the decision; -1: never. */
     int of;           /* LEAVE: the act, from 1. */
     const char *path; /* "%" stands for the id of the first transaction. */
+    const char *data; /* CREATE: what it says; NULL: "x". */
 };
 
 struct tp_scene {

@@ -189,6 +189,16 @@ static const struct sim_scene tx_scenes[] = {
                     .what = TP_RECOVER,
                     .when = TP_STANDS,
                     .at_us = 200000}})},
+    {.name = "recover-forged",
+     .about = "a transaction that names a session which is no name",
+     .processes = 1,
+     SCENE(.foreign = true,
+           .act = {ACT(.what = TP_CREATE, .at_us = 10000,
+                       .path = "tx/123e4567-e89b-42d3-a456-426614174000",
+                       .data = "evzk-2pc 1 m ? "
+                               "../e4567-e89b-42d3-a456/42661417400/-00001\n"
+                               "1\na\n?"),
+                   ACT(.what = TP_RECOVER, .when = TP_STANDS)})},
     {.name = "site-dies",
      .about = "a site ends when it has voted; its next start goes on",
      .processes = 3,

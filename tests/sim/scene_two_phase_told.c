@@ -55,7 +55,7 @@ bool tp_excused(int act, int rc)
         return tp_is_tampered() || had_end(a->proc) || a->what == TP_RECOVER ||
                tp.rough || has_twin(act);
     case EVZK_ERR_FOREIGN:
-        return tp_is_tampered();
+        return tp_is_tampered() || tp.own->foreign;
     case EVZK_ERR_NOAUTH:
         return ens_denied(a->proc) || a->denied || tp.own->denied ||
                tp.own->act[0].denied;

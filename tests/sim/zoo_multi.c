@@ -1,5 +1,6 @@
 /* Several operations as one.  A bad path in it is found too late by the real
- * client: it says ZMARSHALLINGERROR. */
+ * client: it says ZMARSHALLINGERROR, and frees what it never set.  So that is a
+ * violation here. */
 #include <string.h>
 
 #include "world.h"
@@ -92,8 +93,11 @@ static int check(const zhandle_t *zh, int count, const zoo_op_t *ops)
             return ZUNIMPLEMENTED;
         if (zoo__check(zh, path_of(&ops[i]),
                        ops[i].type == ZOO_CREATE_OP ? ops[i].create_op.flags
-                                                    : 0) != ZOK)
+                                                    : 0) != ZOK) {
+            sim_violation("a bad path in a multi: the client frees what it "
+                          "never set");
             rc = ZMARSHALLINGERROR;
+        }
     }
     return rc;
 }

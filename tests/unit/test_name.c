@@ -139,6 +139,63 @@ END_TEST
 
 /* A server works in UTF-16: there these are surrogate pairs, which it refuses.
  */
+/* What the C client takes, so that nothing else comes to it; characters are the
+ * server's business. */
+START_TEST(test_path_sendable)
+{
+    static const char *const good[] = {"/",      "/a",   "/a/b",         "/...",
+                                       "/.a/b.", "/a b", "/\xee\x80\x80"};
+    static const char *const bad[] = {
+        "",     "a",    "//",    "//a",     "/a/",   "/a//b",  "/.",    "/..",
+        "/./a", "/a/.", "/a/..", "/a/../b", "/\x01", "/a\n/b", "/a\x1f"};
+    static const char *const numbered[] = {"/a/", "/a/.", "/a/.."};
+
+    ck_assert(!evzk__path_sendable(NULL, false));
+    for (size_t i = 0; i < UNIT_COUNT(good); i++)
+        ck_assert_msg(evzk__path_sendable(good[i], false), "no: %zu", i);
+    for (size_t i = 0; i < UNIT_COUNT(bad); i++)
+        ck_assert_msg(!evzk__path_sendable(bad[i], false), "yes: %zu", i);
+    for (size_t i = 0; i < UNIT_COUNT(numbered); i++)
+        ck_assert(evzk__path_sendable(numbered[i], true));
+    ck_assert(!evzk__path_sendable("/a//b", true));
+    ck_assert(!evzk__path_sendable("/a/../b", true));
+}
+END_TEST
+
+START_TEST(test_names_keep)
+{
+    char *v[] = {"a", "", "b", ".", "c/d", "..", "...", "/"};
+
+    ck_assert_uint_eq(evzk__names_keep(v, UNIT_COUNT(v)), 3);
+    ck_assert_str_eq(v[0], "a");
+    ck_assert_str_eq(v[1], "b");
+    ck_assert_str_eq(v[2], "...");
+    for (size_t i = 3; i < UNIT_COUNT(v); i++) /* All are still there. */
+        ck_assert(strchr(v[i], '/') || strlen(v[i]) < 3);
+    ck_assert_uint_eq(evzk__names_keep(v, 3), 3);
+    ck_assert_uint_eq(evzk__names_keep(v, 0), 0);
+}
+END_TEST
+
+START_TEST(test_guid_ok)
+{
+    char g[EVZK__GUID_LEN + 1], was;
+
+    ck_assert_int_eq(evzk__guid(g), EVZK_OK);
+    ck_assert(evzk__guid_ok(g));
+    for (size_t i = 0; i < EVZK__GUID_LEN; i++) {
+        static const char others[] = "/.g-A \x01";
+
+        was = g[i];
+        for (size_t k = 0; k < sizeof others; k++) { /* And the end. */
+            g[i] = others[k];
+            ck_assert(evzk__guid_ok(g) == (others[k] == was));
+        }
+        g[i] = was;
+    }
+}
+END_TEST
+
 START_TEST(test_path_beyond_bmp)
 {
     ck_assert(!evzk__path_ok("/\xf0\x90\x80\x80"));  /* U+10000 */
@@ -818,12 +875,13 @@ START_TEST(test_complete)
 END_TEST
 
 UNIT_MAIN("name", test_guid_form, test_guid_unique, test_path_accepted,
-          test_path_refused, test_path_beyond_bmp, test_path_not_utf8,
-          test_path_length, test_seq_as_printed, test_seq_refused,
-          test_seq_prefixes, test_seq_long_names, test_order_antisymmetric,
-          test_order_wraps, test_order_opposite, test_order_equal,
-          test_pred_plain, test_pred_foreign, test_pred_too_long,
-          test_pred_own_missing, test_pred_wraps, test_pred_to_zero,
-          test_pred_equal, test_pred_chain, test_roll_random, test_roll_spread,
-          test_roll_no_memory, test_roll_two_kinds, test_roll_no_contender,
-          test_find_prefix, test_complete)
+          test_path_refused, test_path_sendable, test_names_keep, test_guid_ok,
+          test_path_beyond_bmp, test_path_not_utf8, test_path_length,
+          test_seq_as_printed, test_seq_refused, test_seq_prefixes,
+          test_seq_long_names, test_order_antisymmetric, test_order_wraps,
+          test_order_opposite, test_order_equal, test_pred_plain,
+          test_pred_foreign, test_pred_too_long, test_pred_own_missing,
+          test_pred_wraps, test_pred_to_zero, test_pred_equal, test_pred_chain,
+          test_roll_random, test_roll_spread, test_roll_no_memory,
+          test_roll_two_kinds, test_roll_no_contender, test_find_prefix,
+          test_complete)

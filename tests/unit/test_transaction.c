@@ -292,6 +292,33 @@ static const char *name_of(size_t length, bool whole)
 
 enum { SHORT = 1, LONGEST = EVZK__NAME_MAX - 1 - 16 }; /* And the number. */
 
+/* A path that is none, at any place of a transaction: the C client is not
+ * asked, which would free what it has not set. */
+START_TEST(test_multi_bad_path)
+{
+    static const char *const bad[] = {"a/b/",   "x//y",    "..",
+                                      "a/../b", "a\x01/b", "a/"};
+    struct world t;
+
+    set_up(&t, false);
+    for (size_t i = 0; i < 4 * UNIT_COUNT(bad); i++) {
+        struct evzk__multi *m = evzk__multi_new(5, 500, &acl, 1);
+        struct evzk__slot *slot = evzk__client_slot(t.s.client);
+        const char *name = bad[i / 4];
+
+        UNIT_HOT(m && slot);
+        evzk__multi_create_name(m, "/d", i % 4 == 0 ? name : "x", "", 0);
+        evzk__multi_check(m, "/d", i % 4 == 1 ? name : "x", 0);
+        evzk__multi_delete(m, "/d", i % 4 == 2 ? name : "x", 0);
+        evzk__multi_create_seq(m, "/d", i % 4 == 3 ? "/x" : "x-", "", 0);
+        ck_assert_int_eq(evzk__client_multi(slot, m), EVZK_ERR_INVAL);
+        evzk__client_slot_free(slot);
+        evzk__multi_free(m);
+    }
+    tear_down(&t, true);
+}
+END_TEST
+
 START_TEST(test_creates)
 {
     static const size_t lengths[] = {1, 8, 100, 1023, 4096, TEXT - 1};
@@ -468,6 +495,7 @@ START_TEST(test_transactions_no_memory)
 }
 END_TEST
 
-UNIT_MAIN("batch", test_multi_bounds, test_creates, test_deletes, test_large,
-          test_one_a_directory, test_one_to_come_keeps_the_directory,
-          test_transactions_random, test_transactions_no_memory)
+UNIT_MAIN("batch", test_multi_bounds, test_multi_bad_path, test_creates,
+          test_deletes, test_large, test_one_a_directory,
+          test_one_to_come_keeps_the_directory, test_transactions_random,
+          test_transactions_no_memory)
