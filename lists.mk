@@ -862,6 +862,7 @@ sim_sources = \
     tests/sim/faults_net.c \
     tests/sim/faults_plan.c \
     tests/sim/faults_tree.c \
+    tests/sim/faults_votes.c \
     tests/sim/leases.c \
     tests/sim/leases.h \
     tests/sim/owes.c \

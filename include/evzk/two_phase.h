@@ -166,7 +166,8 @@ EVZK_API int evzk_tx_begin(evzk_session *s, const char *root,
  * @param opt As above, without variant, sites and question; or NULL.
  *
  * Returns and tells as evzk_tx_begin(); EVZK_ERR_NODEGONE: no such transaction;
- * EVZK_ERR_FOREIGN: the znode of that name says what no coordinator has written.
+ * EVZK_ERR_FOREIGN: the znode of that name says what no coordinator has
+ * written.
  */
 EVZK_API int evzk_tx_recover(evzk_session *s, const char *root, const char *id,
                              const evzk_tx_options *opt, evzk_tx_cb *cb,
@@ -195,8 +196,10 @@ EVZK_API const char *evzk_tx_id(const evzk_tx *tx);
  * being closed DECIDED is not told, and the decision is known all the same. */
 EVZK_API evzk_tx_verdict evzk_tx_decision(const evzk_tx *tx);
 
-/** The number of the decision: the same for all, and greater than that of every
- * earlier decision.  0 until evzk_tx_decision() is known. */
+/** The number of the decision: the same for all who hear of it, and not smaller
+ * than that of any earlier decision.  Transactions that are decided at the same
+ * moment share one: evzk_tx_id() is what identifies a decision.  0 until
+ * evzk_tx_decision() is known. */
 EVZK_API int64_t evzk_tx_token(const evzk_tx *tx);
 
 /** The state, as its diagram names it: doc/tx.svg.  Static; "" for
@@ -214,13 +217,19 @@ typedef enum evzk_site_event {
     /** The site's vote stands: evzk_site_tx_own_vote().  A site that starts
      * again hears so of votes that it cast before. */
     EVZK_SITE_VOTED,
-    /** Decided: evzk_site_tx_decision(), evzk_site_tx_token().  Make it
-     * durable, then call evzk_site_tx_done(). */
+    /** Decided: evzk_site_tx_decision().  Make it durable, together with
+     * evzk_site_tx_id(), by which a site knows it when it is told again; then
+     * call evzk_site_tx_done().  COMMIT comes only where the site's own vote to
+     * commit stands. */
     EVZK_SITE_DECIDED,
     /** Ends the transaction here: what evzk_site_tx_done() said stands. */
     EVZK_SITE_FINISHED,
     /** Ends the transaction here, with an error: EVZK_ERR_NODEGONE (somebody
-     * deleted it), _FOREIGN (somebody wrote to it), _CLOSED, or another. */
+     * deleted it, or the site's vote), _FOREIGN (somebody wrote to it, or
+     * decided to commit without the site's vote), _CLOSED, or another.  With
+     * _NOAUTH (the site may not read it) nothing need have been told of it
+     * before; the site looks again every half minute, and tells what it then
+     * finds as if it was new. */
     EVZK_SITE_FAILED,
     /** Final.  The site has ended, and all its transactions with it; rc says
      * why. */
@@ -329,7 +338,7 @@ EVZK_API int evzk_site_tx_abort(evzk_site_tx *tx);
  */
 EVZK_API int evzk_site_tx_done(evzk_site_tx *tx);
 
-/** The transaction's id.  "" for NULL. */
+/** The transaction's id, which no other transaction ever has.  "" for NULL. */
 EVZK_API const char *evzk_site_tx_id(const evzk_site_tx *tx);
 
 /** The question; borrowed, as long as the transaction is valid. */
@@ -341,7 +350,8 @@ EVZK_API evzk_tx_verdict evzk_site_tx_own_vote(const evzk_site_tx *tx);
 /** The decision; EVZK_TX_NONE before DECIDED. */
 EVZK_API evzk_tx_verdict evzk_site_tx_decision(const evzk_site_tx *tx);
 
-/** The number of the decision: see evzk_tx_token(). */
+/** The number of the decision, which other transactions may have too: see
+ * evzk_tx_token(). */
 EVZK_API int64_t evzk_site_tx_token(const evzk_site_tx *tx);
 
 /** Keeps a pointer of the program's with the transaction. */

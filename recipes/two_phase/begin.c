@@ -39,12 +39,16 @@ void evzk__tx_tell(struct evzk_tx *tx, evzk_tx_event event,
 
 int evzk__tx_make_room(struct evzk_tx *tx)
 {
-    evzk__free(tx->standing);
-    tx->standing = evzk__zalloc(2 * (size_t)tx->text.n + 1);
-    tx->told = tx->standing ? tx->standing + tx->text.n : NULL;
-    return tx->standing ? evzk__tx_steps_init(&tx->steps, &tx->text,
-                                              evzk__tx_steps_id(&tx->steps))
-                        : EVZK_ERR_NOMEM;
+    size_t n = tx->text.n;
+
+    evzk__free(tx->znodes);
+    tx->znodes = evzk__zalloc(4 * n + 1);
+    tx->told = tx->znodes ? tx->znodes + n : NULL;
+    tx->done = tx->znodes ? tx->znodes + 2 * n : NULL;
+    tx->asked = tx->znodes ? tx->znodes + 3 * n : NULL;
+    return tx->znodes ? evzk__tx_steps_init(&tx->steps, &tx->text,
+                                            evzk__tx_steps_id(&tx->steps))
+                      : EVZK_ERR_NOMEM;
 }
 
 static struct evzk__step *give_acl(const struct evzk_tx *tx,
@@ -241,10 +245,13 @@ int evzk__tx_resolved(struct evzk__machine *m, const struct evzk__event *e)
 void evzk__tx_read(struct evzk__machine *m)
 {
     struct evzk__tx_steps *s = &evzk__tx_of(m)->steps;
+    struct evzk__step *step;
 
     evzk__tx_steps_clear(s);
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
-    evzk__tx_step(s, EVZK__STEP_GET);
+    step = evzk__tx_step(s, EVZK__STEP_GET);
+    if (m->state == RECOVERING)
+        step->watch = EVZK__WITH(ON_TX);
     evzk__ask(m, s->v, s->n, 0);
 }
 

@@ -1,17 +1,25 @@
 /* A site's transaction until its vote.
  *
  *   LOOKING --> ENTERING --> ASKED --> VOTING --> VOTED
- *      ^------------'----------'----------'
+ *    ^   ^----------'----------'----------'
+ *    v
+ *   DENIED
  *
  * LOOKING reads the transaction, and, where that is not known, what has become
  * of the site's own znode.  ENTERING is for the variant with presence: the
  * site's znode gets another name, and an ephemeral one beside it.  ASKED waits
  * for the program.  VOTING replaces the site's znode by its vote, unless it is
- * decided.  LEAVING takes back what ENTERING did.
+ * decided.  LEAVING takes back what ENTERING did.  DENIED has no right to read
+ * the transaction: the program is told so, once, and LOOKING tries again in a
+ * while.
  *
  * How it can fail.  Whatever is not as the site thought leads back to LOOKING:
  * a lost answer, an earlier start of the same site, an operator.  A site whose
- * znode is gone without a vote has voted for nothing: it decides to abort.
+ * znode is gone without a vote, or beside whose znode another says something
+ * else, has voted for nothing: it decides to abort.  A decision to commit is
+ * taken only by a site whose vote to commit stands, and nothing beside it;
+ * otherwise somebody has voted in its place, and the site is told what that is:
+ * EVZK_ERR_FOREIGN.
  */
 #include "recipes/two_phase/site_tx_internal.h"
 
@@ -20,6 +28,7 @@
 #include "lib/base/mem.h"
 
 enum { SYNC, SELF, ALL, HERE_ZNODE }; /* Steps of LOOKING. */
+enum { AGAIN_MS = 30 * 1000 };        /* To read what may not be read. */
 
 void evzk__site_tx_tell(struct evzk_site_tx *t, evzk_site_event event, int rc)
 {
@@ -62,17 +71,17 @@ void evzk__site_tx_look(struct evzk__machine *m)
 static int take_text(struct evzk_site_tx *t, const struct evzk__result *res)
 {
     int rc = evzk__tx_text_parse(&t->text, res->data, res->len);
-    uint8_t *standings;
+    uint8_t *znodes;
 
     if (rc != EVZK_OK)
         return rc;
     if (evzk__tx_text_find(&t->text, t->name) < 0)
         return EVZK_ERR_FOREIGN;
-    standings = evzk__zalloc(t->text.n);
-    if (!standings)
+    znodes = evzk__zalloc(t->text.n);
+    if (!znodes)
         return EVZK_ERR_NOMEM;
-    evzk__free(t->standings);
-    t->standings = standings;
+    evzk__free(t->all_znodes);
+    t->all_znodes = znodes;
     return EVZK_OK;
 }
 
@@ -89,15 +98,16 @@ static int note_self(struct evzk_site_tx *t, const struct evzk__reply *r)
 static void note_all(struct evzk_site_tx *t, const struct evzk__reply *r)
 {
     const struct evzk__names *names = &r->res->names;
+    uint8_t znodes = 0;
 
-    t->standing = EVZK__ABSENT;
     for (size_t i = 0; r->rc == EVZK_OK && i < names->n; i++) {
         const char *site;
-        uint8_t s = (uint8_t)evzk__standing_parse(names->v[i], &site);
+        enum evzk__standing s = evzk__standing_parse(names->v[i], &site);
 
-        if (s > t->standing && strcmp(site, t->name) == 0)
-            t->standing = s;
+        if (s != EVZK__ABSENT && strcmp(site, t->name) == 0)
+            znodes |= EVZK__ZNODE(s);
     }
+    t->standing = (uint8_t)evzk__standing_of(znodes);
 }
 
 /* Deletes what the site has of a transaction that is none, and ends. */
@@ -127,34 +137,70 @@ static int go_on(struct evzk_site_tx *t)
         return evzk__machine_move(&t->m, VOTED);
     case EVZK__ABSENT:
     case EVZK__DEAD:
-    case EVZK__STANDINGS:
+    case EVZK__FORGED:
         break;
     }
     return abort_it(t);
 }
 
+static bool is_false_commit(const struct evzk_site_tx *t,
+                            evzk_tx_verdict verdict)
+{
+    return verdict == EVZK_TX_COMMIT &&
+           (t->standing != EVZK__COMMITS || t->cast == EVZK_TX_ABORT);
+}
+
+/* Looks at its own znodes, too. */
+static int look_closely(struct evzk_site_tx *t)
+{
+    t->sure = false;
+    return t->m.state == LOOKING ? evzk__machine_again(&t->m)
+                                 : evzk__machine_move(&t->m, LOOKING);
+}
+
+int evzk__site_tx_take(struct evzk_site_tx *t, evzk_tx_verdict verdict,
+                       int64_t token)
+{
+    if (is_false_commit(t, verdict) && t->sure && t->cast != EVZK_TX_ABORT)
+        return look_closely(t);
+    if (is_false_commit(t, verdict)) {
+        t->tells = true;
+        return drop(t, t->standing == EVZK__ABSENT ? EVZK_ERR_NODEGONE
+                                                   : EVZK_ERR_FOREIGN);
+    }
+    t->decision = verdict;
+    t->token = token;
+    return evzk__machine_move(&t->m, APPLYING);
+}
+
 static int consider(struct evzk_site_tx *t)
 {
+    int rc;
+
     if (t->look_rc == EVZK_ERR_NOMEM)
         return evzk__machine_again_later(&t->m);
     if (t->look_rc == EVZK_ERR_NONODE)
         return drop(t, EVZK_ERR_NODEGONE);
     if (t->look_rc == EVZK_ERR_FOREIGN)
         return drop(t, EVZK_ERR_FOREIGN);
+    if (t->look_rc == EVZK_ERR_NOAUTH)
+        return evzk__machine_move(&t->m, DENIED);
+    t->denied = false;
     if (t->look_rc != EVZK_OK)
         return t->look_rc;
     if (evzk__presence_join(t) != EVZK_OK ||
         evzk__tx_steps_init(&t->steps, &t->text,
                             evzk__tx_steps_id(&t->steps)) != EVZK_OK)
         return evzk__machine_again_later(&t->m);
-    t->sure = true;
-    if (t->version == 0 && t->said == EVZK_TX_NONE)
+    if (t->version == 0 && t->said == EVZK_TX_NONE) {
+        t->sure = true;
         return go_on(t);
+    }
     if (t->version != 1 || t->said == EVZK_TX_NONE)
         return drop(t, EVZK_ERR_FOREIGN);
-    t->decision = t->said;
-    t->token = t->said_token;
-    return evzk__machine_move(&t->m, APPLYING);
+    rc = evzk__site_tx_take(t, t->said, t->said_token);
+    t->sure = t->m.state != LOOKING;
+    return rc;
 }
 
 int evzk__site_tx_looked(struct evzk__machine *m, const struct evzk__event *e)
@@ -172,6 +218,45 @@ int evzk__site_tx_looked(struct evzk__machine *m, const struct evzk__event *e)
     if (!r->last)
         return EVZK_OK;
     return r->first_rc != EVZK_OK ? r->first_rc : consider(t);
+}
+
+/* The site tells all anew, as of a transaction that has just come. */
+static void forget_told(struct evzk_site_tx *t)
+{
+    t->asked = t->told_vote = t->told_decision = t->done = false;
+    t->wants_abort = false;
+    t->sure = false;
+    t->wish = t->cast = EVZK_TX_NONE;
+    evzk__free(t->data);
+    t->data = NULL;
+    t->arg = NULL;
+}
+
+/* One deadline for all transactions of the site. */
+static void look_again_later(struct evzk_site *site)
+{
+    if (!site->looks_again)
+        evzk__machine_set_deadline(&site->m, AGAIN_MS);
+    site->looks_again = true;
+}
+
+void evzk__site_tx_be_denied(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+
+    if (t->site)
+        look_again_later(t->site);
+    if (t->denied)
+        return;
+    t->denied = true;
+    evzk__site_tx_tell(t, EVZK_SITE_FAILED, EVZK_ERR_NOAUTH);
+    forget_told(t);
+}
+
+int evzk__site_tx_denied(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__machine_move(m, LOOKING);
 }
 
 static struct evzk__step *create(struct evzk_site_tx *t,

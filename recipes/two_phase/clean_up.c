@@ -1,12 +1,15 @@
 /* A coordinator waits until all sites are done, and removes what is left.
  *
  *   AWAITING <--> GATHERING <--> REMOVING --> ENDED
- *                    ^             ^
- *                    v             v
- *                 CLEARING     RESTORING
+ *                  ^     ^         ^
+ *                  v     v         v
+ *            CHECKING CLEARING RESTORING
  *
  * A site that is done has deleted its znode.  When all have, GATHERING finds
- * none.  CLEARING deletes znodes that are no site's.  RESTORING makes
+ * none.  After the decision a site's znodes change in no other way; where they
+ * do, somebody else has had a hand in it, and CHECKING asks whether the entry
+ * of the site's inbox stands: a site without it is done, whatever has its name.
+ * CLEARING deletes znodes that are no site's.  RESTORING makes
  * `coordinators` again, which a successor's REMOVING needs.
  *
  * How it can fail.  A site that has died is waited for: it is told of the
@@ -19,15 +22,25 @@
 
 #include "lib/base/mem.h"
 
+enum { CHECK_MS = 2000 }; /* After a change. */
+
 void evzk__tx_await(struct evzk__machine *m)
 {
     if (evzk__watch_missing(m, (enum evzk__which)ON_VOTES))
         evzk__machine_move(m, GATHERING);
+    else if (!evzk__tx_of(m)->checked)
+        evzk__machine_set_deadline(m, CHECK_MS);
 }
 
+/* The watch for the decision may still tell of that.  Once after each change it
+ * is asked whether what stands is the sites'. */
 int evzk__tx_awaited(struct evzk__machine *m, const struct evzk__event *e)
 {
-    (void)e;
+    struct evzk_tx *tx = evzk__tx_of(m);
+
+    if (e->which == (enum evzk__which)ON_TX)
+        return EVZK_OK;
+    tx->checked = false;
     return evzk__machine_move(m, GATHERING);
 }
 
@@ -41,6 +54,19 @@ static int clear_foreign(struct evzk__machine *m,
     return evzk__machine_move(m, CLEARING);
 }
 
+/* A site that is done stays so: what has its name later is not the site's.
+ * Returns how many sites are not done. */
+static uint32_t note_done(struct evzk_tx *tx)
+{
+    uint32_t left = 0;
+
+    for (uint32_t i = 0; i < tx->text.n; i++) {
+        tx->done[i] = tx->done[i] || tx->znodes[i] == 0;
+        left += !tx->done[i];
+    }
+    return left;
+}
+
 int evzk__tx_gathered(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_tx *tx = evzk__tx_of(m);
@@ -50,11 +76,56 @@ int evzk__tx_gathered(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__machine_finish(m, EVZK_OK);
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
         return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
-    evzk__votes_count(&tx->text, &r->res->names, tx->standing, &tx->votes);
-    if (tx->votes.absent < tx->text.n)
+    evzk__votes_count(&tx->text, &r->res->names, tx->znodes, &tx->votes);
+    if (note_done(tx) > 0)
         return evzk__machine_move(m, AWAITING);
-    return tx->votes.foreign > 0 ? clear_foreign(m, &r->res->names)
-                                 : evzk__machine_move(m, REMOVING);
+    return r->res->names.n > 0 ? clear_foreign(m, &r->res->names)
+                               : evzk__machine_move(m, REMOVING);
+}
+
+/* Has each site that is not done its entry? */
+void evzk__tx_check(struct evzk__machine *m)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+    struct evzk__tx_steps *s = &tx->steps;
+
+    tx->making_rc = EVZK_OK;
+    evzk__tx_steps_clear(s);
+    for (uint32_t i = 0; i < tx->text.n; i++) {
+        tx->asked[i] = !tx->done[i];
+        if (tx->asked[i])
+            evzk__tx_step_inbox(s, EVZK__STEP_EXISTS, tx->text.site[i]);
+    }
+    evzk__ask(m, s->v, s->n, EVZK__EACH);
+}
+
+/* The site that a part of the request is about. */
+static uint32_t site_at(const struct evzk_tx *tx, unsigned part)
+{
+    uint32_t i = 0;
+
+    for (;; i++) {
+        if (tx->asked[i] && part-- == 0)
+            return i;
+    }
+}
+
+int evzk__tx_checked(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+    const struct evzk__reply *r = e->reply;
+
+    if (r->rc == EVZK_ERR_NONODE)
+        tx->done[site_at(tx, r->part)] = true;
+    else if (r->rc != EVZK_OK && tx->making_rc == EVZK_OK)
+        tx->making_rc = r->rc;
+    if (!r->last)
+        return EVZK_OK;
+    if (evzk__tx_steps_lost(r) != EVZK_OK)
+        return r->first_rc;
+    tx->checked = true;
+    return tx->making_rc != EVZK_OK ? tx->making_rc
+                                    : evzk__machine_move(m, GATHERING);
 }
 
 void evzk__tx_clear(struct evzk__machine *m)
@@ -164,6 +235,6 @@ void evzk__tx_destroy(struct evzk__machine *m)
     evzk__tx_steps_free(&tx->steps);
     evzk__read_all_clear(&tx->all);
     evzk__acl_free(&tx->own_acl);
-    evzk__free(tx->standing);
+    evzk__free(tx->znodes);
     evzk__free(tx);
 }

@@ -1,34 +1,43 @@
 /* A coordinator collects votes, and decides.
  *
  *   LISTING <--> COLLECTING
- *      |  ^
- *      v  |
- *   READING_VOTES
- *      |
- *      v
+ *      |  ^        |
+ *      v  |        |
+ *   READING_VOTES  |
+ *      |           |
+ *      v           v
  *   DECIDING --> READING --> GATHERING
  *      `-------> AWAITING
  *
  * The names of the znodes say how the sites vote; READING_VOTES reads what they
  * have written, if the program wants that.  DECIDING writes the decision,
- * unless somebody else has; then READING reads it.
+ * unless somebody else has; then READING reads it.  A site or a successor may
+ * decide at any time: so the transaction itself is watched, too.
  *
- * How it can fail.  A vote that somebody has written to, or deleted, is no
- * vote: then the decision is to abort.  Somebody may have written nonsense to
+ * How it can fail.  A vote that somebody has written to, or deleted, or that
+ * another znode of the site contradicts, is no vote: then the decision is to
+ * abort.  Somebody may have written nonsense to
  * the transaction: then there will be no decision, and all give up.
  */
 #include "recipes/two_phase/tx_internal.h"
 
 #include "lib/base/mem.h"
 
+/* After the decision nobody writes to the transaction: its watch is for
+ * LISTING.
+ */
 void evzk__tx_list(struct evzk__machine *m)
 {
-    struct evzk__tx_steps *s = &evzk__tx_of(m)->steps;
+    struct evzk_tx *tx = evzk__tx_of(m);
+    struct evzk__tx_steps *s = &tx->steps;
 
+    tx->decided_before = false;
     evzk__tx_steps_clear(s);
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
+    if (m->state == LISTING && evzk__watch_missing(m, (enum evzk__which)ON_TX))
+        evzk__tx_step(s, EVZK__STEP_EXISTS)->watch = EVZK__WITH(ON_TX);
     evzk__tx_step(s, EVZK__STEP_CHILDREN)->watch = EVZK__WITH(ON_VOTES);
-    evzk__ask(m, s->v, s->n, 0);
+    evzk__ask(m, s->v, s->n, m->state == LISTING ? EVZK__EACH : 0);
 }
 
 static int choose(struct evzk__machine *m)
@@ -40,12 +49,12 @@ static int choose(struct evzk__machine *m)
                               tx->wish == EVZK_TX_NONE ? COLLECTING : DECIDING);
 }
 
-static void tell_vote(struct evzk_tx *tx, uint32_t i, uint8_t standing,
+static void tell_vote(struct evzk_tx *tx, uint32_t i,
                       const struct evzk__result *res)
 {
     evzk_tx_vote vote = {
         .site = tx->text.site[i],
-        .verdict = evzk__standing_vote((enum evzk__standing)standing)};
+        .verdict = evzk__standing_vote(evzk__standing_of(tx->znodes[i]))};
 
     if (res) {
         vote.data = res->data;
@@ -58,7 +67,7 @@ static void tell_vote(struct evzk_tx *tx, uint32_t i, uint8_t standing,
 static bool is_news(const struct evzk_tx *tx, uint32_t i)
 {
     return !tx->told[i] &&
-           evzk__standing_vote((enum evzk__standing)tx->standing[i]) !=
+           evzk__standing_vote(evzk__standing_of(tx->znodes[i])) !=
                EVZK_TX_NONE;
 }
 
@@ -73,10 +82,10 @@ static int take_news(struct evzk_tx *tx, const struct evzk__names *names)
         return EVZK_ERR_NOMEM;
     for (size_t i = 0; i < names->n; i++) {
         const char *site;
-        uint8_t s = (uint8_t)evzk__standing_parse(names->v[i], &site);
+        enum evzk__standing s = evzk__standing_parse(names->v[i], &site);
         int at = s == EVZK__ABSENT ? -1 : evzk__tx_text_find(&tx->text, site);
 
-        if (at >= 0 && s == tx->standing[at] && is_news(tx, (uint32_t)at))
+        if (at >= 0 && is_news(tx, (uint32_t)at))
             v[news.n++] = names->v[i];
     }
     rc = evzk__read_all_take(&tx->all, tx->steps.tx, &news);
@@ -84,16 +93,12 @@ static int take_news(struct evzk_tx *tx, const struct evzk__names *names)
     return rc;
 }
 
-int evzk__tx_listed(struct evzk__machine *m, const struct evzk__event *e)
+/* What the sites say, as it is listed. */
+static int take_votes(struct evzk__machine *m, const struct evzk__reply *r)
 {
     struct evzk_tx *tx = evzk__tx_of(m);
-    const struct evzk__reply *r = e->reply;
 
-    if (r->rc == EVZK_ERR_NONODE)
-        return evzk__machine_finish(m, EVZK_ERR_NODEGONE);
-    if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
-        return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
-    evzk__votes_count(&tx->text, &r->res->names, tx->standing, &tx->votes);
+    evzk__votes_count(&tx->text, &r->res->names, tx->znodes, &tx->votes);
     if (tx->vote_data) {
         if (take_news(tx, &r->res->names) != EVZK_OK)
             return evzk__machine_again_later(m);
@@ -102,22 +107,42 @@ int evzk__tx_listed(struct evzk__machine *m, const struct evzk__event *e)
     }
     for (uint32_t i = 0; i < tx->text.n && !tx->vote_data; i++) {
         if (is_news(tx, i))
-            tell_vote(tx, i, tx->standing[i], NULL);
+            tell_vote(tx, i, NULL);
     }
     return choose(m);
 }
 
-/* Its watch was lost with a connection: lists again. */
+int evzk__tx_listed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+    const struct evzk__reply *r = e->reply;
+
+    if (!r->last) {
+        tx->decided_before =
+            tx->decided_before ||
+            (r->rc == EVZK_OK && r->part > 0 && r->res->stat.version > 0);
+        return EVZK_OK;
+    }
+    if (r->rc == EVZK_ERR_NONODE)
+        return evzk__machine_finish(m, EVZK_ERR_NODEGONE);
+    if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
+        return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
+    return tx->decided_before ? evzk__machine_move(m, READING)
+                              : take_votes(m, r);
+}
+
+/* A watch was lost with a connection: lists again. */
 void evzk__tx_collect(struct evzk__machine *m)
 {
-    if (evzk__watch_missing(m, (enum evzk__which)ON_VOTES))
+    if (evzk__watch_missing(m, (enum evzk__which)ON_VOTES) ||
+        evzk__watch_missing(m, (enum evzk__which)ON_TX))
         evzk__machine_move(m, LISTING);
 }
 
 int evzk__tx_collected(struct evzk__machine *m, const struct evzk__event *e)
 {
-    (void)e;
-    return evzk__machine_move(m, LISTING);
+    return evzk__machine_move(m, e->which == (enum evzk__which)ON_TX ? READING
+                                                                     : LISTING);
 }
 
 void evzk__tx_read_votes(struct evzk__machine *m)
@@ -135,7 +160,7 @@ int evzk__tx_votes_read(struct evzk__machine *m, const struct evzk__event *e)
     if (r->rc == EVZK_OK) {
         evzk__standing_parse(evzk__read_all_name(&tx->all, r), &site);
         at = evzk__tx_text_find(&tx->text, site);
-        tell_vote(tx, (uint32_t)at, tx->standing[at], r->res);
+        tell_vote(tx, (uint32_t)at, r->res);
     }
     if (!evzk__read_all_note(&tx->all, r, &rc))
         return EVZK_OK;
@@ -196,7 +221,8 @@ int evzk__tx_was_read(struct evzk__machine *m, const struct evzk__event *e)
     if (e->reply->first_rc != EVZK_OK || e->reply->rc != EVZK_OK)
         return e->reply->first_rc != EVZK_OK ? e->reply->first_rc
                                              : e->reply->rc;
-    decision = evzk__tx_text_decision(res->data, res->len);
+    decision =
+        evzk__tx_text_verdict(&evzk__tx_of(m)->text, res->data, res->len);
     if (decision == EVZK_TX_NONE || res->stat.version != 1)
         return EVZK_ERR_FOREIGN;
     evzk__tx_of(m)->votes.absent = 1; /* For all that this coordinator knows. */

@@ -1,21 +1,22 @@
 /* A site's transaction after the decision.
  *
- *   APPLYING --> ACKNOWLEDGING --> ENDED
- *                  |        |        ^ ^
- *                  v        v        | |
- *               DROPPING  REMOVING --' |
- *                  `------------------'
+ *   APPLYING --> ACKNOWLEDGING --> LINGERING --> ENDED
+ *                  |      ^   ^      |     ^       ^ ^
+ *                  v      |   |      |     |       | |
+ *               DROPPING -'---'------|-----'-------' |
+ *                                    `-> REMOVING ---'
  *
  * APPLYING waits until the program has made the decision durable.
  * ACKNOWLEDGING deletes the site's znode and the entry of its inbox, both or
  * none.  If they are not as they should be, DROPPING deletes whatever the site
- * may have.  REMOVING deletes the transaction when the coordinator's session
- * has ended, if this site is the last.
+ * may have.  Then the program is told that this is over.  LINGERING waits until
+ * the coordinator has removed the transaction, or its session has ended: then
+ * REMOVING deletes the transaction, if this site is the last.
  *
- * How it can fail.  If all sites are done before the servers have ended the
- * session of a dead coordinator, nobody removes the transaction.  The
- * coordinator might live, and not know yet that it has begun.  The transaction
- * stays, without a site's znode, for evzk_tx_query_start() to find.
+ * How it can fail.  If all sites have been ended, or closed their sessions,
+ * before the servers have ended the session of a dead coordinator, nobody
+ * removes the transaction.  The transaction stays, without a site's znode, for
+ * evzk_tx_query_start() to find.
  */
 #include "recipes/two_phase/site_tx_internal.h"
 
@@ -45,7 +46,7 @@ void evzk__site_tx_acknowledge(struct evzk__machine *m)
     struct evzk_site_tx *t = evzk__site_tx_of(m);
     struct evzk__tx_steps *s = &t->steps;
 
-    if (t->standing == EVZK__ABSENT) {
+    if (t->standing == EVZK__ABSENT || t->standing == EVZK__FORGED) {
         evzk__machine_move(m, DROPPING);
         return;
     }
@@ -55,10 +56,18 @@ void evzk__site_tx_acknowledge(struct evzk__machine *m)
     evzk__tx_steps_commit(m, s);
 }
 
+/* The callback may end the site: then the next row hears so. */
 static int finish(struct evzk__machine *m)
 {
-    return evzk__site_tx_of(m)->gone ? evzk__machine_move(m, REMOVING)
-                                     : evzk__machine_finish(m, EVZK_OK);
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    int to = t->gone ? REMOVING : LINGERING;
+
+    if (m->stopping && !t->gone)
+        return evzk__machine_finish(m, EVZK_OK);
+    t->over = true;
+    if (t->told_decision)
+        evzk__site_tx_tell(t, EVZK_SITE_FINISHED, EVZK_OK);
+    return evzk__machine_move(m, to);
 }
 
 int evzk__site_tx_acknowledged(struct evzk__machine *m,
@@ -102,6 +111,33 @@ int evzk__site_tx_dropped(struct evzk__machine *m, const struct evzk__event *e)
                                 : finish(m);
 }
 
+/* The watch that READING, or an earlier look, has set; or another. */
+void evzk__site_tx_linger(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    struct evzk__tx_steps *s = &t->steps;
+
+    if (t->gone) {
+        evzk__machine_move(m, REMOVING);
+        return;
+    }
+    if (!evzk__watch_missing(m, (enum evzk__which)ON_TX))
+        return;
+    evzk__tx_steps_clear(s);
+    evzk__tx_step(s, EVZK__STEP_EXISTS)->watch = EVZK__WITH(ON_TX);
+    evzk__ask(m, s->v, s->n, 0);
+}
+
+int evzk__site_tx_lingered(struct evzk__machine *m, const struct evzk__event *e)
+{
+    if (e->type == EVZK__EV_REPLY)
+        return e->reply->rc != EVZK_OK ? evzk__machine_finish(m, EVZK_OK)
+                                       : EVZK_OK;
+    if (e->type == EVZK__EV_DELETED)
+        return evzk__machine_finish(m, EVZK_OK);
+    return evzk__machine_again(m);
+}
+
 void evzk__site_tx_remove(struct evzk__machine *m)
 {
     struct evzk__tx_steps *s = &evzk__site_tx_of(m)->steps;
@@ -130,7 +166,8 @@ void evzk__site_tx_end(struct evzk__machine *m)
     if (m->rc != EVZK_OK)
         site->entries = EVZK__ENTRIES_UNSURE; /* Its own may stand. */
     RB_REMOVE(evzk__site_txs, &site->txs, t);
-    if (t->asked || t->told_vote || t->told_decision)
+    if (!t->over && !t->denied &&
+        (t->asked || t->told_vote || t->told_decision || t->tells))
         evzk__site_tx_tell(
             t, m->rc == EVZK_OK ? EVZK_SITE_FINISHED : EVZK_SITE_FAILED, m->rc);
     t->site = NULL;
@@ -145,7 +182,7 @@ void evzk__site_tx_destroy(struct evzk__machine *m)
         evzk__machine_unref(&t->lender->m);
     evzk__tx_text_free(&t->text);
     evzk__tx_steps_free(&t->steps);
-    evzk__free(t->standings);
+    evzk__free(t->all_znodes);
     evzk__free(t->data);
     evzk__free(t);
 }

@@ -33,6 +33,26 @@ enum evzk__standing evzk__standing_parse(const char *name, const char **site)
     return EVZK__ABSENT;
 }
 
+/* While its session lives, a site that was asked has two. */
+enum evzk__standing evzk__standing_of(uint8_t znodes)
+{
+    switch (znodes) {
+    case 0:
+        return EVZK__ABSENT;
+    case EVZK__ZNODE(EVZK__OPEN):
+        return EVZK__OPEN;
+    case EVZK__ZNODE(EVZK__DEAD):
+        return EVZK__DEAD;
+    case EVZK__ZNODE(EVZK__DEAD) | EVZK__ZNODE(EVZK__PRESENT):
+        return EVZK__PRESENT;
+    case EVZK__ZNODE(EVZK__COMMITS):
+        return EVZK__COMMITS;
+    case EVZK__ZNODE(EVZK__ABORTS):
+        return EVZK__ABORTS;
+    }
+    return EVZK__FORGED;
+}
+
 evzk_tx_verdict evzk__standing_vote(enum evzk__standing standing)
 {
     if (standing == EVZK__COMMITS)

@@ -41,6 +41,7 @@ void evzk__site_tx_wait(struct evzk__machine *m)
     }
     if (!t->told_vote) {
         t->told_vote = true;
+        t->cast = evzk__standing_vote((enum evzk__standing)t->standing);
         evzk__site_tx_tell(t, EVZK_SITE_VOTED, EVZK_OK);
     }
     to = way_on(t);
@@ -83,7 +84,7 @@ int evzk__site_tx_listed(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__machine_move(m, READING);
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
         return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
-    evzk__votes_count(&t->text, &r->res->names, t->standings, &votes);
+    evzk__votes_count(&t->text, &r->res->names, t->all_znodes, &votes);
     t->plan = evzk__votes_verdict(&votes);
     if (t->plan == EVZK_TX_NONE && !watches_all(t))
         t->plan = EVZK_TX_ABORT; /* There is no coordinator to wait. */
@@ -103,11 +104,8 @@ int evzk__site_tx_decided(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk_site_tx *t = evzk__site_tx_of(m);
     const struct evzk__reply *r = e->reply;
 
-    if (r->rc == EVZK_OK) {
-        t->decision = t->plan;
-        t->token = r->first.czxid;
-        return evzk__machine_move(m, APPLYING);
-    }
+    if (r->rc == EVZK_OK)
+        return evzk__site_tx_take(t, t->plan, r->first.czxid);
     if (r->rc != EVZK_ERR_NONODE && r->rc != EVZK_ERR_BADVERSION)
         return r->rc;
     if (r->part + 1 >= t->steps.n)
@@ -122,7 +120,7 @@ void evzk__site_tx_read(struct evzk__machine *m)
 
     evzk__tx_steps_clear(s);
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
-    evzk__tx_step(s, EVZK__STEP_GET);
+    evzk__tx_step(s, EVZK__STEP_GET)->watch = EVZK__WITH(ON_TX);
     evzk__ask(m, s->v, s->n, 0);
 }
 
@@ -130,19 +128,20 @@ int evzk__site_tx_was_read(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
     const struct evzk__reply *r = e->reply;
+    evzk_tx_verdict said;
 
     t->result = EVZK_ERR_NODEGONE;
     if (r->rc == EVZK_ERR_NONODE)
         return evzk__machine_move(m, DROPPING);
+    if (r->rc == EVZK_ERR_NOAUTH)
+        return evzk__machine_move(m, DENIED);
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
         return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
-    t->decision = evzk__tx_text_decision(r->res->data, r->res->len);
-    t->token = r->res->stat.mzxid;
-    t->result = EVZK_OK;
-    if (t->decision != EVZK_TX_NONE && r->res->stat.version == 1)
-        return evzk__machine_move(m, APPLYING);
-    t->decision = EVZK_TX_NONE;
-    t->token = 0;
+    said = evzk__tx_text_verdict(&t->text, r->res->data, r->res->len);
+    if (said != EVZK_TX_NONE && r->res->stat.version == 1) {
+        t->result = EVZK_OK;
+        return evzk__site_tx_take(t, said, r->res->stat.mzxid);
+    }
     t->result = EVZK_ERR_FOREIGN;
     return evzk__machine_move(m, DROPPING);
 }

@@ -226,10 +226,25 @@ END(ENDED,       end),
 };
 /* clang-format on */
 
+/* One deadline for all transactions that may not be read. */
+static void on_deadline(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t;
+
+    site_of(m)->looks_again = false;
+    RB_FOREACH(t, evzk__site_txs, &site_of(m)->txs)
+    {
+        if (t->denied)
+            evzk__machine_ask(&t->m);
+    }
+}
+
 const struct evzk__kind evzk__site_kind = {
     .name = "site",
     .rows = rows,
     .n_rows = STATES,
+    .on_deadline = on_deadline,
+    .keeps_timer = true,
     .destroy = destroy,
     EVZK__PATH_WATCHES(struct evzk_site, m, watch)};
 

@@ -35,10 +35,10 @@ struct evzk_site_tx {
     TAILQ_ENTRY(evzk_site_tx) user;  /* Of that. */
     struct evzk__tx_text text;       /* Empty until it was read. */
     struct evzk__tx_steps steps;
-    uint8_t *standings; /* Owned; for a listing. */
+    uint8_t *all_znodes; /* Owned; for a listing. */
     /* As far as the site knows. */
-    uint8_t standing;  /* enum evzk__standing: of the site's own znode, .. */
-    bool sure;         /* .. for sure: nobody else writes it. */
+    uint8_t standing;  /* enum evzk__standing: what its own znodes say, .. */
+    bool sure;         /* .. for sure: nobody else writes them. */
     bool enters;       /* ENTERING has asked, and has not heard. */
     bool here_is_ours; /* The present session owns `here`, as last looked. */
     int look_rc;       /* What the look gave, .. */
@@ -49,6 +49,10 @@ struct evzk_site_tx {
     bool gone;            /* The coordinator's session has ended. */
     /* As told to the program; and as the program wants it. */
     bool asked, told_vote, told_decision, done, wants_abort;
+    bool over;            /* Told that it has finished. */
+    bool denied;          /* Told that it may not be read. */
+    bool tells;           /* Its end is told, also if nothing else was. */
+    evzk_tx_verdict cast; /* Its vote, as it was told. */
     evzk_tx_verdict wish; /* The vote that is to be cast. */
     void *data;           /* Owned: of the vote. */
     uint32_t data_len;
@@ -80,6 +84,7 @@ struct evzk_site {
     struct evzk__read_all found; /* The entries, as last listed, .. */
     uint32_t n_taken;            /* .. and so many of them were looked at. */
     enum evzk__entries entries;
+    bool looks_again; /* The deadline is set, for transactions in DENIED. */
     evzk_site_cb *cb; /* NULL once the caller has freed it. */
     void *arg;
     struct evzk__acl own_acl; /* Owned. */

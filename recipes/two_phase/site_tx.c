@@ -2,7 +2,8 @@
  *
  *   LOOKING (two_phase/cast.c) --> ASKED --> VOTING
  *       --> VOTED (two_phase/settle.c)
- *       --> APPLYING (two_phase/finish.c) --> ACKNOWLEDGING --> ENDED
+ *       --> APPLYING (two_phase/finish.c) --> ACKNOWLEDGING --> LINGERING
+ *       --> ENDED
  *
  * The site machine begins one for each entry of its inbox.  It has one watch,
  * on the transaction's znode: the decision is a write to that.
@@ -26,7 +27,9 @@
 static const struct evzk__row rows[STATES] = {
 /*    state          entry        reaction      main           on stop  on expiry      flags */
 STATE(LOOKING,       look,        looked,       ASKED,         LEAVING, LOOKING,       RETRY,
-      ON(REPLY,        ENTERING, ASKED, VOTED, DECIDING, APPLYING, DROPPING, HERE, FAIL)),
+      ON(REPLY,        ENTERING, ASKED, VOTED, DECIDING, APPLYING, DROPPING, DENIED, LOOKING, HERE, FAIL)),
+STATE(DENIED,        be_denied,   denied,       ASIDE,         LEAVING, DENIED,        0,
+      ON(USER_EVENT,   LOOKING)),
 STATE(ENTERING,      enter,       entered,      ASIDE,         LEAVING, LOOKING,       RETRY,
       ON(REPLY,        ASKED, LOOKING, FAIL)),
 STATE(ASKED,         ask,         answered,     VOTING,        LEAVING, LOOKING,       RETRY,
@@ -46,18 +49,24 @@ STATE(VOTED,         wait,        waited,       READING,       ENDED,   LOOKING,
 STATE(LISTING,       list,        listed,       ASIDE,         ENDED,   LOOKING,       RETRY,
       ON(REPLY,        VOTED, DECIDING), RARELY(REPLY, READING, FAIL)),
 STATE(DECIDING,      decide,      decided,      ASIDE,         LEAVING, LOOKING,       RETRY,
-      ON(REPLY,        APPLYING, READING, DECIDING, FAIL)),
+      ON(REPLY,        APPLYING, READING, DECIDING, FAIL), RARELY(REPLY, LOOKING, DROPPING)),
 STATE(READING,       read,        was_read,     APPLYING,      LEAVING, LOOKING,       RETRY,
-      ON(REPLY,        APPLYING, DROPPING), RARELY(REPLY, FAIL)),
+      ON(REPLY,        APPLYING, LOOKING, DROPPING), RARELY(REPLY, DENIED, FAIL)),
 STATE(APPLYING,      apply,       applied,      ACKNOWLEDGING, ENDED,   APPLYING,      0,
       ON(USER_EVENT,   ACKNOWLEDGING, HERE)),
-STATE(ACKNOWLEDGING, acknowledge, acknowledged, ENDED,         STAY,    ACKNOWLEDGING, RETRY,
+STATE(ACKNOWLEDGING, acknowledge, acknowledged, LINGERING,     STAY,    ACKNOWLEDGING, RETRY,
       ON(ENTRY,        DROPPING),
-      ON(REPLY,        REMOVING, DROPPING, ENDED, FAIL),
+      ON(REPLY,        REMOVING, DROPPING, LINGERING, FAIL),
       ON(STOP,         REMOVING, DROPPING, ENDED)),
 STATE(DROPPING,      drop,        dropped,      ASIDE,         STAY,    DROPPING,      RETRY,
-      ON(REPLY,        REMOVING, ENDED, HERE, FAIL),
+      ON(REPLY,        REMOVING, LINGERING, ENDED, HERE, FAIL),
       ON(STOP,         REMOVING, ENDED, HERE)),
+STATE(LINGERING,     linger,      lingered,     ENDED,         ENDED,   LINGERING,     RETRY,
+      ON(ENTRY,        REMOVING),
+      ON(REPLY,        ENDED, HERE),
+      ON(PATH_DELETED, ENDED),
+      ON(PATH_CHANGED, LINGERING),
+      ON(USER_EVENT,   LINGERING)),
 STATE(REMOVING,      remove,      removed,      ASIDE,         STAY,    REMOVING,      RETRY,
       ON(REPLY,        ENDED),
       ON(STOP,         ENDED)),
@@ -109,7 +118,8 @@ static int state_of(const struct evzk_site_tx *t)
 {
     if (evzk__machine_in_child(&t->m))
         return EVZK_ERR_FORKED;
-    return t->m.place.ended || t->m.stopping || !t->site || !t->site->cb
+    return t->m.place.ended || t->m.stopping || t->over || t->denied ||
+                   !t->site || !t->site->cb
                ? EVZK_ERR_STATE
                : EVZK_OK;
 }

@@ -6,6 +6,7 @@
 
 enum {
     LOOKING,
+    DENIED,
     ENTERING,
     ASKED,
     VOTING,
@@ -16,6 +17,7 @@ enum {
     APPLYING,
     ACKNOWLEDGING,
     DROPPING,
+    LINGERING,
     REMOVING,
     LEAVING,
     ENDED,
@@ -26,8 +28,13 @@ enum {
 void evzk__site_tx_tell(struct evzk_site_tx *t, evzk_site_event event, int rc);
 /* Adds the steps that delete the site's own znode. */
 void evzk__site_tx_delete_own(struct evzk_site_tx *t);
+/* Takes a decision; not one to commit without a vote of its own. */
+int evzk__site_tx_take(struct evzk_site_tx *t, evzk_tx_verdict verdict,
+                       int64_t token);
 void evzk__site_tx_look(struct evzk__machine *m);
 int evzk__site_tx_looked(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__site_tx_be_denied(struct evzk__machine *m);
+int evzk__site_tx_denied(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__site_tx_enter(struct evzk__machine *m);
 int evzk__site_tx_entered(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__site_tx_ask(struct evzk__machine *m);
@@ -58,6 +65,9 @@ int evzk__site_tx_acknowledged(struct evzk__machine *m,
                                const struct evzk__event *e);
 void evzk__site_tx_drop(struct evzk__machine *m);
 int evzk__site_tx_dropped(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__site_tx_linger(struct evzk__machine *m);
+int evzk__site_tx_lingered(struct evzk__machine *m,
+                           const struct evzk__event *e);
 void evzk__site_tx_remove(struct evzk__machine *m);
 int evzk__site_tx_removed(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__site_tx_end(struct evzk__machine *m);

@@ -153,6 +153,18 @@ evzk_tx_verdict evzk__tx_text_decision(const void *data, size_t len)
                                        : EVZK_TX_NONE;
 }
 
+evzk_tx_verdict evzk__tx_text_verdict(const struct evzk__tx_text *t,
+                                      const void *data, size_t len)
+{
+    const char *text = data;
+
+    if (!text || len != t->len || !has_head(text, len) ||
+        text[VARIANT] != t->data[VARIANT] ||
+        memcmp(text + COUNT, t->data + COUNT, len - COUNT) != 0)
+        return EVZK_TX_NONE;
+    return decision_of(text[DECISION]);
+}
+
 void evzk__tx_text_decide(struct evzk__tx_text *t, evzk_tx_verdict verdict)
 {
     t->data[DECISION] = decisions[verdict];

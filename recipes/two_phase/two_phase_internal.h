@@ -63,6 +63,10 @@ void evzk__tx_text_sign(struct evzk__tx_text *t,
 int evzk__tx_text_parse(struct evzk__tx_text *t, const void *data, size_t len);
 /* The decision that this data says; EVZK_TX_NONE: none. */
 evzk_tx_verdict evzk__tx_text_decision(const void *data, size_t len);
+/* The same of this transaction: NONE if its sites or its question are others.
+ */
+evzk_tx_verdict evzk__tx_text_verdict(const struct evzk__tx_text *t,
+                                      const void *data, size_t len);
 void evzk__tx_text_decide(struct evzk__tx_text *t, evzk_tx_verdict verdict);
 void evzk__tx_text_free(struct evzk__tx_text *t);
 
@@ -76,8 +80,8 @@ int evzk__tx_text_find(const struct evzk__tx_text *t, const char *site);
 /* Is this the id of a transaction, or the name of a znode that has one? */
 bool evzk__is_tx_id(const char *name);
 
-/* The state of a site in a transaction: the prefix of its znode.  ABSENT: it
- * has none, since it is done. */
+/* The state of a site in a transaction, as its znodes say it: most are the
+ * prefix of one.  ABSENT: it has none, since it is done. */
 enum evzk__standing {
     EVZK__ABSENT,
     EVZK__OPEN,
@@ -86,11 +90,16 @@ enum evzk__standing {
     EVZK__PRESENT,
     EVZK__COMMITS,
     EVZK__ABORTS,
-    EVZK__STANDINGS
+    EVZK__FORGED, /* Its znodes contradict each other: not all are its own. */
+    EVZK__STANDINGS =
+        EVZK__FORGED /* Each before this has a znode of its name. */
 };
 
 /* Which znode is this?  ABSENT: no site's; else *site is in `name`. */
 enum evzk__standing evzk__standing_parse(const char *name, const char **site);
+/* All znodes of a site, a bit for each: what do they say together? */
+#define EVZK__ZNODE(standing) ((uint8_t)(1U << (standing)))
+enum evzk__standing evzk__standing_of(uint8_t znodes);
 evzk_tx_verdict evzk__standing_vote(enum evzk__standing standing);
 
 /* The steps of a request, with the names in them. */
@@ -143,16 +152,16 @@ bool evzk__broken_tx_root(const struct evzk__call *call, const evzk_session *s,
 
 /* What a listing of a transaction's znodes says. */
 struct evzk__votes {
-    uint32_t commits, aborts, waiting, dead, absent; /* Sites. */
+    uint32_t commits, aborts, waiting, dead, absent, forged; /* Sites. */
     uint32_t foreign; /* Znodes that are no site's of this transaction. */
 };
 
-/* `standing` has room for every site. */
+/* `znodes` has room for every site. */
 void evzk__votes_count(const struct evzk__tx_text *t,
-                       const struct evzk__names *names, uint8_t *standing,
+                       const struct evzk__names *names, uint8_t *znodes,
                        struct evzk__votes *out);
-/* Is it decided by these votes?  A site that is gone has voted for nothing any
- * more. */
+/* Is it decided by these votes?  A site that is gone, or whose znodes
+ * contradict each other, has voted for nothing any more. */
 evzk_tx_verdict evzk__votes_verdict(const struct evzk__votes *v);
 
 #endif

@@ -24,7 +24,10 @@
 
 static void on_deadline(struct evzk__machine *m)
 {
-    evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
+    if (evzk__tx_of(m)->decision == EVZK_TX_NONE)
+        evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
+    else if (m->state == AWAITING) /* AWAITING sets a deadline. */
+        evzk__machine_move(m, CHECKING);
 }
 
 /* clang-format off */
@@ -57,11 +60,11 @@ STATE(RESOLVING,     resolve,    resolved,    ASIDE,      STAY,     RESOLVING,  
 STATE(RECOVERING,    read,       recovered,   ASIDE,      ENDED,    RECOVERING,  RETRY|NOTHING_SENT,
       ON(REPLY,        LISTING, READING, FAIL)),
 STATE(LISTING,       list,       listed,      COLLECTING, DECIDING, LISTING,     RETRY,
-      ON(REPLY,        COLLECTING, READING_VOTES, DECIDING, ENDED, FAIL)),
+      ON(REPLY,        COLLECTING, READING_VOTES, DECIDING, READING, ENDED, HERE, FAIL)),
 STATE(COLLECTING,    collect,    collected,   DECIDING,   DECIDING, LISTING,     RETRY,
       ON(ENTRY,        LISTING),
-      RARELY(PATH_DELETED, LISTING), /* Its sites' znodes went before. */
-      ON(PATH_CHANGED, LISTING),
+      RARELY(PATH_DELETED, LISTING, READING), /* Its sites' znodes went before. */
+      ON(PATH_CHANGED, LISTING, READING),
       ON(EXPIRED,      NEVER)),
 STATE(READING_VOTES, read_votes, votes_read,  ASIDE,      DECIDING, LISTING,     0,
       ON(REPLY,        COLLECTING, DECIDING, LISTING, HERE, FAIL),
@@ -74,12 +77,16 @@ STATE(READING,       read,       was_read,    ASIDE,      STAY,     READING,    
       ON(STOP,         GATHERING, ENDED)),
 STATE(AWAITING,      await,      awaited,     GATHERING,  STAY,     GATHERING,   RETRY,
       ON(ENTRY,        GATHERING),
-      RARELY(PATH_DELETED, GATHERING), /* The same. */
-      ON(PATH_CHANGED, GATHERING),
+      RARELY(PATH_DELETED, GATHERING, HERE), /* The same. */
+      ON(PATH_CHANGED, GATHERING, HERE),
+      ON(DEADLINE,     CHECKING),
       ON(EXPIRED,      NEVER)),
 STATE(GATHERING,     list,       gathered,    REMOVING,   STAY,     GATHERING,   RETRY,
       ON(REPLY,        AWAITING, CLEARING, REMOVING, ENDED, FAIL),
       ON(STOP,         AWAITING, CLEARING, REMOVING, ENDED)),
+STATE(CHECKING,      check,      checked,     ASIDE,      STAY,     GATHERING,   RETRY,
+      ON(REPLY,        GATHERING, HERE, FAIL),
+      ON(STOP,         GATHERING, HERE)),
 STATE(CLEARING,      clear,      cleared,     ASIDE,      STAY,     GATHERING,   RETRY,
       ON(REPLY,        GATHERING, HERE, FAIL),
       ON(STOP,         GATHERING, HERE, ENDED)),
@@ -98,6 +105,7 @@ const struct evzk__kind evzk__tx_kind = {
     .rows = rows,
     .n_rows = STATES,
     .on_deadline = on_deadline,
+    .keeps_timer = true,
     .destroy = evzk__tx_destroy,
     .outlives_session = true,
     EVZK__PATH_WATCHES(struct evzk_tx, m, watch)};

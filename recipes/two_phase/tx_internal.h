@@ -20,6 +20,7 @@ enum {
     READING,
     AWAITING,
     GATHERING,
+    CHECKING,
     CLEARING,
     REMOVING,
     RESTORING,
@@ -27,22 +28,28 @@ enum {
     STATES
 };
 
-enum { ON_VOTES = EVZK__PATH };
+/* The path watches of a coordinator: the votes; the decision, which somebody
+ * else may take. */
+enum { ON_VOTES = EVZK__PATH, ON_TX, TX_WATCHES = 2 };
 
 struct evzk_tx {
     struct evzk__machine m; /* Its directory is the root. */
-    struct evzk__path_watch watch[1];
+    struct evzk__path_watch watch[TX_WATCHES];
     struct evzk__tx_text text; /* Empty before a recovery has read it. */
     struct evzk__tx_steps steps;
     char tag[sizeof EVZK__COORDINATORS + EVZK__TAG_LEN + 1]; /* Its path. */
-    uint8_t *standing; /* Owned: of each site, as last listed. */
-    uint8_t *told;     /* Owned, in one block with that: was its vote told? */
+    uint8_t *znodes; /* Owned: of each site, as last listed. */
+    uint8_t *told;   /* In one block with that: was its vote told? .. */
+    uint8_t *done;   /* .. After the decision: is the site done? .. */
+    uint8_t *asked;  /* .. Is it asked now whether its entry stands? */
     struct evzk__votes votes;  /* As last listed. */
     struct evzk__read_all all; /* Votes that are read; or znodes to clear. */
     bool recovers;
     bool may_stand; /* The begin was asked for, and not refused. */
     bool vote_data;
-    int making_rc; /* The first error while something missing was made. */
+    bool checked;        /* Since the last change: do the entries stand? */
+    bool decided_before; /* LISTING has seen a decision of others. */
+    int making_rc;       /* The first error while something missing was made. */
     evzk_tx_verdict wish;     /* The decision, if nobody else decides. */
     evzk_tx_verdict decision; /* As it was told. */
     int64_t token;
@@ -93,6 +100,8 @@ int evzk__tx_was_read(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__tx_await(struct evzk__machine *m);
 int evzk__tx_awaited(struct evzk__machine *m, const struct evzk__event *e);
 int evzk__tx_gathered(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__tx_check(struct evzk__machine *m);
+int evzk__tx_checked(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__tx_clear(struct evzk__machine *m);
 int evzk__tx_cleared(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__tx_remove(struct evzk__machine *m);

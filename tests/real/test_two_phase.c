@@ -486,6 +486,42 @@ START_TEST(recover_forged)
 }
 END_TEST
 
+/* A vote to commit that the site has not cast, beside the znode that says so:
+ * nothing is committed, and all is cleaned up. */
+START_TEST(vote_forged)
+{
+    evzk_tx_options opt = asked(2);
+    struct site v[2];
+    struct asker a;
+    struct peer p;
+    char path[160];
+
+    opt.variant = (evzk_tx_variant)_i;
+    peer_open(&p, the_server());
+    start(&v[0], p.s, "/forge", "a", EVZK_TX_NONE);
+    start(&v[1], p.s, "/forge", "b", EVZK_TX_NONE);
+    WAIT(strcmp(evzk_site_state(v[0].site), "WATCHING") == 0 &&
+         strcmp(evzk_site_state(v[1].site), "WATCHING") == 0);
+    ask(&a, p.s, "/forge", &opt);
+    WAIT(v[0].asked == 1 && v[1].asked == 1);
+    snprintf(path, sizeof path, "/forge/tx/%s/commit-b", evzk_tx_id(a.tx));
+    ck_assert_int_eq(raw_create(op(), path, "", 0, 0, NULL, 0), ZOK);
+    if (a.decision == EVZK_TX_NONE && v[0].decided == 0)
+        ck_assert_int_eq(evzk_site_tx_vote(v[0].held, EVZK_TX_COMMIT, NULL, 0),
+                         EVZK_OK);
+    expect(&a, EVZK_TX_FINISHED, EVZK_OK);
+    ck_assert_int_eq(a.decision, EVZK_TX_ABORT);
+    for (int i = 0; i < 2; i++) {
+        WAIT(v[i].finished == 1);
+        ck_assert_int_eq(v[i].decision, EVZK_TX_ABORT);
+    }
+    ck_assert_int_eq(count_below("/forge", "tx"), 0);
+    for (int i = 0; i < 2; i++)
+        evzk_site_free(v[i].site);
+    peer_close(&p);
+}
+END_TEST
+
 /* What a site's transaction refuses; a time-out; no such site. */
 START_TEST(refused)
 {
@@ -547,6 +583,7 @@ int main(void)
     tcase_add_test(few, presence_goes);
     tcase_add_test(few, coordinator_dies);
     tcase_add_test(few, recover_forged);
+    tcase_add_loop_test(few, vote_forged, 0, 3);
     tcase_add_test(few, refused);
     return lock_suite_run(suite);
 }

@@ -29,6 +29,7 @@ enum form {
     FOLLOWER, /* @server, but for the leader */
     PROC,     /* @process */
     FORGERY,  /* @kind */
+    VOTE,     /* @kind, in two-phase commits */
     CALL,     /* @call */
     INSIDE,   /* @nth */
     CALLBACK  /* @nth/call */
@@ -92,6 +93,7 @@ static const struct kind kinds[] = {
 {"hide-members",  fault_hide_members,   ARRIVAL|TREE, PLAIN,    "nor the list of members"},
 {"hide-member",   fault_hide_member,    ARRIVAL|TREE, PROC,     "nor its member's znode"},
 {"copy-member",   fault_copy_member,    ARRIVAL|TREE, PROC,     "in its place comes one that no session owns, to stay"},
+{"forge-vote",    fault_forge_vote,     ARRIVAL|TREE, VOTE,     "beside what a site of a transaction has comes a vote that it has not cast"},
 {"hide-votes",    fault_hide_votes,     ARRIVAL|TREE, PLAIN,    "the directory of a ballot may not be listed for a while"},
 {"call",          call,                 ARRIVAL|LOOP|TIMER, CALL, "the application makes this call"},
 {"callback",      callback,             LOOP|TIMER,   CALLBACK, "it makes this call in the nth callback"},
@@ -296,6 +298,10 @@ static void range(enum form form, const struct sim_step *step, int *first,
     case FORGERY:
         *last = FAULT_FORGERIES - 1;
         break;
+    case VOTE:
+        *last =
+            strncmp(recipe->name, "two-phase", 9) == 0 ? FAULT_VOTES - 1 : -1;
+        break;
     case CALL:
     case CALLBACK:
         *last = (int)calls() - 1;
@@ -397,6 +403,7 @@ void fault_text(const struct fault *f, char out[FAULT_TEXT])
     case FOLLOWER:
     case PROC:
     case FORGERY:
+    case VOTE:
         snprintf(out, FAULT_TEXT, "%s@%d", k->name, f->which);
         break;
     case CALL:
@@ -446,6 +453,7 @@ static bool parse_rest(const struct kind *k, const char *rest, struct fault *f)
     case FOLLOWER:
     case PROC:
     case FORGERY:
+    case VOTE:
         ok = *rest == '@' && parse_number(rest + 1, '\0', 9, &x, &rest);
         f->which = (uint8_t)x;
         return ok;

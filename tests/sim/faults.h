@@ -67,6 +67,9 @@ bool fault_copy(const char *path);
 bool fault_hid(void);         /* Something might not be read. */
 bool fault_hid_members(void); /* The list of them. */
 bool fault_hid_votes(void);   /* Those of a ballot. */
+/* Is this znode a vote that a fault has made, in the place of no site? */
+bool fault_forged_vote(const void *data, int32_t len);
+bool fault_forged_votes(void); /* Is any? */
 
 /* The names of all, with a word on each. */
 void faults_list(void (*line)(const char *name, const char *about));

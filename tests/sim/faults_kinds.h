@@ -4,7 +4,10 @@
 
 #include "faults.h"
 
-enum { FAULT_FORGERIES = 7 }; /* Kinds of forged plans. */
+enum {
+    FAULT_FORGERIES = 7, /* Kinds of forged plans; .. */
+    FAULT_VOTES = 6 /* .. to commit and to abort, of each of three sites. */
+};
 
 enum {
     MS = 1000,
@@ -56,5 +59,8 @@ fault_fn fault_delete_own, fault_delete_pred, fault_delete_pair,
 void fault_note_copy(const char *path);
 fault_fn fault_forge_plan, fault_hide_plan, fault_hide_members,
     fault_hide_member, fault_copy_member, fault_hide_votes;
+
+/* faults_votes.c */
+fault_fn fault_forge_vote;
 
 #endif

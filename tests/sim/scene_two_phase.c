@@ -18,7 +18,9 @@
 
 enum {
     LAST_US = 8 * 1000 * 1000, /* Then the users give up what still waits; .. */
-    LASTS_US = 1200 * 1000,    /* .. earlier where something blocks. */
+    LASTS_US = 1200 * 1000,    /* .. earlier where something blocks, .. */
+    GIVEN_US = 40 * 1000 * 1000, /* .. later where a right comes back. */
+    FREEZE_US = 7 * 1000 * 1000,
     AGAIN_US = 2000,
     QUIET_US = 30000
 };
@@ -151,6 +153,8 @@ static void vote(intptr_t k)
     sim_say("p%d: site %c votes: %s", a->proc, a->site, evzk_errname(rc));
     if (rc == EVZK_ERR_NOMEM)
         scene_timer_set(AGAIN_US, a->proc, vote, k);
+    if (rc == EVZK_OK && at->tx && at->site >= 0 && !a->vote)
+        tp.tx[at->tx - 1].cast[at->site] = true;
 }
 
 static bool abort_at(struct tp_at *at)
@@ -369,6 +373,19 @@ static void note_write(const char *path)
         operator_note_deleted(seen.czxid);
 }
 
+/* Writes what a coordinator would, if all had voted to commit. */
+static void decide(const char *path)
+{
+    struct ens_seen seen;
+    char text[256];
+
+    if (!ens_look(path, &seen) || seen.len > (int32_t)sizeof text)
+        return;
+    memcpy(text, seen.data, (size_t)seen.len);
+    text[13] = 'c'; /* recipes/two_phase/text.c */
+    tp.overruled = ens_set_data(path, text, (size_t)seen.len) == 0;
+}
+
 /* What an operator does, or the process itself at its end. */
 static void operate(int i)
 {
@@ -386,9 +403,20 @@ static void operate(int i)
         note_write(path);
         ens_set_data(path, "nonsense", 8);
     }
+    if (a->what == TP_DECIDE)
+        decide(path);
+    if (a->what == TP_FREEZE)
+        process_freeze(a->proc, sim_now() + FREEZE_US);
+    if (a->what == TP_HIDE || a->what == TP_GIVE) {
+        tp.hidden = a->what == TP_HIDE;
+        tp.shown = a->what == TP_GIVE;
+        ens_set_perms(path,
+                      (int)(EVZK_PERM_ALL & ~(tp.hidden ? EVZK_PERM_READ : 0)));
+    }
     if (a->what == TP_SLOW)
         sim_slow(a->proc, true);
-    else if (a->what != TP_DIE || !tp.own->sites_remove)
+    else if ((a->what != TP_DIE && a->what != TP_FREEZE) ||
+             !tp.own->sites_remove)
         tp.rough = true;
     if (a->what == TP_LEAVE && tp.slot[a->of - 1].site)
         end(a->of - 1);
@@ -476,8 +504,11 @@ static void open_processes(const struct sim_scene *sc)
     for (int p = 0; p < sc->processes; p++) {
         wire_route(p, (p + 1) % SIM_SERVERS);
         process_open(p, &cfg);
-        scene_timer_set((tp.own->lasts ? LASTS_US : LAST_US) + p * 200000, p,
-                        give_up, p);
+        scene_timer_set((tp.own->lasts                           ? LASTS_US
+                         : tp.own->given || tp.own->sites_remove ? GIVEN_US
+                                                                 : LAST_US) +
+                            p * 200000,
+                        p, give_up, p);
     }
 }
 

@@ -19,9 +19,13 @@ enum tp_what {
     TP_DELETE, /* An operator does something to `path`. */
     TP_CREATE,
     TP_WRITE,
-    TP_DIE,  /* The process closes its session, whatever it is about. */
-    TP_SLOW, /* The process is slow from now on. */
-    TP_LEAVE /* Its site, the act `of`, is freed. */
+    TP_DIE,    /* The process closes its session, whatever it is about. */
+    TP_SLOW,   /* The process is slow from now on. */
+    TP_FREEZE, /* The process stands still, past its session. */
+    TP_DECIDE, /* An operator writes to the first transaction: commit. */
+    TP_HIDE,   /* An operator lets nobody read `path`; .. */
+    TP_GIVE,   /* .. allows that again. */
+    TP_LEAVE   /* Its site, the act `of`, is freed. */
 };
 
 /* When the first transaction has come so far. */
@@ -64,6 +68,7 @@ struct tp_scene {
     bool lasts;         /* Something blocks: the users give up. */
     bool sites_remove;  /* The coordinator dies, and nothing is left even so. */
     bool foreign;       /* Znodes of others are in the way. */
+    bool given;         /* Later an operator gives the right to read. */
     uint8_t denied;     /* What nobody may do to `denied_at`. */
     const char *denied_at;
     struct tp_act act[TP_ACTS];
@@ -74,11 +79,13 @@ struct tp_tx {
     char id[EVZK_TX_ID_LEN + 1];
     char tag[64];
     int64_t czxid, decided; /* decided: the zxid; 0: not yet. */
-    int64_t late;           /* Since when nobody decides; 0: no. */
+    int64_t late;           /* Since when nobody decides; 0: no; .. */
+    int64_t left;           /* .. since when all is done, and it stands. */
     evzk_tx_verdict decision;
     evzk_tx_variant variant;
     uint8_t vote[TP_SITES]; /* evzk_tx_verdict, as first seen. */
     bool came[TP_SITES], done[TP_SITES], removed;
+    bool cast[TP_SITES]; /* The site's program has voted to commit. */
 };
 
 /* A transaction at a site. */
@@ -96,7 +103,9 @@ struct tp_slot {
     int64_t began, late, haunts;
     int32_t of; /* The transaction, from 1. */
     bool begun, over, stopped, told_begun, told_decided, watched;
-    bool lived; /* RECOVER: the coordinator's session, when this began. */
+    bool lived;   /* RECOVER: the coordinator's session, when this began. */
+    bool refused; /* SITE: was told that it may not read. */
+    int64_t deaf;
 };
 
 struct tp_world {
@@ -107,6 +116,9 @@ struct tp_world {
     int64_t txs;
     int64_t looked;    /* The newest zxid when the rules saw the tree. */
     int64_t asked_txs; /* When a look-up was asked for. */
+    bool overruled;    /* An operator has decided. */
+    bool shown;        /* An operator has given the right back. */
+    bool hidden;       /* The first transaction may not be read. */
     bool rough;        /* Something was cut short. */
     bool last;         /* The users have given up. */
 };

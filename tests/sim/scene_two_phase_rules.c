@@ -71,7 +71,8 @@ static bool coordinator_waits(const struct tp_slot *k, int proc)
         aborts += x->vote[i] == EVZK_TX_ABORT;
     }
     if (!k->told_decided)
-        return aborts > 0 || commits == tp_n_sites() || k->stopped;
+        return x->decision != EVZK_TX_NONE || aborts > 0 ||
+               commits == tp_n_sites() || k->stopped;
     return x->removed || tp_count(x->done) == tp_n_sites();
 }
 
@@ -109,8 +110,62 @@ static bool haunts(int act)
     return false;
 }
 
+/* A transaction of this site stands that nobody may read, and the site was not
+ * told so. */
+static bool is_deaf(int act)
+{
+    const struct tp_act *a = &tp.own->act[act];
+
+    return a->what == TP_SITE && tp.slot[act].site && !tp.slot[act].refused &&
+           tp.hidden && !tp.tx[0].removed && is_well(a->proc) &&
+           !tp_is_tampered();
+}
+
+/* All sites are done, and the coordinator's session is over. */
+static bool is_left(const struct tp_tx *x)
+{
+    bool lives = false;
+
+    for (int i = 0; i < TP_ACTS; i++)
+        lives = lives || (tp.slot[i].site && is_well(tp.own->act[i].proc));
+    return lives && tp.own->sites_remove && !x->removed &&
+           x->decision != EVZK_TX_NONE && tp_count(x->done) == tp_n_sites() &&
+           !tp_begun_by_living(x) && !tp_is_tampered() && !fault_forged_votes();
+}
+
+/* That the coordinator stands still excuses nobody. */
+static bool is_trouble_of_sites(int64_t since)
+{
+    for (int i = 0; i < TP_ACTS; i++) {
+        int p = tp.own->act[i].proc;
+
+        if (tp.own->act[i].what == TP_SITE &&
+            (process_was_frozen(p, since) || !process_is_connected(p)))
+            return true;
+    }
+    return faults_healed_at() > since || tp.rough;
+}
+
+static void check_left(struct tp_tx *x)
+{
+    if (!is_left(x))
+        x->left = 0;
+    else if (x->left == 0 || is_trouble_of_sites(x->left))
+        x->left = sim_now();
+    else if (sim_now() - x->left > TRUTH_US)
+        sim_violation("all sites are done, and none removes the transaction");
+}
+
 static void check_promptness(void)
 {
+    for (int64_t k = 0; k < tp.txs; k++)
+        check_left(&tp.tx[k]);
+    for (int i = 0; i < TP_ACTS; i++) {
+        if (is_too_late(&tp.slot[i].deaf, is_deaf(i)))
+            sim_violation("site %c may not read a transaction, and hears "
+                          "nothing",
+                          tp.own->act[i].site);
+    }
     for (int i = 0; i < TP_ACTS; i++) {
         if (is_too_late(&tp.slot[i].haunts, haunts(i)))
             sim_violation("site %c has been freed, and is there",
@@ -153,6 +208,17 @@ static void check_presences(void)
     }
 }
 
+/* An act waits for what does not happen where votes are forged. */
+static bool never_came(void)
+{
+    bool waits = false;
+
+    for (int i = 0; i < TP_ACTS; i++)
+        waits =
+            waits || (tp.own->act[i].when != TP_AT_ONCE && !tp.slot[i].watched);
+    return waits && fault_forged_votes();
+}
+
 /* The end: nothing is left, unless something was cut short. */
 void tp_check_end(void)
 {
@@ -168,9 +234,12 @@ void tp_check_end(void)
                   session_forced(process_of(p)->ids[0])) ||
                  process_lacked_memory(p) || ens_refused(p);
     check_presences();
-    if (tp.last && !tp.own->lasts && !broken)
+    if (tp.shown && tp.last)
+        sim_violation("a right came back, and a site did not go on");
+    if (tp.last && !tp.own->lasts && !broken && !never_came())
         sim_violation("the users had to give up");
-    broken = broken || tp.last;
+    broken =
+        broken || tp.last || (tp.own->sites_remove && fault_forged_votes());
     if (!broken && ens_children("/t/tx", names, KIDS) > 0)
         sim_violation("a transaction is left");
     for (int i = 0; i < tp_n_sites() && !broken; i++) {

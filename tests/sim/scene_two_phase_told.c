@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "faults.h"
 #include "processes.h"
 #include "scene_two_phase.h"
 
@@ -55,7 +56,8 @@ bool tp_excused(int act, int rc)
         return tp_is_tampered() || had_end(a->proc) || a->what == TP_RECOVER ||
                tp.rough || has_twin(act);
     case EVZK_ERR_FOREIGN:
-        return tp_is_tampered() || tp.own->foreign;
+        return tp_is_tampered() || tp.own->foreign || tp.overruled ||
+               fault_forged_votes();
     case EVZK_ERR_NOAUTH:
         return ens_denied(a->proc) || a->denied || tp.own->denied ||
                tp.own->act[0].denied;
@@ -97,9 +99,11 @@ static void check_vote(const struct tp_tx *x, const evzk_tx_vote *vote)
     if (i < 0 || vote->site[1] || !x)
         sim_violation("a vote of nobody is told");
     else if (x->vote[i] != vote->verdict && !tp_is_tampered() &&
-             !tp.own->foreign)
+             !(x->decision && fault_forged_votes()) && !tp.own->foreign)
         sim_violation("another vote of site %c is told", vote->site[0]);
     if (vote->data && !tp.own->foreign &&
+        !(tp_is_tampered() &&
+          fault_forged_vote(vote->data, (int32_t)vote->len)) &&
         (vote->len != 1 || *(const char *)vote->data != vote->site[0]))
         sim_violation("a vote of site %c has other data", vote->site[0]);
 }
@@ -198,7 +202,8 @@ void tp_check_tx(int act, evzk_tx *t, evzk_tx_event ev,
                           act + 1);
         if (x && !k->told_begun && rc != EVZK_ERR_CONNLOSS &&
             rc != EVZK_ERR_CLOSED && tp.own->act[act].what == TP_BEGIN &&
-            !tp_is_tampered() && rc != EVZK_ERR_NOMEM && rc != EVZK_ERR_SERVER)
+            !tp_is_tampered() && !tp.hidden && rc != EVZK_ERR_NOMEM &&
+            rc != EVZK_ERR_SERVER)
             sim_violation("act %d fails, and has begun", act + 1);
     }
 }
@@ -220,6 +225,16 @@ static void check_site_finished(const struct tp_at *at, const struct tp_tx *x)
                       tp.own->sites[at->site]);
     if (!x->removed && !x->done[at->site] && !tp.own->foreign)
         sim_violation("site %c has finished, and its znode stands",
+                      tp.own->sites[at->site]);
+}
+
+/* Whatever was forged: a site hears COMMIT only where its program has voted so.
+ */
+static void check_cast(const struct tp_at *at, const struct tp_tx *x)
+{
+    if (x && at->site >= 0 && !x->cast[at->site] && !tp_is_tampered() &&
+        evzk_site_tx_decision(at->t) == EVZK_TX_COMMIT)
+        sim_violation("site %c is told COMMIT, and has not voted so",
                       tp.own->sites[at->site]);
 }
 
@@ -256,6 +271,7 @@ void tp_check_site(struct tp_at *at, evzk_site_event ev, int rc)
         if (at->decided)
             sim_violation("a site is told twice of a decision");
         at->decided = true;
+        check_cast(at, x);
         check_decision("a site", id, evzk_site_tx_decision(at->t),
                        evzk_site_tx_token(at->t));
         break;
@@ -265,6 +281,8 @@ void tp_check_site(struct tp_at *at, evzk_site_event ev, int rc)
     case EVZK_SITE_FAILED:
         if (rc == EVZK_OK)
             sim_violation("a site fails without an error");
+        tp.slot[at->act].refused =
+            tp.slot[at->act].refused || rc == EVZK_ERR_NOAUTH;
         break;
     case EVZK_SITE_ENDED:
         break;

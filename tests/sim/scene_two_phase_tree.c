@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "faults.h"
 #include "processes.h"
 #include "scene_two_phase.h"
 
@@ -75,19 +76,39 @@ static struct tp_tx *note(const char *id, const struct ens_seen *seen)
     return x;
 }
 
+/* Beside this vote of a site stands what was there before it. */
+static bool contradicted(const struct tp_tx *x, int i, int64_t czxid)
+{
+    static const char *const others[] = {"open", "asked", "here", "abort"};
+    struct ens_seen seen;
+    char path[120];
+
+    for (int k = 0; k < 4; k++) {
+        snprintf(path, sizeof path, "/t/tx/%s/%s-%c", x->id, others[k],
+                 tp.own->sites[i]);
+        if (ens_look(path, &seen) && seen.czxid < czxid)
+            return true;
+    }
+    return false;
+}
+
 static void check_commit(const struct tp_tx *x)
 {
     struct ens_seen seen;
     char path[120];
 
     for (int i = 0; i < tp_n_sites(); i++) {
-        if (x->vote[i] != EVZK_TX_COMMIT)
+        if (x->vote[i] != EVZK_TX_COMMIT &&
+            !(tp_is_tampered() && fault_forged_votes()))
             sim_violation("committed, and site %c has not voted so",
                           tp.own->sites[i]);
         snprintf(path, sizeof path, "/t/tx/%s/commit-%c", x->id,
                  tp.own->sites[i]);
         if (!ens_look(path, &seen) || seen.version != 0)
             sim_violation("committed, and somebody wrote to the vote of %c",
+                          tp.own->sites[i]);
+        if (contradicted(x, i, seen.czxid))
+            sim_violation("committed, and znodes of site %c contradict that",
                           tp.own->sites[i]);
     }
 }
@@ -108,7 +129,7 @@ static void look_at_decision(struct tp_tx *x, const struct ens_seen *seen)
         return;
     x->decision = said;
     x->decided = seen->mzxid;
-    if (said == EVZK_TX_COMMIT)
+    if (said == EVZK_TX_COMMIT && !tp.overruled)
         check_commit(x);
 }
 
@@ -123,7 +144,7 @@ static void look_at_site(struct tp_tx *x, int i)
 
         snprintf(path, sizeof path, "/t/tx/%s/%s-%c", x->id, kinds[k],
                  tp.own->sites[i]);
-        if (!ens_look(path, &seen))
+        if (!ens_look(path, &seen) || fault_forged_vote(seen.data, seen.len))
             continue;
         any = true;
         if (k == 1)
