@@ -200,6 +200,7 @@ core_sources = \
     recipes/double_barrier/round.c \
     recipes/double_barrier/round.h \
     recipes/double_barrier/table.c \
+    recipes/double_barrier/vet.c \
     recipes/election/announce.c \
     recipes/election/announce_rows.h \
     recipes/election/election.c \
@@ -858,6 +859,7 @@ sim_sources = \
     tests/sim/coverage.h \
     tests/sim/faults.c \
     tests/sim/faults.h \
+    tests/sim/faults_gather.c \
     tests/sim/faults_kinds.h \
     tests/sim/faults_net.c \
     tests/sim/faults_plan.c \

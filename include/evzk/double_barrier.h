@@ -7,9 +7,9 @@
  *
  * Protocol: "Double Barriers" of the ZooKeeper recipes page, with a GUID in
  * every participant's name, and with a `ready` znode that says for which
- * participants it is.  So a `ready` that was left over, a participant of the
- * next round, one that gives up at the last moment, and foreign znodes do no
- * harm.
+ * participants of which directory it is.  So a `ready` that was left over or
+ * copied, a participant of the next round, one that gives up at the last
+ * moment, copies of participants, and foreign znodes do no harm.
  *
  * What no double barrier can promise: a participant may crash, or lose its
  * session, at any moment.  A participant that crashes inside counts as gone:
@@ -117,12 +117,13 @@ typedef struct evzk_double_barrier_options {
  * @retval EVZK_ERR_INVAL  Bad argument; @p cb is never called, @p out is unset.
  * @retval EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED: as above.
  *
- * Later, through @p cb, FAILED: EVZK_ERR_CANCELED, _TIMEOUT, _FOREIGN (another
- * program's `ready` is in the directory), _NOAUTH, _BADACL, _NOCHROOT, _QUOTA,
- * _NONODE (parents go away as fast as they are made), _SEQUENCE, _EPHEMERAL,
- * _SERVER, _NOMEM, _CLOSED, _AUTH, _INTERNAL.  LOST: EVZK_ERR_LEASE (no word
- * from the leader), _EXPIRED, _NODEGONE (someone deleted the znode), _CLOSED,
- * _NOAUTH, _SERVER, _AUTH.  The loss of a connection alone ends no participant.
+ * Later, through @p cb, FAILED: EVZK_ERR_CANCELED, _TIMEOUT, _FOREIGN (`ready`
+ * is another program's, or was made by hand), _NOAUTH, _BADACL, _NOCHROOT,
+ * _QUOTA, _NONODE (parents go away as fast as they are made), _SEQUENCE,
+ * _EPHEMERAL, _SERVER, _NOMEM, _CLOSED, _AUTH, _INTERNAL.  LOST: EVZK_ERR_LEASE
+ * (no word from the leader), _EXPIRED, _NODEGONE (someone deleted the znode),
+ * _CLOSED, _NOAUTH, _SERVER, _AUTH.  The loss of a connection alone ends no
+ * participant.
  */
 EVZK_API int evzk_double_barrier_enter(evzk_session *s, const char *path,
                                        const evzk_double_barrier_options *opt,

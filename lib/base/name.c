@@ -30,15 +30,15 @@ int evzk__guid(char out[EVZK__GUID_LEN + 1])
     return EVZK_OK;
 }
 
-bool evzk__guid_ok(const char *text)
+bool evzk__guid_leads(const char *text)
 {
     for (size_t i = 0; i < EVZK__GUID_LEN; i++) {
         bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+        char c = text[i];
 
-        if (dash ? text[i] != '-'
-                 : !((text[i] >= '0' && text[i] <= '9') ||
-                     (text[i] >= 'a' && text[i] <= 'f')))
-            return false;
+        if (dash ? c != '-'
+                 : !((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')))
+            return false; /* The zero byte at the end, too. */
     }
     return true;
 }

@@ -23,9 +23,8 @@ struct evzk__names {
 /* Writes a fresh GUID, with its terminating zero.  0 or EVZK_ERR_INTERNAL. */
 int evzk__guid(char out[EVZK__GUID_LEN + 1]);
 
-/* Does `text` begin with what evzk__guid() may have written?  Reads no further
- * than the first character that is another. */
-bool evzk__guid_ok(const char *text);
+/* Does the text begin with a GUID, as evzk__guid() writes it? */
+bool evzk__guid_leads(const char *text);
 
 /* Is `path` an absolute path that a server accepts?  path_fault: the rule that
  * the path breaks, or NULL. */

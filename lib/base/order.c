@@ -42,12 +42,22 @@ static void read_priority(struct evzk__contender *c, size_t mark_at)
             (int64_t)priority * (int64_t)(ageing ? ageing : UINT64_C(1) << 32);
 }
 
+/* The name ends in the mark and a number: is there a GUID before them, and
+ * nothing else? */
+static bool is_whole(const char *name, const char *mark)
+{
+    return evzk__guid_leads(name) &&
+           strncmp(name + EVZK__GUID_LEN, mark, strlen(mark)) == 0 &&
+           strlen(name) <= EVZK__GUID_LEN + strlen(mark) + 11;
+}
+
 /* The mark of a name, and its number; or NULL. */
 static const struct evzk__mark *
 mark_of(const char *name, const struct evzk__mark *marks, int32_t *seq)
 {
     for (; marks->text; marks++) {
-        if (evzk__seq_parse(name, marks->text, seq))
+        if (evzk__seq_parse(name, marks->text, seq) &&
+            (!(marks->flags & EVZK__WHOLE) || is_whole(name, marks->text)))
             return marks;
     }
     return NULL;

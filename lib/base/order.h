@@ -15,12 +15,21 @@ struct evzk__mark {
 };
 
 enum {
-    EVZK__SHARES = 1,  /* Holds together with others that share. */
-    EVZK__MOVES = 2,   /* Another name of the same number may replace it. */
-    EVZK__WAITS = 4,   /* Waits by priority, and is not in the queue. */
-    EVZK__COMMON = 8,  /* Contenders of other libraries wait for it, too. */
-    EVZK__STRANGE = 16 /* No contender here: it does not wait for ours. */
+    EVZK__SHARES = 1,   /* Holds together with others that share. */
+    EVZK__MOVES = 2,    /* Another name of the same number may replace it. */
+    EVZK__WAITS = 4,    /* Waits by priority, and is not in the queue. */
+    EVZK__COMMON = 8,   /* Contenders of other libraries wait for it, too. */
+    EVZK__STRANGE = 16, /* No contender here: it does not wait for ours. */
+    EVZK__WHOLE = 32    /* Only behind a GUID, and nothing else. */
 };
+
+/* Which names count.  A recipe that keeps others out (a lock, an
+ * election, a semaphore) takes each name with its mark and a number for a
+ * contender's, whatever is before them: to wait for one too many does less harm
+ * than two holders, and other programs choose other prefixes.  A recipe that
+ * counts who has come (a double barrier, the members of shards) takes only
+ * names that are EVZK__WHOLE: one too many there lets somebody in too early, or
+ * gives work to nobody. */
 
 struct evzk__contender {
     const char *name; /* Borrowed. */
@@ -30,8 +39,9 @@ struct evzk__contender {
     int64_t handicap; /* Added to the number, while it waits by priority. */
 };
 
-/* Parses "<some prefix><mark><sequence>"; the prefix may end in a priority, as
- * evzk__priority_print() writes it.  False: no contender has such a name, or
+/* Parses "<some prefix><mark><sequence>", or, of a mark that is EVZK__WHOLE,
+ * "<guid><mark><sequence>" and nothing else; some prefix may end in a priority,
+ * as evzk__priority_print() writes it.  False: no contender has such a name, or
  * it is refused. */
 bool evzk__contender_parse(const char *name, const struct evzk__mark *marks,
                            struct evzk__contender *c);

@@ -76,6 +76,7 @@ void evzk__double_barrier_destroy(struct evzk__machine *m)
     struct evzk_double_barrier *d = evzk__double_barrier_of(m);
 
     evzk__double_barrier_drop_forming(d);
+    evzk__free(d->copies);
     evzk__acl_free(&d->acl);
     evzk__free(d->data);
     evzk__free(d);

@@ -20,6 +20,7 @@ enum {
     LISTING,
     WAITING,
     BARRED,
+    VETTING,
     REREADING,
     FORMING,
     FORGETTING,
@@ -51,11 +52,22 @@ enum report {
     REPORTED_LEFT   /* LEFT was told, ahead of the end. */
 };
 
-/* The transaction that forms a round, in one block with its texts. */
+/* The round that a participant wants to form: the `count` participants that are
+ * counted, and the transaction; in one block with the texts. */
 struct forming {
-    uint32_t n;
+    char **names; /* Those participants. */
+    bool is_void; /* A participant is a copy, or has gone; .. */
+    int rc;       /* .. or an error: what VETTING has found. */
+    uint32_t n;   /* Steps. */
     char text[EVZK__ROUND_TEXT];
     struct evzk__step step[];
+};
+
+/* Znodes that are named like participants and that no session owns: copies, or
+ * made by hand.  They are not counted.  Owned; NULL: none was found. */
+struct copies {
+    uint32_t n;
+    char name[][EVZK__NAME_MAX];
 };
 
 struct evzk_double_barrier {
@@ -73,14 +85,19 @@ struct evzk_double_barrier {
     bool ready_stands;         /* `ready` existed when it was read last, .. */
     int64_t ready_mzxid;       /* .. was written then, .. */
     int32_t ready_version;     /* .. had this version, .. */
-    struct evzk__round round;  /* .. and this text. */
+    struct evzk__round round;  /* .. and this text, .. */
+    bool ready_is_here;        /* .. which is of this very directory. */
     bool used_up;     /* So were the directory's numbers, at that look. */
     bool others_form; /* Fewer than `count` came up to it. */
     bool is_last;     /* Nobody else of its round is left. */
     char other[2]
               [EVZK__NAME_MAX]; /* Names to watch: one for now, one for next. */
     const char *target;         /* The one that is to be watched. */
-    struct forming *forming;    /* Owned; or NULL. */
+    /* Of its round, copies are up to the one and from the other on; "": none.
+     */
+    char past_low[EVZK__NAME_MAX], past_high[EVZK__NAME_MAX];
+    struct forming *forming; /* Owned; or NULL. */
+    struct copies *copies;
     evzk_double_barrier_cb *cb; /* NULL once the caller freed it. */
     void *arg;
     struct evzk__acl acl; /* Owned; empty: the session's. */
@@ -119,6 +136,17 @@ int evzk__double_barrier_rejoin(struct evzk_double_barrier *d);
  * for that; the watch tells that znode's end.  False: the watch stands. */
 void evzk__double_barrier_aim(struct evzk_double_barrier *d, const char *name);
 bool evzk__double_barrier_watch_target(struct evzk_double_barrier *d);
+
+/* double_barrier/vet.c: VETTING */
+
+/* All participants of a listing in order, without the copies that are known.
+ * NULL: no memory. */
+struct evzk__contender *
+evzk__double_barrier_sort(const struct evzk_double_barrier *d,
+                          const struct evzk__names *names, size_t *n);
+void evzk__double_barrier_vet(struct evzk__machine *m);
+int evzk__double_barrier_vetted(struct evzk__machine *m,
+                                const struct evzk__event *e);
 
 /* double_barrier/enter.c: the states from LOOKING to FORGETTING */
 void evzk__double_barrier_look(struct evzk__machine *m);

@@ -4,9 +4,9 @@
  *   LOOKING --> READING --> INSIDE         `ready` covers the own number
  *      |        |    ^ |
  *      v        v    | `----> WAITING      another participant forms the round
- *      LISTING --> FORMING                 or this one does:
- *         |          ^
- *         |`-----> REREADING              a stale `ready` stands in its way
+ *      LISTING --> VETTING --> FORMING     or this one does:
+ *         |            |          ^
+ *         |            `---> REREADING     a stale `ready` stands in its way
  *         `------> BARRED                  so does a participant of the round
  *                                          before, until its end
  *
@@ -18,6 +18,11 @@
  * waits for `ready` alone.  Three bounds say so without a listing: the number
  * of the directory's children, its own number where no round was formed, and
  * the numbers since the last one of the round before.
+ *
+ * When `ready` is believed.  It names the directory that it was written in: in
+ * another one, it is stale.  Numbers only grow.  So a `ready` that covers the
+ * own number, and is older than the own znode, was made by hand: nobody can
+ * know who is inside, and it is EVZK_ERR_FOREIGN.
  *
  * How it can fail.  Another client may delete the own znode: the participant
  * comes anew, at the end.  FORGETTING takes its watch off the old name first.
@@ -63,11 +68,18 @@ static int own_rc(const struct evzk_double_barrier *d,
     return copied ? EVZK_ERR_NONODE : reply->rc;
 }
 
+/* Is the participant with this number in the round that `ready` says? */
+static bool is_covered(const struct evzk_double_barrier *d, int32_t seq)
+{
+    return d->ready_stands && d->ready_is_here &&
+           evzk__round_covers(&d->round, seq);
+}
+
 /* How many participants there can be at most up to this one, of those that are
  * in no round yet? */
 static uint32_t most_up_to_own(const struct evzk_double_barrier *d)
 {
-    if (d->ready_stands)
+    if (d->ready_stands && d->ready_is_here)
         return (uint32_t)d->seq - (uint32_t)d->round.last;
     return d->seq >= 0 ? (uint32_t)d->seq + 1 : UINT32_MAX;
 }
@@ -140,7 +152,10 @@ static int take_ready(struct evzk_double_barrier *d,
     d->ready_stands = true;
     d->ready_mzxid = ready->stat.mzxid;
     d->ready_version = ready->stat.version;
-    return evzk__round_covers(&d->round, d->seq) ? covered(d) : consider(d);
+    d->ready_is_here = d->round.dir == d->dir_czxid;
+    if (!is_covered(d, d->seq))
+        return consider(d);
+    return d->ready_mzxid < d->make.czxid ? EVZK_ERR_FOREIGN : covered(d);
 }
 
 int evzk__double_barrier_was_read(struct evzk__machine *m,
@@ -163,15 +178,24 @@ void evzk__double_barrier_list(struct evzk__machine *m)
         evzk__list(m);
 }
 
-/* `v` has all `n` participants in order, and `up_to` are not behind this one.
- */
-static int judge(struct evzk_double_barrier *d, const struct evzk__contender *v,
-                 size_t n, size_t up_to)
+/* How many participants are not behind this one? */
+static size_t up_to_own(const struct evzk_double_barrier *d,
+                        const struct evzk__contender *v, size_t n)
 {
-    size_t older = 0;
+    size_t i = 0;
 
-    while (d->ready_stands && older < n &&
-           evzk__round_covers(&d->round, v[older].seq))
+    while (i < n && strcmp(v[i].name, d->make.name) != 0)
+        i++;
+    return i < n ? i + 1 : 0;
+}
+
+/* `v` has all `n` participants in order. */
+static int judge(struct evzk_double_barrier *d, const struct evzk__contender *v,
+                 size_t n)
+{
+    size_t older = 0, up_to = up_to_own(d, v, n);
+
+    while (older < n && is_covered(d, v[older].seq))
         older++;
     if (up_to - older < d->count) {
         d->others_form = true;
@@ -183,7 +207,7 @@ static int judge(struct evzk_double_barrier *d, const struct evzk__contender *v,
     }
     if (evzk__double_barrier_prepare(d, v) != EVZK_OK)
         return evzk__machine_again_later(&d->m);
-    return evzk__machine_move(&d->m, d->ready_stands ? REREADING : FORMING);
+    return evzk__machine_move(&d->m, VETTING);
 }
 
 static bool shows_ready(const struct evzk__names *names)
@@ -196,7 +220,7 @@ static bool shows_ready(const struct evzk__names *names)
 }
 
 static int listed(struct evzk_double_barrier *d,
-                  const struct evzk__names *names, size_t up_to)
+                  const struct evzk__names *names)
 {
     struct evzk__contender *v;
     size_t n;
@@ -204,10 +228,10 @@ static int listed(struct evzk_double_barrier *d,
 
     if (shows_ready(names) != d->ready_stands)
         return evzk__machine_move(&d->m, READING);
-    v = evzk__round_sort(names, &n);
+    v = evzk__double_barrier_sort(d, names, &n);
     if (!v)
         return evzk__machine_again_later(&d->m);
-    rc = judge(d, v, n, up_to);
+    rc = judge(d, v, n);
     evzk__free(v);
     return rc;
 }
@@ -229,7 +253,7 @@ int evzk__double_barrier_listed(struct evzk__machine *m,
         d->others_form = true;
         return evzk__machine_move(m, WAITING);
     }
-    return listed(d, &e->reply->res->names, order.before + 1);
+    return listed(d, &e->reply->res->names);
 }
 
 void evzk__double_barrier_wait(struct evzk__machine *m)

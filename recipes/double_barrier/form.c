@@ -39,22 +39,39 @@ static struct evzk__step ready_step(const struct evzk_double_barrier *d,
                                .acl_count = args.acl_count};
 }
 
+/* With room for the names, and for `n` checks. */
+static struct forming *new_forming(const struct evzk_double_barrier *d,
+                                   uint32_t n)
+{
+    size_t steps = (n + (size_t)1) * sizeof(struct evzk__step);
+    struct forming *f = evzk__zalloc(
+        sizeof *f + steps + d->count * (sizeof *f->names + EVZK__NAME_MAX));
+    char *text;
+
+    if (!f)
+        return NULL;
+    f->names = (char **)&f->step[n + 1];
+    text = (char *)&f->names[d->count];
+    for (uint32_t i = 0; i < d->count; i++)
+        f->names[i] = text + (size_t)i * EVZK__NAME_MAX;
+    return f;
+}
+
 int evzk__double_barrier_prepare(struct evzk_double_barrier *d,
                                  const struct evzk__contender *v)
 {
-    struct evzk__round round = {.last = v[d->count - 1].seq};
+    struct evzk__round round = {.last = v[d->count - 1].seq,
+                                .dir = d->dir_czxid};
     uint32_t n = checks_of(d);
-    struct forming *f = evzk__zalloc(sizeof *f + (n + 1) * sizeof f->step[0] +
-                                     n * EVZK__NAME_MAX);
-    char *names;
+    struct forming *f = new_forming(d, n);
 
     if (!f)
         return EVZK_ERR_NOMEM;
-    names = (char *)&f->step[n + 1];
+    for (uint32_t i = 0; i < d->count; i++)
+        strcpy(f->names[i], v[i].name);
     for (uint32_t i = 0; i < n; i++)
-        f->step[i] = (struct evzk__step){
-            .verb = EVZK__STEP_CHECK,
-            .name = strcpy(names + (size_t)i * EVZK__NAME_MAX, v[i].name)};
+        f->step[i] =
+            (struct evzk__step){.verb = EVZK__STEP_CHECK, .name = f->names[i]};
     strcpy(round.first, v[0].name);
     f->step[n] = ready_step(d, f->text, evzk__round_print(f->text, &round));
     f->n = n + 1;

@@ -28,9 +28,29 @@ void evzk__double_barrier_follow(struct evzk__machine *m)
         evzk__machine_move(m, REMOVING);
 }
 
+/* No session owns the znode that is to be watched: it is a copy, or made by
+ * hand, is not in the round, and never goes by itself. */
+static bool is_copy(const struct evzk__event *e)
+{
+    return e->type == EVZK__EV_REPLY && e->reply->rc == EVZK_OK &&
+           e->reply->res->stat.owner == 0;
+}
+
+/* The next one is chosen without it. */
+static int pass(struct evzk_double_barrier *d, char past[EVZK__NAME_MAX],
+                int next)
+{
+    strcpy(past, d->target);
+    return evzk__machine_move(&d->m, next);
+}
+
 int evzk__double_barrier_followed(struct evzk__machine *m,
                                   const struct evzk__event *e)
 {
+    struct evzk_double_barrier *d = evzk__double_barrier_of(m);
+
+    if (is_copy(e))
+        return pass(d, d->past_low, CHOOSING);
     if (e->reply->rc == EVZK_ERR_NONODE)
         return evzk__machine_move(m, CHOOSING);
     if (e->reply->rc != EVZK_OK)
@@ -48,7 +68,8 @@ static bool read_left(struct evzk_double_barrier *d,
     *left = (struct evzk__round_left){0};
     *rc = reply->rc;
     if (reply->rc == EVZK_OK && reply->res->stat.czxid == d->dir_czxid)
-        *left = evzk__round_left(&d->round, &reply->res->names);
+        *left = evzk__round_left(&d->round, d->past_low, d->past_high,
+                                 &reply->res->names);
     return reply->rc == EVZK_OK || reply->rc == EVZK_ERR_NONODE;
 }
 
@@ -94,7 +115,10 @@ static int other_ends(struct evzk__machine *m, const struct evzk__event *e,
 int evzk__double_barrier_stayed(struct evzk__machine *m,
                                 const struct evzk__event *e)
 {
-    return other_ends(m, e, CHOOSING);
+    struct evzk_double_barrier *d = evzk__double_barrier_of(m);
+
+    return is_copy(e) ? pass(d, d->past_high, CHOOSING)
+                      : other_ends(m, e, CHOOSING);
 }
 
 void evzk__double_barrier_check(struct evzk__machine *m)
@@ -146,7 +170,10 @@ int evzk__double_barrier_removed(struct evzk__machine *m,
 int evzk__double_barrier_awaited(struct evzk__machine *m,
                                  const struct evzk__event *e)
 {
-    return other_ends(m, e, LISTING_REST);
+    struct evzk_double_barrier *d = evzk__double_barrier_of(m);
+
+    return is_copy(e) ? pass(d, d->past_low, LISTING_REST)
+                      : other_ends(m, e, LISTING_REST);
 }
 
 int evzk__double_barrier_rest_listed(struct evzk__machine *m,

@@ -31,6 +31,7 @@ struct evzk_double_barrier_query {
     size_t n;                  /* Participants that were read. */
     bool ready_stands;
     struct evzk__round round; /* If `ready` stands. */
+    int64_t dir_czxid;        /* Of the directory. */
     bool no_memory;           /* For the data of one of them. */
     evzk_double_barrier_query_cb *cb;
     void *arg;
@@ -102,8 +103,10 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
     if (rc == EVZK_ERR_NONODE)
         return evzk__chroot_unsure(m) ? evzk__machine_move(m, ROOTING)
                                       : evzk__machine_finish(m, EVZK_OK);
-    if (rc == EVZK_OK)
+    if (rc == EVZK_OK) {
+        q->dir_czxid = e->reply->res->stat.czxid;
         rc = take_list(q, &e->reply->res->names);
+    }
     return rc != EVZK_OK ? rc : evzk__machine_move(m, READING);
 }
 
@@ -141,13 +144,13 @@ static void note(struct evzk_double_barrier_query *q,
             evzk__round_parse(&q->round, reply->res->data, reply->res->len);
 }
 
-/* A foreign `ready` lets nobody in. */
+/* A `ready` that is foreign, or of another directory, lets nobody in. */
 static void say_who_is_inside(struct evzk_double_barrier_query *q)
 {
     for (size_t i = 0; i < q->n; i++) {
         int32_t seq;
 
-        q->v[i].inside = q->ready_stands &&
+        q->v[i].inside = q->ready_stands && q->round.dir == q->dir_czxid &&
                          evzk__seq_parse(q->v[i].node, EVZK__IN, &seq) &&
                          evzk__round_covers(&q->round, seq);
     }

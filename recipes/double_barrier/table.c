@@ -1,15 +1,18 @@
 /* Double barriers: `count` participants enter together, and leave together.
  *
  *   <guid>-in-<seq>   a participant, ephemeral
- *   ready             the round: "evzk 1 <last number> <first participant>"
+ *   ready             the round: "evzk 1 <last number> <czxid of the directory>
+ *                     <first participant>"
  *
  * A participant is in the round if its number is not above the last one of
- * `ready`.  Participants with higher numbers are of the next round, and wait
- * for the end of this one.  All other znodes of the directory are foreign.
+ * `ready`, and `ready` is of its directory.  Participants with higher numbers
+ * are of the next round, and wait for the end of this one.  All other znodes of
+ * the directory are foreign.
  *
  *   CREATING .. (recipes/parts/make.h)
  *     v
- *   LOOKING, READING, LISTING, WAITING, BARRED, REREADING, FORMING: enter.c
+ *   LOOKING, READING, LISTING, WAITING, BARRED, REREADING: enter.c
+ *   VETTING: vet.c; FORMING: form.c
  *     v
  *   CONFIRMING, INSIDE, VERIFYING: inside.c
  *     v
@@ -84,7 +87,7 @@ STATE(READING,      read,        was_read,     INSIDE,    REMOVING, CREATING,   
       ON(ENTRY,        LOOKING),
       ON(EXPIRED,      NEVER)),
 STATE(LISTING,      list,        listed,       ASIDE,     REMOVING, CREATING,     RETRY,
-      ON(REPLY,        FORMING, REREADING, BARRED, WAITING, READING, LOOKING, LISTING, FAIL),
+      ON(REPLY,        VETTING, BARRED, WAITING, READING, LOOKING, LISTING, FAIL),
       ON(ENTRY,        LOOKING),
       ON(EXPIRED,      NEVER)),
 STATE(WAITING,      wait,        waited,       READING,   REMOVING, CREATING,     RETRY,
@@ -99,6 +102,9 @@ STATE(BARRED,       bar,         barred,       ASIDE,     REMOVING, CREATING,   
       ON(PATH_CHANGED, READING, LOOKING),
       RARELY(PATH_CHANGED, LISTING),
       ON(EXPIRED,      NEVER)),
+STATE(VETTING,      vet,         vetted,       ASIDE,     REMOVING, CREATING,     0,
+      ON(REPLY,        FORMING, REREADING, LISTING, VETTING, HERE, FAIL),
+      RARELY(EXPIRED,  CREATING)), /* The lost connection leads to LISTING first. */
 STATE(REREADING,    read,        reread,       ASIDE,     REMOVING, CREATING,     RETRY,
       ON(REPLY,        FORMING, INSIDE, WAITING, LISTING),
       RARELY(REPLY,    CONFIRMING, FAIL),

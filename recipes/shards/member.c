@@ -322,7 +322,7 @@ static bool any_member(const struct evzk__names *names)
     struct evzk__contender c;
 
     for (size_t i = 0; i < names->n; i++) {
-        if (evzk__contender_parse(names->v[i], evzk__lock_marks, &c))
+        if (evzk__shards_is_member(names->v[i], &c))
             return true;
     }
     return false;

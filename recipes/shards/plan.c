@@ -6,6 +6,13 @@
 #include "evzk/error.h"
 #include "lib/base/mem.h"
 
+bool evzk__shards_is_member(const char *name, struct evzk__contender *c)
+{
+    static const struct evzk__mark marks[] = {{"-n_", EVZK__WHOLE}, {NULL, 0}};
+
+    return evzk__contender_parse(name, marks, c);
+}
+
 void evzk__plan_free(struct evzk__plan *p)
 {
     evzk__free(p->member);

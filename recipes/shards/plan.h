@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/order.h"
+
 enum {
     EVZK__PLAN_SHARDS = 65536, /* At most. */
     EVZK__PLAN_MEMBERS = 512,
@@ -32,6 +34,10 @@ struct evzk__member {
     uint64_t names; /* What its znode says of the names of its shards: see
                        below.  A plan says it once, of all. */
 };
+
+/* Is that the name of a member's znode, and of no other?  Its place among
+ * them. */
+bool evzk__shards_is_member(const char *name, struct evzk__contender *c);
 
 /* The shards that a member knows of, or that a plan is for. */
 struct evzk__shard_list {

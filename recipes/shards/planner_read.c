@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
-#include "recipes/lock/lock_internal.h"
 
 void evzk__planner_clear(struct evzk__planner *p)
 {
@@ -33,8 +32,8 @@ static int in_order(const void *pa, const void *pb)
     const char *a = *(char *const *)pa, *b = *(char *const *)pb;
     struct evzk__contender ca = {0}, cb = {0};
 
-    evzk__contender_parse(strrchr(a, '/') + 1, evzk__lock_marks, &ca);
-    evzk__contender_parse(strrchr(b, '/') + 1, evzk__lock_marks, &cb);
+    evzk__shards_is_member(strrchr(a, '/') + 1, &ca);
+    evzk__shards_is_member(strrchr(b, '/') + 1, &cb);
     return evzk__contender_before(&ca, &cb) ? -1 : 1;
 }
 
@@ -49,8 +48,7 @@ int evzk__planner_copy_names(struct evzk__planner *p,
     if (!p->names || !p->texts || !p->member)
         return EVZK_ERR_NOMEM;
     for (size_t i = 0; i < names->n; i++) {
-        if (!evzk__contender_parse(names->v[i], evzk__lock_marks, &c) ||
-            strchr(names->v[i], ' ')) /* That a plan cannot name. */
+        if (!evzk__shards_is_member(names->v[i], &c))
             continue;
         p->names[p->n] = evzk__concat(EVZK__SHARDS_MEMBERS "/", names->v[i]);
         if (!p->names[p->n])

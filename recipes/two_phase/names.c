@@ -16,7 +16,7 @@ enum {
 
 bool evzk__is_tx_id(const char *name)
 {
-    return evzk__guid_ok(name) && name[EVZK_TX_ID_LEN] == '\0';
+    return evzk__guid_leads(name) && name[EVZK_TX_ID_LEN] == '\0';
 }
 
 enum evzk__standing evzk__standing_parse(const char *name, const char **site)

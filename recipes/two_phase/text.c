@@ -126,7 +126,7 @@ static evzk_tx_verdict decision_of(char c)
 /* As evzk__machine_session_tag() makes it: it becomes the name of a znode. */
 static bool is_tag(const char *tag)
 {
-    if (!evzk__guid_ok(tag) || tag[EVZK__GUID_LEN] != '-')
+    if (!evzk__guid_leads(tag) || tag[EVZK__GUID_LEN] != '-')
         return false;
     for (int i = EVZK__GUID_LEN + 1; i < EVZK__TAG_LEN; i++) {
         if (tag[i] < '0' || tag[i] > '9')

@@ -6,8 +6,11 @@
 #define _GNU_SOURCE 1
 #include "test_lock.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <unistd.h>
+
+#define GUID "01234567-89ab-4def-8123-456789abcdef"
 
 /* A participant, and what it said. */
 struct part {
@@ -362,6 +365,142 @@ END_TEST
 
 /* ---- What else is in the directory ---- */
 
+/* `ready` of a round of that directory whose only participant, with the number
+ * 0, has crashed. */
+static void write_stale(const char *path)
+{
+    struct Stat stat;
+    char text[128], at[64];
+
+    ck_assert_int_eq(raw_exists(op(), path, &stat), ZOK);
+    snprintf(text, sizeof text, "evzk 1 0 %" PRId64 " %s-in-0000000000",
+             (int64_t)stat.czxid, GUID);
+    snprintf(at, sizeof at, "%s/ready", path);
+    write_at(at, text);
+}
+
+/* A znode that is named nearly as a participant's is none. */
+static const char *const nearly[] = {
+    "check-in-0000000000", "-in-0000000000", "x" GUID "-in-0000000000",
+    GUID "-x-in-0000000000",
+    "01234567-89AB-4def-8123-456789abcdef-in-0000000000"};
+enum { NEARLY = sizeof nearly / sizeof nearly[0] };
+
+START_TEST(no_participant_counts)
+{
+    char path[32];
+    struct part v[2];
+    struct peer p;
+
+    in = out = 0;
+    snprintf(path, sizeof path, "/step-nearly-%d", _i);
+    peer_open(&p, the_server());
+    mkdir_at(path);
+    write_at(node_path(path, nearly[_i]), "");
+    come_all(v, 1, p.s, path, 2);
+    settle(p.s);
+    ck_assert_int_eq(in, 0);
+    come_all(&v[1], 1, p.s, path, 2);
+    WAIT(in == 2);
+    leave_all(v, 2);
+    raw_delete_tree(op(), path);
+    nothing_left(path, p.s);
+    peer_close(&p);
+}
+END_TEST
+
+/* Copies the children of a znode, one by one, as an operator's tool does it. */
+static void copy_tree(const char *from, const char *to)
+{
+    struct raw_names names;
+
+    mkdir_at(to);
+    ck_assert_int_eq(raw_children(op(), from, &names), ZOK);
+    for (size_t i = 0; i < names.n; i++) {
+        char text[256];
+        int len = sizeof text;
+
+        ck_assert_int_eq(
+            raw_get(op(), node_path(from, names.name[i]), text, &len, NULL),
+            ZOK);
+        ck_assert_int_eq(raw_create(op(), node_path(to, names.name[i]), text,
+                                    len > 0 ? len : 0, 0, NULL, 0),
+                         ZOK);
+    }
+    raw_names_free(&names);
+}
+
+/* The next participant gets a number that is at least twice as great. */
+static void use_numbers(const char *path, int n)
+{
+    mkdir_at(path);
+    for (int i = 0; i < n; i++) {
+        write_at(node_path(path, "used"), "");
+        ck_assert_int_eq(raw_delete(op(), node_path(path, "used")), ZOK);
+    }
+}
+
+/* A barrier with a round inside is copied: with its participants and `ready`
+ * (0), with its participants alone (1), or with `ready` alone (2).  Nobody
+ * enters the copy alone. */
+START_TEST(copied_tree)
+{
+    char path[32], copy[32];
+    struct part v[2], here[2];
+    struct peer p;
+
+    in = out = 0;
+    snprintf(path, sizeof path, "/step-original-%d", _i);
+    snprintf(copy, sizeof copy, "/step-copy-%d", _i);
+    peer_open(&p, the_server());
+    use_numbers(path, 20);
+    come_all(v, 2, p.s, path, 2);
+    WAIT(in == 2);
+    copy_tree(path, copy);
+    if (_i == 1)
+        ck_assert_int_eq(raw_delete(op(), node_path(copy, "ready")), ZOK);
+    for (int i = 0; _i == 2 && i < 2; i++)
+        raw_delete(op(), node_path(copy, evzk_double_barrier_node(v[i].d)));
+    come_all(here, 1, p.s, copy, 2);
+    settle(p.s);
+    ck_assert_int_eq(in, 2);
+    come_all(&here[1], 1, p.s, copy, 2);
+    WAIT(in == 4);
+    leave_all(v, 2);
+    leave_all(here, 2);
+    raw_delete_tree(op(), copy);
+    raw_delete_tree(op(), path);
+    nothing_left(path, p.s);
+    peer_close(&p);
+}
+END_TEST
+
+/* A `ready` that covers a participant, is of its directory, and is older than
+ * its znode: by hand. */
+START_TEST(older_ready)
+{
+    const evzk_double_barrier_options opt = {.count = 2};
+    const char *path = "/step-older";
+    struct part a;
+    struct peer p;
+    struct Stat stat;
+    char text[128];
+
+    in = out = 0;
+    peer_open(&p, the_server());
+    mkdir_at(path);
+    ck_assert_int_eq(raw_exists(op(), path, &stat), ZOK);
+    snprintf(text, sizeof text, "evzk 1 100 %" PRId64 " %s-in-0000000000",
+             (int64_t)stat.czxid, GUID);
+    write_at("/step-older/ready", text);
+    come(&a, p.s, path, &opt);
+    expect(&a, EVZK_DOUBLE_BARRIER_FAILED, EVZK_ERR_FOREIGN);
+    raw_delete_tree(op(), path);
+    nothing_left(path, p.s);
+    peer_close(&p);
+}
+END_TEST
+
 START_TEST(stale_ready_and_foreign_children)
 {
     const char *path = "/step-stale";
@@ -372,7 +511,7 @@ START_TEST(stale_ready_and_foreign_children)
     peer_open(&p, the_server());
     mkdir_at(path);
     write_at("/step-stale/readme", "hello");
-    write_at("/step-stale/ready", "evzk 1 0 guid-in-0000000000");
+    write_stale("/step-stale");
     come_all(v, 2, p.s, path, 3);
     settle(p.s);
     ck_assert_int_eq(in, 0); /* Neither of the others counts. */
@@ -503,6 +642,7 @@ int main(void)
     Suite *suite = suite_create("double-barrier");
     TCase *many = lock_tests(suite, "many", 120000);
     TCase *few = lock_tests(suite, "few", 60000);
+    TCase *forged = lock_tests(suite, "forged", 60000);
 
     tcase_add_test(many, requests_are_in_proportion);
     tcase_add_test(many, thousand_in_one_process);
@@ -514,6 +654,9 @@ int main(void)
     tcase_add_test(few, operator_deletes);
     tcase_add_test(few, stale_ready_and_foreign_children);
     tcase_add_test(few, foreign_ready);
+    tcase_add_loop_test(forged, no_participant_counts, 0, NEARLY);
+    tcase_add_loop_test(forged, copied_tree, 0, 3);
+    tcase_add_test(forged, older_ready);
     tcase_add_test(few, denied);
     tcase_add_test(few, who_is_inside);
     return lock_suite_run(suite);

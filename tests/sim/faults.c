@@ -88,6 +88,9 @@ static const struct kind kinds[] = {
 {"foreign-curator",fault_foreign_curator,ARRIVAL|TREE, PLAIN,   "Curator's write lock is there for a while"},
 {"foreign-kazoo", fault_foreign_kazoo,  ARRIVAL|TREE, PLAIN,    "Kazoo's lock is there for a while"},
 {"foreign-mutex", fault_foreign_mutex,  ARRIVAL|TREE, PLAIN,    "Curator's mutex contends for a while"},
+{"foreign-nameless",fault_foreign_nameless,ARRIVAL|TREE,PLAIN,  "a participant's name without a GUID is there for a while, in double barriers and shards"},
+{"copy-ready",    fault_copy_ready,     ARRIVAL|TREE, PLAIN,    "a double barrier's ready comes for a while, as copied from another directory"},
+{"older-ready",   fault_older_ready,    ARRIVAL|TREE, PLAIN,    "a ready of this directory comes for a while, for participants that are to come"},
 {"forge-plan",    fault_forge_plan,     ARRIVAL|TREE, FORGERY,  "a well-formed plan of the shards that none of them has made"},
 {"hide-plan",     fault_hide_plan,      ARRIVAL|TREE, PLAIN,    "the plan may not be read for a while"},
 {"hide-members",  fault_hide_members,   ARRIVAL|TREE, PLAIN,    "nor the list of members"},
@@ -240,6 +243,12 @@ bool fault_may_refuse_reads(void)
 {
     return strncmp(recipe->name, "config", 6) == 0 ||
            strcmp(recipe->name, "semaphore") == 0;
+}
+
+bool fault_gathers(void)
+{
+    return strncmp(recipe->name, "double-barrier", 14) == 0 ||
+           strncmp(recipe->name, "shards", 6) == 0;
 }
 
 void faults_begin(const struct sim_recipe *r)

@@ -70,6 +70,9 @@ bool fault_hid_votes(void);   /* Those of a ballot. */
 /* Is this znode a vote that a fault has made, in the place of no site? */
 bool fault_forged_vote(const void *data, int32_t len);
 bool fault_forged_votes(void); /* Is any? */
+/* Has a fault made a double barrier's `ready` at this mzxid?  0: ever? */
+bool fault_made_ready(int64_t mzxid);
+bool fault_made_older_ready(void); /* Of that directory, for those to come? */
 
 /* The names of all, with a word on each. */
 void faults_list(void (*line)(const char *name, const char *about));

@@ -53,6 +53,18 @@ fault_fn fault_delete_own, fault_delete_pred, fault_delete_pair,
     fault_empty_dir, fault_delete_all, fault_foreign, fault_foreign_lower,
     fault_foreign_higher, fault_foreign_curator, fault_foreign_kazoo,
     fault_foreign_mutex;
+/* Makes a persistent znode in a directory, for a while: its name begins with
+ * `tag`, which no other znode there has.  False: it cannot be made. */
+bool fault_put(const char *dir, const char *tag, const char *rest, int mode);
+/* The directory of the newest ephemeral znode, and the name with the lowest
+ * number there; its number, and where that begins. */
+enum { FAULT_PATH = 256 };
+bool fault_directory(char dir[FAULT_PATH]);
+const char *fault_lowest(const char *dir, const char **digits, int32_t *n);
+
+/* faults_gather.c */
+bool fault_gathers(void); /* faults.c: does the recipe count who has come? */
+fault_fn fault_foreign_nameless, fault_copy_ready, fault_older_ready;
 
 /* faults_plan.c.  A copy, which no session owns, of the znode of a member is at
  * that path. */

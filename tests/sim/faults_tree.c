@@ -16,7 +16,13 @@
 #include "wire.h"
 #include "world.h"
 
-enum { PATH = 256, KIDS = 48, DEPTH = 6, FOREIGN = 4, FOREIGN_TRIES = 10 };
+enum {
+    PATH = FAULT_PATH,
+    KIDS = 48,
+    DEPTH = 6,
+    FOREIGN = 4,
+    FOREIGN_TRIES = 10
+};
 enum { NUMBER = 11, GUID = 36 };
 
 /* Foreign contenders that are to go again: by the beginning of their names,
@@ -476,6 +482,29 @@ static bool put(const char *path, int mode)
     return true;
 }
 
+bool fault_put(const char *dir, const char *tag, const char *rest, int mode)
+{
+    struct foreign *g = &foreign.v[foreign.n];
+    char path[2 * PATH];
+
+    if (foreign.n == FOREIGN)
+        return false;
+    snprintf(g->dir, sizeof g->dir, "%s", dir);
+    snprintf(g->tag, sizeof g->tag, "%s", tag);
+    snprintf(path, sizeof path, "%s/%s%s", dir, tag, rest);
+    return put(path, mode);
+}
+
+bool fault_directory(char dir[FAULT_PATH]) { return directory(dir); }
+
+const char *fault_lowest(const char *dir, const char **digits, int32_t *n)
+{
+    const char *name = lowest(dir, NULL);
+
+    *digits = name ? number(name, n) : NULL;
+    return *digits ? name : NULL;
+}
+
 /* A persistent contender, named like the lowest there, by nobody's session. */
 static bool contend(bool higher)
 {
@@ -516,14 +545,12 @@ bool fault_foreign_higher(const struct fault *f, const struct sim_step *step)
 /* A contender that is named as another library does. */
 static bool contend_as(const char *before, const char *after)
 {
-    struct foreign *g = &foreign.v[foreign.n];
-    char path[2 * PATH];
+    char dir[PATH], tag[12];
 
-    if (foreign.n == FOREIGN || !directory(g->dir))
+    if (!directory(dir))
         return false;
-    snprintf(g->tag, sizeof g->tag, "%sfa17%03x", before, foreign.n);
-    snprintf(path, sizeof path, "%s/%s%s", g->dir, g->tag, after);
-    return put(path, ZOO_PERSISTENT_SEQUENTIAL);
+    snprintf(tag, sizeof tag, "%sfa17%03x", before, foreign.n);
+    return fault_put(dir, tag, after, ZOO_PERSISTENT_SEQUENTIAL);
 }
 
 bool fault_foreign_curator(const struct fault *f, const struct sim_step *step)

@@ -6,6 +6,8 @@
  * waiting.
  *
  * How it can fail: the rules are in scene_double_barrier_rules.c. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ens.h"
@@ -241,28 +243,57 @@ static void open_processes(const struct sim_scene *sc)
     }
 }
 
+static void make_ready(const char *text)
+{
+    const char *at = strchr(text, '@');
+    struct ens_seen seen;
+    char whole[160];
+
+    ens_look_ahead("/d", &seen);
+    if (at)
+        snprintf(whole, sizeof whole, "%.*s%" PRId64 "%s", (int)(at - text),
+                 text, seen.czxid, at + 1);
+    else
+        snprintf(whole, sizeof whole, "%s", text);
+    ens_create("/d/ready", whole, strlen(whole), ZOO_PERSISTENT);
+    if (ens_look_ahead("/d/ready", &seen))
+        db.made_mzxid = seen.mzxid;
+}
+
+/* What counts for nobody: by its name, or since no session owns it. */
+static const char *const foreign[] = {"/d/readme",
+                                      "/d/" DB_GUID "-out-0000000001",
+                                      "/d/check-in-0000000000", NULL};
+static const char *const copied[] = {"/d/" DB_GUID "-in-0000000000",
+                                     "/d/" DB_GUID "-in-0000000001",
+                                     "/d/" DB_GUID "-in-0000000009", NULL};
+
+static void make_all(const char *const *paths, bool wanted)
+{
+    for (; wanted && *paths; paths++)
+        ens_create(*paths, "hello", 5, ZOO_PERSISTENT);
+}
+
 static void make_tree(void)
 {
     const struct db_scene *own = db.own;
 
-    if (own->ready || own->foreign || own->hidden || own->dir)
+    if (own->ready || own->foreign || own->hidden || own->copied || own->dir)
         ens_create("/d", "", 0, ZOO_PERSISTENT);
     if (own->ready)
-        ens_create("/d/ready", own->ready, strlen(own->ready), ZOO_PERSISTENT);
+        make_ready(own->ready);
     if (own->number)
         ens_set_sequence("/d", own->number);
     if (own->denied)
         ens_set_perms(own->dir ? "/d" : "/d/ready",
                       (int)(EVZK_PERM_ALL & ~own->denied));
     if (own->hidden) {
-        ens_create("/d/x-in-0000000000", "", 0, ZOO_PERSISTENT);
-        ens_set_perms("/d/x-in-0000000000",
+        ens_create("/d/" DB_GUID "-in-0000000000", "", 0, ZOO_EPHEMERAL);
+        ens_set_perms("/d/" DB_GUID "-in-0000000000",
                       (int)(EVZK_PERM_ALL & ~EVZK_PERM_READ));
     }
-    if (own->foreign) {
-        ens_create("/d/readme", "hello", 5, ZOO_PERSISTENT);
-        ens_create("/d/x-out-0000000001", "", 0, ZOO_PERSISTENT);
-    }
+    make_all(foreign, own->foreign);
+    make_all(copied, own->copied);
 }
 
 void double_barrier_begin(const struct sim_scene *sc)

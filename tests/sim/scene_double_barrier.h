@@ -10,6 +10,10 @@
 
 enum { DB_ACTS = 9, DB_NODES = 64, DB_ROUNDS = 8, DB_NAME = 96 };
 
+/* Names and texts of what a scene has made by itself. */
+#define DB_GUID "01234567-89ab-4def-8123-456789abcdef"
+#define DB_OLD "evzk 1 0 @ " DB_GUID "-in-0000000000"
+
 enum db_what { DB_NOTHING, DB_ENTER, DB_ASK, DB_DELETE_DIR };
 enum db_how { DB_LEAVE, DB_CANCEL, DB_FREE };
 
@@ -29,19 +33,24 @@ struct db_scene {
     uint32_t count;
     struct db_act act[DB_ACTS];
     const char *chroot;
-    const char *ready; /* What `ready` says at the beginning; NULL: no such. */
+    /* What `ready` says at the beginning, with the directory's czxid in the
+     * place of "@"; NULL: no such. */
+    const char *ready;
+    bool foreign_ready; /* `ready` is refused. */
     uint8_t denied; /* What nobody may do to `ready`; or to the directory, .. */
     bool dir;       /* .. which is there at the beginning. */
     int32_t number; /* If the directory is there: the first one; 0: as is. */
     bool foreign;   /* Znodes of others are there at the beginning. */
-    bool hidden;    /* A znode that nobody may read is there, too. */
+    bool hidden;    /* A participant that nobody may read is there, too. */
+    bool copied; /* Copies of participants are there, which no session owns. */
 };
 
 /* A participant's znode, or what is named like one. */
 struct db_node {
-    int64_t czxid, owner, died; /* died: counts changes; 0: it stands. */
-    int64_t act;                /* -1: of no act. */
-    int64_t round;              /* From 1; 0: of none yet. */
+    int64_t czxid, died; /* died: counts changes; 0: it stands. */
+    int64_t owner;       /* 0: a copy, which counts for nobody. */
+    int64_t act;         /* -1: of no act. */
+    int64_t round;       /* From 1; 0: of none yet. */
     int32_t seq;
     char name[DB_NAME];
 };
@@ -63,6 +72,7 @@ struct db_world {
     struct db_node node[DB_NODES];
     int64_t nodes, changes;
     int64_t ready_mzxid; /* 0: none. */
+    int64_t made_mzxid;  /* Of the `ready` that the scene has made. */
     int64_t rounds;
     int64_t looked; /* The newest zxid when the rules saw the tree. */
     int64_t rough;  /* Until then something has disturbed; -1: nothing yet. */

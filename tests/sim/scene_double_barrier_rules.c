@@ -30,11 +30,24 @@ struct db_node *db_node_of(int act)
     return NULL;
 }
 
+/* A participant's name, and nothing else: a GUID, the mark and a number. */
 bool db_read_seq(const char *name, int32_t *seq)
 {
-    const char *mark = strstr(name, "-in-");
+    const size_t guid = sizeof DB_GUID - 1, mark = 4, number = 10;
+    char again[16];
 
-    return mark && sscanf(mark + 4, "%" SCNd32, seq) == 1;
+    if (strlen(name) < guid + mark + number ||
+        strncmp(name + guid, "-in-", mark) != 0 ||
+        sscanf(name + guid + mark, "%" SCNd32, seq) != 1)
+        return false;
+    for (size_t i = 0; i < guid; i++) {
+        bool dash = DB_GUID[i] == '-';
+
+        if (dash ? name[i] != '-' : !strchr("0123456789abcdef", name[i]))
+            return false;
+    }
+    snprintf(again, sizeof again, "%010" PRId32, *seq);
+    return strcmp(again, name + guid + mark) == 0;
 }
 
 static struct db_node *node_at(int64_t czxid)
@@ -93,7 +106,19 @@ static void look_at_nodes(void)
     }
 }
 
-/* A round is formed: all that `ready` is for are there. */
+/* A copy was put in the place of a participant's znode, which had been looked
+ * at before. */
+static bool is_in_place(const struct db_node *copy)
+{
+    for (const struct db_node *o = db.node; o < copy; o++) {
+        if (o->owner && strcmp(o->name, copy->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A round is formed: all that `ready` is for are there.  Copies, which no
+ * session owns, are none of them. */
 static void check_round(int32_t last)
 {
     uint32_t n = 0, acts = 0;
@@ -101,11 +126,13 @@ static void check_round(int32_t last)
     db.rounds++;
     for (struct db_node *o = db.node; o < db.node + db.nodes; o++) {
         if (o->died || (int32_t)((uint32_t)o->seq - (uint32_t)last) > 0)
-            continue;                            /* Numbers wrap. */
+            continue; /* Numbers wrap. */
+        n += o->owner || is_in_place(o);
+        if (!o->owner)
+            continue;
         if (o->round && !operator_deleted_any()) /* Or `ready` was. */
             sim_violation("%s is in two rounds", o->name);
         o->round = db.rounds;
-        n++;
         acts += o->act >= 0;
     }
     if (n < db.own->count)
@@ -118,9 +145,10 @@ static void check_round(int32_t last)
 
 void db_look(void)
 {
-    struct ens_seen seen;
+    struct ens_seen seen, dir;
     char path[80], text[160];
     int32_t last;
+    int64_t of;
 
     if (!ens_has_changed(&db.looked))
         return;
@@ -134,9 +162,10 @@ void db_look(void)
         return;
     db.ready_mzxid = seen.mzxid;
     snprintf(text, sizeof text, "%.*s", (int)seen.len, seen.data);
-    if (db.own->ready && strcmp(text, db.own->ready) == 0)
-        return; /* The scene has made that. */
-    if (sscanf(text, "evzk 1 %" SCNd32, &last) == 1)
+    if (seen.mzxid == db.made_mzxid || fault_made_ready(seen.mzxid))
+        return; /* The scene has made that, or a fault. */
+    if (sscanf(text, "evzk 1 %" SCNd32 " %" SCNd64, &last, &of) == 2 &&
+        ens_look(db.dir, &dir) && of == dir.czxid)
         check_round(last);
 }
 
@@ -190,7 +219,7 @@ bool db_excused(int act, evzk_double_barrier_event ev, int rc)
     case EVZK_ERR_LEASE:
         return inside && k->doubtful && process_has_lapsed(a->proc);
     case EVZK_ERR_FOREIGN:
-        return db.own->ready && !inside;
+        return (db.own->foreign_ready || fault_made_older_ready()) && !inside;
     case EVZK_ERR_NOAUTH:
         return ens_denied(a->proc) || a->mute || db.own->hidden ||
                db.own->denied;
@@ -305,7 +334,7 @@ static bool is_late(int act)
         return false;
     for (const struct db_node *o = db.node; o < db.node + db.nodes; o++) {
         older = older || (!o->died && o->round);
-        coming += !o->died && !o->round;
+        coming += !o->died && !o->round && o->owner;
     }
     if (n->round)
         return db.ready_mzxid != 0; /* An operator may have deleted it. */
@@ -327,7 +356,7 @@ static void check_late(int act)
             (process_of(p)->s && !process_is_connected(p)))
             k->wrong = sim_now();
     }
-    if (sim_now() - k->wrong > TRUTH_US && !db.own->ready)
+    if (sim_now() - k->wrong > TRUTH_US && !db.own->foreign_ready)
         sim_violation("act %d waits, and need not: %s", act + 1,
                       evzk_double_barrier_state(k->d));
 }
@@ -386,16 +415,16 @@ static bool was_broken(void)
             return true;
     }
     for (const struct db_node *o = db.node; o < db.node + db.nodes; o++) {
-        if (o->act < 0 || (o->round && !db.slot[o->act].left))
+        if (o->owner && (o->act < 0 || (o->round && !db.slot[o->act].left)))
             return true;
     }
-    return operator_deleted_any() || db.own->ready;
+    return operator_deleted_any() || db.own->ready || fault_made_ready(0);
 }
 
 void db_check_end(void)
 {
     for (const struct db_node *o = db.node; o < db.node + db.nodes; o++) {
-        if (!o->died && o->owner)
+        if (!o->died && o->act >= 0)
             sim_violation("%s is left", o->name);
     }
     if (db.ready_mzxid && !was_broken())

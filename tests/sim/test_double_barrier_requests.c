@@ -75,12 +75,13 @@ static struct cost round_of(unsigned n)
 
 /* To enter, a participant creates its znode twice, since the directory is
  * missing at first; looks at its znode, the directory and `ready`; and reads
- * `ready`.  All together make the directory, list it, and create `ready`.  To
- * leave, a participant watches another one; up to 64 znodes are deleted in one
+ * `ready`.  The last one looks at each znode before it forms the round.  All
+ * together make the directory, list it, and create `ready`.  To leave, a
+ * participant watches another one; up to 64 znodes are deleted in one
  * transaction.  All together list what is left, and delete `ready`. */
 START_TEST(requests_are_linear)
 {
-    enum { ENTER = 6, TOGETHER = 64, ADDED_IN = 3, ADDED_OUT = 4 };
+    enum { ENTER = 7, TOGETHER = 64, ADDED_IN = 3, ADDED_OUT = 4 };
 
     for (unsigned n = 25; n <= MOST; n *= 2) {
         struct cost cost = round_of(n);

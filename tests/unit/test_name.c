@@ -182,14 +182,14 @@ START_TEST(test_guid_ok)
     char g[EVZK__GUID_LEN + 1], was;
 
     ck_assert_int_eq(evzk__guid(g), EVZK_OK);
-    ck_assert(evzk__guid_ok(g));
+    ck_assert(evzk__guid_leads(g));
     for (size_t i = 0; i < EVZK__GUID_LEN; i++) {
         static const char others[] = "/.g-A \x01";
 
         was = g[i];
         for (size_t k = 0; k < sizeof others; k++) { /* And the end. */
             g[i] = others[k];
-            ck_assert(evzk__guid_ok(g) == (others[k] == was));
+            ck_assert(evzk__guid_leads(g) == (others[k] == was));
         }
         g[i] = was;
     }
