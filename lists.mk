@@ -1001,7 +1001,8 @@ sim_sources = \
     tests/sim/search_jobs.c \
     tests/sim/search_plain.c \
     tests/sim/search_seen.c \
-    tests/sim/search_seen.h
+    tests/sim/search_seen.h \
+    tests/sim/search_shorten.c
 
 bench_sources = \
     tests/bench/batch.c \

@@ -20,7 +20,7 @@ struct wish {
     struct search_plan plan;
     const char *recipe, *replay;
     uint64_t most; /* First faults of a recipe; 0: no limit. */
-    bool trace, coverage, costs;
+    bool trace, coverage, costs, shorten;
 };
 
 static const char usage[] =
@@ -37,6 +37,7 @@ static const char usage[] =
     "  --chance N         instead: N runs of many faults, by chance\n"
     "  --replay SCHEDULE  play one run, as scene:17=cut,43=oom@3, and tell "
     "all\n"
+    "  --shorten          with --replay: leave faults out as long as it shows\n"
     "  --trace            play a scene without a fault, and tell all\n"
     "  --costs            list the requests of each scene, without a fault\n"
     "  --coverage         list what was not taken of the tables\n"
@@ -89,6 +90,36 @@ static int replay(const struct sim_recipe *recipe, const char *schedule,
     return wrong ? 1 : 0;
 }
 
+static void tell_wrong(const struct sim_recipe *recipe, const char *text,
+                       uint64_t seed, const char *schedule)
+{
+    printf("violation recipe=%s: %s\n"
+           "  explore --recipe %s --seed %" PRIu64 " --replay '%s'\n",
+           recipe->name, text, recipe->name, seed, schedule);
+}
+
+/* 1: it shows, and the shortest command that shows it was printed. */
+static int shorten(const struct sim_recipe *recipe, const char *schedule,
+                   uint64_t seed)
+{
+    struct run r = {.seed = seed};
+    char text[SEARCH_TEXT], shortest[RUN_TEXT];
+    unsigned tries, had;
+
+    if (!run_parse(recipe, schedule, &r)) {
+        fprintf(stderr, "explore: no such schedule: %s\n", schedule);
+        return 2;
+    }
+    had = r.n_strikes;
+    tries = search_shorten(&r, text);
+    run_text(&r, shortest);
+    if (text[0])
+        tell_wrong(recipe, text, r.seed, shortest);
+    printf("shorten recipe=%s faults=%u of=%u runs=%u: %s\n", recipe->name,
+           r.n_strikes, had, tries, text[0] ? text : "all is right");
+    return text[0] != '\0';
+}
+
 static void progress(const struct search_result *r)
 {
     fprintf(stderr,
@@ -103,9 +134,7 @@ static void tell_found(const struct sim_recipe *recipe,
     for (unsigned i = 0; i < r->n_found; i++) {
         const struct search_found *f = &r->found[i];
 
-        printf("violation recipe=%s: %s\n"
-               "  explore --recipe %s --seed %" PRIu64 " --replay '%s'\n",
-               recipe->name, f->text, recipe->name, f->seed, f->schedule);
+        tell_wrong(recipe, f->text, f->seed, f->schedule);
     }
 }
 
@@ -242,9 +271,7 @@ static int explore_plain(const struct wish *w, const struct sim_recipe *recipe)
             continue;
         wrong++;
         run_text(&r, schedule);
-        printf("violation recipe=%s: %s\n"
-               "  explore --recipe %s --seed %" PRIu64 " --replay '%s'\n",
-               recipe->name, why, recipe->name, r.seed, schedule);
+        tell_wrong(recipe, why, r.seed, schedule);
     }
     printf("explore recipe=%s plain singles=%s runs=%u violations=%u "
            "seed=%" PRIu64 "\n",
@@ -279,6 +306,8 @@ static int run_recipe(const struct wish *w, const struct sim_recipe *r)
 
     if (w->costs)
         return costs_print(r, w->plan.seed);
+    if (w->replay && w->shorten)
+        return shorten(r, w->replay, w->plan.seed);
     if (w->replay)
         return replay(r, w->replay, w->plan.seed);
     if (!w->trace && !w->plan.chance && !sim_can_save())
@@ -349,6 +378,7 @@ static const struct option options[] = {
     {"jobs", required_argument, NULL, 'j'},
     {"chance", required_argument, NULL, 'c'},
     {"replay", required_argument, NULL, 'R'},
+    {"shorten", no_argument, NULL, 'x'},
     {"trace", no_argument, NULL, 'T'},
     {"coverage", no_argument, NULL, 'C'},
     {"costs", no_argument, NULL, 'k'},
@@ -388,6 +418,8 @@ static void take_option(struct wish *w, int opt)
         w->plan.scene = optarg;
     else if (opt == 'R')
         w->replay = optarg;
+    else if (opt == 'x')
+        w->shorten = true;
     else if (opt == 'T')
         w->trace = true;
     else if (opt == 'C')
@@ -417,7 +449,7 @@ int main(int argc, char **argv)
         }
         take_option(&w, opt);
     }
-    if (optind < argc) {
+    if (optind < argc || (w.shorten && !w.replay)) {
         fputs(usage, stderr);
         return 2;
     }

@@ -69,4 +69,12 @@ const char *search_chance(const struct sim_recipe *recipe,
 /* The same; returns how the run ended. */
 enum run_end search_chance_end(struct run *r, uint64_t n);
 
+/* Leaves faults out of the run as long as the same rule is broken, or the same
+ * signal ends the program.  `text` is what is wrong; empty: nothing.  Returns
+ * how many runs were played, each in a process of its own. */
+unsigned search_shorten(struct run *r, char text[SEARCH_TEXT]);
+
+/* Texts that differ by their numbers alone are the same. */
+bool search_same(const char *a, const char *b);
+
 #endif

@@ -41,8 +41,7 @@ static int64_t seconds(void)
     return ts.tv_sec;
 }
 
-/* Texts that differ by their numbers alone are the same. */
-static bool same(const char *a, const char *b)
+bool search_same(const char *a, const char *b)
 {
     static const char digits[] = "-0123456789abcdef";
 
@@ -71,7 +70,7 @@ void search_note(struct search_shared *sh, const struct run *r,
         ;
     n = atomic_load(&sh->n_found);
     for (uint32_t i = 0; i < n; i++)
-        known = known || same(sh->found[i].text, text);
+        known = known || search_same(sh->found[i].text, text);
     if (!known && n < SEARCH_FOUND) {
         sh->found[n].seed = r->seed;
         snprintf(sh->found[n].text, SEARCH_TEXT, "%s", text);

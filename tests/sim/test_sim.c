@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "coverage.h"
+#include "processes.h"
 #include "search.h"
 #include "tests/real/support/support.h" /* RUNNING_ON_VALGRIND */
 #include "world.h"
@@ -282,6 +283,38 @@ START_TEST(schedules_are_text)
 }
 END_TEST
 
+/* A rule that no library keeps: what two cut connections break. */
+static void check_two_doubts(void)
+{
+    recipe_named("lock")->check();
+    if (process_doubts(1) >= 2)
+        sim_violation("p1 was in doubt %d times", (int)process_doubts(1));
+}
+
+/* Of six faults two are left. */
+START_TEST(schedules_become_short)
+{
+    static const char text[] = "two:20=oom@1,30=slow,61=lagging@2,70=oom-on@2,"
+                               "78=oom@1,110=cut";
+    struct sim_recipe strict = *recipe_named("lock");
+    char wrong[SEARCH_TEXT], again[RUN_TEXT];
+    struct run r = {.seed = 77};
+
+    strict.check = check_two_doubts;
+    ck_assert(run_parse(&strict, text, &r));
+    ck_assert_uint_gt(search_shorten(&r, wrong), 6);
+    ck_assert_str_eq(wrong, "p1 was in doubt 2 times");
+    ck_assert_uint_eq(r.n_strikes, 2);
+    ck_assert_uint_eq(r.seed, 1);
+    run_text(&r, again);
+    ck_assert_msg(search_replay(&strict, again, r.seed, &r) != NULL,
+                  "%s is right", again);
+    ck_assert(run_parse(recipe_named("lock"), "two:61=cut", &r));
+    ck_assert_uint_eq(search_shorten(&r, wrong), 1);
+    ck_assert_str_eq(wrong, "");
+}
+END_TEST
+
 static void set_up(void)
 {
     coverage_open();
@@ -300,6 +333,7 @@ int main(void)
     tcase_add_test(tests, same_seed_same_trace);
     tcase_add_test(tests, a_saved_world_goes_on_alike);
     tcase_add_test(tests, schedules_are_text);
+    tcase_add_test(tests, schedules_become_short);
     tcase_add_test(tests, scenes_go_well_without_a_fault);
     /* Valgrind looks through the memory of each process: some will do. */
     for (size_t i = 0; i < KEPT; i += stride_in(3))
