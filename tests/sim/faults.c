@@ -95,6 +95,7 @@ static const struct kind kinds[] = {
 {"hide-plan",     fault_hide_plan,      ARRIVAL|TREE, PLAIN,    "the plan may not be read for a while"},
 {"hide-members",  fault_hide_members,   ARRIVAL|TREE, PLAIN,    "nor the list of members"},
 {"hide-member",   fault_hide_member,    ARRIVAL|TREE, PROC,     "nor its member's znode"},
+{"hide-each",     fault_hide_each,      ARRIVAL|TREE, PLAIN,    "nor the znode of any member"},
 {"copy-member",   fault_copy_member,    ARRIVAL|TREE, PROC,     "in its place comes one that no session owns, to stay"},
 {"forge-vote",    fault_forge_vote,     ARRIVAL|TREE, VOTE,     "beside what a site of a transaction has comes a vote that it has not cast"},
 {"hide-votes",    fault_hide_votes,     ARRIVAL|TREE, PLAIN,    "the directory of a ballot may not be listed for a while"},

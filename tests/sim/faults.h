@@ -64,6 +64,8 @@ bool fault_forged(const void *data, size_t len);
 bool fault_copied(void);
 /* Puts such a copy in the place of a member's znode.  False: there is none. */
 bool fault_copy(const char *path);
+/* The plan may not be read for a while, nor the members be listed or made. */
+void fault_seal_members(void);
 bool fault_hid(void);         /* Something might not be read. */
 bool fault_hid_members(void); /* The list of them. */
 bool fault_hid_votes(void);   /* Those of a ballot. */

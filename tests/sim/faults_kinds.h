@@ -70,7 +70,7 @@ fault_fn fault_foreign_nameless, fault_copy_ready, fault_older_ready;
  * that path. */
 void fault_note_copy(const char *path);
 fault_fn fault_forge_plan, fault_hide_plan, fault_hide_members,
-    fault_hide_member, fault_copy_member, fault_hide_votes;
+    fault_hide_member, fault_hide_each, fault_copy_member, fault_hide_votes;
 
 /* faults_votes.c */
 fault_fn fault_forge_vote;

@@ -178,15 +178,20 @@ static void show(intptr_t i)
     forged.hidden[i][0] = '\0';
 }
 
-static bool hide(const char *path, int i)
+static bool seal(const char *path, int i, int perms)
 {
-    if (forged.hidden[i][0] || ens_set_perms(path, ALL & ~PLAIN_READ) != 0)
+    if (forged.hidden[i][0] || ens_set_perms(path, perms) != 0)
         return false;
     snprintf(forged.hidden[i], PATH, "%s", path);
     forged.hid++;
     scene_timer_set(FAULT_PAST, -1, show, i);
     faults_last(FAULT_PAST);
     return true;
+}
+
+static bool hide(const char *path, int i)
+{
+    return seal(path, i, ALL & ~PLAIN_READ);
 }
 
 /* The znode by which a process is a member. */
@@ -219,6 +224,12 @@ bool fault_hide_members(const struct fault *f, const struct sim_step *step)
     return forged.hidden[SIM_PROCS + 1][0] != '\0';
 }
 
+void fault_seal_members(void)
+{
+    hide(PLAN, SIM_PROCS);
+    forged.hid_members += seal(MEMBERS, SIM_PROCS + 1, 0);
+}
+
 /* The directory of a ballot (ballot.h), below a chroot or not. */
 bool fault_hide_votes(const struct fault *f, const struct sim_step *step)
 {
@@ -231,6 +242,22 @@ bool fault_hide_votes(const struct fault *f, const struct sim_step *step)
         return false;
     forged.hid_votes++;
     return true;
+}
+
+/* An operator's wrong ACL strikes all of them. */
+bool fault_hide_each(const struct fault *f, const struct sim_step *step)
+{
+    bool any = false;
+
+    (void)f;
+    (void)step;
+    for (int p = 0; p < SIM_PROCS; p++) {
+        struct ens_seen seen;
+        char path[PATH];
+
+        any = (member_of(p, path, &seen) && hide(path, p)) || any;
+    }
+    return any;
 }
 
 bool fault_hide_member(const struct fault *f, const struct sim_step *step)
