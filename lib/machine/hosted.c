@@ -35,6 +35,20 @@ void evzk__session_let_go(evzk_session *s)
     evzk__core_unref(evzk__core_of(s));
 }
 
+void evzk__resident_enter(evzk_session *s, struct evzk__resident *r,
+                          void (*closed)(struct evzk__resident *r))
+{
+    r->closed = closed;
+    LIST_INSERT_HEAD(&evzk__core_of(s)->residents, r, link);
+}
+
+void evzk__resident_leave(struct evzk__resident *r)
+{
+    if (r->closed)
+        LIST_REMOVE(r, link);
+    r->closed = NULL;
+}
+
 struct evzk__timer *evzk__session_timer(evzk_session *s, void (*fire)(void *),
                                         void *arg)
 {
@@ -154,6 +168,11 @@ uint32_t evzk__machine_window(const struct evzk__machine *m)
 bool evzk__machine_caught_up(const struct evzk__machine *m)
 {
     return m->seen.change_count == m->place.s->now.change_count;
+}
+
+bool evzk__machine_is_on(const struct evzk__machine *m, uint16_t connection_no)
+{
+    return m->place.s->now.connection_no == connection_no;
 }
 
 bool evzk__machine_end_doubt(struct evzk__machine *m)

@@ -175,6 +175,17 @@ bool evzk__may_tell(const evzk_session *s);
 void evzk__session_keep(evzk_session *s);
 void evzk__session_let_go(evzk_session *s);
 
+/* An object that is put together of machines, and may have none for a while:
+ * it hears when the session is closed, behind its machines, and before CLOSED
+ * is told.  By then it is no resident any more. */
+struct evzk__resident {
+    LIST_ENTRY(evzk__resident) link;
+    void (*closed)(struct evzk__resident *r); /* NULL: it is no resident. */
+};
+void evzk__resident_enter(evzk_session *s, struct evzk__resident *r,
+                          void (*closed)(struct evzk__resident *r));
+void evzk__resident_leave(struct evzk__resident *r); /* Or it has left. */
+
 /* A timer on the session's loop; NULL: no memory. */
 struct evzk__timer *evzk__session_timer(evzk_session *s, void (*fire)(void *),
                                         void *arg);
@@ -219,6 +230,10 @@ uint32_t evzk__machine_window(const struct evzk__machine *m);
 
 /* Has the machine seen the last change of its session? */
 bool evzk__machine_caught_up(const struct evzk__machine *m);
+
+/* Is this the number of the session's present connection?  The machine itself
+ * may not have heard of it yet. */
+bool evzk__machine_is_on(const struct evzk__machine *m, uint16_t connection_no);
 
 /* The machine has looked after what it holds: is the session certain, so that
  * its doubt ends here?  True: it was in doubt. */

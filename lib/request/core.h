@@ -114,6 +114,7 @@ struct evzk__core {
     struct evzk__machines later;          /* To hear STAYED in a while. */
     struct evzk__machines awaiting_reply; /* Ended, but await an answer. */
     struct evzk__machine *cursor; /* The next to be swept; NULL: done. */
+    LIST_HEAD(, evzk__resident) residents; /* See lib/machine/machine.h. */
 
     evzk_session_stats stats;
 };

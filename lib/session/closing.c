@@ -26,6 +26,19 @@ static void end_machines(evzk_session *s)
     }
 }
 
+/* Objects that have no machine now. */
+static void end_residents(evzk_session *s)
+{
+    struct evzk__resident *r;
+
+    while ((r = LIST_FIRST(&s->core.residents)) != NULL) {
+        void (*closed)(struct evzk__resident *) = r->closed;
+
+        evzk__resident_leave(r);
+        closed(r);
+    }
+}
+
 /* Half of the time that is left is for this connection, and half for the next
  * one.  If that is too short for another connection, all is for this one. */
 static int64_t silent_at(const struct evzk__closing *c, int64_t now)
@@ -131,7 +144,10 @@ void evzk__closing_step(evzk_session *s)
         return; /* Freed, in the child of a fork. */
     evzk__machines_drop_awaiting_reply(&s->core);
     s->core.more = true;
-    if (!TAILQ_EMPTY(&s->core.machines) ||
+    if (TAILQ_EMPTY(&s->core.machines))
+        end_residents(s);
+    if (s->core.phase != EVZK__ENDING_MACHINES ||
+        !TAILQ_EMPTY(&s->core.machines) ||
         evzk__servers_busy(s->connection.servers))
         return;
     evzk__client_free(s->core.old);

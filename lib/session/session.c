@@ -165,6 +165,7 @@ static void init_core(struct evzk__core *s, struct event_base *base)
     RB_INIT(&s->path_watches);
     RB_INIT(&s->onlookers);
     TAILQ_INIT(&s->later);
+    LIST_INIT(&s->residents);
 }
 
 int evzk_session_open(struct event_base *base, const char *servers,

@@ -65,6 +65,7 @@ void evzk__shards_stop_planning(struct evzk_shards *a)
 
 void evzk__shards_destroy(struct evzk_shards *a)
 {
+    evzk__resident_leave(&a->in_session);
     evzk__timer_free(a->step_timer);
     evzk__timer_free(a->drain_timer);
     evzk__timer_free(a->mend_timer);

@@ -7,6 +7,7 @@
 static void stop_the_rest(struct evzk_shards *a)
 {
     a->phase = EVZK__SHARDS_ENDED;
+    evzk__resident_leave(&a->in_session);
     a->me = EVZK__NOBODY;
     evzk__shards_stop_planning(a);
     evzk__node_watch_free(a->plan_watch);
@@ -28,6 +29,14 @@ void evzk__shards_stop(struct evzk_shards *a)
     stop_the_rest(a);
     for (uint32_t i = 0; i < a->count; i++)
         evzk__shard_forget(&a->shard[i]);
+}
+
+/* The session was closed, and no machine of this object has heard of it: each
+ * has failed, and was to be tried again. */
+void evzk__shards_closed(struct evzk__resident *r)
+{
+    evzk__shards_fail(evzk__container_of(r, struct evzk_shards, in_session),
+                      EVZK_ERR_CLOSED);
 }
 
 /* LOST is told of each shard that was led, before FAILED.  The application may

@@ -114,11 +114,13 @@ static int begin(struct evzk_shards *a)
 
     if (rc == EVZK_OK)
         rc = evzk__shards_stand(a);
-    if (rc == EVZK_OK)
-        evzk__timer_set(a->mend_timer, EVZK__SHARDS_CALM_US);
-    else
+    if (rc != EVZK_OK) {
         evzk__node_watch_free(a->plan_watch);
-    return rc;
+        return rc;
+    }
+    evzk__timer_set(a->mend_timer, EVZK__SHARDS_CALM_US);
+    evzk__resident_enter(a->s, &a->in_session, evzk__shards_closed);
+    return EVZK_OK;
 }
 
 int evzk_shards_join(evzk_session *s, const char *path,

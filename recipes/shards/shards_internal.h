@@ -101,7 +101,8 @@ enum evzk__shards_phase {
 struct recipient; /* A member to whom the plan gives shards that we lead. */
 
 struct evzk_shards {
-    evzk_session *s;      /* With a reference. */
+    evzk_session *s; /* With a reference. */
+    struct evzk__resident in_session;
     char *path, *members; /* Owned. */
     uint32_t count;
     char **names; /* Owned, with all that is in it: one block, in order.  NULL:
@@ -262,6 +263,8 @@ void evzk__shard_forget(struct shard *d);
 /* Ends the object: tells LOST of each shard that was led, then FAILED.  The
  * application may free the shards. */
 void evzk__shards_fail(struct evzk_shards *a, int rc);
+
+void evzk__shards_closed(struct evzk__resident *r);
 
 /* Ends the object without a callback. */
 void evzk__shards_stop(struct evzk_shards *a);

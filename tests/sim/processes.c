@@ -132,6 +132,8 @@ static void check_counted(int proc, const char *what)
 void process_heard(int proc, const char *what)
 {
     own[proc].calm_since = sim_now();
+    if (own[proc].p.closed)
+        sim_violation("p%d: %s after CLOSED", proc, what);
     if (own[proc].calling)
         sim_violation("p%d: %s inside a call of the library", proc, what);
     if (sim_running() != proc)

@@ -22,7 +22,7 @@ enum {
     SHARDS_MOST = 4,  /* Shards. */
     SHARDS_PLANNED =
         8, /* Shards of a plan in the tree: a forged one has more. */
-    SHARDS_ACTIONS = 2,
+    SHARDS_ACTIONS = 3,
     SHARDS_NODES = 8,   /* Znodes in a directory at a time. */
     SHARDS_WRITES = 24, /* Writes of the plan that are remembered. */
     SHARDS_TIMEOUT_MS = 1000,
@@ -64,7 +64,8 @@ enum shards_action {
     SHARDS_DELETE_MEMBERS_DIR, /* The members' directory, if it is empty. */
     SHARDS_DELETE_PLAN,
     SHARDS_UNBLOCK_LEADER, /* See `leader_blocked`. */
-    SHARDS_SPOIL_PLAN,     /* An operator writes garbage into it. */
+    SHARDS_SEAL, /* The plan is hidden, and no member can be listed or made. */
+    SHARDS_SPOIL_PLAN, /* An operator writes garbage into it. */
     SHARDS_SPOIL_MEMBER
 };
 

@@ -98,6 +98,9 @@ static void do_action(enum shards_action action, int which)
     case SHARDS_UNBLOCK_LEADER:
         ens_delete(SHARDS_PATH "/shard-0/leader/child");
         break;
+    case SHARDS_SEAL:
+        fault_seal_members();
+        break;
     case SHARDS_SPOIL_PLAN:
         spoil(SHARDS_PATH "/plan");
         break;

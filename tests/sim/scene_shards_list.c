@@ -140,6 +140,18 @@ static const struct sim_scene shards_scenes[] = {
                      {.process = 1, .join_ms = 25}},
          .actions = {{.action = SHARDS_CLOSE_SESSION, .at_ms = 330,
                       .process = 0}})},
+    {.name = "closes-sealed",
+     .about = "a process loses its session, and may neither read the plan nor "
+              "be a member again: it closes the new session",
+     .processes = 1,
+     SHARDS_SCENE(
+         .shards = 2,
+         .members = {{.process = 0, .join_ms = 20}},
+         .actions = {{.action = SHARDS_SEAL, .at_ms = 330},
+                     {.action = SHARDS_EXPIRE_SESSION, .at_ms = 340,
+                      .process = 0},
+                     {.action = SHARDS_CLOSE_SESSION, .at_ms = 900,
+                      .process = 0}})},
     {.name = "member-broken",
      .about = "an operator deletes the znode of process 0's member",
      .processes = 2,
