@@ -197,9 +197,8 @@ void evzk__request_part_answered(struct evzk__core *s, struct evzk__request *r,
         note_first(s, r, res);
     if (is_unsaid(r, res))
         r->first_rc = (int16_t)res->rc;
-    if (res->rc == EVZK_OK && part == r->parts - 1 && lists(r) &&
-        !r->dir->made_by_us)
-        r->dir->check_empty = evzk__dir_looks_made_by_us(&res->stat);
+    if (res->rc == EVZK_OK && part == r->parts - 1 && lists(r))
+        evzk__dir_listed(r->dir, &res->stat);
     if (r->op == EVZK__CREATE_LIST && r->answered == r->parts &&
         learn_of_dir(s, r)) {
         come_back(s, r);

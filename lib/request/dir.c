@@ -111,6 +111,13 @@ bool evzk__dir_looks_made_by_us(const struct evzk__stat *stat)
     return stat->owner == 0 && stat->data_len == sizeof evzk__dir_mark - 1;
 }
 
+void evzk__dir_listed(struct evzk__dir *d, const struct evzk__stat *stat)
+{
+    d->made_by_us = d->made_by_us && stat->czxid == d->czxid;
+    if (!d->made_by_us)
+        d->check_empty = evzk__dir_looks_made_by_us(stat);
+}
+
 bool evzk__dir_rests(struct evzk__core *s, struct evzk__dir *d)
 {
     if (!(d->check_empty || d->exists) || s->phase != EVZK__RUNNING)

@@ -47,6 +47,7 @@ struct evzk__dir {
     bool check_empty : 1; /* When idle: see request/idle_dirs.c. */
     /* A watcher may not be right behind the znode that it watches. */
     bool watchers_unordered : 1;
+    int64_t czxid; /* While it is made_by_us. */
     char path[];
 };
 
@@ -54,6 +55,10 @@ struct evzk__dir {
  * know it by. */
 extern const char evzk__dir_mark[];
 bool evzk__dir_looks_made_by_us(const struct evzk__stat *stat);
+
+/* The directory was listed.  Another client may have put a directory of its own
+ * in the place of ours. */
+void evzk__dir_listed(struct evzk__dir *d, const struct evzk__stat *stat);
 
 /* The directory named by two pieces of a path, with a reference; NULL when out
  * of memory. */

@@ -95,7 +95,10 @@ static void made(struct evzk__batch *b, struct evzk__request *r, unsigned op)
         return;
     }
     r->dir->exists = true;
-    r->dir->made_by_us = r->dir->made_by_us || r->with_dir;
+    if (r->with_dir) {
+        r->dir->made_by_us = true;
+        r->dir->czxid = evzk__multi_zxid(b->multi);
+    }
     r->dir->missing = false;
     evzk__request_answer(b->s, r, &res);
 }
