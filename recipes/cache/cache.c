@@ -204,10 +204,13 @@ void evzk_cache_free(evzk_cache *c)
     }
 }
 
+/* True as soon as the session is certain, whether the cache's machine has heard
+ * of that or not: whoever hears of it before looks once. */
 bool evzk_cache_ready(const evzk_cache *c)
 {
     return c && !c->m.place.ended && !c->m.stopping && c->m.state == WHOLE &&
-           evzk__machine_caught_up(&c->m) && evzk__machine_certain(&c->m);
+           evzk__machine_is_on(&c->m, c->whole_no) &&
+           evzk__machine_certain(&c->m);
 }
 
 const char *evzk_cache_state(const evzk_cache *c)
