@@ -187,7 +187,6 @@ static void operate(int i, enum chubby_act act, int of)
                              .gen = act == ACT_SET_GEN ? h->gen : -1,
                              .under = evzk_chubby_token(h->h),
                              .by = chubby_sequenced_by(i),
-                             .marks = chubby_has_marks(file),
                              .bare = !chubby_has_contender(file),
                              .rival = chubby_has_rival(file, 1),
                              .in_doubt = process_in_doubt(proc),

@@ -105,7 +105,6 @@ struct chubby_op {
     int32_t landed_gen; /* Of a set. */
     uint64_t under;     /* The token of the lock that was held at the call. */
     int32_t by;         /* The handle whose sequencer it is under, and 1. */
-    bool marks;         /* At the call marks of old holders were there. */
     bool bare;          /* At the call nobody was in the lock's queue. */
     int64_t begun;      /* When. */
     int64_t sure;       /* The mzxid of the file then. */
@@ -162,8 +161,12 @@ struct chubby_world {
     int32_t n_came[FILES];
     struct chubby_came came[FILES][CAME];
     int64_t old_at[FILES]; /* When a mark without its holder was there. */
-    bool child;            /* The first file has its child. */
-    int64_t hidden_at;     /* An operator has hidden the first file: */
+    /* The oldest mark: it stands; and since when each process could know, being
+     * in front of the queue. */
+    bool marked[FILES];
+    int64_t mark_seen[FILES][SIM_PROCS];
+    bool child;                   /* The first file has its child. */
+    int64_t hidden_at;            /* An operator has hidden the first file: */
     uint64_t heard_by[SIM_PROCS]; /* the connections of that time. */
     int64_t veiled_at;            /* and the child. */
     bool early[SIM_PROCS];
@@ -171,7 +174,6 @@ struct chubby_world {
     bool foreign; /* Another library's contender was in the queue; .. */
     bool meddled; /* An operator has deleted, or written to, a receipt. */
     bool forged;  /* .. or one that came before all. */
-    bool waited;  /* Somebody has waited for the old marks. */
     bool unclean; /* A handle has lost its lock, or ended with its session. */
     struct chubby_handle {
         evzk_chubby *h;

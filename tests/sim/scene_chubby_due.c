@@ -221,7 +221,9 @@ static void check_op(int k)
     bool grant = lock && is_in_front(i) && !chubby_has_rival(file, HANDLES + 1);
     bool free = !lock || empty || grant;
 
-    if (is_late(&op->due, free && is_calm(proc) && !process_of(proc)->closing,
+    if (is_late(&op->due,
+                free && is_calm(proc) && process_is_sure(proc) &&
+                    !process_of(proc)->closing,
                 grant && chubbies.old_at[file] < chubbies.front_at[file]
                     ? GRANT_US
                     : LATE_US))

@@ -438,19 +438,6 @@ static void find_nodes(int i)
         sim_violation("handle %d has the lock, and no mark", i);
 }
 
-/* An attempt that has waited for the marks, and was given up then, may take
- * them away a little later. */
-static bool any_gave_up(void)
-{
-    for (int i = 0; i < HANDLES; i++) {
-        const struct chubby_handle *h = &chubbies.of[i];
-
-        if (h->poisoned || (h->begun && !h->h && !h->ended))
-            return true;
-    }
-    return false;
-}
-
 static void check_acquired(int i, const struct chubby_op *op)
 {
     struct chubby_handle *h = &chubbies.of[i];
@@ -475,12 +462,8 @@ static void check_acquired(int i, const struct chubby_op *op)
             sim_violation("handle %d has the lock, and no znode", i);
     }
     check_delays(i);
-    if (chubbies.own->marks && !h->hold.shared &&
-        sim_now() - op->begun < MARK_MS * INT64_C(1000) &&
-        chubbies.last_alone[file] == h->hold.token && !chubbies.waited &&
-        op->marks && !any_gave_up() && !operator_deleted_any())
-        sim_violation("handle %d has the lock before an old mark's time", i);
-    chubbies.waited = true;
+    if (!h->hold.shared && chubby_has_marks(file))
+        sim_violation("handle %d has the lock, and an old mark stands", i);
 }
 
 static bool acquire_rc_ok(int i, const struct chubby_op *op, int rc)

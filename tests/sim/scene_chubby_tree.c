@@ -345,6 +345,50 @@ static void look_for_strangers(int file)
     }
 }
 
+/* The process of the contender in front; -1: it is nobody's. */
+static int proc_in_front(int file)
+{
+    struct ens_seen seen;
+    char path[240];
+
+    snprintf(path, sizeof path, "%s/%s", chubby_side(file),
+             chubbies.front[file]);
+    for (int p = 0; ens_look(path, &seen) && p < SIM_PROCS; p++) {
+        const struct process *of = process_of(p);
+
+        if (of->n_ids && of->ids[of->n_ids - 1] == seen.owner)
+            return p;
+    }
+    return -1;
+}
+
+static bool has_waited(int file)
+{
+    for (int p = 0; p < SIM_PROCS; p++) {
+        int64_t since = chubbies.mark_seen[file][p];
+
+        if (since && sim_now() - since >= MARK_MS * INT64_C(1000))
+            return true;
+    }
+    return false;
+}
+
+/* A mark of MARK_MS goes by the hand of a holder that has waited for so long. A
+ * handle that asks again remembers what it has seen: so what counts is since
+ * when its process was in front for the first time. */
+static void look_at_marks(int file)
+{
+    bool stands = chubby_has_marks(file);
+    int proc = proc_in_front(file);
+
+    if (chubbies.marked[file] && !stands && !operator_deleted_any() &&
+        !has_waited(file))
+        sim_violation("an old mark goes before its time");
+    chubbies.marked[file] = stands;
+    if (stands && proc >= 0 && !chubbies.mark_seen[file][proc])
+        chubbies.mark_seen[file][proc] = sim_now();
+}
+
 /* Whose turn is it in the lock's queue? */
 static void look_in_front(int file)
 {
@@ -479,6 +523,7 @@ void chubby_look(void)
     look_at_child();
     for (int file = 0; file < FILES; file++) {
         look_in_front(file);
+        look_at_marks(file);
         look_at_queue(file);
         look_at(file);
         check_anchor(file);

@@ -87,6 +87,17 @@ static const struct kept {
 {"consumer", "dies:104=replace-away@0", 1, "a claim of unknown outcome was made in the next session, beside a copy of the turn's znode, and forgotten"},
 {"consumer", "counts-told:", 1, "three items that were claimed and never told were counted, and became dead letters"},
 {"consumer", "counts-closes:", 1, "the same of an item whose delivery was just counted"},
+{"write-once", "expires:272=hide-member@0,307=hide-member@1", 1, "neither its own znode nor the one before it might be read: a patient lock asked again and again, without a pause"},
+{"watch-node", "later:207=replace-own@1,284=hide-member@0,415=hide-member@1", 1, "the same"},
+{"shards", "no-plan:87=forge-plan@0,191=lagging@1,301=refuse,425=hide-member@0,499=hide-member@1", 1, "the same"},
+{"shards", "closes-sealed:", 1, "its session was closed while no machine of it was under way: FAILED came seconds behind CLOSED"},
+{"shards", "freed:138=forge-plan@1,182=expire,242=oom-on@5,276=deny,329=refuse,413=hide-plan,459=call@close-session", 1, "the same, and a watch was begun in the closed session, and never freed"},
+{"election", "elect-chain:26=oom-on@6,38=remake-away@0", 1, "a directory that an operator had made in the place of its own was deleted with its last znode"},
+{"chubby-lock", "chubby-poison-events:90=hold-requests,93=oom@9,278=oom@1", 1, "a handle heard before its copy of the queue that the session was certain again: LOCK_ACQUIRED was never told"},
+{"chubby-check", "chubby-sequencer:77=slow-leader,339=oom-on@8", 1, "the same"},
+{"chubby-check", "chubby-sequencer:83=slow-leader,425=oom-on@3", 1, "a rule wanted a lock granted while the lease, which writes that took long had ended, was not proved anew"},
+{"chubby-lock", "chubby-events-delay:66=slow-leader,605=refuse", 1, "the same"},
+{"chubby-lock", "chubby-many-marks:104=oom-on@12,165=call@close", 1, "a rule counted an old mark's time from the call, and another had waited for it before"},
     /* clang-format on */
 };
 
