@@ -63,6 +63,7 @@ core_sources = \
     lib/machine/end.c \
     lib/machine/hosted.c \
     lib/machine/kind.h \
+    lib/machine/left_overs.c \
     lib/machine/machine.c \
     lib/machine/machine.h \
     lib/machine/machine_internal.h \

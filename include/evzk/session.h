@@ -271,6 +271,10 @@ typedef struct evzk_session_stats {
     uint32_t watches;     /**< Watches that operations have set. */
     uint32_t machines;    /**< Operations alive, background ones too. */
     uint32_t probe_ms;    /**< The interval between probes when idle. */
+    uint32_t left_overs;  /**< Of the machines: operations that have ended, and
+                               may have left a znode, since servers refused to
+                               tell or to delete it; it is looked for and
+                               deleted in the background. */
     uint64_t turn_max_us; /**< The longest time that the loop was held at once,
                                without the application's own callbacks. */
 } evzk_session_stats;

@@ -40,6 +40,8 @@ static enum evzk__op op_of(const struct evzk__step *steps, unsigned how)
 {
     bool writes = steps[0].verb >= EVZK__STEP_CREATE;
 
+    if (how & EVZK__LEFT)
+        return EVZK__LEFT_WRITES;
     if (how & EVZK__SOON)
         return writes ? EVZK__SOON_WRITES : EVZK__SOON_READS;
     if (how & EVZK__EACH && !writes)

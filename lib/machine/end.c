@@ -63,7 +63,7 @@ void evzk__machine_wind_up(struct evzk__machine *m)
 
     if (m->seen.connection_no != s->now.connection_no)
         evzk__watches_lost(m);
-    if (m->place.req.state != EVZK__IDLE)
+    if (m->place.req.state != EVZK__IDLE || evzk__left_over_begin(m))
         return;
     if (m->seen.connection_no != s->now.connection_no || !evzk__session_up(s) ||
         s->phase != EVZK__RUNNING || !evzk__unwatch_rest(m))

@@ -86,6 +86,11 @@ bool evzk__machine_owns(const struct evzk__machine *m,
     return stat->owner == m->place.s->id;
 }
 
+bool evzk__machine_outlives(const struct evzk__machine *m)
+{
+    return m->seen.session_no != m->place.s->now.session_no;
+}
+
 int evzk__machine_session_tag(const struct evzk__machine *m,
                               char out[EVZK__TAG_LEN + 1])
 {

@@ -73,8 +73,13 @@ enum {
     EVZK__NOTHING_SENT = 4, /* While its request is unsent, nothing is on the
                         server: a stop ends the machine at once. */
     EVZK__FINAL = 8,
-    EVZK__UNSENT = 16 /* Entered again after a loss of the connection, but only
-                         while its request is not sent. */
+    EVZK__UNSENT = 16, /* Entered again after a loss of the connection, but only
+                          while its request is not sent. */
+    EVZK__SIGHTS = 32  /* Its request begins with a write that changes nothing,
+                          and what is read behind it may show a znode: that
+                          proves existence, whatever became of the write.  So
+                          the row hears of a refused write at once; if nothing
+                          was seen, it returns evzk__machine_refused(). */
 };
 
 /* In the columns `main`, `stop` and `expiry`, instead of a state. */
@@ -125,6 +130,18 @@ struct evzk__row {
     uint32_t rarely[EVZK__CAUSES];
 };
 
+/* What a machine may have left when it has ended.  The name is that of a znode
+ * in the machine's directory, and stays where it is until all is answered. */
+struct evzk__left {
+    char *name;      /* Belongs to the machine.  NULL: not this time. */
+    uint32_t prefix; /* Behind so many characters the name has a number, which
+                        may be missing: then `name` has room for it, of
+                        EVZK__NAME_MAX in all.  0: it has none. */
+    int64_t czxid;   /* Of the znode; 0: not known. */
+    bool stays;      /* The znode does not go with its session. */
+};
+enum { EVZK__LEFT_MAX = 8 };
+
 /* One kind of machine.  `on_deadline` is called when the deadline passes. */
 struct evzk__kind {
     const char *name;
@@ -145,6 +162,12 @@ struct evzk__kind {
      * user is told anything.  May be called twice.  NULL: other threads see
      * nothing of the grant. */
     void (*over)(struct evzk__machine *m);
+    /* The machine has ended: what may it have left on the server, because the
+     * servers refused to say, or to delete it?  Number i of that, from 0;
+     * false: there is no number i.  The session deletes it in the background
+     * (machine/left_overs.c), in this order, and asks again and again, also
+     * when the user has let go.  NULL: nothing is ever left. */
+    bool (*left)(struct evzk__machine *m, unsigned i, struct evzk__left *out);
     /* The recipe's znode outlives the session: when the session ends, a machine
      * that is to stop goes on as its rows say. */
     bool outlives_session;

@@ -34,7 +34,7 @@ enum {
 };
 
 /* Which list a machine is in, with its `run`. */
-enum { EVZK__L_NONE, EVZK__L_RUNNING, EVZK__L_LATER };
+enum { EVZK__L_NONE, EVZK__L_RUNNING, EVZK__L_LATER, EVZK__L_LEFT };
 
 /* Ten thousand of these wait at once: keep it at 272 bytes. */
 struct evzk__machine {
@@ -60,6 +60,8 @@ struct evzk__machine {
     bool stopping : 1;   /* Was asked to stop, or has failed. */
     bool no_requeue : 1; /* Ends with its session. */
     bool stayed : 1;     /* Has heard STAYED in this row. */
+    bool is_left : 1;    /* Ended, and in the session's list of left-overs. */
+    bool was_left : 1;   /* The same, or asked whether it is to be there. */
     bool in_doubt : 1;   /* Has heard SUSPENDED in a HOLDS row, and the doubt
                             has not ended: evzk__machine_end_doubt(). */
 
@@ -119,6 +121,12 @@ int evzk__machine_again(struct evzk__machine *m);
 /* The same in a while: memory, or something else that the entry needs, was
  * missing. */
 int evzk__machine_again_later(struct evzk__machine *m);
+
+/* In a row with SIGHTS: the settling write was refused, and nothing was seen
+ * behind it.  Asks again, some times, as after other refusals; then an error.
+ */
+int evzk__machine_refused(struct evzk__machine *m,
+                          const struct evzk__reply *reply);
 
 /* Asks it to stop, with a result; the first one counts.  Takes effect in the
  * next turn of the loop, and takes no memory. */
@@ -204,6 +212,10 @@ size_t evzk__acl_bytes(const evzk_session *s, const evzk_acl *acl, size_t n);
 bool evzk__machine_owns(const struct evzk__machine *m,
                         const struct evzk__stat *stat);
 
+/* Has the session ended that the machine has seen last?  Then its ephemeral
+ * znodes are gone. */
+bool evzk__machine_outlives(const struct evzk__machine *m);
+
 /* Writes a text that is another one for each session, of whatever process: a
  * name for what all machines of a session share.  It is known before the first
  * connection.  0 or EVZK_ERR_INTERNAL. */
@@ -274,6 +286,18 @@ extern const struct evzk__wake evzk__machine_wake;
 void evzk__machine_run(struct evzk__machine *m);
 void evzk__machine_forked(struct evzk__machine *m);
 void evzk__machine_closed(struct evzk__machine *m, int rc, bool proved);
+
+/* What ended machines may have left: machine/left_overs.c.  step: asks again
+ * what was refused, when it is time.  cut: the connection was lost.  expired:
+ * so was the session, and what is ephemeral is gone.  drop: the session is
+ * over. After the last two, evzk__machines_drop_awaiting_reply() lets those go
+ * that have nothing more to do. */
+void evzk__left_overs_step(struct evzk__core *s);
+void evzk__left_overs_cut(struct evzk__core *s);
+void evzk__left_overs_expired(struct evzk__core *s);
+void evzk__left_overs_drop(struct evzk__core *s);
+/* Is there one that does not go with the session? */
+bool evzk__left_overs_stay(struct evzk__core *s);
 
 /* Lets go of the machines that have ended and wait for an answer: no answer
  * comes any more. */

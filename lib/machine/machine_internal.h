@@ -6,6 +6,7 @@
  *   machine/schedule.c   when the loop looks at a machine
  *   machine/ask.c        the machine's requests and watches
  *   machine/hosted.c     what a recipe may know of its session
+ *   machine/left_overs.c what an ended machine may have left on the server
  *   machine/end.c        the end of a machine
  *   machine/move.c       entering a state
  *   machine/stop.c       being asked to stop
@@ -63,6 +64,16 @@ void evzk__machine_linger(struct evzk__machine *m);
  * keeps its timer gets one.  0 or EVZK_ERR_NOMEM. */
 int evzk__machine_make_timer(struct evzk__machine *m, uint32_t timeout_ms);
 
+/* ---- machine/left_overs.c ---- */
+
+/* The machine has ended, and awaits no answer: if it may have left something on
+ * the server, it stays until that is answered.  True: it stays. */
+bool evzk__left_over_begin(struct evzk__machine *m);
+
+/* The answer to an ended machine's request.  True: the machine stays. */
+bool evzk__left_over_answered(struct evzk__machine *m,
+                              const struct evzk__reply *reply);
+
 /* ---- machine/end.c ---- */
 
 /* The machine holds nothing any more: tells its kind. */
@@ -72,7 +83,8 @@ void evzk__machine_over(struct evzk__machine *m);
 void evzk__machine_detach(struct evzk__machine *m);
 
 /* Gives the core's reference to an ended machine back, unless the machine
- * awaits an answer, or one of its watches is to be taken off first. */
+ * awaits an answer, may have left something, or one of its watches is to be
+ * taken off first. */
 void evzk__machine_wind_up(struct evzk__machine *m);
 
 /* ---- machine/move.c ---- */

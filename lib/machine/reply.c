@@ -30,13 +30,32 @@ static bool says_nothing(struct evzk__machine *m,
     return true;
 }
 
+/* The settling write was refused, and what is behind it was read: the row
+ * looks whether it shows a znode. */
+static bool may_show(struct evzk__machine *m, const struct evzk__reply *reply)
+{
+    return evzk__machine_row(m)->flags & EVZK__SIGHTS &&
+           reply->first_rc == EVZK_ERR_SERVER && reply->rc != EVZK_ERR_SERVER &&
+           reply->rc != EVZK_ERR_CONNLOSS && reply->rc != EVZK_ERR_NOMEM;
+}
+
+int evzk__machine_refused(struct evzk__machine *m,
+                          const struct evzk__reply *reply)
+{
+    if (m->refused == REFUSALS)
+        return reply->first_rc;
+    m->refused++;
+    return evzk__machine_again(m);
+}
+
 /* Has a row that may be entered again repeat its request, if the answer says
  * nothing. */
 static bool ask_again(struct evzk__machine *m, const struct evzk__reply *reply)
 {
     bool lost = part_gave(reply, EVZK_ERR_CONNLOSS);
 
-    if (!(evzk__machine_row(m)->flags & EVZK__RETRY) || !says_nothing(m, reply))
+    if (!(evzk__machine_row(m)->flags & EVZK__RETRY) || may_show(m, reply) ||
+        !says_nothing(m, reply))
         return false;
     evzk__machine_set_event(m, lost ? EVZK__ON_RECONNECTED : EVZK__ON_REPLY,
                             lost ? EVZK_OK : reply->rc);
@@ -79,7 +98,7 @@ void evzk__machine_answered(struct evzk__request *r,
     uint16_t epoch = m->epoch;
 
     if (m->place.ended) {
-        if (reply->last)
+        if (reply->last && !evzk__left_over_answered(m, reply))
             evzk__machine_wind_up(m);
         return;
     }

@@ -113,6 +113,11 @@ struct evzk__core {
     struct evzk__machines machines, running;
     struct evzk__machines later;          /* To hear STAYED in a while. */
     struct evzk__machines awaiting_reply; /* Ended, but await an answer. */
+    struct {
+        struct evzk__machines all, waiting; /* Ended: machine/left_overs.c. */
+        int64_t at;     /* When those that wait ask again; 0: none waits. */
+        uint8_t pauses; /* So many in a row, without a success. */
+    } left;
     struct evzk__machine *cursor; /* The next to be swept; NULL: done. */
     LIST_HEAD(, evzk__resident) residents; /* See lib/machine/machine.h. */
 

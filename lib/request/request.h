@@ -23,6 +23,8 @@ enum evzk__op {
     EVZK__SYNC,   /* Asks the leader whether the session is alive. */
     EVZK__DELETE, /* Deletes <dir>/<name>, <also>, and <dir> if we made it. */
     EVZK__SOON_WRITES, /* Steps. */
+    EVZK__LEFT_WRITES, /* The same, of machines that have ended; also sent
+                          while the session is being closed. */
     EVZK__UNWATCH,     /* Takes the watch off <dir>/<name>, if unused. */
     EVZK__PARENTS, /* Makes missing parents of <dir>; with a name, <dir> too. */
     EVZK__MKDIR,   /* Makes <dir> alone. */

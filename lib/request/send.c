@@ -190,12 +190,16 @@ static void count_put_off(struct evzk__core *s)
 
 /* While machines are being told of a change, only the lease's sync goes out:
  * the request that a machine made before it knew of the change may be wrong
- * now. */
+ * now.  While the session is being closed, only what ended machines have left
+ * goes out. */
 static struct evzk__request *next_request(struct evzk__core *s)
 {
-    unsigned ops = s->cursor ? EVZK__SYNC + 1 : EVZK__OPS;
+    bool closing = s->phase != EVZK__RUNNING;
+    unsigned first = closing ? EVZK__LEFT_WRITES : 0, ops = EVZK__OPS;
 
-    for (unsigned i = 0; i < ops; i++) {
+    if (closing || s->cursor)
+        ops = first + 1;
+    for (unsigned i = first; i < ops; i++) {
         struct evzk__request *r = i == EVZK__CREATE_LIST
                                       ? evzk__create_order_next(s)
                                       : TAILQ_FIRST(&s->requests.queue[i]);

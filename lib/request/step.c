@@ -17,6 +17,7 @@ bool evzk__request_is_steps(const struct evzk__request *r)
 {
     switch ((enum evzk__op)r->op) {
     case EVZK__SOON_WRITES:
+    case EVZK__LEFT_WRITES:
     case EVZK__SOON_READS:
     case EVZK__EACH_READS:
     case EVZK__WRITES:

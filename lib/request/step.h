@@ -113,11 +113,13 @@ enum {
     EVZK__STAMP = 4,  /* COMMIT: the reply has the new znodes' czxid: three more
                          operations, on a znode that no client sees. */
     EVZK__SOON = 8,   /* Goes before bulk reads: a holder waits for it. */
-    EVZK__JOIN = 16   /* COMMIT: other machines' commits that are asked so, and
+    EVZK__JOIN = 16,  /* COMMIT: other machines' commits that are asked so, and
                          fall due at the same time, may go in one transaction
                          with it.  Each is answered as if it had gone alone; the
                          reply has the transaction's zxid as czxid, if a step of
                          its own is a SET.  Not with STAMP. */
+    EVZK__LEFT = 32   /* Writes, of a machine that has ended: sent while the
+                         session is being closed, too. */
 };
 
 /* For the request layer itself. */

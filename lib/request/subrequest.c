@@ -35,6 +35,7 @@ uint32_t evzk__subrequests_of(const struct evzk__request *r)
     case EVZK__WATCH:
         return (r->name ? 1u : 0u) + (r->pred ? 1u : 0u);
     case EVZK__SOON_WRITES:
+    case EVZK__LEFT_WRITES:
     case EVZK__SOON_READS:
     case EVZK__EACH_READS:
     case EVZK__WRITES:
@@ -123,6 +124,7 @@ int evzk__subrequest_send(struct evzk__core *s, struct evzk__request *r,
     case EVZK__WATCH:
         return send_watch(s, r, first && r->name, slot);
     case EVZK__SOON_WRITES:
+    case EVZK__LEFT_WRITES:
     case EVZK__SOON_READS:
     case EVZK__EACH_READS:
     case EVZK__WRITES:

@@ -48,10 +48,17 @@ static int64_t silent_at(const struct evzk__closing *c, int64_t now)
     return half > EVZK__RETRY_US ? now + half : c->deadline;
 }
 
+bool evzk__closing_tidies(evzk_session *s)
+{
+    return s->core.phase == EVZK__DRAINING &&
+           evzk__now_us() < s->closing.tidy_until &&
+           evzk__left_overs_stay(&s->core);
+}
+
 void evzk__closing_say_farewell(evzk_session *s, int what)
 {
     if (!evzk__session_up(&s->core) || s->core.requests.in_flight > 0 ||
-        (what & EVZK__WRITE))
+        (what & EVZK__WRITE) || evzk__closing_tidies(s))
         return; /* First the requests in flight. */
     memset(&s->closing.farewell, 0, sizeof s->closing.farewell);
     if (!evzk__net_say_farewell(evzk__client_fd(s->core.client)))
@@ -113,6 +120,8 @@ void evzk__closing_begin(evzk_session *s)
     evzk__session_end_term(s);
     s->closing.deadline =
         evzk__now_us() + (int64_t)s->options.close_timeout_ms * 1000;
+    s->closing.tidy_until =
+        evzk__now_us() + (int64_t)s->options.close_timeout_ms * 1000 / 2;
     evzk__session_kick(&s->core);
 }
 
@@ -142,6 +151,7 @@ void evzk__closing_step(evzk_session *s)
     end_machines(s);
     if (s->core.phase != EVZK__ENDING_MACHINES)
         return; /* Freed, in the child of a fork. */
+    evzk__left_overs_drop(&s->core);
     evzk__machines_drop_awaiting_reply(&s->core);
     s->core.more = true;
     if (TAILQ_EMPTY(&s->core.machines))

@@ -11,7 +11,11 @@ void evzk__closing_over(evzk_session *s, int rc);
 /* Tells the server, once nothing is in flight; `what` the client waits for. */
 void evzk__closing_say_farewell(evzk_session *s, int what);
 
-/* From now on nothing new is sent, and nothing is held. */
+/* The session is being closed: is something to be deleted first that ended
+ * machines have left, and would stay? */
+bool evzk__closing_tidies(evzk_session *s);
+
+/* From now on nothing new is sent, but for that, and nothing is held. */
 void evzk__closing_begin(evzk_session *s);
 
 /* Does what can be done now of closing; nothing while the session runs. */

@@ -93,6 +93,7 @@ void evzk__connection_lost(evzk_session *s)
     if (s->core.phase == EVZK__RUNNING)
         evzk__session_tell(s, EVZK_SESSION_SUSPENDED, EVZK_OK);
     evzk__requests_lost(&s->core, s->core.old);
+    evzk__left_overs_cut(&s->core);
     evzk__machines_drop_awaiting_reply(&s->core);
     evzk__request_cancel(&s->core, &s->probe.sync);
     s->probe.sent = 0;
@@ -107,6 +108,8 @@ static void expired(evzk_session *s)
     s->core.id = 0;
     s->core.now.session_no++;
     evzk__dirs_disown(&s->core);
+    evzk__left_overs_expired(&s->core);
+    evzk__machines_drop_awaiting_reply(&s->core);
     s->core.now.connection_no++;
     s->core.stats.expirations++;
     evzk__lease_end(&s->core.lease);

@@ -157,6 +157,8 @@ static void init_core(struct evzk__core *s, struct event_base *base)
     TAILQ_INIT(&s->machines);
     TAILQ_INIT(&s->running);
     TAILQ_INIT(&s->awaiting_reply);
+    TAILQ_INIT(&s->left.all);
+    TAILQ_INIT(&s->left.waiting);
     RB_INIT(&s->makers);
     evzk__requests_init(&s->requests);
     RB_INIT(&s->dirs);
@@ -276,6 +278,7 @@ static void free_in_child(evzk_session *s)
         evzk__requests_forget(s->core.old);
     while ((m = TAILQ_FIRST(&s->core.machines)) != NULL)
         evzk__machine_forked(m);
+    evzk__left_overs_drop(&s->core);
     evzk__machines_drop_awaiting_reply(&s->core);
     evzk__servers_abandon(s->connection.servers);
     s->connection.servers = NULL;

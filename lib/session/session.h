@@ -65,7 +65,8 @@ struct evzk__probe {
 struct evzk__closing {
     int rc;
     int64_t deadline;
-    int64_t silent_at; /* ENDING: the connection is left without an answer. */
+    int64_t tidy_until; /* So long, what ended machines left is deleted. */
+    int64_t silent_at;  /* ENDING: the connection is left without an answer. */
     struct evzk__farewell farewell;
 };
 

@@ -112,8 +112,8 @@ static void send_due(evzk_session *s)
 {
     int fd;
 
-    if (s->core.phase != EVZK__RUNNING || s->core.requests.queued == 0 ||
-        !evzk__session_usable(&s->core))
+    if ((s->core.phase != EVZK__RUNNING && !evzk__closing_tidies(s)) ||
+        s->core.requests.queued == 0 || !evzk__session_usable(&s->core))
         return;
     fd = evzk__client_fd(s->core.client);
     evzk__net_cork(fd, true);
@@ -125,7 +125,7 @@ static void send_due(evzk_session *s)
 
 /* What to wait for. */
 
-static int64_t next_wake(const evzk_session *s, int64_t client_at)
+static int64_t next_wake(evzk_session *s, int64_t client_at)
 {
     int64_t at = client_at;
 
@@ -136,6 +136,10 @@ static int64_t next_wake(const evzk_session *s, int64_t client_at)
     }
     if (s->core.phase == EVZK__ENDING)
         at = earlier(at, s->closing.silent_at);
+    if (evzk__closing_tidies(s))
+        at = earlier(at, s->closing.tidy_until);
+    if (s->core.phase == EVZK__DRAINING && s->core.left.at)
+        at = earlier(at, s->core.left.at);
     if (s->core.phase != EVZK__RUNNING)
         return earlier(at, s->closing.deadline);
     if (evzk__session_up(&s->core) && !s->probe.sent)
@@ -146,6 +150,8 @@ static int64_t next_wake(const evzk_session *s, int64_t client_at)
     if (evzk__session_up(&s->core) && s->core.send_at &&
         s->core.requests.queued > 0)
         at = earlier(at, s->core.send_at);
+    if (s->core.left.at)
+        at = earlier(at, s->core.left.at);
     if (s->probe.lease_on)
         at = earlier(at, s->core.lease.valid_until);
     return at;
@@ -212,6 +218,7 @@ void evzk__session_turn(evzk_session *s, int ready)
     run(s);
     sweep(s);
     evzk__idle_dirs_step(&s->core);
+    evzk__left_overs_step(&s->core);
     evzk__connection_bury(s);
     evzk__connection_keep(s);
     probe(s);

@@ -93,16 +93,23 @@ static int lifted(struct evzk__machine *m, const struct evzk__event *e)
     }
 }
 
+/* Another barrier stands: the one to lift is gone, whatever was refused. */
+static bool is_another(struct evzk__machine *m, const struct evzk__reply *reply)
+{
+    int64_t czxid = evzk__barrier_of(m)->czxid;
+
+    return reply->rc == EVZK_OK && czxid != 0 &&
+           reply->res->stat.czxid > czxid;
+}
+
 static int settled(struct evzk__machine *m, const struct evzk__event *e)
 {
     const struct evzk__reply *reply = e->reply;
 
     if (!reply->last)
         return EVZK_OK;
-    /* A step was refused.  If it was the first, the read behind it proves
-     * nothing. */
-    if (reply->first_rc == EVZK_ERR_SERVER)
-        return EVZK_ERR_SERVER;
+    if (reply->first_rc == EVZK_ERR_SERVER && !is_another(m, reply))
+        return evzk__machine_refused(m, reply);
     return found(m, reply);
 }
 
@@ -115,7 +122,7 @@ ROW(ROOTING,  evzk__look_chroot, evzk__rooted,         ASIDE,   ENDED,   LOOKING
     ON(REPLY, ENDED, FAIL)),
 ROW(LIFTING,  lift,              lifted,               ENDED,   ENDED,   LOOKING,   NOTHING_SENT,
     ON(REPLY, ENDED, SETTLING, FAIL)),
-ROW(SETTLING, settle,            settled,              ASIDE,   ENDED,   LOOKING,   RETRY|NOTHING_SENT,
+ROW(SETTLING, settle,            settled,              ASIDE,   ENDED,   LOOKING,   RETRY|NOTHING_SENT|SIGHTS,
     ON(REPLY, LIFTING, ENDED, HERE, FAIL)),
 END(ENDED,    evzk__barrier_end),
 };

@@ -148,14 +148,12 @@ static int settled(struct evzk__machine *m, const struct evzk__event *e)
         b->nothing_made = pzxid_of(reply) == b->above_pzxid;
     if (!reply->last)
         return EVZK_OK;
-    /* A step was refused.  If it was the first, the reads behind it prove
-     * nothing. */
-    if (reply->first_rc == EVZK_ERR_SERVER)
-        return EVZK_ERR_SERVER;
-    if (reply->rc == EVZK_OK)
+    if (reply->rc == EVZK_OK) /* A sighting, whatever was refused before it. */
         return evzk__machine_finish(m, EVZK_OK);
     if (reply->rc != EVZK_ERR_NONODE)
         return reply->rc;
+    if (reply->first_rc == EVZK_ERR_SERVER)
+        return evzk__machine_refused(m, reply);
     return b->nothing_made ? evzk__machine_move(m, SETTING) : EVZK_ERR_CONNLOSS;
 }
 
@@ -168,7 +166,7 @@ ROW(MAKING_PARENTS, make_parents, parents_made, ASIDE,   ENDED,   LOOKING,   RET
     ON(REPLY, LOOKING, FAIL)),
 ROW(SETTING,        set,          set_done,     ENDED,   ENDED,   SETTLING,  NOTHING_SENT,
     ON(REPLY, ENDED, MAKING_PARENTS, SETTLING, FAIL)),
-ROW(SETTLING,       settle,       settled,      ASIDE,   ENDED,   SETTLING,  RETRY|NOTHING_SENT,
+ROW(SETTLING,       settle,       settled,      ASIDE,   ENDED,   SETTLING,  RETRY|NOTHING_SENT|SIGHTS,
     ON(REPLY, SETTING, ENDED, HERE, FAIL)),
 END(ENDED,          evzk__barrier_end),
 };

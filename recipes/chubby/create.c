@@ -6,7 +6,8 @@
  *
  * How it can fail.  A transaction of unknown outcome may have been done.
  * RESOLVING looks behind a write that changes nothing: all that the session
- * ever sent has been done by then, or never will be.  An anchor that was made
+ * ever sent has been done by then, or never will be.  An anchor that is seen is
+ * there, also where that write was refused.  An anchor that was made
  * and deleted again by another process counts as not made: then the file is
  * made a second time, which is as if the open had come later.
  */
@@ -119,7 +120,9 @@ int evzk__chubby_resolved(struct evzk__machine *m, const struct evzk__event *e)
 
     if (rc == EVZK_OK)
         return made(evzk__chubby_of(m), e->reply->res->stat.czxid);
-    if (rc == EVZK_ERR_NONODE)
-        return evzk__machine_move(m, EVZK__CHUBBY_CREATING);
-    return rc;
+    if (rc != EVZK_ERR_NONODE)
+        return rc;
+    if (e->reply->first_rc == EVZK_ERR_SERVER)
+        return evzk__machine_refused(m, e->reply);
+    return evzk__machine_move(m, EVZK__CHUBBY_CREATING);
 }

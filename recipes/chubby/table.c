@@ -245,7 +245,7 @@ ROW(CREATING,   evzk__chubby_create,     evzk__chubby_created_it, FOLLOWING, END
     ON(REPLY, FOLLOWING, RESOLVING, MAKING_DIR, FAIL), RARELY(REPLY, CREATING), RARELY(ENTRY, ENDED)),
 ROW(MAKING_DIR, evzk__chubby_make_dir,   evzk__chubby_dir_made,   ASIDE,     ENDED,   ENDED,    RETRY,
     ON(REPLY, CREATING, FAIL)),
-ROW(RESOLVING,  evzk__chubby_resolve,    evzk__chubby_resolved,   ASIDE,     ENDED,   ENDED,    RETRY,
+ROW(RESOLVING,  evzk__chubby_resolve,    evzk__chubby_resolved,   ASIDE,     ENDED,   ENDED,    RETRY|SIGHTS,
     ON(REPLY, CREATING, FOLLOWING), RARELY(REPLY, FAIL)),
 ROW(FOLLOWING,  follow,                  followed,                OPEN,      ENDED,   ENDED,    RETRY,
     ON(USER_EVENT, OPEN, CREATING, FAIL, HERE), RARELY(REPLY, FOLLOWING)),

@@ -25,13 +25,9 @@ static void granted(struct evzk_config_update *u)
            evzk_lock_node(u->lock));
 }
 
-/* A lock that was lost is asked for again, unless it was refused.  Where the
- * znode of a lock may be left, another lock of this session would wait for it:
- * then no refusal is borne any more. */
+/* A lock that was lost is asked for again, unless it was refused. */
 static void over(struct evzk_config_update *u, evzk_lock_event event, int rc)
 {
-    if (u->lock->may_stand && !evzk__lock_proves_gone(rc))
-        u->refusals = EVZK__CONFIG_REFUSALS;
     evzk__config_unlock(u);
     if (event == EVZK_LOCK_FAILED)
         u->lock_rc = rc;

@@ -57,16 +57,14 @@ int evzk__update_settled(struct evzk__machine *m, const struct evzk__event *e)
         note_ready(u, reply);
     if (!reply->last)
         return EVZK_OK;
-    /* A step was refused.  If it was the first, the reads behind it prove
-     * nothing. */
-    if (reply->first_rc == EVZK_ERR_SERVER)
-        return EVZK_ERR_SERVER;
-    if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
-        return reply->rc;
-    if (u->settled_ours) {
+    if (u->settled_ours) { /* A sighting, whatever was refused before it. */
         u->number = u->settled_ready;
         return evzk__machine_finish(m, EVZK_OK);
     }
+    if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
+        return reply->rc;
+    if (reply->first_rc == EVZK_ERR_SERVER)
+        return evzk__machine_refused(m, reply);
     return is_undone(u, reply) ? evzk__machine_move(m, EVZK__UPDATE_LISTING)
                                : EVZK_ERR_CONNLOSS;
 }

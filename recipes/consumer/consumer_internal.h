@@ -153,6 +153,7 @@ struct evzk_consumer {
     uint32_t receipts, sessions; /* So many names were used. */
     char receipt_name[EVZK__NAME_MAX], old_receipt[EVZK__NAME_MAX];
     char alive[EVZK__NAME_MAX];
+    bool may_stand; /* These znodes were asked for, and are not proved gone. */
     struct evzk__receipt receipt;
 
     /* The turn. */

@@ -21,6 +21,7 @@ void evzk__consumer_create(struct evzk__machine *m)
     struct evzk_consumer *c = evzk__consumer_of(m);
 
     c->n_steps = 0;
+    c->may_stand = true;
     create(c, c->receipt_name);
     evzk__ask(m, c->steps, c->n_steps, 0);
 }
@@ -36,6 +37,8 @@ int evzk__consumer_created(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
 
+    if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_CONNLOSS)
+        c->may_stand = false; /* Until it asks again. */
     switch (e->reply->rc) {
     case EVZK_OK:
         return made_receipt(c);
@@ -74,6 +77,7 @@ void evzk__consumer_replace(struct evzk__machine *m)
     struct evzk_consumer *c = evzk__consumer_of(m);
 
     c->n_steps = 0;
+    c->may_stand = true;
     create(c, c->receipt_name);
     if (c->old_receipt[0])
         evzk__change_add(c, EVZK__STEP_DELETE, c->old_receipt);

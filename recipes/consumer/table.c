@@ -158,7 +158,22 @@ static int closed(struct evzk__machine *m, const struct evzk__event *e)
 
     if (!evzk__consumer_note(c, e->reply, rc))
         return EVZK_OK;
+    if (c->error == EVZK_OK)
+        c->may_stand = false;
     return evzk__machine_finish(m, c->error != EVZK_OK ? c->error : m->rc);
+}
+
+/* Names that were never used are looked at, too. */
+static bool left(struct evzk__machine *m, unsigned i, struct evzk__left *out)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+    char *const name[] = {c->alive, c->receipt_name, c->old_receipt};
+
+    if (!c->may_stand || i >= sizeof name / sizeof name[0])
+        return false;
+    out->name = name[i][0] ? name[i] : NULL;
+    out->stays = i > 0;
+    return true;
 }
 
 static void lose_list(struct evzk_consumer *c, struct evzk__items *list, int rc)
@@ -321,6 +336,7 @@ const struct evzk__kind evzk__consumer_kind = {
     .on_deadline = on_deadline,
     .destroy = evzk__consumer_destroy,
     .detach = detach,
+    .left = left,
     .outlives_session = true,
     .keeps_timer = true,
     EVZK__PATH_WATCHES(struct evzk_consumer, m, watch)};

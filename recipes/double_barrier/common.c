@@ -71,6 +71,12 @@ void evzk__double_barrier_drop_forming(struct evzk_double_barrier *d)
     d->forming = NULL;
 }
 
+bool evzk__double_barrier_left(struct evzk__machine *m, unsigned i,
+                               struct evzk__left *out)
+{
+    return i == 0 && evzk__make_left(&evzk__double_barrier_of(m)->make, out);
+}
+
 void evzk__double_barrier_destroy(struct evzk__machine *m)
 {
     struct evzk_double_barrier *d = evzk__double_barrier_of(m);
@@ -93,6 +99,7 @@ int evzk__double_barrier_rejoin(struct evzk_double_barrier *d)
 {
     bool watched = !evzk__watch_missing(&d->m, (enum evzk__which)ON_OWN);
 
+    d->make.may_stand = false;
     return evzk__machine_move(&d->m, watched ? FORGETTING : CREATING);
 }
 

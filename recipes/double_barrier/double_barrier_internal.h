@@ -122,6 +122,9 @@ void evzk__double_barrier_tell(struct evzk_double_barrier *d,
 void evzk__double_barrier_end_early(struct evzk_double_barrier *d, int rc);
 void evzk__double_barrier_end(struct evzk__machine *m);
 void evzk__double_barrier_on_deadline(struct evzk__machine *m);
+/* What a participant may have left when it has ended. */
+bool evzk__double_barrier_left(struct evzk__machine *m, unsigned i,
+                               struct evzk__left *out);
 void evzk__double_barrier_destroy(struct evzk__machine *m);
 void evzk__double_barrier_drop_forming(struct evzk_double_barrier *d);
 

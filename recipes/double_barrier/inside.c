@@ -53,6 +53,7 @@ static int doubt(struct evzk_double_barrier *d, const struct evzk__event *e)
 
 static int lose(struct evzk_double_barrier *d)
 {
+    d->make.may_stand = false;
     return evzk__machine_finish(&d->m, EVZK_ERR_NODEGONE);
 }
 

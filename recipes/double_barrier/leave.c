@@ -128,6 +128,7 @@ void evzk__double_barrier_check(struct evzk__machine *m)
 
 static int own_gone(struct evzk_double_barrier *d)
 {
+    d->make.may_stand = false;
     if (d->m.stopping || d->is_last)
         return evzk__machine_finish(&d->m, d->m.stopping ? d->m.rc : EVZK_OK);
     return evzk__machine_move(&d->m, AWAITING);

@@ -176,5 +176,6 @@ const struct evzk__kind evzk__double_barrier_kind = {
     .n_rows = STATES,
     .on_deadline = evzk__double_barrier_on_deadline,
     .destroy = evzk__double_barrier_destroy,
+    .left = evzk__double_barrier_left,
     .keeps_timer = true,
     EVZK__PATH_WATCHES(struct evzk_double_barrier, m, watch)};

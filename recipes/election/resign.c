@@ -27,6 +27,7 @@ void evzk__election_drop(struct evzk__machine *m)
     struct evzk_lock *l = lock_of(m);
     const struct leader_znode *leader = l->given ? &l->given->leader : NULL;
 
+    l->may_stand = true;
     if (!leader || leader->is == LEADER_NONE) {
         evzk__lock_drop_with(m, NULL);
         return;
@@ -61,14 +62,16 @@ void evzk__election_check_leader(struct evzk__machine *m)
     evzk__exists(m, EVZK__LEADER);
 }
 
-/* Another candidate's leader znode stays.  So does a leader znode about which
- * nothing is known: it goes with the session. */
+/* Another candidate's leader znode stays.  Where the servers refuse to say
+ * whose it is, the session goes on asking: see evzk__lock_left(). */
 int evzk__election_checked_leader(struct evzk__machine *m,
                                   const struct evzk__event *e)
 {
     struct leader_znode *leader = &lock_of(m)->given->leader;
     const struct evzk__first *stat = &e->reply->first;
 
+    if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
+        return evzk__machine_finish(m, e->reply->rc);
     if (e->reply->rc != EVZK_OK || !stat->ours ||
         (leader->czxid && leader->czxid != stat->czxid))
         leader->is = LEADER_NONE;

@@ -29,7 +29,7 @@ LOCK(CHECKING,       check,         checked,        ASIDE,      STAY,     ENDED,
 ELECTION(SETTLING_LEADER, election_settle_leader, settled_leader, ASIDE, STAY, ENDED, RETRY,
      ON(REPLY,       CHECKING_LEADER), RARELY(REPLY, FAIL)),
 ELECTION(CHECKING_LEADER, election_check_leader, checked_leader, ASIDE, STAY, ENDED, RETRY,
-     ON(REPLY,       DELETING)),
+     ON(REPLY,       DELETING), RARELY(REPLY, ENDED)),
 ROW(DELETING, evzk__election_drop, evzk__lock_dropped, ENDED,   STAY,     ENDED,     RETRY,
      ON(ENTRY,       CHECKING, SETTLING_LEADER, CHECKING_LEADER),
      ON(REPLY,       ENDED)),
@@ -44,4 +44,5 @@ const struct evzk__kind evzk__election_kind = {.name = "election",
                                                .on_deadline =
                                                    evzk__lock_on_deadline,
                                                .destroy = evzk__lock_destroy,
-                                               .over = evzk__lock_over};
+                                               .over = evzk__lock_over,
+                                               .left = evzk__lock_left};

@@ -54,6 +54,7 @@ struct evzk_guard {
     /* The receipt: a fresh GUID, and what is behind it.  The transaction writes
      * this name to it. */
     char receipt[EVZK__NAME_MAX];
+    bool may_stand; /* The receipt was asked for, and is not proved gone. */
     struct evzk__acl acl; /* Owned; empty: the session's. */
 
     struct evzk__step look[2];   /* Of SETTLING and CHECKING. */
@@ -128,5 +129,9 @@ int evzk__guard_settled(struct evzk__machine *m, const struct evzk__event *e);
 /* ---- guard/table.c ---- */
 
 void evzk__guard_destroy(struct evzk__machine *m);
+
+/* The receipt, if it may be left when the write has ended. */
+bool evzk__guard_left(struct evzk__machine *m, unsigned i,
+                      struct evzk__left *out);
 
 #endif

@@ -25,6 +25,7 @@ void evzk__guard_mark(struct evzk__machine *m)
                                      .name = g->receipt,
                                      .acl = args.acl,
                                      .acl_count = args.acl_count};
+    g->may_stand = true;
     evzk__ask(m, g->look, 1, EVZK__COMMIT | EVZK__JOIN);
 }
 
@@ -45,9 +46,11 @@ int evzk__guard_marked(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK_ERR_NOMEM: /* Not sent. */
         return evzk__machine_again_later(m);
     case EVZK_ERR_NONODE: /* The guard's directory is missing. */
+        g->may_stand = false;
         evzk__guard_note(g, EVZK_GUARD_REFUSED, EVZK_ERR_NODEGONE);
         return evzk__machine_finish(m, EVZK_OK);
     default:
+        g->may_stand = m->state != MARKING;
         return e->reply->rc;
     }
 }
@@ -94,7 +97,8 @@ void evzk__guard_clean(struct evzk__machine *m)
 
 int evzk__guard_cleaned(struct evzk__machine *m, const struct evzk__event *e)
 {
-    (void)e;
+    if (e->reply->rc == EVZK_OK || e->reply->rc == EVZK_ERR_NONODE)
+        evzk__guard_of(m)->may_stand = false;
     return evzk__machine_finish(m, m->rc);
 }
 
@@ -106,7 +110,22 @@ void evzk__guard_check(struct evzk__machine *m)
 
 int evzk__guard_checked(struct evzk__machine *m, const struct evzk__event *e)
 {
-    return evzk__guard_owns(evzk__guard_of(m), e->reply)
-               ? evzk__machine_move(m, CLEANING)
-               : evzk__machine_finish(m, m->rc);
+    struct evzk_guard *g = evzk__guard_of(m);
+    int rc = e->reply->rc;
+
+    if (evzk__guard_owns(g, e->reply))
+        return evzk__machine_move(m, CLEANING);
+    if (e->reply->first_rc != EVZK_ERR_SERVER &&
+        (rc == EVZK_OK || rc == EVZK_ERR_NONODE || rc == EVZK_ERR_NOAUTH))
+        g->may_stand = false;
+    return evzk__machine_finish(m, m->rc);
+}
+
+bool evzk__guard_left(struct evzk__machine *m, unsigned i,
+                      struct evzk__left *out)
+{
+    struct evzk_guard *g = evzk__guard_of(m);
+
+    out->name = g->receipt;
+    return i == 0 && g->may_stand;
 }

@@ -108,4 +108,5 @@ const struct evzk__kind evzk__guard_kind = {.name = "guard",
                                             .n_rows = STATES,
                                             .on_deadline = on_deadline,
                                             .on_stop = on_stop,
-                                            .destroy = evzk__guard_destroy};
+                                            .destroy = evzk__guard_destroy,
+                                            .left = evzk__guard_left};

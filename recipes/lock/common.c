@@ -64,6 +64,7 @@ int evzk__lock_lose(struct evzk_lock *l, int rc)
 
 int evzk__lock_break(struct evzk_lock *l)
 {
+    l->may_stand = false;
     evzk__own_gone(&l->m);
     return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);
 }
@@ -121,22 +122,4 @@ void evzk__lock_swap(struct evzk_lock *l, bool numbered)
     swap->acl = args.acl;
     swap->acl_count = args.acl_count;
     evzk__swap(&l->m, swap);
-}
-
-bool evzk__lock_proves_gone(int rc)
-{
-    switch (rc) {
-    case EVZK_OK:
-    case EVZK_ERR_CANCELED:
-    case EVZK_ERR_EXPIRED:
-    case EVZK_ERR_NODEGONE:
-    case EVZK_ERR_BUSY:
-    case EVZK_ERR_FOREIGN:
-    case EVZK_ERR_NOMEM:
-    case EVZK_ERR_LEASE:
-    case EVZK_ERR_SEQUENCE:
-        return true;
-    default:
-        return false;
-    }
 }

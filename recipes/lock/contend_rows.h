@@ -21,7 +21,7 @@ LOCK(MAKING_PARENTS, make_parents,  parents_made,   ASIDE,      STAY,     CREATI
      ON(REPLY,       CREATING, FAIL),
      ON(STOP,        ENDED), RARELY(STOP, HERE),
      ON(EXPIRED,     ENDED)),
-LOCK(RESOLVING,      resolve,       resolved,       ASIDE,      STAY,     CREATING,  RETRY,
+LOCK(RESOLVING,      resolve,       resolved,       ASIDE,      STAY,     CREATING,  RETRY|SIGHTS,
      ON(REPLY,       ADOPTING, CREATING),
      RARELY(REPLY,   FAIL),
      ON(STOP,        ADOPTING, ENDED),

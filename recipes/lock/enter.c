@@ -87,18 +87,22 @@ int evzk__lock_resolved_entry(struct evzk__machine *m,
                               const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
+    int rc = e->reply->rc;
 
     switch (evzk__lock_find(l, l->given->name, e->reply)) {
     case EVZK__FOUND:
         return evzk__machine_move(m, ADOPTING_ENTRY);
     case EVZK__FOUND_NONE:
         return go_on_waiting(l);
+    case EVZK__FIND_REFUSED:
+        rc = evzk__machine_refused(m, e->reply);
+        break;
     case EVZK__FIND_LATER:
     case EVZK__FIND_FAILED:
         break;
     }
     /* The old znode may still exist. */
-    return evzk__machine_give_up(m, evzk__lock_find_error(e->reply), DELETING);
+    return rc == EVZK_OK ? EVZK_OK : evzk__machine_give_up(m, rc, DELETING);
 }
 
 void evzk__lock_adopt_entry(struct evzk__machine *m)

@@ -6,10 +6,17 @@
  *    v    |
  *   CHECKING    is the znode the lock's own?
  *
+ * If the servers refuse, the lock ends with their error, and the session goes
+ * on deleting what may stand: lib/machine/left_overs.c.
+ *
  * How it can fail.  Between the check and the delete an operator can still put
  * a copy there: a delete names a znode, and cannot name its czxid.
  */
 #include "recipes/lock/states.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "lib/base/mem.h"
 
@@ -30,13 +37,17 @@ void evzk__lock_drop(struct evzk__machine *m)
 
 int evzk__lock_dropped(struct evzk__machine *m, const struct evzk__event *e)
 {
-    bool gone = e->reply->rc == EVZK_OK || e->reply->rc == EVZK_ERR_NONODE;
+    struct evzk_lock *l = lock_of(m);
+    int rc = e->reply->rc;
+    bool gone = rc == EVZK_OK || rc == EVZK_ERR_NONODE;
 
-    if (e->reply->rc == EVZK_ERR_NONODE && evzk__lock_other_name(lock_of(m)))
+    if (rc == EVZK_ERR_NONODE && evzk__lock_other_name(l))
         return evzk__machine_again(m);
-    if (e->reply->rc == EVZK_ERR_NONODE)
+    if (rc == EVZK_ERR_NONODE)
         evzk__own_gone(m);
-    return evzk__machine_finish(m, gone ? m->rc : e->reply->rc);
+    if (gone)
+        l->may_stand = false;
+    return evzk__machine_finish(m, gone ? m->rc : rc);
 }
 
 int evzk__lock_checked(struct evzk__machine *m, const struct evzk__event *e)
@@ -52,6 +63,7 @@ int evzk__lock_checked(struct evzk__machine *m, const struct evzk__event *e)
         if (evzk__lock_other_name(l))
             return evzk__machine_again(m);
         evzk__own_gone(m);
+        l->may_stand = false;
         return evzk__machine_finish(m, m->rc);
     case EVZK__OWN_HIDDEN:
     case EVZK__OWN_UNKNOWN:
@@ -63,7 +75,51 @@ int evzk__lock_checked(struct evzk__machine *m, const struct evzk__event *e)
 void evzk__lock_end(struct evzk__machine *m)
 {
     evzk__lock_stop_revoking(lock_of(m));
+    if (evzk__machine_outlives(m))
+        lock_of(m)->may_stand = false;
     evzk__lock_tell_end(lock_of(m), m->rc);
+}
+
+size_t evzk__lock_prefix(const struct evzk_lock *l, const char *name)
+{
+    struct evzk__contender c;
+
+    if (!evzk__contender_parse(name, evzk__lock_marks_of(l), &c))
+        return strlen(name);
+    return strlen(name) - (size_t)snprintf(NULL, 0, "%010" PRId32, c.seq);
+}
+
+/* A delete that was denied is an answer.  Else the leader znode goes first,
+ * while the candidate's own znode keeps the next one from making its own; then
+ * the znode of either name. */
+bool evzk__lock_left(struct evzk__machine *m, unsigned i,
+                     struct evzk__left *out)
+{
+    static char leader[] = EVZK__LEADER;
+    struct evzk_lock *l = lock_of(m);
+    const struct given *g = l->given;
+
+    if (m->rc == EVZK_ERR_NOAUTH && m->place.own_verified)
+        return false;
+    switch (i) {
+    case 0:
+        out->name = g && g->leader.is != LEADER_NONE ? leader : NULL;
+        out->czxid = g ? g->leader.czxid : 0;
+        break;
+    case 1:
+        out->name = l->own;
+        out->czxid =
+            evzk__lock_swapped(l) ? (int64_t)g->czxid : (int64_t)l->token;
+        out->prefix = (uint32_t)evzk__lock_prefix(l, l->own);
+        break;
+    case 2:
+        out->name = g && g->name[0] ? l->given->name : NULL;
+        out->prefix = g ? (uint32_t)evzk__lock_prefix(l, g->name) : 0;
+        break;
+    default:
+        break;
+    }
+    return l->may_stand && i <= 2;
 }
 
 void evzk__lock_on_deadline(struct evzk__machine *m)

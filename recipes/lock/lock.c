@@ -95,4 +95,5 @@ const struct evzk__kind evzk__lock_kind = {.name = "lock",
                                            .on_deadline =
                                                evzk__lock_on_deadline,
                                            .destroy = evzk__lock_destroy,
-                                           .over = evzk__lock_over};
+                                           .over = evzk__lock_over,
+                                           .left = evzk__lock_left};

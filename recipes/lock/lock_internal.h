@@ -123,7 +123,8 @@ struct evzk_lock {
     bool pred_unowned : 1; /* No session owns `pred`. */
     bool watch_anew : 1;   /* The watches are to be set once more. */
     bool tells_gone : 1;   /* LOCK_GONE is to be told. */
-    bool may_stand : 1;    /* If the servers refuse, its znode may be left. */
+    bool may_stand : 1;    /* Was asked for or is to be deleted, and no server
+                              has said that it is gone. */
     uint8_t dialect : 2;   /* evzk_dialect */
     int32_t seen;          /* The version of its own data that was read last. */
     char *pred;            /* Owned: the znode for which it waits. */
@@ -221,9 +222,13 @@ int evzk__lock_lease(struct evzk_lock *l, const char *function,
 /* lock/common.c: ends the lock's lease for other threads, if there is one. */
 void evzk__lock_over(struct evzk__machine *m);
 
-/* lock/common.c: says such an end of a lock, which has nothing left to do, that
- * its znode is gone?  Any other is, or may be, the answer to its delete. */
-bool evzk__lock_proves_gone(int rc);
+/* lock/leave.c: what it may have left when it has ended. */
+bool evzk__lock_left(struct evzk__machine *m, unsigned i,
+                     struct evzk__left *out);
+
+/* lock/leave.c: how long a contender's name is without its number, which may be
+ * missing. */
+size_t evzk__lock_prefix(const struct evzk_lock *l, const char *name);
 
 void evzk__lock_destroy(struct evzk__machine *m);
 

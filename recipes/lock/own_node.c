@@ -138,6 +138,7 @@ bool evzk__lock_wants_own_watch(const struct evzk_lock *l)
 int evzk__lock_lose_place(struct evzk_lock *l)
 {
     l->position = POSITION_BROKEN;
+    l->may_stand = false;
     evzk__own_gone(&l->m);
     if (l->m.no_requeue)
         return evzk__machine_finish(&l->m, EVZK_ERR_NODEGONE);

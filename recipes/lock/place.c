@@ -5,8 +5,6 @@
  */
 #include "recipes/lock/states.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* How often to try again, if the server deletes the empty container before our
@@ -115,46 +113,42 @@ void evzk__lock_resolve(struct evzk__machine *m)
     evzk__settle_list(m, lock_of(m)->own);
 }
 
-/* Takes the number off a name, if an earlier look has added one. */
-static int64_t take_number(const struct evzk_lock *l, char *own)
+/* Finds the znode of this name, with a number above the one that an earlier
+ * look has added; takes that off. */
+static const char *find_numbered(const struct evzk_lock *l, char *own,
+                                 const struct evzk__names *names)
 {
     struct evzk__contender c;
-    int digits;
+    int64_t tried = INT64_MIN;
 
-    if (!evzk__contender_parse(own, evzk__lock_marks_of(l), &c))
-        return INT64_MIN;
-    digits = snprintf(NULL, 0, "%010" PRId32, c.seq);
-    own[strlen(own) - (size_t)digits] = '\0';
-    return c.seq;
-}
-
-int evzk__lock_find_error(const struct evzk__reply *reply)
-{
-    return reply->first_rc == EVZK_ERR_SERVER ? EVZK_ERR_SERVER : reply->rc;
+    if (evzk__contender_parse(own, evzk__lock_marks_of(l), &c)) {
+        own[evzk__lock_prefix(l, own)] = '\0';
+        tried = c.seq;
+    }
+    return evzk__find_prefix(names, own, &tried);
 }
 
 enum evzk__found evzk__lock_find(struct evzk_lock *l, char *own,
                                  const struct evzk__reply *reply)
 {
     const char *name = NULL;
-    int64_t tried;
 
     if (reply->rc == EVZK_ERR_NOAUTH && evzk__lock_is(l, LOCK_PATIENT))
-        return EVZK__FIND_LATER;            /* May exist. */
-    if (reply->first_rc == EVZK_ERR_SERVER) /* Proves nothing. */
-        return EVZK__FIND_FAILED;
+        return EVZK__FIND_LATER; /* May exist. */
+    if (reply->rc == EVZK_OK)
+        name = find_numbered(l, own, &reply->res->names);
+    if (name) {
+        strcpy(own, name);
+        return EVZK__FOUND;
+    }
     if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
         return EVZK__FIND_FAILED;
-    tried = take_number(l, own);
-    if (reply->rc == EVZK_OK)
-        name = evzk__find_prefix(&reply->res->names, own, &tried);
-    if (!name)
-        return EVZK__FOUND_NONE;
-    strcpy(own, name);
-    return EVZK__FOUND;
+    return reply->first_rc == EVZK_ERR_SERVER ? EVZK__FIND_REFUSED
+                                              : EVZK__FOUND_NONE;
 }
 
-/* The listing behind that delete shows our znode, or it never comes. */
+/* The listing behind that delete shows our znode, or it never comes.  If the
+ * delete was refused, a znode that is seen is there all the same. */
 int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
@@ -163,14 +157,17 @@ int evzk__lock_resolved(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK__FOUND:
         return evzk__machine_move(m, ADOPTING);
     case EVZK__FOUND_NONE:
+        l->may_stand = false;
         return m->stopping ? evzk__machine_finish(m, m->rc)
                            : evzk__machine_move(m, CREATING);
     case EVZK__FIND_LATER:
         return evzk__machine_again_later(m);
+    case EVZK__FIND_REFUSED:
+        return evzk__machine_refused(m, e->reply);
     case EVZK__FIND_FAILED:
         break;
     }
-    return evzk__lock_find_error(e->reply);
+    return e->reply->rc;
 }
 
 void evzk__lock_adopt(struct evzk__machine *m)

@@ -48,7 +48,7 @@
 #include "lib/base/order.h"
 #include "recipes/lock/revoke.h"
 
-enum { TRIES = 8 };
+enum { TRIES = 9 };
 
 /* Notifies the contenders that the lock has passed.  Without memory they find
  * out by themselves. */

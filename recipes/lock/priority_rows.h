@@ -32,7 +32,7 @@ LOCK(ENTERING,       enter_queue,   entered,        ASIDE,      STAY,     CREATI
      RARELY(REPLY,   DELETING, FORGETTING),
      ON(STOP,        DELETING, RESOLVING_ENTRY),
      ON(EXPIRED,     NEVER)),
-LOCK(RESOLVING_ENTRY, resolve_entry, resolved_entry, ASIDE,     STAY,     CREATING,  RETRY,
+LOCK(RESOLVING_ENTRY, resolve_entry, resolved_entry, ASIDE,     STAY,     CREATING,  RETRY|SIGHTS,
      ON(REPLY,       ADOPTING_ENTRY, PRIO_LISTING),
      RARELY(REPLY,   DELETING),
      ON(STOP,        ADOPTING_ENTRY, DELETING),

@@ -203,13 +203,13 @@ int evzk__lock_adopted(struct evzk__machine *m, const struct evzk__event *e);
  * the name without the number, and gets the number. */
 enum evzk__found {
     EVZK__FOUND,
-    EVZK__FOUND_NONE, /* The create was not done. */
-    EVZK__FIND_LATER, /* A patient lock may not list yet. */
-    EVZK__FIND_FAILED /* With evzk__lock_find_error(). */
+    EVZK__FOUND_NONE,   /* The create was not done. */
+    EVZK__FIND_LATER,   /* A patient lock may not list yet. */
+    EVZK__FIND_REFUSED, /* Nothing is seen, and nothing is settled. */
+    EVZK__FIND_FAILED   /* With the reply's error. */
 };
 enum evzk__found evzk__lock_find(struct evzk_lock *l, char *own,
                                  const struct evzk__reply *reply);
-int evzk__lock_find_error(const struct evzk__reply *reply);
 
 /* lock/enter.c: ENTERING, RESOLVING_ENTRY and ADOPTING_ENTRY */
 void evzk__lock_enter_queue(struct evzk__machine *m);

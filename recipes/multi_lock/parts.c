@@ -27,10 +27,10 @@ static void blame(struct multi_part *t, int *of, int rc)
     t->all->blame = t->index;
 }
 
-/* Nothing of the lock is left, or what is left cannot be deleted. */
+/* Nothing of the lock is left, or the session goes on deleting what is. */
 static void over(struct multi_part *t, int rc)
 {
-    bool left = !evzk__lock_proves_gone(rc);
+    bool left = t->lock->may_stand;
 
     if (left)
         t->all->failed = EVZK_OK; /* Then that counts for more. */

@@ -46,6 +46,20 @@ int evzk__make_new_name(struct evzk__make *k)
     return rc;
 }
 
+static size_t prefix_of(const struct evzk__make *k)
+{
+    return EVZK__GUID_LEN + strlen(k->tag);
+}
+
+bool evzk__make_left(struct evzk__make *k, struct evzk__left *out)
+{
+    out->name = k->name;
+    out->prefix = is_sequential(k) ? (uint32_t)prefix_of(k) : 0;
+    out->czxid = k->czxid;
+    out->stays = !is_ephemeral(k);
+    return k->may_stand;
+}
+
 /* No znode was made, and none will be. */
 static int end_or_go_on(struct evzk__machine *m, int state)
 {
@@ -57,6 +71,7 @@ static int found(struct evzk__machine *m, struct evzk__make *k, int rc,
                  int64_t czxid)
 {
     k->czxid = czxid;
+    k->may_stand = rc == EVZK_OK;
     m->tries = 0;
     return k->rows->made(m, rc);
 }
@@ -69,6 +84,7 @@ void evzk__make_create(struct evzk__machine *m, struct evzk__make *k)
         return;
     }
     k->czxid = 0;
+    k->may_stand = false;
     k->step.name = k->name;
     k->step.made = k->name;
     evzk__ask(m, &k->step, 1, 0);
@@ -114,25 +130,29 @@ int evzk__make_dir_made(struct evzk__machine *m, struct evzk__make *k,
  * When it is answered, all that the session ever wrote is done. */
 void evzk__make_resolve(struct evzk__machine *m, struct evzk__make *k)
 {
+    k->may_stand = true;
     evzk__settle_list(m, k->name);
 }
 
-/* Takes the number off the name that an earlier look has added. */
-static int64_t take_number(struct evzk__make *k)
+/* The znode, with a number above the one that an earlier look has added; takes
+ * that off. */
+static const char *find_numbered(struct evzk__make *k,
+                                 const struct evzk__names *names)
 {
+    int64_t tried = INT64_MIN;
     int32_t seq;
 
-    if (!is_sequential(k) || !evzk__seq_parse(k->name, k->tag, &seq))
-        return INT64_MIN;
-    k->name[EVZK__GUID_LEN + strlen(k->tag)] = '\0';
-    return seq;
+    if (evzk__seq_parse(k->name, k->tag, &seq)) {
+        k->name[prefix_of(k)] = '\0';
+        tried = seq;
+    }
+    return evzk__find_prefix(names, k->name, &tried);
 }
 
-static const char *find(struct evzk__make *k, const struct evzk__names *names,
-                        int64_t tried)
+static const char *find(struct evzk__make *k, const struct evzk__names *names)
 {
     if (is_sequential(k))
-        return evzk__find_prefix(names, k->name, &tried);
+        return find_numbered(k, names);
     for (size_t i = 0; i < names->n; i++) {
         if (strcmp(names->v[i], k->name) == 0)
             return names->v[i];
@@ -143,19 +163,21 @@ static const char *find(struct evzk__make *k, const struct evzk__names *names,
 int evzk__make_resolved(struct evzk__machine *m, struct evzk__make *k,
                         const struct evzk__event *e)
 {
-    int64_t tried = take_number(k);
+    const struct evzk__reply *reply = e->reply;
     const char *name = NULL;
 
-    if (e->reply->first_rc == EVZK_ERR_SERVER) /* Proves nothing. */
-        return EVZK_ERR_SERVER;
-    if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
-        return e->reply->rc;
-    if (e->reply->rc == EVZK_OK)
-        name = find(k, &e->reply->res->names, tried);
-    if (!name || strlen(name) >= sizeof k->name)
-        return end_or_go_on(m, k->rows->creating);
-    strcpy(k->name, name);
-    return evzk__machine_move(m, k->rows->adopting);
+    if (reply->rc == EVZK_OK)
+        name = find(k, &reply->res->names);
+    if (name && strlen(name) < sizeof k->name) {
+        strcpy(k->name, name);
+        return evzk__machine_move(m, k->rows->adopting);
+    }
+    if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
+        return reply->rc;
+    if (reply->first_rc == EVZK_ERR_SERVER)
+        return evzk__machine_refused(m, reply);
+    k->may_stand = false;
+    return end_or_go_on(m, k->rows->creating);
 }
 
 /* By exists: the ACL may forbid a read even to the znode's maker. */
@@ -179,5 +201,6 @@ int evzk__make_adopted(struct evzk__machine *m, struct evzk__make *k,
         return reply->rc;
     if (is_sequential(k)) /* Another znode of our GUID may be ours. */
         return evzk__machine_move(m, k->rows->resolving);
+    k->may_stand = false;
     return end_or_go_on(m, k->rows->creating);
 }

@@ -11,7 +11,8 @@
  * with all that is missing above it.  If the outcome of the create is unknown,
  * the GUID is looked for, behind a write that changes nothing: by then, all
  * that the session ever sent has been done, or never will be.  So no second
- * znode is made while the first may still come.  A znode of that name is read
+ * znode is made while the first may still come.  A znode that is seen is there,
+ * also where that write was refused.  A znode of that name is read
  * before it is taken for the machine's own.
  *
  * A recipe has a struct evzk__make in its own struct, and a function that finds
@@ -29,7 +30,9 @@
  *     MAKE_ROWS(HELD, TO(HELD), TO(DELETING)),
  *     ...
  *
- * and calls evzk__make_init() before the machine starts.  `made` is called when
+ * and gives evzk__make_left() in its kind's `left`: a machine that ends since
+ * servers refuse leaves the rest to its session.  It calls evzk__make_init()
+ * before the machine starts.  `made` is called when
  * the znode exists, and moves on; if the machine is `stopping`, it must delete
  * the znode again.  A machine that is to stop before a znode was made ends by
  * itself. */
@@ -57,6 +60,8 @@ struct evzk__make {
     const char *tag;           /* Behind the GUID; borrowed. */
     char name[EVZK__NAME_MAX]; /* With its number, once made. */
     int64_t czxid;
+    bool may_stand; /* Was asked for, and no server has said that it is gone:
+                       the recipe takes that back when it has deleted it. */
 };
 
 /* `tag` is borrowed, is not empty, and is short: GUID, tag and number fit into
@@ -68,6 +73,9 @@ void evzk__make_init(struct evzk__make *k, const struct evzk__make_rows *rows,
 /* For a recipe that makes the znode itself, in a transaction: writes another
  * name, with a fresh GUID and the tag, to `name`.  0 or EVZK_ERR_INTERNAL. */
 int evzk__make_new_name(struct evzk__make *k);
+
+/* The znode, if it may be left: for `left` of the machine's kind. */
+bool evzk__make_left(struct evzk__make *k, struct evzk__left *out);
 
 /* The actions; MAKE_ACTIONS() defines them for a machine. */
 void evzk__make_create(struct evzk__machine *m, struct evzk__make *k);
@@ -115,7 +123,7 @@ ROW(CREATING,   make_create,  make_created,  next,      STAY,      RESOLVING, NO
     RARELY(ENTRY, ENDED)),                                                     \
 ROW(MAKING_DIR, make_dir,     make_dir_made, ASIDE,     ENDED,     CREATING,  RETRY, \
     ON(REPLY,     CREATING, FAIL)),                                            \
-ROW(RESOLVING,  make_resolve, make_resolved, ASIDE,     STAY,      RESOLVING, RETRY, \
+ROW(RESOLVING,  make_resolve, make_resolved, ASIDE,     STAY,      RESOLVING, RETRY|SIGHTS, \
     ON(REPLY,     CREATING, ADOPTING, FAIL),                                   \
     ON(STOP,      ADOPTING, ENDED)),                                           \
 ROW(ADOPTING,   make_adopt,   make_adopted,  ASIDE,     STAY,      ADOPTING,  RETRY, \

@@ -280,25 +280,32 @@ static void remove_receipt(struct evzk__machine *m)
     evzk__ask_about(m, evzk__producer_of(m)->make.name, step, 1, 0);
 }
 
-static void say_left(struct evzk__machine *m, int rc)
+/* Where a server refuses, the receipt may stand. */
+static void note_removed(struct evzk__machine *m, int rc)
 {
-    if (rc != EVZK_OK && rc != EVZK_ERR_NONODE)
-        evzk__log(evzk__machine_session(m), EVZK_LOG_WARN,
-                  "producer %s: its receipt is left behind: %s",
-                  evzk__producer_of(m)->path, evzk_errname(rc));
+    if (rc == EVZK_OK || rc == EVZK_ERR_NONODE)
+        evzk__producer_of(m)->make.may_stand = false;
 }
 
+/* No other receipt is made before this one is gone, or may not be deleted. */
 static int discarded(struct evzk__machine *m, const struct evzk__event *e)
 {
-    say_left(m, e->reply->rc);
-    return m->stopping ? evzk__machine_finish(m, m->rc)
-                       : evzk__machine_move(m, CREATING);
+    note_removed(m, e->reply->rc);
+    if (m->stopping)
+        return evzk__machine_finish(m, m->rc);
+    return e->reply->rc == EVZK_ERR_SERVER ? evzk__machine_again_later(m)
+                                           : evzk__machine_move(m, CREATING);
 }
 
 static int closed(struct evzk__machine *m, const struct evzk__event *e)
 {
-    say_left(m, e->reply->rc);
+    note_removed(m, e->reply->rc);
     return evzk__machine_finish(m, m->rc);
+}
+
+static bool left(struct evzk__machine *m, unsigned i, struct evzk__left *out)
+{
+    return i == 0 && evzk__make_left(&evzk__producer_of(m)->make, out);
 }
 
 static void end(struct evzk__machine *m)
@@ -359,4 +366,5 @@ const struct evzk__kind evzk__producer_kind = {.name = "producer",
                                                .rows = rows,
                                                .n_rows = STATES,
                                                .destroy = destroy,
+                                               .left = left,
                                                .outlives_session = true};

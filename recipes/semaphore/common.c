@@ -76,6 +76,18 @@ void evzk__semaphore_over(struct evzk__machine *m)
     evzk__view_end(evzk__semaphore_of(m)->lease);
 }
 
+bool evzk__semaphore_left(struct evzk__machine *m, unsigned i,
+                          struct evzk__left *out)
+{
+    struct evzk_semaphore *p = evzk__semaphore_of(m);
+
+    out->name = p->name;
+    out->czxid = (int64_t)p->token;
+    if (m->rc == EVZK_ERR_NOAUTH && m->place.own_verified)
+        return false; /* A delete that was denied is an answer. */
+    return i == 0 && p->may_stand;
+}
+
 void evzk__semaphore_destroy(struct evzk__machine *m)
 {
     struct evzk_semaphore *p = evzk__semaphore_of(m);

@@ -26,7 +26,8 @@
  *
  * The transaction of TAKING is repeated until it is answered.  A repeated one
  * finds another version, or that the turn is lost, and does not tell whether an
- * earlier one was done: ADOPTING looks, behind a write that changes nothing.
+ * earlier one was done: ADOPTING looks, behind a write that changes nothing.  A
+ * lease that is seen there is the attempt's, also where that write was refused.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -154,6 +155,7 @@ void evzk__semaphore_take(struct evzk__machine *m)
     struct evzk__create_args args = evzk__semaphore_args(p);
 
     p->token = 0;
+    p->may_stand = true;
     p->step[TURN] =
         (struct evzk__step){.verb = EVZK__STEP_CHECK, .name = p->turn_node};
     p->step[DIR] = (struct evzk__step){.verb = EVZK__STEP_SET,
@@ -190,9 +192,11 @@ int evzk__semaphore_taken(struct evzk__machine *m, const struct evzk__event *e)
 
     if (reply->rc == EVZK_OK)
         return made(p, reply->res->stat.czxid);
-    if (reply->rc == EVZK_ERR_NONODE && reply->part == DIR)
+    if (reply->rc == EVZK_ERR_NONODE && reply->part == DIR) {
+        p->may_stand = false;
         return m->stopping ? evzk__semaphore_finish(p, m->rc)
                            : evzk__machine_move(m, COUNTING);
+    }
     if (reply->rc == EVZK_ERR_NONODE && reply->part == TURN)
         evzk__semaphore_turn_gone(p);
     else if (reply->rc != EVZK_ERR_BADVERSION &&
@@ -218,12 +222,13 @@ int evzk__semaphore_adopted(struct evzk__machine *m,
     struct evzk_semaphore *p = evzk__semaphore_of(m);
     const struct evzk__reply *reply = e->reply;
 
-    if (reply->first_rc == EVZK_ERR_SERVER)
-        return evzk__machine_finish(m, EVZK_ERR_SERVER);
     if (reply->rc == EVZK_OK && evzk__semaphore_owns(p, &reply->res->stat))
         return made(p, reply->res->stat.czxid);
     if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
         return evzk__machine_finish(m, reply->rc);
+    if (reply->first_rc == EVZK_ERR_SERVER)
+        return evzk__machine_refused(m, reply);
+    p->may_stand = false;
     return m->stopping ? evzk__semaphore_finish(p, m->rc)
                        : evzk__semaphore_requeue(p, EVZK_ERR_NODEGONE);
 }

@@ -65,6 +65,7 @@ static int doubt(struct evzk_semaphore *p, const struct evzk__event *e)
 
 static int gone(struct evzk_semaphore *p)
 {
+    p->may_stand = false;
     return evzk__semaphore_acquired(p)
                ? evzk__machine_finish(&p->m, EVZK_ERR_NODEGONE)
                : evzk__semaphore_requeue(p, EVZK_ERR_NODEGONE);
@@ -151,8 +152,10 @@ int evzk__semaphore_checked(struct evzk__machine *m,
     if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
         return evzk__machine_finish(m, e->reply->rc);
     if (e->reply->rc == EVZK_ERR_NONODE ||
-        !evzk__semaphore_owns(p, &e->reply->res->stat))
+        !evzk__semaphore_owns(p, &e->reply->res->stat)) {
+        p->may_stand = false;
         return evzk__semaphore_finish(p, m->rc);
+    }
     m->place.own_verified = true;
     return evzk__machine_move(m, DELETING);
 }
@@ -172,5 +175,6 @@ int evzk__semaphore_dropped(struct evzk__machine *m,
 {
     if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
         return evzk__machine_finish(m, e->reply->rc);
+    evzk__semaphore_of(m)->may_stand = false;
     return evzk__semaphore_finish(evzk__semaphore_of(m), m->rc);
 }

@@ -66,7 +66,8 @@ struct evzk_semaphore {
     int turn_rc;         /* .. or before; and why. */
     evzk_lock *old_turn; /* Owned: was lost, and is about to delete its znode;
                             or NULL. */
-    int left_rc; /* A lock that was lost may have left its znode; or EVZK_OK. */
+    int left_rc;     /* Its last lock has ended so, and its znode may stand: the
+                        session deletes that; or EVZK_OK. */
     int requeued_rc; /* REQUEUED is to be told, with this; or EVZK_OK. */
     char *turn_path; /* Owned: of the lock's directory. */
     char *turn_node; /* Owned: room for the path of the lock's znode. */
@@ -74,10 +75,12 @@ struct evzk_semaphore {
 
     /* Its lease. */
     char name[EVZK__NAME_MAX]; /* "": none was ever asked for. */
-    uint64_t token;            /* The znode's czxid; 0: not known. */
-    evzk_lease *lease;         /* For other threads, with a reference; or NULL:
-                                  never asked for. */
-    int32_t version;           /* Of the directory, when they were counted. */
+    bool may_stand;    /* The lease was asked for, and no server has said
+                          that it is gone. */
+    uint64_t token;    /* The znode's czxid; 0: not known. */
+    evzk_lease *lease; /* For other threads, with a reference; or NULL:
+                          never asked for. */
+    int32_t version;   /* Of the directory, when they were counted. */
     struct evzk__step step[3]; /* The request's, until the last answer. */
 };
 
@@ -104,6 +107,9 @@ void evzk__semaphore_on_deadline(struct evzk__machine *m);
 void evzk__semaphore_detach(struct evzk__machine *m);
 void evzk__semaphore_over(struct evzk__machine *m);
 void evzk__semaphore_destroy(struct evzk__machine *m);
+/* What an attempt may have left when it has ended. */
+bool evzk__semaphore_left(struct evzk__machine *m, unsigned i,
+                          struct evzk__left *out);
 
 /* What znodes and directories are made with. */
 struct evzk__create_args evzk__semaphore_args(struct evzk_semaphore *p);

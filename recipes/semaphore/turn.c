@@ -55,16 +55,16 @@ void evzk__semaphore_again(void *semaphore)
 static void granted(struct evzk_semaphore *p)
 {
     p->has_turn = true;
-    p->left_rc = EVZK_OK; /* A lock before was in the way of this one. */
+    p->left_rc = EVZK_OK; /* A lock before would be in the way of this one. */
     forget_old(p);
     strcpy(stpcpy(stpcpy(p->turn_node, p->turn_path), "/"),
            evzk_lock_node(p->turn));
 }
 
-/* The last lock has ended, and its znode may be left for good. */
-static bool is_refused(const struct evzk_semaphore *p)
+/* The lock has ended: is its znode proved gone? */
+static void note_left(struct evzk_semaphore *p, const evzk_lock *turn, int rc)
 {
-    return !p->turn_lost && !evzk__lock_proves_gone(p->turn_rc);
+    p->left_rc = turn->may_stand ? rc : EVZK_OK;
 }
 
 /* The lock has ended after it was granted.  Unless its work is over, LOCK_GONE
@@ -72,7 +72,7 @@ static bool is_refused(const struct evzk_semaphore *p)
 static void lost(struct evzk_semaphore *p, int rc)
 {
     if (p->turn->m.place.ended) {
-        p->left_rc = evzk__lock_proves_gone(rc) ? EVZK_OK : rc;
+        note_left(p, p->turn, rc);
         forget(p);
         return;
     }
@@ -97,6 +97,7 @@ static void take_event(struct evzk_semaphore *p, evzk_lock_event event, int rc)
     case EVZK_LOCK_RELEASED:
     case EVZK_LOCK_FAILED:
         p->turn_rc = rc;
+        note_left(p, p->turn, rc);
         forget(p);
         break;
     case EVZK_LOCK_REQUEUED:
@@ -114,7 +115,7 @@ static void take_event(struct evzk_semaphore *p, evzk_lock_event event, int rc)
 /* LOCK_GONE, of a lock that was lost. */
 static void old_gone(struct evzk_semaphore *p, int rc)
 {
-    p->left_rc = evzk__lock_proves_gone(rc) ? EVZK_OK : rc;
+    note_left(p, p->old_turn, rc);
     forget_old(p);
     evzk__machine_ask(&p->m);
 }
@@ -247,18 +248,9 @@ int evzk__semaphore_requeue(struct evzk_semaphore *p, int rc)
     return evzk__machine_move(&p->m, QUEUEING);
 }
 
-/* Where a lock that was lost ends with an error, its znode is looked at: the
- * error may be why the lock was lost, or the answer to its delete. */
-static void look_at_turn(struct evzk_semaphore *p)
-{
-    p->step[0] =
-        (struct evzk__step){.verb = EVZK__STEP_GET, .name = p->turn_node};
-    evzk__ask(&p->m, p->step, 1, 0);
-}
-
 /* The lock tells in its last event, or in LOCK_GONE, that its work is over.
- * Where the servers refuse to delete its znode, or to show it, the end is their
- * error: nothing is proved. */
+ * Where the servers refused to delete its znode, or to show it, the end is
+ * their error: nothing is proved, and the session goes on deleting it. */
 void evzk__semaphore_withdraw(struct evzk__machine *m)
 {
     struct evzk_semaphore *p = evzk__semaphore_of(m);
@@ -266,29 +258,17 @@ void evzk__semaphore_withdraw(struct evzk__machine *m)
     if (p->turn) {
         if (evzk_lock_cancel(p->turn) != EVZK_OK)
             evzk_lock_release(p->turn); /* Or it is about to end by itself. */
-    } else if (is_refused(p))
-        evzk__machine_finish(m, p->turn_rc);
-    else if (p->left_rc != EVZK_OK)
-        look_at_turn(p);
-    else if (!p->old_turn)
-        evzk__machine_finish(m, EVZK_ERR_CANCELED);
+    } else if (!p->old_turn)
+        evzk__machine_finish(m, p->left_rc != EVZK_OK ? p->left_rc
+                                                      : EVZK_ERR_CANCELED);
 }
 
 int evzk__semaphore_withdrew(struct evzk__machine *m,
                              const struct evzk__event *e)
 {
-    struct evzk_semaphore *p = evzk__semaphore_of(m);
-    const struct evzk__reply *reply = e->reply;
-
-    if (e->type == EVZK__EV_USER)
-        return p->turn ? EVZK_OK : evzk__machine_again(m);
-    if (e->type != EVZK__EV_REPLY)
-        return EVZK_OK; /* A watch on leases. */
-    if (reply->rc == EVZK_OK && evzk__machine_owns(m, &reply->res->stat))
-        return evzk__machine_finish(m, p->left_rc);
-    if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
-        return evzk__machine_finish(m, reply->rc);
-    return evzk__machine_finish(m, EVZK_ERR_CANCELED);
+    if (e->type == EVZK__EV_USER && !evzk__semaphore_of(m)->turn)
+        return evzk__machine_again(m);
+    return EVZK_OK; /* A watch on leases. */
 }
 
 int evzk__semaphore_finish(struct evzk_semaphore *p, int rc)

@@ -9,11 +9,11 @@
  * somebody may have deleted the znode since: to make it again would do the
  * write twice.  SETTLING looks behind a write that changes nothing: all that
  * the session ever sent has been done by then, or never will be.  The receipt
- * is there: the write was done.  Else, if no znode was ever deleted where the
- * value, or its receipt, would have been, neither was made: a znode's stat
- * tells how many of its children were deleted so far.  That is read last, so
- * that it counts for what was read before.  If one was, the outcome stays
- * unknown, and the caller hears so.
+ * is there: the write was done, whatever became of the look's own write.  Else,
+ * if no znode was ever deleted where the value, or its receipt, would have
+ * been, neither was made: a znode's stat tells how many of its children were
+ * deleted so far.  That is read last, so that it counts for what was read
+ * before.  If one was, the outcome stays unknown, and the caller hears so.
  */
 #include <string.h>
 
@@ -70,6 +70,7 @@ static void note_found(struct evzk_value_writer *w,
     w->absent = reply->rc == EVZK_ERR_NONODE;
     if (w->absent) {
         w->receipt.name = NULL; /* Gone with the znode. */
+        w->make.may_stand = false;
         w->known = false;
         return;
     }
@@ -133,6 +134,8 @@ void evzk__value_make(struct evzk__machine *m)
         evzk__machine_finish(m, EVZK_ERR_INTERNAL);
         return;
     }
+    w->make.czxid = 0;
+    w->make.may_stand = true;
     w->steps[0] = create_step(w, "");
     first_data(w, &w->steps[0]);
     w->steps[1] = create_step(w, w->make.name);
@@ -154,6 +157,7 @@ static int not_done(struct evzk__machine *m, bool still_absent)
     struct evzk_value_writer *w = evzk__writer_of(m);
 
     w->batch = 0;
+    w->make.may_stand = false;
     w->fresh = still_absent;
     return go_on(m);
 }
@@ -174,6 +178,7 @@ int evzk__value_made(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK_ERR_NOMEM: /* Not sent. */
         return m->stopping ? not_done(m, false) : evzk__machine_again_later(m);
     default:
+        w->make.may_stand = false;
         evzk__writes_failed(w, e->reply->rc);
         return go_on(m);
     }
@@ -234,14 +239,18 @@ int evzk__value_settled(struct evzk__machine *m, const struct evzk__event *e)
     if (!reply->last)
         return EVZK_OK;
     w->known = false;
-    if (w->settled.receipt && reply->first_rc != EVZK_ERR_SERVER)
+    if (w->settled.receipt)
         return done(m);
+    if (reply->first_rc == EVZK_ERR_SERVER &&
+        evzk__machine_refused(m, reply) == EVZK_OK)
+        return EVZK_OK;
     if (reply->first_rc == EVZK_ERR_SERVER || w->settled.refused) {
         evzk__writes_failed(w, EVZK_ERR_SERVER); /* Nothing is proved. */
         return evzk__machine_move(m, EVZK__VALUE_DISCARDING);
     }
     if (is_undone(w))
         return not_done(m, !w->settled.own.exists);
+    w->make.may_stand = false;
     evzk__writes_failed(w, EVZK_ERR_CONNLOSS);
     return go_on(m);
 }

@@ -172,21 +172,23 @@ static void remove_receipt(struct evzk__machine *m)
     evzk__ask_about(m, evzk__writer_of(m)->make.name, step, 1, 0);
 }
 
-static void say_left(struct evzk__machine *m, int rc)
+/* Where a server refuses, the receipt may stand. */
+static void note_removed(struct evzk__machine *m, int rc)
 {
     evzk__writer_of(m)->receipt.name = NULL;
-    if (rc != EVZK_OK && rc != EVZK_ERR_NONODE)
-        evzk__log(evzk__machine_session(m), EVZK_LOG_WARN,
-                  "value %s: a receipt is left behind: %s",
-                  evzk__machine_path(m), evzk_errname(rc));
+    if (rc == EVZK_OK || rc == EVZK_ERR_NONODE)
+        evzk__writer_of(m)->make.may_stand = false;
 }
 
+/* No other receipt is made before this one is gone, or may not be deleted. */
 static int discarded(struct evzk__machine *m, const struct evzk__event *e)
 {
-    say_left(m, e->reply->rc);
+    note_removed(m, e->reply->rc);
     evzk__writer_of(m)->fresh = evzk__writer_of(m)->known = false;
-    return m->stopping ? evzk__machine_finish(m, m->rc)
-                       : evzk__machine_move(m, IDLE);
+    if (m->stopping)
+        return evzk__machine_finish(m, m->rc);
+    return e->reply->rc == EVZK_ERR_SERVER ? evzk__machine_again_later(m)
+                                           : evzk__machine_move(m, IDLE);
 }
 
 static void close_down(struct evzk__machine *m)
@@ -199,8 +201,13 @@ static void close_down(struct evzk__machine *m)
 
 static int closed(struct evzk__machine *m, const struct evzk__event *e)
 {
-    say_left(m, e->reply->rc);
+    note_removed(m, e->reply->rc);
     return evzk__machine_finish(m, m->rc);
+}
+
+static bool left(struct evzk__machine *m, unsigned i, struct evzk__left *out)
+{
+    return i == 0 && evzk__make_left(&evzk__writer_of(m)->make, out);
 }
 
 static void end(struct evzk__machine *m)
@@ -244,7 +251,7 @@ ROW(MAKING,         evzk__value_make,         evzk__value_made,         ASIDE,  
     RARELY(REPLY,  MAKING),
     ON(STOP,       IDLE, SETTLING),
     RARELY(ENTRY,  ENDED)),
-ROW(SETTLING,       evzk__value_settle,       evzk__value_settled,      ASIDE,   STAY,    SETTLING,   RETRY,
+ROW(SETTLING,       evzk__value_settle,       evzk__value_settled,      ASIDE,   STAY,    SETTLING,   RETRY|SIGHTS,
     ON(REPLY,      IDLE, DISCARDING, HERE),
     ON(STOP,       IDLE, HERE),
     RARELY(STOP,   DISCARDING)),
@@ -255,7 +262,7 @@ ROW(CREATING,       make_create,              make_created,             ASIDE,  
     RARELY(REPLY,  CREATING),
     ON(STOP,       IDLE, RESOLVING, ENDED),
     RARELY(ENTRY,  ENDED)),
-ROW(RESOLVING,      make_resolve,             make_resolved,            ASIDE,   STAY,    RESOLVING,  RETRY,
+ROW(RESOLVING,      make_resolve,             make_resolved,            ASIDE,   STAY,    RESOLVING,  RETRY|SIGHTS,
     ON(REPLY,      CREATING, ADOPTING, FAIL),
     ON(STOP,       ADOPTING, ENDED)),
 ROW(ADOPTING,       make_adopt,               make_adopted,             ASIDE,   STAY,    ADOPTING,   RETRY,
@@ -281,4 +288,5 @@ const struct evzk__kind evzk__value_writer_kind = {.name = "value-writer",
                                                    .rows = rows,
                                                    .n_rows = STATES,
                                                    .destroy = destroy,
+                                                   .left = left,
                                                    .outlives_session = true};
