@@ -62,8 +62,8 @@ static const struct kind kinds[] = {
 {"stranger",      fault_stranger,       ARRIVAL,      PLAIN,    "what it connects to greets wrongly for a while"},
 {"outage",        fault_outage,         ARRIVAL,      PLAIN,    "no server is there, past the session"},
 {"throttle",      fault_throttle,       ARRIVAL,      PLAIN,    "the request is refused with an error, and not done"},
-{"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes are refused so, in barriers, queues, values, configurations, semaphores and ballots"},
-{"throttle-reads", fault_throttle_reads, ARRIVAL,     PLAIN,    "the next 9 reads are refused so, in configurations and semaphores"},
+{"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes are refused so, in most recipes"},
+{"throttle-reads", fault_throttle_reads, ARRIVAL,     PLAIN,    "the next 9 reads are refused so, in most recipes"},
 {"expire",        fault_expire,         ARRIVAL|LOOP, PLAIN,    "the session ends"},
 {"expire-after",  fault_expire_after,   ARRIVAL,      PLAIN,    "the session ends once this was received"},
 {"close-first",   fault_close_first,    ARRIVAL,      PLAIN,    "a lost connection asked for the session's end before: no answer"},
@@ -229,21 +229,20 @@ bool fault_is_oom(const struct fault *f)
     return kinds[f->code].form == INSIDE;
 }
 
+/* Shards do not try again soon what was refused, and the bounds for Chubby's
+ * operations are shorter than so many refusals. */
 bool fault_may_refuse(void)
 {
-    return strstr(recipe->name, "barrier") != NULL ||
-           strcmp(recipe->name, "producer") == 0 ||
-           strcmp(recipe->name, "consumer") == 0 ||
-           strncmp(recipe->name, "value", 5) == 0 ||
-           strncmp(recipe->name, "config", 6) == 0 ||
-           strcmp(recipe->name, "semaphore") == 0 ||
-           strcmp(recipe->name, "ballot") == 0;
+    return strcmp(recipe->name, "shards") != 0 &&
+           strncmp(recipe->name, "chubby", 6) != 0;
 }
 
+/* The rules of some recipes do not know of so many refusals yet. */
 bool fault_may_refuse_reads(void)
 {
-    return strncmp(recipe->name, "config", 6) == 0 ||
-           strcmp(recipe->name, "semaphore") == 0;
+    return fault_may_refuse() && strcmp(recipe->name, "producer") != 0 &&
+           strcmp(recipe->name, "guard") != 0 &&
+           strncmp(recipe->name, "cache", 5) != 0;
 }
 
 bool fault_gathers(void)

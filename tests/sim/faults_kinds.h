@@ -31,8 +31,7 @@ void faults_expire_after(int proc);
 /* The process is sent to that server for a while. */
 void faults_route(int proc, int server, int64_t us);
 
-/* May all writes of a recipe's process be refused for a while?  The rules of
- * the other recipes know of one refusal. */
+/* May all writes of a recipe's process be refused for a while? */
 bool fault_may_refuse(void);
 bool fault_may_refuse_reads(void); /* And all reads? */
 

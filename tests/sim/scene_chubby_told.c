@@ -621,7 +621,7 @@ void chubby_check_left(int proc)
     struct ens_seen seen;
     char path[240];
 
-    if (!process_is_idle(p) || ens_refused(proc) || session_over(session))
+    if (!process_is_idle(p) || ens_denied(proc) || session_over(session))
         return;
     for (int file = 0; file < FILES; file++) {
         size_t n = ens_children(chubby_side(file), names, 64);

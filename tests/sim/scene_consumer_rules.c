@@ -125,7 +125,7 @@ void consumer_check(void)
 static bool excused(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (queue.early[p] || ens_refused(p) || process_lacked_memory(p))
+        if (queue.early[p] || ens_denied(p) || process_lacked_memory(p))
             return true;
     }
     return queue.meddled || operator_deleted_any();

@@ -184,7 +184,7 @@ void guard_check_left(int proc)
 {
     const struct process *p = process_of(proc);
 
-    if (ens_refused(proc) || process_lacked_memory(proc) || !may_read(proc))
+    if (ens_denied(proc) || process_lacked_memory(proc) || !may_read(proc))
         return;
     if (!process_is_idle(p)) {
         if (evzk_session_connected(p->s))

@@ -19,6 +19,7 @@
 #include "wire.h"
 
 enum {
+    REFUSALS = 8, /* So often what is refused is asked again. */
     SLACK_US = 20000,
     RESUMED_US = 1000 * 1000,
     ORPHAN_US = 15 * 1000 * 1000, /* No fault lasts so long. */
@@ -125,7 +126,8 @@ static bool less_holds(const struct lock_slot *k, const struct lock_node *own)
     return false;
 }
 
-/* By policy it has those that are less urgent go. */
+/* By policy it has those that are less urgent go; but does not ask for ever
+ * what is refused. */
 static void check_pressing(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_of(k);
@@ -134,10 +136,22 @@ static void check_pressing(struct lock_slot *k)
 
     if (lock_lasts(k, &k->pressing,
                    watching && k->plan->revoke && k->plan->grace_ms &&
-                       !ens_denied((int)k->proc) && less_holds(k, own) &&
+                       !ens_denied((int)k->proc) &&
+                       ens_throttles((int)k->proc) <= REFUSALS &&
+                       less_holds(k, own) &&
                        evzk_session_connected(lock_process(k)->s),
                    PRESSED_US))
         sim_violation("lock %d is in a hurry, and asks nobody", lock_index(k));
+}
+
+/* A refused contender before it may not know yet that it is first. */
+static bool anyone_throttled(void)
+{
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (ens_throttled(p))
+            return true;
+    }
+    return false;
 }
 
 static void check_waiter(struct lock_slot *k)
@@ -147,7 +161,7 @@ static void check_waiter(struct lock_slot *k)
         !k->granted && !k->ended && !k->cancel && own && lock_is_waiting(k);
     int64_t late = k->began + in_us(k->plan->timeout_ms);
     bool calm = evzk_session_connected(lock_process(k)->s) &&
-                lock_calm((int)k->proc, k->orphan);
+                lock_calm((int)k->proc, k->orphan) && !anyone_throttled();
 
     if (lock_lasts(k, &k->orphan, watching && !has_one_before(own),
                    calm ? TURN_US : ORPHAN_US))

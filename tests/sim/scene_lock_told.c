@@ -13,6 +13,8 @@
 #include "scene_lock.h"
 #include "wire.h"
 
+enum { REFUSALS = 8 }; /* So often what is refused is asked again. */
+
 static bool expired_once(const struct process *p)
 {
     for (unsigned i = 0; i < p->n_ids; i++) {
@@ -212,6 +214,8 @@ static bool lost_rc_ok(const struct lock_slot *k, int rc)
         return false; /* Such a request is repeated. */
     if (rc == EVZK_ERR_LEASE)
         return lock_lapsed(k);
+    if (rc == EVZK_ERR_SERVER)
+        return ens_throttles((int)k->proc) > REFUSALS;
     return session_error(k, rc);
 }
 
@@ -244,6 +248,14 @@ bool lock_denied(int64_t place)
             1);
 }
 
+/* Nine refusals are enough to fail it, but not to fail also what it does then:
+ * a lock that nobody stops either gets its place, or deletes its znode. */
+static bool gave_up(const struct lock_slot *k)
+{
+    return lock_node_of(k) && !k->let_go && !k->cancel &&
+           ens_throttles((int)k->proc) <= REFUSALS + 2;
+}
+
 static bool failed_rc_ok(const struct lock_slot *k, int rc)
 {
     switch (rc) {
@@ -263,7 +275,7 @@ static bool failed_rc_ok(const struct lock_slot *k, int rc)
     case EVZK_ERR_FOREIGN:
         return stranger_seen(k);
     case EVZK_ERR_SERVER:
-        return ens_throttled((int)k->proc);
+        return ens_throttled((int)k->proc) && !gave_up(k);
     case EVZK_ERR_NOCHROOT:
         return lock_rootless();
     case EVZK_ERR_NOAUTH:
@@ -362,6 +374,8 @@ static bool rc_ok(const struct lock_slot *k, evzk_lock_event ev, int rc)
     case EVZK_LOCK_RELEASED:
         return rc == EVZK_OK ||
                (rc == EVZK_ERR_NOAUTH && ens_denied((int)k->proc)) ||
+               (rc == EVZK_ERR_SERVER &&
+                ens_throttles((int)k->proc) > REFUSALS) ||
                (rc == EVZK_ERR_CLOSED && lock_process(k)->closing);
     case EVZK_LOCK_LOST:
         return lost_rc_ok(k, rc);

@@ -187,7 +187,7 @@ static void check_held(void)
 static bool is_excused(int proc, int64_t since)
 {
     return process_was_frozen(proc, since) ||
-           process_lacked_memory_since(proc, since) || ens_refused(proc);
+           process_lacked_memory_since(proc, since) || ens_denied(proc);
 }
 
 static void check_left(struct multi_seen *l)
@@ -449,7 +449,7 @@ void multi_told(int i, evzk_multi_lock_event event, int rc)
 
 void multi_check_left(int proc)
 {
-    if (!process_is_idle(process_of(proc)) || ens_refused(proc))
+    if (!process_is_idle(process_of(proc)) || ens_denied(proc))
         return;
     for (int i = 0; i < MULTIS; i++) {
         if (multi_plan(i)->parts && multi_plan(i)->proc == proc &&

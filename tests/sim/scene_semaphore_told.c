@@ -250,7 +250,7 @@ void semaphore_traced(int proc, const evzk_trace *t)
 
 void semaphore_check_left(int proc)
 {
-    if (!process_is_idle(process_of(proc)) || ens_refused(proc))
+    if (!process_is_idle(process_of(proc)) || ens_denied(proc))
         return;
     for (int i = 0; i < ATTEMPTS; i++) {
         if (!sem_plan(i)->used || sem_plan(i)->proc != proc || sems.of[i].p)

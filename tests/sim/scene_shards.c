@@ -56,7 +56,7 @@ static void check_left(int proc)
         return;
     if (st.watches)
         sim_violation("p%d: %u watches of nobody", proc, st.watches);
-    if (!ens_refused(proc) && shards_owns(evzk_session_id(p->s)))
+    if (!ens_denied(proc) && shards_owns(evzk_session_id(p->s)))
         sim_violation("p%d: znodes of nobody", proc);
 }
 

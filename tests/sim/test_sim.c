@@ -27,6 +27,8 @@ static const struct kept {
 {"lock", "no-requeue:29=freeze", 1, "a connection made and lost within one turn was not seen"},
 {"lock", "two:60=oom-on@2", 1, "no memory for a create's path: taken for the end of the numbers"},
 {"lock", "cancel:58=oom-on@2", 1, "the same while it gives up: the znode stayed"},
+{"lock", "two:61=cut-after,92=throttle-writes", 1, "a listing showed the znode, and the write before it was refused: not believed"},
+{"semaphore", "semaphore-two:56=cut,75=throttle-writes", 1, "the same, nine times, and all behind the znode waited for its session's end"},
 {"lock-query", "look:64=oom@5", 1, "no memory for what was read: the program died"},
 {"lock-query", "look-foreign:65=oom@1", 1, "no memory for what was read: a contender was told wrongly"},
 {"lock", "late-answers:57=call@query", 1, "cut, and then nobody there: it told who had been before"},
