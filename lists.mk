@@ -63,7 +63,6 @@ core_sources = \
     lib/machine/end.c \
     lib/machine/hosted.c \
     lib/machine/kind.h \
-    lib/machine/left_overs.c \
     lib/machine/machine.c \
     lib/machine/machine.h \
     lib/machine/machine_internal.h \
@@ -71,6 +70,8 @@ core_sources = \
     lib/machine/refuse.c \
     lib/machine/refuse.h \
     lib/machine/reply.c \
+    lib/machine/rounds.c \
+    lib/machine/rounds.h \
     lib/machine/rows.h \
     lib/machine/run.c \
     lib/machine/schedule.c \
@@ -87,6 +88,9 @@ core_sources = \
     lib/request/dir.h \
     lib/request/idle_dirs.c \
     lib/request/idle_dirs.h \
+    lib/request/look.c \
+    lib/request/look.h \
+    lib/request/looks.c \
     lib/request/own_queue.c \
     lib/request/own_queue.h \
     lib/request/parents.c \
@@ -181,7 +185,6 @@ core_sources = \
     recipes/consumer/finish.c \
     recipes/consumer/items.c \
     recipes/consumer/list.c \
-    recipes/consumer/mark.c \
     recipes/consumer/prove.c \
     recipes/consumer/register.c \
     recipes/consumer/states.c \
@@ -201,7 +204,6 @@ core_sources = \
     recipes/double_barrier/round.c \
     recipes/double_barrier/round.h \
     recipes/double_barrier/table.c \
-    recipes/double_barrier/vet.c \
     recipes/election/announce.c \
     recipes/election/announce_rows.h \
     recipes/election/election.c \
@@ -268,6 +270,8 @@ core_sources = \
     recipes/names/turns.h \
     recipes/parts/dialect.c \
     recipes/parts/dialect.h \
+    recipes/parts/history.c \
+    recipes/parts/history.h \
     recipes/parts/lease_of.c \
     recipes/parts/lease_of.h \
     recipes/parts/make.c \
@@ -681,8 +685,7 @@ unit_tests = \
     tests/unit/test_shards_judge \
     tests/unit/test_tables \
     tests/unit/test_transaction \
-    tests/unit/test_turns \
-    tests/unit/test_tx_text
+    tests/unit/test_turns
 
 args_sources = \
     tests/unit/args.h \
@@ -860,12 +863,11 @@ sim_sources = \
     tests/sim/coverage.h \
     tests/sim/faults.c \
     tests/sim/faults.h \
-    tests/sim/faults_gather.c \
+    tests/sim/faults_hide.c \
     tests/sim/faults_kinds.h \
     tests/sim/faults_net.c \
     tests/sim/faults_plan.c \
     tests/sim/faults_tree.c \
-    tests/sim/faults_votes.c \
     tests/sim/leases.c \
     tests/sim/leases.h \
     tests/sim/owes.c \
@@ -1002,8 +1004,7 @@ sim_sources = \
     tests/sim/search_jobs.c \
     tests/sim/search_plain.c \
     tests/sim/search_seen.c \
-    tests/sim/search_seen.h \
-    tests/sim/search_shorten.c
+    tests/sim/search_seen.h
 
 bench_sources = \
     tests/bench/batch.c \

@@ -97,11 +97,10 @@ typedef struct evzk_cache_entry {
     int64_t ephemeral_owner; /**< The session that owns it; 0: persistent. */
     int32_t version;         /**< How often the data was written. */
     /** The ACL of the znode denies reading.  Nothing is known but the name: no
-     * data, no czxid, none of the children.  Servers tell a session nothing of
-     * a znode that it may not read, and of no change of an ACL.  So the znode
-     * is looked at again only when the znode above it gets or loses a child, or
-     * after a lost connection.  Children that were in the view before it was
-     * hidden stay, and are followed by themselves. */
+     * data, no czxid, none of the children.  It is
+     * looked at again in every three session time-outs, half a minute at most.
+     * Children that were in the view before it was hidden stay, and are
+     * followed by themselves. */
     bool hidden;
 } evzk_cache_entry;
 
@@ -144,8 +143,8 @@ typedef struct evzk_cache_options {
  * them lists all their names.  Znodes whose paths have more than 4,096 bytes
  * are left out.
  *
- * The session must be allowed to read (READ) the root.  Other znodes that it
- * may not read are in the view as hidden.
+ * The session must be allowed to read (READ) the root when the cache begins.
+ * Znodes that it may not read later, or elsewhere, are in the view as hidden.
  *
  * @param s    Borrowed; closing it ends the cache with EVZK_ERR_CLOSED.
  * @param path Absolute path of the root, not "/". Copied.
@@ -159,7 +158,8 @@ typedef struct evzk_cache_options {
  * @retval EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED: as above.
  *
  * Later, with ENDED: EVZK_ERR_CANCELED, _CLOSED; EVZK_ERR_NOAUTH: the root may
- * not be read; _AUTH, _SERVER.  Lost connections, the end of the session and
+ * not be read, and was never told (or, with names_only, may not be read any
+ * more); _AUTH, _SERVER.  Lost connections, the end of the session and
  * want of memory are healed, and are no end.
  */
 EVZK_API int evzk_cache_start(evzk_session *s, const char *path,

@@ -156,11 +156,15 @@ typedef void evzk_config_follower_cb(evzk_config_follower *follower,
 /**
  * Follows a configuration.  While a new one is being written, the last one
  * told stays.  The follower goes on over a lost connection, over a move to a
- * server that is behind, and over the session's expiry.
+ * server that is behind, and over the session's expiry; and also when the
+ * servers were set up anew, or restored from an older state.  When it may not
+ * read any more, it waits until it may, and tells the configuration within
+ * three session time-outs, half a minute at most.
  *
  * Arguments and errors at once as in evzk_config_get(); no option counts.
  *
- * Later, through @p cb: EVZK_ERR_CANCELED, _CLOSED, _NOAUTH, _SERVER, _AUTH.
+ * Later, through @p cb: EVZK_ERR_CANCELED, _CLOSED, _SERVER, _AUTH; and
+ * EVZK_ERR_NOAUTH, if no configuration was told before.
  */
 EVZK_API int evzk_config_follow(evzk_session *s, const char *path,
                                 const evzk_config_options *opt,

@@ -278,7 +278,9 @@ EVZK_API uint32_t evzk_lock_lease_ms(const evzk_lock *lock);
 
 /**
  * The fencing token: greater than that of every earlier grant of this lock,
- * over re-creations of its directory too.  0 before GRANTED; after RELEASED and
+ * over re-creations of its directory too; but not after the servers were set up
+ * anew, or restored from an older state: then they count from a lower number
+ * (doc/promises.md).  0 before GRANTED; after RELEASED and
  * LOST it stays what it was, until the lock is freed.  At most INT64_MAX.
  * Locks on different paths may have the same token.  The token of a READ lock
  * is greater than that of every earlier grant of another mode; readers that

@@ -149,11 +149,14 @@ typedef void evzk_value_follower_cb(evzk_value_follower *follower,
 /**
  * Follows a value.  The znode may be absent, come and go.  The follower goes on
  * over a lost connection, over a move to a server that is behind, and over the
- * session's expiry.
+ * session's expiry; and also when the servers were set up anew, or restored
+ * from an older state.  When the value may not be read any more, it waits until
+ * it may, and tells it within three session time-outs, half a minute at most.
  *
  * Arguments and errors at once as in evzk_value_get(); no option counts.
  *
- * Later, through @p cb: EVZK_ERR_CANCELED, _CLOSED, _NOAUTH, _SERVER, _AUTH.
+ * Later, through @p cb: EVZK_ERR_CANCELED, _CLOSED, _SERVER, _AUTH; and
+ * EVZK_ERR_NOAUTH, if no value was told before.
  */
 EVZK_API int evzk_value_follow(evzk_session *s, const char *path,
                                const evzk_value_options *opt,

@@ -267,6 +267,14 @@ bool evzk__watch_fires(const struct evzk__machine *m, enum evzk__which which)
     return p && (p->deleted || p->changed);
 }
 
+void evzk__watch_doubt(struct evzk__machine *m, enum evzk__which which)
+{
+    struct evzk__watch *w = evzk__watch_of(&m->place, which);
+
+    if (w)
+        w->seen = EVZK__SEEN_UNKNOWN;
+}
+
 void evzk__own_gone(struct evzk__machine *m)
 {
     m->place.dir->check_empty =

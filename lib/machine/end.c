@@ -30,6 +30,8 @@ void evzk__machine_detach(struct evzk__machine *m)
     evzk__queue_remove(&m->place);
     if (s->cursor == m)
         s->cursor = TAILQ_NEXT(m, all);
+    if (s->rounds.at == m)
+        s->rounds.at = TAILQ_NEXT(m, all);
     TAILQ_REMOVE(&s->machines, m, all);
     TAILQ_INSERT_TAIL(&s->awaiting_reply, m, all);
     evzk__timer_free(m->timer);

@@ -431,6 +431,11 @@ void evzk__unwatch_own(struct evzk__machine *m);
  * it was lost with a connection, or could not be set. */
 bool evzk__watch_missing(const struct evzk__machine *m, enum evzk__which which);
 
+/* What the watch is about could not be used, for a reason that no watch tells:
+ * another znode may not be read.  The machine hears of a change in the next
+ * round (machine/rounds.h), whether there is one or not. */
+void evzk__watch_doubt(struct evzk__machine *m, enum evzk__which which);
+
 /* Has this watch fired, and has the machine not handled that yet? */
 bool evzk__watch_fires(const struct evzk__machine *m, enum evzk__which which);
 

@@ -16,6 +16,7 @@
  *   machine/run.c        one look at a machine
  *   machine/wake.c       what the request layer asks of a machine
  *   machine/machine.c    beginning; being closed with the session
+ *   machine/rounds.c     looking at what machines watch, now and then
  *   machine/refuse.c     refusing a bad argument
  *   machine/begin.c      what all public start and cancel calls share
  */

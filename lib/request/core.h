@@ -24,6 +24,7 @@ struct evzk__machine;
 struct evzk__maker;
 struct evzk__term;
 struct evzk__idle_dir_check;
+struct evzk__look;
 TAILQ_HEAD(evzk__machines, evzk__machine);
 RB_HEAD(evzk__maker_tree, evzk__maker);
 
@@ -108,6 +109,7 @@ struct evzk__core {
     struct evzk__onlookers onlookers; /* See request/own_queue.h. */
     uint32_t onlooked;                /* So many have been. */
     uint32_t watches;
+    LIST_HEAD(, evzk__look) looks; /* See request/look.h. */
 
     /* Machines. */
     struct evzk__machines machines, running;
@@ -120,6 +122,12 @@ struct evzk__core {
     } left;
     struct evzk__machine *cursor; /* The next to be swept; NULL: done. */
     LIST_HEAD(, evzk__resident) residents; /* See lib/machine/machine.h. */
+    struct {                      /* See machine/rounds.h. */
+        struct evzk__machine *at; /* The next to be visited; NULL: the first. */
+        int64_t next_us;          /* When; 0: no machine is there. */
+        uint32_t looks;           /* Under way. */
+        uint8_t number;           /* Of the round. */
+    } rounds;
 
     evzk_session_stats stats;
 };

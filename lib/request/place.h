@@ -28,12 +28,16 @@ enum evzk__which {
  * the C client; events are handed out by name. */
 struct evzk__watch {
     const char *name; /* The owner's. */
+    uint32_t seen;    /* What the server showed: see request/look.h. */
     uint8_t which;    /* Which of the owner's watches this is. */
     enum {
         EVZK__UNLISTED,
         EVZK__LISTED, /* Asked for: the owner is to hear when it fires. */
-        EVZK__ARMED   /* And answered: the server has it, or may have it. */
+        EVZK__ARMED,  /* And answered: the server has it, or may have it. */
+        EVZK__HIDDEN  /* The znode may not be read: the owner is to hear when
+                          that may be different. */
     } is : 2;
+    unsigned round : 8; /* In which it was looked at: see request/look.h. */
 };
 
 static inline bool evzk__watch_listed(const struct evzk__watch *w)

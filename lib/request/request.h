@@ -36,6 +36,7 @@ enum evzk__op {
     EVZK__SYNC_LIST,   /* The same, as the leader knows it now. */
     EVZK__SETTLE_LIST, /* The same, after all that this session ever wrote. */
     EVZK__WATCH,       /* Reads `own` and `pred`, and sets watches on them. */
+    EVZK__LOOK,        /* Looks at a path that is watched: request/look.h. */
     EVZK__WRITES,      /* Steps. */
     EVZK__EACH_READS,  /* Steps, with a reply for each. */
     EVZK__READS,       /* Steps. */
@@ -128,6 +129,10 @@ struct evzk__request {
             };
             uint32_t n;
             bool for_each_name;
+        };
+        struct {               /* LOOK: `name` is a whole path */
+            bool sets_watch;   /* On a znode that did not exist. */
+            bool leaves_watch; /* That watch is to be taken off. */
         };
         struct evzk__swap *swap;               /* SWAP */
         const char *also;                      /* DELETE: or NULL. */

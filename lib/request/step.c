@@ -34,6 +34,7 @@ bool evzk__request_is_steps(const struct evzk__request *r)
     case EVZK__SYNC_LIST:
     case EVZK__SETTLE_LIST:
     case EVZK__WATCH:
+    case EVZK__LOOK:
     case EVZK__CREATE_LIST:
     case EVZK__BATCH:
     case EVZK__OPS:
@@ -90,7 +91,7 @@ static bool may_watch(struct evzk__request *r, const struct evzk__step *step,
 
     if (!w || step->verb == EVZK__STEP_SYNC || step->verb >= EVZK__STEP_CREATE)
         return false;
-    if (sets_watch(step) && evzk__watch_listed(w) &&
+    if (sets_watch(step) && evzk__watch_listed(w) && w->is != EVZK__HIDDEN &&
         !evzk__watch_is_on(w, name, children))
         return false; /* The server would keep the other one. */
     return w->which >= EVZK__PATH || step->verb == EVZK__STEP_UNWATCH ||
@@ -137,7 +138,7 @@ static int take_off(struct evzk__core *s, struct evzk__request *r,
     if (!w->name) /* The watch was never set. */
         return evzk__client_sync(slot, r->dir->path);
     evzk__watch_remove(m, w);
-    return evzk__watch_take_off(s, slot, r->dir,
+    return evzk__watch_take_off(s, slot, r->dir->path,
                                 evzk__watch_path(m, w, s->requests.path[0]),
                                 evzk__watch_of_data(w));
 }
@@ -212,12 +213,12 @@ static bool is_set(const struct evzk__request *r, const struct evzk__step *step,
 }
 
 static void note_watch(struct evzk__request *r, const struct evzk__step *step,
-                       uint32_t i, int rc)
+                       uint32_t i, const struct evzk__result *res)
 {
     struct evzk__place *m = evzk__place_of(r);
 
     evzk__watch_answered(m, watch_at(m, step), evzk__steps_name_at(r, i),
-                         is_set(r, step, rc), rc);
+                         is_set(r, step, res->rc), res);
 }
 
 void evzk__steps_answered(struct evzk__core *s, struct evzk__request *r,
@@ -239,7 +240,7 @@ void evzk__steps_answered(struct evzk__core *s, struct evzk__request *r,
     if (step->verb == EVZK__STEP_CREATE && res->rc == EVZK_OK)
         evzk__step_note_made(step, res->path);
     if (sets_watch(step) && evzk__watch_of(evzk__place_of(r), which_of(step)))
-        note_watch(r, step, i, res->rc);
+        note_watch(r, step, i, res);
 }
 
 bool evzk__steps_are_of_connection(const struct evzk__request *r)

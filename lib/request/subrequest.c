@@ -1,5 +1,6 @@
 /* What each part of a request asks of the C client, and its watches. */
 #include "lib/request/subrequest.h"
+#include "lib/request/look.h"
 #include "lib/request/watch.h"
 
 #include <string.h>
@@ -27,6 +28,7 @@ uint32_t evzk__subrequests_of(const struct evzk__request *r)
     case EVZK__SWAP:
     case EVZK__LIST:
     case EVZK__BATCH:
+    case EVZK__LOOK:
         return 1;
     case EVZK__SYNC_LIST:
     case EVZK__SETTLE_LIST:
@@ -86,8 +88,8 @@ static const char *unwatched_path(struct evzk__core *s, struct evzk__request *r)
 int evzk__part_unwatch(struct evzk__core *s, struct evzk__request *r,
                        struct evzk__slot *slot)
 {
-    return evzk__watch_take_off(s, slot, r->dir, path_of(s, r, r->unwatch),
-                                false);
+    return evzk__watch_take_off(s, slot, r->dir->path,
+                                path_of(s, r, r->unwatch), false);
 }
 
 int evzk__subrequest_send(struct evzk__core *s, struct evzk__request *r,
@@ -105,7 +107,7 @@ int evzk__subrequest_send(struct evzk__core *s, struct evzk__request *r,
     case EVZK__DELETE:
         return evzk__client_delete(slot, path_of(s, r, r->name), -1);
     case EVZK__UNWATCH:
-        return evzk__watch_take_off(s, slot, r->dir, unwatched_path(s, r),
+        return evzk__watch_take_off(s, slot, r->dir->path, unwatched_path(s, r),
                                     r->own && evzk__watch_of_data(r->own));
     case EVZK__MKDIR:
         return evzk__client_create(slot, r->dir->path, NULL, 0, r->acl,
@@ -123,6 +125,8 @@ int evzk__subrequest_send(struct evzk__core *s, struct evzk__request *r,
                      : evzk__client_children(slot, r->dir->path);
     case EVZK__WATCH:
         return send_watch(s, r, first && r->name, slot);
+    case EVZK__LOOK:
+        return evzk__look_send(s, r, slot);
     case EVZK__SOON_WRITES:
     case EVZK__LEFT_WRITES:
     case EVZK__SOON_READS:
@@ -156,9 +160,11 @@ void evzk__subrequest_answered(struct evzk__core *s, struct evzk__request *r,
         return;
     if (evzk__request_is_steps(r))
         evzk__steps_answered(s, r, part - lead, res);
+    else if (r->op == EVZK__LOOK)
+        evzk__look_answered(s, r, res);
     else if (r->op == EVZK__WATCH)
         w = own ? r->own : r->pred;
     if (w)
         evzk__watch_answered(evzk__place_of(r), w, own ? r->name : r->pred_name,
-                             res->rc == EVZK_OK, res->rc);
+                             res->rc == EVZK_OK, res);
 }

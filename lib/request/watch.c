@@ -55,6 +55,7 @@ void evzk__watch_add(struct evzk__place *p, struct evzk__watch *w,
 {
     w->name = name;
     w->is = EVZK__LISTED;
+    w->round = (uint8_t)(p->s->rounds.number - 1);
     p->s->watches++;
     if (w->which >= EVZK__PATH) {
         evzk__path_watch_add(evzk__path_watch_of(w));
@@ -200,15 +201,46 @@ void evzk__watch_asked(struct evzk__place *p, struct evzk__watch *w,
         w->is = EVZK__ARMED;
 }
 
+uint32_t evzk__watch_mark(struct evzk__watch *w, const struct evzk__stat *stat)
+{
+    int64_t zxid = evzk__watch_of_data(w) ? stat->mzxid : stat->pzxid;
+    uint32_t epoch = (uint32_t)((uint64_t)zxid >> 32);
+    uint32_t mark = (uint32_t)zxid ^ epoch * 2654435761u;
+
+    return mark > EVZK__SEEN_UNKNOWN ? mark : mark + EVZK__SEEN_UNKNOWN + 1;
+}
+
+static void set_up(struct evzk__watch *w, const struct evzk__result *res)
+{
+    w->is = EVZK__ARMED;
+    w->seen = res->rc == EVZK_ERR_NONODE ? EVZK__SEEN_ABSENT
+                                         : evzk__watch_mark(w, &res->stat);
+}
+
+/* The server shows nothing of the znode.  A watch that stands since earlier may
+ * be used up without a word. */
+static void refused(struct evzk__place *p, struct evzk__watch *w,
+                    const char *name)
+{
+    if (!evzk__watch_listed(w))
+        evzk__watch_add(p, w, name);
+    w->seen = EVZK__SEEN_UNKNOWN;
+    if (!evzk__watch_armed(w))
+        w->is = EVZK__HIDDEN;
+}
+
 void evzk__watch_answered(struct evzk__place *p, struct evzk__watch *w,
-                          const char *name, bool set, int rc)
+                          const char *name, bool set,
+                          const struct evzk__result *res)
 {
     /* If the watch is not listed, an earlier one has fired meanwhile. */
     if (set && !evzk__watch_listed(w))
         evzk__watch_add(p, w, name);
     if (set)
-        w->is = EVZK__ARMED;
-    else if (rc == EVZK_ERR_CONNLOSS || !evzk__watch_armed(w))
+        set_up(w, res);
+    else if (res->rc == EVZK_ERR_NOAUTH)
+        refused(p, w, name);
+    else if (res->rc == EVZK_ERR_CONNLOSS || !evzk__watch_armed(w))
         evzk__watch_remove(p, w);
 }
 
@@ -248,55 +280,81 @@ void evzk__watch_heard(struct evzk__place *p, enum evzk__which which,
     p->s->wake->post(p);
 }
 
-static void fire(struct evzk__place *p, struct evzk__watch *w,
-                 enum evzk__watch_event ev)
+void evzk__watch_fire(struct evzk__place *p, struct evzk__watch *w,
+                      enum evzk__watch_event ev)
 {
     evzk__watch_remove(p, w);
     evzk__watch_heard(p, (enum evzk__which)w->which, ev);
 }
 
-static void fire_all(struct evzk__dir *d, const char *name,
-                     enum evzk__watch_event ev)
+/* Does the event concern a watch on a znode itself, or on its children? */
+static bool concerns(struct evzk__watch *w, enum evzk__watch_event ev)
 {
-    struct evzk__place *p;
-
-    for (p = evzk__queue_first(d); p; p = evzk__queue_next(p)) {
-        if (is_on(&p->pred_watch, name))
-            fire(p, &p->pred_watch, ev);
-    }
+    return ev == EVZK__DELETED ||
+           evzk__watch_of_data(w) == (ev == EVZK__CHANGED);
 }
 
-static void tell_onlookers(struct evzk__core *s, struct evzk__dir *d,
-                           const char *name, enum evzk__watch_event ev)
+/* When the znode has gone, its own contender hears so without a watch, too. */
+static void hear(struct evzk__place *p, struct evzk__watch *w, void *event)
+{
+    const enum evzk__watch_event *ev = event;
+
+    if (concerns(w, *ev))
+        evzk__watch_fire(p, w, *ev);
+}
+
+static void visit_onlookers(struct evzk__core *s, struct evzk__dir *d,
+                            const char *name, evzk__watch_visitor *visit,
+                            void *arg)
 {
     struct evzk__place *p, *next;
 
     for (p = first_onlooker(s, d); p; p = next) {
+        bool pred = is_on(&p->pred_watch, name);
+
         next = next_onlooker(p);
-        if (ev != EVZK__CHILDREN && is_on(&p->own_watch, name))
-            fire(p, &p->own_watch, ev);
-        if (ev != EVZK__CHANGED && is_on(&p->pred_watch, name))
-            fire(p, &p->pred_watch, ev);
+        if (is_on(&p->own_watch, name))
+            visit(p, &p->own_watch, arg);
+        if (pred)
+            visit(p, &p->pred_watch, arg);
+    }
+}
+
+static void visit_all(struct evzk__dir *d, const char *name,
+                      const struct evzk__place *but, evzk__watch_visitor *visit,
+                      void *arg)
+{
+    struct evzk__place *p;
+
+    for (p = evzk__queue_first(d); p; p = evzk__queue_next(p)) {
+        if (p != but && is_on(&p->pred_watch, name))
+            visit(p, &p->pred_watch, arg);
     }
 }
 
 /* A znode's own contender watches its data and its end; a waiter watches its
  * end. */
+static void visit_in(struct evzk__core *s, struct evzk__dir *d,
+                     const char *name, evzk__watch_visitor *visit, void *arg)
+{
+    struct evzk__place *at = evzk__queue_seek(d, name), *p;
+    bool more;
+
+    visit_onlookers(s, d, name, visit, arg);
+    if (evzk__queue_is_named(at, name))
+        visit(at, &at->own_watch, arg);
+    p = watcher_of(d, name, at);
+    more = d->watchers_unordered;
+    if (p)
+        visit(p, &p->pred_watch, arg);
+    if (p && more)
+        visit_all(d, name, p, visit, arg);
+}
+
 void evzk__watch_fired(struct evzk__core *s, struct evzk__dir *d,
                        const char *name, enum evzk__watch_event ev)
 {
-    struct evzk__place *at = evzk__queue_seek(d, name), *p;
-
-    tell_onlookers(s, d, name, ev);
-    if (evzk__queue_is_named(at, name) && ev != EVZK__CHILDREN)
-        fire(at, &at->own_watch, ev);
-    if (ev == EVZK__CHANGED)
-        return;
-    p = watcher_of(d, name, at);
-    if (p)
-        fire(p, &p->pred_watch, ev);
-    if (p && d->watchers_unordered)
-        fire_all(d, name, ev); /* There may be more watchers. */
+    visit_in(s, d, name, hear, &ev);
 }
 
 /* A path is a name in the directory above it, and a directory itself. */
@@ -330,58 +388,57 @@ static struct evzk__watch *find_at(struct evzk__core *s, const char *path,
 /* The heir may be about to hear that the server refuses its own watch: it has
  * this one then. */
 int evzk__watch_take_off(struct evzk__core *s, struct evzk__slot *slot,
-                         const struct evzk__dir *d, const char *path, bool data)
+                         const char *dir, const char *path, bool data)
 {
     struct evzk__watch *heir = find_at(s, path, !data);
 
     if (!heir)
         return evzk__client_unwatch(slot, path, data);
+    if (!evzk__watch_armed(heir))
+        heir->seen = EVZK__SEEN_UNKNOWN;
     heir->is = EVZK__ARMED;
-    return evzk__client_sync(slot, d->path);
+    return evzk__client_sync(slot, dir);
 }
 
-/* A watch by path hears of the znode's end, and of its children or of itself.
- */
-static bool concerns(const struct evzk__path_watch *w,
-                     enum evzk__watch_event ev)
-{
-    return ev == EVZK__DELETED || w->children == (ev == EVZK__CHILDREN);
-}
-
-static void path_fired(const struct evzk__core *s, const char *path,
-                       enum evzk__watch_event ev)
+static void visit_path(const struct evzk__core *s, const char *path,
+                       evzk__watch_visitor *visit, void *arg)
 {
     struct evzk__path_watch *w, *next;
 
     for (w = evzk__path_watch_first(s, path); w; w = next) {
         next = evzk__path_watch_next(path, w);
-        if (concerns(w, ev))
-            fire(w->place, &w->w, ev);
+        visit(w->place, &w->w, arg);
     }
 }
 
-static void fired_at(struct evzk__core *s, const char *dir, const char *name,
-                     enum evzk__watch_event ev)
+static void visit_dir(struct evzk__core *s, const char *dir, const char *name,
+                      evzk__watch_visitor *visit, void *arg)
 {
     struct evzk__dir *d = evzk__dir_find(s, dir);
 
     if (d && d->refs > 0)
-        evzk__watch_fired(s, d, name, ev);
+        visit_in(s, d, name, visit, arg);
 }
 
-void evzk__watch_fired_at(struct evzk__core *s, const char *path,
-                          enum evzk__watch_event ev)
+void evzk__watch_visit(struct evzk__core *s, const char *path,
+                       evzk__watch_visitor *visit, void *arg)
 {
     char *dir = s->requests.path[1], *name;
 
     if (strlen(path) >= sizeof s->requests.path[1])
         return;
-    path_fired(s, path, ev);
-    fired_at(s, path, "", ev);
+    visit_path(s, path, visit, arg);
+    visit_dir(s, path, "", visit, arg);
     strcpy(dir, path);
     name = strrchr(dir, '/');
     if (!name)
         return;
     *name++ = '\0';
-    fired_at(s, dir, name, ev);
+    visit_dir(s, dir, name, visit, arg);
+}
+
+void evzk__watch_fired_at(struct evzk__core *s, const char *path,
+                          enum evzk__watch_event ev)
+{
+    evzk__watch_visit(s, path, hear, &ev);
 }

@@ -22,11 +22,31 @@ bool evzk__watch_is_on(struct evzk__watch *w, const char *name, bool children);
 void evzk__watch_asked(struct evzk__place *p, struct evzk__watch *w,
                        const char *name, bool children);
 
-/* The read was answered with @rc, which means that the watch is set, or not.
- * A watch that was not set, but stands since earlier, stays: the server has it.
- */
+/* The read was answered, which means that the watch is set, or not.  A watch
+ * that was not set, but stands since earlier, stays: the server has it.  So
+ * does one on a znode that may not be read: its machine hears when that may be
+ * different (request/look.h). */
 void evzk__watch_answered(struct evzk__place *p, struct evzk__watch *w,
-                          const char *name, bool set, int rc);
+                          const char *name, bool set,
+                          const struct evzk__result *res);
+
+/* What a watch remembers of the znode, as it was shown last: another number for
+ * each change that the watch is to tell.  Numbers of one epoch of the servers
+ * are all different. */
+enum { EVZK__SEEN_ABSENT, EVZK__SEEN_UNKNOWN };
+uint32_t evzk__watch_mark(struct evzk__watch *w, const struct evzk__stat *stat);
+
+/* Calls `visit` for each watch that is listed on this path, on the znode or on
+ * its children, and for the own watch of the contender whose znode it is,
+ * listed or not.  `visit` may take that watch off its list. */
+typedef void evzk__watch_visitor(struct evzk__place *p, struct evzk__watch *w,
+                                 void *arg);
+void evzk__watch_visit(struct evzk__core *s, const char *path,
+                       evzk__watch_visitor *visit, void *arg);
+
+/* This watch has fired: it is off its list, and its machine hears. */
+void evzk__watch_fire(struct evzk__place *p, struct evzk__watch *w,
+                      enum evzk__watch_event ev);
 
 /* What the machine was to hear of this watch is of no interest any more. */
 void evzk__watch_drop_events(struct evzk__place *p, enum evzk__which which);
@@ -57,10 +77,10 @@ struct evzk__watch *evzk__watch_of(struct evzk__place *p,
 
 /* Removes the watch on a path from the server, if no machine has one there; the
  * caller took its own off before (evzk__watch_remove()).  Otherwise the watch
- * is left to a machine that has one there, and a harmless request is sent. */
+ * is left to a machine that has one there, and a harmless request is sent,
+ * which names `dir`. */
 int evzk__watch_take_off(struct evzk__core *s, struct evzk__slot *slot,
-                         const struct evzk__dir *d, const char *path,
-                         bool data);
+                         const char *dir, const char *path, bool data);
 
 /* Takes a watch out of the lost connection. */
 void evzk__watch_forget(struct evzk__core *s, const char *path, bool data);

@@ -11,6 +11,7 @@
 #include "lib/base/view.h"
 #include "lib/machine/machine.h"
 #include "lib/request/idle_dirs.h"
+#include "lib/request/look.h"
 #include "lib/request/parents.h"
 #include "lib/request/transaction.h"
 #include "lib/session/connection.h"
@@ -104,6 +105,7 @@ void evzk__session_destroy(struct evzk__core *core)
 
     evzk__parents_clear(&s->core);
     evzk__idle_dirs_clear(&s->core);
+    evzk__looks_clear(&s->core);
     evzk__batches_clear(&s->core);
     evzk__client_free(s->core.client);
     evzk__client_free(s->core.old);

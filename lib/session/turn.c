@@ -8,6 +8,7 @@
  */
 #include "lib/base/os.h"
 #include "lib/machine/machine.h"
+#include "lib/machine/rounds.h"
 #include "lib/request/idle_dirs.h"
 #include "lib/session/closing.h"
 #include "lib/session/connection.h"
@@ -147,6 +148,8 @@ static int64_t next_wake(evzk_session *s, int64_t client_at)
     else if (s->core.contact == EVZK__IN_CONTACT)
         at = earlier(at,
                      s->probe.sent + 2 * evzk__lease_probe_us(&s->core.lease));
+    if (evzk__session_up(&s->core))
+        at = earlier(at, evzk__rounds_next_us(&s->core));
     if (evzk__session_up(&s->core) && s->core.send_at &&
         s->core.requests.queued > 0)
         at = earlier(at, s->core.send_at);
@@ -217,6 +220,7 @@ void evzk__session_turn(evzk_session *s, int ready)
     evzk__session_update_lease(s);
     run(s);
     sweep(s);
+    evzk__rounds_step(&s->core);
     evzk__idle_dirs_step(&s->core);
     evzk__left_overs_step(&s->core);
     evzk__connection_bury(s);

@@ -19,6 +19,7 @@
 
 #include "evzk/cache.h"
 #include "lib/machine/machine.h"
+#include "recipes/parts/history.h"
 #include "recipes/parts/read_all.h"
 
 struct evzk__follower;
@@ -58,6 +59,7 @@ struct evzk__follower {
     struct evzk__merge *merge; /* Owned; or NULL. */
     uint32_t listing;          /* Counts listings. */
     uint16_t connection_no;    /* Of its last look. */
+    struct evzk__history history;
     bool in_line;              /* Waits for its turn to read. */
     bool has_turn;
     bool counted; /* In `behind` of the cache. */

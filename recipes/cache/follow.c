@@ -149,7 +149,7 @@ static int was_read(struct evzk__machine *m, const struct evzk__event *e)
 
     if (evzk__follower_is_over(f))
         return EVZK_OK;
-    if (rc == EVZK_ERR_NOAUTH && !evzk__follower_is_first(f))
+    if (rc == EVZK_ERR_NOAUTH && (f->n->told || !evzk__follower_is_first(f)))
         return evzk__follower_hide(f);
     if (rc == EVZK_ERR_NONODE)
         return evzk__machine_move(m, EMPTYING);

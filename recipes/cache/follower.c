@@ -98,7 +98,6 @@ void evzk__follower_count(struct evzk__follower *f)
     if (f->connection_no == f->m.seen.connection_no)
         return;
     f->connection_no = f->m.seen.connection_no;
-    f->m.tries = 0;
     f->c->behind += !f->counted;
     f->counted = true;
 }

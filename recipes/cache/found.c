@@ -1,16 +1,14 @@
 /* What a read has found: the view becomes so, the user is told, and the
  * follower goes on.
  *
- * How it can fail.  An answer may be older than what was told, where a server
- * believes that it leads the others, and does not any more: then the znode is
- * read again.  Servers that were set up anew count from the beginning: so an
- * answer that stays old is believed at last.  Without memory for the data the
- * znode is read again in a while.
+ * How it can fail.  An answer may be older than what was told: then the znode
+ * is read again, unless history has begun anew (parts/history.h).  Without
+ * memory for the data the znode is read again in a while.
  */
+#include <string.h>
+
 #include "lib/base/mem.h"
 #include "recipes/cache/cache_internal.h"
-
-enum { DOUBTS = 8 }; /* Of old answers in a row. */
 
 /* The session that owns the znode.  Containers, and znodes with a time to live,
  * have something else in the place of a session. */
@@ -31,13 +29,21 @@ static bool is_old(const struct evzk__follower *f,
     return n->told && (stat->czxid < n->czxid || stat->mzxid < n->mzxid);
 }
 
+/* The same numbers with other data are those of another history. */
+static bool is_changed(const struct evzk__cache_node *n,
+                       const struct evzk__result *res)
+{
+    return res->stat.mzxid != n->mzxid || res->len != n->len ||
+           (n->len > 0 && memcmp(res->data, n->data, n->len) != 0);
+}
+
 static bool is_news(const struct evzk__follower *f,
-                    const struct evzk__stat *stat)
+                    const struct evzk__result *res)
 {
     const struct evzk__cache_node *n = f->n;
 
-    return !n->told || n->hidden || stat->czxid != n->czxid ||
-           (!f->c->names_only && stat->mzxid != n->mzxid);
+    return !n->told || n->hidden || res->stat.czxid != n->czxid ||
+           (!f->c->names_only && is_changed(n, res));
 }
 
 /* Where to go when the znode itself was read. */
@@ -86,12 +92,9 @@ int evzk__follower_take(struct evzk__follower *f,
     struct evzk__cache_node like = {.czxid = stat->czxid,
                                     .owner = owner_of(stat)};
 
-    if (is_old(f, stat) && f->m.tries < DOUBTS) {
-        f->m.tries++;
+    if (evzk__history_doubts(&f->history, &f->m, is_old(f, stat)))
         return evzk__machine_again_later(&f->m);
-    }
-    f->m.tries = 0;
-    if (!is_news(f, stat))
+    if (!is_news(f, res))
         return evzk__machine_move(&f->m, where_next(f));
     if (!f->c->names_only) {
         like.mzxid = stat->mzxid;

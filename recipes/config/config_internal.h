@@ -24,6 +24,7 @@
 #include "evzk/lock.h"
 #include "lib/base/acl.h"
 #include "lib/machine/machine.h"
+#include "recipes/parts/history.h"
 #include "recipes/parts/read_all.h"
 
 #define EVZK__CONFIG_READY "ready"
@@ -62,7 +63,9 @@ struct evzk__config_read {
     bool follows;
     /* Tells the configuration, or the end; may free the object. */
     void (*tell)(struct evzk__config_read *r, int rc, const evzk_config *c);
-    int64_t told; /* The number told last. */
+    int64_t told;        /* The number told last; 0: none. */
+    uint64_t told_print; /* Of its keys and their data. */
+    struct evzk__history history;
 
     /* This look. */
     int64_t number;            /* The czxid of `ready`. */

@@ -19,12 +19,17 @@
  *   `ready`, which was a change of that list itself.  Then LOOKING is entered
  *   again.
  * - The connection is lost: the next one begins with LOOKING, behind a sync.  A
- *   number that is not greater than the last one told is no news.
+ *   number that is less than the last one told is old, and is looked at again,
+ *   unless history has begun anew (parts/history.h).
+ * - The configuration may not be read any more: a follower that has told one
+ *   waits until it may.
  * - A key may not be read for now, as servers say that throttle: LOOKING begins
  *   again, some times.
  * - An operator deletes a key: READING finds it gone, and LOOKING begins again.
  * - An operator writes a key and leaves `ready`: nothing tells of that.
  */
+#include <string.h>
+
 #include "lib/base/mem.h"
 #include "lib/machine/rows.h"
 #include "recipes/config/config_internal.h"
@@ -82,30 +87,66 @@ static void take_list(struct evzk__config_read *r,
     r->lacks_memory = r->key == NULL;
 }
 
+static uint64_t print_of(const struct evzk__config_read *r)
+{
+    uint64_t print = 0;
+
+    for (uint32_t i = 0; i < r->all.n; i++) {
+        const evzk_config_key *k = &r->key[i];
+
+        print = evzk__history_print(print, k->name, strlen(k->name) + 1);
+        print = evzk__history_print(print, &k->len, sizeof k->len);
+        print = evzk__history_print(print, k->data, k->len);
+    }
+    return print;
+}
+
 static int tell(struct evzk__machine *m)
 {
     struct evzk__config_read *r = read_of(m);
     evzk_config c = {r->number, r->key, r->all.n};
+    uint64_t print = print_of(r);
+    bool news = r->number != r->told || print != r->told_print;
 
     if (!r->follows)
         return evzk__machine_finish(m, EVZK_OK);
     evzk__machine_move(m, WATCHING);
     r->told = r->number;
+    r->told_print = print;
     r->refusals = 0;
-    r->tell(r, EVZK_OK, &c);
+    if (news)
+        r->tell(r, EVZK_OK, &c);
     forget(r);
     return EVZK_OK;
+}
+
+/* Something may not be read.  A follower that has told a configuration goes on
+ * when it hears of `ready`, or in a while. */
+static bool waits_for_right(const struct evzk__config_read *r, int rc)
+{
+    return rc == EVZK_ERR_NOAUTH && r->told;
+}
+
+static int wait_for_right(struct evzk__machine *m)
+{
+    evzk__watch_doubt(m, EVZK__OWN);
+    return evzk__machine_move(m, WATCHING);
 }
 
 /* `ready` was read. */
 static int found(struct evzk__machine *m, int64_t number)
 {
     struct evzk__config_read *r = read_of(m);
+    bool another = evzk__history_is_another(&r->history, m);
 
-    if (number <= r->told)
-        return evzk__machine_move(m, WATCHING);
-    if (r->list_rc != EVZK_OK)
+    if (waits_for_right(r, r->list_rc))
+        return wait_for_right(m);
+    if (number != r->told && r->list_rc != EVZK_OK)
         return r->list_rc;
+    if (evzk__history_doubts(&r->history, m, number < r->told))
+        return evzk__machine_again_later(m);
+    if (number == r->told && !another)
+        return evzk__machine_move(m, WATCHING);
     if (r->listed_at < number)
         return evzk__machine_again(m);
     r->number = number;
@@ -123,6 +164,8 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
         return EVZK_OK;
     if (reply->first_rc != EVZK_OK && reply->first_rc != EVZK_ERR_NONODE)
         return reply->first_rc;
+    if (waits_for_right(r, reply->rc))
+        return wait_for_right(m);
     if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
         return reply->rc;
     if (r->lacks_memory || evzk__watch_missing(m, EVZK__OWN))
@@ -179,6 +222,8 @@ static int judge(struct evzk__machine *m, int rc)
         return evzk__machine_move(m, WATCHING);
     if (rc != EVZK_OK)
         return rc;
+    if (r->denied && waits_for_right(r, EVZK_ERR_NOAUTH))
+        return wait_for_right(m);
     if (r->denied)
         return EVZK_ERR_NOAUTH;
     return r->misses ? evzk__machine_move(m, LOOKING) : tell(m);

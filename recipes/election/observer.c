@@ -16,10 +16,10 @@
  *
  * How it can fail.  The next server may know less than the last one: so each
  * look is as new as the ensemble's leader (a sync goes before it), and an epoch
- * whose end was seen is not told again.  Data in `leader` that is not of this
+ * whose end was seen is not told again, nor an earlier one, unless history has
+ * begun anew (parts/history.h).  Data in `leader` that is not of this
  * form counts as no leader.  A candidate's znode that may not be read is taken
- * to exist.  If we may not read a new `leader` znode, we do not hear of it: the
- * server hides the event, and the watch is used up.
+ * to exist.
  */
 #include "evzk/election.h"
 
@@ -32,6 +32,7 @@
 #include "lib/machine/rows.h"
 #include "recipes/kinds.h"
 #include "recipes/lock/lock_internal.h"
+#include "recipes/parts/history.h"
 
 struct evzk_observer {
     struct evzk__machine m;
@@ -45,6 +46,7 @@ struct evzk_observer {
     } told;         /* The last leader told. */
     bool told_any;  /* Anything was told. */
     uint64_t ended; /* The last epoch whose end was seen. */
+    struct evzk__history history;
     evzk_observer_cb *cb;
     void *arg;
 };
@@ -148,6 +150,15 @@ static int take_leader(struct evzk_observer *o, const struct evzk__result *res)
     return EVZK_OK;
 }
 
+/* Has this epoch ended, or is there none?  In another session the same number
+ * may be of another history. */
+static bool has_ended(const struct evzk_observer *o)
+{
+    return o->seen.epoch == 0 ||
+           (o->seen.epoch == o->ended &&
+            !evzk__history_is_another(&o->history, &o->m));
+}
+
 static int looked(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_observer *o = observer_of(m);
@@ -162,8 +173,12 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__machine_again_later(m);
     if (rc == EVZK_ERR_NONODE && !o->told_any && evzk__chroot_unsure(m))
         return evzk__machine_move(m, ROOTING);
-    if (rc == EVZK_ERR_NONODE || o->seen.epoch <= o->ended)
+    if (rc == EVZK_ERR_NONODE || has_ended(o))
         return nobody(o);
+    if (evzk__history_doubts(&o->history, m, o->seen.epoch < o->ended))
+        return evzk__machine_again_later(m);
+    if (o->seen.epoch < o->ended)
+        o->ended = 0; /* Of another history. */
     return evzk__machine_move(m, CHECKING);
 }
 

@@ -118,7 +118,6 @@ static int begin(struct evzk_shards *a)
         evzk__node_watch_free(a->plan_watch);
         return rc;
     }
-    evzk__timer_set(a->mend_timer, EVZK__SHARDS_CALM_US);
     evzk__resident_enter(a->s, &a->in_session, evzk__shards_closed);
     return EVZK_OK;
 }

@@ -1,11 +1,8 @@
-/* Tries failed operations again (shards/trouble.c), and now and then reads the
- * watched znodes again.
+/* Tries failed operations again (shards/trouble.c), and reads the watched
+ * znodes again, every few seconds while something is in trouble.
  *
- * No watch would do: a change of an ACL fires none, and a read that is refused
- * sets none.  And when a znode changes while it may not be read, a server
- * of 3.8.0 removes its watches and sends no event: a member that knows of no
- * trouble would hear no later change.  So one timer runs: every few seconds
- * while something is in trouble, and otherwise twice a minute.
+ * No watch would do: a change of an ACL fires none.  A member that knows of no
+ * trouble relies on the session's looks at what is watched (machine/rounds.h).
  */
 #include "recipes/shards/shards_internal.h"
 
@@ -53,7 +50,6 @@ void evzk__shards_mend(void *arg)
     struct evzk_shards *a = arg;
 
     a->mends_soon = false;
-    evzk__timer_set(a->mend_timer, EVZK__SHARDS_CALM_US);
     for (int i = 0; i < EVZK__TROUBLES; i++)
         a->trouble[i].waits = false;
     if (a->phase == EVZK__SHARDS_ENDED ||

@@ -152,8 +152,8 @@ struct evzk_shards {
                          not by itself. */
 
     /* Trying again. */
-    struct evzk__timer *mend_timer; /* Always runs ... */
-    bool mends_soon;                /* ... and is due in a few seconds. */
+    struct evzk__timer *mend_timer; /* Runs ... */
+    bool mends_soon;                /* ... if it is due in a few seconds. */
     struct {
         int rc;     /* EVZK_OK: no trouble. */
         bool waits; /* Until the mend timer fires. */
@@ -169,7 +169,6 @@ struct evzk_shards {
 enum {
     EVZK__SHARDS_RETRY_US = 500000, /* For want of memory. */
     EVZK__RECIPIENT_PATIENCE_US = 1000000,
-    EVZK__SHARDS_CALM_US = 30000000, /* While nothing is in trouble. */
     EVZK__LEAVING = 32 /* Handed over at a time: each shard has no leader for a
                           trip or two, and not while it waits for the others. */
 };

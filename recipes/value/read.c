@@ -15,8 +15,11 @@
  * How it can fail.
  *
  * - The follower is connected to another server, which is behind: the sync
- *   comes first.  And a value that is not newer than the last one told, by its
- *   mzxid, is no news.
+ *   comes first.  And a value that is older than the last one told, by its
+ *   mzxid, is asked for again, unless history has begun anew
+ *   (parts/history.h).
+ * - The znode may not be read any more.  A follower that has told a value
+ *   waits until it may.
  * - The znode is deleted and made anew while the connection is lost: its
  *   versions begin at 0 again, but its mzxid is greater.
  * - A watch could not be set for want of memory: the follower looks again, and
@@ -63,27 +66,32 @@ static evzk_value value_of(const struct evzk__reply *reply)
                         .mzxid = res->stat.mzxid};
 }
 
-static bool is_news(const struct evzk__value_read *r, const evzk_value *v)
+static bool is_news(const struct evzk__value_read *r, const evzk_value *v,
+                    uint64_t print)
 {
     if (v->exists)
-        return v->mzxid > r->newest;
+        return v->mzxid != r->newest || print != r->print;
     return !r->told || !r->told_absent;
 }
 
 static int follow(struct evzk__machine *m, const evzk_value *v)
 {
     struct evzk__value_read *r = read_of(m);
-    bool news = is_news(r, v);
+    uint64_t print = evzk__history_print(0, v->data, v->len);
+    bool news = is_news(r, v, print);
 
-    if (evzk__watch_missing(m, EVZK__OWN))
+    if (evzk__watch_missing(m, EVZK__OWN) ||
+        evzk__history_doubts(&r->history, m, v->exists && v->mzxid < r->newest))
         return evzk__machine_again_later(m);
     evzk__machine_move(m, WATCHING);
     if (!news)
         return EVZK_OK;
     r->told = true;
     r->told_absent = !v->exists;
-    if (v->exists)
+    if (v->exists) {
         r->newest = v->mzxid;
+        r->print = print;
+    }
     r->tell(r, EVZK_OK, v);
     return EVZK_OK;
 }
@@ -96,6 +104,8 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
 
     if (reply->first_rc != EVZK_OK && reply->first_rc != EVZK_ERR_NONODE)
         return reply->first_rc;
+    if (reply->rc == EVZK_ERR_NOAUTH && r->told)
+        return evzk__machine_move(m, WATCHING);
     if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
         return reply->rc;
     if (r->follows)

@@ -18,6 +18,7 @@
 #include "evzk/value.h"
 #include "lib/base/acl.h"
 #include "lib/machine/machine.h"
+#include "recipes/parts/history.h"
 #include "recipes/parts/make.h"
 #include "recipes/parts/receipt.h"
 
@@ -42,7 +43,9 @@ struct evzk__value_read {
     void (*tell)(struct evzk__value_read *r, int rc, const evzk_value *v);
     bool told;
     bool told_absent; /* The last thing told was that there is none. */
-    int64_t newest;   /* The mzxid of the newest value told; 0: none. */
+    int64_t newest;   /* The mzxid of the last value told; 0: none. */
+    uint64_t print;   /* Of its data. */
+    struct evzk__history history;
     evzk_value value; /* Of a query: the last answer. */
 };
 

@@ -1,0 +1,92 @@
+/* The looks under way: see look.h. */
+#include <string.h>
+
+#include "lib/base/mem.h"
+#include "lib/request/core.h"
+#include "lib/request/look.h"
+
+enum { AT_ONCE = 64 };
+
+struct evzk__look {
+    LIST_ENTRY(evzk__look) link;
+    struct evzk__core *s;
+    struct evzk__request req;
+    char path[];
+};
+
+void evzk__look_new_round(struct evzk__core *s) { s->rounds.number++; }
+
+static void finish(struct evzk__look *l)
+{
+    l->s->rounds.looks--;
+    LIST_REMOVE(l, link);
+    evzk__free(l);
+}
+
+/* A watch that no machine has any more is taken off. */
+static void done(struct evzk__request *r, const struct evzk__reply *reply)
+{
+    struct evzk__look *l = evzk__container_of(r, struct evzk__look, req);
+
+    if (r->leaves_watch && r->sets_watch && reply->rc != EVZK_ERR_CONNLOSS) {
+        r->sets_watch = false;
+        evzk__request_submit(l->s, r);
+    } else
+        finish(l);
+}
+
+static void mark_looked(struct evzk__place *p, struct evzk__watch *w, void *arg)
+{
+    (void)arg;
+    w->round = p->s->rounds.number;
+}
+
+/* Without memory it is looked at in the next round. */
+static void begin(struct evzk__core *s, const char *path)
+{
+    size_t len = strlen(path);
+    struct evzk__look *l = evzk__zalloc(sizeof *l + len + 1);
+
+    evzk__watch_visit(s, path, mark_looked, NULL);
+    if (!l)
+        return;
+    memcpy(l->path, path, len);
+    l->s = s;
+    l->req.op = EVZK__LOOK;
+    l->req.name = l->path;
+    l->req.done = done;
+    LIST_INSERT_HEAD(&s->looks, l, link);
+    s->rounds.looks++;
+    evzk__request_submit(s, &l->req);
+}
+
+static bool is_due(const struct evzk__core *s, const struct evzk__watch *w)
+{
+    return (evzk__watch_armed(w) || w->is == EVZK__HIDDEN) &&
+           w->round != s->rounds.number;
+}
+
+bool evzk__look_at(struct evzk__place *p)
+{
+    struct evzk__core *s = p->s;
+    struct evzk__watch *w;
+
+    for (unsigned i = 0; (w = evzk__watch_of(p, (enum evzk__which)i)); i++) {
+        if (!is_due(s, w))
+            continue;
+        if (s->rounds.looks >= AT_ONCE)
+            return false;
+        begin(s, evzk__watch_path(p, w, s->requests.path[0]));
+    }
+    return true;
+}
+
+void evzk__looks_clear(struct evzk__core *s)
+{
+    struct evzk__look *l;
+
+    while ((l = LIST_FIRST(&s->looks)) != NULL) {
+        evzk__request_cancel(s, &l->req);
+        finish(l);
+    }
+}
