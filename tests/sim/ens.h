@@ -61,6 +61,9 @@ bool ens_deniable(const struct wire_msg *m); /* Does it take such a right? */
 bool ens_denied(int proc);                   /* The answer was sent. */
 int64_t ens_denials(void);  /* To how many processes that was sent. */
 bool ens_refused(int proc); /* Either error was sent. */
+/* The servers number all that there is anew, from 1, and what comes: as if they
+ * were set up anew, or restored from an older state. */
+void ens_begin_anew(void);
 /* Somebody else's transactions, as by an operator: at the leader, now.  0, or
  * the error.  `mode` as of zoo_acreate();
  * what is ephemeral belongs to a session that does not end. */
@@ -112,8 +115,11 @@ size_t ens_sessions(void);       /* Live ones. */
 size_t ens_watches(void);        /* At all servers. */
 size_t ens_watches_of(int64_t session);
 size_t ens_watches_on(int conn); /* As wire_conn_of() has it. */
-int64_t ens_proposed(void);      /* The newest zxid given out. */
-int64_t ens_committed(void);     /* The newest zxid committed. */
+/* The path of the nth of them, the newest first, and whether it is on the
+ * children; NULL: there are fewer. */
+const char *ens_watched(int conn, unsigned nth, bool *children);
+int64_t ens_proposed(void);  /* The newest zxid given out. */
+int64_t ens_committed(void); /* The newest zxid committed. */
 /* Was anything committed since `*looked`, which becomes ens_committed()?  If
  * not, a rule sees the same tree as before. */
 bool ens_has_changed(int64_t *looked);

@@ -22,14 +22,14 @@ static void apply_create(const struct ens_txn *t, struct ens_op *s)
     ens_rev_clear(r);
     r->data = ens_blob_ref(s->data);
     r->acl = ens_acl_ref(s->acl);
-    r->czxid = r->mzxid = r->pzxid = t->zxid;
+    r->czxid = r->mzxid = r->pzxid = ens_number(t->zxid);
     r->owner = s->owner;
     r->version = r->creates = r->aversion = r->children = 0;
     r->gone = 0;
     dir->children++;
     if (counts_more(s->version, dir->creates)) {
         dir->creates = s->version;
-        dir->pzxid = t->zxid;
+        dir->pzxid = ens_number(t->zxid);
     }
     ens_acl_set(&s->parent_acl, dir->acl);
     if (s->owner == ENS_CONTAINER_OWNER)
@@ -49,8 +49,8 @@ static void apply_delete(const struct ens_txn *t, struct ens_op *s)
     ens_rev_clear(r);
     r->gone = 1;
     dir->children--;
-    if (t->zxid > dir->pzxid)
-        dir->pzxid = t->zxid;
+    if (ens.anew != 0 || t->zxid > dir->pzxid)
+        dir->pzxid = ens_number(t->zxid);
 }
 
 static void apply_set_data(const struct ens_txn *t, struct ens_op *s)
@@ -60,7 +60,7 @@ static void apply_set_data(const struct ens_txn *t, struct ens_op *s)
     ens_blob_unref(r->data);
     r->data = ens_blob_ref(s->data);
     r->version = s->version;
-    r->mzxid = t->zxid;
+    r->mzxid = ens_number(t->zxid);
     ens_acl_set(&s->acl, r->acl);
 }
 

@@ -80,7 +80,7 @@ void ens_prep_close(struct ens_txn *t)
         /* The record's number of children stays: so does ZooKeeper's. */
         parent = ens_prep_look_dir(s->path, &dir);
         of_dir = *parent;
-        of_dir.pzxid = t->zxid;
+        of_dir.pzxid = ens_number(t->zxid);
         ens_prep_record(dir, t->zxid, &of_dir);
         ens_prep_record(s->path, t->zxid, NULL);
         sim_free(SIM_OUTSIDE, dir);

@@ -201,7 +201,7 @@ static bool note_copy(const char *path, int proc, struct wire_msg *m)
     wire_msg_free(m);
     if (!is)
         return false;
-    c->czxid = ens.proposed;
+    c->czxid = ens_number(ens.proposed);
     c->proc = proc;
     c->serial = INT64_MAX; /* Until it is committed. */
     snprintf(c->path, sizeof c->path, "%s", path);
@@ -432,6 +432,47 @@ size_t ens_watches_of(int64_t session)
 size_t ens_watches_on(int conn)
 {
     return conn < 0 ? 0 : watches_at(&ens.conn[conn]);
+}
+
+const char *ens_watched(int conn, unsigned nth, bool *children)
+{
+    const struct ens_watch *w = conn < 0 ? NULL : ens.conn[conn].watches;
+
+    while (w != NULL && nth-- > 0)
+        w = w->next;
+    *children = w != NULL && w->children;
+    return w != NULL ? w->path : NULL;
+}
+
+/* The next numbers, in order: a znode is older than those below it.  A znode
+ * that is ephemeral keeps its numbers. */
+static int64_t renumber(struct ens_node *n, int64_t last)
+{
+    for (; n != NULL; n = n->next) {
+        if (n->newest->owner == 0 || n->newest->owner == ENS_CONTAINER_OWNER)
+            n->newest->czxid = n->newest->mzxid = ++last;
+        last = renumber(n->first, last);
+    }
+    return last;
+}
+
+static void settle_children(struct ens_node *n, int64_t last)
+{
+    for (; n != NULL; n = n->next) {
+        n->newest->pzxid = last;
+        settle_children(n->first, last);
+    }
+}
+
+void ens_begin_anew(void)
+{
+    struct ens_node *root = ens_tree_find("/");
+    int64_t last = renumber(root, 0);
+
+    settle_children(root, last);
+    ens.anew = ens.proposed;
+    ens.anew_from = last;
+    ens_set_data("/zookeeper/quota", "", 0); /* So that all look. */
 }
 
 int64_t ens_proposed(void) { return ens.proposed; }

@@ -135,7 +135,7 @@ void ens_deliver(int server, struct ens_txn *t)
 
     ens.server[server].applied = t->zxid;
     if (server == 0)
-        ens_copy_committed(t->zxid);
+        ens_copy_committed(ens_number(t->zxid));
     ens_watch_fire(server, t);
     if (mine)
         answer(t);

@@ -211,6 +211,8 @@ struct ens_state {
     struct ens_server server[SIM_SERVERS];
     struct ens_conn conn[WIRE_CONNS];
     int64_t proposed, committed, hold_until, reap_at, crawl_until;
+    int64_t anew, anew_from; /* Behind this zxid they are counted anew, from
+                                the other one on; 0: not. */
     uint64_t requests, operations, watches_asked, counts[ENS_COUNTS];
     uint32_t serial, containers;
     int64_t made[SIM_SERVERS]; /* Sessions, for their ids. */
@@ -219,6 +221,16 @@ struct ens_state {
     int32_t heard_ms[SIM_SERVERS][WIRE_CONNS];
 };
 extern struct ens_state ens;
+
+/* The first zxid, far from those of a history that begins anew. */
+enum { ENS_FIRST_ZXID = 100000 };
+
+/* The zxid as clients see it. */
+static inline int64_t ens_number(int64_t zxid)
+{
+    return ens.anew != 0 && zxid > ens.anew ? zxid - ens.anew + ens.anew_from
+                                            : zxid;
+}
 
 /* ens_acl.c */
 struct ens_blob *ens_blob_new(const void *data, int32_t len);

@@ -134,10 +134,10 @@ enum {
 static void record_create(struct prep *p, struct ens_op *s, const char *dir,
                           const struct ens_rev *parent)
 {
-    int64_t zxid = p->txn->zxid;
-    struct ens_rev of_dir = *parent, made = {.czxid = zxid,
-                                             .mzxid = zxid,
-                                             .pzxid = zxid,
+    int64_t zxid = p->txn->zxid, number = ens_number(zxid);
+    struct ens_rev of_dir = *parent, made = {.czxid = number,
+                                             .mzxid = number,
+                                             .pzxid = number,
                                              .owner = s->owner,
                                              .acl = s->acl,
                                              .data = s->data};
@@ -145,7 +145,7 @@ static void record_create(struct prep *p, struct ens_op *s, const char *dir,
     s->version = (int32_t)((uint32_t)parent->creates + 1);
     of_dir.children++;
     of_dir.creates = s->version;
-    of_dir.pzxid = zxid;
+    of_dir.pzxid = number;
     ens_prep_record(dir, zxid, &of_dir);
     ens_prep_record(s->path, zxid, &made);
 }
@@ -228,7 +228,7 @@ static void record_delete(struct prep *p, const char *path, const char *dir,
     struct ens_rev of_dir = *parent;
 
     of_dir.children--;
-    of_dir.pzxid = p->txn->zxid;
+    of_dir.pzxid = ens_number(p->txn->zxid);
     ens_prep_record(dir, p->txn->zxid, &of_dir);
     ens_prep_record(path, p->txn->zxid, NULL);
 }
@@ -347,7 +347,7 @@ static int prep_set_data(struct prep *p, const struct wire_msg *m)
     after = *node;
     after.data = s->data;
     after.version = s->version;
-    after.mzxid = p->txn->zxid;
+    after.mzxid = ens_number(p->txn->zxid);
     ens_prep_record(m->path, p->txn->zxid, &after);
     return ZOK;
 }

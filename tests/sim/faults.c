@@ -30,6 +30,7 @@ enum form {
     PROC,     /* @process */
     FORGERY,  /* @kind */
     VOTE,     /* @kind, in two-phase commits */
+    WATCHED,  /* @nth of its watches */
     CALL,     /* @call */
     INSIDE,   /* @nth */
     CALLBACK  /* @nth/call */
@@ -99,6 +100,11 @@ static const struct kind kinds[] = {
 {"copy-member",   fault_copy_member,    ARRIVAL|TREE, PROC,     "in its place comes one that no session owns, to stay"},
 {"forge-vote",    fault_forge_vote,     ARRIVAL|TREE, VOTE,     "beside what a site of a transaction has comes a vote that it has not cast"},
 {"hide-votes",    fault_hide_votes,     ARRIVAL|TREE, PLAIN,    "the directory of a ballot may not be listed for a while"},
+{"hide-change",   fault_hide_change,    ARRIVAL,      WATCHED,  "what it watches may not be read for a while, and changes meanwhile"},
+{"hide-delete",   fault_hide_delete,    ARRIVAL,      WATCHED,  "the same, and it goes"},
+{"hide-replace",  fault_hide_replace,   ARRIVAL,      WATCHED,  "the same, and another one of its name comes in its place"},
+{"history-anew",  fault_history_anew,   ARRIVAL,      PLAIN,    "the servers are set up anew: all sessions end, and zxids begin at 1"},
+{"history-back",  fault_history_back,   ARRIVAL,      PLAIN,    "the same, and the sessions live on, as after a backup was restored"},
 {"call",          call,                 ARRIVAL|LOOP|TIMER, CALL, "the application makes this call"},
 {"callback",      callback,             LOOP|TIMER,   CALLBACK, "it makes this call in the nth callback"},
 {"oom",           oom,                  LOOP|TIMER,   INSIDE,   "the nth allocation fails"},
@@ -311,6 +317,9 @@ static void range(enum form form, const struct sim_step *step, int *first,
         *last =
             strncmp(recipe->name, "two-phase", 9) == 0 ? FAULT_VOTES - 1 : -1;
         break;
+    case WATCHED:
+        *last = FAULT_WATCHES - 1;
+        break;
     case CALL:
     case CALLBACK:
         *last = (int)calls() - 1;
@@ -413,6 +422,7 @@ void fault_text(const struct fault *f, char out[FAULT_TEXT])
     case PROC:
     case FORGERY:
     case VOTE:
+    case WATCHED:
         snprintf(out, FAULT_TEXT, "%s@%d", k->name, f->which);
         break;
     case CALL:
@@ -463,6 +473,7 @@ static bool parse_rest(const struct kind *k, const char *rest, struct fault *f)
     case PROC:
     case FORGERY:
     case VOTE:
+    case WATCHED:
         ok = *rest == '@' && parse_number(rest + 1, '\0', 9, &x, &rest);
         f->which = (uint8_t)x;
         return ok;

@@ -6,7 +6,8 @@
 
 enum {
     FAULT_FORGERIES = 7, /* Kinds of forged plans; .. */
-    FAULT_VOTES = 6 /* .. to commit and to abort, of each of three sites. */
+    FAULT_VOTES = 6,     /* .. to commit and to abort, of each of three sites. */
+    FAULT_WATCHES = 3    /* Of a process: the newest ones. */
 };
 
 enum {
@@ -64,6 +65,10 @@ const char *fault_lowest(const char *dir, const char **digits, int32_t *n);
 /* faults_gather.c */
 bool fault_gathers(void); /* faults.c: does the recipe count who has come? */
 fault_fn fault_foreign_nameless, fault_copy_ready, fault_older_ready;
+
+/* faults_hide.c */
+fault_fn fault_hide_change, fault_hide_delete, fault_hide_replace,
+    fault_history_back, fault_history_anew;
 
 /* faults_plan.c.  A copy, which no session owns, of the znode of a member is at
  * that path. */

@@ -298,6 +298,7 @@ void cache_begin(const struct sim_scene *sc)
     struct process_config cfg = {.timeout_ms = 1000};
 
     scene_unhook();
+    fault_hides = 1;
     memset(&all, 0, sizeof all);
     all.own = sc->own;
     cfg.window = all.own->window;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "faults.h"
 #include "processes.h"
 #include "recipes/config/config_internal.h"
 #include "scene.h"
@@ -347,6 +348,7 @@ void config_begin(const struct sim_scene *sc)
 
     scene_unhook();
     configured.own = sc->own;
+    fault_hides = configured.own->hides;
     cfg.chroot = configured.own->chroot;
     process_trace = config_traced;
     evzk__config_limits.steps =

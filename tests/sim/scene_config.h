@@ -66,6 +66,7 @@ struct config_scene {
     bool denied;   /* Nothing may be made in it. */
     bool own_acl;  /* All is made with an ACL of its own. */
     bool lags;     /* Followers are behind the leader. */
+    bool hides;    /* From the first process, for a while. */
     /* An operator that makes or deletes the last key each time that the first
      * process has listed the directory: so often. */
     int rivals;

@@ -45,6 +45,9 @@ static const struct sim_scene read_scenes[] = {
      CONFIG(.stands = 2, .lags = true, .act = {{430, CONFIG_CUT, 0}},
             .update = {{.proc = 1, .start_ms = 300, .n = 2}, {.proc = 1, .start_ms = 420, .first = 1, .n = 2}},
             .reader = {{.start_ms = 10, .stop_ms = 900}})},
+    {.name = "follow-long", .about = "one follows for long", .processes = 2,
+     CONFIG(.stands = 2, .hides = true, .update = {{.proc = 1, .start_ms = 6000, .n = 2}, {.proc = 1, .start_ms = 14000, .first = 1, .n = 2}},
+            .reader = {{.start_ms = 10, .stop_ms = 16000}})},
 };
 
 static const struct sim_scene write_scenes[] = {

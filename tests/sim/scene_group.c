@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "faults.h"
 #include "leases.h"
 #include "processes.h"
 #include "scene_group.h"
@@ -328,6 +329,7 @@ static void make_tree(void)
 void group_begin(const struct sim_scene *sc)
 {
     scene_unhook();
+    fault_hides = ((const struct gr_scene *)sc->own)->hides;
     memset(&gr, 0, sizeof gr);
     gr.own = sc->own;
     process_leases = gr_leases;

@@ -51,6 +51,7 @@ struct gr_act {
 };
 
 struct gr_scene {
+    unsigned hides; /* Processes from which what they watch is hidden. */
     struct gr_act act[GR_ACTS];
     const char *chroot;
     bool view; /* This process watches the group. */

@@ -2,7 +2,7 @@
 #include "scene_group.h"
 #include "scene_list.h"
 
-enum { LONG_US = 5 * 1000 * 1000 };
+enum { LONG_US = 5 * 1000 * 1000, HIDDEN_US = 13 * 1000 * 1000 };
 
 #define GROUP(...)                                                             \
     .own = &(const struct gr_scene) { __VA_ARGS__ }
@@ -181,6 +181,29 @@ static const struct sim_scene scenes[] = {
                     .stay_us = LONG_US,
                     .update_us = 40000,
                     .updates = 1}})},
+    {.name = "member-watched",
+     .about = "one stays for long, and another watches it for as long",
+     .processes = 2,
+     GROUP(.view = true, .view_proc = 1, .hides = 3,
+           .act = {{.what = GR_JOIN,
+                    .at_us = 10000,
+                    .stay_us = HIDDEN_US,
+                    .update_us = 2000000,
+                    .updates = 1},
+                   {.what = GR_JOIN,
+                    .proc = 1,
+                    .name = "b",
+                    .at_us = 20000,
+                    .stay_us = HIDDEN_US}})},
+    {.name = "member-rivals",
+     .about = "one stays for long, and another waits for its name",
+     .processes = 2,
+     GROUP(.hides = 1,
+           .act = {{.what = GR_JOIN, .at_us = 10000, .stay_us = HIDDEN_US},
+                   {.what = GR_JOIN,
+                    .proc = 1,
+                    .at_us = 20000,
+                    .stay_us = 1000000}})},
     {.name = "member-mended",
      .about =
          "one stays for long, and an operator deletes its claim, later its "

@@ -27,7 +27,7 @@ bool gr_excused(int act, evzk_member_event ev, int rc)
         return ev == EVZK_MEMBER_FAILED && a->no_wait &&
                (gr_has_rival(act) || gr.copied);
     case EVZK_ERR_NOAUTH:
-        return ens_denied(a->proc)
+        return ens_denied(a->proc) || fault_hid_watched()
                    ? evzk_member_event_is_final(ev)
                    : ev == EVZK_MEMBER_FAILED &&
                          (gr.own->denied || gr.own->denied_claims ||

@@ -98,8 +98,9 @@ bool gr_is_hole(const struct gr_node *n)
 static void check_died(const struct gr_node *n)
 {
     if (n->act < 0 || operator_deleted(n->czxid) || session_over(n->owner) ||
-        gr.slot[n->act].stopped || gr_is_hole(n) || gr.own->sealed)
-        return; /* A seal makes a member fail, and leave. */
+        gr.slot[n->act].stopped || gr_is_hole(n) || gr.own->sealed ||
+        fault_hid_watched())
+        return; /* A seal, or a znode that is hidden, makes a member fail. */
     if (process_of(gr.own->act[n->act].proc)->closing ||
         ens_denied(gr.own->act[n->act].proc))
         return;

@@ -1,6 +1,7 @@
 /* How most scenes begin. */
 #include "scene_setup.h"
 
+#include "faults.h"
 #include "scene_list.h"
 #include "wire.h"
 
@@ -16,6 +17,7 @@ void scene_unhook(void)
     process_leases = NULL;
     ens_removes = NULL;
     ens_reads_own = false;
+    fault_hides = 0;
 }
 
 bool scene_any_removes(int proc)

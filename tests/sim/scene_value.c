@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "faults.h"
 #include "processes.h"
 #include "scene.h"
 #include "scene_closing.h"
@@ -79,6 +80,7 @@ void value_begin(const struct sim_scene *sc)
 
     scene_unhook();
     valued.own = sc->own;
+    fault_hides = valued.own->hides;
     cfg.chroot = valued.own->chroot;
     strcpy(valued.path, valued.own->path ? valued.own->path : "/v");
     begin_servers();

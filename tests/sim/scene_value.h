@@ -66,6 +66,7 @@ struct value_scene {
     unsigned above_perms; /* The same, of the znode above. */
     bool sealed;          /* What writers make may not be written. */
     bool lags;            /* Followers are behind the leader. */
+    bool hides;           /* From the first process, for a while. */
 };
 
 /* The states of the value, in their order. */

@@ -38,6 +38,8 @@ static const struct sim_scene read_scenes[] = {
     {.name = "follow-two", .about = "two follow with one session", .processes = 2,
      VALUE(.data = "0", .writer = {{.proc = 1, .start_ms = 60, .writes = "ss", .gap_ms = 5}},
            .reader = {{.start_ms = 10, .stop_ms = 300}, {.start_ms = 62, .stop_ms = 300}})},
+    {.name = "follow-long", .about = "one follows for long", .processes = 1,
+     VALUE(.data = "0", .hides = true, .act = {{6000, ACT_SET, 0}, {14000, ACT_SET, 0}}, .reader = {{.start_ms = 10, .stop_ms = 16000}})},
 };
 
 static const struct sim_scene write_scenes[] = {
