@@ -63,6 +63,7 @@ core_sources = \
     lib/machine/end.c \
     lib/machine/hosted.c \
     lib/machine/kind.h \
+    lib/machine/left_overs.c \
     lib/machine/machine.c \
     lib/machine/machine.h \
     lib/machine/machine_internal.h \
@@ -185,6 +186,7 @@ core_sources = \
     recipes/consumer/finish.c \
     recipes/consumer/items.c \
     recipes/consumer/list.c \
+    recipes/consumer/mark.c \
     recipes/consumer/prove.c \
     recipes/consumer/register.c \
     recipes/consumer/states.c \
@@ -204,6 +206,7 @@ core_sources = \
     recipes/double_barrier/round.c \
     recipes/double_barrier/round.h \
     recipes/double_barrier/table.c \
+    recipes/double_barrier/vet.c \
     recipes/election/announce.c \
     recipes/election/announce_rows.h \
     recipes/election/election.c \
@@ -685,7 +688,8 @@ unit_tests = \
     tests/unit/test_shards_judge \
     tests/unit/test_tables \
     tests/unit/test_transaction \
-    tests/unit/test_turns
+    tests/unit/test_turns \
+    tests/unit/test_tx_text
 
 args_sources = \
     tests/unit/args.h \
@@ -863,11 +867,13 @@ sim_sources = \
     tests/sim/coverage.h \
     tests/sim/faults.c \
     tests/sim/faults.h \
+    tests/sim/faults_gather.c \
     tests/sim/faults_hide.c \
     tests/sim/faults_kinds.h \
     tests/sim/faults_net.c \
     tests/sim/faults_plan.c \
     tests/sim/faults_tree.c \
+    tests/sim/faults_votes.c \
     tests/sim/leases.c \
     tests/sim/leases.h \
     tests/sim/owes.c \
@@ -1004,7 +1010,8 @@ sim_sources = \
     tests/sim/search_jobs.c \
     tests/sim/search_plain.c \
     tests/sim/search_seen.c \
-    tests/sim/search_seen.h
+    tests/sim/search_seen.h \
+    tests/sim/search_shorten.c
 
 bench_sources = \
     tests/bench/batch.c \
