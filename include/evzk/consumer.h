@@ -136,7 +136,8 @@ typedef struct evzk_consumer_options {
 /**
  * Starts a consumer, and returns at once.  The queue may not exist yet.
  *
- * @param s    Borrowed; closing it ends the consumer with EVZK_ERR_CLOSED.
+ * @param s    Borrowed; closing it ends the consumer with EVZK_ERR_CLOSED.  At
+ *             most once: items that are removed are delivered before.
  * @param path Absolute path of the queue, not "/". Copied.
  * @param opt  Copied, with all it points to; NULL for the defaults.
  * @param cb   Hears all that happens.

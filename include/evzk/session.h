@@ -218,8 +218,9 @@ EVZK_API int evzk_session_add_auth(evzk_session *session, const char *scheme,
 /**
  * Ends the session: lets requests in flight finish, tells the server, and waits
  * for its answer, at most `close_timeout_ms`.  Nothing is held from this call
- * on, and only final events are told.  Every operation of the session ends in
- * its own final callback with EVZK_ERR_CLOSED; then CLOSED is reported.  Does
+ * on, and only final events are told; and items that a consumer has removed (at
+ * most once), which nobody else can have.  Every operation of the session ends
+ * in its own final callback with EVZK_ERR_CLOSED; then CLOSED is reported. Does
  * not block.
  *
  * @retval EVZK_ERR_INVAL, EVZK_ERR_FORKED; EVZK_ERR_CLOSED when done before.

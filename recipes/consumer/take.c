@@ -316,16 +316,16 @@ static void lose_batch(struct evzk_consumer *c, const char *why)
     evzk__batch_clear(c);
 }
 
+/* Also when its session is being closed: nobody else can have these items. */
 static void deliver_removed(struct evzk_consumer *c)
 {
     struct evzk__item *it;
 
-    while ((it = TAILQ_FIRST(&c->batch)) != NULL && c->cb &&
-           evzk__may_tell(evzk__machine_session(&c->m))) {
+    while ((it = TAILQ_FIRST(&c->batch)) != NULL && c->cb) {
         tell_item(c, it);
         evzk__item_drop(c, it);
     }
-    lose_batch(c, "the consumer was freed, or its session closed");
+    lose_batch(c, "the consumer was freed");
 }
 
 /* What became of a removal that has an outcome. */

@@ -46,6 +46,7 @@ static struct own {
     struct process_config cfg;
     enum told told;
     bool wanted, opening, calling, starved;
+    bool cut_closing; /* A connection was lost, and requests in flight. */
     int64_t late_until, out_since, dead_since, closing_at, freed_at;
     int64_t starved_at;
     enum trouble trouble;      /* Since the session was being closed. */
@@ -697,6 +698,19 @@ static void check_pace(int proc, const evzk_session_stats *st)
         sim_violation("p%d: asks again and again, without a pause", proc);
 }
 
+static void note_cut(struct own *o)
+{
+    const struct evzk__core *s = evzk__core_of(o->p.s);
+
+    if (s->phase == EVZK__DRAINING && !evzk__session_up(s))
+        o->cut_closing = true;
+}
+
+bool process_closed_badly(int proc)
+{
+    return own[proc].cut_closing || own[proc].p.close_rc != EVZK_OK;
+}
+
 static void check_one(int proc)
 {
     struct own *o = &own[proc];
@@ -729,6 +743,8 @@ void processes_check(void)
     for (int i = 0; i < SIM_PROCS; i++) {
         if (own[i].wanted)
             check_one(i);
+        if (own[i].p.s)
+            note_cut(&own[i]);
         if (own[i].p.s && evzk__core_of(own[i].p.s)->out != 0)
             sim_violation("p%d: a callback is over, and still counted", i);
     }

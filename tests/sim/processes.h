@@ -46,6 +46,9 @@ bool process_is_idle(const struct process *p);
 void process_close(int proc);
 /* Frees the session at once: CLOSED will not be heard. */
 void process_free(int proc);
+/* No server has confirmed the end; or answers to requests in flight were lost.
+ */
+bool process_closed_badly(int proc);
 bool processes_gone(void); /* All sessions that were opened are freed. */
 
 /* For each callback of an application: here the explorer may call the library.

@@ -228,7 +228,8 @@ static void on_event(evzk_consumer *c, evzk_consumer_event event, int rc,
 
     sim_say("consumer %d: %s %s", k, evzk_consumer_event_name(event),
             evzk_errname(rc));
-    if (event == EVZK_CONSUMER_ITEM || event == EVZK_CONSUMER_DEAD_LETTER)
+    if ((event == EVZK_CONSUMER_ITEM && plan_of(k)->claimed) ||
+        event == EVZK_CONSUMER_DEAD_LETTER)
         process_news(proc, "an item");
     else
         process_heard(proc, "the consumer's callback");

@@ -100,6 +100,7 @@ static const struct kept {
 {"chubby-check", "chubby-sequencer:83=slow-leader,425=oom-on@3", 1, "a rule wanted a lock granted while the lease, which writes that took long had ended, was not proved anew"},
 {"chubby-lock", "chubby-events-delay:66=slow-leader,605=refuse", 1, "the same"},
 {"chubby-lock", "chubby-many-marks:104=oom-on@12,165=call@close", 1, "a rule counted an old mark's time from the call, and another had waited for it before"},
+{"consumer", "once:94=call@close-session", 1, "items that were removed were not delivered, since the session was closed meanwhile"},
     /* clang-format on */
 };
 
