@@ -12,6 +12,8 @@ SIM_KEEP(ens)
 const struct ens_origin ens_nobody = {-1, -1, 0, 0};
 
 /* Member by member: a world has no padding that is not zero. */
+int64_t ens_link_us(void) { return ens.cfg.link_us; }
+
 void ens_begin(const struct ens_config *cfg)
 {
     memset(&ens, 0, sizeof ens);

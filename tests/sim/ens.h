@@ -29,6 +29,7 @@ struct ens_config {
     int64_t most_data;
 };
 void ens_begin(const struct ens_config *cfg);
+int64_t ens_link_us(void); /* From server to server, of this run. */
 
 /* From the wire: arrivals at the server's end. */
 void ens_accepted(int conn);

@@ -109,6 +109,7 @@ struct truth {
     bool delivered, finished, dead;
     bool doubted; /* LOST was told, since nobody knows what became of it. */
     bool lost;    /* Removed, and its consumer has gone. */
+    bool buried;  /* There was a dead letter when it went. */
     int64_t finish_asked; /* By how many. */
     uint32_t before; /* Free items before it, when it was first seen free. */
     bool seen_free;  /* In this turn. */

@@ -161,7 +161,7 @@ void consumer_check_end(void)
 
         if (!queue.own->item[i].seq || !t->gone || t->operated || t->dead)
             continue;
-        if (queue.own->buries && consumer_item_is_buried(i))
+        if (t->buried)
             continue;
         if (queue.own->buries && !t->finish_asked)
             sim_violation("item %d is gone, and no dead letter", i);

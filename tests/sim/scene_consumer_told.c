@@ -219,7 +219,8 @@ void rules_over(int k, evzk_consumer_event event, int rc)
             sim_violation("consumer %d has ended, and item %d has not", k, i);
         if (rc == EVZK_OK && queue.t[i].claim &&
             queue.t[i].claim == consumer_session(consumer_proc(k)) &&
-            !consumer_item_meddled(i) && !is_unprovable(i))
+            !session_over(queue.t[i].claim) && !consumer_item_meddled(i) &&
+            !is_unprovable(i))
             sim_violation("consumer %d has ended, and item %d is claimed", k,
                           i);
     }

@@ -252,6 +252,7 @@ static void item_went(int i)
     struct truth *t = &queue.t[i];
     bool any = false;
 
+    t->buried = queue.own->buries && consumer_item_is_buried(i);
     if (t->operated)
         return;
     for (int k = 0; k < CONSUMERS; k++)

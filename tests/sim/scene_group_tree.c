@@ -79,6 +79,21 @@ static void note(const struct ens_seen *seen)
         sim_violation("act %d has joined without a claim", act + 1);
 }
 
+/* Where an operator has deleted guard and claim, nobody can tell which of two
+ * members of one session has made the name: the last of them to look takes it,
+ * and writes its data. */
+static void pass_on(struct gr_node *n, const struct ens_seen *seen)
+{
+    int act = seen->len == 2 ? seen->data[0] - '0' : -1;
+
+    if (n->act < 0 || act < 0 || act >= GR_ACTS || act == n->act ||
+        gr.own->act[act].proc != gr.own->act[n->act].proc ||
+        strcmp(gr_name(act), gr_name((int)n->act)) != 0)
+        return;
+    gr.slot[act].claim = gr.slot[n->act].claim;
+    n->act = act;
+}
+
 /* Somebody has deleted by hand the name and the claim of a member that leaves,
  * and not its guard: its delete may hit the znode of the member that came next.
  * See recipes/group/member.c. */
@@ -116,7 +131,11 @@ static void look_at(const char *name)
     gr.copied = gr.copied || (ens_look(path, &seen) && !seen.owner);
     gr_path(name, path);
     gr.copied = gr.copied || (ens_look(path, &seen) && !seen.owner);
-    if (ens_look(path, &seen) && !gr_node_at(seen.czxid))
+    if (!ens_look(path, &seen))
+        return;
+    if (gr_node_at(seen.czxid))
+        pass_on(gr_node_at(seen.czxid), &seen);
+    else
         note(&seen);
 }
 

@@ -318,10 +318,14 @@ static void check_node(int i, size_t part)
 }
 
 /* An operator has deleted its znode before, and it made another.  A process
- * that has never been in doubt knows of each znode it made. */
+ * that has never been in doubt, and had memory for each answer, knows of each
+ * znode it made. */
 static void check_queued_once(int i, size_t part)
 {
-    if (!multi_plan(i)->no_requeue || process_doubts(multi_plan(i)->proc))
+    int proc = multi_plan(i)->proc;
+
+    if (!multi_plan(i)->no_requeue || process_doubts(proc) ||
+        process_lacked_memory(proc))
         return;
     for (int64_t k = 0; k < multis.n_seen; k++) {
         const struct multi_seen *l = &multis.seen[k];

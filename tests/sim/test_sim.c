@@ -101,6 +101,12 @@ static const struct kept {
 {"chubby-lock", "chubby-events-delay:66=slow-leader,605=refuse", 1, "the same"},
 {"chubby-lock", "chubby-many-marks:104=oom-on@12,165=call@close", 1, "a rule counted an old mark's time from the call, and another had waited for it before"},
 {"consumer", "once:94=call@close-session", 1, "items that were removed were not delivered, since the session was closed meanwhile"},
+{"consumer", "buries-settles:170=partition,232=call@free,410=empty-dir", 1, "a rule looked for a dead letter at the end only: an operator had deleted it by then"},
+{"consumer", "prefetch:105=callback@2/close-session,106=late-at@1", 1, "a rule wanted a claim gone while the end of its session was decided, and not committed yet"},
+{"group", "member-twins:41=hold-replies,56=call@delete-guard,60=call@delete-claim", 1, "a rule did not know that a name passes to its member's twin when guard and claim were deleted"},
+{"value", "get-behind:2=oom@1,93=cut", 1, "a rule wanted a session's end to be asked for anew in less time than that takes to a far leader"},
+{"cache", "cache-behind:4=oom-on@2,5=refuse,73=cut", 1, "the same"},
+{"multi-lock", "multi-lock-once:63=oom@1,65=delete-all", 1, "a rule wanted a lock to know of a znode whose answer it had no memory for"},
     /* clang-format on */
 };
 
