@@ -201,7 +201,7 @@ sanitized_programs = $(sim_tests) $(unit_tests) \
 check-sanitized:
 	$(MAKE) check TESTS='$(sanitized_programs)'
 check-plain:
-	$(MAKE) check TESTS='$(sim_checks) tests/museum/run $(toy_tests) \
+	$(MAKE) check TESTS='$(sim_checks) tests/museum/check-museum $(toy_tests) \
 	    tests/real/check-proxy $(tutorial_tests) $(command_tests) \
 	    $(script_tests) $(plain_programs)'
 

@@ -219,9 +219,9 @@ bool evzk__left_over_begin(struct evzk__machine *m)
 {
     struct evzk__core *s = m->place.s;
 
-    if (m->is_left || m->was_left || s->phase > EVZK__DRAINING)
+    if (m->is_left || (m->pending & EVZK__P_LEFT) || s->phase > EVZK__DRAINING)
         return m->is_left;
-    m->was_left = true;
+    m->pending |= EVZK__P_LEFT;
     m->tries = 0;
     if (!ask(m))
         return false;

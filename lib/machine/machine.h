@@ -30,7 +30,8 @@ enum {
     EVZK__P_STOP = 2,
     EVZK__P_ON_DEADLINE = 4,
     EVZK__P_STAYED = 8,
-    EVZK__P_ASKED = 16
+    EVZK__P_ASKED = 16,
+    EVZK__P_LEFT = 32 /* Ended: was asked what it may have left. */
 };
 
 /* Which list a machine is in, with its `run`. */
@@ -61,7 +62,6 @@ struct evzk__machine {
     bool no_requeue : 1; /* Ends with its session. */
     bool stayed : 1;     /* Has heard STAYED in this row. */
     bool is_left : 1;    /* Ended, and in the session's list of left-overs. */
-    bool was_left : 1;   /* The same, or asked whether it is to be there. */
     bool in_doubt : 1;   /* Has heard SUSPENDED in a HOLDS row, and the doubt
                             has not ended: evzk__machine_end_doubt(). */
 

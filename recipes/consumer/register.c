@@ -21,7 +21,6 @@ void evzk__consumer_create(struct evzk__machine *m)
     struct evzk_consumer *c = evzk__consumer_of(m);
 
     c->n_steps = 0;
-    c->may_stand = true;
     create(c, c->receipt_name);
     evzk__ask(m, c->steps, c->n_steps, 0);
 }
@@ -37,8 +36,8 @@ int evzk__consumer_created(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
 
-    if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_CONNLOSS)
-        c->may_stand = false; /* Until it asks again. */
+    /* A create that is stopped before it was sent has no answer. */
+    c->may_stand = e->reply->rc == EVZK_OK || e->reply->rc == EVZK_ERR_CONNLOSS;
     switch (e->reply->rc) {
     case EVZK_OK:
         return made_receipt(c);

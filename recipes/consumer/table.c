@@ -298,7 +298,7 @@ ROW(CLAIMING,     evzk__consumer_claim,     evzk__consumer_claimed,    DELIVERIN
 ROW(STAMPING,     evzk__consumer_stamp,     evzk__consumer_stamped,    ASIDE,         CLOSING, SETTLING,  RETRY|HOLDS,
     ON(REPLY,     DELIVERING),
     RARELY(REPLY, RENEWING, FAIL)), /* The receipt goes in this one trip. */
-ROW(MARKING,      evzk__consumer_mark,      evzk__consumer_marked,     DELIVERING,    STAY,    SETTLING,  RETRY|HOLDS,
+ROW(MARKING,      evzk__consumer_mark,      evzk__consumer_marked,     ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
     ON(REPLY,     DELIVERING, REGISTERING, RENEWING), RARELY(REPLY, CLOSING), /* Refused after its claim. */
     ON(STOP,      CLOSING), RARELY(STOP, REGISTERING, RENEWING), RARELY(CLOSED, ENDED)),
 ROW(DELIVERING,   evzk__consumer_deliver,   evzk__consumer_delivered,  CLOSING,       CLOSING, SETTLING,  RETRY|HOLDS,

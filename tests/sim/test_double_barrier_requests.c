@@ -78,17 +78,20 @@ static struct cost round_of(unsigned n)
  * `ready`.  The last one looks at each znode before it forms the round.  All
  * together make the directory, list it, and create `ready`.  To leave, a
  * participant watches another one; up to 64 znodes are deleted in one
- * transaction.  All together list what is left, and delete `ready`. */
+ * transaction.  All together list what is left, and delete `ready`.  Meanwhile
+ * the session may look at a znode or two: machine/rounds.h. */
 START_TEST(requests_are_linear)
 {
-    enum { ENTER = 7, TOGETHER = 64, ADDED_IN = 3, ADDED_OUT = 4 };
+    enum { ENTER = 7, TOGETHER = 64, ADDED_IN = 3, ADDED_OUT = 4, LOOKS = 2 };
 
     for (unsigned n = 25; n <= MOST; n *= 2) {
         struct cost cost = round_of(n);
         unsigned deletes = (n + TOGETHER - 1) / TOGETHER;
 
-        ck_assert_uint_eq(cost.enter, ENTER * n + ADDED_IN);
-        ck_assert_uint_eq(cost.leave, n + deletes + ADDED_OUT);
+        ck_assert_uint_ge(cost.enter, ENTER * n + ADDED_IN);
+        ck_assert_uint_le(cost.enter, ENTER * n + ADDED_IN + LOOKS);
+        ck_assert_uint_ge(cost.leave, n + deletes + ADDED_OUT);
+        ck_assert_uint_le(cost.leave, n + deletes + ADDED_OUT + LOOKS);
     }
 }
 END_TEST

@@ -130,8 +130,9 @@ static void check_flags(const struct evzk__kind *k, int state)
 {
     const struct evzk__row *r = &k->rows[state];
     unsigned again = EVZK__RETRY | EVZK__HOLDS | EVZK__UNSENT;
-    unsigned known = again | EVZK__NOTHING_SENT | EVZK__FINAL;
+    unsigned known = again | EVZK__NOTHING_SENT | EVZK__FINAL | EVZK__SIGHTS;
 
+    HOLDS_FOR(!(r->flags & EVZK__SIGHTS) || (r->flags & EVZK__RETRY), k, state);
     HOLDS_FOR((r->flags & ~known) == 0, k, state);
     HOLDS_FOR(!(r->flags & again) || r->enter, k, state);
     HOLDS_FOR(!(r->flags & EVZK__HOLDS) || r->react, k, state);
