@@ -165,9 +165,11 @@ int evzk__site_tx_take(struct evzk_site_tx *t, evzk_tx_verdict verdict,
         return look_closely(t);
     if (is_false_commit(t, verdict)) {
         t->tells = true;
-        return drop(t, t->standing == EVZK__ABSENT ? EVZK_ERR_NODEGONE
-                                                   : EVZK_ERR_FOREIGN);
+        t->result = t->standing == EVZK__ABSENT ? EVZK_ERR_NODEGONE
+                                                : EVZK_ERR_FOREIGN;
+        return evzk__machine_move(&t->m, ACKNOWLEDGING);
     }
+    t->result = EVZK_OK;
     t->decision = verdict;
     t->token = token;
     return evzk__machine_move(&t->m, APPLYING);

@@ -8,7 +8,7 @@
  *
  * APPLYING waits until the program has made the decision durable.
  * ACKNOWLEDGING deletes the site's znode and the entry of its inbox, both or
- * none.  If they are not as they should be, DROPPING deletes whatever the site
+ * none: so does a site that was overruled (two_phase/cast.c).  If they are not as they should be, DROPPING deletes whatever the site
  * may have.  Then the program is told that this is over.  LINGERING waits until
  * the coordinator has removed the transaction, or its session has ended: then
  * REMOVING deletes the transaction, if this site is the last.
@@ -62,8 +62,8 @@ static int finish(struct evzk__machine *m)
     struct evzk_site_tx *t = evzk__site_tx_of(m);
     int to = t->gone ? REMOVING : LINGERING;
 
-    if (m->stopping && !t->gone)
-        return evzk__machine_finish(m, EVZK_OK);
+    if (t->result != EVZK_OK || (m->stopping && !t->gone))
+        return evzk__machine_finish(m, t->result);
     t->over = true;
     if (t->told_decision)
         evzk__site_tx_tell(t, EVZK_SITE_FINISHED, EVZK_OK);
@@ -105,10 +105,7 @@ int evzk__site_tx_dropped(struct evzk__machine *m, const struct evzk__event *e)
         return EVZK_OK;
     if (t->look_rc == EVZK_OK)
         t->look_rc = evzk__tx_steps_lost(r);
-    if (t->look_rc != EVZK_OK)
-        return t->look_rc;
-    return t->result != EVZK_OK ? evzk__machine_finish(m, t->result)
-                                : finish(m);
+    return t->look_rc != EVZK_OK ? t->look_rc : finish(m);
 }
 
 /* The watch that READING, or an earlier look, has set; or another. */

@@ -138,10 +138,8 @@ int evzk__site_tx_was_read(struct evzk__machine *m, const struct evzk__event *e)
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
         return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
     said = evzk__tx_text_verdict(&t->text, r->res->data, r->res->len);
-    if (said != EVZK_TX_NONE && r->res->stat.version == 1) {
-        t->result = EVZK_OK;
+    if (said != EVZK_TX_NONE && r->res->stat.version == 1)
         return evzk__site_tx_take(t, said, r->res->stat.mzxid);
-    }
     t->result = EVZK_ERR_FOREIGN;
     return evzk__machine_move(m, DROPPING);
 }

@@ -373,13 +373,15 @@ static void note_write(const char *path)
         operator_note_deleted(seen.czxid);
 }
 
-/* Writes what a coordinator would, if all had voted to commit. */
+/* Writes what a coordinator would, if all had voted to commit; not over a
+ * decision that stands. */
 static void decide(const char *path)
 {
     struct ens_seen seen;
     char text[256];
 
-    if (!ens_look(path, &seen) || seen.len > (int32_t)sizeof text)
+    if (!ens_look(path, &seen) || seen.len > (int32_t)sizeof text ||
+        seen.version > 0)
         return;
     memcpy(text, seen.data, (size_t)seen.len);
     text[13] = 'c'; /* recipes/two_phase/text.c */
@@ -475,6 +477,16 @@ static void start(intptr_t arg)
         scene_timer_set(a->abort_us, a->proc, want_abort, arg);
 }
 
+/* One that was freed, or has told its end, does nothing more. */
+static bool has_site(void)
+{
+    for (int i = 0; i < TP_ACTS; i++) {
+        if (tp.slot[i].site)
+            return true;
+    }
+    return false;
+}
+
 /* The users give up at last what has not ended by itself. */
 static void give_up(intptr_t proc)
 {
@@ -484,6 +496,7 @@ static void give_up(intptr_t proc)
         if (!a->what || a->proc != proc || tp.slot[i].over)
             continue;
         tp.last = true;
+        tp.deserted = tp.deserted || has_site();
         if (tp.slot[i].tx || tp.slot[i].site || tp.slot[i].q)
             end(i); /* The rules look whether somebody had to. */
         else

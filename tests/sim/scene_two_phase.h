@@ -80,7 +80,8 @@ struct tp_tx {
     char tag[64];
     int64_t czxid, decided; /* decided: the zxid; 0: not yet. */
     int64_t late;           /* Since when nobody decides; 0: no; .. */
-    int64_t left;           /* .. since when all is done, and it stands. */
+    int64_t left;           /* .. since when all is done, and it stands; .. */
+    int64_t kept;           /* .. since when it is gone, but for an entry. */
     evzk_tx_verdict decision;
     evzk_tx_variant variant;
     uint8_t vote[TP_SITES]; /* evzk_tx_verdict, as first seen. */
@@ -120,7 +121,8 @@ struct tp_world {
     bool shown;        /* An operator has given the right back. */
     bool hidden;       /* The first transaction may not be read. */
     bool rough;        /* Something was cut short. */
-    bool last;         /* The users have given up. */
+    bool last;         /* The users have given up; .. */
+    bool deserted;     /* .. while a site was there to go on. */
 };
 extern struct tp_world tp;
 

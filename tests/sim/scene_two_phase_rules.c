@@ -156,10 +156,31 @@ static void check_left(struct tp_tx *x)
         sim_violation("all sites are done, and none removes the transaction");
 }
 
+/* The transaction is gone, and a site that lives has the entry still. */
+static bool is_kept(const struct tp_tx *x)
+{
+    for (int i = 0; x->removed && i < TP_ACTS; i++) {
+        const struct tp_act *a = &tp.own->act[i];
+        struct ens_seen seen;
+        char path[120];
+
+        if (a->what != TP_SITE || !tp.slot[i].site || !is_well(a->proc) ||
+            ens_refused(a->proc))
+            continue;
+        snprintf(path, sizeof path, "/t/inbox/%c/%s", a->site, x->id);
+        if (ens_look(path, &seen))
+            return true;
+    }
+    return false;
+}
+
 static void check_promptness(void)
 {
-    for (int64_t k = 0; k < tp.txs; k++)
+    for (int64_t k = 0; k < tp.txs; k++) {
         check_left(&tp.tx[k]);
+        if (is_too_late(&tp.tx[k].kept, is_kept(&tp.tx[k])))
+            sim_violation("a transaction is gone, and a site keeps its entry");
+    }
     for (int i = 0; i < TP_ACTS; i++) {
         if (is_too_late(&tp.slot[i].deaf, is_deaf(i)))
             sim_violation("site %c may not read a transaction, and hears "
@@ -234,7 +255,7 @@ void tp_check_end(void)
                   session_forced(process_of(p)->ids[0])) ||
                  process_lacked_memory(p) || ens_refused(p);
     check_presences();
-    if (tp.shown && tp.last)
+    if (tp.shown && tp.deserted)
         sim_violation("a right came back, and a site did not go on");
     if (tp.last && !tp.own->lasts && !broken && !never_came())
         sim_violation("the users had to give up");
