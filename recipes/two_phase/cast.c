@@ -28,7 +28,6 @@
 #include "lib/base/mem.h"
 
 enum { SYNC, SELF, ALL, HERE_ZNODE }; /* Steps of LOOKING. */
-enum { AGAIN_MS = 30 * 1000 };        /* To read what may not be read. */
 
 void evzk__site_tx_tell(struct evzk_site_tx *t, evzk_site_event event, int rc)
 {
@@ -165,8 +164,8 @@ int evzk__site_tx_take(struct evzk_site_tx *t, evzk_tx_verdict verdict,
         return look_closely(t);
     if (is_false_commit(t, verdict)) {
         t->tells = true;
-        t->result = t->standing == EVZK__ABSENT ? EVZK_ERR_NODEGONE
-                                                : EVZK_ERR_FOREIGN;
+        t->result =
+            t->standing == EVZK__ABSENT ? EVZK_ERR_NODEGONE : EVZK_ERR_FOREIGN;
         return evzk__machine_move(&t->m, ACKNOWLEDGING);
     }
     t->result = EVZK_OK;
@@ -234,20 +233,12 @@ static void forget_told(struct evzk_site_tx *t)
     t->arg = NULL;
 }
 
-/* One deadline for all transactions of the site. */
-static void look_again_later(struct evzk_site *site)
-{
-    if (!site->looks_again)
-        evzk__machine_set_deadline(&site->m, AGAIN_MS);
-    site->looks_again = true;
-}
-
 void evzk__site_tx_be_denied(struct evzk__machine *m)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
 
     if (t->site)
-        look_again_later(t->site);
+        evzk__site_look_later(t->site, EVZK_ERR_NOAUTH);
     if (t->denied)
         return;
     t->denied = true;

@@ -8,10 +8,11 @@
  *
  * APPLYING waits until the program has made the decision durable.
  * ACKNOWLEDGING deletes the site's znode and the entry of its inbox, both or
- * none: so does a site that was overruled (two_phase/cast.c).  If they are not as they should be, DROPPING deletes whatever the site
- * may have.  Then the program is told that this is over.  LINGERING waits until
- * the coordinator has removed the transaction, or its session has ended: then
- * REMOVING deletes the transaction, if this site is the last.
+ * none: so does a site that was overruled (two_phase/cast.c).  If they are not
+ * as they should be, DROPPING deletes whatever the site may have.  Then the
+ * program is told that this is over.  LINGERING waits until the coordinator has
+ * removed the transaction, or its session has ended: then REMOVING deletes the
+ * transaction, if this site is the last.
  *
  * How it can fail.  If all sites have been ended, or closed their sessions,
  * before the servers have ended the session of a dead coordinator, nobody
@@ -162,6 +163,10 @@ void evzk__site_tx_end(struct evzk__machine *m)
     evzk__presence_leave(t);
     if (m->rc != EVZK_OK)
         site->entries = EVZK__ENTRIES_UNSURE; /* Its own may stand. */
+    if (m->rc != EVZK_OK && m->rc != t->result) {
+        site->lost = true;
+        evzk__site_look_later(site, m->rc);
+    }
     RB_REMOVE(evzk__site_txs, &site->txs, t);
     if (!t->over && !t->denied &&
         (t->asked || t->told_vote || t->told_decision || t->tells))

@@ -2,12 +2,28 @@
  * of a session.
  *
  * How it can fail.  The znode may not be read, or the watch ends for another
- * reason: then the site does not hear when that session ends. */
+ * reason: then the site watches anew in a while, and until then it does not
+ * hear when that session ends. */
 #include "recipes/two_phase/site_internal.h"
 
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/base/os.h"
+
+enum { DENIED_MS = 30 * 1000, AGAIN_MS = 2000 };
+
+/* One deadline for all that has failed at a site: the earliest. */
+void evzk__site_look_later(struct evzk_site *site, int rc)
+{
+    uint32_t ms = rc == EVZK_ERR_NOAUTH ? DENIED_MS : AGAIN_MS;
+    int64_t at = evzk__now_us() + 1000 * (int64_t)ms;
+
+    if (site->again_us != 0 && site->again_us <= at)
+        return;
+    evzk__machine_set_deadline(&site->m, ms);
+    site->again_us = at;
+}
 
 static void free_presence(struct evzk__presence *p)
 {
@@ -31,6 +47,7 @@ static void on_presence(void *arg, int rc, const struct evzk__result *res)
     } else if (rc != EVZK_OK && rc != EVZK_ERR_NONODE) {
         evzk__node_watch_free(p->watch);
         p->watch = NULL;
+        evzk__site_look_later(TAILQ_FIRST(&p->users)->site, rc);
     }
 }
 
@@ -58,6 +75,17 @@ static int watch(struct evzk_site *site, struct evzk__presence *p)
                               on_presence, p, &p->watch);
     evzk__free(dir);
     return rc;
+}
+
+void evzk__presences_again(struct evzk_site *site)
+{
+    struct evzk__presence *p;
+
+    TAILQ_FOREACH(p, &site->presences, link)
+    {
+        if (!p->watch && watch(site, p) != EVZK_OK)
+            evzk__site_look_later(site, EVZK_ERR_NOMEM);
+    }
 }
 
 /* NULL: no memory. */

@@ -137,6 +137,10 @@ int evzk__site_tx_was_read(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__machine_move(m, DENIED);
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
         return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
+    if (r->res->stat.version == 0) { /* Nobody has written to it. */
+        t->sure = false;
+        return evzk__machine_move(m, LOOKING);
+    }
     said = evzk__tx_text_verdict(&t->text, r->res->data, r->res->len);
     if (said != EVZK_TX_NONE && r->res->stat.version == 1)
         return evzk__site_tx_take(t, said, r->res->stat.mzxid);

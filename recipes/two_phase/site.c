@@ -9,9 +9,10 @@
  * has finished that transaction.  TAKING begins machines for what LISTING has
  * found; where there are thousands, in several turns of the loop.
  *
- * How it can fail.  Somebody may delete the inbox: it is made again.  Entries
- * that were in it are lost, and their transactions wait for this site until
- * somebody decides to abort them.
+ * How it can fail.  A transaction may fail, and leave its entry: the site lists
+ * its inbox again in a while, and begins it anew.  Somebody may delete the
+ * inbox: it is made again.  Entries that were in it are lost, and their
+ * transactions wait for this site until somebody decides to abort them.
  */
 #include "recipes/two_phase/site_internal.h"
 
@@ -77,6 +78,7 @@ static void list(struct evzk__machine *m)
 {
     struct evzk_site *site = site_of(m);
 
+    site->lost = false;
     site->step[0] = (struct evzk__step){
         .verb = EVZK__STEP_SYNC, .name = site->inbox, .shared = true};
     site->step[1] = (struct evzk__step){.verb = EVZK__STEP_CHILDREN,
@@ -221,22 +223,30 @@ ROW(WATCHING,    watch,     watched,   ENDED,    ENDED,   LISTING,   RETRY,
     ON(ENTRY,        LISTING),
     ON(PATH_DELETED, LISTING),
     ON(PATH_CHANGED, LISTING),
+    ON(DEADLINE,     LISTING),
     ON(EXPIRED,      NEVER)),
 END(ENDED,       end),
 };
 /* clang-format on */
 
-/* One deadline for all transactions that may not be read. */
+/* Looks again at all that has failed.  While the site lists its inbox, what has
+ * failed before is not listed: once more later. */
 static void on_deadline(struct evzk__machine *m)
 {
+    struct evzk_site *site = site_of(m);
     struct evzk_site_tx *t;
 
-    site_of(m)->looks_again = false;
-    RB_FOREACH(t, evzk__site_txs, &site_of(m)->txs)
+    site->again_us = 0;
+    evzk__presences_again(site);
+    RB_FOREACH(t, evzk__site_txs, &site->txs)
     {
         if (t->denied)
             evzk__machine_ask(&t->m);
     }
+    if (site->lost && m->state == WATCHING)
+        evzk__machine_move(m, LISTING);
+    else if (site->lost)
+        evzk__site_look_later(site, EVZK_OK);
 }
 
 const struct evzk__kind evzk__site_kind = {

@@ -84,7 +84,8 @@ struct evzk_site {
     struct evzk__read_all found; /* The entries, as last listed, .. */
     uint32_t n_taken;            /* .. and so many of them were looked at. */
     enum evzk__entries entries;
-    bool looks_again; /* The deadline is set, for transactions in DENIED. */
+    bool lost;        /* A transaction has failed, whose entry may stand. */
+    int64_t again_us; /* When the site looks again at what failed; 0: never. */
     evzk_site_cb *cb; /* NULL once the caller has freed it. */
     void *arg;
     struct evzk__acl own_acl; /* Owned. */
@@ -102,6 +103,10 @@ static inline struct evzk_site_tx *evzk__site_tx_of(struct evzk__machine *m)
  * `gone` is set, and the machine is asked. */
 int evzk__presence_join(struct evzk_site_tx *t);
 void evzk__presence_leave(struct evzk_site_tx *t);
+/* Watches all those again whose watch has ended. */
+void evzk__presences_again(struct evzk_site *site);
+/* After this error the site looks again, in a while. */
+void evzk__site_look_later(struct evzk_site *site, int rc);
 
 /* two_phase/site_tx.c: begins the machine.  0 or EVZK_ERR_NOMEM. */
 int evzk__site_tx_new(struct evzk_site *site, const char *id);
