@@ -107,6 +107,13 @@ static const struct kept {
 {"value", "get-behind:2=oom@1,93=cut", 1, "a rule wanted a session's end to be asked for anew in less time than that takes to a far leader"},
 {"cache", "cache-behind:4=oom-on@2,5=refuse,73=cut", 1, "the same"},
 {"multi-lock", "multi-lock-once:63=oom@1,65=delete-all", 1, "a rule wanted a lock to know of a znode whose answer it had no memory for"},
+{"two-phase-site-tx", "overruled:152=oom@13", 1, "a site that was overruled left with its znode first: FINISHED was told, and its entry stood"},
+{"two-phase-site-tx", "coordinator-dies-early:141=throttle-reads", 1, "what watched the coordinator was refused nine times, and nothing watched any more"},
+{"two-phase-site-tx", "site-mute:118=throttle-reads", 1, "the first look was refused nine times: the transaction was dropped without a word"},
+{"two-phase-site-tx", "site-mute-given:103=throttle-writes", 1, "a change that was none: an undecided transaction was taken for a foreign one, and dropped"},
+{"two-phase-site-tx", "site-mute-given:318=throttle-reads", 1, "a coordinator that was to stop was refused while it checked: a move that its table has not"},
+{"two-phase-site-tx", "overruled:117=forge-vote@0", 1, "a scene's operator decided anew what was decided"},
+{"two-phase-site-tx", "site-mute-given:56=throttle-reads", 1, "a rule wanted a site to go on that had told its end"},
     /* clang-format on */
 };
 
