@@ -226,8 +226,10 @@ typedef enum evzk_site_event {
     EVZK_SITE_FINISHED,
     /** Ends the transaction here, with an error: EVZK_ERR_NODEGONE (somebody
      * deleted it, or the site's vote), _FOREIGN (somebody wrote to it, or
-     * decided to commit without the site's vote), _CLOSED, or another.  With
-     * _NOAUTH (the site may not read it) nothing need have been told of it
+     * decided to commit without the site's vote), _CLOSED, or another.  Where
+     * the servers have only refused to answer, as with _SERVER, the site looks
+     * again after two seconds, and tells what it then finds as if it was new.
+     * With _NOAUTH (the site may not read it) nothing need have been told of it
      * before; the site looks again every half minute, and tells what it then
      * finds as if it was new. */
     EVZK_SITE_FAILED,

@@ -223,7 +223,7 @@ ROW(WATCHING,    watch,     watched,   ENDED,    ENDED,   LISTING,   RETRY,
     ON(ENTRY,        LISTING),
     ON(PATH_DELETED, LISTING),
     ON(PATH_CHANGED, LISTING),
-    ON(DEADLINE,     LISTING),
+    ON(USER_EVENT,   LISTING),
     ON(EXPIRED,      NEVER)),
 END(ENDED,       end),
 };
@@ -244,7 +244,7 @@ static void on_deadline(struct evzk__machine *m)
             evzk__machine_ask(&t->m);
     }
     if (site->lost && m->state == WATCHING)
-        evzk__machine_move(m, LISTING);
+        evzk__machine_ask(m);
     else if (site->lost)
         evzk__site_look_later(site, EVZK_OK);
 }

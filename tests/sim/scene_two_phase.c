@@ -477,7 +477,7 @@ static void start(intptr_t arg)
         scene_timer_set(a->abort_us, a->proc, want_abort, arg);
 }
 
-/* One that was freed, or has told its end, does nothing more. */
+/* A site that was freed, or has told its end, does nothing more. */
 static bool has_site(void)
 {
     for (int i = 0; i < TP_ACTS; i++) {
