@@ -15,7 +15,9 @@
  *   FORGETTING      removes a watch that was set on another client's znode
  *
  * How it can fail.  A znode that may not be read, not even by its owner, is
- * looked at by exists, which takes no permission and sets no watch.
+ * looked at by exists, which takes no permission and sets no watch.  The
+ * session looks at it now and then (request/look.h), and fires its watch when
+ * it may be read again.  Then the lock reads it, and sets the watch.
  */
 #include "recipes/lock/states.h"
 
@@ -58,13 +60,20 @@ bool evzk__lock_watches_own(const struct evzk_lock *l)
            !evzk__watch_fires(&l->m, EVZK__OWN);
 }
 
+/* After a refused read the watch is listed as hidden, until a look fires it. */
+bool evzk__lock_own_hidden(const struct evzk_lock *l)
+{
+    return l->own_hidden && (!evzk__lock_is(l, LOCK_WATCHES_OWN) ||
+                             evzk__watch_listed(&l->m.place.own_watch));
+}
+
 void evzk__lock_read_own(struct evzk__machine *m)
 {
     struct evzk_lock *l = lock_of(m);
 
     if (l->given)
         l->given->own_was_there = false;
-    if (l->own_hidden)
+    if (evzk__lock_own_hidden(l))
         evzk__exists(m, l->own);
     else
         evzk__watch(m, l->own, evzk__lock_is(l, LOCK_WATCHES_OWN), NULL);

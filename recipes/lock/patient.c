@@ -60,8 +60,8 @@ int evzk__lock_told_whose(struct evzk_lock *l, const struct evzk__reply *reply)
         return reply->rc;
     l->pred_unowned = reply->res->stat.owner == 0;
     tell(l, barred ? EVZK_ERR_NOAUTH : EVZK_OK);
-    if (!l->m.stopping &&
-        (l->watch_anew || (!l->own_hidden && evzk__lock_wants_own_watch(l))))
+    if (!l->m.stopping && (l->watch_anew || (!evzk__lock_own_hidden(l) &&
+                                             evzk__lock_wants_own_watch(l))))
         return evzk__machine_again(&l->m); /* Its turn now. */
     return EVZK_OK;
 }

@@ -87,6 +87,9 @@ void evzk__lock_swap(struct evzk_lock *l, bool numbered);
 /* Reads the own znode, with a watch where that may be set. */
 void evzk__lock_read_own(struct evzk__machine *m);
 
+/* The own znode was not to be read, and nothing has told that it may be now. */
+bool evzk__lock_own_hidden(const struct evzk_lock *l);
+
 /* Checks the own znode by exists. */
 void evzk__lock_check(struct evzk__machine *m);
 
