@@ -195,6 +195,17 @@ static bool is_final(const struct evzk_shards *a, int rc)
            rc == EVZK_ERR_SEQUENCE || evzk__may_begin(a->s) != EVZK_OK;
 }
 
+/* Stands again at once, unless that was refused just now, or the session is
+ * closed: that is the reason, whatever the answer was. */
+static int stand_again(struct evzk_shards *a, evzk_lock_event ev, int rc)
+{
+    int begin = evzk__may_begin(a->s);
+
+    if (begin != EVZK_OK)
+        return begin;
+    return ev == EVZK_LOCK_FAILED ? rc : evzk__shards_stand(a);
+}
+
 /* The member's znode has gone.  It stands again, behind the others; the last
  * plan holds until the next one names its new znode. */
 static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
@@ -207,11 +218,7 @@ static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
         evzk__shards_begin_step(a);
         return;
     }
-    if (ev != EVZK_LOCK_FAILED) {
-        rc = evzk__may_begin(a->s);
-        if (rc == EVZK_OK)
-            rc = evzk__shards_stand(a);
-    }
+    rc = stand_again(a, ev, rc);
     if (a->member)
         return;
     if (is_final(a, rc)) {
