@@ -26,8 +26,9 @@
  * member's znode that no session owns is left out; so is a znode that may not
  * be read, which is read again in a few seconds.  If another member has become
  * the first one and has written a plan, the planner looks again, as it does
- * after a write of unknown outcome. Whatever a plan says, only the first
- * candidate of its election leads a shard.
+ * after a write of unknown outcome.  A read or a write that the server refuses
+ * is tried again some times, and then by the member, in a few seconds. Whatever
+ * a plan says, only the first candidate of its election leads a shard.
  *
  * The versions of a plan that was deleted and made again begin at 0.  So a
  * planner that was frozen between its read and its write may write an old plan
@@ -43,7 +44,7 @@
 
 enum { LISTING, READING, SETTLING, WRITING, WATCHING, ENDED, STATES };
 
-enum { SETTLE_US = 200000, OFTEN_US = 1000000 };
+enum { SETTLE_US = 200000, OFTEN_US = 1000000, REFUSALS = 8 };
 
 static struct evzk__planner *planner_of(struct evzk__machine *m)
 {
@@ -61,6 +62,16 @@ static int begin_anew(struct evzk__planner *p)
 {
     evzk__machine_pause(&p->m);
     return evzk__machine_move(&p->m, LISTING);
+}
+
+/* A server that throttles may answer in a moment.  A row that may be entered
+ * again asks it as often; the others begin anew. */
+static int fail_or_begin_anew(struct evzk__planner *p, int rc)
+{
+    if (rc != EVZK_ERR_SERVER || p->refused == REFUSALS)
+        return rc;
+    p->refused++;
+    return begin_anew(p);
 }
 
 static int listed(struct evzk__machine *m, const struct evzk__event *e)
@@ -194,7 +205,7 @@ static int have_read(struct evzk__machine *m, const struct evzk__event *e)
     if (!e->reply->last)
         return EVZK_OK;
     if (p->failed)
-        return p->failed;
+        return fail_or_begin_anew(p, p->failed);
     return p->cut ? begin_anew(p) : make_plan(p);
 }
 
@@ -256,7 +267,7 @@ static int written(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK_ERR_NOMEM:
         return begin_anew(p);
     default:
-        return e->reply->rc;
+        return fail_or_begin_anew(p, e->reply->rc);
     }
 }
 
@@ -269,6 +280,7 @@ static void wait_for(struct evzk__machine *m)
 
     p->settled = false;
     p->until = 0;
+    p->refused = 0;
     if (evzk__watch_missing(m, EVZK__PRED)) {
         evzk__machine_move(m, LISTING);
         return;

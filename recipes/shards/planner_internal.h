@@ -25,7 +25,8 @@ struct evzk__planner {
     int64_t mended; /* When a foreign plan was last written over. */
     struct evzk__timer *timer;
     int failed;
-    int denied; /* A member's znode may not be read. */
+    unsigned refused; /* Reads and writes, in a row, for no reason we know. */
+    int denied;       /* A member's znode may not be read. */
     evzk__planner_cb *cb;
     void *arg;
 };

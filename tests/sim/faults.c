@@ -235,13 +235,8 @@ bool fault_is_oom(const struct fault *f)
     return kinds[f->code].form == INSIDE;
 }
 
-/* Shards do not try again soon what was refused, and the bounds for Chubby's
- * operations are shorter than so many refusals. */
-bool fault_may_refuse(void)
-{
-    return strcmp(recipe->name, "shards") != 0 &&
-           strncmp(recipe->name, "chubby", 6) != 0;
-}
+/* The bounds for Chubby's operations are shorter than so many refusals. */
+bool fault_may_refuse(void) { return strncmp(recipe->name, "chubby", 6) != 0; }
 
 /* The rules of some recipes do not know of so many refusals yet. */
 bool fault_may_refuse_reads(void)
