@@ -122,7 +122,7 @@ struct evzk__core {
     } left;
     struct evzk__machine *cursor; /* The next to be swept; NULL: done. */
     LIST_HEAD(, evzk__resident) residents; /* See lib/machine/machine.h. */
-    struct {                      /* See machine/rounds.h. */
+    struct {                               /* See machine/rounds.h. */
         struct evzk__machine *at; /* The next to be visited; NULL: the first. */
         int64_t next_us;          /* When; 0: no machine is there. */
         uint32_t looks;           /* Under way. */

@@ -98,8 +98,7 @@ static bool is_another(struct evzk__machine *m, const struct evzk__reply *reply)
 {
     int64_t czxid = evzk__barrier_of(m)->czxid;
 
-    return reply->rc == EVZK_OK && czxid != 0 &&
-           reply->res->stat.czxid > czxid;
+    return reply->rc == EVZK_OK && czxid != 0 && reply->res->stat.czxid > czxid;
 }
 
 static int settled(struct evzk__machine *m, const struct evzk__event *e)

@@ -60,7 +60,7 @@ struct evzk__follower {
     uint32_t listing;          /* Counts listings. */
     uint16_t connection_no;    /* Of its last look. */
     struct evzk__history history;
-    bool in_line;              /* Waits for its turn to read. */
+    bool in_line; /* Waits for its turn to read. */
     bool has_turn;
     bool counted; /* In `behind` of the cache. */
 };

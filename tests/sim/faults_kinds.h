@@ -6,8 +6,8 @@
 
 enum {
     FAULT_FORGERIES = 7, /* Kinds of forged plans; .. */
-    FAULT_VOTES = 6,     /* .. to commit and to abort, of each of three sites. */
-    FAULT_WATCHES = 3    /* Of a process: the newest ones. */
+    FAULT_VOTES = 6,  /* .. to commit and to abort, of each of three sites. */
+    FAULT_WATCHES = 3 /* Of a process: the newest ones. */
 };
 
 enum {

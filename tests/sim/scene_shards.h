@@ -180,6 +180,7 @@ struct shards_world {
     int64_t by_hand; /* An operator wrote to the plan, or a member's znode. */
     int64_t forged;  /* A fault wrote a well-formed plan of its own. */
     int64_t rivals;  /* Two members have made plans since the last plan. */
+    int refused;     /* Processes whom servers have refused an operation. */
     int64_t calm_since; /* Since then no fault, action or leave. */
     int64_t expired_at, expired_process; /* By EXPIRE_SESSION. */
     int64_t changed_at;  /* The last change of the members or of the plan. */

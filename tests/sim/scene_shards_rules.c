@@ -320,6 +320,17 @@ static bool only_cut(void)
     return is && !shards_world.scene->leader_blocked;
 }
 
+/* A fault may refuse operations long after it came: the first one counts. */
+static bool begins_to_refuse(void)
+{
+    int n = 0, before = shards_world.refused;
+
+    for (int p = 0; p < SIM_PROCS; p++)
+        n += ens_throttled(p);
+    shards_world.refused = n;
+    return n != before;
+}
+
 /* Whatever was forged, hidden or copied: some time after the last fault a
  * member that is there leads each shard, as the plan says. */
 static void check_mended(void)
@@ -330,7 +341,7 @@ static void check_mended(void)
         most = HIDDEN_US;
     if (shards_differ())
         most += DIFFERS_US;
-    if (shards_world.calm_since == 0 || is_busy())
+    if (begins_to_refuse() || shards_world.calm_since == 0 || is_busy())
         shards_world.calm_since = sim_now();
     if (sim_now() - shards_world.calm_since > most && !shards_right())
         sim_violation("all was mended, and still not each shard is led");

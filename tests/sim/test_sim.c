@@ -96,6 +96,7 @@ static const struct kept {
 {"shards", "closes-sealed:122=call@close-session", 1, "its session was closed, and then a refusal came: FAILED, but not with CLOSED"},
 {"shards", "paced-stays:130=hide-each,590=delete-all", 1, "its own znode was not to be read for a while, and it never watched that again: it did not hear that it was gone"},
 {"shards", "replaced:95=call@free-session,293=cut,305=call@join,359=forge-plan@3,449=hide-each,468=lagging@2,879=delete-all", 1, "the same, and its planner listed ten times a second what was not there"},
+{"watch-node", "later:105=copy-member@0,180=throttle-writes,316=expire-after", 1, "a rule counted from the fault, and the first refusal came seconds later"},
 {"watch-node", "planner-expires:52=throttle-writes", 1, "a plan that was refused was written again only after 5 s"},
 {"write-once", "expires:230=throttle-writes", 1, "the same"},
 {"shards", "freed:138=forge-plan@1,182=expire,242=oom-on@5,276=deny,329=refuse,413=hide-plan,459=call@close-session", 1, "the same, and a watch was begun in the closed session, and never freed"},
