@@ -180,6 +180,7 @@ core_sources = \
     recipes/config/settle.c \
     recipes/config/update.c \
     recipes/config/write.c \
+    recipes/consumer/aside.c \
     recipes/consumer/bury.c \
     recipes/consumer/calls.c \
     recipes/consumer/consumer_internal.h \
@@ -873,6 +874,7 @@ sim_sources = \
     tests/sim/faults_kinds.h \
     tests/sim/faults_net.c \
     tests/sim/faults_plan.c \
+    tests/sim/faults_queue.c \
     tests/sim/faults_tree.c \
     tests/sim/faults_votes.c \
     tests/sim/leases.c \

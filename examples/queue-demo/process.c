@@ -207,6 +207,7 @@ static void on_consumer(evzk_consumer *consumer, evzk_consumer_event event,
         break;
     case EVZK_CONSUMER_TAKEN:
     case EVZK_CONSUMER_DEAD_LETTER:
+    case EVZK_CONSUMER_SET_ASIDE:
         break;
     case EVZK_CONSUMER_FAILED:
         fail("consumer", rc);

@@ -56,16 +56,23 @@ typedef struct evzk_item {
     const void *data;
     size_t len;
     uint32_t priority;
-    /** Of the item: greater than that of every item that was put before. */
+    /** Of the transaction that has put the item: greater than that of every
+     * item that was put in an earlier one.  Items that were put together have
+     * the same. */
     uint64_t token;
     /** Of the claim: greater than that of every earlier claim of this item.  At
      * most once: 0. */
     uint64_t claim_token;
     /** How often the item was delivered, this time included; 0: not counted,
      * since max_deliveries is 0.  A session that ended just before it told the
-     * item may be counted, too. */
+     * item may be counted, too; and of an item of an ephemeral producer, a
+     * consumer that did. */
     uint32_t deliveries;
     void *app; /**< Yours; NULL at first. */
+    /** Which item of the queue it is: no other item of its priority has this
+     * number, and an item that was put later has a greater one.  As long as the
+     * queue is not deleted: then numbers begin anew, and tokens do not. */
+    uint64_t number;
 } evzk_item;
 
 typedef enum evzk_consumer_event {
@@ -93,7 +100,15 @@ typedef enum evzk_consumer_event {
     /** After evzk_consumer_close(): the last event. */
     EVZK_CONSUMER_CLOSED,
     /** The consumer cannot go on; @p rc says why.  The last event. */
-    EVZK_CONSUMER_FAILED
+    EVZK_CONSUMER_FAILED,
+    /** Not a last event.  Nobody can take this item, and @p rc says why: it may
+     * not be read (EVZK_ERR_NOAUTH); somebody has made a znode below it
+     * (EVZK_ERR_NOTEMPTY); or its deliveries cannot be counted (EVZK_ERR_NOAUTH
+     * and others).  The consumer leaves it where it is, goes on with the items
+     * behind it, and tries it again after half a minute, and then ever more
+     * rarely.  Told once for each such item.  The item is valid for this call;
+     * without the right to read it has no data, and a token of 0. */
+    EVZK_CONSUMER_SET_ASIDE
 } evzk_consumer_event;
 
 /** The event's name, as "ITEM"; "?" for any other number. */
@@ -123,7 +138,10 @@ typedef struct evzk_consumer_options {
      * moved to `<path>/dead` instead of being delivered again; 0: never.  A
      * delivery is counted before it is told: that costs two more operations
      * for each item and, but for the first one of a turn, a round trip.  An
-     * item that is claimed and given back untold is not counted. */
+     * item that is claimed and given back untold is not counted.  That needs
+     * CREATE, DELETE and WRITE on the items.  An item of an ephemeral producer
+     * needs WRITE, and one operation and a round trip in any case, which sends
+     * its data again; that count is not taken back. */
     uint32_t max_deliveries;
     /** ACL of what the consumer makes; NULL takes the session's. */
     const evzk_acl *acl;

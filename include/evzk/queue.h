@@ -53,7 +53,8 @@ typedef struct evzk_queue_item {
     const void *data;
     size_t len;
     uint32_t priority;
-    uint64_t token;     /**< Greater than that of every item put before. */
+    uint64_t token;     /**< Greater than that of every item that was put in an
+                             earlier transaction. */
     int64_t created_ms; /**< When, by the server's clock, since 1970. */
     bool claimed;       /**< A consumer works on it. */
     bool hidden;        /**< Its ACL denies reading: its data is not known. */

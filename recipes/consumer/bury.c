@@ -56,6 +56,8 @@ static int refused(struct evzk_consumer *c, const struct evzk__reply *reply)
 
     if (reply->rc == EVZK_ERR_NONODE && reply->part == letter + 1)
         evzk__item_drop(c, evzk__batch_exhausted(c));
+    else if (reply->rc == EVZK_ERR_NOTEMPTY && reply->part == letter + 1)
+        evzk__item_set_aside(c, evzk__batch_exhausted(c), reply->rc);
     else if (reply->rc == EVZK_ERR_NONODE && reply->part == letter)
         c->new_dead = true;
     else if (reply->rc == EVZK_ERR_NODEEXISTS && reply->part == EVZK__AT_ITEMS)

@@ -30,6 +30,8 @@ const char *evzk_consumer_event_name(evzk_consumer_event event)
         return "CLOSED";
     case EVZK_CONSUMER_FAILED:
         return "FAILED";
+    case EVZK_CONSUMER_SET_ASIDE:
+        return "SET_ASIDE";
     }
     return "?";
 }
@@ -105,9 +107,10 @@ static int take_names(struct evzk_consumer *c, evzk_session *s,
     c->steps = evzk__zalloc((STEPS_EACH * EVZK__BATCH_ITEMS + STEPS_MORE) *
                             sizeof *c->steps);
     c->again = evzk__session_timer(s, evzk__turn_again, c);
+    c->retry = evzk__session_timer(s, evzk__turn_again, c);
     if (!c->path || !c->turn_path || !c->signal_path || !c->dead_path ||
         !c->letter_path || !c->turn_node || !c->guard || !c->names ||
-        !c->steps || !c->again)
+        !c->steps || !c->again || !c->retry)
         return EVZK_ERR_NOMEM;
     evzk__consumer_name_receipt(c);
     evzk__consumer_name_alive(c);

@@ -3,6 +3,7 @@
  *
  *   consumer/items.c    the items that it has, and what their user is told
  *   consumer/turn.c     its turn: the lock
+ *   consumer/aside.c    items that nobody can take
  *   consumer/view.c     which items are free: the steps and the listings
  *   consumer/states.c   where to go on
  *   consumer/list.c     LISTING, SCANNING, REMOVING, COUNTING, WAITING
@@ -72,15 +73,24 @@ enum evzk__item_state {
     EVZK__ITEM_DOUBTED    /* Nobody knows whose claim there is. */
 };
 
+/* Where an item is.  In a plain queue the segment's number is 1 if the name has
+ * a priority, and 0 if not. */
+struct evzk__pick {
+    struct evzk__segment seg;
+    int32_t seq;
+};
+
 /* An item that was read, and perhaps claimed.  One block, with its paths and
  * its data. */
 struct evzk__item {
     evzk_item pub; /* The first member. */
     TAILQ_ENTRY(evzk__item) link;
+    struct evzk__pick pick;
     enum evzk__item_state state;
+    bool ephemeral;      /* It goes with the session of its producer. */
     bool told;           /* Its user has heard its last event, or none. */
     bool marked;         /* Its delivery is counted, and still to come. */
-    int32_t version;     /* Of its data. */
+    int32_t version;     /* Of its data, when it was read. */
     uint16_t session_no; /* Of the session that has claimed it. */
     const char *path;
     const char *claim; /* The paths of its claim, and of the znode ... */
@@ -88,12 +98,24 @@ struct evzk__item {
 };
 TAILQ_HEAD(evzk__items, evzk__item);
 
-/* Items that are free, as the servers have said in this turn.  In a plain queue
- * the segment's number is 1 if the name has a priority, and 0 if not. */
-struct evzk__pick {
-    struct evzk__segment seg;
-    int32_t seq;
+/* Items that are set aside, in the order of the queue: see aside.c. */
+struct evzk__aside {
+    struct evzk__pick pick;
+    uint8_t doublings; /* Of the time until it is tried again. */
+    int64_t until_us;
 };
+struct evzk__asides {
+    struct evzk__aside *v; /* Owned. */
+    uint32_t n, room;
+    int64_t looked_us; /* When the last look at the queue began. */
+    int64_t next_us;   /* When the next item is due after that; 0: none is. */
+};
+
+/* Tests set smaller numbers, before they start any consumer. */
+struct evzk__consumer_limits {
+    int64_t aside_us; /* So long an item is set aside at first. */
+};
+extern struct evzk__consumer_limits evzk__consumer_limits;
 
 struct evzk__seen_segment {
     struct evzk__segment id;
@@ -110,7 +132,8 @@ struct evzk__view {
     uint32_t *order;          /* The segments in the order of the scan. */
     struct evzk__step *steps; /* Of the scan; both are in one block. */
     uint32_t n_order;
-    /* A stack: the first item of the queue is on top. */
+    /* Items that are free, as the servers have said in this turn.  A stack: the
+     * first item of the queue is on top. */
     struct evzk__pick *picks;
     uint32_t n_picks;
     /* The scan has come to its end; there may be items behind the picks. */
@@ -161,9 +184,12 @@ struct evzk_consumer {
     bool has_turn;     /* The turn was granted. */
     int turn_rc;       /* Why no turn will be granted. */
     uint32_t turn_got; /* Items that it got in this turn. */
+    bool turn_aside;   /* In this turn an item was set aside. */
     char *turn_node;   /* Owned: the path of the lock's znode; has room. */
     struct evzk__timer *again; /* For want of memory. */
     struct evzk__view view;
+    struct evzk__asides asides;
+    struct evzk__timer *retry; /* Of what is set aside, while it waits. */
 
     /* The items, in the order in which they came there. */
     struct evzk__items batch, held, finishing, returning, doubted;
@@ -207,6 +233,9 @@ static inline bool evzk__consumer_claims(const struct evzk_consumer *c)
 void evzk__consumer_tell(struct evzk_consumer *c, evzk_consumer_event event,
                          int rc, struct evzk__item *it);
 
+/* What is known of an item before it is read. */
+evzk_item evzk__pick_item(const struct evzk_consumer *c,
+                          const struct evzk__pick *pick);
 /* The path of an item's znode, or of one that goes with it; `to` has room for
  * the queue's path and EVZK__QUEUE_NAME. */
 char *evzk__pick_print(const struct evzk_consumer *c, char *to,
@@ -252,6 +281,10 @@ void evzk__consumer_return_all(struct evzk_consumer *c);
 int evzk__consumer_doubted(struct evzk_consumer *c,
                            const struct evzk__event *e);
 
+/* Takes the item out of the batch, and sets it aside. */
+void evzk__item_set_aside(struct evzk_consumer *c, struct evzk__item *it,
+                          int rc);
+
 /* How many items it wants to take now. */
 uint32_t evzk__consumer_wants(const struct evzk_consumer *c);
 /* Tells TAKEN. */
@@ -264,19 +297,41 @@ void evzk__turn_again(void *consumer); /* The timer's. */
 /* No request is under way. */
 void evzk__turn_end(struct evzk_consumer *c);
 
+/* ---- consumer/aside.c ---- */
+
+void evzk__asides_free(struct evzk__asides *a);
+/* A look at the queue begins. */
+void evzk__asides_look(struct evzk__asides *a);
+/* Is the item left out of this look? */
+bool evzk__aside_has(const struct evzk__asides *a,
+                     const struct evzk__pick *pick);
+/* Sets the item aside for a while; `rc` says why.  The first time its user
+ * hears so: `item` is what is known of it. */
+void evzk__aside_add(struct evzk_consumer *c, const struct evzk__pick *pick,
+                     int rc, const evzk_item *item);
+/* Is an item to be tried again? */
+bool evzk__asides_due(const struct evzk__asides *a);
+/* All of the queue was seen. */
+void evzk__asides_seen(struct evzk__asides *a);
+/* After this time an item is to be tried again; 0: none is set aside. */
+int64_t evzk__asides_wait_us(const struct evzk__asides *a);
+
 /* ---- consumer/view.c ---- */
 
 void evzk__view_clear(struct evzk__view *v);
 /* Notes the segments that a listing shows.  False: no memory. */
 bool evzk__view_take(struct evzk__view *v, const struct evzk__names *names);
-/* Notes the first items of a plain queue.  False: no memory. */
+/* Notes the first items of a plain queue, but for those that are set aside.
+ * False: no memory. */
 bool evzk__view_take_plain(struct evzk__view *v,
-                           const struct evzk__names *names);
+                           const struct evzk__names *names,
+                           const struct evzk__asides *asides);
 /* Makes the steps of a scan, which list segments.  False: no memory. */
 bool evzk__view_scan(struct evzk__view *v, const char *path);
 /* Notes what is in the segment of that step.  False: no memory. */
 bool evzk__view_note(struct evzk__view *v, uint32_t step,
-                     const struct evzk__names *names);
+                     const struct evzk__names *names,
+                     const struct evzk__asides *asides);
 /* Items that were picked are still free: the queue is to be listed again. */
 void evzk__view_forget(struct evzk__view *v);
 /* The scan is over.  False: no item is free there, and it has to go on. */
@@ -380,7 +435,12 @@ static inline bool evzk__consumer_counts(const struct evzk_consumer *c)
 
 /* How often an item was delivered, by its znode. */
 uint32_t evzk__deliveries_of(const struct evzk__stat *stat);
-/* Adds the two steps that count a delivery; the step that takes one back. */
+/* Is the first item of the batch counted in the transaction that claims it? */
+bool evzk__mark_with_claim(const struct evzk_consumer *c);
+/* Is it the fault of an item that the servers refuse to count it? */
+bool evzk__mark_is_own_fault(int rc);
+/* Adds the steps that count a delivery, two or one; the step that takes one
+ * back, unless the item is ephemeral. */
 void evzk__mark_add(struct evzk_consumer *c, const struct evzk__item *it);
 void evzk__unmark_add(struct evzk_consumer *c, const struct evzk__item *it);
 

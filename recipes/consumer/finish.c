@@ -29,7 +29,7 @@ static void add_unmarks(struct evzk_consumer *c)
     const struct evzk__item *it = TAILQ_FIRST(&c->returning);
 
     for (uint32_t i = 0; i < c->n_change; i++, it = TAILQ_NEXT(it, link)) {
-        if (it->marked)
+        if (it->marked && !it->ephemeral)
             evzk__unmark_add(c, it);
     }
 }

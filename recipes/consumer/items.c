@@ -40,6 +40,17 @@ char *evzk__pick_print(const struct evzk_consumer *c, char *to,
     return to;
 }
 
+/* In a plain queue the servers give all items their numbers. */
+evzk_item evzk__pick_item(const struct evzk_consumer *c,
+                          const struct evzk__pick *pick)
+{
+    bool plain = evzk__queue_is_plain(c->opt.layout);
+    uint64_t before = plain ? 0 : (uint64_t)pick->seg.number << 32;
+
+    return (evzk_item){.priority = pick->seg.priority,
+                       .number = before | (uint32_t)pick->seq};
+}
+
 struct evzk__item *evzk__item_new(struct evzk_consumer *c,
                                   const struct evzk__pick *pick,
                                   const struct evzk__result *res)
@@ -58,10 +69,12 @@ struct evzk__item *evzk__item_new(struct evzk_consumer *c,
     text += 3 * room;
     if (res->len > 0)
         memcpy(text, res->data, res->len);
-    it->pub = (evzk_item){.data = text,
-                          .len = res->len,
-                          .priority = pick->seg.priority,
-                          .token = (uint64_t)res->stat.czxid};
+    it->pub = evzk__pick_item(c, pick);
+    it->pub.data = text;
+    it->pub.len = res->len;
+    it->pub.token = (uint64_t)res->stat.czxid;
+    it->pick = *pick;
+    it->ephemeral = res->stat.owner != 0;
     it->version = res->stat.version;
     if (evzk__consumer_counts(c))
         it->pub.deliveries = evzk__deliveries_of(&res->stat) + 1;
@@ -158,6 +171,14 @@ struct evzk__item *evzk__batch_exhausted(const struct evzk_consumer *c)
             return it;
     }
     return NULL;
+}
+
+void evzk__item_set_aside(struct evzk_consumer *c, struct evzk__item *it,
+                          int rc)
+{
+    take_out(c, it);
+    evzk__aside_add(c, &it->pick, rc, &it->pub);
+    evzk__free(it);
 }
 
 /* The ends of items. */

@@ -84,6 +84,7 @@ void evzk__consumer_list(struct evzk__machine *m)
     struct evzk_consumer *c = evzk__consumer_of(m);
 
     c->error = EVZK_OK;
+    evzk__asides_look(&c->asides);
     if (is_plain(c)) {
         list_plain(c);
         return;
@@ -105,8 +106,9 @@ static int took_plain(struct evzk_consumer *c, const struct evzk__reply *reply)
 {
     if (reply->part != PLAIN_QUEUE || reply->rc != EVZK_OK)
         return reply->rc;
-    return evzk__view_take_plain(&c->view, &reply->res->names) ? EVZK_OK
-                                                               : EVZK_ERR_NOMEM;
+    return evzk__view_take_plain(&c->view, &reply->res->names, &c->asides)
+               ? EVZK_OK
+               : EVZK_ERR_NOMEM;
 }
 
 static int took_part(struct evzk_consumer *c, const struct evzk__reply *reply)
@@ -172,7 +174,8 @@ static int scanned_part(struct evzk_consumer *c,
         return EVZK_OK;
     if (reply->rc != EVZK_OK)
         return reply->rc;
-    return evzk__view_note(&c->view, reply->part, &reply->res->names)
+    return evzk__view_note(&c->view, reply->part, &reply->res->names,
+                           &c->asides)
                ? EVZK_OK
                : EVZK_ERR_NOMEM;
 }
@@ -228,12 +231,18 @@ int evzk__consumer_removed(struct evzk__machine *m, const struct evzk__event *e)
 void evzk__consumer_wait(struct evzk__machine *m)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
+    int64_t wait_us;
 
     if (evzk__watch_missing(m, ON_SIGNAL) ||
         (!c->view.absent && evzk__watch_missing(m, ON_CLIENTS))) {
         evzk__view_forget(&c->view);
         evzk__machine_move(m, IDLE);
+        return;
     }
+    evzk__asides_seen(&c->asides);
+    wait_us = evzk__asides_wait_us(&c->asides);
+    if (wait_us > 0)
+        evzk__timer_set(c->retry, wait_us);
 }
 
 int evzk__consumer_waited(struct evzk__machine *m, const struct evzk__event *e)

@@ -12,20 +12,47 @@
  * not come to be told, since the consumer ends, is taken back with its claim:
  * the item's data are written as they are, and have another version.
  *
- * How it can fail.  The session may end between the count and the callback:
- * then one delivery is counted that was none. */
+ * An ephemeral item can have no child.  There the data are written to count,
+ * and nothing is left that could take a count back: so such an item is never
+ * counted with its claim, only here, when nothing but the answer is between the
+ * count and the callback.
+ *
+ * How it can fail.  The session may end between the count and the callback, and
+ * the consumer, where the item is ephemeral: then one delivery is counted that
+ * was none.  An item that cannot be counted is set aside (aside.c). */
 #include "recipes/consumer/consumer_internal.h"
 
 uint32_t evzk__deliveries_of(const struct evzk__stat *stat)
 {
     uint32_t counted = (uint32_t)stat->cversion / 2;
-    uint32_t back = (uint32_t)stat->version;
+    uint32_t written = (uint32_t)stat->version;
 
-    return counted > back ? counted - back : 0;
+    if (stat->owner != 0)
+        return written;
+    return counted > written ? counted - written : 0;
+}
+
+bool evzk__mark_with_claim(const struct evzk_consumer *c)
+{
+    return evzk__consumer_counts(c) && !TAILQ_FIRST(&c->batch)->ephemeral;
+}
+
+static struct evzk__step *add_write(struct evzk_consumer *c,
+                                    const struct evzk__item *it)
+{
+    struct evzk__step *step = evzk__change_add(c, EVZK__STEP_SET, it->path);
+
+    step->data = it->pub.data;
+    step->len = (uint32_t)it->pub.len;
+    return step;
 }
 
 void evzk__mark_add(struct evzk_consumer *c, const struct evzk__item *it)
 {
+    if (it->ephemeral) {
+        add_write(c, it);
+        return;
+    }
     evzk__consumer_give_acl(c,
                             evzk__change_add(c, EVZK__STEP_CREATE, it->tried));
     evzk__change_add(c, EVZK__STEP_DELETE, it->tried);
@@ -33,12 +60,16 @@ void evzk__mark_add(struct evzk_consumer *c, const struct evzk__item *it)
 
 void evzk__unmark_add(struct evzk_consumer *c, const struct evzk__item *it)
 {
-    struct evzk__step *step = evzk__change_add(c, EVZK__STEP_SET, it->path);
+    struct evzk__step *step = add_write(c, it);
 
-    step->data = it->pub.data;
-    step->len = (uint32_t)it->pub.len;
     step->versioned = true;
     step->version = it->version;
+}
+
+bool evzk__mark_is_own_fault(int rc)
+{
+    return rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_NODEEXISTS ||
+           rc == EVZK_ERR_NOTEMPTY || rc == EVZK_ERR_EPHEMERAL;
 }
 
 /* The turn is not needed for it: where it has brought all that is wanted, the
@@ -69,17 +100,21 @@ static int renew(struct evzk_consumer *c)
     return evzk__consumer_renew(c);
 }
 
-/* Not done.  An item that cannot be counted is given back. */
+/* Not done.  An item that is gone, or cannot be counted, is given back. */
 static int refused(struct evzk_consumer *c, const struct evzk__reply *reply)
 {
+    struct evzk__item *it = TAILQ_FIRST(&c->batch);
+
     if (reply->part == EVZK__AT_GUARD) {
         evzk__batch_give_back(c);
         return evzk__consumer_unguarded(c);
     }
-    if (reply->part >= c->n_steps ||
-        (reply->rc != EVZK_ERR_NONODE && reply->rc != EVZK_ERR_NODEEXISTS))
+    if (reply->part >= c->n_steps || (reply->rc != EVZK_ERR_NONODE &&
+                                      !evzk__mark_is_own_fault(reply->rc)))
         return evzk__machine_give_up(&c->m, reply->rc, CLOSING);
-    evzk__item_give_back(c, TAILQ_FIRST(&c->batch), true);
+    evzk__item_give_back(c, it, true);
+    if (reply->rc != EVZK_ERR_NONODE)
+        evzk__aside_add(c, &it->pick, reply->rc, &it->pub);
     return evzk__machine_move(&c->m, c->m.stopping ? CLOSING : DELIVERING);
 }
 

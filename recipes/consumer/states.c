@@ -56,15 +56,15 @@ static bool take_is_over(const struct evzk_consumer *c)
            (c->take.rc != EVZK_OK || (c->take.got > 0 && got_all));
 }
 
-/* The turn ends when it has brought something and nothing more is free, or
- * nothing more is wanted. */
+/* The turn ends when it has brought something, or something that was set aside,
+ * and nothing more is free; or nothing more is wanted. */
 static void end_what_is_over(struct evzk_consumer *c)
 {
     if (take_is_over(c)) {
         evzk__turn_end(c);
         evzk__take_end(c);
     }
-    if ((c->turn_got > 0 && use_of_turn(c) == WAITING) ||
+    if (((c->turn_got > 0 || c->turn_aside) && use_of_turn(c) == WAITING) ||
         evzk__consumer_wants(c) == 0)
         evzk__turn_end(c);
 }
@@ -80,6 +80,8 @@ int evzk__consumer_due(struct evzk_consumer *c)
         return RETURNING;
     if (!c->has_turn)
         evzk__view_clear(&c->view);
+    else if (evzk__asides_due(&c->asides))
+        evzk__view_forget(&c->view);
     end_what_is_over(c);
     return evzk__consumer_wants(c) > 0 ? use_of_turn(c) : IDLE;
 }

@@ -231,6 +231,8 @@ static void detach(struct evzk__machine *m)
     c->turn = NULL;
     evzk__timer_free(c->again);
     c->again = NULL;
+    evzk__timer_free(c->retry);
+    c->retry = NULL;
 }
 
 void evzk__consumer_destroy(struct evzk__machine *m)
@@ -238,7 +240,9 @@ void evzk__consumer_destroy(struct evzk__machine *m)
     struct evzk_consumer *c = evzk__consumer_of(m);
 
     evzk__timer_free(c->again);
+    evzk__timer_free(c->retry);
     evzk__view_clear(&c->view);
+    evzk__asides_free(&c->asides);
     evzk__acl_free(&c->acl);
     evzk__free(c->path);
     evzk__free(c->turn_path);

@@ -11,9 +11,10 @@
  * proved.  A claim is delivered while the session is certain; until then it
  * waits in DELIVERING.  If somebody else has deleted an item, or has claimed it
  * in spite of the turn, the transaction names that item, and goes again without
- * it.  If somebody has deleted the receipt, nobody knows what was done: items
- * that may be removed are not delivered, and claims that may exist are proved
- * and given back (prove.c). */
+ * it.  An item that cannot be read, counted or removed is set aside, and all
+ * others go on (aside.c).  If somebody has deleted the receipt, nobody knows
+ * what was done: items that may be removed are not delivered, and claims that
+ * may exist are proved and given back (prove.c). */
 #include <string.h>
 
 #include "recipes/consumer/consumer_internal.h"
@@ -65,8 +66,30 @@ void evzk__consumer_read(struct evzk__machine *m)
     evzk__ask(m, c->steps, c->n_steps, EVZK__EACH);
 }
 
+/* What lies below an item keeps the servers from deleting it. */
+static void leave_out(struct evzk_consumer *c, const struct evzk__pick *pick,
+                      const struct evzk__reply *reply)
+{
+    evzk_item item = evzk__pick_item(c, pick);
+
+    if (reply->rc == EVZK_OK) {
+        item.data = reply->res->data;
+        item.len = reply->res->len;
+        item.token = (uint64_t)reply->res->stat.czxid;
+    }
+    evzk__aside_add(
+        c, pick, reply->rc == EVZK_OK ? EVZK_ERR_NOTEMPTY : reply->rc, &item);
+}
+
+static bool is_bad(const struct evzk__reply *reply)
+{
+    return reply->rc == EVZK_ERR_NOAUTH ||
+           (reply->rc == EVZK_OK && reply->res->stat.children > 0);
+}
+
 static int read_part(struct evzk_consumer *c, const struct evzk__reply *reply)
 {
+    const struct evzk__pick *pick;
     struct evzk__item *it;
 
     if (reply->part > c->n_change)
@@ -75,9 +98,14 @@ static int read_part(struct evzk_consumer *c, const struct evzk__reply *reply)
         return reply->rc;
     if (reply->rc == EVZK_ERR_NONODE) /* Somebody has deleted it. */
         return EVZK_OK;
+    pick = pick_at(c, reply->part - 1);
+    if (is_bad(reply)) {
+        leave_out(c, pick, reply);
+        return EVZK_OK;
+    }
     if (reply->rc != EVZK_OK)
         return reply->rc;
-    it = evzk__item_new(c, pick_at(c, reply->part - 1), reply->res);
+    it = evzk__item_new(c, pick, reply->res);
     if (!it)
         return EVZK_ERR_NOMEM;
     evzk__item_add(c, it);
@@ -132,38 +160,57 @@ void evzk__consumer_claim(struct evzk__machine *m)
         evzk__change_begin(c, EVZK__CLAIM, c->n_batch, c->turn_node);
         TAILQ_FOREACH(it, &c->batch, link)
         add_claim(c, it);
-        if (evzk__consumer_counts(c)) /* The first is told without a trip. */
+        if (evzk__mark_with_claim(c)) /* The first is told without a trip. */
             evzk__mark_add(c, TAILQ_FIRST(&c->batch));
     }
     evzk__change_ask(c);
 }
 
-/* The item at which a transaction has failed; NULL: none is to blame. */
-static struct evzk__item *culprit(struct evzk_consumer *c,
-                                  const struct evzk__reply *reply)
+/* The steps of an item: of a removal its delete; of a claim ... */
+enum { AT_CHECK, AT_CLAIM, AT_COUNT };
+
+/* The item that a step is about, and which step of the item it is; NULL: the
+ * step is about none. */
+static struct evzk__item *item_of(struct evzk_consumer *c, uint32_t part,
+                                  uint32_t *step)
 {
-    uint32_t per_item = evzk__consumer_claims(c) ? 2 : 1, i;
+    uint32_t per_item = evzk__consumer_claims(c) ? AT_COUNT : 1, i;
     struct evzk__item *it = TAILQ_FIRST(&c->batch);
 
-    if (reply->part < EVZK__AT_ITEMS || reply->part >= c->n_steps ||
-        (reply->rc != EVZK_ERR_NONODE && reply->rc != EVZK_ERR_NODEEXISTS))
+    if (part < EVZK__AT_ITEMS || part >= c->n_steps)
         return NULL;
-    i = (reply->part - EVZK__AT_ITEMS) / per_item;
-    if (i >= c->n_change)
-        return it; /* Its delivery could not be counted. */
+    i = (part - EVZK__AT_ITEMS) / per_item;
+    *step = (part - EVZK__AT_ITEMS) % per_item;
+    if (i >= c->n_change) { /* The count, of the first one. */
+        *step = AT_COUNT;
+        return it;
+    }
     while (i-- > 0)
         it = TAILQ_NEXT(it, link);
     return it;
 }
 
+/* Is it the fault of the item that its own znode refuses this? */
+static bool is_own_fault(const struct evzk_consumer *c, uint32_t step, int rc)
+{
+    if (!evzk__consumer_claims(c))
+        return rc == EVZK_ERR_NOTEMPTY;
+    return step >= AT_COUNT && evzk__mark_is_own_fault(rc);
+}
+
 /* The transaction was not done. */
 static int refused(struct evzk_consumer *c, const struct evzk__reply *reply)
 {
-    struct evzk__item *it = culprit(c, reply);
+    uint32_t step;
+    struct evzk__item *it = item_of(c, reply->part, &step);
 
-    if (!it)
+    if (it && is_own_fault(c, step, reply->rc))
+        evzk__item_set_aside(c, it, reply->rc);
+    else if (it &&
+             (reply->rc == EVZK_ERR_NONODE || reply->rc == EVZK_ERR_NODEEXISTS))
+        evzk__item_drop(c, it);
+    else
         return evzk__change_refused(c, reply);
-    evzk__item_drop(c, it);
     return evzk__batch_go_on(c);
 }
 
@@ -174,7 +221,7 @@ static void note_claims(struct evzk_consumer *c)
     c->change = EVZK__CLAIMED;
     TAILQ_FOREACH(it, &c->batch, link)
     it->session_no = c->m.seen.session_no;
-    TAILQ_FIRST(&c->batch)->marked = evzk__consumer_counts(c);
+    TAILQ_FIRST(&c->batch)->marked = evzk__mark_with_claim(c);
 }
 
 static int has_claimed(struct evzk_consumer *c, int next)

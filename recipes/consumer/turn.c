@@ -17,6 +17,7 @@ static void forget(struct evzk_consumer *c)
     c->turn = NULL;
     c->has_turn = false;
     c->turn_got = 0;
+    c->turn_aside = false;
 }
 
 void evzk__turn_end(struct evzk_consumer *c)

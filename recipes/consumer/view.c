@@ -64,7 +64,8 @@ static int by_place(const void *a, const void *b)
 
 /* Without room for all, the last items of the queue are left out. */
 bool evzk__view_take_plain(struct evzk__view *v,
-                           const struct evzk__names *names)
+                           const struct evzk__names *names,
+                           const struct evzk__asides *asides)
 {
     struct evzk__pick *all = evzk__zalloc((names->n + 1) * sizeof *all);
     uint32_t n = 0;
@@ -80,7 +81,8 @@ bool evzk__view_take_plain(struct evzk__view *v,
         struct evzk__pick *at = &all[n];
 
         at->seg.number = strlen(name) == sizeof EVZK__QUEUE_ITEM - 1 + 12;
-        if (evzk__plain_item_parse(name, &at->seg.priority, &at->seq))
+        if (evzk__plain_item_parse(name, &at->seg.priority, &at->seq) &&
+            !evzk__aside_has(asides, at))
             n++;
     }
     qsort(all, n, sizeof *all, by_place);
@@ -199,15 +201,19 @@ static void sort_out(struct content *in, const struct evzk__names *names)
     qsort(in->claims, in->n_claims, sizeof *in->claims, by_number);
 }
 
-/* Leaves the items that nobody has claimed. */
-static void leave_free(struct content *in)
+/* Leaves the items that nobody has claimed, and that are not set aside. */
+static void leave_free(struct content *in, const struct evzk__segment *seg,
+                       const struct evzk__asides *asides)
 {
     uint32_t n = 0, k = 0;
 
     for (uint32_t i = 0; i < in->n_items; i++) {
+        struct evzk__pick pick = {.seg = *seg, .seq = in->items[i]};
+
         while (k < in->n_claims && in->claims[k] < in->items[i])
             k++;
-        if (k == in->n_claims || in->claims[k] != in->items[i])
+        if ((k == in->n_claims || in->claims[k] != in->items[i]) &&
+            !evzk__aside_has(asides, &pick))
             in->items[n++] = in->items[i];
     }
     in->n_items = n;
@@ -230,7 +236,8 @@ static void push(struct evzk__view *v, const struct evzk__segment *seg,
 }
 
 bool evzk__view_note(struct evzk__view *v, uint32_t step,
-                     const struct evzk__names *names)
+                     const struct evzk__names *names,
+                     const struct evzk__asides *asides)
 {
     struct evzk__seen_segment *at = &v->segments[v->order[step - 1]];
     struct content in = {
@@ -242,7 +249,7 @@ bool evzk__view_note(struct evzk__view *v, uint32_t step,
     sort_out(&in, names);
     at->empty = !in.open && in.n_items == 0 && in.n_claims == 0;
     v->n_empty += at->empty;
-    leave_free(&in);
+    leave_free(&in, &at->id, asides);
     if (at->cut) {
         v->n_picks = 0;
         v->more = true;

@@ -6,7 +6,7 @@
 #include "test_lock.h"
 
 #include "lib/base/name.h"
-#include "recipes/parts/queue_layout.h"
+#include "recipes/consumer/consumer_internal.h"
 
 enum { HELD = 2048 };
 
@@ -14,7 +14,7 @@ enum { HELD = 2048 };
 struct eater {
     evzk_consumer *c;
     evzk_item *held[HELD];
-    int items, taken, finished, back, lost, dead, over;
+    int items, taken, finished, back, lost, dead, aside, over;
     int rc;        /* Of the latest event but ITEM. */
     bool finishes; /* At once. */
     char text[64]; /* The data of the first items. */
@@ -60,8 +60,10 @@ static void on_event(evzk_consumer *c, evzk_consumer_event event, int rc,
     e->back += event == EVZK_CONSUMER_GIVEN_BACK;
     e->lost += event == EVZK_CONSUMER_LOST;
     e->dead += event == EVZK_CONSUMER_DEAD_LETTER;
+    e->aside += event == EVZK_CONSUMER_SET_ASIDE;
     e->over += evzk_consumer_event_is_final(event);
-    if (item && event != EVZK_CONSUMER_DEAD_LETTER)
+    if (item && event != EVZK_CONSUMER_DEAD_LETTER &&
+        event != EVZK_CONSUMER_SET_ASIDE)
         e->held[find(e, item)] = NULL;
 }
 
@@ -225,6 +227,112 @@ START_TEST(letter_is_dead)
 }
 END_TEST
 
+/* A znode without the right to read it. */
+static void hide(const char *path, bool hidden)
+{
+    struct ACL one = {hidden ? ZOO_PERM_ALL & ~ZOO_PERM_READ : ZOO_PERM_ALL,
+                      ZOO_ANYONE_ID_UNSAFE};
+
+    ck_assert_int_eq(
+        raw_set_acl(op(), path, &(struct ACL_vector){.count = 1, .data = &one}),
+        ZOK);
+}
+
+/* Of three items the first two are bad: one may not be read, and something is
+ * below the other. */
+static void put_bad_and_good(const char *path)
+{
+    char at[128];
+
+    put(path, 1, 1, "a");
+    put(path, 1, 2, "b");
+    put(path, 1, 3, "c");
+    snprintf(at, sizeof at, "%s/seg-00-0000000001/queue-0000000001", path);
+    hide(at, true);
+    snprintf(at, sizeof at, "%s/seg-00-0000000001/queue-0000000002/x", path);
+    ck_assert_int_eq(raw_create(op(), at, "", 0, 0, NULL, 0), ZOK);
+}
+
+static void mend(const char *path)
+{
+    char at[128];
+
+    snprintf(at, sizeof at, "%s/seg-00-0000000001/queue-0000000001", path);
+    hide(at, false);
+    snprintf(at, sizeof at, "%s/seg-00-0000000001/queue-0000000002/x", path);
+    ck_assert_int_eq(raw_delete(op(), at), ZOK);
+}
+
+static void take_behind(const char *path, const evzk_consumer_options *opt)
+{
+    struct eater e = {0};
+    struct peer p;
+
+    evzk__consumer_limits.aside_us = 200000;
+    put_bad_and_good(path);
+    peer_open(&p, the_server());
+    begin(&e, p.s, path, opt);
+    take(&e, 3);
+    ck_assert_str_eq(e.text, "c");
+    if (opt->mode == EVZK_CONSUMER_CLAIMED) {
+        ck_assert_int_eq(evzk_consumer_finish(e.c, e.held[0]), EVZK_OK);
+        WAIT(e.finished == 1);
+    }
+    ck_assert_int_eq(evzk_consumer_take(e.c, 1, 200), EVZK_OK);
+    WAIT(e.taken == 2);
+    ck_assert_int_eq(e.rc, EVZK_ERR_TIMEOUT);
+    ck_assert_int_eq(left(path, "seg-00-0000000001"), 2);
+    ck_assert_int_eq(e.aside, 2);
+    mend(path);
+    take(&e, 1); /* Tried again, without a word from anybody. */
+    take(&e, 1);
+    ck_assert_str_eq(e.text, "cab");
+    ck_assert_int_eq(e.aside, 2);
+    end(&e);
+    peer_close(&p);
+    raw_delete_tree(op(), path);
+}
+
+START_TEST(bad_items_stop_none_removed)
+{
+    take_behind("/q-bad-once", &(const evzk_consumer_options){0});
+}
+END_TEST
+
+START_TEST(bad_items_stop_none_claimed) { take_behind("/q-bad", &claimed); }
+END_TEST
+
+/* Deliveries of an item that goes with its producer are counted, too. */
+START_TEST(ephemeral_items_are_counted)
+{
+    const evzk_consumer_options opt = {.mode = EVZK_CONSUMER_CLAIMED,
+                                       .max_deliveries = 2};
+    struct eater e = {0};
+    struct peer p;
+
+    put("/q-eph", 1, 2, "b");
+    ck_assert_int_eq(raw_create(op(),
+                                "/q-eph/seg-00-0000000001/queue-0000000001",
+                                "a", 1, ZOO_EPHEMERAL, NULL, 0),
+                     ZOK);
+    peer_open(&p, the_server());
+    begin(&e, p.s, "/q-eph", &opt);
+    for (uint32_t i = 1; i <= 2; i++) {
+        take(&e, 1);
+        ck_assert_uint_eq(e.held[0]->deliveries, i);
+        ck_assert_int_eq(evzk_consumer_give_back(e.c, e.held[0]), EVZK_OK);
+        WAIT(e.back == (int)i);
+    }
+    take(&e, 1);
+    ck_assert_int_eq(e.dead, 1);
+    ck_assert_str_eq(e.text, "aab");
+    ck_assert_int_eq(left("/q-eph", "dead"), 1);
+    end(&e);
+    peer_close(&p);
+    raw_delete_tree(op(), "/q-eph");
+}
+END_TEST
+
 /* As another program leaves it; with something else in it. */
 START_TEST(plain_queue)
 {
@@ -261,6 +369,9 @@ int main(void)
     tcase_add_test(tests, item_goes_on);
     tcase_add_test(tests, many_are_taken);
     tcase_add_test(tests, letter_is_dead);
+    tcase_add_test(tests, bad_items_stop_none_removed);
+    tcase_add_test(tests, bad_items_stop_none_claimed);
+    tcase_add_test(tests, ephemeral_items_are_counted);
     tcase_add_test(tests, plain_queue);
     return lock_suite_run(suite);
 }

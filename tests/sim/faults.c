@@ -31,6 +31,7 @@ enum form {
     FORGERY,  /* @kind */
     VOTE,     /* @kind, in two-phase commits */
     WATCHED,  /* @nth of its watches */
+    SPOIL,    /* @way */
     CALL,     /* @call */
     INSIDE,   /* @nth */
     CALLBACK  /* @nth/call */
@@ -105,6 +106,7 @@ static const struct kind kinds[] = {
 {"hide-replace",  fault_hide_replace,   ARRIVAL,      WATCHED,  "the same, and another one of its name comes in its place"},
 {"history-anew",  fault_history_anew,   ARRIVAL,      PLAIN,    "the servers are set up anew: all sessions end, and zxids begin at 1"},
 {"history-back",  fault_history_back,   ARRIVAL,      PLAIN,    "the same, and the sessions live on, as after a backup was restored"},
+{"spoil",         fault_spoil,          ARRIVAL|TREE, SPOIL,    "nobody can finish an item of a queue for a while: something is below it, or it may not be read, or counted"},
 {"call",          call,                 ARRIVAL|LOOP|TIMER, CALL, "the application makes this call"},
 {"callback",      callback,             LOOP|TIMER,   CALLBACK, "it makes this call in the nth callback"},
 {"oom",           oom,                  LOOP|TIMER,   INSIDE,   "the nth allocation fails"},
@@ -315,6 +317,9 @@ static void range(enum form form, const struct sim_step *step, int *first,
     case WATCHED:
         *last = FAULT_WATCHES - 1;
         break;
+    case SPOIL:
+        *last = FAULT_SPOILS - 1;
+        break;
     case CALL:
     case CALLBACK:
         *last = (int)calls() - 1;
@@ -418,6 +423,7 @@ void fault_text(const struct fault *f, char out[FAULT_TEXT])
     case FORGERY:
     case VOTE:
     case WATCHED:
+    case SPOIL:
         snprintf(out, FAULT_TEXT, "%s@%d", k->name, f->which);
         break;
     case CALL:
@@ -469,6 +475,7 @@ static bool parse_rest(const struct kind *k, const char *rest, struct fault *f)
     case FORGERY:
     case VOTE:
     case WATCHED:
+    case SPOIL:
         ok = *rest == '@' && parse_number(rest + 1, '\0', 9, &x, &rest);
         f->which = (uint8_t)x;
         return ok;

@@ -6,8 +6,9 @@
 
 enum {
     FAULT_FORGERIES = 7, /* Kinds of forged plans; .. */
-    FAULT_VOTES = 6,  /* .. to commit and to abort, of each of three sites. */
-    FAULT_WATCHES = 3 /* Of a process: the newest ones. */
+    FAULT_VOTES = 6,   /* .. to commit and to abort, of each of three sites. */
+    FAULT_WATCHES = 3, /* Of a process: the newest ones. */
+    FAULT_SPOILS = 4   /* Ways in which an item of a queue is bad. */
 };
 
 enum {
@@ -78,5 +79,8 @@ fault_fn fault_forge_plan, fault_hide_plan, fault_hide_members,
 
 /* faults_votes.c */
 fault_fn fault_forge_vote;
+
+/* faults_queue.c */
+fault_fn fault_spoil;
 
 #endif

@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "lib/base/name.h"
-#include "recipes/parts/queue_layout.h"
+#include "recipes/consumer/consumer_internal.h"
 #include "scene_consumer.h"
 #include "scene_setup.h"
 
 enum {
     AGAIN_US = 20 * 1000,
+    ASIDE_US = 400 * 1000, /* What is set aside is tried again. */
     LINGER_US = 10 * 1000,
     LAST_US = 10 * 1000 * 1000, /* Then all close. */
     DRAINED_US = 50 * 1000,
@@ -229,7 +230,7 @@ static void on_event(evzk_consumer *c, evzk_consumer_event event, int rc,
     sim_say("consumer %d: %s %s", k, evzk_consumer_event_name(event),
             evzk_errname(rc));
     if ((event == EVZK_CONSUMER_ITEM && plan_of(k)->claimed) ||
-        event == EVZK_CONSUMER_DEAD_LETTER)
+        event == EVZK_CONSUMER_DEAD_LETTER || event == EVZK_CONSUMER_SET_ASIDE)
         process_news(proc, "an item");
     else
         process_heard(proc, "the consumer's callback");
@@ -244,6 +245,8 @@ static void on_event(evzk_consumer *c, evzk_consumer_event event, int rc,
         p->taking = false;
     } else if (event == EVZK_CONSUMER_DEAD_LETTER)
         rules_dead(k, item, number_of(item));
+    else if (event == EVZK_CONSUMER_SET_ASIDE)
+        rules_aside(k, rc, item);
     else if (item)
         on_item_end(k, event, rc, item);
     if (evzk_consumer_event_is_final(event)) {
@@ -341,7 +344,8 @@ static void put_due(intptr_t i)
 
     if (queue.own->no_queue)
         ens_create(queue_path(""), "", 0, ZOO_PERSISTENT);
-    ens_create(item_path((int)i, "queue-"), &data, 1, ZOO_PERSISTENT);
+    ens_create(item_path((int)i, "queue-"), &data, 1,
+               queue.own->item[i].ephemeral ? ZOO_EPHEMERAL : ZOO_PERSISTENT);
     if (evzk__queue_is_plain(queue.own->layout))
         return;
     if (ens_set_data(side_path("signal"), "", 0) != 0)
@@ -453,6 +457,7 @@ void consumer_begin(const struct sim_scene *sc)
     memset(&queue, 0, sizeof queue);
     queue.own = sc->own;
     cfg.chroot = queue.own->chroot;
+    evzk__consumer_limits.aside_us = ASIDE_US;
     process_trace = consumer_traced;
     ens_removes = scene_any_removes;
     ens_begin(&scene_servers);

@@ -38,6 +38,7 @@ struct item_plan {
     uint32_t priority, segment;
     int seq; /* From 1; 0: no item. */
     int put_us;
+    bool ephemeral;
 };
 
 struct segment_plan {
@@ -54,9 +55,13 @@ enum act_kind {
     DELETE_ALIVE,
     DELETE_SIGNAL,
     DELETE_QUEUE,
+    HIDE_ITEM,    /* It may not be read. */
+    DENY_COUNT,   /* Nothing may be made below it. */
+    CHILD,        /* Something is made below it; */
+    CHILDLESS,    /* and goes. */
+    SHOW_ITEM,    /* All may be done to it again. */
     HIDE_QUEUE,   /* The queue may not be listed. */
     HIDE_SEGMENT, /* The item's. */
-    HIDE_ITEM,
     DENY_DEAD,    /* No dead letter may be made. */
     DENY_SEGMENT, /* Nothing may be made there. */
     EXPIRE,
@@ -111,8 +116,10 @@ struct truth {
     bool lost;    /* Removed, and its consumer has gone. */
     bool buried;  /* There was a dead letter when it went. */
     int64_t finish_asked; /* By how many. */
-    uint32_t before; /* Free items before it, when it was first seen free. */
-    bool seen_free;  /* In this turn. */
+    uint32_t before;    /* Free items before it, when it was first seen free. */
+    bool seen_free;     /* In this turn. */
+    bool bad, was_bad;  /* Nobody can finish it, as it is now; or was. */
+    int64_t good_since; /* After it was bad. */
 };
 
 struct consumer_world {
@@ -134,6 +141,7 @@ struct consumer_world {
     uint32_t empty[SIM_PROCS]; /* Segments, when it began to delete some. */
     uint32_t deliveries[ITEMS];
     uint32_t untold[ITEMS]; /* So many of those that are counted. */
+    uint8_t aside[CONSUMERS][ITEMS]; /* So often it was told. */
 };
 extern struct consumer_world queue;
 
@@ -152,12 +160,15 @@ bool consumer_item_is_known_free(int i);
 bool consumer_item_is_buried(int i);
 /* Items that the operator has put in the way count as never there. */
 bool consumer_item_meddled(int i);
+/* Nobody can take it, or consumers need not have noticed yet that one can. */
+bool consumer_item_is_bad(int i);
 void consumer_look(void); /* What the tree says now. */
 
 /* scene_consumer_told.c: notes an event that was told, and checks it. */
 void rules_item(int k, const evzk_item *item, int i);
 void rules_dead(int k, const evzk_item *item, int i);
 void rules_ended(int k, int i, evzk_consumer_event event, int rc);
+void rules_aside(int k, int rc, const evzk_item *item);
 void rules_taken(int k, int rc);
 void rules_over(int k, evzk_consumer_event event, int rc);
 

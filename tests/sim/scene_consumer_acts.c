@@ -38,6 +38,14 @@ static const char *segment_of(int i)
     return path;
 }
 
+static const char *child_of(int i)
+{
+    static char path[96];
+
+    snprintf(path, sizeof path, "%s/below", item_path(i, "queue-"));
+    return path;
+}
+
 static void act_due(intptr_t a)
 {
     const struct act_plan *act = &queue.own->act[a];
@@ -72,6 +80,19 @@ static void act_due(intptr_t a)
     case HIDE_ITEM:
         ens_set_perms(item_path(act->which, "queue-"),
                       EVZK_PERM_ALL & ~EVZK_PERM_READ);
+        break;
+    case DENY_COUNT:
+        ens_set_perms(item_path(act->which, "queue-"),
+                      EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
+        break;
+    case SHOW_ITEM:
+        ens_set_perms(item_path(act->which, "queue-"), EVZK_PERM_ALL);
+        break;
+    case CHILD:
+        ens_create(child_of(act->which), "", 0, ZOO_PERSISTENT);
+        break;
+    case CHILDLESS:
+        ens_delete(child_of(act->which));
         break;
     case DENY_DEAD:
         ens_create(queue_path(EVZK__QUEUE_DEAD), "", 0, ZOO_PERSISTENT);

@@ -41,7 +41,8 @@ void consumer_owes(int proc, struct sim_debt *debt)
 
     for (int i = 0; i < ITEMS; i++)
         any_free = any_free ||
-                   (queue.own->item[i].seq && consumer_item_is_known_free(i));
+                   (queue.own->item[i].seq && consumer_item_is_known_free(i) &&
+                    !consumer_item_is_bad(i));
     for (int k = 0; k < CONSUMERS; k++) {
         if (queue.own->consumer[k].on && consumer_proc(k) == proc)
             any_wants = any_wants || wants(k);
@@ -57,7 +58,7 @@ static bool is_any_there(void)
     bool any = false;
 
     for (int i = 0; i < ITEMS; i++)
-        any = any || queue.t[i].czxid;
+        any = any || (queue.t[i].czxid && !consumer_item_is_bad(i));
     return any;
 }
 

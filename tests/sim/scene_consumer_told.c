@@ -3,6 +3,7 @@
  * finished.
  *
  * How it can fail.  What an operator deletes excuses what follows from that. */
+#include "recipes/parts/queue_layout.h"
 #include "scene_consumer.h"
 
 /* Sessions that have ended, or were closed before their consumers had. */
@@ -41,6 +42,12 @@ static void check_count(int k, int i, uint32_t counted, uint32_t told)
                       k, i, counted, told);
 }
 
+static uint64_t number_of_plan(const struct item_plan *it)
+{
+    bool plain = evzk__queue_is_plain(queue.own->layout);
+    return (plain ? 0 : (uint64_t)it->segment << 32) | (uint32_t)it->seq;
+}
+
 static void check_claimed(int k, const evzk_item *item, int i)
 {
     const struct truth *t = &queue.t[i];
@@ -67,6 +74,8 @@ void rules_item(int k, const evzk_item *item, int i)
 {
     struct truth *t = &queue.t[i];
 
+    if (item->number != number_of_plan(&queue.own->item[i]))
+        sim_violation("consumer %d: item %d has a wrong number", k, i);
     if (t->finished && !session_forced(consumer_session(consumer_proc(k))) &&
         !consumer_item_meddled(i))
         sim_violation("consumer %d: item %d was finished", k, i);
@@ -110,8 +119,28 @@ static bool lost_rc_ok(int k, int i, int rc)
         return process_of(proc)->closing;
     case EVZK_ERR_SERVER:
         return ens_throttled(proc);
+    case EVZK_ERR_NOTEMPTY:
+        return queue.t[i].was_bad;
     }
     return false;
+}
+
+/* Of an item that nobody can take it is told, and once. */
+void rules_aside(int k, int rc, const evzk_item *item)
+{
+    int i = 0;
+
+    while (i < ITEMS && !(queue.own->item[i].priority == item->priority &&
+                          number_of_plan(&queue.own->item[i]) == item->number))
+        i++;
+    if (i == ITEMS)
+        sim_violation("consumer %d: an unknown item is set aside", k);
+    else if (!queue.t[i].was_bad &&
+             !(rc == EVZK_ERR_NOAUTH && ens_denied(consumer_proc(k))))
+        sim_violation("consumer %d: item %d is set aside: %s", k, i,
+                      evzk_errname(rc));
+    else if (queue.aside[k][i]++ > 0)
+        sim_violation("consumer %d: item %d is set aside twice", k, i);
 }
 
 void rules_dead(int k, const evzk_item *item, int i)

@@ -13,7 +13,10 @@
 #include "recipes/parts/queue_layout.h"
 #include "scene_consumer.h"
 
-enum { KIDS = 64 };
+enum {
+    KIDS = 64,
+    AGAIN_US = 4 * 1000 * 1000 /* Consumers look at a bad item so often. */
+};
 
 struct consumer_world queue;
 SIM_KEEP(queue)
@@ -114,6 +117,13 @@ bool consumer_item_is_buried(int i)
     return false;
 }
 
+bool consumer_item_is_bad(int i)
+{
+    const struct truth *t = &queue.t[i];
+
+    return t->was_bad && (t->bad || sim_now() - t->good_since < AGAIN_US);
+}
+
 /* The turn. */
 
 static void look_at_turn(void)
@@ -198,7 +208,7 @@ static void taken(int i, const char *how, int64_t owner)
         sim_violation("item %d is %s without the turn", i, how);
     left = queue.t[i].seen_free ? queue.t[i].before & ~queue.taken : 0;
     for (int k = 0; k < ITEMS; k++) {
-        if (left & 1U << k && queue.t[k].operated)
+        if (left & 1U << k && (queue.t[k].operated || consumer_item_is_bad(k)))
             left &= ~(1U << k);
     }
     if (left)
@@ -207,6 +217,22 @@ static void taken(int i, const char *how, int64_t owner)
 }
 
 /* The items. */
+
+/* Is something below it, or a right missing? */
+static void look_at_state(int i)
+{
+    const int needed = EVZK_PERM_READ | EVZK_PERM_CREATE | EVZK_PERM_DELETE;
+    struct truth *t = &queue.t[i];
+    const char *names[1];
+    bool was = t->bad;
+
+    t->bad =
+        t->czxid && (ens_children(item_path(i, "queue-"), names, 1) > 0 ||
+                     (ens_perms(item_path(i, "queue-")) & needed) != needed);
+    t->was_bad = t->was_bad || t->bad;
+    if (was && !t->bad)
+        t->good_since = sim_now();
+}
 
 static void look_at_item(int i, uint32_t *came)
 {
@@ -223,6 +249,7 @@ static void look_at_item(int i, uint32_t *came)
     }
     t->czxid = there ? seen.czxid : 0;
     t->put = t->put || there;
+    look_at_state(i);
 }
 
 static void look_at_claim(int i, uint32_t *claimed)

@@ -32,6 +32,7 @@ struct queue_look {
     evzk_queue_layout layout;
     void (*empty)(void *arg);
     void *arg;
+    uint64_t aside; /* Items that are there, and that nobody can take. */
 
     /* For queue_look.c alone. */
     evzk_queue_query *query;
@@ -40,6 +41,9 @@ struct queue_look {
 
 /* 0, or an exit status with a message. */
 int queue_look_start(struct queue_look *l);
+
+/* An item that cannot be taken was set aside: says so, and counts it. */
+void queue_look_aside(struct queue_look *l, const evzk_item *item, int rc);
 
 /* Asks no more. */
 void queue_look_end(struct queue_look *l);

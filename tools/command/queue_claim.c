@@ -72,7 +72,8 @@ static void set_environment(const struct claim *c, const evzk_item *item)
 {
     setenv("EVZK_PATH", c->path, 1);
     work_number("EVZK_TOKEN", item->claim_token);
-    work_number("EVZK_ITEM", item->token);
+    work_number("EVZK_ITEM", item->number);
+    work_number("EVZK_PUT", item->token);
     work_number("EVZK_PRIORITY", item->priority);
     if (item->deliveries)
         work_number("EVZK_DELIVERIES", item->deliveries);
@@ -130,9 +131,9 @@ static void taken(struct claim *c, int rc)
 static void say_dead(const struct claim *c, const evzk_item *item)
 {
     complain("%s: an item was delivered %u times and never finished: set aside "
-             "below %s/dead (token %llu)",
+             "below %s/dead (priority %u, number %llu)",
              c->path, queue_options.max_deliveries, c->path,
-             (unsigned long long)item->token);
+             item->priority, (unsigned long long)item->number);
 }
 
 static void on_consumer(evzk_consumer *consumer, evzk_consumer_event event,
@@ -157,6 +158,9 @@ static void on_consumer(evzk_consumer *consumer, evzk_consumer_event event,
         break;
     case EVZK_CONSUMER_DEAD_LETTER:
         say_dead(c, item);
+        break;
+    case EVZK_CONSUMER_SET_ASIDE:
+        queue_look_aside(&c->look, item, rc);
         break;
     case EVZK_CONSUMER_CLOSED:
         connection_finish(&c->connection, c->status);

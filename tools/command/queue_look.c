@@ -23,7 +23,7 @@ static void on_report(evzk_queue_query *query, int rc,
     (void)query;
     if (connection_finished(l->connection))
         return;
-    if (rc == EVZK_OK && report->size > report->claimed)
+    if (rc == EVZK_OK && report->size > report->claimed + l->aside)
         event_add(l->again, &(struct timeval){0, AGAIN_MS * 1000});
     else
         l->empty(l->arg);
@@ -47,6 +47,15 @@ int queue_look_start(struct queue_look *l)
         l->again = evtimer_new(l->connection->base, on_again, l);
     rc = l->again ? ask(l) : EVZK_ERR_NOMEM;
     return rc ? complain_error(rc, l->path) : 0;
+}
+
+void queue_look_aside(struct queue_look *l, const evzk_item *item, int rc)
+{
+    l->aside++;
+    complain("%s: an item cannot be taken, and is left where it is (priority "
+             "%u, number %llu): %s",
+             l->path, item->priority, (unsigned long long)item->number,
+             evzk_strerror(rc));
 }
 
 void queue_look_end(struct queue_look *l)

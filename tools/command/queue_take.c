@@ -30,6 +30,8 @@ static int print(const evzk_item *item)
     bytes_add(object, "data", item->data, item->len);
     json_object_object_add(object, "priority",
                            json_object_new_uint64(item->priority));
+    json_object_object_add(object, "number",
+                           json_object_new_uint64(item->number));
     json_object_object_add(object, "token",
                            json_object_new_uint64(item->token));
     return output_json(object);
@@ -91,6 +93,9 @@ static void on_consumer(evzk_consumer *consumer, evzk_consumer_event event,
             taken(t, rc);
         else
             stop(t, 0);
+        break;
+    case EVZK_CONSUMER_SET_ASIDE:
+        queue_look_aside(&t->look, item, rc);
         break;
     case EVZK_CONSUMER_CLOSED:
         connection_finish(&t->connection, t->status);
