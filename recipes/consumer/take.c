@@ -190,12 +190,15 @@ static struct evzk__item *item_of(struct evzk_consumer *c, uint32_t part,
     return it;
 }
 
-/* Is it the fault of the item that its own znode refuses this? */
+/* Is it the fault of the item that its own znode refuses this?  A check takes
+ * the right to read. */
 static bool is_own_fault(const struct evzk_consumer *c, uint32_t step, int rc)
 {
     if (!evzk__consumer_claims(c))
         return rc == EVZK_ERR_NOTEMPTY;
-    return step >= AT_COUNT && evzk__mark_is_own_fault(rc);
+    if (step < AT_COUNT)
+        return step == AT_CHECK && rc == EVZK_ERR_NOAUTH;
+    return evzk__mark_is_own_fault(rc);
 }
 
 /* The transaction was not done. */

@@ -118,7 +118,8 @@ struct truth {
     int64_t finish_asked; /* By how many. */
     uint32_t before;    /* Free items before it, when it was first seen free. */
     bool seen_free;     /* In this turn. */
-    bool bad, was_bad;  /* Nobody can finish it, as it is now; or was. */
+    bool bad;           /* Nobody can finish it, as it is now. */
+    uint32_t was_bad;   /* So often; what others make below it counts, too. */
     int64_t good_since; /* After it was bad. */
 };
 

@@ -22,10 +22,10 @@ static uint32_t ended_sessions(void)
 }
 
 /* A delivery is counted before it is told.  So where a session has ended, one
- * may be counted that was none: of one item. */
+ * may be counted that was none: of one item.  What was below an item counts. */
 static void check_count(int k, int i, uint32_t counted, uint32_t told)
 {
-    uint32_t more = counted > told ? counted - told : 0, all = 0;
+    uint32_t most = told + queue.t[i].was_bad, all = 0;
 
     if (queue.meddled || operator_deleted_any())
         return;
@@ -33,7 +33,7 @@ static void check_count(int k, int i, uint32_t counted, uint32_t told)
         if (ens_refused(p))
             return;
     }
-    queue.untold[i] = more;
+    queue.untold[i] = counted > most ? counted - most : 0;
     for (int j = 0; j < ITEMS; j++)
         all += queue.untold[j];
     if (counted < told || all > ended_sessions())
@@ -45,6 +45,7 @@ static void check_count(int k, int i, uint32_t counted, uint32_t told)
 static uint64_t number_of_plan(const struct item_plan *it)
 {
     bool plain = evzk__queue_is_plain(queue.own->layout);
+
     return (plain ? 0 : (uint64_t)it->segment << 32) | (uint32_t)it->seq;
 }
 
@@ -120,7 +121,7 @@ static bool lost_rc_ok(int k, int i, int rc)
     case EVZK_ERR_SERVER:
         return ens_throttled(proc);
     case EVZK_ERR_NOTEMPTY:
-        return queue.t[i].was_bad;
+        return queue.t[i].was_bad > 0;
     }
     return false;
 }

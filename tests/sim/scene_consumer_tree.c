@@ -121,7 +121,7 @@ bool consumer_item_is_bad(int i)
 {
     const struct truth *t = &queue.t[i];
 
-    return t->was_bad && (t->bad || sim_now() - t->good_since < AGAIN_US);
+    return t->was_bad > 0 && (t->bad || sim_now() - t->good_since < AGAIN_US);
 }
 
 /* The turn. */
@@ -229,7 +229,7 @@ static void look_at_state(int i)
     t->bad =
         t->czxid && (ens_children(item_path(i, "queue-"), names, 1) > 0 ||
                      (ens_perms(item_path(i, "queue-")) & needed) != needed);
-    t->was_bad = t->was_bad || t->bad;
+    t->was_bad += t->bad && !was;
     if (was && !t->bad)
         t->good_since = sim_now();
 }
