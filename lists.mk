@@ -282,6 +282,8 @@ core_sources = \
     recipes/parts/make.h \
     recipes/parts/numbers.c \
     recipes/parts/numbers.h \
+    recipes/parts/queue_foreign.c \
+    recipes/parts/queue_foreign.h \
     recipes/parts/queue_layout.c \
     recipes/parts/queue_layout.h \
     recipes/parts/read_all.c \
@@ -765,6 +767,7 @@ real_tests = \
     tests/real/test_names \
     tests/real/test_observer \
     tests/real/test_producer \
+    tests/real/test_queue_others \
     tests/real/test_queue_size \
     tests/real/test_regressions \
     tests/real/test_round_trip \

@@ -49,6 +49,7 @@ tests_real_test_threads_LDADD = $(LDADD) $(LIBEVENT_PTHREADS_LIBS)
 alone_tests = $(addprefix tests/real/,test_scale test_session_close)
 EXTRA_DIST += $(real_headers) \
     tests/real/PeerFleet.java tests/real/PeerLocks.java \
+    tests/real/PeerQueues.java tests/real/peer_queues.py \
     tests/real/peer_fleet.py tests/real/peer_locks.py
 
 # Orders the tests of this run: alone_tests come last, the second of them after

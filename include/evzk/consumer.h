@@ -168,8 +168,9 @@ typedef struct evzk_consumer_options {
  *
  * Later, through @p cb with FAILED: EVZK_ERR_NOCHROOT, _NOAUTH, _BADACL,
  * _EPHEMERAL, _QUOTA, _SERVER, _AUTH, _CLOSED; EVZK_ERR_FOREIGN: a plain queue
- * has more than EVZK_QUEUE_PLAIN_MAX items, too many to be listed; or another
- * library's lock is in the directory of the consumers' turns.
+ * has more than EVZK_QUEUE_PLAIN_MAX items, too many to be listed; or items of
+ * another library's queue are in it; or another library's lock is in the
+ * directory of the consumers' turns.
  */
 EVZK_API int evzk_consumer_start(evzk_session *s, const char *path,
                                  const evzk_consumer_options *opt,

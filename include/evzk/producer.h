@@ -106,7 +106,8 @@ typedef struct evzk_producer_options {
  * @retval EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED: as above.
  *
  * Later, through @p cb: EVZK_ERR_NOCHROOT, _NOAUTH, _BADACL, _EPHEMERAL,
- * _QUOTA, _SERVER, _AUTH, _CLOSED.
+ * _QUOTA, _SERVER, _AUTH, _CLOSED; EVZK_ERR_FOREIGN: items of another library's
+ * queue are in a plain queue.
  */
 EVZK_API int evzk_producer_start(evzk_session *s, const char *path,
                                  const evzk_producer_options *opt,

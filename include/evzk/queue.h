@@ -28,9 +28,12 @@ extern "C" {
 typedef enum evzk_queue_layout {
     /** In segments: a queue may have millions of items. */
     EVZK_QUEUE_SEGMENTS,
-    /** All items in the directory itself, as `queue-<sequence>`.  What evzk
-     * needs besides is in the directory `<path>.evzk`, beside the queue, so
-     * that other programs see nothing but items. */
+    /** All items in the directory itself, as `queue-<sequence>`, for programs
+     * that follow the recipes page to the letter.  Curator's and Kazoo's queues
+     * are others: where their items are, producers and consumers fail with
+     * EVZK_ERR_FOREIGN.  What evzk needs besides is in the directory
+     * `<path>.evzk`, beside the queue, so that other programs see nothing but
+     * items. */
     EVZK_QUEUE_PLAIN,
     /** The same, as `queue-<two digits of priority><sequence>`. */
     EVZK_QUEUE_PLAIN_PRIORITY
@@ -39,7 +42,8 @@ typedef enum evzk_queue_layout {
 /** The most bytes that an item may have. */
 #define EVZK_QUEUE_DATA_MAX 1024000
 
-/** A plain queue with more items cannot be listed. */
+/** A plain queue with more items cannot be listed: a put that would pass this
+ * number ends with EVZK_ERR_QUOTA. */
 #define EVZK_QUEUE_PLAIN_MAX 50000
 
 /** Priorities are 0, the most urgent, to EVZK_QUEUE_PRIORITIES - 1. */

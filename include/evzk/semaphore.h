@@ -126,7 +126,8 @@ typedef struct evzk_semaphore_options {
  * @retval EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED: as above.
  *
  * Later, through @p cb, FAILED: EVZK_ERR_CANCELED, _TIMEOUT, _BUSY, _FOREIGN
- * (another library waits in <path>/locks), _NOAUTH, _BADACL, _NOCHROOT, _QUOTA,
+ * (another library waits in <path>/locks), _BADDATA (in Kazoo's dialect: the
+ * semaphore has another number of leases), _NOAUTH, _BADACL, _NOCHROOT, _QUOTA,
  * _NONODE (directories go away as fast as they are made), _SEQUENCE,
  * _EPHEMERAL, _UNSUPPORTED, _SERVER, _NOMEM, _CLOSED, _AUTH, _INTERNAL, and
  * with `no_requeue` _EXPIRED, _LEASE and _NODEGONE.  LOST: EVZK_ERR_LEASE (no

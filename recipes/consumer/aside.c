@@ -23,7 +23,8 @@
 #include "lib/base/os.h"
 #include "recipes/consumer/consumer_internal.h"
 
-struct evzk__consumer_limits evzk__consumer_limits = {.aside_us = 30000000};
+struct evzk__consumer_limits evzk__consumer_limits = {.aside_us = 30000000,
+                                                      .batch_bytes = 900000};
 
 enum { ROOM = 16, DOUBLINGS = 5 };
 

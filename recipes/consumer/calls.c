@@ -140,6 +140,8 @@ static int begin(struct evzk_consumer *c, evzk_session *s, const char *path)
     if (rc == EVZK_OK)
         rc = evzk__machine_init(&c->m, s, &evzk__consumer_kind, clients, 0);
     evzk__free(clients);
+    if (rc == EVZK_OK)
+        c->batch_items = evzk__consumer_batch_items(c, s);
     return rc;
 }
 

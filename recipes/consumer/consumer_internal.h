@@ -56,7 +56,7 @@ enum {
 };
 
 enum {
-    EVZK__BATCH_ITEMS = 64, /* Items of one transaction. */
+    EVZK__BATCH_ITEMS = 64, /* Items of one transaction, at most. */
     EVZK__PICKS = 2048      /* Free items that are noted. */
 };
 
@@ -113,7 +113,8 @@ struct evzk__asides {
 
 /* Tests set smaller numbers, before they start any consumer. */
 struct evzk__consumer_limits {
-    int64_t aside_us; /* So long an item is set aside at first. */
+    int64_t aside_us;   /* So long an item is set aside at first. */
+    size_t batch_bytes; /* Of a transaction.  Servers take 1,048,575. */
 };
 extern struct evzk__consumer_limits evzk__consumer_limits;
 
@@ -199,6 +200,7 @@ struct evzk_consumer {
     /* The request. */
     enum evzk__change change;
     uint32_t n_change;        /* Its items, from the head of their list. */
+    uint32_t batch_items;     /* So many are in a transaction at most. */
     struct evzk__step *steps; /* Owned: room for the longest one. */
     uint32_t n_steps;
     char *guard; /* Owned: without this znode the change is refused. */
@@ -387,6 +389,9 @@ bool evzk__change_lost_receipt(enum evzk__outcome outcome,
 /* A change that was not done: no receipt and no item is to blame. */
 int evzk__change_refused(struct evzk_consumer *c,
                          const struct evzk__reply *reply);
+/* How many items go into one transaction, by its bytes. */
+uint32_t evzk__consumer_batch_items(const struct evzk_consumer *c,
+                                    const evzk_session *s);
 /* Goes on with the batch that was read. */
 int evzk__batch_go_on(struct evzk_consumer *c);
 

@@ -13,7 +13,7 @@ void evzk__consumer_finish(struct evzk__machine *m)
 
     if (c->change == EVZK__NO_CHANGE) {
         evzk__change_begin(c, EVZK__FINISH,
-                           evzk__least(c->n_finishing, EVZK__BATCH_ITEMS),
+                           evzk__least(c->n_finishing, c->batch_items),
                            c->alive);
         for (uint32_t i = 0; i < c->n_change; i++) {
             evzk__change_add(c, EVZK__STEP_DELETE, it->claim);
@@ -24,24 +24,31 @@ void evzk__consumer_finish(struct evzk__machine *m)
     evzk__change_ask(c);
 }
 
-static void add_unmarks(struct evzk_consumer *c)
+static bool is_unmarked(const struct evzk__item *it)
+{
+    return it->marked && !it->ephemeral;
+}
+
+/* So many items are given back together.  One whose count is taken back goes
+ * alone, for the transaction has its data. */
+static uint32_t n_together(const struct evzk_consumer *c)
 {
     const struct evzk__item *it = TAILQ_FIRST(&c->returning);
+    uint32_t n = 1;
 
-    for (uint32_t i = 0; i < c->n_change; i++, it = TAILQ_NEXT(it, link)) {
-        if (it->marked && !it->ephemeral)
-            evzk__unmark_add(c, it);
-    }
+    if (is_unmarked(it))
+        return n;
+    while (n < c->batch_items && (it = TAILQ_NEXT(it, link)) != NULL &&
+           !is_unmarked(it))
+        n++;
+    return n;
 }
 
 /* That failed: somebody has deleted the item or written to it, or the servers
  * refuse that.  Then the delivery stays counted. */
-static void forget_marks(struct evzk_consumer *c)
+static void forget_mark(struct evzk_consumer *c)
 {
-    struct evzk__item *it;
-
-    TAILQ_FOREACH(it, &c->returning, link)
-    it->marked = false;
+    TAILQ_FIRST(&c->returning)->marked = false;
 }
 
 /* Consumers that wait hear of what was given back by `signal`.  At the end:
@@ -52,9 +59,7 @@ void evzk__consumer_return(struct evzk__machine *m)
     const struct evzk__item *it = TAILQ_FIRST(&c->returning);
 
     if (c->change == EVZK__NO_CHANGE) {
-        evzk__change_begin(c, EVZK__RETURN,
-                           evzk__least(c->n_returning, EVZK__BATCH_ITEMS),
-                           c->alive);
+        evzk__change_begin(c, EVZK__RETURN, n_together(c), c->alive);
         for (uint32_t i = 0; i < c->n_change; i++) {
             evzk__change_add(c, EVZK__STEP_DELETE, it->claim);
             it = TAILQ_NEXT(it, link);
@@ -63,7 +68,9 @@ void evzk__consumer_return(struct evzk__machine *m)
             c, evzk__change_add(
                    c, c->new_signal ? EVZK__STEP_CREATE : EVZK__STEP_SET,
                    c->signal_path));
-        add_unmarks(c);
+        it = TAILQ_FIRST(&c->returning);
+        if (is_unmarked(it))
+            evzk__unmark_add(c, it);
     }
     evzk__change_ask(c);
 }
@@ -138,7 +145,7 @@ static int refused(struct evzk_consumer *c, const struct evzk__reply *reply,
         return reply->rc;
     i = (reply->part - EVZK__AT_ITEMS) / per_item;
     if (i > c->n_change && list == &c->returning)
-        forget_marks(c);
+        forget_mark(c);
     else if (i >= c->n_change) /* The signal. */
         c->new_signal = reply->rc == EVZK_ERR_NONODE;
     else if (list == &c->finishing && (reply->part - EVZK__AT_ITEMS) % 2 == 1)

@@ -15,10 +15,12 @@
  * known.
  *
  * How it can fail.  A list that is too long would break the connection: so the
- * consumer fails instead.  The watches are set before the queue is looked at:
+ * consumer fails instead.  So it does if another library's items are in a plain
+ * queue.  The watches are set before the queue is looked at:
  * so nothing comes unseen.  If they go with the connection, the consumer lists
  * again.  A server may be behind the leader: a sync goes before each look. */
 #include "recipes/consumer/consumer_internal.h"
+#include "recipes/parts/queue_foreign.h"
 
 /* The steps of LISTING; and of a plain queue. */
 enum { SYNC, SIGNAL, CLIENTS, QUEUE, LOOKS };
@@ -106,6 +108,8 @@ static int took_plain(struct evzk_consumer *c, const struct evzk__reply *reply)
 {
     if (reply->part != PLAIN_QUEUE || reply->rc != EVZK_OK)
         return reply->rc;
+    if (evzk__queue_has_foreign(&reply->res->names))
+        return EVZK_ERR_FOREIGN;
     return evzk__view_take_plain(&c->view, &reply->res->names, &c->asides)
                ? EVZK_OK
                : EVZK_ERR_NOMEM;

@@ -109,8 +109,8 @@ static int refused(struct evzk_consumer *c, const struct evzk__reply *reply)
         evzk__batch_give_back(c);
         return evzk__consumer_unguarded(c);
     }
-    if (reply->part >= c->n_steps || (reply->rc != EVZK_ERR_NONODE &&
-                                      !evzk__mark_is_own_fault(reply->rc)))
+    if (reply->part >= c->n_steps ||
+        (reply->rc != EVZK_ERR_NONODE && !evzk__mark_is_own_fault(reply->rc)))
         return evzk__machine_give_up(&c->m, reply->rc, CLOSING);
     evzk__item_give_back(c, it, true);
     if (reply->rc != EVZK_ERR_NONODE)

@@ -152,6 +152,22 @@ enum evzk__outcome evzk__change_answered(struct evzk_consumer *c,
     return evzk__receipt_answered(&c->receipt, reply, c->n_steps);
 }
 
+enum { STEP_BYTES = 64 }; /* Of a step, without its path, data and ACL. */
+
+/* The only item of a claim has four steps, each with a path, if it is counted;
+ * two of them make a znode.  What has items' data is about one item alone. */
+uint32_t evzk__consumer_batch_items(const struct evzk_consumer *c,
+                                    const evzk_session *s)
+{
+    enum { STEPS = 4, MADE = 2 };
+    size_t path = evzk__path_bytes(s, c->path) + EVZK__QUEUE_NAME + STEP_BYTES;
+    size_t acl = evzk__acl_bytes(s, c->acl.n > 0 ? c->acl.v : NULL, c->acl.n);
+    size_t item = STEPS * path + MADE * acl + sizeof c->alive;
+    size_t n = evzk__consumer_limits.batch_bytes / item;
+
+    return n < 1 ? 1 : n < EVZK__BATCH_ITEMS ? (uint32_t)n : EVZK__BATCH_ITEMS;
+}
+
 int evzk__change_refused(struct evzk_consumer *c,
                          const struct evzk__reply *reply)
 {

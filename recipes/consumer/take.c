@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "recipes/consumer/consumer_internal.h"
+#include "recipes/parts/queue_foreign.h"
 
 /* Reading. */
 
@@ -53,9 +54,8 @@ void evzk__consumer_read(struct evzk__machine *m)
 
     evzk__batch_clear(c);
     c->error = EVZK_OK;
-    c->n_change =
-        evzk__least(evzk__least(evzk__consumer_wants(c), EVZK__BATCH_ITEMS),
-                    c->view.n_picks);
+    c->n_change = evzk__least(
+        evzk__least(evzk__consumer_wants(c), c->batch_items), c->view.n_picks);
     c->n_steps = 0;
     *evzk__change_add(c, EVZK__STEP_SYNC, "") = (struct evzk__step){
         .verb = EVZK__STEP_SYNC, .name = "", .shared = true};
@@ -105,6 +105,9 @@ static int read_part(struct evzk_consumer *c, const struct evzk__reply *reply)
     }
     if (reply->rc != EVZK_OK)
         return reply->rc;
+    if (evzk__queue_is_plain(c->opt.layout) &&
+        evzk__queue_data_is_foreign(reply->res->data, reply->res->len))
+        return EVZK_ERR_FOREIGN;
     it = evzk__item_new(c, pick, reply->res);
     if (!it)
         return EVZK_ERR_NOMEM;

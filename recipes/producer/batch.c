@@ -22,8 +22,9 @@ static bool has_room(const struct evzk_producer *p,
 {
     if (!t && p->batch.n_targets == EVZK__TARGETS)
         return false;
-    return evzk__producer_is_plain(p) ||
-           (t ? t->items : 0) < evzk__tail_room(&p->tail[priority]);
+    if (evzk__producer_is_plain(p))
+        return p->batch.items < p->room;
+    return (t ? t->items : 0) < evzk__tail_room(&p->tail[priority]);
 }
 
 static bool fits(const struct evzk_producer *p, const struct evzk__target *t,
@@ -70,6 +71,16 @@ void evzk__batch_choose(struct evzk_producer *p)
         if (p->alone)
             return;
     }
+}
+
+bool evzk__batch_is_at_end(const struct evzk_producer *p)
+{
+    for (uint32_t i = 0; !evzk__producer_is_plain(p) && i < p->batch.n_targets;
+         i++) {
+        if (evzk__tail_is_last(&p->tail[p->target[i].priority]))
+            return true;
+    }
+    return false;
 }
 
 bool evzk__batch_lacks(const struct evzk_producer *p)

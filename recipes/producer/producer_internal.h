@@ -28,6 +28,7 @@ struct evzk__producer_limits {
     uint32_t first_items;   /* The same, for a segment of which it is not known
                                how full it is. */
     size_t batch_bytes;     /* Of a transaction of several items. */
+    uint32_t plain_items;   /* The most items of a plain queue. */
 };
 extern struct evzk__producer_limits evzk__producer_limits;
 
@@ -110,6 +111,10 @@ struct evzk_producer {
     bool tails_known; /* By a listing; and nothing has spoken against it. */
     bool has_signal;
     bool dir_missing; /* Of a plain queue: its directory. */
+    bool known_ours; /* Of a plain queue: no other library's items are there. */
+    uint32_t room;   /* Of a plain queue: so many items may be put, before it is
+                        looked at again. */
+    char first[EVZK__QUEUE_NAME]; /* Of a plain queue: the name of an item. */
     struct evzk__tail tail[EVZK_QUEUE_PRIORITIES];
 
     /* The next transaction, which may be under way. */
@@ -160,6 +165,8 @@ void evzk__puts_free(struct evzk_producer *p);
 void evzk__tails_found(struct evzk_producer *p,
                        const struct evzk__names *names);
 
+/* Is there no number left for the segment that must be made? */
+bool evzk__tail_is_last(const struct evzk__tail *t);
 /* Must a segment be made before anything can be put into it? */
 bool evzk__tail_is_short(const struct evzk__tail *t);
 /* The segment that is to be made next; and it is made. */
@@ -172,10 +179,15 @@ uint32_t evzk__tail_room(const struct evzk__tail *t);
  * knows. */
 void evzk__tail_filled(struct evzk__tail *t, uint32_t n, const char *name);
 
+/* A plain queue has so many children: its room.  False: it is full. */
+bool evzk__plain_found(struct evzk_producer *p, uint32_t children);
+
 /* ---- producer/batch.c ---- */
 
 /* Chooses the items of the next transaction.  At least one item waits. */
 void evzk__batch_choose(struct evzk_producer *p);
+/* Is there no number left for a segment that must be made? */
+bool evzk__batch_is_at_end(const struct evzk_producer *p);
 /* Must a segment, the signal, or the directory be made first? */
 bool evzk__batch_lacks(const struct evzk_producer *p);
 
@@ -188,6 +200,10 @@ void evzk__steps_measure(struct evzk_producer *p, const evzk_session *s);
 /* Asks for the transaction that makes what is missing; or puts the items. */
 void evzk__steps_extend(struct evzk_producer *p);
 void evzk__steps_put(struct evzk_producer *p);
+/* The step that has failed was to put an item: the tail of its segment; or
+ * NULL.
+ */
+struct evzk__tail *evzk__steps_item_of(struct evzk_producer *p, uint32_t part);
 /* The step that has failed was about `open` of the last segment of a priority:
  * that tail; or NULL.  Was it about `signal`? */
 struct evzk__tail *evzk__steps_tail_of(struct evzk_producer *p, uint32_t part);

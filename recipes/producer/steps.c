@@ -217,6 +217,17 @@ void evzk__steps_put(struct evzk_producer *p)
 
 /* Steps that have failed. */
 
+struct evzk__tail *evzk__steps_item_of(struct evzk_producer *p, uint32_t part)
+{
+    const char *path = part < p->n_steps ? p->steps[part].name : NULL;
+
+    for (uint32_t i = 0; path && i < p->batch.n_targets; i++) {
+        if (path == p->target[i].path[ITEM])
+            return tail_of(p, &p->target[i]);
+    }
+    return NULL;
+}
+
 struct evzk__tail *evzk__steps_tail_of(struct evzk_producer *p, uint32_t part)
 {
     const char *path = part < p->n_steps ? p->steps[part].name : NULL;

@@ -1,7 +1,8 @@
 /* Puts items into a queue: recipes/parts/queue_layout.h says where.
  *
  *   CREATING (recipes/parts/make.h) --> IDLE <--> FINDING
- *       ^                               ^  ^ <--> EXTENDING
+ *       ^                               ^  ^ <--> LISTING, READING
+ *       |                               |  | <--> EXTENDING
  *       |                               |  v
  *   DISCARDING <------------------------ PUTTING
  *                                       IDLE --> CLOSING --> ENDED
@@ -10,6 +11,10 @@
  * nothing is to be put.  FINDING lists the queue, for the last segment of each
  * priority.  EXTENDING seals a full segment and makes the next.  PUTTING puts
  * as many items as fit into one transaction.
+ *
+ * Of a plain queue FINDING asks how many items it has: more than can be listed
+ * nobody could take out again.  LISTING and READING look, once, whether its
+ * items are another library's.
  *
  * Both transactions write the receipt, so each is done once, and none of them
  * comes late: not behind the next one, and not when the receipt has gone.
@@ -24,14 +29,21 @@
  *   with another receipt.  What became of one that was sent nobody knows: the
  *   callers hear so.  DISCARDING deletes the receipt before another one is
  *   made, so that the earlier transaction does not come behind later ones.
+ * - The numbers of a segment are used: somebody has copied the queue, and its
+ *   items have numbers that the servers give again.  The segment counts as
+ * full.
  * - A transaction of several puts is refused: it may be for one of them.  The
  *   first is tried alone.
  * - The session ends while a transaction is under way: it is sent again in the
  *   next session, with the same receipt.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "lib/base/mem.h"
 #include "lib/machine/rows.h"
 #include "recipes/kinds.h"
+#include "recipes/parts/queue_foreign.h"
 #include "recipes/producer/producer_internal.h"
 
 enum {
@@ -41,6 +53,8 @@ enum {
     ADOPTING,
     IDLE,
     FINDING,
+    LISTING,
+    READING,
     EXTENDING,
     PUTTING,
     DISCARDING,
@@ -70,6 +84,22 @@ const struct evzk__make_rows evzk__producer_make_rows = MAKE_ROWS_OF(made);
 
 /* The choice. */
 
+/* False: a put was refused, since the numbers of its segments are used up. */
+static bool choose_batch(struct evzk_producer *p)
+{
+    const struct evzk__put *first = TAILQ_FIRST(&p->puts);
+
+    evzk__batch_choose(p);
+    if (evzk__batch_is_at_end(p) && p->batch.items > first->n - first->done) {
+        p->alone = true;
+        evzk__batch_choose(p);
+    }
+    if (!evzk__batch_is_at_end(p))
+        return true;
+    evzk__puts_refused(p, EVZK_ERR_SEQUENCE);
+    return false;
+}
+
 static void choose(struct evzk__machine *m)
 {
     struct evzk_producer *p = evzk__producer_of(m);
@@ -81,12 +111,14 @@ static void choose(struct evzk__machine *m)
     }
     if (TAILQ_EMPTY(&p->puts))
         return;
-    if (segments && !p->tails_known) {
+    if (segments ? !p->tails_known : p->room == 0) {
         evzk__machine_move(m, FINDING);
         return;
     }
-    evzk__batch_choose(p);
-    evzk__machine_move(m, evzk__batch_lacks(p) ? EXTENDING : PUTTING);
+    if (choose_batch(p))
+        evzk__machine_move(m, evzk__batch_lacks(p) ? EXTENDING : PUTTING);
+    else
+        evzk__machine_ask(m); /* The callback may have done anything. */
 }
 
 static int woken(struct evzk__machine *m, const struct evzk__event *e)
@@ -103,9 +135,26 @@ static void find(struct evzk__machine *m)
 
     p->steps[0] = (struct evzk__step){
         .verb = EVZK__STEP_SYNC, .name = p->path, .shared = true};
-    p->steps[1] =
-        (struct evzk__step){.verb = EVZK__STEP_CHILDREN, .name = p->path};
+    p->steps[1] = (struct evzk__step){.verb = evzk__producer_is_plain(p)
+                                                  ? EVZK__STEP_EXISTS
+                                                  : EVZK__STEP_CHILDREN,
+                                      .name = p->path};
     evzk__ask(m, p->steps, 2, 0);
+}
+
+static int found_plain(struct evzk__machine *m, const struct evzk__reply *r)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+    bool there = r->rc == EVZK_OK;
+    uint32_t children = there ? (uint32_t)r->res->stat.children : 0;
+
+    p->dir_missing = !there;
+    p->known_ours = p->known_ours || children == 0;
+    if (!evzk__plain_found(p, children))
+        evzk__puts_refused(p, EVZK_ERR_QUOTA);
+    else if (!p->known_ours)
+        return evzk__machine_move(m, LISTING);
+    return evzk__machine_move(m, IDLE);
 }
 
 /* Somebody has deleted the queue: then its receipts are gone, too, and the next
@@ -118,8 +167,76 @@ static int found(struct evzk__machine *m, const struct evzk__event *e)
         return e->reply->first_rc;
     if (e->reply->rc != EVZK_OK && e->reply->rc != EVZK_ERR_NONODE)
         return e->reply->rc;
+    if (evzk__producer_is_plain(evzk__producer_of(m)))
+        return found_plain(m, e->reply);
     evzk__tails_found(evzk__producer_of(m),
                       e->reply->rc == EVZK_OK ? &e->reply->res->names : &none);
+    return evzk__machine_move(m, IDLE);
+}
+
+/* Another library's queue: a plain one that exists. */
+
+static void list(struct evzk__machine *m)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+
+    p->steps[0] =
+        (struct evzk__step){.verb = EVZK__STEP_CHILDREN, .name = p->path};
+    evzk__ask(m, p->steps, 1, 0);
+}
+
+/* Writes the name of an item that says how all of them are written. */
+static bool find_item(struct evzk_producer *p, const struct evzk__names *names)
+{
+    uint32_t priority;
+    int32_t seq;
+
+    for (size_t i = 0; i < names->n; i++) {
+        if (evzk__plain_item_parse(names->v[i], &priority, &seq)) {
+            snprintf(p->first, sizeof p->first, "%s", names->v[i]);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int listed(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+    const struct evzk__reply *r = e->reply;
+
+    if (r->rc != EVZK_OK && r->rc != EVZK_ERR_NONODE)
+        return r->rc;
+    if (r->rc == EVZK_OK && evzk__queue_has_foreign(&r->res->names))
+        return evzk__machine_give_up(m, EVZK_ERR_FOREIGN, CLOSING);
+    if (r->rc == EVZK_OK && find_item(p, &r->res->names))
+        return evzk__machine_move(m, READING);
+    p->known_ours = true;
+    return evzk__machine_move(m, IDLE);
+}
+
+static void read_item(struct evzk__machine *m)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+
+    strcpy(stpcpy(stpcpy(p->target[0].path[0], p->path), "/"), p->first);
+    p->steps[0] = (struct evzk__step){.verb = EVZK__STEP_GET,
+                                      .name = p->target[0].path[0]};
+    evzk__ask(m, p->steps, 1, 0);
+}
+
+/* An item that may not be read, or is gone, says nothing. */
+static int was_read(struct evzk__machine *m, const struct evzk__event *e)
+{
+    const struct evzk__reply *r = e->reply;
+
+    if (r->rc != EVZK_OK && r->rc != EVZK_ERR_NONODE &&
+        r->rc != EVZK_ERR_NOAUTH)
+        return r->rc;
+    if (r->rc == EVZK_OK &&
+        evzk__queue_data_is_foreign(r->res->data, r->res->len))
+        return evzk__machine_give_up(m, EVZK_ERR_FOREIGN, CLOSING);
+    evzk__producer_of(m)->known_ours = true;
     return evzk__machine_move(m, IDLE);
 }
 
@@ -232,10 +349,26 @@ static int put_done(struct evzk__machine *m, bool answered)
 {
     struct evzk_producer *p = evzk__producer_of(m);
 
+    if (evzk__producer_is_plain(p))
+        p->room -= p->batch.items < p->room ? p->batch.items : p->room;
     for (uint32_t i = 0; i < p->batch.n_targets; i++)
         evzk__tail_filled(&p->tail[p->target[i].priority], p->target[i].items,
                           answered ? p->target[i].made : "");
     evzk__puts_done(p);
+    return go_on(m);
+}
+
+/* A number that the servers have given is used already.  Another segment has
+ * others; a plain queue has none. */
+static int number_is_used(struct evzk__machine *m, const struct evzk__reply *r)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+    struct evzk__tail *t = evzk__steps_item_of(p, r->part);
+
+    if (evzk__producer_is_plain(p) || !t)
+        return refuse(m, EVZK_ERR_SEQUENCE);
+    t->state = EVZK__TAIL_FULL;
+    p->batch.asked = false;
     return go_on(m);
 }
 
@@ -244,8 +377,8 @@ static int not_put(struct evzk__machine *m, const struct evzk__reply *r)
     struct evzk_producer *p = evzk__producer_of(m);
     struct evzk__tail *t = evzk__steps_tail_of(p, r->part);
 
-    if (r->rc == EVZK_ERR_NODEEXISTS) /* The numbers have come to their end. */
-        return refuse(m, EVZK_ERR_SEQUENCE);
+    if (r->rc == EVZK_ERR_NODEEXISTS)
+        return number_is_used(m, r);
     if (r->rc != EVZK_ERR_NONODE)
         return refuse(m, r->rc);
     p->dir_missing = true; /* Or it is a segment, or the signal. */
@@ -346,7 +479,11 @@ ROW(IDLE,       choose,         woken,     PUTTING,   CLOSING, IDLE,       0,
     ON(ENTRY,      FINDING, EXTENDING, PUTTING, CLOSING),
     ON(USER_EVENT, IDLE)),
 ROW(FINDING,    find,           found,     ASIDE,     CLOSING, FINDING,    RETRY,
-    ON(REPLY,      IDLE, FAIL)),
+    ON(REPLY,      IDLE, LISTING, FAIL)),
+ROW(LISTING,    list,           listed,    ASIDE,     CLOSING, LISTING,    RETRY,
+    ON(REPLY,      IDLE, READING, CLOSING, FAIL)),
+ROW(READING,    read_item,      was_read,  ASIDE,     CLOSING, READING,    RETRY,
+    ON(REPLY,      IDLE, CLOSING), RARELY(REPLY, FAIL)),
 ROW(EXTENDING,  extend,         extended,  ASIDE,     CLOSING, EXTENDING,  RETRY,
     ON(REPLY,      IDLE, CLOSING, DISCARDING)),
 ROW(PUTTING,    put,            was_put,   CLOSING,   STAY,    PUTTING,    RETRY,

@@ -16,11 +16,12 @@
 
 #include "recipes/producer/producer_internal.h"
 
-struct evzk__producer_limits evzk__producer_limits = {.segment_items =
-                                                          EVZK__SEGMENT_ITEMS,
-                                                      .batch_items = 512,
-                                                      .first_items = 64,
-                                                      .batch_bytes = 900000};
+struct evzk__producer_limits evzk__producer_limits = {
+    .segment_items = EVZK__SEGMENT_ITEMS,
+    .batch_items = 512,
+    .first_items = 64,
+    .batch_bytes = 900000,
+    .plain_items = EVZK_QUEUE_PLAIN_MAX};
 
 /* Of the same segment as before all still holds; of a later one, how much
  * others put. */
@@ -65,6 +66,12 @@ void evzk__tails_found(struct evzk_producer *p, const struct evzk__names *names)
 bool evzk__tail_is_short(const struct evzk__tail *t)
 {
     return t->state != EVZK__TAIL_OPEN && t->state != EVZK__TAIL_FOUND;
+}
+
+bool evzk__tail_is_last(const struct evzk__tail *t)
+{
+    return evzk__tail_is_short(t) && t->state != EVZK__TAIL_ABSENT &&
+           t->number == UINT32_MAX;
 }
 
 uint32_t evzk__tail_next(const struct evzk__tail *t)
@@ -117,4 +124,16 @@ void evzk__tail_filled(struct evzk__tail *t, uint32_t n, const char *name)
     t->state = t->items >= evzk__producer_limits.segment_items
                    ? EVZK__TAIL_FULL
                    : EVZK__TAIL_OPEN;
+}
+
+/* Other producers put, too: each takes a part of what is left, and looks again,
+ * the more often the less is left. */
+bool evzk__plain_found(struct evzk_producer *p, uint32_t children)
+{
+    enum { PART = 4 };
+    uint32_t most = evzk__producer_limits.plain_items;
+    uint32_t left = children < most ? most - children : 0;
+
+    p->room = (left + PART - 1) / PART;
+    return left > 0;
 }

@@ -29,6 +29,7 @@
  * earlier one was done: ADOPTING looks, behind a write that changes nothing.  A
  * lease that is seen there is the attempt's, also where that write was refused.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,11 +75,53 @@ static uint32_t held_in(const struct evzk_semaphore *p,
     return n;
 }
 
+/* Kazoo's directory has the number of leases as its data. */
 static void list(struct evzk_semaphore *p, uint8_t watch)
 {
-    p->step[0] = (struct evzk__step){
+    uint32_t n = 0;
+
+    p->other_number = false;
+    if (p->dialect == EVZK_DIALECT_KAZOO)
+        p->step[n++] = (struct evzk__step){.verb = EVZK__STEP_GET, .name = ""};
+    p->step[n++] = (struct evzk__step){
         .verb = EVZK__STEP_CHILDREN, .name = "", .watch = watch};
-    evzk__ask(&p->m, p->step, 1, 0);
+    evzk__ask(&p->m, p->step, n, n > 1 ? EVZK__EACH : 0);
+}
+
+/* As Kazoo reads it: blanks around the digits are none of the number, and what
+ * is no number says nothing. */
+static bool is_other_number(const struct evzk_semaphore *p,
+                            const struct evzk__result *res)
+{
+    const char *text = res->data, *end = text + res->len;
+    uint64_t n = 0;
+
+    while (text < end && isspace((unsigned char)*text))
+        text++;
+    while (text < end && isspace((unsigned char)end[-1]))
+        end--;
+    if (text == end)
+        return false;
+    for (; text < end; text++) {
+        if (!isdigit((unsigned char)*text))
+            return false;
+        n = n > UINT32_MAX ? n : n * 10 + (uint64_t)(*text - '0');
+    }
+    return n != p->leases;
+}
+
+/* The answer to the first of two steps. */
+static bool is_of_number(const struct evzk_semaphore *p,
+                         const struct evzk__event *e)
+{
+    return p->dialect == EVZK_DIALECT_KAZOO && e->type == EVZK__EV_REPLY &&
+           e->reply->part == 0;
+}
+
+static int note_number(struct evzk_semaphore *p, const struct evzk__reply *r)
+{
+    p->other_number = r->rc == EVZK_OK && is_other_number(p, r->res);
+    return r->last ? r->rc : EVZK_OK;
 }
 
 void evzk__semaphore_count(struct evzk__machine *m)
@@ -103,6 +146,8 @@ static int seen(struct evzk_semaphore *p, const struct evzk__reply *reply,
         return reply->rc;
     if (!p->turn || p->canceled)
         return lose_turn(p);
+    if (p->other_number)
+        return EVZK_ERR_BADDATA;
     p->version = reply->res->stat.version;
     if (held_in(p, &reply->res->names) >= p->leases)
         return full;
@@ -114,8 +159,11 @@ int evzk__semaphore_counted(struct evzk__machine *m,
                             const struct evzk__event *e)
 {
     struct evzk_semaphore *p = evzk__semaphore_of(m);
-    int rc = seen(p, e->reply, EVZK_ERR_BUSY);
+    int rc;
 
+    if (is_of_number(p, e))
+        return note_number(p, e->reply);
+    rc = seen(p, e->reply, EVZK_ERR_BUSY);
     return rc == EVZK_ERR_BUSY && !p->try_once ? evzk__machine_move(m, WAITING)
                                                : rc;
 }
@@ -143,6 +191,8 @@ int evzk__semaphore_waited(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_semaphore *p = evzk__semaphore_of(m);
 
+    if (is_of_number(p, e))
+        return note_number(p, e->reply);
     if (e->type == EVZK__EV_USER)
         return p->turn && !p->canceled ? EVZK_OK : lose_turn(p);
     return e->type == EVZK__EV_REPLY ? seen(p, e->reply, EVZK_OK)

@@ -81,6 +81,7 @@ struct evzk_semaphore {
     evzk_lease *lease; /* For other threads, with a reference; or NULL:
                           never asked for. */
     int32_t version;   /* Of the directory, when they were counted. */
+    bool other_number; /* Kazoo's directory says another number than n. */
     struct evzk__step step[3]; /* The request's, until the last answer. */
 };
 

@@ -67,6 +67,8 @@ enum act_kind {
     EXPIRE,
     FOREIGN_TAKES, /* Another program takes the item. */
     FOREIGN_CHILD, /* And something else is in the queue. */
+    CURATOR_ITEM,  /* Or an item of Curator's queue; */
+    KAZOO_ITEM,    /* or of Kazoo's. */
     CUT,
     FREEZE
 };
@@ -137,11 +139,12 @@ struct consumer_world {
     bool idle[SIM_PROCS];
     bool refused[CONSUMERS]; /* A take; or gave back: it is about to fail. */
     bool meddled;            /* An operator has deleted what is ours; */
+    bool foreign;            /* Another library's item is in the queue. */
     bool claims_meddled;     /* or a claim, or has replaced it. */
     int64_t patience[SIM_PROCS];
     uint32_t empty[SIM_PROCS]; /* Segments, when it began to delete some. */
     uint32_t deliveries[ITEMS];
-    uint32_t untold[ITEMS]; /* So many of those that are counted. */
+    uint32_t untold[ITEMS];          /* So many of those that are counted. */
     uint8_t aside[CONSUMERS][ITEMS]; /* So often it was told. */
 };
 extern struct consumer_world queue;

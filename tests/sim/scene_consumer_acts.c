@@ -112,6 +112,14 @@ static void act_due(intptr_t a)
     case FOREIGN_CHILD:
         ens_create(queue_path("lock-0000000001"), "x", 1, ZOO_PERSISTENT);
         break;
+    case CURATOR_ITEM:
+        queue.foreign = ens_create(queue_path("queue-0000000000"),
+                                   "\0\1\0\1\1\0\0\0\1x\2", 11, ZOO_PERSISTENT);
+        break;
+    case KAZOO_ITEM:
+        queue.foreign = ens_create(queue_path("entry-100-0000000000"), "x", 1,
+                                   ZOO_PERSISTENT) == 0;
+        break;
     case CUT:
         processes_disturbed(DISTURBED_US);
         act_cut(act->which);
@@ -120,6 +128,8 @@ static void act_due(intptr_t a)
         act_freeze(act->which, FROZEN_US);
         break;
     }
+    queue.foreign =
+        queue.foreign || act->kind == CURATOR_ITEM || act->kind == KAZOO_ITEM;
     queue.meddled =
         queue.meddled || (act->kind >= HIDE_QUEUE && act->kind <= DENY_SEGMENT);
 }

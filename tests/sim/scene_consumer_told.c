@@ -75,6 +75,8 @@ void rules_item(int k, const evzk_item *item, int i)
 {
     struct truth *t = &queue.t[i];
 
+    if (queue.foreign && !operator_deleted_any())
+        sim_violation("consumer %d: item %d of another library's queue", k, i);
     if (item->number != number_of_plan(&queue.own->item[i]))
         sim_violation("consumer %d: item %d has a wrong number", k, i);
     if (t->finished && !session_forced(consumer_session(consumer_proc(k))) &&

@@ -262,6 +262,23 @@ bool producer_done(void)
 
 /* The beginning. */
 
+static const char no_frame[ALIEN + 1] = "of somebody";
+/* Nobody here has put that item: the rules tell it by its length. */
+static void put_alien(const char *path, const char *data)
+{
+    ens_create(path, data, ALIEN, 0);
+}
+
+/* As an operator copies a queue znode by znode: numbers begin anew. */
+static void make_copy(void)
+{
+    ens_create("/q/seg-00-0000000000", "", 0, 0);
+    ens_create("/q/seg-00-0000000000/open", "", 0, 0);
+    put_alien("/q/seg-00-0000000000/queue-0000000001", no_frame);
+    put_alien("/q/seg-00-0000000000/queue-0000000002", no_frame);
+    ens_set_sequence("/q/seg-00-0000000000", 1);
+}
+
 static void make_queue(void)
 {
     ens_create("/q", "", 0, 0);
@@ -281,6 +298,14 @@ static void make_queue(void)
     }
     if (putting.own->full)
         ens_set_sequence("/q", INT32_MAX);
+    if (putting.own->last) {
+        ens_create("/q/seg-01-4294967295", "", 0, 0);
+        put_alien("/q/seg-01-4294967295/queue-0000000001", no_frame);
+    }
+    if (putting.own->copied)
+        make_copy();
+    if (putting.own->foreign)
+        put_alien(putting.own->foreign, putting.own->data);
 }
 
 static void set_limits(void)
@@ -291,6 +316,8 @@ static void set_limits(void)
         putting.own->batch ? putting.own->batch : 12;
     evzk__producer_limits.first_items = 2;
     evzk__producer_limits.batch_bytes = 900000;
+    evzk__producer_limits.plain_items =
+        putting.own->most ? putting.own->most : EVZK_QUEUE_PLAIN_MAX;
 }
 
 void producer_begin(const struct sim_scene *sc)

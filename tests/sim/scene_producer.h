@@ -18,6 +18,9 @@ enum { PRODUCERS = 3, PUTS = 8, ITEMS = 24, NAMES = 64, ROOM = 160 };
 /* How a producer ends when it has put all. */
 enum ending { CLOSES, CLOSES_LATE, CANCELS, FREES };
 
+/* The bytes of another program's item: of Curator's frame. */
+enum { ALIEN = 11 };
+
 struct producer_plan {
     int proc, start_ms;
     int puts, items; /* So many puts of so many items. */
@@ -43,6 +46,10 @@ struct producer_scene {
     int open_ms;     /* An operator deletes the first segment's `open` then. */
     int gone_ms;     /* An operator deletes the receipts then, and again. */
     bool full;       /* The numbers of the items are used up. */
+    bool copied;     /* The first segment has an item of the next number. */
+    bool last;       /* The second priority's segments have no number left. */
+    uint32_t most;   /* A plain queue has at most so many items; 0: many. */
+    const char *foreign, *data; /* Another library's item is there. */
 };
 
 struct put {

@@ -42,7 +42,11 @@ bool producer_rc_ok(int i, int rc)
                putting.own->hidden || putting.own->denied ||
                putting.own->sealed_off;
     case EVZK_ERR_SEQUENCE:
-        return putting.own->full;
+        return putting.own->full || putting.own->last;
+    case EVZK_ERR_QUOTA:
+        return putting.own->most > 0;
+    case EVZK_ERR_FOREIGN:
+        return putting.own->foreign != NULL;
     case EVZK_ERR_NOCHROOT:
         return putting.own->chroot != NULL;
     default:
@@ -152,8 +156,8 @@ static void see_item(const char *path, const struct item *at)
         return;
     if (seen.owner == 0 && putting.own->plan[0].ephemeral)
         return; /* An operator's copy. */
-    if (seen.version > 0)
-        return; /* An operator has written to it. */
+    if (seen.version > 0 || seen.len == ALIEN)
+        return; /* An operator has written to it, or another has put it. */
     snprintf(text, sizeof text, "%.*s", seen.len, seen.data ? seen.data : "");
     if (sscanf(text, "%d.%d", &i, &n) != 2 || i < 0 || i >= PRODUCERS ||
         n < 0 || n >= putting.of[i].n_items) {

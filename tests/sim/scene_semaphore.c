@@ -285,6 +285,8 @@ void semaphore_begin(const struct sim_scene *sc)
     ens_begin(&servers);
     if (sems.own->stands || sems.own->above_denied)
         make_dirs();
+    if (sems.own->number)
+        ens_create(sems.leases, sems.own->number, strlen(sems.own->number), 0);
     scene_open(sc, &cfg);
     for (int i = 0; i < ATTEMPTS; i++) {
         sems.of[i].over = !sem_plan(i)->used;

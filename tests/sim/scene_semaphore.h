@@ -39,6 +39,7 @@ struct semaphore_scene {
     bool above_denied; /* `locks` exists, and nothing may be made beside it. */
     bool own_acl;      /* All is made with an ACL of its own. */
     evzk_dialect dialect;
+    const char *number; /* Kazoo's directory says that it has so many. */
     const char *chroot;
     const char *path; /* NULL: "/s". */
     int expire_ms;    /* The servers end the first process's session then. */

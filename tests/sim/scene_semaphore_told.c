@@ -58,6 +58,8 @@ static bool is_good_end(int i, int rc)
                sems.own->above_denied || sems.own->seal_ms;
     case EVZK_ERR_NOCHROOT:
         return sems.own->chroot != NULL;
+    case EVZK_ERR_BADDATA:
+        return sems.own->number != NULL;
     case EVZK_ERR_FOREIGN:
         return sems.foreign;
     default:
