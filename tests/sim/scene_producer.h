@@ -49,7 +49,8 @@ struct producer_scene {
     bool copied;     /* The first segment has an item of the next number. */
     bool last;       /* The second priority's segments have no number left. */
     uint32_t most;   /* A plain queue has at most so many items; 0: many. */
-    const char *foreign, *data; /* Another library's item is there. */
+    const char *foreign, *data; /* Another program's item is there; .. */
+    bool theirs; /* .. and that program does not know evzk's items. */
 };
 
 struct put {

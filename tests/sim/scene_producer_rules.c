@@ -169,6 +169,10 @@ static void see_item(const char *path, const struct item *at)
         it->there = true;
         return;
     }
+    if (putting.own->theirs && !operator_deleted_any())
+        sim_violation("producer %d: item %d is put where another library has "
+                      "its own",
+                      i, n);
     sim_say("producer %d: item %d is there: %s", i, n, path);
     if (it->made)
         sim_violation("producer %d: item %d is made twice", i, n);
@@ -248,8 +252,18 @@ static void check_pending(int i)
                       (int)items, (int)evzk_producer_pending(d->p));
 }
 
+static void check_size(void)
+{
+    const char *names[NAMES];
+
+    if (putting.own->most &&
+        ens_children("/q", names, NAMES) > putting.own->most)
+        sim_violation("a plain queue has more items than can be listed");
+}
+
 void producer_check(void)
 {
+    check_size();
     if (ens_has_changed(&putting.looked))
         check_tree();
     for (int i = 0; i < PRODUCERS; i++) {

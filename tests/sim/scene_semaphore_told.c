@@ -4,6 +4,7 @@
  *
  * How it can fail: by excusing too much. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ens.h"
@@ -93,6 +94,9 @@ static void check_acquired(int i)
     const struct lease_seen *l;
 
     process_certain(proc, &a->doubts, "ACQUIRED");
+    if (sems.own->number && !operator_deleted_any() &&
+        strtoul(sems.own->number, NULL, 10) != 1) /* As the plan has it. */
+        sim_violation("attempt %d acquires one of another number of leases", i);
     if (a->acquired)
         sim_violation("attempt %d acquires twice", i);
     if (a->requeues)
