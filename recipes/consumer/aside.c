@@ -141,6 +141,13 @@ void evzk__aside_add(struct evzk_consumer *c, const struct evzk__pick *pick,
         say(c, pick, rc, item);
 }
 
+void evzk__item_set_aside(struct evzk_consumer *c, struct evzk__item *it,
+                          int rc)
+{
+    evzk__aside_add(c, &it->pick, rc, &it->pub);
+    evzk__item_drop(c, it);
+}
+
 void evzk__asides_look(struct evzk__asides *a)
 {
     a->looked_us = evzk__now_us();

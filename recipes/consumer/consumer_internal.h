@@ -87,7 +87,7 @@ struct evzk__item {
     TAILQ_ENTRY(evzk__item) link;
     struct evzk__pick pick;
     enum evzk__item_state state;
-    bool ephemeral;      /* It goes with the session of its producer. */
+    bool ephemeral;      /* The item goes with its producer's session. */
     bool told;           /* Its user has heard its last event, or none. */
     bool marked;         /* Its delivery is counted, and still to come. */
     int32_t version;     /* Of its data, when it was read. */
@@ -235,7 +235,7 @@ static inline bool evzk__consumer_claims(const struct evzk_consumer *c)
 void evzk__consumer_tell(struct evzk_consumer *c, evzk_consumer_event event,
                          int rc, struct evzk__item *it);
 
-/* What is known of an item before it is read. */
+/* Priority and number of an item that was not read yet. */
 evzk_item evzk__pick_item(const struct evzk_consumer *c,
                           const struct evzk__pick *pick);
 /* The path of an item's znode, or of one that goes with it; `to` has room for
@@ -283,10 +283,6 @@ void evzk__consumer_return_all(struct evzk_consumer *c);
 int evzk__consumer_doubted(struct evzk_consumer *c,
                            const struct evzk__event *e);
 
-/* Takes the item out of the batch, and sets it aside. */
-void evzk__item_set_aside(struct evzk_consumer *c, struct evzk__item *it,
-                          int rc);
-
 /* How many items it wants to take now. */
 uint32_t evzk__consumer_wants(const struct evzk_consumer *c);
 /* Tells TAKEN. */
@@ -311,6 +307,10 @@ bool evzk__aside_has(const struct evzk__asides *a,
  * hears so: `item` is what is known of it. */
 void evzk__aside_add(struct evzk_consumer *c, const struct evzk__pick *pick,
                      int rc, const evzk_item *item);
+/* Takes the item out of the batch, and sets it aside. */
+void evzk__item_set_aside(struct evzk_consumer *c, struct evzk__item *it,
+                          int rc);
+
 /* Is an item to be tried again? */
 bool evzk__asides_due(const struct evzk__asides *a);
 /* All of the queue was seen. */

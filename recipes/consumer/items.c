@@ -173,14 +173,6 @@ struct evzk__item *evzk__batch_exhausted(const struct evzk_consumer *c)
     return NULL;
 }
 
-void evzk__item_set_aside(struct evzk_consumer *c, struct evzk__item *it,
-                          int rc)
-{
-    take_out(c, it);
-    evzk__aside_add(c, &it->pick, rc, &it->pub);
-    evzk__free(it);
-}
-
 /* The ends of items. */
 
 void evzk__item_end(struct evzk_consumer *c, struct evzk__item *it,

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "lib/client/client.h"
+#include "lib/machine/machine.h"
 
 /* Is it the name of an item of another library's queue? */
 bool evzk__queue_name_is_foreign(const char *name);

@@ -1,7 +1,7 @@
 /*
  * Plain queues beside programs that know nothing of evzk: the real Curator and
- * Kazoo, and a program of a few lines that follows the recipes page.  Who can
- * use a queue together does, and who cannot is told so before an item is lost.
+ * Kazoo, and a program of a few lines that follows the recipes page.  Programs
+ * that can share a queue do; the others are refused before an item is lost.
  */
 #define _GNU_SOURCE 1
 #include "test_installed.h"

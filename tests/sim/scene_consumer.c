@@ -12,7 +12,7 @@
 
 enum {
     AGAIN_US = 20 * 1000,
-    ASIDE_US = 400 * 1000, /* What is set aside is tried again. */
+    ASIDE_US = 400 * 1000, /* A bad item is tried again then. */
     LINGER_US = 10 * 1000,
     LAST_US = 10 * 1000 * 1000, /* Then all close. */
     DRAINED_US = 50 * 1000,

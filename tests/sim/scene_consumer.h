@@ -55,7 +55,7 @@ enum act_kind {
     DELETE_ALIVE,
     DELETE_SIGNAL,
     DELETE_QUEUE,
-    HIDE_ITEM,    /* It may not be read. */
+    HIDE_ITEM,    /* The item may not be read. */
     DENY_COUNT,   /* Nothing may be made below it. */
     CHILD,        /* Something is made below it; */
     CHILDLESS,    /* and goes. */
