@@ -54,6 +54,7 @@ static struct {
         evzk_queue_query *q;
         bool begun, over, reported;
         bool always[NODES], ever[NODES]; /* There, during the look. */
+        bool hidden[NODES];              /* Not to be read, for a while. */
         uint64_t size;                   /* As reported last. */
         int64_t wrong;                   /* Since when that is not true. */
     } look[LOOKS];
@@ -73,24 +74,28 @@ static const char *path_of(int k) { return all.own->node[k].path; }
 /* What the tree says now. */
 static void look_at_tree(void)
 {
+    const int read = EVZK_PERM_READ;
+
     for (int k = 0; k < NODES; k++) {
         struct ens_seen seen;
-
-        bool was_there = all.czxid[k] != 0;
+        bool was_there = all.czxid[k] != 0, hidden;
 
         if (!path_of(k))
             continue;
+        hidden = (ens_perms(path_of(k)) & read) == 0;
         all.czxid[k] = ens_look(path_of(k), &seen) ? seen.czxid : 0;
         all.silent = all.silent || (was_there && !all.czxid[k]);
         for (int i = 0; i < LOOKS; i++) {
             all.look[i].ever[k] = all.look[i].ever[k] || all.czxid[k];
             all.look[i].always[k] = all.look[i].always[k] && all.czxid[k];
+            all.look[i].hidden[k] = all.look[i].hidden[k] || hidden;
         }
     }
 }
 
 static void look_begins(int i)
 {
+    memset(all.look[i].hidden, 0, sizeof all.look[i].hidden);
     look_at_tree();
     for (int k = 0; k < NODES; k++)
         all.look[i].always[k] = all.look[i].ever[k] = all.czxid[k] != 0;
@@ -173,6 +178,32 @@ static int node_of(const evzk_queue_item *item)
     return -1;
 }
 
+static bool is_told_with_data(const evzk_queue_report *r, int k)
+{
+    for (size_t n = 0; n < r->n_items; n++) {
+        if (!r->items[n].hidden && node_of(&r->items[n]) == k)
+            return true;
+    }
+    return false;
+}
+
+/* The item that is told without its data, behind item `last`: the first one
+ * that could not be read.  -1: none. */
+static int hidden_after(int i, const evzk_queue_report *r, int last)
+{
+    int first = -1;
+
+    for (int k = 0; k < NODES; k++) {
+        if (!is_item(path_of(k)) || !all.look[i].hidden[k] ||
+            (last >= 0 && strcmp(path_of(k), path_of(last)) <= 0) ||
+            (first >= 0 && strcmp(path_of(k), path_of(first)) >= 0))
+            continue;
+        if (!is_told_with_data(r, k))
+            first = k;
+    }
+    return first;
+}
+
 /* The claim of an item; -1: the scene has none. */
 static int claim_of(int item)
 {
@@ -195,7 +226,8 @@ static void check_item(int i, int k, const evzk_queue_item *item)
 
     if (!all.look[i].ever[k])
         sim_violation("p%d: %s is told, and was not there", i, path_of(k));
-    if (all.czxid[k] && item->token != (uint64_t)all.czxid[k])
+    if (item->hidden ? item->token != 0
+                     : all.czxid[k] && item->token != (uint64_t)all.czxid[k])
         sim_violation("p%d: %s has another token", i, path_of(k));
     if (item->claimed ? claim < 0 || !all.look[i].ever[claim]
                       : claim >= 0 && all.look[i].always[claim])
@@ -220,7 +252,8 @@ static void check_items(int i, const evzk_queue_report *r)
     int last = -1;
 
     for (size_t n = 0; n < r->n_items; n++) {
-        int k = node_of(&r->items[n]);
+        int k = r->items[n].hidden ? hidden_after(i, r, last)
+                                   : node_of(&r->items[n]);
 
         if (k < 0) {
             sim_violation("p%d: an item that never was", i);
