@@ -8,7 +8,7 @@ enum {
     FAULT_FORGERIES = 7, /* Kinds of forged plans; .. */
     FAULT_VOTES = 6,   /* .. to commit and to abort, of each of three sites. */
     FAULT_WATCHES = 3, /* Of a process: the newest ones. */
-    FAULT_SPOILS = 4   /* Ways in which an item of a queue is bad. */
+    FAULT_SPOILS = 5   /* Ways in which an item of a queue is bad. */
 };
 
 enum {

@@ -79,9 +79,9 @@ static void mend(intptr_t i)
 
 static int spoil(const char *path, unsigned way)
 {
-    static const int left[FAULT_SPOILS] = {0, EVZK_PERM_ALL & ~EVZK_PERM_READ,
-                                           EVZK_PERM_ALL & ~EVZK_PERM_CREATE,
-                                           EVZK_PERM_ALL & ~EVZK_PERM_DELETE};
+    static const int left[FAULT_SPOILS] = {
+        0, EVZK_PERM_ALL & ~EVZK_PERM_READ, EVZK_PERM_ALL & ~EVZK_PERM_CREATE,
+        EVZK_PERM_ALL & ~EVZK_PERM_DELETE, EVZK_PERM_ALL & ~EVZK_PERM_WRITE};
     char child[PATH + 2];
 
     snprintf(child, sizeof child, "%s/x", path);

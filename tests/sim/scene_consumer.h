@@ -122,6 +122,7 @@ struct truth {
     bool seen_free;     /* In this turn. */
     bool bad;           /* Nobody can finish it, as it is now. */
     uint32_t was_bad;   /* So often; what others make below it counts, too. */
+    bool was_fixed;     /* For a while it could not be written to. */
     int64_t good_since; /* After it was bad. */
 };
 

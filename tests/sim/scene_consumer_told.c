@@ -22,10 +22,11 @@ static uint32_t ended_sessions(void)
 }
 
 /* A delivery is counted before it is told.  So where a session has ended, one
- * may be counted that was none: of one item.  What was below an item counts. */
+ * may be counted that was none: of one item.  What was below an item counts;
+ * what could not be written to could not be counted back. */
 static void check_count(int k, int i, uint32_t counted, uint32_t told)
 {
-    uint32_t most = told + queue.t[i].was_bad, all = 0;
+    uint32_t most = told + queue.t[i].was_bad + queue.t[i].was_fixed, all = 0;
 
     if (queue.meddled || operator_deleted_any())
         return;

@@ -221,15 +221,20 @@ static void taken(int i, const char *how, int64_t owner)
 /* Is something below it, or a right missing? */
 static void look_at_state(int i)
 {
-    const int needed = EVZK_PERM_READ | EVZK_PERM_CREATE | EVZK_PERM_DELETE;
+    const int writable = EVZK_PERM_WRITE;
+    const int needed =
+        EVZK_PERM_READ |
+        (queue.own->item[i].ephemeral ? writable
+                                      : EVZK_PERM_CREATE | EVZK_PERM_DELETE);
     struct truth *t = &queue.t[i];
+    int perms = ens_perms(item_path(i, "queue-"));
     const char *names[1];
     bool was = t->bad;
 
-    t->bad =
-        t->czxid && (ens_children(item_path(i, "queue-"), names, 1) > 0 ||
-                     (ens_perms(item_path(i, "queue-")) & needed) != needed);
+    t->bad = t->czxid && (ens_children(item_path(i, "queue-"), names, 1) > 0 ||
+                          (perms & needed) != needed);
     t->was_bad += t->bad && !was;
+    t->was_fixed = t->was_fixed || (t->czxid && !(perms & writable));
     if (was && !t->bad)
         t->good_since = sim_now();
 }
@@ -252,6 +257,16 @@ static void look_at_item(int i, uint32_t *came)
     look_at_state(i);
 }
 
+/* The count of an ephemeral item cannot be taken back. */
+static void check_uncounted(int i, int64_t claim_czxid)
+{
+    struct ens_seen seen;
+
+    if (ens_look(item_path(i, "queue-"), &seen) && seen.owner &&
+        seen.mzxid == claim_czxid)
+        sim_violation("item %d is ephemeral, and counted with its claim", i);
+}
+
 static void look_at_claim(int i, uint32_t *claimed)
 {
     struct truth *t = &queue.t[i];
@@ -261,6 +276,7 @@ static void look_at_claim(int i, uint32_t *claimed)
     if (there && seen.czxid != t->claim_czxid && seen.owner) {
         *claimed |= 1U << i;
         t->claims++;
+        check_uncounted(i, seen.czxid);
     }
     if ((!there && t->claim_czxid && operator_deleted(t->claim_czxid)) ||
         (there && !seen.owner)) /* A copy. */
