@@ -353,6 +353,8 @@ void evzk__consumer_name_alive(struct evzk_consumer *c);
 int evzk__consumer_go_on(struct evzk_consumer *c);
 /* Makes a new receipt before. */
 int evzk__consumer_renew(struct evzk_consumer *c);
+/* The znode of its session is missing. */
+int evzk__consumer_unguarded(struct evzk_consumer *c);
 /* The state in which there is something to do; IDLE: there is nothing. */
 int evzk__consumer_due(struct evzk_consumer *c);
 
@@ -438,8 +440,6 @@ static inline bool evzk__consumer_counts(const struct evzk_consumer *c)
     return c->opt.max_deliveries > 0;
 }
 
-/* How often an item was delivered, by its znode. */
-uint32_t evzk__deliveries_of(const struct evzk__stat *stat);
 /* Is the first item of the batch counted in the transaction that claims it? */
 bool evzk__mark_with_claim(const struct evzk_consumer *c);
 /* Is it the fault of an item that the servers refuse to count it? */
@@ -459,9 +459,6 @@ int evzk__consumer_buried(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__bury_settled(struct evzk_consumer *c, enum evzk__outcome outcome);
 
 /* ---- consumer/finish.c ---- */
-
-/* The znode of its session is missing. */
-int evzk__consumer_unguarded(struct evzk_consumer *c);
 
 void evzk__consumer_finish(struct evzk__machine *m);
 int evzk__consumer_finished(struct evzk__machine *m,

@@ -29,8 +29,8 @@ static bool is_unmarked(const struct evzk__item *it)
     return it->marked && !it->ephemeral;
 }
 
-/* So many items are given back together.  One whose count is taken back goes
- * alone, for the transaction has its data. */
+/* So many items are given back together.  With the data of an item that is no
+ * longer counted, no other item has room. */
 static uint32_t n_together(const struct evzk_consumer *c)
 {
     const struct evzk__item *it = TAILQ_FIRST(&c->returning);
@@ -120,14 +120,6 @@ static struct evzk__item *culprit(struct evzk__items *list, uint32_t i)
     while (i-- > 0)
         it = TAILQ_NEXT(it, link);
     return it;
-}
-
-/* Without the znode of its session: the session has ended, or somebody has
- * deleted that znode, and it is made anew. */
-int evzk__consumer_unguarded(struct evzk_consumer *c)
-{
-    evzk__consumer_drop_old(c);
-    return evzk__machine_move(&c->m, REGISTERING);
 }
 
 static int refused(struct evzk_consumer *c, const struct evzk__reply *reply,

@@ -51,6 +51,17 @@ evzk_item evzk__pick_item(const struct evzk_consumer *c,
                        .number = before | (uint32_t)pick->seq};
 }
 
+/* By its znode: see mark.c. */
+static uint32_t deliveries_of(const struct evzk__stat *stat)
+{
+    uint32_t counted = (uint32_t)stat->cversion / 2;
+    uint32_t written = (uint32_t)stat->version;
+
+    if (stat->owner != 0)
+        return written;
+    return counted > written ? counted - written : 0;
+}
+
 struct evzk__item *evzk__item_new(struct evzk_consumer *c,
                                   const struct evzk__pick *pick,
                                   const struct evzk__result *res)
@@ -77,7 +88,7 @@ struct evzk__item *evzk__item_new(struct evzk_consumer *c,
     it->ephemeral = res->stat.owner != 0;
     it->version = res->stat.version;
     if (evzk__consumer_counts(c))
-        it->pub.deliveries = evzk__deliveries_of(&res->stat) + 1;
+        it->pub.deliveries = deliveries_of(&res->stat) + 1;
     return it;
 }
 

@@ -22,16 +22,6 @@
  * was none.  An item that cannot be counted is set aside (aside.c). */
 #include "recipes/consumer/consumer_internal.h"
 
-uint32_t evzk__deliveries_of(const struct evzk__stat *stat)
-{
-    uint32_t counted = (uint32_t)stat->cversion / 2;
-    uint32_t written = (uint32_t)stat->version;
-
-    if (stat->owner != 0)
-        return written;
-    return counted > written ? counted - written : 0;
-}
-
 bool evzk__mark_with_claim(const struct evzk_consumer *c)
 {
     return evzk__consumer_counts(c) && !TAILQ_FIRST(&c->batch)->ephemeral;

@@ -32,6 +32,14 @@ int evzk__consumer_renew(struct evzk_consumer *c)
     return evzk__machine_move(&c->m, RENEWING);
 }
 
+/* Without the znode of its session: the session has ended, or somebody has
+ * deleted that znode, and it is made anew. */
+int evzk__consumer_unguarded(struct evzk_consumer *c)
+{
+    evzk__consumer_drop_old(c);
+    return evzk__machine_move(&c->m, REGISTERING);
+}
+
 /* What the turn is used for, or whether it has to be asked for. */
 static int use_of_turn(const struct evzk_consumer *c)
 {
@@ -155,7 +163,7 @@ enum evzk__outcome evzk__change_answered(struct evzk_consumer *c,
 enum { STEP_BYTES = 64 }; /* Of a step, without its path, data and ACL. */
 
 /* The only item of a claim has four steps, each with a path, if it is counted;
- * two of them make a znode.  What has items' data is about one item alone. */
+ * two of them make a znode.  An item's data are sent with no other item. */
 uint32_t evzk__consumer_batch_items(const struct evzk_consumer *c,
                                     const evzk_session *s)
 {

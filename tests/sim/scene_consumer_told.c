@@ -22,8 +22,9 @@ static uint32_t ended_sessions(void)
 }
 
 /* A delivery is counted before it is told.  So where a session has ended, one
- * may be counted that was none: of one item.  What was below an item counts;
- * what could not be written to could not be counted back. */
+ * may be counted that was none: of one item.  A child that a fault has made
+ * below an item counts, too, and where writing is denied, no count is taken
+ * back. */
 static void check_count(int k, int i, uint32_t counted, uint32_t told)
 {
     uint32_t most = told + queue.t[i].was_bad + queue.t[i].was_fixed, all = 0;
