@@ -113,6 +113,8 @@ core_sources = \
     lib/request/step_path.c \
     lib/request/subrequest.c \
     lib/request/subrequest.h \
+    lib/request/suspect.c \
+    lib/request/suspect.h \
     lib/request/transaction.c \
     lib/request/transaction.h \
     lib/request/transaction_answer.c \
@@ -777,6 +779,7 @@ real_tests = \
     tests/real/test_session_close \
     tests/real/test_session_descriptors \
     tests/real/test_shards_named \
+    tests/real/test_too_large \
     tests/real/test_two_phase \
     tests/real/test_value
 

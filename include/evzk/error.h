@@ -53,6 +53,7 @@ typedef enum evzk_error_class {
     X(SERVER,     -40, SERVER,    "the server answered with an unknown error") \
     X(QUOTA,      -41, SERVER,    "a quota on the znode, or above it, is used up") \
     X(BADDATA,    -42, SERVER,    "the znode's data does not fit the request") \
+    X(TOOLARGE,   -43, SERVER,    "the servers hang up at this request, each time: it may be larger than they take (jute.maxbuffer)") \
     X(NOMEM,      -50, RETRYABLE, "out of memory") \
     X(CONNLOSS,   -51, RETRYABLE, "connection lost: the outcome is unknown") \
     X(RESOLVE,    -52, RETRYABLE, "no server name could be resolved") \

@@ -82,7 +82,7 @@ static void adapt(struct evzk__machine *m)
         (cut || s->contact == EVZK__IN_DOUBT || lease_ended))
         tell_doubt(m, lease_ended);
     if (m->place.ended || m->epoch != epoch || evzk__machine_leaves(m) ||
-        m->place.req.state == EVZK__SENT)
+        m->place.req.state == EVZK__SENT || m->refused_for_good)
         return;
     if (evzk__machine_row(m)->flags & again_at(m, cut)) {
         evzk__machine_set_event(m, EVZK__ON_RECONNECTED, EVZK_OK);

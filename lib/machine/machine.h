@@ -31,7 +31,8 @@ enum {
     EVZK__P_ON_DEADLINE = 4,
     EVZK__P_STAYED = 8,
     EVZK__P_ASKED = 16,
-    EVZK__P_LEFT = 32 /* Ended: was asked what it may have left. */
+    EVZK__P_LEFT = 32, /* Ended: was asked what it may have left. */
+    EVZK__P_ALL = 63
 };
 
 /* Which list a machine is in, with its `run`. */
@@ -51,24 +52,27 @@ struct evzk__machine {
     /* Run. */
     int rc; /* The result; final once it has ended. */
     uint16_t refs;
-    uint16_t epoch;      /* Counts entries into states. */
-    int16_t event_rc;    /* The result that `event` carried. */
-    uint8_t event;       /* evzk__cause: the event being handled. */
-    uint8_t state;       /* A row, once it has started. */
-    uint8_t refused : 4; /* Refusals in a row, for no reason we know. */
-    uint8_t tries : 4;   /* Counted by the recipe. */
-    bool started : 1;    /* Has entered its first state. */
-    bool stopping : 1;   /* Was asked to stop, or has failed. */
-    bool no_requeue : 1; /* Ends with its session. */
-    bool stayed : 1;     /* Has heard STAYED in this row. */
-    bool is_left : 1;    /* Ended, and in the session's list of left-overs. */
-    bool in_doubt : 1;   /* Has heard SUSPENDED in a HOLDS row, and the doubt
-                            has not ended: evzk__machine_end_doubt(). */
+    uint16_t epoch;            /* Counts entries into states. */
+    int16_t event_rc;          /* The result that `event` carried. */
+    uint8_t event;             /* evzk__cause: the event being handled. */
+    uint8_t state;             /* A row, once it has started. */
+    uint8_t refused : 4;       /* Refusals in a row, for no reason we know. */
+    uint8_t tries : 4;         /* Counted by the recipe. */
+    bool started : 1;          /* Has entered its first state. */
+    bool stopping : 1;         /* Was asked to stop, or has failed. */
+    bool no_requeue : 1;       /* Ends with its session. */
+    bool stayed : 1;           /* Has heard STAYED in this row. */
+    bool is_left : 1;          /* Ended, and in the session's list of
+                                  left-overs. */
+    bool refused_for_good : 1; /* The row is about to hear so: it does not ask
+                                  again first. */
+    bool in_doubt : 1; /* Has heard SUSPENDED in a HOLDS row, and the doubt
+                          has not ended: evzk__machine_end_doubt(). */
 
     /* Schedule. */
-    uint8_t listed : 2; /* EVZK__L_*: where `run` is. */
-    uint8_t pending;    /* EVZK__P_* */
-    uint8_t tick;       /* LATER: since when. */
+    uint8_t listed : 2;  /* EVZK__L_*: where `run` is. */
+    uint8_t pending : 6; /* EVZK__P_* */
+    uint8_t tick;        /* LATER: since when. */
     TAILQ_ENTRY(evzk__machine) all, run;
     struct evzk__timer *timer; /* NULL: no deadline. */
 };

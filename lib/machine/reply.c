@@ -105,7 +105,9 @@ void evzk__machine_answered(struct evzk__request *r,
     m->refs++;
     if (has_read_own(m, reply))
         m->place.own_verified = false; /* Until a row has looked. */
+    m->refused_for_good = part_gave(reply, EVZK_ERR_TOOLARGE);
     evzk__machine_catch_up(m);
+    m->refused_for_good = false;
     hear(m, reply, epoch);
     if (!m->place.ended && (m->pending || m->place.news))
         evzk__machine_post(m); /* Events that came meanwhile. */

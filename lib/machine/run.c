@@ -63,7 +63,7 @@ static void take_stay(struct evzk__machine *m)
 {
     struct evzk__event e = {.type = EVZK__EV_LINGERED};
 
-    m->pending &= (uint8_t)~EVZK__P_STAYED;
+    m->pending &= EVZK__P_ALL & ~EVZK__P_STAYED;
     if (!evzk__row_hears(evzk__machine_row(m), EVZK__ON_LINGERED) || m->stayed)
         return;
     m->stayed = true;
@@ -77,7 +77,7 @@ static void take_ask(struct evzk__machine *m)
     if (!evzk__row_hears(evzk__machine_row(m), EVZK__ON_USER_EVENT) ||
         m->stopping)
         return;
-    m->pending &= (uint8_t)~EVZK__P_ASKED;
+    m->pending &= EVZK__P_ALL & ~EVZK__P_ASKED;
     evzk__machine_dispatch(m, &e);
 }
 
@@ -103,7 +103,7 @@ static bool take(struct evzk__machine *m, unsigned bit)
 {
     bool set = m->pending & bit;
 
-    m->pending &= (uint8_t)~bit;
+    m->pending &= EVZK__P_ALL & ~bit;
     return set;
 }
 

@@ -77,7 +77,7 @@ int evzk__machine_make_timer(struct evzk__machine *m, uint32_t timeout_ms)
 
 void evzk__machine_set_deadline(struct evzk__machine *m, uint32_t timeout_ms)
 {
-    m->pending &= (uint8_t)~EVZK__P_ON_DEADLINE;
+    m->pending &= EVZK__P_ALL & ~EVZK__P_ON_DEADLINE;
     if (!m->timer)
         return;
     if (timeout_ms > 0)

@@ -16,6 +16,7 @@
 #include "lib/request/shared_list.h"
 #include "lib/request/shared_read.h"
 #include "lib/request/subrequest.h"
+#include "lib/request/suspect.h"
 
 enum { TRIES = 8 };
 
@@ -33,7 +34,7 @@ static int first_rc(const struct evzk__core *s, const struct evzk__request *r,
 static void note_first(const struct evzk__core *s, struct evzk__request *r,
                        const struct evzk__result *res)
 {
-    r->first_rc = (int16_t)first_rc(s, r, res);
+    r->first_rc = (int8_t)first_rc(s, r, res);
     r->czxid = res->stat.czxid;
     r->ours = res->stat.owner == s->id;
     r->version = res->stat.version;
@@ -93,6 +94,7 @@ static void deliver(struct evzk__core *s, struct evzk__request *r,
     struct evzk__request_queue like = TAILQ_HEAD_INITIALIZER(like);
 
     if (reply.last) {
+        evzk__suspect_back(s, r);
         if (r->op == EVZK__LIST && !evzk__shared_list_answer(s, r, &reply))
             return;
         evzk__create_order_back(s, r, r->first_rc == EVZK_OK);
@@ -139,6 +141,7 @@ static bool lists(const struct evzk__request *r)
 static void come_back(struct evzk__core *s, struct evzk__request *r)
 {
     evzk__create_order_back(s, r, false);
+    evzk__suspect_back(s, r);
     evzk__request_count_try(r);
     r->back = true;
     evzk__request_enqueue(s, r, false);
@@ -172,6 +175,7 @@ static bool answer_followers(struct evzk__core *s, struct evzk__request *r,
     struct evzk__request *f;
 
     while ((f = evzk__shared_read_next(s, r, part, &res)) != NULL) {
+        evzk__suspect_shared(r, f);
         evzk__request_part_answered(s, f, 0, res);
         if (s->phase == EVZK__CLOSED)
             return false;
@@ -192,11 +196,11 @@ void evzk__request_part_answered(struct evzk__core *s, struct evzk__request *r,
         evzk__requests_pause(s);
     r->answered++;
     if (part == r->parts - 1)
-        r->last_rc = (int16_t)res->rc;
+        r->last_rc = (int8_t)res->rc;
     if (part == evzk__subrequest_lead(r))
         note_first(s, r, res);
     if (is_unsaid(r, res))
-        r->first_rc = (int16_t)res->rc;
+        r->first_rc = (int8_t)res->rc;
     if (res->rc == EVZK_OK && part == r->parts - 1 && lists(r))
         evzk__dir_listed(r->dir, &res->stat);
     if (r->op == EVZK__CREATE_LIST && r->answered == r->parts &&

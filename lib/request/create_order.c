@@ -23,6 +23,7 @@
 
 #include "lib/request/core.h"
 #include "lib/request/own_queue.h"
+#include "lib/request/suspect.h"
 
 enum { PARKED_AT_ONCE = 4096 }; /* The rest in the next turn. */
 
@@ -85,7 +86,9 @@ static void step(struct evzk__core *s, struct evzk__dir *d)
     if (!r || !r->parked || !may_go(p))
         return;
     r->parked = false;
-    if (r->back)
+    if (evzk__is_suspect(r))
+        evzk__suspect_hold(s, r);
+    else if (r->back)
         TAILQ_INSERT_TAIL(&s->requests.back, r, link);
     else if (r->tries > 0)
         TAILQ_INSERT_HEAD(&s->requests.queue[EVZK__CREATE_LIST], r, link);

@@ -6,6 +6,7 @@
 #include "lib/request/shared_list.h"
 #include "lib/request/shared_read.h"
 #include "lib/request/subrequest.h"
+#include "lib/request/suspect.h"
 
 enum { MOST_TRIES = 15 };
 
@@ -14,6 +15,7 @@ void evzk__requests_init(struct evzk__requests *q)
     for (unsigned i = 0; i < EVZK__OPS; i++)
         TAILQ_INIT(&q->queue[i]);
     TAILQ_INIT(&q->back);
+    TAILQ_INIT(&q->suspects);
     LIST_INIT(&q->batches);
     q->fresh = q->emptied = 65535;
 }
@@ -21,6 +23,8 @@ void evzk__requests_init(struct evzk__requests *q)
 static struct evzk__request_queue *queue_of(struct evzk__core *s,
                                             const struct evzk__request *r)
 {
+    if (r->held)
+        return &s->requests.suspects;
     return r->back ? &s->requests.back : &s->requests.queue[r->op];
 }
 
@@ -37,6 +41,8 @@ void evzk__request_put(struct evzk__core *s, struct evzk__request *r,
     evzk__shared_read_waits(s, r);
     if (r->op == EVZK__CREATE_LIST)
         evzk__create_order_wait(s, r);
+    else if (evzk__is_suspect(r))
+        evzk__suspect_hold(s, r);
     else if (first)
         TAILQ_INSERT_HEAD(queue_of(s, r), r, link);
     else
@@ -49,6 +55,7 @@ void evzk__request_enqueue(struct evzk__core *s, struct evzk__request *r,
     r->state = EVZK__QUEUED;
     evzk__request_count_parts(r);
     r->sent = r->answered = 0;
+    r->blamed = 0;
     r->first_rc = r->last_rc = EVZK_ERR_CONNLOSS;
     if (evzk__request_answers_each(r))
         r->first_rc = EVZK_OK; /* Until a reply says nothing. */
@@ -72,6 +79,7 @@ void evzk__request_unqueue(struct evzk__core *s, struct evzk__request *r)
     if (!r->parked)
         TAILQ_REMOVE(queue_of(s, r), r, link);
     r->parked = r->back = false;
+    r->held = 0;
     s->requests.queued--;
     if (r->dir && r->dir->listing == r)
         r->dir->listing = NULL;
@@ -95,6 +103,7 @@ void evzk__request_count_try(struct evzk__request *r)
 void evzk__request_again(struct evzk__core *s, struct evzk__request *r)
 {
     evzk__create_order_back(s, r, false);
+    evzk__suspect_back(s, r);
     evzk__request_count_try(r);
     evzk__request_enqueue(s, r, true);
     s->wake->post(evzk__place_of(r)); /* Does its own znode still exist? */
@@ -117,6 +126,7 @@ bool evzk__request_cancel(struct evzk__core *s, struct evzk__request *r)
     switch ((enum evzk__request_state)r->state) {
     case EVZK__QUEUED:
         evzk__request_unqueue(s, r);
+        evzk__suspect_left(s, r);
         evzk__create_order_over(r, false);
         if (r->op == EVZK__LIST)
             evzk__shared_list_hand_on(s, r);

@@ -150,7 +150,14 @@ struct evzk__request {
         int32_t version; /* The same. */
         uint32_t hash;
     };
-    int16_t first_rc, last_rc;
+    int8_t first_rc, last_rc;
+    /* See request/suspect.c: like which request it was lost, and how often;
+     * `others` were answered since. */
+    uint8_t died_as;
+    uint8_t losses : 3; /* Connections that ended during it, in a row. */
+    uint8_t blamed : 1; /* The last of them since it was sent. */
+    uint8_t held : 1;   /* In the queue `suspects`. */
+    uint8_t others : 3;
     uint8_t op;
     uint8_t state : 3;
     uint8_t behind : 1; /* STEPS: another request's sync goes before it. */
@@ -187,6 +194,11 @@ struct evzk__requests {
      * first create of each directory is in a queue: see request/create_order.c.
      */
     struct evzk__request_queue back;
+    struct evzk__request_queue suspects; /* See request/suspect.c. */
+    struct evzk__request *alone;  /* The suspect that is being sent, or NULL. */
+    int64_t alone_at;             /* Until then all others go first. */
+    uint32_t trusted, to_release; /* Suspects that are trusted again. */
+    bool heard;                   /* This connection has answered something. */
     uint32_t tickets;             /* Drawn by contenders, as they asked. */
     struct evzk__batches batches; /* In flight. */
     uint32_t queued, in_flight, n_batches;

@@ -12,6 +12,7 @@
 #include "lib/request/parents.h"
 #include "lib/request/shared_read.h"
 #include "lib/request/subrequest.h"
+#include "lib/request/suspect.h"
 #include "lib/request/transaction.h"
 
 enum { COMPANY = 64 };
@@ -23,6 +24,7 @@ void evzk__request_completed(struct evzk__core *s, struct evzk__slot *slot,
 
     slot->owner = NULL;
     s->requests.in_flight--;
+    s->requests.heard = true;
     if (r == &s->requests.nobody)
         return;
     evzk__subrequest_answered(s, r, slot->part, res);
@@ -110,8 +112,8 @@ static bool room_for(const struct evzk__core *s, const struct evzk__request *r)
 /* A transaction of one delete is a delete. */
 static bool is_plain_delete(const struct evzk__request *r)
 {
-    return r->op == EVZK__DELETE && !r->also && !TAILQ_NEXT(r, link) &&
-           !evzk__batch_takes_dir(r);
+    return r->op == EVZK__DELETE && !r->also &&
+           (r->held || !TAILQ_NEXT(r, link)) && !evzk__batch_takes_dir(r);
 }
 
 void evzk__batch_send(struct evzk__core *s, struct evzk__request *first)
@@ -188,45 +190,112 @@ static void count_put_off(struct evzk__core *s)
         s->requests.put_off++;
 }
 
-/* While machines are being told of a change, only the lease's sync goes out:
- * the request that a machine made before it knew of the change may be wrong
- * now.  While the session is being closed, only what ended machines have left
- * goes out. */
+static bool is_closing(const struct evzk__core *s)
+{
+    return s->phase != EVZK__RUNNING;
+}
+
+/* A create waits for those of its directory that were asked for before it. */
+static bool has_turn(const struct evzk__core *s, const struct evzk__request *r)
+{
+    if (is_closing(s))
+        return r->op == EVZK__LEFT_WRITES;
+    return r->op != EVZK__CREATE_LIST || evzk__create_order_is_first(r);
+}
+
+static struct evzk__request *first_suspect(const struct evzk__core *s)
+{
+    struct evzk__request *r = TAILQ_FIRST(&s->requests.suspects);
+
+    while (r && !has_turn(s, r))
+        r = TAILQ_NEXT(r, link);
+    return r;
+}
+
+/* The suspect that is being sent, bit by bit, or the next one.  NULL: none may
+ * go now. */
+static struct evzk__request *next_suspect(const struct evzk__core *s)
+{
+    struct evzk__request *r = s->requests.alone;
+
+    if (s->cursor && !is_closing(s))
+        return NULL;
+    if (r)
+        return r->held && has_turn(s, r) ? r : NULL;
+    return evzk__suspects_may_go(s) ? first_suspect(s) : NULL;
+}
+
+/* While the session is being closed, only what ended machines have left goes
+ * out.  While machines are being told of a change, only the lease's sync: the
+ * request that a machine made before it knew of the change may be wrong now.
+ * While a suspect goes alone (see suspect.c), what is not sent itself may go,
+ * too: it may wait for the suspect's answer. */
+static bool may_go(const struct evzk__core *s, unsigned op, bool alone)
+{
+    if (is_closing(s))
+        return op == EVZK__LEFT_WRITES;
+    if (op == EVZK__SYNC)
+        return true;
+    return !s->cursor && (!alone || op == EVZK__PARENTS);
+}
+
 static struct evzk__request *next_request(struct evzk__core *s)
 {
-    bool closing = s->phase != EVZK__RUNNING;
-    unsigned first = closing ? EVZK__LEFT_WRITES : 0, ops = EVZK__OPS;
+    bool alone =
+        s->requests.alone || (first_suspect(s) && evzk__suspects_due(s));
 
-    if (closing || s->cursor)
-        ops = first + 1;
-    for (unsigned i = first; i < ops; i++) {
-        struct evzk__request *r = i == EVZK__CREATE_LIST
-                                      ? evzk__create_order_next(s)
-                                      : TAILQ_FIRST(&s->requests.queue[i]);
+    for (unsigned i = 0; i < EVZK__OPS; i++) {
+        struct evzk__request *r;
 
+        if (!may_go(s, i, alone))
+            continue;
+        r = i == EVZK__CREATE_LIST ? evzk__create_order_next(s)
+                                   : TAILQ_FIRST(&s->requests.queue[i]);
         if (r && !(i == EVZK__LIST && awaits_company(s)))
             return r;
     }
-    return NULL;
+    return next_suspect(s);
+}
+
+/* Suspects that are trusted again wait with all others. */
+static void release_suspects(struct evzk__core *s)
+{
+    struct evzk__request *r, *next;
+
+    for (r = TAILQ_FIRST(&s->requests.suspects);
+         r && s->requests.to_release > 0; r = next) {
+        next = TAILQ_NEXT(r, link);
+        if (r == s->requests.alone || !evzk__suspect_may_be_released(r))
+            continue;
+        s->requests.to_release--;
+        evzk__request_unqueue(s, r);
+        evzk__suspect_release(r);
+        evzk__request_put(s, r, false);
+    }
+    s->requests.to_release = 0;
+}
+
+static void put_off(struct evzk__core *s, struct evzk__request_queue *queue)
+{
+    struct evzk__request *r = TAILQ_FIRST(queue);
+
+    while (r) {
+        struct evzk__request *next = TAILQ_NEXT(r, link);
+
+        if (r->op == EVZK__DELETE || r->op == EVZK__SWAP)
+            s->wake->put_off(evzk__place_of(r)); /* May take r back. */
+        r = next;
+    }
 }
 
 /* Sending was paused.  A request that deletes a znode relies on a read, which
  * may be old now. */
 static void go_on(struct evzk__core *s)
 {
-    static const enum evzk__op ops[] = {EVZK__DELETE, EVZK__SWAP};
-
     s->send_at = 0;
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
-        struct evzk__request *r = TAILQ_FIRST(&s->requests.queue[ops[i]]);
-
-        while (r) {
-            struct evzk__request *next = TAILQ_NEXT(r, link);
-
-            s->wake->put_off(evzk__place_of(r)); /* May take r back. */
-            r = next;
-        }
-    }
+    put_off(s, &s->requests.queue[EVZK__DELETE]);
+    put_off(s, &s->requests.queue[EVZK__SWAP]);
+    put_off(s, &s->requests.suspects);
 }
 
 bool evzk__requests_flush(struct evzk__core *s, int64_t deadline_us)
@@ -235,6 +304,7 @@ bool evzk__requests_flush(struct evzk__core *s, int64_t deadline_us)
     unsigned n = 0;
 
     count_put_off(s);
+    release_suspects(s);
     s->requests.synced = false;
     if (s->send_at && evzk__now_us() >= s->send_at)
         go_on(s);
@@ -243,6 +313,8 @@ bool evzk__requests_flush(struct evzk__core *s, int64_t deadline_us)
             return false;
         if (n > 0 && evzk__is_late(n - 1, 16, deadline_us))
             return true;
+        if (r->held)
+            s->requests.alone = r;
         send_all(s, r);
         n++;
     }
@@ -250,12 +322,13 @@ bool evzk__requests_flush(struct evzk__core *s, int64_t deadline_us)
 }
 
 /* A part was not answered before the connection was lost: its outcome is
- * unknown. */
+ * unknown, unless the servers hang up at this request each time. */
 static void lost(struct evzk__core *s, struct evzk__request *r, unsigned part)
 {
-    struct evzk__result res = {.rc = EVZK_ERR_CONNLOSS};
+    struct evzk__result res = {.rc = evzk__suspect_lost(s, r)};
+    bool is_last = r->answered + 1 == r->sent;
 
-    if (r->answered + 1 == r->sent && r->sent < r->parts) {
+    if ((is_last || res.rc != EVZK_ERR_CONNLOSS) && r->sent < r->parts) {
         evzk__request_unqueue(s,
                               r); /* Cut in the middle: the rest is not sent. */
         r->parts = r->sent;
@@ -276,6 +349,7 @@ void evzk__requests_lost(struct evzk__core *s, struct evzk__client *c)
         if (r != &s->requests.nobody)
             lost(s, r, slot->part);
     }
+    evzk__suspects_cut(s);
 }
 
 /* As if its next part had been sent, and the answer lost. */

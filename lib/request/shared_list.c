@@ -2,6 +2,7 @@
 #include "lib/request/shared_list.h"
 
 #include "lib/request/core.h"
+#include "lib/request/suspect.h"
 
 bool evzk__shared_list_join(struct evzk__request *r)
 {
@@ -48,6 +49,7 @@ static bool share(struct evzk__core *s, struct evzk__request *r,
         }
         TAILQ_REMOVE(&r->joined, other, link);
         other->state = EVZK__IDLE;
+        evzk__suspect_shared(r, other);
         other->done(other, reply);
         if (s->phase == EVZK__CLOSED)
             return false;

@@ -191,6 +191,10 @@ int evzk__steps_fault(struct evzk__core *s, const struct evzk__request *r,
 bool evzk__steps_write_near(struct evzk__core *s, const struct evzk__request *r,
                             const char *path);
 
+/* A number that is the same for requests that are alike, whatever numbers and
+ * GUIDs are in their names. */
+uint32_t evzk__steps_likeness(const struct evzk__request *r);
+
 /* COMMIT: the step that failed. */
 uint32_t evzk__steps_culprit(const struct evzk__request *r,
                              const struct evzk__result *res);

@@ -69,3 +69,32 @@ bool evzk__steps_write_near(struct evzk__core *s, const struct evzk__request *r,
     }
     return false;
 }
+
+/* Of a name without its numbers and GUIDs. */
+static uint32_t add_name(uint32_t hash, const char *name)
+{
+    static const char number[] = "-0123456789abcdef";
+    enum { LONG = 8 };
+
+    while (*name) {
+        size_t n = strspn(name, number);
+
+        if (n < LONG)
+            hash = (hash ^ (unsigned char)*name) * 16777619u; /* FNV-1a. */
+        name += n < LONG ? 1 : n;
+    }
+    return hash;
+}
+
+/* A few of the steps will do: a request may have thousands. */
+uint32_t evzk__steps_likeness(const struct evzk__request *r)
+{
+    enum { SEEN = 4 };
+    uint32_t hash = 2166136261u;
+
+    for (uint32_t i = 0; i < r->n && i < SEEN; i++) {
+        hash = (hash ^ evzk__step_at(r, i)->verb) * 16777619u;
+        hash = add_name(hash, evzk__steps_name_at(r, i));
+    }
+    return hash;
+}

@@ -209,8 +209,8 @@ unsigned evzk__batch_gather(struct evzk__core *s, struct evzk__request *first,
             r->with_dir = has_dir(s, r);
             dirs += r->with_dir;
             r->state = EVZK__SENT; /* For those that come behind it. */
-            if (r->cut)
-                break;
+            if (r->cut || r->held)
+                break; /* A suspect goes alone. */
         }
         bar(r);
         r = TAILQ_NEXT(r, link);

@@ -3,6 +3,7 @@
 #ifndef EVZK_TRANSACTION_INTERNAL_H
 #define EVZK_TRANSACTION_INTERNAL_H
 
+#include "lib/base/util.h"
 #include "lib/request/request.h"
 
 enum {
@@ -19,6 +20,18 @@ struct evzk__batch {
     struct evzk__request *item[EVZK__BATCH_ITEMS];
     uint16_t ops[EVZK__BATCH_ITEMS]; /* Operations of each item. */
 };
+
+/* The request number i of those that a request consists of, if it is a
+ * transaction; else the request itself is number 0.  NULL: there are fewer. */
+static inline struct evzk__request *evzk__batch_item(struct evzk__request *r,
+                                                     unsigned i)
+{
+    struct evzk__batch *b = evzk__container_of(r, struct evzk__batch, r);
+
+    if (r->op != EVZK__BATCH)
+        return i == 0 ? r : NULL;
+    return i < b->n ? b->item[i] : NULL;
+}
 
 /* Is it a commit that may go with those of other machines? */
 bool evzk__batch_is_commit(const struct evzk__request *r);

@@ -45,7 +45,7 @@ int evzk__guard_settled(struct evzk__machine *m, const struct evzk__event *e)
     evzk__guard_learn_late(g, e->reply);
     if (evzk__guard_knows(g))
         return evzk__machine_move(m, CLEANING);
-    if (m->tries++ == EVZK__GUARD_TRIES)
+    if (m->tries++ == EVZK__GUARD_TRIES || g->lost == EVZK_ERR_TOOLARGE)
         return evzk__guard_found_out(g, EVZK_GUARD_FAILED, g->lost);
     return evzk__machine_move(m, WRITING);
 }

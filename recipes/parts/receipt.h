@@ -42,6 +42,13 @@ enum evzk__outcome {
                           refused to say: the transaction may be done. */
 };
 
+/* The error to tell of a transaction whose outcome is UNKNOWN. */
+static inline int evzk__receipt_why_unknown(const struct evzk__reply *reply)
+{
+    return reply->rc == EVZK_ERR_TOOLARGE ? EVZK_ERR_TOOLARGE
+                                          : EVZK_ERR_CONNLOSS;
+}
+
 /* For a receipt that was just made. */
 static inline void evzk__receipt_init(struct evzk__receipt *r, const char *name)
 {

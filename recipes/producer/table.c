@@ -398,7 +398,7 @@ static int was_put(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK__REFUSED:
         return r->part > 0 ? not_put(m, r) : lack_receipt(m, r->rc);
     case EVZK__UNKNOWN:
-        evzk__puts_unknown(p, EVZK_ERR_CONNLOSS);
+        evzk__puts_unknown(p, evzk__receipt_why_unknown(r));
         break;
     }
     return evzk__machine_move(m, DISCARDING);

@@ -153,6 +153,7 @@ int evzk__tx_begun_again(struct evzk__machine *m, const struct evzk__event *e)
         return go_on(m);
     if (r->part > SELF && r->part < evzk__tx_of(m)->steps.n)
         return not_begun(m, r->rc);
+    evzk__tx_of(m)->making_rc = r->rc;
     return evzk__machine_move(m, RESOLVING);
 }
 
@@ -238,8 +239,11 @@ int evzk__tx_resolved(struct evzk__machine *m, const struct evzk__event *e)
 {
     if (e->reply->rc == EVZK_OK)
         return go_on(m);
+    if (e->reply->rc != EVZK_ERR_NONODE)
+        return evzk__machine_finish(m, e->reply->rc);
     return evzk__machine_finish(
-        m, e->reply->rc == EVZK_ERR_NONODE ? EVZK_ERR_CONNLOSS : e->reply->rc);
+        m, evzk__tx_of(m)->making_rc == EVZK_ERR_TOOLARGE ? EVZK_ERR_TOOLARGE
+                                                          : EVZK_ERR_CONNLOSS);
 }
 
 void evzk__tx_read(struct evzk__machine *m)

@@ -157,7 +157,7 @@ static int written(struct evzk__machine *m, const struct evzk__event *e)
         return reply->part > 0 ? refused(m, reply->rc)
                                : lack_receipt(m, reply->rc);
     case EVZK__UNKNOWN:
-        evzk__writes_failed(w, EVZK_ERR_CONNLOSS);
+        evzk__writes_failed(w, evzk__receipt_why_unknown(reply));
         break;
     }
     return evzk__machine_move(m, DISCARDING);

@@ -306,6 +306,56 @@ static bool deny(int conn, const struct wire_msg *m)
     return true;
 }
 
+/* Of a path, without its numbers and GUIDs. */
+static uint32_t hash_path(uint32_t hash, const char *path)
+{
+    static const char number[] = "-0123456789abcdef";
+    enum { LONG = 8 };
+
+    while (*path) {
+        size_t n = strspn(path, number);
+
+        if (n < LONG)
+            hash = (hash ^ (unsigned char)*path) * 16777619u; /* FNV-1a. */
+        path += n < LONG ? 1 : n;
+    }
+    return hash;
+}
+
+static uint32_t likeness(const struct wire_msg *m)
+{
+    int32_t op = m->op;
+
+    if (op == ENS_CREATE2 || op == ENS_CREATE_CONTAINER)
+        op = ENS_CREATE;
+    return m->path ? hash_path((uint32_t)op + 2166136261u, m->path) : 0;
+}
+
+static bool is_stamp(const struct wire_msg *o)
+{
+    static const char end[] = "-token";
+    size_t n = o->path ? strlen(o->path) : 0;
+
+    return n >= sizeof end && strcmp(o->path + n + 1 - sizeof end, end) == 0;
+}
+
+bool ens_shut_at(int proc, const struct wire_msg *m)
+{
+    const struct wire_msg *last = m;
+
+    if (m->op == WIRE_CONNECT || m->op == WIRE_CLOSE || m->op == WIRE_PING ||
+        m->op == ENS_SET_AUTH || (m->op == ENS_SYNC && m->path[1] == '\0'))
+        return false;
+    for (const struct wire_msg *o = m->ops; o != NULL; o = o->next) {
+        if (!is_stamp(o))
+            last = o;
+    }
+    if (last->op == ENS_DELETE)
+        return false; /* A znode that cannot go bars the way of all. */
+    ens.shut[proc] = likeness(last);
+    return ens.shut[proc] != 0;
+}
+
 static bool is_too_long(const struct wire_msg *m)
 {
     int64_t data = m->data != NULL ? m->len : 0;
@@ -315,11 +365,25 @@ static bool is_too_long(const struct wire_msg *m)
     return ens.cfg.most_data != 0 && data > ens.cfg.most_data;
 }
 
+/* Does the server hang up at it? */
+static bool is_shut(int conn, const struct wire_msg *m)
+{
+    int proc = wire_proc(conn);
+    uint32_t shut = proc < 0 ? 0 : ens.shut[proc];
+    bool is = is_too_long(m) || (shut != 0 && likeness(m) == shut);
+
+    for (const struct wire_msg *o = m->ops; o != NULL && !is; o = o->next)
+        is = shut != 0 && likeness(o) == shut;
+    if (is && proc >= 0 && ens.shut_at[proc] < UINT8_MAX)
+        ens.shut_at[proc]++;
+    return is;
+}
+
 static void arrive(int conn, struct wire_msg *m)
 {
     const struct ens_conn *c = &ens.conn[conn];
 
-    if (is_too_long(m)) {
+    if (is_shut(conn, m)) {
         wire_msg_free(m);
         ens_hang_up(conn);
     } else if (m->op == ENS_SET_AUTH) {

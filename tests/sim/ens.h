@@ -60,11 +60,18 @@ int ens_throttles(int proc);  /* .. so often. */
 void ens_deny(int proc);
 bool ens_deniable(const struct wire_msg *m); /* Does it take such a right? */
 bool ens_denied(int proc);                   /* The answer was sent. */
-int64_t ens_denials(void);  /* To how many processes that was sent. */
-bool ens_refused(int proc); /* Either error was sent. */
+int64_t ens_denials(void); /* To how many processes that was sent. */
 /* The servers number all that there is anew, from 1, and what comes: as if they
  * were set up anew, or restored from an older state. */
 void ens_begin_anew(void);
+/* From now on every server hangs up at each request of this process that is
+ * like this one: the same operation on the same path, whatever numbers and
+ * GUIDs are in it; of a transaction it is the last operation.  False: it is
+ * none of which that can be said, or it deletes. */
+bool ens_shut_at(int proc, const struct wire_msg *m);
+bool ens_shut(int proc);    /* The servers have hung up so. */
+int64_t ens_shuts(void);    /* At how many processes' requests. */
+bool ens_refused(int proc); /* The same, or either error was sent. */
 /* Somebody else's transactions, as by an operator: at the leader, now.  0, or
  * the error.  `mode` as of zoo_acreate();
  * what is ephemeral belongs to a session that does not end. */

@@ -60,7 +60,21 @@ int64_t ens_denials(void)
     return n;
 }
 
-bool ens_refused(int proc) { return ens_throttled(proc) || ens_denied(proc); }
+bool ens_shut(int proc) { return ens.shut_at[proc] != 0; }
+
+int64_t ens_shuts(void)
+{
+    int64_t n = 0;
+
+    for (int p = 0; p < SIM_PROCS; p++)
+        n += ens_shut(p);
+    return n;
+}
+
+bool ens_refused(int proc)
+{
+    return ens_throttled(proc) || ens_denied(proc) || ens_shut(proc);
+}
 
 bool ens_throttled(int proc) { return ens.throttled[proc] != 0; }
 

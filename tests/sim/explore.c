@@ -28,6 +28,7 @@ static const char usage[] =
     "  --recipe NAME      only this one\n"
     "  --scene NAME       only this one\n"
     "  --faults 0|1|2     at most so many faults in a run (2)\n"
+    "  --fault NAME       only this one, as the first of a run\n"
     "  --share N          every Nth first fault only\n"
     "  --most N           about N first faults of a recipe at most, evenly\n"
     "  --runs N           stop after so many runs\n"
@@ -161,7 +162,7 @@ static const char *how_much(const struct wish *w, const struct search_result *r,
 static bool whole(const struct wish *w, const struct search_result *r)
 {
     return r->complete && w->plan.faults == 2 && w->plan.share == 1 &&
-           !w->plan.scene && !w->plan.chance;
+           !w->plan.scene && !w->plan.fault && !w->plan.chance;
 }
 
 static void tell(const struct wish *w, const struct sim_recipe *recipe,
@@ -370,6 +371,7 @@ static const struct option options[] = {
     {"recipe", required_argument, NULL, 'r'},
     {"scene", required_argument, NULL, 's'},
     {"faults", required_argument, NULL, 'f'},
+    {"fault", required_argument, NULL, 'F'},
     {"share", required_argument, NULL, 'n'},
     {"most", required_argument, NULL, 'M'},
     {"runs", required_argument, NULL, 'm'},
@@ -416,6 +418,8 @@ static void take_option(struct wish *w, int opt)
         w->recipe = optarg;
     else if (opt == 's')
         w->plan.scene = optarg;
+    else if (opt == 'F')
+        w->plan.fault = optarg;
     else if (opt == 'R')
         w->replay = optarg;
     else if (opt == 'x')

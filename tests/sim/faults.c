@@ -66,6 +66,7 @@ static const struct kind kinds[] = {
 {"throttle",      fault_throttle,       ARRIVAL,      PLAIN,    "the request is refused with an error, and not done"},
 {"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes are refused so, in most recipes"},
 {"throttle-reads", fault_throttle_reads, ARRIVAL,     PLAIN,    "the next 9 reads are refused so, in most recipes"},
+{"hangs-up",      fault_hangs_up,       ARRIVAL,      PLAIN,    "the servers hang up at this request, always"},
 {"expire",        fault_expire,         ARRIVAL|LOOP, PLAIN,    "the session ends"},
 {"expire-after",  fault_expire_after,   ARRIVAL,      PLAIN,    "the session ends once this was received"},
 {"close-first",   fault_close_first,    ARRIVAL,      PLAIN,    "a lost connection asked for the session's end before: no answer"},
@@ -237,8 +238,25 @@ bool fault_is_oom(const struct fault *f)
     return kinds[f->code].form == INSIDE;
 }
 
+bool fault_is_kind(const struct fault *f, const char *name)
+{
+    return strcmp(kinds[f->code].name, name) == 0;
+}
+
 /* The bounds for Chubby's operations are shorter than so many refusals. */
 bool fault_may_refuse(void) { return strncmp(recipe->name, "chubby", 6) != 0; }
+
+bool fault_may_hang_up(void)
+{
+    static const char *const may_not[] = {"shards", "watch-node", "write-once",
+                                          "group", "consumer"};
+
+    for (size_t i = 0; i < sizeof may_not / sizeof may_not[0]; i++) {
+        if (strcmp(recipe->name, may_not[i]) == 0)
+            return false;
+    }
+    return true;
+}
 
 /* The rules of some recipes do not know of so many refusals yet. */
 bool fault_may_refuse_reads(void)

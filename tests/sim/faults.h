@@ -57,6 +57,8 @@ bool fault_parse(const char *text, struct fault *f);
 
 /* Is this a fault that the search counts by itself? */
 bool fault_is_oom(const struct fault *f);
+/* Is it of this name? */
+bool fault_is_kind(const struct fault *f, const char *name);
 
 /* Is this a plan that was forged?  Has a copy, which no session owns,
  * taken the place of a member's znode, or a place beside that? */

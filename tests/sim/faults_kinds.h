@@ -36,6 +36,9 @@ void faults_route(int proc, int server, int64_t us);
 /* May all writes of a recipe's process be refused for a while? */
 bool fault_may_refuse(void);
 bool fault_may_refuse_reads(void); /* And all reads? */
+/* May servers hang up at a write for ever?  Not where rules do not know of
+ * that. */
+bool fault_may_hang_up(void);
 
 typedef bool fault_fn(const struct fault *f, const struct sim_step *step);
 
@@ -45,7 +48,7 @@ fault_fn fault_cut, fault_cut_after, fault_late, fault_late_at,
     fault_partition, fault_follower, fault_refuse, fault_starve, fault_stranger,
     fault_outage, fault_throttle, fault_throttle_writes, fault_throttle_reads,
     fault_expire, fault_expire_after, fault_close_first, fault_freeze,
-    fault_freeze_short, fault_slow;
+    fault_freeze_short, fault_slow, fault_hangs_up;
 
 /* faults_tree.c */
 fault_fn fault_delete_own, fault_delete_pred, fault_delete_pair,

@@ -222,6 +222,20 @@ bool fault_throttle_reads(const struct fault *f, const struct sim_step *step)
     return true;
 }
 
+/* As at a request that is larger than they take: this one ends only with what
+ * asks for it. */
+bool fault_hangs_up(const struct fault *f, const struct sim_step *step)
+{
+    const struct wire_msg *m = wire_first_up(step->proc);
+
+    (void)f;
+    if (!m || ens_shut(step->proc) || !fault_may_hang_up() || !is_write(m) ||
+        !ens_shut_at(step->proc, m))
+        return false;
+    faults_last(0);
+    return true;
+}
+
 bool fault_expire(const struct fault *f, const struct sim_step *step)
 {
     (void)f;

@@ -142,6 +142,8 @@ static bool rc_ok(int i, int rc)
         return process_of(proc)->closing;
     case EVZK_ERR_SERVER:
         return ens_throttled(proc);
+    case EVZK_ERR_TOOLARGE:
+        return ens_shut(proc);
     case EVZK_ERR_NOAUTH:
         return ens_denied(proc) || fault_hid_votes();
     }

@@ -155,6 +155,8 @@ static bool excused(int rc)
         return true;
     case EVZK_ERR_NOAUTH:
         return all.own->denied;
+    case EVZK_ERR_TOOLARGE:
+        return ens_shut(0);
     default:
         return false;
     }

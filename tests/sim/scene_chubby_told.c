@@ -41,6 +41,8 @@ bool chubby_rc_ok(int i, int rc)
         return process_of(proc)->closing;
     case EVZK_ERR_SERVER:
         return ens_throttled(proc);
+    case EVZK_ERR_TOOLARGE:
+        return ens_shut(proc);
     case EVZK_ERR_NOMEM:
         return process_lacked_memory(proc);
     case EVZK_ERR_CANCELED:

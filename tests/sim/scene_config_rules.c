@@ -292,6 +292,8 @@ bool config_rc_ok(int proc, int rc, bool canceled)
         return process_of(proc)->closing;
     case EVZK_ERR_SERVER:
         return ens_throttles(proc) > REFUSALS;
+    case EVZK_ERR_TOOLARGE:
+        return ens_shut(proc);
     case EVZK_ERR_NOAUTH:
         return ens_denied(proc) || own()->hidden || own()->denied ||
                own()->unlisted || fault_hid_watched();

@@ -126,6 +126,8 @@ static bool lost_rc_ok(int k, int i, int rc)
         return ens_throttled(proc);
     case EVZK_ERR_NOTEMPTY:
         return queue.t[i].was_bad > 0;
+    case EVZK_ERR_TOOLARGE:
+        return ens_shut(proc);
     }
     return false;
 }
@@ -217,6 +219,8 @@ static bool over_rc_ok(int k, int rc)
         return process_of(proc)->closing;
     case EVZK_ERR_SERVER:
         return ens_throttled(proc);
+    case EVZK_ERR_TOOLARGE:
+        return ens_shut(proc);
     case EVZK_ERR_NOCHROOT:
         return queue.own->chroot != NULL;
     case EVZK_ERR_FOREIGN: /* In the turn's directory; or too many items. */

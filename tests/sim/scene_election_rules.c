@@ -120,7 +120,9 @@ static void check_named(const struct lock_leader *r)
     if (lock_is_copy(n))
         return;
     if (n->live ? n->owner != r->owner
-                : !n->broken && !ens_denied((int)lock_world.slot[n->slot].proc))
+                : !n->broken &&
+                      !ens_denied((int)lock_world.slot[n->slot].proc) &&
+                      !ens_shut((int)lock_world.slot[n->slot].proc))
         sim_violation("a leader znode names lock %d, which has gone", n->slot);
     o = n->live ? lock_one_before(n) : NULL;
     if (o)
@@ -309,7 +311,8 @@ static bool rc_ok(const struct lock_slot *k, int rc)
     if (rc == EVZK_ERR_NOAUTH)
         return ens_denied((int)k->proc) || lock_world.place[k->place].denied;
     return rc == EVZK_OK ||
-           (rc == EVZK_ERR_SERVER && ens_throttled((int)k->proc));
+           (rc == EVZK_ERR_SERVER && ens_throttled((int)k->proc)) ||
+           (rc == EVZK_ERR_TOOLARGE && ens_shut((int)k->proc));
 }
 
 /* The leader znode exists, or existed, with the data that was said last. */

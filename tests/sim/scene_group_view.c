@@ -84,7 +84,8 @@ static bool is_excused(int rc)
     int proc = gr.own->view_proc;
 
     return (rc == EVZK_ERR_CLOSED && process_of(proc)->closing) ||
-           (rc == EVZK_ERR_SERVER && ens_throttled(proc));
+           (rc == EVZK_ERR_SERVER && ens_throttled(proc)) ||
+           (rc == EVZK_ERR_TOOLARGE && ens_shut(proc));
 }
 
 static void on_view(evzk_group_view *v, evzk_group_event event, int rc,

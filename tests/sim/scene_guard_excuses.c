@@ -19,6 +19,7 @@ bool guard_lock_rc_ok(int i, int rc)
            rc == EVZK_ERR_NODEGONE || rc == EVZK_ERR_LEASE ||
            rc == EVZK_ERR_EXPIRED ||
            (rc == EVZK_ERR_SERVER && ens_throttled(proc)) ||
+           (rc == EVZK_ERR_TOOLARGE && ens_shut(proc)) ||
            (rc == EVZK_ERR_NOAUTH && ens_denied(proc)) ||
            rc == EVZK_ERR_FOREIGN; /* Of no interest here. */
 }
@@ -36,6 +37,8 @@ static bool is_stopped(int i, const struct guarded *w)
         return process_of(plan->proc)->closing;
     case EVZK_ERR_SERVER:
         return ens_throttled(plan->proc);
+    case EVZK_ERR_TOOLARGE:
+        return ens_shut(plan->proc);
     default:
         return false;
     }

@@ -163,6 +163,8 @@ static bool rc_ok(int proc, int rc)
         return process_of(proc)->closing;
     if (rc == EVZK_ERR_NOAUTH)
         return ens_denied(proc) || lock_denied(0);
+    if (rc == EVZK_ERR_TOOLARGE)
+        return ens_shut(proc);
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled(proc);
     if (rc == EVZK_ERR_NOMEM)

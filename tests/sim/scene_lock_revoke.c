@@ -238,6 +238,8 @@ static bool rc_ok(const struct revoke *v, int rc)
                sim_now() >= v->began + in_us(v->plan->timeout_ms);
     if (rc == EVZK_ERR_NOTEMPTY)
         return lock_world.sc->foreign && v->plan->remove;
+    if (rc == EVZK_ERR_TOOLARGE)
+        return ens_shut(proc);
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled(proc);
     if (rc == EVZK_ERR_NOAUTH)

@@ -136,7 +136,7 @@ static void check_pressing(struct lock_slot *k)
 
     if (lock_lasts(k, &k->pressing,
                    watching && k->plan->revoke && k->plan->grace_ms &&
-                       !ens_denied((int)k->proc) &&
+                       !ens_denied((int)k->proc) && !ens_shut((int)k->proc) &&
                        ens_throttles((int)k->proc) <= REFUSALS &&
                        less_holds(k, own) &&
                        evzk_session_connected(lock_process(k)->s),
@@ -163,7 +163,9 @@ static void check_waiter(struct lock_slot *k)
     bool calm = evzk_session_connected(lock_process(k)->s) &&
                 lock_calm((int)k->proc, k->orphan) && !anyone_throttled();
 
-    if (lock_lasts(k, &k->orphan, watching && !has_one_before(own),
+    /* Each request at which the servers hang up costs five connections. */
+    if (lock_lasts(k, &k->orphan,
+                   watching && !has_one_before(own) && !ens_shut((int)k->proc),
                    calm ? TURN_US : ORPHAN_US))
         sim_violation("lock %d waits for nobody", lock_index(k));
     if (k->plan->timeout_ms && !k->granted && !k->ended && !k->cancel &&
@@ -238,8 +240,9 @@ static void check_wakes(int place)
 
     /* A lock whose znode was deleted, and that does not know so, may watch
      * together with another, once.  A lock whose delete is refused wakes the
-     * next of its session. */
-    if (pl->wakes > pl->concerned + pl->broken + pl->late + ens_denials())
+     * next of its session, as does one that fails. */
+    if (pl->wakes >
+        pl->concerned + pl->broken + pl->late + ens_denials() + ens_shuts())
         sim_violation("%lld were waited for, and %lld were woken",
                       (long long)pl->concerned, (long long)pl->wakes);
 }

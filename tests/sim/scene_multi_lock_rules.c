@@ -273,6 +273,8 @@ static bool is_good_end(int i, int rc)
         return process_lacked_memory(plan->proc);
     case EVZK_ERR_SERVER:
         return ens_throttled(plan->proc);
+    case EVZK_ERR_TOOLARGE:
+        return ens_shut(plan->proc);
     case EVZK_ERR_NOAUTH:
         return ens_denied(plan->proc) || multis.own->denied ||
                multis.own->seal_ms;

@@ -93,7 +93,8 @@ static bool is_excused(int proc, int rc)
 {
     return (rc == EVZK_ERR_CLOSED && process_of(proc)->closing) ||
            (rc == EVZK_ERR_NOAUTH && ens_denied(proc)) ||
-           (rc == EVZK_ERR_SERVER && ens_throttled(proc));
+           (rc == EVZK_ERR_SERVER && ens_throttled(proc)) ||
+           (rc == EVZK_ERR_TOOLARGE && ens_shut(proc));
 }
 
 static void check_end_of_resolver(int rc)

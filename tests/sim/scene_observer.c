@@ -193,6 +193,8 @@ static bool rc_ok(int proc, int rc)
 {
     if (rc == EVZK_ERR_CLOSED)
         return process_of(proc)->closing;
+    if (rc == EVZK_ERR_TOOLARGE)
+        return ens_shut(proc);
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled(proc);
     if (rc == EVZK_ERR_NOCHROOT)

@@ -35,6 +35,8 @@ bool producer_rc_ok(int i, int rc)
         return process_of(proc)->closing;
     case EVZK_ERR_SERVER:
         return ens_throttled(proc);
+    case EVZK_ERR_TOOLARGE:
+        return ens_shut(proc);
     case EVZK_ERR_CONNLOSS:
         return ens_refused(proc) || operator_deleted_any();
     case EVZK_ERR_NOAUTH:
@@ -57,7 +59,7 @@ bool producer_rc_ok(int i, int rc)
 static bool is_unknown(int rc)
 {
     return rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_CLOSED ||
-           rc == EVZK_ERR_SERVER;
+           rc == EVZK_ERR_SERVER || rc == EVZK_ERR_TOOLARGE;
 }
 
 void producer_check_told(int i, const struct put *put)

@@ -128,6 +128,8 @@ static bool excused(int proc, int rc)
         return process_lacked_memory(proc);
     case EVZK_ERR_SERVER:
         return ens_throttled(proc);
+    case EVZK_ERR_TOOLARGE:
+        return ens_shut(proc);
     case EVZK_ERR_NOCHROOT:
         return all.own->chroot && (!all.own->rooted || operator_deleted_any());
     default:

@@ -114,7 +114,8 @@ static bool trouble_ok(const struct shards_slot *v, int rc)
     if (rc == EVZK_ERR_NOAUTH)
         return ens_denied((int)v->proc) || fault_hid();
     return rc == EVZK_OK ||
-           (rc == EVZK_ERR_SERVER && ens_throttled((int)v->proc));
+           (rc == EVZK_ERR_SERVER && ens_throttled((int)v->proc)) ||
+           (rc == EVZK_ERR_TOOLARGE && ens_shut((int)v->proc));
 }
 
 static void check_stats(const struct shards_slot *v)

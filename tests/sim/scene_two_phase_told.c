@@ -50,6 +50,8 @@ bool tp_excused(int act, int rc)
         return process_lacked_memory(a->proc);
     case EVZK_ERR_SERVER:
         return ens_throttled(a->proc);
+    case EVZK_ERR_TOOLARGE:
+        return ens_shut(a->proc);
     case EVZK_ERR_CONNLOSS:
         return had_end(a->proc) || tp_is_tampered() || ens_refused(a->proc);
     case EVZK_ERR_NODEGONE:

@@ -42,6 +42,8 @@ bool value_rc_ok(int proc, int rc, bool canceled)
         return process_of(proc)->closing;
     case EVZK_ERR_SERVER:
         return ens_throttled(proc);
+    case EVZK_ERR_TOOLARGE:
+        return ens_shut(proc);
     case EVZK_ERR_NOAUTH:
         return ens_denied(proc) || own()->perms || own()->above_perms ||
                own()->sealed || fault_hid_watched();
@@ -174,7 +176,7 @@ static bool write_rc_ok(int i, const struct value_op *op)
 static bool is_unknown(int rc)
 {
     return rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_CLOSED ||
-           rc == EVZK_ERR_SERVER;
+           rc == EVZK_ERR_SERVER || rc == EVZK_ERR_TOOLARGE;
 }
 
 /* The numbers of additions are different, and hold the addition itself and no

@@ -152,6 +152,11 @@ static void branch(struct job *j, unsigned left, uint32_t n,
     }
 }
 
+static bool is_wanted(const struct job *j, const struct fault *f)
+{
+    return !j->plan->fault || fault_is_kind(f, j->plan->fault);
+}
+
 /* The first faults, each tried by one of the jobs. */
 static void branch_first(struct job *j, unsigned left, uint32_t n,
                          const struct sim_step *step, uint64_t *allocs)
@@ -163,7 +168,7 @@ static void branch_first(struct job *j, unsigned left, uint32_t n,
         bool is_alloc = fault_is_oom(&faults[i]);
 
         *allocs += is_alloc;
-        if (!take(j))
+        if (!is_wanted(j, &faults[i]) || !take(j))
             continue;
         atomic_fetch_add(&j->sh->tried, 1);
         atomic_fetch_add(&j->sh->starved, is_alloc);

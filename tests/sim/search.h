@@ -13,6 +13,7 @@ struct search_plan {
     const struct sim_recipe *recipe;
     const char *scene; /* NULL: all. */
     unsigned faults;   /* The most in one run: 0, 1 or 2. */
+    const char *fault; /* NULL: any; else the first fault is of this kind. */
     uint32_t share;    /* Only each `share`th first fault is tried. */
     uint64_t max_runs; /* 0: no limit. */
     uint64_t chance;   /* This many runs by chance, instead of the search. */

@@ -39,6 +39,8 @@ static const struct {
     {EVZK_ERR_SERVER, STATUS_FAILED, "the log of the servers may say more"},
     {EVZK_ERR_BADDATA, STATUS_FAILED,
      "the path is used for something else: check it"},
+    {EVZK_ERR_TOOLARGE, STATUS_FAILED,
+     "give less data, or raise jute.maxbuffer in all servers"},
     {EVZK_ERR_TIMEOUT, STATUS_NOT_GOT, "wait longer"},
     {EVZK_ERR_BUSY, STATUS_NOT_GOT, "wait for it"},
     {EVZK_ERR_EXPIRED, STATUS_FAILED,

@@ -1,0 +1,179 @@
+/* Requests at which the connection ends, again and again.
+ *
+ * A server hangs up, without a word, at a request that is larger than it takes
+ * (jute.maxbuffer).  How much that is, no client can know.  All that is on its
+ * way then is lost with the connection, and its machines ask again when there
+ * is another: the same request among them.  It would end every connection of
+ * the session, for ever.
+ *
+ * So connections that end during a request are counted, until the request is
+ * answered.  Which of the lost requests the server hung up at is not known: a
+ * request that was lost twice in a row is a suspect.  Suspects wait in a queue
+ * of their own, and are sent one by one, each alone: when all others were sent
+ * and answered, or when they had their time, and on a connection that has
+ * answered something.  A request during which the connection ends even so,
+ * three times, fails with EVZK_ERR_TOOLARGE, and no other is to blame.
+ *
+ * A machine may ask for something else in between, to find out what became of
+ * its request; that may be lost, too, when the server hangs up at another
+ * machine's.  So the count belongs to the machine, with a number by which the
+ * request is known again.  The same request that is answered clears it, or many
+ * others that are.
+ *
+ * A network that fails often makes suspects of many requests.  Each that is
+ * answered sets others free: one, then two, then four.
+ *
+ * How it can fail: connections that end by chance, five times in a row, and
+ * three times of these in the moment between one request and its answer.
+ */
+#include "lib/request/suspect.h"
+
+#include "lib/base/os.h"
+#include "lib/request/core.h"
+#include "lib/request/transaction_internal.h"
+
+enum {
+    SUSPECT = 2,       /* Lost so often, together with others. */
+    PROVED = 5,        /* The rest of it alone. */
+    OTHERS_US = 50000, /* The time of all others, between two suspects. */
+    RELEASED_MOST = 1024,
+    LOST_WEIGHS = 2,
+    FORGET = 7 /* Another request was lost, and is not asked for any more. */
+};
+
+/* A number by which the request is known again. */
+static uint8_t likeness(const struct evzk__request *r)
+{
+    uint32_t n = evzk__request_is_steps(r) ? evzk__steps_likeness(r) : 0;
+
+    if (r->op == EVZK__WATCH)
+        n = (r->name ? 1u : 0u) + (r->pred ? 2u : 0u);
+    n = n * 31 + r->op;
+    return (uint8_t)(n ^ n >> 8 ^ n >> 16 ^ n >> 24);
+}
+
+/* Is it the request that was lost last, of its owner's? */
+static bool is_the_same(const struct evzk__request *r)
+{
+    return r->losses > 0 && likeness(r) == r->died_as;
+}
+
+bool evzk__is_suspect(const struct evzk__request *r)
+{
+    return r->losses >= SUSPECT && is_the_same(r);
+}
+
+bool evzk__suspect_may_be_released(const struct evzk__request *r)
+{
+    return r->losses == SUSPECT;
+}
+
+void evzk__suspect_release(struct evzk__request *r) { r->losses = SUSPECT - 1; }
+
+void evzk__suspect_hold(struct evzk__core *s, struct evzk__request *r)
+{
+    if (TAILQ_EMPTY(&s->requests.suspects))
+        s->requests.alone_at = evzk__now_us() + OTHERS_US;
+    r->held = 1;
+    TAILQ_INSERT_TAIL(&s->requests.suspects, r, link);
+}
+
+/* Another of the owner's requests is suspected: this one may have been lost by
+ * chance, while the owner finds out what became of the other.  True: nothing
+ * follows from its loss. */
+static bool is_bystander(struct evzk__request *r)
+{
+    if (r->losses == 0 || is_the_same(r))
+        return false;
+    if (r->others + LOST_WEIGHS < FORGET) {
+        r->others = (r->others + LOST_WEIGHS) & FORGET;
+        return true;
+    }
+    r->losses = 0;
+    return false;
+}
+
+static void blame(struct evzk__core *s, struct evzk__request *r)
+{
+    if (r->blamed || r->op == EVZK__SYNC)
+        return;
+    r->blamed = 1;
+    s->requests.trusted = 0;
+    if (is_bystander(r))
+        return;
+    r->died_as = likeness(r);
+    r->others = 0;
+    if (r->losses < SUSPECT || s->requests.alone == r)
+        r->losses++;
+    if (r->losses == PROVED)
+        evzk__session_log(s, EVZK_LOG_WARN, "%s: %s", r->dir->path,
+                          evzk_strerror(EVZK_ERR_TOOLARGE));
+}
+
+int evzk__suspect_lost(struct evzk__core *s, struct evzk__request *r)
+{
+    struct evzk__request *item;
+
+    for (unsigned i = 0; (item = evzk__batch_item(r, i)) != NULL; i++)
+        blame(s, item);
+    item = evzk__batch_item(r, 0);
+    return item->losses == PROVED ? EVZK_ERR_TOOLARGE : EVZK_ERR_CONNLOSS;
+}
+
+void evzk__suspect_shared(const struct evzk__request *r,
+                          struct evzk__request *other)
+{
+    other->blamed = r->blamed;
+    if (!r->blamed || (other->losses > 0 && !is_the_same(other)))
+        return;
+    other->losses = r->losses;
+    other->died_as = likeness(other);
+    other->others = 0;
+}
+
+void evzk__suspects_cut(struct evzk__core *s)
+{
+    s->requests.alone = NULL;
+    s->requests.heard = false;
+}
+
+static void trust_others(struct evzk__core *s)
+{
+    uint32_t n = s->requests.trusted;
+
+    n = n == 0 ? 1 : 2 * n;
+    s->requests.trusted = n < RELEASED_MOST ? n : RELEASED_MOST;
+    s->requests.to_release = s->requests.trusted;
+}
+
+void evzk__suspect_left(struct evzk__core *s, const struct evzk__request *r)
+{
+    if (s->requests.alone != r)
+        return;
+    s->requests.alone = NULL;
+    s->requests.alone_at = evzk__now_us() + OTHERS_US;
+}
+
+/* After the proof the count stays: if its owner asks for the same again, the
+ * next connection that ends will do. */
+void evzk__suspect_back(struct evzk__core *s, struct evzk__request *r)
+{
+    if (s->requests.alone == r && !r->blamed)
+        trust_others(s);
+    evzk__suspect_left(s, r);
+    if (r->losses == PROVED)
+        r->losses--;
+    else if (!r->blamed && r->losses > 0 &&
+             (is_the_same(r) || ++r->others == FORGET))
+        r->losses = 0;
+}
+
+bool evzk__suspects_due(const struct evzk__core *s)
+{
+    return evzk__now_us() >= s->requests.alone_at;
+}
+
+bool evzk__suspects_may_go(const struct evzk__core *s)
+{
+    return s->requests.in_flight == 0 && s->requests.heard;
+}
