@@ -144,11 +144,12 @@ static void check_pressing(struct lock_slot *k)
         sim_violation("lock %d is in a hurry, and asks nobody", lock_index(k));
 }
 
-/* A refused contender before it may not know yet that it is first. */
-static bool anyone_throttled(void)
+/* A refused contender before it may not know yet that it is first; one that the
+ * servers hang up at loses five connections before it gives up. */
+static bool anyone_held_up(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (ens_throttled(p))
+        if (ens_throttled(p) || ens_shut(p))
             return true;
     }
     return false;
@@ -161,11 +162,9 @@ static void check_waiter(struct lock_slot *k)
         !k->granted && !k->ended && !k->cancel && own && lock_is_waiting(k);
     int64_t late = k->began + in_us(k->plan->timeout_ms);
     bool calm = evzk_session_connected(lock_process(k)->s) &&
-                lock_calm((int)k->proc, k->orphan) && !anyone_throttled();
+                lock_calm((int)k->proc, k->orphan) && !anyone_held_up();
 
-    /* Each request at which the servers hang up costs five connections. */
-    if (lock_lasts(k, &k->orphan,
-                   watching && !has_one_before(own) && !ens_shut((int)k->proc),
+    if (lock_lasts(k, &k->orphan, watching && !has_one_before(own),
                    calm ? TURN_US : ORPHAN_US))
         sim_violation("lock %d waits for nobody", lock_index(k));
     if (k->plan->timeout_ms && !k->granted && !k->ended && !k->cancel &&

@@ -22,6 +22,10 @@ static const struct kept {
     const char *was; /* The defect of that time. */
 } kept[] = {
     /* clang-format off */
+{"lock", "one:12=hangs-up", 1, "a request at which the servers hang up was sent again, for ever"},
+{"lock", "urgent-ageing:190=hangs-up", 1, "the same, where others wait behind it"},
+{"two-phase-site-tx", "site-mute-given:116=hangs-up", 1, "a change that was none, before anything was decided: a site was told FOREIGN"},
+{"two-phase-site-tx", "site-mute-given:2254=call@close-session", 1, "a coordinator waited for a site whose session was closed: taken for a site that does not go on"},
 {"lock", "two:61=late-at@0", 1, "with a sync as the barrier, a create under way at the leader was not found"},
 {"lock", "long:48=lagging@2,55=set-own@0,130=delete-own@1,136=callback@1/free", 1, "freed in REQUEUED, it left its watch on the one before it"},
 {"lock", "no-requeue:29=freeze", 1, "a connection made and lost within one turn was not seen"},
