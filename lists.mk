@@ -691,6 +691,7 @@ unit_tests = \
     tests/unit/test_round \
     tests/unit/test_servers \
     tests/unit/test_shards_judge \
+    tests/unit/test_suspect \
     tests/unit/test_tables \
     tests/unit/test_transaction \
     tests/unit/test_turns \
