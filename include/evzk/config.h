@@ -193,6 +193,9 @@ evzk_config_follower_state(const evzk_config_follower *follower);
  * whole, once, and @p number is its number.  EVZK_ERR_CONNLOSS: the connection
  * was lost at the last step, another configuration stands or is being written
  * now, and nobody can tell whether this one stood before it.
+ * EVZK_ERR_TOOLARGE: the servers hang up at one of its transactions, each time.
+ * It is not whole, unless connections ended for another reason, five times in a
+ * row: then nobody can tell.
  */
 typedef void evzk_config_update_cb(evzk_config_update *update, int rc,
                                    int64_t number, void *arg);

@@ -153,9 +153,10 @@ typedef struct evzk_guard_options {
  * the write is FAILED, EVZK_ERR_NOAUTH, and no operation is to blame.
  *
  * A server closes the connection at a request that is longer than its
- * jute.maxbuffer, by default one megabyte.  A write whose connection is lost
- * nine times, each time before it was done, is FAILED, EVZK_ERR_CONNLOSS; so
- * may be others of the session that were sent behind it.
+ * jute.maxbuffer, by default one megabyte.  A write at which the servers hang
+ * up, each time, is FAILED, EVZK_ERR_TOOLARGE: its receipt says that it was not
+ * done.  A write whose connection is lost nine times, each time before it was
+ * done, is FAILED, EVZK_ERR_CONNLOSS.
  *
  * @retval EVZK_OK         @p cb will be called, unless freed before.
  * @retval EVZK_ERR_INVAL  Bad argument; @p cb is never called, @p out is unset.
@@ -169,11 +170,11 @@ typedef struct evzk_guard_options {
  * /zookeeper, cannot be deleted); or, with none to blame, an error of the
  * receipt (_NOAUTH, _BADACL, _QUOTA; _NONODE, _BADVERSION: somebody has deleted
  * it, or written to it, again and again) or of the guard (_NOAUTH), _CANCELED,
- * _TIMEOUT, _CLOSED, _EXPIRED, _CONNLOSS, _SERVER, _NOMEM, _AUTH, _INTERNAL.
- * UNKNOWN: EVZK_ERR_EXPIRED (the session ended before the answer came),
- * _CONNLOSS (the answer was lost, and somebody has deleted or written to the
- * receipt), _CANCELED, _TIMEOUT, _CLOSED, _SERVER, _NOAUTH, _AUTH: the write
- * was sent, and its answer had not come.
+ * _TIMEOUT, _CLOSED, _EXPIRED, _CONNLOSS, _TOOLARGE, _SERVER, _NOMEM, _AUTH,
+ * _INTERNAL.  UNKNOWN: EVZK_ERR_EXPIRED (the session ended before the answer
+ * came), _CONNLOSS (the answer was lost, and somebody has deleted or written to
+ * the receipt), _CANCELED, _TIMEOUT, _CLOSED, _SERVER, _NOAUTH, _AUTH: the
+ * write was sent, and its answer had not come.
  */
 EVZK_API int evzk_guard_write(evzk_session *s, const evzk_guard_by *by,
                               const evzk_guard_op *ops, size_t n,

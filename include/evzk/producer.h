@@ -55,7 +55,9 @@ typedef void evzk_producer_cb(evzk_producer *producer,
  * all are; else it says why the others are not.  EVZK_ERR_CONNLOSS: the items
  * behind the first @p done may be in the queue or not; this comes only if
  * somebody has deleted the producer's receipt, or if the servers refuse for
- * long to say what they have done.
+ * long to say what they have done.  EVZK_ERR_TOOLARGE: the servers hang up at
+ * these items, each time.  They are not in the queue, unless connections ended
+ * for another reason, five times in a row: as with _CONNLOSS, nobody can tell.
  */
 typedef void evzk_put_cb(evzk_producer *producer, int rc, size_t done,
                          void *arg);

@@ -77,8 +77,8 @@ typedef enum evzk_tx_event {
      * that lives, and this one is a successor. */
     EVZK_TX_FINISHED,
     /** Final; rc says why.  Without BEGUN before: nothing was begun; but with
-     * EVZK_ERR_CONNLOSS or EVZK_ERR_CLOSED nobody knows.  After BEGUN: what is
-     * or will be decided is not known here.  After DECIDED: the decision
+     * EVZK_ERR_CONNLOSS, _TOOLARGE or _CLOSED nobody knows.  After BEGUN: what
+     * is or will be decided is not known here.  After DECIDED: the decision
      * stands, but not all sites were seen done. */
     EVZK_TX_FAILED
 } evzk_tx_event;
@@ -148,6 +148,8 @@ typedef struct evzk_tx_options {
  * Later, through @p cb: EVZK_ERR_NONODE (a site of that name never started),
  * _CANCELED, _TIMEOUT (nothing was begun), _CONNLOSS (the session has expired
  * while it began, and nothing is there: it was never begun, or is over),
+ * _TOOLARGE (the servers hang up at the transaction, each time, and nothing is
+ * there: give less data, or raise their jute.maxbuffer),
  * _NODEGONE (somebody deleted it), _FOREIGN (somebody wrote to it), _NOAUTH,
  * _BADACL, _NOCHROOT, _QUOTA, _NOTEMPTY, _SERVER, _NOMEM, _CLOSED, _AUTH,
  * _INTERNAL.

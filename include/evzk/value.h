@@ -212,9 +212,11 @@ typedef void evzk_value_writer_cb(evzk_value_writer *writer,
  * between; or if the servers refuse for long to say what they have done.  Of a
  * write that was to make the value it comes, too, if meanwhile any child of the
  * znode above was deleted; or if another writer has made the value, and a
- * receipt was deleted there, as a writer does that ends.  Any
- * other error but EVZK_ERR_CLOSED and _SERVER: the write was not done, and will
- * not be.  @p number is the counter behind an addition that was done; else 0.
+ * receipt was deleted there, as a writer does that ends.  EVZK_ERR_TOOLARGE:
+ * the servers hang up at this write, each time.  It was not done, unless
+ * connections ended for another reason, five times in a row: as with _CONNLOSS,
+ * nobody can tell.  Any other error but EVZK_ERR_CLOSED and _SERVER: the write
+ * was not done, and will not be.  @p number is the counter behind an addition that was done; else 0.
  */
 typedef void evzk_value_write_cb(evzk_value_writer *writer, int rc,
                                  int64_t number, void *arg);
@@ -261,8 +263,8 @@ EVZK_API int evzk_value_writer_start(evzk_session *s, const char *path,
  * Later, through @p cb: EVZK_ERR_NOAUTH, _BADACL, _EPHEMERAL (the znode above
  * is), _QUOTA, _NOCHROOT, _SERVER: refused, and the writer goes on.
  * EVZK_ERR_NONODE: the directories above go away again as often as they are
- * made.  EVZK_ERR_CONNLOSS: see evzk_value_write_cb.  EVZK_ERR_CANCELED: not
- * sent.  EVZK_ERR_CLOSED: the session was closed; what was under way may be
+ * made.  EVZK_ERR_CONNLOSS, _TOOLARGE: see evzk_value_write_cb.
+ * EVZK_ERR_CANCELED: not sent.  EVZK_ERR_CLOSED: the session was closed; what was under way may be
  * done or not.
  */
 EVZK_API int evzk_value_set(evzk_value_writer *writer, const void *data,
