@@ -178,6 +178,7 @@ struct evzk_consumer {
     char receipt_name[EVZK__NAME_MAX], old_receipt[EVZK__NAME_MAX];
     char alive[EVZK__NAME_MAX];
     bool may_stand; /* These znodes were asked for, and are not proved gone. */
+    bool outlaw;    /* The znode of its session is refused for good. */
     struct evzk__receipt receipt;
 
     /* The turn. */

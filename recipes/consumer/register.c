@@ -125,6 +125,7 @@ int evzk__consumer_enrolled(struct evzk__machine *m,
     case EVZK_ERR_NONODE: /* Somebody has deleted the directory. */
         return evzk__consumer_renew(c);
     default:
+        c->outlaw = m->stopping;
         return evzk__machine_give_up(m, e->reply->rc, CLOSING);
     }
 }

@@ -33,10 +33,13 @@ int evzk__consumer_renew(struct evzk_consumer *c)
 }
 
 /* Without the znode of its session: the session has ended, or somebody has
- * deleted that znode, and it is made anew. */
+ * deleted that znode, and it is made anew.  Where that was refused once more
+ * while the consumer ends, its claims are left to the session's end. */
 int evzk__consumer_unguarded(struct evzk_consumer *c)
 {
     evzk__consumer_drop_old(c);
+    if (c->outlaw)
+        return evzk__machine_finish(&c->m, c->m.rc);
     return evzk__machine_move(&c->m, REGISTERING);
 }
 

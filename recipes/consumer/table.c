@@ -184,11 +184,22 @@ static void lose_list(struct evzk_consumer *c, struct evzk__items *list, int rc)
         evzk__item_end(c, it, EVZK_CONSUMER_LOST, rc);
 }
 
+static bool leaves_claims(const struct evzk_consumer *c)
+{
+    return !TAILQ_EMPTY(&c->batch) || !TAILQ_EMPTY(&c->finishing) ||
+           !TAILQ_EMPTY(&c->returning) || !TAILQ_EMPTY(&c->doubted) ||
+           !TAILQ_EMPTY(&c->held);
+}
+
+/* Claims that are left go with the session, and so does the znode whose end
+ * tells the other consumers. */
 static void end(struct evzk__machine *m)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
     int rc = m->rc != EVZK_OK ? m->rc : EVZK_ERR_CLOSED;
 
+    if (leaves_claims(c))
+        c->alive[0] = '\0';
     evzk__batch_clear(c);
     lose_list(c, &c->finishing, rc);
     lose_list(c, &c->returning, rc);

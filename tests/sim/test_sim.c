@@ -24,6 +24,8 @@ static const struct kept {
     /* clang-format off */
 {"lock", "one:12=hangs-up", 1, "a request at which the servers hang up was sent again, for ever"},
 {"lock", "urgent-ageing:190=hangs-up", 1, "the same, where others wait behind it"},
+{"consumer", "renews:140=hangs-up", 1, "its own znode was refused while it ended: it asked for it, and closed, without end"},
+{"consumer", "unreceipted-return:149=hangs-up", 1, "it ended, and left a claim, whose end no other consumer saw"},
 {"two-phase-site-tx", "site-mute-given:116=hangs-up", 1, "a change that was none, before anything was decided: a site was told FOREIGN"},
 {"two-phase-site-tx", "site-mute-given:2254=call@close-session", 1, "a coordinator waited for a site whose session was closed: taken for a site that does not go on"},
 {"lock", "two:61=late-at@0", 1, "with a sync as the barrier, a create under way at the leader was not found"},
