@@ -114,7 +114,7 @@ START_TEST(test_another_in_between)
 }
 END_TEST
 
-/* It is not asked for any more; what is asked for instead is answered. */
+/* The owner asks for something else from then on, and is answered. */
 START_TEST(test_forgets)
 {
     struct evzk__request r;
@@ -132,7 +132,7 @@ START_TEST(test_forgets)
 }
 END_TEST
 
-/* It is not asked for any more; what is asked for instead is lost, too. */
+/* The owner asks for something else from then on, and that is lost, too. */
 START_TEST(test_blames_another)
 {
     struct evzk__request r;
@@ -152,7 +152,7 @@ START_TEST(test_blames_another)
 }
 END_TEST
 
-/* One that was answered alone sets one free, then two, then four. */
+/* A suspect that is answered sets others free: one, then two, then four. */
 START_TEST(test_trust_grows)
 {
     struct evzk__request r;
