@@ -216,7 +216,8 @@ typedef void evzk_value_writer_cb(evzk_value_writer *writer,
  * the servers hang up at this write, each time.  It was not done, unless
  * connections ended for another reason, five times in a row: as with _CONNLOSS,
  * nobody can tell.  Any other error but EVZK_ERR_CLOSED and _SERVER: the write
- * was not done, and will not be.  @p number is the counter behind an addition that was done; else 0.
+ * was not done, and will not be.  @p number is the counter behind an addition
+ * that was done; else 0.
  */
 typedef void evzk_value_write_cb(evzk_value_writer *writer, int rc,
                                  int64_t number, void *arg);
@@ -264,8 +265,8 @@ EVZK_API int evzk_value_writer_start(evzk_session *s, const char *path,
  * is), _QUOTA, _NOCHROOT, _SERVER: refused, and the writer goes on.
  * EVZK_ERR_NONODE: the directories above go away again as often as they are
  * made.  EVZK_ERR_CONNLOSS, _TOOLARGE: see evzk_value_write_cb.
- * EVZK_ERR_CANCELED: not sent.  EVZK_ERR_CLOSED: the session was closed; what was under way may be
- * done or not.
+ * EVZK_ERR_CANCELED: not sent.  EVZK_ERR_CLOSED: the session was closed; what
+ * was under way may be done or not.
  */
 EVZK_API int evzk_value_set(evzk_value_writer *writer, const void *data,
                             size_t len, evzk_value_write_cb *cb, void *arg);

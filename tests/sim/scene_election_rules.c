@@ -119,10 +119,10 @@ static void check_named(const struct lock_leader *r)
     }
     if (lock_is_copy(n))
         return;
-    if (n->live ? n->owner != r->owner
-                : !n->broken &&
-                      !ens_denied((int)lock_world.slot[n->slot].proc) &&
-                      !ens_shut((int)lock_world.slot[n->slot].proc))
+    if (n->live
+            ? n->owner != r->owner
+            : !n->broken && !ens_denied((int)lock_world.slot[n->slot].proc) &&
+                  !ens_shut((int)lock_world.slot[n->slot].proc))
         sim_violation("a leader znode names lock %d, which has gone", n->slot);
     o = n->live ? lock_one_before(n) : NULL;
     if (o)

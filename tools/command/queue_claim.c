@@ -132,8 +132,8 @@ static void say_dead(const struct claim *c, const evzk_item *item)
 {
     complain("%s: an item was delivered %u times and never finished: set aside "
              "below %s/dead (priority %u, number %llu)",
-             c->path, queue_options.max_deliveries, c->path,
-             item->priority, (unsigned long long)item->number);
+             c->path, queue_options.max_deliveries, c->path, item->priority,
+             (unsigned long long)item->number);
 }
 
 static void on_consumer(evzk_consumer *consumer, evzk_consumer_event event,
