@@ -43,6 +43,7 @@ static int filled(struct evzk__machine *m, const struct evzk__event *e)
     (void)e;
     if (!is_filled(c) || !evzk__cache_tells(c))
         return EVZK_OK;
+    c->was_whole = true;
     c->whole_no = m->seen.connection_no;
     evzk__machine_move(m, WHOLE);
     evzk__cache_call(c, EVZK_CACHE_READY, EVZK_OK, NULL, NULL);

@@ -94,6 +94,7 @@ struct evzk_cache {
     struct evzk__followers_list others;
     uint32_t reading;  /* Followers that have a turn. */
     uint32_t behind;   /* Followers that have yet to read on this connection. */
+    bool was_whole;    /* READY was told, once at least. */
     uint16_t whole_no; /* The connection on which READY was told last. */
 };
 

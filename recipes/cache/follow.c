@@ -142,6 +142,13 @@ static int rc_of(const struct evzk__reply *reply)
     return reply->first_rc == EVZK_OK ? reply->rc : reply->first_rc;
 }
 
+/* A cache whose root may not be read ends, but not once it has told anything,
+ * be it that there is nothing. */
+static bool outlives_refusal(const struct evzk__follower *f)
+{
+    return f->n->told || f->c->was_whole || !evzk__follower_is_first(f);
+}
+
 static int was_read(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk__follower *f = evzk__follower_of(m);
@@ -149,7 +156,7 @@ static int was_read(struct evzk__machine *m, const struct evzk__event *e)
 
     if (evzk__follower_is_over(f))
         return EVZK_OK;
-    if (rc == EVZK_ERR_NOAUTH && (f->n->told || !evzk__follower_is_first(f)))
+    if (rc == EVZK_ERR_NOAUTH && outlives_refusal(f))
         return evzk__follower_hide(f);
     if (rc == EVZK_ERR_NONODE)
         return evzk__machine_move(m, EMPTYING);
