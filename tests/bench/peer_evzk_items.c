@@ -52,6 +52,7 @@ static void on_consumer(evzk_consumer *c, evzk_consumer_event event, int rc,
     case EVZK_CONSUMER_GIVEN_BACK:
     case EVZK_CONSUMER_LOST:
     case EVZK_CONSUMER_DEAD_LETTER:
+    case EVZK_CONSUMER_SET_ASIDE:
     case EVZK_CONSUMER_CLOSED:
     case EVZK_CONSUMER_FAILED:
         peer_fail("the consumer", rc);

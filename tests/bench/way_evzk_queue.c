@@ -69,6 +69,7 @@ static void on_consumer(evzk_consumer *consumer, evzk_consumer_event event,
     case EVZK_CONSUMER_GIVEN_BACK:
     case EVZK_CONSUMER_LOST:
     case EVZK_CONSUMER_DEAD_LETTER:
+    case EVZK_CONSUMER_SET_ASIDE:
     case EVZK_CONSUMER_CLOSED:
         self.run->n_other += !self.run->ending;
     }
