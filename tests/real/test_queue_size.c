@@ -284,7 +284,10 @@ START_TEST(plain_queue_is_too_long)
     q = look(p.s, path, true);
     ck_assert_int_eq(seen.rc, EVZK_OK);
     ck_assert_uint_eq(seen.size, EVZK_QUEUE_PLAIN_MAX);
-    put(path, EVZK_QUEUE_PLAIN, 1);
+    /* Another program's item: our producers refuse one more. */
+    ck_assert_int_eq(raw_create(op(), "/flat/queue-", "", 0,
+                                ZOO_PERSISTENT_SEQUENTIAL),
+                     ZOK);
     WAIT(seen.rc != EVZK_OK);
     ck_assert_int_eq(seen.rc, EVZK_ERR_FOREIGN);
     evzk_queue_query_free(q);
