@@ -286,7 +286,7 @@ START_TEST(plain_queue_is_too_long)
     ck_assert_uint_eq(seen.size, EVZK_QUEUE_PLAIN_MAX);
     /* Another program's item: our producers refuse one more. */
     ck_assert_int_eq(raw_create(op(), "/flat/queue-", "", 0,
-                                ZOO_PERSISTENT_SEQUENTIAL),
+                                ZOO_PERSISTENT_SEQUENTIAL, NULL, 0),
                      ZOK);
     WAIT(seen.rc != EVZK_OK);
     ck_assert_int_eq(seen.rc, EVZK_ERR_FOREIGN);

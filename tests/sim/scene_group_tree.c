@@ -110,6 +110,15 @@ bool gr_is_hole(const struct gr_node *n)
     return false;
 }
 
+/* So often what is refused is asked again: then a member fails, and its znode
+ * goes with it. */
+static bool was_refused(int proc)
+{
+    enum { REFUSALS = 8 };
+
+    return ens_denied(proc) || ens_shut(proc) || ens_throttles(proc) > REFUSALS;
+}
+
 static void check_died(const struct gr_node *n)
 {
     if (n->act < 0 || operator_deleted(n->czxid) || session_over(n->owner) ||
@@ -117,7 +126,7 @@ static void check_died(const struct gr_node *n)
         fault_hid_watched())
         return; /* A seal, or a znode that is hidden, makes a member fail. */
     if (process_of(gr.own->act[n->act].proc)->closing ||
-        ens_denied(gr.own->act[n->act].proc))
+        was_refused(gr.own->act[n->act].proc))
         return;
     sim_violation("somebody has deleted the znode of act %d", (int)n->act + 1);
 }

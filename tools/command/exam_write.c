@@ -133,6 +133,14 @@ static void on_writer(evzk_value_writer *writer, evzk_value_writer_event event,
     end_large(e);
 }
 
+static void report_too_large(struct exam *e)
+{
+    doctor_report(e->d, VERDICT_WARN,
+                  "raise jute.maxbuffer to 1048575, or keep what is written "
+                  "small: values, guarded writes, and the names in a directory",
+                  "a request of %d bytes is not taken", EVZK_VALUE_DATA_MAX);
+}
+
 static void on_written(evzk_value_writer *writer, int rc, int64_t number,
                        void *arg)
 {
@@ -143,6 +151,8 @@ static void on_written(evzk_value_writer *writer, int rc, int64_t number,
         doctor_report(e->d, VERDICT_OK, NULL,
                       "a request may have %d bytes (jute.maxbuffer)",
                       EVZK_VALUE_DATA_MAX);
+    else if (rc == EVZK_ERR_TOOLARGE)
+        report_too_large(e);
     else
         doctor_report(e->d, VERDICT_WARN, NULL,
                       "a large znode cannot be written: %s", evzk_strerror(rc));
@@ -156,10 +166,7 @@ static void on_patience(evutil_socket_t fd, short what, void *arg)
     struct exam *e = arg;
 
     (void)fd, (void)what;
-    doctor_report(e->d, VERDICT_WARN,
-                  "raise jute.maxbuffer to 1048575, or keep what is written "
-                  "small: values, guarded writes, and the names in a directory",
-                  "a request of %d bytes is not taken", EVZK_VALUE_DATA_MAX);
+    report_too_large(e);
     evzk_value_writer_free(e->writer);
     e->writer = NULL;
     exam_go(e, EXAM_LEAVE);
