@@ -120,6 +120,7 @@ int evzk__machine_give_up(struct evzk__machine *m, int rc, int state)
     if (!m->stopping) {
         m->stopping = true;
         m->rc = rc;
+        m->refused = 0; /* Refusals of what follows count anew. */
         evzk__machine_over(m);
     }
     return evzk__machine_move(m, state);
