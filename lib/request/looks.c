@@ -65,7 +65,7 @@ static void begin(struct evzk__core *s, const char *path)
  * idly costs the servers nothing. */
 static bool is_due(const struct evzk__place *p, const struct evzk__watch *w)
 {
-    bool trusts = p->where == EVZK__IN_QUEUE &&
+    bool trusts = p->where == EVZK__IN_QUEUE && !p->looks &&
                   (w == &p->own_watch || (w == &p->pred_watch && p->before));
 
     return (w->is == EVZK__HIDDEN || (evzk__watch_armed(w) && !trusts)) &&

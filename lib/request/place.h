@@ -100,6 +100,7 @@ struct evzk__place {
      * and since then the server told nothing newer, such as another znode's
      * end, that may mean that this one is gone, too. */
     bool own_verified : 1;
+    bool looks : 1; /* A contender that trusts no watch: see look.h. */
 };
 
 static inline struct evzk__place *evzk__place_of(struct evzk__request *r)
@@ -124,6 +125,10 @@ static inline bool evzk__place_awaits_answer(const struct evzk__place *p)
 {
     return p->req.state == EVZK__SENT;
 }
+
+/* Its owner has one, and does much in its name: what it watches is looked at,
+ * also its own znode. */
+static inline void evzk__place_look(struct evzk__place *p) { p->looks = true; }
 
 /* Its owner has many of them, one in each directory: they may go together. */
 static inline void evzk__place_be_one_of_many(struct evzk__place *p)

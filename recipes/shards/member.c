@@ -312,6 +312,7 @@ int evzk__shards_stand(struct evzk_shards *a)
                           member_heard, a, &a->member);
     if (rc == EVZK_OK) {
         a->member->options |= LOCK_TOLERANT | LOCK_PATIENT;
+        evzk__place_look(&a->member->m.place);
     }
     return rc;
 }

@@ -300,7 +300,8 @@ static void check_followed(void)
 static bool is_busy(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (shards_world.to_join[p] || process_of(p)->closing)
+        if (shards_world.to_join[p] ||
+            (process_of(p)->closing && process_of(p)->open))
             return true;
     }
     return shards_world.actions || shards_world.leaving || shards_excused() ||
