@@ -187,6 +187,8 @@ static void be_done(intptr_t k)
     process_call_ends(proc);
     sim_say("p%d: site %c is done: %s", proc, tp.own->act[at->act].site,
             evzk_errname(rc));
+    if (rc == EVZK_OK && at->tx && at->site >= 0)
+        tp.tx[at->tx - 1].said[at->site] = true;
 }
 
 static void go_on(struct tp_at *at, evzk_site_event ev)

@@ -86,7 +86,8 @@ struct tp_tx {
     evzk_tx_variant variant;
     uint8_t vote[TP_SITES]; /* evzk_tx_verdict, as first seen. */
     bool came[TP_SITES], done[TP_SITES], removed;
-    bool cast[TP_SITES]; /* The site's program has voted to commit. */
+    bool cast[TP_SITES]; /* The site's program has voted to commit; .. */
+    bool said[TP_SITES]; /* .. it has said that it is done. */
 };
 
 /* A transaction at a site. */

@@ -128,7 +128,8 @@ static bool may_leave(int act, const struct tp_tx *x)
 }
 
 /* A site that is done has taken the entry out of its inbox, in the same
- * transaction; after the end of a session perhaps a moment later. */
+ * transaction; after the end of a session perhaps a moment later, and also
+ * where it deletes one by one what was forged beside its own. */
 static void check_entries(const struct tp_tx *x)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
@@ -140,7 +141,7 @@ static void check_entries(const struct tp_tx *x)
         char path[120];
 
         snprintf(path, sizeof path, "/t/inbox/%c/%s", tp.own->sites[i], x->id);
-        if (ens_look(path, &seen))
+        if (ens_look(path, &seen) && !(fault_forged_votes() && x->said[i]))
             sim_violation("finished, and site %c was not told",
                           tp.own->sites[i]);
     }

@@ -165,6 +165,15 @@ static void look_at_site(struct tp_tx *x, int i)
         x->done[i] = true;
 }
 
+/* Servers remove no directory that has a znode.  So where the last sites' part
+ * and the transaction went between two looks, the sites whose programs have
+ * said so are done. */
+static void end_at_once(struct tp_tx *x)
+{
+    for (int i = 0; i < tp_n_sites(); i++)
+        x->done[i] = x->done[i] || (x->came[i] && x->said[i]);
+}
+
 static void look_at_tx(struct tp_tx *x)
 {
     struct ens_seen seen;
@@ -173,6 +182,7 @@ static void look_at_tx(struct tp_tx *x)
     snprintf(path, sizeof path, "/t/tx/%s", x->id);
     if (!ens_look(path, &seen)) {
         x->removed = true;
+        end_at_once(x);
         return;
     }
     for (int i = 0; i < tp_n_sites() && x->decision == EVZK_TX_NONE; i++)
