@@ -108,12 +108,16 @@ static void take_ready(struct evzk_config_update *u,
     note_other(u);
 }
 
-/* The next transaction, of those that are left. */
+/* The next transaction, of those that are left.  Each names the lock's znode;
+ * but where another znode of its name stands, nobody refuses.  So the news that
+ * the lock is lost counts as well. */
 static int go_on(struct evzk__machine *m)
 {
-    bool all = evzk__chunk_choose(evzk__update_of(m));
+    struct evzk_config_update *u = evzk__update_of(m);
 
-    return evzk__machine_move(m, all ? FINISHING : WRITING);
+    if (u->guarded && !u->has_lock)
+        return evzk__machine_move(m, LOCKING);
+    return evzk__machine_move(m, evzk__chunk_choose(u) ? FINISHING : WRITING);
 }
 
 /* Is the configuration the one that is to be replaced?  While this lock is held

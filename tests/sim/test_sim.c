@@ -101,6 +101,7 @@ static const struct kept {
 {"lock-dialect", "curator-foreign:48=throttle-reads,116=throttle-reads", 1, "it gave up over refused reads, and the first refusal of what it did then ended it: its znode stayed"},
 {"two-phase", "abort-three:174=foreign,202=forge-vote@1,216=hold-replies,458=cut-after", 1, "the rule did not know a site that takes away one by one what was forged beside its own"},
 {"two-phase-site", "inbox-many:84=expire,135=lagging@2,382=oom@5", 1, "the rule saw no site done where its part and the transaction went at once"},
+{"config-write", "set-two-large:13=refuse,140=lagging@2,291=replace-own@2", 1, "the lock was lost to another znode of its name, which let the next transactions pass: two wrote at once"},
 {"shards", "no-plan:87=forge-plan@0,191=lagging@1,301=refuse,425=hide-member@0,499=hide-member@1", 1, "the same"},
 {"shards", "closes-sealed:", 1, "its session was closed while no machine of it was under way: FAILED came seconds behind CLOSED"},
 {"shards", "closes-sealed:122=call@close-session", 1, "its session was closed, and then a refusal came: FAILED, but not with CLOSED"},
