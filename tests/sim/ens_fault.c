@@ -78,6 +78,8 @@ bool ens_refused(int proc)
 
 bool ens_throttled(int proc) { return ens.throttled[proc] != 0; }
 
+bool ens_throttled_read(int proc) { return ens.throttled_read[proc]; }
+
 int ens_throttles(int proc) { return ens.throttled[proc]; }
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }

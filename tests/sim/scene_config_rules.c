@@ -26,7 +26,6 @@ enum {
     ROOM = 256,
     TRUTH_US = 3 * 1000 * 1000,
     HIDDEN_US = 12 * 1000 * 1000, /* Where what is watched was hidden. */
-    REFUSALS = 8, /* So often what a server refuses for now is asked again. */
     TRIES = 8 /* So often what a replacement finds is not what it has seen. */
 };
 

@@ -241,6 +241,15 @@ static bool deceived(int64_t place)
     return false;
 }
 
+/* It was told that the servers refuse: its session deletes both, each when it
+ * may. */
+static bool is_left(const struct lock_leader *r)
+{
+    const struct lock_slot *k = &lock_world.slot[r->slot];
+
+    return r->slot >= 0 && k->ended && ens_throttles((int)k->proc) > REFUSALS;
+}
+
 /* Its candidate goes with it, or had gone; or something else is said.  One by
  * hand, or that was written to, goes with whoever may have made his own. */
 static void check_gone(const struct lock_leader *r)
@@ -255,7 +264,7 @@ static void check_gone(const struct lock_leader *r)
             sim_violation("another's leader znode was deleted");
         return;
     }
-    if (deceived(r->place) ||
+    if (deceived(r->place) || is_left(r) ||
         (next && takes_for_own(lock_leader_node(next), next->czxid)))
         return;
     if (n && n->live && !lock_is_copy(n) &&

@@ -114,8 +114,6 @@ bool gr_is_hole(const struct gr_node *n)
  * goes with it. */
 static bool was_refused(int proc)
 {
-    enum { REFUSALS = 8 };
-
     return ens_denied(proc) || ens_shut(proc) || ens_throttles(proc) > REFUSALS;
 }
 

@@ -19,7 +19,6 @@
 #include "wire.h"
 
 enum {
-    REFUSALS = 8, /* So often what is refused is asked again. */
     SLACK_US = 20000,
     RESUMED_US = 1000 * 1000,
     ORPHAN_US = 15 * 1000 * 1000, /* No fault lasts so long. */

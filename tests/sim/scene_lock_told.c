@@ -13,8 +13,6 @@
 #include "scene_lock.h"
 #include "wire.h"
 
-enum { REFUSALS = 8 }; /* So often what is refused is asked again. */
-
 static bool expired_once(const struct process *p)
 {
     for (unsigned i = 0; i < p->n_ids; i++) {
@@ -251,10 +249,13 @@ bool lock_denied(int64_t place)
 }
 
 /* Nine refusals are enough to fail it, but not to fail also what it does then:
- * a lock that nobody stops either gets its place, or deletes its znode. */
+ * a lock that nobody stops either gets its place, or deletes its znode.  Where
+ * the listing was refused that would have shown the znode, the session does. */
 static bool gave_up(const struct lock_slot *k)
 {
-    return lock_node_of(k) && !k->let_go && !k->cancel &&
+    bool shown = evzk_lock_node(k->l)[0] || !ens_throttled_read((int)k->proc);
+
+    return lock_node_of(k) && shown && !k->let_go && !k->cancel &&
            ens_throttles((int)k->proc) <= REFUSALS + 2;
 }
 

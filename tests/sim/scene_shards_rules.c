@@ -322,13 +322,14 @@ static bool only_cut(void)
     return is && !shards_world.scene->leader_blocked;
 }
 
-/* A fault may refuse operations long after it came: the first one counts. */
+/* A fault may refuse operations long after it came: it is over when the last
+ * one was refused. */
 static bool begins_to_refuse(void)
 {
     int n = 0, before = shards_world.refused;
 
     for (int p = 0; p < SIM_PROCS; p++)
-        n += ens_throttled(p);
+        n += ens_throttles(p);
     shards_world.refused = n;
     return n != before;
 }
