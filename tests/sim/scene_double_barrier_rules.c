@@ -219,7 +219,9 @@ bool db_excused(int act, evzk_double_barrier_event ev, int rc)
         return inside && (operator_deleted(n ? n->czxid : 0) ||
                           (n && session_over(n->owner)));
     case EVZK_ERR_LEASE:
-        return inside && k->doubtful && process_has_lapsed(a->proc);
+        /* Behind a close SUSPENDED is not told. */
+        return inside && (k->doubtful || process_of(a->proc)->closing) &&
+               process_has_lapsed(a->proc);
     case EVZK_ERR_FOREIGN:
         return (db.own->foreign_ready || fault_made_older_ready()) && !inside;
     case EVZK_ERR_NOAUTH:

@@ -105,6 +105,7 @@ static const struct kept {
 {"lock", "downgrade-leaves:13=throttle-reads,55=late-at@2", 1, "the rule asked a lock to delete a znode that no server would show it"},
 {"election-dialect", "kazoo-election:84=throttle-reads,160=call@volunteer", 1, "the rule did not know what is left to the session: the candidate and its leader znode, one after the other"},
 {"shards", "named:208=forge-plan@0,408=forge-plan@0,457=throttle-writes", 1, "the rule took nine refusals, a second apart, for over with the first"},
+{"double-barrier", "step-stay:84=freeze,89=callback@3/close-session", 1, "the rule wanted SUSPENDED behind the session's close"},
 {"shards", "no-plan:87=forge-plan@0,191=lagging@1,301=refuse,425=hide-member@0,499=hide-member@1", 1, "the same"},
 {"shards", "closes-sealed:", 1, "its session was closed while no machine of it was under way: FAILED came seconds behind CLOSED"},
 {"shards", "closes-sealed:122=call@close-session", 1, "its session was closed, and then a refusal came: FAILED, but not with CLOSED"},
