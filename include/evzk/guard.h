@@ -64,7 +64,9 @@ typedef struct evzk_guard_op {
     /** Absolute path, below the session's chroot. */
     const char *path;
     /** Of a SET, a DELETE or a CHECK: the version that the znode must have; -1:
-     * any.  Of a CREATE: 0. */
+     * any, as servers have it.  Behind 2147483647 comes -2147483648, so that a
+     * znode comes to the version -1 with its 4294967295th write: only then it
+     * cannot be compared.  Of a CREATE: 0. */
     int32_t version;
     /** Of a CREATE: the znode goes with the session. */
     bool ephemeral;

@@ -62,7 +62,7 @@ int evzk__client_answer(int zrc)
                : evzk__client_error(zrc);
 }
 
-static void set_stat(struct evzk__result *res, const struct Stat *stat)
+void evzk__client_set_stat(struct evzk__result *res, const struct Stat *stat)
 {
     if (stat) {
         res->stat.czxid = stat->czxid;
@@ -87,7 +87,7 @@ static void created(int rc, const char *path, const struct Stat *stat,
     if (rc == ZOK && !path)
         res.rc = EVZK_ERR_CONNLOSS; /* Created, under an unknown name. */
     else
-        set_stat(&res, stat);
+        evzk__client_set_stat(&res, stat);
     evzk__client_complete(tag, &res);
 }
 
@@ -98,7 +98,7 @@ static void got(int rc, const char *data, int len, const struct Stat *stat,
 
     if (len > 0)
         res.len = (size_t)len;
-    set_stat(&res, stat);
+    evzk__client_set_stat(&res, stat);
     if (rc == ZOK && len >= 0 && !data)
         res = (struct evzk__result){.rc = EVZK_ERR_NOMEM};
     evzk__client_complete(tag, &res);
@@ -119,7 +119,7 @@ static void listed(int rc, const struct String_vector *v,
 {
     struct evzk__result res = {.rc = evzk__client_answer(rc)};
 
-    set_stat(&res, stat);
+    evzk__client_set_stat(&res, stat);
     if (!is_whole(v))
         res = (struct evzk__result){.rc = EVZK_ERR_NOMEM};
     else if (v && v->count > 0) {
@@ -135,7 +135,7 @@ static void guarded(int rc, const struct String_vector *v,
     struct evzk__result res = {.rc = evzk__client_answer(rc)};
 
     (void)v;
-    set_stat(&res, stat);
+    evzk__client_set_stat(&res, stat);
     evzk__client_complete(tag, &res);
 }
 
@@ -143,7 +143,7 @@ static void looked(int rc, const struct Stat *stat, const void *tag)
 {
     struct evzk__result res = {.rc = evzk__client_answer(rc)};
 
-    set_stat(&res, stat);
+    evzk__client_set_stat(&res, stat);
     evzk__client_complete(tag, &res);
 }
 
@@ -274,24 +274,34 @@ int evzk__client_watch_children(struct evzk__slot *slot, const char *path)
 }
 
 int evzk__client_set(struct evzk__slot *slot, const char *path,
-                     const void *data, size_t len, int32_t version)
+                     const void *data, size_t len, int64_t version)
 {
-    struct evzk__client *before = evzk__client_enter(slot->client);
-    int rc = is_bad(path) ? ZBADARGUMENTS
-                          : zoo_aset(slot->client->zh, path, data, (int)len,
-                                     version, looked, slot);
+    int sent = version == EVZK__ANY_VERSION ? -1 : (int)version, rc;
+    struct evzk__client *before;
+
+    if (version == -1)
+        return evzk__client_set_last(slot, path, data, len);
+    before = evzk__client_enter(slot->client);
+    rc = is_bad(path) ? ZBADARGUMENTS
+                      : zoo_aset(slot->client->zh, path, data, (int)len, sent,
+                                 looked, slot);
 
     evzk__client_leave(before);
     return evzk__client_error(rc);
 }
 
 int evzk__client_delete(struct evzk__slot *slot, const char *path,
-                        int32_t version)
+                        int64_t version)
 {
-    struct evzk__client *before = evzk__client_enter(slot->client);
-    int rc = is_bad(path) ? ZBADARGUMENTS
-                          : zoo_adelete(slot->client->zh, path, version,
-                                        evzk__client_done, slot);
+    int sent = version == EVZK__ANY_VERSION ? -1 : (int)version, rc;
+    struct evzk__client *before;
+
+    if (version == -1)
+        return evzk__client_delete_last(slot, path);
+    before = evzk__client_enter(slot->client);
+    rc = is_bad(path) ? ZBADARGUMENTS
+                      : zoo_adelete(slot->client->zh, path, sent,
+                                    evzk__client_done, slot);
 
     evzk__client_leave(before);
     return evzk__client_error(rc);

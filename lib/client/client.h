@@ -162,12 +162,20 @@ int evzk__client_guard(struct evzk__slot *slot, const char *path);
 /* The names of the children, and a watch on children that come or go. */
 int evzk__client_watch_children(struct evzk__slot *slot, const char *path);
 int evzk__client_set(struct evzk__slot *slot, const char *path,
-                     const void *data, size_t len, int32_t version);
-/* Version -1: the znode may have any version.  EVZK__NO_VERSION: no znode ever
- * has this version, so that the delete must fail. */
+                     const void *data, size_t len, int64_t version);
+/* EVZK__NO_VERSION: no znode ever has this version, so that the delete must
+ * fail.  EVZK__ANY_VERSION: the znode may have any.
+ *
+ * A znode's version has 32 bits, wraps, and comes to -1.  What servers are told
+ * as -1 means any version.  So -1, when it is a version that was read, is never
+ * sent: in the place of the write there are two operations of one transaction,
+ * a write in any version, and one that requires that it has left version 0,
+ * which comes behind -1.  (Servers from 3.10 on leave -1 out.)  A check alone
+ * writes nothing, and so cannot require -1: it fails. */
 enum { EVZK__NO_VERSION = INT32_MAX };
+#define EVZK__ANY_VERSION INT64_MIN
 int evzk__client_delete(struct evzk__slot *slot, const char *path,
-                        int32_t version);
+                        int64_t version);
 int evzk__client_sync(struct evzk__slot *slot, const char *path);
 /* Takes the watch off `path`, on the server too: that of evzk__client_get()
  * (data) or of evzk__client_guard(). */
@@ -198,13 +206,13 @@ void evzk__multi_create(struct evzk__multi *m, const char *path,
                         const void *data, size_t len, const evzk_acl *acl,
                         size_t acl_count, enum evzk__mode mode);
 void evzk__multi_set(struct evzk__multi *m, const char *path, const void *data,
-                     size_t len, int32_t version);
+                     size_t len, int64_t version);
 /* Fails, and the transaction with it, unless the znode is there, in this
- * version; -1: in any. */
+ * version. */
 void evzk__multi_check(struct evzk__multi *m, const char *dir, const char *name,
-                       int32_t version);
+                       int64_t version);
 void evzk__multi_delete(struct evzk__multi *m, const char *dir,
-                        const char *name, int32_t version);
+                        const char *name, int64_t version);
 /* Deletes a directory to which nobody has written: of version 0. */
 void evzk__multi_rmdir(struct evzk__multi *m, const char *dir);
 

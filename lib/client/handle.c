@@ -155,11 +155,3 @@ void evzk__client_complete(const void *tag, struct evzk__result *res)
         slot->client->hooks.completed(slot->client->arg, slot, res);
     evzk__client_slot_free(slot);
 }
-
-void evzk__multi_return(struct evzk__multi *m)
-{
-    LIST_REMOVE(m, link);
-    m->sent = false;
-    if (m->orphan)
-        evzk__free(m);
-}

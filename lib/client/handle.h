@@ -36,6 +36,12 @@ struct evzk__client {
     struct evzk__slot slot[];
 };
 
+struct evzk__pairs {
+    unsigned n;
+    zoo_op_t *op;
+    zoo_op_result_t *result;
+};
+
 struct evzk__multi {
     LIST_ENTRY(evzk__multi) link;
     struct evzk__slot *slot; /* NULL: the call failed; an answer may come. */
@@ -43,7 +49,11 @@ struct evzk__multi {
     zoo_op_t *op;
     zoo_op_result_t *result;
     unsigned n;
-    int rc; /* The result of the whole transaction. */
+    bool *last; /* By operation: the znode must be in the version -1. */
+    struct evzk__pairs
+        *pairs;  /* What is sent in the place of those; or NULL. */
+    bool single; /* It stands for one write: the answer is of that. */
+    int rc;      /* The result of the whole transaction. */
     char *text, *next;
     struct Stat stamp; /* Of the last write to a znode in it. */
     struct ACL entries[EVZK_ACL_MAX];
@@ -73,6 +83,13 @@ void evzk__client_done(int rc, const void *tag);
 int evzk__client_mode(enum evzk__mode mode); /* In the client's words. */
 struct ACL_vector evzk__client_acl(const evzk_acl *acl, size_t n,
                                    struct ACL entries[]);
+
+void evzk__client_set_stat(struct evzk__result *res, const struct Stat *stat);
+
+/* client/multi.c: the same write, to a znode of the version -1. */
+int evzk__client_set_last(struct evzk__slot *slot, const char *path,
+                          const void *data, size_t len);
+int evzk__client_delete_last(struct evzk__slot *slot, const char *path);
 
 /* The client will not write to the transaction any more. */
 void evzk__multi_return(struct evzk__multi *m);

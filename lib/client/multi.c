@@ -8,8 +8,8 @@
 /* Of a sequential znode's name: eleven characters at most, and the end. */
 enum { SUFFIX = 12 };
 
-/* One block: the struct, the operations, their results, the ACLs of each, and
- * the text of the paths. */
+/* One block: the struct, the operations, their results, the ACLs of each, which
+ * of them require the version -1, and the text of the paths. */
 static struct evzk__multi *allocate(unsigned ops, size_t text, unsigned acls,
                                     size_t entries)
 {
@@ -17,7 +17,8 @@ static struct evzk__multi *allocate(unsigned ops, size_t text, unsigned acls,
            results = ops * sizeof(zoo_op_result_t),
            own = acls * sizeof(struct ACL_vector),
            entry = entries * sizeof(struct ACL);
-    char *memory = evzk__zalloc(head + all + results + own + entry + text);
+    char *memory = evzk__zalloc(head + all + results + own + entry +
+                                ops * sizeof(bool) + text);
     struct evzk__multi *m = (void *)memory;
 
     if (!m)
@@ -26,7 +27,8 @@ static struct evzk__multi *allocate(unsigned ops, size_t text, unsigned acls,
     m->result = (void *)(memory + head + all);
     m->own = (void *)(memory + head + all + results);
     m->entry = (void *)(memory + head + all + results + own);
-    m->text = m->next = memory + head + all + results + own + entry;
+    m->last = (void *)(memory + head + all + results + own + entry);
+    m->text = m->next = (char *)(m->last + ops);
     m->open = evzk__client_acl(NULL, 0, NULL);
     return m;
 }
@@ -46,12 +48,26 @@ struct evzk__multi *evzk__multi_mixed(unsigned ops, size_t text, size_t entries)
     return allocate(ops, text, ops, entries);
 }
 
+static void destroy(struct evzk__multi *m)
+{
+    evzk__free(m->pairs);
+    evzk__free(m);
+}
+
 void evzk__multi_free(struct evzk__multi *m)
 {
     if (m->sent)
         m->orphan = true; /* The client still has its address. */
     else
-        evzk__free(m);
+        destroy(m);
+}
+
+void evzk__multi_return(struct evzk__multi *m)
+{
+    LIST_REMOVE(m, link);
+    m->sent = false;
+    if (m->orphan)
+        destroy(m);
 }
 
 /* Puts a path together, with room behind it for what a server adds. */
@@ -111,23 +127,36 @@ void evzk__multi_create(struct evzk__multi *m, const char *path,
                        evzk__client_mode(mode), copy, (int)(m->next - copy));
 }
 
-void evzk__multi_set(struct evzk__multi *m, const char *path, const void *data,
-                     size_t len, int32_t version)
+/* How the next operation says its version.  See client.h. */
+static int version_of(struct evzk__multi *m, int64_t version)
 {
+    m->last[m->n] = version == -1;
+    return version == EVZK__ANY_VERSION ? -1 : (int)version;
+}
+
+void evzk__multi_set(struct evzk__multi *m, const char *path, const void *data,
+                     size_t len, int64_t version)
+{
+    int sent = version_of(m, version);
+
     zoo_set_op_init(&m->op[m->n++], path_in(m, path, NULL, ""), data, (int)len,
-                    version, &m->stamp);
+                    sent, &m->stamp);
 }
 
 void evzk__multi_check(struct evzk__multi *m, const char *dir, const char *name,
-                       int32_t version)
+                       int64_t version)
 {
-    zoo_check_op_init(&m->op[m->n++], path_in(m, dir, name, ""), version);
+    int sent = version == -1 ? EVZK__NO_VERSION : version_of(m, version);
+
+    zoo_check_op_init(&m->op[m->n++], path_in(m, dir, name, ""), sent);
 }
 
 void evzk__multi_delete(struct evzk__multi *m, const char *dir,
-                        const char *name, int32_t version)
+                        const char *name, int64_t version)
 {
-    zoo_delete_op_init(&m->op[m->n++], path_in(m, dir, name, ""), version);
+    int sent = version_of(m, version);
+
+    zoo_delete_op_init(&m->op[m->n++], path_in(m, dir, name, ""), sent);
 }
 
 void evzk__multi_rmdir(struct evzk__multi *m, const char *dir)
@@ -165,6 +194,74 @@ static bool has_names(const struct evzk__multi *m)
     return true;
 }
 
+/* A write to a znode of the version -1: it is written to in any version, and
+ * has the version 0 then. */
+static unsigned add_pair(struct evzk__pairs *to, unsigned n, const zoo_op_t *op,
+                         struct Stat *stat)
+{
+    if (op->type == ZOO_DELETE_OP) {
+        zoo_set_op_init(&to->op[n++], op->delete_op.path, NULL, -1, -1, stat);
+        zoo_delete_op_init(&to->op[n++], op->delete_op.path, 0);
+    } else {
+        to->op[n++] = *op;
+        zoo_check_op_init(&to->op[n++], op->set_op.path, 0);
+    }
+    return n;
+}
+
+static unsigned pairs_in(const struct evzk__multi *m)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < m->n; i++)
+        n += m->last[i];
+    return n;
+}
+
+/* False: no memory. */
+static bool make_pairs(struct evzk__multi *m)
+{
+    unsigned all = m->n + pairs_in(m), n = 0;
+    struct evzk__pairs *to = NULL;
+
+    if (all == m->n)
+        return true;
+    to = evzk__zalloc(sizeof *to + all * (sizeof *to->op + sizeof *to->result));
+    if (!to)
+        return false;
+    to->op = (void *)(to + 1);
+    to->result = (void *)(to->op + all);
+    for (unsigned i = 0; i < m->n; i++) {
+        if (m->last[i])
+            n = add_pair(to, n, &m->op[i], &m->stamp);
+        else
+            to->op[n++] = m->op[i];
+    }
+    to->n = n;
+    m->pairs = to;
+    return true;
+}
+
+/* Of two operations that stand for one, the error of the first counts, if it
+ * has one. */
+static void take_pairs(struct evzk__multi *m)
+{
+    const zoo_op_result_t *from = m->pairs ? m->pairs->result : NULL;
+
+    for (unsigned i = 0; from && i < m->n; i++, from++) {
+        m->result[i] = *from;
+        if (m->last[i] && (++from)[-1].err == ZOK)
+            m->result[i].err = from->err;
+    }
+}
+
+static void be_single(struct evzk__multi *m, struct evzk__result *res)
+{
+    res->multi = NULL;
+    if (m->rc == ZOK)
+        evzk__client_set_stat(res, &m->stamp);
+}
+
 /* The answer to a transaction.  If the owner has freed the transaction before,
  * its memory goes after the answer; the owner may also free it inside the
  * answer. */
@@ -177,13 +274,16 @@ static void multi_done(int rc, const void *tag)
     m->rc = rc;
     m->sent = false;
     LIST_REMOVE(m, link);
+    take_pairs(m);
     res.stat.czxid = evzk__multi_zxid(m);
+    if (m->single)
+        be_single(m, &res);
     if (orphan && rc == ZOK && !has_names(m))
         res.rc = EVZK_ERR_CONNLOSS; /* Done, with unknown names. */
     if (m->slot)
         evzk__client_complete(m->slot, &res);
     if (orphan)
-        evzk__free(m);
+        destroy(m);
 }
 
 static const char *path_of(const zoo_op_t *op)
@@ -218,14 +318,18 @@ static bool is_sendable(const struct evzk__multi *m)
 int evzk__client_multi(struct evzk__slot *slot, struct evzk__multi *m)
 {
     struct evzk__client *before;
+    const struct evzk__pairs *p;
     int rc;
 
     if (!is_sendable(m))
         return EVZK_ERR_INVAL;
-    before = evzk__client_enter(slot->client);
+    if (!make_pairs(m))
+        return EVZK_ERR_NOMEM;
+    p = m->pairs;
     m->slot = slot;
-    rc = zoo_amulti(slot->client->zh, (int)m->n, m->op, m->result, multi_done,
-                    m);
+    before = evzk__client_enter(slot->client);
+    rc = zoo_amulti(slot->client->zh, (int)(p ? p->n : m->n), p ? p->op : m->op,
+                    p ? p->result : m->result, multi_done, m);
     evzk__client_leave(before);
     m->sent = true;
     LIST_INSERT_HEAD(&slot->client->multis, m, link);
@@ -233,6 +337,38 @@ int evzk__client_multi(struct evzk__slot *slot, struct evzk__multi *m)
         m->slot = NULL; /* Out of memory: the client may keep half of it. */
     clear_names(m);
     return evzk__client_error(rc);
+}
+
+/* A single write, as a transaction. */
+static int send_single(struct evzk__slot *slot, struct evzk__multi *m)
+{
+    int rc;
+
+    m->single = true;
+    rc = evzk__client_multi(slot, m);
+    evzk__multi_free(m); /* Or when it is answered. */
+    return rc;
+}
+
+int evzk__client_set_last(struct evzk__slot *slot, const char *path,
+                          const void *data, size_t len)
+{
+    struct evzk__multi *m = evzk__multi_mixed(1, strlen(path) + 1, 0);
+
+    if (!m)
+        return EVZK_ERR_NOMEM;
+    evzk__multi_set(m, path, data, len, -1);
+    return send_single(slot, m);
+}
+
+int evzk__client_delete_last(struct evzk__slot *slot, const char *path)
+{
+    struct evzk__multi *m = evzk__multi_mixed(1, strlen(path) + 1, 0);
+
+    if (!m)
+        return EVZK_ERR_NOMEM;
+    evzk__multi_delete(m, path, NULL, -1);
+    return send_single(slot, m);
 }
 
 /* The operations behind the culprit have another error.  An error that all

@@ -75,7 +75,7 @@ struct evzk__swap {
     uint32_t len, acl_count;
     const evzk_acl *acl;
     bool numbered;
-    int32_t version; /* Of the old znode; -1: any. */
+    int64_t version; /* Of the old znode; or EVZK__ANY_VERSION. */
 };
 
 /* One reply.  Its pointers are borrowed for the call. */

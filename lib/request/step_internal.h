@@ -15,9 +15,9 @@ evzk__step_at(const struct evzk__request *r, uint32_t i)
 }
 
 /* Any version will do, unless the step asks for one. */
-static inline int32_t evzk__step_version(const struct evzk__step *step)
+static inline int64_t evzk__step_version(const struct evzk__step *step)
 {
-    return step->versioned ? step->version : -1;
+    return step->versioned ? step->version : EVZK__ANY_VERSION;
 }
 
 /* Completes the name of a znode that was made, with its number. */

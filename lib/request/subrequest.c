@@ -105,7 +105,8 @@ int evzk__subrequest_send(struct evzk__core *s, struct evzk__request *r,
     case EVZK__SYNC:
         return evzk__client_sync(slot, r->dir->path);
     case EVZK__DELETE:
-        return evzk__client_delete(slot, path_of(s, r, r->name), -1);
+        return evzk__client_delete(slot, path_of(s, r, r->name),
+                                   EVZK__ANY_VERSION);
     case EVZK__UNWATCH:
         return evzk__watch_take_off(s, slot, r->dir->path, unwatched_path(s, r),
                                     r->own && evzk__watch_of_data(r->own));

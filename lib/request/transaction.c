@@ -70,8 +70,8 @@ static void add_create(struct evzk__batch *b, const struct evzk__request *r)
 static void add_delete(struct evzk__batch *b, const struct evzk__request *r)
 {
     if (r->also)
-        evzk__multi_delete(b->multi, r->dir->path, r->also, -1);
-    evzk__multi_delete(b->multi, r->dir->path, r->name, -1);
+        evzk__multi_delete(b->multi, r->dir->path, r->also, EVZK__ANY_VERSION);
+    evzk__multi_delete(b->multi, r->dir->path, r->name, EVZK__ANY_VERSION);
     if (r->with_dir)
         evzk__multi_rmdir(b->multi, r->dir->path);
     b->ops[b->n] = (uint16_t)(1 + (r->also != NULL) + r->with_dir);
@@ -82,7 +82,8 @@ static void add_swap(struct evzk__batch *b, const struct evzk__request *r)
     const struct evzk__swap *swap = r->swap;
 
     if (swap->guard)
-        evzk__multi_check(b->multi, r->dir->path, swap->guard, -1);
+        evzk__multi_check(b->multi, r->dir->path, swap->guard,
+                          EVZK__ANY_VERSION);
     if (swap->old)
         evzk__multi_delete(b->multi, r->dir->path, swap->old, swap->version);
     if (swap->numbered)

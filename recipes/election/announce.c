@@ -124,7 +124,7 @@ static void announce(struct evzk_lock *l, const char *replaced)
     l->given->swap = (struct evzk__swap){.guard = l->own,
                                          .old = replaced,
                                          .created = name,
-                                         .version = -1,
+                                         .version = EVZK__ANY_VERSION,
                                          .data = leader->text,
                                          .len = leader->len,
                                          .acl = args.acl,

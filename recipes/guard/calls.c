@@ -62,8 +62,6 @@ static bool is_bad_op(const struct evzk__call *call, const evzk_guard_op *op)
                             op->verb <= EVZK_GUARD_CHECK,
                         "verb", "must be one of EVZK_GUARD_*") ||
            evzk__broken_path(call, "ops", op->path) ||
-           evzk__broken(call, op->version >= (creates ? 0 : -1), "version",
-                        "must not be less than -1") ||
            evzk__broken(call, !creates || op->version == 0, "version",
                         "must be 0 for a create") ||
            evzk__broken(call, creates || !op->ephemeral, "ephemeral",
@@ -129,7 +127,7 @@ static int take_op(struct evzk_guard *g, size_t i, const evzk_guard_op *op)
     *step = (struct evzk__step){
         .verb = verbs[op->verb],
         .mode = op->ephemeral ? EVZK__EPHEMERAL : EVZK__PERSISTENT,
-        .versioned = op->verb != EVZK_GUARD_CREATE && op->version >= 0,
+        .versioned = op->verb != EVZK_GUARD_CREATE && op->version != -1,
         .version = op->version,
         .name = evzk__strdup(op->path),
         .data = op->data ? evzk__memdup(op->data, op->data_len) : NULL,

@@ -18,7 +18,7 @@ static int32_t version_after(const struct evzk__step *step, int32_t before)
     case EVZK__STEP_CREATE:
         return 0;
     case EVZK__STEP_SET: /* The servers' numbers wrap, too. */
-        return before < 0 ? -1 : (int32_t)((uint32_t)before + 1);
+        return before == -1 ? -1 : (int32_t)((uint32_t)before + 1);
     case EVZK__STEP_CHECK:
         return before;
     case EVZK__STEP_DELETE:

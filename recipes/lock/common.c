@@ -116,7 +116,7 @@ void evzk__lock_swap(struct evzk_lock *l, bool numbered)
     swap->old = l->own;
     swap->created = l->given->name;
     swap->numbered = numbered;
-    swap->version = l->own_hidden ? -1 : l->seen;
+    swap->version = l->own_hidden ? EVZK__ANY_VERSION : l->seen;
     swap->data = args.data;
     swap->len = args.len;
     swap->acl = args.acl;

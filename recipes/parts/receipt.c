@@ -5,17 +5,18 @@ enum evzk__outcome evzk__receipt_answered(struct evzk__receipt *r,
                                           const struct evzk__reply *reply,
                                           uint32_t n_steps)
 {
+    int32_t next = (int32_t)((uint32_t)r->version + 1); /* As servers count. */
     bool sent_before = r->sends > 1;
 
     r->sends = 0;
     if (reply->rc == EVZK_OK) {
-        r->version++;
+        r->version = next;
         return EVZK__DONE;
     }
     if (!sent_before)
         return EVZK__REFUSED;
     if (reply->part == 0 && reply->rc == EVZK_ERR_BADVERSION) {
-        r->version++;
+        r->version = next;
         return EVZK__DONE_BEFORE;
     }
     /* Another step failed, so the receipt had the version: no transaction

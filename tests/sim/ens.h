@@ -102,6 +102,8 @@ void ens_copies(void (*have)(const char *path)); /* The copies that exist. */
 int ens_set_data(const char *path, const void *data, size_t len);
 /* What everybody may do to it from now on, ENS_READ and the like. */
 int ens_set_perms(const char *path, int perms);
+/* Its data has been written so often, as an int32 that wraps. */
+void ens_set_version(const char *path, int32_t version);
 void ens_set_sequence(const char *dir, int32_t next); /* Of its children. */
 /* The containers that are empty now, and have not always been, go. */
 void ens_reap(void);

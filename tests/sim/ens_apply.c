@@ -89,6 +89,13 @@ static void apply_op(const struct ens_txn *t, struct ens_op *s)
     case ENS_SET_ACL:
         apply_set_acl(t, s);
         break;
+    case ENS_SET_VERSION: {
+        struct ens_rev *rev = ens_tree_change(ens_tree_find(s->path), t->zxid);
+
+        rev->version = s->version;
+        rev->mzxid = t->zxid;
+        break;
+    }
     case ENS_SET_SEQUENCE:
         ens_tree_change(ens_tree_find(s->path), t->zxid)->creates = s->version;
         break;

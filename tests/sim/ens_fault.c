@@ -356,6 +356,15 @@ void ens_set_sequence(const char *dir, int32_t next)
         sim_violation("ens: no %s whose sequence could be set", dir);
 }
 
+void ens_set_version(const char *path, int32_t version)
+{
+    struct wire_msg *m = order(ENS_SET_VERSION, path);
+
+    m->version = version;
+    if (carry_out(m) != ZOK)
+        sim_violation("ens: no %s whose version could be set", path);
+}
+
 static bool tell(const struct ens_rev *r, struct ens_seen *out)
 {
     if (r == NULL)

@@ -39,7 +39,9 @@ enum {
     ENS_CREATE_TTL = 21,
     ENS_SET_AUTH = 100,
     ENS_ERROR = -1,
-    ENS_SET_SEQUENCE = -50 /* Not of the protocol: an operator's. */
+    /* Not of the protocol: an operator's. */
+    ENS_SET_VERSION = -51,
+    ENS_SET_SEQUENCE = -50
 };
 
 /* Permissions. */

@@ -343,7 +343,7 @@ static int prep_set_data(struct prep *p, const struct wire_msg *m)
         return ZBADVERSION;
     s = ens_op_add(p->txn, ENS_SET_DATA, m->path);
     s->data = ens_blob_new(m->data, m->len);
-    s->version = node->version + 1;
+    s->version = (int32_t)((uint32_t)node->version + 1); /* It wraps. */
     after = *node;
     after.data = s->data;
     after.version = s->version;
@@ -375,7 +375,7 @@ static int prep_set_acl(struct prep *p, const struct wire_msg *m)
     }
     s = ens_op_add(p->txn, ENS_SET_ACL, m->path);
     s->acl = acl;
-    s->version = node->aversion + 1;
+    s->version = (int32_t)((uint32_t)node->aversion + 1);
     after = *node;
     after.aversion = s->version;
     ens_prep_record(m->path, p->txn->zxid, &after);
@@ -414,6 +414,23 @@ static int prep_set_sequence(struct prep *p, const struct wire_msg *m)
     return ZOK;
 }
 
+static int prep_set_version(struct prep *p, const struct wire_msg *m)
+{
+    const struct ens_rev *node = ens_prep_look(m->path);
+    struct ens_rev after;
+    struct ens_op *s;
+
+    if (node == NULL)
+        return ZNONODE;
+    s = ens_op_add(p->txn, ENS_SET_VERSION, m->path);
+    s->version = m->version;
+    after = *node;
+    after.version = m->version;
+    after.mzxid = p->txn->zxid;
+    ens_prep_record(m->path, p->txn->zxid, &after);
+    return ZOK;
+}
+
 static int prep_one(struct prep *p, const struct wire_msg *m)
 {
     if (m->path == NULL)
@@ -432,6 +449,8 @@ static int prep_one(struct prep *p, const struct wire_msg *m)
         return prep_set_acl(p, m);
     case ENS_CHECK:
         return prep_check(p, m);
+    case ENS_SET_VERSION:
+        return prep_set_version(p, m);
     case ENS_SET_SEQUENCE:
         return prep_set_sequence(p, m);
     }

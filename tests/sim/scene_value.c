@@ -61,6 +61,8 @@ static void make_value(void)
     if (!valued.own->data)
         return;
     ens_create(valued.path, valued.own->data, strlen(valued.own->data), 0);
+    if (valued.own->version)
+        ens_set_version(valued.path, valued.own->version);
     if (valued.own->perms)
         ens_set_perms(valued.path, (int)(EVZK_PERM_ALL & ~valued.own->perms));
 }

@@ -62,6 +62,7 @@ struct value_scene {
     const char *path; /* NULL: "/v". */
     const char *chroot;
     const char *data;     /* At the beginning; NULL: there is no value. */
+    int32_t version;      /* Of the value, at the beginning. */
     unsigned perms;       /* Of the value, without these; 0: all. */
     unsigned above_perms; /* The same, of the znode above. */
     bool sealed;          /* What writers make may not be written. */

@@ -149,7 +149,6 @@ START_TEST(test_guard_ops)
         {.verb = (evzk_guard_verb)(EVZK_GUARD_CHECK + 1), .path = "/x"},
         {.verb = EVZK_GUARD_SET},
         {.verb = EVZK_GUARD_SET, .path = "x"},
-        {SET, .version = -2},
         {CREATE, .version = 1},
         {CREATE, .version = -1},
         {SET, .ephemeral = true},
