@@ -167,10 +167,12 @@ static int was_read(struct evzk__machine *m, const struct evzk__event *e)
  * listing alone says what it is, and whether it may be read. */
 static int not_listed(struct evzk__follower *f, int rc)
 {
-    if (rc == EVZK_ERR_NOAUTH && f->c->names_only && evzk__follower_is_first(f))
-        return rc;
+    bool says_all = f->c->names_only && evzk__follower_is_first(f);
+
     evzk__merge_drop(f);
-    if (evzk__follower_reads(f))
+    if (rc == EVZK_ERR_NOAUTH && says_all && !f->c->was_whole)
+        return rc;
+    if (evzk__follower_reads(f) && !(rc == EVZK_ERR_NOAUTH && says_all))
         return evzk__machine_move(&f->m, READING);
     return rc == EVZK_ERR_NOAUTH ? evzk__follower_hide(f)
                                  : evzk__machine_move(&f->m, EMPTYING);
