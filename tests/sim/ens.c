@@ -279,6 +279,7 @@ static bool throttle(int conn, const struct wire_msg *m)
     --*left;
     if (ens.throttled[proc] < UINT8_MAX)
         ens.throttled[proc]++;
+    ens.throttled_at[proc] = sim_now();
     ens.throttled_read[proc] = ens.throttled_read[proc] || !is_write(m->op);
     return true;
 }

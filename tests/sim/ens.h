@@ -54,9 +54,10 @@ void ens_throttle(int proc);
 void ens_throttle_writes(int proc, uint8_t n);
 void ens_throttle_reads(int proc, uint8_t n);
 enum { REFUSALS = 8 }; /* So often a machine asks again for what is refused. */
-bool ens_throttled_read(int proc); /* A read was refused so. */
-bool ens_throttled(int proc);      /* The error was sent; */
-int ens_throttles(int proc);       /* .. so often. */
+int64_t ens_throttled_at(int proc); /* The last one; 0: none yet. */
+bool ens_throttled_read(int proc);  /* A read was refused so. */
+bool ens_throttled(int proc);       /* The error was sent; */
+int ens_throttles(int proc);        /* .. so often. */
 /* The next request of this process that takes a right to write is answered as
  * if the right was missing. */
 void ens_deny(int proc);

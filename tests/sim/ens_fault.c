@@ -78,6 +78,8 @@ bool ens_refused(int proc)
 
 bool ens_throttled(int proc) { return ens.throttled[proc] != 0; }
 
+int64_t ens_throttled_at(int proc) { return ens.throttled_at[proc]; }
+
 bool ens_throttled_read(int proc) { return ens.throttled_read[proc]; }
 
 int ens_throttles(int proc) { return ens.throttled[proc]; }

@@ -202,6 +202,7 @@ struct ens_state {
     uint8_t throttle[SIM_PROCS], throttle_writes[SIM_PROCS];
     uint8_t throttle_reads[SIM_PROCS];
     uint8_t throttled[SIM_PROCS]; /* Errors sent. */
+    int64_t throttled_at[SIM_PROCS];
     bool throttled_read[SIM_PROCS];
     uint32_t shut[SIM_PROCS];   /* Likeness of what servers hang up at; or 0. */
     uint8_t shut_at[SIM_PROCS]; /* How often the servers did. */

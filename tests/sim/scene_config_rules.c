@@ -439,8 +439,8 @@ static void check_rest(int i)
 
     if (!is_behind(i))
         r->wrong = 0;
-    else if (r->wrong == 0)
-        r->wrong = sim_now();
+    else if (r->wrong == 0 || r->wrong < ens_throttled_at(proc))
+        r->wrong = sim_now(); /* The fault lasts while it refuses. */
     else if (sim_now() - r->wrong >
                  (fault_hid_watched() ? HIDDEN_US : TRUTH_US) &&
              !process_was_frozen(proc, r->wrong))

@@ -126,8 +126,8 @@ static void check_late(int act)
         k->wrong = late ? sim_now() : 0;
         return;
     }
-    if (k->wrong == 0)
-        k->wrong = sim_now();
+    if (k->wrong == 0 || k->wrong < ens_throttled_at(gr.own->act[act].proc))
+        k->wrong = sim_now(); /* The fault lasts while it refuses. */
     if (sim_now() - k->wrong > (fault_hid_watched() ? HIDDEN_US : TRUTH_US))
         sim_violation("act %d is not as it should be: %s", act + 1,
                       evzk_member_state(k->d));

@@ -193,8 +193,8 @@ void gr_view_check(void)
         view.wrong = wrong ? sim_now() : 0;
         return;
     }
-    if (view.wrong == 0)
-        view.wrong = sim_now();
+    if (view.wrong == 0 || view.wrong < ens_throttled_at(proc))
+        view.wrong = sim_now(); /* The fault lasts while it refuses. */
     if (sim_now() - view.wrong > (fault_hid_watched() ? HIDDEN_US : REST_US))
         sim_violation("the view is not the tree: %s",
                       evzk_group_view_state(view.v));
