@@ -122,6 +122,8 @@ typedef struct evzk_tx_options {
     /** VOTE has the data of the vote.  This costs a read for each vote. */
     bool vote_data;
     /** ACL of all that is made for the transaction; NULL takes the session's.
+     * The begin is one transaction of two znodes a site, each with this ACL: it
+     * may have 1,047,000 bytes at most, or is refused with EVZK_ERR_INVAL.
      * All who take part need all permissions but ADMIN. */
     const evzk_acl *acl;
     size_t acl_count;

@@ -205,6 +205,10 @@ struct evzk__timer *evzk__session_timer(evzk_session *s, void (*fire)(void *),
 /* The directory's path as the application gave it: below the chroot. */
 const char *evzk__machine_path(const struct evzk__machine *m);
 
+/* The most bytes of a request, with all its paths, data and ACLs.  Servers take
+ * 1,048,575, if their jute.maxbuffer is the default. */
+enum { EVZK__REQUEST_BYTES = 1047000 };
+
 /* How long the path is at the servers, with the session's chroot before it: for
  * the bounds of a request that names it, before a machine exists. */
 size_t evzk__path_bytes(const evzk_session *s, const char *path);

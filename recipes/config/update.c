@@ -8,11 +8,10 @@
 
 enum {
     KEY_MAX = 255,
-    NAMES_ROOM = 512,     /* More than the rest of any path needs. */
-    STEP_BYTES = 128,     /* Of a step, without its path, data and ACL; or with
-                             an ACL that is open to all. */
-    WHOLE = 7,            /* Paths in a transaction of one key. */
-    TRANSACTION = 1047000 /* Its bytes.  Servers take 1,048,575. */
+    NAMES_ROOM = 512, /* More than the rest of any path needs. */
+    STEP_BYTES = 128, /* Of a step, without its path, data and ACL; or with
+                         an ACL that is open to all. */
+    WHOLE = 7,        /* Paths in a transaction of one key. */
 };
 
 static bool is_name(const char *name)
@@ -41,7 +40,8 @@ static bool is_bad_key(const struct evzk__call *call, const evzk_config_key *k,
                         "bytes, that is not \"ready\" or \"ready-token\"") ||
            evzk__broken_data(call, k->data, k->len, EVZK_CONFIG_DATA_MAX) ||
            evzk__broken(call,
-                        WHOLE * (bytes + NAMES_ROOM) + k->len <= TRANSACTION,
+                        WHOLE * (bytes + NAMES_ROOM) + k->len <=
+                            EVZK__REQUEST_BYTES,
                         "len", "must leave room for a path so long");
 }
 

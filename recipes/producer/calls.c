@@ -126,7 +126,7 @@ static bool is_bad_item(const struct evzk__call *call,
            evzk__broken(call, item->priority < priorities, "priority",
                         "must be less than EVZK_QUEUE_PRIORITIES, and 0 if the "
                         "layout has none") ||
-           evzk__broken(call, p->one_bytes + item->len <= EVZK__TRANSACTION_MAX,
+           evzk__broken(call, p->one_bytes + item->len <= EVZK__REQUEST_BYTES,
                         "data_len", "must leave room for a path so long");
 }
 

@@ -33,8 +33,6 @@ struct evzk__producer_limits {
 extern struct evzk__producer_limits evzk__producer_limits;
 
 enum {
-    /* The bytes of a transaction of one item.  Servers take 1,048,575. */
-    EVZK__TRANSACTION_MAX = 1047000,
     EVZK__ITEM_COST = 64,  /* Of each item that waits, besides its data. */
     EVZK__TARGETS = 8,     /* Priorities in one transaction. */
     EVZK__TARGET_PATHS = 3 /* A transaction names so many znodes of each. */

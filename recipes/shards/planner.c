@@ -169,6 +169,16 @@ static bool may_plan(struct evzk__planner *p, const struct evzk__plan *base,
     return false;
 }
 
+/* The servers would hang up at it, each time. */
+static bool is_too_large(const struct evzk__planner *p)
+{
+    size_t bytes = evzk__path_bytes(evzk__machine_session(&p->m),
+                                    evzk__machine_path(&p->m)) +
+                   sizeof EVZK__SHARDS_PLAN + 64;
+
+    return p->len + bytes > EVZK__REQUEST_BYTES;
+}
+
 static int write_next(struct evzk__planner *p, const struct evzk__plan *base,
                       uint32_t n)
 {
@@ -176,7 +186,10 @@ static int write_next(struct evzk__planner *p, const struct evzk__plan *base,
         return begin_anew(p);
     p->next.version = evzk__plan_number(p->prev.version, p->last.version);
     p->text = evzk__plan_print(&p->next, &p->len);
-    return p->text ? evzk__machine_move(&p->m, WRITING) : begin_anew(p);
+    if (!p->text)
+        return begin_anew(p);
+    return is_too_large(p) ? EVZK_ERR_TOOLARGE
+                           : evzk__machine_move(&p->m, WRITING);
 }
 
 /* Without members there is no plan: members go on leading their shards. */

@@ -57,6 +57,24 @@ static bool broken_options(const struct evzk__call *call,
            evzk__broken_reserved(call, opt->reserved);
 }
 
+/* The begin is one transaction: two znodes a site.  All later ones are smaller.
+ */
+static bool is_too_large(const struct evzk__call *call, const evzk_session *s,
+                         const char *root, const evzk_tx_options *opt)
+{
+    enum { NAMES = 2 * (EVZK_TX_ID_LEN + 32), STEPS = 2 * 64, HEAD = 1024 };
+    size_t acl = evzk__acl_bytes(s, opt->acl_count > 0 ? opt->acl : NULL,
+                                 opt->acl_count),
+           each = NAMES + STEPS + 2 * (evzk__path_bytes(s, root) + acl),
+           bytes = HEAD + opt->question_len + opt->n_sites * each;
+
+    for (size_t i = 0; i < opt->n_sites; i++)
+        bytes += 3 * strlen(opt->sites[i]); /* Two names, and in the text. */
+    return evzk__broken(call, bytes <= EVZK__REQUEST_BYTES, "opt",
+                        "asks for a larger transaction than servers take: "
+                        "fewer sites, or a shorter path or ACL");
+}
+
 static void choose_acl(struct evzk_tx *tx)
 {
     struct evzk__create_args a =
@@ -123,7 +141,8 @@ int evzk_tx_begin(evzk_session *s, const char *root, const evzk_tx_options *opt,
     if (evzk__broken_start(&call, s, root, cb != NULL, out != NULL) ||
         evzk__broken_tx_root(&call, s, root) ||
         evzk__broken(&call, opt, "opt", EVZK__NOT_NULL) ||
-        broken_options(&call, opt) || broken_sites(&call, opt))
+        broken_options(&call, opt) || broken_sites(&call, opt) ||
+        is_too_large(&call, s, root, opt))
         return EVZK_ERR_INVAL;
     return start(s, root, NULL, opt, cb, arg, out);
 }

@@ -84,8 +84,6 @@ struct evzk__write {
 enum {
     EVZK__WRITE_COST = 64, /* Of each write that waits, besides its data. */
     EVZK__ADDITIONS = 512, /* The most that go together. */
-    /* The bytes of a transaction.  Servers take 1,048,575. */
-    EVZK__VALUE_TRANSACTION = 1047000,
     EVZK__VALUE_NAME = 64 /* More than the receipt's name needs. */
 };
 #define EVZK__VALUE_RECEIPT_TAG "-receipt"

@@ -135,8 +135,8 @@ static bool is_bad_write(const struct evzk__call *call,
 {
     return evzk__broken(call, w, "writer", EVZK__NOT_NULL) ||
            evzk__broken_data(call, data, len, EVZK_VALUE_DATA_MAX) ||
-           evzk__broken(call, w->one_bytes + len <= EVZK__VALUE_TRANSACTION,
-                        "len", "must leave room for a path so long") ||
+           evzk__broken(call, w->one_bytes + len <= EVZK__REQUEST_BYTES, "len",
+                        "must leave room for a path so long") ||
            evzk__broken(call, len + EVZK__WRITE_COST <= w->pending_max, "len",
                         "must be less than pending_max allows");
 }

@@ -250,6 +250,38 @@ START_TEST(names_are_needed)
 }
 END_TEST
 
-static void add_tests(Suite *suite) { args_add(suite, names_are_needed, 1); }
+/* Each option is good by itself, and the servers would hang up at all together:
+ * two znodes a site, each with the ACL. */
+START_TEST(all_is_one_transaction)
+{
+    static char names[EVZK_TX_SITES_MAX][8], digest[1024];
+    static const char *sites[EVZK_TX_SITES_MAX];
+    const evzk_acl acl = {EVZK_PERM_ALL, "digest", digest};
+    evzk_tx_options opt = {.sites = sites, .acl = &acl, .acl_count = 1};
+    struct heard h = {0};
+    evzk_tx *out = NULL;
+    struct world w;
+
+    set_up(&w);
+    memset(digest, 'd', sizeof digest - 1);
+    for (size_t i = 0; i < EVZK_TX_SITES_MAX; i++) {
+        snprintf(names[i], sizeof names[i], "s%zu", i);
+        sites[i] = names[i];
+    }
+    opt.n_sites = EVZK_TX_SITES_MAX;
+    INVAL(evzk_tx_begin(w.s, "/d", &opt, on_tx, &h, &out));
+    ck_assert_ptr_null(out);
+    opt.n_sites = EVZK_TX_SITES_MAX / 2;
+    ck_assert_int_eq(evzk_tx_begin(w.s, "/d", &opt, on_tx, &h, &out), EVZK_OK);
+    evzk_tx_free(out);
+    tear_down(&w);
+}
+END_TEST
+
+static void add_tests(Suite *suite)
+{
+    args_add(suite, names_are_needed, 1);
+    args_add(suite, all_is_one_transaction, 1);
+}
 
 const struct args_recipe args_two_phase = {kinds, add_tests};
