@@ -50,10 +50,9 @@ struct evzk__multi {
     zoo_op_result_t *result;
     unsigned n;
     bool *last; /* By operation: the znode must be in the version -1. */
-    struct evzk__pairs
-        *pairs;  /* What is sent in the place of those; or NULL. */
-    bool single; /* It stands for one write: the answer is of that. */
-    int rc;      /* The result of the whole transaction. */
+    struct evzk__pairs *pairs; /* Sent in the place of those; or NULL. */
+    bool single;               /* One write is meant: the answer is of that. */
+    int rc;                    /* The result of the whole transaction. */
     char *text, *next;
     struct Stat stamp; /* Of the last write to a znode in it. */
     struct ACL entries[EVZK_ACL_MAX];

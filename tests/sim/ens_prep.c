@@ -343,7 +343,7 @@ static int prep_set_data(struct prep *p, const struct wire_msg *m)
         return ZBADVERSION;
     s = ens_op_add(p->txn, ENS_SET_DATA, m->path);
     s->data = ens_blob_new(m->data, m->len);
-    s->version = (int32_t)((uint32_t)node->version + 1); /* It wraps. */
+    s->version = (int32_t)((uint32_t)node->version + 1); /* Versions wrap. */
     after = *node;
     after.data = s->data;
     after.version = s->version;

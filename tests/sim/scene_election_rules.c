@@ -241,8 +241,8 @@ static bool deceived(int64_t place)
     return false;
 }
 
-/* It was told that the servers refuse: its session deletes both, each when it
- * may. */
+/* Its lock was told that the servers refuse: its session deletes both, each
+ * when it may. */
 static bool is_left(const struct lock_leader *r)
 {
     const struct lock_slot *k = &lock_world.slot[r->slot];
