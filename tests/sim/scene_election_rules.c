@@ -245,9 +245,9 @@ static bool deceived(int64_t place)
  * when it may. */
 static bool is_left(const struct lock_leader *r)
 {
-    const struct lock_slot *k = &lock_world.slot[r->slot];
+    const struct lock_slot *k = r->slot < 0 ? NULL : &lock_world.slot[r->slot];
 
-    return r->slot >= 0 && k->ended && ens_throttles((int)k->proc) > REFUSALS;
+    return k && k->ended && ens_throttles((int)k->proc) > REFUSALS;
 }
 
 /* Its candidate goes with it, or had gone; or something else is said.  One by
