@@ -256,7 +256,7 @@ static bool gave_up(const struct lock_slot *k)
     bool shown = evzk_lock_node(k->l)[0] || !ens_throttled_read((int)k->proc);
 
     return lock_node_of(k) && shown && !k->let_go && !k->cancel &&
-           ens_throttles((int)k->proc) <= REFUSALS + 2;
+           !stranger_seen(k) && ens_throttles((int)k->proc) <= REFUSALS + 2;
 }
 
 static bool failed_rc_ok(const struct lock_slot *k, int rc)
@@ -469,6 +469,7 @@ void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc)
     if (ev < EVZK_LOCK_RELEASED)
         return;
     k->ended = true;
+    k->barred = rc == EVZK_ERR_NOAUTH;
     if (!k->let_go)
         k->let_go = sim_now();
     check_gone(k, rc);

@@ -109,6 +109,8 @@ static const struct kept {
 {"cache", "cache-name-tree:72=hide-change@0,108=expire", 1, "names only: a listing that was denied for a while, in the next session, ended it, though it had told READY"},
 {"value", "follow-long:131=hide-delete@0,227=throttle-reads", 1, "the rule took refusals for over with the first"},
 {"config", "follow-long:123=refuse,497=refuse,559=history-anew", 1, "the rule counted what it saw again, when the servers were set up anew"},
+{"lock", "urgent-own:90=foreign-curator,183=throttle-writes", 1, "the rule asked a lock that another library ended to outlive nine refusals of its delete"},
+{"lock", "new-deep:75=throttle-writes,75=deny", 1, "the rule wanted a znode to go that its lock was told it may not delete"},
 {"shards", "no-plan:87=forge-plan@0,191=lagging@1,301=refuse,425=hide-member@0,499=hide-member@1", 1, "the same"},
 {"shards", "closes-sealed:", 1, "its session was closed while no machine of it was under way: FAILED came seconds behind CLOSED"},
 {"shards", "closes-sealed:122=call@close-session", 1, "its session was closed, and then a refusal came: FAILED, but not with CLOSED"},
