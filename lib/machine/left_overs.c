@@ -22,9 +22,11 @@
  * success.  An ephemeral znode is left to its session's end; for one that
  * stays, the session's close waits for half of its time.
  *
- * How it can fail.  A session that may not delete a znode is told so: that is
- * an answer, and the znode stays. Between the look and the delete an operator
- * can put a copy there: a delete names a znode, and cannot name its czxid.
+ * How it can fail.  A session that may not delete a znode is told so.  No event
+ * tells when it may: what is ephemeral is asked for in pauses like all else,
+ * and what stays is left, so that it holds up no close.  Between the look and
+ * the delete an operator can put a copy there: a delete names a znode, and
+ * cannot name its czxid.
  */
 #include "lib/machine/machine_internal.h"
 
@@ -178,7 +180,8 @@ static bool looked(struct evzk__machine *m, const struct evzk__left *left,
 static bool deleted(struct evzk__machine *m, const struct evzk__left *left,
                     int rc)
 {
-    if (rc == EVZK_ERR_SERVER || rc == EVZK_ERR_NOMEM) {
+    if (rc == EVZK_ERR_SERVER || rc == EVZK_ERR_NOMEM ||
+        (rc == EVZK_ERR_NOAUTH && !left->stays)) {
         wait(m);
         return true;
     }

@@ -89,9 +89,8 @@ size_t evzk__lock_prefix(const struct evzk_lock *l, const char *name)
     return strlen(name) - (size_t)snprintf(NULL, 0, "%010" PRId32, c.seq);
 }
 
-/* A delete that was denied is an answer.  Else the leader znode goes first,
- * while the candidate's own znode keeps the next one from making its own; then
- * the znode of either name. */
+/* The leader znode goes first, while the candidate's own znode keeps the next
+ * one from making its own; then the znode of either name. */
 bool evzk__lock_left(struct evzk__machine *m, unsigned i,
                      struct evzk__left *out)
 {
@@ -99,8 +98,6 @@ bool evzk__lock_left(struct evzk__machine *m, unsigned i,
     struct evzk_lock *l = lock_of(m);
     const struct given *g = l->given;
 
-    if (m->rc == EVZK_ERR_NOAUTH && m->place.own_verified)
-        return false;
     switch (i) {
     case 0:
         out->name = g && g->leader.is != LEADER_NONE ? leader : NULL;

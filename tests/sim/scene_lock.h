@@ -162,7 +162,6 @@ struct lock_slot {
     bool release, cancel; /* Were asked for, with success. */
     bool handed;          /* By one of its session, at the last move. */
     bool freed, gone;     /* Its znode is proved gone. */
-    bool barred;          /* Was told that it may not delete it. */
 };
 
 /* A contender's znode, as it was seen in the true tree. */

@@ -98,7 +98,7 @@ static void check_left(struct lock_slot *k)
                  own->owner == evzk_session_id(p->s) &&
                  !session_over(own->owner);
 
-    if (ens_shut((int)k->proc) || k->barred)
+    if (ens_shut((int)k->proc))
         return; /* At the delete, maybe. */
     if (lock_lasts(k, &k->left, alive && (k->ended || k->freed), LEFT_US))
         sim_violation("lock %d is over, and its znode stays", lock_index(k));

@@ -469,7 +469,6 @@ void lock_told(struct lock_slot *k, evzk_lock_event ev, int rc)
     if (ev < EVZK_LOCK_RELEASED)
         return;
     k->ended = true;
-    k->barred = rc == EVZK_ERR_NOAUTH;
     if (!k->let_go)
         k->let_go = sim_now();
     check_gone(k, rc);
