@@ -32,7 +32,7 @@ static struct {
         bool in[CACHE_NODES];
         unsigned told[CACHE_NODES]; /* The number of the state. */
         int64_t filling;            /* Since when all is read. */
-        bool whole;                 /* READY was told since. */
+        bool whole, ever;           /* READY was told since; or once. */
         uint64_t reads;             /* When the connection was made. */
     } cache[CACHES];
 } all;
@@ -326,13 +326,26 @@ static bool is_out_of_sight(int i, int k)
     return false;
 }
 
+/* A cache that knew nothing yet says that all is read: its root may not be. */
+static bool is_barred(int i, int k)
+{
+    const struct state *s = now_of(k);
+
+    return !all.cache[i].ever && is_kept(i, k) && !relative(i, k)[0] &&
+           s->czxid && s->hidden && s->since < all.cache[i].filling;
+}
+
 static void told_ready(int i)
 {
     if (all.cache[i].whole)
         sim_violation("cache %d: READY twice", i);
     if (count_reads() == all.cache[i].reads)
         sim_violation("cache %d: READY before anything was read", i);
-    all.cache[i].whole = true;
+    for (int k = 0; k < CACHE_NODES; k++) {
+        if (is_barred(i, k))
+            sim_violation("cache %d: READY, and its root may not be read", i);
+    }
+    all.cache[i].whole = all.cache[i].ever = true;
     for (int k = 0; k < CACHE_NODES; k++) {
         if (!is_kept(i, k) || is_out_of_sight(i, k))
             continue;
