@@ -50,7 +50,9 @@ typedef enum evzk_shards_event {
     /** This member leads all that the plan gives it, and nothing else. */
     EVZK_SHARDS_BALANCED,
     /** Final. All was handed over, or given up, and proved gone.  The znode of
-     * a shard that was lost meanwhile may stand until the session ends. */
+     * a shard that was lost meanwhile may stand until the session ends.  rc is
+     * EVZK_ERR_NOAUTH, _SERVER or _TOOLARGE where the servers refused to delete
+     * a znode: it goes when they do, or with the session. */
     EVZK_SHARDS_DRAINED,
     /** Final. rc says why: EVZK_ERR_INVAL when the others have another number
      * of shards, or other names, EVZK_ERR_CLOSED, or, before the first place

@@ -210,6 +210,7 @@ static int stand_again(struct evzk_shards *a, evzk_lock_event ev, int rc)
  * plan holds until the next one names its new znode. */
 static void member_over(struct evzk_shards *a, evzk_lock_event ev, int rc)
 {
+    evzk__shards_note_left(a, a->member, ev, rc);
     evzk_lock_free(a->member);
     a->member = NULL;
     a->behind_unowned.state = EVZK__UNSUSPECTED;

@@ -98,6 +98,7 @@ static void is_over(struct shard *d, evzk_lock_event ev, int rc)
     if (d->refused)
         evzk__shards_mend_soon(a);
     quiet = quiet || rc == EVZK_ERR_CLOSED;
+    evzk__shards_note_left(a, d->l, ev, rc);
     evzk__shard_forget(d);
     evzk__recipient_free_to_take(d);
     evzk__shards_begin_step(a);

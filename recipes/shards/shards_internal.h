@@ -123,6 +123,7 @@ struct evzk_shards {
     /* Our member's znode is right behind a znode that no session owns.
      * LASTING: and in all that time no plan named us. */
     struct evzk__suspicion behind_unowned;
+    int left_rc; /* Draining: why a znode could not be deleted, the first. */
     struct evzk__planner *planner; /* Owned; NULL: another member plans. */
 
     /* The plan. */
@@ -209,6 +210,9 @@ bool evzk__shards_plans(const struct evzk_shards *a);
 
 void evzk__shards_stop_planning(struct evzk_shards *a);
 void evzk__shards_destroy(struct evzk_shards *a);
+/* A candidate or the member has ended while it drains: is its znode left? */
+void evzk__shards_note_left(struct evzk_shards *a, const evzk_lock *l,
+                            evzk_lock_event ev, int rc);
 
 /* Call the application back.  False: it has freed the shards. */
 bool evzk__shards_tell(struct evzk_shards *a, evzk_shards_event ev, int rc);

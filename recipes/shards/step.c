@@ -156,7 +156,7 @@ static void drained(struct evzk_shards *a)
         return;
     }
     evzk__shards_stop(a);
-    evzk__shards_tell(a, EVZK_SHARDS_DRAINED, EVZK_OK);
+    evzk__shards_tell(a, EVZK_SHARDS_DRAINED, a->left_rc);
 }
 
 /* The member stands again, where it had no memory or was refused.  False: the

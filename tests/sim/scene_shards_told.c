@@ -390,8 +390,8 @@ static void check_balanced(const struct shards_slot *v)
     }
 }
 
-/* All znodes of the member are proved gone. */
-static void check_drained(const struct shards_slot *v)
+/* All znodes of the member are proved gone, or it is told why not. */
+static void check_drained(const struct shards_slot *v, int rc)
 {
     const struct process *p = shards_process(v);
     int64_t slots = 0;
@@ -402,8 +402,8 @@ static void check_drained(const struct shards_slot *v)
         sim_violation("%d: DRAINED out of turn", shards_index(v));
     if (any_elected(v))
         sim_violation("%d is DRAINED, and elected", shards_index(v));
-    if (slots == 1 && !v->lapsed && evzk_session_lease_ms(p->s) &&
-        !ens_refused((int)v->proc) && !session_over(evzk_session_id(p->s)) &&
+    if (rc == EVZK_OK && slots == 1 && !v->lapsed &&
+        evzk_session_lease_ms(p->s) && !session_over(evzk_session_id(p->s)) &&
         shards_owns(evzk_session_id(p->s)))
         sim_violation("%d is DRAINED, and its znodes are there",
                       shards_index(v));
@@ -463,7 +463,8 @@ void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc)
 {
     if (v->ended)
         sim_violation("%d: event %d after the final one", shards_index(v), ev);
-    if (rc != EVZK_OK && ev != EVZK_SHARDS_FAILED)
+    if (rc != EVZK_OK && ev != EVZK_SHARDS_FAILED &&
+        !(ev == EVZK_SHARDS_DRAINED && refused_rc_ok(v, rc)))
         sim_violation("%d: event %d with %s", shards_index(v), ev,
                       evzk_errname(rc));
     check_ending(v, ev == EVZK_SHARDS_FAILED, rc);
@@ -477,7 +478,7 @@ void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc)
         check_balanced(v);
         break;
     case EVZK_SHARDS_DRAINED:
-        check_drained(v);
+        check_drained(v, rc);
         break;
     case EVZK_SHARDS_FAILED:
         check_failed(v, rc);
