@@ -149,6 +149,14 @@ static bool outlives_refusal(const struct evzk__follower *f)
     return f->n->told || f->c->was_whole || !evzk__follower_is_first(f);
 }
 
+/* A root of which only names are kept, and that might not be listed: only a
+ * listing says that it may be now. */
+static bool hides_names(const struct evzk__follower *f)
+{
+    return f->n->hidden && f->c->names_only && evzk__follower_is_first(f) &&
+           f->c->depth != EVZK_CACHE_NODE;
+}
+
 static int was_read(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk__follower *f = evzk__follower_of(m);
@@ -158,6 +166,8 @@ static int was_read(struct evzk__machine *m, const struct evzk__event *e)
         return EVZK_OK;
     if (rc == EVZK_ERR_NOAUTH && outlives_refusal(f))
         return evzk__follower_hide(f);
+    if (rc == EVZK_OK && hides_names(f))
+        return evzk__machine_move(m, LISTING);
     if (rc == EVZK_ERR_NONODE)
         return evzk__machine_move(m, EMPTYING);
     return rc != EVZK_OK ? rc : evzk__follower_take(f, e->reply->res);
@@ -199,6 +209,8 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
         return rc;
     if (evzk__merge_take(f, &e->reply->res->names) != EVZK_OK)
         return evzk__machine_again_later(m);
+    if (hides_names(f))
+        return evzk__follower_take(f, e->reply->res);
     if (is_another(f, &e->reply->res->stat))
         return evzk__machine_move(m, READING);
     return evzk__follower_reads(f) ? evzk__machine_move(m, MERGING)
