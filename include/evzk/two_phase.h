@@ -234,8 +234,9 @@ typedef enum evzk_site_event {
      * the servers have only refused to answer, as with _SERVER, the site looks
      * again after two seconds, and tells what it then finds as if it was new.
      * With _NOAUTH (the site may not read it) nothing need have been told of it
-     * before; the site looks again every half minute, and tells what it then
-     * finds as if it was new. */
+     * before; then, and with _TOOLARGE (the servers hang up at what the site
+     * writes, each time), it looks again every half minute, and tells what it
+     * then finds as if it was new. */
     EVZK_SITE_FAILED,
     /** Final.  The site has ended, and all its transactions with it; rc says
      * why. */

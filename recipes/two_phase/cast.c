@@ -185,7 +185,7 @@ static int consider(struct evzk_site_tx *t)
     if (t->look_rc == EVZK_ERR_FOREIGN)
         return drop(t, EVZK_ERR_FOREIGN);
     if (t->look_rc == EVZK_ERR_NOAUTH)
-        return evzk__machine_move(&t->m, DENIED);
+        return evzk__site_tx_deny(t, EVZK_ERR_NOAUTH);
     t->denied = false;
     if (t->look_rc != EVZK_OK)
         return t->look_rc;
@@ -233,16 +233,22 @@ static void forget_told(struct evzk_site_tx *t)
     t->arg = NULL;
 }
 
+int evzk__site_tx_deny(struct evzk_site_tx *t, int rc)
+{
+    t->denied_rc = rc;
+    return evzk__machine_move(&t->m, DENIED);
+}
+
 void evzk__site_tx_be_denied(struct evzk__machine *m)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
 
     if (t->site)
-        evzk__site_look_later(t->site, EVZK_ERR_NOAUTH);
+        evzk__site_look_later(t->site, t->denied_rc);
     if (t->denied)
         return;
     t->denied = true;
-    evzk__site_tx_tell(t, EVZK_SITE_FAILED, EVZK_ERR_NOAUTH);
+    evzk__site_tx_tell(t, EVZK_SITE_FAILED, t->denied_rc);
     forget_told(t);
 }
 
@@ -273,9 +279,12 @@ static struct evzk__step *replace(struct evzk_site_tx *t,
     return create(t, next);
 }
 
-/* The znode was not replaced: nothing is sure any more. */
+/* The znode was not replaced: nothing is sure any more.  What servers hang up
+ * at each time is not sent to them again soon. */
 static int look_again(struct evzk_site_tx *t, int rc)
 {
+    if (rc == EVZK_ERR_TOOLARGE)
+        return evzk__site_tx_deny(t, rc);
     if (rc != EVZK_ERR_NONODE && rc != EVZK_ERR_BADVERSION &&
         rc != EVZK_ERR_NODEEXISTS)
         return rc;

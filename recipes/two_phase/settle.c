@@ -106,6 +106,8 @@ int evzk__site_tx_decided(struct evzk__machine *m, const struct evzk__event *e)
 
     if (r->rc == EVZK_OK)
         return evzk__site_tx_take(t, t->plan, r->first.czxid);
+    if (r->rc == EVZK_ERR_TOOLARGE)
+        return evzk__site_tx_deny(t, r->rc);
     if (r->rc != EVZK_ERR_NONODE && r->rc != EVZK_ERR_BADVERSION)
         return r->rc;
     if (r->part + 1 >= t->steps.n)
@@ -134,7 +136,7 @@ int evzk__site_tx_was_read(struct evzk__machine *m, const struct evzk__event *e)
     if (r->rc == EVZK_ERR_NONODE)
         return evzk__machine_move(m, DROPPING);
     if (r->rc == EVZK_ERR_NOAUTH)
-        return evzk__machine_move(m, DENIED);
+        return evzk__site_tx_deny(t, EVZK_ERR_NOAUTH);
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
         return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
     if (r->res->stat.version == 0) { /* Nobody has written to it. */

@@ -49,9 +49,11 @@ struct evzk_site_tx {
     bool gone;            /* The coordinator's session has ended. */
     /* As told to the program; and as the program wants it. */
     bool asked, told_vote, told_decision, done, wants_abort;
-    bool over;            /* Told that it has finished. */
-    bool denied;          /* Told that it may not be read. */
-    bool tells;           /* Its end is told, also if nothing else was. */
+    bool over;     /* Told that it has finished. */
+    bool denied;   /* Told that it may not be read, or that nothing of it can be
+                      written: it waits for a while, .. */
+    int denied_rc; /* .. for this. */
+    bool tells;    /* Its end is told, also if nothing else was. */
     evzk_tx_verdict cast; /* Its vote, as it was told. */
     evzk_tx_verdict wish; /* The vote that is to be cast. */
     void *data;           /* Owned: of the vote. */

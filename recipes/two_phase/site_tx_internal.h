@@ -34,6 +34,8 @@ int evzk__site_tx_take(struct evzk_site_tx *t, evzk_tx_verdict verdict,
 void evzk__site_tx_look(struct evzk__machine *m);
 int evzk__site_tx_looked(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__site_tx_be_denied(struct evzk__machine *m);
+/* The transaction waits until the site looks again, since this happened. */
+int evzk__site_tx_deny(struct evzk_site_tx *t, int rc);
 int evzk__site_tx_denied(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__site_tx_enter(struct evzk__machine *m);
 int evzk__site_tx_entered(struct evzk__machine *m, const struct evzk__event *e);
