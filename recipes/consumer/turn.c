@@ -42,7 +42,7 @@ static void over(struct evzk_consumer *c, evzk_lock_event event, int rc)
         return;
     if (rc == EVZK_ERR_NOMEM)
         evzk__timer_set(c->again, AGAIN_US);
-    else
+    else if (c->m.state == AWAITING_TURN)
         c->turn_rc = rc;
 }
 
@@ -89,9 +89,10 @@ void evzk__turn_ask(struct evzk_consumer *c)
 {
     evzk_lock_options opt = {.acl = c->acl.v, .acl_count = c->acl.n};
 
-    c->turn_rc = EVZK_OK;
-    if (!c->turn &&
-        evzk_lock_acquire(evzk__machine_session(&c->m), c->turn_path, &opt,
-                          heard, c, &c->turn) == EVZK_ERR_NOMEM)
+    if (c->turn_rc != EVZK_OK) /* Not asked for again: the consumer ends. */
+        evzk__machine_ask(&c->m);
+    else if (!c->turn &&
+             evzk_lock_acquire(evzk__machine_session(&c->m), c->turn_path, &opt,
+                               heard, c, &c->turn) == EVZK_ERR_NOMEM)
         evzk__timer_set(c->again, AGAIN_US);
 }
