@@ -109,27 +109,34 @@ void evzk__double_barrier_aim(struct evzk_double_barrier *d, const char *name)
     const struct evzk__watch *w = &d->watch[ON_OTHER - EVZK__PATH].w;
     bool first = !evzk__watch_listed(w) || w->name != d->other[0];
 
-    if (evzk__watch_listed(w) && strcmp(w->name, name) == 0)
+    if (evzk__watch_listed(w) && strcmp(w->name, name) == 0) {
         d->target = w->name;
-    else
-        d->target = strcpy(d->other[first ? 0 : 1], name);
+        return;
+    }
+    d->target = strcpy(d->other[first ? 0 : 1], name);
+    d->looked = false;
 }
 
 /* A watch on the znode's children: a participant's znode has none, so that only
- * its end fires this watch, and no write does. */
+ * its end fires this watch, and no write does.  The watch may be there, and the
+ * answer that says whose the znode is not: where the servers have refused to
+ * take another watch off. */
 bool evzk__double_barrier_watch_target(struct evzk_double_barrier *d)
 {
     const struct evzk__watch *w = &d->watch[ON_OTHER - EVZK__PATH].w;
+    bool watched = evzk__watch_listed(w) && w->name == d->target;
     uint32_t n = 0;
 
-    if (evzk__watch_listed(w) && w->name == d->target)
+    if (watched && d->looked)
         return false;
-    if (evzk__watch_listed(w))
+    if (evzk__watch_listed(w) && !watched)
         d->step[n++] = (struct evzk__step){.verb = EVZK__STEP_UNWATCH,
                                            .watch = EVZK__WITH(ON_OTHER)};
-    d->step[n++] = (struct evzk__step){.verb = EVZK__STEP_CHILDREN,
-                                       .name = d->target,
-                                       .watch = EVZK__WITH(ON_OTHER)};
+    d->step[n] =
+        (struct evzk__step){.verb = EVZK__STEP_CHILDREN, .name = d->target};
+    if (!watched)
+        d->step[n].watch = EVZK__WITH(ON_OTHER);
+    n++;
     evzk__ask(&d->m, d->step, n, 0);
     return true;
 }

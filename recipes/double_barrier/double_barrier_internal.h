@@ -93,6 +93,7 @@ struct evzk_double_barrier {
     char other[2]
               [EVZK__NAME_MAX]; /* Names to watch: one for now, one for next. */
     const char *target;         /* The one that is to be watched. */
+    bool looked;                /* At it, since it is the one. */
     /* Of its round, copies are up to the one and from the other on; "": none.
      */
     char past_low[EVZK__NAME_MAX], past_high[EVZK__NAME_MAX];

@@ -55,6 +55,7 @@ int evzk__double_barrier_followed(struct evzk__machine *m,
         return evzk__machine_move(m, CHOOSING);
     if (e->reply->rc != EVZK_OK)
         return e->reply->rc;
+    d->looked = true;
     return evzk__machine_move(m, REMOVING);
 }
 
@@ -105,8 +106,10 @@ void evzk__double_barrier_await(struct evzk__machine *m)
 static int other_ends(struct evzk__machine *m, const struct evzk__event *e,
                       int next)
 {
-    if (e->type == EVZK__EV_REPLY && e->reply->rc != EVZK_ERR_NONODE)
+    if (e->type == EVZK__EV_REPLY && e->reply->rc != EVZK_ERR_NONODE) {
+        evzk__double_barrier_of(m)->looked = e->reply->rc == EVZK_OK;
         return e->reply->rc;
+    }
     if (e->type != EVZK__EV_REPLY && e->which != (enum evzk__which)ON_OTHER)
         return EVZK_OK;
     return evzk__machine_move(m, next);
