@@ -4,20 +4,27 @@
  * of its objects is there for, could do, and has not done.  A debt has the time
  * OWES_US.  That time begins anew when the process owes something else, when
  * anything strikes, a fault or an act of the scene, and as long as that lasts;
- * and while the session is in doubt, or not connected.  Nothing else is an
- * excuse: neither what operators have done, nor what servers have refused, nor
- * want of memory.  An object that has ended owes nothing.
+ * and while the session is in doubt, or not connected.  A fault that has servers
+ * refuse several requests lasts until the last of them.  Nothing else is an
+ * excuse: neither what operators have done, nor what servers have refused
+ * before, nor want of memory.  An object that has ended owes nothing.  Every session owes
+ * that it is connected, and in no doubt.
  *
- * How it can fail: a recipe forgets to name a debt, or a scene ends before
- * the time is over. */
+ * An object that a scene is to end at some time lives on until all is calm and
+ * there is no debt (owes_any()): else its end would hide that it has stopped.
+ *
+ * How it can fail: a recipe forgets to name a debt, or a scene ends an object
+ * without asking. */
 #include "owes.h"
 
+#include "ens.h"
 #include "processes.h"
+#include "steps.h"
 #include "world.h"
 
-/* Sessions end after a second; an end is seen at the leader's ticks, and of the
- * next one in the queue perhaps once more. */
-enum { OWES_US = 4 * 1000 * 1000 };
+/* Machines look again at all that they watch after three time-outs of a session,
+ * three seconds: a longer time would hide a watch that was not set. */
+enum { OWES_US = 2500 * 1000 };
 
 static struct {
     int64_t since; /* 0: no debt, or not for certain. */
@@ -25,20 +32,49 @@ static struct {
 } debts[SIM_PROCS];
 SIM_KEEP(debts)
 
+static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 1099511628211U; }
+
 /* Addresses would make runs differ. */
 static uint64_t digest(const struct sim_debt *d)
 {
     uint64_t h = 14695981039346656037U;
 
     for (const char *p = d->what; *p; p++)
-        h = (h ^ (unsigned char)*p) * 1099511628211U;
-    return h ^ d->paid;
+        h = mix(h, (unsigned char)*p);
+    return mix(mix(h, (uint64_t)d->whose), d->paid);
+}
+
+/* When servers have refused a request last: the fault lasts so long. */
+static int64_t refused_at(void)
+{
+    int64_t at = 0;
+
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (ens_throttled_at(p) > at)
+            at = ens_throttled_at(p);
+    }
+    return at;
 }
 
 static bool is_certain(int proc)
 {
-    return process_has_session(proc) && process_is_connected(proc) &&
-           process_is_sure(proc) && !processes_are_disturbed();
+    return process_is_connected(proc) && process_is_sure(proc);
+}
+
+/* The debt of the process now, if anything is due for certain. */
+static void ask(const struct sim_recipe *r, int proc, struct sim_debt *debt)
+{
+    int before;
+
+    if (!process_has_session(proc) || processes_are_disturbed() ||
+        process_frozen_until(proc) > sim_now())
+        return;
+    sim_owe(debt, !is_certain(proc), "its session is not certain", proc);
+    if (debt->what || !r->owes)
+        return;
+    before = sim_enter(proc);
+    r->owes(proc, debt);
+    sim_leave(before);
 }
 
 static void check(const struct sim_recipe *r, int proc)
@@ -46,22 +82,29 @@ static void check(const struct sim_recipe *r, int proc)
     struct sim_debt debt = {0};
     uint64_t what;
 
-    if (is_certain(proc)) {
-        int before = sim_enter(proc);
-
-        r->owes(proc, &debt);
-        sim_leave(before);
-    }
+    ask(r, proc, &debt);
     what = debt.what ? digest(&debt) : 0;
-    if (what != debts[proc].what || !what)
+    if (what != debts[proc].what || !what || debts[proc].since < refused_at())
         debts[proc].since = what ? sim_now() : 0;
     debts[proc].what = what;
-    if (what && sim_now() - debts[proc].since > OWES_US)
-        sim_violation("p%d owes for too long: %s", proc, debt.what);
+    if (what &&
+        sim_now() - debts[proc].since > (debt.most_us ? debt.most_us : OWES_US))
+        sim_violation("p%d owes for too long: %s (%d)", proc, debt.what,
+                      (int)debt.whose);
 }
 
 void owes_check(const struct sim_recipe *r)
 {
-    for (int p = 0; r->owes && p < SIM_PROCS; p++)
+    for (int p = 0; p < SIM_PROCS; p++)
         check(r, p);
+}
+
+bool owes_any(void)
+{
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (process_has_session(p) &&
+            (processes_are_disturbed() || debts[p].what))
+            return true;
+    }
+    return false;
 }

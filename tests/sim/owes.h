@@ -8,4 +8,10 @@
  * in a session that is certain, and nothing has struck. */
 void owes_check(const struct sim_recipe *r);
 
+/* Does any process owe something, or may it when what has struck is over?
+ * Before a scene ends an object that acts by itself, as planned, it asks; and
+ * asks again in a while. */
+bool owes_any(void);
+enum { OWES_AGAIN_US = 100 * 1000 };
+
 #endif

@@ -35,8 +35,20 @@ enum { SIM_MORE = 4 };
  * there for and could do now. */
 struct sim_debt {
     const char *what; /* Static; NULL: nothing. */
-    uint64_t paid; /* Counts what was done of it: each time it begins anew. */
+    int64_t whose;    /* Of several objects alike. */
+    uint64_t paid;   /* Counts what was done of it: each time it begins anew. */
+    int64_t most_us; /* The time that a page gives; 0: that of all debts. */
 };
+
+/* The first debt that is so is noted, the others when that one is paid. */
+static inline void sim_owe(struct sim_debt *d, bool is, const char *what,
+                           int64_t whose)
+{
+    if (is && !d->what) {
+        d->what = what;
+        d->whose = whose;
+    }
+}
 
 struct sim_recipe {
     const char *name;

@@ -50,6 +50,7 @@ static struct {
     int64_t proc[VOTERS], planned, patience[SIM_PROCS];
     bool canceled[VOTERS], ended[VOTERS], idle[SIM_PROCS], early[SIM_PROCS];
     bool voted[VOTERS]; /* Its vote was there. */
+    int64_t stand;      /* Votes that are there now. */
     bool dir_seen, dir_gone;
     bool left;         /* Somebody has given up, and taken its vote along. */
     int64_t all_since; /* All had voted; 0: not yet. */
@@ -319,15 +320,30 @@ static void check(void)
 
     look_at_dir();
     n = find_all(v);
+    world.stand = 0;
     for (int i = 0; i < n; i++) {
-        if (v[i].vote && v[i].voter >= 0)
+        if (v[i].vote && v[i].voter >= 0) {
             world.voted[v[i].voter] = true;
+            world.stand++;
+        }
         for (int j = 0; j < i; j++)
             check_pair(&v[i], &v[j]);
     }
     if (!world.all_since && all_voted())
         world.all_since = sim_now();
     check_gate();
+}
+
+/* A voter that is canceled ends; so do all, when all have voted. */
+static void owes(int proc, struct sim_debt *debt)
+{
+    for (int i = 0; i < VOTERS; i++) {
+        if (!world.b[i] || world.proc[i] != proc || world.ended[i])
+            continue;
+        sim_owe(debt, world.canceled[i], "a voter is canceled, and waits", i);
+        sim_owe(debt, world.stand >= sc->voters && !world.left,
+                "all have voted, and a voter waits", i);
+    }
 }
 
 static bool excused(void)
@@ -461,6 +477,7 @@ const struct sim_recipe sim_ballot = {.name = "ballot",
                                           sizeof scenes / sizeof scenes[0],
                                       .begin = begin,
                                       .check = check,
+                                      .owes = owes,
                                       .done = done,
                                       .check_end = check_end,
                                       .calls = calls,

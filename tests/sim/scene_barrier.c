@@ -40,7 +40,6 @@ struct barrier_scene {
 };
 
 enum {
-    TRUTH_US = 3 * 1000 * 1000, /* No server lags so long. */
     LAST_US = 12 * 1000 * 1000, /* Then an operator lifts what stands. */
     AGAIN_US = 2000
 };
@@ -57,7 +56,6 @@ static struct {
         const void *machine;
         int64_t changes; /* Of the barrier, when it was called. */
         int64_t seen;    /* A wait's first barrier; 0: none yet. */
-        int64_t wrong;   /* Since when it waits for a barrier that is gone. */
         bool begun, over, stopped, was_there, was_not;
     } act[ACTS];
 } all;
@@ -332,28 +330,21 @@ static void barrier_begin(const struct sim_scene *sc)
     scene_timer_set(LAST_US, -1, lift_last, 0);
 }
 
-/* The barrier that it has seen is gone, and it waits. */
-static bool is_late(int i)
+/* A wait is over when the barrier that it has seen is gone, a set or a lift
+ * when it is done. */
+static void barrier_owes(int proc, struct sim_debt *debt)
 {
-    const struct process *p = process_of(all.own->act[i].proc);
+    for (int i = 0; i < ACTS; i++) {
+        bool waits = all.own->act[i].what == WAIT;
 
-    return all.act[i].b && all.act[i].seen && all.act[i].seen != all.czxid &&
-           p->s && !p->closing && evzk_session_connected(p->s);
-}
-
-static void check_late(int i)
-{
-    int proc = all.own->act[i].proc;
-
-    if (!is_late(i)) {
-        all.act[i].wrong = 0;
-        return;
+        if (!all.act[i].b || all.own->act[i].proc != proc)
+            continue;
+        sim_owe(debt, all.act[i].stopped, "an act was canceled, and waits", i);
+        sim_owe(debt, !waits, "a set, or a lift, is not told", i);
+        sim_owe(debt,
+                !all.czxid || (all.act[i].seen && all.act[i].seen != all.czxid),
+                "waits for a barrier that was lifted", i);
     }
-    if (all.act[i].wrong == 0)
-        all.act[i].wrong = sim_now();
-    if (sim_now() - all.act[i].wrong > TRUTH_US &&
-        !process_was_frozen(proc, all.act[i].wrong))
-        sim_violation("p%d waits for a barrier that was lifted", proc);
 }
 
 static void barrier_check(void)
@@ -365,15 +356,6 @@ static void barrier_check(void)
     if (all.died > all.lifts)
         sim_violation("%d lifts have lifted it %d times", (int)all.lifts,
                       (int)all.died);
-    for (int i = 0; i < ACTS; i++) {
-        int before;
-
-        if (all.own->act[i].what != WAIT)
-            continue;
-        before = sim_enter(all.own->act[i].proc);
-        check_late(i);
-        sim_leave(before);
-    }
     processes_check();
 }
 

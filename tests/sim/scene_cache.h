@@ -59,6 +59,7 @@ int64_t cache_rules_changed_at(void); /* The tree, last. */
 
 void cache_begin(const struct sim_scene *sc);
 void cache_check(void);
+void cache_owes(int proc, struct sim_debt *debt);
 bool cache_done(void);
 void cache_check_end(void);
 extern const char *const cache_calls[];

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "evzk/chubby.h"
+#include "scene.h"
 #include "world.h"
 
 enum { MARK_MS = 300 };
@@ -224,6 +225,7 @@ int32_t chubby_sequenced_by(int i);
 /* Something was not told yet that must be: no user closes a handle now. */
 bool chubby_waits(void);
 void chubby_check_due(void);
+void chubby_owes(int proc, struct sim_debt *debt);
 
 /* ---- scene_chubby_tree.c ---- */
 

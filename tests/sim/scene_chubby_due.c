@@ -145,6 +145,29 @@ bool chubby_waits(void)
     return false;
 }
 
+void chubby_owes(int proc, struct sim_debt *debt)
+{
+    for (int i = 0; i < HANDLES; i++) {
+        const struct chubby_handle *h = &chubbies.of[i];
+
+        if (!chubby_plan_of(i)->open_ms || chubby_plan_of(i)->proc != proc)
+            continue;
+        for (int what = 0; what < DUES; what++)
+            sim_owe(debt, is_due(i, (enum chubby_due)what),
+                    "an event of a handle is not told", i);
+        sim_owe(debt, h->h && h->closes && !h->ended,
+                "a handle is closed, and does not end", i);
+    }
+    for (int k = 0; k < chubbies.n_ops; k++) {
+        const struct chubby_op *op = &chubbies.op[k];
+
+        sim_owe(debt,
+                !op->told && op->due &&
+                    chubby_plan_of(op->handle - 1)->proc == proc,
+                "an operation does not end", k);
+    }
+}
+
 /* True: since so long it is due, and could be told. */
 static bool is_late(int64_t *since, bool due, int64_t most_us)
 {

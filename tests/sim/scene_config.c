@@ -5,6 +5,7 @@
 
 #include "ens.h"
 #include "faults.h"
+#include "owes.h"
 #include "processes.h"
 #include "recipes/config/config_internal.h"
 #include "scene.h"
@@ -161,7 +162,12 @@ static void stop_reader(intptr_t arg)
 {
     int i = (int)arg;
 
-    if (configured.reader[i].f && !configured.reader[i].canceled)
+    if (!configured.reader[i].f || configured.reader[i].canceled)
+        return;
+    if (owes_any())
+        scene_timer_set(OWES_AGAIN_US, config_reader(i)->proc, stop_reader,
+                        arg);
+    else
         cancel_reader(i);
 }
 

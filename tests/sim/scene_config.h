@@ -93,8 +93,7 @@ struct config_world {
         evzk_config_query *q;
         evzk_config_follower *f;
         bool begun, over, canceled, told;
-        int64_t at;    /* The last that was whole when it was asked; as told. */
-        int64_t wrong; /* Since when it says something old. */
+        int64_t at; /* The last that was whole when it was asked; as told. */
     } reader[CONFIG_READERS];
     struct update {
         evzk_config_update *u;
@@ -135,6 +134,7 @@ bool config_rc_ok(int proc, int rc, bool canceled);
 void config_check_read(int i, const evzk_config *c);
 void config_check_told(int i, int rc, int64_t number);
 void config_check(void);
+void config_owes(int proc, struct sim_debt *debt);
 void config_check_end(void);
 
 #endif

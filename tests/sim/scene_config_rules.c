@@ -24,7 +24,6 @@
 enum {
     NAMES = 24,
     ROOM = 256,
-    TRUTH_US = 3 * 1000 * 1000,
     HIDDEN_US = 12 * 1000 * 1000, /* Where what is watched was hidden. */
     TRIES = 8 /* So often what a replacement finds is not what it has seen. */
 };
@@ -423,40 +422,38 @@ void config_check_told(int i, int rc, int64_t number)
 
 /* ---- After every step ---- */
 
-static bool is_behind(int i)
+static bool is_behind(const struct config_reader *r)
 {
-    const struct config_reader *r = &configured.reader[i];
-    const struct process *p = process_of(config_reader(i)->proc);
-
     return r->f && configured.ready &&
-           (!r->told || r->at != configured.n_wholes - 1) && p->s &&
-           !p->closing && evzk_session_connected(p->s);
+           (!r->told || r->at != configured.n_wholes - 1);
 }
 
-static void check_rest(int i)
+/* A follower rests on the last one; who asks, or replaces one, is told. */
+void config_owes(int proc, struct sim_debt *debt)
 {
-    struct config_reader *r = &configured.reader[i];
-    int proc = config_reader(i)->proc, before = sim_enter(proc);
+    for (int i = 0; i < CONFIG_READERS; i++) {
+        const struct config_reader *r = &configured.reader[i];
 
-    if (!is_behind(i))
-        r->wrong = 0;
-    else if (r->wrong == 0 || r->wrong < ens_throttled_at(proc))
-        r->wrong = sim_now(); /* The fault lasts while it refuses. */
-    else if (sim_now() - r->wrong >
-                 (fault_hid_watched() ? HIDDEN_US : TRUTH_US) &&
-             !process_was_frozen(proc, r->wrong))
-        sim_violation("reader %d does not tell the last configuration", i);
-    sim_leave(before);
+        if (config_reader(i)->proc != proc)
+            continue;
+        sim_owe(debt, r->q && (configured.ready || r->canceled),
+                "a reader is not told", i);
+        sim_owe(debt, is_behind(r),
+                "a reader does not tell the last configuration", i);
+    }
+    for (int i = 0; i < UPDATES; i++)
+        sim_owe(debt,
+                update_plan(i)->proc == proc && configured.update[i].u != NULL,
+                "a replacement is not told", i);
+    debt->paid = (uint64_t)configured.n_wholes;
+    if (fault_hid_watched())
+        debt->most_us = HIDDEN_US;
 }
 
 void config_check(void)
 {
     if (ens_has_changed(&configured.looked))
         config_look();
-    for (int i = 0; i < CONFIG_READERS; i++) {
-        if (config_reader(i)->start_ms)
-            check_rest(i);
-    }
     processes_check();
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/name.h"
+#include "owes.h"
 #include "recipes/consumer/consumer_internal.h"
 #include "scene_consumer.h"
 #include "scene_setup.h"
@@ -193,7 +194,6 @@ static void on_item(int k, evzk_item *item)
     item->app = (void *)(intptr_t)(i + 1);
     p->held[i] = item;
     p->give[i] = p->finish[i] = false;
-    p->gone_since[i] = 0;
     p->session_of[i] = process_of(consumer_proc(k))
                            ->ids[process_of(consumer_proc(k))->n_ids - 1];
     scene_timer_set(plan_of(k)->work_us ? plan_of(k)->work_us : 5000,
@@ -355,7 +355,7 @@ static void put_due(intptr_t i)
 static void last(intptr_t arg)
 {
     (void)arg;
-    for (int k = 0; k < CONSUMERS; k++) {
+    for (int k = 0; !owes_any() && k < CONSUMERS; k++) {
         int before;
 
         if (!plan_of(k)->on || !queue.p[k].c || queue.p[k].closing)

@@ -95,13 +95,11 @@ struct consumer_slot {
     evzk_consumer *c;
     int64_t planned, takes; /* Not begun yet; takes that were begun. */
     int64_t session_of[ITEMS];
-    int64_t turn_wanted; /* Since when it wants items that are free; 0. */
     evzk_item *held[ITEMS];
     bool finish[ITEMS], give[ITEMS]; /* As it has asked. */
-    int64_t gone_since[ITEMS];       /* Its session is over, and no LOST yet. */
     bool taking, got, canceled, closing, over;
     bool gave;     /* The plan's item was given back. */
-    int64_t begun; /* Its take; or when nothing was wrong any more; 0: none. */
+    int64_t begun; /* Its take; 0: none. */
 };
 
 /* An item, and its fate. */

@@ -467,6 +467,5 @@ static const struct sim_scene scenes[] = {
 };
 
 const struct sim_recipe sim_consumer =
-    SIM_RECIPE("consumer", consumer, scenes, consumer, consumer,
-               .owes = consumer_owes);
+    SIM_RECIPE("consumer", consumer, scenes, consumer, consumer);
 /* clang-format on */

@@ -12,11 +12,7 @@
 #include "recipes/parts/queue_layout.h"
 #include "scene_consumer.h"
 
-enum {
-    SOON_US = 8 * 1000 * 1000,
-    LATE_US = 4 * 1000 * 1000, /* Before all consumers are closed. */
-    KIDS = 64
-};
+enum { KIDS = 64 };
 
 /* Has it asked for an item, or room for some?  It does not ask for each alone
  * while it holds others. */
@@ -34,25 +30,6 @@ static bool wants(int k)
     return held == 0 || (held < most && most - held >= (most + 1) / 2);
 }
 
-/* The consumer that has the turn takes, or passes the turn on. */
-void consumer_owes(int proc, struct sim_debt *debt)
-{
-    bool any_free = false, any_wants = false;
-
-    for (int i = 0; i < ITEMS; i++)
-        any_free = any_free ||
-                   (queue.own->item[i].seq && consumer_item_is_known_free(i) &&
-                    !consumer_item_is_bad(i));
-    for (int k = 0; k < CONSUMERS; k++) {
-        if (queue.own->consumer[k].on && consumer_proc(k) == proc)
-            any_wants = any_wants || wants(k);
-    }
-    if (any_free && any_wants)
-        *debt = (struct sim_debt){
-            .what = "an item is free, and a consumer waits for it",
-            .paid = queue.moves};
-}
-
 static bool is_any_there(void)
 {
     bool any = false;
@@ -62,44 +39,73 @@ static bool is_any_there(void)
     return any;
 }
 
-/* A take ends when its time is over, or it is refused; or soon after. */
-static void check_take(int k)
+static bool is_any_free(void)
 {
-    struct consumer_slot *p = &queue.p[k];
-    int64_t us = in_us(queue.own->consumer[k].timeout_ms);
-    int proc = consumer_proc(k);
+    bool any = false;
 
-    if ((!us && !queue.own->refuses) || !p->taking || p->closing)
-        return;
-    if (faults_healed_at() > sim_now() || ens_refused(proc) ||
-        (!us && !is_any_there()) || process_was_frozen(proc, p->begun) ||
-        process_lacked_memory_since(proc, p->begun))
-        p->begun = sim_now();
-    if (sim_now() - p->begun > us + LATE_US)
-        sim_violation("consumer %d: its take does not end", k);
+    for (int i = 0; i < ITEMS; i++)
+        any =
+            any || (queue.own->item[i].seq && consumer_item_is_known_free(i) &&
+                    !consumer_item_is_bad(i));
+    return any;
+}
+
+/* Its time is over, or it is to be refused. */
+static bool is_take_over(int k)
+{
+    const struct consumer_slot *p = &queue.p[k];
+    int64_t us = in_us(queue.own->consumer[k].timeout_ms);
+
+    if (!p->taking)
+        return false;
+    return us ? sim_now() > p->begun + us
+              : queue.own->refuses && is_any_there();
+}
+
+static void item_owes(int k, struct sim_debt *debt)
+{
+    const struct consumer_slot *p = &queue.p[k];
+    bool holds = false;
+
+    for (int i = 0; i < ITEMS; i++) {
+        holds = holds || p->held[i];
+        sim_owe(debt, p->held[i] && session_over(p->session_of[i]),
+                "an item is lost, and it was not told", i);
+        sim_owe(debt, p->held[i] && (p->finish[i] || p->give[i]),
+                "an item is finished, or given back, and it was not told", i);
+    }
+    sim_owe(debt, p->closing && !holds,
+            "a consumer is closed, and does not end", k);
+}
+
+/* The consumer that has the turn takes, or passes the turn on. */
+void consumer_owes(int proc, struct sim_debt *debt)
+{
+    bool any_free = is_any_free();
+
+    for (int k = 0; k < CONSUMERS; k++) {
+        if (!queue.own->consumer[k].on || consumer_proc(k) != proc ||
+            !queue.p[k].c)
+            continue;
+        sim_owe(debt, any_free && wants(k),
+                "an item is free, and a consumer waits for it", 0);
+        sim_owe(debt, !queue.p[k].closing && is_take_over(k),
+                "a take does not end", k);
+        item_owes(k, debt);
+    }
+    debt->paid = queue.moves;
 }
 
 static void check_holder(int k, int i)
 {
     struct consumer_slot *p = &queue.p[k];
     const struct truth *t = &queue.t[i];
-    bool over = session_over(p->session_of[i]);
 
     if (evzk_consumer_holds(p->c, p->held[i]) && !t->operated &&
         !queue.claims_meddled &&
         (t->claim != p->session_of[i] || !ens_alive(p->session_of[i])) &&
         !session_forced(p->session_of[i]))
         sim_violation("consumer %d holds item %d, and has not claimed it", k,
-                      i);
-    if (!over || !evzk_session_connected(process_of(consumer_proc(k))->s)) {
-        p->gone_since[i] = 0;
-        return;
-    }
-    if (!p->gone_since[i])
-        p->gone_since[i] = sim_now();
-    if (sim_now() - p->gone_since[i] > SOON_US &&
-        !process_was_frozen(consumer_proc(k), p->gone_since[i]))
-        sim_violation("consumer %d: item %d is lost, and it was not told", k,
                       i);
 }
 
@@ -114,8 +120,6 @@ void consumer_check(void)
                 process_of(consumer_proc(k))->s)
                 check_holder(k, i);
         }
-        if (queue.own->consumer[k].on)
-            check_take(k);
         sim_leave(before);
     }
     processes_check();

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "owes.h"
 #include "processes.h"
 #include "scene_double_barrier.h"
 #include "scene_list.h"
@@ -224,6 +225,10 @@ static void start(intptr_t arg)
 /* The users give up at last. */
 static void cancel_last(intptr_t proc)
 {
+    if (owes_any()) {
+        scene_timer_set(OWES_AGAIN_US, (int)proc, cancel_last, proc);
+        return;
+    }
     for (int i = 0; i < DB_ACTS; i++) {
         if (db.slot[i].d && db.own->act[i].proc == proc && !db.slot[i].stopped)
             cancel(i);

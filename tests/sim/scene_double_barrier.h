@@ -58,7 +58,7 @@ struct db_node {
 struct db_slot {
     evzk_double_barrier *d;
     evzk_double_barrier_query *q;
-    int64_t began, doubts, round, wrong;
+    int64_t began, doubts, round;
     int64_t asked;           /* Of a look-up: after so many changes. */
     bool there[DB_NODES];    /* Of a look-up: those that stood then .. */
     bool in_round[DB_NODES]; /* .. and were in a round. */
@@ -84,6 +84,7 @@ extern struct db_world db;
 /* scene_double_barrier.c, for the list of scenes */
 void double_barrier_begin(const struct sim_scene *sc);
 void double_barrier_check(void);
+void double_barrier_owes(int proc, struct sim_debt *debt);
 bool double_barrier_done(void);
 void double_barrier_check_end(void);
 extern const char *const double_barrier_calls[];

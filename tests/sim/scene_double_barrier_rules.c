@@ -16,7 +16,7 @@
 #include "processes.h"
 #include "scene_double_barrier.h"
 
-enum { KIDS = 48, TRUTH_US = 3 * 1000 * 1000 };
+enum { KIDS = 48 };
 
 struct db_world db;
 SIM_KEEP(db)
@@ -319,23 +319,21 @@ static void check_inside(int act)
  * formed; or `ready` stands for an act that is not told; or an act that is
  * inside does not hear that its doubt is over, or that its znode is gone; or
  * all have gone, and an act waits for them. */
-static bool is_late(int act)
+static bool is_due(int act)
 {
     const struct db_slot *k = &db.slot[act];
-    const struct process *p = process_of(db.own->act[act].proc);
     const struct db_node *n = db_node_of(act);
     uint32_t coming = 0;
     bool older = false;
 
-    if (!k->d || !p->s || p->closing || !evzk_session_connected(p->s) ||
-        k->stopped)
-        return false;
+    if (k->stopped)
+        return true;
     if (k->leaving)
         return !someone_stands(k->round);
     if (k->entered)
-        return n && (n->died || k->doubtful) && evzk_session_lease_ms(p->s) > 0;
+        return n && (n->died || k->doubtful);
     if (!n || n->died)
-        return false;
+        return true; /* A participant is to have one. */
     for (const struct db_node *o = db.node; o < db.node + db.nodes; o++) {
         older = older || (!o->died && o->round);
         coming += !o->died && !o->round && o->owner;
@@ -345,24 +343,18 @@ static bool is_late(int act)
     return !older && coming >= db.own->count;
 }
 
-static void check_late(int act)
+void double_barrier_owes(int proc, struct sim_debt *debt)
 {
-    struct db_slot *k = &db.slot[act];
+    for (int i = 0; i < DB_ACTS; i++) {
+        const struct db_slot *k = &db.slot[i];
 
-    if (!is_late(act)) {
-        k->wrong = 0;
-        return;
+        if (db.own->act[i].proc != proc)
+            continue;
+        sim_owe(debt, k->d && is_due(i) && !db.own->foreign_ready,
+                "an act waits, and need not", i + 1);
+        sim_owe(debt, k->q != NULL, "a look-up is not told", i + 1);
     }
-    if (k->wrong == 0)
-        k->wrong = sim_now();
-    for (int p = 0; p < SIM_PROCS; p++) {
-        if (process_was_frozen(p, k->wrong) ||
-            (process_of(p)->s && !process_is_connected(p)))
-            k->wrong = sim_now();
-    }
-    if (sim_now() - k->wrong > TRUTH_US && !db.own->foreign_ready)
-        sim_violation("act %d waits, and need not: %s", act + 1,
-                      evzk_double_barrier_state(k->d));
+    debt->paid = (uint64_t)db.changes;
 }
 
 /* No herd: while anybody of its round stands, no participant that has gone
@@ -401,7 +393,6 @@ void db_check(void)
             continue;
         before = sim_enter(db.own->act[i].proc);
         check_inside(i);
-        check_late(i);
         sim_leave(before);
     }
     processes_check();

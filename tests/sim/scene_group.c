@@ -10,6 +10,7 @@
 #include "ens.h"
 #include "faults.h"
 #include "leases.h"
+#include "owes.h"
 #include "processes.h"
 #include "scene_group.h"
 #include "scene_list.h"
@@ -142,6 +143,15 @@ static bool update(int i)
     return rc == EVZK_OK;
 }
 
+/* The member has stayed as long as planned, and as long as there is a debt. */
+static void stay_over(intptr_t i)
+{
+    if (owes_any())
+        scene_timer_set(OWES_AGAIN_US, gr.own->act[i].proc, stay_over, i);
+    else
+        go(i);
+}
+
 static void update_now(intptr_t i)
 {
     for (int n = 0; n < gr.own->act[i].updates; n++) {
@@ -176,7 +186,7 @@ static void on_event(evzk_member *d, evzk_member_event ev, int rc, void *arg)
     if (evzk_member_event_is_final(ev))
         end(i);
     else if (ev == EVZK_MEMBER_JOINED && first && gr.own->act[i].stay_us)
-        scene_timer_set(gr.own->act[i].stay_us, proc, go, i);
+        scene_timer_set(gr.own->act[i].stay_us, proc, stay_over, i);
 }
 
 static int begin_act(int i, evzk_session *s)
@@ -289,6 +299,10 @@ static void go_last(intptr_t proc)
 {
     struct ens_seen seen;
 
+    if (owes_any()) {
+        scene_timer_set(OWES_AGAIN_US, (int)proc, go_last, proc);
+        return;
+    }
     if (gr.own->by_hand && ens_look("/g/a", &seen) && !seen.owner)
         operator_delete("/g/a");
     for (int i = 0; i < GR_ACTS; i++) {
@@ -346,11 +360,7 @@ void group_begin(const struct sim_scene *sc)
     }
 }
 
-void group_check(void)
-{
-    gr_check();
-    gr_view_check();
-}
+void group_check(void) { gr_check(); }
 
 bool group_done(void)
 {

@@ -73,7 +73,7 @@ struct gr_node {
 struct gr_slot {
     evzk_member *d;
     evzk_lease *lease; /* Of its membership, for every second act. */
-    int64_t began, doubts, wrong, claim;
+    int64_t began, doubts, claim;
     int64_t n_updates, told_updates;
     char data[GR_DATA]; /* As it should be in the znode. */
     bool begun, over, stopped, leaving, joined, doubtful, conflict, ever;
@@ -96,6 +96,7 @@ static inline const char *gr_name(int act)
 /* scene_group.c, for the list of scenes */
 void group_begin(const struct sim_scene *sc);
 void group_check(void);
+void group_owes(int proc, struct sim_debt *debt);
 bool group_done(void);
 void group_check_end(void);
 extern const char *const group_calls[];
@@ -103,7 +104,7 @@ bool group_call(int proc, unsigned which);
 
 /* scene_group_view.c */
 void gr_view_begin(void);
-void gr_view_check(void);
+bool gr_view_is_wrong(int proc);
 void gr_view_free(void);
 
 /* scene_group_tree.c */

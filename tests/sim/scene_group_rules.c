@@ -17,7 +17,6 @@
 
 enum {
     KIDS = 16,
-    TRUTH_US = 3 * 1000 * 1000,
     HIDDEN_US = 9 * 1000 * 1000 /* Where what is watched was hidden. */
 };
 
@@ -101,36 +100,30 @@ static bool is_right(int act)
            !k->doubtful && k->told_updates == k->n_updates;
 }
 
-static bool is_late(int act)
+static bool is_wrong(int act)
 {
     const struct gr_slot *k = &gr.slot[act];
-    const struct process *p = process_of(gr.own->act[act].proc);
 
-    if (!k->d || !p->s || p->closing || !evzk_session_connected(p->s) ||
-        k->stopped || !p->n_ids || evzk_session_lease_ms(p->s) == 0)
+    if (!k->d)
         return false;
+    if (k->stopped)
+        return true; /* The member was told to leave. */
     if (is_taken(act))
-        return k->joined || (k->conflict == gr.own->act[act].no_wait);
+        return k->joined || k->conflict == gr.own->act[act].no_wait;
     return !is_right(act);
 }
 
-static void check_late(int act)
+void group_owes(int proc, struct sim_debt *debt)
 {
-    struct gr_slot *k = &gr.slot[act];
-    int before = sim_enter(gr.own->act[act].proc);
-    bool late = is_late(act);
-
-    sim_leave(before);
-    if (!late || process_was_frozen(gr.own->act[act].proc, k->wrong) ||
-        process_lacked_memory_since(gr.own->act[act].proc, k->wrong)) {
-        k->wrong = late ? sim_now() : 0;
-        return;
+    for (int i = 0; i < GR_ACTS; i++) {
+        if (gr.own->act[i].what != GR_JOIN || gr.own->act[i].proc != proc)
+            continue;
+        sim_owe(debt, is_wrong(i), "an act is not as it should be", i + 1);
+        debt->paid += (uint64_t)gr.slot[i].told_updates;
     }
-    if (k->wrong == 0 || k->wrong < ens_throttled_at(gr.own->act[act].proc))
-        k->wrong = sim_now(); /* The fault lasts while it refuses. */
-    if (sim_now() - k->wrong > (fault_hid_watched() ? HIDDEN_US : TRUTH_US))
-        sim_violation("act %d is not as it should be: %s", act + 1,
-                      evzk_member_state(k->d));
+    sim_owe(debt, gr_view_is_wrong(proc), "the view is not the tree", 0);
+    if (fault_hid_watched())
+        debt->most_us = HIDDEN_US;
 }
 
 void gr_check(void)
@@ -142,7 +135,6 @@ void gr_check(void)
         if (is_member(i))
             check_member(i);
         check_lease(i);
-        check_late(i);
     }
     processes_check();
 }

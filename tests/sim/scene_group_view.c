@@ -14,18 +14,12 @@
 #include "scene_group.h"
 #include "steps.h"
 
-enum {
-    NAMES = 4,
-    KIDS = 16,
-    AGAIN_US = 2000,
-    REST_US = 3 * 1000 * 1000,
-    HIDDEN_US = 9 * 1000 * 1000 /* Where what is watched was hidden. */
-};
+enum { NAMES = 4, KIDS = 16, AGAIN_US = 2000 };
 
 static struct {
     evzk_group_view *v;
     bool begun, over;
-    int64_t wrong, names;
+    int64_t names;
     struct {
         char name[24];
         bool in;        /* The view. */
@@ -177,25 +171,7 @@ static bool is_right(void)
     return there == told && evzk_group_view_count(view.v) == told;
 }
 
-void gr_view_check(void)
+bool gr_view_is_wrong(int proc)
 {
-    int proc = gr.own->view_proc, before;
-    const struct process *p = process_of(proc);
-    bool wrong;
-
-    if (!view.v)
-        return;
-    before = sim_enter(proc);
-    wrong = p->s && !p->closing && evzk_session_connected(p->s) && !is_right();
-    sim_leave(before);
-    if (!wrong || process_was_frozen(proc, view.wrong) ||
-        process_lacked_memory_since(proc, view.wrong)) {
-        view.wrong = wrong ? sim_now() : 0;
-        return;
-    }
-    if (view.wrong == 0 || view.wrong < ens_throttled_at(proc))
-        view.wrong = sim_now(); /* The fault lasts while it refuses. */
-    if (sim_now() - view.wrong > (fault_hid_watched() ? HIDDEN_US : REST_US))
-        sim_violation("the view is not the tree: %s",
-                      evzk_group_view_state(view.v));
+    return view.v && gr.own->view_proc == proc && !is_right();
 }

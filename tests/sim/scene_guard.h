@@ -134,6 +134,7 @@ void guard_check_told(int i, struct guarded *w,
 /* Receipts that a process leaves; or a write that does not end. */
 void guard_check_left(int proc);
 void guard_check(void);
+void guard_owes(int proc, struct sim_debt *debt);
 void guard_check_end(void);
 
 #endif

@@ -122,6 +122,19 @@ static void check_canceled(int i)
         sim_violation("writer %d: a write is canceled, and not told", i);
 }
 
+/* Each write is told. */
+void guard_owes(int proc, struct sim_debt *debt)
+{
+    for (int i = 0; i < WRITERS; i++) {
+        const struct writer *w = &guarding.writer[i];
+
+        sim_owe(debt,
+                guard_plan_of(i)->proc == proc && w->g && !w->of[w->n - 1].told,
+                "a write is not told", i);
+        debt->paid += (uint64_t)w->n;
+    }
+}
+
 void guard_check(void)
 {
     for (int i = 0; i < WRITERS; i++)

@@ -19,7 +19,7 @@ enum { LEADER, FOLLOWER_1, FOLLOWER_2 };
     {                                                                          \
         .name = (title), .kind = &evzk__##machine##_kind, .scenes = (list),    \
         .n_scenes = sizeof(list) / sizeof(list)[0], .begin = family##_begin,   \
-        .check = family##_check, .done = family##_done,                        \
+        .check = family##_check, .owes = family##_owes, .done = family##_done, \
         .check_end = family##_check_end, .calls = callee##_calls,              \
         .call = callee##_call, __VA_ARGS__                                     \
     }

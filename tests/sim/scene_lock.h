@@ -315,6 +315,7 @@ bool lock_observing(int proc); /* -1: anybody. */
 bool lock_observe_free(int proc);
 void lock_observers_look(void); /* The tree has changed. */
 void lock_observers_check(void);
+void lock_observers_owe(int proc, struct sim_debt *debt);
 void lock_observers_traced(int proc, const evzk_trace *t);
 
 /* scene_lock_told.c */
@@ -335,6 +336,7 @@ bool lock_lasts(const struct lock_slot *k, int64_t *since, bool is,
                 int64_t most);
 void lock_leases(int proc);
 void lock_check(void);
+void lock_owes(int proc, struct sim_debt *debt);
 void lock_check_end(void);
 
 /* scene_lock_names.c */
@@ -376,6 +378,8 @@ bool lock_ask_free(int proc); /* Gives a look-up up. */
 
 /* scene_lock_revoke.c */
 bool lock_revoke(int proc, const struct lock_revoke_plan *plan);
+/* Nobody is in its way any more, or it was canceled. */
+bool lock_revoke_is_due(int proc);
 bool lock_revoking(int proc); /* -1: anybody. */
 bool lock_revoke_cancel(int proc);
 bool lock_revoke_free(int proc);

@@ -33,6 +33,24 @@ bool lock_revoking(int proc)
     return false;
 }
 
+static bool is_due(const struct revoke *v)
+{
+    bool waits = false;
+
+    for (int64_t i = 0; i < lock_world.nodes; i++)
+        waits = waits || (v->there[i] && lock_world.node[i].live);
+    return v->canceled || !waits;
+}
+
+bool lock_revoke_is_due(int proc)
+{
+    for (int i = 0; i < LOCK_REVOKES; i++) {
+        if (revokes[i].r && revokes[i].proc == proc && is_due(&revokes[i]))
+            return true;
+    }
+    return false;
+}
+
 static void end_revoke(struct revoke *v)
 {
     evzk_lock_revoke *gone = v->r;

@@ -21,7 +21,6 @@
 enum {
     SLACK_US = 20000,
     RESUMED_US = 1000 * 1000,
-    ORPHAN_US = 15 * 1000 * 1000, /* No fault lasts so long. */
     TURN_US = 200 * 1000,         /* In calm: it may send nothing for 100 ms. */
     PRESSED_US = 8 * 1000 * 1000, /* Of those that give a second at most. */
     STORM = 600,                  /* Requests in a second. */
@@ -164,12 +163,45 @@ static void check_waiter(struct lock_slot *k)
                 lock_calm((int)k->proc, k->orphan) && !anyone_held_up();
 
     if (lock_lasts(k, &k->orphan, watching && !has_one_before(own),
-                   calm ? TURN_US : ORPHAN_US))
+                   calm ? TURN_US : INT64_MAX))
         sim_violation("lock %d waits for nobody", lock_index(k));
     if (k->plan->timeout_ms && !k->granted && !k->ended && !k->cancel &&
         sim_now() > late + SLACK_US && !process_was_frozen((int)k->proc, late))
         sim_violation("lock %d: its time-out passed, and it was not told",
                       lock_index(k));
+}
+
+/* What the lock is there for, and could do now; NULL: nothing. */
+static const char *debt_of(const struct lock_slot *k)
+{
+    const struct lock_node *own = lock_node_of(k);
+    bool watches = !k->plan->no_own_watch && !k->plan->hidden;
+
+    if (k->release || k->cancel)
+        return "a lock is to let go, and does not";
+    if (!own)
+        return watches ? "a lock has no place" : NULL;
+    if (!k->granted)
+        return has_one_before(own) ? NULL : "a lock waits for nobody";
+    if (k->suspended)
+        return "a lock is out of doubt, and it was not told";
+    if (k->asked_down && !k->told_down)
+        return "a lock is to be shared, and is not";
+    return k->acked ? "a candidate is ready to lead, and does not" : NULL;
+}
+
+void lock_owes(int proc, struct sim_debt *debt)
+{
+    for (int64_t i = 0; i < lock_world.slots; i++) {
+        const struct lock_slot *k = &lock_world.slot[i];
+        const char *what =
+            k->l && !k->ended && k->proc == proc ? debt_of(k) : NULL;
+
+        sim_owe(debt, what != NULL, what, i);
+    }
+    sim_owe(debt, lock_asking(proc), "a look-up is not told", 0);
+    sim_owe(debt, lock_revoke_is_due(proc), "a revocation does not end", 0);
+    lock_observers_owe(proc, debt);
 }
 
 /* The lock's lease is the session's, and only while the lock holds. */

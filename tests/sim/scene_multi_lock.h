@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "evzk/multi_lock.h"
+#include "scene.h"
 #include "world.h"
 
 enum { MULTIS = 5, MULTI_DIRS = 3, MULTI_SEEN = 48 };
@@ -46,7 +47,6 @@ struct multi_seen {
     int64_t czxid, owner;
     int32_t attempt; /* The attempt that made it; -1: none. */
     int32_t dir;
-    int64_t left; /* Since when it stands, and its attempt has ended; or 0. */
     bool stands;
 };
 
@@ -96,6 +96,7 @@ void multi_told(int i, evzk_multi_lock_event event, int rc);
 /* What a process leaves, that has let go of all. */
 void multi_check_left(int proc);
 void multi_lock_check(void);
+void multi_lock_owes(int proc, struct sim_debt *debt);
 void multi_lock_check_end(void);
 
 #endif

@@ -19,7 +19,7 @@
 #include "scene.h"
 #include "scene_multi_lock.h"
 
-enum { KIDS = 48, TRUTH_US = 6 * 1000 * 1000 };
+enum { KIDS = 48 };
 
 const char *multi_dir(int dir)
 {
@@ -184,25 +184,64 @@ static void check_held(void)
 
 /* Leaving nothing. */
 
-static bool is_excused(int proc, int64_t since)
-{
-    return process_was_frozen(proc, since) ||
-           process_lacked_memory_since(proc, since) || ens_denied(proc);
-}
-
-static void check_left(struct multi_seen *l)
+/* Of an attempt that is over, in a session that lives. */
+static bool is_left(const struct multi_seen *l)
 {
     int i = l->attempt;
 
-    if (i < 0 || i >= MULTIS || !l->stands || multi_lives(i) ||
-        !multis.of[i].begun || operator_copied(l->czxid)) {
-        l->left = 0;
-        return;
+    return i >= 0 && i < MULTIS && l->stands && !multi_lives(i) &&
+           multis.of[i].begun && !operator_copied(l->czxid);
+}
+
+/* Is another znode in the part's directory that came before? */
+static bool has_one_before(const struct multi_seen *own)
+{
+    for (int64_t k = 0; k < multis.n_seen; k++) {
+        const struct multi_seen *l = &multis.seen[k];
+
+        if (l != own && l->stands && l->dir == own->dir)
+            return true;
     }
-    if (l->left == 0 || is_excused(multi_plan(i)->proc, l->left))
-        l->left = sim_now();
-    if (sim_now() - l->left > TRUTH_US)
-        sim_violation("attempt %d is over, and holds %s", i, multi_dir(l->dir));
+    return false;
+}
+
+/* Nobody else is in any directory of it. */
+static bool has_way(int i)
+{
+    size_t own = 0;
+
+    for (int64_t k = 0; k < multis.n_seen; k++) {
+        const struct multi_seen *l = &multis.seen[k];
+
+        if (l->stands && l->attempt == i && has_one_before(l))
+            return false;
+        own += l->stands && l->attempt == i;
+    }
+    return own == multi_n(i);
+}
+
+void multi_lock_owes(int proc, struct sim_debt *debt)
+{
+    for (int64_t k = 0; k < multis.n_seen; k++) {
+        const struct multi_seen *l = &multis.seen[k];
+
+        sim_owe(debt,
+                is_left(l) && multi_plan(l->attempt)->proc == proc &&
+                    !multis.own->seal_ms,
+                "an attempt is over, and holds a part", l->attempt);
+    }
+    for (int i = 0; i < MULTIS; i++) {
+        const struct multi_try *a = &multis.of[i];
+
+        if (!multi_lives(i) || multi_plan(i)->proc != proc || a->end)
+            continue;
+        sim_owe(debt, a->canceled || a->released,
+                "an attempt is to let go, and does not", i);
+        sim_owe(debt, !a->granted && has_way(i), "an attempt waits for nobody",
+                i);
+        sim_owe(debt, a->suspended && !is_robbed_of_any(i),
+                "an attempt is out of doubt, and it was not told", i);
+    }
 }
 
 void multi_lock_check(void)
@@ -210,8 +249,6 @@ void multi_lock_check(void)
     if (ens_has_changed(&multis.looked))
         look();
     check_held();
-    for (int64_t i = 0; i < multis.n_seen; i++)
-        check_left(&multis.seen[i]);
     processes_check();
 }
 

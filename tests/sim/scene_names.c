@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "ens.h"
-#include "faults.h"
+#include "owes.h"
 #include "processes.h"
 #include "scene_list.h"
 #include "scene_setup.h"
@@ -25,7 +25,6 @@ enum {
     AGAIN_US = 5 * 1000,
     PICK_US = 7 * 1000,
     LOOK_US = 100 * 1000,
-    LATE_US = 5 * 1000 * 1000,
     MOST_PICKS = 400
 };
 
@@ -35,7 +34,6 @@ static struct {
         bool begun, over, stopped, joined;
         int64_t text;
     } slot[NM_ACTS];
-    int64_t calm; /* Since then no fault is at work, at the latest. */
     int64_t acts; /* Done. */
     bool gives_up;
 } all;
@@ -389,35 +387,43 @@ static int64_t acts_wanted(void)
     return n;
 }
 
-/* Each that is registered has its text in its znode. */
-static bool are_written(void)
+/* The registration has its text in its znode; or has not joined, or has gone.
+ */
+static bool is_written(int i)
 {
-    for (int i = 0; i < NM_ACTS; i++) {
-        struct ens_seen seen;
-        char path[NM_PATH];
-        evzk_endpoint e, is;
+    struct ens_seen seen;
+    char path[NM_PATH];
+    evzk_endpoint e, is;
 
-        if (!all.slot[i].m || all.slot[i].stopped || !all.slot[i].joined)
-            continue;
-        nm_path(nm.own->act[i].name, path);
-        e = endpoint_of(all.slot[i].text);
-        if (!ens_look(path, &seen) ||
-            !evzk_endpoint_parse(seen.data, (size_t)seen.len, &is) ||
-            strcmp(is.host, e.host) != 0 || is.weight != e.weight)
-            return false;
-    }
-    return true;
+    if (!all.slot[i].m || all.slot[i].stopped || !all.slot[i].joined)
+        return true;
+    nm_path(nm.own->act[i].name, path);
+    e = endpoint_of(all.slot[i].text);
+    return ens_look(path, &seen) &&
+           evzk_endpoint_parse(seen.data, (size_t)seen.len, &is) &&
+           strcmp(is.host, e.host) == 0 && is.weight == e.weight;
 }
 
-static bool is_late(void)
+static bool are_written(void)
 {
-    int64_t since = nm.changed > all.calm ? nm.changed : all.calm;
+    bool all_are = true;
 
-    for (int p = 0; p < SIM_PROCS; p++) {
-        if (process_was_frozen(p, since))
-            return false;
-    }
-    return sim_now() > since + LATE_US;
+    for (int i = 0; i < NM_ACTS; i++)
+        all_are = all_are && is_written(i);
+    return all_are;
+}
+
+/* The list is the tree, and each that is registered stands there. */
+void names_owes(int proc, struct sim_debt *debt)
+{
+    sim_owe(debt, proc == 0 && nm.r && !nm_is_right(),
+            "the list is not the tree", 0);
+    for (int i = 0; i < NM_ACTS; i++)
+        sim_owe(debt,
+                nm.own->act[i].what == NM_REGISTER &&
+                    nm.own->act[i].proc == proc && !is_written(i),
+                "an endpoint does not stand", i);
+    debt->paid = (uint64_t)nm.changed;
 }
 
 static void give_up(intptr_t proc)
@@ -463,15 +469,12 @@ static void look(intptr_t arg)
     if (all.gives_up)
         return;
     before = sim_enter(0);
-    rests = is_at_rest();
+    rests = is_at_rest() && !owes_any();
     if (rests && nm.r)
         nm_pick_all();
     sim_leave(before);
     if (rests)
         all_give_up();
-    else if (all.acts == acts_wanted() && nm.r && is_late())
-        sim_violation("the list is not the tree: %s",
-                      evzk_resolver_state(nm.r));
     else
         scene_timer_set(LOOK_US, -1, look, arg);
 }
@@ -513,8 +516,6 @@ void names_begin(const struct sim_scene *sc)
 void names_check(void)
 {
     nm_rules_look();
-    if (faults_healed_at() > sim_now())
-        all.calm = faults_healed_at();
     processes_check();
 }
 

@@ -66,6 +66,7 @@ const char *nm_text(enum nm_text text);
 /* scene_names.c, for the list of scenes */
 void names_begin(const struct sim_scene *sc);
 void names_check(void);
+void names_owes(int proc, struct sim_debt *debt);
 bool names_done(void);
 void names_check_end(void);
 extern const char *const names_calls[];

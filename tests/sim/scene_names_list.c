@@ -117,6 +117,7 @@ const struct sim_recipe sim_names = {
     .n_scenes = sizeof scenes / sizeof scenes[0],
     .begin = names_begin,
     .check = names_check,
+    .owes = names_owes,
     .done = names_done,
     .check_end = names_check_end,
     .calls = names_calls,

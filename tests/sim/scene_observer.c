@@ -13,14 +13,14 @@
 #include <string.h>
 
 #include "ens.h"
+#include "owes.h"
 #include "processes.h"
 #include "scene_lock.h"
 #include "steps.h"
 
 enum {
     OBSERVERS = 3,
-    TRUTH_US = 3 * 1000 * 1000, /* No server lags so long. */
-    SOON_US = 60 * 1000,        /* In calm. */
+    SOON_US = 60 * 1000, /* In calm. */
     LINGER_US = 40 * 1000
 };
 
@@ -44,6 +44,17 @@ static int64_t made;
 SIM_KEEP(made)
 
 static int index_of(const struct observer *v) { return (int)(v - observers); }
+
+static bool is_right(const struct observer *v);
+
+void lock_observers_owe(int proc, struct sim_debt *debt)
+{
+    for (int i = 0; i < OBSERVERS; i++)
+        sim_owe(debt,
+                observers[i].o && observers[i].proc == proc &&
+                    !observers[i].ended && !is_right(&observers[i]),
+                "is wrong about who leads, and is not told", i);
+}
 
 bool lock_observing(int proc)
 {
@@ -115,7 +126,8 @@ static void leave_due(intptr_t i)
 
     if (!v->o)
         return;
-    if (all_quiet() && (is_right(v) || process_of((int)v->proc)->closing))
+    if (all_quiet() && !owes_any() &&
+        (is_right(v) || process_of((int)v->proc)->closing))
         end_observer(v);
     else
         scene_timer_set(LINGER_US, (int)v->proc, leave_due, i);
@@ -302,7 +314,6 @@ static void check_one(struct observer *v)
 {
     int proc = (int)v->proc;
     const struct process *p = process_of(proc);
-    int64_t most = lock_calm(proc, v->wrong) ? SOON_US : TRUTH_US;
     bool wrong = p->s && !p->closing && !v->ended &&
                  evzk_session_connected(p->s) && !is_right(v);
 
@@ -312,7 +323,8 @@ static void check_one(struct observer *v)
     }
     if (v->wrong == 0)
         v->wrong = sim_now();
-    if (sim_now() - v->wrong > most && !process_was_frozen(proc, v->wrong))
+    if (lock_calm(proc, v->wrong) && sim_now() - v->wrong > SOON_US &&
+        !process_was_frozen(proc, v->wrong))
         sim_violation("p%d is wrong about who leads, and is not told", proc);
 }
 

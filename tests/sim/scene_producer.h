@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "evzk/producer.h"
+#include "scene.h"
 #include "world.h"
 
 enum { PRODUCERS = 3, PUTS = 8, ITEMS = 24, NAMES = 64, ROOM = 160 };
@@ -119,6 +120,7 @@ bool producer_rc_ok(int i, int rc);
 /* A put was told. */
 void producer_check_told(int i, const struct put *put);
 void producer_check(void);
+void producer_owes(int proc, struct sim_debt *debt);
 void producer_check_end(void);
 
 #endif

@@ -89,6 +89,20 @@ void producer_check_told(int i, const struct put *put)
     }
 }
 
+/* Each put is told, and each producer that is to end ends. */
+void producer_owes(int proc, struct sim_debt *debt)
+{
+    for (int i = 0; i < PRODUCERS; i++) {
+        const struct producer *d = &putting.of[i];
+
+        if (!d->p || plan_of(i)->proc != proc)
+            continue;
+        sim_owe(debt, d->n_told < d->n_puts, "a put is not told", i);
+        sim_owe(debt, d->closed || d->canceled, "a producer does not end", i);
+        debt->paid += (uint64_t)d->n_told;
+    }
+}
+
 /* The tree. */
 
 static int compare_places(const struct item *a, const struct item *b)

@@ -11,6 +11,7 @@
 
 #include "ens.h"
 #include "evzk/queue.h"
+#include "owes.h"
 #include "processes.h"
 #include "scene.h"
 #include "scene_list.h"
@@ -50,13 +51,12 @@ static struct {
     const struct queue_scene *own;
     int64_t czxid[NODES]; /* 0: not there. */
     bool silent;          /* The last change did not write `signal`. */
-    struct {
+    struct queue_asked {
         evzk_queue_query *q;
         bool begun, over, reported;
         bool always[NODES], ever[NODES]; /* There, during the look. */
         bool hidden[NODES];              /* Not to be read, for a while. */
         uint64_t size;                   /* As reported last. */
-        int64_t wrong;                   /* Since when that is not true. */
     } look[LOOKS];
 } all;
 SIM_KEEP(all)
@@ -334,7 +334,9 @@ static void start(intptr_t arg)
 
 static void end_following(intptr_t i)
 {
-    if (all.look[i].q)
+    if (all.look[i].q && owes_any())
+        scene_timer_set(OWES_AGAIN_US, (int)i, end_following, i);
+    else if (all.look[i].q)
         end((int)i);
     else if (!all.look[i].over)
         over((int)i);
@@ -445,32 +447,25 @@ static uint64_t size_now(void)
     return size;
 }
 
-/* A look that follows has reported another size than the queue has now. */
-static void check_late(int i)
+/* A look is told; one that follows has reported the size of now.  An operator
+ * that does not write to `signal` wakes nobody. */
+static void queue_owes(int proc, struct sim_debt *debt)
 {
-    const struct process *p = process_of(i);
-    int before;
+    const struct queue_asked *l = &all.look[proc < LOOKS ? proc : 0];
+    bool follows;
 
-    if (!all.look[i].q || !all.own->look[i].opt.follow || all.silent || !p->s ||
-        p->closing ||
-        (all.look[i].reported && all.look[i].size == size_now())) {
-        all.look[i].wrong = 0;
+    if (proc >= LOOKS || !l->q)
         return;
-    }
-    before = sim_enter(i);
-    if (!evzk_session_connected(p->s) || all.look[i].wrong == 0)
-        all.look[i].wrong = sim_now();
-    if (sim_now() - all.look[i].wrong > TRUTH_US &&
-        !process_was_frozen(i, all.look[i].wrong))
-        sim_violation("p%d follows, and does not know the size", i);
-    sim_leave(before);
+    follows = all.own->look[proc].opt.follow;
+    sim_owe(debt, !l->reported, "a look is not told", proc);
+    sim_owe(debt, follows && !all.silent && l->size != size_now(),
+            "follows, and does not know the size", proc);
+    debt->paid = l->size;
 }
 
 static void queue_check(void)
 {
     look_at_tree();
-    for (int i = 0; i < LOOKS; i++)
-        check_late(i);
     processes_check();
 }
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "evzk/semaphore.h"
+#include "scene.h"
 #include "world.h"
 
 enum {
@@ -67,8 +68,7 @@ struct semaphore_world {
     int64_t looked;
     int64_t n_seen, n_begun;
     struct lease_seen seen[LEASES_SEEN];
-    int64_t free_since; /* Since when a lease is free, and somebody waits. */
-    bool foreign;       /* Another library's contender was among the locks. */
+    bool foreign; /* Another library's contender was among the locks. */
     struct attempt {
         evzk_semaphore *p;
         evzk_lease *lease; /* Of every second one. */
@@ -76,11 +76,9 @@ struct semaphore_world {
         bool begun, over, acquired, released, canceled, waits;
         bool crowded;  /* Somebody was before it, or no lease was free. */
         int64_t since; /* Its begin. */
-        int64_t
-            leaves_since; /* Canceled, and nothing has disturbed it since. */
-        int64_t nth;      /* Of all calls that began one. */
-        bool requeues;    /* Has queued again, and has not told so. */
-        bool cut;         /* Its session has been without a connection. */
+        int64_t nth;   /* Of all calls that began one. */
+        bool requeues; /* Has queued again, and has not told so. */
+        bool cut;      /* Its session has been without a connection. */
         int64_t doubts;
         uint64_t token;
         bool held;            /* As it says now. */
@@ -116,6 +114,7 @@ bool sem_is_passed(int i);
 bool sem_has_lock(int i);
 bool sem_is_kazoo(void); /* The names are Kazoo's. */
 void semaphore_check(void);
+void semaphore_owes(int proc, struct sim_debt *debt);
 void semaphore_check_end(void);
 
 /* ---- scene_semaphore_told.c ---- */

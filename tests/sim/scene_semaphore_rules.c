@@ -21,7 +21,6 @@
 
 enum {
     KIDS = 48,
-    TRUTH_US = 6 * 1000 * 1000,
     HEARD_US = 3 * 1000 * 1000 /* A session's time-out, and a look. */
 };
 
@@ -390,17 +389,6 @@ static bool is_waiting(int i)
            p->s && !p->closing;
 }
 
-static bool may_be_late(void)
-{
-    for (int p = 0; p < SIM_PROCS; p++) {
-        if (process_of(p)->s &&
-            (process_was_frozen(p, sems.free_since) ||
-             process_lacked_memory_since(p, sems.free_since)))
-            return true;
-    }
-    return false;
-}
-
 static void note_cuts(void)
 {
     for (int i = 0; i < ATTEMPTS; i++) {
@@ -409,38 +397,29 @@ static void note_cuts(void)
     }
 }
 
-static void check_free(uint32_t leases)
+/* An attempt that waits gets a lease that is free; one that gives up, or gives
+ * back, is told. */
+void semaphore_owes(int proc, struct sim_debt *debt)
 {
-    int waits = -1;
+    bool shut = sems.own->denied || sems.own->hidden ||
+                sems.own->above_denied || sems.own->seal_ms;
+    uint32_t leases = count(false);
 
-    for (int i = ATTEMPTS - 1; i >= 0; i--) {
-        if (is_waiting(i) && leases < n_of(i))
-            waits = i;
-    }
-    if (waits < 0 || sems.own->denied || sems.own->hidden ||
-        sems.own->above_denied || sems.own->seal_ms || may_be_late())
-        sems.free_since = sim_now();
-    else if (sim_now() - sems.free_since > TRUTH_US)
-        sim_violation("a lease is free, and attempt %d waits", waits);
-}
-
-/* A cancel comes to its end, proved or not. */
-static void check_canceled(void)
-{
     for (int i = 0; i < ATTEMPTS; i++) {
-        struct attempt *a = &sems.of[i];
-        const struct process *p = process_of(sem_plan(i)->proc);
+        const struct attempt *a = &sems.of[i];
 
-        if (!a->p || !a->canceled || a->end || !p->s || p->closing)
-            a->leaves_since = 0;
-        else if (!a->leaves_since ||
-                 process_was_frozen(sem_plan(i)->proc, a->leaves_since) ||
-                 process_lacked_memory_since(sem_plan(i)->proc,
-                                             a->leaves_since))
-            a->leaves_since = sim_now();
-        else if (sim_now() - a->leaves_since > TRUTH_US)
-            sim_violation("attempt %d was canceled, and does not end", i);
+        if (!a->p || sem_plan(i)->proc != proc || a->end)
+            continue;
+        sim_owe(debt, is_waiting(i) && !shut && leases < n_of(i),
+                "a lease is free, and an attempt waits", i);
+        sim_owe(debt, a->canceled, "an attempt was canceled, and does not end",
+                i);
+        sim_owe(debt, a->released, "a lease is given back, and it was not told",
+                i);
+        sim_owe(debt, a->doubts_it && !a->released && !sem_is_robbed(a),
+                "a lease is out of doubt, and it was not told", i);
     }
+    debt->paid = (uint64_t)sems.n_seen;
 }
 
 void semaphore_check(void)
@@ -450,8 +429,6 @@ void semaphore_check(void)
     note_crowd(count(false));
     note_cuts();
     check_held();
-    check_free(count(false));
-    check_canceled();
     processes_check();
 }
 

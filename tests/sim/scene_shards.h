@@ -180,8 +180,6 @@ struct shards_world {
     int64_t by_hand; /* An operator wrote to the plan, or a member's znode. */
     int64_t forged;  /* A fault wrote a well-formed plan of its own. */
     int64_t rivals;  /* Two members have made plans since the last plan. */
-    int refused;     /* Processes whom servers have refused an operation. */
-    int64_t calm_since; /* Since then no fault, action or leave. */
     int64_t expired_at, expired_process; /* By EXPIRE_SESSION. */
     int64_t changed_at;  /* The last change of the members or of the plan. */
     int64_t looked_zxid; /* The tree was read when this was committed. */
@@ -291,6 +289,7 @@ bool shards_has_rivals(void); /* More than one, because of a copied member. */
 void shards_leases(int proc);
 void shards_check_epoch(const struct shards_slot *v, int shard);
 void shards_check(void);
+void shards_owes(int proc, struct sim_debt *debt);
 void shards_check_end(void);
 
 #endif

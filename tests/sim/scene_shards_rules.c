@@ -8,7 +8,7 @@
  *   check_soon()      a shard whose leader's session expires is taken over
  *                     without waiting for other members to join
  *   check_followed()  in calm, members soon follow a plan that was written
- *   check_mended()    after any fault they do so too, if later
+ *   shards_owes()     after any fault they do so too, if later
  *   check_writes()    the plan is not written again and again
  *
  * In the end, shards_check_end(), no znode of theirs is left.  "In calm" means
@@ -322,32 +322,24 @@ static bool only_cut(void)
     return is && !shards_world.scene->leader_blocked;
 }
 
-/* A fault may refuse operations long after it came: it is over when the last
- * one was refused. */
-static bool begins_to_refuse(void)
-{
-    int n = 0, before = shards_world.refused;
-
-    for (int p = 0; p < SIM_PROCS; p++)
-        n += ens_throttles(p);
-    shards_world.refused = n;
-    return n != before;
-}
-
 /* Whatever was forged, hidden or copied: some time after the last fault a
  * member that is there leads each shard, as the plan says. */
-static void check_mended(void)
+void shards_owes(int proc, struct sim_debt *debt)
 {
-    int64_t most = only_cut() ? AGREED_US : MENDED_US;
+    bool member = false;
 
+    if (is_busy())
+        return;
+    for (int64_t i = 0; i < shards_world.slots; i++)
+        member = member ||
+                 (shards_world.slot[i].a && shards_world.slot[i].proc == proc);
+    sim_owe(debt, member && !shards_right(),
+            "all was mended, and still not each shard is led", 0);
+    debt->most_us = only_cut() ? AGREED_US : MENDED_US;
     if (fault_hid())
-        most = HIDDEN_US;
+        debt->most_us = HIDDEN_US;
     if (shards_differ())
-        most += DIFFERS_US;
-    if (begins_to_refuse() || shards_world.calm_since == 0 || is_busy())
-        shards_world.calm_since = sim_now();
-    if (sim_now() - shards_world.calm_since > most && !shards_right())
-        sim_violation("all was mended, and still not each shard is led");
+        debt->most_us += DIFFERS_US;
 }
 
 /* A member behind a copy of a member's znode makes plans too.  The plan that it
@@ -385,7 +377,6 @@ void shards_check(void)
     check_soon();
     if (!shards_world.disturbed)
         check_followed();
-    check_mended();
 }
 
 void shards_check_end(void)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "owes.h"
 #include "processes.h"
 #include "scene_list.h"
 #include "scene_setup.h"
@@ -492,6 +493,10 @@ static bool has_site(void)
 /* The users give up at last what has not ended by itself. */
 static void give_up(intptr_t proc)
 {
+    if (owes_any()) {
+        scene_timer_set(OWES_AGAIN_US, (int)proc, give_up, proc);
+        return;
+    }
     for (int i = 0; i < TP_ACTS; i++) {
         const struct tp_act *a = &tp.own->act[i];
 

@@ -79,9 +79,6 @@ struct tp_tx {
     char id[EVZK_TX_ID_LEN + 1];
     char tag[64];
     int64_t czxid, decided; /* decided: the zxid; 0: not yet. */
-    int64_t late;           /* Since when nobody decides; 0: no; .. */
-    int64_t left;           /* .. since when all is done, and it stands; .. */
-    int64_t kept;           /* .. since when it is gone, but for an entry. */
     evzk_tx_verdict decision;
     evzk_tx_variant variant;
     uint8_t vote[TP_SITES]; /* evzk_tx_verdict, as first seen. */
@@ -93,7 +90,6 @@ struct tp_tx {
 /* A transaction at a site. */
 struct tp_at {
     evzk_site_tx *t;
-    int64_t late;
     int act, tx, site;
     bool asked, voted, decided;
 };
@@ -102,12 +98,11 @@ struct tp_slot {
     evzk_tx *tx;
     evzk_site *site;
     evzk_tx_query *q;
-    int64_t began, late, haunts;
+    int64_t began;
     int32_t of; /* The transaction, from 1. */
     bool begun, over, stopped, told_begun, told_decided, watched;
     bool lived;   /* RECOVER: the coordinator's session, when this began. */
     bool refused; /* SITE: was told that it may not read. */
-    int64_t deaf;
 };
 
 struct tp_world {
@@ -155,6 +150,7 @@ void tp_check_answer(int act, int rc, const evzk_tx_info *v, size_t n);
 
 /* scene_two_phase_rules.c */
 void tp_check(void); /* After every step. */
+void two_phase_owes(int proc, struct sim_debt *debt);
 void tp_check_end(void);
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "evzk/value.h"
+#include "scene.h"
 #include "world.h"
 
 enum { READERS = 3, WRITERS = 3, OPS = 6, SEEN = 96, ACTS = 4, ROOM = 160 };
@@ -101,7 +102,6 @@ struct value_world {
         bool begun, over, canceled;
         int64_t at; /* The state when it was asked for; then, as told. */
         bool told;
-        int64_t wrong; /* Since when it says something old. */
     } reader[READERS];
     struct writer {
         evzk_value_writer *w;
@@ -175,6 +175,7 @@ bool value_rc_ok(int proc, int rc, bool canceled);
 void value_check_read(int i, const evzk_value *v, bool follows);
 void value_check_told(int i, int n);
 void value_check(void);
+void value_owes(int proc, struct sim_debt *debt);
 void value_check_end(void);
 
 #endif

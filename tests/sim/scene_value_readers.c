@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "owes.h"
 #include "processes.h"
 #include "scene.h"
 #include "scene_value.h"
@@ -124,7 +125,11 @@ static void stop_reader(intptr_t arg)
 {
     int i = (int)arg;
 
-    if (valued.reader[i].f && !valued.reader[i].canceled)
+    if (!valued.reader[i].f || valued.reader[i].canceled)
+        return;
+    if (owes_any())
+        scene_timer_set(OWES_AGAIN_US, reader_plan(i)->proc, stop_reader, arg);
+    else
         value_cancel_reader(i);
 }
 

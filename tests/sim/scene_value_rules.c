@@ -22,7 +22,6 @@
 #include "steps.h"
 
 enum {
-    TRUTH_US = 3 * 1000 * 1000,
     HIDDEN_US = 12 * 1000 * 1000, /* Where what is watched was hidden. */
     NAMES = 32
 };
@@ -224,29 +223,41 @@ void value_check_told(int i, int n)
 
 /* ---- After every step ---- */
 
-static bool is_behind(int i)
+static bool is_same(const struct value_state *a, const struct value_state *b)
 {
-    const struct reader *r = &valued.reader[i];
-    const struct process *p = process_of(reader_plan(i)->proc);
-
-    return r->f && (!r->told || r->at != valued.n_seen - 1) && p->s &&
-           !p->closing && evzk_session_connected(p->s);
+    return a->czxid == b->czxid && a->mzxid == b->mzxid;
 }
 
-static void check_rest(int i)
+static bool is_behind(const struct reader *r)
 {
-    struct reader *r = &valued.reader[i];
-    int proc = reader_plan(i)->proc, before = sim_enter(proc);
+    return r->f && (!r->told || !is_same(&valued.seen[r->at],
+                                         &valued.seen[valued.n_seen - 1]));
+}
 
-    if (!is_behind(i))
-        r->wrong = 0;
-    else if (r->wrong == 0 || r->wrong < ens_throttled_at(proc))
-        r->wrong = sim_now(); /* The fault lasts while it refuses. */
-    else if (sim_now() - r->wrong >
-                 (fault_hid_watched() ? HIDDEN_US : TRUTH_US) &&
-             !process_was_frozen(proc, r->wrong))
-        sim_violation("reader %d does not say what the value is", i);
-    sim_leave(before);
+/* A follower says what the value is; who asks, or writes, is told. */
+void value_owes(int proc, struct sim_debt *debt)
+{
+    for (int i = 0; i < READERS; i++) {
+        const struct reader *r = &valued.reader[i];
+
+        if (reader_plan(i)->proc != proc)
+            continue;
+        sim_owe(debt, r->q != NULL, "a reader is not told", i);
+        sim_owe(debt, is_behind(r), "a reader does not say what the value is",
+                i);
+    }
+    for (int i = 0; i < WRITERS; i++) {
+        const struct writer *w = &valued.writer[i];
+
+        if (writer_plan(i)->proc != proc)
+            continue;
+        sim_owe(debt, w->w && w->n_told < w->n_ops, "a write is not told", i);
+        sim_owe(debt, w->w && (w->closed || w->canceled),
+                "a writer does not end", i);
+        debt->paid += (uint64_t)w->n_told;
+    }
+    if (fault_hid_watched())
+        debt->most_us = HIDDEN_US;
 }
 
 static void check_pending(int i)
@@ -266,10 +277,6 @@ void value_check(void)
 {
     if (ens_has_changed(&valued.looked))
         value_look();
-    for (int i = 0; i < READERS; i++) {
-        if (reads(i))
-            check_rest(i);
-    }
     for (int i = 0; i < WRITERS; i++) {
         if (writes(i))
             check_pending(i);

@@ -141,6 +141,12 @@ static void count_check(void)
     processes_check();
 }
 
+/* Each count is told. */
+static void count_owes(int proc, struct sim_debt *debt)
+{
+    sim_owe(debt, proc == 0 && one.c, "a count is not told", 0);
+}
+
 static bool count_done(void) { return one.over && processes_gone(); }
 
 static void count_check_end(void) { processes_check_end(); }
