@@ -256,7 +256,8 @@ static bool gave_up(const struct lock_slot *k)
     bool shown = evzk_lock_node(k->l)[0] || !ens_throttled_read((int)k->proc);
 
     return lock_node_of(k) && shown && !k->let_go && !k->cancel &&
-           !stranger_seen(k) && ens_throttles((int)k->proc) <= REFUSALS + 2;
+           !stranger_seen(k) && !lock_denied(k->place) &&
+           ens_throttles((int)k->proc) <= REFUSALS + 2;
 }
 
 static bool failed_rc_ok(const struct lock_slot *k, int rc)
