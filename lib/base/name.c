@@ -43,9 +43,10 @@ bool evzk__guid_leads(const char *text)
     return true;
 }
 
-/* Reads one character of UTF-8: its value and length, or -1.  A character of
- * four bytes gives -1, too: servers refuse what is beyond U+FFFF. */
-static long read_char(const unsigned char *s, size_t *len)
+/* Reads one character of UTF-8, of `left` bytes at most: its value and length,
+ * or -1.  A character of four bytes gives -1, too: servers refuse what is beyond
+ * U+FFFF. */
+static long read_char(const unsigned char *s, size_t left, size_t *len)
 {
     long c = s[0];
 
@@ -53,12 +54,12 @@ static long read_char(const unsigned char *s, size_t *len)
     if (c < 0x80)
         return c;
     *len = c >= 0xe0 ? 3 : 2;
-    if (c < 0xc2 || c > 0xef)
+    if (c < 0xc2 || c > 0xef || *len > left)
         return -1;
     c &= *len == 3 ? 0x0f : 0x1f;
     for (size_t i = 1; i < *len; i++) {
         if ((s[i] & 0xc0) != 0x80)
-            return -1; /* The zero byte at the end, too. */
+            return -1;
         c = c << 6 | (s[i] & 0x3f);
     }
     return *len == 3 && c < 0x800 ? -1 : c;
@@ -85,7 +86,7 @@ static bool segment_ok(const char *s, size_t len)
     if (is_dots(s, len))
         return false;
     for (size_t i = 0; i < len; i += n) {
-        if (refused(read_char((const unsigned char *)s + i, &n)))
+        if (refused(read_char((const unsigned char *)s + i, len - i, &n)))
             return false;
     }
     return true;
