@@ -213,6 +213,8 @@ core_sources = \
     recipes/election/announce.c \
     recipes/election/announce_rows.h \
     recipes/election/election.c \
+    recipes/election/leader.c \
+    recipes/election/leader.h \
     recipes/election/observer.c \
     recipes/election/resign.c \
     recipes/election/table.c \

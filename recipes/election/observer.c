@@ -23,13 +23,12 @@
  */
 #include "evzk/election.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/mem.h"
 #include "lib/machine/refuse.h"
 #include "lib/machine/rows.h"
+#include "recipes/election/leader.h"
 #include "recipes/kinds.h"
 #include "recipes/lock/lock_internal.h"
 #include "recipes/parts/history.h"
@@ -113,25 +112,6 @@ static void look(struct evzk__machine *m)
     evzk__read_and_watch(m, EVZK__LEADER);
 }
 
-/* "<epoch> <node>\n", and the leader's data.  False: another form. */
-static bool read_head(struct evzk_observer *o, size_t len)
-{
-    char *space, *end;
-
-    if (o->text[0] < '1' || o->text[0] > '9')
-        return false;
-    o->seen.epoch = strtoull(o->text, &space, 10);
-    end = memchr(o->text, '\n', len);
-    if (!end || end <= space || *space != ' ' ||
-        !evzk__name_ok(space + 1, (size_t)(end - space - 1)))
-        return false;
-    *end = '\0';
-    o->seen.node = space + 1;
-    o->seen.data = end + 1;
-    o->seen.data_len = len - (size_t)(end + 1 - o->text);
-    return true;
-}
-
 static int take_leader(struct evzk_observer *o, const struct evzk__result *res)
 {
     char *text = evzk__memdup(res->data, res->len);
@@ -143,7 +123,7 @@ static int take_leader(struct evzk_observer *o, const struct evzk__result *res)
     o->text = text;
     o->len = res->len;
     memset(&o->seen, 0, sizeof o->seen);
-    if (!read_head(o, res->len) ||
+    if (!evzk__leader_parse(text, res->len, &o->seen) ||
         o->seen.epoch > (uint64_t)res->stat.czxid) /* Older than its epoch. */
         memset(&o->seen, 0, sizeof o->seen);
     o->seen.session = res->stat.owner;

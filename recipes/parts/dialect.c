@@ -1,6 +1,7 @@
 /* Names of znodes as other libraries begin them. */
 #include "recipes/parts/dialect.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "lib/base/name.h"
@@ -49,6 +50,28 @@ int evzk__dialect_guid(evzk_dialect dialect, char out[EVZK__DIALECT_GUID])
     else if (dialect == EVZK_DIALECT_KAZOO)
         remove_dashes(out);
     return rc;
+}
+
+bool evzk__kazoo_other_number(uint32_t leases, const void *data, size_t len)
+{
+    const char *text = data, *end;
+    uint64_t n = 0;
+
+    if (len == 0)
+        return false;
+    end = text + len;
+    while (text < end && isspace((unsigned char)*text))
+        text++;
+    while (text < end && isspace((unsigned char)end[-1]))
+        end--;
+    if (text == end)
+        return false;
+    for (; text < end; text++) {
+        if (!isdigit((unsigned char)*text))
+            return false;
+        n = n > UINT32_MAX ? n : n * 10 + (uint64_t)(*text - '0');
+    }
+    return n != leases;
 }
 
 enum evzk__dir_use evzk__dialect_dir(evzk_dialect dialect)

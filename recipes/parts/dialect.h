@@ -16,6 +16,11 @@ int evzk__dialect_guid(evzk_dialect dialect, char out[EVZK__DIALECT_GUID]);
  * fail if it goes away; Curator's make containers. */
 enum evzk__dir_use evzk__dialect_dir(evzk_dialect dialect);
 
+/* Do the data of a directory of Kazoo's leases say another number of them?  As
+ * Kazoo reads them: blanks around the digits are none of the number, and what
+ * is no number says nothing. */
+bool evzk__kazoo_other_number(uint32_t leases, const void *data, size_t len);
+
 /* EVZK_ERR_INVAL, with a line in the log, for a number that is no dialect. */
 bool evzk__broken_dialect(const struct evzk__call *call, evzk_dialect dialect);
 

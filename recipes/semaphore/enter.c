@@ -29,7 +29,6 @@
  * earlier one was done: ADOPTING looks, behind a write that changes nothing.  A
  * lease that is seen there is the attempt's, also where that write was refused.
  */
-#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,28 +87,6 @@ static void list(struct evzk_semaphore *p, uint8_t watch)
     evzk__ask(&p->m, p->step, n, n > 1 ? EVZK__EACH : 0);
 }
 
-/* As Kazoo reads it: blanks around the digits are none of the number, and what
- * is no number says nothing. */
-static bool is_other_number(const struct evzk_semaphore *p,
-                            const struct evzk__result *res)
-{
-    const char *text = res->data, *end = text + res->len;
-    uint64_t n = 0;
-
-    while (text < end && isspace((unsigned char)*text))
-        text++;
-    while (text < end && isspace((unsigned char)end[-1]))
-        end--;
-    if (text == end)
-        return false;
-    for (; text < end; text++) {
-        if (!isdigit((unsigned char)*text))
-            return false;
-        n = n > UINT32_MAX ? n : n * 10 + (uint64_t)(*text - '0');
-    }
-    return n != p->leases;
-}
-
 /* The answer to the first of two steps. */
 static bool is_of_number(const struct evzk_semaphore *p,
                          const struct evzk__event *e)
@@ -120,7 +97,9 @@ static bool is_of_number(const struct evzk_semaphore *p,
 
 static int note_number(struct evzk_semaphore *p, const struct evzk__reply *r)
 {
-    p->other_number = r->rc == EVZK_OK && is_other_number(p, r->res);
+    p->other_number =
+        r->rc == EVZK_OK &&
+        evzk__kazoo_other_number(p->leases, r->res->data, r->res->len);
     return r->last ? r->rc : EVZK_OK;
 }
 
