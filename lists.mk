@@ -878,6 +878,7 @@ sim_sources = \
     tests/sim/coverage.h \
     tests/sim/faults.c \
     tests/sim/faults.h \
+    tests/sim/faults_content.c \
     tests/sim/faults_gather.c \
     tests/sim/faults_hide.c \
     tests/sim/faults_kinds.h \

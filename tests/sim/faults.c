@@ -32,6 +32,7 @@ enum form {
     VOTE,     /* @kind, in two-phase commits */
     WATCHED,  /* @nth of its watches */
     SPOIL,    /* @way */
+    CONTENT,  /* @kind, of what is about to be read */
     CALL,     /* @call */
     INSIDE,   /* @nth */
     CALLBACK  /* @nth/call */
@@ -108,6 +109,7 @@ static const struct kind kinds[] = {
 {"history-anew",  fault_history_anew,   ARRIVAL,      PLAIN,    "the servers are set up anew: all sessions end, and zxids begin at 1"},
 {"history-back",  fault_history_back,   ARRIVAL,      PLAIN,    "the same, and the sessions live on, as after a backup was restored"},
 {"spoil",         fault_spoil,          ARRIVAL|TREE, SPOIL,    "nobody can finish an item of a queue for a while: something is below it, or it may not be read, or counted"},
+{"malform",       fault_malform,        ARRIVAL,      CONTENT,  "what is about to be read says for a while what no recipe has written"},
 {"call",          call,                 ARRIVAL|LOOP|TIMER, CALL, "the application makes this call"},
 {"callback",      callback,             LOOP|TIMER,   CALLBACK, "it makes this call in the nth callback"},
 {"oom",           oom,                  LOOP|TIMER,   INSIDE,   "the nth allocation fails"},
@@ -338,6 +340,9 @@ static void range(enum form form, const struct sim_step *step, int *first,
     case SPOIL:
         *last = FAULT_SPOILS - 1;
         break;
+    case CONTENT:
+        *last = fault_contents(step) - 1;
+        break;
     case CALL:
     case CALLBACK:
         *last = (int)calls() - 1;
@@ -442,6 +447,7 @@ void fault_text(const struct fault *f, char out[FAULT_TEXT])
     case VOTE:
     case WATCHED:
     case SPOIL:
+    case CONTENT:
         snprintf(out, FAULT_TEXT, "%s@%d", k->name, f->which);
         break;
     case CALL:
@@ -495,6 +501,11 @@ static bool parse_rest(const struct kind *k, const char *rest, struct fault *f)
     case WATCHED:
     case SPOIL:
         ok = *rest == '@' && parse_number(rest + 1, '\0', 9, &x, &rest);
+        f->which = (uint8_t)x;
+        return ok;
+    case CONTENT:
+        ok = *rest == '@' &&
+             parse_number(rest + 1, '\0', UINT8_MAX, &x, &rest);
         f->which = (uint8_t)x;
         return ok;
     case CALL:

@@ -77,8 +77,12 @@ bool fault_forged_votes(void); /* Is any? */
 /* Has a fault made a double barrier's `ready` at this mzxid?  0: ever? */
 bool fault_made_ready(int64_t mzxid);
 bool fault_made_older_ready(void); /* Of that directory, for those to come? */
-bool fault_hid_watched(void);      /* What a process watches. */
-bool fault_began_anew(void);       /* History: all has other numbers since. */
+bool fault_malformed(void); /* Has a fault written to what a process reads? */
+/* .. these bytes there? */
+bool fault_said(const char *path, const void *data, size_t len);
+bool fault_wrote(int64_t mzxid); /* .. in this transaction? */
+bool fault_hid_watched(void);    /* What a process watches. */
+bool fault_began_anew(void);     /* History: all has other numbers since. */
 /* A bit for each process whose watches may be hidden from; and, if any is set,
  * may history begin anew?  Set by a scene. */
 extern unsigned fault_hides;

@@ -86,4 +86,8 @@ fault_fn fault_forge_vote;
 /* faults_queue.c */
 fault_fn fault_spoil;
 
+/* faults_content.c: in how many ways what is about to be read can be bad. */
+int fault_contents(const struct sim_step *step);
+fault_fn fault_malform;
+
 #endif

@@ -134,9 +134,11 @@ static bool rc_ok(int i, int rc)
     case EVZK_ERR_CANCELED:
         return world.canceled[i];
     case EVZK_ERR_TIMEOUT:
-        return broken || world.left || !world.all_since ||
+        return broken || world.left || fault_malformed() || !world.all_since ||
                sim_now() - world.all_since < SOON_US ||
                process_was_frozen(proc, world.all_since);
+    case EVZK_ERR_BADVERSION:
+        return fault_malformed();
     case EVZK_ERR_NODEGONE:
         return broken;
     case EVZK_ERR_CLOSED:
@@ -352,7 +354,7 @@ static bool excused(void)
         if (world.early[p] || ens_refused(p))
             return true;
     }
-    return fault_hid_votes() && sc->persistent;
+    return (fault_hid_votes() && sc->persistent) || fault_malformed();
 }
 
 static void check_end(void)

@@ -20,7 +20,8 @@ struct state {
     int64_t since;
     int32_t version;
     bool hidden;
-    char data;
+    int32_t len;
+    uint64_t hash;
 };
 
 static struct {
@@ -81,7 +82,8 @@ void cache_rules_look(void)
             s.mzxid = seen.mzxid;
             s.version = seen.version;
             s.hidden = seen.aversion % 2 == 1;
-            s.data = seen.len ? seen.data[0] : '\0';
+            s.len = seen.len > 0 ? seen.len : 0;
+            s.hash = sim_hash(seen.data, (size_t)s.len);
         }
         note(k, &s);
     }
@@ -167,8 +169,8 @@ static bool is_state(int i, int k, const evzk_cache_entry *e,
         return false;
     if (all.own->opt[i].names_only)
         return !e->data;
-    return s->mzxid == e->mzxid && s->version == e->version && e->len == 1 &&
-           *(const char *)e->data == s->data;
+    return s->mzxid == e->mzxid && s->version == e->version &&
+           (size_t)s->len == e->len && s->hash == sim_hash(e->data, e->len);
 }
 
 /* The znode has been in this state, behind the one told last. */

@@ -115,9 +115,10 @@ struct chubby_op {
 struct chubby_state {
     int64_t czxid, mzxid;
     int32_t file, version, len;
-    char data[8];
-    int64_t gone; /* When the instance was gone; 0: it stands. */
-    int64_t at;   /* When it came. */
+    char data[8];  /* At least of what an operation writes; .. */
+    uint64_t hash; /* .. of all. */
+    int64_t gone;  /* When the instance was gone; 0: it stands. */
+    int64_t at;    /* When it came. */
 };
 
 /* The last lock of a handle, as far as it is known. */

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "faults.h"
 #include "processes.h"
 #include "scene.h"
 #include "scene_chubby.h"
@@ -143,11 +144,12 @@ static void note_state(int file, const struct ens_seen *seen)
                                .mzxid = seen->mzxid,
                                .file = file,
                                .version = seen->version,
-                               .len = seen->len,
+                               .len = seen->len > 0 ? seen->len : 0,
                                .at = sim_now()};
-    if (seen->len < (int32_t)sizeof s->data)
-        memcpy(s->data, seen->data, (size_t)seen->len);
-    if (s->version > 0 && writer_of(s) >= 0)
+    if (s->len > 0 && s->len < (int32_t)sizeof s->data)
+        memcpy(s->data, seen->data, (size_t)s->len);
+    s->hash = sim_hash(seen->data, (size_t)s->len);
+    if (s->version > 0 && writer_of(s) >= 0 && !fault_wrote(s->mzxid))
         check_set(writer_of(s), s);
 }
 

@@ -85,6 +85,8 @@ struct config_world {
     int64_t newest;              /* The last transaction that wrote to a key. */
     int64_t stood[CONFIG_STOOD]; /* The znodes of the set: their czxids. */
     bool touched;                /* The operator has changed what is whole. */
+    bool marred;                 /* A fault has written to `ready`; .. */
+    bool rewritten;              /* .. to a key. */
     int32_t rivals;              /* So often the operator was in between. */
     int32_t refusals[SIM_PROCS]; /* In a row, since others changed something. */
     bool foreign; /* Another library's contender was in the lock's directory. */

@@ -201,8 +201,9 @@ static void check_guarded(void)
     configured.newest = newest;
 }
 
-/* An operator has deleted `ready` or a key, or made a copy of the lock's znode.
- * Deleting the lock, or its directory, is no excuse. */
+/* An operator has deleted `ready` or a key, or written to a key, or made a copy
+ * of the lock's znode.  Deleting the lock, or its directory, is no excuse; nor
+ * is what `ready` says. */
 static bool operator_touched(void)
 {
     const char *names[NAMES];
@@ -217,8 +218,15 @@ static bool operator_touched(void)
         struct ens_seen seen;
 
         snprintf(path, sizeof path, "/c/%s", names[k]);
-        if (ens_look(path, &seen))
-            configured.stood[k] = seen.czxid;
+        if (!ens_look(path, &seen))
+            continue;
+        configured.stood[k] = seen.czxid;
+        if (!fault_wrote(seen.mzxid))
+            continue;
+        if (strcmp(names[k], "ready") == 0)
+            configured.marred = true;
+        else
+            configured.rewritten = touched = true;
     }
     return touched || is_copied();
 }
@@ -339,7 +347,10 @@ static void check_keys(int i, const evzk_config *c, int update)
 void config_check_read(int i, const evzk_config *c)
 {
     struct config_reader *r = &configured.reader[i];
-    int64_t k = find(r->told || r->at < 0 ? r->at + 1 : r->at, c->number);
+    /* A key that a fault has written to is told anew, of the same number. */
+    bool again = r->told && configured.rewritten && r->at >= 0;
+    int64_t k =
+        find((r->told && !again) || r->at < 0 ? r->at + 1 : r->at, c->number);
 
     if (k < 0) {
         sim_violation("reader %d: number %lld is old, or never was", i,
@@ -367,13 +378,13 @@ static bool update_rc_ok(int i, int rc)
 
     switch (rc) {
     case EVZK_ERR_CONNLOSS:
-        return has_others(i);
+        return has_others(i) || configured.marred;
     case EVZK_ERR_TIMEOUT:
         return plan->timeout_ms > 0;
     case EVZK_ERR_NOMEM:
         return process_lacked_memory(plan->proc);
-    case EVZK_ERR_NOTEMPTY:
-        return configured.touched;
+    case EVZK_ERR_NOTEMPTY: /* The name of the child of `ready` is not known. */
+        return configured.touched || configured.marred;
     case EVZK_ERR_BADVERSION: /* Alone, one ends so when it has lost its lock.
                                */
         return plan->if_same && (has_others(i) || !configured.ready);

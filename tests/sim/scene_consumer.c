@@ -173,22 +173,36 @@ static void work_done(intptr_t arg)
 
 /* Events. */
 
+/* By its data; or by its number, where a fault has written that. */
 static int number_of(const evzk_item *item)
 {
     int i = item->len == 1 ? *(const char *)item->data - 'a' : -1;
 
-    if (i < 0 || i >= ITEMS)
+    if (i >= 0 && i < ITEMS)
+        return i;
+    i = consumer_item_of(item);
+    if (i < 0 || !fault_said(item_path(i, "queue-"), item->data, item->len))
         sim_violation("an item with other data");
-    return i < 0 || i >= ITEMS ? 0 : i;
+    return i < 0 ? 0 : i;
+}
+
+/* An item of another library, without the frame that tells it. */
+static bool is_others(const evzk_item *item)
+{
+    return queue.foreign && item->number == 0 &&
+           fault_said(queue_path("queue-0000000000"), item->data, item->len);
 }
 
 static void on_item(int k, evzk_item *item)
 {
     struct consumer_slot *p = &queue.p[k];
-    int i = number_of(item);
+    int i;
 
-    rules_item(k, item, i);
     p->got = true;
+    if (is_others(item))
+        return;
+    i = number_of(item);
+    rules_item(k, item, i);
     if (!plan_of(k)->claimed)
         return;
     item->app = (void *)(intptr_t)(i + 1);

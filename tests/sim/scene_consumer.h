@@ -12,6 +12,7 @@
 
 #include "ens.h"
 #include "evzk/consumer.h"
+#include "faults.h"
 #include "processes.h"
 #include "scene.h"
 #include "steps.h"
@@ -104,7 +105,7 @@ struct consumer_slot {
 
 /* An item, and its fate. */
 struct truth {
-    int64_t czxid;              /* 0: it is not there now. */
+    int64_t czxid, mzxid;       /* 0: it is not there now. */
     int64_t claim, claim_czxid; /* The session that has claimed it. */
     uint32_t claims;            /* So often it was claimed. */
     int64_t unsignaled; /* An operator has taken the claim away: what `signal`
@@ -120,6 +121,7 @@ struct truth {
     bool seen_free;     /* In this turn. */
     bool bad;           /* Nobody can finish it, as it is now. */
     uint32_t was_bad;   /* So often; what others make below it counts, too. */
+    uint32_t rewritten; /* So often by faults, which counts, or takes back. */
     bool was_fixed;     /* For a while it could not be written to. */
     int64_t good_since; /* After it was bad. */
 };
@@ -171,6 +173,8 @@ void consumer_look(void); /* What the tree says now. */
 void rules_item(int k, const evzk_item *item, int i);
 void rules_dead(int k, const evzk_item *item, int i);
 void rules_ended(int k, int i, evzk_consumer_event event, int rc);
+/* Of this number and priority; -1: there is none. */
+int consumer_item_of(const evzk_item *item);
 void rules_aside(int k, int rc, const evzk_item *item);
 void rules_taken(int k, int rc);
 void rules_over(int k, evzk_consumer_event event, int rc);

@@ -27,7 +27,8 @@ static uint32_t ended_sessions(void)
  * back. */
 static void check_count(int k, int i, uint32_t counted, uint32_t told)
 {
-    uint32_t most = told + queue.t[i].was_bad + queue.t[i].was_fixed, all = 0;
+    uint32_t more = queue.t[i].rewritten, all = 0,
+             most = told + queue.t[i].was_bad + queue.t[i].was_fixed + more;
 
     if (queue.meddled || operator_deleted_any())
         return;
@@ -38,7 +39,7 @@ static void check_count(int k, int i, uint32_t counted, uint32_t told)
     queue.untold[i] = counted > most ? counted - most : 0;
     for (int j = 0; j < ITEMS; j++)
         all += queue.untold[j];
-    if (counted < told || all > ended_sessions())
+    if (counted + more < told || all > ended_sessions())
         sim_violation("consumer %d: item %d: %u deliveries are counted, of "
                       "which %u were told",
                       k, i, counted, told);
@@ -49,6 +50,17 @@ static uint64_t number_of_plan(const struct item_plan *it)
     bool plain = evzk__queue_is_plain(queue.own->layout);
 
     return (plain ? 0 : (uint64_t)it->segment << 32) | (uint32_t)it->seq;
+}
+
+int consumer_item_of(const evzk_item *item)
+{
+    for (int i = 0; i < ITEMS; i++) {
+        if (queue.own->item[i].seq &&
+            queue.own->item[i].priority == item->priority &&
+            number_of_plan(&queue.own->item[i]) == item->number)
+            return i;
+    }
+    return -1;
 }
 
 static void check_claimed(int k, const evzk_item *item, int i)
@@ -77,7 +89,7 @@ void rules_item(int k, const evzk_item *item, int i)
 {
     struct truth *t = &queue.t[i];
 
-    if (queue.foreign && !operator_deleted_any())
+    if (queue.foreign && !operator_deleted_any() && !fault_malformed())
         sim_violation("consumer %d: item %d of another library's queue", k, i);
     if (item->number != number_of_plan(&queue.own->item[i]))
         sim_violation("consumer %d: item %d has a wrong number", k, i);
@@ -135,12 +147,9 @@ static bool lost_rc_ok(int k, int i, int rc)
 /* Of an item that nobody can take it is told, and once. */
 void rules_aside(int k, int rc, const evzk_item *item)
 {
-    int i = 0;
+    int i = consumer_item_of(item);
 
-    while (i < ITEMS && !(queue.own->item[i].priority == item->priority &&
-                          number_of_plan(&queue.own->item[i]) == item->number))
-        i++;
-    if (i == ITEMS)
+    if (i < 0)
         sim_violation("consumer %d: an unknown item is set aside", k);
     else if (!queue.t[i].was_bad &&
              !(rc == EVZK_ERR_NOAUTH && ens_denied(consumer_proc(k))))

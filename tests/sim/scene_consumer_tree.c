@@ -111,7 +111,11 @@ bool consumer_item_is_buried(int i)
 
         snprintf(path, sizeof path, "%s/%s", side_path(EVZK__QUEUE_DEAD),
                  names[k]);
-        if (ens_look(path, &seen) && seen.len == 1 && seen.data[0] == 'a' + i)
+        if (!ens_look(path, &seen))
+            continue;
+        if ((seen.len == 1 && seen.data[0] == 'a' + i) ||
+            fault_said(item_path(i, "queue-"), seen.data,
+                       seen.len > 0 ? (size_t)seen.len : 0))
             return true;
     }
     return false;
@@ -253,6 +257,8 @@ static void look_at_item(int i, uint32_t *came)
         *came |= 1U << i;
     }
     t->czxid = there ? seen.czxid : 0;
+    t->rewritten += there && seen.mzxid != t->mzxid && fault_wrote(seen.mzxid);
+    t->mzxid = there ? seen.mzxid : 0;
     t->put = t->put || there;
     look_at_state(i);
 }

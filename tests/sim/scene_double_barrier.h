@@ -73,6 +73,7 @@ struct db_world {
     int64_t nodes, changes;
     int64_t ready_mzxid; /* 0: none. */
     int64_t made_mzxid;  /* Of the `ready` that the scene has made. */
+    bool marred;         /* A fault has written to `ready`. */
     int64_t rounds;
     int64_t looked; /* The newest zxid when the rules saw the tree. */
     int64_t rough;  /* Until then something has disturbed; -1: nothing yet. */

@@ -3,8 +3,10 @@
  * gone before the question.
  *
  * How it can fail: a copy has the name of the znode that it was made of. */
+#include <stdio.h>
 #include <string.h>
 
+#include "faults.h"
 #include "processes.h"
 #include "scene_double_barrier.h"
 
@@ -34,6 +36,16 @@ static const struct db_node *node_told(const evzk_participant *p)
     return same ? same : named;
 }
 
+/* The data are its own, or what a fault has written there. */
+static bool has_data(const struct db_node *n, const evzk_participant *p)
+{
+    char path[64 + DB_NAME];
+
+    snprintf(path, sizeof path, "%s/%s", db.dir, n->name);
+    return p->data_len != 1 || ((const char *)p->data)[0] == '0' + n->act ||
+           fault_said(path, p->data, p->data_len);
+}
+
 /* The scene's own participant, which nobody may read. */
 static bool hides(const struct db_node *n)
 {
@@ -53,11 +65,11 @@ static void check_one(const struct db_slot *k, const evzk_participant *p)
         sim_violation("a look-up is wrong about who hides");
     else if (p->hidden ? p->session || p->data_len : p->session != n->owner)
         sim_violation("a look-up tells wrongly of %s", p->node);
-    else if (!p->hidden && n->act >= 0 && p->data_len == 1 &&
-             ((const char *)p->data)[0] != '0' + n->act)
+    else if (!p->hidden && n->act >= 0 && !has_data(n, p))
         sim_violation("a look-up tells other data of %s", p->node);
     else if (n->act >= 0 && !operator_deleted_any() &&
-             (p->inside ? !n->round : k->in_round[i] && db.ready_mzxid))
+             (p->inside ? !n->round
+                        : k->in_round[i] && db.ready_mzxid && !db.marred))
         sim_violation("a look-up is wrong about who is inside");
 }
 

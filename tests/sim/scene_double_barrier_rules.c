@@ -161,9 +161,11 @@ void db_look(void)
     if (seen.mzxid == db.ready_mzxid)
         return;
     db.ready_mzxid = seen.mzxid;
+    db.marred = db.marred || fault_wrote(seen.mzxid);
+    if (seen.mzxid == db.made_mzxid || fault_made_ready(seen.mzxid) ||
+        fault_wrote(seen.mzxid))
+        return; /* By the scene, or by a fault. */
     snprintf(text, sizeof text, "%.*s", (int)seen.len, seen.data);
-    if (seen.mzxid == db.made_mzxid || fault_made_ready(seen.mzxid))
-        return; /* The scene has made that, or a fault. */
     if (sscanf(text, "evzk 1 %" SCNd32 " %" SCNd64, &last, &of) == 2 &&
         ens_look(db.dir, &dir) && of == dir.czxid)
         check_round(last);
@@ -223,7 +225,9 @@ bool db_excused(int act, evzk_double_barrier_event ev, int rc)
         return inside && (k->doubtful || process_of(a->proc)->closing) &&
                process_has_lapsed(a->proc);
     case EVZK_ERR_FOREIGN:
-        return (db.own->foreign_ready || fault_made_older_ready()) && !inside;
+        return (db.own->foreign_ready || fault_made_older_ready() ||
+                db.marred) &&
+               !inside;
     case EVZK_ERR_NOAUTH:
         return ens_denied(a->proc) || a->mute || db.own->hidden ||
                db.own->denied;

@@ -38,7 +38,7 @@ SIM_KEEP(all)
 static void read_said(struct lock_leader *r, const char *said, size_t len)
 {
     r->slot = r->nth = -1;
-    r->said = lock_hash(said, len);
+    r->said = sim_hash(said, len);
     if (len == 3 && said[0] == 'w' && said[1] >= '0' && said[1] <= '9') {
         r->slot = said[1] - '0';
         r->nth = said[2] - '0';
@@ -50,21 +50,23 @@ static void read_leader(struct lock_leader *r, const struct ens_seen *seen)
 {
     char text[2 * NAME] = "";
     char *node, *end;
+    size_t len = seen->len > 0 ? (size_t)seen->len : 0;
 
     r->epoch = r->node = r->said = 0;
     r->slot = r->nth = -1;
-    if (seen->len <= 0 || (size_t)seen->len >= sizeof text)
-        return;
-    memcpy(text, seen->data, (size_t)seen->len);
+    if (len > 0)
+        memcpy(text, seen->data, len < sizeof text ? len : sizeof text - 1);
     node = strchr(text, ' ');
     end = strchr(text, '\n');
-    if (text[0] < '1' || text[0] > '9' || !node || !end || end < node)
+    if (text[0] < '1' || text[0] > '9' || !node || !end || end < node ||
+        strspn(text, "0123456789") != (size_t)(node - text))
         return;
     r->epoch = strtoull(text, NULL, 10);
     if (r->epoch > (uint64_t)seen->czxid)
         r->epoch = 0; /* Its candidate was there before it. */
-    r->node = lock_hash(node + 1, (size_t)(end - node - 1));
-    read_said(r, end + 1, (size_t)(text + seen->len - end - 1));
+    r->node = sim_hash(node + 1, (size_t)(end - node - 1));
+    read_said(r, seen->data + (end + 1 - text),
+              len - (size_t)(end + 1 - text));
 }
 
 const struct lock_node *lock_leader_node(const struct lock_leader *r)
@@ -92,7 +94,7 @@ const struct lock_leader *lock_leader_of(int64_t place)
 
 const struct lock_leader *lock_leader_told(int64_t place, const evzk_leader *l)
 {
-    uint64_t node = lock_hash(l->node, strlen(l->node));
+    uint64_t node = sim_hash(l->node, strlen(l->node));
     struct lock_leader told;
 
     read_said(&told, l->data, l->data_len);

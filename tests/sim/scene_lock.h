@@ -340,7 +340,6 @@ void lock_owes(int proc, struct sim_debt *debt);
 void lock_check_end(void);
 
 /* scene_lock_names.c */
-uint64_t lock_hash(const char *s, size_t n);
 /* What a name says; the rest is zero.  False: of no contender. */
 bool lock_read_name(const char *name, struct lock_node *n);
 bool lock_foreign_name(const char *name); /* Of a contender, not for evzk. */

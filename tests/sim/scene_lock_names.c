@@ -46,15 +46,6 @@ static int family(void)
                                                     : CURATOR_SHARED;
 }
 
-uint64_t lock_hash(const char *s, size_t n)
-{
-    uint64_t h = UINT64_C(14695981039346656037);
-
-    for (size_t i = 0; i < n; i++)
-        h = (h ^ (unsigned char)s[i]) * UINT64_C(1099511628211);
-    return h;
-}
-
 /* Ten digits, or a sign and as many as make it ten characters, or more. */
 static bool read_number(const char *s, int32_t *seq)
 {
@@ -138,7 +129,7 @@ bool lock_read_name(const char *name, struct lock_node *n)
     memset(n, 0, sizeof *n); /* No padding may differ. */
     if (!parse(name, &n->seq, &mode))
         return false;
-    n->name = lock_hash(name, len);
+    n->name = sim_hash(name, len);
     n->shares = mode == EVZK_LOCK_READ || mode == ROOM + 1;
     n->waits = mode >= ROOM && mode < STANDS;
     n->common = mode == EVZK_LOCK_EXCLUSIVE;
@@ -146,7 +137,7 @@ bool lock_read_name(const char *name, struct lock_node *n)
     n->foreign = mode == FOREIGN;
     read_priority(name, n);
     if (len > GUID)
-        n->guid = lock_hash(name, GUID);
+        n->guid = sim_hash(name, GUID);
     return true;
 }
 

@@ -153,7 +153,7 @@ static bool waits_again(const char *name) { return strstr(name, "-wait-"); }
 static void check_place(struct lock_slot *k)
 {
     const char *name = evzk_lock_node(k->l);
-    uint64_t guid = strlen(name) < GUID ? 0 : lock_hash(name, GUID);
+    uint64_t guid = strlen(name) < GUID ? 0 : sim_hash(name, GUID);
 
     if (guid && k->guid && guid != k->guid && !k->asked_down &&
         !(k->plan->urgent && !waits_again(name)))

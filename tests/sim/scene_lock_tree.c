@@ -361,7 +361,7 @@ bool lock_was_broken(const struct lock_slot *k)
 
 const struct lock_node *lock_node_named(const char *name)
 {
-    uint64_t hash = lock_hash(name, strlen(name));
+    uint64_t hash = sim_hash(name, strlen(name));
     const struct lock_node *n = lock_world.node + lock_world.nodes;
 
     while (n-- > lock_world.node) { /* The newest of that name. */
@@ -378,7 +378,7 @@ static bool find_path(const struct lock_node *n, char path[PATH])
     size_t kids = ens_children(lock_dir(place), names, KIDS);
 
     for (size_t i = 0; i < kids && i < KIDS; i++) {
-        if (lock_hash(names[i], strlen(names[i])) == n->name &&
+        if (sim_hash(names[i], strlen(names[i])) == n->name &&
             path_of(path, place, names[i]))
             return true;
     }

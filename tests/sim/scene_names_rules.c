@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "faults.h"
 #include "processes.h"
 
 enum { KIDS = 32 };
@@ -99,11 +100,30 @@ static bool same_endpoint(const evzk_endpoint *a, const evzk_endpoint *b)
            (a->data_len == 0 || memcmp(a->data, b->data, a->data_len) == 0);
 }
 
+/* A fault has written it, and it happens to be right: an empty text of the
+ * service's own may end in its newline. */
+static bool is_other(const evzk_resolved *e)
+{
+    static char text[EVZK_ENDPOINT_DATA_MAX]; /* Nothing is kept in it. */
+    char path[NM_PATH];
+    size_t len;
+
+    nm_path(e->name, path);
+    if (e->malformed || e->hidden || !fault_said(path, e->text, e->text_len))
+        return false;
+    len = evzk_endpoint_print(&e->endpoint, text, sizeof text);
+    if (len < sizeof text && len + 1 == e->text_len && !e->endpoint.data_len)
+        text[len++] = '\n';
+    return len == e->text_len && memcmp(text, e->text, len) == 0;
+}
+
 static void check_reading(const evzk_resolved *e)
 {
     static const evzk_endpoint nothing;
     int i = NM_W0;
 
+    if (is_other(e))
+        return;
     while (i <= NM_W3 && !is_text(e, texts[i]))
         i++;
     if (e->hidden ? e->malformed : e->malformed != (i > NM_W3))

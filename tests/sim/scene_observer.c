@@ -154,8 +154,8 @@ static bool is_same(const struct observer *v, const evzk_leader *l)
 {
     return v->spoken && v->leads && v->told == l->epoch &&
            v->session == l->session &&
-           v->node == lock_hash(l->node, strlen(l->node)) &&
-           v->said == lock_hash(l->data, l->data_len);
+           v->node == sim_hash(l->node, strlen(l->node)) &&
+           v->said == sim_hash(l->data, l->data_len);
 }
 
 static void check_leader(const struct observer *v, const evzk_leader *l)
@@ -195,8 +195,8 @@ static void note_leader(struct observer *v, const evzk_leader *l)
     v->leads = true;
     v->told = l->epoch;
     v->session = l->session;
-    v->node = lock_hash(l->node, strlen(l->node));
-    v->said = lock_hash(l->data, l->data_len);
+    v->node = sim_hash(l->node, strlen(l->node));
+    v->said = sim_hash(l->data, l->data_len);
     if (l->epoch > v->epoch)
         v->epoch = l->epoch;
 }

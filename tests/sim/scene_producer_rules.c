@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "faults.h"
 #include "processes.h"
 #include "recipes/parts/queue_layout.h"
 #include "recipes/producer/producer_internal.h"
@@ -173,7 +174,8 @@ static void see_item(const char *path, const struct item *at)
     if (seen.owner == 0 && putting.own->plan[0].ephemeral)
         return; /* An operator's copy. */
     if (seen.version > 0 || seen.len == ALIEN)
-        return; /* An operator has written to it, or another has put it. */
+        return; /* An operator or a fault has written to it, or another program
+                   has put it. */
     snprintf(text, sizeof text, "%.*s", seen.len, seen.data ? seen.data : "");
     if (sscanf(text, "%d.%d", &i, &n) != 2 || i < 0 || i >= PRODUCERS ||
         n < 0 || n >= putting.of[i].n_items) {
@@ -185,7 +187,8 @@ static void see_item(const char *path, const struct item *at)
         it->there = true;
         return;
     }
-    if (putting.own->theirs && !operator_deleted_any())
+    /* The frame of another library's item is all that tells it. */
+    if (putting.own->theirs && !operator_deleted_any() && !fault_malformed())
         sim_violation("producer %d: item %d is put where another library has "
                       "its own",
                       i, n);

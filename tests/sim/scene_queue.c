@@ -11,6 +11,7 @@
 
 #include "ens.h"
 #include "evzk/queue.h"
+#include "faults.h"
 #include "owes.h"
 #include "processes.h"
 #include "scene.h"
@@ -170,11 +171,20 @@ static void check_counts(int i, const evzk_queue_report *r)
     }
 }
 
+/* A fault has written this into it. */
+static bool is_malformed(int k, const evzk_queue_item *item)
+{
+    return fault_said(path_of(k), item->data, item->len) &&
+           (!all.czxid[k] || item->token == (uint64_t)all.czxid[k]);
+}
+
 static int node_of(const evzk_queue_item *item)
 {
     for (int k = 0; k < NODES; k++) {
-        if (is_item(path_of(k)) && strlen(path_of(k)) == item->len &&
-            memcmp(path_of(k), item->data, item->len) == 0)
+        if (is_item(path_of(k)) &&
+            ((strlen(path_of(k)) == item->len &&
+              memcmp(path_of(k), item->data, item->len) == 0) ||
+             is_malformed(k, item)))
             return k;
     }
     return -1;

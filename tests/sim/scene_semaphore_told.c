@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "faults.h"
 #include "processes.h"
 #include "scene.h"
 #include "scene_semaphore.h"
@@ -62,7 +63,8 @@ static bool is_good_end(int i, int rc)
     case EVZK_ERR_NOCHROOT:
         return sems.own->chroot != NULL;
     case EVZK_ERR_BADDATA:
-        return sems.own->number != NULL;
+        return sems.own->number != NULL ||
+               (sems.own->dialect == EVZK_DIALECT_KAZOO && fault_malformed());
     case EVZK_ERR_FOREIGN:
         return sems.foreign;
     default:
@@ -96,7 +98,7 @@ static void check_acquired(int i)
     const struct lease_seen *l;
 
     process_certain(proc, &a->doubts, "ACQUIRED");
-    if (sems.own->number && !operator_deleted_any() &&
+    if (sems.own->number && !operator_deleted_any() && !fault_malformed() &&
         strtoul(sems.own->number, NULL, 10) != 1) /* As the plan has it. */
         sim_violation("attempt %d acquires one of another number of leases", i);
     if (a->acquired)

@@ -133,11 +133,12 @@ struct shards_slot {
 
 struct shards_node {
     int64_t czxid, owner;
-    uint64_t name;  /* A hash. */
-    int64_t ok;     /* A member's znode: its data is a member's ... */
-    uint64_t names; /* ... with such a fingerprint of its names; 0: none. */
-    int64_t acl;    /* The version of its ACL: the planner leaves out a member
-                       whose znode it may not read. */
+    uint64_t name;   /* A hash. */
+    int64_t ok;      /* A member's znode: its data is a member's ... */
+    uint64_t names;  /* ... with such a fingerprint of its names; 0: none. */
+    int64_t acl;     /* The version of its ACL: the planner leaves out a member
+                        whose znode it may not read. */
+    int64_t by_hand; /* A fault has written it. */
 };
 
 struct shards_dir {

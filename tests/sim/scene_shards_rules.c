@@ -194,7 +194,8 @@ static void note_roughness(void)
                                       p == shards_world.expired_process));
     }
     for (int64_t i = 0; i < shards_world.members.n; i++) {
-        if (!shards_world.members.node[i].ok)
+        if (!shards_world.members.node[i].ok ||
+            shards_world.members.node[i].by_hand)
             shards_world.by_hand = 1;
     }
     rough = rough || shards_world.by_hand;

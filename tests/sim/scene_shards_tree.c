@@ -73,6 +73,7 @@ static void look_into(struct shards_dir *d, const char *dir)
         to->name = hash(names[i]);
         to->ok = is_members(&seen, &to->names);
         to->acl = seen.aversion;
+        to->by_hand = fault_wrote(seen.mzxid);
         d->n++;
     }
 }
@@ -266,11 +267,13 @@ static void look_at_plan(void)
         return;
     late = note_plan_node(&seen);
     shards_world.changed_at = sim_now();
-    if (fault_forged(seen.data, (size_t)(seen.len > 0 ? seen.len : 0))) {
+    if (fault_wrote(seen.mzxid) ||
+        fault_forged(seen.data, (size_t)(seen.len > 0 ? seen.len : 0))) {
         sim_say("tree plan that is forged");
         shards_world.disturbed = shards_world.disturbed_besides = 1;
         shards_world.forged = 1;
-        read_plan(&shards_world.plan, &seen);
+        if (!read_plan(&shards_world.plan, &seen))
+            memset(&shards_world.plan, 0, sizeof shards_world.plan);
         shards_world.plan.ok = 0;
         return;
     }

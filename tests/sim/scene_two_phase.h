@@ -78,13 +78,15 @@ struct tp_scene {
 struct tp_tx {
     char id[EVZK_TX_ID_LEN + 1];
     char tag[64];
-    int64_t czxid, decided; /* decided: the zxid; 0: not yet. */
+    int64_t czxid, decided; /* decided: the zxid; 0: not yet; .. */
+    int64_t restored;       /* .. and when a fault has written it again. */
     evzk_tx_verdict decision;
     evzk_tx_variant variant;
     uint8_t vote[TP_SITES]; /* evzk_tx_verdict, as first seen. */
     bool came[TP_SITES], done[TP_SITES], removed;
     bool cast[TP_SITES]; /* The site's program has voted to commit; .. */
     bool said[TP_SITES]; /* .. it has said that it is done. */
+    bool marred;         /* A fault has written to it. */
 };
 
 /* A transaction at a site. */
@@ -142,6 +144,8 @@ bool two_phase_call(int proc, unsigned which);
 
 /* scene_two_phase_told.c */
 bool tp_begun_by_living(const struct tp_tx *x);
+/* Has a fault written to any transaction?  Its readers end then. */
+bool tp_is_marred(void);
 bool tp_excused(int act, int rc);
 void tp_check_tx(int act, evzk_tx *t, evzk_tx_event ev,
                  const evzk_tx_vote *vote, int rc);

@@ -174,8 +174,8 @@ void tp_check_end(void)
 {
     const char *names[KIDS];
     char path[32];
-    bool broken = tp.rough || tp_is_tampered() || tp.own->foreign ||
-                  tp.own->denied || tp.own->act[0].denied;
+    bool broken = tp.rough || tp_is_tampered() || tp_is_marred() ||
+                  tp.own->foreign || tp.own->denied || tp.own->act[0].denied;
 
     for (int p = 0; p < SIM_PROCS; p++)
         broken = broken || process_of(p)->n_ids > 1 ||
@@ -184,7 +184,7 @@ void tp_check_end(void)
                   session_forced(process_of(p)->ids[0])) ||
                  process_lacked_memory(p) || ens_refused(p);
     check_presences();
-    if (tp.shown && tp.deserted)
+    if (tp.shown && tp.deserted && !tp_is_marred())
         sim_violation("a right came back, and a site did not go on");
     if (tp.last && !tp.own->lasts && !broken && !never_came())
         sim_violation("the users had to give up");

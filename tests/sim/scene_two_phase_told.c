@@ -33,6 +33,15 @@ static bool has_twin(int act)
     return false;
 }
 
+bool tp_is_marred(void)
+{
+    bool any = false;
+
+    for (int64_t i = 0; i < tp.txs; i++)
+        any = any || tp.tx[i].marred;
+    return any;
+}
+
 bool tp_excused(int act, int rc)
 {
     const struct tp_act *a = &tp.own->act[act];
@@ -59,7 +68,7 @@ bool tp_excused(int act, int rc)
                tp.rough || has_twin(act);
     case EVZK_ERR_FOREIGN:
         return tp_is_tampered() || tp.own->foreign || tp.overruled ||
-               fault_forged_votes();
+               fault_forged_votes() || tp_is_marred();
     case EVZK_ERR_NOAUTH:
         return ens_denied(a->proc) || a->denied || tp.own->denied ||
                tp.own->act[0].denied;
@@ -90,8 +99,19 @@ static void check_decision(const char *who, const char *id,
         sim_violation("%s is told %s, and the decision is %s", who,
                       evzk_tx_verdict_name(verdict),
                       evzk_tx_verdict_name(x->decision));
-    else if (x->decided != token)
+    else if (x->decided != token && x->restored != token)
         sim_violation("%s is told another number of the decision", who);
+}
+
+/* A fault has written that to the vote. */
+static bool is_malformed(const struct tp_tx *x, const evzk_tx_vote *vote)
+{
+    char path[120];
+
+    snprintf(path, sizeof path, "/t/tx/%s/%s-%c", x->id,
+             vote->verdict == EVZK_TX_COMMIT ? "commit" : "abort",
+             vote->site[0]);
+    return fault_said(path, vote->data, vote->len);
 }
 
 static void check_vote(const struct tp_tx *x, const evzk_tx_vote *vote)
@@ -103,7 +123,7 @@ static void check_vote(const struct tp_tx *x, const evzk_tx_vote *vote)
     else if (x->vote[i] != vote->verdict && !tp_is_tampered() &&
              !(x->decision && fault_forged_votes()) && !tp.own->foreign)
         sim_violation("another vote of site %c is told", vote->site[0]);
-    if (vote->data && !tp.own->foreign &&
+    if (vote->data && !tp.own->foreign && !(x && is_malformed(x, vote)) &&
         !(tp_is_tampered() &&
           fault_forged_vote(vote->data, (int32_t)vote->len)) &&
         (vote->len != 1 || *(const char *)vote->data != vote->site[0]))
@@ -153,7 +173,7 @@ static void check_finished(int act, const struct tp_tx *x)
         sim_violation("finished, and the transaction stands");
     if (tp_is_tampered())
         return;
-    if (x && !tp.own->foreign)
+    if (x && !tp.own->foreign && !x->marred)
         check_entries(x);
     for (int i = 0; x && i < tp_n_sites(); i++) {
         if (!x->done[i] && !tp_is_tampered())
@@ -252,7 +272,8 @@ void tp_check_site(struct tp_at *at, evzk_site_event ev, int rc)
     if (rc != EVZK_OK && !tp_excused(at->act, rc))
         sim_violation("site %c: %s with %s", tp.own->act[at->act].site,
                       evzk_site_event_name(ev), evzk_errname(rc));
-    if (ev < EVZK_SITE_FINISHED && (len != 1 || question[0] != '?'))
+    if (ev < EVZK_SITE_FINISHED && (len != 1 || question[0] != '?') &&
+        !(x && x->marred))
         sim_violation("a site is told another question");
     switch (ev) {
     case EVZK_SITE_QUESTION:

@@ -122,6 +122,11 @@ static void look_at_decision(struct tp_tx *x, const struct ens_seen *seen)
 
     if (seen->len == 8)
         return; /* An operator has written to it. */
+    if (fault_wrote(seen->mzxid)) {
+        x->marred = true;
+        x->restored = seen->mzxid;
+        return;
+    }
     if (x->decision != EVZK_TX_NONE && !tp_is_tampered() &&
         (said != x->decision || seen->mzxid != x->decided))
         sim_violation("the decision has changed");

@@ -75,9 +75,11 @@ struct value_scene {
 struct value_state {
     int64_t czxid; /* 0: there is no value. */
     int64_t mzxid, number;
-    int32_t version;
+    int32_t version, len;
     bool is_number;
-    char data[24];
+    bool foreign;  /* A number that an operator has written, or one on that. */
+    char data[24]; /* At least the beginning; .. */
+    uint64_t hash; /* .. of all. */
 };
 
 struct value_op {
@@ -88,6 +90,7 @@ struct value_op {
     int64_t from;   /* The state when it was asked for. */
     int64_t losses; /* What operators had deleted by then. */
     int64_t made;   /* So often it was done. */
+    bool foreign;   /* An addition to another number than those of the scene. */
     evzk_value_stamp stamp;
 };
 

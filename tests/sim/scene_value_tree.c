@@ -1,10 +1,12 @@
 /* The values that stood in the tree, one after another, and the rules for what
  * makes one out of another. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ens.h"
+#include "faults.h"
 #include "scene.h"
 #include "scene_value.h"
 
@@ -53,57 +55,103 @@ static void note_done(int i, int n, const struct value_state *was)
     check_place(i, n, was);
 }
 
-static void note_number(const struct value_state *was,
-                        const struct value_state *is)
+/* Additions of one transaction, each once, to what stood before. */
+static void note_number(const struct value_state *was, struct value_state *is)
 {
     bool same = was->czxid == is->czxid && was->is_number;
-    int64_t before = same ? was->number : 0;
+    int64_t sum = is->number - (same ? was->number : 0);
 
-    if ((before ^ is->number) & OPERATORS_NUMBER)
-        return; /* The operator's. */
+    is->foreign = same && was->foreign;
+    if (sum < 0)
+        sim_violation("an addition is lost: %s", is->data);
     for (int i = 0; i < WRITERS; i++) {
         for (int n = 0; n < OPS; n++) {
-            int a = value_digit(before, i, n),
-                b = value_digit(is->number, i, n);
+            int times = value_digit(sum, i, n);
 
-            if (b > 1)
+            if (times > 1)
                 sim_violation("addition %d.%d is counted twice", i, n);
-            else if (b < a)
-                sim_violation("addition %d.%d is lost", i, n);
-            else if (b > a)
+            if (times == 1) {
                 note_done(i, n, was);
+                valued.writer[i].op[n].foreign = is->foreign;
+            }
         }
     }
 }
 
-static void note_change(const struct value_state *was,
-                        const struct value_state *is)
+/* By an operator, or a fault. */
+static bool is_foreign(const struct value_state *was,
+                       const struct value_state *is)
+{
+    int64_t before = was->czxid == is->czxid ? was->number : 0;
+
+    return fault_wrote(is->mzxid) || strncmp(is->data, "op", 2) == 0 ||
+           (is->is_number && (before ^ is->number) & OPERATORS_NUMBER);
+}
+
+/* An addition that is too much for every number of the scene was done, since a
+ * fault has written another number. */
+static bool note_too_much(const struct value_state *was, struct value_state *is)
+{
+    is->foreign = was->foreign;
+    for (int i = 0; i < WRITERS && was->foreign; i++) {
+        for (int n = 0; n < valued.writer[i].n_ops; n++) {
+            struct value_op *op = &valued.writer[i].op[n];
+
+            if (op->kind != 'x' || op->told || was->czxid != is->czxid ||
+                is->number - was->number != INT64_MAX)
+                continue;
+            note_done(i, n, was);
+            return op->foreign = true;
+        }
+    }
+    return false;
+}
+
+static void note_change(const struct value_state *was, struct value_state *is)
 {
     int i, n;
 
-    if (!is->czxid || strncmp(is->data, "op", 2) == 0)
+    if (!is->czxid || (is->is_number && note_too_much(was, is)))
         return;
-    if (sscanf(is->data, "w%d.%d", &i, &n) == 2)
+    if (is_foreign(was, is))
+        is->foreign = is->is_number;
+    else if (sscanf(is->data, "w%d.%d", &i, &n) == 2)
         note_done(i, n, was);
     else if (is->is_number)
         note_number(was, is);
+}
+
+/* As evzk_value_add() takes it: nothing is 0. */
+static void read_number(struct value_state *is)
+{
+    size_t sign = is->data[0] == '-' && is->len > 1 ? 1 : 0;
+
+    errno = 0;
+    is->number = strtoll(is->data, NULL, 10);
+    is->is_number =
+        errno == 0 && is->len < (int32_t)sizeof is->data &&
+        sign + strspn(is->data + sign, "0123456789") == (size_t)is->len;
+    if (!is->is_number)
+        is->number = 0;
 }
 
 static struct value_state read_tree(void)
 {
     struct value_state is = {0};
     struct ens_seen seen;
-    char *end;
 
     if (!ens_look(valued.path, &seen))
         return is;
     is.czxid = seen.czxid;
     is.mzxid = seen.mzxid;
     is.version = seen.version;
-    snprintf(is.data, sizeof is.data, "%.*s", seen.len,
-             seen.data ? seen.data : "");
-    is.number = strtoll(is.data, &end, 10);
-    is.is_number = *end == '\0';
+    is.len = seen.len > 0 ? seen.len : 0;
+    is.hash = sim_hash(seen.data, (size_t)is.len);
+    if (is.len > 0)
+        memcpy(is.data, seen.data,
+               is.len < (int32_t)sizeof is.data ? (size_t)is.len
+                                                : sizeof is.data - 1);
+    read_number(&is);
     return is;
 }
 

@@ -52,6 +52,9 @@ struct sim_digest {
 };
 struct sim_digest sim_digest(void);
 
+/* Of bytes that a rule remembers by this alone. */
+uint64_t sim_hash(const void *data, size_t n);
+
 enum { SIM_BEGIN_US = 1000000 };
 int64_t sim_now(void); /* Microseconds; begins at SIM_BEGIN_US. */
 void sim_set_now(int64_t us);
