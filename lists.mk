@@ -689,6 +689,7 @@ unit_tests = \
     tests/unit/test_order \
     tests/unit/test_own_queue \
     tests/unit/test_plan \
+    tests/unit/test_readers \
     tests/unit/test_rebalance \
     tests/unit/test_round \
     tests/unit/test_servers \
@@ -698,6 +699,14 @@ unit_tests = \
     tests/unit/test_transaction \
     tests/unit/test_turns \
     tests/unit/test_tx_text
+
+fuzz_sources = \
+    tests/fuzz/fuzz.c
+
+reader_sources = \
+    tests/fuzz/readers.c \
+    tests/fuzz/readers.h \
+    tests/unit/test_readers.c
 
 args_sources = \
     tests/unit/args.h \

@@ -48,6 +48,19 @@ AS_IF([test "x$enable_sanitizers" != xno], [
     AC_DEFINE([EVZK_DEBUG], [1], [Stop at an internal error.])])
 AC_SUBST([SANITIZER_CFLAGS])])
 
+# Has the compiler libFuzzer?  Clang has.
+AC_DEFUN([EVZK_FUZZER], [
+AC_MSG_CHECKING([whether $CC has a fuzzer])
+evzk_saved=$CFLAGS
+CFLAGS="$CFLAGS $SANITIZER_CFLAGS -fsanitize=fuzzer,address,undefined"
+AC_LINK_IFELSE([AC_LANG_SOURCE([[#include <stddef.h>
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len);
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t len)
+{ return data && len == 0; }]])], [have_fuzzer=yes], [have_fuzzer=no])
+CFLAGS=$evzk_saved
+AC_MSG_RESULT([$have_fuzzer])
+AM_CONDITIONAL([HAVE_FUZZER], [test "$have_fuzzer" = yes])])
+
 # EVZK_ZK_CAN(FUNCTION, NAME): sets zk_NAME and HAVE_ZOO_NAME.
 AC_DEFUN([EVZK_ZK_CAN], [
 AC_CHECK_LIB([zookeeper_st], [$1], [zk_$2=yes
@@ -181,6 +194,8 @@ AS_IF([test "x$enable_tests" = xno],
         [apt-get install check libxxhash-dev libmd-dev])])
 EVZK_SAY([real servers], [$JAVA],
     [apt-get install default-jre-headless libzookeeper-java])
+EVZK_SAY([fuzzer], [$have_fuzzer],
+    [apt-get install clang libclang-rt-dev, and configure with CC=clang])
 EVZK_SAY([valgrind], [$VALGRIND], [apt-get install valgrind])
 EVZK_SAY([mandoc], [$MANDOC], [apt-get install mandoc])
 EVZK_SAY([dot], [$DOT], [apt-get install graphviz])

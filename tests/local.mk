@@ -96,14 +96,17 @@ tests_real_support_late_la_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version \
 tests_real_support_late_la_LIBADD = -ldl
 
 tests_unit_test_args_SOURCES = $(args_sources)
+tests_unit_test_readers_SOURCES = $(reader_sources)
+tests_unit_test_readers_CPPFLAGS = $(AM_CPPFLAGS) \
+    -DFUZZ_SEEDS='"$(abs_top_srcdir)/tests/fuzz/seeds"'
 check_PROGRAMS += $(unit_tests) $(server_tests) $(thread_tests) \
     tests/real/sweep
 tests_real_sweep_SOURCES = $(sweep_sources)
 tests_real_support_selftest_SOURCES = tests/real/support/selftest.c
 # "make -j" starts tests in this order.  Short tests come last, so that all
 # processors have work to the end.
-TESTS += $(sim_checks) $(toy_tests) tests/real/check-proxy $(sim_tests) \
-    $(unit_tests) $(long_tests) $(museum_tests)
+TESTS += $(sim_checks) $(fuzz_tests) $(toy_tests) tests/real/check-proxy \
+    $(sim_tests) $(unit_tests) $(long_tests) $(museum_tests)
 else
 check-local: no-check
 endif
@@ -117,6 +120,7 @@ TESTS += $(real_tests) $(thread_tests)
 endif
 endif
 
+include tests/fuzz/local.mk
 include tests/sim/local.mk
 include tests/bench/local.mk
 
@@ -129,6 +133,7 @@ build_some := $(if $(some_tests),$(eval override check_PROGRAMS :=) \
     $(eval override check_LTLIBRARIES :=))
 script_logs = $(filter $(addsuffix .log,$(1)),$(TEST_LOGS))
 $(call script_logs,tests/real/check-proxy): tests/real/sweep$(EXEEXT)
+$(call script_logs,$(fuzz_tests)): tests/fuzz/fuzz$(EXEEXT)
 $(call script_logs,$(command_tests)): tools/evzk$(EXEEXT) \
     tests/command/stamp$(EXEEXT)
 $(call script_logs,tests/command/test_lock): examples/revoke$(EXEEXT)
@@ -195,7 +200,7 @@ check-units:
 plain_programs = $(addprefix tests/real/,test_dialect_fleet test_lock_curator \
     test_session_ensemble support/selftest test_scale test_session_close \
     test_memory_use)
-sanitized_programs = $(sim_tests) $(unit_tests) \
+sanitized_programs = $(fuzz_tests) $(sim_tests) $(unit_tests) \
     $(filter-out $(plain_programs),$(server_tests)) $(thread_tests)
 
 # ./quickstart check: each test once, in the build that shows more.
