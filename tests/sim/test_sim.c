@@ -24,8 +24,8 @@ static const struct kept {
     /* clang-format off */
 {"lock", "one:12=hangs-up", 1, "a request at which the servers hang up was sent again, for ever"},
 {"lock", "urgent-ageing:190=hangs-up", 1, "the same, where others wait behind it"},
-{"consumer", "renews:140=hangs-up", 1, "its own znode was refused while it ended: it asked for it, and closed, without end"},
-{"consumer", "unreceipted-return:149=hangs-up", 1, "it ended, and left a claim, whose end no other consumer saw"},
+{"consumer", "renews:142=hangs-up", 1, "its own znode was refused while it ended: it asked for it, and closed, without end"},
+{"consumer", "unreceipted-return:218=hangs-up", 1, "it ended, and left a claim, whose end no other consumer saw"},
 {"cache", "cache-two:30=refuse,95=oom-on@2,112=oom-on@7,130=hide-replace@0", 1, "the rule had a cache outlive that its root was hidden before it told anything"},
 {"cache", "cache-name-tree:59=hide-replace@0", 1, "a cache of names alone ended when its root might not be listed any more"},
 {"two-phase", "commit:121=hangs-up", 1, "a vote at which the servers hang up was asked for again at once, for ever"},
