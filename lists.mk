@@ -286,6 +286,7 @@ core_sources = \
     recipes/parts/make.h \
     recipes/parts/numbers.c \
     recipes/parts/numbers.h \
+    recipes/parts/proof.h \
     recipes/parts/queue_foreign.c \
     recipes/parts/queue_foreign.h \
     recipes/parts/queue_layout.c \

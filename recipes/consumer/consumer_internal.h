@@ -24,6 +24,7 @@
 #include "evzk/lock.h"
 #include "lib/base/acl.h"
 #include "lib/machine/machine.h"
+#include "recipes/parts/proof.h"
 #include "recipes/parts/queue_layout.h"
 #include "recipes/parts/receipt.h"
 
@@ -70,7 +71,7 @@ enum evzk__item_state {
     EVZK__ITEM_HELD,
     EVZK__ITEM_FINISHING, /* As the user has asked. */
     EVZK__ITEM_RETURNING, /* The same; or it is lost. */
-    EVZK__ITEM_DOUBTED    /* Nobody knows whose claim there is. */
+    EVZK__ITEM_DOUBTED    /* Nobody knows whether it has made a claim. */
 };
 
 /* Where an item is.  In a plain queue the segment's number is 1 if the name has
@@ -200,9 +201,13 @@ struct evzk_consumer {
 
     /* The request. */
     enum evzk__change change;
-    uint32_t n_change;        /* Its items, from the head of their list. */
-    uint32_t batch_items;     /* So many are in a transaction at most. */
-    struct evzk__step *steps; /* Owned: room for the longest one. */
+    uint32_t n_change;            /* Its items, from the head of their list. */
+    enum evzk__item_state proves; /* The list whose claims are looked at; .. */
+    uint32_t n_proved;            /* .. of so many of its items, at its head, */
+    struct evzk__proof proof;     /* .. the change may go. */
+    bool taken_over;              /* A claim of the change is another's. */
+    uint32_t batch_items;         /* So many are in a transaction at most. */
+    struct evzk__step *steps;     /* Owned: room for the longest one. */
     uint32_t n_steps;
     char *guard; /* Owned: without this znode the change is refused. */
     char *names; /* Owned: the paths of items that are being read. */
@@ -276,6 +281,8 @@ void evzk__item_lose(struct evzk_consumer *c, struct evzk__item *it, int rc);
 /* All items that are held are lost, and so are their claims. */
 void evzk__consumer_lose_gone(struct evzk_consumer *c, int rc);
 /* Ends the items that an earlier session has claimed. */
+bool evzk__item_is_old(const struct evzk_consumer *c,
+                       const struct evzk__item *it);
 void evzk__consumer_drop_old(struct evzk_consumer *c);
 /* Gives back all that was claimed, and is not to be finished. */
 void evzk__consumer_return_all(struct evzk_consumer *c);
@@ -352,6 +359,9 @@ void evzk__consumer_name_alive(struct evzk_consumer *c);
 /* Goes on with what there is to do; a machine that is to stop goes to its end.
  */
 int evzk__consumer_go_on(struct evzk_consumer *c);
+/* A list of items whose claims are to be looked at first. */
+int evzk__consumer_prove_first(struct evzk_consumer *c,
+                               enum evzk__item_state list);
 /* Makes a new receipt before. */
 int evzk__consumer_renew(struct evzk_consumer *c);
 /* The znode of its session is missing. */
@@ -383,6 +393,8 @@ void evzk__change_begin(struct evzk_consumer *c, enum evzk__change change,
 struct evzk__step *evzk__change_add(struct evzk_consumer *c,
                                     enum evzk__verb verb, const char *path);
 void evzk__change_ask(struct evzk_consumer *c);
+/* The session has ended: asks what became of it. */
+void evzk__change_settle(struct evzk_consumer *c);
 enum evzk__outcome evzk__change_answered(struct evzk_consumer *c,
                                          const struct evzk__reply *reply);
 /* Is there perhaps no receipt any more? */
@@ -467,6 +479,11 @@ int evzk__consumer_finished(struct evzk__machine *m,
 void evzk__consumer_return(struct evzk__machine *m);
 int evzk__consumer_returned(struct evzk__machine *m,
                             const struct evzk__event *e);
+/* So many items go together, from the head of a list. */
+uint32_t evzk__finish_together(const struct evzk_consumer *c);
+uint32_t evzk__return_together(const struct evzk_consumer *c);
+/* Nobody knows whether the items of the change, or their claims, are there. */
+int evzk__change_doubt(struct evzk_consumer *c, struct evzk__items *list);
 /* Of these items the session has ended since. */
 void evzk__finish_settled(struct evzk_consumer *c, enum evzk__outcome outcome);
 void evzk__return_settled(struct evzk_consumer *c);

@@ -1,25 +1,34 @@
 /* Finishing items, and giving them back: what a consumer does without the turn.
  *
+ *   FINISHING, RETURNING <--> PROVING (prove.c)
+ *
  * How it can fail.  Another consumer's claim of the same item has the same
- * name: so each of these transactions rests on the znode of the session that
- * has made the claims.  Somebody may have deleted a claim or an item: the
- * transaction names that item, and goes again without it. */
+ * name.  So each of these transactions goes, and goes again after a lost
+ * connection, only when its claims were seen to be the consumer's own; and it
+ * rests on the znode of the session that has made them.  Somebody may have
+ * deleted a claim or an item: the transaction names that item, and goes again
+ * without it. */
 #include "recipes/consumer/consumer_internal.h"
+
+uint32_t evzk__finish_together(const struct evzk_consumer *c)
+{
+    return evzk__least(c->n_finishing, c->batch_items);
+}
 
 void evzk__consumer_finish(struct evzk__machine *m)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
     const struct evzk__item *it = TAILQ_FIRST(&c->finishing);
 
-    if (c->change == EVZK__NO_CHANGE) {
-        evzk__change_begin(c, EVZK__FINISH,
-                           evzk__least(c->n_finishing, c->batch_items),
-                           c->alive);
-        for (uint32_t i = 0; i < c->n_change; i++) {
-            evzk__change_add(c, EVZK__STEP_DELETE, it->claim);
-            evzk__change_add(c, EVZK__STEP_DELETE, it->path);
-            it = TAILQ_NEXT(it, link);
-        }
+    if (!evzk__proof_use(&c->proof)) {
+        evzk__consumer_prove_first(c, EVZK__ITEM_FINISHING);
+        return;
+    }
+    evzk__change_begin(c, EVZK__FINISH, c->n_proved, c->alive);
+    for (uint32_t i = 0; i < c->n_change; i++) {
+        evzk__change_add(c, EVZK__STEP_DELETE, it->claim);
+        evzk__change_add(c, EVZK__STEP_DELETE, it->path);
+        it = TAILQ_NEXT(it, link);
     }
     evzk__change_ask(c);
 }
@@ -29,9 +38,9 @@ static bool is_unmarked(const struct evzk__item *it)
     return it->marked && !it->ephemeral;
 }
 
-/* So many items are given back together.  With the data of an item that is no
- * longer counted, no other item has room. */
-static uint32_t n_together(const struct evzk_consumer *c)
+/* With the data of an item that is no longer counted, no other item has room.
+ */
+uint32_t evzk__return_together(const struct evzk_consumer *c)
 {
     const struct evzk__item *it = TAILQ_FIRST(&c->returning);
     uint32_t n = 1;
@@ -58,20 +67,22 @@ void evzk__consumer_return(struct evzk__machine *m)
     struct evzk_consumer *c = evzk__consumer_of(m);
     const struct evzk__item *it = TAILQ_FIRST(&c->returning);
 
-    if (c->change == EVZK__NO_CHANGE) {
-        evzk__change_begin(c, EVZK__RETURN, n_together(c), c->alive);
-        for (uint32_t i = 0; i < c->n_change; i++) {
-            evzk__change_add(c, EVZK__STEP_DELETE, it->claim);
-            it = TAILQ_NEXT(it, link);
-        }
-        evzk__consumer_give_acl(
-            c, evzk__change_add(
-                   c, c->new_signal ? EVZK__STEP_CREATE : EVZK__STEP_SET,
-                   c->signal_path));
-        it = TAILQ_FIRST(&c->returning);
-        if (is_unmarked(it))
-            evzk__unmark_add(c, it);
+    if (!evzk__proof_use(&c->proof)) {
+        evzk__consumer_prove_first(c, EVZK__ITEM_RETURNING);
+        return;
     }
+    evzk__change_begin(c, EVZK__RETURN, c->n_proved, c->alive);
+    for (uint32_t i = 0; i < c->n_change; i++) {
+        evzk__change_add(c, EVZK__STEP_DELETE, it->claim);
+        it = TAILQ_NEXT(it, link);
+    }
+    evzk__consumer_give_acl(
+        c,
+        evzk__change_add(c, c->new_signal ? EVZK__STEP_CREATE : EVZK__STEP_SET,
+                         c->signal_path));
+    it = TAILQ_FIRST(&c->returning);
+    if (is_unmarked(it))
+        evzk__unmark_add(c, it);
     evzk__change_ask(c);
 }
 
@@ -83,10 +94,11 @@ static void end_all(struct evzk_consumer *c, struct evzk__items *list,
         evzk__item_end(c, TAILQ_FIRST(list), event, rc);
 }
 
-/* Nobody knows whether the items, or their claims, are there: of items that
- * were to be finished, their user hears LOST. */
-static void doubt_all(struct evzk_consumer *c, struct evzk__items *list)
+/* Of items that were to be finished, their user hears LOST.  The new receipt
+ * keeps a change that is on its way from being done later. */
+int evzk__change_doubt(struct evzk_consumer *c, struct evzk__items *list)
 {
+    c->change = EVZK__NO_CHANGE;
     for (uint32_t i = 0; i < c->n_change; i++) {
         struct evzk__item *it = TAILQ_FIRST(list);
         bool lost = list == &c->finishing && !it->told;
@@ -95,6 +107,7 @@ static void doubt_all(struct evzk_consumer *c, struct evzk__items *list)
         if (lost)
             evzk__consumer_tell(c, EVZK_CONSUMER_LOST, EVZK_ERR_CONNLOSS, it);
     }
+    return evzk__consumer_renew(c);
 }
 
 void evzk__finish_settled(struct evzk_consumer *c, enum evzk__outcome outcome)
@@ -162,8 +175,7 @@ static int answered(struct evzk_consumer *c, const struct evzk__event *e,
     case EVZK__UNKNOWN:
         break;
     }
-    doubt_all(c, list);
-    return evzk__consumer_renew(c);
+    return evzk__change_doubt(c, list);
 }
 
 int evzk__consumer_finished(struct evzk__machine *m,

@@ -241,7 +241,8 @@ int evzk__consumer_doubted(struct evzk_consumer *c, const struct evzk__event *e)
     return EVZK_OK;
 }
 
-static bool is_old(const struct evzk_consumer *c, const struct evzk__item *it)
+bool evzk__item_is_old(const struct evzk_consumer *c,
+                       const struct evzk__item *it)
 {
     return it->session_no != c->m.seen.session_no;
 }
@@ -252,11 +253,13 @@ void evzk__consumer_drop_old(struct evzk_consumer *c)
 {
     struct evzk__item *it;
 
-    while ((it = TAILQ_FIRST(&c->finishing)) != NULL && is_old(c, it))
+    while ((it = TAILQ_FIRST(&c->finishing)) != NULL &&
+           evzk__item_is_old(c, it))
         evzk__item_end(c, it, EVZK_CONSUMER_LOST, EVZK_ERR_EXPIRED);
-    while ((it = TAILQ_FIRST(&c->returning)) != NULL && is_old(c, it))
+    while ((it = TAILQ_FIRST(&c->returning)) != NULL &&
+           evzk__item_is_old(c, it))
         evzk__item_end(c, it, EVZK_CONSUMER_GIVEN_BACK, EVZK_OK);
-    while ((it = TAILQ_FIRST(&c->doubted)) != NULL && is_old(c, it))
+    while ((it = TAILQ_FIRST(&c->doubted)) != NULL && evzk__item_is_old(c, it))
         evzk__item_end(c, it, EVZK_CONSUMER_GIVEN_BACK, EVZK_OK);
 }
 

@@ -25,6 +25,13 @@ int evzk__consumer_go_on(struct evzk_consumer *c)
     return evzk__machine_move(&c->m, c->m.stopping ? CLOSING : IDLE);
 }
 
+int evzk__consumer_prove_first(struct evzk_consumer *c,
+                               enum evzk__item_state list)
+{
+    c->proves = list;
+    return evzk__machine_move(&c->m, PROVING);
+}
+
 int evzk__consumer_renew(struct evzk_consumer *c)
 {
     c->receipt.name = NULL;
@@ -83,8 +90,10 @@ static void end_what_is_over(struct evzk_consumer *c)
 int evzk__consumer_due(struct evzk_consumer *c)
 {
     evzk__consumer_drop_old(c);
-    if (c->n_doubted > 0)
+    if (c->n_doubted > 0) {
+        c->proves = EVZK__ITEM_DOUBTED;
         return PROVING;
+    }
     if (c->n_finishing > 0)
         return FINISHING;
     if (c->n_returning > 0)
@@ -128,15 +137,20 @@ bool evzk__consumer_note(struct evzk_consumer *c,
 
 /* Transactions. */
 
+/* The transaction is of the session that has made this znode, or had it. */
+static void add_guard(struct evzk_consumer *c)
+{
+    c->n_steps = EVZK__AT_GUARD;
+    evzk__change_add(c, EVZK__STEP_CHECK, c->guard);
+}
+
 void evzk__change_begin(struct evzk_consumer *c, enum evzk__change change,
                         uint32_t n, const char *guard)
 {
     c->change = change;
     c->n_change = n;
-    c->n_steps = EVZK__AT_ITEMS;
     strcpy(c->guard, guard);
-    c->steps[EVZK__AT_GUARD] =
-        (struct evzk__step){.verb = EVZK__STEP_CHECK, .name = c->guard};
+    add_guard(c);
 }
 
 struct evzk__step *evzk__change_add(struct evzk_consumer *c,
@@ -154,6 +168,15 @@ void evzk__change_ask(struct evzk_consumer *c)
 
     c->steps[EVZK__AT_RECEIPT] = evzk__receipt_step(&c->receipt);
     evzk__ask(&c->m, c->steps, c->n_steps, EVZK__COMMIT | stamp);
+}
+
+/* The same, but for what it does: it fails at a znode that was never made, and
+ * the answer tells whether the first one was done. */
+void evzk__change_settle(struct evzk_consumer *c)
+{
+    add_guard(c);
+    evzk__change_add(c, EVZK__STEP_CHECK, c->alive);
+    evzk__change_ask(c);
 }
 
 enum evzk__outcome evzk__change_answered(struct evzk_consumer *c,

@@ -85,7 +85,7 @@ static void settle(struct evzk__machine *m)
     if (had_receipt && !c->receipt.name)
         evzk__consumer_renew(c);
     else if (c->change != EVZK__NO_CHANGE)
-        evzk__change_ask(c);
+        evzk__change_settle(c);
     else if (!c->receipt.name)
         evzk__machine_move(m, RENEWING);
     else
@@ -133,7 +133,7 @@ static void close_down(struct evzk__machine *m)
     evzk__consumer_drop_old(c);
     evzk__consumer_return_all(c);
     if (c->n_doubted > 0) {
-        evzk__machine_move(m, PROVING);
+        evzk__consumer_prove_first(c, EVZK__ITEM_DOUBTED);
         return;
     }
     if (c->n_finishing > 0) {
@@ -325,14 +325,18 @@ ROW(BURYING,      evzk__consumer_bury,      evzk__consumer_buried,     ASIDE,   
     ON(REPLY,     BURYING, CLAIMING, IDLE, RENEWING, CLOSING),
     ON(STOP,      CLOSING, RENEWING)),
 ROW(FINISHING,    evzk__consumer_finish,    evzk__consumer_finished,   ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
+    ON(ENTRY,     PROVING),
     ON(REPLY,     IDLE, REGISTERING, RENEWING, CLOSING),
-    ON(STOP,      CLOSING, REGISTERING, RENEWING), RARELY(REPLY, FAIL), RARELY(STOP, ENDED)),
+    ON(STOP,      CLOSING, REGISTERING, RENEWING), RARELY(REPLY, FAIL), RARELY(STOP, ENDED),
+    ON(EXPIRED,   NEVER)), /* The lost connection leads to PROVING. */
 ROW(RETURNING,    evzk__consumer_return,    evzk__consumer_returned,   ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
+    ON(ENTRY,     PROVING),
     ON(REPLY,     IDLE, REGISTERING, RENEWING, CLOSING),
-    ON(STOP,      CLOSING, REGISTERING, RENEWING), RARELY(REPLY, FAIL), RARELY(STOP, ENDED)),
+    ON(STOP,      CLOSING, REGISTERING, RENEWING), RARELY(REPLY, FAIL), RARELY(STOP, ENDED),
+    ON(EXPIRED,   NEVER)),
 ROW(PROVING,      evzk__consumer_prove,     evzk__consumer_proved,     ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
-    ON(REPLY,     IDLE, CLOSING, HERE),
-    ON(STOP,      CLOSING, HERE), RARELY(REPLY, FAIL), RARELY(STOP, ENDED)),
+    ON(REPLY,     FINISHING, RETURNING, RENEWING, IDLE, CLOSING, HERE),
+    ON(STOP,      FINISHING, RETURNING, RENEWING, CLOSING, HERE), RARELY(REPLY, FAIL), RARELY(STOP, ENDED)),
 ROW(SETTLING,     settle,                   settled,                   ASIDE,         STAY,    SETTLING,  RETRY,
     ON(ENTRY,     REGISTERING, RENEWING, CLOSING),
     ON(REPLY,     REGISTERING, RENEWING, CLOSING),

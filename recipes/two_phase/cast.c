@@ -9,9 +9,9 @@
  * of the site's own znode.  ENTERING is for the variant with presence: the
  * site's znode gets another name, and an ephemeral one beside it.  ASKED waits
  * for the program.  VOTING replaces the site's znode by its vote, unless it is
- * decided.  LEAVING takes back what ENTERING did.  DENIED has no right to read
- * the transaction: the program is told so, once, and LOOKING tries again in a
- * while.
+ * decided.  LEAVING and TAKING_BACK take back what ENTERING did.  DENIED has no
+ * right to read the transaction: the program is told so, once, and LOOKING
+ * tries again in a while.
  *
  * How it can fail.  Whatever is not as the site thought leads back to LOOKING:
  * a lost answer, an earlier start of the same site, an operator.  A site whose
@@ -57,6 +57,7 @@ void evzk__site_tx_look(struct evzk__machine *m)
     struct evzk__tx_steps *s = &t->steps;
 
     t->look_rc = EVZK_OK;
+    evzk__proof_drop(&t->proof);
     evzk__tx_steps_clear(s);
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
     evzk__tx_step(s, EVZK__STEP_GET)->watch = EVZK__WITH(ON_TX);
@@ -107,6 +108,13 @@ static void note_all(struct evzk_site_tx *t, const struct evzk__reply *r)
             znodes |= EVZK__ZNODE(s);
     }
     t->standing = (uint8_t)evzk__standing_of(znodes);
+}
+
+static void note_here(struct evzk_site_tx *t, const struct evzk__reply *r)
+{
+    t->here_is_ours = evzk__proof_is_own(&t->m, r, 0);
+    if (t->here_is_ours)
+        evzk__proof_give(&t->proof);
 }
 
 /* Deletes what the site has of a transaction that is none, and ends. */
@@ -214,8 +222,7 @@ int evzk__site_tx_looked(struct evzk__machine *m, const struct evzk__event *e)
     else if (r->part == ALL)
         note_all(t, r);
     else if (r->part == HERE_ZNODE)
-        t->here_is_ours =
-            r->rc == EVZK_OK && evzk__machine_owns(m, &r->res->stat);
+        note_here(t, r);
     if (!r->last)
         return EVZK_OK;
     return r->first_rc != EVZK_OK ? r->first_rc : consider(t);
@@ -336,9 +343,12 @@ void evzk__site_tx_ask(struct evzk__machine *m)
         return;
     }
     to = way_on(t);
-    if (to != STATES)
+    if (to != STATES) {
         evzk__machine_move(m, to);
-    else if (!t->asked) {
+        return;
+    }
+    evzk__proof_drop(&t->proof); /* The answer may take long. */
+    if (!t->asked) {
         t->asked = true;
         evzk__site_tx_tell(t, EVZK_SITE_QUESTION, EVZK_OK);
     }
@@ -354,12 +364,17 @@ int evzk__site_tx_answered(struct evzk__machine *m, const struct evzk__event *e)
     return to != STATES ? evzk__machine_move(m, to) : EVZK_OK;
 }
 
+/* The vote takes `here` away: so the site looks whose that is. */
 void evzk__site_tx_cast(struct evzk__machine *m)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
-    struct evzk__step *step =
-        replace(t, t->wish == EVZK_TX_COMMIT ? EVZK__COMMITS : EVZK__ABORTS);
+    struct evzk__step *step;
 
+    if (t->standing == EVZK__PRESENT && !evzk__proof_use(&t->proof)) {
+        look_closely(t);
+        return;
+    }
+    step = replace(t, t->wish == EVZK_TX_COMMIT ? EVZK__COMMITS : EVZK__ABORTS);
     step->data = t->data;
     step->len = t->data_len;
     evzk__tx_steps_commit(m, &t->steps);
@@ -375,23 +390,18 @@ int evzk__site_tx_was_cast(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__machine_move(m, VOTED);
 }
 
-/* Stopped in ENTERING, it has not heard whether its znode is there. */
+/* Nobody knows whose `here` stands: stopped in ENTERING, the site has not heard
+ * whether its own is there; and an earlier look may be out of date. */
 void evzk__site_tx_leave(struct evzk__machine *m)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
     struct evzk__tx_steps *s = &t->steps;
-    bool here = t->standing == EVZK__PRESENT && t->here_is_ours;
 
-    if (!here && !t->enters) {
+    if (!(t->standing == EVZK__PRESENT && t->here_is_ours) && !t->enters) {
         evzk__machine_finish(m, m->rc);
         return;
     }
     evzk__tx_steps_clear(s);
-    if (here) {
-        evzk__tx_step_site(s, EVZK__STEP_DELETE, EVZK__PRESENT, t->name);
-        evzk__tx_steps_commit(m, s);
-        return;
-    }
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
     evzk__tx_step_site(s, EVZK__STEP_EXISTS, EVZK__PRESENT, t->name);
     evzk__ask(m, s->v, s->n, 0);
@@ -402,10 +412,31 @@ int evzk__site_tx_left(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk_site_tx *t = evzk__site_tx_of(m);
     const struct evzk__reply *r = e->reply;
 
-    if (!t->enters || r->rc != EVZK_OK || !evzk__machine_owns(m, &r->res->stat))
+    if (!evzk__proof_is_own(m, r, 0))
         return evzk__machine_finish(m, m->rc);
-    t->enters = false;
-    t->here_is_ours = true;
-    t->standing = EVZK__PRESENT;
-    return evzk__machine_again(m);
+    evzk__proof_give(&t->proof);
+    return evzk__machine_move(m, TAKING_BACK);
+}
+
+/* Entered again, it looks again. */
+void evzk__site_tx_take_back(struct evzk__machine *m)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+    struct evzk__tx_steps *s = &t->steps;
+
+    if (!evzk__proof_use(&t->proof)) {
+        t->enters = true;
+        evzk__machine_move(m, LEAVING);
+        return;
+    }
+    evzk__tx_steps_clear(s);
+    evzk__tx_step_site(s, EVZK__STEP_DELETE, EVZK__PRESENT, t->name);
+    evzk__tx_steps_commit(m, s);
+}
+
+int evzk__site_tx_taken_back(struct evzk__machine *m,
+                             const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__machine_finish(m, m->rc);
 }

@@ -5,6 +5,7 @@
 #include <bsd/sys/tree.h>
 #include <sys/queue.h>
 
+#include "recipes/parts/proof.h"
 #include "recipes/parts/read_all.h"
 #include "recipes/parts/watch_node.h"
 #include "recipes/two_phase/two_phase_internal.h"
@@ -41,8 +42,9 @@ struct evzk_site_tx {
     bool sure;         /* .. for sure: nobody else writes them. */
     bool enters;       /* ENTERING has asked, and has not heard. */
     bool here_is_ours; /* The present session owns `here`, as last looked. */
-    int look_rc;       /* What the look gave, .. */
-    int32_t version;   /* .. and, of the transaction's znode, its version, .. */
+    struct evzk__proof proof; /* Of that, for one request. */
+    int look_rc;              /* What the look gave, .. */
+    int32_t version; /* .. and, of the transaction's znode, its version, .. */
     evzk_tx_verdict said; /* .. the decision it says, .. */
     int64_t said_token;   /* .. and when that was written. */
     int result;           /* What to end with, when all is deleted. */

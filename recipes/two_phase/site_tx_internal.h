@@ -20,6 +20,7 @@ enum {
     LINGERING,
     REMOVING,
     LEAVING,
+    TAKING_BACK,
     ENDED,
     STATES
 };
@@ -47,6 +48,9 @@ int evzk__site_tx_was_cast(struct evzk__machine *m,
                            const struct evzk__event *e);
 void evzk__site_tx_leave(struct evzk__machine *m);
 int evzk__site_tx_left(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__site_tx_take_back(struct evzk__machine *m);
+int evzk__site_tx_taken_back(struct evzk__machine *m,
+                             const struct evzk__event *e);
 
 /* two_phase/settle.c */
 void evzk__site_tx_wait(struct evzk__machine *m);

@@ -176,6 +176,49 @@ START_TEST(item_goes_on)
 }
 END_TEST
 
+/* An operator deletes a claim, and another consumer claims the item.  What the
+ * first one does then takes nothing away from the second. */
+static void meet(int (*gives)(evzk_consumer *c, evzk_item *item))
+{
+    const char *claim = "/q-claim/seg-00-0000000001/claim-0000000001";
+    struct eater first = {0}, second = {0}, third = {0};
+    struct peer p, q;
+
+    raw_delete_tree(op(), "/q-claim"); /* Of a test that has failed. */
+    put("/q-claim", 1, 1, "a");
+    peer_open(&p, the_server());
+    peer_open(&q, the_server());
+    begin(&first, p.s, "/q-claim", &claimed);
+    begin(&second, q.s, "/q-claim", &claimed);
+    begin(&third, q.s, "/q-claim", &claimed);
+    take(&first, 1);
+    ck_assert_int_eq(raw_delete(op(), claim), ZOK);
+    take(&second, 1);
+    ck_assert_int_eq(gives(first.c, first.held[0]), EVZK_OK);
+    WAIT(first.lost + first.back + first.finished == 1);
+    ck_assert(evzk_consumer_holds(second.c, second.held[0]));
+    ck_assert_int_ge(raw_count(op(), claim), 0);
+    ck_assert_int_eq(first.lost, 1);
+    ck_assert_int_eq(first.rc, EVZK_ERR_NODEGONE);
+    ck_assert_int_eq(evzk_consumer_take(third.c, 1, 50), EVZK_OK);
+    WAIT(third.taken == 1);
+    ck_assert_int_eq(third.items, 0);
+    ck_assert_int_eq(evzk_consumer_finish(second.c, second.held[0]), EVZK_OK);
+    WAIT(second.finished == 1);
+    end(&first);
+    end(&second);
+    end(&third);
+    peer_close(&p);
+    peer_close(&q);
+    raw_delete_tree(op(), "/q-claim");
+}
+
+START_TEST(give_back_spares_others) { meet(evzk_consumer_give_back); }
+END_TEST
+
+START_TEST(finish_spares_others) { meet(evzk_consumer_finish); }
+END_TEST
+
 /* More than one segment, and more than one transaction. */
 START_TEST(many_are_taken)
 {
@@ -367,6 +410,8 @@ int main(void)
 
     tcase_add_test(tests, takes_in_order);
     tcase_add_test(tests, item_goes_on);
+    tcase_add_test(tests, give_back_spares_others);
+    tcase_add_test(tests, finish_spares_others);
     tcase_add_test(tests, many_are_taken);
     tcase_add_test(tests, letter_is_dead);
     tcase_add_test(tests, bad_items_stop_none_removed);

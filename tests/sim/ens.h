@@ -86,6 +86,9 @@ int ens_delete_together(const char *const paths[], size_t n);
  * this process, in one transaction.  False: it cannot be done.  From then on
  * the process may not delete it, but by a connection that it had already. */
 bool ens_copy(const char *path, int proc);
+/* The same, but the znode that comes is ephemeral, and of another session,
+ * which does not end. */
+bool ens_seize(const char *path, int proc);
 /* The same with its directory, the last of `paths`, which comes again without
  * data; all else there, which the others are, goes. */
 bool ens_remake(const char *const paths[], size_t n, const char *path,
@@ -99,6 +102,11 @@ void ens_copy_read(int proc, int64_t czxid);
 uint8_t ens_copies_read(int proc);
 /* A process that takes others' znodes away by order may; set by a scene. */
 extern bool (*ens_removes)(int proc);
+/* Does a session delete this ephemeral znode, which another live one owns,
+ * since that is what it is asked for?  Set by a scene; NULL: none of the scene
+ * does.
+ */
+extern bool (*ens_takes)(int64_t session, const char *path);
 void ens_copies(void (*have)(const char *path)); /* The copies that exist. */
 int ens_set_data(const char *path, const void *data, size_t len);
 /* What everybody may do to it from now on, ENS_READ and the like. */
@@ -137,6 +145,12 @@ int64_t ens_committed(void); /* The newest zxid committed. */
  * not, a rule sees the same tree as before. */
 bool ens_has_changed(int64_t *looked);
 int64_t ens_applied(int server); /* By this one. */
+/* What an operator makes that is ephemeral is owned by this session. */
+enum { ENS_STRANGER = 1 };
+static inline bool ens_is_by_hand(int64_t owner)
+{
+    return owner == 0 || owner == ENS_STRANGER;
+}
 enum { ENS_ALL = -100, ENS_OP_FIRST = -12, ENS_OP_LAST = 115 };
 uint64_t ens_requests(int op);    /* Received so far; ENS_ALL: of all kinds. */
 uint64_t ens_operations(void);    /* In the multis among them. */

@@ -167,7 +167,7 @@ static void put_data(struct wire_msg *m, const void *data, size_t len)
         m->data = sim_memdup(SIM_OUTSIDE, data, len);
 }
 
-enum { MODE_EPHEMERAL = 1, MODE_CONTAINER = 4, STRANGER = 1 };
+enum { MODE_EPHEMERAL = 1, MODE_CONTAINER = 4 };
 
 int ens_create(const char *path, const void *data, size_t len, int mode)
 {
@@ -175,7 +175,7 @@ int ens_create(const char *path, const void *data, size_t len, int mode)
         order(mode == MODE_CONTAINER ? ENS_CREATE_CONTAINER : ENS_CREATE, path);
 
     m->flags = mode;
-    m->session = mode == MODE_EPHEMERAL ? STRANGER : 0;
+    m->session = mode == MODE_EPHEMERAL ? ENS_STRANGER : 0;
     put_data(m, data, len);
     return carry_out(m);
 }
@@ -233,6 +233,17 @@ bool ens_copy(const char *path, int proc)
 
     m->ops = order(ENS_DELETE, path);
     m->ops->next = again(path);
+    return note_copy(path, proc, m);
+}
+
+bool ens_seize(const char *path, int proc)
+{
+    struct wire_msg *m = wire_msg_new(ENS_MULTI, 0);
+
+    m->session = ENS_STRANGER;
+    m->ops = order(ENS_DELETE, path);
+    m->ops->next = again(path);
+    m->ops->next->flags = MODE_EPHEMERAL;
     return note_copy(path, proc, m);
 }
 
@@ -328,6 +339,46 @@ void ens_copy_trusted(int64_t czxid, const struct ens_origin *from,
                           "znode",
                           (int)c->proc, c->path);
     }
+}
+
+bool (*ens_takes)(int64_t session, const char *path);
+
+/* The session of an operator is in no list, and does not end. */
+static bool lives(int64_t session)
+{
+    const struct ens_session *s = ens_session_find(session);
+
+    return session == ENS_STRANGER || (s != NULL && !s->closing);
+}
+
+/* What the connection's server could have said before the request. */
+static int64_t could_hear(const struct ens_txn *t, int64_t heard)
+{
+    const struct ens_conn *c = &ens.conn[t->origin.conn];
+
+    return ens_number(c->serial == t->origin.serial ? later(heard, c->greeted)
+                                                    : heard);
+}
+
+/* No request deletes what another process's live session owns, unless it was
+ * sent before its process could hear of that znode, or in the step of the loop
+ * in which the process heard: a delete names a path, and cannot name a czxid. A
+ * new connection can tell of all that stood when it was made.  What a session
+ * owned that went before is no excuse: a znode of the same path is another one.
+ */
+void ens_deleted(const char *path, const struct ens_rev *node,
+                 const struct ens_txn *t, int64_t heard)
+{
+    if (node->owner == 0 || node->owner == ENS_CONTAINER_OWNER ||
+        node->owner == t->session || !lives(node->owner))
+        return;
+    if (could_hear(t, heard) < node->czxid ||
+        (ens_takes && ens_takes(t->session, path)))
+        return;
+    sim_violation("session %llx deletes %s, which the live session %llx owns, "
+                  "and could know that",
+                  (unsigned long long)t->session, path,
+                  (unsigned long long)node->owner);
 }
 
 int ens_set_data(const char *path, const void *data, size_t len)

@@ -149,6 +149,7 @@ struct ens_conn {
     uint32_t serial;
     int32_t timeout_ms;
     int64_t session;
+    int64_t greeted; /* What its server had applied when it was opened. */
     struct ens_auth *auth;
     struct ens_watch *watches;
 };
@@ -354,6 +355,11 @@ void ens_copy_deleted(int64_t czxid, const struct ens_origin *from,
  * the word that its own znode is there. */
 void ens_copy_trusted(int64_t czxid, const struct ens_origin *from,
                       int64_t heard);
+
+/* The transaction deletes a znode; `heard`: of all up to that one its process
+ * had heard when it sent the transaction. */
+void ens_deleted(const char *path, const struct ens_rev *node,
+                 const struct ens_txn *t, int64_t heard);
 
 /* ens.c */
 extern const struct ens_origin ens_nobody;

@@ -308,6 +308,9 @@ static int prep_delete(struct prep *p, const struct wire_msg *m)
         if (p->server >= 0 && !comes_back(p, m->path))
             ens_copy_deleted(node->czxid, &p->txn->origin,
                              p->with ? p->with->knows : m->knows);
+        if (p->server >= 0)
+            ens_deleted(m->path, node, p->txn,
+                        p->with ? p->with->knew : m->knew);
         look_for_copy(p, m, node->czxid);
         record_delete(p, m->path, dir, parent);
         ens_op_add(p->txn, ENS_DELETE, m->path);

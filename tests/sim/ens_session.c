@@ -112,6 +112,7 @@ void ens_session_opened(int conn, bool valid)
         m->timeout_ms = c->timeout_ms;
         password(c->session, m->passwd);
         c->state = ENS_OPEN;
+        c->greeted = ens_applied(c->server);
     }
     wire_reply(conn, m);
     if (!valid)

@@ -80,6 +80,7 @@ static const struct kind kinds[] = {
 {"delete-batch",  fault_delete_batch,   ARRIVAL|TREE, PLAIN,    "an operator deletes all in the directory in one transaction; the events come apart"},
 {"replace-own",   fault_replace_own,    ARRIVAL|TREE, PROC,     "an operator puts a persistent znode of the same name in its place"},
 {"replace-away",  fault_replace_away,   ARRIVAL|TREE, PROC,     "the same, while its connection is cut"},
+{"seize-own",     fault_seize_own,      ARRIVAL|TREE, PROC,     "an operator deletes its newest znode without a GUID, and another session makes one of that path, for a while"},
 {"copy-beside",   fault_copy_beside,    ARRIVAL|TREE, PROC,     "its connection is cut, and beside its znode comes one of its GUID and a lower number"},
 {"deny",          fault_deny,           ARRIVAL,      PLAIN,    "a write is refused, as to one without the right; what it was to delete, an operator deletes later"},
 {"remake-away",   fault_remake_away,    ARRIVAL|TREE, PROC,     "its connection is cut, and its directory made anew, with a copy of its znode alone"},

@@ -52,7 +52,7 @@ fault_fn fault_cut, fault_cut_after, fault_late, fault_late_at,
 
 /* faults_tree.c */
 fault_fn fault_delete_own, fault_delete_pred, fault_delete_pair,
-    fault_delete_batch, fault_replace_own, fault_replace_away,
+    fault_delete_batch, fault_replace_own, fault_replace_away, fault_seize_own,
     fault_copy_beside, fault_deny, fault_remake_away, fault_set_own,
     fault_empty_dir, fault_delete_all, fault_foreign, fault_foreign_lower,
     fault_foreign_higher, fault_foreign_curator, fault_foreign_kazoo,
@@ -64,6 +64,9 @@ bool fault_put(const char *dir, const char *tag, const char *rest, int mode);
  * number there; its number, and where that begins. */
 enum { FAULT_PATH = 256 };
 bool fault_directory(char dir[FAULT_PATH]);
+/* The number at the end of a name, and where it begins; NULL: none. */
+const char *fault_number(const char *name, int32_t *n);
+bool fault_comes_before(int32_t a, int32_t b); /* As numbers that wrap. */
 const char *fault_lowest(const char *dir, const char **digits, int32_t *n);
 
 /* faults_gather.c */

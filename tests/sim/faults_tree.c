@@ -5,6 +5,7 @@
  *
  * How it can fail: a scene whose processes have no ephemeral znodes gets none
  * of these. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,9 +55,26 @@ SIM_KEEP(undeleted)
 
 struct found {
     int64_t owner; /* Its session; 0: any. */
+    bool plain;    /* Without a GUID in its name: another may have that, too. */
     int64_t czxid;
     char path[PATH];
 };
+
+static bool has_guid(const char *path)
+{
+    const char *name = strrchr(path, '/') + 1, *end;
+    enum { DIGITS = 32 };
+
+    for (; *name; name = *end ? end + 1 : end) {
+        int digits = 0;
+
+        for (end = name; *end == '-' || isxdigit((unsigned char)*end); end++)
+            digits += *end != '-';
+        if (digits >= DIGITS)
+            return true;
+    }
+    return false;
+}
 
 static void see(struct found *f, const char *path)
 {
@@ -64,7 +82,7 @@ static void see(struct found *f, const char *path)
 
     if (!ens_look(path, &seen) || !seen.owner || seen.czxid < f->czxid)
         return;
-    if (f->owner && seen.owner != f->owner)
+    if ((f->owner && seen.owner != f->owner) || (f->plain && has_guid(path)))
         return;
     f->czxid = seen.czxid;
     snprintf(f->path, sizeof f->path, "%s", path);
@@ -121,8 +139,7 @@ static bool did(int rc)
     return rc == 0;
 }
 
-/* The number at the end of a name, and where it begins; NULL: none. */
-static const char *number(const char *name, int32_t *n)
+const char *fault_number(const char *name, int32_t *n)
 {
     const char *p = name + strlen(name);
 
@@ -136,7 +153,7 @@ static const char *number(const char *name, int32_t *n)
     return p;
 }
 
-static bool before(int32_t a, int32_t b)
+bool fault_comes_before(int32_t a, int32_t b)
 {
     return (int32_t)((uint32_t)a - (uint32_t)b) < 0;
 }
@@ -149,9 +166,11 @@ static const char *lowest(const char *dir, const int32_t *limit)
     int32_t best_n = 0, x;
 
     for (size_t i = 0; i < n && i < KIDS; i++) {
-        if (!number(names[i], &x) || (limit && !before(x, *limit)))
+        if (!fault_number(names[i], &x) ||
+            (limit && !fault_comes_before(x, *limit)))
             continue;
-        if (!best || (limit ? before(best_n, x) : before(x, best_n))) {
+        if (!best || (limit ? fault_comes_before(best_n, x)
+                            : fault_comes_before(x, best_n))) {
             best = names[i];
             best_n = x;
         }
@@ -174,7 +193,7 @@ static bool before_own(const char *path, char pred[2 * PATH])
     char dir[PATH];
     int32_t n;
 
-    if (!number(slash + 1, &n))
+    if (!fault_number(slash + 1, &n))
         return false;
     snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path);
     name = lowest(dir, &n);
@@ -253,6 +272,22 @@ bool fault_replace_own(const struct fault *f, const struct sim_step *step)
     return true;
 }
 
+bool fault_seize_own(const struct fault *f, const struct sim_step *step)
+{
+    struct found of = {
+        .owner = faults_session(f->which), .czxid = -1, .plain = true};
+
+    (void)step;
+    if (!of.owner)
+        return false;
+    walk(&of, "/", DEPTH);
+    if (of.czxid < 0 || !operator_seize(f->which, of.path))
+        return false;
+    scene_timer_set(FAULT_SHORT, -1, remove_copies, 0);
+    faults_last(FAULT_SHORT);
+    return true;
+}
+
 /* All in its directory, and that, go; and that comes again with its copy. */
 static bool remake(int proc, const char *own_path)
 {
@@ -319,7 +354,8 @@ static bool put_beside(const char *path, int by)
 
     if (beside.n == FOREIGN || !ens_look(path, &seen) || seen.len < 0 ||
         seen.len > (int32_t)sizeof data ||
-        !(digits = number(strrchr(path, '/') + 1, &n)) || (n == 0 && by < 0))
+        !(digits = fault_number(strrchr(path, '/') + 1, &n)) ||
+        (n == 0 && by < 0))
         return false;
     memcpy(data, seen.data, (size_t)seen.len);
     snprintf(to, sizeof beside.path[0], "%.*s%010" PRId32, (int)(digits - path),
@@ -501,7 +537,7 @@ const char *fault_lowest(const char *dir, const char **digits, int32_t *n)
 {
     const char *name = lowest(dir, NULL);
 
-    *digits = name ? number(name, n) : NULL;
+    *digits = name ? fault_number(name, n) : NULL;
     return *digits ? name : NULL;
 }
 
@@ -517,7 +553,7 @@ static bool contend(bool higher)
     if (foreign.n == FOREIGN || !directory(g->dir))
         return false;
     like = lowest(g->dir, NULL);
-    if (!like || !(end = number(like, &n)) || end - like < 8)
+    if (!like || !(end = fault_number(like, &n)) || end - like < 8)
         return false;
     snprintf(g->tag, sizeof g->tag, "fa17%03x", foreign.n);
     len = snprintf(path, sizeof path, "%s/%s%.*s", g->dir, g->tag,

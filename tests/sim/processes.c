@@ -246,15 +246,26 @@ int operator_delete_together(const char *const paths[], size_t n)
     return rc;
 }
 
-bool operator_copy(int proc, const char *path)
+static bool replace(int proc, const char *path,
+                    bool (*by)(const char *path, int proc))
 {
     struct ens_seen seen;
 
-    if (!ens_look_ahead(path, &seen) || !ens_copy(path, proc))
+    if (!ens_look_ahead(path, &seen) || !by(path, proc))
         return false;
     forced.czxid[forced.czxids++ % FORCED] = seen.czxid;
     forced.copied[forced.copies++ % FORCED] = seen.czxid;
     return true;
+}
+
+bool operator_copy(int proc, const char *path)
+{
+    return replace(proc, path, ens_copy);
+}
+
+bool operator_seize(int proc, const char *path)
+{
+    return replace(proc, path, ens_seize);
 }
 
 bool operator_restore(int64_t czxid, const char *path)
@@ -311,6 +322,26 @@ bool operator_copied(int64_t czxid) { return among(forced.copied, czxid); }
 bool operator_deleted_any(void) { return forced.czxids > 0; }
 
 int64_t operator_deletions(void) { return forced.czxids; }
+
+static bool had(int proc, int64_t session)
+{
+    const struct process *p = process_of(proc);
+
+    for (unsigned i = 0; p && i < p->n_ids; i++) {
+        if (p->ids[i] == session)
+            return true;
+    }
+    return false;
+}
+
+int process_with(int64_t session)
+{
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (had(p, session))
+            return p;
+    }
+    return -1;
+}
 
 bool session_over(int64_t session)
 {

@@ -29,8 +29,10 @@ struct process_config {
  * timer tries again. */
 void process_open(int proc, const struct process_config *cfg);
 struct process *process_of(int proc);
-bool process_opening(int proc); /* The session is not open yet. */
-bool processes_opening(void);   /* That of any process. */
+/* The process that has the session, or had it; -1: none. */
+int process_with(int64_t session);
+bool process_opening(int proc);    /* The session is not open yet. */
+bool processes_opening(void);      /* That of any process. */
 
 /* Has the process a session that may be used: not freed, not being closed? */
 bool process_has_session(int proc);
@@ -90,6 +92,8 @@ int operator_delete_together(const char *const paths[], size_t n);
 /* Deletes a znode, and makes a persistent one with its name and data.  False:
  * there is no such znode, or too many copies were made. */
 bool operator_copy(int proc, const char *path);
+/* The same, and another session, which does not end, owns what comes. */
+bool operator_seize(int proc, const char *path);
 /* Makes such a copy of a znode that is gone; `czxid` was its. */
 bool operator_restore(int64_t czxid, const char *path);
 /* Deletes the directory and all in it, and makes it anew with a copy of one

@@ -7,6 +7,7 @@
 #include "scene.h"
 #include "scene_chubby.h"
 #include "scene_list.h"
+#include "scene_setup.h"
 #include "steps.h"
 #include "wire.h"
 
@@ -420,10 +421,7 @@ void chubby_begin(const struct sim_scene *sc)
     cfg.chroot = chubbies.own->chroot ? "/r" : NULL;
     cfg.make_chroot = chubbies.own->chroot;
     cfg.window = chubbies.own->window;
-    process_trace = NULL;
-    process_leases = NULL;
-    ens_removes = NULL;
-    ens_reads_own = false;
+    scene_unhook();
     ens_begin(&servers);
     chubby_others_begin();
     for (int p = 0; p < sc->processes; p++) {

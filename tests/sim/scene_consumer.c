@@ -474,6 +474,7 @@ void consumer_begin(const struct sim_scene *sc)
     evzk__consumer_limits.aside_us = ASIDE_US;
     process_trace = consumer_traced;
     ens_removes = scene_any_removes;
+    ens_takes = scene_takes_item;
     ens_begin(&scene_servers);
     make_queue();
     for (int p = 0; p < sc->processes; p++) {

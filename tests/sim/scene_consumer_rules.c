@@ -30,12 +30,15 @@ static bool wants(int k)
     return held == 0 || (held < most && most - held >= (most + 1) / 2);
 }
 
+/* But for those whose claim an operator has deleted, and nobody has said so. */
 static bool is_any_there(void)
 {
     bool any = false;
 
     for (int i = 0; i < ITEMS; i++)
-        any = any || (queue.t[i].czxid && !consumer_item_is_bad(i));
+        any = any || (queue.t[i].czxid && !consumer_item_is_bad(i) &&
+                      (!consumer_item_is_free(i) ||
+                       consumer_item_is_known_free(i)));
     return any;
 }
 

@@ -284,7 +284,8 @@ static void look_at_claim(int i, uint32_t *claimed)
         t->claims++;
         check_uncounted(i, seen.czxid);
     }
-    if ((!there && t->claim_czxid && operator_deleted(t->claim_czxid)) ||
+    if ((t->claim_czxid && operator_deleted(t->claim_czxid) &&
+         (!there || seen.czxid != t->claim_czxid)) ||
         (there && !seen.owner)) /* A copy. */
         queue.meddled = queue.claims_meddled = true;
     if (there)

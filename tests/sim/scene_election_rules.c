@@ -205,7 +205,8 @@ static void see(int place)
             return;
         changed = true; /* Nobody of ours writes to it. */
     }
-    add(place, &seen, changed || !seen.owner); /* Or makes one to stay. */
+    /* Or makes one to stay. */
+    add(place, &seen, changed || ens_is_by_hand(seen.owner));
 }
 
 /* The one that came in its place, in the same change. */

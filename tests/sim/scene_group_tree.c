@@ -69,7 +69,8 @@ static void note(const struct ens_seen *seen)
     gr.changes++;
     n->czxid = seen->czxid;
     n->owner = seen->owner;
-    n->act = seen->owner && act >= 0 && act < GR_ACTS ? act : -1;
+    n->act =
+        !ens_is_by_hand(seen->owner) && act >= 0 && act < GR_ACTS ? act : -1;
     if (n->act < 0)
         return;
     gr_claim_path(gr_name(act), path);
@@ -135,9 +136,11 @@ static void look_at(const char *name)
     char path[GR_PATH];
 
     gr_claim_path(name, path);
-    gr.copied = gr.copied || (ens_look(path, &seen) && !seen.owner);
+    gr.copied =
+        gr.copied || (ens_look(path, &seen) && ens_is_by_hand(seen.owner));
     gr_path(name, path);
-    gr.copied = gr.copied || (ens_look(path, &seen) && !seen.owner);
+    gr.copied =
+        gr.copied || (ens_look(path, &seen) && ens_is_by_hand(seen.owner));
     if (!ens_look(path, &seen))
         return;
     if (gr_node_at(seen.czxid))

@@ -453,6 +453,11 @@ static bool removes(int proc)
     return lock_removing();
 }
 
+static bool takes(int64_t session, const char *path)
+{
+    return removes(process_with(session)) || scene_takes_leader(session, path);
+}
+
 static void on_trace(int proc, const evzk_trace *t)
 {
     bool one = strcmp(t->kind, "lock") == 0 || strcmp(t->kind, "election") == 0;
@@ -479,6 +484,7 @@ void lock_begin(const struct sim_scene *sc)
     process_trace = on_trace;
     process_leases = lock_leases;
     ens_removes = removes;
+    ens_takes = takes;
     ens_reads_own = !scene()->locks[0].elect;
     servers.link_us = 1000;
     servers.quirk_end = scene()->numbers_end;

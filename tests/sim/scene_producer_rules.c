@@ -171,7 +171,7 @@ static void see_item(const char *path, const struct item *at)
 
     if (!ens_look(path, &seen))
         return;
-    if (seen.owner == 0 && putting.own->plan[0].ephemeral)
+    if (ens_is_by_hand(seen.owner) && putting.own->plan[0].ephemeral)
         return; /* An operator's copy. */
     if (seen.version > 0 || seen.len == ALIEN)
         return; /* An operator or a fault has written to it, or another program

@@ -1,7 +1,11 @@
 /* How most scenes begin. */
 #include "scene_setup.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "faults.h"
+#include "faults_kinds.h"
 #include "scene_list.h"
 #include "wire.h"
 
@@ -16,6 +20,7 @@ void scene_unhook(void)
     process_trace = NULL;
     process_leases = NULL;
     ens_removes = NULL;
+    ens_takes = NULL;
     ens_reads_own = false;
     fault_hides = 0;
 }
@@ -24,6 +29,60 @@ bool scene_any_removes(int proc)
 {
     (void)proc;
     return true;
+}
+
+/* The number of a candidate; elections name theirs as "n_-2147483648", too. */
+static bool number_of(const char *name, int32_t *n)
+{
+    const char *digits = fault_number(name, n);
+
+    if (digits && digits - name >= 2 && digits[-1] == '-' && digits[-2] == '_')
+        *n = (int32_t)(0U - (uint32_t)*n);
+    return digits != NULL;
+}
+
+/* The lowest number of a session's znodes beside this one.  False: it has none.
+ */
+static bool lowest_of(int64_t session, const char *path, int32_t *lowest)
+{
+    enum { KIDS = 48 };
+    const char *names[KIDS], *slash = strrchr(path, '/');
+    char dir[FAULT_PATH], child[2 * FAULT_PATH];
+    struct ens_seen seen;
+    bool any = false;
+    int32_t n;
+    size_t kids;
+
+    snprintf(dir, sizeof dir, "%.*s", (int)(slash - path), path);
+    kids = ens_children(dir, names, KIDS);
+    for (size_t i = 0; i < kids && i < KIDS; i++) {
+        snprintf(child, sizeof child, "%s/%s", dir, names[i]);
+        if (!number_of(names[i], &n) || !ens_look_ahead(child, &seen) ||
+            seen.owner != session)
+            continue;
+        if (!any || fault_comes_before(n, *lowest))
+            *lowest = n;
+        any = true;
+    }
+    return any;
+}
+
+bool scene_takes_leader(int64_t session, const char *path)
+{
+    struct ens_seen leader;
+    int32_t its, ours;
+
+    if (strcmp(strrchr(path, '/'), "/leader") != 0 ||
+        !ens_look_ahead(path, &leader) || !lowest_of(session, path, &ours))
+        return false;
+    return !lowest_of(leader.owner, path, &its) ||
+           fault_comes_before(ours, its);
+}
+
+bool scene_takes_item(int64_t session, const char *path)
+{
+    (void)session;
+    return strncmp(strrchr(path, '/'), "/queue-", 7) == 0;
 }
 
 void scene_open(const struct sim_scene *sc, const struct process_config *cfg)

@@ -19,6 +19,12 @@ void scene_unhook(void);
 /* For `ens_removes`: any process may delete what others made. */
 bool scene_any_removes(int proc);
 
+/* For `ens_takes`.  Of an election: a candidate takes away the `leader` of a
+ * session that has no candidate before it.  Of a queue: what is taken is an
+ * item, which a producer's session may own. */
+bool scene_takes_leader(int64_t session, const char *path);
+bool scene_takes_item(int64_t session, const char *path);
+
 /* Opens all processes of the scene: the first is connected to a follower, the
  * second to the leader, the third to the other follower. */
 void scene_open(const struct sim_scene *sc, const struct process_config *cfg);

@@ -435,6 +435,7 @@ void shards_begin(const struct sim_scene *sc)
     memcpy(shards_world.besides.names, shards_world.scene->members[0].names,
            sizeof shards_world.besides.names);
     process_leases = shards_leases;
+    ens_takes = scene_takes_leader;
     servers.link_us = 1000;
     servers.quirk_end = shards_world.scene->numbers_end;
     ens_begin(&servers);

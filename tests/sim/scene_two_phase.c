@@ -561,12 +561,24 @@ static void make_tree(void)
         ens_set_perms(own->denied_at, (int)(EVZK_PERM_ALL & ~own->denied));
 }
 
+/* When a transaction is decided, who is there matters no more. */
+static bool takes(int64_t session, const char *path)
+{
+    struct ens_seen tx;
+    char dir[160];
+
+    (void)session;
+    snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(path, '/') - path), path);
+    return ens_look_ahead(dir, &tx) && tx.version > 0;
+}
+
 void two_phase_begin(const struct sim_scene *sc)
 {
     scene_unhook();
     memset(&tp, 0, sizeof tp);
     tp.own = sc->own;
     ens_removes = scene_any_removes;
+    ens_takes = takes;
     ens_begin(&scene_servers);
     make_tree();
     open_processes(sc);

@@ -3,6 +3,7 @@
  * a loop step sees does not depend on which of two was looked at first. */
 #include "steps.h"
 
+#include "wire.h"
 #include "world.h"
 
 static const struct {
@@ -35,5 +36,6 @@ void sim_do(const struct sim_step *step)
 {
     if (step->at > sim_now())
         sim_set_now(step->at);
+    wire_step_begins();
     source[step->kind].have(step);
 }

@@ -501,6 +501,12 @@ void wire_part_events(int proc, int64_t until)
     }
 }
 
+static int64_t knew[SIM_PROCS]; /* For the present step alone. */
+
+int64_t wire_knew(int proc) { return knew[proc]; }
+
+void wire_step_begins(void) { memcpy(knew, wire.heard, sizeof knew); }
+
 int64_t wire_heard(int proc) { return wire.heard[proc]; }
 
 void wire_refuse(int server, int64_t until) { wire.refused[server] = until; }

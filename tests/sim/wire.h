@@ -26,6 +26,7 @@ struct wire_msg {
     /* The same, of watch events too; of a request the newest that its process
      * has heard of: for the rules alone. */
     int64_t behind;
+    int64_t knew; /* Request: what wire_knew() said. */
     bool denied;   /* Request: an operator has taken its rights away. */
     uint8_t knows; /* Request: the copies that its process has read of, too. */
     /* Owned by the message, all in SIM_OUTSIDE; NULL or empty if not used. */
@@ -107,6 +108,10 @@ void wire_part_events(int proc, int64_t until);
 /* The newest transaction that a server had applied when it sent something that
  * the process has read. */
 int64_t wire_heard(int proc);
+/* The same, before the present step: what a process reads in one step of its
+ * loop is there before anything of that is answered. */
+int64_t wire_knew(int proc);
+void wire_step_begins(void);
 /* The process's next connections go to that server, whatever the client chose;
  * -1: as it chose. */
 void wire_route(int proc, int server);

@@ -16,6 +16,7 @@ void zoo__put(zhandle_t *zh, struct wire_msg *m, bool front)
     if (wire_taken)
         wire_taken(zh->proc, m);
     m->behind = wire_heard(zh->proc);
+    m->knew = wire_knew(zh->proc);
     m->knows = ens_copies_read(zh->proc);
     while (!front && *p)
         p = &(*p)->next;
