@@ -56,6 +56,7 @@ core_sources = \
     lib/client/log.c \
     lib/client/multi.c \
     lib/client/socket.c \
+    lib/client/words.c \
     lib/machine/ask.c \
     lib/machine/begin.c \
     lib/machine/catch_up.c \

@@ -155,3 +155,17 @@ void evzk__client_complete(const void *tag, struct evzk__result *res)
         slot->client->hooks.completed(slot->client->arg, slot, res);
     evzk__client_slot_free(slot);
 }
+
+void evzk__multi_destroy(struct evzk__multi *m)
+{
+    evzk__free(m->pairs);
+    evzk__free(m);
+}
+
+void evzk__multi_return(struct evzk__multi *m)
+{
+    LIST_REMOVE(m, link);
+    m->sent = false;
+    if (m->orphan)
+        evzk__multi_destroy(m);
+}

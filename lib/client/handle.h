@@ -90,6 +90,7 @@ int evzk__client_set_last(struct evzk__slot *slot, const char *path,
                           const void *data, size_t len);
 int evzk__client_delete_last(struct evzk__slot *slot, const char *path);
 
+void evzk__multi_destroy(struct evzk__multi *m);
 /* The client will not write to the transaction any more. */
 void evzk__multi_return(struct evzk__multi *m);
 

@@ -48,26 +48,12 @@ struct evzk__multi *evzk__multi_mixed(unsigned ops, size_t text, size_t entries)
     return allocate(ops, text, ops, entries);
 }
 
-static void destroy(struct evzk__multi *m)
-{
-    evzk__free(m->pairs);
-    evzk__free(m);
-}
-
 void evzk__multi_free(struct evzk__multi *m)
 {
     if (m->sent)
         m->orphan = true; /* The client still has its address. */
     else
-        destroy(m);
-}
-
-void evzk__multi_return(struct evzk__multi *m)
-{
-    LIST_REMOVE(m, link);
-    m->sent = false;
-    if (m->orphan)
-        destroy(m);
+        evzk__multi_destroy(m);
 }
 
 /* Puts a path together, with room behind it for what a server adds. */
@@ -283,7 +269,7 @@ static void multi_done(int rc, const void *tag)
     if (m->slot)
         evzk__client_complete(m->slot, &res);
     if (orphan)
-        destroy(m);
+        evzk__multi_destroy(m);
 }
 
 static const char *path_of(const zoo_op_t *op)

@@ -179,7 +179,7 @@ void tp_check_end(void)
 
     for (int p = 0; p < SIM_PROCS; p++)
         broken = broken || process_of(p)->n_ids > 1 ||
-                 process_of(p)->close_rc != EVZK_OK ||
+                 process_closed_badly(p) ||
                  (process_of(p)->n_ids == 1 &&
                   session_forced(process_of(p)->ids[0])) ||
                  process_lacked_memory(p) || ens_refused(p);
