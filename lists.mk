@@ -773,6 +773,7 @@ real_tests = \
     tests/real/test_queue_others \
     tests/real/test_queue_size \
     tests/real/test_regressions \
+    tests/real/test_rootless \
     tests/real/test_round_trip \
     tests/real/test_scale \
     tests/real/test_semaphore \

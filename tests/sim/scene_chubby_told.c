@@ -75,6 +75,8 @@ static bool is_good_end(int i, int rc)
     const struct chubby_plan *plan = chubby_plan_of(i);
     const struct chubby_handle *h = &chubbies.of[i];
 
+    if (chubbies.own->rootless && rc != EVZK_OK && !chubby_rc_ok(i, rc))
+        return rc == EVZK_ERR_NOCHROOT && !h->opened;
     switch (rc) {
     case EVZK_ERR_NONODE:
         return !h->opened && h->missed &&

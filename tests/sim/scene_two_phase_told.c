@@ -55,6 +55,8 @@ bool tp_excused(int act, int rc)
     case EVZK_ERR_CONNLOSS:
         return had_end(a->proc) || tp_is_tampered() || ens_refused(a->proc);
     case EVZK_ERR_NODEGONE:
+        if (tp.own->chroot)
+            return false;
         return tp_is_tampered() || had_end(a->proc) || a->what == TP_RECOVER ||
                tp.rough || has_twin(act);
     case EVZK_ERR_FOREIGN:

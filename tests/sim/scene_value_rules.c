@@ -18,6 +18,7 @@
 #include "processes.h"
 #include "scene.h"
 #include "scene_closing.h"
+#include "scene_setup.h"
 #include "scene_value.h"
 #include "steps.h"
 
@@ -77,7 +78,7 @@ void value_check_read(int i, const evzk_value *v, bool follows)
     struct reader *r = &valued.reader[i];
     int64_t k = find(r->told && follows ? r->at + 1 : r->at, v);
 
-    if (own()->chroot)
+    if (scene_rootless())
         sim_violation("reader %d: a value below no chroot", i);
     else if (k < 0)
         sim_violation("reader %d: %.*s is old, or never was", i,
