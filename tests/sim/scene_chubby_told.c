@@ -43,6 +43,8 @@ bool chubby_rc_ok(int i, int rc)
         return ens_throttled(proc);
     case EVZK_ERR_TOOLARGE:
         return ens_shut(proc);
+    case EVZK_ERR_QUOTA:
+        return ens_full_at() != 0;
     case EVZK_ERR_NOMEM:
         return process_lacked_memory(proc);
     case EVZK_ERR_CANCELED:

@@ -106,6 +106,9 @@ static void act_due(intptr_t a)
     case EXPIRE:
         process_expire(act->which);
         break;
+    case FILL:
+        ens_fill(sim_now() + act->which * INT64_C(1000));
+        break;
     case FOREIGN_TAKES:
         operator_delete(item_path(act->which, "queue-"));
         break;

@@ -93,6 +93,7 @@ static bool is_excused(int proc, int rc)
            (rc == EVZK_ERR_NOCHROOT && scene_rootless()) ||
            (rc == EVZK_ERR_NOAUTH && ens_denied(proc)) ||
            (rc == EVZK_ERR_SERVER && ens_throttled(proc)) ||
+           (rc == EVZK_ERR_QUOTA && ens_full_at()) ||
            (rc == EVZK_ERR_TOOLARGE && ens_shut(proc));
 }
 

@@ -44,6 +44,8 @@ bool value_rc_ok(int proc, int rc, bool canceled)
         return ens_throttled(proc);
     case EVZK_ERR_TOOLARGE:
         return ens_shut(proc);
+    case EVZK_ERR_QUOTA:
+        return ens_full_at() != 0;
     case EVZK_ERR_NOAUTH:
         return ens_denied(proc) || own()->perms || own()->above_perms ||
                own()->sealed || fault_hid_watched();
