@@ -214,6 +214,7 @@ struct evzk_consumer {
     int error;   /* Of a step of the present request. */
     /* The znode `signal`, or the directory of dead letters, is to be made. */
     bool new_signal, new_dead;
+    bool own_letters; /* The dead letters have names that no other has. */
 };
 
 static inline struct evzk_consumer *evzk__consumer_of(struct evzk__machine *m)

@@ -111,6 +111,7 @@ static const struct kept {
 {"election-dialect", "kazoo-election:84=throttle-reads,160=call@volunteer", 1, "the rule did not know what is left to the session: the candidate and its leader znode, one after the other"},
 {"shards", "named:208=forge-plan@0,408=forge-plan@0,457=throttle-writes", 1, "the rule took nine refusals, a second apart, for over with the first"},
 {"double-barrier", "step-stay:84=freeze,89=callback@3/close-session", 1, "the rule wanted SUSPENDED behind the session's close"},
+{"consumer", "buries-copied:", 1, "dead letters were copied, and the next one had a name that was there: it was tried again and again"},
 {"consumer", "full:", 1, "a quota was used up, and the consumer ended"},
 {"consumer", "full-takes:", 1, "the same, as it asked for its turn"},
 {"consumer", "full-counts:", 1, "the same, as it counted a delivery"},
