@@ -95,6 +95,9 @@ typedef struct evzk_member_options {
  * Joins the group at @p path as @p name, and returns at once.  A group that is
  * missing is made, as a container, with what is missing above it.
  *
+ * Processes that wait for one identity do not queue: when it is free, any of
+ * them gets it.  Where the order counts, take a lock (evzk/lock.h) first.
+ *
  * Many members of one session cost what a batch costs: those that begin in one
  * turn of the loop go to the server together.
  *
