@@ -195,7 +195,7 @@ static int create_at(struct prep *p, const struct wire_msg *m, const char *dir,
     return rc;
 }
 
-/* Who looks on from outside, as an operator, has no quota. */
+/* An operator, and whoever else looks on from outside, has no quota. */
 static bool is_full(const struct prep *p)
 {
     if (p->server < 0 || sim_now() >= ens.full_until)

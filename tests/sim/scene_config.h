@@ -61,7 +61,7 @@ struct config_scene {
     int stands;     /* So many keys are there from the beginning. */
     uint32_t steps; /* The most keys of a transaction; 0: many. */
     const char *chroot;
-    int root_ms;   /* It is missing until then; 0: for ever. */
+    int root_ms;   /* The chroot is missing until then; 0: for ever. */
     bool hidden;   /* The keys may not be read. */
     bool unlisted; /* The directory may not be listed. */
     bool denied;   /* Nothing may be made in it. */

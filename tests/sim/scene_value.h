@@ -62,7 +62,7 @@ struct value_scene {
     } act[ACTS];
     const char *path; /* NULL: "/v". */
     const char *chroot;
-    int root_ms;          /* It is missing until then; 0: for ever. */
+    int root_ms;          /* The chroot is missing until then; 0: for ever. */
     const char *data;     /* At the beginning; NULL: there is no value. */
     int32_t version;      /* Of the value, at the beginning. */
     unsigned perms;       /* Of the value, without these; 0: all. */
