@@ -40,6 +40,7 @@ int evzk__consumer_full(struct evzk_consumer *c, int to)
 {
     say(c);
     evzk__turn_end(c);
+    c->turn_rc = EVZK_OK;
     if (c->m.stopping)
         return close(c, to);
     c->full_to = to;
