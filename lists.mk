@@ -188,6 +188,7 @@ core_sources = \
     recipes/consumer/calls.c \
     recipes/consumer/consumer_internal.h \
     recipes/consumer/finish.c \
+    recipes/consumer/full.c \
     recipes/consumer/items.c \
     recipes/consumer/list.c \
     recipes/consumer/mark.c \
@@ -786,6 +787,7 @@ real_tests = \
     tests/real/test_queue_others \
     tests/real/test_queue_size \
     tests/real/test_regressions \
+    tests/real/test_rootless \
     tests/real/test_round_trip \
     tests/real/test_scale \
     tests/real/test_semaphore \

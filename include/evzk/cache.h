@@ -159,8 +159,9 @@ typedef struct evzk_cache_options {
  *
  * Later, with ENDED: EVZK_ERR_CANCELED, _CLOSED; EVZK_ERR_NOAUTH: the root may
  * not be read, and was never told (with names_only: its children may not be
- * listed, before READY was told); _AUTH, _SERVER.  Lost connections, the end of
- * the session and want of memory are healed, and are no end.
+ * listed, before READY was told); EVZK_ERR_NOCHROOT, if nothing was told
+ * before; _AUTH, _SERVER.  Lost connections, the end of the session and want of
+ * memory are healed, and are no end.
  */
 EVZK_API int evzk_cache_start(evzk_session *s, const char *path,
                               const evzk_cache_options *opt, evzk_cache_cb *cb,

@@ -167,10 +167,14 @@ typedef struct evzk_consumer_options {
  * @retval EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED: as above.
  *
  * Later, through @p cb with FAILED: EVZK_ERR_NOCHROOT, _NOAUTH, _BADACL,
- * _EPHEMERAL, _QUOTA, _SERVER, _AUTH, _CLOSED; EVZK_ERR_FOREIGN: a plain queue
+ * _EPHEMERAL, _SERVER, _AUTH, _CLOSED; EVZK_ERR_FOREIGN: a plain queue
  * has more than EVZK_QUEUE_PLAIN_MAX items, too many to be listed; or items of
  * another library's queue are in it; or another library's lock is in the
  * directory of the consumers' turns.
+ *
+ * Where a quota is used up, the servers let nobody make what a turn and a claim
+ * need.  The consumer says so in the log, once, finishes and gives back what it
+ * has, and tries again every second, and whenever it has deleted something.
  */
 EVZK_API int evzk_consumer_start(evzk_session *s, const char *path,
                                  const evzk_consumer_options *opt,

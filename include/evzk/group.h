@@ -95,6 +95,9 @@ typedef struct evzk_member_options {
  * Joins the group at @p path as @p name, and returns at once.  A group that is
  * missing is made, as a container, with what is missing above it.
  *
+ * Processes that wait for one identity do not queue: when it is free, any of
+ * them gets it.  Where the order counts, take a lock (evzk/lock.h) first.
+ *
  * Many members of one session cost what a batch costs: those that begin in one
  * turn of the loop go to the server together.
  *
@@ -259,7 +262,8 @@ typedef struct evzk_group_view_options {
  * @retval EVZK_ERR_INVAL Bad argument; @p cb is never called, @p out is unset.
  * @retval EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED: as above.
  *
- * Later, with ENDED: EVZK_ERR_CANCELED, _CLOSED, _NOAUTH, _AUTH, _SERVER.
+ * Later, with ENDED: EVZK_ERR_CANCELED, _CLOSED, _NOAUTH, _AUTH, _SERVER; and
+ * EVZK_ERR_NOCHROOT, if nothing was told before.
  */
 EVZK_API int evzk_group_watch(evzk_session *s, const char *path,
                               const evzk_group_view_options *opt,

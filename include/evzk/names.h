@@ -216,7 +216,8 @@ typedef struct evzk_resolver_options {
  * @retval EVZK_ERR_INVAL Bad argument; @p cb is never called, @p out is unset.
  * @retval EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED: as above.
  *
- * Later, with ENDED: EVZK_ERR_CANCELED, _CLOSED, _NOAUTH, _AUTH, _SERVER.
+ * Later, with ENDED: EVZK_ERR_CANCELED, _CLOSED, _NOAUTH, _AUTH, _SERVER; and
+ * EVZK_ERR_NOCHROOT, if nothing was told before.
  */
 EVZK_API int evzk_resolver_start(evzk_session *s, const char *service,
                                  const evzk_resolver_options *opt,

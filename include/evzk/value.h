@@ -156,7 +156,7 @@ typedef void evzk_value_follower_cb(evzk_value_follower *follower,
  * Arguments and errors at once as in evzk_value_get(); no option counts.
  *
  * Later, through @p cb: EVZK_ERR_CANCELED, _CLOSED, _SERVER, _AUTH; and
- * EVZK_ERR_NOAUTH, if no value was told before.
+ * EVZK_ERR_NOAUTH, _NOCHROOT, if nothing was told before.
  */
 EVZK_API int evzk_value_follow(evzk_session *s, const char *path,
                                const evzk_value_options *opt,

@@ -70,6 +70,7 @@ TAILQ_HEAD(evzk__followers_list, evzk__follower);
 enum {
     WAITING,
     READING,
+    ROOTING,
     LISTING,
     MERGING,
     SWEEPING,

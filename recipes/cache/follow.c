@@ -1,9 +1,11 @@
 /* Follows one znode of a cache: its data, and the names of its children.
  *
  *   WAITING --> READING <--> LISTING --> MERGING --> SWEEPING --> FOLLOWING
- *      ^           |            |                                  |
- *      |           v            |                                  |
- *      |        EMPTYING <------'                                  |
+ *      ^        |  |            |                                  |
+ *      |        |  v            |                                  |
+ *      |        | EMPTYING <----'                                  |
+ *      |        v  |    ^                                          |
+ *      +--- ROOTING-----'                                          |
  *      `-----------+-----------------------------------------------'
  *
  * The znode is read, and watched; then its children are listed, and watched, if
@@ -21,6 +23,8 @@
  *
  *   WAITING    for its turn: only some followers read at the same time
  *   READING    the znode, with its data
+ *   ROOTING    the root is missing, and nothing was told: is the session's
+ *              chroot missing, too?  That ends the cache
  *   MERGING    a listing into the view, some names in each look
  *   SWEEPING   through the children, for those that the listing does not have
  *   EMPTYING   the znode is gone: waits until its children are gone, too
@@ -38,6 +42,7 @@
 #include "lib/machine/rows.h"
 #include "recipes/cache/cache_internal.h"
 #include "recipes/kinds.h"
+#include "recipes/parts/rooted.h"
 
 /* The data is not older than what was told before. */
 #define SYNC_ONCE                                                              \
@@ -142,9 +147,9 @@ static int rc_of(const struct evzk__reply *reply)
     return reply->first_rc == EVZK_OK ? reply->rc : reply->first_rc;
 }
 
-/* A cache whose root may not be read ends, but not once it has told anything,
- * be it that there is nothing. */
-static bool outlives_refusal(const struct evzk__follower *f)
+/* A cache whose root may not be read, or whose chroot is missing, ends; but not
+ * once it has told anything, be it that there is nothing. */
+static bool goes_on(const struct evzk__follower *f)
 {
     return f->n->told || f->c->was_whole || !evzk__follower_is_first(f);
 }
@@ -164,13 +169,23 @@ static int was_read(struct evzk__machine *m, const struct evzk__event *e)
 
     if (evzk__follower_is_over(f))
         return EVZK_OK;
-    if (rc == EVZK_ERR_NOAUTH && outlives_refusal(f))
+    if (rc == EVZK_ERR_NOAUTH && goes_on(f))
         return evzk__follower_hide(f);
     if (rc == EVZK_OK && hides_names(f))
         return evzk__machine_move(m, LISTING);
     if (rc == EVZK_ERR_NONODE)
-        return evzk__machine_move(m, EMPTYING);
+        return evzk__machine_move(
+            m, goes_on(f) || !evzk__chroot_unsure(m) ? EMPTYING : ROOTING);
     return rc != EVZK_OK ? rc : evzk__follower_take(f, e->reply->res);
+}
+
+static int rooted(struct evzk__machine *m, const struct evzk__event *e)
+{
+    int rc = evzk__chroot_looked(e);
+
+    if (evzk__follower_is_over(evzk__follower_of(m)))
+        return EVZK_OK;
+    return rc != EVZK_OK ? rc : evzk__machine_move(m, EMPTYING);
 }
 
 /* The znode has changed since it was read; or, where only names are kept, the
@@ -266,7 +281,11 @@ ROW(WAITING,   wait_for_turn,         turn_came,            READING,   LEFT,    
     ON(ENTRY,        READING, LISTING),
     ON(USER_EVENT,   READING, LISTING), RARELY(USER_EVENT, HERE)),
 ROW(READING,   read_znode,            was_read,             LISTING,   LEFT,    WAITING,   RETRY|NOTHING_SENT,
-    ON(REPLY,        LISTING, MERGING, FOLLOWING, EMPTYING, HERE, FAIL)),
+    ON(REPLY,        LISTING, MERGING, FOLLOWING, EMPTYING, ROOTING, HERE, FAIL)),
+ROW(ROOTING,   evzk__look_root,       rooted,               ASIDE,     LEFT,    WAITING,   RETRY,
+    ON(ENTRY,        WAITING),
+    ON(REPLY,        EMPTYING, HERE, FAIL),
+    ON(EXPIRED,      NEVER)),
 ROW(LISTING,   list,                  listed,               MERGING,   LEFT,    WAITING,   RETRY|NOTHING_SENT,
     ON(REPLY,        MERGING, READING, FOLLOWING, EMPTYING, HERE, FAIL)),
 ROW(MERGING,   evzk__follower_merge,  evzk__follower_go_on, SWEEPING,  LEFT,    WAITING,   RETRY,

@@ -2,8 +2,9 @@
  *
  *   LOOKING --> READING --> WATCHING --> ENDED
  *    ^  |          |         |  ^         ^
- *    |  |          +---------|--|---------'
- *    |  `----------|---------|--'
+ *    |  |          +---------|--|---------|
+ *    |  +----------|---------|--|         |
+ *    |  `----------|---------|--+-- ROOTING
  *    `-------------+---------'
  *
  * LOOKING goes behind a sync.  It lists the keys and reads `ready`, with a
@@ -12,6 +13,8 @@
  * configuration: events and answers of one connection come in the order in
  * which things happened, and whoever changes a key has first deleted `ready`.
  * In WATCHING there is nothing to read; a query waits there, too, for `ready`.
+ * Where no configuration was told, the session's chroot may be missing, too:
+ * that is an error, so it is looked for (ROOTING).
  *
  * How it can fail.
  *
@@ -34,8 +37,9 @@
 #include "lib/machine/rows.h"
 #include "recipes/config/config_internal.h"
 #include "recipes/kinds.h"
+#include "recipes/parts/rooted.h"
 
-enum { LOOKING, READING, WATCHING, ENDED, STATES };
+enum { LOOKING, ROOTING, READING, WATCHING, ENDED, STATES };
 
 static struct evzk__config_read *read_of(struct evzk__machine *m)
 {
@@ -170,8 +174,17 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
         return reply->rc;
     if (r->lacks_memory || evzk__watch_missing(m, EVZK__OWN))
         return evzk__machine_again_later(m);
-    return reply->rc == EVZK_OK ? found(m, reply->res->stat.czxid)
-                                : evzk__machine_move(m, WATCHING);
+    if (reply->rc == EVZK_OK)
+        return found(m, reply->res->stat.czxid);
+    return evzk__machine_move(m, !r->told && evzk__chroot_unsure(m) ? ROOTING
+                                                                    : WATCHING);
+}
+
+static int rooted(struct evzk__machine *m, const struct evzk__event *e)
+{
+    int rc = evzk__chroot_looked(e);
+
+    return rc != EVZK_OK ? rc : evzk__machine_move(m, WATCHING);
 }
 
 /* ---- READING ---- */
@@ -279,7 +292,11 @@ static void on_deadline(struct evzk__machine *m)
 static const struct evzk__row rows[STATES] = {
 /*  state     entry      reaction  main      on stop  on expiry  flags */
 ROW(LOOKING,  look,      looked,   READING,  ENDED,   LOOKING,   RETRY|NOTHING_SENT,
-    ON(REPLY,       READING, WATCHING, LOOKING, ENDED, HERE, FAIL)),
+    ON(REPLY,       READING, WATCHING, ROOTING, LOOKING, ENDED, HERE, FAIL)),
+ROW(ROOTING,  evzk__look_root, rooted, ASIDE,  ENDED,   LOOKING,   RETRY,
+    ON(ENTRY,       LOOKING),
+    ON(REPLY,       WATCHING, FAIL),
+    ON(EXPIRED,     NEVER)),
 ROW(READING,  read_keys, was_read, WATCHING, ENDED,   LOOKING,   0,
     ON(REPLY,       WATCHING, LOOKING, ENDED, HERE, FAIL),
     ON(EXPIRED,     NEVER)),

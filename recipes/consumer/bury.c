@@ -2,8 +2,12 @@
  *
  * How it can fail.  The directory of dead letters may be missing, and another
  * consumer may make it at the same time: the transaction says so, and goes
- * again with the directory, or without.  If somebody has deleted the receipt,
- * nobody knows whether the item was moved: then nothing is told. */
+ * again with the directory, or without.  In a queue that was copied znode by
+ * znode the next letter may have a name that is there.  If somebody has deleted
+ * the receipt, nobody knows whether the item was moved: then nothing is told.
+ */
+#include <string.h>
+
 #include "recipes/consumer/consumer_internal.h"
 
 static void create(struct evzk_consumer *c, const char *path,
@@ -50,6 +54,15 @@ void evzk__bury_settled(struct evzk_consumer *c, enum evzk__outcome outcome)
     }
 }
 
+/* Letters of a copied queue have numbers that the copy gives once more: from
+ * now on the consumer's GUID is in the names of its own, in the order of
+ * before. */
+static void name_letters(struct evzk_consumer *c)
+{
+    c->own_letters = true;
+    strcat(strcat(c->letter_path, c->guid), "-");
+}
+
 static int refused(struct evzk_consumer *c, const struct evzk__reply *reply)
 {
     uint32_t letter = EVZK__AT_ITEMS + (c->new_dead ? 1 : 0);
@@ -60,8 +73,11 @@ static int refused(struct evzk_consumer *c, const struct evzk__reply *reply)
         evzk__item_set_aside(c, evzk__batch_exhausted(c), reply->rc);
     else if (reply->rc == EVZK_ERR_NONODE && reply->part == letter)
         c->new_dead = true;
-    else if (reply->rc == EVZK_ERR_NODEEXISTS && reply->part == EVZK__AT_ITEMS)
+    else if (reply->rc == EVZK_ERR_NODEEXISTS && reply->part < letter)
         c->new_dead = false;
+    else if (reply->rc == EVZK_ERR_NODEEXISTS && reply->part == letter &&
+             !c->own_letters)
+        name_letters(c);
     else
         return evzk__change_refused(c, reply);
     return evzk__batch_go_on(c);

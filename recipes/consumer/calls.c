@@ -85,7 +85,9 @@ static bool broken_path(const struct evzk__call *call, const evzk_session *s,
 
 static char *side(const char *path, evzk_queue_layout layout, const char *name)
 {
-    char *to = evzk__zalloc(strlen(path) + EVZK__QUEUE_NAME);
+    /* With a GUID: of dead letters (bury.c). */
+    char *to =
+        evzk__zalloc(strlen(path) + EVZK__QUEUE_NAME + EVZK__GUID_LEN + 1);
 
     return to ? evzk__queue_side(to, path, layout, name) : NULL;
 }

@@ -5,6 +5,7 @@
  *   consumer/turn.c     its turn: the lock
  *   consumer/aside.c    items that nobody can take
  *   consumer/view.c     which items are free: the steps and the listings
+ *   consumer/full.c     FULL
  *   consumer/states.c   where to go on
  *   consumer/list.c     LISTING, SCANNING, REMOVING, COUNTING, WAITING
  *   consumer/take.c     READING, CLAIMING, STAMPING, DELIVERING, TAKING
@@ -51,6 +52,7 @@ enum {
     RETURNING,
     PROVING,
     SETTLING,
+    FULL,
     CLOSING,
     ENDED,
     STATES
@@ -180,6 +182,9 @@ struct evzk_consumer {
     char alive[EVZK__NAME_MAX];
     bool may_stand; /* These znodes were asked for, and are not proved gone. */
     bool outlaw;    /* The znode of its session is refused for good. */
+    bool full_told; /* Its user has heard that a quota is used up. */
+    int full_to;    /* FULL: what is tried again, .. */
+    int64_t full_until_us; /* .. and when. */
     struct evzk__receipt receipt;
 
     /* The turn. */
@@ -189,7 +194,7 @@ struct evzk_consumer {
     uint32_t turn_got; /* Items that it got in this turn. */
     bool turn_aside;   /* In this turn an item was set aside. */
     char *turn_node;   /* Owned: the path of the lock's znode; has room. */
-    struct evzk__timer *again; /* For want of memory. */
+    struct evzk__timer *again; /* For want of memory, or of a quota. */
     struct evzk__view view;
     struct evzk__asides asides;
     struct evzk__timer *retry; /* Of what is set aside, while it waits. */
@@ -214,6 +219,7 @@ struct evzk_consumer {
     int error;   /* Of a step of the present request. */
     /* The znode `signal`, or the directory of dead letters, is to be made. */
     bool new_signal, new_dead;
+    bool own_letters; /* The dead letters have names that no other has. */
 };
 
 static inline struct evzk_consumer *evzk__consumer_of(struct evzk__machine *m)
@@ -349,6 +355,15 @@ bool evzk__view_done(struct evzk__view *v);
 /* Makes the steps that delete the empty segments.  False: no memory. */
 bool evzk__view_remove(struct evzk__view *v, const char *path);
 void evzk__view_removed(struct evzk__view *v);
+
+/* ---- consumer/full.c ---- */
+
+/* A quota has refused what `to` would have made: IDLE, RENEWING or REGISTERING.
+ */
+int evzk__consumer_full(struct evzk_consumer *c, int to);
+void evzk__consumer_wait_full(struct evzk__machine *m);
+int evzk__consumer_waited_full(struct evzk__machine *m,
+                               const struct evzk__event *e);
 
 /* ---- consumer/states.c ---- */
 

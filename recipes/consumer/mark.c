@@ -99,6 +99,10 @@ static int refused(struct evzk_consumer *c, const struct evzk__reply *reply)
         evzk__batch_give_back(c);
         return evzk__consumer_unguarded(c);
     }
+    if (reply->rc == EVZK_ERR_QUOTA) {
+        evzk__batch_give_back(c);
+        return evzk__consumer_full(c, IDLE);
+    }
     if (reply->part >= c->n_steps ||
         (reply->rc != EVZK_ERR_NONODE && !evzk__mark_is_own_fault(reply->rc)))
         return evzk__machine_give_up(&c->m, reply->rc, CLOSING);

@@ -49,6 +49,8 @@ int evzk__consumer_created(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK_ERR_NOMEM: /* Not sent. */
         return m->stopping ? evzk__machine_finish(m, m->rc)
                            : evzk__machine_again_later(m);
+    case EVZK_ERR_QUOTA:
+        return evzk__consumer_full(c, RENEWING);
     default:
         return e->reply->rc;
     }
@@ -67,6 +69,8 @@ int evzk__consumer_dir_made(struct evzk__machine *m,
 {
     if (e->type != EVZK__EV_REPLY)
         return evzk__consumer_doubted(evzk__consumer_of(m), e);
+    if (e->reply->rc == EVZK_ERR_QUOTA)
+        return evzk__consumer_full(evzk__consumer_of(m), RENEWING);
     return e->reply->rc != EVZK_OK ? e->reply->rc
                                    : evzk__machine_move(m, RENEWING);
 }
@@ -97,6 +101,8 @@ int evzk__consumer_replaced(struct evzk__machine *m,
         return EVZK_OK;
     if (c->error == EVZK_OK || c->error == EVZK_ERR_NODEEXISTS)
         return made_receipt(c);
+    if (c->error == EVZK_ERR_QUOTA)
+        return evzk__consumer_full(c, RENEWING);
     if (c->error != EVZK_ERR_NONODE || m->tries++ == DIR_TRIES)
         return c->error;
     return evzk__machine_move(m, MAKING_DIR);
@@ -124,6 +130,8 @@ int evzk__consumer_enrolled(struct evzk__machine *m,
         return evzk__consumer_go_on(c);
     case EVZK_ERR_NONODE: /* Somebody has deleted the directory. */
         return evzk__consumer_renew(c);
+    case EVZK_ERR_QUOTA:
+        return evzk__consumer_full(c, REGISTERING);
     default:
         c->outlaw = m->stopping;
         return evzk__machine_give_up(m, e->reply->rc, CLOSING);

@@ -207,6 +207,8 @@ int evzk__change_refused(struct evzk_consumer *c,
 {
     evzk__batch_clear(c);
     evzk__view_forget(&c->view);
+    if (reply->rc == EVZK_ERR_QUOTA)
+        return evzk__consumer_full(c, IDLE);
     if (reply->part != EVZK__AT_GUARD)
         return evzk__machine_give_up(&c->m, reply->rc, CLOSING);
     evzk__turn_end(c); /* Somebody has deleted the lock's znode. */

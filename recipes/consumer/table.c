@@ -9,6 +9,7 @@
  *   FINISHING, RETURNING                              finish.c
  *   PROVING                                           prove.c
  *   SETTLING                                          the session has ended
+ *   FULL                                              full.c
  *   CLOSING --> ENDED
  *
  * In IDLE nothing is under way: there the consumer looks what there is to do,
@@ -55,8 +56,10 @@ static int awaited(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
 
-    return e->type == EVZK__EV_USER && c->turn_rc != EVZK_OK ? c->turn_rc
-                                                             : called(m, e);
+    if (e->type != EVZK__EV_USER || c->turn_rc == EVZK_OK)
+        return called(m, e);
+    return c->turn_rc == EVZK_ERR_QUOTA ? evzk__consumer_full(c, IDLE)
+                                        : c->turn_rc;
 }
 
 /* The session has ended. */
@@ -132,6 +135,11 @@ static void close_down(struct evzk__machine *m)
     evzk__turn_end(c);
     evzk__consumer_drop_old(c);
     evzk__consumer_return_all(c);
+    if (!c->receipt.name &&
+        c->n_doubted + c->n_finishing + c->n_returning > 0) {
+        evzk__consumer_renew(c);
+        return;
+    }
     if (c->n_doubted > 0) {
         evzk__consumer_prove_first(c, EVZK__ITEM_DOUBTED);
         return;
@@ -272,23 +280,23 @@ void evzk__consumer_destroy(struct evzk__machine *m)
 static const struct evzk__row rows[STATES] = {
 /*  state         entry                     reaction                   main           on stop  on expiry  flags */
 ROW(CREATING,     evzk__consumer_create,    evzk__consumer_created,    REGISTERING,   STAY,    SETTLING,  NOTHING_SENT|UNSENT,
-    ON(REPLY,     REGISTERING, RENEWING, MAKING_DIR, FAIL), RARELY(REPLY, CREATING),
+    ON(REPLY,     REGISTERING, RENEWING, MAKING_DIR, FAIL, FULL), RARELY(REPLY, CREATING),
     ON(STOP,      CLOSING, RENEWING, ENDED)),
 ROW(MAKING_DIR,   evzk__consumer_make_dir,  evzk__consumer_dir_made,   ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
-    ON(REPLY,     RENEWING, FAIL),
+    ON(REPLY,     RENEWING, FAIL, FULL),
     ON(STOP,      RENEWING, ENDED)),
 ROW(RENEWING,     evzk__consumer_replace,   evzk__consumer_replaced,   ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
-    ON(REPLY,     REGISTERING, MAKING_DIR, HERE, FAIL),
+    ON(REPLY,     REGISTERING, MAKING_DIR, HERE, FAIL, FULL),
     ON(STOP,      CLOSING, MAKING_DIR, HERE, ENDED)),
 ROW(REGISTERING,  evzk__consumer_enroll,    evzk__consumer_enrolled,   IDLE,          STAY,    SETTLING,  RETRY|HOLDS,
-    ON(REPLY,     IDLE, RENEWING, CLOSING),
+    ON(REPLY,     IDLE, RENEWING, CLOSING, FULL),
     ON(STOP,      CLOSING), RARELY(STOP, RENEWING)), /* The directory goes while it ends. */
 ROW(IDLE,         look_for_work,            called,                    READING,       CLOSING, SETTLING,  RETRY|HOLDS,
     ON(ENTRY,     AWAITING_TURN, LISTING, COUNTING, WAITING, READING, FINISHING, RETURNING, PROVING),
     ON(USER_EVENT, IDLE),
     ON(LEASE_END, IDLE)),
 ROW(AWAITING_TURN, ask_for_turn,            awaited,                   ASIDE,         CLOSING, SETTLING,  RETRY|HOLDS,
-    ON(USER_EVENT, IDLE, FAIL),
+    ON(USER_EVENT, IDLE, FAIL, FULL),
     ON(LEASE_END, IDLE)),
 ROW(LISTING,      evzk__consumer_list,      evzk__consumer_listed,     ASIDE,         CLOSING, SETTLING,  RETRY|HOLDS,
     ON(REPLY,     SCANNING, IDLE, RENEWING, HERE, FAIL)),
@@ -308,21 +316,21 @@ ROW(WAITING,      evzk__consumer_wait,      evzk__consumer_waited,     ASIDE,   
 ROW(READING,      evzk__consumer_read,      evzk__consumer_has_read,   CLAIMING,      CLOSING, SETTLING,  RETRY|HOLDS,
     ON(REPLY,     CLAIMING, TAKING, BURYING, IDLE, HERE, FAIL)),
 ROW(CLAIMING,     evzk__consumer_claim,     evzk__consumer_claimed,    DELIVERING,    STAY,    SETTLING,  RETRY|HOLDS,
-    ON(REPLY,     DELIVERING, STAMPING, CLAIMING, IDLE, RENEWING, CLOSING),
+    ON(REPLY,     DELIVERING, STAMPING, CLAIMING, IDLE, RENEWING, CLOSING, FULL),
     ON(STOP,      CLOSING, RENEWING)),
 ROW(STAMPING,     evzk__consumer_stamp,     evzk__consumer_stamped,    ASIDE,         CLOSING, SETTLING,  RETRY|HOLDS,
     ON(REPLY,     DELIVERING),
     RARELY(REPLY, RENEWING, FAIL)), /* The receipt goes in this one trip. */
 ROW(MARKING,      evzk__consumer_mark,      evzk__consumer_marked,     ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
-    ON(REPLY,     DELIVERING, REGISTERING, RENEWING), RARELY(REPLY, CLOSING), /* Refused after its claim. */
+    ON(REPLY,     DELIVERING, REGISTERING, RENEWING, FULL), RARELY(REPLY, CLOSING), /* Refused after its claim. */
     ON(STOP,      CLOSING), RARELY(STOP, REGISTERING, RENEWING), RARELY(CLOSED, ENDED)),
 ROW(DELIVERING,   evzk__consumer_deliver,   evzk__consumer_delivered,  CLOSING,       CLOSING, SETTLING,  RETRY|HOLDS,
     ON(ENTRY,     MARKING, IDLE), RARELY(LEASE_END, HERE)), /* The doubt ends before. */
 ROW(TAKING,       evzk__consumer_take_away, evzk__consumer_took_away,  ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
-    ON(REPLY,     TAKING, IDLE, RENEWING, CLOSING),
+    ON(REPLY,     TAKING, IDLE, RENEWING, CLOSING), RARELY(REPLY, FULL),
     ON(STOP,      CLOSING, RENEWING)),
 ROW(BURYING,      evzk__consumer_bury,      evzk__consumer_buried,     ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
-    ON(REPLY,     BURYING, CLAIMING, IDLE, RENEWING, CLOSING),
+    ON(REPLY,     BURYING, CLAIMING, IDLE, RENEWING, CLOSING, FULL),
     ON(STOP,      CLOSING, RENEWING)),
 ROW(FINISHING,    evzk__consumer_finish,    evzk__consumer_finished,   ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
     ON(ENTRY,     PROVING),
@@ -332,8 +340,8 @@ ROW(FINISHING,    evzk__consumer_finish,    evzk__consumer_finished,   ASIDE,   
 ROW(RETURNING,    evzk__consumer_return,    evzk__consumer_returned,   ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
     ON(ENTRY,     PROVING),
     ON(REPLY,     IDLE, REGISTERING, RENEWING, CLOSING),
-    ON(STOP,      CLOSING, REGISTERING, RENEWING), RARELY(REPLY, FAIL), RARELY(STOP, ENDED),
-    ON(EXPIRED,   NEVER)),
+    ON(STOP,      CLOSING, REGISTERING, RENEWING), RARELY(REPLY, FAIL, FULL), RARELY(STOP, ENDED),
+     ON(EXPIRED,   NEVER)),
 ROW(PROVING,      evzk__consumer_prove,     evzk__consumer_proved,     ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
     ON(REPLY,     FINISHING, RETURNING, RENEWING, IDLE, CLOSING, HERE),
     ON(STOP,      FINISHING, RETURNING, RENEWING, CLOSING, HERE), RARELY(REPLY, FAIL), RARELY(STOP, ENDED)),
@@ -341,8 +349,11 @@ ROW(SETTLING,     settle,                   settled,                   ASIDE,   
     ON(ENTRY,     REGISTERING, RENEWING, CLOSING),
     ON(REPLY,     REGISTERING, RENEWING, CLOSING),
     ON(STOP,      CLOSING), RARELY(STOP, RENEWING)), /* The receipt has gone, too. */
+ROW(FULL,         evzk__consumer_wait_full, evzk__consumer_waited_full, ASIDE,        CLOSING, SETTLING,  RETRY|HOLDS,
+    ON(USER_EVENT, IDLE, RENEWING, REGISTERING, HERE),
+    ON(LEASE_END, IDLE, HERE), RARELY(LEASE_END, RENEWING, REGISTERING)),
 ROW(CLOSING,      close_down,               closed,                    ENDED,         STAY,    CLOSING,   RETRY,
-    ON(ENTRY,     FINISHING, RETURNING, PROVING),
+    ON(ENTRY,     FINISHING, RETURNING, PROVING, RENEWING),
     ON(STOP,      ENDED, HERE)),
 END(ENDED,        end),
 };

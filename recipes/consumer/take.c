@@ -228,6 +228,7 @@ static void note_claims(struct evzk_consumer *c)
     TAILQ_FOREACH(it, &c->batch, link)
     it->session_no = c->m.seen.session_no;
     TAILQ_FIRST(&c->batch)->marked = evzk__mark_with_claim(c);
+    c->full_told = false;
 }
 
 static int has_claimed(struct evzk_consumer *c, int next)

@@ -32,6 +32,7 @@
 #include "recipes/kinds.h"
 #include "recipes/lock/lock_internal.h"
 #include "recipes/parts/history.h"
+#include "recipes/parts/rooted.h"
 
 struct evzk_observer {
     struct evzk__machine m;
@@ -162,14 +163,6 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__machine_move(m, CHECKING);
 }
 
-static void look_chroot(struct evzk__machine *m)
-{
-    if (evzk__watch_missing(m, EVZK__OWN))
-        evzk__machine_move(m, LOOKING);
-    else
-        evzk__look_chroot(m);
-}
-
 static int rooted(struct evzk__machine *m, const struct evzk__event *e)
 {
     int rc = evzk__chroot_looked(e);
@@ -242,7 +235,7 @@ static const struct evzk__row rows[STATES] = {
 ROW(LOOKING,  look,        looked,   CHECKING, ENDED,   LOOKING,   RETRY|NOTHING_SENT,
     ON(REPLY,        CHECKING, WATCHING, ROOTING, LOOKING),
     RARELY(REPLY,    FAIL)),
-ROW(ROOTING,  look_chroot, rooted,   ASIDE,    ENDED,   LOOKING,   RETRY,
+ROW(ROOTING,  evzk__look_root, rooted, ASIDE,  ENDED,   LOOKING,   RETRY,
     ON(ENTRY,        LOOKING),
     ON(REPLY,        WATCHING, FAIL),
     ON(EXPIRED,      NEVER)),

@@ -15,7 +15,9 @@
  *                                        are given back
  *   turn/                                a lock: the consumer that holds it may
  *                                        list, claim and remove items
- *   dead/queue-<seq>                     a dead letter
+ *   dead/queue-<seq>                     a dead letter; or with a GUID and a
+ *                                        dash before <seq>, if that name was
+ *                                        taken, as in a copied queue
  *
  * A put is one transaction: the receipt is written, `open` of the segment is
  * checked, the items are made, `signal` is written.  When a segment has

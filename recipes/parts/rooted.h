@@ -10,4 +10,9 @@
 
 int evzk__rooted(struct evzk__machine *m, const struct evzk__event *e);
 
+/* The entry for a recipe that goes on where nothing is, and has told nothing:
+ * its own watch stands on what is missing.  Without that watch, which goes with
+ * its connection, the machine's first row is entered again. */
+void evzk__look_root(struct evzk__machine *m);
+
 #endif

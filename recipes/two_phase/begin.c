@@ -3,7 +3,7 @@
  *   PROVING <--> MAKING <--> MAKING_ROOT
  *      ^
  *      v
- *   BEGINNING --> REPEATING --> RESOLVING          RECOVERING
+ *   BEGINNING --> REPEATING --> RESOLVING          RECOVERING --> ROOTING
  *      `--------------`-------------+------> LISTING <-'
  *
  * BEGINNING makes all of the transaction, or nothing, while the znode of its
@@ -12,7 +12,8 @@
  * is missing.  REPEATING follows a lost answer.  As long as the session's znode
  * stands, nobody else removes the transaction: so if it exists, it was begun.
  * RESOLVING asks whether it exists when that proves nothing any more, because
- * the session has ended, say.  RECOVERING reads another coordinator's.
+ * the session has ended, say.  RECOVERING reads another coordinator's; if there
+ * is no such transaction, ROOTING looks whether the session's chroot exists.
  *
  * How it can fail.  If RESOLVING finds nothing, the transaction was never
  * begun, or the sites have decided, and removed it: nobody knows.
@@ -283,8 +284,17 @@ int evzk__tx_recovered(struct evzk__machine *m, const struct evzk__event *e)
     const struct evzk__reply *r = e->reply;
 
     if (r->rc == EVZK_ERR_NONODE)
-        return EVZK_ERR_NODEGONE;
+        return evzk__chroot_unsure(m) ? evzk__machine_move(m, ROOTING)
+                                      : EVZK_ERR_NODEGONE;
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
         return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
     return recover(m, r->res);
+}
+
+int evzk__tx_rooted(struct evzk__machine *m, const struct evzk__event *e)
+{
+    int rc = evzk__chroot_looked(e);
+
+    (void)m;
+    return rc != EVZK_OK ? rc : EVZK_ERR_NODEGONE;
 }

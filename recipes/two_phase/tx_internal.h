@@ -13,6 +13,7 @@ enum {
     MAKING_ROOT,
     RESOLVING,
     RECOVERING,
+    ROOTING,
     LISTING,
     COLLECTING,
     READING_VOTES,
@@ -84,6 +85,7 @@ int evzk__tx_resolved(struct evzk__machine *m, const struct evzk__event *e);
 /* RECOVERING, and READING */
 void evzk__tx_read(struct evzk__machine *m);
 int evzk__tx_recovered(struct evzk__machine *m, const struct evzk__event *e);
+int evzk__tx_rooted(struct evzk__machine *m, const struct evzk__event *e);
 
 /* two_phase/decide.c */
 void evzk__tx_list(struct evzk__machine *m); /* GATHERING, too. */

@@ -1,12 +1,13 @@
 /* Reads a value once, or follows it.
  *
  *   LOOKING <--> WATCHING --> ENDED
- *      |                        ^
- *      +------> ROOTING --------|
+ *      |            ^           ^
+ *      +-----> ROOTING ---------|
  *      `------------------------'
  *
- * A query ends with the answer to its look.  If the znode does not exist, the
- * session's chroot may not exist either: ROOTING finds out.
+ * A query ends with the answer to its look.  If the znode does not exist, and
+ * nothing was told, the session's chroot may not exist either: ROOTING finds
+ * out.
  *
  * Each look goes behind a sync, and so is as new as the ensemble's leader.  The
  * look of a follower sets a watch as it reads, on a znode that does not exist,
@@ -108,12 +109,31 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__machine_move(m, WATCHING);
     if (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE)
         return reply->rc;
+    if (!v.exists && !r->told && evzk__chroot_unsure(m))
+        return evzk__machine_move(m, ROOTING);
     if (r->follows)
         return follow(m, &v);
     r->value = v;
-    if (!v.exists && evzk__chroot_unsure(m))
-        return evzk__machine_move(m, ROOTING);
     return evzk__machine_finish(m, EVZK_OK);
+}
+
+static void look_root(struct evzk__machine *m)
+{
+    if (read_of(m)->follows)
+        evzk__look_root(m);
+    else
+        evzk__look_chroot(m);
+}
+
+static int rooted(struct evzk__machine *m, const struct evzk__event *e)
+{
+    static const evzk_value none;
+    int rc = evzk__chroot_looked(e);
+
+    if (rc != EVZK_OK)
+        return rc;
+    return read_of(m)->follows ? follow(m, &none)
+                               : evzk__machine_finish(m, EVZK_OK);
 }
 
 /* The watch was lost with its connection: the znode is read again. */
@@ -146,12 +166,13 @@ static void on_deadline(struct evzk__machine *m)
 
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
-/*  state     entry              reaction      main      on stop  on expiry  flags */
-ROW(LOOKING,  look,              looked,       WATCHING, ENDED,   LOOKING,   RETRY|NOTHING_SENT,
+/*  state     entry      reaction  main      on stop  on expiry  flags */
+ROW(LOOKING,  look,      looked,   WATCHING, ENDED,   LOOKING,   RETRY|NOTHING_SENT,
     ON(REPLY,       WATCHING, ROOTING, ENDED, LOOKING, FAIL)),
-ROW(ROOTING,  evzk__look_chroot, evzk__rooted, ASIDE,    ENDED,   LOOKING,   RETRY,
-    ON(REPLY,       ENDED, FAIL)),
-ROW(WATCHING, watch,             watched,      ENDED,    ENDED,   LOOKING,   RETRY,
+ROW(ROOTING,  look_root, rooted,   ASIDE,    ENDED,   LOOKING,   RETRY,
+    ON(ENTRY,       LOOKING),
+    ON(REPLY,       WATCHING, ENDED, FAIL)),
+ROW(WATCHING, watch,     watched,  ENDED,    ENDED,   LOOKING,   RETRY,
     ON(ENTRY,       LOOKING),
     ON(OWN_DELETED, LOOKING),
     ON(OWN_CHANGED, LOOKING),

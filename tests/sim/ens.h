@@ -61,6 +61,10 @@ int ens_throttles(int proc);        /* .. so often. */
 /* The next request of this process that takes a right to write is answered as
  * if the right was missing. */
 void ens_deny(int proc);
+/* A quota is used up until then: nobody can make a znode.  full_at: when a
+ * create was refused so, last; 0: never. */
+void ens_fill(int64_t until);
+int64_t ens_full_at(void);
 bool ens_deniable(const struct wire_msg *m); /* Does it take such a right? */
 bool ens_denied(int proc);                   /* The answer was sent. */
 int64_t ens_denials(void); /* To how many processes that was sent. */

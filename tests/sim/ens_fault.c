@@ -17,6 +17,8 @@ static struct {
 } copies;
 SIM_KEEP(copies)
 
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
 bool ens_expire(int64_t session)
 {
     const struct ens_session *s = ens_session_find(session);
@@ -46,6 +48,10 @@ void ens_throttle(int proc) { ens.throttle[proc] = 1; }
 void ens_throttle_writes(int proc, uint8_t n) { ens.throttle_writes[proc] = n; }
 
 void ens_throttle_reads(int proc, uint8_t n) { ens.throttle_reads[proc] = n; }
+
+void ens_fill(int64_t until) { ens.full_until = later(ens.full_until, until); }
+
+int64_t ens_full_at(void) { return ens.full_at; }
 
 void ens_deny(int proc) { ens.deny[proc] = true; }
 
@@ -83,8 +89,6 @@ int64_t ens_throttled_at(int proc) { return ens.throttled_at[proc]; }
 bool ens_throttled_read(int proc) { return ens.throttled_read[proc]; }
 
 int ens_throttles(int proc) { return ens.throttled[proc]; }
-
-static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
 void ens_hold_commits(int64_t until)
 {

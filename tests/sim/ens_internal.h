@@ -208,6 +208,7 @@ struct ens_state {
     uint32_t shut[SIM_PROCS];   /* Likeness of what servers hang up at; or 0. */
     uint8_t shut_at[SIM_PROCS]; /* How often the servers did. */
     bool deny[SIM_PROCS];
+    int64_t full_until, full_at; /* A quota is used up; it was, last. */
     uint8_t denied[SIM_PROCS];
     struct ens_config cfg;
     struct ens_node *bucket[ENS_BUCKETS];

@@ -122,6 +122,8 @@ static bool is_special(const char *path)
     return false;
 }
 
+enum { QUOTA_EXCEEDED = -125 }; /* The client has no name for it. */
+
 /* ZOO_PERSISTENT and so on, which are variables. */
 enum {
     EPHEMERAL = 1,
@@ -193,6 +195,15 @@ static int create_at(struct prep *p, const struct wire_msg *m, const char *dir,
     return rc;
 }
 
+/* An operator, and whoever else looks on from outside, has no quota. */
+static bool is_full(const struct prep *p)
+{
+    if (p->server < 0 || sim_now() >= ens.full_until)
+        return false;
+    ens.full_at = sim_now();
+    return true;
+}
+
 static int prep_create(struct prep *p, const struct wire_msg *m)
 {
     const struct ens_rev *parent;
@@ -215,6 +226,8 @@ static int prep_create(struct prep *p, const struct wire_msg *m)
         rc = ZNONODE;
     else if (!allowed(p, parent->acl, ENS_MAKE))
         rc = ZNOAUTH;
+    else if (is_full(p))
+        rc = QUOTA_EXCEEDED;
     else
         rc = create_at(p, m, dir, parent, acl);
     ens_acl_unref(acl);

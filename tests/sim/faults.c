@@ -83,6 +83,7 @@ static const struct kind kinds[] = {
 {"seize-own",     fault_seize_own,      ARRIVAL|TREE, PROC,     "an operator deletes its newest znode without a GUID, and another session makes one of that path, for a while"},
 {"copy-beside",   fault_copy_beside,    ARRIVAL|TREE, PROC,     "its connection is cut, and beside its znode comes one of its GUID and a lower number"},
 {"deny",          fault_deny,           ARRIVAL,      PLAIN,    "a write is refused, as to one without the right; what it was to delete, an operator deletes later"},
+{"fill",          fault_fill,           ARRIVAL,      PLAIN,    "a quota is used up for a while: nobody can make a znode"},
 {"remake-away",   fault_remake_away,    ARRIVAL|TREE, PROC,     "its connection is cut, and its directory made anew, with a copy of its znode alone"},
 {"set-own",       fault_set_own,        ARRIVAL|TREE, PROC,     "an operator changes its znode's data"},
 {"empty-dir",     fault_empty_dir,      ARRIVAL|TREE, PLAIN,    "the empty directory is deleted"},
@@ -267,6 +268,16 @@ bool fault_may_refuse_reads(void)
     return fault_may_refuse() && strcmp(recipe->name, "producer") != 0 &&
            strcmp(recipe->name, "guard") != 0 &&
            strncmp(recipe->name, "cache", 5) != 0;
+}
+
+/* A plan that was refused is tried again later than the rules of shards wait,
+ * and the users of two-phase commit do not begin again. */
+bool fault_may_fill(void)
+{
+    return strncmp(recipe->name, "two-phase", 9) != 0 &&
+           strcmp(recipe->name, "shards") != 0 &&
+           strcmp(recipe->name, "watch-node") != 0 &&
+           strcmp(recipe->name, "write-once") != 0;
 }
 
 bool fault_gathers(void)

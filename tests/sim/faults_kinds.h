@@ -36,6 +36,7 @@ void faults_route(int proc, int server, int64_t us);
 /* May all writes of a recipe's process be refused for a while? */
 bool fault_may_refuse(void);
 bool fault_may_refuse_reads(void); /* And all reads? */
+bool fault_may_fill(void);         /* Or a quota is used up? */
 /* May servers hang up at a write for ever?  Not where rules do not know of
  * that. */
 bool fault_may_hang_up(void);
@@ -53,7 +54,7 @@ fault_fn fault_cut, fault_cut_after, fault_late, fault_late_at,
 /* faults_tree.c */
 fault_fn fault_delete_own, fault_delete_pred, fault_delete_pair,
     fault_delete_batch, fault_replace_own, fault_replace_away, fault_seize_own,
-    fault_copy_beside, fault_deny, fault_remake_away, fault_set_own,
+    fault_copy_beside, fault_deny, fault_fill, fault_remake_away, fault_set_own,
     fault_empty_dir, fault_delete_all, fault_foreign, fault_foreign_lower,
     fault_foreign_higher, fault_foreign_curator, fault_foreign_kazoo,
     fault_foreign_mutex;

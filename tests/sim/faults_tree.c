@@ -420,6 +420,18 @@ bool fault_deny(const struct fault *f, const struct sim_step *step)
     return true;
 }
 
+bool fault_fill(const struct fault *f, const struct sim_step *step)
+{
+    const struct wire_msg *m = wire_first_up(step->proc);
+
+    (void)f;
+    if (!m || !ens_deniable(m) || !fault_may_fill())
+        return false;
+    ens_fill(sim_now() + FAULT_SHORT);
+    faults_last(FAULT_SHORT);
+    return true;
+}
+
 bool fault_set_own(const struct fault *f, const struct sim_step *step)
 {
     char path[PATH];

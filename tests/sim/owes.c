@@ -4,11 +4,11 @@
  * of its objects is there for, could do, and has not done.  A debt has the time
  * OWES_US.  That time begins anew when the process owes something else, when
  * anything strikes, a fault or an act of the scene, and as long as that lasts;
- * and while the session is in doubt, or not connected.  A fault that has servers
- * refuse several requests lasts until the last of them.  Nothing else is an
- * excuse: neither what operators have done, nor what servers have refused
- * before, nor want of memory.  An object that has ended owes nothing.  Every session owes
- * that it is connected, and in no doubt.
+ * and while the session is in doubt, or not connected.  A fault that has
+ * servers refuse several requests lasts until the last of them.  Nothing else
+ * is an excuse: neither what operators have done, nor what servers have refused
+ * before, nor want of memory.  An object that has ended owes nothing.  Every
+ * session owes that it is connected, and in no doubt.
  *
  * An object that a scene is to end at some time lives on until all is calm and
  * there is no debt (owes_any()): else its end would hide that it has stopped.
@@ -22,8 +22,8 @@
 #include "steps.h"
 #include "world.h"
 
-/* Machines look again at all that they watch after three time-outs of a session,
- * three seconds: a longer time would hide a watch that was not set. */
+/* Machines look again at all that they watch after three time-outs of a
+ * session, three seconds: a longer time would hide a watch that was not set. */
 enum { OWES_US = 2500 * 1000 };
 
 static struct {
@@ -47,7 +47,7 @@ static uint64_t digest(const struct sim_debt *d)
 /* When servers have refused a request last: the fault lasts so long. */
 static int64_t refused_at(void)
 {
-    int64_t at = 0;
+    int64_t at = ens_full_at();
 
     for (int p = 0; p < SIM_PROCS; p++) {
         if (ens_throttled_at(p) > at)

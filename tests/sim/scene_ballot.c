@@ -147,6 +147,8 @@ static bool rc_ok(int i, int rc)
         return ens_throttled(proc);
     case EVZK_ERR_TOOLARGE:
         return ens_shut(proc);
+    case EVZK_ERR_QUOTA:
+        return ens_full_at() != 0;
     case EVZK_ERR_NOAUTH:
         return ens_denied(proc) || fault_hid_votes();
     }

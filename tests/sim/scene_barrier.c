@@ -137,6 +137,8 @@ static bool excused(int i, int rc)
         return ens_throttled(a->proc);
     case EVZK_ERR_TOOLARGE:
         return ens_shut(a->proc);
+    case EVZK_ERR_QUOTA:
+        return ens_full_at() != 0;
     case EVZK_ERR_NOAUTH:
         return ens_denied(a->proc) || (a->what == WAIT && all.own->hidden);
     case EVZK_ERR_NOCHROOT:

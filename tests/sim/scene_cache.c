@@ -33,6 +33,7 @@ static struct {
     struct {
         evzk_cache *c;
         bool begun, over, heard;
+        bool rootless; /* When it began. */
     } cache[CACHES];
     unsigned writes;
     uint64_t connection; /* As wire_born() has it. */
@@ -110,6 +111,12 @@ static void act(intptr_t i)
 
 /* The process. */
 
+/* As the process has it. */
+static const char *root_of(int i)
+{
+    return all.own->root[i] + (all.own->chroot ? strlen(all.own->chroot) : 0);
+}
+
 static void close_if_over(void)
 {
     for (int i = 0; i < CACHES; i++) {
@@ -159,6 +166,8 @@ static bool excused(int i, int rc)
         return all.own->denied || (fault_hid_watched() && !all.cache[i].heard);
     case EVZK_ERR_TOOLARGE:
         return ens_shut(0);
+    case EVZK_ERR_NOCHROOT:
+        return all.cache[i].rootless || scene_lacks_root();
     default:
         return false;
     }
@@ -186,7 +195,8 @@ static void on_cache(evzk_cache *c, evzk_cache_event event, int rc,
         process_news(0, "the cache's event");
     if (all.cache[i].c != c)
         sim_violation("cache %d: told after it was freed", i);
-    if (event == EVZK_CACHE_ENDED ? !rc || !excused(i, rc) : rc)
+    if (event == EVZK_CACHE_ENDED ? !rc || !excused(i, rc)
+                                  : rc || scene_rootless())
         sim_violation("cache %d: %s with %s", i, evzk_cache_event_name(event),
                       evzk_errname(rc));
     all.cache[i].heard = all.cache[i].heard || event == EVZK_CACHE_READY ||
@@ -214,8 +224,9 @@ static void start(intptr_t i)
         all.cache[i].over = true;
         return;
     }
+    all.cache[i].rootless = scene_rootless();
     process_call_begins(0);
-    rc = evzk_cache_start(p->s, all.own->root[i], &all.own->opt[i], on_cache,
+    rc = evzk_cache_start(p->s, root_of((int)i), &all.own->opt[i], on_cache,
                           (void *)i, &all.cache[i].c);
     process_call_ends(0);
     if (rc == EVZK_ERR_NOMEM)
@@ -282,7 +293,7 @@ static void traced(int proc, const evzk_trace *t)
         strcmp(t->to, "FILLING") != 0)
         return;
     for (int i = 0; i < CACHES; i++) {
-        if (all.own->root[i] && strcmp(t->path, all.own->root[i]) == 0)
+        if (all.own->root[i] && strcmp(t->path, root_of(i)) == 0)
             cache_rules_filling(i);
     }
 }
@@ -308,10 +319,12 @@ void cache_begin(const struct sim_scene *sc)
     memset(&all, 0, sizeof all);
     all.own = sc->own;
     cfg.window = all.own->window;
+    cfg.chroot = all.own->chroot;
     process_trace = traced;
     if (all.own->followers_lag)
         servers.link_us = SCENE_LAG_US;
     ens_begin(&servers);
+    scene_root(all.own->chroot, all.own->root_ms);
     cache_rules_begin(all.own);
     plan();
     cache_rules_look();

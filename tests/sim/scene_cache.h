@@ -28,6 +28,10 @@ struct cache_scene {
     const char *node[CACHE_NODES]; /* Paths; those above come first. */
     unsigned there;                /* A bit for each that is there at first. */
     struct cache_act act[CACHE_ACTS];
+    /* Of the sessions, and of all paths; NULL: none.  It is missing until then;
+     * 0: for ever. */
+    const char *chroot;
+    int root_ms;
     bool followers_lag; /* Followers hear late of changes. */
     int64_t start_us;   /* When the caches begin; 0: soon. */
     bool denied;        /* The root may not be read at last. */
@@ -40,7 +44,7 @@ struct cache_scene {
 
 /* The list: scene_cache_list.c. */
 extern const struct sim_scene cache_scenes[];
-enum { CACHE_SCENES = 15 };
+enum { CACHE_SCENES = 17 };
 
 /* The rules: scene_cache_rules.c.  `i` is the number of a cache. */
 void cache_rules_begin(const struct cache_scene *own);

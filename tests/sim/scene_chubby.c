@@ -419,7 +419,7 @@ void chubby_begin(const struct sim_scene *sc)
     memset(&chubbies, 0, sizeof chubbies);
     chubbies.own = sc->own;
     cfg.chroot = chubbies.own->chroot ? "/r" : NULL;
-    cfg.make_chroot = chubbies.own->chroot;
+    cfg.make_chroot = chubbies.own->chroot && !chubbies.own->rootless;
     cfg.window = chubbies.own->window;
     scene_unhook();
     ens_begin(&servers);

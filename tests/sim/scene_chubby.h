@@ -70,6 +70,7 @@ struct chubby_plan {
 
 struct chubby_scene {
     bool chroot;     /* The sessions have one, which they make. */
+    bool rootless;   /* .. which is missing, and which they do not make. */
     unsigned window; /* Of the sessions; 0: 8. */
     bool denied;     /* Nothing may be made beside the files. */
     struct chubby_plan plan[HANDLES];

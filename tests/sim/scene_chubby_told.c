@@ -43,6 +43,8 @@ bool chubby_rc_ok(int i, int rc)
         return ens_throttled(proc);
     case EVZK_ERR_TOOLARGE:
         return ens_shut(proc);
+    case EVZK_ERR_QUOTA:
+        return ens_full_at() != 0;
     case EVZK_ERR_NOMEM:
         return process_lacked_memory(proc);
     case EVZK_ERR_CANCELED:
@@ -75,6 +77,8 @@ static bool is_good_end(int i, int rc)
     const struct chubby_plan *plan = chubby_plan_of(i);
     const struct chubby_handle *h = &chubbies.of[i];
 
+    if (chubbies.own->rootless && rc != EVZK_OK && !chubby_rc_ok(i, rc))
+        return rc == EVZK_ERR_NOCHROOT && !h->opened;
     switch (rc) {
     case EVZK_ERR_NONODE:
         return !h->opened && h->missed &&

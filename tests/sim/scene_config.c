@@ -72,7 +72,10 @@ static void check_reader(int i, int rc, const evzk_config *c)
 
     if (rc == EVZK_ERR_TIMEOUT && plan->timeout_ms)
         return;
-    if ((rc == EVZK_OK) != (c != NULL) ||
+    if (rc == EVZK_ERR_NOCHROOT &&
+        (configured.reader[i].rootless || scene_lacks_root()))
+        return;
+    if ((rc == EVZK_OK) != (c != NULL) || rc == EVZK_ERR_NOCHROOT ||
         !config_rc_ok(plan->proc, rc, configured.reader[i].canceled))
         sim_violation("reader %d: %s", i, evzk_errname(rc));
     if (c)
@@ -144,6 +147,7 @@ static int begin_reader(int i)
     int rc;
 
     config_look();
+    r->rootless = scene_rootless();
     r->at = configured.n_wholes - 1;
     process_call_begins(plan->proc);
     if (plan->gets)
@@ -164,6 +168,8 @@ static void stop_reader(intptr_t arg)
 
     if (!configured.reader[i].f || configured.reader[i].canceled)
         return;
+    if (scene_rootless())
+        sim_violation("reader %d does not hear that there is no chroot", i);
     if (owes_any())
         scene_timer_set(OWES_AGAIN_US, config_reader(i)->proc, stop_reader,
                         arg);
@@ -360,6 +366,7 @@ void config_begin(const struct sim_scene *sc)
     evzk__config_limits.steps =
         configured.own->steps ? configured.own->steps : CONFIG_KEYS;
     begin_servers();
+    scene_root(configured.own->chroot, configured.own->root_ms);
     make_keys();
     config_look();
     scene_open(sc, &cfg);

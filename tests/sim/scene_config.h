@@ -61,6 +61,7 @@ struct config_scene {
     int stands;     /* So many keys are there from the beginning. */
     uint32_t steps; /* The most keys of a transaction; 0: many. */
     const char *chroot;
+    int root_ms;   /* The chroot is missing until then; 0: for ever. */
     bool hidden;   /* The keys may not be read. */
     bool unlisted; /* The directory may not be listed. */
     bool denied;   /* Nothing may be made in it. */
@@ -95,7 +96,8 @@ struct config_world {
         evzk_config_query *q;
         evzk_config_follower *f;
         bool begun, over, canceled, told;
-        int64_t at; /* The last that was whole when it was asked; as told. */
+        bool rootless; /* When it was asked. */
+        int64_t at;    /* The last that was whole when it was asked; as told. */
     } reader[CONFIG_READERS];
     struct update {
         evzk_config_update *u;

@@ -300,6 +300,8 @@ bool config_rc_ok(int proc, int rc, bool canceled)
         return ens_throttles(proc) > REFUSALS;
     case EVZK_ERR_TOOLARGE:
         return ens_shut(proc);
+    case EVZK_ERR_QUOTA:
+        return ens_full_at() != 0;
     case EVZK_ERR_NOAUTH:
         return ens_denied(proc) || own()->hidden || own()->denied ||
                own()->unlisted || fault_hid_watched();

@@ -70,6 +70,8 @@ enum act_kind {
     FOREIGN_CHILD, /* And something else is in the queue. */
     CURATOR_ITEM,  /* Or an item of Curator's queue; */
     KAZOO_ITEM,    /* or of Kazoo's. */
+    COPY_DEAD,     /* Dead letters are copied, znode by znode. */
+    FILL,          /* A quota is used up, for so many ms. */
     CUT,
     FREEZE
 };

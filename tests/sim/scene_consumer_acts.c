@@ -46,6 +46,17 @@ static const char *child_of(int i)
     return path;
 }
 
+/* The copy has fewer numbers behind it than the letters' names say. */
+static void copy_dead(void)
+{
+    char path[96];
+
+    snprintf(path, sizeof path, "%s", queue_path(EVZK__QUEUE_DEAD));
+    ens_create(path, "", 0, ZOO_PERSISTENT);
+    strcat(path, "/queue-0000000001");
+    ens_create(path, "old", 3, ZOO_PERSISTENT);
+}
+
 static void act_due(intptr_t a)
 {
     const struct act_plan *act = &queue.own->act[a];
@@ -105,6 +116,12 @@ static void act_due(intptr_t a)
         break;
     case EXPIRE:
         process_expire(act->which);
+        break;
+    case COPY_DEAD:
+        copy_dead();
+        break;
+    case FILL:
+        ens_fill(sim_now() + act->which * INT64_C(1000));
         break;
     case FOREIGN_TAKES:
         operator_delete(item_path(act->which, "queue-"));

@@ -215,6 +215,8 @@ bool db_excused(int act, evzk_double_barrier_event ev, int rc)
         return ens_throttled(a->proc);
     case EVZK_ERR_TOOLARGE:
         return ens_shut(a->proc);
+    case EVZK_ERR_QUOTA:
+        return ens_full_at() != 0;
     case EVZK_ERR_EXPIRED:
         return inside && n && session_over(n->owner);
     case EVZK_ERR_NODEGONE:

@@ -324,6 +324,7 @@ static bool rc_ok(const struct lock_slot *k, int rc)
         return ens_denied((int)k->proc) || lock_world.place[k->place].denied;
     return rc == EVZK_OK ||
            (rc == EVZK_ERR_SERVER && ens_throttled((int)k->proc)) ||
+           (rc == EVZK_ERR_QUOTA && ens_full_at()) ||
            (rc == EVZK_ERR_TOOLARGE && ens_shut((int)k->proc));
 }
 

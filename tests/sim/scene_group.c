@@ -348,6 +348,7 @@ void group_begin(const struct sim_scene *sc)
     gr.own = sc->own;
     process_leases = gr_leases;
     ens_begin(&scene_servers);
+    scene_root(gr.own->chroot, 0);
     make_tree();
     open_processes(sc);
     gr_view_begin();

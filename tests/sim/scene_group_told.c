@@ -25,6 +25,8 @@ bool gr_excused(int act, evzk_member_event ev, int rc)
         return ens_throttled(a->proc) && evzk_member_event_is_final(ev);
     case EVZK_ERR_TOOLARGE:
         return ens_shut(a->proc) && evzk_member_event_is_final(ev);
+    case EVZK_ERR_QUOTA:
+        return ens_full_at() != 0;
     case EVZK_ERR_BUSY:
         return ev == EVZK_MEMBER_FAILED && a->no_wait &&
                (gr_has_rival(act) || gr.copied);

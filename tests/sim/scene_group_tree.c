@@ -115,7 +115,8 @@ bool gr_is_hole(const struct gr_node *n)
  * goes with it. */
 static bool was_refused(int proc)
 {
-    return ens_denied(proc) || ens_shut(proc) || ens_throttles(proc) > REFUSALS;
+    return ens_denied(proc) || ens_shut(proc) || ens_full_at() ||
+           ens_throttles(proc) > REFUSALS;
 }
 
 static void check_died(const struct gr_node *n)

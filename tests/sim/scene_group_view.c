@@ -12,6 +12,7 @@
 #include "faults.h"
 #include "processes.h"
 #include "scene_group.h"
+#include "scene_setup.h"
 #include "steps.h"
 
 enum { NAMES = 4, KIDS = 16, AGAIN_US = 2000 };
@@ -19,6 +20,7 @@ enum { NAMES = 4, KIDS = 16, AGAIN_US = 2000 };
 static struct {
     evzk_group_view *v;
     bool begun, over;
+    bool rootless; /* When it began. */
     int64_t names;
     struct {
         char name[24];
@@ -79,7 +81,8 @@ static bool is_excused(int rc)
 
     return (rc == EVZK_ERR_CLOSED && process_of(proc)->closing) ||
            (rc == EVZK_ERR_SERVER && ens_throttled(proc)) ||
-           (rc == EVZK_ERR_TOOLARGE && ens_shut(proc));
+           (rc == EVZK_ERR_TOOLARGE && ens_shut(proc)) ||
+           (rc == EVZK_ERR_NOCHROOT && view.rootless);
 }
 
 static void on_view(evzk_group_view *v, evzk_group_event event, int rc,
@@ -99,6 +102,8 @@ static void on_view(evzk_group_view *v, evzk_group_event event, int rc,
         check_delta(event, m);
     if (event == EVZK_GROUP_ENDED && !is_excused(rc))
         sim_violation("the view has ended: %s", evzk_errname(rc));
+    if (event != EVZK_GROUP_ENDED && scene_rootless())
+        sim_violation("the view tells of a group below no chroot");
     process_callback(proc);
     if (view.v == v && event == EVZK_GROUP_ENDED)
         gr_view_free();
@@ -130,6 +135,7 @@ static void start(intptr_t arg)
     }
     if (p->closing || !p->s)
         return;
+    view.rootless = scene_rootless();
     process_call_begins(proc);
     rc = evzk_group_watch(p->s, "/g", NULL, on_view, NULL, &view.v);
     process_call_ends(proc);
@@ -173,5 +179,6 @@ static bool is_right(void)
 
 bool gr_view_is_wrong(int proc)
 {
-    return view.v && gr.own->view_proc == proc && !is_right();
+    return view.v && gr.own->view_proc == proc &&
+           (scene_rootless() || !is_right());
 }

@@ -19,6 +19,7 @@ bool guard_lock_rc_ok(int i, int rc)
            rc == EVZK_ERR_NODEGONE || rc == EVZK_ERR_LEASE ||
            rc == EVZK_ERR_EXPIRED ||
            (rc == EVZK_ERR_SERVER && ens_throttled(proc)) ||
+           (rc == EVZK_ERR_QUOTA && ens_full_at()) ||
            (rc == EVZK_ERR_TOOLARGE && ens_shut(proc)) ||
            (rc == EVZK_ERR_NOAUTH && ens_denied(proc)) ||
            rc == EVZK_ERR_FOREIGN; /* Of no interest here. */
@@ -39,6 +40,8 @@ static bool is_stopped(int i, const struct guarded *w)
         return ens_throttled(plan->proc);
     case EVZK_ERR_TOOLARGE:
         return ens_shut(plan->proc);
+    case EVZK_ERR_QUOTA:
+        return ens_full_at() != 0;
     default:
         return false;
     }
@@ -93,6 +96,8 @@ bool guard_may_fail(int i, const struct guarded *w,
         return plan->stale && result->failed == OP_SET;
     if (w->rc == EVZK_ERR_NONODE)
         return is_for_nothing(i, w, result->failed);
+    if (w->rc == EVZK_ERR_QUOTA)
+        return ens_full_at() != 0;
     if (result->failed != OPS)
         return false;
     return is_stopped(i, w) ||

@@ -258,6 +258,8 @@ static bool rc_ok(const struct revoke *v, int rc)
         return lock_world.sc->foreign && v->plan->remove;
     if (rc == EVZK_ERR_TOOLARGE)
         return ens_shut(proc);
+    if (rc == EVZK_ERR_QUOTA)
+        return ens_full_at() != 0;
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled(proc);
     if (rc == EVZK_ERR_NOAUTH)

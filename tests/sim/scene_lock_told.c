@@ -216,6 +216,8 @@ static bool lost_rc_ok(const struct lock_slot *k, int rc)
         return ens_throttles((int)k->proc) > REFUSALS;
     if (rc == EVZK_ERR_TOOLARGE)
         return ens_shut((int)k->proc);
+    if (rc == EVZK_ERR_QUOTA)
+        return ens_full_at() != 0;
     return session_error(k, rc);
 }
 
@@ -282,6 +284,8 @@ static bool failed_rc_ok(const struct lock_slot *k, int rc)
         return ens_throttled((int)k->proc) && !gave_up(k);
     case EVZK_ERR_TOOLARGE:
         return ens_shut((int)k->proc);
+    case EVZK_ERR_QUOTA:
+        return ens_full_at() != 0;
     case EVZK_ERR_NOCHROOT:
         return lock_rootless();
     case EVZK_ERR_NOAUTH:
@@ -375,11 +379,12 @@ static bool rc_ok(const struct lock_slot *k, evzk_lock_event ev, int rc)
                (rc == EVZK_ERR_NOAUTH && (ens_denied((int)k->proc) ||
                                           lock_world.place[k->place].denied)) ||
                (rc == EVZK_ERR_SERVER && ens_throttled((int)k->proc)) ||
+               (rc == EVZK_ERR_QUOTA && ens_full_at()) ||
                (rc == EVZK_ERR_TOOLARGE && ens_shut((int)k->proc));
     case EVZK_LOCK_REQUEUED:
         return requeued_rc_ok(k, rc);
     case EVZK_LOCK_RELEASED:
-        return rc == EVZK_OK ||
+        return rc == EVZK_OK || (rc == EVZK_ERR_QUOTA && ens_full_at()) ||
                (rc == EVZK_ERR_TOOLARGE && ens_shut((int)k->proc)) ||
                (rc == EVZK_ERR_NOAUTH && ens_denied((int)k->proc)) ||
                (rc == EVZK_ERR_SERVER &&

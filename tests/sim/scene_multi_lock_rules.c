@@ -312,6 +312,8 @@ static bool is_good_end(int i, int rc)
         return ens_throttled(plan->proc);
     case EVZK_ERR_TOOLARGE:
         return ens_shut(plan->proc);
+    case EVZK_ERR_QUOTA:
+        return ens_full_at() != 0;
     case EVZK_ERR_NOAUTH:
         return ens_denied(plan->proc) || multis.own->denied ||
                multis.own->seal_ms;

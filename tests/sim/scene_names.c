@@ -90,8 +90,10 @@ static bool cancel(void)
 static bool is_excused(int proc, int rc)
 {
     return (rc == EVZK_ERR_CLOSED && process_of(proc)->closing) ||
+           (rc == EVZK_ERR_NOCHROOT && scene_rootless()) ||
            (rc == EVZK_ERR_NOAUTH && ens_denied(proc)) ||
            (rc == EVZK_ERR_SERVER && ens_throttled(proc)) ||
+           (rc == EVZK_ERR_QUOTA && ens_full_at()) ||
            (rc == EVZK_ERR_TOOLARGE && ens_shut(proc));
 }
 
@@ -135,6 +137,8 @@ static void on_resolver(evzk_resolver *r, evzk_resolver_event event, int rc,
     nm_rules_told(event, e);
     if (event == EVZK_RESOLVER_ENDED)
         check_end_of_resolver(rc);
+    else if (scene_rootless())
+        sim_violation("the resolver tells of a service below no chroot");
     if (event != EVZK_RESOLVER_REMOVED || !reports_late())
         pick_and_report();
     process_callback(0); /* The explorer may free it here. */
@@ -457,7 +461,7 @@ static bool is_at_rest(void)
 {
     if (all.acts < acts_wanted() || (!nm.begun && !nm.over))
         return false;
-    return !nm.r || (nm_is_right() && are_written());
+    return !nm.r || (!scene_rootless() && nm_is_right() && are_written());
 }
 
 /* Waits until the list is the tree. */
@@ -483,7 +487,7 @@ static void look(intptr_t arg)
 
 static void open_processes(const struct sim_scene *sc)
 {
-    struct process_config cfg = {.timeout_ms = 1000};
+    struct process_config cfg = {.timeout_ms = 1000, .chroot = nm.own->chroot};
 
     for (int p = 0; p < sc->processes; p++) {
         wire_route(p, (p + 1) % SIM_SERVERS);
@@ -498,7 +502,9 @@ void names_begin(const struct sim_scene *sc)
     nm_rules_begin();
     nm.own = sc->own;
     ens_begin(&scene_servers);
-    ens_create("/s", "", 0, PERSISTENT);
+    scene_root(nm.own->chroot, 0);
+    if (!nm.own->chroot)
+        ens_create("/s", "", 0, PERSISTENT);
     open_processes(sc);
     scene_timer_set(START_US, 0, start_resolver, 0);
     for (int i = 0; i < NM_ACTS; i++) {

@@ -39,6 +39,7 @@ struct nm_act {
 
 struct nm_scene {
     struct nm_act act[NM_ACTS];
+    const char *chroot; /* NULL: none. */
     evzk_pick pick;
     uint32_t forgive_ms;
     int picks;  /* So many by a timer, besides those in callbacks. */

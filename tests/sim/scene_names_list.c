@@ -107,6 +107,11 @@ static const struct sim_scene scenes[] = {
            .act = {{NM_REGISTER, MS(10), 1, "a", NM_W1},
                    {.what = NM_DELETE, MS(50), .name = "a"},
                    {.what = NM_MAKE, MS(60), .name = "b", .text = NM_W0}})},
+    {.name = "names-rootless",
+     .about = "one registers, one resolves below a chroot that is not there",
+     .processes = 2,
+     NAMES(.chroot = "/nowhere", .picks = 2,
+           .act = {{NM_REGISTER, MS(20), 1, "a", NM_W1}})},
 };
 
 /* Put together of other recipes: there is no table whose moves could be

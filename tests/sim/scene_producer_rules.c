@@ -47,7 +47,7 @@ bool producer_rc_ok(int i, int rc)
     case EVZK_ERR_SEQUENCE:
         return putting.own->full || putting.own->last;
     case EVZK_ERR_QUOTA:
-        return putting.own->most > 0;
+        return putting.own->most > 0 || ens_full_at();
     case EVZK_ERR_FOREIGN:
         return putting.own->foreign != NULL;
     case EVZK_ERR_NOCHROOT:

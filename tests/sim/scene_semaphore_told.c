@@ -57,6 +57,8 @@ static bool is_good_end(int i, int rc)
         return ens_throttled(plan->proc);
     case EVZK_ERR_TOOLARGE:
         return ens_shut(plan->proc);
+    case EVZK_ERR_QUOTA:
+        return ens_full_at() != 0;
     case EVZK_ERR_NOAUTH:
         return ens_denied(plan->proc) || sems.own->denied || sems.own->hidden ||
                sems.own->above_denied || sems.own->seal_ms;
@@ -161,6 +163,8 @@ static bool is_good_requeue(int i, int rc)
         return ens_throttled(sem_plan(i)->proc);
     case EVZK_ERR_TOOLARGE:
         return ens_shut(sem_plan(i)->proc);
+    case EVZK_ERR_QUOTA:
+        return ens_full_at() != 0;
     default:
         return rc == EVZK_ERR_LEASE && process_has_lapsed(sem_plan(i)->proc);
     }

@@ -29,4 +29,12 @@ bool scene_takes_item(int64_t session, const char *path);
  * second to the leader, the third to the other follower. */
 void scene_open(const struct sim_scene *sc, const struct process_config *cfg);
 
+/* The chroot of the scene's sessions, which do not make it; NULL: none.  It is
+ * missing until an operator makes it after so many milliseconds; 0: never. */
+void scene_root(const char *chroot, int made_ms);
+/* Was it never there so far?  Then nothing else is told. */
+bool scene_rootless(void);
+/* Is it missing now, so that this may be told? */
+bool scene_lacks_root(void);
+
 #endif

@@ -115,6 +115,7 @@ static bool trouble_ok(const struct shards_slot *v, int rc)
         return ens_denied((int)v->proc) || fault_hid();
     return rc == EVZK_OK ||
            (rc == EVZK_ERR_SERVER && ens_throttled((int)v->proc)) ||
+           (rc == EVZK_ERR_QUOTA && ens_full_at()) ||
            (rc == EVZK_ERR_TOOLARGE && ens_shut((int)v->proc));
 }
 

@@ -17,6 +17,8 @@ static bool refused_rc_ok(const struct shards_slot *v, int rc)
 {
     if (rc == EVZK_ERR_TOOLARGE)
         return ens_shut((int)v->proc);
+    if (rc == EVZK_ERR_QUOTA)
+        return ens_full_at() != 0;
     if (rc == EVZK_ERR_SERVER)
         return ens_throttled((int)v->proc);
     if (rc == EVZK_ERR_CLOSED)
@@ -95,6 +97,7 @@ static bool rc_ok(const struct shards_slot *v, const struct shards_seat *seat,
                 shards_world.scene->leader_blocked) ||
                (rc == EVZK_ERR_NOAUTH && ens_denied((int)v->proc)) ||
                (rc == EVZK_ERR_SERVER && ens_throttled((int)v->proc)) ||
+               (rc == EVZK_ERR_QUOTA && ens_full_at()) ||
                (rc == EVZK_ERR_TOOLARGE && ens_shut((int)v->proc));
     case EVZK_ELECTION_LOST:
         return lost_rc_ok(v, seat, rc);

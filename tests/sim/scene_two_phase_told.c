@@ -61,9 +61,13 @@ bool tp_excused(int act, int rc)
         return ens_throttled(a->proc);
     case EVZK_ERR_TOOLARGE:
         return ens_shut(a->proc);
+    case EVZK_ERR_QUOTA:
+        return ens_full_at() != 0;
     case EVZK_ERR_CONNLOSS:
         return had_end(a->proc) || tp_is_tampered() || ens_refused(a->proc);
     case EVZK_ERR_NODEGONE:
+        if (tp.own->chroot)
+            return false;
         return tp_is_tampered() || had_end(a->proc) || a->what == TP_RECOVER ||
                tp.rough || has_twin(act);
     case EVZK_ERR_FOREIGN:

@@ -86,6 +86,7 @@ void value_begin(const struct sim_scene *sc)
     cfg.chroot = valued.own->chroot;
     strcpy(valued.path, valued.own->path ? valued.own->path : "/v");
     begin_servers();
+    scene_root(valued.own->chroot, valued.own->root_ms);
     make_value();
     value_look();
     scene_open(sc, &cfg);

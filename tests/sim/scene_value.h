@@ -62,6 +62,7 @@ struct value_scene {
     } act[ACTS];
     const char *path; /* NULL: "/v". */
     const char *chroot;
+    int root_ms;          /* The chroot is missing until then; 0: for ever. */
     const char *data;     /* At the beginning; NULL: there is no value. */
     int32_t version;      /* Of the value, at the beginning. */
     unsigned perms;       /* Of the value, without these; 0: all. */
@@ -103,7 +104,8 @@ struct value_world {
         evzk_value_query *q;
         evzk_value_follower *f;
         bool begun, over, canceled;
-        int64_t at; /* The state when it was asked for; then, as told. */
+        bool rootless; /* When it was asked. */
+        int64_t at;    /* The state when it was asked for; then, as told. */
         bool told;
     } reader[READERS];
     struct writer {

@@ -6,6 +6,7 @@
 #include "owes.h"
 #include "processes.h"
 #include "scene.h"
+#include "scene_setup.h"
 #include "scene_value.h"
 #include "steps.h"
 
@@ -38,7 +39,10 @@ static void check_reader(int i, int rc, const evzk_value *v)
 
     if (rc == EVZK_ERR_TIMEOUT && plan->timeout_ms)
         return;
-    if ((rc == EVZK_OK) != (v != NULL) ||
+    if (rc == EVZK_ERR_NOCHROOT &&
+        (valued.reader[i].rootless || scene_lacks_root()))
+        return;
+    if ((rc == EVZK_OK) != (v != NULL) || rc == EVZK_ERR_NOCHROOT ||
         !value_rc_ok(plan->proc, rc, valued.reader[i].canceled))
         sim_violation("reader %d: %s", i, evzk_errname(rc));
     if (v)
@@ -107,6 +111,7 @@ static int begin_reader(int i)
     int rc;
 
     value_look();
+    r->rootless = scene_rootless();
     r->at = valued.n_seen - 1;
     process_call_begins(plan->proc);
     if (plan->gets)
@@ -127,6 +132,8 @@ static void stop_reader(intptr_t arg)
 
     if (!valued.reader[i].f || valued.reader[i].canceled)
         return;
+    if (scene_rootless())
+        sim_violation("reader %d does not hear that there is no chroot", i);
     if (owes_any())
         scene_timer_set(OWES_AGAIN_US, reader_plan(i)->proc, stop_reader, arg);
     else

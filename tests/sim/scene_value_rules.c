@@ -18,6 +18,7 @@
 #include "processes.h"
 #include "scene.h"
 #include "scene_closing.h"
+#include "scene_setup.h"
 #include "scene_value.h"
 #include "steps.h"
 
@@ -43,6 +44,8 @@ bool value_rc_ok(int proc, int rc, bool canceled)
         return ens_throttled(proc);
     case EVZK_ERR_TOOLARGE:
         return ens_shut(proc);
+    case EVZK_ERR_QUOTA:
+        return ens_full_at() != 0;
     case EVZK_ERR_NOAUTH:
         return ens_denied(proc) || own()->perms || own()->above_perms ||
                own()->sealed || fault_hid_watched();
@@ -77,7 +80,7 @@ void value_check_read(int i, const evzk_value *v, bool follows)
     struct reader *r = &valued.reader[i];
     int64_t k = find(r->told && follows ? r->at + 1 : r->at, v);
 
-    if (own()->chroot)
+    if (scene_rootless())
         sim_violation("reader %d: a value below no chroot", i);
     else if (k < 0)
         sim_violation("reader %d: %.*s is old, or never was", i,

@@ -9,7 +9,7 @@
 
 enum {
     ROUNDS = 14, /* More than a member bears in a row. */
-    REFUSALS = 9 /* Then the member hears of them. */
+    REFUSED = 9 /* Then the member hears of them. */
 };
 
 static struct {
@@ -59,7 +59,7 @@ static void check_waits(void)
 
 static void refuse(void)
 {
-    ens_throttle_writes(0, REFUSALS);
+    ens_throttle_writes(0, REFUSED);
     operator_delete("/a/n");
     pass(700 * MS);
     ens_create("/a/n", "", 0, ZOO_PERSISTENT);
