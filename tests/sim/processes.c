@@ -578,6 +578,14 @@ static void stop_opening(int proc)
     own[proc].p.closing = true;
 }
 
+static void note_cut(struct own *o)
+{
+    const struct evzk__core *s = evzk__core_of(o->p.s);
+
+    if (s->phase == EVZK__DRAINING && !evzk__session_up(s))
+        o->cut_closing = true;
+}
+
 void process_close(int proc)
 {
     struct own *o = &own[proc];
@@ -597,6 +605,7 @@ void process_close(int proc)
         o->trouble = disturbed_until > 0 ? MORE : NO_TROUBLE;
     }
     o->p.closing = true;
+    note_cut(o); /* What has no connection may be over before the next step. */
 }
 
 /* Has time go on, when nothing else does. */
@@ -738,14 +747,6 @@ static void check_pace(int proc, const evzk_session_stats *st)
     }
     if (st->requests > o->pace_asked + PACE_REQUESTS)
         sim_violation("p%d: asks again and again, without a pause", proc);
-}
-
-static void note_cut(struct own *o)
-{
-    const struct evzk__core *s = evzk__core_of(o->p.s);
-
-    if (s->phase == EVZK__DRAINING && !evzk__session_up(s))
-        o->cut_closing = true;
 }
 
 bool process_closed_badly(int proc)

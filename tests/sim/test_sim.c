@@ -132,6 +132,7 @@ static const struct kept {
 {"lock", "new-deep:75=throttle-writes,75=deny", 1, "the rule wanted a znode to go that its lock was told it may not delete"},
 {"shards", "closes-sealed:21=oom-on@11,34=call@drain", 1, "its znode could not be deleted, and it told DRAINED as if all had gone"},
 {"lock", "urgent-refused:102=throttle-writes", 1, "the rule asked a lock that may not enter to outlive nine refusals of its delete"},
+{"consumer", "settles-take:117=callback@1/close-session", 1, "the rule did not see that a session was closed while it had no connection, and was over in the same turn: what a removal did cannot be known"},
 {"shards", "no-plan:87=forge-plan@0,191=lagging@1,301=refuse,425=hide-member@0,499=hide-member@1", 1, "the same"},
 {"shards", "closes-sealed:", 1, "its session was closed while no machine of it was under way: FAILED came seconds behind CLOSED"},
 {"shards", "closes-sealed:122=call@close-session", 1, "its session was closed, and then a refusal came: FAILED, but not with CLOSED"},
