@@ -242,8 +242,10 @@ bool evzk__member_parse(struct evzk__member *m, uint64_t *ready,
 {
     /* Reading numbers does not write to the text. */
     char *from = (char *)(uintptr_t)data;
-    struct text t = {.at = from, .end = from + len, .bad = len == 0};
+    struct text t = {.at = from, .end = from, .bad = len == 0};
 
+    if (len > 0)
+        t.end += len;
     m->weight = (uint32_t)number(&t, UINT32_MAX, ' ');
     m->most = (uint32_t)number(&t, UINT32_MAX, ' ');
     *ready = last_number(&t, INT64_MAX, &m->names);

@@ -120,7 +120,7 @@ static bool ends_field(char c) { return c == '\0' || strchr(" \n:*", c); }
 static const char *field(const struct ens_seen *seen, unsigned nth,
                          const char **end)
 {
-    const char *at = seen->data, *all = at + (at ? seen->len : 0);
+    const char *at = seen->data, *all = at ? at + seen->len : NULL;
 
     for (; at < all; at = *end + 1) {
         for (*end = at; *end < all && !ends_field(**end);)
