@@ -44,8 +44,8 @@ bool evzk__guid_leads(const char *text)
 }
 
 /* Reads one character of UTF-8, of `left` bytes at most: its value and length,
- * or -1.  A character of four bytes gives -1, too: servers refuse what is beyond
- * U+FFFF. */
+ * or -1.  A character of four bytes gives -1, too: servers refuse what is
+ * beyond U+FFFF. */
 static long read_char(const unsigned char *s, size_t left, size_t *len)
 {
     long c = s[0];

@@ -84,7 +84,7 @@ struct evzk__write {
 enum {
     EVZK__WRITE_COST = 64, /* Of each write that waits, besides its data. */
     EVZK__ADDITIONS = 512, /* The most that go together. */
-    EVZK__VALUE_NAME = 64 /* More than the receipt's name needs. */
+    EVZK__VALUE_NAME = 64  /* More than the receipt's name needs. */
 };
 #define EVZK__VALUE_RECEIPT_TAG "-receipt"
 

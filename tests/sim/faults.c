@@ -516,8 +516,7 @@ static bool parse_rest(const struct kind *k, const char *rest, struct fault *f)
         f->which = (uint8_t)x;
         return ok;
     case CONTENT:
-        ok = *rest == '@' &&
-             parse_number(rest + 1, '\0', UINT8_MAX, &x, &rest);
+        ok = *rest == '@' && parse_number(rest + 1, '\0', UINT8_MAX, &x, &rest);
         f->which = (uint8_t)x;
         return ok;
     case CALL:

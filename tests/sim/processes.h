@@ -31,8 +31,8 @@ void process_open(int proc, const struct process_config *cfg);
 struct process *process_of(int proc);
 /* The process that has the session, or had it; -1: none. */
 int process_with(int64_t session);
-bool process_opening(int proc);    /* The session is not open yet. */
-bool processes_opening(void);      /* That of any process. */
+bool process_opening(int proc); /* The session is not open yet. */
+bool processes_opening(void);   /* That of any process. */
 
 /* Has the process a session that may be used: not freed, not being closed? */
 bool process_has_session(int proc);

@@ -173,10 +173,14 @@ static bool is_state(int i, int k, const evzk_cache_entry *e,
            (size_t)s->len == e->len && s->hash == sim_hash(e->data, e->len);
 }
 
-/* The znode has been in this state, behind the one told last. */
-static void take(int i, int k, const evzk_cache_entry *e)
+/* The znode has been in this state, behind the one told last.  Of names only,
+ * a znode is told when it is seen, and again when its names may not be read. */
+static void take(int i, int k, const evzk_cache_entry *e,
+                 const evzk_cache_entry *before)
 {
-    unsigned n = all.cache[i].told[k] + 1;
+    bool twice =
+        all.own->opt[i].names_only && e->hidden && before && !before->hidden;
+    unsigned n = all.cache[i].told[k] + !twice;
 
     while (n < all.n[k] && !is_state(i, k, e, &all.been[k][n]))
         n++;
@@ -292,7 +296,7 @@ static void told_znode(int i, evzk_cache_event event, const evzk_cache_entry *e,
     if (event == EVZK_CACHE_REMOVED)
         take_gone(i, k);
     else
-        take(i, k, e);
+        take(i, k, e, before);
     all.cache[i].in[k] = event != EVZK_CACHE_REMOVED;
 }
 

@@ -36,9 +36,9 @@ static bool is_any_there(void)
     bool any = false;
 
     for (int i = 0; i < ITEMS; i++)
-        any = any || (queue.t[i].czxid && !consumer_item_is_bad(i) &&
-                      (!consumer_item_is_free(i) ||
-                       consumer_item_is_known_free(i)));
+        any = any ||
+              (queue.t[i].czxid && !consumer_item_is_bad(i) &&
+               (!consumer_item_is_free(i) || consumer_item_is_known_free(i)));
     return any;
 }
 

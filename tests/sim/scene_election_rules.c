@@ -65,8 +65,7 @@ static void read_leader(struct lock_leader *r, const struct ens_seen *seen)
     if (r->epoch > (uint64_t)seen->czxid)
         r->epoch = 0; /* Its candidate was there before it. */
     r->node = sim_hash(node + 1, (size_t)(end - node - 1));
-    read_said(r, seen->data + (end + 1 - text),
-              len - (size_t)(end + 1 - text));
+    read_said(r, seen->data + (end + 1 - text), len - (size_t)(end + 1 - text));
 }
 
 const struct lock_node *lock_leader_node(const struct lock_leader *r)

@@ -9,7 +9,7 @@
 
 enum {
     ROUNDS = 14, /* More than a member bears in a row. */
-    REFUSED = 9 /* Then the member hears of them. */
+    REFUSED = 9  /* Then the member hears of them. */
 };
 
 static struct {

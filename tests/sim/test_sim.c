@@ -133,6 +133,8 @@ static const struct kept {
 {"shards", "closes-sealed:21=oom-on@11,34=call@drain", 1, "its znode could not be deleted, and it told DRAINED as if all had gone"},
 {"lock", "urgent-refused:102=throttle-writes", 1, "the rule asked a lock that may not enter to outlive nine refusals of its delete"},
 {"consumer", "settles-take:117=callback@1/close-session", 1, "the rule did not see that a session was closed while it had no connection, and was over in the same turn: what a removal did cannot be known"},
+{"cache", "cache-name-tree:100=hide-change@0,110=history-anew", 1, "the rule did not know a znode that was seen, and then not to be listed"},
+{"two-phase", "abort-three:165=oom@2,167=oom-on@7,195=forge-vote@3,205=hold-replies,401=oom-on@11,417=forge-vote@2", 1, "the rule wanted a forged vote to be known where nothing of the site stood any more"},
 {"shards", "no-plan:87=forge-plan@0,191=lagging@1,301=refuse,425=hide-member@0,499=hide-member@1", 1, "the same"},
 {"shards", "closes-sealed:", 1, "its session was closed while no machine of it was under way: FAILED came seconds behind CLOSED"},
 {"shards", "closes-sealed:122=call@close-session", 1, "its session was closed, and then a refusal came: FAILED, but not with CLOSED"},

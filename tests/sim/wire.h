@@ -26,7 +26,7 @@ struct wire_msg {
     /* The same, of watch events too; of a request the newest that its process
      * has heard of: for the rules alone. */
     int64_t behind;
-    int64_t knew; /* Request: what wire_knew() said. */
+    int64_t knew;  /* Request: what wire_knew() said. */
     bool denied;   /* Request: an operator has taken its rights away. */
     uint8_t knows; /* Request: the copies that its process has read of, too. */
     /* Owned by the message, all in SIM_OUTSIDE; NULL or empty if not used. */
