@@ -26,7 +26,7 @@ static void print_line(const char *line, void *arg)
     fprintf(stderr, "%s\n", line);
 }
 
-/* What is asked here is no recipe's: it deletes whatever there is. */
+/* The operations are those of no recipe: they delete whatever there is. */
 static bool takes_any(int64_t session, const char *path)
 {
     (void)session;

@@ -605,7 +605,7 @@ void process_close(int proc)
         o->trouble = disturbed_until > 0 ? MORE : NO_TROUBLE;
     }
     o->p.closing = true;
-    note_cut(o); /* What has no connection may be over before the next step. */
+    note_cut(o); /* Without a connection it may be over in this step. */
 }
 
 /* Has time go on, when nothing else does. */
