@@ -93,6 +93,7 @@ struct evzk__item {
     bool ephemeral;      /* The item goes with its producer's session. */
     bool told;           /* Its user has heard its last event, or none. */
     bool marked;         /* Its delivery is counted, and still to come. */
+    uint8_t found;       /* PROVING: whose its claim is: see prove.c. */
     int32_t version;     /* Of its data, when it was read. */
     uint16_t session_no; /* Of the session that has claimed it. */
     const char *path;

@@ -96,32 +96,53 @@ static void lose(struct evzk_consumer *c, struct evzk__item *it, int rc)
         evzk__item_end(c, it, EVZK_CONSUMER_GIVEN_BACK, EVZK_OK);
 }
 
-/* The answers come in the order of the list; items that are proved stay there.
- */
-static int proved_part(struct evzk_consumer *c, const struct evzk__reply *reply)
+enum { OWN, ANOTHERS, GONE, HIDDEN };
+
+/* The steps name the items' claims, so no item ends before the last answer. */
+static int note_part(struct evzk_consumer *c, const struct evzk__reply *reply)
 {
     struct evzk__item *it = TAILQ_FIRST(list_of(c));
-    bool own, hidden = reply->rc == EVZK_ERR_NOAUTH;
+    bool hidden = reply->rc == EVZK_ERR_NOAUTH;
 
     if (reply->part == 0 || c->error != EVZK_OK ||
         (reply->rc != EVZK_OK && reply->rc != EVZK_ERR_NONODE && !hidden))
         return reply->rc;
-    for (uint32_t i = 0; i < c->n_proved; i++)
+    for (unsigned i = 1; i < reply->part; i++)
         it = TAILQ_NEXT(it, link);
-    own = is_own(c, it, reply);
+    it->found = is_own(c, it, reply)           ? OWN
+                : hidden                       ? HIDDEN
+                : reply->rc == EVZK_ERR_NONODE ? GONE
+                                               : ANOTHERS;
+    return EVZK_OK;
+}
+
+/* Items that are proved stay at the head of their list. */
+static void take(struct evzk_consumer *c, struct evzk__item *it)
+{
     if (c->proves == EVZK__ITEM_DOUBTED) {
-        doubted(c, it, own);
-    } else if (own || c->change != EVZK__NO_CHANGE) {
-        c->taken_over = c->taken_over || (!own && reply->rc != EVZK_ERR_NONODE);
+        doubted(c, it, it->found == OWN);
+    } else if (it->found == OWN || c->change != EVZK__NO_CHANGE) {
+        c->taken_over =
+            c->taken_over || it->found == ANOTHERS || it->found == HIDDEN;
         c->n_proved++;
     } else {
-        lose(c, it, hidden ? EVZK_ERR_NOAUTH : EVZK_ERR_NODEGONE);
+        lose(c, it, it->found == HIDDEN ? EVZK_ERR_NOAUTH : EVZK_ERR_NODEGONE);
     }
-    return EVZK_OK;
+}
+
+static void take_all(struct evzk_consumer *c)
+{
+    struct evzk__item *it = TAILQ_FIRST(list_of(c)), *next;
+
+    for (uint32_t i = 1; i < c->n_steps; i++, it = next) {
+        next = TAILQ_NEXT(it, link);
+        take(c, it);
+    }
 }
 
 static int proved(struct evzk_consumer *c)
 {
+    take_all(c);
     if (c->proves == EVZK__ITEM_DOUBTED || c->n_proved == 0)
         return evzk__consumer_go_on(c);
     if (c->taken_over)
@@ -137,7 +158,7 @@ int evzk__consumer_proved(struct evzk__machine *m, const struct evzk__event *e)
 
     if (e->type != EVZK__EV_REPLY)
         return evzk__consumer_doubted(c, e);
-    if (!evzk__consumer_note(c, e->reply, proved_part(c, e->reply)))
+    if (!evzk__consumer_note(c, e->reply, note_part(c, e->reply)))
         return EVZK_OK;
     if (c->error == EVZK_ERR_NOMEM)
         return evzk__machine_again_later(m);
