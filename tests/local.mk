@@ -203,13 +203,15 @@ plain_programs = $(addprefix tests/real/,test_dialect_fleet test_lock_curator \
 sanitized_programs = $(fuzz_tests) $(sim_tests) $(unit_tests) \
     $(filter-out $(plain_programs),$(server_tests)) $(thread_tests)
 
+plain_tests = $(sim_checks) tests/museum/check-museum $(toy_tests) \
+    tests/real/check-proxy $(tutorial_tests) $(command_tests) $(script_tests) \
+    $(plain_programs)
+
 # ./quickstart check: each test once, in the build that shows more.
 check-sanitized:
 	$(MAKE) check TESTS='$(sanitized_programs)'
 check-plain:
-	$(MAKE) check TESTS='$(sim_checks) tests/museum/check-museum $(toy_tests) \
-	    tests/real/check-proxy $(tutorial_tests) $(command_tests) \
-	    $(script_tests) $(plain_programs)'
+	$(MAKE) check TESTS='$(plain_tests)'
 
 # The programs that have threads, for --enable-sanitizers=thread; no other is
 # built.
