@@ -32,15 +32,17 @@ static const struct config_scene *own(void) { return configured.own; }
 
 /* ---- The tree ---- */
 
-/* Which keys a configuration has. */
+/* Which keys a configuration has; one of nobody has none. */
 static int first_of(int update)
 {
-    return update == OPERATOR ? 0 : update_plan(update)->first;
+    return update == OPERATOR || update < 0 ? 0 : update_plan(update)->first;
 }
 
 static int count_of(int update)
 {
-    return update == OPERATOR ? configured.own->stands : update_plan(update)->n;
+    if (update == OPERATOR)
+        return configured.own->stands;
+    return update < 0 ? 0 : update_plan(update)->n;
 }
 
 /* A number of its own for what the keys are now; and whose they are: -1: keys
@@ -181,9 +183,11 @@ static bool is_copied(void) { return owns_lock(0); }
 
 static bool has_lock(int update)
 {
-    const struct process *p = process_of(update_plan(update)->proc);
+    const struct process *p =
+        update < 0 ? NULL : process_of(update_plan(update)->proc);
 
-    for (unsigned k = 0; k < p->n_ids; k++) { /* Perhaps closed without word. */
+    for (unsigned k = 0; p && k < p->n_ids;
+         k++) { /* Perhaps closed without word. */
         if (owns_lock(p->ids[k]))
             return true;
     }
