@@ -53,7 +53,8 @@ typedef enum evzk_election_event {
     EVZK_ELECTION_RESIGN_REQUESTED,
     /** Final. Was elected; resigned as asked, and proved gone from the server.
      * rc is not 0 when the server refused to delete the znode: then the znode
-     * stands until the session ends.  When somebody else had deleted the znode,
+     * stands until the server lets the session delete it, or the session ends.
+     * When somebody else had deleted the znode,
      * `leader` stays until the session ends or the next leader replaces it.
      * Observers see that `leader` names no candidate, and report that no
      * process leads. */

@@ -63,7 +63,8 @@ typedef enum evzk_lock_event {
     EVZK_LOCK_REVOKE_REQUESTED,
     /** Final. Was held; released as asked, and proved gone from the server. rc
      * is not 0 when the server refused to delete the znode: then the znode
-     * stands until the session ends. */
+     * stands until the server lets the session delete it, or the session ends.
+     */
     EVZK_LOCK_RELEASED,
     /** Final. Was held, and is no longer: stop work now. rc says why. */
     EVZK_LOCK_LOST,

@@ -55,7 +55,8 @@ typedef enum evzk_multi_lock_event {
     EVZK_MULTI_LOCK_REQUEUED,
     /** Final.  All were held; released as asked, and all proved gone from the
      * server.  rc is not 0 when the server refused to delete a znode: then that
-     * znode stands until the session ends. */
+     * znode stands until the server lets the session delete it, or the session
+     * ends. */
     EVZK_MULTI_LOCK_RELEASED,
     /** Final.  All were held, and one is no longer: stop work now.  The others
      * are given back in the background.  rc says why. */
@@ -63,8 +64,8 @@ typedef enum evzk_multi_lock_event {
     /** Final.  Never held.  rc says why.  The parts that were taken before are
      * proved gone; but when the time is over, or the session ends, they are
      * given back in the background.  Where the server refused to delete the
-     * znode of a part, rc says that: the znode stands until the session ends.
-     */
+     * znode of a part, rc says that: the znode stands until the server lets the
+     * session delete it, or the session ends. */
     EVZK_MULTI_LOCK_FAILED
 } evzk_multi_lock_event;
 

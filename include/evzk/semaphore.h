@@ -50,7 +50,8 @@ typedef enum evzk_semaphore_event {
     EVZK_SEMAPHORE_REQUEUED,
     /** Final.  Was held; released as asked, and proved gone from the server. rc
      * is not 0 when the server refused to delete the znode: then the lease
-     * counts until the session ends. */
+     * counts until the server lets the session delete it, or the session ends.
+     */
     EVZK_SEMAPHORE_RELEASED,
     /** Final.  Was held, and is no longer: stop work now.  rc says why. */
     EVZK_SEMAPHORE_LOST,
@@ -145,7 +146,8 @@ EVZK_API int evzk_semaphore_acquire(evzk_session *s, const char *path,
  * proved gone from the server, by its word or by the end of the session.  Where
  * that is not proved rc is another: EVZK_ERR_CLOSED when the session was closed
  * before; _SERVER or _NOAUTH when the server refused to delete what was made,
- * or to show it: then that is left until the session ends.
+ * or to show it: then that is left until the server lets the session delete it,
+ * or the session ends.
  *
  * @retval EVZK_OK        The final event will come.
  * @retval EVZK_ERR_STATE Acquired already, ended, or about to end by itself.

@@ -51,7 +51,7 @@ struct evzk__multi {
     unsigned n;
     bool *last; /* By operation: the znode must be in the version -1. */
     struct evzk__pairs *pairs; /* Sent in the place of those; or NULL. */
-    bool single;               /* One write is meant: the answer is of that. */
+    bool single;               /* The answer is that of a single write. */
     int rc;                    /* The result of the whole transaction. */
     char *text, *next;
     struct Stat stamp; /* Of the last write to a znode in it. */

@@ -38,7 +38,8 @@ enum {
     OTHERS_US = 50000, /* The time of all others, between two suspects. */
     RELEASED_MOST = 1024,
     LOST_WEIGHS = 2,
-    FORGET = 7 /* Another request was lost, and is not asked for any more. */
+    FORGET =
+        7 /* So many others were answered: the lost one is not asked for. */
 };
 
 /* A number by which the request is known again. */

@@ -90,4 +90,31 @@ static inline bool kazoo_is_there(void)
     return false;
 }
 
+/* A process of Curator: the class that curator_compile() has compiled. */
+static inline void curator_start(struct library *b, const char *class)
+{
+    char java[256], name[64], server[64];
+    char *argv[] = {java,         "-XX:TieredStopAtLevel=1",
+                    "-Xmx128m",   "-cp",
+                    curator_jars, name,
+                    server,       NULL};
+
+    snprintf(java, sizeof java, "%s", tool("JAVA", "java"));
+    snprintf(name, sizeof name, "%s", class);
+    snprintf(server, sizeof server, "%s", the_server());
+    library_run(b, argv);
+}
+
+/* A process of Kazoo: a script of the sources. */
+static inline void kazoo_start(struct library *b, const char *name)
+{
+    char program[256], script[4096], server[64];
+    char *argv[] = {program, script, server, NULL};
+
+    snprintf(program, sizeof program, "%s", python());
+    snprintf(script, sizeof script, "%s", in_source(name));
+    snprintf(server, sizeof server, "%s", the_server());
+    library_run(b, argv);
+}
+
 #endif

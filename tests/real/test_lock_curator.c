@@ -7,19 +7,6 @@
 
 static void compile(void) { curator_compile("PeerLocks"); }
 
-static void curator_start(struct library *b)
-{
-    char java[256], server[64];
-    char *argv[] = {java,         "-XX:TieredStopAtLevel=1",
-                    "-Xmx128m",   "-cp",
-                    curator_jars, "PeerLocks",
-                    server,       NULL};
-
-    snprintf(java, sizeof java, "%s", tool("JAVA", "java"));
-    snprintf(server, sizeof server, "%s", the_server());
-    library_run(b, argv);
-}
-
 /* ---- What is shared ---- */
 
 START_TEST(mutex_is_waited_for)
@@ -29,7 +16,7 @@ START_TEST(mutex_is_waited_for)
     struct peer p;
     struct claim c;
 
-    curator_start(&curator);
+    curator_start(&curator, "PeerLocks");
     peer_open(&p, the_server());
     library_holds(&curator, "mutex", dir);
     claim_fails(p.s, dir, &(evzk_lock_options){.try_once = true},
@@ -52,7 +39,7 @@ START_TEST(mutex_waits)
     struct peer p;
     struct claim held, next;
 
-    curator_start(&curator);
+    curator_start(&curator, "PeerLocks");
     peer_open(&p, the_server());
     claim_held(&held, p.s, dir, NULL);
     library_ask(&curator, "mutex", dir);
@@ -75,7 +62,7 @@ START_TEST(barrier_is_shared)
 {
     struct library curator;
 
-    curator_start(&curator);
+    curator_start(&curator, "PeerLocks");
     barriers_are_shared(&curator, "/curator/barrier");
     library_end(&curator);
 }
@@ -89,7 +76,7 @@ static void is_refused(const char *kind, const char *path, const char *dir)
     struct logged g;
     struct claim c;
 
-    curator_start(&curator);
+    curator_start(&curator, "PeerLocks");
     logged_open(&g);
     library_holds(&curator, kind, path);
     all_are_refused(g.p.s, dir, 1);
@@ -140,7 +127,7 @@ START_TEST(mutex_is_refused_by_other_names)
     struct claim held;
     struct candidate c;
 
-    curator_start(&curator);
+    curator_start(&curator, "PeerLocks");
     peer_open(&p, the_server());
     for (int i = 0; i < 2; i++) {
         claim_held(&held, p.s, dir, &opt[i]);
@@ -168,7 +155,7 @@ START_TEST(mutex_of_curator)
 {
     struct library curator;
 
-    curator_start(&curator);
+    curator_start(&curator, "PeerLocks");
     lock_is_shared(&curator, "mutex", "/dialect/mutex", EVZK_DIALECT_CURATOR,
                    EVZK_LOCK_EXCLUSIVE);
     library_end(&curator);
@@ -179,7 +166,7 @@ START_TEST(read_write_lock_of_curator)
 {
     struct library curator;
 
-    curator_start(&curator);
+    curator_start(&curator, "PeerLocks");
     lock_is_shared(&curator, "write", "/dialect/write", EVZK_DIALECT_CURATOR,
                    EVZK_LOCK_WRITE);
     lock_is_shared(&curator, "write", "/dialect/read", EVZK_DIALECT_CURATOR,
@@ -195,7 +182,7 @@ START_TEST(latch_of_curator)
 {
     struct library curator;
 
-    curator_start(&curator);
+    curator_start(&curator, "PeerLocks");
     election_is_shared(&curator, "latch", "/dialect/latch",
                        EVZK_DIALECT_CURATOR);
     library_end(&curator);
@@ -206,7 +193,7 @@ START_TEST(semaphore_of_curator)
 {
     struct library curator;
 
-    curator_start(&curator);
+    curator_start(&curator, "PeerLocks");
     semaphore_is_shared(&curator, "lease", "/dialect/lease",
                         EVZK_DIALECT_CURATOR);
     library_end(&curator);
@@ -223,7 +210,7 @@ START_TEST(families_of_curator)
     struct library curator;
     struct logged g;
 
-    curator_start(&curator);
+    curator_start(&curator, "PeerLocks");
     logged_open(&g);
     for (int i = 0; i < 2; i++) {
         library_holds(&curator, kind[i], dir);

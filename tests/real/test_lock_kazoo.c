@@ -5,17 +5,6 @@
 #include "test_dialect.h"
 #include "test_installed.h"
 
-static void kazoo_start(struct library *b)
-{
-    char program[256], script[4096], server[64];
-    char *argv[] = {program, script, server, NULL};
-
-    snprintf(program, sizeof program, "%s", python());
-    snprintf(script, sizeof script, "%s", in_source("peer_locks.py"));
-    snprintf(server, sizeof server, "%s", the_server());
-    library_run(b, argv);
-}
-
 /* ---- What is shared ---- */
 
 /* A Kazoo lock whose own znode has our mark, too. */
@@ -26,7 +15,7 @@ START_TEST(lock_among_others_is_shared)
     struct peer p;
     struct claim c;
 
-    kazoo_start(&kazoo);
+    kazoo_start(&kazoo, "peer_locks.py");
     peer_open(&p, the_server());
     library_holds(&kazoo, "among", dir);
     claim_queued(&c, p.s, dir, NULL);
@@ -53,7 +42,7 @@ START_TEST(extra_lock_patterns)
     struct peer p;
     struct claim held, next;
 
-    kazoo_start(&kazoo);
+    kazoo_start(&kazoo, "peer_locks.py");
     peer_open(&p, the_server());
     claim_held(&held, p.s, dir, NULL);
     claim_queued(&next, p.s, dir, NULL);
@@ -77,7 +66,7 @@ START_TEST(barrier_is_shared)
 {
     struct library kazoo;
 
-    kazoo_start(&kazoo);
+    kazoo_start(&kazoo, "peer_locks.py");
     barriers_are_shared(&kazoo, "/kazoo/barrier");
     library_end(&kazoo);
 }
@@ -91,7 +80,7 @@ static void is_refused(const char *kind, const char *dir)
     struct logged g;
     struct claim c;
 
-    kazoo_start(&kazoo);
+    kazoo_start(&kazoo, "peer_locks.py");
     logged_open(&g);
     library_holds(&kazoo, kind, dir);
     all_are_refused(g.p.s, dir, 1);
@@ -122,7 +111,7 @@ START_TEST(lock_of_kazoo)
 {
     struct library kazoo;
 
-    kazoo_start(&kazoo);
+    kazoo_start(&kazoo, "peer_locks.py");
     lock_is_shared(&kazoo, "lock", "/dialect/lock", EVZK_DIALECT_KAZOO,
                    EVZK_LOCK_EXCLUSIVE);
     library_end(&kazoo);
@@ -133,7 +122,7 @@ START_TEST(read_write_lock_of_kazoo)
 {
     struct library kazoo;
 
-    kazoo_start(&kazoo);
+    kazoo_start(&kazoo, "peer_locks.py");
     lock_is_shared(&kazoo, "wlock", "/dialect/write", EVZK_DIALECT_KAZOO,
                    EVZK_LOCK_WRITE);
     lock_is_shared(&kazoo, "wlock", "/dialect/read", EVZK_DIALECT_KAZOO,
@@ -149,7 +138,7 @@ START_TEST(election_of_kazoo)
 {
     struct library kazoo;
 
-    kazoo_start(&kazoo);
+    kazoo_start(&kazoo, "peer_locks.py");
     election_is_shared(&kazoo, "election", "/dialect/election",
                        EVZK_DIALECT_KAZOO);
     library_end(&kazoo);
@@ -181,7 +170,7 @@ START_TEST(semaphore_of_kazoo)
 {
     struct library kazoo;
 
-    kazoo_start(&kazoo);
+    kazoo_start(&kazoo, "peer_locks.py");
     semaphore_is_shared(&kazoo, "semaphore", "/dialect/semaphore",
                         EVZK_DIALECT_KAZOO);
     library_end(&kazoo);

@@ -12,30 +12,6 @@ static const evzk_consumer_options plain = {.layout = EVZK_QUEUE_PLAIN};
 
 static void compile(void) { curator_compile("PeerQueues"); }
 
-static void curator_start(struct library *b)
-{
-    char java[256], server[64];
-    char *argv[] = {java,         "-XX:TieredStopAtLevel=1",
-                    "-Xmx128m",   "-cp",
-                    curator_jars, "PeerQueues",
-                    server,       NULL};
-
-    snprintf(java, sizeof java, "%s", tool("JAVA", "java"));
-    snprintf(server, sizeof server, "%s", the_server());
-    library_run(b, argv);
-}
-
-static void kazoo_start(struct library *b)
-{
-    char program[256], script[4096], server[64];
-    char *argv[] = {program, script, server, NULL};
-
-    snprintf(program, sizeof program, "%s", python());
-    snprintf(script, sizeof script, "%s", in_source("peer_queues.py"));
-    snprintf(server, sizeof server, "%s", the_server());
-    library_run(b, argv);
-}
-
 static void other_puts(struct library *b, const char *kind, const char *path,
                        const char *text)
 {
@@ -142,7 +118,7 @@ START_TEST(curator_queues_are_refused)
     struct library curator;
     char path[64];
 
-    curator_start(&curator);
+    curator_start(&curator, "PeerQueues");
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         snprintf(path, sizeof path, "/others/%s", kinds[i]);
         other_puts(&curator, kinds[i], path, "theirs");
@@ -158,7 +134,7 @@ START_TEST(kazoo_queue_is_refused)
     const char *path = "/others/kazoo";
     struct library kazoo;
 
-    kazoo_start(&kazoo);
+    kazoo_start(&kazoo, "peer_queues.py");
     other_puts(&kazoo, "queue", path, "theirs");
     is_refused(path);
     other_takes(&kazoo, "queue", path, "theirs");
@@ -174,7 +150,7 @@ START_TEST(page_is_shared)
     struct told t;
     struct peer p;
 
-    kazoo_start(&page);
+    kazoo_start(&page, "peer_queues.py");
     peer_open(&p, the_server());
     other_puts(&page, "page", path, "theirs");
     ck_assert_int_eq(put(p.s, path, "ours"), EVZK_OK);
