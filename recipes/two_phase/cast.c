@@ -9,9 +9,10 @@
  * of the site's own znode.  ENTERING is for the variant with presence: the
  * site's znode gets another name, and an ephemeral one beside it.  ASKED waits
  * for the program.  VOTING replaces the site's znode by its vote, unless it is
- * decided.  LEAVING and TAKING_BACK take back what ENTERING did.  DENIED has no
- * right to read the transaction: the program is told so, once, and LOOKING
- * tries again in a while.
+ * decided.  LEAVING and TAKING_BACK take back what ENTERING did.  DENIED may
+ * not read the transaction, or has voted to commit it and reads what no
+ * coordinator has written: the program is told so, once, and LOOKING tries
+ * again in a while.
  *
  * How it can fail.  Whatever is not as the site thought leads back to LOOKING:
  * a lost answer, an earlier start of the same site, an operator.  A site whose
@@ -182,6 +183,15 @@ int evzk__site_tx_take(struct evzk_site_tx *t, evzk_tx_verdict verdict,
     return evzk__machine_move(&t->m, APPLYING);
 }
 
+/* Somebody wrote to the transaction.  A vote to commit stays, and the entry:
+ * it may be decided, and the others apply that; the text may be put right. */
+int evzk__site_tx_spoiled(struct evzk_site_tx *t)
+{
+    return t->standing == EVZK__COMMITS
+               ? evzk__site_tx_deny(t, EVZK_ERR_FOREIGN)
+               : drop(t, EVZK_ERR_FOREIGN);
+}
+
 static int consider(struct evzk_site_tx *t)
 {
     int rc;
@@ -191,7 +201,7 @@ static int consider(struct evzk_site_tx *t)
     if (t->look_rc == EVZK_ERR_NONODE)
         return drop(t, EVZK_ERR_NODEGONE);
     if (t->look_rc == EVZK_ERR_FOREIGN)
-        return drop(t, EVZK_ERR_FOREIGN);
+        return evzk__site_tx_spoiled(t);
     if (t->look_rc == EVZK_ERR_NOAUTH)
         return evzk__site_tx_deny(t, EVZK_ERR_NOAUTH);
     t->denied = false;
@@ -206,7 +216,7 @@ static int consider(struct evzk_site_tx *t)
         return go_on(t);
     }
     if (t->version != 1 || t->said == EVZK_TX_NONE)
-        return drop(t, EVZK_ERR_FOREIGN);
+        return evzk__site_tx_spoiled(t);
     rc = evzk__site_tx_take(t, t->said, t->said_token);
     t->sure = t->m.state != LOOKING;
     return rc;

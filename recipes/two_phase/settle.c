@@ -146,6 +146,5 @@ int evzk__site_tx_was_read(struct evzk__machine *m, const struct evzk__event *e)
     said = evzk__tx_text_verdict(&t->text, r->res->data, r->res->len);
     if (said != EVZK_TX_NONE && r->res->stat.version == 1)
         return evzk__site_tx_take(t, said, r->res->stat.mzxid);
-    t->result = EVZK_ERR_FOREIGN;
-    return evzk__machine_move(m, DROPPING);
+    return evzk__site_tx_spoiled(t);
 }

@@ -37,6 +37,8 @@ int evzk__site_tx_looked(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__site_tx_be_denied(struct evzk__machine *m);
 /* The transaction waits until the site looks again, since this happened. */
 int evzk__site_tx_deny(struct evzk_site_tx *t, int rc);
+/* What the transaction says is nothing that a coordinator has written. */
+int evzk__site_tx_spoiled(struct evzk_site_tx *t);
 int evzk__site_tx_denied(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__site_tx_enter(struct evzk__machine *m);
 int evzk__site_tx_entered(struct evzk__machine *m, const struct evzk__event *e);

@@ -522,6 +522,37 @@ START_TEST(vote_forged)
 }
 END_TEST
 
+/* Somebody writes over a transaction to which a site has voted to commit: it is
+ * told so, and its vote stands.  The others may have heard a decision. */
+START_TEST(text_spoilt)
+{
+    evzk_tx_options opt = asked(2);
+    struct site v[2];
+    struct asker a;
+    struct peer p;
+    char path[160];
+
+    peer_open(&p, the_server());
+    start(&v[0], p.s, "/spoilt", "a", EVZK_TX_COMMIT);
+    start(&v[1], p.s, "/spoilt", "b", EVZK_TX_NONE);
+    WAIT(strcmp(evzk_site_state(v[0].site), "WATCHING") == 0 &&
+         strcmp(evzk_site_state(v[1].site), "WATCHING") == 0);
+    ask(&a, p.s, "/spoilt", &opt);
+    WAIT(v[0].voted == 1 && v[1].asked == 1);
+    snprintf(path, sizeof path, "/spoilt/tx/%s", evzk_tx_id(a.tx));
+    ck_assert_int_eq(raw_set(op(), path, "nothing", 7), ZOK);
+    WAIT(v[0].failed == 1 && v[1].failed == 1);
+    expect(&a, EVZK_TX_FAILED, EVZK_ERR_FOREIGN);
+    strcat(path, "/commit-a");
+    ck_assert_int_eq(raw_exists(op(), path, NULL), ZOK);
+    ck_assert_int_eq(count_below("/spoilt", "inbox/a"), 1);
+    ck_assert_int_eq(count_below("/spoilt", "inbox/b"), 0);
+    for (int i = 0; i < 2; i++)
+        evzk_site_free(v[i].site);
+    peer_close(&p);
+}
+END_TEST
+
 /* What a site's transaction refuses; a time-out; no such site. */
 START_TEST(refused)
 {
@@ -584,6 +615,7 @@ int main(void)
     tcase_add_test(few, coordinator_dies);
     tcase_add_test(few, recover_forged);
     tcase_add_loop_test(few, vote_forged, 0, 3);
+    tcase_add_test(few, text_spoilt);
     tcase_add_test(few, refused);
     return lock_suite_run(suite);
 }

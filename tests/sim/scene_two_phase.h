@@ -82,7 +82,8 @@ struct tp_tx {
     int64_t restored;       /* .. and when a fault has written it again. */
     evzk_tx_verdict decision;
     evzk_tx_variant variant;
-    uint8_t vote[TP_SITES]; /* evzk_tx_verdict, as first seen. */
+    uint8_t vote[TP_SITES];   /* evzk_tx_verdict, as first seen. */
+    int64_t commit[TP_SITES]; /* The czxid of its standing vote to commit. */
     bool came[TP_SITES], done[TP_SITES], removed;
     bool cast[TP_SITES]; /* The site's program has voted to commit; .. */
     bool said[TP_SITES]; /* .. it has said that it is done. */

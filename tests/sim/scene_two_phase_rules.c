@@ -27,6 +27,26 @@ static bool site_waits(const struct tp_at *at)
     return x->variant != EVZK_TX_PLAIN && !tp_begun_by_living(x);
 }
 
+static bool has_entry(const struct tp_tx *x, char site)
+{
+    struct ens_seen seen;
+    char path[120];
+
+    snprintf(path, sizeof path, "/t/inbox/%c/%s", site, x->id);
+    return ens_look(path, &seen);
+}
+
+/* A site is done when its entry has gone, too: who ended in between may find
+ * the transaction again. */
+static bool all_done(const struct tp_tx *x)
+{
+    for (int i = 0; i < tp_n_sites(); i++) {
+        if (!x->done[i] || has_entry(x, tp.own->sites[i]))
+            return false;
+    }
+    return true;
+}
+
 static bool coordinator_waits(const struct tp_slot *k)
 {
     const struct tp_tx *x = k->of ? &tp.tx[k->of - 1] : NULL;
@@ -42,7 +62,7 @@ static bool coordinator_waits(const struct tp_slot *k)
     if (!k->told_decided)
         return x->decision != EVZK_TX_NONE || aborts > 0 ||
                commits == tp_n_sites() || k->stopped;
-    return x->removed || tp_count(x->done) == tp_n_sites();
+    return x->removed || all_done(x);
 }
 
 /* The program has this site, by this start or by another. */
@@ -93,19 +113,15 @@ static bool is_deaf(int act)
 static bool is_left(const struct tp_tx *x)
 {
     return tp.own->sites_remove && !x->removed && x->decision != EVZK_TX_NONE &&
-           tp_count(x->done) == tp_n_sites() && !tp_begun_by_living(x) &&
-           !tp_is_tampered() && !fault_forged_votes();
+           all_done(x) && !tp_begun_by_living(x) && !tp_is_tampered() &&
+           !fault_forged_votes();
 }
 
 /* The transaction is gone, and the site has the entry still. */
 static bool is_kept(const struct tp_tx *x, int act)
 {
-    struct ens_seen seen;
-    char path[120];
-
-    snprintf(path, sizeof path, "/t/inbox/%c/%s", tp.own->act[act].site, x->id);
     return x->removed && !ens_refused(tp.own->act[act].proc) &&
-           ens_look(path, &seen);
+           has_entry(x, tp.own->act[act].site);
 }
 
 static void site_owes(int act, struct sim_debt *debt)

@@ -143,7 +143,8 @@ static void check_vote(const struct tp_tx *x, const evzk_tx_vote *vote)
     if (i < 0 || vote->site[1] || !x)
         sim_violation("a vote of nobody is told");
     else if (x->vote[i] != vote->verdict && !tp_is_tampered() &&
-             !(x->decision && fault_forged_votes()) && !tp.own->foreign)
+             !(x->decision && fault_forged_votes()) && !has_gone(x, i) &&
+             !tp.own->foreign)
         sim_violation("another vote of site %c is told", vote->site[0]);
     if (vote->data && !tp.own->foreign && !(x && is_malformed(x, vote)) &&
         !((tp_is_tampered() || (x && i >= 0 && has_gone(x, i))) &&
@@ -350,7 +351,7 @@ void tp_check_answer(int act, int rc, const evzk_tx_info *v, size_t n)
             continue;
         if (v[i].orphan && tp_begun_by_living(x) && !tp_is_tampered())
             sim_violation("a look-up takes %s for an orphan", v[i].id);
-        if (v[i].decision != EVZK_TX_NONE &&
+        if (v[i].decision != EVZK_TX_NONE && !x->marred &&
             (v[i].decision != x->decision || v[i].token != x->decided))
             sim_violation("a look-up tells another decision of %s", v[i].id);
         if (v[i].variant != x->variant)

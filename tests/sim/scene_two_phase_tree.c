@@ -138,10 +138,20 @@ static void look_at_decision(struct tp_tx *x, const struct ens_seen *seen)
         check_commit(x);
 }
 
+/* Whoever has voted to commit waits for the decision, whatever it reads. */
+static void check_standing(struct tp_tx *x, int i, int64_t commit)
+{
+    if (x->commit[i] && x->commit[i] != commit &&
+        !operator_deleted(x->commit[i]) && x->decision == EVZK_TX_NONE)
+        sim_violation("site %c has taken its vote back", tp.own->sites[i]);
+    x->commit[i] = commit;
+}
+
 static void look_at_site(struct tp_tx *x, int i)
 {
     static const char *const kinds[] = {"open", "asked", "commit", "abort"};
     char path[120];
+    int64_t commit = 0;
     bool any = false;
 
     for (int k = 0; k < 4; k++) {
@@ -154,6 +164,8 @@ static void look_at_site(struct tp_tx *x, int i)
         any = true;
         if (k == 1)
             x->came[i] = true;
+        if (k == 2)
+            commit = seen.czxid;
         if (k >= 2 && x->vote[i] != EVZK_TX_NONE &&
             x->vote[i] != (k == 2 ? EVZK_TX_COMMIT : EVZK_TX_ABORT) &&
             !tp.own->foreign && !tp_is_tampered())
@@ -165,6 +177,7 @@ static void look_at_site(struct tp_tx *x, int i)
             sim_violation("site %c votes behind the decision",
                           tp.own->sites[i]);
     }
+    check_standing(x, i, commit);
     x->came[i] = x->came[i] || any;
     if (x->came[i] && !any && x->decision != EVZK_TX_NONE)
         x->done[i] = true;
