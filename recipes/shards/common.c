@@ -113,12 +113,14 @@ bool evzk__shards_tell(struct evzk_shards *a, evzk_shards_event ev, int rc)
     return called(a, begun);
 }
 
+/* FAILED of a shard is no end: the member tries again. */
 bool evzk__shard_tell(struct shard *d, evzk_election_event ev, int rc)
 {
     struct evzk_shards *a = d->all;
+    bool final = ev == EVZK_ELECTION_RESIGNED || ev == EVZK_ELECTION_LOST;
     int64_t begun = call_out(a);
 
-    if (tells(a, ev >= EVZK_ELECTION_RESIGNED) && a->shard_cb)
+    if (tells(a, final) && a->shard_cb)
         a->shard_cb(a, (uint32_t)(d - a->shard), ev, rc, a->arg);
     return called(a, begun);
 }

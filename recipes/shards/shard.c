@@ -86,7 +86,7 @@ static void is_leading(struct shard *d, int rc)
 /* The candidate has ended, for whatever reason.  When the session was closed,
  * the object reports that, and each shard that was led reports LOST.  A shard
  * that was not led does not report FAILED then: that would mean that the member
- * tries again. */
+ * tries again (see evzk__shard_tell). */
 static void is_over(struct shard *d, evzk_lock_event ev, int rc)
 {
     struct evzk_shards *a = d->all;
@@ -97,7 +97,6 @@ static void is_over(struct shard *d, evzk_lock_event ev, int rc)
     d->refused = d->refusal_told = ev == EVZK_LOCK_FAILED && !told;
     if (d->refused)
         evzk__shards_mend_soon(a);
-    quiet = quiet || rc == EVZK_ERR_CLOSED;
     evzk__shards_note_left(a, d->l, ev, rc);
     evzk__shard_forget(d);
     evzk__recipient_free_to_take(d);

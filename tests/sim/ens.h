@@ -76,7 +76,7 @@ void ens_begin_anew(void);
  * GUIDs are in it; of a transaction it is the last operation.  False: it is
  * none of which that can be said, or it deletes. */
 bool ens_shut_at(int proc, const struct wire_msg *m);
-bool ens_shut(int proc);    /* The servers have hung up so. */
+bool ens_shut(int proc);    /* The servers have hung up so, or may have. */
 int64_t ens_shuts(void);    /* At how many processes' requests. */
 bool ens_refused(int proc); /* The same, or either error was sent. */
 /* Somebody else's transactions, as by an operator: at the leader, now.  0, or

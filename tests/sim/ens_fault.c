@@ -66,7 +66,13 @@ int64_t ens_denials(void)
     return n;
 }
 
-bool ens_shut(int proc) { return ens.shut_at[proc] != 0; }
+/* Five connections that end by chance look alike: see lib/request/suspect.c. */
+bool ens_shut(int proc)
+{
+    enum { BY_CHANCE = 5 };
+
+    return ens.shut_at[proc] != 0 || ens.greeted[proc] > BY_CHANCE - 1;
+}
 
 int64_t ens_shuts(void)
 {

@@ -207,6 +207,7 @@ struct ens_state {
     bool throttled_read[SIM_PROCS];
     uint32_t shut[SIM_PROCS];   /* Likeness of what servers hang up at; or 0. */
     uint8_t shut_at[SIM_PROCS]; /* How often the servers did. */
+    uint8_t greeted[SIM_PROCS]; /* Connections with a session. */
     bool deny[SIM_PROCS];
     int64_t full_until, full_at; /* A quota is used up; it was, last. */
     uint8_t denied[SIM_PROCS];

@@ -102,6 +102,12 @@ static void password(int64_t id, char out[16])
     }
 }
 
+static void count_greeting(int proc)
+{
+    if (proc >= 0 && ens.greeted[proc] < UINT8_MAX)
+        ens.greeted[proc]++;
+}
+
 void ens_session_opened(int conn, bool valid)
 {
     struct ens_conn *c = &ens.conn[conn];
@@ -113,6 +119,7 @@ void ens_session_opened(int conn, bool valid)
         password(c->session, m->passwd);
         c->state = ENS_OPEN;
         c->greeted = ens_applied(c->server);
+        count_greeting(wire_proc(conn));
     }
     wire_reply(conn, m);
     if (!valid)

@@ -248,8 +248,10 @@ static bool deceived(int64_t place)
 static bool is_left(const struct lock_leader *r)
 {
     const struct lock_slot *k = r->slot < 0 ? NULL : &lock_world.slot[r->slot];
+    int proc = k ? (int)k->proc : process_with(r->owner);
 
-    return k && k->ended && ens_throttles((int)k->proc) > REFUSALS;
+    return (k ? k->ended : r->changed) && proc >= 0 &&
+           ens_throttles(proc) > REFUSALS;
 }
 
 /* Its candidate goes with it, or had gone; or something else is said.  One by
@@ -259,7 +261,8 @@ static void check_gone(const struct lock_leader *r)
     const struct lock_leader *next = next_of(r);
     const struct lock_node *n = lock_leader_node(r);
 
-    if (operator_deleted(r->czxid) || (r->changed && session_over(r->owner)))
+    if (operator_deleted(r->czxid) ||
+        (r->changed && (session_over(r->owner) || is_left(r))))
         return;
     if (r->owner == 0 || r->changed) {
         if (!next && !somebody_goes(r))

@@ -80,10 +80,10 @@ bool scene_takes_leader(int64_t session, const char *path)
     int32_t its, ours;
 
     if (strcmp(strrchr(path, '/'), "/leader") != 0 ||
-        !ens_look_ahead(path, &leader) || !lowest_of(session, path, &ours))
+        !ens_look_ahead(path, &leader))
         return false;
     return !lowest_of(leader.owner, path, &its) ||
-           fault_comes_before(ours, its);
+           (lowest_of(session, path, &ours) && fault_comes_before(ours, its));
 }
 
 bool scene_takes_item(int64_t session, const char *path)

@@ -151,7 +151,7 @@ static void check_beliefs(void)
         if (!v->a)
             continue;
         before = sim_enter((int)v->proc);
-        v->lapsed = v->lapsed || !evzk_session_lease_ms(shards_process(v)->s);
+        v->lapsed = v->lapsed || process_has_lapsed((int)v->proc);
         check_stats(v);
         for (int i = 0; i < shards_world.scene->shards; i++) {
             if (!check_seat(v, i))
