@@ -138,7 +138,7 @@ static void look_at_decision(struct tp_tx *x, const struct ens_seen *seen)
         check_commit(x);
 }
 
-/* Whoever has voted to commit waits for the decision, whatever it reads. */
+/* A site that has voted to commit waits for the decision, whatever it reads. */
 static void check_standing(struct tp_tx *x, int i, int64_t commit)
 {
     if (x->commit[i] && x->commit[i] != commit &&
