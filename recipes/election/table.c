@@ -25,7 +25,7 @@ static const struct evzk__row rows[ELECTION_STATES] = {
 #include "recipes/election/announce_rows.h"
 /*   state           entry          reaction        main        on stop   on expiry  flags */
 LOCK(CHECKING,       check,         checked,        ASIDE,      STAY,     ENDED,     RETRY,
-     ON(REPLY,       DELETING, ENDED)),
+     ON(REPLY,       DELETING, ENDED), RARELY(REPLY, RESOLVING)),
 ELECTION(SETTLING_LEADER, election_settle_leader, settled_leader, ASIDE, STAY, ENDED, RETRY,
      ON(REPLY,       CHECKING_LEADER), RARELY(REPLY, FAIL)),
 ELECTION(CHECKING_LEADER, election_check_leader, checked_leader, ASIDE, STAY, ENDED, RETRY,

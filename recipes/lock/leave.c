@@ -5,6 +5,8 @@
  *    |    ^
  *    v    |
  *   CHECKING    is the znode the lock's own?
+ *    |
+ *    `--> RESOLVING    it was a copy, and nobody knows whether another stands
  *
  * If the servers refuse, the lock ends with their error, and the session goes
  * on deleting what may stand: lib/machine/left_overs.c.
@@ -50,6 +52,20 @@ int evzk__lock_dropped(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__machine_finish(m, gone ? m->rc : rc);
 }
 
+/* Of a create whose outcome was never found out, the znode may have been a
+ * copy: see evzk__lock_adopted().  Then another znode with its GUID is looked
+ * for. */
+static int checked_gone(struct evzk_lock *l)
+{
+    if (evzk__lock_other_name(l))
+        return evzk__machine_again(&l->m);
+    evzk__own_gone(&l->m);
+    if (l->token == 0)
+        return evzk__machine_move(&l->m, RESOLVING);
+    l->may_stand = false;
+    return evzk__machine_finish(&l->m, l->m.rc);
+}
+
 int evzk__lock_checked(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
@@ -60,11 +76,7 @@ int evzk__lock_checked(struct evzk__machine *m, const struct evzk__event *e)
             l->given->own_checked = true;
         return evzk__machine_move(m, DELETING);
     case EVZK__OWN_GONE:
-        if (evzk__lock_other_name(l))
-            return evzk__machine_again(m);
-        evzk__own_gone(m);
-        l->may_stand = false;
-        return evzk__machine_finish(m, m->rc);
+        return checked_gone(l);
     case EVZK__OWN_HIDDEN:
     case EVZK__OWN_UNKNOWN:
         break;

@@ -80,7 +80,7 @@ LOCK(VERIFYING,      verify_held,   verified_or_asked, ASIDE,   DELETING, ENDED,
      RARELY(USER_EVENT, CHECKING_WRITER, HERE)),
 #include "recipes/lock/downgrade_rows.h"
 LOCK(CHECKING,       check,         checked,        ASIDE,      STAY,     ENDED,     RETRY,
-     ON(REPLY,       DELETING, ENDED)),
+     ON(REPLY,       DELETING, ENDED), RARELY(REPLY, RESOLVING)),
 LOCK(DELETING,       drop,          dropped,        ENDED,      STAY,     ENDED,     RETRY,
      ON(ENTRY,       CHECKING),
      ON(REPLY,       ENDED)),

@@ -57,7 +57,7 @@ static void remove_ready(intptr_t unused)
     struct ens_seen seen;
 
     (void)unused;
-    if (ens_look(READY, &seen) && seen.mzxid == made.mzxid)
+    if (ens_look_ahead(READY, &seen) && seen.mzxid == made.mzxid)
         ens_delete(READY);
 }
 

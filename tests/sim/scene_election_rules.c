@@ -251,7 +251,7 @@ static bool is_left(const struct lock_leader *r)
     int proc = k ? (int)k->proc : process_with(r->owner);
 
     return (k ? k->ended : r->changed) && proc >= 0 &&
-           ens_throttles(proc) > REFUSALS;
+           (ens_throttles(proc) > REFUSALS || ens_denied(proc));
 }
 
 /* Its candidate goes with it, or had gone; or something else is said.  One by
