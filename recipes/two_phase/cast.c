@@ -184,12 +184,14 @@ int evzk__site_tx_take(struct evzk_site_tx *t, evzk_tx_verdict verdict,
 }
 
 /* Somebody wrote to the transaction.  A vote to commit stays, and the entry:
- * it may be decided, and the others apply that; the text may be put right. */
+ * others may have heard a decision, before something was put beside the vote.
+ */
 int evzk__site_tx_spoiled(struct evzk_site_tx *t)
 {
-    return t->standing == EVZK__COMMITS
-               ? evzk__site_tx_deny(t, EVZK_ERR_FOREIGN)
-               : drop(t, EVZK_ERR_FOREIGN);
+    bool stays = t->standing == EVZK__COMMITS || t->standing == EVZK__FORGED;
+
+    return stays ? evzk__site_tx_deny(t, EVZK_ERR_FOREIGN)
+                 : drop(t, EVZK_ERR_FOREIGN);
 }
 
 static int consider(struct evzk_site_tx *t)

@@ -7,10 +7,10 @@
  *
  * A site that is done has deleted its znode.  When all have, GATHERING finds
  * none.  After the decision a site's znodes change in no other way; where they
- * do, somebody else has had a hand in it, and CHECKING asks whether the entry
- * of the site's inbox stands: a site without it is done, whatever has its name.
- * CLEARING deletes znodes that are no site's.  RESTORING makes
- * `coordinators` again, which a successor's REMOVING needs.
+ * do, somebody else has had a hand in it, and CHECKING asks, once after each
+ * change, whether the entry of the site's inbox stands: a site without it is
+ * done, whatever has its name. CLEARING deletes znodes that are no site's.
+ * RESTORING makes `coordinators` again, which a successor's REMOVING needs.
  *
  * How it can fail.  A site that has died is waited for: it is told of the
  * decision when it starts again.  Another coordinator, or the sites, may have
@@ -26,22 +26,20 @@ enum { CHECK_MS = 2000 }; /* After a change. */
 
 void evzk__tx_await(struct evzk__machine *m)
 {
+    const struct evzk_tx *tx = evzk__tx_of(m);
+
     if (evzk__watch_missing(m, (enum evzk__which)ON_VOTES))
         evzk__machine_move(m, GATHERING);
-    else if (!evzk__tx_of(m)->checked)
+    else if (tx->checked_at != tx->listed_at)
         evzk__machine_set_deadline(m, CHECK_MS);
 }
 
-/* The watch for the decision may still tell of that.  Once after each change it
- * is asked whether what stands is the sites'. */
+/* The watch for the decision may still tell of that. */
 int evzk__tx_awaited(struct evzk__machine *m, const struct evzk__event *e)
 {
-    struct evzk_tx *tx = evzk__tx_of(m);
-
-    if (e->which == (enum evzk__which)ON_TX)
-        return EVZK_OK;
-    tx->checked = false;
-    return evzk__machine_move(m, GATHERING);
+    return e->which == (enum evzk__which)ON_TX
+               ? EVZK_OK
+               : evzk__machine_move(m, GATHERING);
 }
 
 static int clear_foreign(struct evzk__machine *m,
@@ -76,6 +74,7 @@ int evzk__tx_gathered(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__machine_finish(m, EVZK_OK);
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
         return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
+    tx->listed_at = r->res->stat.pzxid;
     evzk__votes_count(&tx->text, &r->res->names, tx->znodes, &tx->votes);
     if (note_done(tx) > 0)
         return evzk__machine_move(m, AWAITING);
@@ -123,7 +122,7 @@ int evzk__tx_checked(struct evzk__machine *m, const struct evzk__event *e)
         return EVZK_OK;
     if (evzk__tx_steps_lost(r) != EVZK_OK)
         return r->first_rc;
-    tx->checked = true;
+    tx->checked_at = tx->listed_at;
     return tx->making_rc != EVZK_OK ? tx->making_rc
                                     : evzk__machine_move(m, GATHERING);
 }

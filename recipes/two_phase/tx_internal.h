@@ -48,7 +48,8 @@ struct evzk_tx {
     bool recovers;
     bool may_stand; /* The begin was asked for, and not refused. */
     bool vote_data;
-    bool checked;        /* Since the last change: do the entries stand? */
+    /* The listing's state when the entries were last looked at; and now. */
+    int64_t checked_at, listed_at;
     bool decided_before; /* LISTING has seen a decision of others. */
     int making_rc;       /* The first error while something missing was made. */
     evzk_tx_verdict wish;     /* The decision, if nobody else decides. */

@@ -61,20 +61,23 @@ static bool is_owned(const char *dir, const char *name)
 }
 
 /* Has the attempt that made this lock given its turn away, and the servers have
- * refused to delete the znode?  The next lock of that session knows. */
+ * refused to delete the znode?  The next lock of that session knows.  Written
+ * over, the znode does not say which attempt made it. */
 static bool is_left_over(const char *name, int64_t session)
 {
     struct ens_seen seen;
     char path[SEM_ROOM];
-    int i;
+    bool any = false;
 
     snprintf(path, sizeof path, "%s/%s", sems.locks, name);
-    if (!ens_look(path, &seen) || seen.owner != session || seen.len != 1)
+    if (!ens_look(path, &seen) || seen.owner != session)
         return false;
-    i = seen.data[0] - '0';
-    return i >= 0 && i < ATTEMPTS && sem_plan(i)->used &&
-           ens_refused(sem_plan(i)->proc) &&
-           (sems.of[i].acquired || sems.of[i].over);
+    for (int i = 0; i < ATTEMPTS && !any; i++)
+        any = sem_plan(i)->used && (sems.of[i].acquired || sems.of[i].over) &&
+              ens_refused(sem_plan(i)->proc) &&
+              sem_plan(i)->proc == process_with(session) &&
+              (seen.version > 0 || (seen.len == 1 && seen.data[0] - '0' == i));
+    return any;
 }
 
 bool sem_is_kazoo(void) { return sems.own->dialect == EVZK_DIALECT_KAZOO; }

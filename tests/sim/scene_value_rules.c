@@ -120,9 +120,11 @@ static bool is_other(const struct value_op *op, const struct value_state *s)
     return s->czxid != op->stamp.czxid || s->version != op->stamp.version;
 }
 
+/* No number, or so great a one that a sum may be too great. */
 static bool is_bad_for(const struct value_op *op, const struct value_state *s)
 {
-    return (s->czxid && !s->is_number) || op->kind == 'x';
+    return (s->czxid && (!s->is_number || s->number > INT64_MAX / 2)) ||
+           op->kind == 'x';
 }
 
 /* Has an operator deleted anything since the writer's receipt stood for sure?
