@@ -190,7 +190,8 @@ typedef struct evzk_shards_stats {
     uint64_t moves;   /**< Shards that plans gave to another member, in all. */
     bool planner;     /**< This member makes the plans. */
     /** EVZK_OK; or why the plan, or the members, cannot be read or written
-     * now, as EVZK_ERR_NOAUTH.  Shards that are led stay led, and the request
+     * now, as EVZK_ERR_NOAUTH; EVZK_ERR_FOREIGN: a member's znode says what no
+     * member has written.  Shards that are led stay led, and the request
      * is tried again every few seconds; the log says more. */
     int trouble;
 } evzk_shards_stats;

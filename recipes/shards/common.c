@@ -146,6 +146,8 @@ void evzk__shards_note_left(struct evzk_shards *a, const evzk_lock *l,
     bool left = ev >= EVZK_LOCK_RELEASED && is_refusal(rc) &&
                 evzk_lock_node(l)[0] != '\0';
 
-    if (left && a->phase != EVZK__SHARDS_JOINED && a->left_rc == EVZK_OK)
+    if (rc == EVZK_ERR_EXPIRED)
+        a->left_rc = EVZK_OK; /* All has gone with the session. */
+    else if (left && a->phase != EVZK__SHARDS_JOINED && a->left_rc == EVZK_OK)
         a->left_rc = rc;
 }

@@ -44,7 +44,12 @@
 
 enum { LISTING, READING, SETTLING, WRITING, WATCHING, ENDED, STATES };
 
-enum { SETTLE_US = 200000, OFTEN_US = 1000000, REFUSALS = 8 };
+enum {
+    SETTLE_US = 200000,
+    OFTEN_US = 1000000,
+    READ_AGAIN_US = 30000000,
+    REFUSALS = 8
+};
 
 static struct evzk__planner *planner_of(struct evzk__machine *m)
 {
@@ -285,8 +290,9 @@ static int written(struct evzk__machine *m, const struct evzk__event *e)
 }
 
 /* The plan is right.  No watch tells that a znode may be read again: none can
- * be set while it may not, and a change of an ACL fires none.  So the timer
- * runs. */
+ * be set while it may not, and a change of an ACL fires none.  And no watch is
+ * set on each member's znode, which another client may write over.  So the
+ * timer runs. */
 static void wait_for(struct evzk__machine *m)
 {
     struct evzk__planner *p = planner_of(m);
@@ -298,8 +304,7 @@ static void wait_for(struct evzk__machine *m)
         evzk__machine_move(m, LISTING);
         return;
     }
-    if (p->denied)
-        evzk__timer_set(p->timer, EVZK__SHARDS_MEND_US);
+    evzk__timer_set(p->timer, p->denied ? EVZK__SHARDS_MEND_US : READ_AGAIN_US);
     if (p->cb)
         p->cb(p->arg, p->denied, false);
 }

@@ -74,7 +74,7 @@ static int note_member(struct evzk__planner *p, uint32_t i,
     if (!p->texts[i])
         return EVZK_ERR_NOMEM;
     if (!evzk__member_parse(to, &ready, p->texts[i], res->len))
-        return EVZK_OK;
+        return EVZK_ERR_FOREIGN;
     to->name = strrchr(p->names[i], '/') + 1;
     if (to->names != p->shards.names)
         to->weight = 0; /* Its shards are others: it could lead none of ours. */
@@ -100,7 +100,8 @@ void evzk__planner_note(struct evzk__planner *p,
                                 : note_plan(p, reply->res);
     if (rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_NOMEM)
         p->cut = true;
-    else if (rc == EVZK_ERR_NOAUTH && reply->part < p->n)
+    else if ((rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_FOREIGN) &&
+             reply->part < p->n)
         p->denied = rc; /* Counts as without data. */
     else if (rc != EVZK_OK && rc != EVZK_ERR_NONODE)
         p->failed = rc;

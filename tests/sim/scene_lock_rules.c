@@ -80,6 +80,13 @@ bool lock_lasts(const struct lock_slot *k, int64_t *since, bool is,
            !process_was_frozen((int)k->proc, *since);
 }
 
+/* It looks whether its znode stands, and the servers answer with an error. */
+static bool was_just_refused(int proc)
+{
+    return ens_throttled(proc) &&
+           sim_now() - ens_throttled_at(proc) < RESUMED_US;
+}
+
 static void check_holder(struct lock_slot *k)
 {
     const evzk_session *s = lock_process(k)->s;
@@ -94,7 +101,7 @@ static void check_holder(struct lock_slot *k)
         sim_violation("lock %d: in doubt, and it was not told", lock_index(k));
     if (lock_lasts(k, &k->unsaid,
                    is && k->suspended && evzk_session_connected(s) &&
-                       lock_node_of(k),
+                       lock_node_of(k) && !was_just_refused((int)k->proc),
                    RESUMED_US))
         sim_violation("lock %d: out of doubt, and it was not told",
                       lock_index(k));

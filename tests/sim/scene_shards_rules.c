@@ -113,7 +113,7 @@ static bool trouble_ok(const struct shards_slot *v, int rc)
 {
     if (rc == EVZK_ERR_NOAUTH)
         return ens_denied((int)v->proc) || fault_hid();
-    return rc == EVZK_OK ||
+    return rc == EVZK_OK || (rc == EVZK_ERR_FOREIGN && shards_world.by_hand) ||
            (rc == EVZK_ERR_SERVER && ens_throttled((int)v->proc)) ||
            (rc == EVZK_ERR_QUOTA && ens_full_at()) ||
            (rc == EVZK_ERR_TOOLARGE && ens_shut((int)v->proc));
@@ -324,6 +324,25 @@ static bool only_cut(void)
     return is && !shards_world.scene->leader_blocked;
 }
 
+/* A member that is there, and whose znode says so, is in the plan. */
+static bool is_left_out(int proc)
+{
+    bool there = false;
+
+    for (int64_t i = 0; i < shards_world.slots; i++) {
+        const struct shards_slot *v = &shards_world.slot[i];
+
+        if (v->proc != proc || !v->a)
+            continue;
+        if (v->drain || v->ended || shards_process(v)->closing)
+            return false;
+        there = true;
+    }
+    return there && !shards_differ() &&
+           shards_owns(evzk_session_id(process_of(proc)->s)) &&
+           !shards_plan_names(proc);
+}
+
 /* Whatever was forged, hidden or copied: some time after the last fault a
  * member that is there leads each shard, as the plan says. */
 void shards_owes(int proc, struct sim_debt *debt)
@@ -337,8 +356,9 @@ void shards_owes(int proc, struct sim_debt *debt)
                  (shards_world.slot[i].a && shards_world.slot[i].proc == proc);
     sim_owe(debt, member && !shards_right(),
             "all was mended, and still not each shard is led", 0);
+    sim_owe(debt, is_left_out(proc), "no plan has the member", 0);
     debt->most_us = only_cut() ? AGREED_US : MENDED_US;
-    if (fault_hid())
+    if (fault_hid() || fault_malformed())
         debt->most_us = HIDDEN_US;
     if (shards_differ())
         debt->most_us += DIFFERS_US;

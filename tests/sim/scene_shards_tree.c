@@ -80,8 +80,9 @@ static void look_into(struct shards_dir *d, const char *dir)
 
 /* ---- The plan ---- */
 
+/* A member's data may be any bytes. */
 static const char *read_member(struct shards_tree_plan *t, int64_t i,
-                               const char *from)
+                               const char *from, const char *end)
 {
     char name[PATH];
     int at = 0;
@@ -89,7 +90,7 @@ static const char *read_member(struct shards_tree_plan *t, int64_t i,
 
     if (sscanf(from, "%159s %" SCNd64 " %" SCNd64 " %zu%n", name, &t->weight[i],
                &t->most[i], &len, &at) != 4 ||
-        from[at] != '\n' || strlen(from + at + 1) <= len)
+        from[at] != '\n' || (size_t)(end - from - at - 1) <= len)
         return NULL;
     t->name[i] = hash(name);
     return from + at + 1 + len + 1;
@@ -130,7 +131,7 @@ static bool read_plan(struct shards_tree_plan *t, const struct ens_seen *seen)
         return false;
     from = text + at;
     for (int64_t i = 0; from && i < t->members; i++)
-        from = read_member(t, i, from);
+        from = read_member(t, i, from, text + seen->len);
     return from && read_owners(t, from);
 }
 
