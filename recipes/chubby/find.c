@@ -7,8 +7,9 @@
  * transaction.
  *
  * How it can fail.  Another program has made the file: then there is no such
- * anchor.  An operator may have deleted a file by hand, and its anchor was
- * left: that has another czxid.
+ * anchor.  One that went between the two looks may have been the file's:
+ * LISTING looks whether the file is there.  An operator may have deleted a file
+ * by hand, and its anchor was left: that has another czxid.
  */
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct evzk__finder {
     struct evzk__step step[3];
     int names_rc;
     bool listed; /* The directory is there, and its anchors are in `all`. */
+    bool gone;   /* One of them went before it was read, as with its file. */
     char *path;  /* Owned: of the file. */
     char anchor[EVZK__NAME_MAX]; /* ""; not found so far. */
 };
@@ -45,7 +47,7 @@ static void list(struct evzk__machine *m)
 {
     struct evzk__finder *f = finder_of(m);
 
-    f->listed = false;
+    f->listed = f->gone = false;
     f->step[SYNC] = (struct evzk__step){
         .verb = EVZK__STEP_SYNC, .name = "", .shared = true};
     f->step[NAMES] =
@@ -121,11 +123,12 @@ static int anchors_read(struct evzk__machine *m, const struct evzk__event *e)
     const struct evzk__reply *reply = e->reply;
     int rc;
 
+    f->gone = f->gone || reply->rc == EVZK_ERR_NONODE;
     if (reply->rc == EVZK_OK && reply->res->stat.czxid == f->instance)
         strcpy(f->anchor, evzk__read_all_name(&f->all, reply));
     if (!evzk__read_all_note(&f->all, reply, &rc))
         return EVZK_OK; /* More are to come. */
-    if (rc != EVZK_OK && !f->anchor[0])
+    if ((rc != EVZK_OK || f->gone) && !f->anchor[0])
         return evzk__machine_move(m, LISTING);
     return evzk__machine_finish(m, EVZK_OK);
 }

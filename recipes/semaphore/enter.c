@@ -20,14 +20,15 @@
  * made in between, even if an operator has put a copy in the place of a lock's
  * znode, and two attempts have the turn.
  *
- * How it can fail.  A directory that was removed and made anew has its first
- * version again.  So an old number can pass, where an operator has put a copy
- * in the place of the lock's znode, too.
+ * A transaction whose answer was lost is not sent again: ADOPTING looks whether
+ * it was done, behind a write that changes nothing, and if not, the leases are
+ * counted again.  A lease that is seen there is the attempt's, also where that
+ * write was refused.
  *
- * The transaction of TAKING is repeated until it is answered.  A repeated one
- * finds another version, or that the turn is lost, and does not tell whether an
- * earlier one was done: ADOPTING looks, behind a write that changes nothing.  A
- * lease that is seen there is the attempt's, also where that write was refused.
+ * How it can fail.  A directory that was removed and made anew has its first
+ * version again.  So an old number can pass, where all that happens between the
+ * count and the transaction, and an operator puts a copy in the place of the
+ * lock's znode, too.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -183,6 +184,10 @@ void evzk__semaphore_take(struct evzk__machine *m)
     struct evzk_semaphore *p = evzk__semaphore_of(m);
     struct evzk__create_args args = evzk__semaphore_args(p);
 
+    if (p->may_stand) { /* Its answer was lost. */
+        evzk__machine_move(m, ADOPTING);
+        return;
+    }
     p->token = 0;
     p->may_stand = true;
     p->step[TURN] =

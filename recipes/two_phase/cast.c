@@ -190,6 +190,8 @@ int evzk__site_tx_spoiled(struct evzk_site_tx *t)
 {
     bool stays = t->standing == EVZK__COMMITS || t->standing == EVZK__FORGED;
 
+    if (t->sure) /* A vote whose answer was lost may stand. */
+        return look_closely(t);
     return stays ? evzk__site_tx_deny(t, EVZK_ERR_FOREIGN)
                  : drop(t, EVZK_ERR_FOREIGN);
 }

@@ -415,6 +415,7 @@ static void check_closed(int proc, int rc)
     if (rc == EVZK_ERR_TIMEOUT && sim_now() < deadline)
         sim_violation("p%d: CLOSED with TIMEOUT too early", proc);
     if (rc == EVZK_ERR_TIMEOUT && own[proc].trouble != MORE &&
+        !process_was_frozen(proc, own[proc].closing_at) &&
         (own[proc].trouble == NO_TROUBLE || can_ask_anew()))
         sim_violation("p%d: CLOSED with TIMEOUT, but servers answered", proc);
     for (unsigned i = 0; rc == EVZK_OK && i < p->n_ids; i++) {

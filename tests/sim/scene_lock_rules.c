@@ -80,7 +80,8 @@ bool lock_lasts(const struct lock_slot *k, int64_t *since, bool is,
            !process_was_frozen((int)k->proc, *since);
 }
 
-/* It looks whether its znode stands, and the servers answer with an error. */
+/* The lock looks whether its znode stands, and the servers answer with an
+ * error. */
 static bool was_just_refused(int proc)
 {
     return ens_throttled(proc) &&

@@ -199,18 +199,36 @@ static bool is_told_with_data(const evzk_queue_report *r, int k)
     return false;
 }
 
-/* The item that is told without its data, behind item `last`: the first one
- * that could not be read.  -1: none. */
-static int hidden_after(int i, const evzk_queue_report *r, int last)
+static bool may_be_hidden(int i, const evzk_queue_report *r, int last, int k)
 {
+    return is_item(path_of(k)) && all.look[i].hidden[k] &&
+           !(last >= 0 && strcmp(path_of(k), path_of(last)) <= 0) &&
+           !is_told_with_data(r, k);
+}
+
+/* Are the items from `n` on that are told without their data those that were
+ * there all the time?  Others may have gone before they were read. */
+static bool only_lasting(int i, const evzk_queue_report *r, size_t n, int last)
+{
+    size_t told = 0, lasting = 0;
+
+    for (; n < r->n_items; n++)
+        told += r->items[n].hidden;
+    for (int k = 0; k < NODES; k++)
+        lasting += all.look[i].always[k] && may_be_hidden(i, r, last, k);
+    return told <= lasting;
+}
+
+/* The item that is told, as number `n`, without its data, behind item `last`:
+ * the first one that could not be read.  -1: none. */
+static int hidden_after(int i, const evzk_queue_report *r, size_t n, int last)
+{
+    bool only = only_lasting(i, r, n, last);
     int first = -1;
 
     for (int k = 0; k < NODES; k++) {
-        if (!is_item(path_of(k)) || !all.look[i].hidden[k] ||
-            (last >= 0 && strcmp(path_of(k), path_of(last)) <= 0) ||
-            (first >= 0 && strcmp(path_of(k), path_of(first)) >= 0))
-            continue;
-        if (!is_told_with_data(r, k))
+        if (may_be_hidden(i, r, last, k) && (!only || all.look[i].always[k]) &&
+            !(first >= 0 && strcmp(path_of(k), path_of(first)) >= 0))
             first = k;
     }
     return first;
@@ -264,7 +282,7 @@ static void check_items(int i, const evzk_queue_report *r)
     int last = -1;
 
     for (size_t n = 0; n < r->n_items; n++) {
-        int k = r->items[n].hidden ? hidden_after(i, r, last)
+        int k = r->items[n].hidden ? hidden_after(i, r, n, last)
                                    : node_of(&r->items[n]);
 
         if (k < 0) {

@@ -85,6 +85,7 @@ static bool is_foreign(const struct value_state *was,
     int64_t before = was->czxid == is->czxid ? was->number : 0;
 
     return fault_wrote(is->mzxid) || strncmp(is->data, "op", 2) == 0 ||
+           is->number == OPERATORS_NUMBER ||
            (is->is_number && (before ^ is->number) & OPERATORS_NUMBER);
 }
 
