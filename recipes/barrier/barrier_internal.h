@@ -37,6 +37,8 @@ static inline struct evzk_barrier *evzk__barrier_of(struct evzk__machine *m)
  * frees the memory. */
 void evzk__barrier_end(struct evzk__machine *m);
 void evzk__barrier_on_deadline(struct evzk__machine *m);
+void evzk__barrier_on_stop(struct evzk__machine *m,
+                           const struct evzk__reply *reply);
 void evzk__barrier_destroy(struct evzk__machine *m);
 
 #endif

@@ -132,4 +132,5 @@ const struct evzk__kind evzk__barrier_lift_kind = {
     .rows = rows,
     .n_rows = STATES,
     .on_deadline = evzk__barrier_on_deadline,
+    .on_stop = evzk__barrier_on_stop,
     .destroy = evzk__barrier_destroy};

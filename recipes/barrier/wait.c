@@ -99,4 +99,5 @@ const struct evzk__kind evzk__barrier_wait_kind = {
     .rows = rows,
     .n_rows = STATES,
     .on_deadline = evzk__barrier_on_deadline,
+    .on_stop = evzk__barrier_on_stop,
     .destroy = evzk__barrier_destroy};

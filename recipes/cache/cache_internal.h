@@ -100,14 +100,13 @@ struct evzk_cache {
 };
 
 /* Is the view in the midst of a change of the root's children?  Then more
- * deltas come soon, in later turns of the loop. */
+ * deltas come soon, in later turns of the loop; or, where a lost connection or
+ * want of memory has cut it short, after the next listing. */
 static inline bool evzk__cache_is_merging(const struct evzk_cache *c)
 {
     const struct evzk__follower *f = c->root ? c->root->f : NULL;
 
-    return f && f->m.started &&
-           (f->m.state == MERGING || f->m.state == SWEEPING ||
-            f->m.state == EMPTYING);
+    return f && f->m.started && (f->merge || f->m.state == EMPTYING);
 }
 
 static inline struct evzk__follower *evzk__follower_of(struct evzk__machine *m)

@@ -61,6 +61,7 @@ bool evzk__config_has_twice(const evzk_config_key *key, size_t n);
 struct evzk__config_read {
     struct evzk__machine m; /* Its directory is the configuration's. */
     bool follows;
+    bool over; /* The end was told. */
     /* Tells the configuration, or the end; may free the object. */
     void (*tell)(struct evzk__config_read *r, int rc, const evzk_config *c);
     int64_t told;        /* The number told last; 0: none. */

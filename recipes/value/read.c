@@ -153,7 +153,17 @@ static void end(struct evzk__machine *m)
 {
     struct evzk__value_read *r = read_of(m);
 
+    if (r->over)
+        return;
+    r->over = true;
     r->tell(r, m->rc, m->rc == EVZK_OK ? &r->value : NULL);
+}
+
+/* A cancel and a time-out do not wait for an answer. */
+static void on_stop(struct evzk__machine *m, const struct evzk__reply *reply)
+{
+    if (!reply)
+        end(m);
 }
 
 /* The machine is the first member of a query, and of a follower. */
@@ -185,4 +195,5 @@ const struct evzk__kind evzk__value_read_kind = {.name = "value-read",
                                                  .rows = rows,
                                                  .n_rows = STATES,
                                                  .on_deadline = on_deadline,
+                                                 .on_stop = on_stop,
                                                  .destroy = destroy};

@@ -42,6 +42,7 @@ struct evzk__value_read {
     /* Tells the value, or the end; may free the object. */
     void (*tell)(struct evzk__value_read *r, int rc, const evzk_value *v);
     bool told;
+    bool over;        /* The end was told. */
     bool told_absent; /* The last thing told was that there is none. */
     int64_t newest;   /* The mzxid of the last value told; 0: none. */
     uint64_t print;   /* Of its data. */

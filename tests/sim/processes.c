@@ -354,6 +354,12 @@ bool process_was_frozen(int proc, int64_t since_us)
            process_frozen_until(proc) >= since_us;
 }
 
+bool process_is_late(int proc, int64_t due_us)
+{
+    return due_us && sim_now() > due_us + SLACK_US &&
+           !process_was_frozen(proc, due_us);
+}
+
 bool process_lacked_memory(int proc)
 {
     return own[proc].starved || sim_alloc_failing(proc);

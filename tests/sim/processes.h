@@ -74,6 +74,8 @@ void process_news(int proc, const char *what);
 bool process_in_doubt(int proc);
 int64_t process_doubts(int proc);
 bool process_is_sure(int proc);
+/* An end was promised for this time, and has not been told; 0: none was. */
+bool process_is_late(int proc, int64_t due_us);
 bool process_has_lapsed(int proc); /* Its lease has run out before, or now. */
 /* The session's event comes before those of the recipes that follow from it.
  * `doubts` belongs to what is granted or led: process_certain() is asked when

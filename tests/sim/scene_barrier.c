@@ -56,6 +56,7 @@ static struct {
         const void *machine;
         int64_t changes; /* Of the barrier, when it was called. */
         int64_t seen;    /* A wait's first barrier; 0: none yet. */
+        int64_t due;     /* When its end is to be told; 0: nobody knows. */
         bool begun, over, stopped, was_there, was_not;
     } act[ACTS];
 } all;
@@ -232,6 +233,8 @@ static void start(intptr_t arg)
         scene_timer_set(AGAIN_US, a->proc, start, arg);
     else
         all.act[i].begun = true;
+    if (rc == EVZK_OK && a->timeout_ms)
+        all.act[i].due = sim_now() + a->timeout_ms * INT64_C(1000);
     all.sets += rc == EVZK_OK && a->what == SET;
     all.lifts += rc == EVZK_OK && a->what == LIFT;
     if (rc != EVZK_OK && !excused(i, rc))
@@ -358,6 +361,11 @@ static void barrier_check(void)
     if (all.died > all.lifts)
         sim_violation("%d lifts have lifted it %d times", (int)all.lifts,
                       (int)all.died);
+    for (int i = 0; i < ACTS; i++) {
+        if (all.act[i].b &&
+            process_is_late(all.own->act[i].proc, all.act[i].due))
+            sim_violation("act %d is to end, and is not told so", i + 1);
+    }
     processes_check();
 }
 
@@ -397,6 +405,8 @@ static bool cancel(int i)
     process_call_ends(proc);
     sim_say("p%d: act %d is canceled: %s", proc, i + 1, evzk_errname(rc));
     all.act[i].stopped = all.act[i].stopped || rc == EVZK_OK;
+    if (rc == EVZK_OK && !all.act[i].due)
+        all.act[i].due = sim_now();
     return rc == EVZK_OK;
 }
 

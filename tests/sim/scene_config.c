@@ -135,6 +135,8 @@ static bool cancel_reader(int i)
     process_call_ends(config_reader(i)->proc);
     sim_say("reader %d: cancel: %s", i, evzk_errname(rc));
     r->canceled = r->canceled || rc == EVZK_OK;
+    if (rc == EVZK_OK && !r->due)
+        r->due = sim_now();
     return rc == EVZK_OK;
 }
 
@@ -159,6 +161,8 @@ static int begin_reader(int i)
     process_call_ends(plan->proc);
     sim_say("reader %d begins: %s", i, evzk_errname(rc));
     r->begun = rc == EVZK_OK;
+    if (r->begun && plan->timeout_ms)
+        r->due = sim_now() + plan->timeout_ms * INT64_C(1000);
     return rc;
 }
 

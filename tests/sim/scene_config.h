@@ -97,6 +97,7 @@ struct config_world {
         evzk_config_follower *f;
         bool begun, over, canceled, told;
         bool rootless; /* When it was asked. */
+        int64_t due;   /* When its end is to be told; 0: nobody knows. */
         int64_t at;    /* The last that was whole when it was asked; as told. */
     } reader[CONFIG_READERS];
     struct update {

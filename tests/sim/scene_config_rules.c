@@ -471,6 +471,12 @@ void config_check(void)
 {
     if (ens_has_changed(&configured.looked))
         config_look();
+    for (int i = 0; i < CONFIG_READERS; i++) {
+        const struct config_reader *r = &configured.reader[i];
+
+        if ((r->q || r->f) && process_is_late(config_reader(i)->proc, r->due))
+            sim_violation("reader %d is to end, and is not told so", i);
+    }
     processes_check();
 }
 

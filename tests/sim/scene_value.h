@@ -105,6 +105,7 @@ struct value_world {
         evzk_value_follower *f;
         bool begun, over, canceled;
         bool rootless; /* When it was asked. */
+        int64_t due;   /* When its end is to be told; 0: nobody knows. */
         int64_t at;    /* The state when it was asked for; then, as told. */
         bool told;
     } reader[READERS];

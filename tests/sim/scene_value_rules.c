@@ -289,6 +289,12 @@ void value_check(void)
         if (writes(i))
             check_pending(i);
     }
+    for (int i = 0; i < READERS; i++) {
+        const struct reader *r = &valued.reader[i];
+
+        if ((r->q || r->f) && process_is_late(reader_plan(i)->proc, r->due))
+            sim_violation("reader %d is to end, and is not told so", i);
+    }
     processes_check();
 }
 
