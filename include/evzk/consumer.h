@@ -79,7 +79,8 @@ typedef enum evzk_consumer_event {
     /** An item is delivered. */
     EVZK_CONSUMER_ITEM = 1,
     /** The take has ended.  EVZK_OK: at least one item was delivered.
-     * EVZK_ERR_TIMEOUT, EVZK_ERR_CANCELED: none was. */
+     * EVZK_ERR_TIMEOUT, EVZK_ERR_CANCELED: none was.  Any other: none was, and
+     * the consumer ends; its last event is next. */
     EVZK_CONSUMER_TAKEN,
     /** The item was finished: it is removed, and nobody gets it any more. */
     EVZK_CONSUMER_FINISHED,

@@ -42,6 +42,7 @@ struct evzk_queue_query {
     bool listed; /* A plain queue exists, and was listed. */
     struct evzk__count count;
     struct evzk__read_all reads;
+    bool denied; /* A segment may not be listed. */
     evzk_queue_item items[EVZK_QUEUE_PEEK_MAX]; /* Their data is owned. */
     bool there[EVZK_QUEUE_PEEK_MAX];            /* Of items: still there. */
     evzk_queue_query_cb *cb; /* NULL once the caller freed the look. */
@@ -223,6 +224,7 @@ static void count(struct evzk__machine *m)
     static const struct evzk__step step = {.verb = EVZK__STEP_CHILDREN};
     struct evzk_queue_query *q = query_of(m);
 
+    q->denied = false;
     evzk__ask_each(m, &step, q->count.lists.names, q->count.lists.n);
 }
 
@@ -233,8 +235,11 @@ static int counted(struct evzk__machine *m, const struct evzk__event *e)
 
     if (e->reply->rc == EVZK_OK)
         evzk__count_segment(&q->count, e->reply->part, &e->reply->res->names);
+    q->denied = q->denied || e->reply->rc == EVZK_ERR_NOAUTH;
     if (!evzk__read_all_note(&q->count.lists, e->reply, &rc))
         return EVZK_OK;
+    if (q->denied) /* Nobody knows how many items there are. */
+        return EVZK_ERR_NOAUTH;
     if (is_lost(rc))
         return begin_again(m, rc);
     if (rc != EVZK_OK)

@@ -36,6 +36,7 @@ struct queue_look {
 
 struct queue_scene {
     const char *path, *chroot;
+    const char *closed; /* A segment that nobody may list. */
     bool rooted;        /* The chroot exists. */
     bool followers_lag; /* Followers hear late of changes. */
     struct queue_node node[NODES];
@@ -127,6 +128,8 @@ static bool excused(int proc, int rc)
         return process_of(proc)->closing;
     case EVZK_ERR_NOMEM:
         return process_lacked_memory(proc);
+    case EVZK_ERR_NOAUTH:
+        return all.own->closed != NULL;
     case EVZK_ERR_SERVER:
         return ens_throttled(proc);
     case EVZK_ERR_TOOLARGE:
@@ -313,6 +316,8 @@ static void on_report(evzk_queue_query *q, int rc, const evzk_queue_report *r,
     if (all.look[i].q != q)
         sim_violation("p%d: a look is told twice", i);
     look_at_tree();
+    if (rc == EVZK_OK && all.own->closed)
+        sim_violation("p%d: items are counted that nobody may list", i);
     if (rc == EVZK_OK) {
         sim_say("p%d: size %d, claimed %d, dead %d, items %d", i, (int)r->size,
                 (int)r->claimed, (int)r->dead, (int)r->n_items);
@@ -453,6 +458,8 @@ static void queue_begin(const struct sim_scene *sc)
         ens_create(all.own->chroot, "", 0, 0);
     for (int k = 0; k < NODES; k++)
         plan(k);
+    if (all.own->closed)
+        ens_set_perms(all.own->closed, ZOO_PERM_ALL & ~ZOO_PERM_READ);
     look_at_tree();
     for (int i = 0; i < LOOKS; i++) {
         all.look[i].over = !all.own->look[i].at_us;
@@ -581,6 +588,14 @@ static const struct sim_scene scenes[] = {
                     {.path = "/q/seg-garbage"},
                     {.path = SEG_0 "garbage-0000000000"}},
            .look = {{.at_us = 10000}})},
+    {.name = "queue-closed",
+     .about = "a segment may not be listed: nobody knows how many items",
+     .processes = 1,
+     QUEUE(.path = "/q", .closed = "/q/seg-00-0000000000",
+           .node = {{.path = SEG_0 "queue-0000000000"},
+                    {.path = SEG_1 "open"},
+                    {.path = SEG_1 "queue-0000000000"}},
+           .look = {{.at_us = 10000, .opt = {.peek = 3}}})},
     {.name = "queue-moves",
      .about = "items come and go while one looks",
      .processes = 1,

@@ -119,11 +119,12 @@ static void lost(struct claim *c, const evzk_item *item, int rc)
     stop(c);
 }
 
+/* Nothing was taken: no item came, or the consumer fails, and says so next. */
 static void taken(struct claim *c, int rc)
 {
-    if (rc == EVZK_OK || c->last)
+    if ((rc != EVZK_ERR_TIMEOUT && rc != EVZK_ERR_CANCELED) || c->last)
         return;
-    if (!c->got && (rc == EVZK_ERR_TIMEOUT || rc == EVZK_ERR_CANCELED))
+    if (!c->got)
         c->status = queue_complain_empty(&c->connection, c->path);
     stop(c);
 }
