@@ -93,20 +93,29 @@ struct evzk_cache {
     size_t count;                     /* Znodes that were told. */
     struct evzk__followers_list line; /* Followers that wait to read. */
     struct evzk__followers_list others;
-    uint32_t reading;  /* Followers that have a turn. */
-    uint32_t behind;   /* Followers that have yet to read on this connection. */
+    uint32_t reading; /* Followers that have a turn. */
+    uint32_t behind;  /* Followers that have yet to read on this connection. */
+    /* For another recipe: a change of the root's children was taken over whole,
+     * behind what it told; or NULL.  Must not free the cache. */
+    void (*settled)(void *arg);
     bool was_whole;    /* READY was told, once at least. */
     uint16_t whole_no; /* The connection on which READY was told last. */
 };
 
 /* Is the view in the midst of a change of the root's children?  Then more
- * deltas come soon, in later turns of the loop; or, where a lost connection or
- * want of memory has cut it short, after the next listing. */
+ * deltas come in later turns of the loop; or, where a lost connection or want
+ * of memory has cut it short, after the next listing.  `settled` tells when. */
 static inline bool evzk__cache_is_merging(const struct evzk_cache *c)
 {
     const struct evzk__follower *f = c->root ? c->root->f : NULL;
 
     return f && f->m.started && (f->merge || f->m.state == EMPTYING);
+}
+
+static inline void evzk__cache_settled(struct evzk_cache *c)
+{
+    if (c->settled && !evzk__cache_is_merging(c))
+        c->settled(c->arg);
 }
 
 static inline struct evzk__follower *evzk__follower_of(struct evzk__machine *m)

@@ -30,6 +30,7 @@ static void empty_root(struct evzk__follower *f)
     n->told = false;
     c->count -= was_told;
     evzk__machine_move(&f->m, FOLLOWING);
+    evzk__cache_settled(c);
     if (was_told)
         evzk__cache_tell(c, EVZK_CACHE_REMOVED, n, NULL);
 }

@@ -177,6 +177,7 @@ static void sweep_some(struct evzk__machine *m)
     else {
         evzk__merge_drop(f);
         evzk__machine_move(m, FOLLOWING);
+        evzk__cache_settled(c);
     }
     if (gone)
         evzk__cache_tell_gone(c, gone);

@@ -185,8 +185,7 @@ void evzk__chubby_look_at_queue(struct evzk_chubby *h, bool acquired)
         !(h->queue_changed || acquired))
         return;
     if (evzk__cache_is_merging(h->queue)) {
-        h->queue_changed = true;
-        evzk__machine_ask(&h->m);
+        h->queue_changed = true; /* Until settled(). */
         return;
     }
     h->queue_changed = false;
@@ -210,14 +209,28 @@ static void on_queue(evzk_cache *cache, evzk_cache_event ev, int rc,
     evzk__chubby_out(h, in);
 }
 
+/* A change of the queue was taken over whole. */
+static void settled(void *arg)
+{
+    struct evzk_chubby *h = arg;
+
+    if (h->queue_changed)
+        evzk__machine_ask(&h->m);
+}
+
 int evzk__chubby_follow_queue(struct evzk_chubby *h)
 {
     static const evzk_cache_options opt = {.depth = EVZK_CACHE_CHILDREN,
                                            .names_only = true};
 
-    return h->queue || !h->lock_events
-               ? EVZK_OK
-               : evzk_cache_start(evzk__machine_session(&h->m),
-                                  evzk__machine_path(&h->m), &opt, on_queue, h,
-                                  &h->queue);
+    int rc;
+
+    if (h->queue || !h->lock_events)
+        return EVZK_OK;
+    rc = evzk_cache_start(evzk__machine_session(&h->m),
+                          evzk__machine_path(&h->m), &opt, on_queue, h,
+                          &h->queue);
+    if (rc == EVZK_OK)
+        h->queue->settled = settled;
+    return rc;
 }
