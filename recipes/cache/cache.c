@@ -78,7 +78,9 @@ static bool is_empty(const struct evzk_cache *c)
            (c->cb || !c->root);
 }
 
-/* Goes on in a later look: a machine that is to stop still hears of watches. */
+/* Goes on in a later look: a machine that is to stop still hears of watches.
+ * What has fired is forgotten with a lost connection: then the row is entered
+ * again. */
 static void end_followers(struct evzk__machine *m)
 {
     struct evzk_cache *c = cache_of(m);
@@ -121,7 +123,7 @@ ROW(FILLING, NULL,          filled,   WHOLE,   ENDING,  FILLING,   0,
 ROW(WHOLE,   rest,          NULL,     ENDING,  ENDING,  FILLING,   RETRY,
     ON(ENTRY,       FILLING),
     ON(EXPIRED,     NEVER)),
-ROW(ENDING,  end_followers, go_on,    ENDED,   STAY,    ENDED,     0,
+ROW(ENDING,  end_followers, go_on,    ENDED,   STAY,    ENDED,     RETRY,
     ON(ENTRY,       ENDED),
     ON(OWN_CHANGED, ENDING),
     RARELY(STOP, HERE), RARELY(EXPIRED, ENDED), RARELY(CLOSED, ENDED)),

@@ -56,6 +56,7 @@ static const struct kept {
 {"config", "get-root-comes:41=hold-replies", 1, "a query's time-out waited for the answer"},
 {"value", "follow-root-comes:42=call@cancel", 1, "a canceled follower was told so when the server had answered"},
 {"chubby-lock", "chubby-poison-events:89=oom-on@2,97=foreign,189=oom-on@11", 1, "the queue's front was told off a listing that was half taken over"},
+{"chubby-anchor", "chubby-litter:169=slow,180=copy-beside@0", 1, "a cache that was freed while the connection was lost never ended"},
 {"lock", "one:12=hangs-up", 1, "a request at which the servers hang up was sent again, for ever"},
 {"config-write", "set-two:63=malform@15", 1, "a byte behind what `ready` says was read: an address sanitizer sees it"},
 {"lock", "urgent-ageing:190=hangs-up", 1, "the same, where others wait behind it"},
