@@ -281,6 +281,7 @@ static void take_event(struct evzk_shards *a, int ev, int rc)
     case EVZK_LOCK_RELEASED:
     case EVZK_LOCK_LOST:
     case EVZK_LOCK_FAILED:
+        no_other_shards(a);
         member_over(a, (evzk_lock_event)ev, rc);
         break;
     default:

@@ -110,6 +110,8 @@ void config_traced(int proc, const evzk_trace *t)
         (t->rc == EVZK_ERR_NONODE || t->rc == EVZK_ERR_NODEEXISTS ||
          t->rc == EVZK_ERR_NOTEMPTY))
         configured.refusals[proc]++;
+    if (t->from && strcmp(t->from, "MAKING_DIR") == 0)
+        configured.refusals[proc]++; /* One of its tries, too. */
     if (proc == 0 && is_write(t->to) &&
         configured.rivals < configured.own->rivals)
         scene_timer_set(0, -1, rival, 0);

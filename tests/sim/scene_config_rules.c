@@ -153,7 +153,7 @@ static int64_t newest_write(int *whose)
 
         snprintf(path, sizeof path, "/c/%s", names[k]);
         if (strcmp(names[k], "ready") == 0 || !ens_look(path, &seen) ||
-            seen.mzxid <= newest)
+            seen.mzxid <= newest || fault_wrote(seen.mzxid))
             continue;
         newest = seen.mzxid;
         *whose = seen.len > 1 && seen.data[0] == 'u' ? seen.data[1] - '0' : -1;
