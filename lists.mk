@@ -187,6 +187,7 @@ core_sources = \
     recipes/consumer/bury.c \
     recipes/consumer/calls.c \
     recipes/consumer/consumer_internal.h \
+    recipes/consumer/fence.c \
     recipes/consumer/finish.c \
     recipes/consumer/full.c \
     recipes/consumer/items.c \

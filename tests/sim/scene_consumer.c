@@ -181,7 +181,7 @@ static int number_of(const evzk_item *item)
     if (i >= 0 && i < ITEMS)
         return i;
     i = consumer_item_of(item);
-    if (i < 0 || !fault_said(item_path(i, "queue-"), item->data, item->len))
+    if (i < 0 || !fault_said(item_path(i), item->data, item->len))
         sim_violation("an item with other data");
     return i < 0 ? 0 : i;
 }
@@ -358,7 +358,7 @@ static void put_due(intptr_t i)
 
     if (queue.own->no_queue)
         ens_create(queue_path(""), "", 0, ZOO_PERSISTENT);
-    ens_create(item_path((int)i, "queue-"), &data, 1,
+    ens_create(item_path((int)i), &data, 1,
                queue.own->item[i].ephemeral ? ZOO_EPHEMERAL : ZOO_PERSISTENT);
     if (evzk__queue_is_plain(queue.own->layout))
         return;
@@ -463,6 +463,13 @@ static void set_timers(int k)
         scene_timer_set(plan->cancel_us, plan->proc, cancel_due, k);
 }
 
+/* What else is a consumer's own has a GUID, and goes by its name. */
+static bool removes(int proc, const char *path)
+{
+    (void)proc;
+    return strstr(path, "/" EVZK__QUEUE_CLAIM) == NULL;
+}
+
 void consumer_begin(const struct sim_scene *sc)
 {
     struct process_config cfg = {.timeout_ms = 1000, .window = 16};
@@ -473,7 +480,8 @@ void consumer_begin(const struct sim_scene *sc)
     cfg.chroot = queue.own->chroot;
     evzk__consumer_limits.aside_us = ASIDE_US;
     process_trace = consumer_traced;
-    ens_removes = scene_any_removes;
+    ens_removes = removes;
+    ens_reads_own = true;
     ens_takes = scene_takes_item;
     ens_begin(&scene_servers);
     make_queue();

@@ -156,7 +156,9 @@ extern struct consumer_world queue;
 void consumer_traced(int proc, const evzk_trace *t);
 const char *queue_path(const char *rest);
 const char *side_path(const char *rest);
-const char *item_path(int i, const char *mark);
+const char *item_path(int i);
+/* Of the first claim; of none, if there is none. */
+const char *claim_path(int i);
 int consumer_proc(int k);
 int64_t consumer_session(int proc); /* The newest of the process; 0: none. */
 bool consumer_claims(int k);

@@ -243,17 +243,6 @@ static bool over_rc_ok(int k, int rc)
     return false;
 }
 
-/* The consumer does not know whether the claim is its own, and cannot find out
- * any more, since somebody has written to it: the claim goes with the session.
- */
-static bool is_unprovable(int i)
-{
-    struct ens_seen seen;
-
-    return (queue.t[i].doubted || !queue.t[i].delivered) &&
-           ens_look(item_path(i, "claim-"), &seen) && seen.version > 0;
-}
-
 void rules_over(int k, evzk_consumer_event event, int rc)
 {
     if ((event == EVZK_CONSUMER_CLOSED) != (rc == EVZK_OK) ||
@@ -267,8 +256,7 @@ void rules_over(int k, evzk_consumer_event event, int rc)
             sim_violation("consumer %d has ended, and item %d has not", k, i);
         if (rc == EVZK_OK && queue.t[i].claim &&
             queue.t[i].claim == consumer_session(consumer_proc(k)) &&
-            !session_over(queue.t[i].claim) && !consumer_item_meddled(i) &&
-            !is_unprovable(i))
+            !session_over(queue.t[i].claim) && !consumer_item_meddled(i))
             sim_violation("consumer %d has ended, and item %d is claimed", k,
                           i);
     }
