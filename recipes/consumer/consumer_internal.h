@@ -477,6 +477,8 @@ void evzk__consumer_take_away(struct evzk__machine *m);
 int evzk__consumer_took_away(struct evzk__machine *m,
                              const struct evzk__event *e);
 void evzk__take_settled(struct evzk_consumer *c, enum evzk__outcome outcome);
+/* Nobody can say any more whether the batch was removed. */
+void evzk__take_lost(struct evzk_consumer *c, const char *why);
 
 /* ---- consumer/mark.c ---- */
 

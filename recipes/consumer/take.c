@@ -369,7 +369,7 @@ void evzk__consumer_take_away(struct evzk__machine *m)
     evzk__change_ask(c);
 }
 
-static void lose_batch(struct evzk_consumer *c, const char *why)
+void evzk__take_lost(struct evzk_consumer *c, const char *why)
 {
     if (c->n_batch > 0)
         evzk__log(evzk__machine_session(&c->m), EVZK_LOG_WARN,
@@ -388,7 +388,7 @@ static void deliver_removed(struct evzk_consumer *c)
         tell_item(c, it);
         evzk__item_drop(c, it);
     }
-    lose_batch(c, "the consumer was freed");
+    evzk__take_lost(c, "the consumer was freed");
 }
 
 /* What became of a removal that has an outcome. */
@@ -397,7 +397,9 @@ void evzk__take_settled(struct evzk_consumer *c, enum evzk__outcome outcome)
     if (outcome == EVZK__DONE || outcome == EVZK__DONE_BEFORE)
         deliver_removed(c);
     else if (outcome == EVZK__UNKNOWN)
-        lose_batch(c, "somebody has deleted the receipt");
+        evzk__take_lost(
+            c,
+            "somebody has deleted the receipt, or the servers refuse to say");
     else
         evzk__batch_clear(c);
 }

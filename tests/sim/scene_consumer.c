@@ -39,6 +39,29 @@ static bool is_busy(int proc)
     return false;
 }
 
+/* What a removal did in the session before is asked once, when the session is
+ * there.  Servers that refuse writes are asked again and again, and a session
+ * that is being closed asks nothing. */
+static bool is_unasked(int proc)
+{
+    for (int k = 0; k < CONSUMERS; k++) {
+        const struct evzk_consumer *c = queue.p[k].c;
+
+        if (c && plan_of(k)->proc == proc && c->m.state == SETTLING &&
+            c->change == EVZK__TAKE &&
+            (c->m.place.req.state != EVZK__SENT || ens_refused(proc)))
+            return true;
+    }
+    return false;
+}
+
+static void close_early(int proc)
+{
+    queue.early[proc] = true;
+    queue.unsaid[proc] = is_unasked(proc);
+    process_close(proc);
+}
+
 static void close_idle(intptr_t arg)
 {
     int proc = (int)arg;
@@ -52,8 +75,9 @@ static void close_idle(intptr_t arg)
         return;
     }
     if (p->s && !process_is_idle(p))
-        queue.early[proc] = true;
-    process_close(proc);
+        close_early(proc);
+    else
+        process_close(proc);
 }
 
 static void maybe_close(int proc)
@@ -533,8 +557,7 @@ static bool close_session(int proc)
 {
     if (!process_has_session(proc))
         return false;
-    queue.early[proc] = true;
-    process_close(proc);
+    close_early(proc);
     return true;
 }
 

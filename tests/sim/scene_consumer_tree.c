@@ -63,7 +63,8 @@ const char *item_path(int i)
     return strcpy(paths[1], queue_path(rest));
 }
 
-/* The claims of an item: how many, and the first one's name. */
+/* The claims of an item: how many sessions have one, and the name of the first
+ * of those; else that of a copy, which is no session's. */
 static unsigned find_claims(int i, char name[CLAIM])
 {
     const char *names[KIDS];
@@ -71,13 +72,17 @@ static unsigned find_claims(int i, char name[CLAIM])
                    ? 0
                    : ens_children(queue_path(segment_of(i)), names, KIDS);
     unsigned claims = 0;
+    struct ens_seen seen;
+    char rest[2 * CLAIM];
     int32_t seq;
 
     for (size_t k = 0; k < n && k < KIDS; k++) {
         if (!evzk__claim_parse(names[k], &seq) || seq != queue.own->item[i].seq)
             continue;
-        if (claims++ == 0)
+        snprintf(rest, sizeof rest, "%s/%s", segment_of(i), names[k]);
+        if (claims == 0)
             snprintf(name, CLAIM, "%s", names[k]);
+        claims += ens_look(queue_path(rest), &seen) && seen.owner;
     }
     return claims;
 }
@@ -231,10 +236,23 @@ static void check_removed(int proc, const evzk_trace *t)
         sim_violation("process %d has deleted no empty segment", proc);
 }
 
+/* Servers that refuse a write to the receipt do not say what it was. */
+static void note_unsaid(int proc, const evzk_trace *t)
+{
+    bool asked =
+        strcmp(t->from, "SETTLING") == 0 || strcmp(t->from, "TAKING") == 0;
+
+    if (asked && strcmp(t->to, "RENEWING") == 0 && t->rc == EVZK_ERR_NOAUTH &&
+        ens_denied(proc))
+        queue.unsaid[proc] = true;
+}
+
 void consumer_traced(int proc, const evzk_trace *t)
 {
-    if (strcmp(t->kind, "consumer") == 0 && t->entered && t->from)
-        check_removed(proc, t);
+    if (strcmp(t->kind, "consumer") != 0 || !t->entered || !t->from)
+        return;
+    check_removed(proc, t);
+    note_unsaid(proc, t);
 }
 
 /* An item was claimed, or removed by a consumer that claims nothing. */
