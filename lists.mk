@@ -886,6 +886,8 @@ command_tests = \
 sim_sources = \
     tests/sim/ballot.c \
     tests/sim/ballot.h \
+    tests/sim/borrowed.c \
+    tests/sim/borrowed.h \
     tests/sim/costs.c \
     tests/sim/costs.h \
     tests/sim/coverage.c \

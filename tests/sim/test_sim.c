@@ -133,6 +133,7 @@ static const struct kept {
 {"lock", "new-deep:75=throttle-writes,75=deny", 1, "the rule wanted a znode to go that its lock was told it may not delete"},
 {"shards", "closes-sealed:21=oom-on@11,34=call@drain", 1, "its znode could not be deleted, and it told DRAINED as if all had gone"},
 {"lock", "urgent-refused:102=throttle-writes", 1, "the rule asked a lock that may not enter to outlive nine refusals of its delete"},
+{"consumer", "meddles:79=throttle-writes", 1, "items ended while the request that named their claims was under way"},
 {"consumer", "settles-take:127=callback@1/close-session", 1, "the rule did not see that a session was closed before it could ask what a removal had done in the session before"},
 {"consumer", "settles-take:102=oom-on@5,114=throttle-writes,195=stranger,391=call@close-session", 1, "the same, where the servers refused to say"},
 {"consumer", "settles-take:129=deny", 1, "the same, of a receipt that might not be written to"},
