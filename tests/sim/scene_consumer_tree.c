@@ -236,14 +236,16 @@ static void check_removed(int proc, const evzk_trace *t)
         sim_violation("process %d has deleted no empty segment", proc);
 }
 
-/* Servers that refuse a write to the receipt do not say what it was. */
+/* Servers that refuse a write to the receipt, or hang up at it, do not say what
+ * the removal has done. */
 static void note_unsaid(int proc, const evzk_trace *t)
 {
     bool asked =
         strcmp(t->from, "SETTLING") == 0 || strcmp(t->from, "TAKING") == 0;
 
-    if (asked && strcmp(t->to, "RENEWING") == 0 && t->rc == EVZK_ERR_NOAUTH &&
-        ens_denied(proc))
+    if (asked && strcmp(t->to, "RENEWING") == 0 &&
+        ((t->rc == EVZK_ERR_NOAUTH && ens_denied(proc)) ||
+         (t->rc == EVZK_ERR_TOOLARGE && ens_shut(proc))))
         queue.unsaid[proc] = true;
 }
 
