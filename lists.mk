@@ -187,6 +187,7 @@ core_sources = \
     recipes/consumer/bury.c \
     recipes/consumer/calls.c \
     recipes/consumer/consumer_internal.h \
+    recipes/consumer/fence.c \
     recipes/consumer/finish.c \
     recipes/consumer/full.c \
     recipes/consumer/items.c \
@@ -885,6 +886,8 @@ command_tests = \
 sim_sources = \
     tests/sim/ballot.c \
     tests/sim/ballot.h \
+    tests/sim/borrowed.c \
+    tests/sim/borrowed.h \
     tests/sim/costs.c \
     tests/sim/costs.h \
     tests/sim/coverage.c \

@@ -107,8 +107,9 @@ typedef enum evzk_consumer_event {
      * (EVZK_ERR_NOTEMPTY); or its deliveries cannot be counted (EVZK_ERR_NOAUTH
      * and others).  The consumer leaves it where it is, goes on with the items
      * behind it, and tries it again after half a minute, and then ever more
-     * rarely.  Told once for each such item.  The item is valid for this call;
-     * without the right to read it has no data, and a token of 0. */
+     * rarely.  Told once for each such item; once more if it could be taken
+     * meanwhile.  The item is valid for this call; without the right to read it
+     * has no data, and a token of 0. */
     EVZK_CONSUMER_SET_ASIDE
 } evzk_consumer_event;
 

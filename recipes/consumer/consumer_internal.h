@@ -5,6 +5,7 @@
  *   consumer/turn.c     its turn: the lock
  *   consumer/aside.c    items that nobody can take
  *   consumer/view.c     which items are free: the steps and the listings
+ *   consumer/fence.c    no two claims of one item
  *   consumer/full.c     FULL
  *   consumer/states.c   where to go on
  *   consumer/list.c     LISTING, SCANNING, REMOVING, COUNTING, WAITING
@@ -90,12 +91,13 @@ struct evzk__item {
     TAILQ_ENTRY(evzk__item) link;
     struct evzk__pick pick;
     enum evzk__item_state state;
-    bool ephemeral;      /* The item goes with its producer's session. */
-    bool told;           /* Its user has heard its last event, or none. */
-    bool marked;         /* Its delivery is counted, and still to come. */
-    uint8_t found;       /* PROVING: whose its claim is: see prove.c. */
-    int32_t version;     /* Of its data, when it was read. */
-    uint16_t session_no; /* Of the session that has claimed it. */
+    bool ephemeral; /* The item goes with its producer's session. */
+    bool told;      /* Its user has heard its last event, or none. */
+    bool marked;    /* Its delivery is counted, and still to come. */
+    uint8_t found;  /* PROVING: whose its claim is: see prove.c. */
+    struct evzk__lasting_proof proof; /* Its claim is the consumer's own. */
+    int32_t version;                  /* Of its data, when it was read. */
+    uint16_t session_no;              /* Of the session that has claimed it. */
     const char *path;
     const char *claim; /* The paths of its claim, and of the znode ... */
     const char *tried; /* ... that counts its deliveries. */
@@ -123,9 +125,10 @@ struct evzk__consumer_limits {
 extern struct evzk__consumer_limits evzk__consumer_limits;
 
 struct evzk__seen_segment {
-    struct evzk__segment id;
-    bool empty; /* And sealed: it is to be deleted. */
-    bool cut;   /* The next segment of its priority is not scanned. */
+    struct evzk__segment id; /* The first member. */
+    int32_t version;         /* As it was listed; and its own claims since. */
+    bool empty;              /* And sealed: it is to be deleted. */
+    bool cut; /* The next segment of its priority is not scanned. */
 };
 
 struct evzk__view {
@@ -208,15 +211,13 @@ struct evzk_consumer {
     /* The request. */
     enum evzk__change change;
     uint32_t n_change;            /* Its items, from the head of their list. */
-    enum evzk__item_state proves; /* The list whose claims are looked at; .. */
-    uint32_t n_proved;            /* .. of so many of its items, at its head, */
-    struct evzk__proof proof;     /* .. the change may go. */
+    enum evzk__item_state proves; /* The list whose claims are looked at. */
     bool taken_over;              /* A claim of the change is another's. */
     uint32_t batch_items;         /* So many are in a transaction at most. */
     struct evzk__step *steps;     /* Owned: room for the longest one. */
-    uint32_t n_steps;
+    uint32_t n_steps, n_fences; /* CLAIMING: so many, at its end, are fences. */
     char *guard; /* Owned: without this znode the change is refused. */
-    char *names; /* Owned: the paths of items that are being read. */
+    char *names; /* Owned: paths of items that are read, or of fences. */
     int error;   /* Of a step of the present request. */
     /* The znode `signal`, or the directory of dead letters, is to be made. */
     bool new_signal, new_dead;
@@ -256,6 +257,8 @@ evzk_item evzk__pick_item(const struct evzk_consumer *c,
 char *evzk__pick_print(const struct evzk_consumer *c, char *to,
                        const struct evzk__pick *pick, const char *mark,
                        const char *tail);
+/* Room for the path of item i of those that go together. */
+char *evzk__name_room(struct evzk_consumer *c, uint32_t i);
 /* An item of the batch that was delivered too often; NULL: none. */
 struct evzk__item *evzk__batch_exhausted(const struct evzk_consumer *c);
 /* A block for an item that was read.  NULL: no memory. */
@@ -347,8 +350,11 @@ bool evzk__view_take_plain(struct evzk__view *v,
 bool evzk__view_scan(struct evzk__view *v, const char *path);
 /* Notes what is in the segment of that step.  False: no memory. */
 bool evzk__view_note(struct evzk__view *v, uint32_t step,
-                     const struct evzk__names *names,
+                     const struct evzk__result *res,
                      const struct evzk__asides *asides);
+/* The segment, as it is in the view; NULL: it is not any more. */
+struct evzk__seen_segment *evzk__view_find(const struct evzk__view *v,
+                                           const struct evzk__segment *id);
 /* Items that were picked are still free: the queue is to be listed again. */
 void evzk__view_forget(struct evzk__view *v);
 /* The scan is over.  False: no item is free there, and it has to go on. */
@@ -356,6 +362,16 @@ bool evzk__view_done(struct evzk__view *v);
 /* Makes the steps that delete the empty segments.  False: no memory. */
 bool evzk__view_remove(struct evzk__view *v, const char *path);
 void evzk__view_removed(struct evzk__view *v);
+
+/* ---- consumer/fence.c ---- */
+
+/* Adds the fences of the batch to a claim, as its last steps; and notes that
+ * the claim was done. */
+void evzk__fences_add(struct evzk_consumer *c);
+void evzk__fences_written(struct evzk_consumer *c);
+/* Has another consumer claimed something in spite of the turn? */
+bool evzk__fence_stops(const struct evzk_consumer *c,
+                       const struct evzk__reply *reply);
 
 /* ---- consumer/full.c ---- */
 
@@ -461,6 +477,8 @@ void evzk__consumer_take_away(struct evzk__machine *m);
 int evzk__consumer_took_away(struct evzk__machine *m,
                              const struct evzk__event *e);
 void evzk__take_settled(struct evzk_consumer *c, enum evzk__outcome outcome);
+/* Nobody can say any more whether the batch was removed. */
+void evzk__take_lost(struct evzk_consumer *c, const char *why);
 
 /* ---- consumer/mark.c ---- */
 
@@ -498,6 +516,10 @@ int evzk__consumer_returned(struct evzk__machine *m,
 /* So many items go together, from the head of a list. */
 uint32_t evzk__finish_together(const struct evzk_consumer *c);
 uint32_t evzk__return_together(const struct evzk_consumer *c);
+/* So many items at the head of the list have a claim that is proved, and that
+ * is all of the change, if one is under way; 0: they are to be looked at. */
+uint32_t evzk__change_proved(const struct evzk_consumer *c,
+                             const struct evzk__items *list, uint32_t most);
 /* Nobody knows whether the items of the change, or their claims, are there. */
 int evzk__change_doubt(struct evzk_consumer *c, struct evzk__items *list);
 /* Of these items the session has ended since. */

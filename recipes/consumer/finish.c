@@ -2,12 +2,13 @@
  *
  *   FINISHING, RETURNING <--> PROVING (prove.c)
  *
- * How it can fail.  Another consumer's claim of the same item has the same
- * name.  So each of these transactions goes, and goes again after a lost
- * connection, only when its claims were seen to be the consumer's own; and it
- * rests on the znode of the session that has made them.  Somebody may have
- * deleted a claim or an item: the transaction names that item, and goes again
- * without it. */
+ * How it can fail.  An operator may have put copies in the places of the
+ * claims. So each of these transactions goes, and goes again after a lost
+ * connection, only when its claims were made, or seen to be the consumer's own,
+ * on the present connection; and it rests on the znode of the session that has
+ * made them.  Somebody may have deleted a claim or an item: the transaction
+ * names that item, and goes again without it.  Where one is gone others may be:
+ * so they are looked at first. */
 #include "recipes/consumer/consumer_internal.h"
 
 uint32_t evzk__finish_together(const struct evzk_consumer *c)
@@ -15,16 +16,32 @@ uint32_t evzk__finish_together(const struct evzk_consumer *c)
     return evzk__least(c->n_finishing, c->batch_items);
 }
 
+uint32_t evzk__change_proved(const struct evzk_consumer *c,
+                             const struct evzk__items *list, uint32_t most)
+{
+    bool under_way = c->change != EVZK__NO_CHANGE;
+    const struct evzk__item *it = TAILQ_FIRST(list);
+    uint32_t n = 0;
+
+    if (under_way)
+        most = c->n_change;
+    for (; n < most && evzk__proof_lasts(&it->proof, &c->m); n++)
+        it = TAILQ_NEXT(it, link);
+    return under_way && n < most ? 0 : n;
+}
+
 void evzk__consumer_finish(struct evzk__machine *m)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
     const struct evzk__item *it = TAILQ_FIRST(&c->finishing);
+    uint32_t n =
+        evzk__change_proved(c, &c->finishing, evzk__finish_together(c));
 
-    if (!evzk__proof_use(&c->proof)) {
+    if (n == 0) {
         evzk__consumer_prove_first(c, EVZK__ITEM_FINISHING);
         return;
     }
-    evzk__change_begin(c, EVZK__FINISH, c->n_proved, c->alive);
+    evzk__change_begin(c, EVZK__FINISH, n, c->alive);
     for (uint32_t i = 0; i < c->n_change; i++) {
         evzk__change_add(c, EVZK__STEP_DELETE, it->claim);
         evzk__change_add(c, EVZK__STEP_DELETE, it->path);
@@ -66,12 +83,14 @@ void evzk__consumer_return(struct evzk__machine *m)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
     const struct evzk__item *it = TAILQ_FIRST(&c->returning);
+    uint32_t n =
+        evzk__change_proved(c, &c->returning, evzk__return_together(c));
 
-    if (!evzk__proof_use(&c->proof)) {
+    if (n == 0) {
         evzk__consumer_prove_first(c, EVZK__ITEM_RETURNING);
         return;
     }
-    evzk__change_begin(c, EVZK__RETURN, c->n_proved, c->alive);
+    evzk__change_begin(c, EVZK__RETURN, n, c->alive);
     for (uint32_t i = 0; i < c->n_change; i++) {
         evzk__change_add(c, EVZK__STEP_DELETE, it->claim);
         it = TAILQ_NEXT(it, link);
@@ -135,6 +154,17 @@ static struct evzk__item *culprit(struct evzk__items *list, uint32_t i)
     return it;
 }
 
+/* The claim is gone; and those of the other items, perhaps. */
+static void lose_claim(struct evzk_consumer *c, struct evzk__items *list,
+                       uint32_t i, int rc)
+{
+    struct evzk__item *lost = culprit(list, i), *it = TAILQ_FIRST(list);
+
+    for (uint32_t k = 0; k < c->n_change; k++, it = TAILQ_NEXT(it, link))
+        it->proof.good = false;
+    evzk__item_end(c, lost, EVZK_CONSUMER_LOST, rc);
+}
+
 static int refused(struct evzk_consumer *c, const struct evzk__reply *reply,
                    struct evzk__items *list)
 {
@@ -156,7 +186,7 @@ static int refused(struct evzk_consumer *c, const struct evzk__reply *reply,
     else if (list == &c->finishing && (reply->part - EVZK__AT_ITEMS) % 2 == 1)
         evzk__item_lose(c, culprit(list, i), rc);
     else
-        evzk__item_end(c, culprit(list, i), EVZK_CONSUMER_LOST, rc);
+        lose_claim(c, list, i, rc);
     return evzk__consumer_go_on(c);
 }
 

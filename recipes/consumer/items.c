@@ -21,6 +21,11 @@ void evzk__consumer_tell(struct evzk_consumer *c, evzk_consumer_event event,
 
 /* Blocks: the item, three paths, the data. */
 
+char *evzk__name_room(struct evzk_consumer *c, uint32_t i)
+{
+    return c->names + i * (strlen(c->path) + EVZK__QUEUE_NAME);
+}
+
 char *evzk__pick_print(const struct evzk_consumer *c, char *to,
                        const struct evzk__pick *pick, const char *mark,
                        const char *tail)
@@ -67,17 +72,21 @@ struct evzk__item *evzk__item_new(struct evzk_consumer *c,
                                   const struct evzk__result *res)
 {
     size_t room = strlen(c->path) + EVZK__QUEUE_NAME;
-    struct evzk__item *it = evzk__zalloc(sizeof *it + 3 * room + res->len);
+    size_t more = EVZK__CLAIM_NAME - EVZK__QUEUE_NAME;
+    struct evzk__item *it =
+        evzk__zalloc(sizeof *it + 3 * room + more + res->len);
     char *text;
 
     if (!it)
         return NULL;
     text = (char *)(it + 1);
     it->path = evzk__pick_print(c, text, pick, EVZK__QUEUE_ITEM, "");
-    it->claim = evzk__pick_print(c, text + room, pick, EVZK__QUEUE_CLAIM, "");
     it->tried =
-        evzk__pick_print(c, text + 2 * room, pick, EVZK__QUEUE_ITEM, "/try");
-    text += 3 * room;
+        evzk__pick_print(c, text + room, pick, EVZK__QUEUE_ITEM, "/try");
+    text += 2 * room;
+    it->claim = evzk__pick_print(c, text, pick, EVZK__QUEUE_CLAIM, "-");
+    strcat(text, c->guid);
+    text += room + more;
     if (res->len > 0)
         memcpy(text, res->data, res->len);
     it->pub = evzk__pick_item(c, pick);

@@ -178,8 +178,7 @@ static int scanned_part(struct evzk_consumer *c,
         return EVZK_OK;
     if (reply->rc != EVZK_OK)
         return reply->rc;
-    return evzk__view_note(&c->view, reply->part, &reply->res->names,
-                           &c->asides)
+    return evzk__view_note(&c->view, reply->part, reply->res, &c->asides)
                ? EVZK_OK
                : EVZK_ERR_NOMEM;
 }

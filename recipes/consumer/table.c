@@ -22,6 +22,9 @@
  * (An operator may have put a copy in that znode's place: so claims, which
  * would be made in the new session, are not sent again.)
  *
+ * If the application closes the session first, or the servers refuse to say,
+ * the outcome stays unknown, and the log says so.
+ *
  * Without the receipt the outcome of a transaction stays unknown: see take.c
  * and finish.c. */
 #include "lib/base/mem.h"
@@ -208,6 +211,8 @@ static void end(struct evzk__machine *m)
 
     if (leaves_claims(c))
         c->alive[0] = '\0';
+    if (c->change == EVZK__TAKE)
+        evzk__take_lost(c, "the servers did not say before the consumer ended");
     evzk__batch_clear(c);
     lose_list(c, &c->finishing, rc);
     lose_list(c, &c->returning, rc);

@@ -9,12 +9,13 @@
  *
  * How it can fail.  No item is delivered before its claim, or its removal, is
  * proved.  A claim is delivered while the session is certain; until then it
- * waits in DELIVERING.  If somebody else has deleted an item, or has claimed it
- * in spite of the turn, the transaction names that item, and goes again without
- * it.  An item that cannot be read, counted or removed is set aside, and all
- * others go on (aside.c).  If somebody has deleted the receipt, nobody knows
- * what was done: items that may be removed are not delivered, and claims that
- * may exist are proved and given back (prove.c). */
+ * waits in DELIVERING.  If somebody else has deleted an item, the transaction
+ * names that item, and goes again without it; if somebody has claimed something
+ * in spite of the turn, the queue is listed again (fence.c).  An item that
+ * cannot be read, counted or removed is set aside, and all others go on
+ * (aside.c).  If somebody has deleted the receipt, nobody knows what was done:
+ * items that may be removed are not delivered, and claims that may exist are
+ * proved and given back (prove.c). */
 #include <string.h>
 
 #include "recipes/consumer/consumer_internal.h"
@@ -28,15 +29,10 @@ static const struct evzk__pick *pick_at(const struct evzk_consumer *c,
     return &c->view.picks[c->view.n_picks - 1 - i];
 }
 
-static char *name_at(struct evzk_consumer *c, uint32_t i)
-{
-    return c->names + i * (strlen(c->path) + EVZK__QUEUE_NAME);
-}
-
 static void add_get(struct evzk_consumer *c, uint32_t i)
 {
-    char *name =
-        evzk__pick_print(c, name_at(c, i), pick_at(c, i), EVZK__QUEUE_ITEM, "");
+    char *name = evzk__pick_print(c, evzk__name_room(c, i), pick_at(c, i),
+                                  EVZK__QUEUE_ITEM, "");
 
     evzk__change_add(c, EVZK__STEP_GET, name);
 }
@@ -149,8 +145,6 @@ static void add_claim(struct evzk_consumer *c, const struct evzk__item *it)
     evzk__change_add(c, EVZK__STEP_CHECK, it->path);
     step = evzk__change_add(c, EVZK__STEP_CREATE, it->claim);
     step->mode = EVZK__EPHEMERAL;
-    step->data = c->alive; /* For prove.c. */
-    step->len = (uint32_t)strlen(c->alive);
     evzk__consumer_give_acl(c, step);
 }
 
@@ -165,6 +159,7 @@ void evzk__consumer_claim(struct evzk__machine *m)
         add_claim(c, it);
         if (evzk__mark_with_claim(c)) /* The first is told without a trip. */
             evzk__mark_add(c, TAILQ_FIRST(&c->batch));
+        evzk__fences_add(c);
     }
     evzk__change_ask(c);
 }
@@ -180,7 +175,7 @@ static struct evzk__item *item_of(struct evzk_consumer *c, uint32_t part,
     uint32_t per_item = evzk__consumer_claims(c) ? AT_COUNT : 1, i;
     struct evzk__item *it = TAILQ_FIRST(&c->batch);
 
-    if (part < EVZK__AT_ITEMS || part >= c->n_steps)
+    if (part < EVZK__AT_ITEMS || part >= c->n_steps - c->n_fences)
         return NULL;
     i = (part - EVZK__AT_ITEMS) / per_item;
     *step = (part - EVZK__AT_ITEMS) % per_item;
@@ -210,7 +205,10 @@ static int refused(struct evzk_consumer *c, const struct evzk__reply *reply)
     uint32_t step;
     struct evzk__item *it = item_of(c, reply->part, &step);
 
-    if (it && is_own_fault(c, step, reply->rc))
+    if (evzk__fence_stops(c, reply)) {
+        evzk__batch_clear(c);
+        evzk__view_forget(&c->view);
+    } else if (it && is_own_fault(c, step, reply->rc))
         evzk__item_set_aside(c, it, reply->rc);
     else if (it &&
              (reply->rc == EVZK_ERR_NONODE || reply->rc == EVZK_ERR_NODEEXISTS))
@@ -234,6 +232,7 @@ static void note_claims(struct evzk_consumer *c)
 static int has_claimed(struct evzk_consumer *c, int next)
 {
     note_claims(c);
+    evzk__fences_written(c);
     return evzk__machine_move(&c->m, c->m.stopping ? CLOSING : next);
 }
 
@@ -243,6 +242,15 @@ static void note_token(struct evzk_consumer *c, int64_t zxid)
 
     TAILQ_FOREACH(it, &c->batch, link)
     it->pub.claim_token = (uint64_t)zxid;
+}
+
+/* The answer is of the connection on which the claims were made. */
+static void note_proved(struct evzk_consumer *c)
+{
+    struct evzk__item *it;
+
+    TAILQ_FOREACH(it, &c->batch, link)
+    evzk__proof_last(&it->proof, &c->m);
 }
 
 /* Claims that may have been made are given back. */
@@ -278,6 +286,7 @@ int evzk__consumer_claimed(struct evzk__machine *m, const struct evzk__event *e)
     if (outcome == EVZK__DONE_BEFORE)
         return has_claimed(c, STAMPING);
     note_token(c, e->reply->res->stat.czxid);
+    note_proved(c);
     return has_claimed(c, DELIVERING);
 }
 
@@ -360,7 +369,7 @@ void evzk__consumer_take_away(struct evzk__machine *m)
     evzk__change_ask(c);
 }
 
-static void lose_batch(struct evzk_consumer *c, const char *why)
+void evzk__take_lost(struct evzk_consumer *c, const char *why)
 {
     if (c->n_batch > 0)
         evzk__log(evzk__machine_session(&c->m), EVZK_LOG_WARN,
@@ -379,7 +388,7 @@ static void deliver_removed(struct evzk_consumer *c)
         tell_item(c, it);
         evzk__item_drop(c, it);
     }
-    lose_batch(c, "the consumer was freed");
+    evzk__take_lost(c, "the consumer was freed");
 }
 
 /* What became of a removal that has an outcome. */
@@ -388,7 +397,9 @@ void evzk__take_settled(struct evzk_consumer *c, enum evzk__outcome outcome)
     if (outcome == EVZK__DONE || outcome == EVZK__DONE_BEFORE)
         deliver_removed(c);
     else if (outcome == EVZK__UNKNOWN)
-        lose_batch(c, "somebody has deleted the receipt");
+        evzk__take_lost(
+            c,
+            "somebody has deleted the receipt, or the servers refuse to say");
     else
         evzk__batch_clear(c);
 }

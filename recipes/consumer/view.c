@@ -190,10 +190,9 @@ static void sort_out(struct content *in, const struct evzk__names *names)
     for (size_t i = 0; i < names->n; i++) {
         const char *name = names->v[i];
 
-        if (evzk__item_parse(name, EVZK__QUEUE_ITEM, &in->items[in->n_items]))
+        if (evzk__item_parse(name, &in->items[in->n_items]))
             in->n_items++;
-        else if (evzk__item_parse(name, EVZK__QUEUE_CLAIM,
-                                  &in->claims[in->n_claims]))
+        else if (evzk__claim_parse(name, &in->claims[in->n_claims]))
             in->n_claims++;
         in->open = in->open || strcmp(name, EVZK__QUEUE_OPEN) == 0;
     }
@@ -236,10 +235,11 @@ static void push(struct evzk__view *v, const struct evzk__segment *seg,
 }
 
 bool evzk__view_note(struct evzk__view *v, uint32_t step,
-                     const struct evzk__names *names,
+                     const struct evzk__result *res,
                      const struct evzk__asides *asides)
 {
     struct evzk__seen_segment *at = &v->segments[v->order[step - 1]];
+    const struct evzk__names *names = &res->names;
     struct content in = {
         .items = evzk__zalloc((2 * names->n + 2) * sizeof *in.items)};
 
@@ -247,6 +247,7 @@ bool evzk__view_note(struct evzk__view *v, uint32_t step,
         return false;
     in.claims = in.items + names->n + 1;
     sort_out(&in, names);
+    at->version = res->stat.version;
     at->empty = !in.open && in.n_items == 0 && in.n_claims == 0;
     v->n_empty += at->empty;
     leave_free(&in, &at->id, asides);
@@ -257,6 +258,16 @@ bool evzk__view_note(struct evzk__view *v, uint32_t step,
     push(v, &at->id, &in);
     evzk__free(in.items);
     return true;
+}
+
+struct evzk__seen_segment *evzk__view_find(const struct evzk__view *v,
+                                           const struct evzk__segment *id)
+{
+    struct evzk__seen_segment key = {.id = *id};
+
+    return v->n_segments == 0 ? NULL
+                              : bsearch(&key, v->segments, v->n_segments,
+                                        sizeof *v->segments, by_segment);
 }
 
 bool evzk__view_done(struct evzk__view *v)

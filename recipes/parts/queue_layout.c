@@ -45,32 +45,42 @@ int evzk__segment_compare(const struct evzk__segment *a,
     return by_priority != 0 ? by_priority : compare(a->number, b->number);
 }
 
-bool evzk__item_parse(const char *name, const char *mark, int32_t *seq)
+static bool number(const char *text, char end, int32_t *seq)
 {
-    size_t n = strlen(mark);
     uint32_t value;
 
-    if (strncmp(name, mark, n) != 0 || !digits(name + n, 10, '\0', &value) ||
-        value > INT32_MAX)
+    if (!digits(text, 10, end, &value) || value > INT32_MAX)
         return false;
     *seq = (int32_t)value;
     return true;
 }
 
+bool evzk__item_parse(const char *name, int32_t *seq)
+{
+    const size_t n = sizeof EVZK__QUEUE_ITEM - 1;
+
+    return strncmp(name, EVZK__QUEUE_ITEM, n) == 0 &&
+           number(name + n, '\0', seq);
+}
+
+bool evzk__claim_parse(const char *name, int32_t *seq)
+{
+    const size_t n = sizeof EVZK__QUEUE_CLAIM - 1;
+
+    return strncmp(name, EVZK__QUEUE_CLAIM, n) == 0 &&
+           number(name + n, '-', seq);
+}
+
 bool evzk__plain_item_parse(const char *name, uint32_t *priority, int32_t *seq)
 {
     const size_t n = sizeof EVZK__QUEUE_ITEM - 1;
-    uint32_t value;
 
     *priority = 0;
-    if (evzk__item_parse(name, EVZK__QUEUE_ITEM, seq))
+    if (evzk__item_parse(name, seq))
         return true;
-    if (strncmp(name, EVZK__QUEUE_ITEM, n) != 0 || strlen(name) != n + 12 ||
-        !digits(name + n, 2, name[n + 2], priority) ||
-        !digits(name + n + 2, 10, '\0', &value) || value > INT32_MAX)
-        return false;
-    *seq = (int32_t)value;
-    return true;
+    return strncmp(name, EVZK__QUEUE_ITEM, n) == 0 && strlen(name) == n + 12 &&
+           digits(name + n, 2, name[n + 2], priority) &&
+           number(name + n + 2, '\0', seq);
 }
 
 char *evzk__queue_side(char *to, const char *path, evzk_queue_layout layout,

@@ -5,8 +5,9 @@
  *   seg-<priority>-<number>/             a segment: two digits, ten digits
  *   seg-<priority>-<number>/open         exists while items may be put there
  *   seg-<priority>-<number>/queue-<seq>  an item, persistent or ephemeral
- *   seg-<priority>-<number>/claim-<seq>  ephemeral: the item of that number is
- *                                        claimed
+ *   seg-<priority>-<number>/claim-<seq>-<guid>
+ *                                        ephemeral: the consumer with this GUID
+ *                                        has claimed the item of that number
  *   clients/<guid>-receipt               persistent: its version counts the
  *                                        transactions of its owner
  *   clients/<guid>-alive                 ephemeral: a consumer whose session
@@ -27,7 +28,8 @@
  * (priority, segment, sequence).  A sealed segment without items is deleted by
  * the consumer that has the turn; an open one stays.
  *
- * Only the consumer with the turn takes or claims items.  So while it has the
+ * Only the consumer with the turn takes or claims items.  So nobody claims an
+ * item that is claimed, though the claims' names differ.  And while it has the
  * turn, no free item goes away, and an empty segment that it has seen has been
  * empty since its turn began.  A consumer that lists the segments from the
  * least urgent priority to the most urgent, and takes from the first item on in
@@ -49,7 +51,9 @@
 enum {
     EVZK__SEGMENT_ITEMS = 1024, /* From so many on it is sealed. */
     EVZK__SEGMENT_NAME = 18,    /* As seg-07-0000000012, with its zero byte. */
-    EVZK__QUEUE_NAME = 48       /* More than the rest of a path needs. */
+    EVZK__QUEUE_NAME = 48,      /* More than the rest of a path needs, ... */
+    EVZK__CLAIM_NAME =          /* .. and of the path of a claim. */
+    EVZK__QUEUE_NAME + EVZK__GUID_LEN
 };
 
 /* The znodes' names. */
@@ -81,10 +85,11 @@ void evzk__segment_print(char out[EVZK__SEGMENT_NAME],
 int evzk__segment_compare(const struct evzk__segment *a,
                           const struct evzk__segment *b);
 
-/* Is this the name of an item in a segment (`claim`: of a claim), or in a plain
- * queue?  Then writes its number, and its priority, which is 0 where the name
- * has none. */
-bool evzk__item_parse(const char *name, const char *mark, int32_t *seq);
+/* Is this the name of an item in a segment, of a claim, or of an item in a
+ * plain queue?  Then writes the item's number, and its priority, which is 0
+ * where the name has none.  A claim is one whoever has made it. */
+bool evzk__item_parse(const char *name, int32_t *seq);
+bool evzk__claim_parse(const char *name, int32_t *seq);
 bool evzk__plain_item_parse(const char *name, uint32_t *priority, int32_t *seq);
 
 /* The path of `name` beside the items: below the queue's path, or, of a plain

@@ -116,7 +116,7 @@ void evzk__tail_filled(struct evzk__tail *t, uint32_t n, const char *name)
 {
     int32_t seq;
 
-    if (evzk__item_parse(name, EVZK__QUEUE_ITEM, &seq)) {
+    if (evzk__item_parse(name, &seq)) {
         count_others(t, n, (uint32_t)seq + 1);
         t->items = (uint32_t)seq + 1;
     } else

@@ -101,13 +101,13 @@ void evzk__count_segment(struct evzk__count *c, uint32_t i,
     int32_t seq;
 
     for (size_t k = 0; k < names->n; k++) {
-        if (!evzk__item_parse(names->v[k], EVZK__QUEUE_ITEM, &item.seq))
+        if (!evzk__item_parse(names->v[k], &item.seq))
             continue;
         c->size++;
         peek(c, item);
     }
     for (size_t k = 0; k < names->n; k++) {
-        if (!evzk__item_parse(names->v[k], EVZK__QUEUE_CLAIM, &seq))
+        if (!evzk__claim_parse(names->v[k], &seq))
             continue;
         c->claimed++;
         mark_claimed(c, i, seq);

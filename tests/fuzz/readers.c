@@ -238,9 +238,10 @@ static void read_queue_name(const uint8_t *data, size_t len)
         evzk__segment_print(again, &seg);
         MUST(strcmp(again, name) == 0);
     }
-    if (evzk__item_parse(name, EVZK__QUEUE_CLAIM, &seq)) {
-        snprintf(again, sizeof again, EVZK__QUEUE_CLAIM "%010" PRId32, seq);
-        MUST(strcmp(again, name) == 0);
+    if (evzk__claim_parse(name, &seq)) {
+        snprintf(again, sizeof again, EVZK__QUEUE_CLAIM "%010" PRId32 "-", seq);
+        MUST(seq >= 0 && strncmp(again, name, strlen(again)) == 0);
+        MUST(!evzk__item_parse(name, &seq));
     }
     if (evzk__plain_item_parse(name, &priority, &seq)) {
         snprintf(again, sizeof again, "%010" PRId32, seq);

@@ -176,11 +176,28 @@ START_TEST(item_goes_on)
 }
 END_TEST
 
+/* The path of the only claim in that segment. */
+static void find_claim(const char *segment, char path[EVZK__PATH_MAX])
+{
+    struct raw_names names;
+    int32_t seq;
+    int n = 0;
+
+    ck_assert_int_eq(raw_children(op(), segment, &names), ZOK);
+    for (size_t i = 0; i < names.n; i++) {
+        if (evzk__claim_parse(names.name[i], &seq) && n++ == 0)
+            sprintf(path, "%s/%s", segment, names.name[i]);
+    }
+    ck_assert_int_eq(n, 1);
+    raw_names_free(&names);
+}
+
 /* An operator deletes a claim, and another consumer claims the item.  What the
  * first one does then takes nothing away from the second. */
 static void meet(int (*gives)(evzk_consumer *c, evzk_item *item))
 {
-    const char *claim = "/q-claim/seg-00-0000000001/claim-0000000001";
+    const char *segment = "/q-claim/seg-00-0000000001";
+    char claim[EVZK__PATH_MAX];
     struct eater first = {0}, second = {0}, third = {0};
     struct peer p, q;
 
@@ -192,8 +209,10 @@ static void meet(int (*gives)(evzk_consumer *c, evzk_item *item))
     begin(&second, q.s, "/q-claim", &claimed);
     begin(&third, q.s, "/q-claim", &claimed);
     take(&first, 1);
+    find_claim(segment, claim);
     ck_assert_int_eq(raw_delete(op(), claim), ZOK);
     take(&second, 1);
+    find_claim(segment, claim);
     ck_assert_int_eq(gives(first.c, first.held[0]), EVZK_OK);
     WAIT(first.lost + first.back + first.finished == 1);
     ck_assert(evzk_consumer_holds(second.c, second.held[0]));

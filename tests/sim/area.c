@@ -244,6 +244,8 @@ void *sim_alloc(int area, size_t n)
     return area_plain() ? plain_alloc(area, n) : watched_alloc(area, n, true);
 }
 
+bool area_is_freed(const char *text) { return (unsigned char)text[0] == FREED; }
+
 void sim_free(int area, void *p)
 {
     if (p && (area_plain() ? plain_free(area, p) : watched_free(area, p)))

@@ -13,4 +13,7 @@ void area_forget(void);     /* All blocks of all areas are gone. */
 /* Reports a violation if a freed block was written to. */
 void area_check_freed(int area);
 
+/* Does the text begin in a freed block?  Of text that has no such byte. */
+bool area_is_freed(const char *text);
+
 #endif

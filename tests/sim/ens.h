@@ -104,8 +104,9 @@ extern bool ens_reads_own;
  * watch; and which of the copies of its znodes it has read, a bit for each. */
 void ens_copy_read(int proc, int64_t czxid);
 uint8_t ens_copies_read(int proc);
-/* A process that takes others' znodes away by order may; set by a scene. */
-extern bool (*ens_removes)(int proc);
+/* May the process delete this, though an operator has put it there?  Set by a
+ * scene; NULL: it may not. */
+extern bool (*ens_removes)(int proc, const char *path);
 /* Does a session delete this ephemeral znode, which another live one owns,
  * since that is what it is asked for?  Set by a scene; NULL: none of the scene
  * does.

@@ -205,7 +205,7 @@ int ens_delete_together(const char *const paths[], size_t n)
     return carry_out(m);
 }
 
-bool (*ens_removes)(int proc);
+bool (*ens_removes)(int proc, const char *path);
 
 /* A persistent one with the data of one that is there. */
 static struct wire_msg *again(const char *path)
@@ -317,8 +317,8 @@ static bool should_know(const struct ens_copy *c, const struct ens_origin *from)
            wire_heard((int)c->proc) >= c->czxid;
 }
 
-void ens_copy_deleted(int64_t czxid, const struct ens_origin *from,
-                      uint8_t knows)
+void ens_copy_deleted(const char *path, int64_t czxid,
+                      const struct ens_origin *from, uint8_t knows)
 {
     for (struct ens_copy *c = copies.v; c < copies.v + copies.n; c++) {
         bool known = knows & 1U << (c - copies.v);
@@ -329,7 +329,7 @@ void ens_copy_deleted(int64_t czxid, const struct ens_origin *from,
             c->struck = true;
         else if ((known || should_know(c, from)) &&
                  wire_proc(from->conn) == c->proc &&
-                 !(ens_removes && ens_removes((int)c->proc)))
+                 !(ens_removes && ens_removes((int)c->proc, path)))
             sim_violation("p%d deletes %s, or what it is in, which an operator "
                           "has put there%s",
                           (int)c->proc, c->path,

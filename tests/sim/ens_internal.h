@@ -350,8 +350,8 @@ void ens_retire(void);
 
 /* ens_fault.c */
 void ens_copy_committed(int64_t zxid);
-void ens_copy_deleted(int64_t czxid, const struct ens_origin *from,
-                      uint8_t knows);
+void ens_copy_deleted(const char *path, int64_t czxid,
+                      const struct ens_origin *from, uint8_t knows);
 
 /* A transaction that was sent when so much had been heard changes something on
  * the word that its own znode is there. */

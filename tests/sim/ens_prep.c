@@ -319,7 +319,7 @@ static int prep_delete(struct prep *p, const struct wire_msg *m)
         rc = ZNOTEMPTY;
     if (rc == ZOK) {
         if (p->server >= 0 && !comes_back(p, m->path))
-            ens_copy_deleted(node->czxid, &p->txn->origin,
+            ens_copy_deleted(m->path, node->czxid, &p->txn->origin,
                              p->with ? p->with->knows : m->knows);
         if (p->server >= 0)
             ens_deleted(m->path, node, p->txn,

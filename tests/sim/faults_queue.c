@@ -38,7 +38,7 @@ static bool item_of(const char *segment, char path[PATH])
     int32_t seq;
 
     for (size_t i = 0; i < n && i < KIDS; i++) {
-        if (!evzk__item_parse(names[i], EVZK__QUEUE_ITEM, &seq))
+        if (!evzk__item_parse(names[i], &seq))
             continue;
         snprintf(path, PATH, "%s/%s", segment, names[i]);
         if (!is_spoilt(path))

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "area.h"
+#include "borrowed.h"
 #include "coverage.h"
 #include "ens_internal.h"
 #include "leases.h"
@@ -523,6 +524,7 @@ static void on_trace(const evzk_trace *t, void *arg)
     if (sim_talking())
         sim_say("p%d %s %s %s --%s(%d)--> %s", proc, t->kind, t->path,
                 t->from ? t->from : "-", t->event, t->rc, t->to);
+    borrowed_check(proc, own[proc].p.s);
 }
 
 static void on_log(evzk_log_level level, const char *line, void *arg)

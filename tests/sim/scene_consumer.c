@@ -39,6 +39,29 @@ static bool is_busy(int proc)
     return false;
 }
 
+/* What a removal did in the session before is asked once, when the session is
+ * there.  Servers that refuse writes are asked again and again, and a session
+ * that is being closed asks nothing. */
+static bool is_unasked(int proc)
+{
+    for (int k = 0; k < CONSUMERS; k++) {
+        const struct evzk_consumer *c = queue.p[k].c;
+
+        if (c && plan_of(k)->proc == proc && c->m.state == SETTLING &&
+            c->change == EVZK__TAKE &&
+            (c->m.place.req.state != EVZK__SENT || ens_refused(proc)))
+            return true;
+    }
+    return false;
+}
+
+static void close_early(int proc)
+{
+    queue.early[proc] = true;
+    queue.unsaid[proc] = is_unasked(proc);
+    process_close(proc);
+}
+
 static void close_idle(intptr_t arg)
 {
     int proc = (int)arg;
@@ -52,8 +75,9 @@ static void close_idle(intptr_t arg)
         return;
     }
     if (p->s && !process_is_idle(p))
-        queue.early[proc] = true;
-    process_close(proc);
+        close_early(proc);
+    else
+        process_close(proc);
 }
 
 static void maybe_close(int proc)
@@ -181,7 +205,7 @@ static int number_of(const evzk_item *item)
     if (i >= 0 && i < ITEMS)
         return i;
     i = consumer_item_of(item);
-    if (i < 0 || !fault_said(item_path(i, "queue-"), item->data, item->len))
+    if (i < 0 || !fault_said(item_path(i), item->data, item->len))
         sim_violation("an item with other data");
     return i < 0 ? 0 : i;
 }
@@ -358,7 +382,7 @@ static void put_due(intptr_t i)
 
     if (queue.own->no_queue)
         ens_create(queue_path(""), "", 0, ZOO_PERSISTENT);
-    ens_create(item_path((int)i, "queue-"), &data, 1,
+    ens_create(item_path((int)i), &data, 1,
                queue.own->item[i].ephemeral ? ZOO_EPHEMERAL : ZOO_PERSISTENT);
     if (evzk__queue_is_plain(queue.own->layout))
         return;
@@ -463,6 +487,13 @@ static void set_timers(int k)
         scene_timer_set(plan->cancel_us, plan->proc, cancel_due, k);
 }
 
+/* What else is a consumer's own has a GUID, and goes by its name. */
+static bool removes(int proc, const char *path)
+{
+    (void)proc;
+    return strstr(path, "/" EVZK__QUEUE_CLAIM) == NULL;
+}
+
 void consumer_begin(const struct sim_scene *sc)
 {
     struct process_config cfg = {.timeout_ms = 1000, .window = 16};
@@ -473,7 +504,8 @@ void consumer_begin(const struct sim_scene *sc)
     cfg.chroot = queue.own->chroot;
     evzk__consumer_limits.aside_us = ASIDE_US;
     process_trace = consumer_traced;
-    ens_removes = scene_any_removes;
+    ens_removes = removes;
+    ens_reads_own = true;
     ens_takes = scene_takes_item;
     ens_begin(&scene_servers);
     make_queue();
@@ -525,8 +557,7 @@ static bool close_session(int proc)
 {
     if (!process_has_session(proc))
         return false;
-    queue.early[proc] = true;
-    process_close(proc);
+    close_early(proc);
     return true;
 }
 

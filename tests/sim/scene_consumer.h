@@ -117,6 +117,7 @@ struct truth {
     bool delivered, finished, dead;
     bool doubted; /* LOST was told, since nobody knows what became of it. */
     bool lost;    /* Removed, and its consumer has gone. */
+    bool left;    /* LOST with CLOSED: its claim goes with its session. */
     bool buried;  /* There was a dead letter when it went. */
     int64_t finish_asked; /* By how many. */
     uint32_t before;    /* Free items before it, when it was first seen free. */
@@ -132,13 +133,15 @@ struct consumer_world {
     const struct consumer_scene *own;
     struct consumer_slot p[CONSUMERS];
     struct truth t[ITEMS];
-    int64_t turn;          /* The czxid of the lock's first znode. */
-    int64_t turn_owner;    /* And its session. */
-    uint32_t taken;        /* In this turn. */
-    uint64_t moves;        /* Items that were taken, or that went, so far. */
-    int64_t looked;        /* The newest zxid when the rules saw the tree. */
-    bool early[SIM_PROCS]; /* Its session was closed too soon. */
-    bool freed[SIM_PROCS]; /* A consumer of it was. */
+    int64_t turn;           /* The czxid of the lock's first znode. */
+    int64_t turn_owner;     /* And its session. */
+    uint32_t taken;         /* In this turn. */
+    uint64_t moves;         /* Items that were taken, or that went, so far. */
+    int64_t looked;         /* The newest zxid when the rules saw the tree. */
+    bool early[SIM_PROCS];  /* Its session was closed too soon. */
+    bool freed[SIM_PROCS];  /* A consumer of it was. */
+    bool unsaid[SIM_PROCS]; /* What a removal had done: its session was closed
+                               before that was asked, or servers refused. */
     bool idle[SIM_PROCS];
     bool refused[CONSUMERS]; /* A take; or gave back: it is about to fail. */
     bool meddled;            /* An operator has deleted what is ours; */
@@ -156,7 +159,9 @@ extern struct consumer_world queue;
 void consumer_traced(int proc, const evzk_trace *t);
 const char *queue_path(const char *rest);
 const char *side_path(const char *rest);
-const char *item_path(int i, const char *mark);
+const char *item_path(int i);
+/* Of the first claim; of none, if there is none. */
+const char *claim_path(int i);
 int consumer_proc(int k);
 int64_t consumer_session(int proc); /* The newest of the process; 0: none. */
 bool consumer_claims(int k);

@@ -33,7 +33,7 @@ static const char *segment_of(int i)
 {
     static char path[96];
 
-    strcpy(path, item_path(i, ""));
+    strcpy(path, item_path(i));
     *strrchr(path, '/') = '\0';
     return path;
 }
@@ -42,7 +42,7 @@ static const char *child_of(int i)
 {
     static char path[96];
 
-    snprintf(path, sizeof path, "%s/below", item_path(i, "queue-"));
+    snprintf(path, sizeof path, "%s/below", item_path(i));
     return path;
 }
 
@@ -65,10 +65,10 @@ static void act_due(intptr_t a)
     case NO_ACT:
         break;
     case DELETE_ITEM:
-        operator_delete(item_path(act->which, "queue-"));
+        operator_delete(item_path(act->which));
         break;
     case DELETE_CLAIM:
-        operator_delete(item_path(act->which, "claim-"));
+        operator_delete(claim_path(act->which));
         break;
     case DELETE_RECEIPT:
         delete_client(act->which, EVZK__QUEUE_RECEIPT_TAG);
@@ -89,15 +89,13 @@ static void act_due(intptr_t a)
         ens_set_perms(segment_of(act->which), EVZK_PERM_ALL & ~EVZK_PERM_READ);
         break;
     case HIDE_ITEM:
-        ens_set_perms(item_path(act->which, "queue-"),
-                      EVZK_PERM_ALL & ~EVZK_PERM_READ);
+        ens_set_perms(item_path(act->which), EVZK_PERM_ALL & ~EVZK_PERM_READ);
         break;
     case DENY_COUNT:
-        ens_set_perms(item_path(act->which, "queue-"),
-                      EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
+        ens_set_perms(item_path(act->which), EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
         break;
     case SHOW_ITEM:
-        ens_set_perms(item_path(act->which, "queue-"), EVZK_PERM_ALL);
+        ens_set_perms(item_path(act->which), EVZK_PERM_ALL);
         break;
     case CHILD:
         ens_create(child_of(act->which), "", 0, ZOO_PERSISTENT);
@@ -124,7 +122,7 @@ static void act_due(intptr_t a)
         ens_fill(sim_now() + act->which * INT64_C(1000));
         break;
     case FOREIGN_TAKES:
-        operator_delete(item_path(act->which, "queue-"));
+        operator_delete(item_path(act->which));
         break;
     case FOREIGN_CHILD:
         ens_create(queue_path("lock-0000000001"), "x", 1, ZOO_PERSISTENT);

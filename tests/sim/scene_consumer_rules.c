@@ -151,12 +151,14 @@ static void check_left(void)
     }
 }
 
-/* A consumer that took it was freed, or its session was closed and no server
- * confirmed that, or its connection was lost meanwhile. */
+/* A consumer that took it was freed; or its session was closed, and no server
+ * confirmed that, or its connection was lost meanwhile; or nobody could say
+ * what became of the removal. */
 static bool may_lose(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (queue.freed[p] || (queue.early[p] && process_closed_badly(p)))
+        if (queue.freed[p] || queue.unsaid[p] ||
+            (queue.early[p] && process_closed_badly(p)))
             return true;
     }
     return queue.meddled || operator_deleted_any();

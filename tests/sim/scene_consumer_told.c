@@ -81,7 +81,8 @@ static void check_claimed(int k, const evzk_item *item, int i)
     if (item->claim_token <= t->token && !consumer_item_meddled(i) &&
         !session_forced(consumer_session(consumer_proc(k))))
         sim_violation("consumer %d: item %d has an old claim token", k, i);
-    if (queue.own->consumer[k].max_deliveries)
+    if (queue.own->consumer[k].max_deliveries &&
+        !session_forced(consumer_session(consumer_proc(k))))
         check_count(k, i, item->deliveries, queue.deliveries[i] + 1);
 }
 
@@ -145,7 +146,8 @@ static bool lost_rc_ok(int k, int i, int rc)
     return false;
 }
 
-/* Of an item that nobody can take it is told, and once. */
+/* Of an item that nobody can take it is told, and once; once more if it was
+ * good meanwhile. */
 void rules_aside(int k, int rc, const evzk_item *item)
 {
     int i = consumer_item_of(item);
@@ -156,7 +158,7 @@ void rules_aside(int k, int rc, const evzk_item *item)
              !(rc == EVZK_ERR_NOAUTH && ens_denied(consumer_proc(k))))
         sim_violation("consumer %d: item %d is set aside: %s", k, i,
                       evzk_errname(rc));
-    else if (queue.aside[k][i]++ > 0)
+    else if (queue.aside[k][i]++ > 0 && queue.aside[k][i] > queue.t[i].was_bad)
         sim_violation("consumer %d: item %d is set aside twice", k, i);
 }
 
@@ -202,6 +204,7 @@ void rules_ended(int k, int i, evzk_consumer_event event, int rc)
         sim_violation("consumer %d: item %d is lost: %s", k, i,
                       evzk_errname(rc));
     t->doubted = event == EVZK_CONSUMER_LOST && rc == EVZK_ERR_CONNLOSS;
+    t->left = event == EVZK_CONSUMER_LOST && rc == EVZK_ERR_CLOSED;
 }
 
 void rules_taken(int k, int rc)
@@ -243,17 +246,6 @@ static bool over_rc_ok(int k, int rc)
     return false;
 }
 
-/* The consumer does not know whether the claim is its own, and cannot find out
- * any more, since somebody has written to it: the claim goes with the session.
- */
-static bool is_unprovable(int i)
-{
-    struct ens_seen seen;
-
-    return (queue.t[i].doubted || !queue.t[i].delivered) &&
-           ens_look(item_path(i, "claim-"), &seen) && seen.version > 0;
-}
-
 void rules_over(int k, evzk_consumer_event event, int rc)
 {
     if ((event == EVZK_CONSUMER_CLOSED) != (rc == EVZK_OK) ||
@@ -267,8 +259,8 @@ void rules_over(int k, evzk_consumer_event event, int rc)
             sim_violation("consumer %d has ended, and item %d has not", k, i);
         if (rc == EVZK_OK && queue.t[i].claim &&
             queue.t[i].claim == consumer_session(consumer_proc(k)) &&
-            !session_over(queue.t[i].claim) && !consumer_item_meddled(i) &&
-            !is_unprovable(i))
+            !session_over(queue.t[i].claim) && !queue.t[i].left &&
+            !consumer_item_meddled(i))
             sim_violation("consumer %d has ended, and item %d is claimed", k,
                           i);
     }

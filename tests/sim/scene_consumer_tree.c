@@ -15,13 +15,14 @@
 
 enum {
     KIDS = 64,
+    CLAIM = 64,
     AGAIN_US = 4 * 1000 * 1000 /* Consumers look at a bad item so often. */
 };
 
 struct consumer_world queue;
 SIM_KEEP(queue)
 
-static char paths[2][96];
+static char paths[2][160];
 SIM_KEEP(paths)
 
 const char *queue_path(const char *rest)
@@ -38,19 +39,60 @@ const char *side_path(const char *rest)
                             queue.own->layout, rest);
 }
 
-const char *item_path(int i, const char *mark)
+static const char *segment_of(int i)
 {
     const struct item_plan *it = &queue.own->item[i];
-    struct evzk__segment seg = {it->priority, it->segment};
-    char segment[EVZK__SEGMENT_NAME], rest[64];
+    const struct evzk__segment seg = {it->priority, it->segment};
+    static char segment[EVZK__SEGMENT_NAME]; /* Nothing is kept in it. */
 
     evzk__segment_print(segment, &seg);
+    return segment;
+}
+
+const char *item_path(int i)
+{
+    const struct item_plan *it = &queue.own->item[i];
+    char rest[64];
+
     if (queue.own->layout == EVZK_QUEUE_PLAIN)
-        snprintf(rest, sizeof rest, "%s%010d", mark, it->seq);
+        snprintf(rest, sizeof rest, "queue-%010d", it->seq);
     else if (queue.own->layout == EVZK_QUEUE_PLAIN_PRIORITY)
-        snprintf(rest, sizeof rest, "%s%02u%010d", mark, it->priority, it->seq);
+        snprintf(rest, sizeof rest, "queue-%02u%010d", it->priority, it->seq);
     else
-        snprintf(rest, sizeof rest, "%s/%s%010d", segment, mark, it->seq);
+        snprintf(rest, sizeof rest, "%s/queue-%010d", segment_of(i), it->seq);
+    return strcpy(paths[1], queue_path(rest));
+}
+
+/* The claims of an item: how many sessions have one, and the name of the first
+ * of those; else that of a copy, which is no session's. */
+static unsigned find_claims(int i, char name[CLAIM])
+{
+    const char *names[KIDS];
+    size_t n = evzk__queue_is_plain(queue.own->layout)
+                   ? 0
+                   : ens_children(queue_path(segment_of(i)), names, KIDS);
+    unsigned claims = 0;
+    struct ens_seen seen;
+    char rest[2 * CLAIM];
+    int32_t seq;
+
+    for (size_t k = 0; k < n && k < KIDS; k++) {
+        if (!evzk__claim_parse(names[k], &seq) || seq != queue.own->item[i].seq)
+            continue;
+        snprintf(rest, sizeof rest, "%s/%s", segment_of(i), names[k]);
+        if (claims == 0)
+            snprintf(name, CLAIM, "%s", names[k]);
+        claims += ens_look(queue_path(rest), &seen) && seen.owner;
+    }
+    return claims;
+}
+
+const char *claim_path(int i)
+{
+    char name[CLAIM] = "no-claim", rest[2 * CLAIM];
+
+    find_claims(i, name);
+    snprintf(rest, sizeof rest, "%s/%s", segment_of(i), name);
     return strcpy(paths[1], queue_path(rest));
 }
 
@@ -114,7 +156,7 @@ bool consumer_item_is_buried(int i)
         if (!ens_look(path, &seen))
             continue;
         if ((seen.len == 1 && seen.data[0] == 'a' + i) ||
-            fault_said(item_path(i, "queue-"), seen.data,
+            fault_said(item_path(i), seen.data,
                        seen.len > 0 ? (size_t)seen.len : 0))
             return true;
     }
@@ -194,10 +236,25 @@ static void check_removed(int proc, const evzk_trace *t)
         sim_violation("process %d has deleted no empty segment", proc);
 }
 
+/* Servers that refuse a write to the receipt, or hang up at it, do not say what
+ * the removal has done. */
+static void note_unsaid(int proc, const evzk_trace *t)
+{
+    bool asked =
+        strcmp(t->from, "SETTLING") == 0 || strcmp(t->from, "TAKING") == 0;
+
+    if (asked && strcmp(t->to, "RENEWING") == 0 &&
+        ((t->rc == EVZK_ERR_NOAUTH && ens_denied(proc)) ||
+         (t->rc == EVZK_ERR_TOOLARGE && ens_shut(proc))))
+        queue.unsaid[proc] = true;
+}
+
 void consumer_traced(int proc, const evzk_trace *t)
 {
-    if (strcmp(t->kind, "consumer") == 0 && t->entered && t->from)
-        check_removed(proc, t);
+    if (strcmp(t->kind, "consumer") != 0 || !t->entered || !t->from)
+        return;
+    check_removed(proc, t);
+    note_unsaid(proc, t);
 }
 
 /* An item was claimed, or removed by a consumer that claims nothing. */
@@ -231,11 +288,11 @@ static void look_at_state(int i)
         (queue.own->item[i].ephemeral ? writable
                                       : EVZK_PERM_CREATE | EVZK_PERM_DELETE);
     struct truth *t = &queue.t[i];
-    int perms = ens_perms(item_path(i, "queue-"));
+    int perms = ens_perms(item_path(i));
     const char *names[1];
     bool was = t->bad;
 
-    t->bad = t->czxid && (ens_children(item_path(i, "queue-"), names, 1) > 0 ||
+    t->bad = t->czxid && (ens_children(item_path(i), names, 1) > 0 ||
                           (perms & needed) != needed);
     t->was_bad += t->bad && !was;
     t->was_fixed = t->was_fixed || (t->czxid && !(perms & writable));
@@ -247,7 +304,7 @@ static void look_at_item(int i, uint32_t *came)
 {
     struct truth *t = &queue.t[i];
     struct ens_seen seen;
-    bool there = ens_look(item_path(i, "queue-"), &seen);
+    bool there = ens_look(item_path(i), &seen);
 
     if (there && t->gone && !t->operated)
         sim_violation("item %d is there again", i);
@@ -268,17 +325,27 @@ static void check_uncounted(int i, int64_t claim_czxid)
 {
     struct ens_seen seen;
 
-    if (ens_look(item_path(i, "queue-"), &seen) && seen.owner &&
+    if (ens_look(item_path(i), &seen) && seen.owner &&
         seen.mzxid == claim_czxid)
         sim_violation("item %d is ephemeral, and counted with its claim", i);
+}
+
+/* Not even where operators delete what they like, and copy it. */
+static void check_claimed_once(int i)
+{
+    char name[CLAIM];
+
+    if (find_claims(i, name) > 1)
+        sim_violation("item %d is claimed twice", i);
 }
 
 static void look_at_claim(int i, uint32_t *claimed)
 {
     struct truth *t = &queue.t[i];
     struct ens_seen seen;
-    bool there = ens_look(item_path(i, "claim-"), &seen);
+    bool there = ens_look(claim_path(i), &seen);
 
+    check_claimed_once(i);
     if (there && seen.czxid != t->claim_czxid && seen.owner) {
         *claimed |= 1U << i;
         t->claims++;

@@ -442,7 +442,7 @@ static void note_handed(const evzk_trace *t)
 
 /* The revocation deletes the znodes of holders that do not let go: any
  * contender in its way. */
-static bool removes(int proc)
+static bool any_removed(int proc)
 {
     const struct lock_plan *plan = scene()->locks;
 
@@ -453,9 +453,16 @@ static bool removes(int proc)
     return lock_removing();
 }
 
+static bool removes(int proc, const char *path)
+{
+    (void)path;
+    return any_removed(proc);
+}
+
 static bool takes(int64_t session, const char *path)
 {
-    return removes(process_with(session)) || scene_takes_leader(session, path);
+    return any_removed(process_with(session)) ||
+           scene_takes_leader(session, path);
 }
 
 static void on_trace(int proc, const evzk_trace *t)

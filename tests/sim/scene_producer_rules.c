@@ -217,7 +217,7 @@ static void see_dir(const char *dir, uint32_t priority, uint32_t segment)
         uint32_t own = priority;
 
         if (is_plain() ? !evzk__plain_item_parse(names[k], &own, &at.seq)
-                       : !evzk__item_parse(names[k], "queue-", &at.seq))
+                       : !evzk__item_parse(names[k], &at.seq))
             continue;
         at.priority = (uint8_t)own;
         snprintf(path, sizeof path, "%s/%s", dir, names[k]);

@@ -246,8 +246,8 @@ static int claim_of(int item)
     for (int k = 0; k < NODES; k++) {
         if (path_of(k) && is_claim(path_of(k)) &&
             strncmp(path_of(k), path, n) == 0 &&
-            strcmp(path_of(k) + strlen(path_of(k)) - 10,
-                   path + strlen(path) - 10) == 0)
+            strncmp(path_of(k) + n + strlen("claim-"),
+                    path + n + strlen("queue-"), 10) == 0)
             return k;
     }
     return -1;
@@ -545,6 +545,7 @@ static bool queue_call(int proc, unsigned which)
 
 #define SEG_0 "/q/seg-00-0000000000/"
 #define SEG_1 "/q/seg-00-0000000001/"
+#define CLAIMER "123e4567-e89b-42d3-a456-426614174000"
 #define SEG_URGENT "/q/seg-00-0000000004/"
 #define SEG_LATER "/q/seg-07-0000000000/"
 
@@ -565,7 +566,7 @@ static const struct sim_scene scenes[] = {
            .node = {{.path = SEG_0 "queue-0000000000"},
                     {.path = SEG_1 "open"},
                     {.path = SEG_1 "queue-0000000000"},
-                    {.path = SEG_1 "claim-0000000000"}},
+                    {.path = SEG_1 "claim-0000000000-" CLAIMER}},
            .look = {{.at_us = 10000, .opt = {.peek = 2}}})},
     {.name = "queue-absent",
      .about = "one looks at a queue that is not there",

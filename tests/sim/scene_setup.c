@@ -32,9 +32,9 @@ void scene_unhook(void)
     fault_hides = 0;
 }
 
-bool scene_any_removes(int proc)
+bool scene_any_removes(int proc, const char *path)
 {
-    (void)proc;
+    (void)proc, (void)path;
     return true;
 }
 

@@ -17,7 +17,7 @@ extern const struct ens_config scene_servers;
 void scene_unhook(void);
 
 /* For `ens_removes`: any process may delete what others made. */
-bool scene_any_removes(int proc);
+bool scene_any_removes(int proc, const char *path);
 
 /* For `ens_takes`.  Of an election: a candidate takes away the `leader` of a
  * session that has no candidate before it.  Of a queue: what is taken is an
