@@ -9,8 +9,9 @@
  * of them to be the member's own.
  *
  * How it can fail.  What became of the deletes may be unknown, and another
- * process may have the identity by then: so each delete follows a look, and is
- * done only while the guard stands.  See group/member.c for what remains.
+ * process may have the identity by then: so each delete follows a look, also
+ * where it had to wait for memory, and is done only while the guard stands. See
+ * group/member.c for what remains.
  */
 #include "recipes/group/group_internal.h"
 
@@ -65,7 +66,7 @@ void evzk__member_leave(struct evzk__machine *m)
     add(d, &n, d->sight.guard, d->guard);
     add(d, &n, d->sight.claim, d->name);
     add(d, &n, d->sight.name, d->path);
-    evzk__ask(m, d->step, n, EVZK__COMMIT | EVZK__JOIN);
+    evzk__ask(m, d->step, n, EVZK__COMMIT | EVZK__JOIN | EVZK__PROVED);
 }
 
 int evzk__member_left(struct evzk__machine *m, const struct evzk__event *e)

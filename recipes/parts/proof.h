@@ -10,8 +10,9 @@
  *     LOOKING --> DELETING     evzk__proof_give() when the look shows the own
  *        ^-----------'         one; DELETING sends only if evzk__proof_use()
  *
- * A proof is good for one request.  DELETING is a row with EVZK__RETRY: when a
- * connection is lost it is entered again, has no proof then, and goes back.
+ * A proof is good for one request, which is asked with EVZK__PROVED.  DELETING
+ * is a row with EVZK__RETRY: when a connection is lost, or the request has to
+ * wait for memory, it is entered again, has no proof then, and goes back.
  * (Locks, whose names have a GUID, and members of groups have their own way:
  * lock/own_node.c, group/sight.c.)
  *
