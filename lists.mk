@@ -299,6 +299,8 @@ core_sources = \
     recipes/parts/receipt.h \
     recipes/parts/rooted.c \
     recipes/parts/rooted.h \
+    recipes/parts/tidy.c \
+    recipes/parts/tidy.h \
     recipes/parts/watch_node.c \
     recipes/parts/watch_node.h \
     recipes/parts/write_once.c \
@@ -549,6 +551,7 @@ doc_pages = \
     doc/site-tx.svg \
     doc/site.svg \
     doc/testing.md \
+    doc/tidy.svg \
     doc/transactions.md \
     doc/tutorial.md \
     doc/two-phase-cost.svg \
@@ -595,6 +598,7 @@ doc_dots = \
     doc/shards-planner.dot \
     doc/site-tx.dot \
     doc/site.dot \
+    doc/tidy.dot \
     doc/tx-query.dot \
     doc/tx.dot \
     doc/value-read.dot \
@@ -786,6 +790,7 @@ real_tests = \
     tests/real/test_producer \
     tests/real/test_queue_others \
     tests/real/test_queue_size \
+    tests/real/test_receipts \
     tests/real/test_regressions \
     tests/real/test_rootless \
     tests/real/test_round_trip \

@@ -111,6 +111,7 @@ static const struct kind kinds[] = {
 {"history-anew",  fault_history_anew,   ARRIVAL,      PLAIN,    "the servers are set up anew: all sessions end, and zxids begin at 1"},
 {"history-back",  fault_history_back,   ARRIVAL,      PLAIN,    "the same, and the sessions live on, as after a backup was restored"},
 {"spoil",         fault_spoil,          ARRIVAL|TREE, SPOIL,    "nobody can finish an item of a queue for a while: something is below it, or it may not be read, or counted"},
+{"day",           fault_day,            ARRIVAL,      PLAIN,    "a day passes, by the servers' clock, where receipts stand"},
 {"malform",       fault_malform,        ARRIVAL,      CONTENT,  "what is about to be read says for a while what no recipe has written"},
 {"call",          call,                 ARRIVAL|LOOP|TIMER, CALL, "the application makes this call"},
 {"callback",      callback,             LOOP|TIMER,   CALLBACK, "it makes this call in the nth callback"},

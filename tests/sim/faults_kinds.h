@@ -88,7 +88,7 @@ fault_fn fault_forge_plan, fault_hide_plan, fault_hide_members,
 fault_fn fault_forge_vote;
 
 /* faults_queue.c */
-fault_fn fault_spoil;
+fault_fn fault_spoil, fault_day;
 
 /* faults_content.c: in how many ways what is about to be read can be bad. */
 int fault_contents(const struct sim_step *step);

@@ -198,6 +198,9 @@ void consumer_traced(int proc, const evzk_trace *t)
 {
     if (strcmp(t->kind, "consumer") == 0 && t->entered && t->from)
         check_removed(proc, t);
+    if (strcmp(t->kind, "consumer") == 0 && t->entered && t->from &&
+        strcmp(t->from, "LISTING") == 0 && strcmp(t->to, "SCANNING") == 0)
+        queue.listed[proc] = sim_now();
 }
 
 /* An item was claimed, or removed by a consumer that claims nothing. */
