@@ -789,6 +789,7 @@ real_tests = \
     tests/real/test_observer \
     tests/real/test_producer \
     tests/real/test_queue_others \
+    tests/real/test_queue_quota \
     tests/real/test_queue_size \
     tests/real/test_receipts \
     tests/real/test_regressions \
