@@ -65,7 +65,7 @@ static const struct kind kinds[] = {
 {"stranger",      fault_stranger,       ARRIVAL,      PLAIN,    "what it connects to greets wrongly for a while"},
 {"outage",        fault_outage,         ARRIVAL,      PLAIN,    "no server is there, past the session"},
 {"throttle",      fault_throttle,       ARRIVAL,      PLAIN,    "the request is refused with an error, and not done"},
-{"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes are refused so, in most recipes"},
+{"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes, in groups 14, are refused so, in most recipes"},
 {"throttle-reads", fault_throttle_reads, ARRIVAL,     PLAIN,    "the next 9 reads are refused so, in most recipes"},
 {"hangs-up",      fault_hangs_up,       ARRIVAL,      PLAIN,    "the servers hang up at this request, always"},
 {"expire",        fault_expire,         ARRIVAL|LOOP, PLAIN,    "the session ends"},
@@ -261,6 +261,12 @@ bool fault_may_hang_up(void)
             return false;
     }
     return true;
+}
+
+/* A machine asks again eight times, a member of a group twelve times. */
+uint8_t fault_refusals(void)
+{
+    return strcmp(recipe->name, "group") == 0 ? 14 : 9;
 }
 
 /* The rules of some recipes do not know of so many refusals yet. */

@@ -36,6 +36,7 @@ void faults_route(int proc, int server, int64_t us);
 /* May all writes of a recipe's process be refused for a while? */
 bool fault_may_refuse(void);
 bool fault_may_refuse_reads(void); /* And all reads? */
+uint8_t fault_refusals(void);      /* More writes than a machine repeats. */
 bool fault_may_fill(void);         /* Or a quota is used up? */
 /* May servers hang up at a write for ever?  Not where rules do not know of
  * that. */

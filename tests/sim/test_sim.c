@@ -22,6 +22,7 @@ static const struct kept {
     const char *was; /* The defect of that time. */
 } kept[] = {
     /* clang-format off */
+{"group", "member-one-leaves:61=throttle-writes", 1, "a member whose deletes were refused left its name and its claim in a session that lived on"},
 {"group", "member-rivals:193=hide-change@0,320=call@delete-both,320=oom-on@3", 1, "a member that left had to wait for memory, and deleted what was another's by then"},
 {"lock", "one:12=hangs-up", 1, "a request at which the servers hang up was sent again, for ever"},
 {"config-write", "set-two:63=malform@15", 1, "a byte behind what `ready` says was read: an address sanitizer sees it"},
