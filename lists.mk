@@ -300,6 +300,8 @@ core_sources = \
     recipes/parts/receipt.h \
     recipes/parts/rooted.c \
     recipes/parts/rooted.h \
+    recipes/parts/tidy.c \
+    recipes/parts/tidy.h \
     recipes/parts/watch_node.c \
     recipes/parts/watch_node.h \
     recipes/parts/write_once.c \
@@ -550,6 +552,7 @@ doc_pages = \
     doc/site-tx.svg \
     doc/site.svg \
     doc/testing.md \
+    doc/tidy.svg \
     doc/transactions.md \
     doc/tutorial.md \
     doc/two-phase-cost.svg \
@@ -596,6 +599,7 @@ doc_dots = \
     doc/shards-planner.dot \
     doc/site-tx.dot \
     doc/site.dot \
+    doc/tidy.dot \
     doc/tx-query.dot \
     doc/tx.dot \
     doc/value-read.dot \
@@ -786,7 +790,9 @@ real_tests = \
     tests/real/test_observer \
     tests/real/test_producer \
     tests/real/test_queue_others \
+    tests/real/test_queue_quota \
     tests/real/test_queue_size \
+    tests/real/test_receipts \
     tests/real/test_regressions \
     tests/real/test_rootless \
     tests/real/test_round_trip \

@@ -11,6 +11,7 @@
     X(election) \
     X(observer) \
     X(planner) \
+    X(tidy) \
     X(watch_node) \
     X(write_once) \
     X(barrier_set) \
@@ -49,6 +50,7 @@
     X(observer) \
     X(election_dialect) \
     X(shards) \
+    X(tidy) \
     X(watch_node) \
     X(write_once) \
     X(barrier) \

@@ -54,10 +54,11 @@ typedef void evzk_producer_cb(evzk_producer *producer,
  * The first @p done items of the put are in the queue.  @p rc is EVZK_OK when
  * all are; else it says why the others are not.  EVZK_ERR_CONNLOSS: the items
  * behind the first @p done may be in the queue or not; this comes only if
- * somebody has deleted the producer's receipt, or if the servers refuse for
- * long to say what they have done.  EVZK_ERR_TOOLARGE: the servers hang up at
- * these items, each time.  They are not in the queue, unless connections ended
- * for another reason, five times in a row: as with _CONNLOSS, nobody can tell.
+ * somebody has deleted the producer's receipt, as consumers do when it was not
+ * written to for a day, or if the servers refuse for long to say what they have
+ * done.  EVZK_ERR_TOOLARGE: the servers hang up at these items, each time. They
+ * are not in the queue, unless connections ended for another reason, five times
+ * in a row: as with _CONNLOSS, nobody can tell.
  */
 typedef void evzk_put_cb(evzk_producer *producer, int rc, size_t done,
                          void *arg);

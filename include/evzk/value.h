@@ -13,7 +13,9 @@
  * lost is simply sent again: the receipt tells whether the first one was done.
  * The receipt outlives the session, so this holds when the session expires,
  * too.  And while the receipt stands nobody can delete the value and make it
- * anew: a version is never that of another znode at the same path.
+ * anew: a version is never that of another znode at the same path.  Receipts
+ * that nobody has written to for a day, by the servers' clock, are deleted by
+ * other writers: a writer that still lives then makes another one.
  *
  * Protocol: "Configuration" of the lecture notes on the ZooKeeper paper, with
  * compare-and-set by the version.  Programs with other
@@ -208,16 +210,17 @@ typedef void evzk_value_writer_cb(evzk_value_writer *writer,
  * Reports the end of one write, once; the calls come in the order of the
  * writes.  EVZK_OK: the write was done, once.  EVZK_ERR_CONNLOSS: the
  * connection was lost, and nobody can tell whether the write was done.  This
- * comes only if somebody has deleted the writer's receipt, or the value, in
- * between; or if the servers refuse for long to say what they have done.  Of a
- * write that was to make the value it comes, too, if meanwhile any child of the
- * znode above was deleted; or if another writer has made the value, and a
- * receipt was deleted there, as a writer does that ends.  EVZK_ERR_TOOLARGE:
- * the servers hang up at this write, each time.  It was not done, unless
- * connections ended for another reason, five times in a row: as with _CONNLOSS,
- * nobody can tell.  Any other error but EVZK_ERR_CLOSED and _SERVER: the write
- * was not done, and will not be.  @p number is the counter behind an addition
- * that was done; else 0.
+ * comes only if somebody has deleted the writer's receipt, as others do when it
+ * was not written to for a day, or the value, in between; or if the servers
+ * refuse for long to say what they have done.  Of a write that was to make the
+ * value it comes, too, if meanwhile any child of the znode above was deleted;
+ * or if another writer has made the value, and a receipt was deleted there, as
+ * a writer does that ends, or one that tidies.  EVZK_ERR_TOOLARGE: the servers
+ * hang up at this write, each time.  It was not done, unless connections ended
+ * for another reason, five times in a row: as with _CONNLOSS, nobody can tell.
+ * Any other error but EVZK_ERR_CLOSED and _SERVER: the write was not done, and
+ * will not be.  @p number is the counter behind an addition that was done; else
+ * 0.
  */
 typedef void evzk_value_write_cb(evzk_value_writer *writer, int rc,
                                  int64_t number, void *arg);

@@ -19,7 +19,7 @@
 #include "lib/base/name.h"
 
 struct evzk__stat {
-    int64_t czxid, mzxid, pzxid, owner, ctime_ms;
+    int64_t czxid, mzxid, pzxid, owner, ctime_ms, mtime_ms;
     int32_t version, cversion, children, data_len;
 };
 

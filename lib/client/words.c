@@ -68,6 +68,7 @@ void evzk__client_set_stat(struct evzk__result *res, const struct Stat *stat)
         res->stat.pzxid = stat->pzxid;
         res->stat.owner = stat->ephemeralOwner;
         res->stat.ctime_ms = stat->ctime;
+        res->stat.mtime_ms = stat->mtime;
         res->stat.version = stat->version;
         res->stat.cversion = stat->cversion;
         res->stat.children = stat->numChildren;

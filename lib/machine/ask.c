@@ -32,6 +32,7 @@ static void ask_steps(struct evzk__machine *m, const struct evzk__step *steps,
     r->commit = (how & EVZK__COMMIT) != 0;
     r->stamp = (how & EVZK__STAMP) != 0;
     r->join = (how & EVZK__JOIN) != 0;
+    r->proved = (how & EVZK__PROVED) != 0;
     r->for_each_name = false;
     LIST_INIT(&r->followers);
 }

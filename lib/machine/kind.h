@@ -131,7 +131,8 @@ struct evzk__row {
 };
 
 /* What a machine may have left when it has ended.  The name is that of a znode
- * in the machine's directory, and stays where it is until all is answered. */
+ * in the machine's directory, or, without a number, a path, and stays where it
+ * is until all is answered. */
 struct evzk__left {
     char *name;      /* Belongs to the machine.  NULL: not this time. */
     uint32_t prefix; /* Behind so many characters the name has a number, which

@@ -21,17 +21,24 @@ static struct evzk__path_watch *path_watch_of(struct evzk__place *p, unsigned i)
     return i < m->kind->n_watches ? first + i : NULL;
 }
 
-/* The machine had seen that the znode to delete is its own.  Without a watch
- * nothing tells that a znode of another session has this name by now: so the
- * machine looks again. */
+/* Without a watch nothing tells of a znode that replaces the own one. */
+static bool relies_on_look(const struct evzk__place *p)
+{
+    bool verified = p->own_verified && !evzk__watch_armed(&p->own_watch);
+
+    return p->req.state == EVZK__QUEUED &&
+           (p->req.op == EVZK__WRITES ? p->req.proved : verified);
+}
+
+/* The machine had seen that the znode to delete is its own.  A znode of another
+ * session may have this name by now: so the machine looks again. */
 static void put_off(struct evzk__place *p)
 {
     struct evzk__machine *m = evzk__machine_of(p);
 
     m->refs++;
     evzk__machine_catch_up(m);
-    if (!m->place.ended && p->req.state == EVZK__QUEUED && p->own_verified &&
-        !evzk__watch_armed(&p->own_watch) &&
+    if (!m->place.ended && relies_on_look(p) &&
         evzk__machine_row(m)->flags & (EVZK__RETRY | EVZK__UNSENT)) {
         p->own_verified = false;
         evzk__machine_set_event(m, EVZK__ON_RECONNECTED, EVZK_OK);

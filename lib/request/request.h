@@ -166,6 +166,7 @@ struct evzk__request {
     uint8_t commit : 1;
     uint8_t stamp : 1;
     uint8_t join : 1;
+    uint8_t proved : 1;
     uint8_t tries : 4; /* Times it was sent anew, after an answer; most 15. */
     uint8_t keeps_dir : 1; /* CREATE_LIST, DELETE: others use the directory,
                               which is not made or deleted with it. */

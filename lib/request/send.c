@@ -275,6 +275,12 @@ static void release_suspects(struct evzk__core *s)
     s->requests.to_release = 0;
 }
 
+static bool rests_on_look(const struct evzk__request *r)
+{
+    return r->op == EVZK__DELETE || r->op == EVZK__SWAP ||
+           (r->op == EVZK__WRITES && r->proved);
+}
+
 static void put_off(struct evzk__core *s, struct evzk__request_queue *queue)
 {
     struct evzk__request *r = TAILQ_FIRST(queue);
@@ -282,7 +288,7 @@ static void put_off(struct evzk__core *s, struct evzk__request_queue *queue)
     while (r) {
         struct evzk__request *next = TAILQ_NEXT(r, link);
 
-        if (r->op == EVZK__DELETE || r->op == EVZK__SWAP)
+        if (rests_on_look(r))
             s->wake->put_off(evzk__place_of(r)); /* May take r back. */
         r = next;
     }
@@ -295,6 +301,7 @@ static void go_on(struct evzk__core *s)
     s->send_at = 0;
     put_off(s, &s->requests.queue[EVZK__DELETE]);
     put_off(s, &s->requests.queue[EVZK__SWAP]);
+    put_off(s, &s->requests.queue[EVZK__WRITES]);
     put_off(s, &s->requests.suspects);
 }
 

@@ -118,8 +118,11 @@ enum {
                          with it.  Each is answered as if it had gone alone; the
                          reply has the transaction's zxid as czxid, if a step of
                          its own is a SET.  Not with STAMP. */
-    EVZK__LEFT = 32   /* Writes, of a machine that has ended: sent while the
+    EVZK__LEFT = 32,  /* Writes, of a machine that has ended: sent while the
                          session is being closed, too. */
+    EVZK__PROVED = 64 /* Writes: a look has shown that what they delete is the
+                         machine's own.  If they have to wait for memory, the
+                         row is entered again, and looks again. */
 };
 
 /* For the request layer itself. */

@@ -98,6 +98,9 @@ static int take_names(struct evzk_consumer *c, evzk_session *s,
     size_t room = strlen(path) + EVZK__QUEUE_NAME;
 
     c->path = evzk__strdup(path);
+    c->base = evzk__queue_is_plain(c->opt.layout)
+                  ? evzk__concat(path, EVZK__QUEUE_BESIDE)
+                  : evzk__strdup(path);
     c->turn_path = side(path, c->opt.layout, EVZK__QUEUE_TURN);
     c->signal_path = side(path, c->opt.layout, EVZK__QUEUE_SIGNAL);
     c->dead_path = side(path, c->opt.layout, EVZK__QUEUE_DEAD);
@@ -110,9 +113,9 @@ static int take_names(struct evzk_consumer *c, evzk_session *s,
                             sizeof *c->steps);
     c->again = evzk__session_timer(s, evzk__turn_again, c);
     c->retry = evzk__session_timer(s, evzk__turn_again, c);
-    if (!c->path || !c->turn_path || !c->signal_path || !c->dead_path ||
-        !c->letter_path || !c->turn_node || !c->guard || !c->names ||
-        !c->steps || !c->again || !c->retry)
+    if (!c->path || !c->base || !c->turn_path || !c->signal_path ||
+        !c->dead_path || !c->letter_path || !c->turn_node || !c->guard ||
+        !c->names || !c->steps || !c->again || !c->retry)
         return EVZK_ERR_NOMEM;
     evzk__consumer_name_receipt(c);
     evzk__consumer_name_alive(c);

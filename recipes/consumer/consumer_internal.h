@@ -29,6 +29,7 @@
 #include "recipes/parts/proof.h"
 #include "recipes/parts/queue_layout.h"
 #include "recipes/parts/receipt.h"
+#include "recipes/parts/tidy.h"
 
 enum {
     CREATING,
@@ -176,7 +177,8 @@ struct evzk_consumer {
     evzk_consumer_options opt;            /* Without pointers. */
     struct evzk__acl acl;                 /* Owned; empty: the session's. */
     char *path, *turn_path, *signal_path; /* Owned. */
-    char *dead_path, *letter_path;        /* Owned: of dead letters. */
+    char *base; /* Owned: what is beside the items is below it. */
+    char *dead_path, *letter_path; /* Owned: of dead letters. */
 
     /* Its own znodes.  Each receipt, and each session's znode, has a name of
      * its own: a create that is sent twice makes one znode. */
@@ -190,6 +192,7 @@ struct evzk_consumer {
     int full_to;    /* FULL: what is tried again, .. */
     int64_t full_until_us; /* .. and when. */
     struct evzk__receipt receipt;
+    struct evzk__tidier tidier;
 
     /* The turn. */
     evzk_lock *turn;   /* Owned; NULL: it has not asked for a turn. */

@@ -19,6 +19,8 @@
  * queue.  The watches are set before the queue is looked at:
  * so nothing comes unseen.  If they go with the connection, the consumer lists
  * again.  A server may be behind the leader: a sync goes before each look. */
+#include <stdio.h>
+
 #include "recipes/consumer/consumer_internal.h"
 #include "recipes/parts/queue_foreign.h"
 
@@ -127,6 +129,20 @@ static int took_part(struct evzk_consumer *c, const struct evzk__reply *reply)
     return reply->rc;
 }
 
+/* One consumer has the turn.  The signal tells the servers' time, and so does
+ * the receipt. */
+static void tidy(struct evzk_consumer *c)
+{
+    char own[sizeof EVZK__QUEUE_CLIENTS + EVZK__NAME_MAX];
+    struct evzk__tidy_what what = {
+        .base = c->base,
+        .dir = {EVZK__QUEUE_RECEIPTS, EVZK__QUEUE_CLIENTS},
+        .clock = {own, EVZK__QUEUE_SIGNAL}};
+
+    snprintf(own, sizeof own, EVZK__QUEUE_CLIENTS "/%s", c->receipt_name);
+    evzk__tidier_may(&c->tidier, evzk__machine_session(&c->m), &what);
+}
+
 static int failed(struct evzk_consumer *c)
 {
     return c->error == EVZK_ERR_NOMEM ? evzk__machine_again_later(&c->m)
@@ -147,6 +163,8 @@ int evzk__consumer_listed(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__consumer_renew(c);
     if (c->error != EVZK_OK)
         return failed(c);
+    if (c->has_turn)
+        tidy(c);
     if (!c->has_turn || c->view.scanned)
         return evzk__machine_move(m, IDLE);
     return evzk__machine_move(m, SCANNING);

@@ -164,10 +164,15 @@ struct evzk__step *evzk__change_add(struct evzk_consumer *c,
 
 void evzk__change_ask(struct evzk_consumer *c)
 {
-    unsigned stamp = c->change == EVZK__CLAIM ? EVZK__STAMP : 0;
+    bool proved = c->change == EVZK__FINISH || c->change == EVZK__RETURN;
+    unsigned how = EVZK__COMMIT;
 
+    if (c->change == EVZK__CLAIM)
+        how |= EVZK__STAMP;
+    if (proved && c->m.state != SETTLING)
+        how |= EVZK__PROVED;
     c->steps[EVZK__AT_RECEIPT] = evzk__receipt_step(&c->receipt);
-    evzk__ask(&c->m, c->steps, c->n_steps, EVZK__COMMIT | stamp);
+    evzk__ask(&c->m, c->steps, c->n_steps, how);
 }
 
 /* The same, but for what it does: it fails at a znode that was never made, and

@@ -253,6 +253,7 @@ static void detach(struct evzk__machine *m)
 
     evzk_lock_free(c->turn);
     c->turn = NULL;
+    evzk__tidier_end(&c->tidier);
     evzk__timer_free(c->again);
     c->again = NULL;
     evzk__timer_free(c->retry);
@@ -269,6 +270,7 @@ void evzk__consumer_destroy(struct evzk__machine *m)
     evzk__asides_free(&c->asides);
     evzk__acl_free(&c->acl);
     evzk__free(c->path);
+    evzk__free(c->base);
     evzk__free(c->turn_path);
     evzk__free(c->dead_path);
     evzk__free(c->letter_path);

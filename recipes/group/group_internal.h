@@ -89,6 +89,8 @@ struct evzk_member {
     bool unsettled;      /* A write may still come: the look goes behind one. */
     bool may_be_own;     /* A write, lost or not, may have made it. */
     bool behind_write;   /* The present look does. */
+    bool may_stand;      /* Something was to be made, and no look, and no
+                            delete, has shown since that nothing is there. */
     uint32_t updates;    /* Calls of evzk_member_update(). */
     uint32_t seen, told; /* Of these: those that the last look has seen
                             written; and those that were told. */
@@ -181,5 +183,7 @@ int evzk__member_checked(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__member_leave(struct evzk__machine *m);
 int evzk__member_left(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__member_end(struct evzk__machine *m);
+bool evzk__member_leaves(struct evzk__machine *m, unsigned i,
+                         struct evzk__left *out);
 
 #endif

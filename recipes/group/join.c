@@ -77,6 +77,7 @@ static void ask_missing(struct evzk_member *d)
         d->step[n++] = create(d, d->path, data.v, data.len);
     /* A member that is to stop does not look at the answer. */
     d->may_be_own = s->name == GROUP_ABSENT;
+    d->may_stand = true;
     evzk__ask(&d->m, d->step, n, EVZK__COMMIT | EVZK__JOIN);
 }
 

@@ -9,9 +9,14 @@
  * of them to be the member's own.
  *
  * How it can fail.  What became of the deletes may be unknown, and another
- * process may have the identity by then: so each delete follows a look, and is
- * done only while the guard stands.  See group/member.c for what remains.
+ * process may have the identity by then: so each delete follows a look, also
+ * where it had to wait for memory, and is done only while the guard stands. See
+ * group/member.c for what remains.  Where the servers refuse to say what is
+ * there, or to delete it, the rest is left to the session, which goes on
+ * deleting.
  */
+#include <string.h>
+
 #include "recipes/group/group_internal.h"
 
 /* Else znodes of an earlier session may still show, and be gone soon. */
@@ -42,6 +47,7 @@ int evzk__member_checked(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__machine_finish(m, d->look_rc);
     if (s->guard == GROUP_OWN || s->claim == GROUP_OWN || s->name == GROUP_OWN)
         return evzk__machine_move(m, LEAVING);
+    d->may_stand = false;
     return evzk__machine_finish(m, m->rc);
 }
 
@@ -65,18 +71,46 @@ void evzk__member_leave(struct evzk__machine *m)
     add(d, &n, d->sight.guard, d->guard);
     add(d, &n, d->sight.claim, d->name);
     add(d, &n, d->sight.name, d->path);
-    evzk__ask(m, d->step, n, EVZK__COMMIT | EVZK__JOIN);
+    evzk__ask(m, d->step, n, EVZK__COMMIT | EVZK__JOIN | EVZK__PROVED);
 }
 
 int evzk__member_left(struct evzk__machine *m, const struct evzk__event *e)
 {
     int rc = e->reply->rc;
 
-    if (rc == EVZK_OK)
+    if (rc == EVZK_OK) {
+        evzk__member_of(m)->may_stand = false;
         return evzk__machine_finish(m, m->rc);
+    }
     rc = evzk__member_not_written(evzk__member_of(m), rc);
     return rc != EVZK_OK ? evzk__machine_finish(m, rc)
                          : evzk__machine_move(m, CHECKING);
+}
+
+static bool is_twin(struct evzk__machine *m, struct evzk__machine *other)
+{
+    return strcmp(evzk__member_of(m)->path, evzk__member_of(other)->path) == 0;
+}
+
+/* The guard has a GUID.  A claim, or a name, of the session is the member's if
+ * no other member of the session wants that name; else, if it has the czxid
+ * that was seen. */
+bool evzk__member_leaves(struct evzk__machine *m, unsigned i,
+                         struct evzk__left *out)
+{
+    struct evzk_member *d = evzk__member_of(m);
+    char *const name[] = {d->guard, d->name, d->path};
+    const int64_t czxid[] = {0, d->claim_czxid, d->czxid};
+
+    if (!d->may_stand || i >= sizeof name / sizeof name[0])
+        return false;
+    out->name = name[i];
+    if (i == 0 || !evzk__machine_has_like(m, is_twin))
+        return true;
+    out->czxid = czxid[i];
+    if (out->czxid == 0)
+        out->name = NULL;
+    return true;
 }
 
 void evzk__member_end(struct evzk__machine *m)

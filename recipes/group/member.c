@@ -87,4 +87,5 @@ const struct evzk__kind evzk__member_kind = {
     .n_rows = STATES,
     .destroy = evzk__member_destroy,
     .over = evzk__member_over,
+    .left = evzk__member_leaves,
     EVZK__PATH_WATCHES(struct evzk_member, m, watch)};

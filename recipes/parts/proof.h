@@ -10,8 +10,9 @@
  *     LOOKING --> DELETING     evzk__proof_give() when the look shows the own
  *        ^-----------'         one; DELETING sends only if evzk__proof_use()
  *
- * A proof is good for one request.  DELETING is a row with EVZK__RETRY: when a
- * connection is lost it is entered again, has no proof then, and goes back.
+ * A proof is good for one request, which is asked with EVZK__PROVED.  DELETING
+ * is a row with EVZK__RETRY: when a connection is lost, or the request has to
+ * wait for memory, it is entered again, has no proof then, and goes back.
  *
  * Better is a name with a GUID in it: no other process makes a znode of that
  * name, and a delete takes away the own one or none.  Only an operator may put

@@ -86,7 +86,8 @@ bool evzk__plain_item_parse(const char *name, uint32_t *priority, int32_t *seq)
 char *evzk__queue_side(char *to, const char *path, evzk_queue_layout layout,
                        const char *name)
 {
-    const char *side = evzk__queue_is_plain(layout) ? ".evzk/" : "/";
+    const char *side =
+        evzk__queue_is_plain(layout) ? EVZK__QUEUE_BESIDE "/" : "/";
 
     return strcat(strcat(strcpy(to, path), side), name);
 }

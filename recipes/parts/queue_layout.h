@@ -8,9 +8,10 @@
  *   seg-<priority>-<number>/claim-<seq>-<guid>
  *                                        ephemeral: the consumer with this GUID
  *                                        has claimed the item of that number
- *   clients/<guid>-receipt               persistent: its version counts the
- *                                        transactions of its owner
- *   clients/<guid>-alive                 ephemeral: a consumer whose session
+ *   receipts/<guid>-receipt              persistent: its version counts the
+ *                                        transactions of a producer
+ *   clients/<guid>-<n>-receipt           the same of a consumer
+ *   clients/<guid>-<n>-alive             ephemeral: a consumer whose session
  *                                        lives; its claims end with it
  *   signal                               written with each put, and when claims
  *                                        are given back
@@ -35,9 +36,12 @@
  * least urgent priority to the most urgent, and takes from the first item on in
  * the order of the queue, takes what was first at one moment of its turn.
  *
+ * Consumers that wait list `clients` again and again.  So producers, which may
+ * come and go with each item, are not in it.
+ *
  * The plain layout of the recipes page: all items are in the queue's directory,
- * as queue-<seq> or queue-<priority><seq>.  Clients, signal and turn are below
- * <path>.evzk.  There are no claims. */
+ * as queue-<seq> or queue-<priority><seq>.  Receipts, clients, signal and
+ * turn are below <path>.evzk.  There are no claims. */
 #ifndef EVZK_QUEUE_LAYOUT_H
 #define EVZK_QUEUE_LAYOUT_H
 
@@ -57,11 +61,13 @@ enum {
 };
 
 /* The znodes' names. */
+#define EVZK__QUEUE_BESIDE ".evzk" /* Behind a plain queue's path. */
 #define EVZK__QUEUE_OPEN "open"
 #define EVZK__QUEUE_ITEM "queue-"
 #define EVZK__QUEUE_CLAIM "claim-"
 #define EVZK__QUEUE_SIGNAL "signal"
 #define EVZK__QUEUE_CLIENTS "clients"
+#define EVZK__QUEUE_RECEIPTS "receipts"
 #define EVZK__QUEUE_TURN "turn"
 #define EVZK__QUEUE_DEAD "dead"
 #define EVZK__QUEUE_RECEIPT_TAG "-receipt"

@@ -69,7 +69,7 @@ static int init(struct evzk_producer *p, evzk_session *s)
 
     evzk__make_init(&p->make, &evzk__producer_make_rows,
                     EVZK__QUEUE_RECEIPT_TAG, EVZK__PERSISTENT);
-    evzk__queue_side(dir, p->path, p->layout, EVZK__QUEUE_CLIENTS);
+    evzk__queue_side(dir, p->path, p->layout, EVZK__QUEUE_RECEIPTS);
     rc = evzk__steps_allocate(p);
     if (rc == EVZK_OK)
         rc = evzk__machine_init(&p->m, s, &evzk__producer_kind, dir, 0);

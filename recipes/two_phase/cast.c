@@ -391,7 +391,10 @@ void evzk__site_tx_cast(struct evzk__machine *m)
     step = replace(t, t->wish == EVZK_TX_COMMIT ? EVZK__COMMITS : EVZK__ABORTS);
     step->data = t->data;
     step->len = t->data_len;
-    evzk__tx_steps_commit(m, &t->steps);
+    if (t->standing == EVZK__PRESENT)
+        evzk__tx_steps_commit_proved(m, &t->steps);
+    else
+        evzk__tx_steps_commit(m, &t->steps);
 }
 
 int evzk__site_tx_was_cast(struct evzk__machine *m, const struct evzk__event *e)
@@ -445,7 +448,7 @@ void evzk__site_tx_take_back(struct evzk__machine *m)
     }
     evzk__tx_steps_clear(s);
     evzk__tx_step_site(s, EVZK__STEP_DELETE, EVZK__PRESENT, t->name);
-    evzk__tx_steps_commit(m, s);
+    evzk__tx_steps_commit_proved(m, s);
 }
 
 int evzk__site_tx_taken_back(struct evzk__machine *m,

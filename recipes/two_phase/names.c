@@ -175,3 +175,9 @@ void evzk__tx_steps_commit(struct evzk__machine *m, struct evzk__tx_steps *s)
 {
     evzk__ask(m, s->v, s->n, EVZK__COMMIT | EVZK__JOIN);
 }
+
+void evzk__tx_steps_commit_proved(struct evzk__machine *m,
+                                  struct evzk__tx_steps *s)
+{
+    evzk__ask(m, s->v, s->n, EVZK__COMMIT | EVZK__JOIN | EVZK__PROVED);
+}

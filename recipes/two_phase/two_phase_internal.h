@@ -139,6 +139,9 @@ void evzk__tx_steps_decide(struct evzk__tx_steps *s, struct evzk__tx_text *t,
 int evzk__tx_steps_lost(const struct evzk__reply *reply);
 /* Asks for the steps, as one transaction, together with other machines'. */
 void evzk__tx_steps_commit(struct evzk__machine *m, struct evzk__tx_steps *s);
+/* The same, of steps that rest on a proof (parts/proof.h). */
+void evzk__tx_steps_commit_proved(struct evzk__machine *m,
+                                  struct evzk__tx_steps *s);
 
 /* ---- two_phase/tx_calls.c ---- */
 

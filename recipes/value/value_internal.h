@@ -21,6 +21,7 @@
 #include "recipes/parts/history.h"
 #include "recipes/parts/make.h"
 #include "recipes/parts/receipt.h"
+#include "recipes/parts/tidy.h"
 
 /* ---- value/number.c ---- */
 
@@ -110,6 +111,7 @@ struct evzk_value_writer {
     struct evzk__machine m;       /* Its directory is the value's znode. */
     struct evzk__make make;       /* Makes the receipt. */
     struct evzk__receipt receipt; /* No name: there is none. */
+    struct evzk__tidier tidier;
     evzk_value_writer_cb *cb; /* NULL once the caller has freed the writer. */
     void *arg;
     struct evzk__acl own_acl; /* Owned. */
@@ -118,6 +120,7 @@ struct evzk_value_writer {
     char *above;                     /* Owned: the path of the znode above. */
     char nobody[EVZK__GUID_LEN + 1]; /* The name of a child that never is. */
     size_t one_bytes;                /* Of a transaction without data. */
+    uint32_t lot;                    /* Does it tidy?  See parts/tidy.h. */
 
     /* What the user wants.  A writer that is canceled is `stopping`. */
     bool closing, canceled;

@@ -17,8 +17,8 @@
  *   ones.
  * - The session ends while a transaction is under way: it is sent again in the
  *   next session, with the same receipt.
- * - The writer's process ends: its receipt stays, and the value cannot be
- *   deleted before it.
+ * - The writer's process is killed: its receipt stays until another writer
+ *   tidies (parts/tidy.h), and the value cannot be deleted before it.
  */
 #include "lib/base/mem.h"
 #include "lib/machine/rows.h"
@@ -111,10 +111,22 @@ static void send(struct evzk__machine *m)
     evzk__ask(m, w->steps, 2, EVZK__COMMIT);
 }
 
+/* Its receipt has just been written to: that tells the servers' time. */
+static void tidy(struct evzk_value_writer *w)
+{
+    struct evzk__tidy_what what = {.base = evzk__machine_path(&w->m),
+                                   .dir = {""},
+                                   .clock = {w->make.name},
+                                   .lot = w->lot};
+
+    evzk__tidier_may(&w->tidier, evzk__machine_session(&w->m), &what);
+}
+
 static int done(struct evzk__machine *m)
 {
     struct evzk_value_writer *w = evzk__writer_of(m);
 
+    tidy(w);
     evzk__writer_note_done(w, false);
     evzk__writes_done(w);
     return evzk__machine_move(m, IDLE);
@@ -225,6 +237,11 @@ static void end(struct evzk__machine *m)
     evzk__machine_called(s, begun);
 }
 
+static void detach(struct evzk__machine *m)
+{
+    evzk__tidier_end(&evzk__writer_of(m)->tidier);
+}
+
 void evzk__writer_destroy(struct evzk_value_writer *w)
 {
     evzk__writes_free(w);
@@ -288,5 +305,6 @@ const struct evzk__kind evzk__value_writer_kind = {.name = "value-writer",
                                                    .rows = rows,
                                                    .n_rows = STATES,
                                                    .destroy = destroy,
+                                                   .detach = detach,
                                                    .left = left,
                                                    .outlives_session = true};

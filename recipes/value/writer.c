@@ -1,4 +1,5 @@
 /* The calls of writers. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/mem.h"
@@ -49,6 +50,7 @@ static int take_options(struct evzk_value_writer *w, const char *path,
         return EVZK_ERR_NOMEM;
     if (evzk__guid(w->nobody) != EVZK_OK)
         return EVZK_ERR_INTERNAL;
+    w->lot = (uint32_t)strtoul(w->nobody, NULL, 16); /* Its first digits. */
     return evzk__acl_copy(&w->own_acl, opt->acl, opt->acl_count);
 }
 

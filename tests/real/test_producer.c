@@ -165,7 +165,7 @@ START_TEST(many_items_of_two)
     ck_assert_uint_le(c.longest, LIST_MAX);
     printf("producer items=%zu segments=%zu longest=%zu\n", c.items, c.segments,
            c.longest);
-    no_receipts("/producer-many/clients"); /* The items go with the server. */
+    no_receipts("/producer-many/receipts"); /* The items go with the server. */
 }
 END_TEST
 
@@ -222,7 +222,7 @@ START_TEST(plain_queues)
     raw_names_free(&got);
     if (_i == 0)
         read_dir(&c, "/producer-plain");
-    no_receipts("/producer-plain.evzk/clients");
+    no_receipts("/producer-plain.evzk/receipts");
     raw_delete_tree(op(), "/producer-plain");
     peer_close(&p);
 }
@@ -247,7 +247,7 @@ START_TEST(session_ends_in_the_middle)
     c = read_queue("/producer-expired", 1);
     ck_assert_uint_eq(c.items, s.put);
     ck_assert_uint_eq(c.next[0], s.put);
-    no_receipts("/producer-expired/clients");
+    no_receipts("/producer-expired/receipts");
     raw_delete_tree(op(), "/producer-expired");
     peer_close(&p);
 }

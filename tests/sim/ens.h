@@ -79,6 +79,13 @@ bool ens_shut_at(int proc, const struct wire_msg *m);
 bool ens_shut(int proc);    /* The servers have hung up so, or may have. */
 int64_t ens_shuts(void);    /* At how many processes' requests. */
 bool ens_refused(int proc); /* The same, or either error was sent. */
+/* 25 hours pass, by the servers' clock, which stands otherwise. */
+void ens_day(void);
+/* So many receipts were deleted by another process than has made them.  A
+ * receipt that was written to on this day must not be. */
+int64_t ens_tidied(void);
+/* Are these sessions of one process?  NULL: receipts have no rules. */
+extern bool (*ens_same_process)(int64_t a, int64_t b);
 /* Somebody else's transactions, as by an operator: at the leader, now.  0, or
  * the error.  `mode` as of zoo_acreate();
  * what is ephemeral belongs to a session that does not end. */

@@ -24,6 +24,8 @@ static void apply_create(const struct ens_txn *t, struct ens_op *s)
     r->acl = ens_acl_ref(s->acl);
     r->czxid = r->mzxid = r->pzxid = ens_number(t->zxid);
     r->owner = s->owner;
+    r->day = s->day;
+    r->maker = t->session;
     r->version = r->creates = r->aversion = r->children = 0;
     r->gone = 0;
     dir->children++;
@@ -61,6 +63,7 @@ static void apply_set_data(const struct ens_txn *t, struct ens_op *s)
     r->data = ens_blob_ref(s->data);
     r->version = s->version;
     r->mzxid = ens_number(t->zxid);
+    r->day = s->day;
     ens_acl_set(&s->acl, r->acl);
 }
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/name.h"
+
 enum { COPIES = 4, COPY_PATH = 256 };
 
 /* Persistent znodes that an operator has put where a process's own were. */
@@ -351,6 +353,64 @@ void ens_copy_trusted(int64_t czxid, const struct ens_origin *from,
     }
 }
 
+bool (*ens_same_process)(int64_t a, int64_t b);
+
+void ens_day(void) { ens.day++; }
+
+int64_t ens_tidied(void) { return ens.tidied; }
+
+static bool ends_in(const char *text, const char *tail)
+{
+    size_t n = strlen(text), m = strlen(tail);
+
+    return n >= m && strcmp(text + n - m, tail) == 0;
+}
+
+/* Does the writer of this receipt say, since the day before, that it lives? */
+static bool says_alive(const char *path)
+{
+    const struct ens_node *dir = ens_tree_parent(path);
+    const char *name = strrchr(path, '/') + 1;
+
+    for (const struct ens_node *n = dir->first; n != NULL; n = n->next) {
+        const char *other = strrchr(n->path, '/') + 1;
+
+        if (n->newest->gone == 0 && ends_in(other, "-alive") &&
+            strncmp(name, other, EVZK__GUID_LEN) == 0 &&
+            n->newest->day < ens.day)
+            return true;
+    }
+    return false;
+}
+
+/* Not that of a guarded write, which is ephemeral: an operator's copy is as
+ * that was. */
+static bool is_receipt(const char *path)
+{
+    const char *dir = ens_tree_parent(path)->path;
+
+    return ends_in(path, "-receipt") &&
+           (ends_in(dir, "/receipts") || ends_in(dir, "/clients") ||
+            strcmp(dir, "/v") == 0);
+}
+
+/* A receipt (recipes/parts/tidy.h) is its writer's, unless nobody has written
+ * to it for a day. */
+static void check_receipt(const char *path, const struct ens_rev *node,
+                          const struct ens_txn *t)
+{
+    if (!ens_same_process || t->session == 0 || t->session == ENS_STRANGER ||
+        node->owner != 0 || !is_receipt(path) ||
+        ens_same_process(t->session, node->maker))
+        return;
+    ens.tidied++;
+    if (node->day == ens.day)
+        sim_violation("%s is deleted by another process, and is not old", path);
+    if (says_alive(path))
+        sim_violation("%s is deleted by another process, and its writer lives",
+                      path);
+}
+
 bool (*ens_takes)(int64_t session, const char *path);
 
 /* The session of an operator is in no list, and does not end. */
@@ -379,6 +439,7 @@ static int64_t could_hear(const struct ens_txn *t, int64_t heard)
 void ens_deleted(const char *path, const struct ens_rev *node,
                  const struct ens_txn *t, int64_t heard)
 {
+    check_receipt(path, node, t);
     if (node->owner == 0 || node->owner == ENS_CONTAINER_OWNER ||
         node->owner == t->session || !lives(node->owner))
         return;

@@ -83,6 +83,8 @@ struct ens_rev {
     struct ens_blob *data; /* NULL: none, not even an empty one. */
     struct ens_acl *acl;
     int64_t czxid, mzxid, pzxid, owner;
+    int64_t day;   /* Of its data: see ens_day(). */
+    int64_t maker; /* The session that made it; 0: an operator. */
     int32_t version, creates, aversion, children;
     int64_t gone; /* Not a bool: a revision has no padding. */
 };
@@ -109,7 +111,7 @@ struct ens_op {
     char *path;
     struct ens_blob *data;
     struct ens_acl *acl, *parent_acl;
-    int64_t owner;
+    int64_t owner, day;
 };
 
 /* The end of a request: where its answer goes. */
@@ -217,6 +219,7 @@ struct ens_state {
     struct ens_txn *oldest, *newest;
     struct ens_letter *syncs; /* Wait at the leader, in order. */
     struct ens_session *sessions;
+    int64_t day, tidied; /* See ens_day(), ens_tidied(). */
     struct ens_server server[SIM_SERVERS];
     struct ens_conn conn[WIRE_CONNS];
     int64_t proposed, committed, hold_until, reap_at, crawl_until;

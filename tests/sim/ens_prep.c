@@ -25,6 +25,7 @@ struct ens_op *ens_op_add(struct ens_txn *t, int32_t op, const char *path)
     struct ens_op *s = sim_alloc(SIM_OUTSIDE, sizeof *s);
 
     s->op = op;
+    s->day = ens.day;
     s->path = path != NULL ? sim_strdup(SIM_OUTSIDE, path) : NULL;
     if (t->last != NULL)
         t->last->next = s;
@@ -141,6 +142,8 @@ static void record_create(struct prep *p, struct ens_op *s, const char *dir,
                                              .mzxid = number,
                                              .pzxid = number,
                                              .owner = s->owner,
+                                             .day = ens.day,
+                                             .maker = p->txn->session,
                                              .acl = s->acl,
                                              .data = s->data};
 
@@ -364,6 +367,7 @@ static int prep_set_data(struct prep *p, const struct wire_msg *m)
     after.data = s->data;
     after.version = s->version;
     after.mzxid = ens_number(p->txn->zxid);
+    after.day = ens.day;
     ens_prep_record(m->path, p->txn->zxid, &after);
     return ZOK;
 }

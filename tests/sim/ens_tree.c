@@ -189,6 +189,7 @@ void ens_tree_stat(const struct ens_rev *r, struct Stat *out)
     memset(out, 0, sizeof *out);
     out->czxid = r->czxid;
     out->mzxid = r->mzxid;
+    out->mtime = 1 + r->day * 25 * 3600 * 1000;
     out->pzxid = r->pzxid;
     out->version = r->version;
     out->cversion = (int32_t)((uint32_t)r->creates * 2 - (uint32_t)r->children);

@@ -65,7 +65,7 @@ static const struct kind kinds[] = {
 {"stranger",      fault_stranger,       ARRIVAL,      PLAIN,    "what it connects to greets wrongly for a while"},
 {"outage",        fault_outage,         ARRIVAL,      PLAIN,    "no server is there, past the session"},
 {"throttle",      fault_throttle,       ARRIVAL,      PLAIN,    "the request is refused with an error, and not done"},
-{"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes are refused so, in most recipes"},
+{"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes, in groups 14, are refused so, in most recipes"},
 {"throttle-reads", fault_throttle_reads, ARRIVAL,     PLAIN,    "the next 9 reads are refused so, in most recipes"},
 {"hangs-up",      fault_hangs_up,       ARRIVAL,      PLAIN,    "the servers hang up at this request, always"},
 {"expire",        fault_expire,         ARRIVAL|LOOP, PLAIN,    "the session ends"},
@@ -111,6 +111,7 @@ static const struct kind kinds[] = {
 {"history-anew",  fault_history_anew,   ARRIVAL,      PLAIN,    "the servers are set up anew: all sessions end, and zxids begin at 1"},
 {"history-back",  fault_history_back,   ARRIVAL,      PLAIN,    "the same, and the sessions live on, as after a backup was restored"},
 {"spoil",         fault_spoil,          ARRIVAL|TREE, SPOIL,    "nobody can finish an item of a queue for a while: something is below it, or it may not be read, or counted"},
+{"day",           fault_day,            ARRIVAL,      PLAIN,    "a day passes, by the servers' clock, where receipts stand"},
 {"malform",       fault_malform,        ARRIVAL,      CONTENT,  "what is about to be read says for a while what no recipe has written"},
 {"call",          call,                 ARRIVAL|LOOP|TIMER, CALL, "the application makes this call"},
 {"callback",      callback,             LOOP|TIMER,   CALLBACK, "it makes this call in the nth callback"},
@@ -260,6 +261,12 @@ bool fault_may_hang_up(void)
             return false;
     }
     return true;
+}
+
+/* A machine asks again eight times, a member of a group twelve times. */
+uint8_t fault_refusals(void)
+{
+    return strcmp(recipe->name, "group") == 0 ? 14 : 9;
 }
 
 /* The rules of some recipes do not know of so many refusals yet. */

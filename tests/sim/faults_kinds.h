@@ -36,6 +36,7 @@ void faults_route(int proc, int server, int64_t us);
 /* May all writes of a recipe's process be refused for a while? */
 bool fault_may_refuse(void);
 bool fault_may_refuse_reads(void); /* And all reads? */
+uint8_t fault_refusals(void);      /* More writes than a machine repeats. */
 bool fault_may_fill(void);         /* Or a quota is used up? */
 /* May servers hang up at a write for ever?  Not where rules do not know of
  * that. */
@@ -88,7 +89,7 @@ fault_fn fault_forge_plan, fault_hide_plan, fault_hide_members,
 fault_fn fault_forge_vote;
 
 /* faults_queue.c */
-fault_fn fault_spoil;
+fault_fn fault_spoil, fault_day;
 
 /* faults_content.c: in how many ways what is about to be read can be bad. */
 int fault_contents(const struct sim_step *step);

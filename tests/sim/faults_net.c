@@ -207,7 +207,7 @@ bool fault_throttle_writes(const struct fault *f, const struct sim_step *step)
     (void)f;
     if (!fault_may_refuse() || !wire_first_up(step->proc))
         return false;
-    ens_throttle_writes(step->proc, 9);
+    ens_throttle_writes(step->proc, fault_refusals());
     faults_last(0);
     return true;
 }

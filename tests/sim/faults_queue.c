@@ -1,4 +1,4 @@
-/* Faults of a queue: what makes one of its items bad.
+/* Faults of a queue: what makes one of its items bad, and its receipts old.
  *
  * How it can fail: a queue that is not at /q, or whose items are of another
  * layout than segments, gets none of these. */
@@ -102,4 +102,23 @@ bool fault_spoil(const struct fault *f, const struct sim_step *step)
     scene_timer_set(FAULT_PAST, -1, mend, i);
     faults_last(FAULT_PAST);
     return true;
+}
+
+/* All receipts are old then. */
+bool fault_day(const struct fault *f, const struct sim_step *step)
+{
+    static const char *const dirs[] = {"/q/receipts", "/q.evzk/receipts",
+                                       "/q/clients", "/q.evzk/clients", "/v"};
+    const char *names[KIDS];
+
+    (void)f;
+    (void)step;
+    for (size_t i = 0; i < sizeof dirs / sizeof dirs[0]; i++) {
+        if (ens_children(dirs[i], names, KIDS) > 0) {
+            ens_day();
+            faults_last(0);
+            return true;
+        }
+    }
+    return false;
 }

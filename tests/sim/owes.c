@@ -45,7 +45,7 @@ static uint64_t digest(const struct sim_debt *d)
 }
 
 /* When servers have refused a request last: the fault lasts so long. */
-static int64_t refused_at(void)
+int64_t owes_refused_at(void)
 {
     int64_t at = ens_full_at();
 
@@ -84,7 +84,8 @@ static void check(const struct sim_recipe *r, int proc)
 
     ask(r, proc, &debt);
     what = debt.what ? digest(&debt) : 0;
-    if (what != debts[proc].what || !what || debts[proc].since < refused_at())
+    if (what != debts[proc].what || !what ||
+        debts[proc].since < owes_refused_at())
         debts[proc].since = what ? sim_now() : 0;
     debts[proc].what = what;
     if (what &&

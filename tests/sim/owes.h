@@ -12,6 +12,8 @@ void owes_check(const struct sim_recipe *r);
  * Before a scene ends an object that acts by itself, as planned, it asks; and
  * asks again in a while. */
 bool owes_any(void);
+/* When servers have refused a request last; 0: never. */
+int64_t owes_refused_at(void);
 enum { OWES_AGAIN_US = 100 * 1000 };
 
 #endif

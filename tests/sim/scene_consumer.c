@@ -457,6 +457,8 @@ static void make_queue(void)
         ens_create(queue_path(""), "", 0, ZOO_PERSISTENT);
         make_segments();
     }
+    if (queue.own->tidies)
+        consumer_leave_receipts();
     if (!queue.own->no_queue && !queue.own->no_signal &&
         !evzk__queue_is_plain(queue.own->layout))
         ens_create(side_path(EVZK__QUEUE_SIGNAL), "", 0, ZOO_PERSISTENT);
@@ -503,6 +505,8 @@ void consumer_begin(const struct sim_scene *sc)
     queue.own = sc->own;
     cfg.chroot = queue.own->chroot;
     evzk__consumer_limits.aside_us = ASIDE_US;
+    evzk__tidy_limits.again_us = 0;
+    evzk__tidy_limits.together = queue.own->tidies ? 2 : 0;
     process_trace = consumer_traced;
     ens_removes = removes;
     ens_reads_own = true;

@@ -91,6 +91,7 @@ struct consumer_scene {
     bool refuses;   /* Each take gets something, or is refused. */
     bool no_queue;  /* The queue does not exist at first. */
     bool no_signal; /* Nor does the signal. */
+    bool tidies;    /* Killed clients have left receipts. */
 };
 
 /* What a consumer's program knows. */
@@ -143,10 +144,11 @@ struct consumer_world {
     bool unsaid[SIM_PROCS]; /* What a removal had done: its session was closed
                                before that was asked, or servers refused. */
     bool idle[SIM_PROCS];
-    bool refused[CONSUMERS]; /* A take; or gave back: it is about to fail. */
-    bool meddled;            /* An operator has deleted what is ours; */
-    bool foreign;            /* Another library's item is in the queue. */
-    bool claims_meddled;     /* or a claim, or has replaced it. */
+    bool refused[CONSUMERS];   /* A take; or gave back: it is about to fail. */
+    bool meddled;              /* An operator has deleted what is ours; */
+    bool foreign;              /* Another library's item is in the queue. */
+    bool claims_meddled;       /* or a claim, or has replaced it. */
+    int64_t listed[SIM_PROCS]; /* When the one with the turn had listed. */
     int64_t patience[SIM_PROCS];
     uint32_t empty[SIM_PROCS]; /* Segments, when it began to delete some. */
     uint32_t deliveries[ITEMS];
@@ -193,6 +195,12 @@ void consumer_check_end(void);
 
 /* scene_consumer_acts.c */
 void consumer_acts_begin(void);
+/* Receipts that stood a day before: of two producers and a consumer that were
+ * killed, and of a consumer that lives; and that of a producer which was killed
+ * just now. */
+void consumer_leave_receipts(void);
+bool consumer_any_old_receipt(void);     /* Of the three that are to go. */
+bool consumer_is_left(const char *name); /* Another one of these. */
 
 /* scene_consumer.c */
 void consumer_begin(const struct sim_scene *sc);

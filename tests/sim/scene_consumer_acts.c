@@ -29,6 +29,61 @@ static void delete_client(int proc, const char *tag)
     }
 }
 
+#define GUID(digit) digit "2222222-2222-4222-8222-222222222222"
+
+static const struct left {
+    const char *dir, *name;
+    bool lives; /* Or is not old. */
+    int mode;   /* 1: ephemeral. */
+} lefts[] = {
+    {EVZK__QUEUE_RECEIPTS, "/" GUID("0") "-receipt", false, 0},
+    {EVZK__QUEUE_RECEIPTS, "/" GUID("1") "-receipt", false, 0},
+    {EVZK__QUEUE_CLIENTS, "/" GUID("2") "-0-receipt", false, 0},
+    {EVZK__QUEUE_CLIENTS, "/" GUID("3") "-0-receipt", true, 0},
+    {EVZK__QUEUE_CLIENTS, "/" GUID("3") "-1-alive", true, 1},
+    {EVZK__QUEUE_RECEIPTS, "/" GUID("4") "-receipt", true, 0},
+};
+enum { LEFTS = sizeof lefts / sizeof lefts[0] };
+
+static const char *left_path(const struct left *l)
+{
+    static char path[160];
+
+    snprintf(path, sizeof path, "%s%s", side_path(l->dir), l->name);
+    return path;
+}
+
+void consumer_leave_receipts(void)
+{
+    ens_create(side_path(EVZK__QUEUE_RECEIPTS), "", 0, 0);
+    ens_create(side_path(EVZK__QUEUE_CLIENTS), "", 0, 0);
+    for (int i = 0; i < LEFTS; i++) {
+        if (i == LEFTS - 1)
+            ens_day();
+        ens_create(left_path(&lefts[i]), "", 0, lefts[i].mode);
+    }
+}
+
+bool consumer_any_old_receipt(void)
+{
+    struct ens_seen seen;
+
+    for (int i = 0; i < LEFTS; i++) {
+        if (!lefts[i].lives && ens_look(left_path(&lefts[i]), &seen))
+            return true;
+    }
+    return false;
+}
+
+bool consumer_is_left(const char *name)
+{
+    for (int i = 0; i < LEFTS; i++) {
+        if (queue.own->tidies && strcmp(lefts[i].name + 1, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static const char *segment_of(int i)
 {
     static char path[96];

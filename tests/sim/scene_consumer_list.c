@@ -524,6 +524,23 @@ static const struct sim_scene scenes[] = {
            .consumer = {{.on = true, .timeout_ms = 100}})},
 };
 
+static const struct sim_scene tidy_scenes[] = {
+    {.name = "tidy",
+     .about = "killed producers and consumers have left receipts, beside a consumer that lives",
+     .processes = 1,
+     QUEUE(.segment = {{.number = 1, .on = true, .open = true}}, .tidies = true,
+           .item = {{.segment = 1, .seq = 1}, {.segment = 1, .seq = 2, .put_us = 4000000}},
+           .consumer = {{.on = true, .claimed = true, .prefetch = 1}})},
+    {.name = "tidy-two",
+     .about = "the same, where two wait for items",
+     .processes = 2,
+     QUEUE(.segment = {{.number = 1, .on = true, .open = true}}, .tidies = true,
+           .item = {{.segment = 1, .seq = 1}, {.segment = 1, .seq = 2, .put_us = 300000}},
+           .consumer = {{.on = true, .takes = 2}, {.on = true, .proc = 1, .claimed = true, .prefetch = 1, .start_us = 40000}})},
+};
+
 const struct sim_recipe sim_consumer =
     SIM_RECIPE("consumer", consumer, scenes, consumer, consumer);
+const struct sim_recipe sim_tidy =
+    SIM_RECIPE("tidy", tidy, tidy_scenes, consumer, consumer);
 /* clang-format on */

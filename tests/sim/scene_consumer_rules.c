@@ -9,6 +9,7 @@
 
 #include "faults.h"
 #include "lib/base/name.h"
+#include "owes.h"
 #include "recipes/parts/queue_layout.h"
 #include "scene_consumer.h"
 
@@ -82,6 +83,13 @@ static void item_owes(int k, struct sim_debt *debt)
 }
 
 /* The consumer that has the turn takes, or passes the turn on. */
+/* Is an old receipt left?  Of a scene where each listing has who has the turn
+ * tidy. */
+static bool is_untidy(void)
+{
+    return queue.own->tidies && consumer_any_old_receipt();
+}
+
 void consumer_owes(int proc, struct sim_debt *debt)
 {
     bool any_free = is_any_free();
@@ -95,6 +103,11 @@ void consumer_owes(int proc, struct sim_debt *debt)
         sim_owe(debt, !queue.p[k].closing && is_take_over(k),
                 "a take does not end", k);
         item_owes(k, debt);
+        sim_owe(debt,
+                !queue.p[k].closing &&
+                    queue.listed[proc] > faults_healed_at() &&
+                    queue.listed[proc] > owes_refused_at() && is_untidy(),
+                "an old receipt stays", k);
     }
     debt->paid = queue.moves;
 }
@@ -145,6 +158,8 @@ static void check_left(void)
     size_t n = ens_children(side_path(EVZK__QUEUE_CLIENTS), names, KIDS);
 
     for (size_t i = 0; i < n && i < KIDS; i++) {
+        if (consumer_is_left(names[i]))
+            continue;
         if (strstr(names[i], EVZK__QUEUE_RECEIPT_TAG) ||
             strstr(names[i], EVZK__QUEUE_ALIVE_TAG))
             sim_violation("%s is left", names[i]);

@@ -255,6 +255,8 @@ void consumer_traced(int proc, const evzk_trace *t)
         return;
     check_removed(proc, t);
     note_unsaid(proc, t);
+    if (strcmp(t->from, "LISTING") == 0 && strcmp(t->to, "SCANNING") == 0)
+        queue.listed[proc] = sim_now();
 }
 
 /* An item was claimed, or removed by a consumer that claims nothing. */

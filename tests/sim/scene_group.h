@@ -114,7 +114,7 @@ void gr_path(const char *name, char to[GR_PATH]);
 void gr_claim_path(const char *name, char to[GR_PATH]);
 bool gr_guard_path(const char *name, char to[GR_PATH]);
 void gr_look(void); /* What the tree says now. */
-struct gr_node *gr_node_at(int64_t czxid);
+struct gr_node *gr_node_at(int64_t czxid, const char *name);
 struct gr_node *gr_node_of(int act); /* The newest one; NULL: none. */
 bool gr_is_hole(const struct gr_node *n);
 /* Nobody could foresee that it went. */

@@ -79,7 +79,7 @@ static bool is_taken(int act)
 
     gr_path(gr_name(act), path);
     if (ens_look(path, &seen)) {
-        n = gr_node_at(seen.czxid);
+        n = gr_node_at(seen.czxid, gr_name(act));
         return !n || n->act != act;
     }
     gr_claim_path(gr_name(act), path);
@@ -113,12 +113,47 @@ static bool is_wrong(int act)
     return !is_right(act);
 }
 
+static bool has_other(int act)
+{
+    for (int i = 0; i < GR_ACTS; i++) {
+        if (i != act && gr.own->act[i].what == GR_JOIN && !gr.slot[i].over &&
+            gr.own->act[i].proc == gr.own->act[act].proc &&
+            strcmp(gr_name(i), gr_name(act)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool is_of(const char *path, int proc)
+{
+    struct ens_seen seen;
+
+    return ens_look(path, &seen) && seen.owner &&
+           process_with(seen.owner) == proc && !session_over(seen.owner);
+}
+
+/* The member has ended, and its name, or its claim, stands: others wait for the
+ * end of a session that goes on. */
+static bool leaves_znode(int act)
+{
+    char name[GR_PATH], claim[GR_PATH];
+
+    if (!gr.slot[act].over || has_other(act))
+        return false;
+    gr_path(gr_name(act), name);
+    gr_claim_path(gr_name(act), claim);
+    return is_of(name, gr.own->act[act].proc) ||
+           is_of(claim, gr.own->act[act].proc);
+}
+
 void group_owes(int proc, struct sim_debt *debt)
 {
     for (int i = 0; i < GR_ACTS; i++) {
         if (gr.own->act[i].what != GR_JOIN || gr.own->act[i].proc != proc)
             continue;
         sim_owe(debt, is_wrong(i), "an act is not as it should be", i + 1);
+        sim_owe(debt, leaves_znode(i), "an act has ended, and left a znode",
+                i + 1);
         debt->paid += (uint64_t)gr.slot[i].told_updates;
     }
     sim_owe(debt, gr_view_is_wrong(proc), "the view is not the tree", 0);

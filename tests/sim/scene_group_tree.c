@@ -37,10 +37,14 @@ bool gr_guard_path(const char *name, char to[GR_PATH])
     return ens_look(to, &seen);
 }
 
-struct gr_node *gr_node_at(int64_t czxid)
+/* Members of a session that join together have one czxid. */
+struct gr_node *gr_node_at(int64_t czxid, const char *name)
 {
     for (int64_t i = 0; i < gr.nodes; i++) {
-        if (gr.node[i].czxid == czxid)
+        int act = (int)gr.node[i].act;
+
+        if (gr.node[i].czxid == czxid &&
+            (act < 0 || strcmp(gr_name(act), name) == 0))
             return &gr.node[i];
     }
     return NULL;
@@ -144,8 +148,8 @@ static void look_at(const char *name)
         gr.copied || (ens_look(path, &seen) && ens_is_by_hand(seen.owner));
     if (!ens_look(path, &seen))
         return;
-    if (gr_node_at(seen.czxid))
-        pass_on(gr_node_at(seen.czxid), &seen);
+    if (gr_node_at(seen.czxid, name))
+        pass_on(gr_node_at(seen.czxid, name), &seen);
     else
         note(&seen);
 }
@@ -158,7 +162,7 @@ static bool stands(const struct gr_node *n)
     for (int i = 0; i < GR_ACTS; i++) {
         gr_path(gr_name(i), path);
         if (gr.own->act[i].what && ens_look(path, &seen) &&
-            seen.czxid == n->czxid)
+            gr_node_at(seen.czxid, gr_name(i)) == n)
             return true;
     }
     return false;

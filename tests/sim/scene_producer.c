@@ -283,7 +283,7 @@ static void make_queue(void)
 {
     ens_create("/q", "", 0, 0);
     if (putting.own->refuses || putting.own->hidden) {
-        ens_create("/q/clients", "", 0, 0);
+        ens_create("/q/receipts", "", 0, 0);
         ens_create("/q/signal", "", 0, 0);
     }
     if (putting.own->refuses)

@@ -95,9 +95,9 @@ static inline bool is_plain(void)
 }
 
 /* The receipts. */
-static inline const char *clients_path(void)
+static inline const char *receipts_path(void)
 {
-    return is_plain() ? "/q.evzk/clients" : "/q/clients";
+    return is_plain() ? "/q.evzk/receipts" : "/q/receipts";
 }
 
 /* ---- scene_producer.c ---- */

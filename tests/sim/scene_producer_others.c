@@ -13,7 +13,7 @@
 
 static void delete_receipts(intptr_t arg)
 {
-    act_delete_children(clients_path(), "-receipt");
+    act_delete_children(receipts_path(), "-receipt");
     if (++putting.gone_times < 3)
         scene_timer_set(7000, -1, delete_receipts, arg);
 }

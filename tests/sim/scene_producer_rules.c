@@ -312,7 +312,7 @@ void producer_check_end(void)
 {
     const char *names[NAMES];
 
-    if (ens_children(clients_path(), names, NAMES) > 0 && !may_leave())
+    if (ens_children(receipts_path(), names, NAMES) > 0 && !may_leave())
         sim_violation("%s is left", names[0]);
     processes_check_end();
 }

@@ -21,6 +21,11 @@ static struct {
 } root;
 SIM_KEEP(root)
 
+static bool same_process(int64_t a, int64_t b)
+{
+    return process_with(a) == process_with(b);
+}
+
 void scene_unhook(void)
 {
     memset(&root, 0, sizeof root);
@@ -28,6 +33,7 @@ void scene_unhook(void)
     process_leases = NULL;
     ens_removes = NULL;
     ens_takes = NULL;
+    ens_same_process = same_process;
     ens_reads_own = false;
     fault_hides = 0;
 }

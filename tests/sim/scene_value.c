@@ -6,6 +6,7 @@
 #include "ens.h"
 #include "faults.h"
 #include "processes.h"
+#include "recipes/parts/tidy.h"
 #include "scene.h"
 #include "scene_closing.h"
 #include "scene_list.h"
@@ -61,6 +62,8 @@ static void make_value(void)
     if (!valued.own->data)
         return;
     ens_create(valued.path, valued.own->data, strlen(valued.own->data), 0);
+    if (valued.own->tidies)
+        value_leave_receipts();
     if (valued.own->version)
         ens_set_version(valued.path, valued.own->version);
     if (valued.own->perms)
@@ -85,6 +88,8 @@ void value_begin(const struct sim_scene *sc)
     fault_hides = valued.own->hides;
     cfg.chroot = valued.own->chroot;
     strcpy(valued.path, valued.own->path ? valued.own->path : "/v");
+    evzk__tidy_limits.again_us = 0;
+    evzk__tidy_limits.together = valued.own->tidies ? 2 : 0;
     begin_servers();
     scene_root(valued.own->chroot, valued.own->root_ms);
     make_value();

@@ -49,6 +49,7 @@ enum value_act {
     ACT_RECEIPTS, /* Deletes the receipts. */
     ACT_CREATE,
     ACT_BESIDE, /* Makes a znode beside the value. */
+    ACT_DAY,    /* A day passes, by the servers' clock. */
     ACT_CUT     /* The first process loses its connection. */
 };
 
@@ -70,6 +71,7 @@ struct value_scene {
     bool sealed;          /* What writers make may not be written. */
     bool lags;            /* Followers are behind the leader. */
     bool hides;           /* From the first process, for a while. */
+    bool tidies;          /* Killed writers have left receipts. */
 };
 
 /* The states of the value, in their order. */
@@ -89,7 +91,7 @@ struct value_op {
     int rc;
     int64_t number; /* As told. */
     int64_t from;   /* The state when it was asked for. */
-    int64_t losses; /* What operators had deleted by then. */
+    int64_t losses; /* value_losses() by then. */
     int64_t made;   /* So often it was done. */
     bool foreign;   /* An addition to another number than those of the scene. */
     evzk_value_stamp stamp;
@@ -113,6 +115,8 @@ struct value_world {
         evzk_value_writer *w;
         bool begun, over, closed, canceled;
         int64_t n_ops, n_told, extra;
+        /* When the last write was told that was done, and the one before. */
+        int64_t done_at, done_before;
         struct value_op op[OPS];
     } writer[WRITERS];
 };
@@ -161,6 +165,11 @@ void value_writer_over(int i);
 
 /* ---- scene_value_acts.c ---- */
 
+/* Three receipts of killed writers that are old, and one that is not. */
+void value_leave_receipts(void);
+bool value_is_left(const char *name); /* The latter; .. */
+bool value_is_old(const char *name);  /* .. one of the others. */
+
 void value_acts_begin(void);
 
 /* ---- scene_value_tree.c ---- */
@@ -173,6 +182,9 @@ int64_t value_delta(int i, int n);
 int value_digit(int64_t number, int i, int n);
 
 /* ---- scene_value_rules.c ---- */
+
+/* How much operators, or processes that tidy, have deleted. */
+int64_t value_losses(void);
 
 /* May a process be told this? */
 bool value_rc_ok(int proc, int rc, bool canceled);

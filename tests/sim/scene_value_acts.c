@@ -1,5 +1,6 @@
 /* What an operator and the network do in the scenes of values. */
 #include <stdio.h>
+#include <string.h>
 
 #include "ens.h"
 #include "processes.h"
@@ -13,6 +14,33 @@ enum { AGAIN_US = 7000 };
 static const struct value_scene *own(void) { return valued.own; }
 
 static void delete_receipts(void) { act_delete_children(valued.path, ""); }
+
+static const char young[] = "33333333-3333-4333-8333-333333333333-receipt";
+
+void value_leave_receipts(void)
+{
+    char path[ROOM];
+
+    for (int k = 0; k < 3; k++) {
+        snprintf(path, sizeof path,
+                 "%s/%d2222222-2222-4222-8222-222222222222-receipt",
+                 valued.path, k);
+        ens_create(path, "", 0, 0);
+    }
+    ens_day();
+    snprintf(path, sizeof path, "%s/%s", valued.path, young);
+    ens_create(path, "", 0, 0);
+}
+
+bool value_is_left(const char *name)
+{
+    return valued.own->tidies && strcmp(name, young) == 0;
+}
+
+bool value_is_old(const char *name)
+{
+    return strstr(name, "2222222-2222-4222-8222-222222222222-receipt") != NULL;
+}
 
 static void act(intptr_t arg)
 {
@@ -43,6 +71,9 @@ static void act(intptr_t arg)
         break;
     case ACT_BESIDE:
         ens_create("/beside", "", 0, 0);
+        break;
+    case ACT_DAY:
+        ens_day();
         break;
     case ACT_CUT:
         act_cut(0);

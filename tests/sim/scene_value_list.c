@@ -117,6 +117,11 @@ static const struct sim_scene write_scenes[] = {
      VALUE(.data = "0", .writer = {{.start_ms = 10, .writes = "sss", .pending_max = 100}})},
     {.name = "set-rootless", .about = "one sets below a chroot that is not there", .processes = 1,
      VALUE(.chroot = "/nowhere", .writer = {{.start_ms = 10, .writes = "s"}})},
+    {.name = "set-tidies", .about = "one sets, again and again, where killed writers have left receipts", .processes = 1, .pairs = true,
+     VALUE(.data = "0", .tidies = true, .writer = {{.start_ms = 10, .writes = "sss", .gap_ms = 3000}})},
+    {.name = "add-tidies", .about = "one waits for a day, another tidies, and then the first one adds", .processes = 2,
+     VALUE(.data = "0", .tidies = true, .act = {{150, ACT_DAY, 0}},
+           .writer = {{.start_ms = 10, .writes = "+++", .gap_ms = 207}, {.proc = 1, .start_ms = 200, .writes = "+++", .gap_ms = 150}})},
 };
 /* clang-format on */
 

@@ -15,6 +15,7 @@
 
 #include "ens.h"
 #include "faults.h"
+#include "owes.h"
 #include "processes.h"
 #include "scene.h"
 #include "scene_closing.h"
@@ -127,7 +128,10 @@ static bool is_bad_for(const struct value_op *op, const struct value_state *s)
            op->kind == 'x';
 }
 
-/* Has an operator deleted anything since the writer's receipt stood for sure?
+int64_t value_losses(void) { return operator_deletions() + ens_tidied(); }
+
+/* Has an operator, or who tidies, deleted anything since the writer's receipt
+ * stood for sure?
  */
 static bool has_lost(int i, const struct value_op *op)
 {
@@ -137,7 +141,7 @@ static bool has_lost(int i, const struct value_op *op)
         if (o->told && o->rc == EVZK_OK)
             losses = o->losses;
     }
-    return operator_deletions() > losses;
+    return value_losses() > losses;
 }
 
 /* Has another writer made the value, and taken its receipt away again?  Then
@@ -242,6 +246,19 @@ static bool is_behind(const struct reader *r)
                                          &valued.seen[valued.n_seen - 1]));
 }
 
+/* Is an old receipt left?  Of a scene where each write has the writer tidy. */
+static bool is_untidy(void)
+{
+    const char *names[NAMES];
+    size_t n = own()->tidies ? ens_children(valued.path, names, NAMES) : 0;
+
+    for (size_t k = 0; k < n && k < NAMES; k++) {
+        if (value_is_old(names[k]))
+            return true;
+    }
+    return false;
+}
+
 /* A follower says what the value is; who asks, or writes, is told. */
 void value_owes(int proc, struct sim_debt *debt)
 {
@@ -262,6 +279,10 @@ void value_owes(int proc, struct sim_debt *debt)
         sim_owe(debt, w->w && w->n_told < w->n_ops, "a write is not told", i);
         sim_owe(debt, w->w && (w->closed || w->canceled),
                 "a writer does not end", i);
+        sim_owe(debt,
+                w->w && w->done_before > faults_healed_at() &&
+                    w->done_before > owes_refused_at() && is_untidy(),
+                "an old receipt stays", i);
         debt->paid += (uint64_t)w->n_told;
     }
     if (fault_hid_watched())
@@ -312,8 +333,11 @@ static bool may_leave(void)
 void value_check_end(void)
 {
     const char *names[NAMES];
+    size_t n = ens_children(valued.path, names, NAMES);
 
-    if (ens_children(valued.path, names, NAMES) > 0 && !may_leave())
-        sim_violation("%s is left", names[0]);
+    for (size_t k = 0; k < n && k < NAMES; k++) {
+        if (!may_leave() && !value_is_left(names[k]) && !value_is_old(names[k]))
+            sim_violation("%s is left", names[k]);
+    }
     processes_check_end();
 }

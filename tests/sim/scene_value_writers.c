@@ -43,6 +43,10 @@ static void on_write(evzk_value_writer *w, int rc, int64_t number, void *arg)
     d->op[n].told = true;
     d->op[n].rc = rc;
     d->op[n].number = number;
+    if (rc == EVZK_OK) {
+        d->done_before = d->done_at;
+        d->done_at = sim_now();
+    }
     value_look();
     value_check_told(i, n);
     process_callback(writer_plan(i)->proc); /* The explorer may free it here. */
@@ -102,9 +106,8 @@ int value_write_now(int i, char kind)
 
     value_look();
     s = &valued.seen[valued.n_seen - 1];
-    *op = (struct value_op){.kind = kind,
-                            .from = valued.n_seen - 1,
-                            .losses = operator_deletions()};
+    *op = (struct value_op){
+        .kind = kind, .from = valued.n_seen - 1, .losses = value_losses()};
     op->stamp = (evzk_value_stamp){s->czxid, s->version};
     if (kind == 'o')
         op->stamp.version++;

@@ -60,6 +60,8 @@ static const struct kept {
 {"shards", "differs:119=oom-on@3,134=cut,245=call@join,604=hide-plan,630=copy-member@0,713=follower", 1, "a member gave up over plans for other shards that had named a znode it had lost"},
 {"config", "follow-first:39=hold-replies,161=malform@9,248=delete-all", 1, "the rule did not count the tries that made the directory"},
 {"config", "follow-long:476=freeze,483=call@close-session,520=malform@12,559=hide-delete@0", 1, "the rule took what a fault had written for an update's"},
+{"group", "member-one-leaves:61=throttle-writes", 1, "a member whose deletes were refused left its name and its claim in a session that lived on"},
+{"group", "member-rivals:193=hide-change@0,320=call@delete-both,320=oom-on@3", 1, "a member that left had to wait for memory, and deleted what was another's by then"},
 {"lock", "one:12=hangs-up", 1, "a request at which the servers hang up was sent again, for ever"},
 {"config-write", "set-two:63=malform@15", 1, "a byte behind what `ready` says was read: an address sanitizer sees it"},
 {"lock", "urgent-ageing:190=hangs-up", 1, "the same, where others wait behind it"},
