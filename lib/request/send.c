@@ -368,6 +368,7 @@ void evzk__request_cut(struct evzk__core *s, struct evzk__request *r)
         !evzk__steps_are_of_connection(r))
         return;
     evzk__request_unqueue(s, r);
+    evzk__suspect_unheard(r);
     r->parts = ++r->sent;
     evzk__request_part_answered(s, r, r->sent - 1, &res);
 }

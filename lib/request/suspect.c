@@ -132,6 +132,9 @@ void evzk__suspect_shared(const struct evzk__request *r,
     other->others = 0;
 }
 
+/* The request waited, for a suspect or as one: its end is no answer. */
+void evzk__suspect_unheard(struct evzk__request *r) { r->blamed = 1; }
+
 void evzk__suspects_cut(struct evzk__core *s)
 {
     s->requests.alone = NULL;

@@ -13,6 +13,9 @@ int evzk__suspect_lost(struct evzk__core *s, struct evzk__request *r);
 void evzk__suspect_shared(const struct evzk__request *r,
                           struct evzk__request *other);
 
+/* The request fails with its connection, and was not sent: nothing follows. */
+void evzk__suspect_unheard(struct evzk__request *r);
+
 /* The connection has ended: all that was on its way was answered. */
 void evzk__suspects_cut(struct evzk__core *s);
 
