@@ -165,7 +165,7 @@ static bool is_unsaid(const struct evzk__request *r,
 {
     return evzk__request_answers_each(r) &&
            (res->rc == EVZK_ERR_CONNLOSS || res->rc == EVZK_ERR_NOMEM ||
-            res->rc == EVZK_ERR_SERVER);
+            res->rc == EVZK_ERR_SERVER || res->rc == EVZK_ERR_TOOLARGE);
 }
 
 /* False: this is the child of a fork, where no request is left. */

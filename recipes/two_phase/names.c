@@ -166,7 +166,7 @@ int evzk__tx_steps_lost(const struct evzk__reply *reply)
     int rc = reply->first_rc;
 
     return rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_NOMEM ||
-                   rc == EVZK_ERR_SERVER
+                   rc == EVZK_ERR_SERVER || rc == EVZK_ERR_TOOLARGE
                ? rc
                : EVZK_OK;
 }
