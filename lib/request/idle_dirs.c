@@ -49,13 +49,28 @@ static bool may_go(const struct evzk__reply *reply)
            memcmp(res->data, evzk__dir_mark, res->len) == 0;
 }
 
+/* Again by the same request, where the answer was lost: so the session finds
+ * out if the servers hang up at it, each time (request/suspect.h). */
+static void read_dir(struct evzk__idle_dir_check *t)
+{
+    static const struct evzk__step steps[] = {
+        {.verb = EVZK__STEP_GET, .name = ""}};
+
+    t->req.op = EVZK__READS;
+    t->req.steps = steps;
+    t->req.n = 1;
+    evzk__request_submit(t->s, &t->req);
+}
+
 static void done(struct evzk__request *r, const struct evzk__reply *reply)
 {
     struct evzk__idle_dir_check *t =
         evzk__container_of(r, struct evzk__idle_dir_check, req);
     bool knows = reply->rc != EVZK_ERR_CONNLOSS && reply->rc != EVZK_ERR_NOMEM;
 
-    if (r->op == EVZK__READS && t->dir->refs == 1 && may_go(reply)) {
+    if (reply->rc == EVZK_ERR_CONNLOSS && t->dir->refs == 1)
+        read_dir(t);
+    else if (r->op == EVZK__READS && t->dir->refs == 1 && may_go(reply)) {
         r->op = EVZK__RMDIR;
         t->dir->exists = false; /* A newcomer must make it anew. */
         t->dir->missing = true;
@@ -67,8 +82,6 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
 
 static void start(struct evzk__core *s, struct evzk__dir *d)
 {
-    static const struct evzk__step read_dir[] = {
-        {.verb = EVZK__STEP_GET, .name = ""}};
     struct evzk__idle_dir_check *t =
         d->check_empty ? evzk__zalloc(sizeof *t) : NULL;
 
@@ -81,14 +94,11 @@ static void start(struct evzk__core *s, struct evzk__dir *d)
     }
     t->s = s;
     t->dir = d;
-    t->req.op = EVZK__READS;
-    t->req.steps = read_dir;
-    t->req.n = 1;
     t->req.done = done;
     t->req.dir = d;
     LIST_INSERT_HEAD(&s->idle_dir_checks, t, link);
     s->n_tidies++;
-    evzk__request_submit(s, &t->req);
+    read_dir(t);
 }
 
 void evzk__idle_dirs_step(struct evzk__core *s)
