@@ -20,7 +20,9 @@
  * refuses for the moment is asked again, all of it at once, in pauses that grow
  * from a tenth of a second to some 13 seconds, and are short again after each
  * success.  An ephemeral znode is left to its session's end; for one that
- * stays, the session's close waits for half of its time.
+ * stays, the session's close waits for half of its time.  A look at which the
+ * servers hang up, each time, is not repeated: it would end the connection of
+ * the whole session, again and again.
  *
  * How it can fail.  A session that may not delete a znode is told so.  No event
  * tells when it may: what is ephemeral is asked for in pauses like all else,
@@ -129,6 +131,22 @@ static const char *find(const struct evzk__left *left,
     return evzk__find_prefix(names, left->name, &tried);
 }
 
+/* Nobody can find out, or delete it: it goes with its session, or stays. */
+static bool leave_it(struct evzk__machine *m, const struct evzk__left *left,
+                     int rc)
+{
+    evzk__session_log(m->place.s, EVZK_LOG_WARN, "%s %s: %s is left: %s",
+                      m->kind->name, m->place.dir->path, left->name,
+                      evzk_strerror(rc));
+    return go_on(m);
+}
+
+static bool gave_too_large(const struct evzk__reply *reply)
+{
+    return reply->rc == EVZK_ERR_TOOLARGE ||
+           reply->first_rc == EVZK_ERR_TOOLARGE;
+}
+
 /* Nothing was seen.  If the write before was done, nothing comes any more. */
 static bool nothing_seen(struct evzk__machine *m,
                          const struct evzk__reply *reply)
@@ -185,11 +203,8 @@ static bool deleted(struct evzk__machine *m, const struct evzk__left *left,
         wait(m);
         return true;
     }
-    if (rc != EVZK_OK && rc != EVZK_ERR_NONODE)
-        evzk__session_log(m->place.s, EVZK_LOG_WARN, "%s %s: %s is left: %s",
-                          m->kind->name, m->place.dir->path, left->name,
-                          evzk_strerror(rc));
-    return go_on(m);
+    return rc == EVZK_OK || rc == EVZK_ERR_NONODE ? go_on(m)
+                                                  : leave_it(m, left, rc);
 }
 
 /* The machine is in the list, and has its answer.  False: all is answered. */
@@ -201,6 +216,8 @@ static bool take(struct evzk__machine *m, const struct evzk__reply *reply)
         return ask(m);
     if (!next_left(m, &left))
         return false;
+    if (gave_too_large(reply))
+        return leave_it(m, &left, EVZK_ERR_TOOLARGE);
     if (m->place.req.op == EVZK__SETTLE_LIST)
         return listed(m, &left, reply);
     return m->place.req.steps == looking ? looked(m, &left, reply)
