@@ -103,7 +103,8 @@ typedef void evzk_config_query_cb(evzk_config_query *query, int rc,
  * @retval EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED: as above.
  *
  * Later, through @p cb: EVZK_ERR_TIMEOUT, _CANCELED, _CLOSED, _NOAUTH (a key,
- * or the directory, may not be read), _NOCHROOT, _SERVER, _AUTH.
+ * or the directory, may not be read), _NOCHROOT, _SERVER, _AUTH, _TOOLARGE (the
+ * servers hang up at a read, each time).
  */
 EVZK_API int evzk_config_get(evzk_session *s, const char *path,
                              const evzk_config_options *opt,
@@ -163,8 +164,9 @@ typedef void evzk_config_follower_cb(evzk_config_follower *follower,
  *
  * Arguments and errors at once as in evzk_config_get(); no option counts.
  *
- * Later, through @p cb: EVZK_ERR_CANCELED, _CLOSED, _SERVER, _AUTH; and
- * EVZK_ERR_NOAUTH, _NOCHROOT, if no configuration was told before.
+ * Later, through @p cb: EVZK_ERR_CANCELED, _CLOSED, _SERVER, _AUTH, _TOOLARGE
+ * (the servers hang up at a read, each time); and EVZK_ERR_NOAUTH, _NOCHROOT,
+ * if no configuration was told before.
  */
 EVZK_API int evzk_config_follow(evzk_session *s, const char *path,
                                 const evzk_config_options *opt,

@@ -28,6 +28,8 @@
  *   waits until it may.
  * - A key may not be read for now, as servers say that throttle: LOOKING begins
  *   again, some times.
+ * - The servers hang up at what is asked, each time: a follower ends with that,
+ *   too.  A connection that ends at each try is no way to wait.
  * - An operator deletes a key: READING finds it gone, and LOOKING begins again.
  * - An operator writes a key and leaves `ready`: nothing tells of that.
  */
@@ -231,6 +233,8 @@ static int judge(struct evzk__machine *m, int rc)
         evzk__machine_pause(m);
     if (rc == EVZK_ERR_CONNLOSS || for_now)
         return evzk__machine_move(m, LOOKING);
+    if (rc == EVZK_ERR_TOOLARGE)
+        return rc; /* Its connection is lost, and so is the watch. */
     if (evzk__watch_fires(m, EVZK__OWN) || evzk__watch_missing(m, EVZK__OWN))
         return evzk__machine_move(m, WATCHING);
     if (rc != EVZK_OK)
