@@ -235,10 +235,10 @@ typedef enum evzk_site_event {
      * again after two seconds, and tells what it then finds as if it was new.
      * With _NOAUTH (the site may not read it) nothing need have been told of it
      * before; then, and with _TOOLARGE (the servers hang up at what the site
-     * writes, each time), it looks again every half minute, and tells what it
-     * then finds as if it was new.  So it does with _FOREIGN where it has voted
-     * to commit and somebody wrote to the transaction: its vote stands, until
-     * somebody deletes the transaction. */
+     * writes or reads, each time), it looks again every half minute, and tells
+     * what it then finds as if it was new.  So it does with _FOREIGN where it
+     * has voted to commit and somebody wrote to the transaction: its vote
+     * stands, until somebody deletes the transaction. */
     EVZK_SITE_FAILED,
     /** Final.  The site has ended, and all its transactions with it; rc says
      * why. */

@@ -11,8 +11,8 @@
  * for the program.  VOTING replaces the site's znode by its vote, unless it is
  * decided.  LEAVING and TAKING_BACK take back what ENTERING did.  DENIED may
  * not read the transaction, or has voted to commit it and reads what no
- * coordinator has written: the program is told so, once, and LOOKING tries
- * again in a while.
+ * coordinator has written, or asks for what the servers hang up at, each time:
+ * the program is told so, once, and LOOKING tries again in a while.
  *
  * How it can fail.  Whatever is not as the site thought leads back to LOOKING:
  * a lost answer, an earlier start of the same site, an operator.  A site whose
@@ -239,7 +239,13 @@ int evzk__site_tx_looked(struct evzk__machine *m, const struct evzk__event *e)
         note_here(t, r);
     if (!r->last)
         return EVZK_OK;
-    return r->first_rc != EVZK_OK ? r->first_rc : consider(t);
+    return r->first_rc != EVZK_OK ? evzk__site_tx_unanswered(t, r->first_rc)
+                                  : consider(t);
+}
+
+int evzk__site_tx_unanswered(struct evzk_site_tx *t, int rc)
+{
+    return rc == EVZK_ERR_TOOLARGE ? evzk__site_tx_deny(t, rc) : rc;
 }
 
 /* The site tells all anew, as of a transaction that has just come. */

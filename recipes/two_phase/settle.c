@@ -83,7 +83,8 @@ int evzk__site_tx_listed(struct evzk__machine *m, const struct evzk__event *e)
     if (r->rc == EVZK_ERR_NONODE)
         return evzk__machine_move(m, READING);
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
-        return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
+        return evzk__site_tx_unanswered(t, r->first_rc != EVZK_OK ? r->first_rc
+                                                                  : r->rc);
     evzk__votes_count(&t->text, &r->res->names, t->all_znodes, &votes);
     t->plan = evzk__votes_verdict(&votes);
     if (t->plan == EVZK_TX_NONE && !watches_all(t))
@@ -138,7 +139,8 @@ int evzk__site_tx_was_read(struct evzk__machine *m, const struct evzk__event *e)
     if (r->rc == EVZK_ERR_NOAUTH)
         return evzk__site_tx_deny(t, EVZK_ERR_NOAUTH);
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
-        return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
+        return evzk__site_tx_unanswered(t, r->first_rc != EVZK_OK ? r->first_rc
+                                                                  : r->rc);
     if (r->res->stat.version == 0) { /* Nobody has written to it. */
         t->sure = false;
         return evzk__machine_move(m, LOOKING);

@@ -37,6 +37,9 @@ int evzk__site_tx_looked(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__site_tx_be_denied(struct evzk__machine *m);
 /* The transaction waits until the site looks again, since this happened. */
 int evzk__site_tx_deny(struct evzk_site_tx *t, int rc);
+/* The servers did not say what was asked for.  A read at which servers hang up,
+ * each time, is asked for again in half a minute. */
+int evzk__site_tx_unanswered(struct evzk_site_tx *t, int rc);
 /* What the transaction says is nothing that a coordinator has written. */
 int evzk__site_tx_spoiled(struct evzk_site_tx *t);
 int evzk__site_tx_denied(struct evzk__machine *m, const struct evzk__event *e);
