@@ -39,6 +39,14 @@ static void over(struct multi_part *t, int rc)
     forget(t);
 }
 
+/* Was the part lost to its session or to an operator?  Then it may be taken
+ * again.  What the servers refuse, they refuse the next part, too. */
+static bool may_be_taken_again(int rc)
+{
+    return rc == EVZK_ERR_EXPIRED || rc == EVZK_ERR_LEASE ||
+           rc == EVZK_ERR_NODEGONE;
+}
+
 /* The application may free the multi-lock. */
 static void lost(struct multi_part *t, int rc)
 {
@@ -50,7 +58,7 @@ static void lost(struct multi_part *t, int rc)
     if (p->leaves || p->m.stopping)
         return;
     if (p->failed == EVZK_OK)
-        blame(t, &p->lost, rc);
+        blame(t, may_be_taken_again(rc) ? &p->lost : &p->failed, rc);
     if (!evzk__multi_lock_granted(p))
         return;
     evzk__machine_stop(&p->m, rc);
