@@ -175,8 +175,9 @@ typedef struct evzk_guard_options {
  * _TIMEOUT, _CLOSED, _EXPIRED, _CONNLOSS, _TOOLARGE, _SERVER, _NOMEM, _AUTH,
  * _INTERNAL.  UNKNOWN: EVZK_ERR_EXPIRED (the session ended before the answer
  * came), _CONNLOSS (the answer was lost, and somebody has deleted or written to
- * the receipt), _CANCELED, _TIMEOUT, _CLOSED, _SERVER, _NOAUTH, _AUTH: the
- * write was sent, and its answer had not come.
+ * the receipt), _TOOLARGE (the answer was lost, and the servers hang up at each
+ * look for the receipt), _CANCELED, _TIMEOUT, _CLOSED, _SERVER, _NOAUTH, _AUTH:
+ * the write was sent, and its answer had not come.
  */
 EVZK_API int evzk_guard_write(evzk_session *s, const evzk_guard_by *by,
                               const evzk_guard_op *ops, size_t n,

@@ -21,6 +21,15 @@ static bool is_marked(const struct evzk_guard *g,
            memcmp(res->data, g->receipt, res->len) == 0;
 }
 
+/* The receipt may not be read, or the servers hang up at that, each time. */
+static int why_unknown(const struct evzk__reply *reply)
+{
+    bool unread =
+        reply->rc == EVZK_ERR_NOAUTH || reply->rc == EVZK_ERR_TOOLARGE;
+
+    return unread ? reply->rc : EVZK_ERR_CONNLOSS;
+}
+
 void evzk__guard_learn_late(struct evzk_guard *g,
                             const struct evzk__reply *reply)
 {
@@ -33,9 +42,7 @@ void evzk__guard_learn_late(struct evzk_guard *g,
     else if (own && reply->res->stat.version == 0)
         evzk__guard_note(g, EVZK_GUARD_FAILED, EVZK_OK);
     else
-        evzk__guard_note(g, EVZK_GUARD_UNKNOWN,
-                         reply->rc == EVZK_ERR_NOAUTH ? EVZK_ERR_NOAUTH
-                                                      : EVZK_ERR_CONNLOSS);
+        evzk__guard_note(g, EVZK_GUARD_UNKNOWN, why_unknown(reply));
 }
 
 int evzk__guard_settled(struct evzk__machine *m, const struct evzk__event *e)

@@ -216,7 +216,8 @@ static void note_settled(struct evzk_value_writer *w,
         s->above = parent_of(reply);
     if (reply->part != FIRST && reply->rc != EVZK_OK &&
         reply->rc != EVZK_ERR_NONODE)
-        s->refused = true;
+        s->refused =
+            reply->rc == EVZK_ERR_TOOLARGE ? reply->rc : EVZK_ERR_SERVER;
 }
 
 /* There is no receipt.  Has there been none?  The value was there neither, or
@@ -244,8 +245,11 @@ int evzk__value_settled(struct evzk__machine *m, const struct evzk__event *e)
     if (reply->first_rc == EVZK_ERR_SERVER &&
         evzk__machine_refused(m, reply) == EVZK_OK)
         return EVZK_OK;
-    if (reply->first_rc == EVZK_ERR_SERVER || w->settled.refused) {
-        evzk__writes_failed(w, EVZK_ERR_SERVER); /* Nothing is proved. */
+    if (reply->first_rc == EVZK_ERR_SERVER ||
+        reply->first_rc == EVZK_ERR_TOOLARGE)
+        w->settled.refused = reply->first_rc;
+    if (w->settled.refused != EVZK_OK) {
+        evzk__writes_failed(w, w->settled.refused); /* Nothing is proved. */
         return evzk__machine_move(m, EVZK__VALUE_DISCARDING);
     }
     if (is_undone(w))

@@ -104,7 +104,7 @@ struct evzk__parent {
 struct evzk__settled {
     struct evzk__parent above, own;
     bool receipt; /* The receipt stands. */
-    bool refused; /* A step was: nothing is proved. */
+    int refused;  /* Why a step was: nothing is proved. */
 };
 
 struct evzk_value_writer {
