@@ -20,7 +20,8 @@
  * once more, as it was: it rests on an ephemeral znode of the earlier session,
  * so that it is not done now, and its answer says whether it was done then.
  * (An operator may have put a copy in that znode's place: so claims, which
- * would be made in the new session, are not sent again.)
+ * would be made in the new session, are not sent again.)  Where the servers
+ * hang up at it, each time, the receipt is looked at instead.
  *
  * If the application closes the session first, or the servers refuse to say,
  * the outcome stays unknown, and the log says so.
@@ -85,6 +86,10 @@ static void settle(struct evzk__machine *m)
     struct evzk_consumer *c = evzk__consumer_of(m);
     bool had_receipt = c->receipt.name != NULL;
 
+    if (c->looks) {
+        evzk__receipt_look(m, &c->receipt);
+        return;
+    }
     evzk__consumer_name_alive(c);
     evzk__consumer_lose_gone(c, EVZK_ERR_EXPIRED);
     drop_claims(c);
@@ -98,12 +103,20 @@ static void settle(struct evzk__machine *m)
         evzk__machine_move(m, m->stopping ? CLOSING : REGISTERING);
 }
 
-static int settled(struct evzk__machine *m, const struct evzk__event *e)
+/* What the change has become, by the answer to it, or by the receipt. */
+static enum evzk__outcome outcome_of(struct evzk_consumer *c,
+                                     const struct evzk__reply *reply)
 {
-    struct evzk_consumer *c = evzk__consumer_of(m);
-    enum evzk__change change = c->change;
-    enum evzk__outcome outcome = evzk__change_answered(c, e->reply);
+    if (!c->looks)
+        return evzk__change_answered(c, reply);
+    c->looks = false;
+    c->change = EVZK__NO_CHANGE;
+    return evzk__receipt_looked(&c->receipt, reply);
+}
 
+static void end_change(struct evzk_consumer *c, enum evzk__change change,
+                       enum evzk__outcome outcome)
+{
     switch (change) {
     case EVZK__NO_CHANGE:
     case EVZK__CLAIM:
@@ -124,6 +137,22 @@ static int settled(struct evzk__machine *m, const struct evzk__event *e)
         evzk__return_settled(c);
         break;
     }
+}
+
+static int settled(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_consumer *c = evzk__consumer_of(m);
+    enum evzk__change change = c->change;
+    bool asked = !c->looks;
+    enum evzk__outcome outcome = outcome_of(c, e->reply);
+
+    if (asked && outcome == EVZK__UNKNOWN &&
+        e->reply->rc == EVZK_ERR_TOOLARGE) {
+        c->change = change;
+        c->looks = true;
+        return evzk__machine_again(m);
+    }
+    end_change(c, change, outcome);
     if (evzk__change_lost_receipt(outcome, e->reply))
         return evzk__consumer_renew(c);
     return evzk__machine_move(m, m->stopping ? CLOSING : REGISTERING);

@@ -24,3 +24,29 @@ enum evzk__outcome evzk__receipt_answered(struct evzk__receipt *r,
     return reply->part > 0 && reply->part < n_steps ? EVZK__REFUSED
                                                     : EVZK__UNKNOWN;
 }
+
+/* A delete that must fail, by its version, and what is there behind it. */
+void evzk__receipt_look(struct evzk__machine *m, const struct evzk__receipt *r)
+{
+    static const struct evzk__step looking[] = {{.verb = EVZK__STEP_DELETE,
+                                                 .versioned = true,
+                                                 .version = EVZK__NO_VERSION},
+                                                {.verb = EVZK__STEP_EXISTS}};
+
+    evzk__ask_about(m, r->name, looking, 2, 0);
+}
+
+enum evzk__outcome evzk__receipt_looked(struct evzk__receipt *r,
+                                        const struct evzk__reply *reply)
+{
+    int32_t next = (int32_t)((uint32_t)r->version + 1);
+
+    if (reply->first_rc == EVZK_ERR_SERVER || reply->rc != EVZK_OK)
+        return EVZK__UNKNOWN;
+    if (reply->res->stat.version == r->version)
+        return EVZK__REFUSED;
+    if (reply->res->stat.version != next)
+        return EVZK__UNKNOWN;
+    r->version = next;
+    return EVZK__DONE_BEFORE;
+}

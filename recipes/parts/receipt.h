@@ -73,4 +73,11 @@ enum evzk__outcome evzk__receipt_answered(struct evzk__receipt *r,
                                           const struct evzk__reply *reply,
                                           uint32_t n_steps);
 
+/* Where the servers hang up at the transaction, each time: what became of it
+ * before that?  Looks at the receipt, behind all that was sent before; and what
+ * the answer says.  Only where the transaction is not sent again. */
+void evzk__receipt_look(struct evzk__machine *m, const struct evzk__receipt *r);
+enum evzk__outcome evzk__receipt_looked(struct evzk__receipt *r,
+                                        const struct evzk__reply *reply);
+
 #endif
