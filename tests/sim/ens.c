@@ -341,18 +341,42 @@ static bool is_stamp(const struct wire_msg *o)
     return n >= sizeof end && strcmp(o->path + n + 1 - sizeof end, end) == 0;
 }
 
+static int64_t session_of(int proc)
+{
+    int conn = wire_conn_of(proc);
+
+    return conn < 0 ? 0 : ens.conn[conn].session;
+}
+
+/* Looks for a znode of its own session, to delete it. */
+static bool is_own_look(int64_t session, const struct wire_msg *m)
+{
+    struct ens_seen seen;
+
+    return m->op == ENS_EXISTS && ens_look(m->path, &seen) &&
+           seen.owner == session && session != 0;
+}
+
+/* Of the session itself; or takes off a watch, that goes with its connection in
+ * any case. */
+static bool is_of_session(const struct wire_msg *m)
+{
+    return m->op == WIRE_CONNECT || m->op == WIRE_CLOSE || m->op == WIRE_PING ||
+           m->op == ENS_SET_AUTH || m->op == ENS_REMOVE_WATCHES ||
+           (m->op == ENS_SYNC && m->path[1] == '\0');
+}
+
 bool ens_shut_at(int proc, const struct wire_msg *m)
 {
     const struct wire_msg *last = m;
 
-    if (m->op == WIRE_CONNECT || m->op == WIRE_CLOSE || m->op == WIRE_PING ||
-        m->op == ENS_SET_AUTH || (m->op == ENS_SYNC && m->path[1] == '\0'))
+    if (is_of_session(m))
         return false;
     for (const struct wire_msg *o = m->ops; o != NULL; o = o->next) {
         if (!is_stamp(o))
             last = o;
     }
-    if (last->op == ENS_DELETE)
+    if (last->op == ENS_DELETE || is_own_look(session_of(proc), m))
         return false; /* A znode that cannot go bars the way of all. */
     ens.shut[proc] = likeness(last);
     return ens.shut[proc] != 0;
@@ -372,7 +396,8 @@ static bool is_shut(int conn, const struct wire_msg *m)
 {
     int proc = wire_proc(conn);
     uint32_t shut = proc < 0 ? 0 : ens.shut[proc];
-    bool is = is_too_long(m) || (shut != 0 && likeness(m) == shut);
+    bool is = is_too_long(m) || (shut != 0 && likeness(m) == shut &&
+                                 !is_own_look(ens.conn[conn].session, m));
 
     for (const struct wire_msg *o = m->ops; o != NULL && !is; o = o->next)
         is = shut != 0 && likeness(o) == shut;

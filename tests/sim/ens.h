@@ -74,11 +74,13 @@ void ens_begin_anew(void);
 /* From now on every server hangs up at each request of this process that is
  * like this one: the same operation on the same path, whatever numbers and
  * GUIDs are in it; of a transaction it is the last operation.  False: it is
- * none of which that can be said, or it deletes. */
+ * none of which that can be said, it deletes, or looks for a znode of its own
+ * session, which it is to delete. */
 bool ens_shut_at(int proc, const struct wire_msg *m);
-bool ens_shut(int proc);    /* The servers have hung up so, or may have. */
-int64_t ens_shuts(void);    /* At how many processes' requests. */
-bool ens_refused(int proc); /* The same, or either error was sent. */
+bool ens_shut(int proc);        /* The servers have hung up so, or may have. */
+int64_t ens_hang_ups(int proc); /* How often; 255: or more. */
+int64_t ens_shuts(void);        /* At how many processes' requests. */
+bool ens_refused(int proc);     /* The same, or either error was sent. */
 /* 25 hours pass, by the servers' clock, which stands otherwise. */
 void ens_day(void);
 /* So many receipts were deleted by another process than has made them.  A

@@ -76,6 +76,8 @@ bool ens_shut(int proc)
     return ens.shut_at[proc] != 0 || ens.greeted[proc] > BY_CHANCE - 1;
 }
 
+int64_t ens_hang_ups(int proc) { return ens.shut_at[proc]; }
+
 int64_t ens_shuts(void)
 {
     int64_t n = 0;

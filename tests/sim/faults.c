@@ -253,8 +253,7 @@ bool fault_may_refuse(void) { return strncmp(recipe->name, "chubby", 6) != 0; }
 
 bool fault_may_hang_up(void)
 {
-    static const char *const may_not[] = {"shards", "watch-node", "write-once",
-                                          "group"};
+    static const char *const may_not[] = {"shards", "watch-node", "write-once"};
 
     for (size_t i = 0; i < sizeof may_not / sizeof may_not[0]; i++) {
         if (strcmp(recipe->name, may_not[i]) == 0)

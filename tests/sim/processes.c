@@ -28,6 +28,8 @@ enum {
     CALM_US = 1000 * 1000,  /* By then all is said that a change has caused. */
     CALM_REQUESTS = 60,     /* In that time; what was refused is tried again. */
     PACE_REQUESTS = 300,    /* In a second of any time. */
+    IN_VAIN = 24,  /* Times that servers hang up, and no request is to blame. */
+    VERDICTS = 60, /* Requests that are to blame for that. */
     FORCED = 64
 };
 
@@ -53,6 +55,8 @@ static struct own {
     enum trouble trouble;      /* Since the session was being closed. */
     int64_t doubts;            /* Times that SUSPENDED was told. */
     int64_t probes, probed_at; /* Syncs so far, and when the newest was seen. */
+    int64_t verdicts, hung_up; /* Requests to blame so far; and how often the
+                                  servers had hung up by the last one. */
 } own[SIM_PROCS];
 SIM_KEEP(own)
 
@@ -534,6 +538,10 @@ static void on_log(evzk_log_level level, const char *line, void *arg)
     sim_say("p%d log: %s", proc, line);
     if (level == EVZK_LOG_ERROR && strstr(line, "illegal move"))
         sim_violation("p%d: %s", proc, line);
+    if (strstr(line, "the servers hang up") && !strstr(line, "is left")) {
+        own[proc].verdicts++;
+        own[proc].hung_up = ens_hang_ups(proc);
+    }
 }
 
 /* Opening, closing, freeing. */
@@ -550,7 +558,7 @@ static void open_now(intptr_t arg)
                                 .log = on_log,
                                 .log_arg = (void *)arg,
                                 .log_level = sim_talking() ? EVZK_LOG_DEBUG
-                                                           : EVZK_LOG_ERROR,
+                                                           : EVZK_LOG_WARN,
                                 .trace = on_trace,
                                 .trace_arg = (void *)arg};
 
@@ -595,6 +603,12 @@ static void note_cut(struct own *o)
         o->cut_closing = true;
 }
 
+/* The servers have just hung up: part of the time is for another connection. */
+static bool was_hung_up_on(const struct own *o)
+{
+    return ens_shut((int)(o - own)) && !evzk__session_up(evzk__core_of(o->p.s));
+}
+
 void process_close(int proc)
 {
     struct own *o = &own[proc];
@@ -611,7 +625,8 @@ void process_close(int proc)
         sim_violation("p%d: close gave %s", proc, evzk_errname(rc));
     if (!o->p.closing) {
         o->closing_at = sim_now();
-        o->trouble = disturbed_until > 0 ? MORE : NO_TROUBLE;
+        o->trouble =
+            disturbed_until > 0 || was_hung_up_on(o) ? MORE : NO_TROUBLE;
     }
     o->p.closing = true;
     note_cut(o); /* Without a connection it may be over in this step. */
@@ -758,6 +773,18 @@ static void check_pace(int proc, const evzk_session_stats *st)
         sim_violation("p%d: asks again and again, without a pause", proc);
 }
 
+/* A request at which the servers hang up ends the connection of all that the
+ * session has: it is found out, and whoever asks for it does not go on. */
+static void check_hang_ups(int proc)
+{
+    const struct own *o = &own[proc];
+
+    if (ens_hang_ups(proc) > o->hung_up + IN_VAIN)
+        sim_violation("p%d: the servers hang up, and nobody is to blame", proc);
+    if (o->verdicts > VERDICTS)
+        sim_violation("p%d: the servers hang up at it again and again", proc);
+}
+
 bool process_closed_badly(int proc)
 {
     return own[proc].cut_closing || own[proc].p.close_rc != EVZK_OK;
@@ -785,6 +812,7 @@ static void check_one(int proc)
     check_silence(proc, &st);
     check_polling(proc, &st);
     check_pace(proc, &st);
+    check_hang_ups(proc);
     sim_leave(before);
 }
 

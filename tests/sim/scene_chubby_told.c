@@ -148,6 +148,7 @@ static void check_lost(int i, int rc)
         sim_violation("handle %d: LOCK_LOST out of turn", i);
     h->hold.lost = chubbies.unclean = true;
     if (rc != EVZK_ERR_LEASE && rc != EVZK_ERR_EXPIRED &&
+        !(rc == EVZK_ERR_TOOLARGE && ens_shut(chubby_plan_of(i)->proc)) &&
         !(rc == EVZK_ERR_NODEGONE &&
           (operator_deleted((int64_t)h->hold.token) ||
            operator_copied((int64_t)h->hold.token) ||
@@ -627,7 +628,8 @@ void chubby_check_left(int proc)
     struct ens_seen seen;
     char path[240];
 
-    if (!process_is_idle(p) || ens_denied(proc) || session_over(session))
+    if (!process_is_idle(p) || ens_denied(proc) || session_over(session) ||
+        ens_shut(proc)) /* At the look for it, maybe. */
         return;
     for (int file = 0; file < FILES; file++) {
         size_t n = ens_children(chubby_side(file), names, 64);

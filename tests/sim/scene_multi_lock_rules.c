@@ -190,7 +190,8 @@ static bool is_left(const struct multi_seen *l)
     int i = l->attempt;
 
     return i >= 0 && i < MULTIS && l->stands && !multi_lives(i) &&
-           multis.of[i].begun && !operator_copied(l->czxid);
+           multis.of[i].begun && !operator_copied(l->czxid) &&
+           !ens_shut(multi_plan(i)->proc); /* At the look for it, maybe. */
 }
 
 /* Is another znode in the part's directory that came before? */
@@ -494,7 +495,8 @@ void multi_told(int i, evzk_multi_lock_event event, int rc)
 
 void multi_check_left(int proc)
 {
-    if (!process_is_idle(process_of(proc)) || ens_denied(proc))
+    if (!process_is_idle(process_of(proc)) || ens_denied(proc) ||
+        ens_shut(proc)) /* At the look for it, maybe. */
         return;
     for (int i = 0; i < MULTIS; i++) {
         if (multi_plan(i)->parts && multi_plan(i)->proc == proc &&

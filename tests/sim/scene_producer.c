@@ -114,6 +114,7 @@ static bool is_allowed(int i, int rc)
            (rc == EVZK_ERR_BUSY && plan_of(i)->pending_max) ||
            (rc == EVZK_ERR_STATE &&
             (d->closed || d->canceled || ens_denied(plan_of(i)->proc) ||
+             ens_shut(plan_of(i)->proc) || /* Has failed. */
              evzk_producer_pending(d->p) == 0));
 }
 

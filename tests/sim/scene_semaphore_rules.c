@@ -400,12 +400,23 @@ static void note_cuts(void)
     }
 }
 
+/* Its process could not find, or delete, the lock of an attempt that is over:
+ * the servers hang up at that.  The lock stands as long as the session. */
+static bool is_barred(void)
+{
+    for (int i = 0; i < ATTEMPTS; i++) {
+        if (sems.of[i].end && ens_shut(sem_plan(i)->proc) && sem_has_lock(i))
+            return true;
+    }
+    return false;
+}
+
 /* An attempt that waits gets a lease that is free; one that gives up, or gives
  * back, is told. */
 void semaphore_owes(int proc, struct sim_debt *debt)
 {
     bool shut = sems.own->denied || sems.own->hidden ||
-                sems.own->above_denied || sems.own->seal_ms;
+                sems.own->above_denied || sems.own->seal_ms || is_barred();
     uint32_t leases = count(false);
 
     for (int i = 0; i < ATTEMPTS; i++) {

@@ -266,7 +266,8 @@ void semaphore_traced(int proc, const evzk_trace *t)
 
 void semaphore_check_left(int proc)
 {
-    if (!process_is_idle(process_of(proc)) || ens_denied(proc))
+    if (!process_is_idle(process_of(proc)) || ens_denied(proc) ||
+        ens_shut(proc)) /* At the look for it, maybe. */
         return;
     for (int i = 0; i < ATTEMPTS; i++) {
         if (!sem_plan(i)->used || sem_plan(i)->proc != proc || sems.of[i].p)

@@ -480,11 +480,12 @@ static void start(intptr_t arg)
         scene_timer_set(a->abort_us, a->proc, want_abort, arg);
 }
 
-/* A site that was freed, or has told its end, does nothing more. */
+/* A site that was freed, or has told its end, does nothing more; and for what
+ * the servers hang up at it asks each half minute. */
 static bool has_site(void)
 {
     for (int i = 0; i < TP_ACTS; i++) {
-        if (tp.slot[i].site)
+        if (tp.slot[i].site && !ens_shut(tp.own->act[i].proc))
             return true;
     }
     return false;

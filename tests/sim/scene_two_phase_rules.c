@@ -20,7 +20,8 @@ static bool site_waits(const struct tp_at *at)
 {
     const struct tp_tx *x = at->tx ? &tp.tx[at->tx - 1] : NULL;
 
-    if (!at->t || !x || at->decided || tp_is_tampered())
+    if (!at->t || !x || at->decided || tp_is_tampered() ||
+        ens_shut(tp.own->act[at->act].proc)) /* The site may wait for ever. */
         return false;
     if (x->decision != EVZK_TX_NONE)
         return true;

@@ -328,8 +328,9 @@ void tp_check_site(struct tp_at *at, evzk_site_event ev, int rc)
     case EVZK_SITE_FAILED:
         if (rc == EVZK_OK)
             sim_violation("a site fails without an error");
-        tp.slot[at->act].refused =
-            tp.slot[at->act].refused || rc == EVZK_ERR_NOAUTH;
+        tp.slot[at->act].refused = tp.slot[at->act].refused ||
+                                   rc == EVZK_ERR_NOAUTH ||
+                                   rc == EVZK_ERR_TOOLARGE;
         break;
     case EVZK_SITE_ENDED:
         break;

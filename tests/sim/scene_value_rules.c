@@ -319,12 +319,12 @@ void value_check(void)
     processes_check();
 }
 
-/* A process that has closed its session early, or may not delete it, leaves its
- * receipt behind. */
+/* A process that has closed its session early, or may not delete it or look for
+ * it, leaves its receipt behind. */
 static bool may_leave(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (ens_denied(p) || closed_early(p))
+        if (ens_denied(p) || ens_shut(p) || closed_early(p))
             return true;
     }
     return own()->perms != 0;
