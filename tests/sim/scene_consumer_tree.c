@@ -237,7 +237,7 @@ static void check_removed(int proc, const evzk_trace *t)
 }
 
 /* Servers that refuse a write to the receipt, or hang up at it, do not say what
- * the removal has done. */
+ * the removal has done.  In SETTLING a consumer looks at the receipt then. */
 static void note_unsaid(int proc, const evzk_trace *t)
 {
     bool asked =
@@ -245,7 +245,8 @@ static void note_unsaid(int proc, const evzk_trace *t)
 
     if (asked && strcmp(t->to, "RENEWING") == 0 &&
         ((t->rc == EVZK_ERR_NOAUTH && ens_denied(proc)) ||
-         (t->rc == EVZK_ERR_TOOLARGE && ens_shut(proc))))
+         (t->rc == EVZK_ERR_TOOLARGE && ens_shut(proc) &&
+          strcmp(t->from, "TAKING") == 0)))
         queue.unsaid[proc] = true;
 }
 

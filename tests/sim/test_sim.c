@@ -188,7 +188,6 @@ static const struct kept {
 {"consumer", "settles-take:127=callback@1/close-session", 1, "the rule did not see that a session was closed before it could ask what a removal had done in the session before"},
 {"consumer", "settles-take:102=oom-on@5,114=throttle-writes,195=stranger,391=call@close-session", 1, "the same, where the servers refused to say"},
 {"consumer", "settles-take:129=deny", 1, "the same, of a receipt that might not be written to"},
-{"consumer", "settles-take:129=hangs-up", 1, "the same, of servers that hang up"},
 {"consumer", "counts-dies:136=freeze-short,192=partition", 1, "the rule counted what a process was told whose session had been ended behind its back"},
 {"consumer", "item-with-child:772=spoil@0,777=oom@11", 1, "the rule did not know that an item may be bad twice"},
 {"consumer", "full-buries:103=hangs-up,498=call@close", 1, "the rule wanted claims to be given back for which no receipt could be made"},
