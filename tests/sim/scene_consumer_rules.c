@@ -106,7 +106,8 @@ void consumer_owes(int proc, struct sim_debt *debt)
         sim_owe(debt,
                 !queue.p[k].closing &&
                     queue.listed[proc] > faults_healed_at() &&
-                    queue.listed[proc] > owes_refused_at() && is_untidy(),
+                    queue.listed[proc] > owes_refused_at() && is_untidy() &&
+                    !ens_shut(proc), /* At the reads of who tidies, maybe. */
                 "an old receipt stays", k);
     }
     debt->paid = queue.moves;
