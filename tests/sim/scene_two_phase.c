@@ -264,7 +264,7 @@ static void maybe_end(intptr_t i)
         busy = busy || (!tp.tx[k].removed && site >= 0 && tp.tx[k].came[site] &&
                         !tp.tx[k].done[site]);
     }
-    if (busy)
+    if (busy || owes_any())
         scene_timer_set(QUIET_US, tp.own->act[i].proc, maybe_end, i);
     else
         end((int)i);
@@ -391,6 +391,51 @@ static void decide(const char *path)
     tp.overruled = ens_set_data(path, text, (size_t)seen.len) == 0;
 }
 
+/* As after a copy of the whole tree: every znode says what it said, and nobody
+ * has written to it yet. */
+static void copy(void)
+{
+    char text[256], vote[TP_SITES], path[160];
+    bool voted[TP_SITES];
+    struct ens_seen seen;
+    size_t len;
+
+    tp_path(path, sizeof path, "tx/%");
+    if (!ens_look(path, &seen) || seen.len > (int32_t)sizeof text)
+        return;
+    tp.copied = true;
+    memcpy(text, seen.data, len = (size_t)seen.len);
+    for (int i = 0; i < tp_n_sites(); i++) {
+        snprintf(path, sizeof path, "/t/tx/%s/commit-%c", tp.tx[0].id,
+                 tp.own->sites[i]);
+        voted[i] = ens_look(path, &seen) && seen.len == 1;
+        if (voted[i])
+            vote[i] = seen.data[0];
+        operator_delete(path);
+    }
+    tp_path(path, sizeof path, "tx/%");
+    operator_delete(path);
+    ens_create(path, text, len, ZOO_PERSISTENT);
+    for (int i = 0; i < tp_n_sites(); i++) {
+        snprintf(path, sizeof path, "/t/tx/%s/commit-%c", tp.tx[0].id,
+                 tp.own->sites[i]);
+        if (voted[i])
+            ens_create(path, &vote[i], 1, ZOO_PERSISTENT);
+    }
+}
+
+/* A right to `path` goes, or all come back. */
+static void change_rights(const struct tp_act *a, const char *path)
+{
+    uint32_t denied = a->denied ? a->denied : EVZK_PERM_READ;
+    bool takes = a->what == TP_HIDE;
+
+    tp.hidden = takes && denied & EVZK_PERM_READ;
+    tp.hid = tp.hid || takes;
+    tp.shown = !takes;
+    ens_set_perms(path, (int)(EVZK_PERM_ALL & ~(takes ? denied : 0)));
+}
+
 /* What an operator does, or the process itself at its end. */
 static void operate(int i)
 {
@@ -399,9 +444,10 @@ static void operate(int i)
 
     tp_path(path, sizeof path, a->path ? a->path : "");
     sim_say("act %d: %s", i + 1, path);
-    if (a->what == TP_DELETE)
+    if (a->what == TP_DELETE) {
+        tp.unlisted = tp.unlisted || strncmp(path, "/t/inbox", 8) == 0;
         operator_delete(path);
-    else if (a->what == TP_CREATE)
+    } else if (a->what == TP_CREATE)
         ens_create(path, a->data ? a->data : "x", a->data ? strlen(a->data) : 1,
                    ZOO_PERSISTENT);
     else if (a->what == TP_WRITE) {
@@ -412,12 +458,10 @@ static void operate(int i)
         decide(path);
     if (a->what == TP_FREEZE)
         process_freeze(a->proc, sim_now() + FREEZE_US);
-    if (a->what == TP_HIDE || a->what == TP_GIVE) {
-        tp.hidden = a->what == TP_HIDE;
-        tp.shown = a->what == TP_GIVE;
-        ens_set_perms(path,
-                      (int)(EVZK_PERM_ALL & ~(tp.hidden ? EVZK_PERM_READ : 0)));
-    }
+    if (a->what == TP_COPY)
+        copy();
+    if (a->what == TP_HIDE || a->what == TP_GIVE)
+        change_rights(a, path);
     if (a->what == TP_SLOW)
         sim_slow(a->proc, true);
     else if ((a->what != TP_DIE && a->what != TP_FREEZE) ||

@@ -27,6 +27,17 @@ static bool site_waits(const struct tp_at *at)
     return x->variant != EVZK_TX_PLAIN && !tp_begun_by_living(x);
 }
 
+/* Is another start of the site there?  That one may be told. */
+static bool has_twin_site(int act)
+{
+    for (int i = 0; i < TP_ACTS; i++) {
+        if (i != act && tp.slot[i].site &&
+            tp.own->act[i].site == tp.own->act[act].site)
+            return true;
+    }
+    return false;
+}
+
 static bool has_entry(const struct tp_tx *x, char site)
 {
     struct ens_seen seen;
@@ -106,7 +117,8 @@ static bool is_deaf(int act)
     const struct tp_act *a = &tp.own->act[act];
 
     return a->what == TP_SITE && tp.slot[act].site && !tp.slot[act].refused &&
-           tp.hidden && !tp.tx[0].removed && !tp_is_tampered();
+           !(tp.slot[act].told & 1) && tp.hidden && !tp.tx[0].removed &&
+           !tp_is_tampered();
 }
 
 /* All sites are done, and the coordinator's session is over. */
@@ -124,6 +136,30 @@ static bool is_kept(const struct tp_tx *x, int act)
            has_entry(x, tp.own->act[act].site);
 }
 
+/* The program has voted to commit, and knows nothing of the end: neither has it
+ * said that it is done, nor was it told that this has failed. */
+static bool has_debt(const struct tp_tx *x, int i)
+{
+    return i >= 0 && x->cast[i] && !x->said[i] && !x->failed[i];
+}
+
+/* The site has taken its entry away, and its program knows nothing. */
+static bool is_silenced(const struct tp_tx *x, int act)
+{
+    int i = tp_site(tp.own->act[act].site);
+
+    return has_debt(x, i) && x->entry[i] && !tp.unlisted &&
+           !has_entry(x, tp.own->act[act].site);
+}
+
+/* The entry stands, and this start of the site has told nothing of it. */
+static bool is_untold(const struct tp_tx *x, int act)
+{
+    return has_debt(x, tp_site(tp.own->act[act].site)) &&
+           !(tp.slot[act].told & 1U << (x - tp.tx)) && !has_twin_site(act) &&
+           has_entry(x, tp.own->act[act].site);
+}
+
 static void site_owes(int act, struct sim_debt *debt)
 {
     sim_owe(debt, is_deaf(act),
@@ -137,6 +173,10 @@ static void site_owes(int act, struct sim_debt *debt)
                 "all sites are done, and none removes the transaction", k);
         sim_owe(debt, is_kept(&tp.tx[k], act),
                 "a transaction is gone, and a site keeps its entry", k);
+        sim_owe(debt, is_silenced(&tp.tx[k], act),
+                "a site has voted to commit, and is told nothing more", k);
+        sim_owe(debt, is_untold(&tp.tx[k], act),
+                "a site owes a decision, and is told nothing", k);
     }
 }
 
@@ -185,6 +225,16 @@ static bool never_came(void)
     return waits && fault_forged_votes();
 }
 
+/* What no process here can read stays as it was. */
+static void check_newer(void)
+{
+    struct ens_seen seen;
+
+    if (!ens_look("/t/inbox/a/" TP_NEWER, &seen) ||
+        !ens_look("/t/tx/" TP_NEWER "/open-a", &seen))
+        sim_violation("a site has taken away what it cannot read");
+}
+
 /* The end: nothing is left, unless something was cut short. */
 void tp_check_end(void)
 {
@@ -200,6 +250,8 @@ void tp_check_end(void)
                   session_forced(process_of(p)->ids[0])) ||
                  process_lacked_memory(p) || ens_refused(p);
     check_presences();
+    if (tp.own->newer && tp_n_sites() > 0 && !tp_is_tampered())
+        check_newer();
     if (tp.shown && tp.deserted && !tp_is_marred())
         sim_violation("a right came back, and a site did not go on");
     if (tp.last && !tp.own->lasts && !broken && !never_came())
