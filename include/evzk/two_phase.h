@@ -81,7 +81,13 @@ typedef enum evzk_tx_event {
      * is or will be decided is not known here.  After DECIDED: the decision
      * stands, but not all sites were seen done.  evzk_tx_recover() goes on with
      * it, once the cause is gone. */
-    EVZK_TX_FAILED
+    EVZK_TX_FAILED,
+    /** The servers refuse the decision, and rc says why: EVZK_ERR_NOAUTH,
+     * _QUOTA, _SERVER, _TOOLARGE or another.  The sites that have voted wait.
+     * So the coordinator asks again: after two seconds, then every half minute,
+     * or, with _SERVER, every two seconds; also to abort, when its time is
+     * over, and also when it was freed.  Told once. */
+    EVZK_TX_REFUSED
 } evzk_tx_event;
 
 /** The event's name, as "BEGUN"; "?" for any other number. */
@@ -99,10 +105,11 @@ typedef struct evzk_tx_vote {
 } evzk_tx_vote;
 
 /**
- * Reports progress: at most one BEGUN, one VOTE for each site and one DECIDED,
- * and in the end exactly one final event.  @p vote is not NULL for
- * VOTE alone. Always called from the loop, never inside a call to this library.
- * Every function of the library may be called from it, evzk_tx_free() included.
+ * Reports progress: at most one BEGUN, one VOTE for each site, one REFUSED and
+ * one DECIDED, and in the end exactly one final event.  @p vote is not NULL for
+ * VOTE alone.  Always called from the loop, never inside a call to this
+ * library. Every function of the library may be called from it, evzk_tx_free()
+ * included.
  */
 typedef void evzk_tx_cb(evzk_tx *tx, evzk_tx_event event,
                         const evzk_tx_vote *vote, int rc, void *arg);

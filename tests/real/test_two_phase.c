@@ -89,7 +89,7 @@ static void free_all(struct site v[SITES])
 /* A coordinator, and what it said. */
 struct asker {
     evzk_tx *tx;
-    int begun, votes, finals, rc, why;
+    int begun, votes, finals, rc, why, refused;
     evzk_tx_event last;
     evzk_tx_verdict decision;
     int64_t token;
@@ -119,6 +119,10 @@ static void on_tx(evzk_tx *tx, evzk_tx_event event, const evzk_tx_vote *vote,
     if (event == EVZK_TX_DECIDED) {
         a->decision = evzk_tx_decision(tx);
         a->token = evzk_tx_token(tx);
+        a->why = rc;
+    }
+    if (event == EVZK_TX_REFUSED) {
+        a->refused++;
         a->why = rc;
     }
     if (evzk_tx_event_is_final(event)) {
@@ -676,6 +680,52 @@ START_TEST(newer_format)
 }
 END_TEST
 
+/* The right to write to a transaction is gone when the last vote comes, and
+ * comes back: the coordinator is told so, and decides.  Its session lives on.
+ */
+START_TEST(decision_refused)
+{
+    static struct ACL one = {.id = {"world", "anyone"}};
+    const struct ACL_vector acl = {.count = 1, .data = &one};
+    evzk_tx_options opt = asked(2);
+    struct site v[2];
+    struct asker a;
+    struct peer p, q;
+    char path[160];
+
+    opt.variant = _i == 0 ? EVZK_TX_MEDIATED : EVZK_TX_PRESENCE;
+    peer_open(&p, the_server());
+    peer_open(&q, the_server());
+    start(&v[0], p.s, "/denied", "a", EVZK_TX_COMMIT);
+    start(&v[1], p.s, "/denied", "b", EVZK_TX_NONE);
+    WAIT(strcmp(evzk_site_state(v[0].site), "WATCHING") == 0 &&
+         strcmp(evzk_site_state(v[1].site), "WATCHING") == 0);
+    ask(&a, q.s, "/denied", &opt);
+    WAIT(v[0].voted == 1 && v[1].asked == 1);
+    snprintf(path, sizeof path, "/denied/tx/%s", evzk_tx_id(a.tx));
+    one.perms = ZOO_PERM_ALL & ~ZOO_PERM_WRITE;
+    ck_assert_int_eq(raw_set_acl(op(), path, &acl), ZOK);
+    ck_assert_int_eq(evzk_site_tx_vote(v[1].held, EVZK_TX_COMMIT, NULL, 0),
+                     EVZK_OK);
+    WAIT(a.refused == 1 || a.finals == 1);
+    ck_assert_int_eq(a.finals, 0);
+    ck_assert_int_eq(a.why, EVZK_ERR_NOAUTH);
+    ck_assert_str_eq(evzk_tx_state(a.tx), "REFUSED");
+    one.perms = ZOO_PERM_ALL;
+    ck_assert_int_eq(raw_set_acl(op(), path, &acl), ZOK);
+    expect(&a, EVZK_TX_FINISHED, EVZK_OK);
+    ck_assert_int_eq(a.decision, EVZK_TX_COMMIT);
+    ck_assert_int_eq(a.refused, 1);
+    WAIT(v[0].finished == 1 && v[1].finished == 1);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(v[i].decision, EVZK_TX_COMMIT);
+        evzk_site_free(v[i].site);
+    }
+    peer_close(&p);
+    peer_close(&q);
+}
+END_TEST
+
 /* What a site's transaction refuses; a time-out; no such site. */
 START_TEST(refused)
 {
@@ -741,6 +791,7 @@ int main(void)
     tcase_add_test(few, text_spoilt);
     tcase_add_loop_test(few, restart_spoilt, 0, 3);
     tcase_add_test(few, newer_format);
+    tcase_add_loop_test(few, decision_refused, 0, 2);
     tcase_add_test(few, refused);
     return lock_suite_run(suite);
 }

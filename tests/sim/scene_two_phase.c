@@ -22,6 +22,7 @@ enum {
     LASTS_US = 1200 * 1000,    /* .. earlier where something blocks, .. */
     GIVEN_US = 40 * 1000 * 1000, /* .. later where a right comes back. */
     FREEZE_US = 7 * 1000 * 1000,
+    FAILED_US = 4 * 1000 * 1000,
     AGAIN_US = 2000,
     QUIET_US = 30000
 };
@@ -81,6 +82,22 @@ static void end(int i)
     evzk_tx_query_free(old.q);
     process_call_ends(proc);
     over(i);
+}
+
+static void over_later(intptr_t i) { over((int)i); }
+
+/* The coordinator has failed.  Its process lives on, as programs do: the sites
+ * must not wait for its end. */
+static void fail(int i)
+{
+    int proc = tp.own->act[i].proc;
+    evzk_tx *tx = tp.slot[i].tx;
+
+    tp.slot[i].tx = NULL;
+    process_call_begins(proc);
+    evzk_tx_free(tx);
+    process_call_ends(proc);
+    scene_timer_set(FAILED_US, proc, over_later, i);
 }
 
 static void end_early(int i)
@@ -288,7 +305,12 @@ static void on_tx(evzk_tx *t, evzk_tx_event ev, const evzk_tx_vote *v, int rc,
     tp_look();
     tp_check_tx(i, t, ev, v, rc);
     process_callback(proc); /* The explorer may free it here. */
-    if (tp.slot[i].tx == t && evzk_tx_event_is_final(ev))
+    if (tp.slot[i].tx != t || !evzk_tx_event_is_final(ev))
+        return;
+    if (ev == EVZK_TX_FAILED && tp.slot[i].told_begun &&
+        !tp.slot[i].told_decided && !process_of(proc)->closing)
+        fail(i);
+    else
         end(i);
 }
 
@@ -534,6 +556,20 @@ static bool has_site(void)
     return false;
 }
 
+/* The servers hang up at a coordinator's decision, always: it keeps trying, and
+ * the sites wait as long as it lives. */
+static bool is_hung_up(void)
+{
+    for (int i = 0; i < TP_ACTS; i++) {
+        const struct tp_slot *k = &tp.slot[i];
+
+        if (k->tx && k->refused && !k->told_decided &&
+            ens_shut(tp.own->act[i].proc))
+            return true;
+    }
+    return false;
+}
+
 /* The users give up at last what has not ended by itself. */
 static void give_up(intptr_t proc)
 {
@@ -547,7 +583,7 @@ static void give_up(intptr_t proc)
         if (!a->what || a->proc != proc || tp.slot[i].over)
             continue;
         tp.last = true;
-        tp.deserted = tp.deserted || has_site();
+        tp.deserted = tp.deserted || (has_site() && !is_hung_up());
         if (tp.slot[i].tx || tp.slot[i].site || tp.slot[i].q)
             end(i); /* The rules look whether somebody had to. */
         else

@@ -10,6 +10,19 @@
                                   ACT(.what = TP_WRITE, .when = TP_VOTED,      \
                                       .path = "tx/%/commit-a")})
 
+/* Nobody may write to the first transaction for a while, in which all vote.
+ * The coordinator's process lives on. */
+#define DENIED(...)                                                            \
+    .processes = 2,                                                            \
+    SCENE(.sites = "a", .tree = true, .given = true,                           \
+          .act = {                                                             \
+              BEGIN(__VA_ARGS__), SITE('a', 1, .vote_us = 40000),              \
+              ACT(.what = TP_HIDE, .when = TP_STANDS, .at_us = 20000,          \
+                  .path = "tx/%", .denied = EVZK_PERM_WRITE),                  \
+              ACT(.what = TP_GIVE, .when = TP_STANDS, .at_us = 3000000,        \
+                  .path = "tx/%"),                                             \
+              ACT(.what = TP_DELETE, .at_us = 36000000, .path = "nothing")})
+
 static const struct sim_scene tx_scenes[] = {
     {.name = "commit",
      .about = "one site, which votes to commit",
@@ -223,6 +236,16 @@ static const struct sim_scene tx_scenes[] = {
                     .what = TP_RECOVER,
                     .when = TP_DONE,
                     .at_us = 120000}})},
+    {.name = "decide-denied",
+     .about = "nobody may write to the transaction when all have voted; later "
+              "all may again",
+     DENIED(.variant = EVZK_TX_MEDIATED)},
+    {.name = "decide-denied-timeout",
+     .about = "the same, and the time is over meanwhile",
+     DENIED(.timeout_ms = 1000)},
+    {.name = "decide-denied-free",
+     .about = "the same, and the program frees it",
+     DENIED(.abort_us = 1000000, .frees = true)},
     {.name = "site-dies",
      .about = "a site ends when it has voted; its next start goes on",
      .processes = 3,

@@ -70,6 +70,9 @@ static bool coordinator_waits(const struct tp_slot *k)
         commits += x->vote[i] == EVZK_TX_COMMIT;
         aborts += x->vote[i] == EVZK_TX_ABORT;
     }
+    if (!k->told_decided && k->refused &&
+        ens_shut(tp.own->act[k - tp.slot].proc))
+        return false; /* The coordinator asks again, and in vain. */
     if (!k->told_decided)
         return x->decision != EVZK_TX_NONE || aborts > 0 ||
                commits == tp_n_sites() || k->stopped;
@@ -180,8 +183,44 @@ static void site_owes(int act, struct sim_debt *debt)
     }
 }
 
+/* All sites have voted to commit, and the session of this process has begun the
+ * transaction: the sites wait for its decision. */
+static bool nobody_decides(const struct tp_tx *x, int proc)
+{
+    const struct process *p = process_of(proc);
+    struct ens_seen seen;
+    char path[120];
+
+    snprintf(path, sizeof path, "/t/coordinators/%s", x->tag);
+    if (x->removed || x->decision != EVZK_TX_NONE || x->unreadable ||
+        x->marred || tp_is_tampered() || tp.own->foreign || ens_shut(proc) ||
+        p->n_ids == 0 || !ens_look(path, &seen) ||
+        seen.owner != p->ids[p->n_ids - 1])
+        return false;
+    for (int i = 0; i < tp_n_sites(); i++) {
+        if (x->vote[i] != EVZK_TX_COMMIT)
+            return false;
+    }
+    return true;
+}
+
+/* Where an operator takes rights away for longer, it is asked every half
+ * minute. */
+static void decision_owed(int proc, struct sim_debt *debt)
+{
+    enum { RARELY_US = 33 * 1000 * 1000 };
+
+    for (int64_t k = 0; k < tp.txs && !debt->what; k++) {
+        if (!nobody_decides(&tp.tx[k], proc))
+            continue;
+        sim_owe(debt, true, "all have voted, and nobody decides", k);
+        debt->most_us = tp.hid ? RARELY_US : 0;
+    }
+}
+
 void two_phase_owes(int proc, struct sim_debt *debt)
 {
+    decision_owed(proc, debt);
     for (int i = 0; i < TP_ACTS; i++) {
         if (tp.own->act[i].proc != proc)
             continue;

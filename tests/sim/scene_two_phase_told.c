@@ -234,6 +234,11 @@ void tp_check_tx(int act, evzk_tx *t, evzk_tx_event ev,
         check_decision("a coordinator", evzk_tx_id(t), evzk_tx_decision(t),
                        evzk_tx_token(t));
         break;
+    case EVZK_TX_REFUSED:
+        if (k->refused || k->told_decided || !k->told_begun || rc == EVZK_OK)
+            sim_violation("act %d is told that it is refused", act + 1);
+        k->refused = true;
+        break;
     case EVZK_TX_FINISHED:
         if (!k->told_decided || rc != EVZK_OK)
             sim_violation("act %d has finished without a decision", act + 1);
