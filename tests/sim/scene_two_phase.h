@@ -96,7 +96,7 @@ struct tp_tx {
     bool stood[TP_SITES];  /* Has it something there, as last seen? */
     bool marred;           /* A fault has written to it; .. */
     int64_t spoilt;        /* .. so many texts that were none. */
-    bool unreadable;       /* What it says now is one. */
+    bool unreadable;       /* The text that stands now. */
 };
 
 /* A transaction at a site. */
