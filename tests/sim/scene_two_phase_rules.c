@@ -289,7 +289,8 @@ void tp_check_end(void)
                   session_forced(process_of(p)->ids[0])) ||
                  process_lacked_memory(p) || ens_refused(p);
     check_presences();
-    if (tp.own->newer && tp_n_sites() > 0 && !tp_is_tampered())
+    if (tp.own->newer && tp_n_sites() > 0 && !tp_is_tampered() &&
+        tp.slot[2].begun)
         check_newer();
     if (tp.shown && tp.deserted && !tp_is_marred())
         sim_violation("a right came back, and a site did not go on");
