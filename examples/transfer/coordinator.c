@@ -56,6 +56,8 @@ static void on_tx(evzk_tx *tx, evzk_tx_event event, const evzk_tx_vote *vote,
     case EVZK_TX_DECIDED:
         come_to(AT_COORDINATOR_DECIDED);
         return;
+    case EVZK_TX_REFUSED: /* The library asks again. */
+        return;
     case EVZK_TX_FAILED:
         /* A site that has not started yet; or it is over, or nobody knows: then
          * the accounts do. */

@@ -79,8 +79,15 @@ typedef enum evzk_tx_event {
     /** Final; rc says why.  Without BEGUN before: nothing was begun; but with
      * EVZK_ERR_CONNLOSS, _TOOLARGE or _CLOSED nobody knows.  After BEGUN: what
      * is or will be decided is not known here.  After DECIDED: the decision
-     * stands, but not all sites were seen done. */
-    EVZK_TX_FAILED
+     * stands, but not all sites were seen done.  evzk_tx_recover() goes on with
+     * it, once the cause is gone. */
+    EVZK_TX_FAILED,
+    /** The servers refuse the decision, and rc says why: EVZK_ERR_NOAUTH,
+     * _QUOTA, _SERVER, _TOOLARGE or another.  The sites that have voted wait.
+     * So the coordinator asks again: after two seconds, then every half minute,
+     * or, with _SERVER, every two seconds; also to abort, when its time is
+     * over, and also when it was freed.  Told once. */
+    EVZK_TX_REFUSED
 } evzk_tx_event;
 
 /** The event's name, as "BEGUN"; "?" for any other number. */
@@ -98,10 +105,11 @@ typedef struct evzk_tx_vote {
 } evzk_tx_vote;
 
 /**
- * Reports progress: at most one BEGUN, one VOTE for each site and one DECIDED,
- * and in the end exactly one final event.  @p vote is not NULL for VOTE alone.
- * Always called from the loop, never inside a call to this library.  Every
- * function of the library may be called from it, evzk_tx_free() included.
+ * Reports progress: at most one BEGUN, one VOTE for each site, one REFUSED and
+ * one DECIDED, and in the end exactly one final event.  @p vote is not NULL for
+ * VOTE alone.  Always called from the loop, never inside a call to this
+ * library. Every function of the library may be called from it, evzk_tx_free()
+ * included.
  */
 typedef void evzk_tx_cb(evzk_tx *tx, evzk_tx_event event,
                         const evzk_tx_vote *vote, int rc, void *arg);
@@ -171,7 +179,7 @@ EVZK_API int evzk_tx_begin(evzk_session *s, const char *root,
  *
  * Returns and tells as evzk_tx_begin(); EVZK_ERR_NODEGONE: no such transaction;
  * EVZK_ERR_FOREIGN: the znode of that name says what no coordinator has
- * written.
+ * written, or is of a newer format, or a copy of a decided transaction.
  */
 EVZK_API int evzk_tx_recover(evzk_session *s, const char *root, const char *id,
                              const evzk_tx_options *opt, evzk_tx_cb *cb,
@@ -236,9 +244,12 @@ typedef enum evzk_site_event {
      * With _NOAUTH (the site may not read it) nothing need have been told of it
      * before; then, and with _TOOLARGE (the servers hang up at what the site
      * writes or reads, each time), it looks again every half minute, and tells
-     * what it then finds as if it was new.  So it does with _FOREIGN where it
-     * has voted to commit and somebody wrote to the transaction: its vote
-     * stands, until somebody deletes the transaction. */
+     * what it then finds as if it was new.  So it does with _FOREIGN where it has voted
+     * to commit and somebody wrote to the transaction, or where it cannot read
+     * that, which may be of a newer version: what it has there stands, until
+     * somebody deletes the transaction.  A site that starts again is told
+     * _FOREIGN and _NODEGONE also where this start was told nothing before: an
+     * earlier one may have voted. */
     EVZK_SITE_FAILED,
     /** Final.  The site has ended, and all its transactions with it; rc says
      * why. */
@@ -377,7 +388,8 @@ EVZK_API const char *evzk_site_tx_state(const evzk_site_tx *tx);
 typedef struct evzk_tx_info {
     const char *id;
     bool orphan; /**< The session that began it has ended. */
-    bool hidden; /**< Its ACL denies reading: nothing below is known. */
+    bool hidden; /**< Its ACL denies reading, or this version of the library
+                    cannot read what it says: nothing below is known. */
     evzk_tx_variant variant;
     evzk_tx_verdict decision; /**< EVZK_TX_NONE: not decided. */
     int64_t token;            /**< Of the decision; or 0. */

@@ -79,8 +79,8 @@ static bool is_empty(const struct evzk_cache *c)
 }
 
 /* Goes on in a later look: a machine that is to stop still hears of watches.
- * What has fired is forgotten with a lost connection: then the row is entered
- * again. */
+ * A watch that has fired is forgotten with a lost connection: then the row is
+ * entered again. */
 static void end_followers(struct evzk__machine *m)
 {
     struct evzk_cache *c = cache_of(m);

@@ -30,7 +30,7 @@ struct evzk__finder {
     struct evzk__step step[3];
     int names_rc;
     bool listed; /* The directory is there, and its anchors are in `all`. */
-    bool gone;   /* One of them went before it was read, as with its file. */
+    bool gone;   /* An anchor went before it was read, as with its file. */
     char *path;  /* Owned: of the file. */
     char anchor[EVZK__NAME_MAX]; /* ""; not found so far. */
 };

@@ -186,7 +186,7 @@ void evzk__semaphore_queue(struct evzk__machine *m)
 {
     struct evzk_semaphore *p = evzk__semaphore_of(m);
 
-    p->may_stand = false; /* It has gone with its session, if it was made. */
+    p->may_stand = false; /* A lease has gone with its session. */
     if ((p->has_turn || p->turn_lost) && p->requeued_rc == EVZK_OK)
         p->requeued_rc = EVZK_ERR_EXPIRED;
     if (p->has_turn)

@@ -273,6 +273,9 @@ static int recover(struct evzk__machine *m, const struct evzk__result *res)
     if (rc != EVZK_OK)
         return rc;
     tx->may_stand = true;
+    if (res->stat.version == 0 &&
+        evzk__tx_text_decision(res->data, res->len) != EVZK_TX_NONE)
+        return EVZK_ERR_FOREIGN; /* A copy: nobody has decided that here. */
     if (res->stat.version == 0)
         return go_on(m);
     evzk__tx_tell(tx, EVZK_TX_BEGUN, NULL, EVZK_OK);

@@ -10,9 +10,10 @@
  * site's znode gets another name, and an ephemeral one beside it.  ASKED waits
  * for the program.  VOTING replaces the site's znode by its vote, unless it is
  * decided.  LEAVING and TAKING_BACK take back what ENTERING did.  DENIED may
- * not read the transaction, or has voted to commit it and reads what no
- * coordinator has written, or asks for what the servers hang up at, each time:
- * the program is told so, once, and LOOKING tries again in a while.
+ * not read the transaction, or does not understand it, or has voted to commit
+ * it and reads what no coordinator has written, or asks for what the servers
+ * hang up at, each time: the program is told so, once, and LOOKING tries again
+ * in a while.
  *
  * How it can fail.  Whatever is not as the site thought leads back to LOOKING:
  * a lost answer, an earlier start of the same site, an operator.  A site whose
@@ -28,7 +29,7 @@
 
 #include "lib/base/mem.h"
 
-enum { SYNC, SELF, ALL, HERE_ZNODE }; /* Steps of LOOKING. */
+enum { SYNC, SELF, ALL, HERE_ZNODE, ENTRY }; /* Steps of LOOKING. */
 
 void evzk__site_tx_tell(struct evzk_site_tx *t, evzk_site_event event, int rc)
 {
@@ -37,6 +38,7 @@ void evzk__site_tx_tell(struct evzk_site_tx *t, evzk_site_event event, int rc)
     int64_t begun = evzk__machine_call_out(s);
     bool ends = event == EVZK_SITE_FINISHED || event == EVZK_SITE_FAILED;
 
+    t->denied = t->denied && event == EVZK_SITE_FAILED;
     if (site && site->cb && (ends || evzk__may_tell(s)))
         site->cb(site, event, t, rc, site->arg);
     evzk__machine_called(s, begun);
@@ -65,6 +67,7 @@ void evzk__site_tx_look(struct evzk__machine *m)
     if (!t->sure) {
         evzk__tx_step(s, EVZK__STEP_CHILDREN);
         evzk__tx_step_site(s, EVZK__STEP_EXISTS, EVZK__PRESENT, t->name);
+        evzk__tx_step_inbox(s, EVZK__STEP_EXISTS, t->name);
     }
     evzk__ask(m, s->v, s->n, EVZK__EACH);
 }
@@ -185,10 +188,12 @@ int evzk__site_tx_take(struct evzk_site_tx *t, evzk_tx_verdict verdict,
 
 /* Somebody wrote to the transaction.  A vote to commit stays, and the entry:
  * others may have heard a decision, before something was put beside the vote.
+ * So does all of what cannot be read: it may be of a newer format.
  */
 int evzk__site_tx_spoiled(struct evzk_site_tx *t)
 {
-    bool stays = t->standing == EVZK__COMMITS || t->standing == EVZK__FORGED;
+    bool stays = t->text.n == 0 || t->standing == EVZK__COMMITS ||
+                 t->standing == EVZK__FORGED;
 
     if (t->sure) /* A vote whose answer was lost may stand. */
         return look_closely(t);
@@ -208,7 +213,6 @@ static int consider(struct evzk_site_tx *t)
         return evzk__site_tx_spoiled(t);
     if (t->look_rc == EVZK_ERR_NOAUTH)
         return evzk__site_tx_deny(t, EVZK_ERR_NOAUTH);
-    t->denied = false;
     if (t->look_rc != EVZK_OK)
         return t->look_rc;
     if (evzk__presence_join(t) != EVZK_OK ||
@@ -237,6 +241,8 @@ int evzk__site_tx_looked(struct evzk__machine *m, const struct evzk__event *e)
         note_all(t, r);
     else if (r->part == HERE_ZNODE)
         note_here(t, r);
+    else if (r->part == ENTRY)
+        t->owes = r->rc == EVZK_OK;
     if (!r->last)
         return EVZK_OK;
     return r->first_rc != EVZK_OK ? evzk__site_tx_unanswered(t, r->first_rc)
@@ -262,6 +268,7 @@ static void forget_told(struct evzk_site_tx *t)
 
 int evzk__site_tx_deny(struct evzk_site_tx *t, int rc)
 {
+    t->denied = t->denied && t->denied_rc == rc;
     t->denied_rc = rc;
     return evzk__machine_move(&t->m, DENIED);
 }
@@ -272,6 +279,7 @@ void evzk__site_tx_be_denied(struct evzk__machine *m)
 
     if (t->site)
         evzk__site_look_later(t->site, t->denied_rc);
+    t->sure = false;
     if (t->denied)
         return;
     t->denied = true;

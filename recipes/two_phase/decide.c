@@ -7,12 +7,15 @@
  *      |           |
  *      v           v
  *   DECIDING --> READING --> GATHERING
- *      `-------> AWAITING
+ *    |  ^   `--> AWAITING
+ *    v  |
+ *   REFUSED
  *
  * The names of the znodes say how the sites vote; READING_VOTES reads what they
  * have written, if the program wants that.  DECIDING writes the decision,
  * unless somebody else has; then READING reads it.  A site or a successor may
- * decide at any time: so the transaction itself is watched, too.
+ * decide at any time: so the transaction itself is watched, too.  REFUSED waits
+ * when the servers refuse the decision, and DECIDING asks for it again.
  *
  * How it can fail.  A vote that somebody has written to, or deleted, or that
  * another znode of the site contradicts, is no vote: then the decision is to
@@ -22,6 +25,7 @@
 #include "recipes/two_phase/tx_internal.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/os.h"
 
 /* After the decision nobody writes to the transaction: its watch is for
  * LISTING.
@@ -193,6 +197,12 @@ static int take_decision(struct evzk__machine *m, evzk_tx_verdict decision,
     return evzk__machine_move(m, tx->votes.absent > 0 ? GATHERING : AWAITING);
 }
 
+static int be_refused(struct evzk__machine *m, int rc)
+{
+    evzk__tx_of(m)->refused_rc = rc;
+    return evzk__machine_move(m, REFUSED);
+}
+
 int evzk__tx_decided(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_tx *tx = evzk__tx_of(m);
@@ -206,9 +216,53 @@ int evzk__tx_decided(struct evzk__machine *m, const struct evzk__event *e)
     if (r->part + 1 == tx->steps.n && gone)
         return evzk__machine_finish(m, EVZK_ERR_NODEGONE);
     if (r->part + 1 > tx->steps.n || (!old && !gone))
-        return r->rc;
+        return be_refused(m, r->rc);
     tx->wish = EVZK_TX_ABORT; /* A vote is none. */
     return evzk__machine_again(m);
+}
+
+/* The first time soon: a right may come back.  Not later than its time is over:
+ * to abort may be allowed. */
+static uint32_t wait_ms(const struct evzk_tx *tx)
+{
+    uint32_t ms =
+        evzk__tx_again_ms(tx->refused ? tx->refused_rc : EVZK_ERR_SERVER);
+    int64_t left = (tx->due_us - evzk__now_us()) / 1000;
+
+    if (tx->m.stopping || tx->due_us == 0 || left >= ms)
+        return ms;
+    return left > 0 ? (uint32_t)left + 1 : 1;
+}
+
+void evzk__tx_be_refused(struct evzk__machine *m)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+
+    evzk__machine_set_deadline(m, wait_ms(tx));
+    tx->refused = true;
+    if (tx->told_refused)
+        return;
+    tx->told_refused = true;
+    evzk__tx_tell(tx, EVZK_TX_REFUSED, NULL, tx->refused_rc);
+}
+
+/* Somebody else has decided.  Votes do not matter any more. */
+int evzk__tx_overtaken(struct evzk__machine *m, const struct evzk__event *e)
+{
+    return e->which == (enum evzk__which)ON_TX && e->type == EVZK__EV_CHANGED
+               ? evzk__machine_move(m, READING)
+               : EVZK_OK;
+}
+
+/* The deadline may have been that of REFUSED. */
+void evzk__tx_keep_time(struct evzk__machine *m)
+{
+    int64_t due = evzk__tx_of(m)->due_us, left = (due - evzk__now_us()) / 1000;
+
+    if (due != 0 && left <= 0)
+        evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
+    else if (due != 0)
+        evzk__machine_set_deadline(m, (uint32_t)left);
 }
 
 int evzk__tx_was_read(struct evzk__machine *m, const struct evzk__event *e)

@@ -27,6 +27,8 @@ const char *evzk_tx_event_name(evzk_tx_event event)
         return "FINISHED";
     case EVZK_TX_FAILED:
         return "FAILED";
+    case EVZK_TX_REFUSED:
+        return "REFUSED";
     }
     return "?";
 }

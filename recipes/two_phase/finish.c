@@ -152,7 +152,17 @@ int evzk__site_tx_removed(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__machine_finish(m, EVZK_OK);
 }
 
-/* A transaction of which nothing was told ends in silence. */
+/* A transaction of which nothing was told ends in silence, if it is over; not
+ * if somebody deleted it, or wrote to it, and the site may owe a decision. */
+static bool tells_end(const struct evzk_site_tx *t)
+{
+    bool known = t->asked || t->told_vote || t->told_decision || t->tells,
+         lost = t->owes && t->m.rc != EVZK_OK && t->m.rc == t->result,
+         again = t->denied && t->m.rc == t->denied_rc;
+
+    return !t->over && !again && (known || lost);
+}
+
 void evzk__site_tx_end(struct evzk__machine *m)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
@@ -168,8 +178,7 @@ void evzk__site_tx_end(struct evzk__machine *m)
         evzk__site_look_later(site, m->rc);
     }
     RB_REMOVE(evzk__site_txs, &site->txs, t);
-    if (!t->over && !t->denied &&
-        (t->asked || t->told_vote || t->told_decision || t->tells))
+    if (tells_end(t))
         evzk__site_tx_tell(
             t, m->rc == EVZK_OK ? EVZK_SITE_FINISHED : EVZK_SITE_FAILED, m->rc);
     t->site = NULL;

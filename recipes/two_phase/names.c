@@ -14,6 +14,16 @@ enum {
     OWN_NAMES = 6 /* Of a site, for itself. */
 };
 
+uint32_t evzk__tx_again_ms(int rc)
+{
+    enum { DENIED_MS = 30 * 1000, AGAIN_MS = 2000 };
+
+    return rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_TOOLARGE ||
+                   rc == EVZK_ERR_QUOTA || rc == EVZK_ERR_FOREIGN
+               ? DENIED_MS
+               : AGAIN_MS;
+}
+
 bool evzk__is_tx_id(const char *name)
 {
     return evzk__guid_leads(name) && name[EVZK_TX_ID_LEN] == '\0';

@@ -11,13 +11,10 @@
 #include "lib/base/mem.h"
 #include "lib/base/os.h"
 
-enum { DENIED_MS = 30 * 1000, AGAIN_MS = 2000 };
-
 /* One deadline for all that has failed at a site: the earliest. */
 void evzk__site_look_later(struct evzk_site *site, int rc)
 {
-    bool denied = rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_TOOLARGE;
-    uint32_t ms = denied ? DENIED_MS : AGAIN_MS;
+    uint32_t ms = evzk__tx_again_ms(rc);
     int64_t at = evzk__now_us() + 1000 * (int64_t)ms;
 
     if (site->again_us != 0 && site->again_us <= at)

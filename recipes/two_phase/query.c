@@ -117,29 +117,34 @@ static bool lives(const struct evzk_tx_query *q, const char *tag)
     return false;
 }
 
-/* Znodes that are no transactions are left out. */
+/* Znodes that are no transactions are left out, by their name; but not what
+ * cannot be read. */
 static int note(struct evzk_tx_query *q, const struct evzk__reply *r)
 {
     evzk_tx_info *info = &q->v[q->n];
     struct evzk__tx_text text = {0};
     const char *id = evzk__read_all_name(&q->all, r);
-    int rc = EVZK_OK;
+    int rc;
 
     if ((r->rc != EVZK_OK && r->rc != EVZK_ERR_NOAUTH) || !evzk__is_tx_id(id))
         return EVZK_OK;
-    *info = (evzk_tx_info){.id = id, .hidden = r->rc != EVZK_OK};
-    if (!info->hidden)
-        rc = evzk__tx_text_parse(&text, r->res->data, r->res->len);
-    if (rc == EVZK_OK && !info->hidden) {
+    *info = (evzk_tx_info){.id = id};
+    rc = r->rc == EVZK_OK
+             ? evzk__tx_text_parse(&text, r->res->data, r->res->len)
+             : EVZK_ERR_FOREIGN;
+    info->hidden = rc == EVZK_ERR_FOREIGN;
+    if (rc == EVZK_OK) {
         info->orphan = !lives(q, text.tag);
         info->variant = text.variant;
         info->decision = evzk__tx_text_decision(r->res->data, r->res->len);
         info->token = info->decision ? r->res->stat.mzxid : 0;
         info->created_ms = r->res->stat.ctime_ms;
     }
-    q->n += rc == EVZK_OK;
     evzk__tx_text_free(&text);
-    return rc == EVZK_ERR_FOREIGN ? EVZK_OK : rc;
+    if (rc == EVZK_ERR_NOMEM)
+        return rc;
+    q->n++;
+    return EVZK_OK;
 }
 
 static int was_read(struct evzk__machine *m, const struct evzk__event *e)

@@ -53,9 +53,11 @@ struct evzk_site_tx {
     bool asked, told_vote, told_decision, done, wants_abort;
     bool over;     /* Told that it has finished. */
     bool denied;   /* Told that it may not be read, or that nothing of it can be
-                      written: it waits for a while, .. */
+                      written, and nothing else since; .. */
     int denied_rc; /* .. for this. */
     bool tells;    /* Its end is told, also if nothing else was. */
+    bool owes;     /* The entry stood when the site looked: an earlier start may
+                      have voted.  So it is told if nothing can come of it. */
     evzk_tx_verdict cast; /* Its vote, as it was told. */
     evzk_tx_verdict wish; /* The vote that is to be cast. */
     void *data;           /* Owned: of the vote. */

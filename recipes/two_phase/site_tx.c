@@ -29,6 +29,8 @@ static const struct evzk__row rows[STATES] = {
 STATE(LOOKING,       look,        looked,       ASKED,         LEAVING, LOOKING,       RETRY,
       ON(REPLY,        ENTERING, ASKED, VOTED, DECIDING, APPLYING, ACKNOWLEDGING, DROPPING, DENIED, LOOKING, HERE, FAIL)),
 STATE(DENIED,        be_denied,   denied,       ASIDE,         LEAVING, DENIED,        0,
+      ON(PATH_DELETED, LOOKING),
+      ON(PATH_CHANGED, LOOKING),
       ON(USER_EVENT,   LOOKING)),
 STATE(ENTERING,      enter,       entered,      ASIDE,         LEAVING, LOOKING,       RETRY,
       ON(REPLY,        ASKED, LOOKING, DENIED, FAIL)),

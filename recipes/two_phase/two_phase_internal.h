@@ -80,6 +80,9 @@ int evzk__tx_text_find(const struct evzk__tx_text *t, const char *site);
 /* Is this the id of a transaction, or the name of a znode that has one? */
 bool evzk__is_tx_id(const char *name);
 
+/* After this error one asks again, but not before so long. */
+uint32_t evzk__tx_again_ms(int rc);
+
 /* The state of a site in a transaction, as its znodes say it: most are the
  * prefix of one.  ABSENT: it has none, since it is done. */
 enum evzk__standing {

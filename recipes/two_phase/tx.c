@@ -11,6 +11,10 @@
  * To stop means to abort, and to clean up: a coordinator whose program has
  * freed it goes on until that is done.
  *
+ * A coordinator whose session lives keeps the sites waiting.  So it does not
+ * give up before the decision: where the servers refuse that, REFUSED waits,
+ * and asks again.
+ *
  * How it can fail.  The coordinator may be late, or dead: then another process
  * has decided (READING), or will.  A lost answer is asked for again: the
  * transaction's version tells whether it was decided, and by what.  When the
@@ -25,9 +29,11 @@
 static void on_deadline(struct evzk__machine *m)
 {
     if (evzk__tx_of(m)->decision == EVZK_TX_NONE)
-        evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
+        evzk__tx_keep_time(m);
     else if (m->state == AWAITING) /* AWAITING sets a deadline. */
         evzk__machine_move(m, CHECKING);
+    if (m->state == REFUSED) /* So does REFUSED. */
+        evzk__machine_move(m, DECIDING);
 }
 
 /* clang-format off */
@@ -72,8 +78,12 @@ STATE(READING_VOTES, read_votes, votes_read,  ASIDE,      DECIDING, LISTING,    
       ON(REPLY,        COLLECTING, DECIDING, LISTING, HERE, FAIL),
       ON(EXPIRED,      NEVER)),
 STATE(DECIDING,      decide,     decided,     AWAITING,   STAY,     DECIDING,    RETRY,
-      ON(REPLY,        AWAITING, GATHERING, READING, DECIDING, ENDED, FAIL),
-      ON(STOP,         AWAITING, READING, DECIDING, ENDED), RARELY(STOP, GATHERING)),
+      ON(REPLY,        AWAITING, GATHERING, REFUSED, READING, DECIDING, ENDED),
+      ON(STOP,         AWAITING, REFUSED, READING, DECIDING, ENDED), RARELY(STOP, GATHERING)),
+STATE(REFUSED,       be_refused, overtaken,  ASIDE,      STAY,     DECIDING,    0,
+      ON(PATH_DELETED, HERE),
+      ON(PATH_CHANGED, READING, HERE),
+      ON(DEADLINE,     DECIDING)),
 STATE(READING,       read,       was_read,    ASIDE,      STAY,     READING,     RETRY,
       ON(REPLY,        GATHERING, ENDED, FAIL),
       ON(STOP,         GATHERING, ENDED)),

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/base/os.h"
 #include "lib/machine/refuse.h"
 #include "recipes/kinds.h"
 #include "recipes/two_phase/tx_internal.h"
@@ -123,6 +124,8 @@ static int start(evzk_session *s, const char *root, const char *id,
         return EVZK_ERR_NOMEM;
     tx->cb = cb;
     tx->arg = arg;
+    if (opt->timeout_ms > 0)
+        tx->due_us = evzk__now_us() + (int64_t)opt->timeout_ms * 1000;
     rc = init(tx, s, root, id, opt);
     if (rc != EVZK_OK) {
         evzk__tx_destroy(&tx->m);

@@ -18,6 +18,7 @@ enum {
     COLLECTING,
     READING_VOTES,
     DECIDING,
+    REFUSED,
     READING,
     AWAITING,
     GATHERING,
@@ -55,7 +56,11 @@ struct evzk_tx {
     evzk_tx_verdict wish;     /* The decision, if nobody else decides. */
     evzk_tx_verdict decision; /* As it was told. */
     int64_t token;
-    evzk_tx_cb *cb; /* NULL once the caller has freed it. */
+    int64_t due_us;    /* When its time is over; 0: never. */
+    int refused_rc;    /* Why REFUSED waits, .. */
+    bool refused;      /* .. and it has waited before, .. */
+    bool told_refused; /* .. and was told so. */
+    evzk_tx_cb *cb;    /* NULL once the caller has freed it. */
     void *arg;
     struct evzk__acl own_acl; /* Owned. */
     const evzk_acl *acl;      /* That, or the session's. */
@@ -97,6 +102,10 @@ void evzk__tx_read_votes(struct evzk__machine *m);
 int evzk__tx_votes_read(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__tx_decide(struct evzk__machine *m);
 int evzk__tx_decided(struct evzk__machine *m, const struct evzk__event *e);
+/* The servers refuse the decision: it is asked for again in a while. */
+void evzk__tx_be_refused(struct evzk__machine *m);
+int evzk__tx_overtaken(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__tx_keep_time(struct evzk__machine *m);
 int evzk__tx_was_read(struct evzk__machine *m, const struct evzk__event *e);
 
 /* two_phase/clean_up.c */

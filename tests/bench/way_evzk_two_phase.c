@@ -40,6 +40,7 @@ static void on_tx(evzk_tx *tx, evzk_tx_event event, const evzk_tx_vote *vote,
     switch (event) {
     case EVZK_TX_BEGUN:
     case EVZK_TX_VOTE:
+    case EVZK_TX_REFUSED:
         break;
     case EVZK_TX_DECIDED:
         if (evzk_tx_decision(tx) != EVZK_TX_COMMIT)

@@ -18,6 +18,7 @@ struct site {
     evzk_tx_verdict vote; /* NONE: it does not vote. */
     bool waits;           /* The test says when the site is done. */
     int asked, voted, decided, commits, finished, failed, ended;
+    int why; /* The last has failed. */
     evzk_tx_verdict decision;
     int64_t token;
 };
@@ -54,6 +55,7 @@ static void on_site(evzk_site *site, evzk_site_event event, evzk_site_tx *tx,
         break;
     case EVZK_SITE_FAILED:
         s->failed++;
+        s->why = rc;
         break;
     case EVZK_SITE_ENDED:
         s->ended++;
@@ -87,7 +89,7 @@ static void free_all(struct site v[SITES])
 /* A coordinator, and what it said. */
 struct asker {
     evzk_tx *tx;
-    int begun, votes, finals, rc, why;
+    int begun, votes, finals, rc, why, refused;
     evzk_tx_event last;
     evzk_tx_verdict decision;
     int64_t token;
@@ -117,6 +119,10 @@ static void on_tx(evzk_tx *tx, evzk_tx_event event, const evzk_tx_vote *vote,
     if (event == EVZK_TX_DECIDED) {
         a->decision = evzk_tx_decision(tx);
         a->token = evzk_tx_token(tx);
+        a->why = rc;
+    }
+    if (event == EVZK_TX_REFUSED) {
+        a->refused++;
         a->why = rc;
     }
     if (evzk_tx_event_is_final(event)) {
@@ -375,7 +381,7 @@ END_TEST
 /* What a look-up has said. */
 struct lookup {
     int answers;
-    size_t n, orphans;
+    size_t n, orphans, hidden;
     char id[EVZK_TX_ID_LEN + 1];
 };
 
@@ -389,6 +395,7 @@ static void on_lookup(evzk_tx_query *q, int rc, const evzk_tx_info *v, size_t n,
     l->n = n;
     for (size_t i = 0; i < n; i++) {
         l->orphans += v[i].orphan;
+        l->hidden += v[i].hidden;
         strcpy(l->id, v[i].id);
     }
     evzk_tx_query_free(q);
@@ -523,7 +530,8 @@ START_TEST(vote_forged)
 END_TEST
 
 /* Somebody writes over a transaction to which a site has voted to commit: it is
- * told so, and its vote stands.  The others may have heard a decision. */
+ * told so, and its vote stands.  The others may have heard a decision.  Nor
+ * does the other site take away what it cannot read. */
 START_TEST(text_spoilt)
 {
     evzk_tx_options opt = asked(2);
@@ -546,10 +554,175 @@ START_TEST(text_spoilt)
     strcat(path, "/commit-a");
     ck_assert_int_eq(raw_exists(op(), path, NULL), ZOK);
     ck_assert_int_eq(count_below("/spoilt", "inbox/a"), 1);
-    ck_assert_int_eq(count_below("/spoilt", "inbox/b"), 0);
+    ck_assert_int_eq(count_below("/spoilt", "inbox/b"), 1);
+    ck_assert_int_eq(v[0].why, EVZK_ERR_FOREIGN);
+    ck_assert_int_eq(v[1].why, EVZK_ERR_FOREIGN);
     for (int i = 0; i < 2; i++)
         evzk_site_free(v[i].site);
     peer_close(&p);
+}
+END_TEST
+
+/* As after a copy of the whole tree: nobody has written to it yet. */
+static void copy_in_place(const char *path)
+{
+    char text[256], vote[180];
+    int len = sizeof text;
+
+    snprintf(vote, sizeof vote, "%s/commit-b", path);
+    ck_assert_int_eq(raw_get(op(), path, text, &len, NULL), ZOK);
+    ck_assert_int_eq(raw_delete(op(), vote), ZOK);
+    ck_assert_int_eq(raw_delete(op(), path), ZOK);
+    ck_assert_int_eq(raw_create(op(), path, text, len, 0, NULL, 0), ZOK);
+    ck_assert_int_eq(raw_create(op(), vote, "data", 4, 0, NULL, 0), ZOK);
+}
+
+/* What somebody does to a decided transaction while a site is down. */
+static void do_wrong(int how, const char *path)
+{
+    char vote[180];
+
+    snprintf(vote, sizeof vote, "%s/commit-b", path);
+    if (how == 0)
+        copy_in_place(path);
+    else if (how == 1)
+        ck_assert_int_eq(raw_set(op(), path, "nothing", 7), ZOK);
+    else
+        ck_assert_int_eq(raw_delete(op(), vote), ZOK);
+    if (how == 2)
+        ck_assert_int_eq(raw_delete(op(), path), ZOK);
+}
+
+/* A site has voted to commit, and is down when it is decided.  Meanwhile
+ * somebody copies the transaction, writes over it or deletes it: the site is
+ * told so when it starts again, and its vote stands.  A successor does not
+ * decide anew. */
+START_TEST(restart_spoilt)
+{
+    evzk_tx_options opt = asked(2);
+    struct site v[2];
+    struct asker a, b = {0};
+    struct peer p, q;
+    char root[16], path[160], vote[180], id[EVZK_TX_ID_LEN + 1];
+    bool gone = _i == 2;
+
+    snprintf(root, sizeof root, "/restart%d", _i);
+    peer_open(&p, the_server());
+    peer_open(&q, the_server());
+    start(&v[0], p.s, root, "a", EVZK_TX_COMMIT);
+    start(&v[1], p.s, root, "b", EVZK_TX_COMMIT);
+    v[1].waits = true;
+    WAIT(strcmp(evzk_site_state(v[0].site), "WATCHING") == 0 &&
+         strcmp(evzk_site_state(v[1].site), "WATCHING") == 0);
+    ask(&a, q.s, root, &opt);
+    strcpy(id, evzk_tx_id(a.tx));
+    WAIT(v[0].finished == 1 && v[1].decided == 1);
+    ck_assert_int_eq(v[0].decision, EVZK_TX_COMMIT);
+    evzk_site_free(v[0].site);
+    evzk_site_free(v[1].site);
+    evzk_tx_free(a.tx);
+    peer_close(&q);
+    snprintf(path, sizeof path, "%s/tx/%s", root, id);
+    snprintf(vote, sizeof vote, "%s/commit-b", path);
+    do_wrong(_i, path);
+    start(&v[1], p.s, root, "b", EVZK_TX_COMMIT);
+    WAIT(v[1].failed == 1);
+    ck_assert_int_eq(v[1].why, gone ? EVZK_ERR_NODEGONE : EVZK_ERR_FOREIGN);
+    ck_assert_int_eq(raw_exists(op(), vote, NULL), gone ? ZNONODE : ZOK);
+    ck_assert_int_eq(count_below(root, "inbox/b"), gone ? 0 : 1);
+    ck_assert_int_eq(evzk_tx_recover(p.s, root, id, NULL, on_tx, &b, &b.tx),
+                     EVZK_OK);
+    expect(&b, EVZK_TX_FAILED, gone ? EVZK_ERR_NODEGONE : EVZK_ERR_FOREIGN);
+    ck_assert_int_eq(b.decision, EVZK_TX_NONE);
+    evzk_site_free(v[1].site);
+    peer_close(&p);
+}
+END_TEST
+
+/* A transaction of a newer format: a site is told so, and takes nothing of it
+ * away; a look-up shows it. */
+START_TEST(newer_format)
+{
+    static const char text[] =
+        "evzk-2pc 2 m ? 123e4567-e89b-42d3-a456-426614174000-00001\n"
+        "1\na\nwhy?";
+    struct asker a = {0};
+    struct lookup l;
+    struct site v;
+    struct peer p;
+
+    peer_open(&p, the_server());
+    raw_mkdirs(op(), "/newer/tx");
+    raw_mkdirs(op(), "/newer/coordinators");
+    raw_mkdirs(op(), "/newer/inbox/a");
+    ck_assert_int_eq(raw_create(op(), "/newer/tx/" FORGED, text,
+                                sizeof text - 1, 0, NULL, 0),
+                     ZOK);
+    ck_assert_int_eq(
+        raw_create(op(), "/newer/tx/" FORGED "/open-a", "", 0, 0, NULL, 0),
+        ZOK);
+    ck_assert_int_eq(
+        raw_create(op(), "/newer/inbox/a/" FORGED, "", 0, 0, NULL, 0), ZOK);
+    start(&v, p.s, "/newer", "a", EVZK_TX_COMMIT);
+    WAIT(v.failed == 1);
+    ck_assert_int_eq(v.why, EVZK_ERR_FOREIGN);
+    ck_assert_int_eq(count_below("/newer", "inbox/a"), 1);
+    ck_assert_int_eq(count_below("/newer", "tx/" FORGED), 1);
+    l = look_up(p.s, "/newer");
+    ck_assert_uint_eq(l.n, 1);
+    ck_assert_uint_eq(l.hidden, 1);
+    ck_assert_int_eq(
+        evzk_tx_recover(p.s, "/newer", FORGED, NULL, on_tx, &a, &a.tx),
+        EVZK_OK);
+    expect(&a, EVZK_TX_FAILED, EVZK_ERR_FOREIGN);
+    evzk_site_free(v.site);
+    peer_close(&p);
+}
+END_TEST
+
+/* The right to write to a transaction is gone when the last vote comes, and
+ * comes back: the coordinator is told so, and decides.  Its session lives on.
+ */
+START_TEST(decision_refused)
+{
+    static struct ACL one = {.id = {"world", "anyone"}};
+    const struct ACL_vector acl = {.count = 1, .data = &one};
+    evzk_tx_options opt = asked(2);
+    struct site v[2];
+    struct asker a;
+    struct peer p, q;
+    char path[160];
+
+    opt.variant = _i == 0 ? EVZK_TX_MEDIATED : EVZK_TX_PRESENCE;
+    peer_open(&p, the_server());
+    peer_open(&q, the_server());
+    start(&v[0], p.s, "/denied", "a", EVZK_TX_COMMIT);
+    start(&v[1], p.s, "/denied", "b", EVZK_TX_NONE);
+    WAIT(strcmp(evzk_site_state(v[0].site), "WATCHING") == 0 &&
+         strcmp(evzk_site_state(v[1].site), "WATCHING") == 0);
+    ask(&a, q.s, "/denied", &opt);
+    WAIT(v[0].voted == 1 && v[1].asked == 1);
+    snprintf(path, sizeof path, "/denied/tx/%s", evzk_tx_id(a.tx));
+    one.perms = ZOO_PERM_ALL & ~ZOO_PERM_WRITE;
+    ck_assert_int_eq(raw_set_acl(op(), path, &acl), ZOK);
+    ck_assert_int_eq(evzk_site_tx_vote(v[1].held, EVZK_TX_COMMIT, NULL, 0),
+                     EVZK_OK);
+    WAIT(a.refused == 1 || a.finals == 1);
+    ck_assert_int_eq(a.finals, 0);
+    ck_assert_int_eq(a.why, EVZK_ERR_NOAUTH);
+    ck_assert_str_eq(evzk_tx_state(a.tx), "REFUSED");
+    one.perms = ZOO_PERM_ALL;
+    ck_assert_int_eq(raw_set_acl(op(), path, &acl), ZOK);
+    expect(&a, EVZK_TX_FINISHED, EVZK_OK);
+    ck_assert_int_eq(a.decision, EVZK_TX_COMMIT);
+    ck_assert_int_eq(a.refused, 1);
+    WAIT(v[0].finished == 1 && v[1].finished == 1);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(v[i].decision, EVZK_TX_COMMIT);
+        evzk_site_free(v[i].site);
+    }
+    peer_close(&p);
+    peer_close(&q);
 }
 END_TEST
 
@@ -616,6 +789,9 @@ int main(void)
     tcase_add_test(few, recover_forged);
     tcase_add_loop_test(few, vote_forged, 0, 3);
     tcase_add_test(few, text_spoilt);
+    tcase_add_loop_test(few, restart_spoilt, 0, 3);
+    tcase_add_test(few, newer_format);
+    tcase_add_loop_test(few, decision_refused, 0, 2);
     tcase_add_test(few, refused);
     return lock_suite_run(suite);
 }

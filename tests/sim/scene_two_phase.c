@@ -22,6 +22,7 @@ enum {
     LASTS_US = 1200 * 1000,    /* .. earlier where something blocks, .. */
     GIVEN_US = 40 * 1000 * 1000, /* .. later where a right comes back. */
     FREEZE_US = 7 * 1000 * 1000,
+    FAILED_US = 4 * 1000 * 1000,
     AGAIN_US = 2000,
     QUIET_US = 30000
 };
@@ -81,6 +82,22 @@ static void end(int i)
     evzk_tx_query_free(old.q);
     process_call_ends(proc);
     over(i);
+}
+
+static void over_later(intptr_t i) { over((int)i); }
+
+/* The coordinator has failed.  Its process lives on, as programs do: the sites
+ * must not wait for its end. */
+static void fail(int i)
+{
+    int proc = tp.own->act[i].proc;
+    evzk_tx *tx = tp.slot[i].tx;
+
+    tp.slot[i].tx = NULL;
+    process_call_begins(proc);
+    evzk_tx_free(tx);
+    process_call_ends(proc);
+    scene_timer_set(FAILED_US, proc, over_later, i);
 }
 
 static void end_early(int i)
@@ -264,7 +281,7 @@ static void maybe_end(intptr_t i)
         busy = busy || (!tp.tx[k].removed && site >= 0 && tp.tx[k].came[site] &&
                         !tp.tx[k].done[site]);
     }
-    if (busy)
+    if (busy || owes_any())
         scene_timer_set(QUIET_US, tp.own->act[i].proc, maybe_end, i);
     else
         end((int)i);
@@ -288,7 +305,12 @@ static void on_tx(evzk_tx *t, evzk_tx_event ev, const evzk_tx_vote *v, int rc,
     tp_look();
     tp_check_tx(i, t, ev, v, rc);
     process_callback(proc); /* The explorer may free it here. */
-    if (tp.slot[i].tx == t && evzk_tx_event_is_final(ev))
+    if (tp.slot[i].tx != t || !evzk_tx_event_is_final(ev))
+        return;
+    if (ev == EVZK_TX_FAILED && tp.slot[i].told_begun &&
+        !tp.slot[i].told_decided && !process_of(proc)->closing)
+        fail(i);
+    else
         end(i);
 }
 
@@ -391,6 +413,51 @@ static void decide(const char *path)
     tp.overruled = ens_set_data(path, text, (size_t)seen.len) == 0;
 }
 
+/* As after a copy of the whole tree: every znode says what it said, and nobody
+ * has written to it yet. */
+static void copy(void)
+{
+    char text[256], vote[TP_SITES], path[160];
+    bool voted[TP_SITES];
+    struct ens_seen seen;
+    size_t len;
+
+    tp_path(path, sizeof path, "tx/%");
+    if (!ens_look(path, &seen) || seen.len > (int32_t)sizeof text)
+        return;
+    tp.copied = true;
+    memcpy(text, seen.data, len = (size_t)seen.len);
+    for (int i = 0; i < tp_n_sites(); i++) {
+        snprintf(path, sizeof path, "/t/tx/%s/commit-%c", tp.tx[0].id,
+                 tp.own->sites[i]);
+        voted[i] = ens_look(path, &seen) && seen.len == 1;
+        if (voted[i])
+            vote[i] = seen.data[0];
+        operator_delete(path);
+    }
+    tp_path(path, sizeof path, "tx/%");
+    operator_delete(path);
+    ens_create(path, text, len, ZOO_PERSISTENT);
+    for (int i = 0; i < tp_n_sites(); i++) {
+        snprintf(path, sizeof path, "/t/tx/%s/commit-%c", tp.tx[0].id,
+                 tp.own->sites[i]);
+        if (voted[i])
+            ens_create(path, &vote[i], 1, ZOO_PERSISTENT);
+    }
+}
+
+/* A right to `path` goes, or all come back. */
+static void change_rights(const struct tp_act *a, const char *path)
+{
+    uint32_t denied = a->denied ? a->denied : EVZK_PERM_READ;
+    bool takes = a->what == TP_HIDE;
+
+    tp.hidden = takes && denied & EVZK_PERM_READ;
+    tp.hid = tp.hid || takes;
+    tp.shown = !takes;
+    ens_set_perms(path, (int)(EVZK_PERM_ALL & ~(takes ? denied : 0)));
+}
+
 /* What an operator does, or the process itself at its end. */
 static void operate(int i)
 {
@@ -399,9 +466,10 @@ static void operate(int i)
 
     tp_path(path, sizeof path, a->path ? a->path : "");
     sim_say("act %d: %s", i + 1, path);
-    if (a->what == TP_DELETE)
+    if (a->what == TP_DELETE) {
+        tp.unlisted = tp.unlisted || strncmp(path, "/t/inbox", 8) == 0;
         operator_delete(path);
-    else if (a->what == TP_CREATE)
+    } else if (a->what == TP_CREATE)
         ens_create(path, a->data ? a->data : "x", a->data ? strlen(a->data) : 1,
                    ZOO_PERSISTENT);
     else if (a->what == TP_WRITE) {
@@ -412,12 +480,10 @@ static void operate(int i)
         decide(path);
     if (a->what == TP_FREEZE)
         process_freeze(a->proc, sim_now() + FREEZE_US);
-    if (a->what == TP_HIDE || a->what == TP_GIVE) {
-        tp.hidden = a->what == TP_HIDE;
-        tp.shown = a->what == TP_GIVE;
-        ens_set_perms(path,
-                      (int)(EVZK_PERM_ALL & ~(tp.hidden ? EVZK_PERM_READ : 0)));
-    }
+    if (a->what == TP_COPY)
+        copy();
+    if (a->what == TP_HIDE || a->what == TP_GIVE)
+        change_rights(a, path);
     if (a->what == TP_SLOW)
         sim_slow(a->proc, true);
     else if ((a->what != TP_DIE && a->what != TP_FREEZE) ||
@@ -491,6 +557,20 @@ static bool has_site(void)
     return false;
 }
 
+/* The servers hang up at a coordinator's decision, always: it keeps trying, and
+ * the sites wait as long as it lives. */
+static bool is_hung_up(void)
+{
+    for (int i = 0; i < TP_ACTS; i++) {
+        const struct tp_slot *k = &tp.slot[i];
+
+        if (k->tx && k->refused && !k->told_decided &&
+            ens_shut(tp.own->act[i].proc))
+            return true;
+    }
+    return false;
+}
+
 /* The users give up at last what has not ended by itself. */
 static void give_up(intptr_t proc)
 {
@@ -504,7 +584,7 @@ static void give_up(intptr_t proc)
         if (!a->what || a->proc != proc || tp.slot[i].over)
             continue;
         tp.last = true;
-        tp.deserted = tp.deserted || has_site();
+        tp.deserted = tp.deserted || (has_site() && !is_hung_up());
         if (tp.slot[i].tx || tp.slot[i].site || tp.slot[i].q)
             end(i); /* The rules look whether somebody had to. */
         else

@@ -23,7 +23,10 @@ enum tp_what {
     TP_SLOW,   /* The process is slow from now on. */
     TP_FREEZE, /* The process stands still, past its session. */
     TP_DECIDE, /* An operator writes to the first transaction: commit. */
-    TP_HIDE,   /* An operator lets nobody read `path`; .. */
+    TP_COPY,   /* An operator puts a copy of the first transaction in its place.
+                */
+    TP_HIDE,   /* An operator lets nobody read `path`, or do what `denied` says;
+                  .. */
     TP_GIVE,   /* .. allows that again. */
     TP_LEAVE   /* Its site, the act `of`, is freed. */
 };
@@ -48,15 +51,15 @@ struct tp_act {
     evzk_tx_variant variant;
     uint32_t timeout_ms;
     bool vote_data;
-    uint8_t denied;   /* What nobody may do to what it makes. */
-    int abort_us;     /* BEGIN, RECOVER, SITE: wants to abort after so long. */
-    bool frees;       /* BEGIN, RECOVER: frees instead of that. */
-    char site;        /* SITE: its name. */
-    int vote;         /* 0: to commit; 1: to abort; 2: never. */
-    int vote_us;      /* So long after the question. */
-    bool own_acl;     /* SITE: has an ACL, of its own memory. */
-    int done_us;      /* So long after the decision; -1: never. */
-    int of;           /* LEAVE: the act, from 1. */
+    uint8_t denied; /* What nobody may do to what it makes; HIDE: to `path`. */
+    int abort_us;   /* BEGIN, RECOVER, SITE: wants to abort after so long. */
+    bool frees;     /* BEGIN, RECOVER: frees instead of that. */
+    char site;      /* SITE: its name. */
+    int vote;       /* 0: to commit; 1: to abort; 2: never. */
+    int vote_us;    /* So long after the question. */
+    bool own_acl;   /* SITE: has an ACL, of its own memory. */
+    int done_us;    /* So long after the decision; -1: never. */
+    int of;         /* LEAVE: the act, from 1. */
     const char *path; /* "%" stands for the id of the first transaction. */
     const char *data; /* CREATE: what it says; NULL: "x". */
 };
@@ -68,8 +71,9 @@ struct tp_scene {
     bool lasts;         /* Something blocks: the users give up. */
     bool sites_remove;  /* The coordinator dies, and nothing is left even so. */
     bool foreign;       /* Znodes of others are in the way. */
-    bool given;         /* Later an operator gives the right to read. */
-    uint8_t denied;     /* What nobody may do to `denied_at`. */
+    bool given;         /* Later an operator gives a right back. */
+    bool newer;     /* A transaction of a newer format is there: TP_NEWER. */
+    uint8_t denied; /* What nobody may do to `denied_at`. */
     const char *denied_at;
     struct tp_act act[TP_ACTS];
 };
@@ -85,9 +89,14 @@ struct tp_tx {
     uint8_t vote[TP_SITES];   /* evzk_tx_verdict, as first seen. */
     int64_t commit[TP_SITES]; /* The czxid of its standing vote to commit. */
     bool came[TP_SITES], done[TP_SITES], removed;
-    bool cast[TP_SITES]; /* The site's program has voted to commit; .. */
-    bool said[TP_SITES]; /* .. it has said that it is done. */
-    bool marred;         /* A fault has written to it. */
+    bool cast[TP_SITES];   /* The site's program has voted to commit; .. */
+    bool said[TP_SITES];   /* .. it has said that it is done; .. */
+    bool failed[TP_SITES]; /* .. it was told that this has failed. */
+    bool entry[TP_SITES];  /* Its entry was seen. */
+    bool stood[TP_SITES];  /* Has it something there, as last seen? */
+    bool marred;           /* A fault has written to it; .. */
+    int64_t spoilt;        /* .. so many texts that were none. */
+    bool unreadable;       /* The text that stands now. */
 };
 
 /* A transaction at a site. */
@@ -105,7 +114,11 @@ struct tp_slot {
     int32_t of; /* The transaction, from 1. */
     bool begun, over, stopped, told_begun, told_decided, watched;
     bool lived;   /* RECOVER: the coordinator's session, when this began. */
-    bool refused; /* SITE: was told that it may not read. */
+    bool refused; /* SITE: was told that it may not read.  Others: that the
+                     servers refuse. */
+    bool foreign; /* SITE: was told of something foreign. */
+    int32_t failed[TP_TXS]; /* SITE: what each has failed with, as told last. */
+    uint8_t told; /* SITE: a bit for each transaction that it was told of. */
 };
 
 struct tp_world {
@@ -119,11 +132,17 @@ struct tp_world {
     bool overruled;    /* An operator has decided. */
     bool shown;        /* An operator has given the right back. */
     bool hidden;       /* The first transaction may not be read. */
+    bool hid;          /* An operator has taken a right away; .. */
+    bool unlisted;     /* .. has deleted an entry; .. */
+    bool copied;       /* .. has copied the first transaction. */
     bool rough;        /* Something was cut short. */
     bool last;         /* The users have given up; .. */
     bool deserted;     /* .. while a site was there to go on. */
 };
 extern struct tp_world tp;
+
+/* A transaction of a newer format, of site a. */
+#define TP_NEWER "222e4567-e89b-42d3-a456-426614174000"
 
 /* scene_two_phase_tree.c */
 int tp_n_sites(void);

@@ -10,6 +10,19 @@
                                   ACT(.what = TP_WRITE, .when = TP_VOTED,      \
                                       .path = "tx/%/commit-a")})
 
+/* Nobody may write to the first transaction for a while, in which all vote.
+ * The coordinator's process lives on. */
+#define DENIED(...)                                                            \
+    .processes = 2,                                                            \
+    SCENE(.sites = "a", .tree = true, .given = true,                           \
+          .act = {                                                             \
+              BEGIN(__VA_ARGS__), SITE('a', 1, .vote_us = 40000),              \
+              ACT(.what = TP_HIDE, .when = TP_STANDS, .at_us = 20000,          \
+                  .path = "tx/%", .denied = EVZK_PERM_WRITE),                  \
+              ACT(.what = TP_GIVE, .when = TP_STANDS, .at_us = 3000000,        \
+                  .path = "tx/%"),                                             \
+              ACT(.what = TP_DELETE, .at_us = 36000000, .path = "nothing")})
+
 static const struct sim_scene tx_scenes[] = {
     {.name = "commit",
      .about = "one site, which votes to commit",
@@ -208,6 +221,31 @@ static const struct sim_scene tx_scenes[] = {
                                "../e4567-e89b-42d3-a456/42661417400/-00001\n"
                                "1\na\n?"),
                    ACT(.what = TP_RECOVER, .when = TP_STANDS)})},
+    {.name = "recover-copied",
+     .about = "a decided transaction is copied, when a site is done; a "
+              "successor takes the copy over",
+     .processes = 4,
+     SCENE(.sites = "ab", .tree = true, .lasts = true,
+           .act = {BEGIN(),
+                   SITE('a', 1),
+                   SITE('b', 2, .done_us = -1),
+                   ACT(.what = TP_DIE, .when = TP_DONE),
+                   ACT(.proc = 3, .what = TP_COPY, .when = TP_DONE,
+                       .at_us = 100000),
+                   {.proc = 3,
+                    .what = TP_RECOVER,
+                    .when = TP_DONE,
+                    .at_us = 120000}})},
+    {.name = "decide-denied",
+     .about = "nobody may write to the transaction when all have voted; later "
+              "all may again",
+     DENIED(.variant = EVZK_TX_MEDIATED)},
+    {.name = "decide-denied-timeout",
+     .about = "the same, and the time is over meanwhile",
+     DENIED(.timeout_ms = 1000)},
+    {.name = "decide-denied-free",
+     .about = "the same, and the program frees it",
+     DENIED(.abort_us = 1000000, .frees = true)},
     {.name = "site-dies",
      .about = "a site ends when it has voted; its next start goes on",
      .processes = 3,
@@ -254,6 +292,11 @@ static const struct sim_scene query_scenes[] = {
      .about = "the chroot is not there",
      .processes = 1,
      SCENE(.chroot = "/nowhere", .act = {ACT(.what = TP_ASK, .at_us = 10000)})},
+    {.name = "look-up-newer",
+     .about = "a transaction of a newer format is there",
+     .processes = 1,
+     SCENE(.tree = true, .newer = true,
+           .act = {NEWER_AT(10000), ACT(.what = TP_ASK, .at_us = 30000)})},
     {.name = "look-up-denied",
      .about = "the transactions may not be listed",
      .processes = 1,

@@ -18,6 +18,14 @@
         __VA_ARGS__                                                            \
     }
 #define SITE(...) SITE_AT(10000, __VA_ARGS__)
+/* A transaction of a newer format, at this time. */
+#define NEWER_AT(us)                                                           \
+    {                                                                          \
+        .what = TP_CREATE, .at_us = (us), .path = "tx/" TP_NEWER,              \
+        .data = "evzk-2pc 2 m ? "                                              \
+                "223e4567-e89b-42d3-a456-426614174000-00001\n"                 \
+                "1\na\n?"                                                      \
+    }
 #define ACT(...)                                                               \
     {                                                                          \
         __VA_ARGS__                                                            \

@@ -28,6 +28,17 @@ static bool site_waits(const struct tp_at *at)
     return x->variant != EVZK_TX_PLAIN && !tp_begun_by_living(x);
 }
 
+/* Is another start of the site there?  That one may be told. */
+static bool has_twin_site(int act)
+{
+    for (int i = 0; i < TP_ACTS; i++) {
+        if (i != act && tp.slot[i].site &&
+            tp.own->act[i].site == tp.own->act[act].site)
+            return true;
+    }
+    return false;
+}
+
 static bool has_entry(const struct tp_tx *x, char site)
 {
     struct ens_seen seen;
@@ -60,6 +71,9 @@ static bool coordinator_waits(const struct tp_slot *k)
         commits += x->vote[i] == EVZK_TX_COMMIT;
         aborts += x->vote[i] == EVZK_TX_ABORT;
     }
+    if (!k->told_decided && k->refused &&
+        ens_shut(tp.own->act[k - tp.slot].proc))
+        return false; /* The coordinator asks again, and in vain. */
     if (!k->told_decided)
         return x->decision != EVZK_TX_NONE || aborts > 0 ||
                commits == tp_n_sites() || k->stopped;
@@ -107,7 +121,8 @@ static bool is_deaf(int act)
     const struct tp_act *a = &tp.own->act[act];
 
     return a->what == TP_SITE && tp.slot[act].site && !tp.slot[act].refused &&
-           tp.hidden && !tp.tx[0].removed && !tp_is_tampered();
+           !(tp.slot[act].told & 1) && tp.hidden && !tp.tx[0].removed &&
+           !tp_is_tampered();
 }
 
 /* All sites are done, and the coordinator's session is over. */
@@ -125,6 +140,30 @@ static bool is_kept(const struct tp_tx *x, int act)
            has_entry(x, tp.own->act[act].site);
 }
 
+/* The program has voted to commit, and knows nothing of the end: neither has it
+ * said that it is done, nor was it told that this has failed. */
+static bool has_debt(const struct tp_tx *x, int i)
+{
+    return i >= 0 && x->cast[i] && !x->said[i] && !x->failed[i];
+}
+
+/* The site has taken its entry away, and its program knows nothing. */
+static bool is_silenced(const struct tp_tx *x, int act)
+{
+    int i = tp_site(tp.own->act[act].site);
+
+    return has_debt(x, i) && x->entry[i] && !tp.unlisted &&
+           !has_entry(x, tp.own->act[act].site);
+}
+
+/* The entry stands, and this start of the site has told nothing of it. */
+static bool is_untold(const struct tp_tx *x, int act)
+{
+    return has_debt(x, tp_site(tp.own->act[act].site)) &&
+           !(tp.slot[act].told & 1U << (x - tp.tx)) && !has_twin_site(act) &&
+           has_entry(x, tp.own->act[act].site);
+}
+
 static void site_owes(int act, struct sim_debt *debt)
 {
     sim_owe(debt, is_deaf(act),
@@ -138,11 +177,51 @@ static void site_owes(int act, struct sim_debt *debt)
                 "all sites are done, and none removes the transaction", k);
         sim_owe(debt, is_kept(&tp.tx[k], act),
                 "a transaction is gone, and a site keeps its entry", k);
+        sim_owe(debt, is_silenced(&tp.tx[k], act),
+                "a site has voted to commit, and is told nothing more", k);
+        sim_owe(debt, is_untold(&tp.tx[k], act),
+                "a site owes a decision, and is told nothing", k);
+    }
+}
+
+/* All sites have voted to commit, and the session of this process has begun the
+ * transaction: the sites wait for its decision. */
+static bool nobody_decides(const struct tp_tx *x, int proc)
+{
+    const struct process *p = process_of(proc);
+    struct ens_seen seen;
+    char path[120];
+
+    snprintf(path, sizeof path, "/t/coordinators/%s", x->tag);
+    if (x->removed || x->decision != EVZK_TX_NONE || x->unreadable ||
+        x->marred || tp_is_tampered() || tp.own->foreign || ens_shut(proc) ||
+        p->n_ids == 0 || !ens_look(path, &seen) ||
+        seen.owner != p->ids[p->n_ids - 1])
+        return false;
+    for (int i = 0; i < tp_n_sites(); i++) {
+        if (x->vote[i] != EVZK_TX_COMMIT)
+            return false;
+    }
+    return true;
+}
+
+/* Where an operator takes rights away for longer, it is asked every half
+ * minute. */
+static void decision_owed(int proc, struct sim_debt *debt)
+{
+    enum { RARELY_US = 33 * 1000 * 1000 };
+
+    for (int64_t k = 0; k < tp.txs && !debt->what; k++) {
+        if (!nobody_decides(&tp.tx[k], proc))
+            continue;
+        sim_owe(debt, true, "all have voted, and nobody decides", k);
+        debt->most_us = tp.hid ? RARELY_US : 0;
     }
 }
 
 void two_phase_owes(int proc, struct sim_debt *debt)
 {
+    decision_owed(proc, debt);
     for (int i = 0; i < TP_ACTS; i++) {
         if (tp.own->act[i].proc != proc)
             continue;
@@ -186,6 +265,16 @@ static bool never_came(void)
     return waits && fault_forged_votes();
 }
 
+/* What no process here can read stays as it was. */
+static void check_newer(void)
+{
+    struct ens_seen seen;
+
+    if (!ens_look("/t/inbox/a/" TP_NEWER, &seen) ||
+        !ens_look("/t/tx/" TP_NEWER "/open-a", &seen))
+        sim_violation("a site has taken away what it cannot read");
+}
+
 /* The end: nothing is left, unless something was cut short. */
 void tp_check_end(void)
 {
@@ -201,6 +290,9 @@ void tp_check_end(void)
                   session_forced(process_of(p)->ids[0])) ||
                  process_lacked_memory(p) || ens_refused(p);
     check_presences();
+    if (tp.own->newer && tp_n_sites() > 0 && !tp_is_tampered() &&
+        tp.slot[2].begun)
+        check_newer();
     if (tp.shown && tp.deserted && !tp_is_marred())
         sim_violation("a right came back, and a site did not go on");
     if (tp.last && !tp.own->lasts && !broken && !never_came())

@@ -1,6 +1,17 @@
 /* The scenes of two-phase commit's sites, and of their transactions. */
 #include "scene_two_phase_list.h"
 
+/* A site ends when it is decided, and starts again after these acts. */
+#define RESTART(...)                                                           \
+    .processes = 2,                                                            \
+    SCENE(.sites = "a", .tree = true, .lasts = true,                           \
+          .act = {BEGIN(), SITE('a', 1, .done_us = -1),                        \
+                  ACT(.proc = 1, .what = TP_LEAVE, .when = TP_DECIDED,         \
+                      .at_us = 20000, .of = 2),                                \
+                  ACT(.proc = 1, .what = TP_SITE, .site = 'a',                 \
+                      .when = TP_DECIDED, .at_us = 100000),                    \
+                  __VA_ARGS__})
+
 static const struct sim_scene at_scenes[] = {
     {.name = "plain",
      .about = "two sites, which decide by themselves",
@@ -146,6 +157,29 @@ static const struct sim_scene at_scenes[] = {
                     .site = 'a',
                     .when = TP_DECIDED,
                     .at_us = 100000}})},
+    {.name = "restart-copied",
+     .about = "the same, and meanwhile all of the transaction was copied",
+     RESTART(ACT(.what = TP_COPY, .when = TP_DECIDED, .at_us = 60000))},
+    {.name = "restart-written",
+     .about = "the same, and meanwhile an operator has written nonsense",
+     RESTART(ACT(.what = TP_WRITE, .when = TP_DECIDED, .at_us = 60000,
+                 .path = "tx/%"))},
+    {.name = "restart-deleted",
+     .about = "the same, and meanwhile an operator has deleted it",
+     RESTART(ACT(.what = TP_DELETE, .when = TP_DECIDED, .at_us = 60000,
+                 .path = "tx/%/commit-a"),
+             ACT(.what = TP_DELETE, .when = TP_DECIDED, .at_us = 60001,
+                 .path = "tx/%"))},
+    {.name = "newer",
+     .about = "a transaction of a newer format, and one of this",
+     .processes = 2,
+     SCENE(.sites = "a", .tree = true, .lasts = true, .newer = true,
+           .act = {NEWER_AT(10000),
+                   ACT(.what = TP_CREATE, .at_us = 10001,
+                       .path = "tx/" TP_NEWER "/open-a"),
+                   ACT(.what = TP_CREATE, .at_us = 10002,
+                       .path = "inbox/a/" TP_NEWER),
+                   SITE_AT(20000, 'a', 1), BEGIN(.proc = 0)})},
     {.name = "started-late",
      .about = "a site starts when the coordinator has given up",
      .processes = 2,

@@ -69,12 +69,12 @@ bool tp_excused(int act, int rc)
         if (tp.own->chroot)
             return false;
         return tp_is_tampered() || had_end(a->proc) || a->what == TP_RECOVER ||
-               tp.rough || has_twin(act);
+               tp.rough || has_twin(act) || tp.own->foreign;
     case EVZK_ERR_FOREIGN:
         return tp_is_tampered() || tp.own->foreign || tp.overruled ||
-               fault_forged_votes() || tp_is_marred();
+               fault_forged_votes() || tp_is_marred() || tp.own->newer;
     case EVZK_ERR_NOAUTH:
-        return ens_denied(a->proc) || a->denied || tp.own->denied ||
+        return tp.hid || ens_denied(a->proc) || a->denied || tp.own->denied ||
                tp.own->act[0].denied;
     case EVZK_ERR_NONODE:
         return !tp.own->tree || tp_is_tampered();
@@ -234,6 +234,11 @@ void tp_check_tx(int act, evzk_tx *t, evzk_tx_event ev,
         check_decision("a coordinator", evzk_tx_id(t), evzk_tx_decision(t),
                        evzk_tx_token(t));
         break;
+    case EVZK_TX_REFUSED:
+        if (k->refused || k->told_decided || !k->told_begun || rc == EVZK_OK)
+            sim_violation("act %d is told that it is refused", act + 1);
+        k->refused = true;
+        break;
     case EVZK_TX_FINISHED:
         if (!k->told_decided || rc != EVZK_OK)
             sim_violation("act %d has finished without a decision", act + 1);
@@ -284,6 +289,16 @@ static void check_cast(const struct tp_at *at, const struct tp_tx *x)
                       tp.own->sites[at->site]);
 }
 
+/* A site is told once that a transaction has failed for a reason, until there
+ * is other news of it. */
+static void note_told(struct tp_slot *k, int64_t tx, evzk_site_event ev, int rc)
+{
+    if (ev == EVZK_SITE_FAILED && k->failed[tx] == rc)
+        sim_violation("a site is told twice that it has failed");
+    k->told |= (uint8_t)(1U << tx);
+    k->failed[tx] = ev == EVZK_SITE_FAILED ? rc : EVZK_OK;
+}
+
 void tp_check_site(struct tp_at *at, evzk_site_event ev, int rc)
 {
     const char *id = evzk_site_tx_id(at->t);
@@ -298,6 +313,8 @@ void tp_check_site(struct tp_at *at, evzk_site_event ev, int rc)
     if (ev < EVZK_SITE_FINISHED && (len != 1 || question[0] != '?') &&
         !(x && x->marred))
         sim_violation("a site is told another question");
+    if (x)
+        note_told(&tp.slot[at->act], x - tp.tx, ev, rc);
     switch (ev) {
     case EVZK_SITE_QUESTION:
         if (at->asked || at->voted || at->decided)
@@ -331,19 +348,39 @@ void tp_check_site(struct tp_at *at, evzk_site_event ev, int rc)
         tp.slot[at->act].refused = tp.slot[at->act].refused ||
                                    rc == EVZK_ERR_NOAUTH ||
                                    rc == EVZK_ERR_TOOLARGE;
+        tp.slot[at->act].foreign =
+            tp.slot[at->act].foreign || rc == EVZK_ERR_FOREIGN;
+        if (x && at->site >= 0)
+            tp.tx[at->tx - 1].failed[at->site] = true;
         break;
     case EVZK_SITE_ENDED:
         break;
     }
 }
 
+/* Is it there, since before the look-up? */
+static bool newer_stands(void)
+{
+    struct ens_seen seen;
+
+    return ens_look("/t/tx/" TP_NEWER, &seen);
+}
+
 void tp_check_answer(int act, int rc, const evzk_tx_info *v, size_t n)
 {
+    bool newer = false;
+
     if (rc != EVZK_OK && !tp_excused(act, rc))
         sim_violation("act %d: the look-up: %s", act + 1, evzk_errname(rc));
     for (size_t i = 0; i < n; i++) {
         const struct tp_tx *x = tp_find(v[i].id);
 
+        if (tp.own->newer && strcmp(v[i].id, TP_NEWER) == 0) {
+            newer = v[i].hidden;
+            continue;
+        }
+        if (!x && tp.own->foreign && v[i].hidden)
+            continue;
         if (!x) {
             sim_violation("a look-up tells of %s, which never was", v[i].id);
             continue;
@@ -358,4 +395,6 @@ void tp_check_answer(int act, int rc, const evzk_tx_info *v, size_t n)
         if (v[i].variant != x->variant)
             sim_violation("a look-up tells another variant of %s", v[i].id);
     }
+    if (rc == EVZK_OK && tp.own->newer && newer_stands() && !newer)
+        sim_violation("a look-up hides a transaction that it cannot read");
 }

@@ -54,6 +54,10 @@ static struct tp_tx *note(const char *id, const struct ens_seen *seen)
 {
     struct tp_tx *x = tp_find(id);
 
+    if (x && x->removed && tp.copied) {
+        x->removed = false;
+        x->czxid = seen->czxid;
+    }
     if (x && x->removed && x->czxid != seen->czxid) {
         if (!tp_is_tampered())
             sim_violation("a transaction is made again");
@@ -113,6 +117,16 @@ static void check_commit(const struct tp_tx *x)
     }
 }
 
+/* Does it say now what no process can read? */
+static void note_text(struct tp_tx *x, const struct ens_seen *seen)
+{
+    bool was = x->unreadable;
+
+    x->unreadable =
+        seen->len < 11 || memcmp(seen->data, "evzk-2pc 1 ", 11) != 0;
+    x->spoilt += x->unreadable && !was;
+}
+
 static void look_at_decision(struct tp_tx *x, const struct ens_seen *seen)
 {
     evzk_tx_verdict said = seen->len <= DECISION         ? EVZK_TX_NONE
@@ -120,6 +134,10 @@ static void look_at_decision(struct tp_tx *x, const struct ens_seen *seen)
                            : seen->data[DECISION] == 'a' ? EVZK_TX_ABORT
                                                          : EVZK_TX_NONE;
 
+    if (tp.copied && x->decision != EVZK_TX_NONE && said != EVZK_TX_NONE &&
+        said != x->decision)
+        sim_violation("the decision has changed");
+    note_text(x, seen);
     if (seen->len == 8)
         return; /* An operator has written to it. */
     if (fault_wrote(seen->mzxid)) {
@@ -152,11 +170,10 @@ static void look_at_site(struct tp_tx *x, int i)
     static const char *const kinds[] = {"open", "asked", "commit", "abort"};
     char path[120];
     int64_t commit = 0;
+    struct ens_seen seen;
     bool any = false;
 
     for (int k = 0; k < 4; k++) {
-        struct ens_seen seen;
-
         snprintf(path, sizeof path, "/t/tx/%s/%s-%c", x->id, kinds[k],
                  tp.own->sites[i]);
         if (!ens_look(path, &seen) || fault_forged_vote(seen.data, seen.len))
@@ -178,6 +195,14 @@ static void look_at_site(struct tp_tx *x, int i)
                           tp.own->sites[i]);
     }
     check_standing(x, i, commit);
+    if (x->stood[i] && !any && x->unreadable && x->spoilt == 1 && x->marred &&
+        x->decision == EVZK_TX_NONE && !tp_is_tampered())
+        sim_violation("site %c has taken away what it cannot read",
+                      tp.own->sites[i]);
+    x->stood[i] = any;
+    snprintf(path, sizeof path, "/t/inbox/%c/%s", tp.own->sites[i], x->id);
+    if (ens_look(path, &seen))
+        x->entry[i] = true;
     x->came[i] = x->came[i] || any;
     if (x->came[i] && !any && x->decision != EVZK_TX_NONE)
         x->done[i] = true;

@@ -22,6 +22,15 @@ static const struct kept {
     const char *was; /* The defect of that time. */
 } kept[] = {
     /* clang-format off */
+{"two-phase-site-tx", "restart-deleted:", 1, "a site that started again took its entry away without a word: it had voted to commit, and somebody had deleted the transaction"},
+{"two-phase-site-tx", "restart-copied:", 1, "a site was told again that a transaction is foreign, when its coordinator died"},
+{"two-phase-site-tx", "restart-written:", 1, "the same, of one that was written over"},
+{"two-phase-site-tx", "newer:", 1, "a site took away what it had of a transaction of a newer format"},
+{"two-phase-query", "look-up-newer:", 1, "a look-up did not show a transaction of a newer format"},
+{"two-phase-query", "look-up-orphan:183=hangs-up", 1, "a site was told every half minute that the servers hang up"},
+{"two-phase", "decide-denied:", 1, "a coordinator gave up when its decision was refused, and the sites waited as long as its session lived"},
+{"two-phase", "decide-denied-timeout:", 1, "the same, and its time was over"},
+{"two-phase", "recover-copied:", 1, "a successor decided to abort a copy of a transaction that was decided to commit"},
 {"two-phase", "successor-races:143=malform@3", 1, "a site that had voted to commit took its vote back, since the transaction's text had been written over"},
 {"two-phase-site-tx", "presence-leaves:854=malform@4", 1, "the same, by the variant with presence"},
 {"shards", "closes-sealed:83=foreign-curator,140=hold-requests", 1, "a shard's FAILED was told in a session that was closed, though nothing is tried again there"},
