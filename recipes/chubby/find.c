@@ -7,7 +7,7 @@
  * transaction.
  *
  * How it can fail.  Another program has made the file: then there is no such
- * anchor.  One that went between the two looks may have been the file's:
+ * anchor.  An anchor that went between the two looks may be the file's:
  * LISTING looks whether the file is there.  An operator may have deleted a file
  * by hand, and its anchor was left: that has another czxid.
  */
