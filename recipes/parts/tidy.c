@@ -59,7 +59,8 @@ struct evzk__tidy {
     struct receipt *receipt;        /* Owned. */
     uint32_t n, at;                 /* Receipts before `at` are done. */
     uint32_t deleted;
-    int rc; /* Why something may be left. */
+    int rc;       /* Why something may be left. */
+    bool hung_up; /* The servers hang up at what is asked, each time. */
 
     /* Of the receipts from `at` on. */
     struct {
@@ -79,6 +80,7 @@ static struct evzk__tidy *tidy_of(struct evzk__machine *m)
 /* What nobody may read, nobody tidies. */
 static void note_refused(struct evzk__tidy *t, int rc)
 {
+    t->hung_up = t->hung_up || rc == EVZK_ERR_TOOLARGE;
     if (t->rc == EVZK_OK && rc != EVZK_ERR_NONODE && rc != EVZK_ERR_NOAUTH)
         t->rc = rc;
 }
@@ -345,6 +347,16 @@ static int deleted(struct evzk__machine *m, const struct evzk__event *e)
     return go_on(t);
 }
 
+/* Never, where that would end the connection again. */
+static int64_t again_at(const struct evzk__tidy *t)
+{
+    int64_t us = evzk__tidy_limits.again_us;
+
+    if (t->hung_up)
+        return INT64_MAX;
+    return evzk__now_us() + (t->m.rc == EVZK_OK ? us : us / SOONER);
+}
+
 static void end(struct evzk__machine *m)
 {
     struct evzk__tidy *t = tidy_of(m);
@@ -356,9 +368,7 @@ static void end(struct evzk__machine *m)
                   evzk__machine_path(m), (unsigned)t->deleted);
     if (!by)
         return;
-    by->again_us = evzk__now_us() + (m->rc == EVZK_OK
-                                         ? evzk__tidy_limits.again_us
-                                         : evzk__tidy_limits.again_us / SOONER);
+    by->again_us = again_at(t);
     evzk__tidier_end(by);
 }
 
@@ -374,13 +384,13 @@ static void destroy(struct evzk__machine *m)
 static const struct evzk__row rows[STATES] = {
 /*  state     entry       reaction  main      on stop  on expiry  flags */
 ROW(COUNTING, count,      counted,  LISTING,  ENDED,   COUNTING,  RETRY,
-    ON(REPLY, LISTING, HERE), RARELY(REPLY, ENDED), RARELY(STOP, ENDED, HERE)),
+    ON(REPLY, LISTING, HERE), RARELY(REPLY, ENDED)),
 ROW(LISTING,  list,       listed,   LOOKING,  ENDED,   COUNTING,  RETRY,
-    ON(REPLY, LOOKING, ENDED, HERE, FAIL), RARELY(STOP, HERE)),
+    ON(REPLY, LOOKING, ENDED, HERE, FAIL)),
 ROW(LOOKING,  look,       looked,   DELETING, ENDED,   COUNTING,  RETRY,
-    ON(REPLY, DELETING, LOOKING, ENDED, HERE), RARELY(STOP, HERE)),
+    ON(REPLY, DELETING, LOOKING, ENDED, HERE)),
 ROW(DELETING, delete_old, deleted,  ENDED,    ENDED,   COUNTING,  RETRY,
-    ON(REPLY, LOOKING, ENDED, HERE), RARELY(STOP, HERE)),
+    ON(REPLY, LOOKING, ENDED, HERE)),
 END(ENDED,    end),
 };
 /* clang-format on */
