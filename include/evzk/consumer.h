@@ -214,7 +214,8 @@ EVZK_API int evzk_consumer_cancel(evzk_consumer *consumer);
  *
  * @retval EVZK_OK        FINISHED or LOST will come.
  * @retval EVZK_ERR_STATE The item was finished, given back, or lost before.
- * @retval EVZK_ERR_INVAL, EVZK_ERR_FORKED.
+ * @retval EVZK_ERR_INVAL Among others: the item is another consumer's.
+ * @retval EVZK_ERR_FORKED.
  */
 EVZK_API int evzk_consumer_finish(evzk_consumer *consumer, evzk_item *item);
 

@@ -101,7 +101,7 @@ static struct evzk__aside *insert(struct evzk__asides *a,
 static void say(struct evzk_consumer *c, const struct evzk__pick *pick, int rc,
                 const evzk_item *item)
 {
-    struct evzk__item told = {.pub = *item};
+    struct evzk__item told = {.pub = *item, .of = c};
     char path[EVZK__PATH_MAX + 1];
 
     evzk__log(evzk__machine_session(&c->m), EVZK_LOG_WARN,

@@ -90,6 +90,7 @@ struct evzk__pick {
 struct evzk__item {
     evzk_item pub; /* The first member. */
     TAILQ_ENTRY(evzk__item) link;
+    const struct evzk_consumer *of;
     struct evzk__pick pick;
     enum evzk__item_state state;
     bool ephemeral; /* The item goes with its producer's session. */

@@ -79,6 +79,7 @@ struct evzk__item *evzk__item_new(struct evzk_consumer *c,
 
     if (!it)
         return NULL;
+    it->of = c;
     text = (char *)(it + 1);
     it->path = evzk__pick_print(c, text, pick, EVZK__QUEUE_ITEM, "");
     it->tried =

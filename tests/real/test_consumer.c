@@ -176,6 +176,33 @@ START_TEST(item_goes_on)
 }
 END_TEST
 
+/* What a program does with an item it does with the consumer that has told it:
+ * to any other one nothing happens. */
+START_TEST(items_are_one_consumers)
+{
+    struct eater first = {0}, second = {0};
+    struct peer p;
+
+    put("/q-mine", 1, 1, "a");
+    peer_open(&p, the_server());
+    begin(&first, p.s, "/q-mine", &claimed);
+    begin(&second, p.s, "/q-mine", &claimed);
+    take(&first, 1);
+    ck_assert_int_eq(evzk_consumer_finish(second.c, first.held[0]),
+                     EVZK_ERR_INVAL);
+    ck_assert_int_eq(evzk_consumer_give_back(second.c, first.held[0]),
+                     EVZK_ERR_INVAL);
+    ck_assert(!evzk_consumer_holds(second.c, first.held[0]));
+    ck_assert(evzk_consumer_holds(first.c, first.held[0]));
+    ck_assert_uint_eq(evzk_consumer_held(first.c), 1);
+    ck_assert_int_eq(evzk_consumer_finish(first.c, first.held[0]), EVZK_OK);
+    WAIT(first.finished == 1);
+    end(&first);
+    end(&second);
+    peer_close(&p);
+    raw_delete_tree(op(), "/q-mine");
+}
+END_TEST
 /* The path of the only claim in that segment. */
 static void find_claim(const char *segment, char path[EVZK__PATH_MAX])
 {
@@ -430,6 +457,7 @@ int main(void)
 
     tcase_add_test(tests, takes_in_order);
     tcase_add_test(tests, item_goes_on);
+    tcase_add_test(tests, items_are_one_consumers);
     tcase_add_test(tests, give_back_spares_others);
     tcase_add_test(tests, finish_spares_others);
     tcase_add_test(tests, many_are_taken);
