@@ -28,6 +28,10 @@
  * from the servers during its turn keeps the others waiting until its session
  * has expired.
  *
+ * Bound: where an item becomes free and nobody says so, since somebody has
+ * deleted a claim by hand, a consumer that waits sees it within three session
+ * time-outs, half a minute at most.
+ *
  * Threading: call everything here, and expect every callback, on the thread
  * that runs the session's event_base.  Nothing here blocks.
  */

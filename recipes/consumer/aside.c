@@ -171,10 +171,3 @@ void evzk__asides_seen(struct evzk__asides *a)
     }
     a->n = n;
 }
-
-int64_t evzk__asides_wait_us(const struct evzk__asides *a)
-{
-    int64_t left_us = a->next_us > 0 ? a->next_us - evzk__now_us() : 0;
-
-    return a->next_us > 0 && left_us <= 0 ? 1 : left_us;
-}

@@ -132,6 +132,7 @@ static int take_options(struct evzk_consumer *c,
     TAILQ_INIT(&c->finishing);
     TAILQ_INIT(&c->returning);
     TAILQ_INIT(&c->doubted);
+    TAILQ_INIT(&c->stuck);
     if (evzk__guid(c->guid) != EVZK_OK)
         return EVZK_ERR_INTERNAL;
     return evzk__acl_copy(&c->acl, opt->acl, opt->acl_count);

@@ -203,6 +203,7 @@ START_TEST(items_are_one_consumers)
     raw_delete_tree(op(), "/q-mine");
 }
 END_TEST
+
 /* The path of the only claim in that segment. */
 static void find_claim(const char *segment, char path[EVZK__PATH_MAX])
 {
