@@ -108,12 +108,14 @@ typedef enum evzk_consumer_event {
     EVZK_CONSUMER_FAILED,
     /** Not a last event.  Nobody can take this item, and @p rc says why: it may
      * not be read (EVZK_ERR_NOAUTH); somebody has made a znode below it
-     * (EVZK_ERR_NOTEMPTY); or its deliveries cannot be counted (EVZK_ERR_NOAUTH
-     * and others).  The consumer leaves it where it is, goes on with the items
-     * behind it, and tries it again after half a minute, and then ever more
-     * rarely.  Told once for each such item; once more if it could be taken
-     * meanwhile.  The item is valid for this call; without the right to read it
-     * has no data, and a token of 0. */
+     * (EVZK_ERR_NOTEMPTY); its deliveries cannot be counted (EVZK_ERR_NOAUTH
+     * and others); or it was delivered max_deliveries times, and `<path>/dead`
+     * takes no letter: it may not be written to, is ephemeral, or a quota is
+     * used up (EVZK_ERR_NOAUTH, _EPHEMERAL, _QUOTA).  The consumer leaves it
+     * where it is, goes on with the items behind it, and tries it again after
+     * half a minute, and then ever more rarely.  Told once for each such item;
+     * once more if it could be taken meanwhile.  The item is valid for this
+     * call; without the right to read it has no data, and a token of 0. */
     EVZK_CONSUMER_SET_ASIDE
 } evzk_consumer_event;
 

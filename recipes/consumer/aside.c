@@ -1,9 +1,10 @@
 /* Items that are set aside: the fault of an item is that item's alone.
  *
- * An item that may not be read, that has a znode below it, or whose deliveries
- * cannot be counted, nobody can finish.  The consumer says so once, leaves the
- * item out of what it takes, and goes on with what is behind it.  It tries the
- * item again after a while, and ever more rarely.
+ * An item that may not be read, that has a znode below it, whose deliveries
+ * cannot be counted, or of which no dead letter can be made, nobody can take.
+ * The consumer says so once, leaves the item out of what it takes, and goes on
+ * with what is behind it.  It tries the item again after a while, and ever more
+ * rarely.
  *
  * Each consumer has a list of such items, in the order of the queue.  An item
  * of the list that is not to be tried yet is left out of each look at the

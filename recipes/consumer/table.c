@@ -397,7 +397,7 @@ ROW(TAKING,       evzk__consumer_take_away, evzk__consumer_took_away,  ASIDE,   
     ON(REPLY,     TAKING, IDLE, RENEWING, CLOSING), RARELY(REPLY, FULL),
     ON(STOP,      CLOSING, RENEWING)),
 ROW(BURYING,      evzk__consumer_bury,      evzk__consumer_buried,     ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
-    ON(REPLY,     BURYING, CLAIMING, IDLE, RENEWING, CLOSING, FULL),
+    ON(REPLY,     BURYING, CLAIMING, IDLE, RENEWING, CLOSING), RARELY(REPLY, FULL), /* By the receipt. */
     ON(STOP,      CLOSING, RENEWING)),
 ROW(FINISHING,    evzk__consumer_finish,    evzk__consumer_finished,   ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
     ON(ENTRY,     PROVING),

@@ -317,6 +317,46 @@ START_TEST(letter_is_dead)
 }
 END_TEST
 
+/* A directory of dead letters that takes none stops no item but that one, and
+ * an item is a dead letter when it takes some again. */
+START_TEST(no_letter_stops_none)
+{
+    const evzk_consumer_options opt = {.mode = EVZK_CONSUMER_CLAIMED,
+                                       .max_deliveries = 1};
+    struct ACL read = {ZOO_PERM_READ | ZOO_PERM_ADMIN, ZOO_ANYONE_ID_UNSAFE},
+               all = {ZOO_PERM_ALL, ZOO_ANYONE_ID_UNSAFE};
+    struct eater e = {0};
+    struct peer p;
+
+    evzk__consumer_limits.aside_us = 200000;
+    put("/q-shut", 1, 1, "a");
+    ck_assert_int_eq(raw_create(op(), "/q-shut/dead", "", 0, 0, NULL, 0), ZOK);
+    ck_assert_int_eq(
+        raw_set_acl(op(), "/q-shut/dead",
+                    &(struct ACL_vector){.count = 1, .data = &read}),
+        ZOK);
+    peer_open(&p, the_server());
+    begin(&e, p.s, "/q-shut", &opt);
+    take(&e, 1);
+    ck_assert_int_eq(evzk_consumer_give_back(e.c, e.held[0]), EVZK_OK);
+    WAIT(e.back == 1);
+    put("/q-shut", 1, 2, "b");
+    take(&e, 1);
+    ck_assert_str_eq(e.text, "ab");
+    ck_assert_int_eq(e.aside, 1);
+    ck_assert_int_eq(evzk_consumer_take(e.c, 1, 0), EVZK_OK);
+    ck_assert_int_eq(
+        raw_set_acl(op(), "/q-shut/dead",
+                    &(struct ACL_vector){.count = 1, .data = &all}),
+        ZOK);
+    WAIT(e.dead == 1);
+    ck_assert_int_eq(left("/q-shut", "dead"), 1);
+    end(&e);
+    peer_close(&p);
+    raw_delete_tree(op(), "/q-shut");
+}
+END_TEST
+
 /* A znode without the right to read it. */
 static void hide(const char *path, bool hidden)
 {
@@ -463,6 +503,7 @@ int main(void)
     tcase_add_test(tests, finish_spares_others);
     tcase_add_test(tests, many_are_taken);
     tcase_add_test(tests, letter_is_dead);
+    tcase_add_test(tests, no_letter_stops_none);
     tcase_add_test(tests, bad_items_stop_none_removed);
     tcase_add_test(tests, bad_items_stop_none_claimed);
     tcase_add_test(tests, ephemeral_items_are_counted);

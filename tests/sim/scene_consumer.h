@@ -61,9 +61,10 @@ enum act_kind {
     CHILD,        /* Something is made below it; */
     CHILDLESS,    /* and goes. */
     SHOW_ITEM,    /* All may be done to it again. */
+    DENY_DEAD,    /* No dead letter may be made. */
+    SHOW_DEAD,    /* But now they may. */
     HIDE_QUEUE,   /* The queue may not be listed. */
     HIDE_SEGMENT, /* The item's. */
-    DENY_DEAD,    /* No dead letter may be made. */
     HOLD_SEGMENT, /* Nothing may be deleted in the item's. */
     DENY_SEGMENT, /* Nothing may be made there. */
     SHOW_SEGMENT, /* All may be done to it again. */

@@ -172,6 +172,9 @@ static void act_due(intptr_t a)
         ens_set_perms(queue_path(EVZK__QUEUE_DEAD),
                       EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
         break;
+    case SHOW_DEAD:
+        ens_set_perms(queue_path(EVZK__QUEUE_DEAD), EVZK_PERM_ALL);
+        break;
     case DENY_SEGMENT:
         ens_set_perms(segment_of(act->which),
                       EVZK_PERM_ALL & ~EVZK_PERM_CREATE);

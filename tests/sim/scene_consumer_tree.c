@@ -302,6 +302,16 @@ static void taken(int i, const char *how, int64_t owner)
 
 /* The items. */
 
+/* Was it delivered as often as it may be, and may no letter be made of it? */
+static bool is_unburiable(int i)
+{
+    uint32_t most = queue.own->consumer[0].max_deliveries;
+    int perms = ens_perms(side_path(EVZK__QUEUE_DEAD));
+
+    return most && queue.deliveries[i] >= most && perms >= 0 &&
+           !(perms & (int)EVZK_PERM_CREATE);
+}
+
 /* Is something below it, or a right missing? */
 static void look_at_state(int i)
 {
@@ -316,7 +326,7 @@ static void look_at_state(int i)
     bool was = t->bad;
 
     t->bad = t->czxid && (ens_children(item_path(i), names, 1) > 0 ||
-                          (perms & needed) != needed);
+                          (perms & needed) != needed || is_unburiable(i));
     t->was_bad += t->bad && !was;
     t->was_fixed = t->was_fixed || (t->czxid && !(perms & writable));
     if (was && !t->bad)

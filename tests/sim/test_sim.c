@@ -218,6 +218,7 @@ static const struct kept {
 {"chubby-check", "chubby-sequencer:83=slow-leader,425=oom-on@3", 1, "a rule wanted a lock granted while the lease, which writes that took long had ended, was not proved anew"},
 {"chubby-lock", "chubby-events-delay:66=slow-leader,605=refuse", 1, "the same"},
 {"chubby-lock", "chubby-many-marks:104=oom-on@12,165=call@close", 1, "a rule counted an old mark's time from the call, and another had waited for it before"},
+{"consumer", "buries-denied:", 1, "a consumer ended at an item of which no dead letter could be made, and all items behind it waited"},
 {"consumer", "unclaimed-unheard:", 1, "an operator deleted a claim, and the consumer that waited did not look again"},
 {"consumer", "dies-unheard:", 1, "the znode that tells of a consumer's end was deleted before, and the consumer that waited did not look again"},
 {"consumer", "undeletable:", 1, "a claim that could not be deleted was forgotten, and stood as long as its session"},
