@@ -3,7 +3,7 @@
  * what becomes of items when a session ends.
  */
 #define _GNU_SOURCE 1
-#include "test_lock.h"
+#include "test_peers.h"
 
 #include "lib/base/name.h"
 #include "recipes/consumer/consumer_internal.h"
@@ -317,6 +317,38 @@ START_TEST(letter_is_dead)
 }
 END_TEST
 
+/* A copy that an operator has put before a consumer's turn never goes by
+ * itself: the log says so, once. */
+START_TEST(turn_of_nobody)
+{
+    static const char *const copy =
+        "/q-copy/turn/85925149-6182-4831-a33f-33e1fe78a1d3-lock-0000000000";
+    const char *said;
+    struct eater e = {0};
+    struct logged g;
+
+    put("/q-copy", 1, 1, "a");
+    raw_mkdirs(op(), "/q-copy/turn");
+    ck_assert_int_eq(
+        raw_create(op(), "/q-copy/turn/x", "", 0, ZOO_SEQUENCE, NULL, 0),
+        ZOK); /* The directory's next number is 1. */
+    ck_assert_int_eq(raw_create(op(), copy, "", 0, 0, NULL, 0), ZOK);
+    logged_open(&g);
+    begin(&e, g.p.s, "/q-copy", &claimed);
+    ck_assert_int_eq(evzk_consumer_take(e.c, 1, 0), EVZK_OK);
+    WAIT((said = strstr(g.log, "which no session owns")) != NULL);
+    ck_assert_ptr_nonnull(strstr(g.log, copy));
+    ck_assert_ptr_null(strstr(said + 1, "which no session owns"));
+    ck_assert_int_eq(e.items, 0);
+    ck_assert_int_eq(raw_delete(op(), copy), ZOK);
+    WAIT(e.taken == 1);
+    ck_assert_str_eq(e.text, "a");
+    end(&e);
+    peer_close(&g.p);
+    raw_delete_tree(op(), "/q-copy");
+}
+END_TEST
+
 /* A directory of dead letters that takes none stops no item but that one, and
  * an item is a dead letter when it takes some again. */
 START_TEST(no_letter_stops_none)
@@ -504,6 +536,7 @@ int main(void)
     tcase_add_test(tests, many_are_taken);
     tcase_add_test(tests, letter_is_dead);
     tcase_add_test(tests, no_letter_stops_none);
+    tcase_add_test(tests, turn_of_nobody);
     tcase_add_test(tests, bad_items_stop_none_removed);
     tcase_add_test(tests, bad_items_stop_none_claimed);
     tcase_add_test(tests, ephemeral_items_are_counted);
