@@ -69,8 +69,9 @@ typedef struct evzk_item {
     uint64_t claim_token;
     /** How often the item was delivered, this time included; 0: not counted,
      * since max_deliveries is 0.  A session that ended just before it told the
-     * item may be counted, too; and of an item of an ephemeral producer, a
-     * consumer that did. */
+     * item may be counted, too; of an item of an ephemeral producer, a consumer
+     * that did; and each znode that another program has made below the item,
+     * and deleted. */
     uint32_t deliveries;
     void *app; /**< Yours; NULL at first. */
     /** Which item of the queue it is: no other item of its priority has this
