@@ -28,6 +28,10 @@
  * from the servers during its turn keeps the others waiting until its session
  * has expired.
  *
+ * Bound: where an item becomes free and nobody says so, since somebody has
+ * deleted a claim by hand, a consumer that waits sees it within three session
+ * time-outs, half a minute at most.
+ *
  * Threading: call everything here, and expect every callback, on the thread
  * that runs the session's event_base.  Nothing here blocks.
  */
@@ -65,8 +69,9 @@ typedef struct evzk_item {
     uint64_t claim_token;
     /** How often the item was delivered, this time included; 0: not counted,
      * since max_deliveries is 0.  A session that ended just before it told the
-     * item may be counted, too; and of an item of an ephemeral producer, a
-     * consumer that did. */
+     * item may be counted, too; of an item of an ephemeral producer, a consumer
+     * that did; and each znode that another program has made below the item,
+     * and deleted. */
     uint32_t deliveries;
     void *app; /**< Yours; NULL at first. */
     /** Which item of the queue it is: no other item of its priority has this
@@ -104,12 +109,14 @@ typedef enum evzk_consumer_event {
     EVZK_CONSUMER_FAILED,
     /** Not a last event.  Nobody can take this item, and @p rc says why: it may
      * not be read (EVZK_ERR_NOAUTH); somebody has made a znode below it
-     * (EVZK_ERR_NOTEMPTY); or its deliveries cannot be counted (EVZK_ERR_NOAUTH
-     * and others).  The consumer leaves it where it is, goes on with the items
-     * behind it, and tries it again after half a minute, and then ever more
-     * rarely.  Told once for each such item; once more if it could be taken
-     * meanwhile.  The item is valid for this call; without the right to read it
-     * has no data, and a token of 0. */
+     * (EVZK_ERR_NOTEMPTY); its deliveries cannot be counted (EVZK_ERR_NOAUTH
+     * and others); or it was delivered max_deliveries times, and `<path>/dead`
+     * takes no letter: it may not be written to, is ephemeral, or a quota is
+     * used up (EVZK_ERR_NOAUTH, _EPHEMERAL, _QUOTA).  The consumer leaves it
+     * where it is, goes on with the items behind it, and tries it again after
+     * half a minute, and then ever more rarely.  Told once for each such item;
+     * once more if it could be taken meanwhile.  The item is valid for this
+     * call; without the right to read it has no data, and a token of 0. */
     EVZK_CONSUMER_SET_ASIDE
 } evzk_consumer_event;
 
@@ -214,7 +221,8 @@ EVZK_API int evzk_consumer_cancel(evzk_consumer *consumer);
  *
  * @retval EVZK_OK        FINISHED or LOST will come.
  * @retval EVZK_ERR_STATE The item was finished, given back, or lost before.
- * @retval EVZK_ERR_INVAL, EVZK_ERR_FORKED.
+ * @retval EVZK_ERR_INVAL Among others: the item is another consumer's.
+ * @retval EVZK_ERR_FORKED.
  */
 EVZK_API int evzk_consumer_finish(evzk_consumer *consumer, evzk_item *item);
 

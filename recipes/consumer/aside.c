@@ -1,9 +1,10 @@
 /* Items that are set aside: the fault of an item is that item's alone.
  *
- * An item that may not be read, that has a znode below it, or whose deliveries
- * cannot be counted, nobody can finish.  The consumer says so once, leaves the
- * item out of what it takes, and goes on with what is behind it.  It tries the
- * item again after a while, and ever more rarely.
+ * An item that may not be read, that has a znode below it, whose deliveries
+ * cannot be counted, or of which no dead letter can be made, nobody can take.
+ * The consumer says so once, leaves the item out of what it takes, and goes on
+ * with what is behind it.  It tries the item again after a while, and ever more
+ * rarely.
  *
  * Each consumer has a list of such items, in the order of the queue.  An item
  * of the list that is not to be tried yet is left out of each look at the
@@ -101,7 +102,7 @@ static struct evzk__aside *insert(struct evzk__asides *a,
 static void say(struct evzk_consumer *c, const struct evzk__pick *pick, int rc,
                 const evzk_item *item)
 {
-    struct evzk__item told = {.pub = *item};
+    struct evzk__item told = {.pub = *item, .of = c};
     char path[EVZK__PATH_MAX + 1];
 
     evzk__log(evzk__machine_session(&c->m), EVZK_LOG_WARN,
@@ -170,11 +171,4 @@ void evzk__asides_seen(struct evzk__asides *a)
             a->v[n++] = a->v[i];
     }
     a->n = n;
-}
-
-int64_t evzk__asides_wait_us(const struct evzk__asides *a)
-{
-    int64_t left_us = a->next_us > 0 ? a->next_us - evzk__now_us() : 0;
-
-    return a->next_us > 0 && left_us <= 0 ? 1 : left_us;
 }

@@ -3,8 +3,10 @@
  * How it can fail.  The directory of dead letters may be missing, and another
  * consumer may make it at the same time: the transaction says so, and goes
  * again with the directory, or without.  In a queue that was copied znode by
- * znode the next letter may have a name that is there.  If somebody has deleted
- * the receipt, nobody knows whether the item was moved: then nothing is told.
+ * znode the next letter may have a name that is there.  If no letter can be
+ * made, the item is set aside (aside.c), and all others go on.  If somebody has
+ * deleted the receipt, nobody knows whether the item was moved: then nothing is
+ * told.
  */
 #include <string.h>
 
@@ -63,6 +65,22 @@ static void name_letters(struct evzk_consumer *c)
     strcat(strcat(c->letter_path, c->guid), "-");
 }
 
+/* The directory of dead letters takes no more: it may not be written to, it is
+ * ephemeral, or a quota on it is used up.  That is no fault of other items. */
+static bool is_letters_fault(int rc)
+{
+    return rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_EPHEMERAL ||
+           rc == EVZK_ERR_QUOTA || rc == EVZK_ERR_NODEEXISTS;
+}
+
+static void keep(struct evzk_consumer *c, int rc)
+{
+    evzk__log(evzk__machine_session(&c->m), EVZK_LOG_WARN,
+              "consumer %s: no dead letter can be made in %s: %s", c->path,
+              c->dead_path, evzk_errname(rc));
+    evzk__item_set_aside(c, evzk__batch_exhausted(c), rc);
+}
+
 static int refused(struct evzk_consumer *c, const struct evzk__reply *reply)
 {
     uint32_t letter = EVZK__AT_ITEMS + (c->new_dead ? 1 : 0);
@@ -78,6 +96,9 @@ static int refused(struct evzk_consumer *c, const struct evzk__reply *reply)
     else if (reply->rc == EVZK_ERR_NODEEXISTS && reply->part == letter &&
              !c->own_letters)
         name_letters(c);
+    else if (reply->part >= EVZK__AT_ITEMS && reply->part <= letter &&
+             is_letters_fault(reply->rc))
+        keep(c, reply->rc);
     else
         return evzk__change_refused(c, reply);
     return evzk__batch_go_on(c);

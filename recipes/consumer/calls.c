@@ -132,6 +132,7 @@ static int take_options(struct evzk_consumer *c,
     TAILQ_INIT(&c->finishing);
     TAILQ_INIT(&c->returning);
     TAILQ_INIT(&c->doubted);
+    TAILQ_INIT(&c->stuck);
     if (evzk__guid(c->guid) != EVZK_OK)
         return EVZK_ERR_INTERNAL;
     return evzk__acl_copy(&c->acl, opt->acl, opt->acl_count);
@@ -238,7 +239,9 @@ static int end_item(struct evzk_consumer *c, const char *function,
     int rc;
 
     if (evzk__broken(&call, c, "consumer", EVZK__NOT_NULL) ||
-        evzk__broken(&call, item, "item", EVZK__NOT_NULL))
+        evzk__broken(&call, item, "item", EVZK__NOT_NULL) ||
+        evzk__broken(&call, it->of == c, "item",
+                     "must be an item of this consumer"))
         return EVZK_ERR_INVAL;
     rc = state_of(c);
     if (rc != EVZK_OK)
@@ -262,9 +265,9 @@ int evzk_consumer_give_back(evzk_consumer *c, evzk_item *item)
 
 bool evzk_consumer_holds(const evzk_consumer *c, const evzk_item *item)
 {
-    return c && item &&
-           ((const struct evzk__item *)(const void *)item)->state ==
-               EVZK__ITEM_HELD &&
+    const struct evzk__item *it = (const struct evzk__item *)(const void *)item;
+
+    return c && it && it->of == c && it->state == EVZK__ITEM_HELD &&
            evzk__machine_sure(&c->m);
 }
 

@@ -75,7 +75,8 @@ enum evzk__item_state {
     EVZK__ITEM_HELD,
     EVZK__ITEM_FINISHING, /* As the user has asked. */
     EVZK__ITEM_RETURNING, /* The same; or it is lost. */
-    EVZK__ITEM_DOUBTED    /* Nobody knows whether it has made a claim. */
+    EVZK__ITEM_DOUBTED,   /* Nobody knows whether it has made a claim. */
+    EVZK__ITEM_STUCK      /* Its user has heard LOST, and its claim stands. */
 };
 
 /* Where an item is.  In a plain queue the segment's number is 1 if the name has
@@ -90,6 +91,7 @@ struct evzk__pick {
 struct evzk__item {
     evzk_item pub; /* The first member. */
     TAILQ_ENTRY(evzk__item) link;
+    const struct evzk_consumer *of;
     struct evzk__pick pick;
     enum evzk__item_state state;
     bool ephemeral; /* The item goes with its producer's session. */
@@ -100,7 +102,7 @@ struct evzk__item {
     int32_t version;                  /* Of its data, when it was read. */
     uint16_t session_no;              /* Of the session that has claimed it. */
     const char *path;
-    const char *claim; /* The paths of its claim, and of the znode ... */
+    char *claim;       /* The paths of its claim, and of the znode ... */
     const char *tried; /* ... that counts its deliveries. */
 };
 TAILQ_HEAD(evzk__items, evzk__item);
@@ -147,7 +149,8 @@ struct evzk__view {
     uint32_t n_picks;
     /* The scan has come to its end; there may be items behind the picks. */
     bool scanned, more;
-    bool absent; /* The plain queue does not exist. */
+    bool claimed; /* The scan has shown items that are claimed. */
+    bool absent;  /* The plain queue does not exist. */
 };
 
 /* The transaction whose outcome is not known. */
@@ -205,11 +208,12 @@ struct evzk_consumer {
     struct evzk__timer *again; /* For want of memory, or of a quota. */
     struct evzk__view view;
     struct evzk__asides asides;
-    struct evzk__timer *retry; /* Of what is set aside, while it waits. */
+    struct evzk__timer *retry; /* Of what nobody tells: see states.c. */
 
     /* The items, in the order in which they came there. */
-    struct evzk__items batch, held, finishing, returning, doubted;
-    uint32_t n_batch, n_held, n_finishing, n_returning, n_doubted;
+    struct evzk__items batch, held, finishing, returning, doubted, stuck;
+    uint32_t n_batch, n_held, n_finishing, n_returning, n_doubted, n_stuck;
+    int64_t stuck_until_us; /* Then what is stuck is tried again. */
     struct evzk__take take;
 
     /* The request. */
@@ -292,6 +296,13 @@ void evzk__item_give_back(struct evzk_consumer *c, struct evzk__item *it,
 /* The same, and its user hears LOST. */
 void evzk__item_lose(struct evzk_consumer *c, struct evzk__item *it, int rc);
 
+/* The claim stands, and the servers do not let it be deleted now: its user
+ * hears LOST, and the claim is tried again once in a round; and in the end, by
+ * the session. */
+void evzk__item_stick(struct evzk_consumer *c, struct evzk__item *it, int rc);
+/* All of them are to be given back, once more. */
+void evzk__stuck_return(struct evzk_consumer *c);
+
 /* All items that are held are lost, and so are their claims. */
 void evzk__consumer_lose_gone(struct evzk_consumer *c, int rc);
 /* Ends the items that an earlier session has claimed. */
@@ -337,8 +348,6 @@ void evzk__item_set_aside(struct evzk_consumer *c, struct evzk__item *it,
 bool evzk__asides_due(const struct evzk__asides *a);
 /* All of the queue was seen. */
 void evzk__asides_seen(struct evzk__asides *a);
-/* After this time an item is to be tried again; 0: none is set aside. */
-int64_t evzk__asides_wait_us(const struct evzk__asides *a);
 
 /* ---- consumer/view.c ---- */
 
@@ -402,6 +411,9 @@ int evzk__consumer_prove_first(struct evzk_consumer *c,
 int evzk__consumer_renew(struct evzk_consumer *c);
 /* The znode of its session is missing. */
 int evzk__consumer_unguarded(struct evzk_consumer *c);
+/* Sets the timer for what is to be tried again, or looked at again, without a
+ * word from anybody. */
+void evzk__consumer_set_retry(struct evzk_consumer *c);
 /* The state in which there is something to do; IDLE: there is nothing. */
 int evzk__consumer_due(struct evzk_consumer *c);
 

@@ -154,7 +154,22 @@ static struct evzk__item *culprit(struct evzk__items *list, uint32_t i)
     return it;
 }
 
-/* The claim is gone; and those of the other items, perhaps. */
+/* The servers refuse to delete the claim: and those of the other items in the
+ * same segment. */
+static void stick_claims(struct evzk_consumer *c, struct evzk__items *list,
+                         const struct evzk__item *refused, int rc)
+{
+    struct evzk__segment seg = refused->pick.seg;
+    struct evzk__item *it = TAILQ_FIRST(list), *next;
+
+    for (uint32_t k = 0; k < c->n_change; k++, it = next) {
+        next = TAILQ_NEXT(it, link);
+        if (evzk__segment_compare(&it->pick.seg, &seg) == 0)
+            evzk__item_stick(c, it, rc);
+    }
+}
+
+/* The claim is gone, and those of the other items, perhaps; or it stands. */
 static void lose_claim(struct evzk_consumer *c, struct evzk__items *list,
                        uint32_t i, int rc)
 {
@@ -162,7 +177,10 @@ static void lose_claim(struct evzk_consumer *c, struct evzk__items *list,
 
     for (uint32_t k = 0; k < c->n_change; k++, it = TAILQ_NEXT(it, link))
         it->proof.good = false;
-    evzk__item_end(c, lost, EVZK_CONSUMER_LOST, rc);
+    if (rc == EVZK_ERR_NODEGONE)
+        evzk__item_end(c, lost, EVZK_CONSUMER_LOST, rc);
+    else
+        stick_claims(c, list, lost, rc);
 }
 
 static int refused(struct evzk_consumer *c, const struct evzk__reply *reply,

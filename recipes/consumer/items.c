@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/base/os.h"
 #include "recipes/consumer/consumer_internal.h"
 
 void evzk__consumer_tell(struct evzk_consumer *c, evzk_consumer_event event,
@@ -79,6 +80,7 @@ struct evzk__item *evzk__item_new(struct evzk_consumer *c,
 
     if (!it)
         return NULL;
+    it->of = c;
     text = (char *)(it + 1);
     it->path = evzk__pick_print(c, text, pick, EVZK__QUEUE_ITEM, "");
     it->tried =
@@ -119,6 +121,9 @@ static struct evzk__items *list_of(struct evzk_consumer *c,
     case EVZK__ITEM_DOUBTED:
         *n = &c->n_doubted;
         return &c->doubted;
+    case EVZK__ITEM_STUCK:
+        *n = &c->n_stuck;
+        return &c->stuck;
     case EVZK__ITEM_RETURNING:
         break;
     }
@@ -170,11 +175,12 @@ void evzk__batch_clear(struct evzk_consumer *c)
 
 void evzk__consumer_free_items(struct evzk_consumer *c)
 {
-    struct evzk__items *const lists[] = {&c->batch, &c->held, &c->finishing,
-                                         &c->returning, &c->doubted};
+    struct evzk__items *const lists[] = {&c->batch,     &c->held,
+                                         &c->finishing, &c->returning,
+                                         &c->doubted,   &c->stuck};
     struct evzk__item *it;
 
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         while ((it = TAILQ_FIRST(lists[i])) != NULL)
             evzk__item_drop(c, it);
     }
@@ -227,6 +233,26 @@ void evzk__item_lose(struct evzk_consumer *c, struct evzk__item *it, int rc)
         evzk__consumer_tell(c, EVZK_CONSUMER_LOST, rc, it);
 }
 
+void evzk__item_stick(struct evzk_consumer *c, struct evzk__item *it, int rc)
+{
+    bool told = it->told;
+
+    it->told = true;
+    evzk__item_move(c, it, EVZK__ITEM_STUCK);
+    if (c->n_stuck == 1)
+        c->stuck_until_us = evzk__now_us() + evzk__machine_round_us(&c->m);
+    if (!told)
+        evzk__consumer_tell(c, EVZK_CONSUMER_LOST, rc, it);
+}
+
+void evzk__stuck_return(struct evzk_consumer *c)
+{
+    struct evzk__item *it;
+
+    while ((it = TAILQ_FIRST(&c->stuck)) != NULL)
+        evzk__item_give_back(c, it, true);
+}
+
 static void lose_all(struct evzk_consumer *c, int rc)
 {
     struct evzk__item *it;
@@ -270,6 +296,8 @@ void evzk__consumer_drop_old(struct evzk_consumer *c)
         evzk__item_end(c, it, EVZK_CONSUMER_GIVEN_BACK, EVZK_OK);
     while ((it = TAILQ_FIRST(&c->doubted)) != NULL && evzk__item_is_old(c, it))
         evzk__item_end(c, it, EVZK_CONSUMER_GIVEN_BACK, EVZK_OK);
+    while ((it = TAILQ_FIRST(&c->stuck)) != NULL && evzk__item_is_old(c, it))
+        evzk__item_drop(c, it);
 }
 
 /* The user knows nothing of these items. */

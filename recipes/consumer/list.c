@@ -252,7 +252,6 @@ int evzk__consumer_removed(struct evzk__machine *m, const struct evzk__event *e)
 void evzk__consumer_wait(struct evzk__machine *m)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
-    int64_t wait_us;
 
     if (evzk__watch_missing(m, ON_SIGNAL) ||
         (!c->view.absent && evzk__watch_missing(m, ON_CLIENTS))) {
@@ -261,9 +260,7 @@ void evzk__consumer_wait(struct evzk__machine *m)
         return;
     }
     evzk__asides_seen(&c->asides);
-    wait_us = evzk__asides_wait_us(&c->asides);
-    if (wait_us > 0)
-        evzk__timer_set(c->retry, wait_us);
+    evzk__consumer_set_retry(c);
 }
 
 int evzk__consumer_waited(struct evzk__machine *m, const struct evzk__event *e)

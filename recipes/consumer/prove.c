@@ -110,7 +110,12 @@ static int note_part(struct evzk_consumer *c, const struct evzk__reply *reply)
 /* Items that are proved stay at the head of their list. */
 static void take(struct evzk_consumer *c, struct evzk__item *it)
 {
-    if (c->proves == EVZK__ITEM_DOUBTED) {
+    bool first =
+        c->proves == EVZK__ITEM_DOUBTED || c->change == EVZK__NO_CHANGE;
+
+    if (it->found == HIDDEN && first && !evzk__item_is_old(c, it))
+        evzk__item_stick(c, it, EVZK_ERR_NOAUTH);
+    else if (c->proves == EVZK__ITEM_DOUBTED) {
         doubted(c, it, it->found == OWN);
     } else if (it->found == OWN || c->change != EVZK__NO_CHANGE) {
         c->taken_over =

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/os.h"
 #include "recipes/consumer/consumer_internal.h"
 
 void evzk__consumer_name_receipt(struct evzk_consumer *c)
@@ -87,9 +88,42 @@ static void end_what_is_over(struct evzk_consumer *c)
         evzk__turn_end(c);
 }
 
+/* Claims may go unheard: somebody deletes one, or the znode by whose end others
+ * would hear that a consumer has died.  So whoever waits, and knows that items
+ * are claimed, looks again once in a round.  0: it does not. */
+static int64_t look_again_us(const struct evzk_consumer *c)
+{
+    return c->view.claimed && c->has_turn && use_of_turn(c) == WAITING
+               ? c->asides.looked_us + evzk__machine_round_us(&c->m)
+               : 0;
+}
+
+static bool is_due(int64_t at_us)
+{
+    return at_us > 0 && at_us <= evzk__now_us();
+}
+
+void evzk__consumer_set_retry(struct evzk_consumer *c)
+{
+    bool waits = c->m.state == WAITING;
+    const int64_t at[] = {waits ? c->asides.next_us : 0,
+                          waits ? look_again_us(c) : 0,
+                          c->n_stuck > 0 ? c->stuck_until_us : 0};
+    int64_t next = INT64_MAX, now = evzk__now_us();
+
+    for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+        if (at[i] > 0 && at[i] < next)
+            next = at[i];
+    }
+    if (next < INT64_MAX)
+        evzk__timer_set(c->retry, next > now ? next - now : 1);
+}
+
 int evzk__consumer_due(struct evzk_consumer *c)
 {
     evzk__consumer_drop_old(c);
+    if (c->n_stuck > 0 && is_due(c->stuck_until_us))
+        evzk__stuck_return(c);
     if (c->n_doubted > 0) {
         c->proves = EVZK__ITEM_DOUBTED;
         return PROVING;
@@ -100,7 +134,7 @@ int evzk__consumer_due(struct evzk_consumer *c)
         return RETURNING;
     if (!c->has_turn)
         evzk__view_clear(&c->view);
-    else if (evzk__asides_due(&c->asides))
+    else if (evzk__asides_due(&c->asides) || is_due(look_again_us(c)))
         evzk__view_forget(&c->view);
     end_what_is_over(c);
     return evzk__consumer_wants(c) > 0 ? use_of_turn(c) : IDLE;

@@ -39,6 +39,7 @@ static void look_for_work(struct evzk__machine *m)
 {
     int state = evzk__consumer_due(evzk__consumer_of(m));
 
+    evzk__consumer_set_retry(evzk__consumer_of(m));
     if (state != IDLE)
         evzk__machine_move(m, state);
 }
@@ -187,7 +188,8 @@ static void close_down(struct evzk__machine *m)
     c->error = EVZK_OK;
     c->n_steps = 0;
     evzk__change_add(c, EVZK__STEP_DELETE, c->receipt_name);
-    evzk__change_add(c, EVZK__STEP_DELETE, c->alive);
+    if (c->n_stuck == 0)
+        evzk__change_add(c, EVZK__STEP_DELETE, c->alive);
     evzk__ask(m, c->steps, c->n_steps, EVZK__EACH);
 }
 
@@ -199,54 +201,83 @@ static int closed(struct evzk__machine *m, const struct evzk__event *e)
     if (!evzk__consumer_note(c, e->reply, rc))
         return EVZK_OK;
     if (c->error == EVZK_OK)
-        c->may_stand = false;
+        c->may_stand = c->n_stuck > 0;
     return evzk__machine_finish(m, c->error != EVZK_OK ? c->error : m->rc);
 }
 
-/* Names that were never used are looked at, too. */
+/* The receipts, the claims, and last the znode whose end tells the other
+ * consumers: at each time the first of the claims that are left.  Names that
+ * were never used are looked at, too. */
 static bool left(struct evzk__machine *m, unsigned i, struct evzk__left *out)
 {
+    enum { RECEIPTS = 2 };
     struct evzk_consumer *c = evzk__consumer_of(m);
-    char *const name[] = {c->alive, c->receipt_name, c->old_receipt};
+    char *const receipt[RECEIPTS] = {c->receipt_name, c->old_receipt};
+    struct evzk__item *it = TAILQ_FIRST(&c->stuck);
 
-    if (!c->may_stand || i >= sizeof name / sizeof name[0])
+    if (!c->may_stand)
         return false;
-    out->name = name[i][0] ? name[i] : NULL;
-    out->stays = i > 0;
+    if (i < RECEIPTS) {
+        out->name = receipt[i][0] ? receipt[i] : NULL;
+        out->stays = true;
+        return true;
+    }
+    if (i > RECEIPTS && it) { /* The first one is answered. */
+        evzk__item_drop(c, it);
+        it = TAILQ_FIRST(&c->stuck);
+        m->tries = RECEIPTS;
+    } else if (i > RECEIPTS) {
+        return false;
+    }
+    out->name = it ? it->claim : c->alive;
+    out->czxid = it ? (int64_t)it->pub.claim_token : 0;
     return true;
 }
 
+/* The session deletes claims that are left. */
 static void lose_list(struct evzk_consumer *c, struct evzk__items *list, int rc)
 {
     struct evzk__item *it;
 
-    while ((it = TAILQ_FIRST(list)) != NULL)
-        evzk__item_end(c, it, EVZK_CONSUMER_LOST, rc);
+    while ((it = TAILQ_FIRST(list)) != NULL) {
+        if (evzk__item_is_old(c, it))
+            evzk__item_end(c, it, EVZK_CONSUMER_LOST, rc);
+        else
+            evzk__item_stick(c, it, rc);
+    }
 }
 
-static bool leaves_claims(const struct evzk_consumer *c)
+/* Nobody was told of these items. */
+static void lose_batch(struct evzk_consumer *c)
 {
-    return !TAILQ_EMPTY(&c->batch) || !TAILQ_EMPTY(&c->finishing) ||
-           !TAILQ_EMPTY(&c->returning) || !TAILQ_EMPTY(&c->doubted) ||
-           !TAILQ_EMPTY(&c->held);
+    struct evzk__item *it;
+
+    if (c->change == EVZK__CLAIM || c->change == EVZK__CLAIMED ||
+        c->change == EVZK__MARK) {
+        TAILQ_FOREACH(it, &c->batch, link)
+        {
+            it->told = true;
+            it->session_no = c->m.seen.session_no;
+        }
+        lose_list(c, &c->batch, EVZK_OK);
+    }
+    evzk__batch_clear(c);
 }
 
-/* Claims that are left go with the session, and so does the znode whose end
- * tells the other consumers. */
+/* Its znode goes after the claims that are left. */
 static void end(struct evzk__machine *m)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
     int rc = m->rc != EVZK_OK ? m->rc : EVZK_ERR_CLOSED;
 
-    if (leaves_claims(c))
-        c->alive[0] = '\0';
     if (c->change == EVZK__TAKE)
         evzk__take_lost(c, "the servers did not say before the consumer ended");
-    evzk__batch_clear(c);
+    lose_batch(c);
     lose_list(c, &c->finishing, rc);
     lose_list(c, &c->returning, rc);
     lose_list(c, &c->doubted, rc);
     lose_list(c, &c->held, rc);
+    c->may_stand = c->may_stand || c->n_stuck > 0;
     if (c->take.on) {
         c->take.rc = m->rc != EVZK_OK ? m->rc : EVZK_ERR_CANCELED;
         evzk__take_end(c);
@@ -366,7 +397,7 @@ ROW(TAKING,       evzk__consumer_take_away, evzk__consumer_took_away,  ASIDE,   
     ON(REPLY,     TAKING, IDLE, RENEWING, CLOSING), RARELY(REPLY, FULL),
     ON(STOP,      CLOSING, RENEWING)),
 ROW(BURYING,      evzk__consumer_bury,      evzk__consumer_buried,     ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
-    ON(REPLY,     BURYING, CLAIMING, IDLE, RENEWING, CLOSING, FULL),
+    ON(REPLY,     BURYING, CLAIMING, IDLE, RENEWING, CLOSING), RARELY(REPLY, FULL), /* By the receipt. */
     ON(STOP,      CLOSING, RENEWING)),
 ROW(FINISHING,    evzk__consumer_finish,    evzk__consumer_finished,   ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
     ON(ENTRY,     PROVING),

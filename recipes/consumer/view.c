@@ -154,7 +154,7 @@ bool evzk__view_scan(struct evzk__view *v, const char *path)
     const struct evzk__step list = {.verb = EVZK__STEP_CHILDREN};
 
     v->n_picks = v->n_empty = 0;
-    v->more = v->scanned = false;
+    v->more = v->scanned = v->claimed = false;
     if (!v->picks)
         v->picks = evzk__zalloc(EVZK__PICKS * sizeof *v->picks);
     if (!v->picks || !new_steps(v, path, v->n_segments))
@@ -176,6 +176,7 @@ struct content {
     int32_t *items, *claims;
     uint32_t n_items, n_claims;
     bool open;
+    bool claimed; /* Some of the items are. */
 };
 
 static int by_number(const void *a, const void *b)
@@ -211,8 +212,9 @@ static void leave_free(struct content *in, const struct evzk__segment *seg,
 
         while (k < in->n_claims && in->claims[k] < in->items[i])
             k++;
-        if ((k == in->n_claims || in->claims[k] != in->items[i]) &&
-            !evzk__aside_has(asides, &pick))
+        if (k < in->n_claims && in->claims[k] == in->items[i])
+            in->claimed = true;
+        else if (!evzk__aside_has(asides, &pick))
             in->items[n++] = in->items[i];
     }
     in->n_items = n;
@@ -251,6 +253,7 @@ bool evzk__view_note(struct evzk__view *v, uint32_t step,
     at->empty = !in.open && in.n_items == 0 && in.n_claims == 0;
     v->n_empty += at->empty;
     leave_free(&in, &at->id, asides);
+    v->claimed = v->claimed || in.claimed;
     if (at->cut) {
         v->n_picks = 0;
         v->more = true;

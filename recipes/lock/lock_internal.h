@@ -121,6 +121,7 @@ struct evzk_lock {
                               candidate, to say that it leads; not done yet. */
     bool own_hidden : 1;   /* Its own znode may not be read. */
     bool pred_unowned : 1; /* No session owns `pred`. */
+    bool unowned_said : 1; /* The log has said so. */
     bool watch_anew : 1;   /* The watches are to be set once more. */
     bool tells_gone : 1;   /* LOCK_GONE is to be told. */
     bool may_stand : 1;    /* Was asked for or is to be deleted, and no server

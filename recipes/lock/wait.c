@@ -58,6 +58,7 @@ int evzk__lock_await(struct evzk_lock *l, const struct evzk__waiting *in,
         evzk__machine_pause(&l->m);
         return evzk__machine_move(&l->m, in->list);
     }
+    l->unowned_said = l->unowned_said && l->pred && strcmp(l->pred, pred) == 0;
     evzk__free(l->pred);
     l->pred = copy;
     l->whose = evzk__lock_is(l, LOCK_PATIENT) ? WHOSE_ASKED : WHOSE_KNOWN;
@@ -228,6 +229,18 @@ bool evzk__lock_own_read(struct evzk_lock *l, const struct evzk__reply *reply,
     return false;
 }
 
+/* A copy that an operator has put there, say: it goes with no session. */
+static void warn_of_unowned(struct evzk_lock *l, const struct evzk__stat *pred)
+{
+    if (pred->owner != 0 || l->unowned_said || !l->pred)
+        return;
+    l->unowned_said = true;
+    evzk__log(evzk__machine_session(&l->m), EVZK_LOG_WARN,
+              "waits behind %s/%s, which no session owns: until somebody "
+              "deletes it",
+              l->m.place.dir->path, l->pred);
+}
+
 static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
 {
     enum evzk__heard heard;
@@ -240,8 +253,10 @@ static int read_both(struct evzk__machine *m, const struct evzk__reply *reply)
         return rc;
     if (!evzk__place_read_pred(&m->place))
         return EVZK_OK;
-    if (reply->rc == EVZK_OK)
+    if (reply->rc == EVZK_OK) {
         evzk__lock_verify_before(m, &reply->res->stat);
+        warn_of_unowned(lock_of(m), &reply->res->stat);
+    }
     if (reply->rc == EVZK_ERR_NONODE) {
         m->place.rank = EVZK__BEHIND; /* Perhaps it was gone before. */
         evzk__lock_hear_of_another(lock_of(m));

@@ -3,7 +3,7 @@
  * what becomes of items when a session ends.
  */
 #define _GNU_SOURCE 1
-#include "test_lock.h"
+#include "test_peers.h"
 
 #include "lib/base/name.h"
 #include "recipes/consumer/consumer_internal.h"
@@ -176,6 +176,34 @@ START_TEST(item_goes_on)
 }
 END_TEST
 
+/* What a program does with an item it does with the consumer that has told it:
+ * to any other one nothing happens. */
+START_TEST(items_are_one_consumers)
+{
+    struct eater first = {0}, second = {0};
+    struct peer p;
+
+    put("/q-mine", 1, 1, "a");
+    peer_open(&p, the_server());
+    begin(&first, p.s, "/q-mine", &claimed);
+    begin(&second, p.s, "/q-mine", &claimed);
+    take(&first, 1);
+    ck_assert_int_eq(evzk_consumer_finish(second.c, first.held[0]),
+                     EVZK_ERR_INVAL);
+    ck_assert_int_eq(evzk_consumer_give_back(second.c, first.held[0]),
+                     EVZK_ERR_INVAL);
+    ck_assert(!evzk_consumer_holds(second.c, first.held[0]));
+    ck_assert(evzk_consumer_holds(first.c, first.held[0]));
+    ck_assert_uint_eq(evzk_consumer_held(first.c), 1);
+    ck_assert_int_eq(evzk_consumer_finish(first.c, first.held[0]), EVZK_OK);
+    WAIT(first.finished == 1);
+    end(&first);
+    end(&second);
+    peer_close(&p);
+    raw_delete_tree(op(), "/q-mine");
+}
+END_TEST
+
 /* The path of the only claim in that segment. */
 static void find_claim(const char *segment, char path[EVZK__PATH_MAX])
 {
@@ -286,6 +314,78 @@ START_TEST(letter_is_dead)
     end(&e);
     peer_close(&p);
     raw_delete_tree(op(), "/q-dead");
+}
+END_TEST
+
+/* A copy that an operator has put before a consumer's turn never goes by
+ * itself: the log says so, once. */
+START_TEST(turn_of_nobody)
+{
+    static const char *const copy =
+        "/q-copy/turn/85925149-6182-4831-a33f-33e1fe78a1d3-lock-0000000000";
+    const char *said;
+    struct eater e = {0};
+    struct logged g;
+
+    put("/q-copy", 1, 1, "a");
+    raw_mkdirs(op(), "/q-copy/turn");
+    ck_assert_int_eq(
+        raw_create(op(), "/q-copy/turn/x", "", 0, ZOO_SEQUENCE, NULL, 0),
+        ZOK); /* The directory's next number is 1. */
+    ck_assert_int_eq(raw_create(op(), copy, "", 0, 0, NULL, 0), ZOK);
+    logged_open(&g);
+    begin(&e, g.p.s, "/q-copy", &claimed);
+    ck_assert_int_eq(evzk_consumer_take(e.c, 1, 0), EVZK_OK);
+    WAIT((said = strstr(g.log, "which no session owns")) != NULL);
+    ck_assert_ptr_nonnull(strstr(g.log, copy));
+    ck_assert_ptr_null(strstr(said + 1, "which no session owns"));
+    ck_assert_int_eq(e.items, 0);
+    ck_assert_int_eq(raw_delete(op(), copy), ZOK);
+    WAIT(e.taken == 1);
+    ck_assert_str_eq(e.text, "a");
+    end(&e);
+    peer_close(&g.p);
+    raw_delete_tree(op(), "/q-copy");
+}
+END_TEST
+
+/* A directory of dead letters that takes none stops no item but that one, and
+ * an item is a dead letter when it takes some again. */
+START_TEST(no_letter_stops_none)
+{
+    const evzk_consumer_options opt = {.mode = EVZK_CONSUMER_CLAIMED,
+                                       .max_deliveries = 1};
+    struct ACL read = {ZOO_PERM_READ | ZOO_PERM_ADMIN, ZOO_ANYONE_ID_UNSAFE},
+               all = {ZOO_PERM_ALL, ZOO_ANYONE_ID_UNSAFE};
+    struct eater e = {0};
+    struct peer p;
+
+    evzk__consumer_limits.aside_us = 200000;
+    put("/q-shut", 1, 1, "a");
+    ck_assert_int_eq(raw_create(op(), "/q-shut/dead", "", 0, 0, NULL, 0), ZOK);
+    ck_assert_int_eq(
+        raw_set_acl(op(), "/q-shut/dead",
+                    &(struct ACL_vector){.count = 1, .data = &read}),
+        ZOK);
+    peer_open(&p, the_server());
+    begin(&e, p.s, "/q-shut", &opt);
+    take(&e, 1);
+    ck_assert_int_eq(evzk_consumer_give_back(e.c, e.held[0]), EVZK_OK);
+    WAIT(e.back == 1);
+    put("/q-shut", 1, 2, "b");
+    take(&e, 1);
+    ck_assert_str_eq(e.text, "ab");
+    ck_assert_int_eq(e.aside, 1);
+    ck_assert_int_eq(evzk_consumer_take(e.c, 1, 0), EVZK_OK);
+    ck_assert_int_eq(
+        raw_set_acl(op(), "/q-shut/dead",
+                    &(struct ACL_vector){.count = 1, .data = &all}),
+        ZOK);
+    WAIT(e.dead == 1);
+    ck_assert_int_eq(left("/q-shut", "dead"), 1);
+    end(&e);
+    peer_close(&p);
+    raw_delete_tree(op(), "/q-shut");
 }
 END_TEST
 
@@ -430,10 +530,13 @@ int main(void)
 
     tcase_add_test(tests, takes_in_order);
     tcase_add_test(tests, item_goes_on);
+    tcase_add_test(tests, items_are_one_consumers);
     tcase_add_test(tests, give_back_spares_others);
     tcase_add_test(tests, finish_spares_others);
     tcase_add_test(tests, many_are_taken);
     tcase_add_test(tests, letter_is_dead);
+    tcase_add_test(tests, no_letter_stops_none);
+    tcase_add_test(tests, turn_of_nobody);
     tcase_add_test(tests, bad_items_stop_none_removed);
     tcase_add_test(tests, bad_items_stop_none_claimed);
     tcase_add_test(tests, ephemeral_items_are_counted);

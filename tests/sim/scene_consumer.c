@@ -163,12 +163,32 @@ static void maybe_end(int k)
         close_consumer(k);
 }
 
+/* No other consumer takes it. */
+static void offer_to_others(int k, evzk_item *item)
+{
+    for (int j = 0; j < CONSUMERS; j++) {
+        int before, rcs[2];
+        evzk_consumer *c = queue.p[j].c;
+
+        if (j == k || !c)
+            continue;
+        before = sim_enter(consumer_proc(j));
+        rcs[0] = evzk_consumer_finish(c, item);
+        rcs[1] = evzk_consumer_give_back(c, item);
+        if (rcs[0] != EVZK_ERR_INVAL || rcs[1] != EVZK_ERR_INVAL ||
+            evzk_consumer_holds(c, item))
+            sim_violation("consumer %d takes an item of consumer %d", j, k);
+        sim_leave(before);
+    }
+}
+
 static bool end_item(int k, int i, bool give)
 {
     struct consumer_slot *p = &queue.p[k];
     evzk_item *item = p->held[i];
     int rc;
 
+    offer_to_others(k, item);
     process_call_begins(consumer_proc(k));
     rc = give ? evzk_consumer_give_back(p->c, item)
               : evzk_consumer_finish(p->c, item);

@@ -61,11 +61,15 @@ enum act_kind {
     CHILD,        /* Something is made below it; */
     CHILDLESS,    /* and goes. */
     SHOW_ITEM,    /* All may be done to it again. */
+    DENY_DEAD,    /* No dead letter may be made. */
+    SHOW_DEAD,    /* But now they may. */
     HIDE_QUEUE,   /* The queue may not be listed. */
     HIDE_SEGMENT, /* The item's. */
-    DENY_DEAD,    /* No dead letter may be made. */
+    HOLD_SEGMENT, /* Nothing may be deleted in the item's. */
     DENY_SEGMENT, /* Nothing may be made there. */
+    SHOW_SEGMENT, /* All may be done to it again. */
     EXPIRE,
+    CLOSE_SESSION,
     FOREIGN_TAKES, /* Another program takes the item. */
     FOREIGN_CHILD, /* And something else is in the queue. */
     CURATOR_ITEM,  /* Or an item of Curator's queue; */
@@ -111,9 +115,9 @@ struct truth {
     int64_t czxid, mzxid;       /* 0: it is not there now. */
     int64_t claim, claim_czxid; /* The session that has claimed it. */
     uint32_t claims;            /* So often it was claimed. */
-    int64_t unsignaled; /* An operator has taken the claim away: what `signal`
-                           was at that time.  Or 0. */
-    uint64_t token;     /* Of the newest claim that was delivered. */
+    uint64_t unheard; /* What consumers hear when its claim went, and they did
+                         not hear of that; or 0. */
+    uint64_t token;   /* Of the newest claim that was delivered. */
     bool put, gone, operated; /* Deleted, and by an operator. */
     bool delivered, finished, dead;
     bool doubted; /* LOST was told, since nobody knows what became of it. */
@@ -132,6 +136,7 @@ struct truth {
 
 struct consumer_world {
     const struct consumer_scene *own;
+    uint64_t heard; /* What consumers hear, at the last look. */
     struct consumer_slot p[CONSUMERS];
     struct truth t[ITEMS];
     int64_t turn;           /* The czxid of the lock's first znode. */
@@ -168,14 +173,15 @@ int consumer_proc(int k);
 int64_t consumer_session(int proc); /* The newest of the process; 0: none. */
 bool consumer_claims(int k);
 bool consumer_item_is_free(int i);
-/* And consumers can know: an operator who takes a claim away has to write to
- * `signal`. */
+/* And consumers have heard so: `signal` was written, or a consumer has gone. */
 bool consumer_item_is_known_free(int i);
 bool consumer_item_is_buried(int i);
 /* Items that the operator has put in the way count as never there. */
 bool consumer_item_meddled(int i);
 /* Nobody can take it, or consumers need not have noticed yet that one can. */
 bool consumer_item_is_bad(int i);
+/* A claim that its session has, and that it may delete. */
+bool consumer_may_free(int i, int64_t session);
 void consumer_look(void); /* What the tree says now. */
 
 /* scene_consumer_told.c: notes an event that was told, and checks it. */

@@ -112,6 +112,15 @@ static void copy_dead(void)
     ens_create(path, "old", 3, ZOO_PERSISTENT);
 }
 
+static void close_session(int proc)
+{
+    int before = sim_enter(proc);
+
+    queue.early[proc] = true;
+    process_close(proc);
+    sim_leave(before);
+}
+
 static void act_due(intptr_t a)
 {
     const struct act_plan *act = &queue.own->act[a];
@@ -163,12 +172,25 @@ static void act_due(intptr_t a)
         ens_set_perms(queue_path(EVZK__QUEUE_DEAD),
                       EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
         break;
+    case SHOW_DEAD:
+        ens_set_perms(queue_path(EVZK__QUEUE_DEAD), EVZK_PERM_ALL);
+        break;
     case DENY_SEGMENT:
         ens_set_perms(segment_of(act->which),
                       EVZK_PERM_ALL & ~EVZK_PERM_CREATE);
         break;
+    case HOLD_SEGMENT:
+        ens_set_perms(segment_of(act->which),
+                      EVZK_PERM_ALL & ~EVZK_PERM_DELETE);
+        break;
+    case SHOW_SEGMENT:
+        ens_set_perms(segment_of(act->which), EVZK_PERM_ALL);
+        break;
     case EXPIRE:
         process_expire(act->which);
+        break;
+    case CLOSE_SESSION:
+        close_session(act->which);
         break;
     case COPY_DEAD:
         copy_dead();

@@ -13,7 +13,12 @@
 #include "recipes/parts/queue_layout.h"
 #include "scene_consumer.h"
 
-enum { KIDS = 64 };
+enum {
+    KIDS = 64,
+    UNHEARD_US = 3500 * 1000,   /* After a round, the claims are looked at. */
+    STUCK_US = 14 * 1000 * 1000 /* The longest pause of a session that deletes
+                                   what was left. */
+};
 
 /* Has it asked for an item, or room for some?  It does not ask for each alone
  * while it holds others. */
@@ -31,7 +36,7 @@ static bool wants(int k)
     return held == 0 || (held < most && most - held >= (most + 1) / 2);
 }
 
-/* But for those whose claim an operator has deleted, and nobody has said so. */
+/* But for those of which nobody has said that they are free. */
 static bool is_any_there(void)
 {
     bool any = false;
@@ -43,15 +48,38 @@ static bool is_any_there(void)
     return any;
 }
 
-static bool is_any_free(void)
+static bool is_any_free(bool (*is_free)(int i))
 {
     bool any = false;
 
     for (int i = 0; i < ITEMS; i++)
-        any =
-            any || (queue.own->item[i].seq && consumer_item_is_known_free(i) &&
-                    !consumer_item_is_bad(i));
+        any = any || (queue.own->item[i].seq && is_free(i) &&
+                      !consumer_item_is_bad(i));
     return any;
+}
+
+static bool has_any(int proc)
+{
+    bool any = false;
+
+    for (int k = 0; k < CONSUMERS; k++)
+        any = any || (consumer_proc(k) == proc && queue.p[k].c);
+    return any;
+}
+
+/* The session has a claim, and none of its consumers the item. */
+static bool is_any_stuck(int proc)
+{
+    for (int i = 0; i < ITEMS; i++) {
+        bool held = false;
+
+        for (int k = 0; k < CONSUMERS; k++)
+            held = held || (consumer_proc(k) == proc && queue.p[k].held[i]);
+        if (!held && queue.own->item[i].seq &&
+            consumer_may_free(i, consumer_session(proc)))
+            return true;
+    }
+    return false;
 }
 
 /* Its time is over, or it is to be refused. */
@@ -92,7 +120,7 @@ static bool is_untidy(void)
 
 void consumer_owes(int proc, struct sim_debt *debt)
 {
-    bool any_free = is_any_free();
+    bool any_free = is_any_free(consumer_item_is_free);
 
     for (int k = 0; k < CONSUMERS; k++) {
         if (!queue.own->consumer[k].on || consumer_proc(k) != proc ||
@@ -109,6 +137,12 @@ void consumer_owes(int proc, struct sim_debt *debt)
                     queue.listed[proc] > owes_refused_at() && is_untidy() &&
                     !ens_shut(proc), /* At the reads of who tidies, maybe. */
                 "an old receipt stays", k);
+    }
+    if (debt->what && any_free && !is_any_free(consumer_item_is_known_free))
+        debt->most_us = UNHEARD_US;
+    if (!debt->what && is_any_stuck(proc)) {
+        sim_owe(debt, true, "a claim stands, and nobody has its item", proc);
+        debt->most_us = has_any(proc) ? UNHEARD_US : STUCK_US;
     }
     debt->paid = queue.moves;
 }

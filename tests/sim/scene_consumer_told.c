@@ -155,7 +155,8 @@ void rules_aside(int k, int rc, const evzk_item *item)
     if (i < 0)
         sim_violation("consumer %d: an unknown item is set aside", k);
     else if (!queue.t[i].was_bad &&
-             !(rc == EVZK_ERR_NOAUTH && ens_denied(consumer_proc(k))))
+             !(rc == EVZK_ERR_NOAUTH && ens_denied(consumer_proc(k))) &&
+             !(rc == EVZK_ERR_QUOTA && ens_full_at()))
         sim_violation("consumer %d: item %d is set aside: %s", k, i,
                       evzk_errname(rc));
     else if (queue.aside[k][i]++ > 0 && queue.aside[k][i] > queue.t[i].was_bad)

@@ -123,17 +123,27 @@ bool consumer_item_is_free(int i)
     return queue.t[i].czxid != 0 && queue.t[i].claim_czxid == 0;
 }
 
-/* Another after each write; never 0. */
-static int64_t signal_now(void)
+/* Another after each write to `signal`, and for each other list of clients;
+ * never 0. */
+static uint64_t heard_now(void)
 {
+    const char *names[KIDS];
+    size_t n = ens_children(side_path(EVZK__QUEUE_CLIENTS), names, KIDS);
+    uint64_t heard = 1;
     struct ens_seen seen;
 
-    return ens_look(side_path(EVZK__QUEUE_SIGNAL), &seen) ? seen.mzxid : 1;
+    for (size_t i = 0; i < n && i < KIDS; i++) {
+        for (const char *p = names[i]; *p; p++)
+            heard = heard * 31 + (unsigned char)*p;
+    }
+    if (ens_look(side_path(EVZK__QUEUE_SIGNAL), &seen))
+        heard += (uint64_t)seen.mzxid << 32;
+    return heard ? heard : 1;
 }
 
 bool consumer_item_is_known_free(int i)
 {
-    return consumer_item_is_free(i) && queue.t[i].unsignaled != signal_now();
+    return consumer_item_is_free(i) && queue.t[i].unheard == 0;
 }
 
 /* Items that the operator has put in the way count as never there. */
@@ -168,6 +178,16 @@ bool consumer_item_is_bad(int i)
     const struct truth *t = &queue.t[i];
 
     return t->was_bad > 0 && (t->bad || sim_now() - t->good_since < AGAIN_US);
+}
+
+bool consumer_may_free(int i, int64_t session)
+{
+    char path[96];
+
+    strcpy(path, item_path(i));
+    *strrchr(path, '/') = '\0';
+    return session && queue.t[i].claim == session &&
+           (ens_perms(path) & (int)EVZK_PERM_DELETE) != 0;
 }
 
 /* The turn. */
@@ -282,6 +302,16 @@ static void taken(int i, const char *how, int64_t owner)
 
 /* The items. */
 
+/* Was it delivered as often as it may be, and may no letter be made of it? */
+static bool is_unburiable(int i)
+{
+    uint32_t most = queue.own->consumer[0].max_deliveries;
+    int perms = ens_perms(side_path(EVZK__QUEUE_DEAD));
+
+    return most && queue.deliveries[i] >= most && perms >= 0 &&
+           !(perms & (int)EVZK_PERM_CREATE);
+}
+
 /* Is something below it, or a right missing? */
 static void look_at_state(int i)
 {
@@ -296,7 +326,7 @@ static void look_at_state(int i)
     bool was = t->bad;
 
     t->bad = t->czxid && (ens_children(item_path(i), names, 1) > 0 ||
-                          (perms & needed) != needed);
+                          (perms & needed) != needed || is_unburiable(i));
     t->was_bad += t->bad && !was;
     t->was_fixed = t->was_fixed || (t->czxid && !(perms & writable));
     if (was && !t->bad)
@@ -342,7 +372,7 @@ static void check_claimed_once(int i)
         sim_violation("item %d is claimed twice", i);
 }
 
-static void look_at_claim(int i, uint32_t *claimed)
+static void look_at_claim(int i, uint64_t heard, uint32_t *claimed)
 {
     struct truth *t = &queue.t[i];
     struct ens_seen seen;
@@ -358,10 +388,12 @@ static void look_at_claim(int i, uint32_t *claimed)
          (!there || seen.czxid != t->claim_czxid)) ||
         (there && !seen.owner)) /* A copy. */
         queue.meddled = queue.claims_meddled = true;
-    if (there)
-        t->unsignaled = 0;
-    else if (t->claim_czxid && (!t->claim || operator_deleted(t->claim_czxid)))
-        t->unsignaled = signal_now();
+    if (!there && t->claim_czxid && heard == queue.heard) {
+        t->unheard = heard;
+    } else if (there || heard != t->unheard) {
+        queue.moves += t->unheard != 0; /* From now on it is known. */
+        t->unheard = 0;
+    }
     t->claim = there ? seen.owner : 0;
     t->claim_czxid = there ? seen.czxid : 0;
 }
@@ -408,15 +440,18 @@ static void note_free(int i)
 void consumer_look(void)
 {
     uint32_t went = 0, claimed = 0;
+    uint64_t heard;
 
     if (!ens_has_changed(&queue.looked))
         return;
+    heard = heard_now();
     for (int i = 0; i < ITEMS; i++) {
         if (queue.own->item[i].seq) {
             look_at_item(i, &went);
-            look_at_claim(i, &claimed);
+            look_at_claim(i, heard, &claimed);
         }
     }
+    queue.heard = heard;
     queue.taken |= claimed | went;
     queue.moves += (claimed | went) != 0;
     for (int i = 0; i < ITEMS; i++) {
