@@ -248,6 +248,10 @@ bool evzk__machine_certain(const struct evzk__machine *m);
 /* How many requests the session has under way at most. */
 uint32_t evzk__machine_window(const struct evzk__machine *m);
 
+/* How long the session takes to look at all that its machines watch
+ * (machine/rounds.h): so rarely may be asked again what was refused. */
+uint32_t evzk__machine_round_ms(const struct evzk__machine *m);
+
 /* Has the machine seen the last change of its session? */
 bool evzk__machine_caught_up(const struct evzk__machine *m);
 

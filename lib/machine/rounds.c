@@ -16,14 +16,23 @@ enum {
     NAP_US = 20 * 1000 /* Visits that fall due within this time go together. */
 };
 
-/* From one visit to the next. */
-static int64_t pace_us(const struct evzk__core *s)
+static int64_t round_us(const struct evzk__core *s)
 {
     int64_t us = 3 * PROBES * evzk__lease_probe_us(&s->lease);
 
-    if (us > EVZK__ROUND_MAX_US)
-        us = EVZK__ROUND_MAX_US;
-    us /= (int64_t)s->stats.machines;
+    return us < EVZK__ROUND_MAX_US ? us : EVZK__ROUND_MAX_US;
+}
+
+uint32_t evzk__machine_round_ms(const struct evzk__machine *m)
+{
+    return (uint32_t)(round_us(m->place.s) / 1000);
+}
+
+/* From one visit to the next. */
+static int64_t pace_us(const struct evzk__core *s)
+{
+    int64_t us = round_us(s) / (int64_t)s->stats.machines;
+
     return us > EVZK__VISIT_MIN_US ? us : EVZK__VISIT_MIN_US;
 }
 
