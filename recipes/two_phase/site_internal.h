@@ -88,7 +88,7 @@ struct evzk_site {
     char inbox[sizeof EVZK__INBOX + EVZK_TX_SITE_NAME_MAX + 2];
     int making_rc;
     int refused_rc;              /* Why it waits; 0: it does not. */
-    bool ready;                  /* It has listed its inbox once. */
+    bool ready;                  /* The site has listed its inbox once. */
     struct evzk__read_all found; /* The entries, as last listed, .. */
     uint32_t n_taken;            /* .. and so many of them were looked at. */
     enum evzk__entries entries;
