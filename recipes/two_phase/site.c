@@ -249,7 +249,7 @@ static const struct evzk__row rows[STATES] = {
 ROW(PREPARING,   prepare,   prepared,  LISTING,  ENDED,   PREPARING, RETRY|NOTHING_SENT,
     ON(REPLY,        LISTING, MAKING_ROOT, REFUSED, HERE, FAIL)),
 ROW(MAKING_ROOT, make_root, root_made, ASIDE,    ENDED,   PREPARING, RETRY,
-    ON(REPLY,        PREPARING, REFUSED, FAIL),
+    ON(REPLY,        PREPARING, FAIL), RARELY(REPLY, REFUSED),
     RARELY(EXPIRED,  PREPARING)),
 ROW(LISTING,     list,      listed,    TAKING,   ENDED,   LISTING,   RETRY,
     ON(REPLY,        TAKING, PREPARING, REFUSED, FAIL)),

@@ -349,8 +349,8 @@ static void set_perms(const char *path, uint32_t perms)
     ck_assert_int_eq(raw_set_acl(op(), path, &v), ZOK);
 }
 
-/* A first join that is refused fails.  Who has joined waits until it may join
- * again, and says so. */
+/* A first join that is refused fails.  A member that has joined waits until it
+ * may join again, and says so. */
 START_TEST(refused_for_a_while)
 {
     struct peer p;
@@ -379,7 +379,7 @@ START_TEST(refused_for_a_while)
 }
 END_TEST
 
-/* What may not be written waits, and the member stays. */
+/* An update that may not be written waits, and the member stays. */
 START_TEST(update_refused_for_a_while)
 {
     struct peer p;

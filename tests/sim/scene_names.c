@@ -33,7 +33,7 @@ static struct {
     struct {
         evzk_member *m;
         bool begun, over, stopped, joined;
-        bool ever; /* It has joined once. */
+        bool ever; /* The endpoint has stood once. */
         int64_t text;
     } slot[NM_ACTS];
     int64_t acts; /* Done. */
@@ -320,7 +320,7 @@ static void update(int i, enum nm_text text)
     if (rc == EVZK_OK)
         all.slot[i].text = (int64_t)text;
     else if (rc != EVZK_ERR_STATE &&
-               !(rc == EVZK_ERR_NOMEM && process_lacked_memory(proc)))
+             !(rc == EVZK_ERR_NOMEM && process_lacked_memory(proc)))
         sim_violation("act %d: update: %s", i + 1, evzk_errname(rc));
 }
 

@@ -194,10 +194,11 @@ static bool is_ignored(const struct tp_tx *x, int act)
     char site = tp.own->act[act].site;
 
     return tp.slot[act].site && tp.slot[act].ready && !tp.sealed &&
-           !tp.hidden && !tp.hid && !x->removed &&
-           x->decision == EVZK_TX_NONE &&
+           !tp.hidden && !tp.hid && !tp.own->denied && !tp.own->act[0].denied &&
+           !x->removed && x->decision == EVZK_TX_NONE &&
            x->vote[tp_site(site)] == EVZK_TX_NONE && has_entry(x, site) &&
-           !is_known(x, act) && tp_begun_by_living(x);
+           !is_known(x, act) && tp_begun_by_living(x) &&
+           !ens_shut(tp.own->act[act].proc);
 }
 
 static void site_owes(int act, struct sim_debt *debt)
