@@ -2,11 +2,11 @@
  *
  *   LOOKING <--> REFUSED
  *
- * A first join that is refused fails: so its user learns of a wrong ACL.  Who
- * has once joined does not end with a refusal that may pass (parts/passing.h).
- * If its name stands, it stays a member, and what could not be written waits
- * for a while.  If not, it tells why it is no member, and rests in REFUSED for
- * as long.  Then it looks, and tries again.
+ * A first join that is refused fails: so its user learns of a wrong ACL.  A
+ * member that has once joined ends with no refusal that may pass
+ * (parts/passing.h).  If its name stands, it stays a member, and what could not
+ * be written waits for a while.  If not, it tells why it is no member, and
+ * rests in REFUSED.  Then it looks, and tries again.
  *
  * Data that are too large for the servers are given up at once: each try would
  * cost the session its connection.  The member keeps the data that stood
@@ -64,7 +64,7 @@ int evzk__member_refused(struct evzk_member *d, int rc)
     if (d->told_token == 0 || !evzk__refusal_may_pass(rc))
         return rc;
     if (rc != EVZK_ERR_SERVER && d->m.state != LOOKING)
-        d->unsettled = false; /* It was not done. */
+        d->unsettled = false; /* The write was not done. */
     d->m.tries = 0;
     d->waits = true;
     d->refused_rc = rc;
