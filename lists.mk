@@ -227,6 +227,7 @@ core_sources = \
     recipes/group/join.c \
     recipes/group/leave.c \
     recipes/group/member.c \
+    recipes/group/refused.c \
     recipes/group/sight.c \
     recipes/group/stay.c \
     recipes/group/view.c \
@@ -289,6 +290,7 @@ core_sources = \
     recipes/parts/make.h \
     recipes/parts/numbers.c \
     recipes/parts/numbers.h \
+    recipes/parts/passing.h \
     recipes/parts/proof.h \
     recipes/parts/queue_foreign.c \
     recipes/parts/queue_foreign.h \

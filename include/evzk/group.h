@@ -5,9 +5,9 @@
  * ephemeral, and holds the member's data, as other programs expect.
  *
  * A member heals itself: when its session expires, or somebody deletes its
- * znode, it joins again, with its last data.  An identity that another process
- * has is never taken away: the member is told so, and joins when that process
- * has gone.
+ * znode, it joins again, with its last data.  Where the servers refuse that for
+ * a while, it waits, and tries again.  An identity that another process has is
+ * never taken away: the member is told so, and joins when that process has gone.
  *
  * A view (evzk_group_watch()) tells who is a member, and who comes and goes.
  *
@@ -37,7 +37,8 @@ typedef enum evzk_member_event {
      * znode is another one. */
     EVZK_MEMBER_JOINED = 1,
     /** The znode holds the data of the latest evzk_member_update(), and so
-     * answers all updates before it. */
+     * answers all updates before it.  With EVZK_ERR_TOOLARGE: the servers take
+     * no data so large; the member goes on with those before. */
     EVZK_MEMBER_UPDATED,
     /** In doubt, still a member until the lease ends
      * (evzk_member_lease_ms()). */
@@ -46,7 +47,9 @@ typedef enum evzk_member_event {
     EVZK_MEMBER_RESUMED,
     /** No member at the moment: rc is EVZK_ERR_EXPIRED, EVZK_ERR_NODEGONE
      * (somebody deleted the znode) or EVZK_ERR_LEASE (no word from the leader;
-     * the znode may still stand).  JOINED follows when that is healed. */
+     * the znode may still stand).  Or the servers refuse: EVZK_ERR_NOAUTH,
+     * _QUOTA, _SERVER, _NONODE, _EPHEMERAL or _NOCHROOT; this may come behind
+     * another REJOINING.  JOINED follows when that is healed. */
     EVZK_MEMBER_REJOINING,
     /** No member yet: another process has this identity, or a znode of that
      * name was made by hand.  The member waits until it has gone. */
@@ -116,8 +119,10 @@ typedef struct evzk_member_options {
  *
  * Later, FAILED: EVZK_ERR_BUSY (with `no_wait`), _NOAUTH, _BADACL, _NOCHROOT,
  * _QUOTA, _NONODE (directories go away as fast as they are made), _EPHEMERAL,
- * _SERVER, _CLOSED, _AUTH, _INTERNAL.  The loss of a connection, the session's
- * expiry and want of memory end no member.
+ * _SERVER, _TOOLARGE, _CLOSED, _AUTH, _INTERNAL.  The loss of a connection, the
+ * session's expiry and want of memory end no member.  Nor does a refusal that
+ * may pass, once JOINED was told: the member tries again within three session
+ * time-outs, half a minute at most; see REJOINING.
  */
 EVZK_API int evzk_group_join(evzk_session *s, const char *path,
                              const char *name, const evzk_member_options *opt,
@@ -129,7 +134,9 @@ EVZK_API int evzk_group_join(evzk_session *s, const char *path,
  * before it may never be written, and one UPDATED answers all of them.  After a
  * REJOINING the znode is made with the latest data.
  *
- * Data that another client has written to the znode are replaced, too.
+ * Data that another client has written to the znode are replaced, too.  Where
+ * the servers refuse to write, the member stays, and tries again as above; only
+ * data that are too large for them are given up.
  *
  * @param data Copied; may be NULL when @p len is 0.
  * @param len  At most EVZK_MEMBER_DATA_MAX.

@@ -300,7 +300,10 @@ typedef struct evzk_site_options {
  * @retval EVZK_ERR_NOMEM, EVZK_ERR_CLOSED, EVZK_ERR_FORKED: as above.
  *
  * Later, with ENDED: EVZK_ERR_CANCELED, _NOCHROOT, _NOAUTH, _BADACL, _QUOTA,
- * _NONODE, _SERVER, _NOMEM, _CLOSED, _AUTH, _INTERNAL.
+ * _NONODE, _SERVER, _NOMEM, _CLOSED, _AUTH, _INTERNAL.  Once the site has
+ * listed its inbox, no refusal that may pass ends it (_NOAUTH, _QUOTA, _SERVER,
+ * _NONODE, _NOCHROOT): it says so in the log, once, and tries again within three
+ * session time-outs, half a minute at most.
  */
 EVZK_API int evzk_site_start(evzk_session *s, const char *root,
                              const char *name, const evzk_site_options *opt,

@@ -109,9 +109,6 @@ int evzk__machine_cancel(struct evzk__machine *m);
  * valid? */
 bool evzk__machine_sure(const struct evzk__machine *m);
 
-/* So long a round takes (rounds.h): within that time a machine that waits looks
- * again at what nobody may tell it. */
-int64_t evzk__machine_round_us(const struct evzk__machine *m);
 
 /* Moves to another state; the entry action runs before this returns.  Returns
  * 0, so that a reaction can end with it. */
@@ -251,6 +248,11 @@ bool evzk__machine_certain(const struct evzk__machine *m);
 
 /* How many requests the session has under way at most. */
 uint32_t evzk__machine_window(const struct evzk__machine *m);
+
+/* How long the session takes to look at all that its machines watch
+ * (machine/rounds.h): so rarely may be asked again what was refused, or what
+ * nobody may tell. */
+uint32_t evzk__machine_round_ms(const struct evzk__machine *m);
 
 /* Has the machine seen the last change of its session? */
 bool evzk__machine_caught_up(const struct evzk__machine *m);

@@ -23,9 +23,9 @@ static int64_t round_us(const struct evzk__core *s)
     return us < EVZK__ROUND_MAX_US ? us : EVZK__ROUND_MAX_US;
 }
 
-int64_t evzk__machine_round_us(const struct evzk__machine *m)
+uint32_t evzk__machine_round_ms(const struct evzk__machine *m)
 {
-    return round_us(m->place.s);
+    return (uint32_t)(round_us(m->place.s) / 1000);
 }
 
 /* From one visit to the next. */

@@ -36,6 +36,7 @@ struct evzk__old_marks {
     struct evzk__old_mark {
         char name[EVZK__CHUBBY_MARK_MAX];
         int64_t until_us;
+        bool stays; /* Somebody's znode is below it: it cannot be deleted. */
     } v[EVZK__CHUBBY_OLD_MAX];
 };
 

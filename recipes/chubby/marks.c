@@ -11,7 +11,9 @@
  * is never made by a holder that has lost the lock.  Its answer may be lost:
  * then it is sent again, and finds the own mark, or no old ones.  If the next
  * holder ends while it waits, the old mark is still there, and the holder after
- * it waits anew.
+ * it waits anew.  Somebody may have put a znode below a mark: that mark stays,
+ * and the log names it; its delay counts, and then the lock is held all the
+ * same, but every holder waits for it, until somebody deletes both.
  */
 #include <string.h>
 
@@ -57,6 +59,7 @@ static void add_old(struct evzk__old_marks *to, struct evzk__old_marks *before,
     strcpy(mark->name, name);
     mark->until_us =
         known ? known->until_us : evzk__now_us() + ms * INT64_C(1000);
+    mark->stays = known && known->stays;
 }
 
 /* Is this the mark of a former holder, in the way of this one? */
@@ -166,9 +169,11 @@ void evzk__chubby_marks_mark(struct evzk__machine *m)
     evzk__chubby_mark(l->mark, evzk_lock_node(l->lock), l->delay_ms);
     l->step[n++] = (struct evzk__step){.verb = EVZK__STEP_CHECK,
                                        .name = evzk_lock_node(l->lock)};
-    for (unsigned i = 0; i < l->old->n; i++)
-        l->step[n++] = (struct evzk__step){.verb = EVZK__STEP_DELETE,
-                                           .name = l->old->v[i].name};
+    for (unsigned i = 0; i < l->old->n; i++) {
+        if (!l->old->v[i].stays)
+            l->step[n++] = (struct evzk__step){.verb = EVZK__STEP_DELETE,
+                                               .name = l->old->v[i].name};
+    }
     l->marked = l->delay_ms != 0;
     if (l->delay_ms && !l->has_mark)
         l->step[n++] = (struct evzk__step){
@@ -178,6 +183,26 @@ void evzk__chubby_marks_mark(struct evzk__machine *m)
             .acl = l->acl.v ? l->acl.v : session.acl,
             .acl_count = l->acl.v ? l->acl.n : session.acl_count};
     evzk__ask(m, l->step, n, EVZK__COMMIT | EVZK__SOON);
+}
+
+/* A mark cannot be deleted, by its step in the transaction.  False: no room is
+ * left for those that can. */
+static bool leave_old(struct evzk__chubby_lock *l, unsigned part)
+{
+    struct evzk__old_mark *mark =
+        find_old(l->old, part > 0 ? l->step[part].name : "");
+    unsigned n = 0;
+
+    if (!mark)
+        return false;
+    mark->stays = true;
+    evzk__log(evzk__machine_session(&l->m), EVZK_LOG_WARN,
+              "chubby: %s/%s cannot be deleted, since a znode is below it: "
+              "each holder waits for this lock-delay until both are deleted",
+              evzk__machine_path(&l->m), mark->name);
+    for (unsigned i = 0; i < l->old->n; i++)
+        n += l->old->v[i].stays;
+    return n < EVZK__CHUBBY_OLD_MAX;
 }
 
 int evzk__chubby_marks_marked(struct evzk__machine *m,
@@ -200,6 +225,8 @@ int evzk__chubby_marks_marked(struct evzk__machine *m,
     if (rc == EVZK_ERR_NODEEXISTS ||
         (rc == EVZK_ERR_NONODE && e->reply->part != 0))
         return evzk__machine_move(m, EVZK__LOCK_LOOKING);
+    if (rc == EVZK_ERR_NOTEMPTY && leave_old(l, e->reply->part))
+        return evzk__machine_again(m);
     /* Without the own znode the lock will tell so. */
     l->rc = rc == EVZK_ERR_NONODE ? EVZK_ERR_NODEGONE : rc;
     l->leaves = true;

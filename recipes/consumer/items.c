@@ -240,7 +240,8 @@ void evzk__item_stick(struct evzk_consumer *c, struct evzk__item *it, int rc)
     it->told = true;
     evzk__item_move(c, it, EVZK__ITEM_STUCK);
     if (c->n_stuck == 1)
-        c->stuck_until_us = evzk__now_us() + evzk__machine_round_us(&c->m);
+        c->stuck_until_us =
+            evzk__now_us() + evzk__machine_round_ms(&c->m) * INT64_C(1000);
     if (!told)
         evzk__consumer_tell(c, EVZK_CONSUMER_LOST, rc, it);
 }

@@ -94,7 +94,8 @@ static void end_what_is_over(struct evzk_consumer *c)
 static int64_t look_again_us(const struct evzk_consumer *c)
 {
     return c->view.claimed && c->has_turn && use_of_turn(c) == WAITING
-               ? c->asides.looked_us + evzk__machine_round_us(&c->m)
+               ? c->asides.looked_us +
+                     evzk__machine_round_ms(&c->m) * INT64_C(1000)
                : 0;
 }
 

@@ -67,6 +67,7 @@ void evzk__member_destroy(struct evzk__machine *m)
     evzk__acl_free(&d->own_acl);
     evzk__free(d->data.v);
     evzk__free(d->next.v);
+    evzk__free(d->former.v);
     evzk__free(d->path);
     evzk__free(d);
 }

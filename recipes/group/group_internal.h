@@ -3,6 +3,7 @@
  *   group/event.c   what is told
  *   group/sight.c   what a look at the servers tells
  *   group/stay.c    a member that has joined, and one that waits
+ *   group/refused.c what becomes of it where servers refuse
  *   group/join.c    makes the znodes, and what is missing of them
  *   group/leave.c   deletes the znodes
  *   group/member.c  the table, and why it is right
@@ -35,6 +36,7 @@ enum {
     JOINED,
     UPDATING,
     WAITING,
+    REFUSED,
     CHECKING,
     LEAVING,
     ENDED,
@@ -84,19 +86,27 @@ struct evzk_member {
         REPORTED_CONFLICT
     } reported : 8;
     bool no_wait;
-    bool leaves;         /* The user has asked for it. */
-    bool looked;         /* `sight` is new: nothing was asked since. */
-    bool unsettled;      /* A write may still come: the look goes behind one. */
-    bool may_be_own;     /* A write, lost or not, may have made it. */
-    bool behind_write;   /* The present look does. */
-    bool may_stand;      /* Something was to be made, and no look, and no
-                            delete, has shown since that nothing is there. */
-    uint32_t updates;    /* Calls of evzk_member_update(). */
+    bool leaves;       /* The user has asked for it. */
+    bool looked;       /* `sight` is new: nothing was asked since. */
+    bool unsettled;    /* A write may still come: the look goes behind one. */
+    bool may_be_own;   /* A write, lost or not, may have made it. */
+    bool behind_write; /* The present look does. */
+    bool may_stand;    /* Something was to be made, and no look, and no
+                          delete, has shown since that nothing is there. */
+    bool waits;        /* Something was refused: for a while nothing is written
+                          that is not there, .. */
+    int refused_rc;    /* .. for this, 0: for nothing; .. */
+    int logged_rc;     /* .. which was logged, .. */
+    int told_rc;       /* .. and was told with REJOINING. */
+    uint32_t updates;  /* Calls of evzk_member_update(). */
     uint32_t seen, told; /* Of these: those that the last look has seen
                             written; and those that were told. */
+    uint32_t too_large;  /* The same of the last one that was too large. */
     /* As it is written; and as it is to be written next.  NULL: the session's;
-     * and: nothing waits. */
-    struct evzk__member_data data, next;
+     * and: nothing waits.  If `data` were never seen at the servers, `former`
+     * are those before them. */
+    struct evzk__member_data data, next, former;
+    bool has_former;
     struct evzk__acl own_acl; /* Owned. */
     const evzk_acl *acl;      /* That, or the session's. */
     uint32_t acl_count;
@@ -138,6 +148,12 @@ struct evzk__member_data evzk__member_latest(const struct evzk_member *d);
 /* The same, from now on kept until the request that writes them is answered:
  * for the entry of a row, which has no request under way. */
 struct evzk__member_data evzk__member_take_data(struct evzk_member *d);
+/* The servers have taken the data: those before them are not needed any more.
+ */
+void evzk__member_data_stand(struct evzk_member *d);
+/* The servers take no data that are so large.  True: those before them count
+ * again, or a later update does; false: there is neither. */
+bool evzk__member_drop_data(struct evzk_member *d);
 
 /* Asks what stands.  With watches: on the name and on the claim. */
 void evzk__member_ask_sight(struct evzk_member *d, bool watched);
@@ -151,6 +167,18 @@ bool evzk__member_may_write(struct evzk_member *d);
 /* The answer to a write that was refused, or lost.  0: look again; or an error
  * that another try does not better. */
 int evzk__member_not_written(struct evzk_member *d, int rc);
+
+/* ---- group/refused.c ---- */
+
+/* A refusal that no try at once betters.  0: the member has moved, or will look
+ * at what stands; else the member ends with it. */
+int evzk__member_refused(struct evzk_member *d, int rc);
+/* The deadline has passed. */
+void evzk__member_try_again(struct evzk__machine *m);
+/* The member has what it wants: nothing is refused any more. */
+void evzk__member_content(struct evzk_member *d);
+void evzk__member_rest(struct evzk__machine *m);
+int evzk__member_rested(struct evzk__machine *m, const struct evzk__event *e);
 
 /* ---- the actions: group/join.c ---- */
 

@@ -27,7 +27,7 @@ void evzk__member_make_dir(struct evzk__machine *m)
 int evzk__member_dir_made(struct evzk__machine *m, const struct evzk__event *e)
 {
     if (e->reply->rc != EVZK_OK)
-        return e->reply->rc;
+        return evzk__member_refused(evzk__member_of(m), e->reply->rc);
     evzk__member_of(m)->looked = true; /* Still nothing stands. */
     return evzk__machine_move(m, JOINING);
 }
@@ -103,6 +103,8 @@ static void note_made(struct evzk_member *d, int64_t zxid)
     if (d->sight.name == GROUP_ABSENT)
         d->czxid = zxid;
     d->unsettled = false;
+    if (d->sight.name == GROUP_ABSENT)
+        evzk__member_data_stand(d);
 }
 
 /* The answer to a transaction that makes znodes.  `dir`: where a directory that
@@ -120,11 +122,12 @@ static int was_made(struct evzk_member *d, const struct evzk__reply *reply,
         rc = evzk__member_not_written(d, reply->rc);
     d->may_be_own = d->unsettled && d->sight.name == GROUP_ABSENT;
     if (rc != EVZK_OK)
-        return rc;
+        return evzk__member_refused(d, rc);
     if (!no_dir)
         return evzk__machine_move(&d->m, LOOKING);
-    return d->m.tries++ < MEMBER_TRIES ? evzk__machine_move(&d->m, dir)
-                                       : EVZK_ERR_NONODE;
+    return d->m.tries++ < MEMBER_TRIES
+               ? evzk__machine_move(&d->m, dir)
+               : evzk__member_refused(d, EVZK_ERR_NONODE);
 }
 
 int evzk__member_was_joined(struct evzk__machine *m,
@@ -144,9 +147,11 @@ int evzk__member_repaired(struct evzk__machine *m, const struct evzk__event *e)
 int evzk__member_dir_remade(struct evzk__machine *m,
                             const struct evzk__event *e)
 {
+    struct evzk_member *d = evzk__member_of(m);
+
     if (e->type != EVZK__EV_REPLY)
-        return evzk__member_doubt(evzk__member_of(m), e);
-    return e->reply->rc != EVZK_OK ? e->reply->rc
+        return evzk__member_doubt(d, e);
+    return e->reply->rc != EVZK_OK ? evzk__member_refused(d, e->reply->rc)
                                    : evzk__machine_move(m, LOOKING);
 }
 
@@ -176,7 +181,8 @@ static int go_on(struct evzk_member *d)
 {
     uint32_t seen = d->updates; /* RESUMED may have the user ask for more. */
 
-    if (d->sight.guard != GROUP_OWN || d->sight.claim == GROUP_ABSENT)
+    if ((d->sight.guard != GROUP_OWN || d->sight.claim == GROUP_ABSENT) &&
+        !d->waits)
         return evzk__machine_move(&d->m, REPAIRING);
     if (!evzk__machine_certain(&d->m))
         return EVZK_OK;
@@ -184,9 +190,10 @@ static int go_on(struct evzk_member *d)
         evzk__member_tell(d, EVZK_MEMBER_RESUMED, EVZK_OK);
     if (d->m.stopping)
         return EVZK_OK;
-    if (!d->sight.as_wanted || d->updates != seen)
+    if ((!d->sight.as_wanted || d->updates != seen) && !d->waits)
         return evzk__machine_move(&d->m, UPDATING);
-    d->seen = seen;
+    if (d->sight.as_wanted)
+        d->seen = seen;
     return evzk__machine_move(&d->m, JOINED);
 }
 
@@ -200,6 +207,8 @@ static int begin_anew(struct evzk_member *d)
         return EVZK_OK;
     if (s->name == GROUP_OTHERS || s->claim == GROUP_OTHERS)
         return d->no_wait ? EVZK_ERR_BUSY : evzk__machine_move(&d->m, WAITING);
+    if (d->waits)
+        return evzk__machine_move(&d->m, REFUSED);
     return evzk__machine_move(
         &d->m,
         s->guard == GROUP_OWN || s->claim == GROUP_OWN ? REPAIRING : JOINING);
@@ -214,7 +223,7 @@ int evzk__member_looked(struct evzk__machine *m, const struct evzk__event *e)
     if (!evzk__member_note_sight(d, e->reply))
         return EVZK_OK;
     if (d->look_rc != EVZK_OK)
-        return d->look_rc;
+        return evzk__member_refused(d, d->look_rc);
     if (d->sight.early && !d->behind_write) {
         d->unsettled = true;
         return evzk__machine_again(m);

@@ -2,6 +2,7 @@
  *
  *   MAKING_DIR, JOINING, LOOKING, REPAIRING, REMAKING_DIR: join.c
  *   JOINED, UPDATING, WAITING: stay.c
+ *   REFUSED: refused.c
  *   CHECKING, LEAVING: leave.c
  *
  * The full diagram, made from the table below, is in doc/member.svg.
@@ -42,13 +43,13 @@
 static const struct evzk__row rows[STATES] = {
 /*     state         entry     reaction    main     on stop   on expiry   flags */
 MEMBER(MAKING_DIR,   make_dir, dir_made,   JOINING, CHECKING, MAKING_DIR, RETRY|NOTHING_SENT,
-       ON(REPLY,        JOINING, FAIL)),
+       ON(REPLY,        JOINING, REFUSED, FAIL)),
 MEMBER(JOINING,      join,     was_joined, LOOKING, CHECKING, LOOKING,    UNSENT|NOTHING_SENT,
-       ON(REPLY,        LOOKING, MAKING_DIR, FAIL),
+       ON(REPLY,        LOOKING, MAKING_DIR, REFUSED, FAIL),
        ON(ENTRY,        LOOKING), RARELY(ENTRY, CHECKING),
        ON(EXPIRED,      NEVER)),
 MEMBER(LOOKING,      look,     looked,     JOINED,  CHECKING, LOOKING,    RETRY|HOLDS,
-       ON(REPLY,        JOINED, UPDATING, REPAIRING, WAITING, JOINING, LOOKING, HERE, FAIL)),
+       ON(REPLY,        JOINED, UPDATING, REPAIRING, WAITING, REFUSED, JOINING, LOOKING, HERE, FAIL)),
 MEMBER(REPAIRING,    repair,   repaired,   ASIDE,   CHECKING, LOOKING,    UNSENT|HOLDS,
        ON(REPLY,        LOOKING, REMAKING_DIR, FAIL),
        ON(ENTRY,        LOOKING), RARELY(ENTRY, CHECKING),
@@ -59,7 +60,7 @@ MEMBER(JOINED,       stay,     stayed,     CHECKING, CHECKING, LOOKING,   RETRY|
        ON(ENTRY,        LOOKING),
        ON(PATH_DELETED, LOOKING),
        ON(PATH_CHANGED, LOOKING),
-       ON(USER_EVENT,   UPDATING, HERE),
+       ON(USER_EVENT,   UPDATING, LOOKING, HERE),
        ON(EXPIRED,      NEVER)),
 MEMBER(UPDATING,     write,    written,    ASIDE,   CHECKING, LOOKING,    UNSENT|HOLDS,
        ON(REPLY,        LOOKING, FAIL),
@@ -70,6 +71,8 @@ MEMBER(WAITING,      wait,     waited,     ASIDE,   CHECKING, LOOKING,    RETRY,
        ON(PATH_DELETED, LOOKING),
        ON(PATH_CHANGED, LOOKING),
        ON(EXPIRED,      NEVER)),
+MEMBER(REFUSED,      rest,     rested,      ASIDE,   CHECKING, LOOKING,    RETRY,
+       ON(USER_EVENT,   LOOKING, HERE)),
 MEMBER(CHECKING,     check,    checked,    LEAVING, STAY,     ENDED,      RETRY,
        ON(STOP,         LEAVING, ENDED)),
 MEMBER(LEAVING,      leave,    left,       ENDED,   STAY,     ENDED,      UNSENT,
@@ -85,6 +88,8 @@ const struct evzk__kind evzk__member_kind = {
     .name = "member",
     .rows = rows,
     .n_rows = STATES,
+    .on_deadline = evzk__member_try_again,
+    .keeps_timer = true,
     .destroy = evzk__member_destroy,
     .over = evzk__member_over,
     .left = evzk__member_leaves,

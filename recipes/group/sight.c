@@ -43,11 +43,40 @@ struct evzk__member_data evzk__member_latest(const struct evzk_member *d)
 struct evzk__member_data evzk__member_take_data(struct evzk_member *d)
 {
     if (d->next.v) {
-        evzk__free(d->data.v);
+        if (d->has_former)
+            evzk__free(d->data.v);
+        else
+            d->former = d->data;
+        d->has_former = true;
         d->data = d->next;
         d->next = (struct evzk__member_data){NULL, 0};
     }
     return evzk__member_latest(d);
+}
+
+void evzk__member_data_stand(struct evzk_member *d)
+{
+    evzk__free(d->former.v);
+    d->former = (struct evzk__member_data){NULL, 0};
+    d->has_former = false;
+}
+
+bool evzk__member_drop_data(struct evzk_member *d)
+{
+    bool had = d->has_former;
+
+    if (!had && !d->next.v)
+        return false;
+    evzk__free(d->data.v);
+    if (!d->next.v)
+        d->too_large = d->updates;
+    d->data = had ? d->former : d->next;
+    if (had)
+        d->former = (struct evzk__member_data){NULL, 0};
+    else
+        d->next = (struct evzk__member_data){NULL, 0};
+    d->has_former = false;
+    return true;
 }
 
 static struct evzk__step first_step(const struct evzk_member *d)

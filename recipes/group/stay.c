@@ -29,7 +29,11 @@ static bool is_missing(const struct evzk_member *d, int which)
 
 static void tell_news(struct evzk_member *d)
 {
+    bool too_large = d->too_large == d->updates;
+
     d->m.tries = 0;
+    if (!d->waits)
+        evzk__member_content(d);
     if (d->reported != REPORTED_JOINED) {
         d->reported = REPORTED_JOINED;
         d->told_token = d->czxid;
@@ -37,15 +41,24 @@ static void tell_news(struct evzk_member *d)
     }
     if (!d->m.stopping && d->told != d->updates && d->seen == d->updates) {
         d->told = d->updates;
-        evzk__member_tell(d, EVZK_MEMBER_UPDATED, EVZK_OK);
+        evzk__member_tell(d, EVZK_MEMBER_UPDATED,
+                          too_large ? EVZK_ERR_TOOLARGE : EVZK_OK);
     }
+}
+
+/* A claim that may not be made now is not watched. */
+static bool is_blind(const struct evzk_member *d)
+{
+    bool no_claim = d->waits && d->sight.claim == GROUP_ABSENT;
+
+    return is_missing(d, ON_NAME) || (!no_claim && is_missing(d, ON_CLAIM));
 }
 
 void evzk__member_stay(struct evzk__machine *m)
 {
     struct evzk_member *d = evzk__member_of(m);
 
-    if (m->in_doubt || is_missing(d, ON_NAME) || is_missing(d, ON_CLAIM))
+    if (m->in_doubt || is_blind(d))
         evzk__machine_move(m, LOOKING);
     else
         tell_news(d);
@@ -60,8 +73,11 @@ int evzk__member_stayed(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK__EV_CHANGED:
         return evzk__machine_move(m, LOOKING);
     case EVZK__EV_USER:
-        return d->told != d->updates ? evzk__machine_move(m, UPDATING)
-                                     : EVZK_OK;
+        if (!d->waits && d->refused_rc != EVZK_OK)
+            return evzk__machine_move(m, LOOKING);
+        return d->told != d->updates && !d->waits
+                   ? evzk__machine_move(m, UPDATING)
+                   : EVZK_OK;
     case EVZK__EV_SUSPENDED:
     case EVZK__EV_LEASE_END:
         return evzk__member_doubt(d, e);
@@ -102,11 +118,13 @@ int evzk__member_written(struct evzk__machine *m, const struct evzk__event *e)
     if (e->type != EVZK__EV_REPLY)
         return evzk__member_doubt(d, e);
     rc = e->reply->rc;
-    if (rc == EVZK_OK)
+    if (rc == EVZK_OK) {
         d->unsettled = false;
-    else
+        evzk__member_data_stand(d);
+    } else
         rc = evzk__member_not_written(d, rc);
-    return rc != EVZK_OK ? rc : evzk__machine_move(m, LOOKING);
+    return rc != EVZK_OK ? evzk__member_refused(d, rc)
+                         : evzk__machine_move(m, LOOKING);
 }
 
 /* The claim, or the name, belongs to another process. */

@@ -12,15 +12,19 @@
 #include "lib/base/os.h"
 
 /* One deadline for all that has failed at a site: the earliest. */
-void evzk__site_look_later(struct evzk_site *site, int rc)
+void evzk__site_look_in(struct evzk_site *site, uint32_t ms)
 {
-    uint32_t ms = evzk__tx_again_ms(rc);
     int64_t at = evzk__now_us() + 1000 * (int64_t)ms;
 
     if (site->again_us != 0 && site->again_us <= at)
         return;
     evzk__machine_set_deadline(&site->m, ms);
     site->again_us = at;
+}
+
+void evzk__site_look_later(struct evzk_site *site, int rc)
+{
+    evzk__site_look_in(site, evzk__tx_again_ms(rc));
 }
 
 static void free_presence(struct evzk__presence *p)

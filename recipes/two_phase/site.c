@@ -3,7 +3,7 @@
  *   PREPARING --> LISTING --> TAKING --> WATCHING
  *      |  ^  ^-----' ^----------'----------'
  *      v  |
- *   MAKING_ROOT
+ *   MAKING_ROOT           REFUSED --> LISTING
  *
  * PREPARING makes the inbox, which stays: an entry waits there until the site
  * has finished that transaction.  TAKING begins machines for what LISTING has
@@ -12,7 +12,10 @@
  * How it can fail.  A transaction may fail, and leave its entry: the site lists
  * its inbox again in a while, and begins it anew.  Somebody may delete the
  * inbox: it is made again.  Entries that were in it are lost, and their
- * transactions wait for this site until somebody decides to abort them.
+ * transactions wait for this site until somebody decides to abort them.  A site
+ * that has once listed its inbox, and may not do so any more, or not make it
+ * again, waits in REFUSED, and tries again in a while (parts/passing.h); a
+ * first try that is refused ends the site.
  */
 #include "recipes/two_phase/site_internal.h"
 
@@ -22,14 +25,40 @@
 #include "lib/machine/refuse.h"
 #include "lib/machine/rows.h"
 #include "recipes/kinds.h"
+#include "recipes/parts/passing.h"
 
-enum { PREPARING, MAKING_ROOT, LISTING, TAKING, WATCHING, ENDED, STATES };
+enum {
+    PREPARING,
+    MAKING_ROOT,
+    LISTING,
+    TAKING,
+    WATCHING,
+    REFUSED,
+    ENDED,
+    STATES
+};
 enum { ON_INBOX = EVZK__PATH };
 enum { TRIES = 8 }; /* To make what others delete at once. */
 
 static struct evzk_site *site_of(struct evzk__machine *m)
 {
     return evzk__container_of(m, struct evzk_site, m);
+}
+
+/* 0: the site waits; else it ends with the error. */
+static int refused(struct evzk_site *site, int rc)
+{
+    if (!site->ready || !evzk__refusal_may_pass(rc))
+        return rc;
+    if (site->refused_rc != rc)
+        evzk__log(evzk__machine_session(&site->m), EVZK_LOG_WARN,
+                  "site %s of %s: the servers refuse to list or make its "
+                  "inbox: %s; it tries again until they do not",
+                  site->name, evzk__machine_path(&site->m), evzk_errname(rc));
+    site->refused_rc = rc;
+    site->m.tries = 0;
+    evzk__site_look_in(site, evzk__machine_round_ms(&site->m));
+    return evzk__machine_move(&site->m, REFUSED);
 }
 
 static void prepare(struct evzk__machine *m)
@@ -56,10 +85,10 @@ static int prepared(struct evzk__machine *m, const struct evzk__event *e)
     if (!r->last)
         return EVZK_OK;
     if (evzk__tx_steps_lost(r) != EVZK_OK)
-        return r->first_rc;
+        return refused(site, r->first_rc);
     if (site->making_rc == EVZK_ERR_NONODE && m->tries++ < TRIES)
         return evzk__machine_move(m, MAKING_ROOT);
-    return site->making_rc != EVZK_OK ? site->making_rc
+    return site->making_rc != EVZK_OK ? refused(site, site->making_rc)
                                       : evzk__machine_move(m, LISTING);
 }
 
@@ -70,7 +99,7 @@ static void make_root(struct evzk__machine *m)
 
 static int root_made(struct evzk__machine *m, const struct evzk__event *e)
 {
-    return e->reply->rc != EVZK_OK ? e->reply->rc
+    return e->reply->rc != EVZK_OK ? refused(site_of(m), e->reply->rc)
                                    : evzk__machine_move(m, PREPARING);
 }
 
@@ -123,8 +152,10 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
     if (r->rc == EVZK_ERR_NONODE)
         return evzk__machine_move(m, PREPARING);
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
-        return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
+        return refused(site, r->first_rc != EVZK_OK ? r->first_rc : r->rc);
     m->tries = 0;
+    site->ready = true;
+    site->refused_rc = EVZK_OK;
     if (choose(site, &r->res->names) != EVZK_OK)
         return evzk__machine_again_later(m);
     site->n_taken = 0;
@@ -176,6 +207,15 @@ static int watched(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__machine_move(m, LISTING);
 }
 
+/* The deadline asks. */
+static void rest(struct evzk__machine *m) { (void)m; }
+
+static int rested(struct evzk__machine *m, const struct evzk__event *e)
+{
+    (void)e;
+    return evzk__machine_move(m, LISTING);
+}
+
 /* The transactions end without a word; what they have made is taken back. */
 static void end(struct evzk__machine *m)
 {
@@ -207,12 +247,12 @@ static void destroy(struct evzk__machine *m)
 static const struct evzk__row rows[STATES] = {
 /*  state        entry      reaction   main      on stop  on expiry  flags */
 ROW(PREPARING,   prepare,   prepared,  LISTING,  ENDED,   PREPARING, RETRY|NOTHING_SENT,
-    ON(REPLY,        LISTING, MAKING_ROOT, HERE, FAIL)),
+    ON(REPLY,        LISTING, MAKING_ROOT, REFUSED, HERE, FAIL)),
 ROW(MAKING_ROOT, make_root, root_made, ASIDE,    ENDED,   PREPARING, RETRY,
-    ON(REPLY,        PREPARING, FAIL),
+    ON(REPLY,        PREPARING, FAIL), RARELY(REPLY, REFUSED),
     RARELY(EXPIRED,  PREPARING)),
 ROW(LISTING,     list,      listed,    TAKING,   ENDED,   LISTING,   RETRY,
-    ON(REPLY,        TAKING, PREPARING, FAIL)),
+    ON(REPLY,        TAKING, PREPARING, REFUSED, FAIL)),
 ROW(TAKING,      take,      taken,     WATCHING, ENDED,   LISTING,   0,
     ON(ENTRY,        WATCHING, LISTING),
     ON(USER_EVENT,   TAKING),
@@ -225,6 +265,8 @@ ROW(WATCHING,    watch,     watched,   ENDED,    ENDED,   LISTING,   RETRY,
     ON(PATH_CHANGED, LISTING),
     ON(USER_EVENT,   LISTING),
     ON(EXPIRED,      NEVER)),
+ROW(REFUSED,     rest,       rested,   ASIDE,    ENDED,   LISTING,   RETRY,
+    ON(USER_EVENT,   LISTING)),
 END(ENDED,       end),
 };
 /* clang-format on */
@@ -243,7 +285,7 @@ static void on_deadline(struct evzk__machine *m)
         if (t->denied)
             evzk__machine_ask(&t->m);
     }
-    if (site->lost && m->state == WATCHING)
+    if (m->state == REFUSED || (site->lost && m->state == WATCHING))
         evzk__machine_ask(m);
     else if (site->lost)
         evzk__site_look_later(site, EVZK_OK);

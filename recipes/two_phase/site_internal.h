@@ -87,6 +87,8 @@ struct evzk_site {
     char name[EVZK_TX_SITE_NAME_MAX + 1];
     char inbox[sizeof EVZK__INBOX + EVZK_TX_SITE_NAME_MAX + 2];
     int making_rc;
+    int refused_rc;              /* Why it waits; 0: it does not. */
+    bool ready;                  /* The site has listed its inbox once. */
     struct evzk__read_all found; /* The entries, as last listed, .. */
     uint32_t n_taken;            /* .. and so many of them were looked at. */
     enum evzk__entries entries;
@@ -113,6 +115,8 @@ void evzk__presence_leave(struct evzk_site_tx *t);
 void evzk__presences_again(struct evzk_site *site);
 /* After this error the site looks again, in a while. */
 void evzk__site_look_later(struct evzk_site *site, int rc);
+
+void evzk__site_look_in(struct evzk_site *site, uint32_t ms);
 
 /* two_phase/site_tx.c: begins the machine.  0 or EVZK_ERR_NOMEM. */
 int evzk__site_tx_new(struct evzk_site *site, const char *id);

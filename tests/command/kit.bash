@@ -233,3 +233,11 @@ done_testing() {
     [ $failures = 0 ] || exit 1
     exit 0
 }
+
+# zkcli COMMAND...: ZooKeeper's own client, a command each.
+zkcli() {
+    printf '%s\n' "$@" quit |
+        "${JAVA:-java}" -cp "${ZK_CLASSPATH:-/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar}" \
+            org.apache.zookeeper.ZooKeeperMain -server "$EVZK_SERVERS" \
+            >"$tmp/zkcli" 2>&1 || true
+}

@@ -301,6 +301,34 @@ START_TEST(delay_behind_an_unclean_end)
 }
 END_TEST
 
+/* A znode is below the mark, which so cannot be deleted: the delay counts, and
+ * then the lock is had all the same. */
+START_TEST(delay_of_a_mark_that_stays)
+{
+    char mark[256];
+    struct pair t;
+    struct act b;
+    int64_t begun;
+
+    pair_open(&t, 0);
+    snprintf(
+        mark, sizeof mark,
+        "%s/11111111-1111-4111-8111-111111111111-write-0000000003-%d-delay",
+        side, DELAY_MS);
+    raw_create(op(), side, "", 0, 0, NULL, 0);
+    ck_assert_int_eq(raw_create(op(), mark, "", 0, 0, NULL, 0), ZOK);
+    strcat(mark, "/child");
+    ck_assert_int_eq(raw_create(op(), mark, "", 0, 0, NULL, 0), ZOK);
+    begun = now_ms();
+    ACT(&b, &t.g, acquire, EVZK_OK, EVZK_CHUBBY_EXCLUSIVE);
+    ck_assert_int_ge(now_ms() - begun, DELAY_MS);
+    ACT_0(&b, &t.g, release, EVZK_OK);
+    ck_assert_int_eq(raw_delete(op(), mark), ZOK);
+    ACT(&b, &t.g, acquire, EVZK_OK, EVZK_CHUBBY_EXCLUSIVE);
+    pair_close(&t);
+}
+END_TEST
+
 /* The one that waited already waits for as long. */
 START_TEST(delay_of_one_that_waits)
 {
@@ -563,6 +591,7 @@ int main(void)
     tcase_add_loop_test(tests, late_write_of_a_holder, 0, 4);
     tcase_add_test(tests, write_then_release);
     tcase_add_loop_test(tests, delay_behind_an_unclean_end, 0, 2);
+    tcase_add_test(tests, delay_of_a_mark_that_stays);
     tcase_add_test(tests, delay_of_one_that_waits);
     tcase_add_loop_test(tests, no_delay_behind_a_release, 0, 3);
     tcase_add_test(tests, no_delay_of_readers);

@@ -339,6 +339,69 @@ START_TEST(has_its_acl)
 }
 END_TEST
 
+/* ---- Refused ---- */
+
+static void set_perms(const char *path, uint32_t perms)
+{
+    struct ACL acl = {(int32_t)perms, ZOO_ANYONE_ID_UNSAFE};
+    struct ACL_vector v = {1, &acl};
+
+    ck_assert_int_eq(raw_set_acl(op(), path, &v), ZOK);
+}
+
+/* A first join that is refused fails.  A member that has joined waits until it
+ * may join again, and says so. */
+START_TEST(refused_for_a_while)
+{
+    struct peer p;
+    struct one o, late;
+
+    peer_open(&p, the_server());
+    join(&o, p.s, "/shut", "me", "one");
+    WAIT(o.joined == 1);
+    set_perms("/shut/.evzk", EVZK_PERM_READ | EVZK_PERM_DELETE);
+    join(&late, p.s, "/shut", "late", "one");
+    WAIT(late.finals == 1);
+    ck_assert_int_eq(late.rc, EVZK_ERR_NOAUTH);
+    evzk_member_free(late.m);
+    ck_assert_int_eq(raw_delete_both(op(), "/shut/me", "/shut/.evzk/me"), ZOK);
+    WAIT(o.rejoining == 2);
+    ck_assert_int_eq(o.rc, EVZK_ERR_NOAUTH);
+    ck_assert_str_eq(evzk_member_state(o.m), "REFUSED");
+    raw_expire(the_server(), evzk_session_id(p.s));
+    ck_assert_int_eq(evzk_member_update(o.m, "two", 3), EVZK_OK);
+    set_perms("/shut/.evzk", EVZK_PERM_ALL);
+    WAIT(o.joined == 2 && o.updated == 1);
+    ck_assert_int_eq(o.finals, 0);
+    ck_assert(holds("/shut/me", "two", evzk_session_id(p.s)));
+    leave(&o);
+    peer_close(&p);
+}
+END_TEST
+
+/* An update that may not be written waits, and the member stays. */
+START_TEST(update_refused_for_a_while)
+{
+    struct peer p;
+    struct one o;
+
+    peer_open(&p, the_server());
+    join(&o, p.s, "/mute", "me", "one");
+    WAIT(o.joined == 1);
+    set_perms("/mute/me", EVZK_PERM_READ);
+    ck_assert_int_eq(evzk_member_update(o.m, "two", 3), EVZK_OK);
+    WAIT(strcmp(evzk_member_state(o.m), "UPDATING") == 0);
+    WAIT(strcmp(evzk_member_state(o.m), "JOINED") == 0);
+    ck_assert(evzk_member_joined(o.m));
+    set_perms("/mute/me", EVZK_PERM_ALL);
+    WAIT(o.updated == 1);
+    ck_assert_int_eq(o.rc, EVZK_OK);
+    ck_assert_int_eq(o.rejoining, 0);
+    leave(&o);
+    peer_close(&p);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("group");
@@ -351,5 +414,7 @@ int main(void)
     tcase_add_test(few, goes_to_the_next);
     tcase_add_test(few, made_by_hand);
     tcase_add_test(few, has_its_acl);
+    tcase_add_test(few, refused_for_a_while);
+    tcase_add_test(few, update_refused_for_a_while);
     return lock_suite_run(suite);
 }

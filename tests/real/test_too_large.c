@@ -263,6 +263,45 @@ START_TEST(put)
 }
 END_TEST
 
+static struct {
+    int joined, updated, rc, ends;
+} said;
+
+static void on_member(evzk_member *m, evzk_member_event ev, int rc, void *arg)
+{
+    (void)m, (void)arg;
+    said.joined += ev == EVZK_MEMBER_JOINED;
+    said.updated += ev == EVZK_MEMBER_UPDATED;
+    said.ends += evzk_member_event_is_final(ev);
+    said.rc = rc;
+}
+
+/* The update alone fails: the member stays, joins again with its former data,
+ * and takes another update. */
+START_TEST(update)
+{
+    const evzk_member_options opt = {.data = "one", .data_len = 3};
+    evzk_member *m;
+
+    memset(&said, 0, sizeof said);
+    ck_assert_int_eq(
+        evzk_group_join(peer.s, "/group", "me", &opt, on_member, NULL, &m),
+        EVZK_OK);
+    WAIT(said.joined == 1);
+    ck_assert_int_eq(evzk_member_update(m, large, LARGE), EVZK_OK);
+    WAIT(said.updated == 1);
+    ck_assert_int_eq(said.rc, EVZK_ERR_TOOLARGE);
+    WAIT(evzk_member_joined(m));
+    raw_expire(zk_server(zk, 0), evzk_session_id(peer.s));
+    WAIT(said.joined == 2);
+    ck_assert_int_eq(evzk_member_update(m, "two", 3), EVZK_OK);
+    WAIT(said.updated == 2);
+    ck_assert_int_eq(said.rc, EVZK_OK);
+    ck_assert_int_eq(said.ends, 0);
+    evzk_member_free(m);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("too-large");
@@ -274,5 +313,6 @@ int main(void)
     tcase_add_test(tests, transaction);
     tcase_add_test(tests, transaction_aborted);
     tcase_add_test(tests, put);
+    tcase_add_test(tests, update);
     return lock_suite_run(suite);
 }

@@ -74,21 +74,22 @@ struct chubby_scene {
     unsigned window; /* Of the sessions; 0: 8. */
     bool denied;     /* Nothing may be made beside the files. */
     struct chubby_plan plan[HANDLES];
-    bool foreign;  /* The first file is there: another program's. */
-    bool child;    /* .. and has a child. */
-    bool litter;   /* Other programs' znodes are in the lock's directory. */
-    int marks;     /* Holders of old have left so many marks; the first of them
-                      asks for MARK_MS. */
-    int write_ms;  /* An operator writes to the first file then, */
-    int child_ms;  /* makes a child of it, */
-    int drop_ms;   /* deletes that, */
-    int delete_ms; /* deletes the file, */
-    int remake_ms; /* makes it anew, */
-    int hide_ms;   /* takes away the right to read it, */
-    int veil_ms;   /* and to read the child. */
-    int steal_ms;  /* An operator deletes the lock's first znode. */
-    int expire_ms; /* The servers end the first process's session. */
-    int cut_us;    /* The first process loses its connection. */
+    bool foreign; /* The first file is there: another program's. */
+    bool child;   /* .. and has a child. */
+    bool litter;  /* Other programs' znodes are in the lock's directory. */
+    int marks;    /* Holders of old have left so many marks; the first of them
+                     asks for MARK_MS; .. */
+    bool mark_child;          /* .. and that one has a child, which stays. */
+    int write_ms;             /* An operator writes to the first file then, */
+    int child_ms;             /* makes a child of it, */
+    int drop_ms;              /* deletes that, */
+    int delete_ms;            /* deletes the file, */
+    int remake_ms;            /* makes it anew, */
+    int hide_ms;              /* takes away the right to read it, */
+    int veil_ms;              /* and to read the child. */
+    int steal_ms;             /* An operator deletes the lock's first znode. */
+    int expire_ms;            /* The servers end the first process's session. */
+    int cut_us;               /* The first process loses its connection. */
     int freeze_ms, frozen_ms; /* The first process is stopped, so long. */
 };
 
@@ -248,7 +249,8 @@ void chubby_check_held(void);
 bool chubby_is_old_mark(int file, const char *name);
 bool chubby_has_contender(int file);
 bool chubby_has_rival(int file, int contenders); /* More, or an old mark. */
-bool chubby_has_marks(int file); /* Of holders before the scene. */
+bool chubby_has_waited(int file); /* Long enough for such a mark. */
+bool chubby_has_marks(int file);  /* Of holders before the scene. */
 
 /* ---- scene_chubby_told.c ---- */
 

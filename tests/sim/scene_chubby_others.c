@@ -131,6 +131,8 @@ static void make_marks(void)
                  "%s/%08d-0000-4000-8000-000000000000-read-%010d-%d-delay",
                  chubby_side(0), k, k, k > 0 ? 10 : MARK_MS);
         ens_create(path, "", 0, 0);
+        if (k == 0 && chubbies.own->mark_child)
+            ens_create(strcat(path, "/c"), "", 0, 0);
     }
 }
 

@@ -364,7 +364,7 @@ static int proc_in_front(int file)
     return -1;
 }
 
-static bool has_waited(int file)
+bool chubby_has_waited(int file)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
         int64_t since = chubbies.mark_seen[file][p];
@@ -384,7 +384,7 @@ static void look_at_marks(int file)
     int proc = proc_in_front(file);
 
     if (chubbies.marked[file] && !stands && !operator_deleted_any() &&
-        !has_waited(file))
+        !chubby_has_waited(file))
         sim_violation("an old mark goes before its time");
     chubbies.marked[file] = stands;
     if (stands && proc >= 0 && !chubbies.mark_seen[file][proc])

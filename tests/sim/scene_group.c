@@ -234,12 +234,20 @@ static void operate(int i)
         operator_copy(gr.own->act[i].proc, claim);
         break;
     case GR_SEAL_NAME:
+        gr.sealed = true;
         ens_set_perms(path, (int)EVZK_PERM_ALL & ~(int)EVZK_PERM_WRITE);
         break;
     case GR_SEAL_CLAIMS:
     case GR_SEAL_GROUP:
+        gr.sealed = true;
         ens_set_perms(gr.own->act[i].what == GR_SEAL_GROUP ? "/g" : "/g/.evzk",
                       (int)EVZK_PERM_ALL & ~(int)EVZK_PERM_CREATE);
+        break;
+    case GR_OPEN:
+        gr.sealed = false;
+        ens_set_perms(path, (int)EVZK_PERM_ALL);
+        ens_set_perms("/g/.evzk", (int)EVZK_PERM_ALL);
+        ens_set_perms("/g", (int)EVZK_PERM_ALL);
         break;
     case GR_HIDE_NAME: /* A view hears of the write, and then may not read. */
         ens_set_data(path, "me", 2);

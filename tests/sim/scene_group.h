@@ -30,6 +30,7 @@ enum gr_what {
     GR_SEAL_NAME,
     GR_SEAL_CLAIMS,
     GR_SEAL_GROUP,
+    GR_OPEN, /* All of that is allowed again. */
     /* The name is written to, and may not be read any more; or may be again. */
     GR_HIDE_NAME,
     GR_SHOW_NAME
@@ -77,12 +78,14 @@ struct gr_slot {
     int64_t n_updates, told_updates;
     char data[GR_DATA]; /* As it should be in the znode. */
     bool begun, over, stopped, leaving, joined, doubtful, conflict, ever;
+    int rejoin_rc; /* Told why it cannot join again. */
 };
 
 struct gr_world {
     const struct gr_scene *own;
     struct gr_node node[GR_NODES];
     int64_t nodes, changes, looked;
+    bool sealed; /* Something is sealed now. */
     bool copied; /* A name, or a claim, was there that no session owned. */
     struct gr_slot slot[GR_ACTS];
 };

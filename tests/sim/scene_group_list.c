@@ -2,7 +2,12 @@
 #include "scene_group.h"
 #include "scene_list.h"
 
-enum { LONG_US = 5 * 1000 * 1000, HIDDEN_US = 13 * 1000 * 1000 };
+enum {
+    LONG_US = 5 * 1000 * 1000,
+    HIDDEN_US = 13 * 1000 * 1000,
+    OPEN_US = 3500 * 1000, /* Behind the first try that comes later. */
+    SEALED_US = 4 * 1000 * 1000
+};
 
 #define GROUP(...)                                                             \
     .own = &(const struct gr_scene) { __VA_ARGS__ }
@@ -222,29 +227,55 @@ static const struct sim_scene scenes[] = {
                    {.what = GR_DELETE_NAME, .at_us = 20000000},
                    {.what = GR_DELETE_CLAIM, .at_us = 2000000}})},
     {.name = "member-sealed",
-     .about = "an operator seals its name, and it has other data",
+     .about = "an operator seals its name for a while, and it has other data",
      .processes = 1,
      GROUP(.sealed = true, .act = {{.what = GR_JOIN,
                                     .at_us = 10000,
-                                    .stay_us = 100000,
+                                    .stay_us = SEALED_US,
                                     .update_us = 60000,
                                     .updates = 1},
-                                   {.what = GR_SEAL_NAME, .at_us = 50000}})},
+                                   {.what = GR_SEAL_NAME, .at_us = 50000},
+                                   {.what = GR_OPEN, .at_us = OPEN_US}})},
     {.name = "member-sealed-claim",
-     .about = "an operator deletes its claim, and seals what is beside it",
+     .about = "an operator deletes its claim, and seals what is beside it for "
+              "a while",
      .processes = 1,
      GROUP(.sealed = true,
-           .act = {{.what = GR_JOIN, .at_us = 10000, .stay_us = 100000},
+           .act = {{.what = GR_JOIN, .at_us = 10000, .stay_us = SEALED_US},
                    {.what = GR_SEAL_CLAIMS, .at_us = 50000},
-                   {.what = GR_DELETE_CLAIM, .at_us = 55000}})},
+                   {.what = GR_DELETE_CLAIM, .at_us = 55000},
+                   {.what = GR_OPEN, .at_us = OPEN_US}})},
     {.name = "member-sealed-dir",
      .about = "an operator deletes all that is beside its name, and seals the "
-              "group",
+              "group for a while",
      .processes = 1,
      GROUP(.sealed = true,
-           .act = {{.what = GR_JOIN, .at_us = 10000, .stay_us = 100000},
+           .act = {{.what = GR_JOIN, .at_us = 10000, .stay_us = SEALED_US},
                    {.what = GR_SEAL_GROUP, .at_us = 50000},
-                   {.what = GR_DELETE_BESIDE, .at_us = 55000}})},
+                   {.what = GR_DELETE_BESIDE, .at_us = 55000},
+                   {.what = GR_OPEN, .at_us = OPEN_US}})},
+    {.name = "member-sealed-out",
+     .about = "an operator deletes its name and its claim, and seals the "
+              "claims for a while; it has other data meanwhile",
+     .processes = 1,
+     GROUP(.sealed = true, .act = {{.what = GR_JOIN,
+                                    .at_us = 10000,
+                                    .stay_us = SEALED_US,
+                                    .update_us = 90000,
+                                    .updates = 2},
+                                   {.what = GR_SEAL_CLAIMS, .at_us = 50000},
+                                   {.what = GR_DELETE_BOTH, .at_us = 55000},
+                                   {.what = GR_OPEN, .at_us = OPEN_US}})},
+    {.name = "member-sealed-away",
+     .about = "an operator deletes all that it has, and seals the group for a "
+              "while",
+     .processes = 1,
+     GROUP(.sealed = true,
+           .act = {{.what = GR_JOIN, .at_us = 10000, .stay_us = SEALED_US},
+                   {.what = GR_SEAL_GROUP, .at_us = 50000},
+                   {.what = GR_DELETE_BESIDE, .at_us = 55000},
+                   {.what = GR_DELETE_NAME, .at_us = 55000},
+                   {.what = GR_OPEN, .at_us = OPEN_US}})},
     {.name = "member-denied",
      .about = "nobody may make a znode in the group",
      .processes = 1,

@@ -17,7 +17,8 @@
 
 enum {
     KIDS = 16,
-    HIDDEN_US = 9 * 1000 * 1000 /* Where what is watched was hidden. */
+    HIDDEN_US = 9 * 1000 * 1000, /* Where what is watched was hidden. */
+    REFUSED_US = 4500 * 1000     /* Where it asks again in a while. */
 };
 
 static bool is_member(int act)
@@ -86,6 +87,18 @@ static bool is_taken(int act)
     return ens_look(path, &seen) && (seen.owner != id || gr_has_rival(act));
 }
 
+/* Its claim is there, in its session; or somebody has put a copy there. */
+static bool has_claim(int act)
+{
+    const struct process *p = process_of(gr.own->act[act].proc);
+    struct ens_seen seen;
+    char path[GR_PATH];
+
+    gr_claim_path(gr_name(act), path);
+    return ens_look(path, &seen) &&
+           (seen.owner == p->ids[p->n_ids - 1] || gr.copied);
+}
+
 /* Its znode is there, in its session, with its data, and all is told. */
 static bool is_right(int act)
 {
@@ -95,9 +108,10 @@ static bool is_right(int act)
     char path[GR_PATH];
 
     gr_path(gr_name(act), path);
-    return ens_look(path, &seen) && seen.owner == p->ids[p->n_ids - 1] &&
-           seen.len == 2 && memcmp(seen.data, k->data, 2) == 0 && k->joined &&
-           !k->doubtful && k->told_updates == k->n_updates;
+    return has_claim(act) && ens_look(path, &seen) &&
+           seen.owner == p->ids[p->n_ids - 1] && seen.len == 2 &&
+           memcmp(seen.data, k->data, 2) == 0 && k->joined && !k->doubtful &&
+           k->told_updates == k->n_updates;
 }
 
 static bool is_wrong(int act)
@@ -151,12 +165,15 @@ void group_owes(int proc, struct sim_debt *debt)
     for (int i = 0; i < GR_ACTS; i++) {
         if (gr.own->act[i].what != GR_JOIN || gr.own->act[i].proc != proc)
             continue;
-        sim_owe(debt, is_wrong(i), "an act is not as it should be", i + 1);
+        sim_owe(debt, is_wrong(i) && !gr.sealed,
+                "an act is not as it should be", i + 1);
         sim_owe(debt, leaves_znode(i), "an act has ended, and left a znode",
                 i + 1);
         debt->paid += (uint64_t)gr.slot[i].told_updates;
     }
     sim_owe(debt, gr_view_is_wrong(proc), "the view is not the tree", 0);
+    if (ens_refused(proc) || ens_full_at() || gr.own->sealed)
+        debt->most_us = REFUSED_US;
     if (fault_hid_watched())
         debt->most_us = HIDDEN_US;
 }

@@ -10,6 +10,29 @@
 #include "processes.h"
 #include "scene_group.h"
 
+/* A first join that is refused fails; a later one waits until it is not. */
+static bool may_be_refused(int act, evzk_member_event ev)
+{
+    return ev == EVZK_MEMBER_LEFT ||
+           ev ==
+               (gr.slot[act].ever ? EVZK_MEMBER_REJOINING : EVZK_MEMBER_FAILED);
+}
+
+static bool is_refusal(int rc)
+{
+    return rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_QUOTA ||
+           rc == EVZK_ERR_SERVER || rc == EVZK_ERR_NOCHROOT;
+}
+
+/* An update that is too large fails alone, where nothing is to be made. */
+static bool fails_alone(int act)
+{
+    const struct gr_slot *k = &gr.slot[act];
+
+    return k->joined && k->n_updates != k->told_updates &&
+           !operator_deleted_any();
+}
+
 bool gr_excused(int act, evzk_member_event ev, int rc)
 {
     const struct gr_act *a = &gr.own->act[act];
@@ -22,20 +45,20 @@ bool gr_excused(int act, evzk_member_event ev, int rc)
     case EVZK_ERR_CLOSED:
         return p->closing && evzk_member_event_is_final(ev);
     case EVZK_ERR_SERVER:
-        return ens_throttled(a->proc) && evzk_member_event_is_final(ev);
+        return ens_throttled(a->proc) && may_be_refused(act, ev);
     case EVZK_ERR_TOOLARGE:
-        return ens_shut(a->proc) && evzk_member_event_is_final(ev);
+        return ens_shut(a->proc) &&
+               (ev == EVZK_MEMBER_LEFT || ev == EVZK_MEMBER_UPDATED ||
+                (ev == EVZK_MEMBER_FAILED && !fails_alone(act)));
     case EVZK_ERR_QUOTA:
-        return ens_full_at() != 0;
+        return ens_full_at() != 0 && may_be_refused(act, ev);
     case EVZK_ERR_BUSY:
         return ev == EVZK_MEMBER_FAILED && a->no_wait &&
                (gr_has_rival(act) || gr.copied);
     case EVZK_ERR_NOAUTH:
-        return ens_denied(a->proc) || fault_hid_watched()
-                   ? evzk_member_event_is_final(ev)
-                   : ev == EVZK_MEMBER_FAILED &&
-                         (gr.own->denied || gr.own->denied_claims ||
-                          gr.own->sealed);
+        return (ens_denied(a->proc) || fault_hid_watched() || gr.own->denied ||
+                gr.own->denied_claims || gr.own->sealed) &&
+               may_be_refused(act, ev);
     case EVZK_ERR_NOCHROOT:
         return ev == EVZK_MEMBER_FAILED && gr.own->chroot;
     case EVZK_ERR_EXPIRED:
@@ -70,9 +93,35 @@ static void check_joined(int act)
                       act + 1);
     k->joined = k->ever = true;
     k->conflict = k->doubtful = false;
+    k->rejoin_rc = EVZK_OK;
 }
 
-static void check_updated(int act)
+static void check_rejoining(int act, int rc)
+{
+    struct gr_slot *k = &gr.slot[act];
+
+    if ((!k->joined && (!is_refusal(rc) || k->rejoin_rc == rc)) ||
+        evzk_member_joined(k->d))
+        sim_violation("act %d: REJOINING out of turn", act + 1);
+    k->rejoin_rc = is_refusal(rc) ? rc : EVZK_OK;
+    k->joined = k->doubtful = k->conflict = false;
+}
+
+/* Too large for the servers, as it seems: the former data stand. */
+static void check_too_large(int act)
+{
+    struct gr_slot *k = &gr.slot[act];
+    struct ens_seen seen;
+    char path[GR_PATH];
+
+    gr_path(gr_name(act), path);
+    if (ens_look(path, &seen) && seen.len == 2 && seen.data[1] > k->data[1])
+        sim_violation("act %d has newer data than its own", act + 1);
+    k->data[1] =
+        ens_look(path, &seen) && seen.len == 2 ? seen.data[1] : k->data[1];
+}
+
+static void check_updated(int act, int rc)
 {
     struct gr_slot *k = &gr.slot[act];
     const struct gr_node *n = gr_node_of(act);
@@ -83,6 +132,8 @@ static void check_updated(int act)
     if (!k->joined || k->told_updates == k->n_updates)
         sim_violation("act %d: an UPDATED for nothing", act + 1);
     k->told_updates = k->n_updates;
+    if (rc == EVZK_ERR_TOOLARGE)
+        check_too_large(act);
     if (gr_was_forced(n))
         return;
     if (!ens_look(path, &seen) || seen.len < 2 ||
@@ -131,21 +182,20 @@ void gr_check_told(int act, evzk_member_event ev, int rc)
         check_joined(act);
         break;
     case EVZK_MEMBER_UPDATED:
-        check_updated(act);
+        check_updated(act, rc);
         break;
     case EVZK_MEMBER_SUSPENDED:
     case EVZK_MEMBER_RESUMED:
         check_doubt(act, ev);
         break;
     case EVZK_MEMBER_REJOINING:
-        if (!k->joined || evzk_member_joined(k->d))
-            sim_violation("act %d: REJOINING out of turn", act + 1);
-        k->joined = k->doubtful = false;
+        check_rejoining(act, rc);
         break;
     case EVZK_MEMBER_CONFLICT:
         if (k->joined || k->conflict || (!gr_has_rival(act) && !gr.copied))
             sim_violation("act %d: CONFLICT, and there is none", act + 1);
         k->conflict = true;
+        k->rejoin_rc = EVZK_OK;
         break;
     case EVZK_MEMBER_LEFT:
     case EVZK_MEMBER_FAILED:

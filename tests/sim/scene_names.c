@@ -25,13 +25,15 @@ enum {
     AGAIN_US = 5 * 1000,
     PICK_US = 7 * 1000,
     LOOK_US = 100 * 1000,
-    MOST_PICKS = 400
+    MOST_PICKS = 400,
+    REFUSED_US = 4500 * 1000 /* Where an endpoint asks again in a while. */
 };
 
 static struct {
     struct {
         evzk_member *m;
         bool begun, over, stopped, joined;
+        bool ever; /* The endpoint has stood once. */
         int64_t text;
     } slot[NM_ACTS];
     int64_t acts; /* Done. */
@@ -95,6 +97,15 @@ static bool is_excused(int proc, int rc)
            (rc == EVZK_ERR_SERVER && ens_throttled(proc)) ||
            (rc == EVZK_ERR_QUOTA && ens_full_at()) ||
            (rc == EVZK_ERR_TOOLARGE && ens_shut(proc));
+}
+
+/* An endpoint that has stood waits where servers refuse. */
+static bool may_fail(int i, int rc)
+{
+    bool passes = rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_QUOTA ||
+                  rc == EVZK_ERR_SERVER || rc == EVZK_ERR_NOCHROOT;
+
+    return is_excused(nm.own->act[i].proc, rc) && !(all.slot[i].ever && passes);
 }
 
 static void check_end_of_resolver(int rc)
@@ -212,6 +223,21 @@ static bool leave(int i)
     return rc == EVZK_OK;
 }
 
+/* Too large for the servers, as it seems: the former text stands. */
+static void keep_text(int i, int rc)
+{
+    struct ens_seen seen;
+    char path[NM_PATH];
+    evzk_endpoint is;
+
+    if (rc != EVZK_ERR_TOOLARGE || !is_excused(nm.own->act[i].proc, rc))
+        sim_violation("act %d: UPDATED: %s", i + 1, evzk_errname(rc));
+    nm_path(nm.own->act[i].name, path);
+    if (ens_look(path, &seen) &&
+        evzk_endpoint_parse(seen.data, (size_t)seen.len, &is))
+        all.slot[i].text = NM_W0 + (int64_t)is.weight;
+}
+
 static void on_member(evzk_member *m, evzk_member_event event, int rc,
                       void *arg)
 {
@@ -222,10 +248,13 @@ static void on_member(evzk_member *m, evzk_member_event event, int rc,
     process_heard(proc, "the member's callback");
     if (all.slot[i].m != m)
         sim_violation("act %d is told after its end", i + 1);
-    if (event == EVZK_MEMBER_FAILED && !is_excused(proc, rc))
+    if (event == EVZK_MEMBER_FAILED && !may_fail(i, rc))
         sim_violation("act %d has failed: %s", i + 1, evzk_errname(rc));
     all.slot[i].joined = event == EVZK_MEMBER_JOINED ||
                          (all.slot[i].joined && event != EVZK_MEMBER_REJOINING);
+    all.slot[i].ever = all.slot[i].ever || all.slot[i].joined;
+    if (event == EVZK_MEMBER_UPDATED && rc != EVZK_OK)
+        keep_text(i, rc);
     process_callback(proc);
     if (all.slot[i].m == m && evzk_member_event_is_final(event))
         end_member(i);
@@ -391,7 +420,7 @@ static int64_t acts_wanted(void)
     return n;
 }
 
-/* The registration has its text in its znode; or has not joined, or has gone.
+/* The registration has its text in its znode; or has never joined, or has gone.
  */
 static bool is_written(int i)
 {
@@ -399,7 +428,7 @@ static bool is_written(int i)
     char path[NM_PATH];
     evzk_endpoint e, is;
 
-    if (!all.slot[i].m || all.slot[i].stopped || !all.slot[i].joined)
+    if (!all.slot[i].m || all.slot[i].stopped || !all.slot[i].ever)
         return true;
     nm_path(nm.own->act[i].name, path);
     e = endpoint_of(all.slot[i].text);
@@ -428,6 +457,8 @@ void names_owes(int proc, struct sim_debt *debt)
                     nm.own->act[i].proc == proc && !is_written(i),
                 "an endpoint does not stand", i);
     debt->paid = (uint64_t)nm.changed;
+    if (ens_refused(proc) || ens_full_at())
+        debt->most_us = REFUSED_US;
 }
 
 static void give_up(intptr_t proc)

@@ -245,7 +245,7 @@ static void on_site(evzk_site *site, evzk_site_event ev, evzk_site_tx *t,
         if (!at)
             at = new_at(i, t);
         tp_check_site(at, ev, rc);
-    } else if (rc != EVZK_OK && !tp_excused(i, rc))
+    } else if (rc != EVZK_OK && !tp_site_may_end(i, rc))
         sim_violation("p%d: site %c ends: %s", proc, tp.own->act[i].site,
                       evzk_errname(rc));
     process_callback(proc); /* The explorer may free it here. */
@@ -484,6 +484,10 @@ static void operate(int i)
         copy();
     if (a->what == TP_HIDE || a->what == TP_GIVE)
         change_rights(a, path);
+    if (a->what == TP_SEAL || a->what == TP_OPEN) {
+        tp.sealed = a->what == TP_SEAL;
+        ens_set_perms(path, (int)(EVZK_PERM_ALL & ~(uint32_t)a->denied));
+    }
     if (a->what == TP_SLOW)
         sim_slow(a->proc, true);
     else if ((a->what != TP_DIE && a->what != TP_FREEZE) ||

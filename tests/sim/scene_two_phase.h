@@ -28,6 +28,8 @@ enum tp_what {
     TP_HIDE,   /* An operator lets nobody read `path`, or do what `denied` says;
                   .. */
     TP_GIVE,   /* .. allows that again. */
+    TP_SEAL,   /* An operator lets nobody do `denied` to `path`; .. */
+    TP_OPEN,   /* .. allows all again. */
     TP_LEAVE   /* Its site, the act `of`, is freed. */
 };
 
@@ -71,6 +73,7 @@ struct tp_scene {
     bool lasts;         /* Something blocks: the users give up. */
     bool sites_remove;  /* The coordinator dies, and nothing is left even so. */
     bool foreign;       /* Znodes of others are in the way. */
+    bool seals;         /* An operator seals something for a while. */
     bool given;         /* Later an operator gives a right back. */
     bool newer;     /* A transaction of a newer format is there: TP_NEWER. */
     uint8_t denied; /* What nobody may do to `denied_at`. */
@@ -119,6 +122,7 @@ struct tp_slot {
     bool foreign; /* SITE: was told of something foreign. */
     int32_t failed[TP_TXS]; /* SITE: what each has failed with, as told last. */
     uint8_t told; /* SITE: a bit for each transaction that it was told of. */
+    bool ready;   /* SITE: has watched its inbox. */
 };
 
 struct tp_world {
@@ -131,6 +135,7 @@ struct tp_world {
     int64_t asked_txs; /* When a look-up was asked for. */
     bool overruled;    /* An operator has decided. */
     bool shown;        /* An operator has given the right back. */
+    bool sealed;       /* Something is sealed now. */
     bool hidden;       /* The first transaction may not be read. */
     bool hid;          /* An operator has taken a right away; .. */
     bool unlisted;     /* .. has deleted an entry; .. */
@@ -167,6 +172,7 @@ bool tp_begun_by_living(const struct tp_tx *x);
 /* Has a fault written to any transaction?  Its readers end then. */
 bool tp_is_marred(void);
 bool tp_excused(int act, int rc);
+bool tp_site_may_end(int act, int rc);
 void tp_check_tx(int act, evzk_tx *t, evzk_tx_event ev,
                  const evzk_tx_vote *vote, int rc);
 void tp_check_site(struct tp_at *at, evzk_site_event ev, int rc);

@@ -11,7 +11,10 @@
 #include "processes.h"
 #include "scene_two_phase.h"
 
-enum { KIDS = 32 };
+enum {
+    KIDS = 32,
+    REFUSED_US = 4500 * 1000 /* Where a site asks again in a while. */
+};
 
 /* Promptness: whoever can go on does so. */
 
@@ -164,10 +167,45 @@ static bool is_untold(const struct tp_tx *x, int act)
            has_entry(x, tp.own->act[act].site);
 }
 
+/* The site has no inbox, and nobody keeps it from making one; nor was it asked
+ * about an entry there. */
+static bool is_out(int act)
+{
+    struct ens_seen seen;
+    char path[32];
+
+    if (!tp.slot[act].site || !tp.slot[act].ready || tp.sealed)
+        return false;
+    snprintf(path, sizeof path, "/t/inbox/%c", tp.own->act[act].site);
+    return !ens_look(path, &seen);
+}
+
+static bool is_known(const struct tp_tx *x, int act)
+{
+    for (int k = 0; k < TP_AT; k++) {
+        if (tp.at[k].act == act && tp.at[k].tx == x - tp.tx + 1)
+            return true;
+    }
+    return false;
+}
+
+static bool is_ignored(const struct tp_tx *x, int act)
+{
+    char site = tp.own->act[act].site;
+
+    return tp.slot[act].site && tp.slot[act].ready && !tp.sealed &&
+           !tp.hidden && !tp.hid && !tp.own->denied && !tp.own->act[0].denied &&
+           !x->removed && x->decision == EVZK_TX_NONE &&
+           x->vote[tp_site(site)] == EVZK_TX_NONE && has_entry(x, site) &&
+           !is_known(x, act) && tp_begun_by_living(x) &&
+           !ens_shut(tp.own->act[act].proc);
+}
+
 static void site_owes(int act, struct sim_debt *debt)
 {
     sim_owe(debt, is_deaf(act),
             "a site may not read a transaction, and hears nothing", act + 1);
+    sim_owe(debt, is_out(act), "a site has no inbox", act + 1);
     sim_owe(debt, haunts(act), "a site has been freed, and is there", act + 1);
     for (int k = 0; k < TP_AT; k++)
         sim_owe(debt, tp.at[k].act == act && site_waits(&tp.at[k]),
@@ -175,6 +213,8 @@ static void site_owes(int act, struct sim_debt *debt)
     for (int64_t k = 0; tp.slot[act].site && k < tp.txs; k++) {
         sim_owe(debt, is_left(&tp.tx[k]),
                 "all sites are done, and none removes the transaction", k);
+        sim_owe(debt, is_ignored(&tp.tx[k], act),
+                "a site takes no notice of an entry", k);
         sim_owe(debt, is_kept(&tp.tx[k], act),
                 "a transaction is gone, and a site keeps its entry", k);
         sim_owe(debt, is_silenced(&tp.tx[k], act),
@@ -227,15 +267,27 @@ void two_phase_owes(int proc, struct sim_debt *debt)
             continue;
         if (tp.own->act[i].what == TP_SITE)
             site_owes(i, debt);
+        if (tp.own->seals || ens_refused(proc))
+            debt->most_us = REFUSED_US;
         sim_owe(debt, coordinator_waits(&tp.slot[i]),
                 "a coordinator waits, and need not", i + 1);
         sim_owe(debt, tp.slot[i].q != NULL, "a look-up is not told", i + 1);
     }
 }
 
+static void note_ready(void)
+{
+    for (int i = 0; i < TP_ACTS; i++) {
+        if (tp.slot[i].site &&
+            strcmp(evzk_site_state(tp.slot[i].site), "WATCHING") == 0)
+            tp.slot[i].ready = true;
+    }
+}
+
 void tp_check(void)
 {
     tp_look();
+    note_ready();
     processes_check();
 }
 

@@ -75,7 +75,7 @@ bool tp_excused(int act, int rc)
                fault_forged_votes() || tp_is_marred() || tp.own->newer;
     case EVZK_ERR_NOAUTH:
         return tp.hid || ens_denied(a->proc) || a->denied || tp.own->denied ||
-               tp.own->act[0].denied;
+               tp.own->act[0].denied || tp.own->seals;
     case EVZK_ERR_NONODE:
         return !tp.own->tree || tp_is_tampered();
     case EVZK_ERR_NODEEXISTS:
@@ -87,6 +87,16 @@ bool tp_excused(int act, int rc)
     default:
         return false;
     }
+}
+
+/* A site that was once ready waits where servers refuse. */
+bool tp_site_may_end(int act, int rc)
+{
+    bool passes = rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_QUOTA ||
+                  rc == EVZK_ERR_SERVER || rc == EVZK_ERR_NONODE ||
+                  rc == EVZK_ERR_NOCHROOT;
+
+    return tp_excused(act, rc) && !(tp.slot[act].ready && passes);
 }
 
 /* The decision that somebody is told. */

@@ -226,6 +226,7 @@ static const struct kept {
 {"consumer", "once:94=call@close-session", 1, "items that were removed were not delivered, since the session was closed meanwhile"},
 {"consumer", "buries-settles:170=partition,232=call@free,410=empty-dir", 1, "a rule looked for a dead letter at the end only: an operator had deleted it by then"},
 {"consumer", "prefetch:105=callback@2/close-session,106=late-at@1", 1, "a rule wanted a claim gone while the end of its session was decided, and not committed yet"},
+{"group", "member-update:49=hangs-up", 1, "an update that was too large for the servers ended the membership"},
 {"group", "member-twins:41=hold-replies,56=call@delete-guard,60=call@delete-claim", 1, "a rule did not know that a name passes to its member's twin when guard and claim were deleted"},
 {"value", "get-behind:2=oom@1,93=cut", 1, "a rule wanted a session's end to be asked for anew in less time than that takes to a far leader"},
 {"cache", "cache-behind:4=oom-on@2,5=refuse,73=cut", 1, "the same"},

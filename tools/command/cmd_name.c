@@ -44,7 +44,8 @@ static bool take_address(evzk_endpoint *e, const char *text)
     if (len > 1 && text[0] == '[' && colon[-1] == ']') {
         text++;
         len -= 2;
-    }
+    } else if (len && memchr(text, ':', len))
+        return false; /* Where would the address end, and the port begin? */
     if (len == 0 || len > EVZK_ENDPOINT_HOST_MAX)
         return false;
     memcpy(e->host, text, len);

@@ -1,7 +1,8 @@
 /* evzk config PATH set KEY=VALUE..., and unset KEY...
  *
  * Other keys stay as they are.  So the configuration is read, changed, and
- * replaced if it is still the one that was read; else all begins again. */
+ * replaced if it is still the one that was read; else all begins again.  If
+ * nothing would change, nothing is written, and no follower hears of it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ struct change {
     const char *path;
     evzk_config_key *given; /* With NULL for data: it is to go. */
     size_t n;
+    bool unset;
     int64_t wanted; /* Of --if-version; -1: any. */
     evzk_value_query *look;
     evzk_config_query *query;
@@ -92,6 +94,28 @@ static void replace(struct change *c, const evzk_config_key *keys, size_t n,
         finish(c, complain_error(rc, c->path));
 }
 
+static bool is_so(const evzk_config_key *key, const evzk_config *old)
+{
+    for (size_t i = 0; i < old->n; i++) {
+        const evzk_config_key *is = &old->key[i];
+
+        if (strcmp(is->name, key->name) == 0)
+            return key->data && key->len == is->len &&
+                   (key->len == 0 ||
+                    memcmp(key->data, is->data, key->len) == 0);
+    }
+    return !key->data;
+}
+
+static bool all_are_so(const struct change *c, const evzk_config *old)
+{
+    bool are = true;
+
+    for (size_t i = 0; i < c->n; i++)
+        are = are && is_so(&c->given[i], old);
+    return are;
+}
+
 /* The keys that were read, without those that are given; then these. */
 static void merge(struct change *c, const evzk_config *old, int64_t if_number)
 {
@@ -137,8 +161,20 @@ static void on_query(evzk_config_query *query, int rc,
         return;
     if (rc)
         finish(c, complain_error(rc, c->path));
-    else if (is_wanted(c, config->number))
+    else if (!is_wanted(c, config->number))
+        return;
+    else if (all_are_so(c, config))
+        finish(c, print_number(config->number));
+    else
         merge(c, config, config->number);
+}
+
+static int complain_none(const struct change *c)
+{
+    complain("%s: there is no configuration: nobody has set one, or a large "
+             "one is being written",
+             c->path);
+    return STATUS_NOT_GOT;
 }
 
 static void on_ready(evzk_value_query *look, int rc, const evzk_value *value,
@@ -154,6 +190,10 @@ static void on_ready(evzk_value_query *look, int rc, const evzk_value *value,
     if (rc)
         finish(c, complain_error(rc, c->path));
     else if (!value->exists && is_wanted(c, 0)) {
+        if (c->unset) {
+            finish(c, complain_none(c));
+            return;
+        }
         evzk_config_query_free(c->query);
         c->query = NULL;
         merge(c, &none, EVZK_CONFIG_NONE);
@@ -219,7 +259,7 @@ static int take_words(struct change *c, const struct arguments *a, bool unset)
 
 static int run(const struct arguments *a, bool unset)
 {
-    struct change c = {.path = a->words[0]};
+    struct change c = {.path = a->words[0], .unset = unset};
     int status = config_version(&c.wanted);
 
     if (!status)

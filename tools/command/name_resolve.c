@@ -72,6 +72,18 @@ static int print_one(const evzk_resolved *e)
     return output_flush();
 }
 
+static bool any_is_hidden(const struct resolve *r)
+{
+    evzk_resolved e;
+
+    for (bool more = evzk_resolver_first(r->object, &e); more;
+         more = evzk_resolver_next(r->object, &e)) {
+        if (e.hidden)
+            return true;
+    }
+    return false;
+}
+
 static int complain_none(const struct resolve *r)
 {
     evzk_resolved e;
@@ -88,6 +100,12 @@ static int complain_none(const struct resolve *r)
                                "%s: nobody has registered '%s' (-w 10 waits, "
                                "`evzk name %s list` shows who has)",
                                r->path, r->name, r->path);
+    if (any_is_hidden(r)) {
+        complain("%s: no address may be read: give credentials with "
+                 "--auth-file or EVZK_AUTH",
+                 r->path);
+        return STATUS_NOT_ALLOWED;
+    }
     return complain_waited(&r->connection,
                            "%s: no address is registered, or all have weight 0 "
                            "(-w 10 waits for one)",
