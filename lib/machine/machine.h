@@ -109,7 +109,6 @@ int evzk__machine_cancel(struct evzk__machine *m);
  * valid? */
 bool evzk__machine_sure(const struct evzk__machine *m);
 
-
 /* Moves to another state; the entry action runs before this returns.  Returns
  * 0, so that a reaction can end with it. */
 int evzk__machine_move(struct evzk__machine *m, int state);

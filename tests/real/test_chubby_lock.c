@@ -325,6 +325,7 @@ START_TEST(delay_of_a_mark_that_stays)
     ACT_0(&b, &t.g, release, EVZK_OK);
     ck_assert_int_eq(raw_delete(op(), mark), ZOK);
     ACT(&b, &t.g, acquire, EVZK_OK, EVZK_CHUBBY_EXCLUSIVE);
+    raw_wait_children(op(), side, 2, 60000); /* The mark went. */
     pair_close(&t);
 }
 END_TEST

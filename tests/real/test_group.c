@@ -359,7 +359,7 @@ START_TEST(refused_for_a_while)
     peer_open(&p, the_server());
     join(&o, p.s, "/shut", "me", "one");
     WAIT(o.joined == 1);
-    set_perms("/shut/.evzk", EVZK_PERM_READ | EVZK_PERM_DELETE);
+    set_perms("/shut/.evzk", EVZK_PERM_ALL & ~(uint32_t)EVZK_PERM_CREATE);
     join(&late, p.s, "/shut", "late", "one");
     WAIT(late.finals == 1);
     ck_assert_int_eq(late.rc, EVZK_ERR_NOAUTH);
@@ -388,7 +388,7 @@ START_TEST(update_refused_for_a_while)
     peer_open(&p, the_server());
     join(&o, p.s, "/mute", "me", "one");
     WAIT(o.joined == 1);
-    set_perms("/mute/me", EVZK_PERM_READ);
+    set_perms("/mute/me", EVZK_PERM_READ | EVZK_PERM_ADMIN);
     ck_assert_int_eq(evzk_member_update(o.m, "two", 3), EVZK_OK);
     WAIT(strcmp(evzk_member_state(o.m), "UPDATING") == 0);
     WAIT(strcmp(evzk_member_state(o.m), "JOINED") == 0);
