@@ -59,7 +59,6 @@ static void add_old(struct evzk__old_marks *to, struct evzk__old_marks *before,
     strcpy(mark->name, name);
     mark->until_us =
         known ? known->until_us : evzk__now_us() + ms * INT64_C(1000);
-    mark->stays = known && known->stays;
 }
 
 /* Is this the mark of a former holder, in the way of this one? */
