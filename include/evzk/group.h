@@ -7,7 +7,8 @@
  * A member heals itself: when its session expires, or somebody deletes its
  * znode, it joins again, with its last data.  Where the servers refuse that for
  * a while, it waits, and tries again.  An identity that another process has is
- * never taken away: the member is told so, and joins when that process has gone.
+ * never taken away: the member is told so, and joins when that process has
+ * gone.
  *
  * A view (evzk_group_watch()) tells who is a member, and who comes and goes.
  *

@@ -244,12 +244,12 @@ typedef enum evzk_site_event {
      * With _NOAUTH (the site may not read it) nothing need have been told of it
      * before; then, and with _TOOLARGE (the servers hang up at what the site
      * writes or reads, each time), it looks again every half minute, and tells
-     * what it then finds as if it was new.  So it does with _FOREIGN where it has voted
-     * to commit and somebody wrote to the transaction, or where it cannot read
-     * that, which may be of a newer version: what it has there stands, until
-     * somebody deletes the transaction.  A site that starts again is told
-     * _FOREIGN and _NODEGONE also where this start was told nothing before: an
-     * earlier one may have voted. */
+     * what it then finds as if it was new.  So it does with _FOREIGN where it
+     * has voted to commit and somebody wrote to the transaction, or where it
+     * cannot read that, which may be of a newer version: what it has there
+     * stands, until somebody deletes the transaction.  A site that starts again
+     * is told _FOREIGN and _NODEGONE also where this start was told nothing
+     * before: an earlier one may have voted. */
     EVZK_SITE_FAILED,
     /** Final.  The site has ended, and all its transactions with it; rc says
      * why. */
@@ -302,8 +302,8 @@ typedef struct evzk_site_options {
  * Later, with ENDED: EVZK_ERR_CANCELED, _NOCHROOT, _NOAUTH, _BADACL, _QUOTA,
  * _NONODE, _SERVER, _NOMEM, _CLOSED, _AUTH, _INTERNAL.  Once the site has
  * listed its inbox, no refusal that may pass ends it (_NOAUTH, _QUOTA, _SERVER,
- * _NONODE, _NOCHROOT): it says so in the log, once, and tries again within three
- * session time-outs, half a minute at most.
+ * _NONODE, _NOCHROOT): it says so in the log, once, and tries again within
+ * three session time-outs, half a minute at most.
  */
 EVZK_API int evzk_site_start(evzk_session *s, const char *root,
                              const char *name, const evzk_site_options *opt,
