@@ -15,7 +15,7 @@
 
 static void ask(struct evzk__machine *m, enum evzk__op op, const char *name)
 {
-    m->place.req.op = (uint8_t)op;
+    m->place.req.op = (unsigned)op & EVZK__OP_MASK;
     m->place.req.dir = m->place.dir;
     m->place.req.name = name;
     evzk__request_submit(m->place.s, &m->place.req);

@@ -158,7 +158,7 @@ struct evzk__request {
     uint8_t blamed : 1; /* The last of them since it was sent. */
     uint8_t held : 1;   /* In the queue `suspects`. */
     uint8_t others : 3;
-    uint8_t op;
+    uint8_t op : 5;
     uint8_t state : 3;
     uint8_t behind : 1; /* STEPS: another request's sync goes before it. */
     uint8_t absent : 1; /* STEPS: the last step's znode did not exist. */
@@ -182,6 +182,9 @@ struct evzk__request {
     bool back : 1;     /* In the queue `back`. */
     bool parked : 1;   /* In its directory's line, in no queue. */
 };
+
+#define EVZK__OP_MASK 31U
+_Static_assert(EVZK__OPS <= EVZK__OP_MASK + 1, "they fit into five bits");
 
 struct evzk__batch;
 LIST_HEAD(evzk__batches, evzk__batch);

@@ -389,11 +389,11 @@ static bool says_alive(const char *path)
  * that was. */
 static bool is_receipt(const char *path)
 {
-    const char *dir = ens_tree_parent(path)->path;
+    const struct ens_node *dir = ens_tree_parent(path);
 
-    return ends_in(path, "-receipt") &&
-           (ends_in(dir, "/receipts") || ends_in(dir, "/clients") ||
-            strcmp(dir, "/v") == 0);
+    return dir && ends_in(path, "-receipt") &&
+           (ends_in(dir->path, "/receipts") || ends_in(dir->path, "/clients") ||
+            strcmp(dir->path, "/v") == 0);
 }
 
 /* A receipt (recipes/parts/tidy.h) is its writer's, unless nobody has written

@@ -59,6 +59,7 @@ static bool excused(int rc)
     return (rc == EVZK_ERR_NONODE && one.missing) ||
            (rc == EVZK_ERR_CLOSED && process_of(0)->closing) ||
            (rc == EVZK_ERR_SERVER && ens_throttled(0)) ||
+           (rc == EVZK_ERR_TOOLARGE && ens_shut(0)) ||
            (rc == EVZK_ERR_NOMEM && process_lacked_memory(0));
 }
 
