@@ -379,6 +379,9 @@ bool ens_shut_at(int proc, const struct wire_msg *m)
     if (last->op == ENS_DELETE || is_own_look(session_of(proc), m))
         return false; /* A znode that cannot go bars the way of all. */
     ens.shut[proc] = likeness(last);
+    ens.shut_read[proc] = m->op == ENS_EXISTS || m->op == ENS_GET_DATA ||
+                          m->op == ENS_GET_CHILDREN ||
+                          m->op == ENS_GET_CHILDREN2 || m->op == ENS_SYNC;
     return ens.shut[proc] != 0;
 }
 

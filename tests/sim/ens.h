@@ -79,6 +79,7 @@ void ens_begin_anew(void);
 bool ens_shut_at(int proc, const struct wire_msg *m);
 bool ens_shut(int proc);        /* The servers have hung up so, or may have. */
 int64_t ens_hang_ups(int proc); /* How often; 255: or more. */
+bool ens_shut_read(int proc);   /* At a read, if that was a fault's doing. */
 int64_t ens_shuts(void);        /* At how many processes' requests. */
 bool ens_refused(int proc);     /* The same, or either error was sent. */
 /* 25 hours pass, by the servers' clock, which stands otherwise. */

@@ -78,6 +78,8 @@ bool ens_shut(int proc)
 
 int64_t ens_hang_ups(int proc) { return ens.shut_at[proc]; }
 
+bool ens_shut_read(int proc) { return ens.shut_read[proc]; }
+
 int64_t ens_shuts(void)
 {
     int64_t n = 0;

@@ -29,8 +29,8 @@ static bool fails_alone(int act)
 {
     const struct gr_slot *k = &gr.slot[act];
 
-    return k->joined && !k->leaving && !k->stopped &&
-           k->n_updates != k->told_updates && !operator_deleted_any();
+    return k->joined && k->n_updates != k->told_updates &&
+           !operator_deleted_any() && !ens_shut_read(gr.own->act[act].proc);
 }
 
 bool gr_excused(int act, evzk_member_event ev, int rc)

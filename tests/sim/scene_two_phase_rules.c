@@ -13,7 +13,8 @@
 
 enum {
     KIDS = 32,
-    REFUSED_US = 4500 * 1000 /* Where a site asks again in a while. */
+    RARELY_US = 33 * 1000 * 1000, /* What was refused is asked for again. */
+    REFUSED_US = 4500 * 1000      /* Where a site asks again in a while. */
 };
 
 /* Promptness: whoever can go on does so. */
@@ -249,8 +250,6 @@ static bool nobody_decides(const struct tp_tx *x, int proc)
  * minute. */
 static void decision_owed(int proc, struct sim_debt *debt)
 {
-    enum { RARELY_US = 33 * 1000 * 1000 };
-
     for (int64_t k = 0; k < tp.txs && !debt->what; k++) {
         if (!nobody_decides(&tp.tx[k], proc))
             continue;
@@ -267,8 +266,10 @@ void two_phase_owes(int proc, struct sim_debt *debt)
             continue;
         if (tp.own->act[i].what == TP_SITE)
             site_owes(i, debt);
-        if (tp.own->seals || ens_refused(proc))
+        if ((tp.own->seals || ens_refused(proc)) && debt->most_us < REFUSED_US)
             debt->most_us = REFUSED_US;
+        if (tp.hid && debt->most_us < RARELY_US)
+            debt->most_us = RARELY_US;
         sim_owe(debt, coordinator_waits(&tp.slot[i]),
                 "a coordinator waits, and need not", i + 1);
         sim_owe(debt, tp.slot[i].q != NULL, "a look-up is not told", i + 1);
