@@ -199,7 +199,7 @@ static void print_figures(int64_t joined_ms, int64_t delta_ms)
 START_TEST(ten_processes)
 {
     const char *server = the_server();
-    enum { LOOKS = 4 };
+    enum { LOOKS = 4, LOOK_MS = 500 };
     pid_t pid[PROCESSES];
     int64_t begun, joined_ms, delta_ms;
 
@@ -226,8 +226,10 @@ START_TEST(ten_processes)
         ck_assert_int_eq(harness_join(pid[k]), 0);
     /* However many members there are: the znode that is gone is read, and the
      * group listed, each behind a sync; and meanwhile the session may look at a
-     * few of what its members watch (machine/rounds.h). */
-    ck_assert_uint_le(atomic_load(&board->most), 4 + LOOKS);
+     * few of what its members watch (machine/rounds.h), more on a slow machine:
+     * at some of each member's within half a second. */
+    ck_assert_uint_le(atomic_load(&board->most),
+                      4 + LOOKS + (unsigned)(delta_ms * board->each / LOOK_MS));
     ck_assert_uint_le(atomic_load(&board->join_requests),
                       (unsigned)(board->each * PROCESSES * 6));
     nothing_left("/ten/.evzk", NULL);
