@@ -209,7 +209,7 @@ struct ens_state {
     bool throttled_read[SIM_PROCS];
     uint32_t shut[SIM_PROCS];   /* Likeness of what servers hang up at; or 0. */
     uint8_t shut_at[SIM_PROCS]; /* How often the servers did. */
-    bool shut_read[SIM_PROCS];  /* That is a read. */
+    bool shut_read[SIM_PROCS];  /* The request is a read. */
     uint8_t greeted[SIM_PROCS]; /* Connections with a session. */
     bool deny[SIM_PROCS];
     int64_t full_until, full_at; /* A quota is used up; it was, last. */

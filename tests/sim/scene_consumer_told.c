@@ -101,7 +101,7 @@ void rules_item(int k, const evzk_item *item, int i)
         check_claimed(k, item, i);
     else if (item->claim_token || item->deliveries)
         sim_violation("consumer %d: item %d has a claim", k, i);
-    else if (t->delivered)
+    else if (t->delivered && t->claims == 0) /* Else it came back. */
         sim_violation("consumer %d: item %d is delivered twice", k, i);
     else if (t->czxid)
         sim_violation("consumer %d: item %d is delivered, and still there", k,

@@ -13,7 +13,7 @@
 
 enum {
     KIDS = 32,
-    RARELY_US = 33 * 1000 * 1000, /* What was refused is asked for again. */
+    RARELY_US = 33 * 1000 * 1000, /* Refused requests are asked again. */
     REFUSED_US = 4500 * 1000      /* Where a site asks again in a while. */
 };
 
