@@ -36,7 +36,7 @@ static int64_t pace_us(const struct evzk__core *s)
     return us > EVZK__VISIT_MIN_US ? us : EVZK__VISIT_MIN_US;
 }
 
-/* False: too much is under way. */
+/* False: too much is under way, or there is no memory. */
 static bool visit_next(struct evzk__core *s)
 {
     struct evzk__machine *m = s->rounds.at;

@@ -23,8 +23,8 @@
 void evzk__look_new_round(struct evzk__core *s);
 
 /* Looks at what this place's watches are on, unless that was done in this
- * round.  False: too many looks are under way, and it is to be tried again
- * later. */
+ * round.  False: too many looks are under way, or there is no memory, and it is
+ * to be tried again later. */
 bool evzk__look_at(struct evzk__place *p);
 
 /* The session is over. */

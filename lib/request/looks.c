@@ -41,15 +41,15 @@ static void mark_looked(struct evzk__place *p, struct evzk__watch *w, void *arg)
     w->round = p->s->rounds.number;
 }
 
-/* Without memory it is looked at in the next round. */
-static void begin(struct evzk__core *s, const char *path)
+/* False: no memory. */
+static bool begin(struct evzk__core *s, const char *path)
 {
     size_t len = strlen(path);
     struct evzk__look *l = evzk__zalloc(sizeof *l + len + 1);
 
-    evzk__watch_visit(s, path, mark_looked, NULL);
     if (!l)
-        return;
+        return false;
+    evzk__watch_visit(s, path, mark_looked, NULL);
     memcpy(l->path, path, len);
     l->s = s;
     l->req.op = EVZK__LOOK;
@@ -58,6 +58,7 @@ static void begin(struct evzk__core *s, const char *path)
     LIST_INSERT_HEAD(&s->looks, l, link);
     s->rounds.looks++;
     evzk__request_submit(s, &l->req);
+    return true;
 }
 
 /* A contender trusts the watch on its own znode, and on one that is of another
@@ -80,9 +81,9 @@ bool evzk__look_at(struct evzk__place *p)
     for (unsigned i = 0; (w = evzk__watch_of(p, (enum evzk__which)i)); i++) {
         if (!is_due(p, w))
             continue;
-        if (s->rounds.looks >= AT_ONCE)
+        if (s->rounds.looks >= AT_ONCE ||
+            !begin(s, evzk__watch_path(p, w, s->requests.path[0])))
             return false;
-        begin(s, evzk__watch_path(p, w, s->requests.path[0]));
     }
     return true;
 }

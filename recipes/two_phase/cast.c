@@ -60,6 +60,7 @@ void evzk__site_tx_look(struct evzk__machine *m)
     struct evzk__tx_steps *s = &t->steps;
 
     t->look_rc = EVZK_OK;
+    t->rests = false;
     evzk__proof_drop(&t->proof);
     evzk__tx_steps_clear(s);
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
@@ -273,10 +274,17 @@ int evzk__site_tx_deny(struct evzk_site_tx *t, int rc)
     return evzk__machine_move(&t->m, DENIED);
 }
 
+/* Entered again, behind a lost connection, it has no watch any more, and looks.
+ * But what servers hang up at is not asked for again soon. */
 void evzk__site_tx_be_denied(struct evzk__machine *m)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
 
+    if (t->rests && t->denied_rc != EVZK_ERR_TOOLARGE) {
+        evzk__machine_move(m, LOOKING);
+        return;
+    }
+    t->rests = true;
     if (t->site)
         evzk__site_look_later(t->site, t->denied_rc);
     t->sure = false;

@@ -55,6 +55,7 @@ struct evzk_site_tx {
     bool denied;   /* Told that it may not be read, or that nothing of it can be
                       written, and nothing else since; .. */
     int denied_rc; /* .. for this. */
+    bool rests;    /* Has been in DENIED since it looked. */
     bool tells;    /* Its end is told, also if nothing else was. */
     bool owes;     /* The entry stood when the site looked: an earlier start may
                       have voted.  So it is told if nothing can come of it. */

@@ -28,10 +28,12 @@ static const struct evzk__row rows[STATES] = {
 /*    state          entry        reaction      main           on stop  on expiry      flags */
 STATE(LOOKING,       look,        looked,       ASKED,         LEAVING, LOOKING,       RETRY,
       ON(REPLY,        ENTERING, ASKED, VOTED, DECIDING, APPLYING, ACKNOWLEDGING, DROPPING, DENIED, LOOKING, HERE, FAIL)),
-STATE(DENIED,        be_denied,   denied,       ASIDE,         LEAVING, DENIED,        0,
+STATE(DENIED,        be_denied,   denied,       ASIDE,         LEAVING, LOOKING,       RETRY,
+      ON(ENTRY,        LOOKING),
       ON(PATH_DELETED, LOOKING),
       ON(PATH_CHANGED, LOOKING),
-      ON(USER_EVENT,   LOOKING)),
+      ON(USER_EVENT,   LOOKING),
+      RARELY(EXPIRED,  LOOKING)), /* The lost connection leads there first. */
 STATE(ENTERING,      enter,       entered,      ASIDE,         LEAVING, LOOKING,       RETRY,
       ON(REPLY,        ASKED, LOOKING, DENIED, FAIL)),
 STATE(ASKED,         ask,         answered,     VOTING,        LEAVING, LOOKING,       RETRY,

@@ -45,7 +45,10 @@ bool gr_excused(int act, evzk_member_event ev, int rc)
     case EVZK_ERR_CLOSED:
         return p->closing && evzk_member_event_is_final(ev);
     case EVZK_ERR_SERVER:
-        return ens_throttled(a->proc) && may_be_refused(act, ev);
+        /* Behind a hang-up it has failed, and does not get away. */
+        return ens_throttled(a->proc) &&
+               (may_be_refused(act, ev) ||
+                (ev == EVZK_MEMBER_FAILED && ens_shut(a->proc)));
     case EVZK_ERR_TOOLARGE:
         return ens_shut(a->proc) &&
                (ev == EVZK_MEMBER_LEFT || ev == EVZK_MEMBER_UPDATED ||

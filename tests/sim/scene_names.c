@@ -105,6 +105,9 @@ static bool may_fail(int i, int rc)
     bool passes = rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_QUOTA ||
                   rc == EVZK_ERR_SERVER || rc == EVZK_ERR_NOCHROOT;
 
+    /* Behind a hang-up it has failed, and does not get away. */
+    if (rc == EVZK_ERR_SERVER && ens_shut(nm.own->act[i].proc))
+        passes = false;
     return is_excused(nm.own->act[i].proc, rc) && !(all.slot[i].ever && passes);
 }
 

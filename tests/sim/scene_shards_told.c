@@ -72,8 +72,9 @@ static void check_ending(struct shards_slot *v, bool goes_on, int rc)
 
 static void note_ending(struct shards_slot *v, int rc)
 {
+    /* Those, and a look that servers refuse, end one candidate alone. */
     if (rc != EVZK_ERR_EXPIRED && rc != EVZK_ERR_NODEGONE &&
-        rc != EVZK_ERR_LEASE)
+        rc != EVZK_ERR_LEASE && rc != EVZK_ERR_SERVER)
         v->ending = rc;
 }
 

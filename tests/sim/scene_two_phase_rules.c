@@ -190,6 +190,7 @@ static bool is_known(const struct tp_tx *x, int act)
     return false;
 }
 
+/* Told of what was forged in its place, a site leaves it for an operator. */
 static bool is_ignored(const struct tp_tx *x, int act)
 {
     char site = tp.own->act[act].site;
@@ -199,6 +200,7 @@ static bool is_ignored(const struct tp_tx *x, int act)
            !x->removed && x->decision == EVZK_TX_NONE &&
            x->vote[tp_site(site)] == EVZK_TX_NONE && has_entry(x, site) &&
            !is_known(x, act) && tp_begun_by_living(x) &&
+           !(x->failed[tp_site(site)] && fault_forged_votes()) &&
            !ens_shut(tp.own->act[act].proc);
 }
 
