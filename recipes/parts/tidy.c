@@ -378,8 +378,7 @@ static void destroy(struct evzk__machine *m)
     evzk__free(tidy_of(m));
 }
 
-/* RARELY: whoever is tidied for lives on for longer than one answer takes; and
- * of a queue's directories one has a receipt at least. */
+/* RARELY: the directories of a live object have its own receipt at least. */
 /* clang-format off */
 static const struct evzk__row rows[STATES] = {
 /*  state     entry       reaction  main      on stop  on expiry  flags */

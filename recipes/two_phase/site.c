@@ -265,7 +265,7 @@ ROW(WATCHING,    watch,     watched,   ENDED,    ENDED,   LISTING,   RETRY,
     ON(PATH_CHANGED, LISTING),
     ON(USER_EVENT,   LISTING),
     ON(EXPIRED,      NEVER)),
-ROW(REFUSED,     rest,       rested,   ASIDE,    ENDED,   LISTING,   RETRY,
+ROW(REFUSED,     rest,      rested,    ASIDE,    ENDED,   LISTING,   RETRY,
     ON(USER_EVENT,   LISTING)),
 END(ENDED,       end),
 };

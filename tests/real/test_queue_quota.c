@@ -115,21 +115,49 @@ static void on_consumer(evzk_consumer *c, evzk_consumer_event event, int rc,
     }
 }
 
-/* Nothing can be made any more, but what is there is finished, and goes. */
-START_TEST(is_emptied)
+static void produce(struct peer *p)
+{
+    peer_open(p, zk_server(zk, 0));
+    ck_assert_int_eq(
+        evzk_producer_start(p->s, QUEUE, NULL, on_producer, NULL, &source.p),
+        EVZK_OK);
+}
+
+static void consume(struct peer *p)
 {
     const evzk_consumer_options opt = {.mode = EVZK_CONSUMER_CLAIMED,
                                        .prefetch = PREFETCH};
+
+    ck_assert_int_eq(
+        evzk_consumer_start(p->s, QUEUE, &opt, on_consumer, NULL, &eater.c),
+        EVZK_OK);
+}
+
+static void await_finished(int n)
+{
+    WAIT(eater.finished == n || eater.over);
+    ck_assert_int_eq(eater.over, 0);
+}
+
+static void end_both(struct peer *p)
+{
+    ck_assert_int_eq(evzk_consumer_close(eater.c), EVZK_OK);
+    ck_assert_int_eq(evzk_producer_close(source.p), EVZK_OK);
+    WAIT(eater.over && source.over);
+    ck_assert_int_eq(eater.rc, EVZK_OK);
+    evzk_consumer_free(eater.c);
+    evzk_producer_free(source.p);
+    peer_close(p);
+}
+
+/* Nothing can be made any more, but what is there is finished, and goes. */
+START_TEST(is_emptied)
+{
     struct peer p;
     int held;
 
-    peer_open(&p, zk_server(zk, 0));
-    ck_assert_int_eq(
-        evzk_producer_start(p.s, QUEUE, NULL, on_producer, NULL, &source.p),
-        EVZK_OK);
-    ck_assert_int_eq(
-        evzk_consumer_start(p.s, QUEUE, &opt, on_consumer, NULL, &eater.c),
-        EVZK_OK);
+    produce(&p);
+    consume(&p);
     for (int i = 0; i < PREFETCH; i++)
         ck_assert_int_eq(put(), EVZK_OK);
     WAIT(eater.items == PREFETCH);
@@ -143,51 +171,29 @@ START_TEST(is_emptied)
     eater.finishes = true;
     for (int i = 0; i < held; i++)
         finish(eater.held[i]);
-    WAIT(eater.finished == source.put || eater.over);
-    ck_assert_int_eq(eater.over, 0);
+    await_finished(source.put);
     ck_assert_int_eq(put(), EVZK_OK); /* There is room again. */
-    WAIT(eater.finished == source.put || eater.over);
-    ck_assert_int_eq(eater.over, 0);
-    ck_assert_int_eq(evzk_consumer_close(eater.c), EVZK_OK);
-    ck_assert_int_eq(evzk_producer_close(source.p), EVZK_OK);
-    WAIT(eater.over && source.over);
-    ck_assert_int_eq(eater.rc, EVZK_OK);
-    evzk_consumer_free(eater.c);
-    evzk_producer_free(source.p);
-    peer_close(&p);
+    await_finished(source.put);
+    end_both(&p);
 }
 END_TEST
 
 /* A consumer that comes when there is no room waits for it. */
 START_TEST(waits_for_room)
 {
-    const evzk_consumer_options opt = {.mode = EVZK_CONSUMER_CLAIMED,
-                                       .prefetch = PREFETCH};
     struct peer p;
 
     eater.finishes = true;
-    peer_open(&p, zk_server(zk, 0));
-    ck_assert_int_eq(
-        evzk_producer_start(p.s, QUEUE, NULL, on_producer, NULL, &source.p),
-        EVZK_OK);
+    produce(&p);
     ck_assert_int_eq(put(), EVZK_OK);
     set_quota(0);
     ck_assert_int_eq(put(), EVZK_ERR_QUOTA);
-    ck_assert_int_eq(
-        evzk_consumer_start(p.s, QUEUE, &opt, on_consumer, NULL, &eater.c),
-        EVZK_OK);
+    consume(&p);
     WAIT(strcmp(evzk_consumer_state(eater.c), "FULL") == 0 || eater.over);
     ck_assert_int_eq(eater.over, 0);
     set_quota(20);
-    WAIT(eater.finished == 1 || eater.over);
-    ck_assert_int_eq(eater.over, 0);
-    ck_assert_int_eq(evzk_consumer_close(eater.c), EVZK_OK);
-    ck_assert_int_eq(evzk_producer_close(source.p), EVZK_OK);
-    WAIT(eater.over && source.over);
-    ck_assert_int_eq(eater.rc, EVZK_OK);
-    evzk_consumer_free(eater.c);
-    evzk_producer_free(source.p);
-    peer_close(&p);
+    await_finished(1);
+    end_both(&p);
 }
 END_TEST
 
