@@ -12,9 +12,11 @@ enum { ITEM_SIZE = 100, PREFETCH = 256, PROCESSES_MAX = 64, LIVES_MAX = 65536 };
 
 struct options {
     const char *servers, *path;
-    const char *kill; /* A command; NULL: no server is killed. */
+    const char *kill;  /* A command; NULL: no server is killed. */
+    const char *pause; /* A command; NULL: no server stands still. */
     uint32_t items, producers, consumers;
-    uint32_t kill_ms, server_ms, session_ms, deadline_s;
+    uint32_t kill_ms, server_ms, pause_ms;
+    uint32_t session_ms, idle_ms, deadline_s;
 };
 
 /* What became of an item, in memory that all processes share: what a process
@@ -36,6 +38,7 @@ struct history {
     atomic_uint lost_told, failures;
     atomic_int left;               /* In the queue at the end; -1: unknown. */
     atomic_uchar alive[LIVES_MAX]; /* Lives of consumers; they begin at 1. */
+    atomic_uint told[LIVES_MAX];   /* Items that each was told of. */
     struct fate item[];
 };
 

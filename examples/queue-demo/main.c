@@ -1,8 +1,9 @@
 /*
  * The demonstration of queues: producers put a million items, consumers claim
  * and finish them.  All the time consumers are killed, and ZooKeeper servers,
- * too.  At the end each item must have been finished, and none may have had two
- * consumers at a time.
+ * too; or these stand still.  At the end each item must have been finished,
+ * none may have had two consumers at a time, and no consumer may have been idle
+ * while items waited.
  */
 #include <errno.h>
 #include <signal.h>
@@ -17,9 +18,8 @@
 
 static const char USAGE[] =
     "usage: queue-demo [-n ITEMS] [-p PRODUCERS] [-c CONSUMERS] [-x KILL_MS]\n"
-    "                  [-k COMMAND] [-y SERVER_MS] [-t SESSION_MS] [-d "
-    "SECONDS]\n"
-    "                  SERVERS\n"
+    "                  [-k COMMAND] [-y SERVER_MS] [-s COMMAND] [-w PAUSE_MS]\n"
+    "                  [-t SESSION_MS] [-i IDLE_MS] [-d SECONDS] SERVERS\n"
     "\n"
     "  -n ITEMS       how many (1000000)\n"
     "  -p PRODUCERS   processes that put them (4)\n"
@@ -27,13 +27,18 @@ static const char USAGE[] =
     "  -x KILL_MS     kill a consumer so often (1000)\n"
     "  -k COMMAND     kills a ZooKeeper server and starts it again\n"
     "  -y SERVER_MS   run that so often (10000)\n"
+    "  -s COMMAND     has a ZooKeeper server stand still for a while\n"
+    "  -w PAUSE_MS    run that so often (10000)\n"
     "  -t SESSION_MS  session time-out to ask for (4000)\n"
+    "  -i IDLE_MS     a consumer may be told of no item for so long while "
+    "items\n"
+    "                 wait (30000)\n"
     "  -d SECONDS     give up after so long (900)\n"
     "  -h             show this\n"
     "\n"
     "The exit status is 0 when each item was finished, and none of them had "
     "two\n"
-    "consumers at a time.\n";
+    "consumers at a time, and no consumer was idle.\n";
 
 enum { TICK_MS = 50 };
 
@@ -42,9 +47,17 @@ static volatile sig_atomic_t interrupted;
 static struct {
     struct options opt;
     struct history *h;
-    pid_t producer[PROCESSES_MAX], consumer[PROCESSES_MAX], killer;
-    uint32_t life[PROCESSES_MAX]; /* Of each consumer. */
-    uint32_t lives, kills, server_kills;
+    pid_t producer[PROCESSES_MAX], consumer[PROCESSES_MAX];
+    struct disturber {
+        pid_t pid; /* Of its command; or 0. */
+        uint32_t runs;
+        int64_t last_ms;
+    } killer, pauser;
+    int64_t told_ms[PROCESSES_MAX]; /* When each consumer was told last... */
+    uint32_t told[PROCESSES_MAX];   /* of an item; and of how many by then. */
+    uint32_t idle_ms;               /* The longest that one was idle. */
+    uint32_t life[PROCESSES_MAX];   /* Of each consumer. */
+    uint32_t lives, kills;
     bool trouble;
 } all;
 
@@ -79,6 +92,8 @@ static void start_consumer(uint32_t i)
     }
     all.life[i] = ++all.lives;
     atomic_store(&all.h->alive[all.life[i]], 1);
+    all.told_ms[i] = now_ms();
+    all.told[i] = 0;
     all.consumer[i] = start(consume, all.life[i]);
 }
 
@@ -93,16 +108,45 @@ static void kill_consumer(void)
     start_consumer(i);
 }
 
-static void kill_server(void)
+/* Runs the command so often, one at a time. */
+static void disturb(struct disturber *d, const char *command, uint32_t every_ms)
 {
     int status;
 
-    if (all.killer > 0 && waitpid(all.killer, &status, WNOHANG) == 0)
-        return; /* The last one is not back yet. */
-    all.killer = fork();
-    if (all.killer == 0)
-        execl("/bin/sh", "sh", "-c", all.opt.kill, (char *)NULL);
-    all.server_kills++;
+    if (!command || now_ms() - d->last_ms < every_ms)
+        return;
+    d->last_ms = now_ms();
+    if (d->pid > 0 && waitpid(d->pid, &status, WNOHANG) == 0)
+        return; /* The last one has not ended. */
+    d->pid = fork();
+    if (d->pid == 0) {
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(EXIT_FAILURE);
+    }
+    d->runs++;
+}
+
+/* More than all consumers have at hand. */
+static bool items_wait(void)
+{
+    return atomic_load(&all.h->put) - atomic_load(&all.h->asked) >
+           2 * PREFETCH * all.opt.consumers;
+}
+
+/* How long has each consumer been told of no item while items waited? */
+static void watch_consumers(void)
+{
+    int64_t now = now_ms();
+
+    for (uint32_t i = 0; i < all.opt.consumers; i++) {
+        uint32_t told = atomic_load(&all.h->told[all.life[i]]);
+
+        if (told != all.told[i] || !items_wait())
+            all.told_ms[i] = now;
+        all.told[i] = told;
+        if (now - all.told_ms[i] > all.idle_ms)
+            all.idle_ms = (uint32_t)(now - all.told_ms[i]);
+    }
 }
 
 static void show(bool end)
@@ -113,10 +157,11 @@ static void show(bool end)
     if (!isatty(STDOUT_FILENO) && !end)
         return;
     printf("%s[%.*s%*s] %3u%%  put %u, finished %u, killed %u consumers, "
-           "%u servers%s",
+           "%u servers, paused %u%s",
            end ? "" : "\r", width, "##############################", 30 - width,
            "", (unsigned)(100ull * finished / n), atomic_load(&all.h->put),
-           finished, all.kills, all.server_kills, end ? "\n" : "\033[K");
+           finished, all.kills, all.killer.runs, all.pauser.runs,
+           end ? "\n" : "\033[K");
     fflush(stdout);
 }
 
@@ -129,14 +174,16 @@ static bool is_done(void)
 static bool must_stop(int64_t began)
 {
     return interrupted || all.trouble || atomic_load(&all.h->failures) > 0 ||
+           all.idle_ms > all.opt.idle_ms ||
            now_ms() - began > (int64_t)all.opt.deadline_s * 1000;
 }
 
 static bool work(void)
 {
     const struct timespec tick = {0, TICK_MS * 1000000L};
-    int64_t began = now_ms(), killed = began, server = began;
+    int64_t began = now_ms(), killed = began;
 
+    all.killer.last_ms = all.pauser.last_ms = began;
     for (uint32_t i = 0; i < all.opt.producers; i++)
         all.producer[i] = start(produce, i);
     for (uint32_t i = 0; i < all.opt.consumers; i++)
@@ -149,10 +196,9 @@ static bool work(void)
             killed = now_ms();
             kill_consumer();
         }
-        if (all.opt.kill && now_ms() - server >= all.opt.server_ms) {
-            server = now_ms();
-            kill_server();
-        }
+        disturb(&all.killer, all.opt.kill, all.opt.server_ms);
+        disturb(&all.pauser, all.opt.pause, all.opt.pause_ms);
+        watch_consumers();
         show(false);
     }
     printf("%s%u items in %.1f s\n", isatty(STDOUT_FILENO) ? "\n" : "",
@@ -191,8 +237,10 @@ static void dismiss(void)
     for (uint32_t i = 0; i < all.opt.consumers; i++)
         if (all.consumer[i] > 0)
             waitpid(all.consumer[i], NULL, 0);
-    if (all.killer > 0)
-        waitpid(all.killer, NULL, 0);
+    if (all.killer.pid > 0)
+        waitpid(all.killer.pid, NULL, 0);
+    if (all.pauser.pid > 0)
+        waitpid(all.pauser.pid, NULL, 0);
 }
 
 static void kill_all(void)
@@ -219,15 +267,17 @@ static bool report(void)
     printf("history: items=%u put=%u unput=%u finished=%u lost=%u "
            "finished_twice=%u doubled=%u redelivered_after_death=%u "
            "redelivered_after_loss=%u lost_told=%u foreign=%u left=%d "
-           "consumers_killed=%u servers_killed=%u\n",
+           "consumers_killed=%u servers_killed=%u servers_paused=%u "
+           "longest_idle=%ums\n",
            all.opt.items, atomic_load(&h->put), unput,
            atomic_load(&h->finished), lost, twice, atomic_load(&h->doubled),
            atomic_load(&h->redelivered_dead), atomic_load(&h->redelivered_lost),
            atomic_load(&h->lost_told), atomic_load(&h->foreign),
-           atomic_load(&h->left), all.kills, all.server_kills);
+           atomic_load(&h->left), all.kills, all.killer.runs, all.pauser.runs,
+           all.idle_ms);
     return !unput && !lost && !twice && !atomic_load(&h->doubled) &&
            !atomic_load(&h->foreign) && atomic_load(&h->left) == 0 &&
-           !atomic_load(&h->failures);
+           all.idle_ms <= all.opt.idle_ms && !atomic_load(&h->failures);
 }
 
 static bool number(const char *text, uint32_t max, uint32_t *out)
@@ -259,6 +309,13 @@ static bool set(struct options *opt, int option)
         return number(optarg, 3600000, &opt->session_ms);
     case 'd':
         return number(optarg, 86400, &opt->deadline_s);
+    case 'w':
+        return number(optarg, 86400000, &opt->pause_ms);
+    case 'i':
+        return number(optarg, 86400000, &opt->idle_ms);
+    case 's':
+        opt->pause = optarg;
+        return true;
     case 'k':
         opt->kill = optarg;
         return true;
@@ -271,7 +328,7 @@ static bool parse(int argc, char **argv, struct options *opt)
 {
     int option;
 
-    while ((option = getopt(argc, argv, "n:p:c:x:y:t:d:k:h")) != -1) {
+    while ((option = getopt(argc, argv, "n:p:c:x:y:w:t:i:d:k:s:h")) != -1) {
         if (option == 'h') {
             fputs(USAGE, stdout);
             exit(EXIT_SUCCESS);
@@ -301,7 +358,8 @@ static int demonstrate(void)
     else
         kill_all();
     ok = report() && ok;
-    puts(ok ? "Each item was finished, and none had two consumers." : "FAILED");
+    puts(ok ? "Each item was finished, none had two consumers, none was idle."
+            : "FAILED");
     return ok ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -316,6 +374,8 @@ int main(int argc, char **argv)
                                .consumers = 4,
                                .kill_ms = 1000,
                                .server_ms = 10000,
+                               .pause_ms = 10000,
+                               .idle_ms = 30000,
                                .session_ms = 4000,
                                .deadline_s = 900};
     snprintf(path, sizeof path, "/queue-demo-%lld-%d", (long long)time(NULL),

@@ -164,6 +164,7 @@ static void on_item(evzk_consumer *consumer, evzk_item *item)
     struct fate *fate = &self.h->item[i];
     unsigned before = atomic_exchange(&fate->holder, self.life);
 
+    atomic_fetch_add(&self.h->told[self.life], 1);
     if (atomic_fetch_add(&fate->deliveries, 1) > 0)
         judge(before);
     if (atomic_fetch_add(&fate->asked, 1) == 0)
