@@ -346,7 +346,7 @@ static bool is_due(int act)
     }
     if (n->round)
         return db.ready_mzxid != 0; /* An operator may have deleted it. */
-    return !older && coming >= db.own->count;
+    return !older && coming >= db.own->count && !db.own->foreign_ready;
 }
 
 void double_barrier_owes(int proc, struct sim_debt *debt)
@@ -356,8 +356,7 @@ void double_barrier_owes(int proc, struct sim_debt *debt)
 
         if (db.own->act[i].proc != proc)
             continue;
-        sim_owe(debt, k->d && is_due(i) && !db.own->foreign_ready,
-                "an act waits, and need not", i + 1);
+        sim_owe(debt, k->d && is_due(i), "an act waits, and need not", i + 1);
         sim_owe(debt, k->q != NULL, "a look-up is not told", i + 1);
     }
     debt->paid = (uint64_t)db.changes;

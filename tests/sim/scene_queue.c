@@ -482,8 +482,17 @@ static uint64_t size_now(void)
     return size;
 }
 
-/* A look is told; one that follows has reported the size of now.  An operator
- * that does not write to `signal` wakes nobody. */
+/* A look that follows knows each item; in segments, items that were taken are
+ * no reason to report. */
+static bool is_known(const struct queue_asked *l, int proc)
+{
+    bool segments = all.own->look[proc].opt.layout == EVZK_QUEUE_SEGMENTS;
+
+    return segments && all.silent ? l->size >= size_now()
+                                  : l->size == size_now();
+}
+
+/* A look is told; one that follows has reported the size of now. */
 static void queue_owes(int proc, struct sim_debt *debt)
 {
     const struct queue_asked *l = &all.look[proc < LOOKS ? proc : 0];
@@ -493,7 +502,7 @@ static void queue_owes(int proc, struct sim_debt *debt)
         return;
     follows = all.own->look[proc].opt.follow;
     sim_owe(debt, !l->reported, "a look is not told", proc);
-    sim_owe(debt, follows && !all.silent && l->size != size_now(),
+    sim_owe(debt, follows && !is_known(l, proc),
             "follows, and does not know the size", proc);
     debt->paid = l->size;
 }
