@@ -316,11 +316,12 @@ uint8_t ens_copies_read(int proc)
 
 /* By a connection that was made since, and by a process that has heard of what
  * is as new: there it should have been looked at.  If what was on its way has
- * struck one copy, the process cannot know that the others are copies. */
+ * struck one copy, the process cannot know that the others are copies; nor can
+ * it look where servers hang up at that. */
 static bool should_know(const struct ens_copy *c, const struct ens_origin *from)
 {
     return !c->struck && from->serial > c->serial &&
-           wire_heard((int)c->proc) >= c->czxid;
+           wire_heard((int)c->proc) >= c->czxid && !ens_shut((int)c->proc);
 }
 
 void ens_copy_deleted(const char *path, int64_t czxid,

@@ -246,6 +246,7 @@ static const struct kept {
 {"two-phase-site-tx", "overruled:117=forge-vote@0", 1, "a scene's operator decided anew what was decided"},
 {"two-phase-site-tx", "site-mute-given:56=throttle-reads", 1, "a rule wanted a site to go on that had told its end"},
 {"group", "member-watched:13=oom-on@10,235=oom@4,252=hide-replace@0", 1, "a view that had told READY of an absent group ended when it might not be read"},
+{"double-barrier", "step-three:0=oom-on@2,75=hangs-up,171=refuse,435=replace-own@1", 1, "a znode was to be looked at again, at which servers hang up"},
     /* clang-format on */
 };
 
