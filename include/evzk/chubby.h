@@ -203,8 +203,10 @@ typedef void evzk_chubby_done_cb(evzk_chubby *handle, int rc,
  * exists, and was to be made.  EVZK_ERR_TIMEOUT, _NOAUTH, _BADACL, _EPHEMERAL
  * (the file above is ephemeral), _QUOTA, _NOCHROOT, _SERVER, _NOMEM, _CLOSED,
  * _AUTH.  EVZK_ERR_EXPIRED: the session has ended.  A file may be made all the
- * same when an open ends in its midst: by a time-out, a close, a free, or the
- * end of the session.
+ * same when an open ends in its midst: by a time-out, a close, a free, the end
+ * of the session, or servers that refuse to say what became of it
+ * (EVZK_ERR_SERVER, _TOOLARGE).  Then its anchor stands with it: others may
+ * have opened the file, so it is not deleted in the background.
  */
 EVZK_API int evzk_chubby_open(evzk_session *s, const char *path,
                               const evzk_chubby_options *opt,

@@ -86,7 +86,11 @@ typedef enum evzk_tx_event {
      * _QUOTA, _SERVER, _TOOLARGE or another.  The sites that have voted wait.
      * So the coordinator asks again: after two seconds, then every half minute,
      * or, with _SERVER, every two seconds; also to abort, when its time is
-     * over, and also when it was freed.  Told once. */
+     * over, and also when it was freed.  Told once.  Before BEGUN: the answer
+     * to the begin was lost, and the servers refuse to say what became of it.
+     * Sites may have found the question.  So the coordinator asks again in the
+     * same way, until BEGUN, or FAILED, can be told; also when its time is
+     * over, or it was canceled.  Told once, too. */
     EVZK_TX_REFUSED
 } evzk_tx_event;
 
@@ -105,8 +109,9 @@ typedef struct evzk_tx_vote {
 } evzk_tx_vote;
 
 /**
- * Reports progress: at most one BEGUN, one VOTE for each site, one REFUSED and
- * one DECIDED, and in the end exactly one final event.  @p vote is not NULL for
+ * Reports progress: at most one BEGUN, one VOTE for each site, one REFUSED
+ * before BEGUN and one behind it, one DECIDED, and in the end exactly one final
+ * event.  @p vote is not NULL for
  * VOTE alone.  Always called from the loop, never inside a call to this
  * library. Every function of the library may be called from it, evzk_tx_free()
  * included.

@@ -7,9 +7,12 @@
  * How it can fail.  A transaction of unknown outcome may have been done.
  * RESOLVING looks behind a write that changes nothing: all that the session
  * ever sent has been done by then, or never will be.  An anchor that is seen is
- * there, also where that write was refused.  An anchor that was made
- * and deleted again by another process counts as not made: then the file is
- * made a second time, which is as if the open had come later.
+ * there, also where that write was refused.  Where nothing is seen, and the
+ * servers refuse to settle that, the open fails, and the two may stand: a file
+ * belongs to all who open it, and an anchor without its file protects nothing,
+ * so neither is left to the session's list of left-overs.  An anchor that was
+ * made and deleted again by another process counts as not made: then the file
+ * is made a second time, which is as if the open had come later.
  */
 #include <string.h>
 

@@ -54,6 +54,7 @@ enum {
     RETURNING,
     PROVING,
     SETTLING,
+    LOOKING,
     FULL,
     CLOSING,
     ENDED,
@@ -196,7 +197,7 @@ struct evzk_consumer {
     int64_t full_until_us; /* .. and when. */
     struct evzk__receipt receipt;
     struct evzk__tidier tidier;
-    bool looks; /* SETTLING: at the receipt, instead of asking. */
+    int unsaid; /* Why the receipt is looked at, and not asked for. */
 
     /* The turn. */
     evzk_lock *turn;   /* Owned; NULL: it has not asked for a turn. */
@@ -445,6 +446,8 @@ void evzk__change_ask(struct evzk_consumer *c);
 void evzk__change_settle(struct evzk_consumer *c);
 enum evzk__outcome evzk__change_answered(struct evzk_consumer *c,
                                          const struct evzk__reply *reply);
+/* Of an answer by which the outcome is unknown: can the receipt tell? */
+bool evzk__change_is_unsaid(const struct evzk__reply *reply);
 /* Is there perhaps no receipt any more? */
 bool evzk__change_lost_receipt(enum evzk__outcome outcome,
                                const struct evzk__reply *reply);

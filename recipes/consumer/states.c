@@ -265,6 +265,11 @@ int evzk__batch_go_on(struct evzk_consumer *c)
                               evzk__consumer_claims(c) ? CLAIMING : TAKING);
 }
 
+bool evzk__change_is_unsaid(const struct evzk__reply *reply)
+{
+    return reply->rc != EVZK_ERR_NONODE;
+}
+
 bool evzk__change_lost_receipt(enum evzk__outcome outcome,
                                const struct evzk__reply *reply)
 {

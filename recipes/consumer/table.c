@@ -9,6 +9,7 @@
  *   FINISHING, RETURNING                              finish.c
  *   PROVING                                           prove.c
  *   SETTLING                                          the session has ended
+ *   LOOKING                                           at what TAKING has done
  *   FULL                                              full.c
  *   CLOSING --> ENDED
  *
@@ -82,20 +83,24 @@ static void drop_claims(struct evzk_consumer *c)
     }
 }
 
+/* LOOKING, too: the servers have not said what became of the change. */
+static void look(struct evzk__machine *m)
+{
+    evzk__receipt_look(m, &evzk__consumer_of(m)->receipt);
+}
+
 static void settle(struct evzk__machine *m)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
     bool had_receipt = c->receipt.name != NULL;
 
-    if (c->looks) {
-        evzk__receipt_look(m, &c->receipt);
-        return;
-    }
     evzk__consumer_name_alive(c);
     evzk__consumer_lose_gone(c, EVZK_ERR_EXPIRED);
     drop_claims(c);
     if (had_receipt && !c->receipt.name)
         evzk__consumer_renew(c);
+    else if (c->unsaid != EVZK_OK)
+        look(m);
     else if (c->change != EVZK__NO_CHANGE)
         evzk__change_settle(c);
     else if (!c->receipt.name)
@@ -108,9 +113,8 @@ static void settle(struct evzk__machine *m)
 static enum evzk__outcome outcome_of(struct evzk_consumer *c,
                                      const struct evzk__reply *reply)
 {
-    if (!c->looks)
+    if (c->unsaid == EVZK_OK)
         return evzk__change_answered(c, reply);
-    c->looks = false;
     c->change = EVZK__NO_CHANGE;
     return evzk__receipt_looked(&c->receipt, reply);
 }
@@ -140,23 +144,50 @@ static void end_change(struct evzk_consumer *c, enum evzk__change change,
     }
 }
 
+/* The look was refused, and items may be removed that nobody was told of. */
+static bool must_look_again(const struct evzk_consumer *c,
+                            enum evzk__change change,
+                            const struct evzk__reply *reply)
+{
+    return c->unsaid != EVZK_OK && change == EVZK__TAKE &&
+           (reply->first_rc == EVZK_ERR_SERVER || reply->rc == EVZK_ERR_SERVER);
+}
+
+/* Is it unknown because the servers have not said it?  Then the receipt is
+ * looked at. */
+static bool is_unsaid(struct evzk_consumer *c, enum evzk__change change,
+                      const struct evzk__reply *reply)
+{
+    if (c->unsaid == EVZK_OK && evzk__change_is_unsaid(reply))
+        c->unsaid = reply->rc;
+    else if (!must_look_again(c, change, reply))
+        return false;
+    c->change = change;
+    return true;
+}
+
+/* LOOKING, too.  At a transaction that was never done the servers would hang up
+ * again. */
 static int settled(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
     enum evzk__change change = c->change;
-    bool asked = !c->looks;
     enum evzk__outcome outcome = outcome_of(c, e->reply);
+    bool too_large;
 
-    if (asked && outcome == EVZK__UNKNOWN &&
-        e->reply->rc == EVZK_ERR_TOOLARGE) {
-        c->change = change;
-        c->looks = true;
+    if (outcome == EVZK__UNKNOWN && is_unsaid(c, change, e->reply))
         return evzk__machine_again(m);
-    }
+    too_large = c->unsaid == EVZK_ERR_TOOLARGE && outcome == EVZK__REFUSED;
+    c->unsaid = EVZK_OK;
     end_change(c, change, outcome);
     if (evzk__change_lost_receipt(outcome, e->reply))
         return evzk__consumer_renew(c);
-    return evzk__machine_move(m, m->stopping ? CLOSING : REGISTERING);
+    if (m->state == SETTLING)
+        return evzk__machine_move(m, m->stopping ? CLOSING : REGISTERING);
+    if (outcome == EVZK__REFUSED) /* The items are there, and come first. */
+        evzk__view_forget(&c->view);
+    return too_large ? evzk__machine_give_up(m, EVZK_ERR_TOOLARGE, CLOSING)
+                     : evzk__consumer_go_on(c);
 }
 
 /* The end. */
@@ -394,8 +425,8 @@ ROW(MARKING,      evzk__consumer_mark,      evzk__consumer_marked,     ASIDE,   
 ROW(DELIVERING,   evzk__consumer_deliver,   evzk__consumer_delivered,  CLOSING,       CLOSING, SETTLING,  RETRY|HOLDS,
     ON(ENTRY,     MARKING, IDLE), RARELY(LEASE_END, HERE)), /* The doubt ends before. */
 ROW(TAKING,       evzk__consumer_take_away, evzk__consumer_took_away,  ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
-    ON(REPLY,     TAKING, IDLE, RENEWING, CLOSING), RARELY(REPLY, FULL),
-    ON(STOP,      CLOSING, RENEWING)),
+    ON(REPLY,     TAKING, LOOKING, IDLE, RENEWING, CLOSING), RARELY(REPLY, FULL),
+    ON(STOP,      CLOSING, RENEWING), RARELY(STOP, LOOKING)),
 ROW(BURYING,      evzk__consumer_bury,      evzk__consumer_buried,     ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
     ON(REPLY,     BURYING, CLAIMING, IDLE, RENEWING, CLOSING), RARELY(REPLY, FULL), /* By the receipt. */
     ON(STOP,      CLOSING, RENEWING)),
@@ -416,6 +447,9 @@ ROW(SETTLING,     settle,                   settled,                   ASIDE,   
     ON(ENTRY,     REGISTERING, RENEWING, CLOSING),
     ON(REPLY,     REGISTERING, RENEWING, CLOSING),
     ON(STOP,      CLOSING), RARELY(STOP, RENEWING)), /* The receipt has gone, too. */
+ROW(LOOKING,      look,                     settled,                   ASIDE,         STAY,    SETTLING,  RETRY,
+    ON(REPLY,     IDLE, RENEWING), RARELY(REPLY, CLOSING),
+    RARELY(STOP,  CLOSING, RENEWING)),
 ROW(FULL,         evzk__consumer_wait_full, evzk__consumer_waited_full, ASIDE,        CLOSING, SETTLING,  RETRY|HOLDS,
     ON(USER_EVENT, IDLE, RENEWING, REGISTERING, HERE),
     ON(LEASE_END, IDLE, HERE), RARELY(LEASE_END, RENEWING, REGISTERING)),

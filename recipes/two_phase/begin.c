@@ -3,8 +3,8 @@
  *   PROVING <--> MAKING <--> MAKING_ROOT
  *      ^
  *      v
- *   BEGINNING --> REPEATING --> RESOLVING          RECOVERING --> ROOTING
- *      `--------------`-------------+------> LISTING <-'
+ *   BEGINNING --> REPEATING --> RESOLVING <--> DOUBTING
+ *      `--------------`-------------+------> LISTING <-- RECOVERING --> ROOTING
  *
  * BEGINNING makes all of the transaction, or nothing, while the znode of its
  * session stands in `coordinators`.  PROVING sees that this has been made,
@@ -12,8 +12,11 @@
  * is missing.  REPEATING follows a lost answer.  As long as the session's znode
  * stands, nobody else removes the transaction: so if it exists, it was begun.
  * RESOLVING asks whether it exists when that proves nothing any more, because
- * the session has ended, say.  RECOVERING reads another coordinator's; if there
- * is no such transaction, ROOTING looks whether the session's chroot exists.
+ * the session has ended, say.  Where the servers refuse to tell, DOUBTING
+ * waits, and RESOLVING asks again: sites that have found the transaction wait
+ * for its coordinator while its session lives.  RECOVERING reads another
+ * coordinator's; if there is no such transaction, ROOTING looks whether the
+ * session's chroot exists.
  *
  * How it can fail.  If RESOLVING finds nothing, the transaction was never
  * begun, or the sites have decided, and removed it: nobody knows.
@@ -113,10 +116,12 @@ void evzk__tx_begin(struct evzk__machine *m)
 /* If the callback stops the machine, LISTING hears so. */
 static int go_on(struct evzk__machine *m)
 {
+    struct evzk_tx *tx = evzk__tx_of(m);
     int to = m->stopping ? DECIDING : LISTING;
 
     m->tries = 0;
-    evzk__tx_tell(evzk__tx_of(m), EVZK_TX_BEGUN, NULL, EVZK_OK);
+    tx->refused = tx->told_refused = false; /* The decision was not. */
+    evzk__tx_tell(tx, EVZK_TX_BEGUN, NULL, EVZK_OK);
     return evzk__machine_move(m, to);
 }
 
@@ -240,8 +245,10 @@ int evzk__tx_resolved(struct evzk__machine *m, const struct evzk__event *e)
 {
     if (e->reply->rc == EVZK_OK)
         return go_on(m);
-    if (e->reply->rc != EVZK_ERR_NONODE)
-        return evzk__machine_finish(m, e->reply->rc);
+    if (e->reply->rc != EVZK_ERR_NONODE) {
+        evzk__tx_of(m)->refused_rc = e->reply->rc;
+        return evzk__machine_move(m, DOUBTING);
+    }
     return evzk__machine_finish(
         m, evzk__tx_of(m)->making_rc == EVZK_ERR_TOOLARGE ? EVZK_ERR_TOOLARGE
                                                           : EVZK_ERR_CONNLOSS);

@@ -234,6 +234,7 @@ static uint32_t wait_ms(const struct evzk_tx *tx)
     return left > 0 ? (uint32_t)left + 1 : 1;
 }
 
+/* DOUBTING, too. */
 void evzk__tx_be_refused(struct evzk__machine *m)
 {
     struct evzk_tx *tx = evzk__tx_of(m);
@@ -254,7 +255,7 @@ int evzk__tx_overtaken(struct evzk__machine *m, const struct evzk__event *e)
                : EVZK_OK;
 }
 
-/* The deadline may have been that of REFUSED. */
+/* The deadline may have been that of REFUSED, or of DOUBTING. */
 void evzk__tx_keep_time(struct evzk__machine *m)
 {
     int64_t due = evzk__tx_of(m)->due_us, left = (due - evzk__now_us()) / 1000;

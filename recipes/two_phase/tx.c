@@ -13,7 +13,10 @@
  *
  * A coordinator whose session lives keeps the sites waiting.  So it does not
  * give up before the decision: where the servers refuse that, REFUSED waits,
- * and asks again.
+ * and asks again; and so does DOUBTING, where they refuse to say whether the
+ * transaction was begun.  Nothing of it is left to the session's list of
+ * left-overs: a site that has voted to commit and finds no transaction would
+ * never hear of a decision.
  *
  * How it can fail.  The coordinator may be late, or dead: then another process
  * has decided (READING), or will.  A lost answer is asked for again: the
@@ -32,8 +35,10 @@ static void on_deadline(struct evzk__machine *m)
         evzk__tx_keep_time(m);
     else if (m->state == AWAITING) /* AWAITING sets a deadline. */
         evzk__machine_move(m, CHECKING);
-    if (m->state == REFUSED) /* So does REFUSED. */
+    if (m->state == REFUSED) /* So do REFUSED, .. */
         evzk__machine_move(m, DECIDING);
+    else if (m->state == DOUBTING) /* .. and DOUBTING. */
+        evzk__machine_move(m, RESOLVING);
 }
 
 /* clang-format off */
@@ -59,10 +64,12 @@ STATE(MAKING,        make,       made,        ASIDE,      ENDED,    BEGINNING,  
 STATE(MAKING_ROOT,   make_root,  root_made,   ASIDE,      ENDED,    BEGINNING,   RETRY,
       ON(REPLY,        MAKING, FAIL)),
 STATE(RESOLVING,     resolve,    resolved,    ASIDE,      STAY,     RESOLVING,   RETRY,
-      ON(REPLY,        LISTING, ENDED),
-      ON(STOP,         ENDED), RARELY(STOP, DECIDING, HERE),
+      ON(REPLY,        LISTING, DOUBTING, ENDED),
+      ON(STOP,         DOUBTING, ENDED), RARELY(STOP, DECIDING, HERE),
       RARELY(RECONNECTED, RESOLVING),
       RARELY(EXPIRED,  RESOLVING)),
+STATE(DOUBTING,      be_refused, resolved,    ASIDE,      STAY,     RESOLVING,   0,
+      ON(DEADLINE,     RESOLVING)),
 STATE(RECOVERING,    read,       recovered,   ASIDE,      ENDED,    RECOVERING,  RETRY|NOTHING_SENT,
       ON(REPLY,        LISTING, READING, ROOTING, FAIL)),
 ROW(ROOTING,         evzk__look_chroot, evzk__tx_rooted, ASIDE, ENDED,  RECOVERING,  RETRY,

@@ -12,6 +12,7 @@ enum {
     MAKING,
     MAKING_ROOT,
     RESOLVING,
+    DOUBTING,
     RECOVERING,
     ROOTING,
     LISTING,
@@ -57,7 +58,7 @@ struct evzk_tx {
     evzk_tx_verdict decision; /* As it was told. */
     int64_t token;
     int64_t due_us;    /* When its time is over; 0: never. */
-    int refused_rc;    /* Why REFUSED waits, .. */
+    int refused_rc;    /* Why REFUSED or DOUBTING waits, .. */
     bool refused;      /* .. and it has waited before, .. */
     bool told_refused; /* .. and was told so. */
     evzk_tx_cb *cb;    /* NULL once the caller has freed it. */

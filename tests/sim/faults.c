@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ens.h"
 #include "faults_kinds.h"
 #include "processes.h"
 #include "wire.h"
@@ -67,6 +68,7 @@ static const struct kind kinds[] = {
 {"throttle",      fault_throttle,       ARRIVAL,      PLAIN,    "the request is refused with an error, and not done"},
 {"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes, in groups 14, are refused so, in most recipes"},
 {"throttle-reads", fault_throttle_reads, ARRIVAL,     PLAIN,    "the next 9 reads are refused so, in most recipes"},
+{"lost-refused",  fault_lost_refused,   ARRIVAL,      PLAIN,    "a write is applied, its reply is lost, and the next 9 writes, in groups 14, behind the begin of a two-phase commit 92, are refused"},
 {"hangs-up",      fault_hangs_up,       ARRIVAL,      PLAIN,    "the servers hang up at this request, always"},
 {"expire",        fault_expire,         ARRIVAL|LOOP, PLAIN,    "the session ends"},
 {"expire-after",  fault_expire_after,   ARRIVAL,      PLAIN,    "the session ends once this was received"},
@@ -129,11 +131,14 @@ static unsigned callbacks;              /* Of the present step. */
 
 static struct {
     int64_t healed_at, healed_by; /* Told apart only as far as it matters. */
-    int32_t cut;    /* The process plus one: its connection, afterwards. */
-    int32_t expire; /* The process plus one: its session, afterwards. */
-    int32_t in;     /* The process plus one: in a callback of it... */
-    uint32_t nth;   /* ... so many from here... */
-    uint32_t which; /* ... this call is made. */
+    int32_t cut;      /* The process plus one: its connection, afterwards. */
+    int32_t expire;   /* The process plus one: its session, afterwards. */
+    int32_t refuse;   /* The process plus one: its writes, afterwards, .. */
+    int32_t refusals; /* .. so many. */
+    int32_t none;     /* No padding. */
+    int32_t in;       /* The process plus one: in a callback of it... */
+    uint32_t nth;     /* ... so many from here... */
+    uint32_t which;   /* ... this call is made. */
     int32_t was[SIM_PROCS]; /* Routes before they were changed, plus two. */
 } ready;
 SIM_KEEP(ready)
@@ -165,6 +170,12 @@ int64_t faults_session(int proc)
 }
 
 void faults_cut_after(int proc) { ready.cut = proc + 1; }
+
+void faults_refuse_after(int proc, uint8_t n)
+{
+    ready.refuse = proc + 1;
+    ready.refusals = n;
+}
 
 void faults_expire_after(int proc) { ready.expire = proc + 1; }
 
@@ -307,11 +318,13 @@ void faults_after(const struct sim_step *step)
         wire_cut(conn);
     if (ready.expire)
         process_expire(ready.expire - 1);
+    if (ready.refuse)
+        ens_throttle_writes(ready.refuse - 1, (uint8_t)ready.refusals);
     if (ready.cut || ready.expire)
         faults_last(0);
     if (ready.healed_at <= sim_now())
         ready.healed_at = 0;
-    ready.cut = 0;
+    ready.cut = ready.refuse = ready.refusals = 0;
     ready.expire = 0;
     ready.in = 0;
     ready.nth = ready.which = 0;

@@ -29,6 +29,7 @@ int64_t faults_session(int proc);
 /* Once the present step is over. */
 void faults_cut_after(int proc);
 void faults_expire_after(int proc);
+void faults_refuse_after(int proc, uint8_t n); /* So many writes of it. */
 
 /* The process is sent to that server for a while. */
 void faults_route(int proc, int server, int64_t us);
@@ -49,8 +50,8 @@ fault_fn fault_cut, fault_cut_after, fault_late, fault_late_at,
     fault_slow_leader, fault_lagging, fault_hold_replies, fault_hold_requests,
     fault_partition, fault_follower, fault_refuse, fault_starve, fault_stranger,
     fault_outage, fault_throttle, fault_throttle_writes, fault_throttle_reads,
-    fault_expire, fault_expire_after, fault_close_first, fault_freeze,
-    fault_freeze_short, fault_slow, fault_hangs_up;
+    fault_lost_refused, fault_expire, fault_expire_after, fault_close_first,
+    fault_freeze, fault_freeze_short, fault_slow, fault_hangs_up;
 
 /* faults_tree.c */
 fault_fn fault_delete_own, fault_delete_pred, fault_delete_pair,

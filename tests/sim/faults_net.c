@@ -2,6 +2,8 @@
  *
  * How it can fail: a fault that never ends, so that what it causes is taken for
  * a machine that is stuck.  All that is begun here ends by the clock. */
+#include <string.h>
+
 #include "ens.h"
 #include "faults_kinds.h"
 #include "processes.h"
@@ -209,6 +211,39 @@ bool fault_throttle_writes(const struct fault *f, const struct sim_step *step)
         return false;
     ens_throttle_writes(step->proc, fault_refusals());
     faults_last(0);
+    return true;
+}
+
+/* Where a transaction begins, the request that it shares with others repeats it
+ * eight times, and the machine each time, and then eight times what looks for
+ * it. */
+enum { BEGIN_REFUSALS = 92 };
+
+/* Makes the transaction something whose path has this in it? */
+static bool makes(const struct wire_msg *m, const char *part)
+{
+    const struct wire_msg *o = m->ops;
+
+    while (o && !((o->op == ZOO_CREATE_OP || o->op == ZOO_CREATE2_OP) &&
+                  o->path && strstr(o->path, part)))
+        o = o->next;
+    return o != NULL;
+}
+
+/* The outcome of this write is unknown, and the servers refuse to say it for
+ * longer than a machine repeats that. */
+bool fault_lost_refused(const struct fault *f, const struct sim_step *step)
+{
+    const struct wire_msg *m = wire_first_up(step->proc);
+
+    if (!m || !is_write(m) || m->op == WIRE_CONNECT || m->op == WIRE_CLOSE)
+        return false;
+    if (!fault_may_refuse() && !makes(m, "-file")) /* A file, and its anchor. */
+        return false;
+    if (!fault_cut_after(f, step))
+        return false;
+    faults_refuse_after(step->proc, makes(m, "/inbox/") ? BEGIN_REFUSALS
+                                                        : fault_refusals());
     return true;
 }
 

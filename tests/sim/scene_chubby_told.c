@@ -621,6 +621,17 @@ static void check_mark(int proc, const char *name)
     }
 }
 
+/* A file goes together with its anchor, whoever has made the two, and whatever
+ * was told of that: an anchor alone is of nobody. */
+static void check_anchor_left(int file, const char *path, int64_t czxid)
+{
+    const struct chubby_state *now = chubby_now(file);
+
+    if ((!now || now->czxid != czxid) && !chubby_meddled(czxid) &&
+        !operator_deleted_any() && !chubbies.meddled && !chubbies.own->litter)
+        sim_violation("%s is left, and its file has gone", path);
+}
+
 void chubby_check_left(int proc)
 {
     const struct process *p = process_of(proc);
@@ -638,9 +649,11 @@ void chubby_check_left(int proc)
         for (size_t k = 0; k < n && k < 64; k++) {
             snprintf(path, sizeof path, "%s/%s", chubby_side(file), names[k]);
             check_mark(proc, names[k]);
-            if (!strstr(names[k], "-file") && ens_look(path, &seen) &&
-                seen.owner == session && !operator_copied(seen.czxid) &&
-                !chubbies.meddled)
+            if (strstr(names[k], "-file") && ens_look(path, &seen))
+                check_anchor_left(file, path, seen.czxid);
+            else if (!strstr(names[k], "-file") && ens_look(path, &seen) &&
+                     seen.owner == session && !operator_copied(seen.czxid) &&
+                     !chubbies.meddled)
                 sim_violation("process %d is over, and has %s", proc, path);
         }
     }

@@ -47,7 +47,8 @@ static bool is_unasked(int proc)
     for (int k = 0; k < CONSUMERS; k++) {
         const struct evzk_consumer *c = queue.p[k].c;
 
-        if (c && plan_of(k)->proc == proc && c->m.state == SETTLING &&
+        if (c && plan_of(k)->proc == proc &&
+            (c->m.state == SETTLING || c->m.state == LOOKING) &&
             c->change == EVZK__TAKE &&
             (c->m.place.req.state != EVZK__SENT || ens_refused(proc)))
             return true;

@@ -256,17 +256,15 @@ static void check_removed(int proc, const evzk_trace *t)
         sim_violation("process %d has deleted no empty segment", proc);
 }
 
-/* Servers that refuse a write to the receipt, or hang up at it, do not say what
- * the removal has done.  In SETTLING a consumer looks at the receipt then. */
+/* Servers that hang up at the look at the receipt do not say what the removal
+ * has done. */
 static void note_unsaid(int proc, const evzk_trace *t)
 {
-    bool asked =
-        strcmp(t->from, "SETTLING") == 0 || strcmp(t->from, "TAKING") == 0;
+    bool looked =
+        strcmp(t->from, "SETTLING") == 0 || strcmp(t->from, "LOOKING") == 0;
 
-    if (asked && strcmp(t->to, "RENEWING") == 0 &&
-        ((t->rc == EVZK_ERR_NOAUTH && ens_denied(proc)) ||
-         (t->rc == EVZK_ERR_TOOLARGE && ens_shut(proc) &&
-          strcmp(t->from, "TAKING") == 0)))
+    if (looked && strcmp(t->to, "RENEWING") == 0 &&
+        t->rc == EVZK_ERR_TOOLARGE && ens_shut(proc))
         queue.unsaid[proc] = true;
 }
 

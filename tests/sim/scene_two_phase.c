@@ -347,6 +347,7 @@ static int begin_tx(int i, evzk_session *s)
                            .timeout_ms = a->timeout_ms,
                            .vote_data = a->vote_data};
     void *arg = (void *)(intptr_t)i;
+    int rc;
 
     if (a->denied) {
         opt.acl = mute;
@@ -366,7 +367,10 @@ static int begin_tx(int i, evzk_session *s)
     }
     opt.sites = sites;
     opt.n_sites = (size_t)tp_n_sites();
-    return evzk_tx_begin(s, "/t", &opt, on_tx, arg, &tp.slot[i].tx);
+    rc = evzk_tx_begin(s, "/t", &opt, on_tx, arg, &tp.slot[i].tx);
+    if (rc == EVZK_OK)
+        strcpy(tp.slot[i].id, evzk_tx_id(tp.slot[i].tx));
+    return rc;
 }
 
 static int begin_act(int i, evzk_session *s)

@@ -114,7 +114,8 @@ struct tp_slot {
     evzk_site *site;
     evzk_tx_query *q;
     int64_t began;
-    int32_t of; /* The transaction, from 1. */
+    int32_t of;                  /* The transaction, from 1. */
+    char id[EVZK_TX_ID_LEN + 1]; /* BEGIN: of what it was to begin. */
     bool begun, over, stopped, told_begun, told_decided, watched;
     bool lived;   /* RECOVER: the coordinator's session, when this began. */
     bool refused; /* SITE: was told that it may not read.  Others: that the

@@ -260,6 +260,24 @@ static void decision_owed(int proc, struct sim_debt *debt)
     }
 }
 
+/* Its program knows the coordinator as over, or has let go of it; and what it
+ * has begun stands undecided, while its session keeps the sites waiting. */
+static bool is_deserted(int act)
+{
+    const struct tp_slot *k = &tp.slot[act];
+    const struct process *p = process_of(tp.own->act[act].proc);
+    const struct tp_tx *x = tp_find(k->id);
+    struct ens_seen seen;
+    char path[120];
+
+    if (!k->id[0] || k->tx || !x || x->removed || x->decision != EVZK_TX_NONE ||
+        x->unreadable || x->marred || tp_is_tampered() || tp.own->foreign ||
+        p->n_ids == 0)
+        return false;
+    snprintf(path, sizeof path, "/t/coordinators/%s", x->tag);
+    return ens_look(path, &seen) && seen.owner == p->ids[p->n_ids - 1];
+}
+
 void two_phase_owes(int proc, struct sim_debt *debt)
 {
     decision_owed(proc, debt);
@@ -272,6 +290,9 @@ void two_phase_owes(int proc, struct sim_debt *debt)
             debt->most_us = REFUSED_US;
         if (tp.hid && debt->most_us < RARELY_US)
             debt->most_us = RARELY_US;
+        sim_owe(debt, is_deserted(i),
+                "a coordinator is over, and its transaction is undecided",
+                i + 1);
         sim_owe(debt, coordinator_waits(&tp.slot[i]),
                 "a coordinator waits, and need not", i + 1);
         sim_owe(debt, tp.slot[i].q != NULL, "a look-up is not told", i + 1);

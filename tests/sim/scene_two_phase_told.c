@@ -231,6 +231,7 @@ void tp_check_tx(int act, evzk_tx *t, evzk_tx_event ev,
         if (k->told_begun || !x)
             sim_violation("act %d is told that it has begun", act + 1);
         k->told_begun = true;
+        k->refused = false; /* REFUSED may come again, of the decision. */
         if (x)
             k->of = (int32_t)(x - tp.tx) + 1;
         break;
@@ -245,7 +246,7 @@ void tp_check_tx(int act, evzk_tx *t, evzk_tx_event ev,
                        evzk_tx_token(t));
         break;
     case EVZK_TX_REFUSED:
-        if (k->refused || k->told_decided || !k->told_begun || rc == EVZK_OK)
+        if (k->refused || k->told_decided || rc == EVZK_OK)
             sim_violation("act %d is told that it is refused", act + 1);
         k->refused = true;
         break;

@@ -245,6 +245,10 @@ static const struct kept {
 {"two-phase-site-tx", "site-mute-given:318=throttle-reads", 1, "a coordinator that was to stop was refused while it checked: a move that its table has not"},
 {"two-phase-site-tx", "overruled:117=forge-vote@0", 1, "a scene's operator decided anew what was decided"},
 {"two-phase-site-tx", "site-mute-given:56=throttle-reads", 1, "a rule wanted a site to go on that had told its end"},
+{"two-phase", "recover-copied:138=lost-refused", 1, "a begin whose answer was lost failed where servers refused to say what became of it, and its sites waited"},
+{"two-phase-site-tx", "coordinator-dies-done:124=lost-refused", 1, "the same, with a coordinator that is closed later"},
+{"consumer", "once:94=lost-refused", 1, "items whose removal was refused nine times behind a lost answer were gone, and not delivered"},
+{"consumer", "two-once:107=lost-refused", 1, "an item that was not removed was forgotten: the one behind it came first"},
 {"group", "member-watched:13=oom-on@10,235=oom@4,252=hide-replace@0", 1, "a view that had told READY of an absent group ended when it might not be read"},
 {"double-barrier", "step-three:0=oom-on@2,75=hangs-up,171=refuse,435=replace-own@1", 1, "a znode was to be looked at again, at which servers hang up"},
     /* clang-format on */
