@@ -196,7 +196,7 @@ struct evzk_consumer {
     int64_t full_until_us; /* .. and when. */
     struct evzk__receipt receipt;
     struct evzk__tidier tidier;
-    bool looks; /* SETTLING: at the receipt, instead of asking. */
+    bool withdraws; /* SETTLING: the change, instead of asking for it. */
 
     /* The turn. */
     evzk_lock *turn;   /* Owned; NULL: it has not asked for a turn. */

@@ -87,8 +87,8 @@ static void settle(struct evzk__machine *m)
     struct evzk_consumer *c = evzk__consumer_of(m);
     bool had_receipt = c->receipt.name != NULL;
 
-    if (c->looks) {
-        evzk__receipt_look(m, &c->receipt);
+    if (c->withdraws) {
+        evzk__receipt_withdraw(m, &c->receipt, c->steps);
         return;
     }
     evzk__consumer_name_alive(c);
@@ -108,11 +108,11 @@ static void settle(struct evzk__machine *m)
 static enum evzk__outcome outcome_of(struct evzk_consumer *c,
                                      const struct evzk__reply *reply)
 {
-    if (!c->looks)
+    if (!c->withdraws)
         return evzk__change_answered(c, reply);
-    c->looks = false;
+    c->withdraws = false;
     c->change = EVZK__NO_CHANGE;
-    return evzk__receipt_looked(&c->receipt, reply);
+    return evzk__receipt_withdrawn(&c->receipt, reply);
 }
 
 static void end_change(struct evzk_consumer *c, enum evzk__change change,
@@ -144,13 +144,13 @@ static int settled(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
     enum evzk__change change = c->change;
-    bool asked = !c->looks;
+    bool asked = !c->withdraws;
     enum evzk__outcome outcome = outcome_of(c, e->reply);
 
     if (asked && outcome == EVZK__UNKNOWN &&
         e->reply->rc == EVZK_ERR_TOOLARGE) {
         c->change = change;
-        c->looks = true;
+        c->withdraws = true;
         return evzk__machine_again(m);
     }
     end_change(c, change, outcome);
