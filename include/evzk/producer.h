@@ -4,7 +4,9 @@
  *
  * A producer puts its items in the order of the calls.  One transaction at a
  * time is under way.  All puts that wait then go into the next one together, up
- * to 512 items; a put that has more goes in several.
+ * to 512 items; a put that has more goes in several.  So do items that together
+ * are larger than the servers take: the producer finds out how much that is, at
+ * the price of some lost connections, and remembers it.
  *
  * No item is lost, and none is put twice.  Each transaction also writes to a
  * znode of the producer, its receipt, and only if the receipt has the version
@@ -56,9 +58,8 @@ typedef void evzk_producer_cb(evzk_producer *producer,
  * behind the first @p done may be in the queue or not; this comes only if
  * somebody has deleted the producer's receipt, as consumers do when it was not
  * written to for a day, or if the servers refuse for long to say what they have
- * done.  EVZK_ERR_TOOLARGE: the servers hang up at these items, each time. They
- * are not in the queue, unless connections ended for another reason, five times
- * in a row: as with _CONNLOSS, nobody can tell.
+ * done.  EVZK_ERR_TOOLARGE: the servers hang up at the first of the other
+ * items, each time, though it goes alone; none of these is in the queue.
  */
 typedef void evzk_put_cb(evzk_producer *producer, int rc, size_t done,
                          void *arg);

@@ -11,6 +11,7 @@
 #include "lib/request/create_order.h"
 #include "lib/request/own_queue.h"
 #include "lib/request/path_watch.h"
+#include "lib/request/suspect.h"
 #include "lib/request/watch.h"
 
 static void ask(struct evzk__machine *m, enum evzk__op op, const char *name)
@@ -35,6 +36,8 @@ static void ask_steps(struct evzk__machine *m, const struct evzk__step *steps,
     r->proved = (how & EVZK__PROVED) != 0;
     r->for_each_name = false;
     LIST_INIT(&r->followers);
+    if (how & EVZK__ANEW)
+        evzk__suspect_forget(r);
 }
 
 static enum evzk__op op_of(const struct evzk__step *steps, unsigned how)

@@ -120,9 +120,12 @@ enum {
                          its own is a SET.  Not with STAMP. */
     EVZK__LEFT = 32,  /* Writes, of a machine that has ended: sent while the
                          session is being closed, too. */
-    EVZK__PROVED = 64 /* Writes: a look has shown that what they delete is the
+    EVZK__PROVED = 64, /* Writes: a look has shown that what they delete is the
                          machine's own.  If they have to wait for memory, the
                          row is entered again, and looks again. */
+    EVZK__ANEW = 128   /* No earlier request of the machine's was this, however
+                          like one: connections that ended during those say
+                          nothing of it.  See request/suspect.h. */
 };
 
 /* For the request layer itself. */

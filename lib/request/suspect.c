@@ -18,7 +18,7 @@
  * its request; that may be lost, too, when the server hangs up at another
  * machine's.  So the count belongs to the machine, with a number by which the
  * request is known again.  The same request that is answered clears it, or many
- * others that are.
+ * others that are, or a machine that knows its next request to be another one.
  *
  * A network that fails often makes suspects of many requests.  Each that is
  * answered sets others free: one, then two, then four.
@@ -130,6 +130,12 @@ void evzk__suspect_shared(const struct evzk__request *r,
     other->losses = r->losses;
     other->died_as = likeness(other);
     other->others = 0;
+}
+
+void evzk__suspect_forget(struct evzk__request *r)
+{
+    r->losses = 0;
+    r->others = 0;
 }
 
 /* The request waited, for a suspect or as one: its end is no answer. */

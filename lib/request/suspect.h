@@ -22,6 +22,9 @@ void evzk__suspects_cut(struct evzk__core *s);
 /* The request is not on its way any more: all of it was answered, or lost. */
 void evzk__suspect_back(struct evzk__core *s, struct evzk__request *r);
 
+/* Its owner asks for something else than before, however like it. */
+void evzk__suspect_forget(struct evzk__request *r);
+
 /* The request was taken back. */
 void evzk__suspect_left(struct evzk__core *s, const struct evzk__request *r);
 

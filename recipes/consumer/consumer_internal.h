@@ -54,7 +54,7 @@ enum {
     RETURNING,
     PROVING,
     SETTLING,
-    LOOKING,
+    WITHDRAWING,
     FULL,
     CLOSING,
     ENDED,
@@ -197,7 +197,7 @@ struct evzk_consumer {
     int64_t full_until_us; /* .. and when. */
     struct evzk__receipt receipt;
     struct evzk__tidier tidier;
-    int unsaid; /* Why the receipt is looked at, and not asked for. */
+    int unsaid; /* Why the change is withdrawn, and not asked for again. */
 
     /* The turn. */
     evzk_lock *turn;   /* Owned; NULL: it has not asked for a turn. */

@@ -9,7 +9,7 @@
  *   FINISHING, RETURNING                              finish.c
  *   PROVING                                           prove.c
  *   SETTLING                                          the session has ended
- *   LOOKING                                           at what TAKING has done
+ *   WITHDRAWING                                       what TAKING may have done
  *   FULL                                              full.c
  *   CLOSING --> ENDED
  *
@@ -83,10 +83,12 @@ static void drop_claims(struct evzk_consumer *c)
     }
 }
 
-/* LOOKING, too: the servers have not said what became of the change. */
-static void look(struct evzk__machine *m)
+/* WITHDRAWING, too: the servers have not said what became of the change. */
+static void withdraw(struct evzk__machine *m)
 {
-    evzk__receipt_look(m, &evzk__consumer_of(m)->receipt);
+    struct evzk_consumer *c = evzk__consumer_of(m);
+
+    evzk__receipt_withdraw(m, &c->receipt, c->steps);
 }
 
 static void settle(struct evzk__machine *m)
@@ -100,7 +102,7 @@ static void settle(struct evzk__machine *m)
     if (had_receipt && !c->receipt.name)
         evzk__consumer_renew(c);
     else if (c->unsaid != EVZK_OK)
-        look(m);
+        withdraw(m);
     else if (c->change != EVZK__NO_CHANGE)
         evzk__change_settle(c);
     else if (!c->receipt.name)
@@ -116,7 +118,7 @@ static enum evzk__outcome outcome_of(struct evzk_consumer *c,
     if (c->unsaid == EVZK_OK)
         return evzk__change_answered(c, reply);
     c->change = EVZK__NO_CHANGE;
-    return evzk__receipt_looked(&c->receipt, reply);
+    return evzk__receipt_withdrawn(&c->receipt, reply);
 }
 
 static void end_change(struct evzk_consumer *c, enum evzk__change change,
@@ -144,30 +146,31 @@ static void end_change(struct evzk_consumer *c, enum evzk__change change,
     }
 }
 
-/* The look was refused, and items may be removed that nobody was told of. */
-static bool must_look_again(const struct evzk_consumer *c,
-                            enum evzk__change change,
-                            const struct evzk__reply *reply)
+/* The withdrawal was refused, and items may be removed that nobody was told of.
+ */
+static bool must_ask_again(const struct evzk_consumer *c,
+                           enum evzk__change change,
+                           const struct evzk__reply *reply)
 {
     return c->unsaid != EVZK_OK && change == EVZK__TAKE &&
            (reply->first_rc == EVZK_ERR_SERVER || reply->rc == EVZK_ERR_SERVER);
 }
 
-/* Is it unknown because the servers have not said it?  Then the receipt is
- * looked at. */
+/* Is it unknown because the servers have not said it?  Then the change is
+ * withdrawn. */
 static bool is_unsaid(struct evzk_consumer *c, enum evzk__change change,
                       const struct evzk__reply *reply)
 {
     if (c->unsaid == EVZK_OK && evzk__change_is_unsaid(reply))
         c->unsaid = reply->rc;
-    else if (!must_look_again(c, change, reply))
+    else if (!must_ask_again(c, change, reply))
         return false;
     c->change = change;
     return true;
 }
 
-/* LOOKING, too.  At a transaction that was never done the servers would hang up
- * again. */
+/* WITHDRAWING, too.  At a transaction that was never done the servers would
+ * hang up again. */
 static int settled(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
@@ -425,8 +428,8 @@ ROW(MARKING,      evzk__consumer_mark,      evzk__consumer_marked,     ASIDE,   
 ROW(DELIVERING,   evzk__consumer_deliver,   evzk__consumer_delivered,  CLOSING,       CLOSING, SETTLING,  RETRY|HOLDS,
     ON(ENTRY,     MARKING, IDLE), RARELY(LEASE_END, HERE)), /* The doubt ends before. */
 ROW(TAKING,       evzk__consumer_take_away, evzk__consumer_took_away,  ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
-    ON(REPLY,     TAKING, LOOKING, IDLE, RENEWING, CLOSING), RARELY(REPLY, FULL),
-    ON(STOP,      CLOSING, RENEWING), RARELY(STOP, LOOKING)),
+    ON(REPLY,     TAKING, WITHDRAWING, IDLE, RENEWING, CLOSING), RARELY(REPLY, FULL),
+    ON(STOP,      CLOSING, RENEWING), RARELY(STOP, WITHDRAWING)),
 ROW(BURYING,      evzk__consumer_bury,      evzk__consumer_buried,     ASIDE,         STAY,    SETTLING,  RETRY|HOLDS,
     ON(REPLY,     BURYING, CLAIMING, IDLE, RENEWING, CLOSING), RARELY(REPLY, FULL), /* By the receipt. */
     ON(STOP,      CLOSING, RENEWING)),
@@ -447,7 +450,7 @@ ROW(SETTLING,     settle,                   settled,                   ASIDE,   
     ON(ENTRY,     REGISTERING, RENEWING, CLOSING),
     ON(REPLY,     REGISTERING, RENEWING, CLOSING),
     ON(STOP,      CLOSING), RARELY(STOP, RENEWING)), /* The receipt has gone, too. */
-ROW(LOOKING,      look,                     settled,                   ASIDE,         STAY,    SETTLING,  RETRY,
+ROW(WITHDRAWING,  withdraw,                 settled,                   ASIDE,         STAY,    SETTLING,  RETRY,
     ON(REPLY,     IDLE, RENEWING), RARELY(REPLY, CLOSING),
     RARELY(STOP,  CLOSING, RENEWING)),
 ROW(FULL,         evzk__consumer_wait_full, evzk__consumer_waited_full, ASIDE,        CLOSING, SETTLING,  RETRY|HOLDS,

@@ -2,7 +2,7 @@
  *
  *   READING --> CLAIMING --> DELIVERING <--> MARKING (mark.c)
  *      |            `--> STAMPING --^
- *      |--> TAKING --> LOOKING
+ *      |--> TAKING --> WITHDRAWING
  *      `--> BURYING (bury.c)
  *
  * STAMPING asks for the claims' token, if the answer that had it was lost.
@@ -14,7 +14,7 @@
  * in spite of the turn, the queue is listed again (fence.c).  An item that
  * cannot be read, counted or removed is set aside, and all others go on
  * (aside.c).  If servers refuse the removal, or hang up at it, behind an answer
- * that was lost, LOOKING finds out from the receipt what was done, and asks
+ * that was lost, WITHDRAWING finds out from the receipt what was done, and asks
  * again for as long as servers refuse that, too.  If somebody has deleted the
  * receipt, nobody knows what was done:
  * items that may be removed are not delivered, and claims that may exist are
@@ -421,7 +421,7 @@ int evzk__consumer_took_away(struct evzk__machine *m,
     if (outcome == EVZK__UNKNOWN && evzk__change_is_unsaid(e->reply)) {
         c->change = EVZK__TAKE;
         c->unsaid = e->reply->rc;
-        return evzk__machine_move(m, LOOKING);
+        return evzk__machine_move(m, WITHDRAWING);
     }
     evzk__take_settled(c, outcome);
     if (!evzk__change_lost_receipt(outcome, e->reply))

@@ -25,28 +25,44 @@ enum evzk__outcome evzk__receipt_answered(struct evzk__receipt *r,
                                                     : EVZK__UNKNOWN;
 }
 
-/* A delete that must fail, by its version, and what is there behind it. */
-void evzk__receipt_look(struct evzk__machine *m, const struct evzk__receipt *r)
-{
-    static const struct evzk__step looking[] = {{.verb = EVZK__STEP_DELETE,
-                                                 .versioned = true,
-                                                 .version = EVZK__NO_VERSION},
-                                                {.verb = EVZK__STEP_EXISTS}};
+/* What a withdrawal leaves in the receipt: a transaction leaves nothing there.
+ */
+static const char mark[] = "withdrawn";
 
-    evzk__ask_about(m, r->name, looking, 2, 0);
+/* The write of the next version, and what is there behind it. */
+void evzk__receipt_withdraw(struct evzk__machine *m,
+                            const struct evzk__receipt *r,
+                            struct evzk__step steps[EVZK__WITHDRAWAL])
+{
+    steps[0] = (struct evzk__step){.verb = EVZK__STEP_SET,
+                                   .versioned = true,
+                                   .version = r->version,
+                                   .data = mark,
+                                   .len = sizeof mark - 1};
+    steps[1] = (struct evzk__step){.verb = EVZK__STEP_EXISTS};
+    evzk__ask_about(m, r->name, steps, EVZK__WITHDRAWAL, 0);
 }
 
-enum evzk__outcome evzk__receipt_looked(struct evzk__receipt *r,
-                                        const struct evzk__reply *reply)
+/* A write that was refused by its version may be the second one: then the mark
+ * tells that the first one was done.  A write that was refused for another
+ * reason has come behind all that the session sent before. */
+enum evzk__outcome evzk__receipt_withdrawn(struct evzk__receipt *r,
+                                           const struct evzk__reply *reply)
 {
     int32_t next = (int32_t)((uint32_t)r->version + 1);
 
-    if (reply->first_rc == EVZK_ERR_SERVER || reply->rc != EVZK_OK)
+    r->sends = 0;
+    if (reply->first_rc == EVZK_OK) {
+        r->version = next;
+        return EVZK__REFUSED;
+    }
+    if (reply->first_rc == EVZK_ERR_SERVER ||
+        reply->first_rc == EVZK_ERR_TOOLARGE || reply->rc != EVZK_OK)
         return EVZK__UNKNOWN;
     if (reply->res->stat.version == r->version)
         return EVZK__REFUSED;
     if (reply->res->stat.version != next)
         return EVZK__UNKNOWN;
     r->version = next;
-    return EVZK__DONE_BEFORE;
+    return reply->res->stat.data_len > 0 ? EVZK__REFUSED : EVZK__DONE_BEFORE;
 }

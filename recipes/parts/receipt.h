@@ -74,10 +74,18 @@ enum evzk__outcome evzk__receipt_answered(struct evzk__receipt *r,
                                           uint32_t n_steps);
 
 /* Where the servers hang up at the transaction, each time: what became of it
- * before that?  Looks at the receipt, behind all that was sent before; and what
- * the answer says.  Only where the transaction is not sent again. */
-void evzk__receipt_look(struct evzk__machine *m, const struct evzk__receipt *r);
-enum evzk__outcome evzk__receipt_looked(struct evzk__receipt *r,
-                                        const struct evzk__reply *reply);
+ * before that?  Writes to the receipt, and only if that has the version that
+ * the transaction expects: so whichever of the two comes first, the other one
+ * is never done.  REFUSED: the transaction is withdrawn, and another one may be
+ * begun.  DONE_BEFORE, UNKNOWN: as above.
+ *
+ * The row has EVZK__RETRY.  `steps` has room for the request, until its
+ * answer. */
+enum { EVZK__WITHDRAWAL = 2 };
+void evzk__receipt_withdraw(struct evzk__machine *m,
+                            const struct evzk__receipt *r,
+                            struct evzk__step steps[EVZK__WITHDRAWAL]);
+enum evzk__outcome evzk__receipt_withdrawn(struct evzk__receipt *r,
+                                           const struct evzk__reply *reply);
 
 #endif

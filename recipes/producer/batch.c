@@ -1,6 +1,11 @@
 /* Which items go into the next transaction: the first that wait, as many as fit
  * together.
  *
+ * How much the servers take (jute.maxbuffer) no client can know.  A transaction
+ * of several items that was too large is halved, until it is not; and what is
+ * put together from then on stays below that size, as long as the producer
+ * lives.  An item that is larger goes alone.
+ *
  * How it can fail.  Once the transaction was asked for, it must be sent again
  * as it was: its outcome is known only as a whole.  So nothing is chosen anew
  * before that outcome.
@@ -30,11 +35,9 @@ static bool has_room(const struct evzk_producer *p,
 static bool fits(const struct evzk_producer *p, const struct evzk__target *t,
                  const evzk_put_item *item)
 {
-    const struct evzk__producer_limits *most = &evzk__producer_limits;
-
     return p->batch.items == 0 ||
-           (p->batch.items < most->batch_items &&
-            p->batch.bytes + p->item_bytes + item->len <= most->batch_bytes &&
+           (p->batch.items < evzk__producer_limits.batch_items &&
+            p->batch.bytes + p->item_bytes + item->len <= p->most_bytes &&
             has_room(p, t, item->priority));
 }
 
@@ -92,4 +95,12 @@ bool evzk__batch_lacks(const struct evzk_producer *p)
             return true;
     }
     return !p->has_signal;
+}
+
+bool evzk__batch_halve(struct evzk_producer *p)
+{
+    if (p->batch.items == 1)
+        return false;
+    p->most_bytes = p->batch.bytes / 2;
+    return true;
 }

@@ -44,6 +44,7 @@ static int take_options(struct evzk_producer *p, const char *path,
     p->ephemeral = opt->ephemeral;
     p->pending_max =
         opt->pending_max ? opt->pending_max : EVZK_PRODUCER_PENDING_DEFAULT;
+    p->most_bytes = evzk__producer_limits.batch_bytes;
     TAILQ_INIT(&p->puts);
     p->path = evzk__strdup(path);
     if (!p->path)

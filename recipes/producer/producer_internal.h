@@ -120,6 +120,8 @@ struct evzk_producer {
     bool alone; /* Only items of the first put: a transaction of several puts
                    was refused. */
     struct evzk__target target[EVZK__TARGETS];
+    size_t most_bytes; /* Of a transaction of several items: a larger one was
+                          too large for the servers. */
     size_t one_bytes, item_bytes; /* Of a transaction of one empty item; what
                                      each further item adds. */
     char *names;                  /* Owned: the paths of the targets. */
@@ -188,6 +190,9 @@ void evzk__batch_choose(struct evzk_producer *p);
 bool evzk__batch_is_at_end(const struct evzk_producer *p);
 /* Must a segment, the signal, or the directory be made first? */
 bool evzk__batch_lacks(const struct evzk_producer *p);
+/* The servers hang up at it, each time: fewer items go together from now on.
+ * False: it has one item. */
+bool evzk__batch_halve(struct evzk_producer *p);
 
 /* ---- producer/steps.c ---- */
 

@@ -89,6 +89,16 @@ static void begin(struct evzk_producer *p)
     p->n_steps = 1;
 }
 
+/* Of an item alone it is to be proved anew that it is too large: not by what
+ * was lost before, with more items, or for another item. */
+static void ask(struct evzk_producer *p)
+{
+    bool anew = p->batch.items == 1 && p->receipt.sends == 1;
+
+    evzk__ask(&p->m, p->steps, p->n_steps,
+              anew ? EVZK__COMMIT | EVZK__ANEW : EVZK__COMMIT);
+}
+
 static struct evzk__tail *tail_of(struct evzk_producer *p,
                                   const struct evzk__target *t)
 {
@@ -135,7 +145,7 @@ void evzk__steps_extend(struct evzk_producer *p)
     }
     if (!evzk__producer_is_plain(p) && !p->has_signal)
         add_create(p, p->signal);
-    evzk__ask(&p->m, p->steps, p->n_steps, EVZK__COMMIT);
+    ask(p);
 }
 
 /* To put. */
@@ -212,7 +222,7 @@ void evzk__steps_put(struct evzk_producer *p)
         add(p, EVZK__STEP_SET, p->signal);
     }
     p->batch.asked = true;
-    evzk__ask(&p->m, p->steps, p->n_steps, EVZK__COMMIT);
+    ask(p);
 }
 
 /* Steps that have failed. */

@@ -4,7 +4,7 @@
  *       ^                               ^  ^ <--> LISTING, READING
  *       |                               |  | <--> EXTENDING
  *       |                               |  v
- *   DISCARDING <------------------------ PUTTING
+ *   DISCARDING <------------------------ PUTTING <--> WITHDRAWING
  *                                       IDLE --> CLOSING --> ENDED
  *
  * CREATING makes the receipt.  IDLE chooses what comes next, and waits while
@@ -34,6 +34,11 @@
  * full.
  * - A transaction of several puts is refused: it may be for one of them.  The
  *   first is tried alone.
+ * - The servers hang up at a transaction, each time: it is larger than they
+ *   take.  But before that it may have been done, or be on its way. WITHDRAWING
+ *   sees to it that it is not done any more, or finds that it was; then fewer
+ *   items go together.  Of a transaction that extends the queue that need not
+ *   be known: it ends with the receipt.
  * - The session ends while a transaction is under way: it is sent again in the
  *   next session, with the same receipt.
  */
@@ -57,6 +62,7 @@ enum {
     READING,
     EXTENDING,
     PUTTING,
+    WITHDRAWING,
     DISCARDING,
     CLOSING,
     ENDED,
@@ -263,6 +269,15 @@ static int refuse(struct evzk__machine *m, int rc)
     return go_on(m);
 }
 
+/* The servers hang up at the transaction, each time, and it was not done.  Of
+ * several items each may fit alone. */
+static void lessen(struct evzk_producer *p)
+{
+    p->batch.asked = false;
+    if (!evzk__batch_halve(p))
+        evzk__puts_refused(p, EVZK_ERR_TOOLARGE);
+}
+
 /* Another producer was here, or somebody has deleted something: the producer
  * knows less of the queue than it thought. */
 static int look_again(struct evzk__machine *m)
@@ -327,6 +342,10 @@ static int extended(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk_producer *p = evzk__producer_of(m);
     const struct evzk__reply *r = e->reply;
 
+    if (r->rc == EVZK_ERR_TOOLARGE) {
+        lessen(p);
+        return evzk__machine_move(m, DISCARDING);
+    }
     switch (evzk__receipt_answered(&p->receipt, r, p->n_steps)) {
     case EVZK__DONE:
     case EVZK__DONE_BEFORE:
@@ -385,11 +404,20 @@ static int not_put(struct evzk__machine *m, const struct evzk__reply *r)
     return t ? miss_open(m, t) : look_again(m);
 }
 
+/* What became of the transaction nobody can tell. */
+static int lose_track(struct evzk__machine *m)
+{
+    evzk__puts_unknown(evzk__producer_of(m), EVZK_ERR_CONNLOSS);
+    return evzk__machine_move(m, DISCARDING);
+}
+
 static int was_put(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_producer *p = evzk__producer_of(m);
     const struct evzk__reply *r = e->reply;
 
+    if (r->rc == EVZK_ERR_TOOLARGE)
+        return evzk__machine_move(m, WITHDRAWING);
     switch (evzk__receipt_answered(&p->receipt, r, p->n_steps)) {
     case EVZK__DONE:
         return put_done(m, true);
@@ -398,10 +426,36 @@ static int was_put(struct evzk__machine *m, const struct evzk__event *e)
     case EVZK__REFUSED:
         return r->part > 0 ? not_put(m, r) : lack_receipt(m, r->rc);
     case EVZK__UNKNOWN:
-        evzk__puts_unknown(p, evzk__receipt_why_unknown(r));
         break;
     }
-    return evzk__machine_move(m, DISCARDING);
+    return lose_track(m);
+}
+
+/* The servers hang up at what was to be put. */
+
+static void withdraw(struct evzk__machine *m)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+
+    evzk__receipt_withdraw(m, &p->receipt, p->steps);
+}
+
+static int withdrawn(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+
+    switch (evzk__receipt_withdrawn(&p->receipt, e->reply)) {
+    case EVZK__DONE:
+    case EVZK__DONE_BEFORE:
+        return put_done(m, false);
+    case EVZK__REFUSED:
+        lessen(p);
+        return go_on(m);
+    case EVZK__UNKNOWN:
+        evzk__batch_halve(p);
+        break;
+    }
+    return lose_track(m);
 }
 
 /* The end of a receipt. */
@@ -487,8 +541,11 @@ ROW(READING,    read_item,      was_read,  ASIDE,     CLOSING, READING,    RETRY
 ROW(EXTENDING,  extend,         extended,  ASIDE,     CLOSING, EXTENDING,  RETRY,
     ON(REPLY,      IDLE, CLOSING, DISCARDING)),
 ROW(PUTTING,    put,            was_put,   CLOSING,   STAY,    PUTTING,    RETRY,
+    ON(REPLY,      IDLE, WITHDRAWING, CLOSING, DISCARDING),
+    ON(STOP,       CLOSING, WITHDRAWING, DISCARDING)),
+ROW(WITHDRAWING, withdraw,      withdrawn, ASIDE,     STAY,    WITHDRAWING, RETRY,
     ON(REPLY,      IDLE, CLOSING, DISCARDING),
-    ON(STOP,       CLOSING, DISCARDING)),
+    ON(STOP,       CLOSING), RARELY(STOP, DISCARDING)),
 ROW(DISCARDING, remove_receipt, discarded, ASIDE,     STAY,    DISCARDING, RETRY,
     ON(REPLY,      CREATING),
     ON(STOP,       ENDED)),

@@ -1,7 +1,8 @@
 /*
  * Requests that are larger than the server takes (jute.maxbuffer): the server
  * hangs up at them, without a word.  Each ends with its own error, and 1,000
- * locks of the same session go on.
+ * locks of the same session go on.  Small puts that are too large only together
+ * are put.
  */
 #include "test_lock.h"
 
@@ -263,6 +264,75 @@ START_TEST(put)
 }
 END_TEST
 
+/* ---- Small items, of which more go together than the server takes ---- */
+
+enum { PUTS = 2000, SMALL = 100 };
+
+static struct {
+    int told, refused;
+} small;
+
+static void on_small(evzk_producer *p, int rc, size_t done, void *arg)
+{
+    (void)p, (void)arg;
+    small.told++;
+    small.refused += rc != EVZK_OK || done != 1;
+}
+
+static void put_small(evzk_producer *p)
+{
+    const evzk_put_item item = {.data = large, .len = SMALL};
+
+    memset(&small, 0, sizeof small);
+    for (int i = 0; i < PUTS; i++)
+        ck_assert_int_eq(evzk_producer_put(p, &item, 1, on_small, NULL),
+                         EVZK_OK);
+    WAIT(small.told == PUTS || small.refused > 0);
+    ck_assert_int_eq(small.refused, 0);
+}
+
+static void on_counted(evzk_queue_query *q, int rc,
+                       const evzk_queue_report *report, void *arg)
+{
+    (void)q;
+    ck_assert_int_eq(rc, EVZK_OK);
+    *(uint64_t *)arg = report->size;
+}
+
+static void check_size(uint64_t items)
+{
+    uint64_t size = UINT64_MAX;
+    evzk_queue_query *q;
+
+    ck_assert_int_eq(
+        evzk_queue_query_start(peer.s, "/queue", NULL, on_counted, &size, &q),
+        EVZK_OK);
+    WAIT(size != UINT64_MAX);
+    ck_assert_uint_eq(size, items);
+    evzk_queue_query_free(q);
+}
+
+/* How much the server takes is found out once. */
+START_TEST(small_puts)
+{
+    evzk_producer *p;
+    uint64_t before = losses(), first;
+
+    ck_assert_int_eq(
+        evzk_producer_start(peer.s, "/queue", NULL, on_producer, NULL, &p),
+        EVZK_OK);
+    put_small(p);
+    first = losses();
+    ck_assert_uint_gt(first, before);
+    put_small(p);
+    ck_assert_uint_eq(losses(), first);
+    check_size(2 * PUTS);
+    evzk_producer_free(p);
+}
+END_TEST
+
+/* ---- A member ---- */
+
 static struct {
     int joined, updated, rc, ends;
 } said;
@@ -313,6 +383,7 @@ int main(void)
     tcase_add_test(tests, transaction);
     tcase_add_test(tests, transaction_aborted);
     tcase_add_test(tests, put);
+    tcase_add_test(tests, small_puts);
     tcase_add_test(tests, update);
     return lock_suite_run(suite);
 }

@@ -24,7 +24,7 @@ void ens_begin(const struct ens_config *cfg)
     ens.cfg.patience_us = cfg->patience_us;
     ens.cfg.quirk_end = cfg->quirk_end;
     ens.cfg.container_us = cfg->container_us;
-    ens.cfg.most_data = cfg->most_data;
+    ens.cfg.most_bytes = cfg->most_bytes;
     ens.proposed = ens.committed = ENS_FIRST_ZXID;
     for (int i = 0; i < cfg->servers; i++)
         ens.server[i].applied = ENS_FIRST_ZXID;
@@ -385,13 +385,20 @@ bool ens_shut_at(int proc, const struct wire_msg *m)
     return ens.shut[proc] != 0;
 }
 
-static bool is_too_long(const struct wire_msg *m)
+static int64_t bytes(const struct wire_msg *m)
 {
-    int64_t data = m->data != NULL ? m->len : 0;
+    int64_t path = m->path != NULL ? (int64_t)strlen(m->path) : 0;
+
+    return path + (m->data != NULL ? m->len : 0);
+}
+
+bool ens_too_long(const struct wire_msg *m)
+{
+    int64_t n = bytes(m);
 
     for (const struct wire_msg *o = m->ops; o != NULL; o = o->next)
-        data += o->data != NULL ? o->len : 0;
-    return ens.cfg.most_data != 0 && data > ens.cfg.most_data;
+        n += bytes(o);
+    return ens.cfg.most_bytes != 0 && n > ens.cfg.most_bytes;
 }
 
 /* Does the server hang up at it? */
@@ -399,13 +406,16 @@ static bool is_shut(int conn, const struct wire_msg *m)
 {
     int proc = wire_proc(conn);
     uint32_t shut = proc < 0 ? 0 : ens.shut[proc];
-    bool is = is_too_long(m) || (shut != 0 && likeness(m) == shut &&
-                                 !is_own_look(ens.conn[conn].session, m));
+    bool is_long = ens_too_long(m);
+    bool is = is_long || (shut != 0 && likeness(m) == shut &&
+                          !is_own_look(ens.conn[conn].session, m));
 
     for (const struct wire_msg *o = m->ops; o != NULL && !is; o = o->next)
         is = shut != 0 && likeness(o) == shut;
-    if (is && proc >= 0 && ens.shut_at[proc] < UINT8_MAX)
+    if (is && proc >= 0 && ens.shut_at[proc] < UINT8_MAX) {
         ens.shut_at[proc]++;
+        ens.long_at[proc] += is_long;
+    }
     return is;
 }
 

@@ -24,9 +24,9 @@ struct ens_config {
      * negative ones. */
     bool quirk_end;
     int64_t container_us; /* Empty containers go at each multiple; 0: never. */
-    /* A request with more data costs its connection, as with a small
-     * jute.maxbuffer; 0: none does. */
-    int64_t most_data;
+    /* A request whose data and paths are longer costs its connection, as with a
+     * small jute.maxbuffer; 0: none does. */
+    int64_t most_bytes;
 };
 void ens_begin(const struct ens_config *cfg);
 int64_t ens_link_us(void); /* From server to server, of this run. */
@@ -79,9 +79,12 @@ void ens_begin_anew(void);
 bool ens_shut_at(int proc, const struct wire_msg *m);
 bool ens_shut(int proc);        /* The servers have hung up so, or may have. */
 int64_t ens_hang_ups(int proc); /* How often; 255: or more. */
-bool ens_shut_read(int proc);   /* At a read, if that was a fault's doing. */
-int64_t ens_shuts(void);        /* At how many processes' requests. */
-bool ens_refused(int proc);     /* The same, or either error was sent. */
+/* The same, but for requests that were too long.  Is this one? */
+bool ens_shut_otherwise(int proc);
+bool ens_too_long(const struct wire_msg *m);
+bool ens_shut_read(int proc); /* At a read, if that was a fault's doing. */
+int64_t ens_shuts(void);      /* At how many processes' requests. */
+bool ens_refused(int proc);   /* The same, or either error was sent. */
 /* 25 hours pass, by the servers' clock, which stands otherwise. */
 void ens_day(void);
 /* So many receipts were deleted by another process than has made them.  A

@@ -69,11 +69,19 @@ int64_t ens_denials(void)
 }
 
 /* Five connections that end by chance look alike: see lib/request/suspect.c. */
+enum { BY_CHANCE = 5 };
+
 bool ens_shut(int proc)
 {
-    enum { BY_CHANCE = 5 };
-
     return ens.shut_at[proc] != 0 || ens.greeted[proc] > BY_CHANCE - 1;
+}
+
+bool ens_shut_otherwise(int proc)
+{
+    int too_long = ens.long_at[proc];
+
+    return ens.shut_at[proc] > too_long ||
+           ens.greeted[proc] > BY_CHANCE - 1 + too_long;
 }
 
 int64_t ens_hang_ups(int proc) { return ens.shut_at[proc]; }

@@ -209,6 +209,7 @@ struct ens_state {
     bool throttled_read[SIM_PROCS];
     uint32_t shut[SIM_PROCS];   /* Likeness of what servers hang up at; or 0. */
     uint8_t shut_at[SIM_PROCS]; /* How often the servers did. */
+    uint8_t long_at[SIM_PROCS]; /* .. of these since it was too long. */
     bool shut_read[SIM_PROCS];  /* The request is a read. */
     uint8_t greeted[SIM_PROCS]; /* Connections with a session. */
     bool deny[SIM_PROCS];

@@ -48,7 +48,7 @@ static bool is_unasked(int proc)
         const struct evzk_consumer *c = queue.p[k].c;
 
         if (c && plan_of(k)->proc == proc &&
-            (c->m.state == SETTLING || c->m.state == LOOKING) &&
+            (c->m.state == SETTLING || c->m.state == WITHDRAWING) &&
             c->change == EVZK__TAKE &&
             (c->m.place.req.state != EVZK__SENT || ens_refused(proc)))
             return true;

@@ -261,7 +261,7 @@ static void check_removed(int proc, const evzk_trace *t)
 static void note_unsaid(int proc, const evzk_trace *t)
 {
     bool looked =
-        strcmp(t->from, "SETTLING") == 0 || strcmp(t->from, "LOOKING") == 0;
+        strcmp(t->from, "SETTLING") == 0 || strcmp(t->from, "WITHDRAWING") == 0;
 
     if (looked && strcmp(t->to, "RENEWING") == 0 &&
         t->rc == EVZK_ERR_TOOLARGE && ens_shut(proc))

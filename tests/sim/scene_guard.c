@@ -53,7 +53,7 @@ void guard_begin(const struct sim_scene *sc)
     struct process_config cfg = {.timeout_ms = 1000};
 
     scene_unhook();
-    servers.most_data = GUARD_MOST_DATA;
+    servers.most_bytes = GUARD_MOST_BYTES;
     memset(&guarding, 0, sizeof guarding);
     guarding.own = sc->own;
     cfg.window = guarding.own->window;

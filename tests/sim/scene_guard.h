@@ -50,8 +50,8 @@ struct guard_scene {
 /* Each write sets a znode of its own, without a version; creates one; deletes
  * one of version 0; and checks one that all have, or sets the new one. */
 enum { OP_SET, OP_CREATE, OP_DELETE, OP_CHECK, OPS };
-/* A request with more data costs its connection. */
-enum { GUARD_MOST_DATA = 200 };
+/* A request that is longer costs its connection. */
+enum { GUARD_MOST_BYTES = 1000 };
 
 struct guarded {
     char guard[128];    /* The path of the guard's znode, .. */

@@ -26,7 +26,7 @@ void guard_op_path(char out[32], int op, int writer, int64_t write)
 /* Changes the operations as the plan says. */
 static void vary(const struct guard_plan *plan, evzk_guard_op op[OPS])
 {
-    static const char much[GUARD_MOST_DATA + 1] = "much";
+    static const char much[GUARD_MOST_BYTES + 1] = "much";
 
     op[OP_CREATE].ephemeral = plan->ephemeral;
     if (plan->clashes)

@@ -114,8 +114,20 @@ static bool is_allowed(int i, int rc)
            (rc == EVZK_ERR_BUSY && plan_of(i)->pending_max) ||
            (rc == EVZK_ERR_STATE &&
             (d->closed || d->canceled || ens_denied(plan_of(i)->proc) ||
-             ens_shut(plan_of(i)->proc) || /* Has failed. */
+             ens_shut_otherwise(plan_of(i)->proc) || /* Has failed. */
              evzk_producer_pending(d->p) == 0));
+}
+
+static void write_item(int i, int n, char text[LARGE], evzk_put_item *item)
+{
+    item->data = text;
+    item->len = (size_t)snprintf(text, LARGE, "%d.%d", i, n);
+    if (putting.own->large == n && n > 0) {
+        memset(text + item->len, '.', LARGE - item->len);
+        item->len = LARGE;
+    }
+    if (plan_of(i)->priorities)
+        item->priority = (uint32_t)(n % plan_of(i)->priorities);
 }
 
 static int put_now(int i)
@@ -124,17 +136,11 @@ static int put_now(int i)
     struct producer *d = &putting.of[i];
     struct put *put = &d->put[d->n_puts];
     evzk_put_item items[ITEMS] = {0};
-    char text[ITEMS][8];
+    char text[ITEMS][LARGE];
     int rc;
 
-    for (int k = 0; k < plan->items; k++) {
-        int n = (int)d->n_items + k;
-
-        items[k].data = text[k];
-        items[k].len = (size_t)snprintf(text[k], sizeof text[k], "%d.%d", i, n);
-        if (plan->priorities)
-            items[k].priority = (uint32_t)(n % plan->priorities);
-    }
+    for (int k = 0; k < plan->items; k++)
+        write_item(i, (int)d->n_items + k, text[k], &items[k]);
     process_call_begins(plan->proc);
     rc = evzk_producer_put(d->p, items, (size_t)plan->items, on_put,
                            (void *)(intptr_t)(i * PUTS + d->n_puts));
@@ -329,9 +335,11 @@ void producer_begin(const struct sim_scene *sc)
     scene_unhook();
     servers.quirk_end = true;
     putting.own = sc->own;
+    servers.most_bytes = putting.own->takes;
     cfg.chroot = putting.own->chroot;
     set_limits();
     ens_begin(&servers);
+    wire_taken = producer_sends;
     if (putting.own->stands)
         make_queue();
     scene_open(sc, &cfg);

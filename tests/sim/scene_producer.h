@@ -12,6 +12,7 @@
 
 #include "evzk/producer.h"
 #include "scene.h"
+#include "wire.h"
 #include "world.h"
 
 enum { PRODUCERS = 3, PUTS = 8, ITEMS = 24, NAMES = 64, ROOM = 160 };
@@ -19,8 +20,9 @@ enum { PRODUCERS = 3, PUTS = 8, ITEMS = 24, NAMES = 64, ROOM = 160 };
 /* How a producer ends when it has put all. */
 enum ending { CLOSES, CLOSES_LATE, CANCELS, FREES };
 
-/* The bytes of another program's item: of Curator's frame. */
-enum { ALIEN = 11 };
+/* The bytes of another program's item: of Curator's frame.  And those of an
+ * item that is larger than the servers take. */
+enum { ALIEN = 11, LARGE = 400 };
 
 struct producer_plan {
     int proc, start_ms;
@@ -51,7 +53,9 @@ struct producer_scene {
     bool last;       /* The second priority's segments have no number left. */
     uint32_t most;   /* A plain queue has at most so many items; 0: many. */
     const char *foreign, *data; /* Another program's item is there; .. */
-    bool theirs; /* .. and that program does not know evzk's items. */
+    bool theirs;   /* .. and that program does not know evzk's items. */
+    int64_t takes; /* The servers hang up at what is longer; 0: at nothing. */
+    int large;     /* The item of this number has LARGE bytes; 0: none has. */
 };
 
 struct put {
@@ -68,6 +72,7 @@ struct item {
     uint8_t priority;
     bool there;
     bool refused; /* Must not be made any more. */
+    bool large;   /* Was sent alone, and is longer than the servers take. */
 };
 
 struct producer_world {
@@ -78,6 +83,9 @@ struct producer_world {
         evzk_producer *p;
         bool begun, over, closed, canceled;
         int64_t n_puts, n_items, n_told, extra;
+        /* The last transaction of several items that was longer than the
+         * servers take: how many, and the first of them. */
+        int64_t n_long, first_long;
         struct put put[PUTS];
         struct item item[ITEMS];
     } of[PRODUCERS];
@@ -115,6 +123,8 @@ void producer_take_soon(void);
 
 /* ---- scene_producer_rules.c ---- */
 
+/* The client has taken this over from a process. */
+void producer_sends(int proc, const struct wire_msg *m);
 /* May a producer tell this result? */
 bool producer_rc_ok(int i, int rc);
 /* A put was told. */

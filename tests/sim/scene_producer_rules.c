@@ -8,6 +8,10 @@
  * Nothing is put into a segment without `open`, of each priority one segment is
  * open, and each put writes `signal`.
  *
+ * A put that is told as too large has an item that is longer, alone, than the
+ * servers take; and what was put together and was longer is not put together
+ * again.
+ *
  * How it can fail: the tree is looked at after every step.  A put may be told
  * as unknown only if somebody has deleted a receipt, or a server has refused
  * requests of that process. */
@@ -39,7 +43,8 @@ bool producer_rc_ok(int i, int rc)
     case EVZK_ERR_TOOLARGE:
         return ens_shut(proc);
     case EVZK_ERR_CONNLOSS:
-        return ens_refused(proc) || operator_deleted_any();
+        return ens_throttled(proc) || ens_denied(proc) ||
+               ens_shut_otherwise(proc) || operator_deleted_any();
     case EVZK_ERR_NOAUTH:
         return ens_denied(proc) || putting.own->refuses ||
                putting.own->hidden || putting.own->denied ||
@@ -60,7 +65,62 @@ bool producer_rc_ok(int i, int rc)
 static bool is_unknown(int rc)
 {
     return rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_CLOSED ||
-           rc == EVZK_ERR_SERVER || rc == EVZK_ERR_TOOLARGE;
+           rc == EVZK_ERR_SERVER;
+}
+
+/* Which item is it, by its data? */
+static bool read_item(const char *data, int len, int *i, int *n)
+{
+    char text[8];
+
+    snprintf(text, sizeof text, "%.*s", len, data ? data : "");
+    return sscanf(text, "%d.%d", i, n) == 2 && *i >= 0 && *i < PRODUCERS &&
+           *n >= 0 && *n < putting.of[*i].n_items;
+}
+
+/* Items of one size: of so many the servers have not taken all before. */
+static void check_learnt(int i, int64_t n, int64_t first)
+{
+    struct producer *d = &putting.of[i];
+
+    if (d->n_long && d->first_long != first && n >= d->n_long &&
+        !putting.own->large)
+        sim_violation("producer %d: puts %d items together, and %d were too "
+                      "large for the servers",
+                      i, (int)n, (int)d->n_long);
+    d->n_long = n;
+    d->first_long = first;
+}
+
+void producer_sends(int proc, const struct wire_msg *m)
+{
+    int i = 0, first = 0, other, k;
+    int64_t n = 0;
+
+    (void)proc;
+    if (!ens_too_long(m))
+        return;
+    for (const struct wire_msg *o = m->ops; o != NULL; o = o->next) {
+        if (strstr(o->path, "/" EVZK__QUEUE_ITEM) &&
+            read_item(o->data, o->len, n ? &other : &i, n ? &k : &first))
+            n++;
+    }
+    if (n == 1)
+        putting.of[i].item[first].large = true;
+    else if (n > 1)
+        check_learnt(i, n, first);
+}
+
+/* A put ends so at the item at which it was refused. */
+static void check_large(int i, const struct put *put)
+{
+    int n = put->first + put->done;
+
+    if (put->rc == EVZK_ERR_TOOLARGE && put->done < put->n &&
+        !putting.of[i].item[n].large && !ens_shut_otherwise(plan_of(i)->proc))
+        sim_violation("producer %d: a put is told as too large, and item %d "
+                      "alone fits",
+                      i, n);
 }
 
 void producer_check_told(int i, const struct put *put)
@@ -72,6 +132,7 @@ void producer_check_told(int i, const struct put *put)
     if (put->done > put->n || (put->rc == EVZK_OK) != (put->done == put->n))
         sim_violation("producer %d: %s, and %d of %d items are in the queue", i,
                       evzk_errname(put->rc), put->done, put->n);
+    check_large(i, put);
     if (putting.own->denied && put->rc == EVZK_ERR_NOAUTH &&
         !ens_denied(plan_of(i)->proc) && put->first % 2 == 0)
         sim_violation("producer %d: a put is refused for another", i);
@@ -165,7 +226,6 @@ static void check_place(const char *path, const struct item *it)
 static void see_item(const char *path, const struct item *at)
 {
     struct ens_seen seen;
-    char text[8];
     int i, n;
     struct item *it;
 
@@ -176,9 +236,7 @@ static void see_item(const char *path, const struct item *at)
     if (seen.version > 0 || seen.len == ALIEN)
         return; /* An operator or a fault has written to it, or another program
                    has put it. */
-    snprintf(text, sizeof text, "%.*s", seen.len, seen.data ? seen.data : "");
-    if (sscanf(text, "%d.%d", &i, &n) != 2 || i < 0 || i >= PRODUCERS ||
-        n < 0 || n >= putting.of[i].n_items) {
+    if (!read_item(seen.data, seen.len, &i, &n)) {
         sim_violation("%s: nobody has put that", path);
         return;
     }
@@ -302,7 +360,7 @@ void producer_check(void)
 static bool may_leave(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (ens_denied(p) || ens_shut(p) || closed_early(p))
+        if (ens_denied(p) || ens_shut_otherwise(p) || closed_early(p))
             return true;
     }
     return false;

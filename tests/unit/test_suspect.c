@@ -95,6 +95,24 @@ START_TEST(test_answer_clears)
 }
 END_TEST
 
+/* What its owner asks for next is like it, and is another. */
+START_TEST(test_begins_anew)
+{
+    struct evzk__request r;
+
+    set_up();
+    r = request();
+    for (int i = 1; i <= PROOF; i++)
+        lose(&r, i > 2);
+    evzk__suspect_forget(&r);
+    ck_assert(!evzk__is_suspect(&r));
+    for (int i = 1; i < PROOF; i++)
+        ck_assert_int_eq(lose(&r, i > 2), EVZK_ERR_CONNLOSS);
+    ck_assert_int_eq(lose(&r, true), EVZK_ERR_TOOLARGE);
+    tear_down(&r);
+}
+END_TEST
+
 /* Between two losses its owner asks what became of the first. */
 START_TEST(test_another_in_between)
 {
@@ -215,5 +233,5 @@ START_TEST(test_shared)
 END_TEST
 
 UNIT_MAIN("suspect", test_proof, test_no_proof_with_others, test_answer_clears,
-          test_another_in_between, test_forgets, test_blames_another,
-          test_trust_grows, test_its_turn, test_shared)
+          test_begins_anew, test_another_in_between, test_forgets,
+          test_blames_another, test_trust_grows, test_its_turn, test_shared)
