@@ -6,6 +6,8 @@
  *
  * A session lives for so long that nobody takes the connection for lost.
  */
+#include <unistd.h>
+
 #include "test_lock.h"
 
 #include "evzk/evzk.h"
@@ -235,10 +237,16 @@ static int number;
 static void prepare(const struct row *row)
 {
     memset(&told, 0, sizeof told);
-    snprintf(at, sizeof at, "/f%d", number++);
+    snprintf(at, sizeof at, "/f%d-%d", (int)getpid(), number++);
     if (row->stands)
         ck_assert_int_eq(raw_create(op(), at, "1", 1, 0, NULL, 0), 0);
     holder = NULL;
+}
+
+static bool is_told(void *arg)
+{
+    (void)arg;
+    return told.n > 0;
 }
 
 /* With the connection that it has. */
@@ -256,7 +264,9 @@ static void play(const struct row *row, int64_t frame, bool limited)
         run_for(harness_base(), LIMIT_MS / 2);
     if (!limited && told.n == 0 && row->cancel() == EVZK_ERR_STATE)
         ck_abort_msg("%s: cannot be canceled", row->name);
-    WAIT_MS(ON_TIME_MS, told.n > 0);
+    if (!run_until(harness_base(), is_told, NULL, ON_TIME_MS))
+        ck_abort_msg("%s: not told, frozen after %d answers", row->name,
+                     (int)frame);
     if (frame == 0)
         ck_assert_msg(told.rc == rc, "%s: %s", row->name,
                       evzk_errname(told.rc));
