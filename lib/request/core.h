@@ -109,7 +109,7 @@ struct evzk__core {
     struct evzk__onlookers onlookers; /* See request/own_queue.h. */
     uint32_t onlooked;                /* So many have been. */
     uint32_t watches;
-    LIST_HEAD(, evzk__look) looks; /* See request/look.h. */
+    LIST_HEAD(, evzk__look) looks, barred_looks; /* See request/look.h. */
 
     /* Machines. */
     struct evzk__machines machines, running;

@@ -10,7 +10,9 @@
  * A look is one `exists`.  Its stat shows whether the data, or the children,
  * are those that the server showed when the watch was set.  If not, the watch
  * fires, as if the event had come.  If the znode may not be read, that is no
- * news: what is known holds until it may be read.
+ * news: what is known holds until it may be read.  Where the servers hang up at
+ * a look, each time, its path is looked at rarely: until then a machine that
+ * follows it relies on its watch.
  *
  * How it can fail.  Servers before 3.8.6 show the stat also of what may not be
  * read: then the machine is told, asks, and is refused. */

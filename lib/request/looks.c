@@ -1,26 +1,62 @@
-/* The looks under way: see look.h. */
+/* The looks under way: see look.h.
+ *
+ * A look whose answer was lost goes again, as the same request: so the session
+ * finds out if the servers hang up at it, each time (suspect.h).  Then the look
+ * is barred: its path is not looked at for some minutes. */
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/base/os.h"
 #include "lib/request/core.h"
 #include "lib/request/look.h"
 
-enum { AT_ONCE = 64 };
+enum { AT_ONCE = 64, BARRED_US = 600 * 1000 * 1000 };
 
 struct evzk__look {
     LIST_ENTRY(evzk__look) link;
     struct evzk__core *s;
     struct evzk__request req;
+    int64_t barred_until;
     char path[];
 };
 
 void evzk__look_new_round(struct evzk__core *s) { s->rounds.number++; }
 
+static void forget(struct evzk__look *l)
+{
+    LIST_REMOVE(l, link);
+    evzk__free(l);
+}
+
 static void finish(struct evzk__look *l)
 {
     l->s->rounds.looks--;
+    forget(l);
+}
+
+static void bar(struct evzk__look *l)
+{
+    l->s->rounds.looks--;
     LIST_REMOVE(l, link);
-    evzk__free(l);
+    LIST_INSERT_HEAD(&l->s->barred_looks, l, link);
+    l->barred_until = evzk__now_us() + BARRED_US;
+}
+
+/* Forgets what is not barred any more. */
+static bool is_barred(struct evzk__core *s, const char *path)
+{
+    struct evzk__look *l = LIST_FIRST(&s->barred_looks), *next;
+    int64_t now = evzk__now_us();
+    bool is = false;
+
+    for (; l; l = next) {
+        next = LIST_NEXT(l, link);
+        if (now >= l->barred_until)
+            forget(l);
+        else
+            is = is || strcmp(l->path, path) == 0;
+    }
+    return is;
 }
 
 /* A watch that no machine has any more is taken off. */
@@ -31,7 +67,12 @@ static void done(struct evzk__request *r, const struct evzk__reply *reply)
     if (r->leaves_watch && r->sets_watch && reply->rc != EVZK_ERR_CONNLOSS) {
         r->sets_watch = false;
         evzk__request_submit(l->s, r);
-    } else
+    } else if (reply->rc == EVZK_ERR_TOOLARGE)
+        bar(l);
+    else if (reply->rc == EVZK_ERR_CONNLOSS && !r->leaves_watch &&
+             l->s->phase == EVZK__RUNNING)
+        evzk__request_submit(l->s, r);
+    else
         finish(l);
 }
 
@@ -45,11 +86,14 @@ static void mark_looked(struct evzk__place *p, struct evzk__watch *w, void *arg)
 static bool begin(struct evzk__core *s, const char *path)
 {
     size_t len = strlen(path);
-    struct evzk__look *l = evzk__zalloc(sizeof *l + len + 1);
+    bool barred = is_barred(s, path);
+    struct evzk__look *l = barred ? NULL : evzk__zalloc(sizeof *l + len + 1);
 
-    if (!l)
+    if (!l && !barred)
         return false;
     evzk__watch_visit(s, path, mark_looked, NULL);
+    if (barred)
+        return true;
     memcpy(l->path, path, len);
     l->s = s;
     l->req.op = EVZK__LOOK;
@@ -96,4 +140,6 @@ void evzk__looks_clear(struct evzk__core *s)
         evzk__request_cancel(s, &l->req);
         finish(l);
     }
+    while ((l = LIST_FIRST(&s->barred_looks)) != NULL)
+        forget(l);
 }

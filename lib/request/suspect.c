@@ -76,6 +76,7 @@ void evzk__suspect_hold(struct evzk__core *s, struct evzk__request *r)
     if (TAILQ_EMPTY(&s->requests.suspects))
         s->requests.alone_at = evzk__now_us() + OTHERS_US;
     r->held = 1;
+    r->others = 0; /* Its owner asks for it, and it may have to wait. */
     TAILQ_INSERT_TAIL(&s->requests.suspects, r, link);
 }
 
@@ -107,7 +108,8 @@ static void blame(struct evzk__core *s, struct evzk__request *r)
     if (r->losses < SUSPECT || s->requests.alone == r)
         r->losses++;
     if (r->losses == PROVED)
-        evzk__session_log(s, EVZK_LOG_WARN, "%s: %s", r->dir->path,
+        evzk__session_log(s, EVZK_LOG_WARN, "%s: %s",
+                          r->dir ? r->dir->path : r->name,
                           evzk_strerror(EVZK_ERR_TOOLARGE));
 }
 

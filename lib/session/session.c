@@ -165,6 +165,7 @@ static void init_core(struct evzk__core *s, struct event_base *base)
     TAILQ_INIT(&s->idle);
     LIST_INIT(&s->idle_dir_checks);
     LIST_INIT(&s->looks);
+    LIST_INIT(&s->barred_looks);
     RB_INIT(&s->path_watches);
     RB_INIT(&s->onlookers);
     TAILQ_INIT(&s->later);

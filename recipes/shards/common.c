@@ -144,7 +144,7 @@ void evzk__shards_note_left(struct evzk_shards *a, const evzk_lock *l,
                             evzk_lock_event ev, int rc)
 {
     bool left = ev >= EVZK_LOCK_RELEASED && is_refusal(rc) &&
-                evzk_lock_node(l)[0] != '\0';
+                (evzk_lock_node(l)[0] != '\0' || l->may_stand);
 
     if (rc == EVZK_ERR_EXPIRED)
         a->left_rc = EVZK_OK; /* All has gone with the session. */

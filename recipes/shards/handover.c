@@ -11,7 +11,9 @@
  *
  * How it can fail.  A recipient that has gone is not ready, and the next plan
  * has another.  A recipient that does not take a shard may be frozen, or may
- * not make its `leader` znode.  After EVZK__RECIPIENT_PATIENCE_US it is handed
+ * not make its `leader` znode.  Where servers hang up at the recipient's znode,
+ * each read would end the connection: this member leads on until the next plan.
+ * After EVZK__RECIPIENT_PATIENCE_US it is handed
  * one shard more, for the plan says so, and the rounds begin again with one.
  */
 #include "recipes/shards/shards_internal.h"
@@ -31,6 +33,9 @@ struct recipient {
     uint16_t member;      /* Its index in the present plan. */
     uint16_t given, most; /* Shards of this round: so far, and at most. */
     bool free_to_take;    /* Our candidate for `last` has gone. */
+    /* The servers hang up at its member's znode, or at `leader`: not read
+     * before the next plan. */
+    bool barred, leader_barred;
 };
 
 void evzk__shards_drop_recipients(struct evzk_shards *a)
@@ -55,7 +60,9 @@ static void recipient_heard(void *arg, int rc, const struct evzk__result *res)
     if (rc != EVZK_OK && rc != EVZK_ERR_NONODE) { /* May not be read. */
         evzk__node_watch_free(r->watch);
         r->watch = NULL;
-        evzk__shards_mend_soon(r->all);
+        r->barred = rc == EVZK_ERR_TOOLARGE;
+        if (!r->barred)
+            evzk__shards_mend_soon(r->all);
         return;
     }
     if (rc != EVZK_OK || !evzk__member_parse(&m, &ready, res->data, res->len))
@@ -96,7 +103,7 @@ void evzk__recipients_look_again(struct evzk_shards *a)
     {
         if (r->watch && r->ready != a->plan_zxid)
             evzk__node_watch_look(r->watch);
-        else if (!r->watch && !watch(r))
+        else if (!r->watch && !r->barred && !watch(r))
             evzk__shards_mend_soon(a);
     }
 }
@@ -144,6 +151,7 @@ static void last_heard(void *arg, int rc, const struct evzk__result *res)
     (void)res;
     if (rc == EVZK_ERR_NONODE)
         return; /* Not yet. */
+    r->leader_barred = rc == EVZK_ERR_TOOLARGE;
     next_round(r);
     evzk__shards_begin_step(r->all);
 }
@@ -167,7 +175,7 @@ static bool takes_more(struct recipient *r)
     }
     if (r->given < r->most)
         return true;
-    if (r->free_to_take && !r->leader_watch)
+    if (r->free_to_take && !r->leader_watch && !r->leader_barred)
         watch_last(r);
     evzk__shards_step_again(r->all, EVZK__RECIPIENT_PATIENCE_US);
     return false;

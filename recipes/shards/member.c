@@ -7,7 +7,9 @@
  * the planner writes it again.  The same holds for a plan that gives a member
  * more or less than its share, or is for other shards: no member
  * has made it.  A znode that may not be read is read again in a few seconds
- * (shards/mend.c).
+ * (shards/mend.c).  At each try that they hang up at, the servers would end the
+ * connection of all that the session has: so the member ends where they hang up
+ * at its own place, at the plan, or at its word that it is ready.
  */
 #include "recipes/shards/shards_internal.h"
 
@@ -110,7 +112,7 @@ static void take_plan(struct evzk_shards *a, struct evzk__plan *next)
     no_other_shards(a);
     evzk__shards_drop_recipients(a);
     for (uint32_t i = 0; i < a->count; i++)
-        a->shard[i].refused = a->shard[i].refusal_told = false;
+        evzk__shard_try(&a->shard[i]);
     find_me(a);
     if (a->planner)
         evzk__planner_heard(a->planner, &a->plan);
@@ -132,7 +134,8 @@ static void plan_unread(struct evzk_shards *a, int rc)
 {
     evzk__node_watch_free(a->plan_watch);
     a->plan_watch = NULL;
-    if (rc == EVZK_ERR_CLOSED || rc == EVZK_ERR_INTERNAL)
+    if (rc == EVZK_ERR_CLOSED || rc == EVZK_ERR_INTERNAL ||
+        rc == EVZK_ERR_TOOLARGE)
         evzk__shards_fail(a, rc);
     else
         evzk__shards_troubled(a, EVZK__TROUBLE_PLAN, rc);
@@ -186,13 +189,14 @@ static void plan_heard(void *arg, int rc, const struct evzk__result *res)
 /* ---- The member ---- */
 
 /* A member that never had a znode may have been given a wrong path, and fails.
- * No time mends a directory whose sequence numbers are used up.  A member that
- * had a znode tries again in a few seconds, or sooner where there was no
- * memory. */
+ * No time mends a directory whose sequence numbers are used up, nor a request
+ * at which the servers hang up.  A member that had a znode tries again in a few
+ * seconds, or sooner where there was no memory. */
 static bool is_final(const struct evzk_shards *a, int rc)
 {
     return !a->node[0] || rc == EVZK_ERR_CLOSED || rc == EVZK_ERR_INTERNAL ||
-           rc == EVZK_ERR_SEQUENCE || evzk__may_begin(a->s) != EVZK_OK;
+           rc == EVZK_ERR_SEQUENCE || rc == EVZK_ERR_TOOLARGE ||
+           evzk__may_begin(a->s) != EVZK_OK;
 }
 
 /* Stands again at once, unless that was refused just now, or the session is
@@ -203,7 +207,9 @@ static int stand_again(struct evzk_shards *a, evzk_lock_event ev, int rc)
 
     if (begin != EVZK_OK)
         return begin;
-    return ev == EVZK_LOCK_FAILED ? rc : evzk__shards_stand(a);
+    return ev == EVZK_LOCK_FAILED || rc == EVZK_ERR_TOOLARGE
+               ? rc
+               : evzk__shards_stand(a);
 }
 
 /* The member's znode has gone.  It stands again, behind the others; the last

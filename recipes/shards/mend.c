@@ -50,13 +50,17 @@ void evzk__shards_mend(void *arg)
     struct evzk_shards *a = arg;
 
     a->mends_soon = false;
-    for (int i = 0; i < EVZK__TROUBLES; i++)
-        a->trouble[i].waits = false;
+    for (int i = 0; i < EVZK__TROUBLES; i++) {
+        if (a->trouble[i].waits > 0 && --a->trouble[i].waits > 0)
+            evzk__shards_mend_soon(a);
+    }
     if (a->phase == EVZK__SHARDS_ENDED ||
         evzk__may_begin(a->s) == EVZK_ERR_FORKED)
         return;
-    for (uint32_t i = 0; i < a->count; i++)
-        a->shard[i].refused = false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (a->shard[i].refused == SHARD_REFUSED)
+            a->shard[i].refused = SHARD_TRIED;
+    }
     look_if_other_shards(a);
     look_if_alone(a);
     look_at_all(a);

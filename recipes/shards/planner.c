@@ -193,8 +193,10 @@ static int write_next(struct evzk__planner *p, const struct evzk__plan *base,
     p->text = evzk__plan_print(&p->next, &p->len);
     if (!p->text)
         return begin_anew(p);
-    return is_too_large(p) ? EVZK_ERR_TOOLARGE
-                           : evzk__machine_move(&p->m, WRITING);
+    if (!is_too_large(p))
+        return evzk__machine_move(&p->m, WRITING);
+    p->denied = EVZK_ERR_TOOLARGE;
+    return evzk__machine_move(&p->m, WATCHING);
 }
 
 /* Without members there is no plan: members go on leading their shards. */

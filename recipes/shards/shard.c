@@ -2,8 +2,9 @@
  * its end.
  *
  * How it can fail.  The election may refuse the candidate: then the member
- * stands again with the next plan, or in a few seconds.  An operator may delete
- * its znode: then it stands again at once.
+ * stands again with the next plan, or in a few seconds.  Where servers hang up
+ * at what the election asks for, it stands again with the next plan alone.  An
+ * operator may delete its znode: then it stands again at once.
  */
 #include "recipes/shards/shards_internal.h"
 
@@ -32,13 +33,31 @@ bool evzk__shard_say(struct shard *d)
     struct evzk_shards *a = d->all;
     int rc;
 
-    if (a->acknowledge || d->state != SHARD_ELECTED || d->refused ||
-        d->l->user_asked)
+    if (a->acknowledge || d->state != SHARD_ELECTED ||
+        d->refused != SHARD_TRIED || d->l->user_asked)
         return true;
     rc = evzk__election_say(d->l, __func__, a->self.data, a->self.len);
     if (rc == EVZK_ERR_NOMEM)
         evzk__shards_step_again(a, EVZK__SHARDS_RETRY_US);
     return rc != EVZK_ERR_NOMEM;
+}
+
+void evzk__shard_try(struct shard *d)
+{
+    d->refused = SHARD_TRIED;
+    d->refusal_told = false;
+}
+
+/* Notes whether the shard was refused.  Each try that servers hang up at would
+ * end the connection of all that the session has. */
+static void refuse(struct shard *d, bool refused, int rc)
+{
+    evzk__shard_try(d);
+    d->refusal_told = refused;
+    if (refused)
+        d->refused = rc == EVZK_ERR_TOOLARGE ? SHARD_BARRED : SHARD_REFUSED;
+    if (d->refused == SHARD_REFUSED)
+        evzk__shards_mend_soon(d->all);
 }
 
 static void placed(struct shard *d)
@@ -74,9 +93,7 @@ static void is_leading(struct shard *d, int rc)
         d->led = true;
         a->leading++;
     }
-    d->refused = d->refusal_told = !d->led;
-    if (d->refused)
-        evzk__shards_mend_soon(a);
+    refuse(d, !d->led, rc);
     if (quiet)
         evzk__shards_begin_step(a);
     else if (evzk__shard_tell(d, EVZK_ELECTION_LEADING, rc))
@@ -94,9 +111,7 @@ static void is_over(struct shard *d, evzk_lock_event ev, int rc)
     bool quiet = d->refusal_told;
     uint64_t epoch = evzk_lock_token(d->l);
 
-    d->refused = d->refusal_told = ev == EVZK_LOCK_FAILED && !told;
-    if (d->refused)
-        evzk__shards_mend_soon(a);
+    refuse(d, !told && (ev == EVZK_LOCK_FAILED || rc == EVZK_ERR_TOOLARGE), rc);
     evzk__shards_note_left(a, d->l, ev, rc);
     evzk__shard_forget(d);
     evzk__recipient_free_to_take(d);
@@ -171,7 +186,7 @@ void evzk__shard_start(struct evzk_shards *a, uint32_t i)
     } else if (rc == EVZK_ERR_NOMEM)
         evzk__shards_step_again(a, EVZK__SHARDS_RETRY_US);
     else
-        d->refused = true;
+        d->refused = SHARD_REFUSED;
 }
 
 /* Ends when the candidate's znode is proved gone. */

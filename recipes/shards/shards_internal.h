@@ -48,15 +48,22 @@ enum shard_state {
     SHARD_RESIGNING    /* RESIGNED was told; its znode is being deleted. */
 };
 
+/* Is a shard tried again, whose candidate or `leader` znode was refused? */
+enum shard_refused {
+    SHARD_TRIED,   /* No server refuses it. */
+    SHARD_REFUSED, /* Not before the next plan or mend timer. */
+    SHARD_BARRED   /* Not before the next plan: the servers hang up at it. */
+};
+
 struct shard {
     struct evzk_shards *all;
-    evzk_lock *l;     /* Owned: its place in the election; NULL: NOT_OURS. */
-    uint64_t lost;    /* The epoch that has ended, while LOST is told; or 0. */
-    uint8_t state;    /* SHARD_* */
-    bool placed : 1;  /* Its znode exists. */
-    bool led : 1;     /* Was LEADING; also true in RESIGNING. */
-    bool refused : 1; /* Not tried before the next plan or mend timer. */
+    evzk_lock *l;    /* Owned: its place in the election; NULL: NOT_OURS. */
+    uint64_t lost;   /* The epoch that has ended, while LOST is told; or 0. */
+    uint8_t state;   /* SHARD_* */
+    bool placed : 1; /* Its znode exists. */
+    bool led : 1;    /* Was LEADING; also true in RESIGNING. */
     bool refusal_told : 1; /* Of this plan. */
+    uint8_t refused;       /* enum shard_refused */
 };
 
 static inline bool evzk__shard_elected(const struct shard *d)
@@ -156,8 +163,8 @@ struct evzk_shards {
     struct evzk__timer *mend_timer; /* Runs ... */
     bool mends_soon;                /* ... if it is due in a few seconds. */
     struct {
-        int rc;     /* EVZK_OK: no trouble. */
-        bool waits; /* Until the mend timer fires. */
+        int rc;         /* EVZK_OK: no trouble. */
+        unsigned waits; /* Until the mend timer has fired so often. */
     } trouble[EVZK__TROUBLES];
 
     uint32_t candidates; /* Elections of shards in which we stand. */
@@ -170,6 +177,8 @@ struct evzk_shards {
 enum {
     EVZK__SHARDS_RETRY_US = 500000, /* For want of memory. */
     EVZK__RECIPIENT_PATIENCE_US = 1000000,
+    EVZK__SHARDS_RESTS = 6, /* Times of the mend timer: what servers hang up at
+                               is tried again in half a minute. */
     EVZK__LEAVING = 32 /* Handed over at a time: each shard has no leader for a
                           trip or two, and not while it waits for the others. */
 };
@@ -260,6 +269,9 @@ void evzk__shard_start(struct evzk_shards *a, uint32_t i);
 bool evzk__shard_say(struct shard *d);
 bool evzk__shard_let_go(struct shard *d);
 void evzk__shard_forget(struct shard *d);
+
+/* There is another plan: what was refused is tried again, and told. */
+void evzk__shard_try(struct shard *d);
 
 /* ---- shards/end.c ---- */
 

@@ -46,7 +46,7 @@ static void plan_from_now(struct evzk_shards *a)
 {
     struct evzk__shard_list shards;
 
-    if (a->planner || a->trouble[EVZK__TROUBLE_PLANNER].waits)
+    if (a->planner || a->trouble[EVZK__TROUBLE_PLANNER].waits > 0)
         return;
     shards = evzk__shards_list(a);
     if (evzk__planner_start(a->s, a->path, &shards, &a->plan, planner_told, a,
@@ -69,7 +69,7 @@ static bool put_right(struct evzk_shards *a, uint32_t i, unsigned *n)
     struct shard *d = &a->shard[i];
 
     if (is_ours(a, i)) {
-        if (!d->l && !d->refused) {
+        if (!d->l && d->refused == SHARD_TRIED) {
             evzk__shard_start(a, i);
             ++*n;
         } else
@@ -82,6 +82,7 @@ static bool put_right(struct evzk_shards *a, uint32_t i, unsigned *n)
     return evzk__shard_let_go(d);
 }
 
+/* The application may free the shards. */
 static void said_so(void *arg, int rc)
 {
     struct evzk_shards *a = arg;
@@ -93,6 +94,8 @@ static void said_so(void *arg, int rc)
             0; /* Our znode has gone: then there will be another plan. */
     if (rc == EVZK_OK)
         evzk__shards_begin_step(a); /* There may be a later plan. */
+    else if (rc == EVZK_ERR_TOOLARGE)
+        evzk__shards_fail(a, rc);
     else if (rc != EVZK_ERR_NONODE)
         evzk__shards_mend_soon(a);
 }
@@ -166,7 +169,7 @@ static bool find_again(struct evzk_shards *a)
     int rc;
 
     if (a->member || a->phase != EVZK__SHARDS_JOINED ||
-        a->trouble[EVZK__TROUBLE_MEMBER].waits)
+        a->trouble[EVZK__TROUBLE_MEMBER].waits > 0)
         return true;
     rc = evzk__shards_stand(a);
     if (rc == EVZK_ERR_NOMEM)
@@ -185,10 +188,10 @@ static void again_unless(struct evzk_shards *a, int rc)
 
 static void watch_what_is_missing(struct evzk_shards *a)
 {
-    if (!a->plan_watch && !a->trouble[EVZK__TROUBLE_PLAN].waits)
+    if (!a->plan_watch && a->trouble[EVZK__TROUBLE_PLAN].waits == 0)
         again_unless(a, evzk__shards_watch_plan(a));
     if (a->phase == EVZK__SHARDS_DRAINING && !a->member && !a->members_watch &&
-        !a->trouble[EVZK__TROUBLE_MEMBER].waits)
+        a->trouble[EVZK__TROUBLE_MEMBER].waits == 0)
         again_unless(a, evzk__shards_watch_members(a));
 }
 

@@ -262,17 +262,6 @@ bool fault_is_kind(const struct fault *f, const char *name)
 /* The bounds for Chubby's operations are shorter than so many refusals. */
 bool fault_may_refuse(void) { return strncmp(recipe->name, "chubby", 6) != 0; }
 
-bool fault_may_hang_up(void)
-{
-    static const char *const may_not[] = {"shards", "watch-node", "write-once"};
-
-    for (size_t i = 0; i < sizeof may_not / sizeof may_not[0]; i++) {
-        if (strcmp(recipe->name, may_not[i]) == 0)
-            return false;
-    }
-    return true;
-}
-
 /* A machine asks again eight times, a member of a group twelve times. */
 uint8_t fault_refusals(void)
 {

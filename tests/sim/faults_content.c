@@ -241,13 +241,30 @@ static void mend(intptr_t i)
     memset(&spoilt[i], 0, sizeof spoilt[i]);
 }
 
+/* What the znode said before it was malformed, also if that is malformed again.
+ */
+static void note_said(int i, const char *path, const struct ens_seen *seen)
+{
+    const char *said = seen->data;
+    int64_t len = seen->len;
+
+    for (int j = 0; j < SPOILT; j++) {
+        if (seen->mzxid == spoilt[j].mzxid &&
+            strcmp(spoilt[j].path, path) == 0) {
+            said = spoilt[j].said;
+            len = spoilt[j].len;
+        }
+    }
+    spoilt[i].len = len;
+    if (len > 0)
+        spoilt[i].said = sim_memdup(SIM_OUTSIDE, said, (size_t)len);
+    snprintf(spoilt[i].path, PATH, "%s", path);
+}
+
 static void spoil(int i, const char *path, const struct ens_seen *seen,
                   const char *to, int64_t len)
 {
-    snprintf(spoilt[i].path, PATH, "%s", path);
-    spoilt[i].len = seen->len;
-    if (seen->len > 0)
-        spoilt[i].said = sim_memdup(SIM_OUTSIDE, seen->data, (size_t)seen->len);
+    note_said(i, path, seen);
     spoilt[i].mzxid = write_to(path, to, len);
     scene_timer_set(FAULT_PAST, -1, mend, i);
     faults_last(FAULT_PAST);

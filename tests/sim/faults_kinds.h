@@ -39,9 +39,6 @@ bool fault_may_refuse(void);
 bool fault_may_refuse_reads(void); /* And all reads? */
 uint8_t fault_refusals(void);      /* More writes than a machine repeats. */
 bool fault_may_fill(void);         /* Or a quota is used up? */
-/* May servers hang up at a request for ever?  Not where rules do not know of
- * that. */
-bool fault_may_hang_up(void);
 
 typedef bool fault_fn(const struct fault *f, const struct sim_step *step);
 

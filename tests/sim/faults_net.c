@@ -264,8 +264,7 @@ bool fault_hangs_up(const struct fault *f, const struct sim_step *step)
     const struct wire_msg *m = wire_first_up(step->proc);
 
     (void)f;
-    if (!m || ens_shut_otherwise(step->proc) || !fault_may_hang_up() ||
-        !ens_shut_at(step->proc, m))
+    if (!m || ens_shut_otherwise(step->proc) || !ens_shut_at(step->proc, m))
         return false;
     faults_last(0);
     return true;

@@ -252,13 +252,15 @@ bool lock_denied(int64_t place)
 
 /* Nine refusals are enough to fail it, but not to fail also what it does then:
  * a lock that nobody stops either gets its place, or deletes its znode.  Where
- * the listing was refused that would have shown the znode, the session does. */
+ * the listing was refused that would have shown the znode, the session does;
+ * and also where a request has failed it at which the servers hang up. */
 static bool gave_up(const struct lock_slot *k)
 {
     bool shown = evzk_lock_node(k->l)[0] || !ens_throttled_read((int)k->proc);
 
     return lock_node_of(k) && shown && !k->let_go && !k->cancel &&
            !stranger_seen(k) && !lock_denied(k->place) &&
+           !ens_shut((int)k->proc) &&
            ens_throttles((int)k->proc) <= REFUSALS + 2;
 }
 

@@ -19,7 +19,8 @@ enum {
     LINGER_MS = 10,
     AGAIN_MS = 20,
     HOME_MS = 50,
-    EXCUSED = 20, /* So many checks are awaited where none need succeed. */
+    TRIES_MS = 6000, /* More than until a refused request is tried again. */
+    EXCUSED = 20,    /* So many checks are awaited where none need succeed. */
     PATIENCE = 40
 };
 
@@ -56,7 +57,8 @@ static void check_left(int proc)
         return;
     if (st.watches)
         sim_violation("p%d: %u watches of nobody", proc, st.watches);
-    if (!ens_denied(proc) && shards_owns(evzk_session_id(p->s)))
+    if (!ens_denied(proc) && !ens_shut(proc) && /* At the look for it, maybe. */
+        shards_owns(evzk_session_id(p->s)))
         sim_violation("p%d: znodes of nobody", proc);
 }
 
@@ -353,13 +355,28 @@ static bool any_leaves(void)
     return false;
 }
 
+/* What servers have hung up at is tried again rarely: a member that tries again
+ * every few seconds stays for ever. */
+static bool were_hung_up_on(void)
+{
+    struct shards_world *w = &shards_world;
+    int64_t n = 0;
+
+    for (int p = 0; p < SIM_PROCS; p++)
+        n += ens_hang_ups(p);
+    if (n != w->hang_ups)
+        w->hung_up_at = sim_now();
+    w->hang_ups = n;
+    return n > 0 && sim_now() - w->hung_up_at < in_us(TRIES_MS);
+}
+
 static bool may_leave(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
         if (shards_world.to_join[p])
             return false;
     }
-    if (shards_world.actions || any_leaves())
+    if (shards_world.actions || any_leaves() || were_hung_up_on())
         return false;
     if (shards_right())
         return true;

@@ -169,10 +169,11 @@ struct shards_world {
     struct shards_slot slot[SHARDS_SLOTS];
     int64_t slots;              /* So many have joined. */
     int64_t to_join[SIM_PROCS]; /* So many of the process are still to join. */
-    int64_t actions;            /* Still to come, or under way. */
-    int64_t closing[SIM_PROCS]; /* So often the session was not idle enough to
-                                   be closed. */
-    int64_t leaving;            /* All is as it should be: all leave. */
+    int64_t hang_ups, hung_up_at; /* By servers, at all processes' requests. */
+    int64_t actions;              /* Still to come, or under way. */
+    int64_t closing[SIM_PROCS];   /* So often the session was not idle enough to
+                                     be closed. */
+    int64_t leaving;              /* All is as it should be: all leave. */
     int64_t excused_checks;    /* So often all was not as it should be, and that
                                   was    excused. */
     int64_t disturbed;         /* A fault, an action or a call has disturbed the

@@ -65,12 +65,33 @@ static bool may_lack(const struct shards_slot *v, int shard, bool own)
     return is;
 }
 
+/* Its leader leads on until the next plan.  Servers hang up at its look whether
+ * the member that is to have the shard is ready; or at what that member asks
+ * for to stand, so that it is not. */
+static bool is_kept(int shard)
+{
+    for (int64_t i = 0; i < shards_world.slots; i++) {
+        const struct shards_slot *v = &shards_world.slot[i];
+        evzk_shards_member m;
+
+        if (!v->a || !ens_shut((int)v->proc) ||
+            !evzk_shards_leader(v->a, shards_own(v, shard), &m))
+            continue;
+        if (m.self ? may_lack(v, shard, true)
+                   : v->seat[shard].epoch && ens_shut_read((int)v->proc))
+            return true;
+    }
+    return false;
+}
+
 /* The member that the plan names leads the shard, and no other member does. */
 static bool is_in_place(int shard, int64_t *selves)
 {
     const struct shards_dir *d = &shards_world.dir[shard];
     bool given = false;
 
+    if (is_kept(shard))
+        return true;
     *selves = 0;
     for (int64_t i = 0; i < shards_world.slots; i++) {
         const struct shards_slot *v = &shards_world.slot[i];
@@ -162,4 +183,24 @@ static bool garbage_stands(void)
     return false;
 }
 
-bool shards_excused(void) { return garbage_stands() || differ(); }
+/* The servers hang up at what the planner asks for: it tries again rarely, and
+ * no plan is made meanwhile. */
+static bool planner_rests(void)
+{
+    for (int64_t i = 0; i < shards_world.slots; i++) {
+        const struct shards_slot *v = &shards_world.slot[i];
+        evzk_shards_stats st;
+
+        if (!v->a || !ens_shut((int)v->proc))
+            continue;
+        evzk_shards_get_stats(v->a, &st);
+        if (st.trouble == EVZK_ERR_TOOLARGE)
+            return true;
+    }
+    return false;
+}
+
+bool shards_excused(void)
+{
+    return garbage_stands() || differ() || planner_rests();
+}

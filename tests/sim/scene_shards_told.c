@@ -72,9 +72,11 @@ static void check_ending(struct shards_slot *v, bool goes_on, int rc)
 
 static void note_ending(struct shards_slot *v, int rc)
 {
-    /* Those, and a look that servers refuse, end one candidate alone. */
+    /* Those, and a look that servers refuse, or at which they hang up, end one
+     * candidate alone. */
     if (rc != EVZK_ERR_EXPIRED && rc != EVZK_ERR_NODEGONE &&
-        rc != EVZK_ERR_LEASE && rc != EVZK_ERR_SERVER)
+        rc != EVZK_ERR_LEASE && rc != EVZK_ERR_SERVER &&
+        rc != EVZK_ERR_TOOLARGE)
         v->ending = rc;
 }
 
@@ -288,8 +290,8 @@ static void check_handed(struct shards_slot *v, int shard)
                       shards_index(v), shard);
     if (!session || !t || m.self || operator_deleted_any() ||
         plan_of(t) != plan_of(v) || t->seat[shard].absent ||
-        shards_world
-            .foreign[shard]) /* Its candidate was refused, or will be. */
+        ens_shut((int)t->proc) || /* Its candidate was refused, or will be. */
+        shards_world.foreign[shard])
         return;
     if (!shards_stands(shard, session))
         sim_violation("shard %d is handed to %d, which does not stand there",
@@ -327,6 +329,7 @@ static void note(struct shards_slot *v, int shard, evzk_election_event ev,
         break;
     case EVZK_ELECTION_LOST:
         v->lapsed = v->lapsed || rc == EVZK_ERR_LEASE;
+        seat->absent = seat->absent || rc == EVZK_ERR_TOOLARGE;
         note_ending(v, rc);
         check_lost(v, shard);
         break;
