@@ -78,6 +78,7 @@ static const struct kept {
 {"two-phase-site", "inbox-many:147=oom@8,179=malform@54,282=call@stop,421=forge-vote@2", 1, "the rule had a site see an entry beside which a vote was forged, which it had told"},
 {"write-once", "expires:9=lagging@1,32=lagging@2,160=starve,193=copy-member@0,232=malform@13,414=throttle-reads", 1, "the rule took a candidate's end, since servers refused, for that of all shards"},
 {"tidy", "tidy-two:2=oom-on@9,125=expire,157=oom-on@5,217=callback@2/close,268=foreign-lower", 2347339497, "the rule had no item that was claimed come to a consumer that claims nothing"},
+{"multi-lock", "multi-lock-stolen-two:79=copy-beside@1,108=hold-replies,152=oom@12,184=replace-away@1,231=oom-on@11,261=freeze-short", 3040867775, "a multi-lock asked itself, again and again, within one step of the loop, whether a part had heard of a new connection, and so kept it from hearing"},
 {"lock", "remade-wrap:30=remake-away@0", 1, "the end of a znode by hand, half the ring of numbers before its watcher, was heard by nobody, where others of the session stood behind"},
 {"observer", "observe-wrap:8=hold-replies,161=remake-away@0,201=call@volunteer", 1, "the same, of candidates"},
 {"election", "elect-wrap-own:82=copy-beside@1,173=throttle-reads", 1, "the rule did not know that a candidate which gives up hands over"},
