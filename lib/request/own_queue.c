@@ -41,15 +41,20 @@ static struct evzk__place *at_or_behind(struct evzk__dir *d, const char *name,
     return best;
 }
 
+static bool read_name(struct evzk__dir *d, const char *name,
+                      struct evzk__contender *c)
+{
+    const struct evzk__place *any = RB_ROOT(&d->queue);
+
+    return any && evzk__contender_parse(name, any->s->wake->marks(any), c);
+}
+
 /* The first of our contenders at or behind a znode's number. */
 struct evzk__place *evzk__queue_seek(struct evzk__dir *d, const char *name)
 {
-    const struct evzk__place *any = RB_ROOT(&d->queue);
     struct evzk__contender c;
 
-    if (!any || !evzk__contender_parse(name, any->s->wake->marks(any), &c))
-        return NULL;
-    return at_or_behind(d, name, c.seq);
+    return read_name(d, name, &c) ? at_or_behind(d, name, c.seq) : NULL;
 }
 
 bool evzk__queue_is_named(const struct evzk__place *p, const char *name)
@@ -64,6 +69,13 @@ struct evzk__place *evzk__queue_behind(const char *name, struct evzk__place *at)
     return evzk__queue_is_named(at, name) ? RB_NEXT(evzk__queue, NULL, at) : at;
 }
 
+/* Numbers go round.  A znode by hand may be so far before its watcher that it
+ * is behind those that come after the watcher. */
+static bool is_far(const struct evzk__place *p, const struct evzk__contender *c)
+{
+    return (uint32_t)p->seq - (uint32_t)c->seq > UINT32_C(1) << 30;
+}
+
 /* A contender may have come between the watcher and the znode that it watches;
  * or the watcher may watch a znode that is not right before it.
  */
@@ -71,9 +83,11 @@ void evzk__queue_note_watcher(const struct evzk__place *p)
 {
     struct evzk__dir *d = p->dir;
     const char *name = p->pred_watch.name;
+    struct evzk__contender c;
 
     if (evzk__watch_listed(&p->pred_watch) &&
-        evzk__queue_behind(name, evzk__queue_seek(d, name)) != p)
+        (!read_name(d, name, &c) || is_far(p, &c) ||
+         evzk__queue_behind(name, at_or_behind(d, name, c.seq)) != p))
         d->watchers_unordered = true;
 }
 

@@ -160,7 +160,7 @@ bool evzk__multi_lock_stands(struct evzk_multi_lock *p)
     if (!evzk__machine_certain(&p->m))
         return false;
     for (uint16_t i = 0; i < p->n_parts; i++) {
-        const struct multi_part *t = &p->part[i];
+        struct multi_part *t = &p->part[i];
 
         if (t->state != PART_HELD || t->lock->m.in_doubt)
             return false;

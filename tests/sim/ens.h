@@ -117,6 +117,8 @@ extern bool ens_reads_own;
  * watch; and which of the copies of its znodes it has read, a bit for each. */
 void ens_copy_read(int proc, int64_t czxid);
 uint8_t ens_copies_read(int proc);
+/* Is it an operator's, in place of a znode of this process? */
+bool ens_is_copy(int proc, int64_t czxid);
 /* May the process delete this, though an operator has put it there?  Set by a
  * scene; NULL: it may not. */
 extern bool (*ens_removes)(int proc, const char *path);

@@ -322,6 +322,15 @@ uint8_t ens_copies_read(int proc)
     return (uint8_t)read;
 }
 
+bool ens_is_copy(int proc, int64_t czxid)
+{
+    for (const struct ens_copy *c = copies.v; c < copies.v + copies.n; c++) {
+        if (c->proc == proc && c->czxid == czxid)
+            return true;
+    }
+    return false;
+}
+
 /* By a connection that was made since, and by a process that has heard of what
  * is as new: there it should have been looked at.  If what was on its way has
  * struck one copy, the process cannot know that the others are copies; nor can

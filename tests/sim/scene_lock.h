@@ -206,6 +206,7 @@ struct lock_world {
     int64_t slots, actions;     /* Used; still to be done. */
     int64_t planned[SIM_PROCS]; /* Locks still to be started. */
     bool idle[SIM_PROCS];       /* A timer is set to close its session. */
+    int64_t unasked[SIM_PROCS]; /* Revocations that ended for want of memory. */
     struct lock_node node[LOCK_NODES];
     int64_t nodes, changes, looked; /* Of the tree; the zxid seen last. */
     struct {
@@ -228,6 +229,7 @@ struct lock_world {
         int64_t czxid, mzxid; /* Of one that is not the library's, or 0. */
         bool soiled;          /* Need not go with its locks. */
         bool made;            /* Was there once. */
+        int64_t by_hand;      /* When an operator made it. */
     } dir[LOCK_PLACES + 1];   /* And what is above. */
     int64_t rough; /* Until then something was done to servers or network. */
     int64_t second, asked; /* Requests in the present second: its end, .. */

@@ -101,6 +101,7 @@ static void do_action(enum lock_action action, int which)
         break;
     case LOCK_MAKE_DIR:
         ens_create(lock_dir(which), "", 0, ZOO_PERSISTENT);
+        lock_world.dir[which].by_hand = sim_now();
         break;
     case LOCK_DENY_CREATE:
     case LOCK_ALLOW_CREATE:

@@ -272,11 +272,12 @@ static bool costs(const struct lock_slot *o, const struct lock_slot *k)
 }
 
 /* Somebody else has deleted a znode of the process there.  Then the directory
- * can go while creates are on their way, and another session can make it. */
+ * can go while creates are on their way, and another session, or an operator,
+ * can make it. */
 static bool may_be_remade(const struct lock_slot *k)
 {
     const struct lock_node *n = lock_world.node;
-    bool broken = false, others = false;
+    bool broken = false, others = k->began < lock_world.dir[k->place].by_hand;
 
     for (; n < lock_world.node + lock_world.nodes; n++) {
         if (n->slot < 0 || n->place != k->place)

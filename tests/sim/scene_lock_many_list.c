@@ -341,6 +341,17 @@ static const struct sim_scene scenes[] = {
                      {.at_ms = 55, .action = LOCK_DELETE_DIR, .dir = 3},
                      {.at_ms = 62, .action = LOCK_DELETE_DIR, .dir = 0}},
          .server = {FOLLOWER_1})},
+    {.name = "remade-wrap",
+     .about = "locks of one session, the first with a number far below zero; "
+              "where the directory is made anew, numbers begin at zero",
+     .processes = 1,
+     LOCK_SCENE(
+         .locks = {{.process = 0, .start_ms = 1, .hold_ms = 150},
+                   {.process = 0, .start_ms = 180, .hold_ms = 5},
+                   {.process = 0, .start_ms = 190, .hold_ms = 5},
+                   {.process = 0, .start_ms = 195, .hold_ms = 5}},
+         .server = {LEADER}, .dir_exists = true,
+         .first_number = INT32_MIN + 1)},
     {.name = "remade",
      .about = "an operator deletes the directory, and makes it while locks "
               "start",

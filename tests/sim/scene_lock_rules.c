@@ -133,18 +133,18 @@ static bool less_holds(const struct lock_slot *k, const struct lock_node *own)
 }
 
 /* By policy it has those that are less urgent go; but does not ask for ever
- * what is refused. */
+ * what is refused, or for what there is no memory. */
 static void check_pressing(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_of(k);
+    int64_t failed = ens_throttles((int)k->proc) + lock_world.unasked[k->proc];
     bool watching =
         !k->granted && !k->ended && !k->cancel && own && lock_is_waiting(k);
 
     if (lock_lasts(k, &k->pressing,
                    watching && k->plan->revoke && k->plan->grace_ms &&
                        !ens_denied((int)k->proc) && !ens_shut((int)k->proc) &&
-                       ens_throttles((int)k->proc) <= REFUSALS &&
-                       less_holds(k, own) &&
+                       failed <= REFUSALS && less_holds(k, own) &&
                        evzk_session_connected(lock_process(k)->s),
                    PRESSED_US))
         sim_violation("lock %d is in a hurry, and asks nobody", lock_index(k));

@@ -274,6 +274,9 @@ void lock_traced(int proc, const evzk_trace *t)
                                         "CHECKING_LEADING", "REANNOUNCING"};
 
     check_listed(t);
+    lock_world.unasked[proc] += strcmp(t->kind, "lock-revoke") == 0 &&
+                                t->rc == EVZK_ERR_NOMEM &&
+                                strcmp(t->to, "ENDED") == 0;
     if ((strcmp(t->kind, "lock") != 0 && strcmp(t->kind, "election") != 0) ||
         t->rc != EVZK_ERR_NOMEM || !t->from || strcmp(t->from, t->to) == 0)
         return;

@@ -22,6 +22,15 @@ static bool expired_once(const struct process *p)
     return false;
 }
 
+/* Is let go, or gives up where servers refuse: it is granted nothing any more.
+ */
+static bool goes(const struct lock_slot *k)
+{
+    return k->let_go ||
+           (k->l && !k->granted && lock_is_leaving(k) &&
+            (ens_throttles((int)k->proc) > REFUSALS || ens_shut((int)k->proc)));
+}
+
 /* Is of the same session, which has let it go, or takes it for its own: while
  * it stands nobody else can be first, and nobody holds it. */
 static bool makes_way(const struct lock_node *n, const struct lock_node *own)
@@ -29,7 +38,7 @@ static bool makes_way(const struct lock_node *n, const struct lock_node *own)
     const struct lock_node *o = n->slot < 0 ? lock_original(n) : n;
 
     return o && o->slot >= 0 && o->owner == own->owner &&
-           lock_world.slot[o->slot].let_go;
+           goes(&lock_world.slot[o->slot]);
 }
 
 /* Put by hand before one of the same session that was there: what that hands on
@@ -250,17 +259,21 @@ bool lock_denied(int64_t place)
             1);
 }
 
+/* Fails, and no refusal is the cause. */
+static bool is_failed(const struct lock_slot *k)
+{
+    return k->let_go || k->cancel || k->plan->try_once || stranger_seen(k) ||
+           at_the_end(k) || lock_denied(k->place) || ens_shut((int)k->proc);
+}
+
 /* Nine refusals are enough to fail it, but not to fail also what it does then:
  * a lock that nobody stops either gets its place, or deletes its znode.  Where
- * the listing was refused that would have shown the znode, the session does;
- * and also where a request has failed it at which the servers hang up. */
+ * the listing was refused that would have shown the znode, the session does. */
 static bool gave_up(const struct lock_slot *k)
 {
     bool shown = evzk_lock_node(k->l)[0] || !ens_throttled_read((int)k->proc);
 
-    return lock_node_of(k) && shown && !k->let_go && !k->cancel &&
-           !stranger_seen(k) && !lock_denied(k->place) &&
-           !ens_shut((int)k->proc) &&
+    return lock_node_of(k) && shown && !is_failed(k) &&
            ens_throttles((int)k->proc) <= REFUSALS + 2;
 }
 

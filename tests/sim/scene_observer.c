@@ -106,11 +106,28 @@ static bool is_right(const struct observer *v)
     return v->spoken && is_told(v, lock_leader_of(0));
 }
 
-/* Nobody will do anything any more. */
-static bool all_quiet(void)
+/* Has it left a znode there, which it may not look for?  Others wait behind
+ * that, until its session ends. */
+static bool is_in_the_way(int proc)
 {
+    const struct lock_node *n = lock_world.node;
+
+    for (; ens_shut(proc) && n < lock_world.node + lock_world.nodes; n++) {
+        if (n->live && n->slot >= 0 && lock_world.slot[n->slot].freed &&
+            lock_world.slot[n->slot].proc == proc)
+            return true;
+    }
+    return false;
+}
+
+/* Nobody will do anything any more, or none of those that its process does not
+ * hold up. */
+static bool all_quiet(int proc)
+{
+    bool alone = is_in_the_way(proc);
+
     for (int64_t i = 0; i < lock_world.slots; i++) {
-        if (lock_world.slot[i].l)
+        if (lock_world.slot[i].l && (!alone || lock_world.slot[i].proc == proc))
             return false;
     }
     for (int p = 0; p < SIM_PROCS; p++) {
@@ -126,7 +143,7 @@ static void leave_due(intptr_t i)
 
     if (!v->o)
         return;
-    if (all_quiet() && !owes_any() &&
+    if (all_quiet((int)v->proc) && !owes_any() &&
         (is_right(v) || process_of((int)v->proc)->closing))
         end_observer(v);
     else

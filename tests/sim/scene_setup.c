@@ -54,9 +54,10 @@ static bool number_of(const char *name, int32_t *n)
     return digits != NULL;
 }
 
-/* The lowest number of a session's znodes beside this one.  False: it has none.
- */
-static bool lowest_of(int64_t session, const char *path, int32_t *lowest)
+/* The lowest number of a session's znodes beside this one, or of what a process
+ * takes for its znodes; -1: of none.  False: there is none. */
+static bool lowest_of(int64_t session, int proc, const char *path,
+                      int32_t *lowest)
 {
     enum { KIDS = 48 };
     const char *names[KIDS], *slash = strrchr(path, '/');
@@ -71,7 +72,7 @@ static bool lowest_of(int64_t session, const char *path, int32_t *lowest)
     for (size_t i = 0; i < kids && i < KIDS; i++) {
         snprintf(child, sizeof child, "%s/%s", dir, names[i]);
         if (!number_of(names[i], &n) || !ens_look_ahead(child, &seen) ||
-            seen.owner != session)
+            (seen.owner != session && !ens_is_copy(proc, seen.czxid)))
             continue;
         if (!any || fault_comes_before(n, *lowest))
             *lowest = n;
@@ -88,8 +89,9 @@ bool scene_takes_leader(int64_t session, const char *path)
     if (strcmp(strrchr(path, '/'), "/leader") != 0 ||
         !ens_look_ahead(path, &leader))
         return false;
-    return !lowest_of(leader.owner, path, &its) ||
-           (lowest_of(session, path, &ours) && fault_comes_before(ours, its));
+    return !lowest_of(leader.owner, -1, path, &its) ||
+           (lowest_of(session, process_with(session), path, &ours) &&
+            fault_comes_before(ours, its));
 }
 
 bool scene_takes_item(int64_t session, const char *path)

@@ -20,8 +20,9 @@ void scene_unhook(void);
 bool scene_any_removes(int proc, const char *path);
 
 /* For `ens_takes`.  Of an election: a candidate takes away the `leader` of a
- * session that has no candidate before it.  Of a queue: what is taken is an
- * item, which a producer's session may own. */
+ * session that has no candidate before it; before an operator's copy of its own
+ * znode, too: what it may not know is for ens_copy_trusted().  Of a queue: what
+ * is taken is an item, which a producer's session may own. */
 bool scene_takes_leader(int64_t session, const char *path);
 bool scene_takes_item(int64_t session, const char *path);
 

@@ -594,6 +594,28 @@ START_TEST(test_many_watch_one)
 }
 END_TEST
 
+/* A znode by hand, half the ring of numbers before its watcher, is behind those
+ * that come after the watcher: the watcher is found all the same. */
+START_TEST(test_watches_far)
+{
+    static const char foreign[] = "f-lock--2147483647";
+    static struct line t;
+    struct unit_rng rng = {1};
+
+    set_up(&t, &rng);
+    for (size_t i = 0; i < 3; i++) {
+        struct contender *c = place_at(&t, i, (int32_t)i + 1);
+
+        if (i == 0)
+            evzk__watch_add(&c->m.place, &c->m.place.pred_watch, foreign);
+    }
+    ck_assert(evzk__watch_find(&t.s, t.d[0], foreign, EVZK__PRED));
+    evzk__watch_fired(&t.s, t.d[0], foreign, EVZK__DELETED);
+    ck_assert_uint_eq(t.c[0].m.place.news, (unsigned)EVZK__NEWS_DELETED << 1);
+    ck_assert_uint_eq(t.s.watches, 0);
+}
+END_TEST
+
 /* A watch may stand while so many others come and go that their count begins
  * anew: those that have the same number then are all found, and all go. */
 START_TEST(test_onlookers_count_anew)
@@ -655,5 +677,5 @@ END_TEST
 
 UNIT_MAIN("queue", test_line_random, test_pass_unseen, test_pass_not_seen,
           test_pass_then_leave, test_leave_middle, test_come_between,
-          test_stray, test_many_watch_one, test_onlookers_count_anew,
-          test_path_watches_count_anew, test_size)
+          test_stray, test_many_watch_one, test_watches_far,
+          test_onlookers_count_anew, test_path_watches_count_anew, test_size)
