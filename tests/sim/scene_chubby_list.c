@@ -36,7 +36,7 @@ static const struct sim_scene file_scenes[] = {
      .processes = 1,
      CHUBBY_SCENE(.plan = {{.open_ms = 10},
                            {.open_ms = 12, .file = 1, MAKE, .does = {{14, ACT_CLOSE, 0}}},
-                           {.open_ms = 15, .file = 1, .timeout_ms = 200}})},
+                           {.open_ms = 15, .file = 1, .timeout_ms = 60}})},
     {.name = "chubby-denied", .about = "no file may be made",
      .processes = 1,
      CHUBBY_SCENE(.denied = true, .plan = {{.open_ms = 10, MAKE}})},
