@@ -64,7 +64,7 @@ EVZK_API const evzk_config_key *evzk_config_find(const evzk_config *config,
 typedef struct evzk_config_options {
     /** Of a query and of a replacement: it ends with EVZK_ERR_TIMEOUT after
      * this many milliseconds; 0 is never.  The time runs also while there is no
-     * connection. */
+     * connection.  The keys may be replaced all the same. */
     uint32_t timeout_ms;
     /** Of a replacement: ACL of all that is made; NULL takes the session's.
      * Readers need READ on the directory and on the keys. */
