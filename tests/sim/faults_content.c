@@ -241,13 +241,29 @@ static void mend(intptr_t i)
     memset(&spoilt[i], 0, sizeof spoilt[i]);
 }
 
+/* What is to be there again: of a znode that is malformed already, what it said
+ * before that. */
+static void keep_said(int i, const char *path, const struct ens_seen *seen)
+{
+    const char *said = seen->data;
+
+    spoilt[i].len = seen->len;
+    for (int k = 0; k < SPOILT; k++) {
+        if (k != i && spoilt[k].mzxid == seen->mzxid &&
+            strcmp(spoilt[k].path, path) == 0) {
+            said = spoilt[k].said;
+            spoilt[i].len = spoilt[k].len;
+        }
+    }
+    if (spoilt[i].len > 0)
+        spoilt[i].said = sim_memdup(SIM_OUTSIDE, said, (size_t)spoilt[i].len);
+}
+
 static void spoil(int i, const char *path, const struct ens_seen *seen,
                   const char *to, int64_t len)
 {
     snprintf(spoilt[i].path, PATH, "%s", path);
-    spoilt[i].len = seen->len;
-    if (seen->len > 0)
-        spoilt[i].said = sim_memdup(SIM_OUTSIDE, seen->data, (size_t)seen->len);
+    keep_said(i, path, seen);
     spoilt[i].mzxid = write_to(path, to, len);
     scene_timer_set(FAULT_PAST, -1, mend, i);
     faults_last(FAULT_PAST);
