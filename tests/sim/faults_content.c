@@ -241,8 +241,8 @@ static void mend(intptr_t i)
     memset(&spoilt[i], 0, sizeof spoilt[i]);
 }
 
-/* What is to be there again: of a znode that is malformed already, what it said
- * before that. */
+/* Keeps the content that comes back; of a znode that is malformed already, the
+ * one before that. */
 static void keep_said(int i, const char *path, const struct ens_seen *seen)
 {
     const char *said = seen->data;
