@@ -80,6 +80,7 @@ static const struct kept {
 {"tidy", "tidy-two:2=oom-on@9,125=expire,157=oom-on@5,217=callback@2/close,268=foreign-lower", 2347339497, "the rule had no item that was claimed come to a consumer that claims nothing"},
 {"shards", "twice:145=hide-each,156=hide-members,170=forge-plan@5,254=hold-replies,607=malform@25,610=oom@2,631=malform@30,660=malform@34", 1, "the fault left a znode malformed for ever that it malformed twice"},
 {"two-phase", "recover-copied:185=delete-all,201=oom-on@11", 1, "a site decided over a copy of a transaction that was decided: it had waited for memory, and heard of the end of the first one only then"},
+{"group", "member-long:254=hangs-up,297=oom-on@7", 1, "no memory for the reads behind a sync at which the servers hang up: a member took what it had not read for nothing, and told LEFT"},
 {"consumer", "full-marks:102=deny,363=call@close", 1, "the rule did not know of a claim that nobody was told of, and that the session deletes, since a quota lets its consumer make no receipt"},
 {"lock", "one:12=hangs-up", 1, "a request at which the servers hang up was sent again, for ever"},
 {"double-barrier-query", "in:59=hangs-up", 1, "a request that waited, and failed with its connection, counted as answered: who asked for what the servers hang up at was never found"},
