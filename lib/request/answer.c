@@ -159,11 +159,12 @@ static bool goes_on_to_absent(struct evzk__core *s, struct evzk__request *r)
 }
 
 /* Does an answer of many say nothing?  Then it is noted, and told with the last
- * reply. */
+ * reply.  Want of memory is told first: it kept steps from being sent, and the
+ * others are not the whole of what was asked. */
 static bool is_unsaid(const struct evzk__request *r,
                       const struct evzk__result *res)
 {
-    return evzk__request_answers_each(r) &&
+    return evzk__request_answers_each(r) && r->first_rc != EVZK_ERR_NOMEM &&
            (res->rc == EVZK_ERR_CONNLOSS || res->rc == EVZK_ERR_NOMEM ||
             res->rc == EVZK_ERR_SERVER || res->rc == EVZK_ERR_TOOLARGE);
 }

@@ -1,14 +1,16 @@
 /* A site that has voted waits for the decision; or it decides.
  *
  *   VOTED <--> LISTING --> DECIDING --> READING
- *     `------------------------'-----------+-----> APPLYING
+ *     `----------'-------------'-----------+-----> APPLYING
  *
  * As a rule the coordinator decides, and VOTED hears that the transaction was
  * written to.  In the plain variant LISTING looks at all votes whenever one
  * comes.  In the others it does so once the coordinator's session has ended.
  *
  * How it can fail.  Many may decide at the same time: the first counts, and
- * READING reads it.
+ * READING reads it.  The decision requires version 0 of the transaction, and a
+ * copy of one that was decided has that, too.  So only a site decides that has
+ * watched the transaction until it listed the votes.
  */
 #include "recipes/two_phase/site_tx_internal.h"
 
@@ -74,6 +76,16 @@ void evzk__site_tx_list(struct evzk__machine *m)
     evzk__ask(m, s->v, s->n, 0);
 }
 
+/* The transaction that was listed is the one that this site has looked at, and
+ * nobody has written to it. */
+static bool has_watched(const struct evzk_site_tx *t)
+{
+    enum evzk__which which = (enum evzk__which)ON_TX;
+
+    return !evzk__watch_missing(&t->m, which) &&
+           !evzk__watch_fires(&t->m, which);
+}
+
 int evzk__site_tx_listed(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
@@ -85,6 +97,8 @@ int evzk__site_tx_listed(struct evzk__machine *m, const struct evzk__event *e)
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
         return evzk__site_tx_unanswered(t, r->first_rc != EVZK_OK ? r->first_rc
                                                                   : r->rc);
+    if (!has_watched(t))
+        return evzk__machine_move(m, READING);
     evzk__votes_count(&t->text, &r->res->names, t->all_znodes, &votes);
     t->plan = evzk__votes_verdict(&votes);
     if (t->plan == EVZK_TX_NONE && !watches_all(t))

@@ -55,6 +55,7 @@ static struct own {
     enum trouble trouble;      /* Since the session was being closed. */
     int64_t doubts;            /* Times that SUSPENDED was told. */
     int64_t probes, probed_at; /* Syncs so far, and when the newest was seen. */
+    int64_t hung_session;
     int64_t verdicts, hung_up; /* Requests to blame so far; and how often the
                                   servers had hung up by the last one. */
 } own[SIM_PROCS];
@@ -774,11 +775,16 @@ static void check_pace(int proc, const evzk_session_stats *st)
 }
 
 /* A request at which the servers hang up ends the connection of all that the
- * session has: it is found out, and whoever asks for it does not go on. */
+ * session has: it is found out, and whoever asks for it does not go on.  In the
+ * next session what was begun anew is another request. */
 static void check_hang_ups(int proc)
 {
-    const struct own *o = &own[proc];
+    struct own *o = &own[proc];
+    int64_t session = o->p.n_ids ? o->p.ids[o->p.n_ids - 1] : 0;
 
+    if (session != o->hung_session)
+        o->hung_up = ens_hang_ups(proc);
+    o->hung_session = session;
     if (ens_hang_ups(proc) > o->hung_up + IN_VAIN)
         sim_violation("p%d: the servers hang up, and nobody is to blame", proc);
     if (o->verdicts > VERDICTS)
