@@ -10,7 +10,7 @@
  * How it can fail.  Many may decide at the same time: the first counts, and
  * READING reads it.  The decision requires version 0 of the transaction, and a
  * copy of one that was decided has that, too.  So only a site decides that has
- * watched the transaction until it listed the votes.
+ * watched the transaction until then.
  */
 #include "recipes/two_phase/site_tx_internal.h"
 
@@ -106,10 +106,15 @@ int evzk__site_tx_listed(struct evzk__machine *m, const struct evzk__event *e)
     return evzk__machine_move(m, t->plan == EVZK_TX_NONE ? VOTED : DECIDING);
 }
 
+/* Entered again after a lost connection: then somebody may have decided. */
 void evzk__site_tx_decide(struct evzk__machine *m)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
 
+    if (!has_watched(t)) {
+        evzk__machine_move(m, READING);
+        return;
+    }
     evzk__tx_steps_decide(&t->steps, &t->text, t->plan);
     evzk__tx_steps_commit(m, &t->steps);
 }

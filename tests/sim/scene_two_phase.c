@@ -409,8 +409,8 @@ static void decide(const char *path)
     struct ens_seen seen;
     char text[256];
 
-    if (!ens_look(path, &seen) || seen.len > (int32_t)sizeof text ||
-        seen.version > 0)
+    if (!ens_look_ahead(path, &seen) || seen.len < 0 ||
+        seen.len > (int32_t)sizeof text || seen.version > 0)
         return;
     memcpy(text, seen.data, (size_t)seen.len);
     text[13] = 'c'; /* recipes/two_phase/text.c */
@@ -427,8 +427,9 @@ static void copy(void)
     size_t len;
 
     tp_path(path, sizeof path, "tx/%");
-    if (!ens_look(path, &seen) || seen.len > (int32_t)sizeof text)
-        return;
+    if (!ens_look(path, &seen) || seen.len < 0 ||
+        seen.len > (int32_t)sizeof text)
+        return; /* It is malformed. */
     tp.copied = true;
     memcpy(text, seen.data, len = (size_t)seen.len);
     for (int i = 0; i < tp_n_sites(); i++) {

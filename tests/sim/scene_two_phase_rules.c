@@ -272,7 +272,8 @@ static bool is_deserted(int act)
 
     if (!k->id[0] || k->tx || !x || x->removed || x->decision != EVZK_TX_NONE ||
         x->unreadable || x->marred || tp_is_tampered() || tp.own->foreign ||
-        p->n_ids == 0)
+        p->n_ids == 0 ||
+        ens_shut(tp.own->act[act].proc)) /* At the decision, maybe. */
         return false;
     snprintf(path, sizeof path, "/t/coordinators/%s", x->tag);
     return ens_look(path, &seen) && seen.owner == p->ids[p->n_ids - 1];
