@@ -203,13 +203,6 @@ static void end(struct evzk__machine *m)
                       NULL);
 }
 
-/* The time-out of an open does not wait for an answer. */
-static void on_stop(struct evzk__machine *m, const struct evzk__reply *reply)
-{
-    if (!reply && !evzk__chubby_of(m)->opened)
-        end(m);
-}
-
 /* Operations are ended behind it: end() tells them. */
 static void detach(struct evzk__machine *m)
 {
@@ -268,6 +261,5 @@ const struct evzk__kind evzk__chubby_kind = {.name = "chubby",
                                              .rows = rows,
                                              .n_rows = STATES,
                                              .on_deadline = on_deadline,
-                                             .on_stop = on_stop,
                                              .destroy = evzk__chubby_destroy,
                                              .detach = detach};

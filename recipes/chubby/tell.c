@@ -5,17 +5,13 @@ void evzk__chubby_tell(struct evzk_chubby *h, evzk_chubby_event ev, int rc,
                        const char *name)
 {
     evzk_session *s = evzk__machine_session(&h->m);
-    evzk_chubby_cb *cb = h->cb;
-    bool final = evzk_chubby_event_is_final(ev);
     int64_t begun;
 
     if (!s) /* The user has forked, and this is the child. */
         return;
     begun = evzk__machine_call_out(s);
-    if (final)
-        h->cb = NULL; /* It is told once. */
-    if (cb && (final || evzk__may_tell(s)))
-        cb(h, ev, rc, name, h->arg);
+    if (h->cb && (evzk_chubby_event_is_final(ev) || evzk__may_tell(s)))
+        h->cb(h, ev, rc, name, h->arg);
     evzk__machine_called(s, begun);
 }
 

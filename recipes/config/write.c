@@ -284,25 +284,15 @@ static int finished(struct evzk__machine *m, const struct evzk__event *e)
 
 /* ---- The end ---- */
 
-/* Tells once. */
 static void end(struct evzk__machine *m)
 {
     struct evzk_config_update *u = evzk__update_of(m);
     evzk_session *s = evzk__machine_session(m);
     int64_t begun = evzk__machine_call_out(s);
-    evzk_config_update_cb *cb = u->cb;
 
-    u->cb = NULL;
-    if (cb)
-        cb(u, m->rc, m->rc == EVZK_OK ? u->number : 0, u->arg);
+    if (u->cb)
+        u->cb(u, m->rc, m->rc == EVZK_OK ? u->number : 0, u->arg);
     evzk__machine_called(s, begun);
-}
-
-/* A cancel and a time-out do not wait for an answer. */
-static void on_stop(struct evzk__machine *m, const struct evzk__reply *reply)
-{
-    if (!reply)
-        end(m);
 }
 
 static void detach(struct evzk__machine *m)
@@ -357,6 +347,5 @@ const struct evzk__kind evzk__config_write_kind = {.name = "config-write",
                                                    .rows = rows,
                                                    .n_rows = STATES,
                                                    .on_deadline = on_deadline,
-                                                   .on_stop = on_stop,
                                                    .detach = detach,
                                                    .destroy = destroy};

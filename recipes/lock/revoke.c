@@ -255,30 +255,15 @@ static int dropped(struct evzk__machine *m, const struct evzk__event *e)
     return next(r);
 }
 
-/* Tells once. */
 static void end(struct evzk__machine *m)
 {
     struct evzk_lock_revoke *r = evzk__revoke_of(m);
     evzk_session *s = evzk__machine_session(m);
     int64_t begun = evzk__machine_call_out(s);
-    evzk_lock_revoke_cb *cb = r->cb;
 
-    r->cb = NULL;
-    if (cb)
-        cb(r, m->rc, r->n ? r->v : NULL, r->n, r->arg);
+    if (r->cb)
+        r->cb(r, m->rc, r->n ? r->v : NULL, r->n, r->arg);
     evzk__machine_called(s, begun);
-}
-
-/* The report of a delete that is under way waits for its answer. */
-static bool awaits_delete(const struct evzk__machine *m)
-{
-    return m->state == REMOVING && evzk__place_awaits_answer(&m->place);
-}
-
-static void on_stop(struct evzk__machine *m, const struct evzk__reply *reply)
-{
-    if (!reply && !awaits_delete(m))
-        end(m);
 }
 
 /* The loop may be freed before this object. */
@@ -294,7 +279,8 @@ static void late(struct evzk__machine *m)
 {
     if (m->stopping)
         return;
-    if (awaits_delete(m))
+    /* If a delete is under way, the report waits for its answer. */
+    if (m->state == REMOVING && evzk__place_awaits_answer(&m->place))
         evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
     else
         evzk__machine_finish(m, EVZK_ERR_TIMEOUT);
@@ -350,6 +336,5 @@ const struct evzk__kind evzk__lock_revoke_kind = {.name = "lock-revoke",
                                                   .rows = rows,
                                                   .n_rows = STATES,
                                                   .on_deadline = late,
-                                                  .on_stop = on_stop,
                                                   .destroy = destroy,
                                                   .detach = detach};

@@ -433,27 +433,12 @@ void chubby_begin(const struct sim_scene *sc)
     chubby_others_plan();
 }
 
-/* An open ends on time. */
-static void check_opens(void)
-{
-    for (int i = 0; i < HANDLES; i++) {
-        const struct chubby_handle *h = &chubbies.of[i];
-        uint32_t ms = chubby_plan_of(i)->timeout_ms;
-
-        if (ms && h->h && !h->opened &&
-            process_is_late(chubby_plan_of(i)->proc,
-                            h->begun_at + ms * INT64_C(1000)))
-            sim_violation("handle %d is to end, and is not told so", i);
-    }
-}
-
 void chubby_check(void)
 {
     if (ens_has_changed(&chubbies.looked))
         chubby_look();
     chubby_check_held();
     chubby_check_due();
-    check_opens();
     processes_check();
 }
 

@@ -35,7 +35,7 @@ static const struct sim_scene file_scenes[] = {
     {.name = "chubby-missing", .about = "a handle on a file that does not exist; one is closed at once",
      .processes = 1,
      CHUBBY_SCENE(.plan = {{.open_ms = 10},
-                           {.open_ms = 12, .file = 1, MAKE, .timeout_ms = 20, .does = {{14, ACT_CLOSE, 0}}},
+                           {.open_ms = 12, .file = 1, MAKE, .does = {{14, ACT_CLOSE, 0}}},
                            {.open_ms = 15, .file = 1, .timeout_ms = 200}})},
     {.name = "chubby-denied", .about = "no file may be made",
      .processes = 1,

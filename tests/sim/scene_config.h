@@ -104,7 +104,6 @@ struct config_world {
         evzk_config_update *u;
         bool begun, over, canceled, refused;
         int64_t made, number, if_number;
-        int64_t due; /* When its end is to be told; 0: nobody knows. */
     } update[UPDATES];
 };
 extern struct config_world configured;

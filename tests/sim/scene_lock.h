@@ -381,8 +381,6 @@ bool lock_ask_free(int proc); /* Gives a look-up up. */
 bool lock_revoke(int proc, const struct lock_revoke_plan *plan);
 /* Nobody is in its way any more, or it was canceled. */
 bool lock_revoke_is_due(int proc);
-/* Each ends on time. */
-void lock_revoke_check(void);
 bool lock_revoking(int proc); /* -1: anybody. */
 bool lock_revoke_cancel(int proc);
 bool lock_revoke_free(int proc);

@@ -13,13 +13,11 @@
 
 #include "ens.h"
 #include "processes.h"
-#include "recipes/lock/revoke_internal.h"
 #include "scene_lock.h"
 
 static struct revoke {
     evzk_lock_revoke *r; /* NULL: free. */
     int64_t proc, began;
-    int64_t due; /* When its end is to be told; 0: nobody knows. */
     bool canceled, used;
     const struct lock_revoke_plan *plan;
     bool there[LOCK_NODES]; /* In the way at the beginning. */
@@ -51,17 +49,6 @@ bool lock_revoke_is_due(int proc)
             return true;
     }
     return false;
-}
-
-/* A delete that is under way is awaited. */
-void lock_revoke_check(void)
-{
-    for (const struct revoke *v = revokes; v < revokes + LOCK_REVOKES; v++) {
-        if (v->r && process_is_late((int)v->proc, v->due) &&
-            strcmp(evzk__machine_state(&v->r->m), "REMOVING") != 0)
-            sim_violation("p%d: a revocation is to end, and is not told so",
-                          (int)v->proc);
-    }
 }
 
 static void end_revoke(struct revoke *v)
@@ -109,8 +96,6 @@ bool lock_revoke_cancel(int proc)
         sim_violation("p%d: canceling a revocation gave %s", proc,
                       evzk_errname(rc));
     v->canceled = v->canceled || rc == EVZK_OK;
-    if (rc == EVZK_OK)
-        v->due = sim_now();
     return true;
 }
 
@@ -341,8 +326,6 @@ bool lock_revoke(int proc, const struct lock_revoke_plan *plan)
     if (!v || !p->s)
         return false;
     *v = (struct revoke){.proc = proc, .began = sim_now(), .plan = plan};
-    if (plan->timeout_ms)
-        v->due = v->began + in_us(plan->timeout_ms);
     for (int64_t i = 0; i < lock_world.nodes; i++)
         v->there[i] = lock_world.node[i].live &&
                       lock_world.node[i].place == 0 &&
