@@ -69,6 +69,7 @@ static const struct kept {
 {"chubby", "chubby-missing:14=hold-replies", 1, "an open's time-out waited for the answer"},
 {"chubby", "chubby-open:15=call-still@close", 1, "so did the close of a handle that was not open yet"},
 {"lock-revoke", "revoke-chroot:26=call-still@cancel-revoke", 1, "a canceled revocation was told so when the server had answered"},
+{"double-barrier", "step-numbers-end:69=partition", 1, "a participant that had given up was silent behind its time-out, until its znode had gone"},
 {"chubby-lock", "chubby-poison-events:89=oom-on@2,97=foreign,189=oom-on@11", 1, "the queue's front was told off a listing that was half taken over"},
 {"chubby-anchor", "chubby-litter:169=slow,180=copy-beside@0", 1, "a cache that was freed while the connection was lost never ended"},
 {"shards", "differs:119=oom-on@3,134=cut,245=call@join,604=hide-plan,630=copy-member@0,713=follower", 1, "a member gave up over plans for other shards that had named a znode it had lost"},
