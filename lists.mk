@@ -801,6 +801,7 @@ real_tests = \
     tests/real/test_round_trip \
     tests/real/test_scale \
     tests/real/test_semaphore \
+    tests/real/test_server_stopped \
     tests/real/test_session_auth \
     tests/real/test_session_close \
     tests/real/test_session_descriptors \

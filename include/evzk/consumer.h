@@ -196,7 +196,9 @@ EVZK_API int evzk_consumer_start(evzk_session *s, const char *path,
  *
  * @param max        1 to EVZK_CONSUMER_PREFETCH_MAX.
  * @param timeout_ms How long to wait for the first item; 0: for ever.  The time
- *                   runs also while there is no connection.
+ *                   runs also while there is no connection.  When items are on
+ *                   their way at its end, TAKEN comes behind the servers' word
+ *                   on them, or behind the end of the session.
  *
  * @retval EVZK_OK        TAKEN will come.
  * @retval EVZK_ERR_STATE A take is under way; the consumer has a prefetch, or
@@ -207,7 +209,7 @@ EVZK_API int evzk_consumer_take(evzk_consumer *consumer, uint32_t max,
                                 uint32_t timeout_ms);
 
 /** Ends the take with TAKEN: with EVZK_ERR_CANCELED, or with EVZK_OK if items
- * were on their way; these are delivered first.
+ * were on their way; these are delivered first, when the servers have answered.
  *
  * @retval EVZK_OK        TAKEN will come.
  * @retval EVZK_ERR_STATE No take is under way.

@@ -429,7 +429,8 @@ EVZK_API int evzk_lock_revoke_start(evzk_session *s, const char *path,
 
 /**
  * Waits no more, and deletes no further znode.  The callback comes with
- * EVZK_ERR_CANCELED, and what has become of each contender so far.
+ * EVZK_ERR_CANCELED, and what has become of each contender so far, in a later
+ * turn of the loop; if a delete is under way, behind its answer.
  *
  * @retval EVZK_OK        The callback will come.
  * @retval EVZK_ERR_STATE Ended, or canceled already.

@@ -130,7 +130,9 @@ typedef struct evzk_tx_options {
     const void *question;
     size_t question_len; /**< At most EVZK_TX_DATA_MAX. */
     /** Without a decision after so many milliseconds, from the call on, the
-     * coordinator decides to abort; 0: never. */
+     * coordinator decides to abort; 0: never.  A decision is a write: it is
+     * told when the servers have answered; so is FAILED, if the begin was sent.
+     */
     uint32_t timeout_ms;
     /** VOTE has the data of the vote.  This costs a read for each vote. */
     bool vote_data;

@@ -132,6 +132,11 @@ int evzk__machine_again_later(struct evzk__machine *m);
 int evzk__machine_refused(struct evzk__machine *m,
                           const struct evzk__reply *reply);
 
+/* The `on_stop` of kinds that have nothing to find out when they are to stop:
+ * the machine ends, and does not wait for the answer to what was sent. */
+void evzk__machine_stop_at_once(struct evzk__machine *m,
+                                const struct evzk__reply *reply);
+
 /* Asks it to stop, with a result; the first one counts.  Takes effect in the
  * next turn of the loop, and takes no memory. */
 void evzk__machine_stop(struct evzk__machine *m, int rc);

@@ -14,6 +14,13 @@ void evzk__machine_stop(struct evzk__machine *m, int rc)
     evzk__machine_post(m);
 }
 
+void evzk__machine_stop_at_once(struct evzk__machine *m,
+                                const struct evzk__reply *reply)
+{
+    if (!reply)
+        evzk__machine_finish(m, m->rc);
+}
+
 void evzk__machine_let_go(struct evzk__machine *m)
 {
     evzk__machine_stop(m, EVZK_ERR_CANCELED);

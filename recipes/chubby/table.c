@@ -261,5 +261,7 @@ const struct evzk__kind evzk__chubby_kind = {.name = "chubby",
                                              .rows = rows,
                                              .n_rows = STATES,
                                              .on_deadline = on_deadline,
+                                             .on_stop =
+                                                 evzk__machine_stop_at_once,
                                              .destroy = evzk__chubby_destroy,
                                              .detach = detach};

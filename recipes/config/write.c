@@ -343,9 +343,11 @@ END(ENDED,      end),
 };
 /* clang-format on */
 
-const struct evzk__kind evzk__config_write_kind = {.name = "config-write",
-                                                   .rows = rows,
-                                                   .n_rows = STATES,
-                                                   .on_deadline = on_deadline,
-                                                   .detach = detach,
-                                                   .destroy = destroy};
+const struct evzk__kind evzk__config_write_kind = {
+    .name = "config-write",
+    .rows = rows,
+    .n_rows = STATES,
+    .on_deadline = on_deadline,
+    .on_stop = evzk__machine_stop_at_once,
+    .detach = detach,
+    .destroy = destroy};

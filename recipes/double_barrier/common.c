@@ -56,11 +56,12 @@ void evzk__double_barrier_end(struct evzk__machine *m)
     evzk__double_barrier_end_early(evzk__double_barrier_of(m), m->rc);
 }
 
-/* The time of the enter, or of the leave, is over. */
+/* The time of the enter, or of the leave, is over.  A participant that has
+ * given up, and whose znode has not gone, tells why. */
 void evzk__double_barrier_on_deadline(struct evzk__machine *m)
 {
-    if (m->stopping)
-        return;
+    if (m->stopping && m->rc == EVZK_ERR_CANCELED)
+        return; /* A cancel ends only when all is proved gone. */
     evzk__machine_stop(m, EVZK_ERR_TIMEOUT);
     evzk__double_barrier_end_early(evzk__double_barrier_of(m), m->rc);
 }

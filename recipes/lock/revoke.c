@@ -286,6 +286,13 @@ static void late(struct evzk__machine *m)
         evzk__machine_finish(m, EVZK_ERR_TIMEOUT);
 }
 
+/* A cancel, too. */
+static void on_stop(struct evzk__machine *m, const struct evzk__reply *reply)
+{
+    if (m->state != REMOVING)
+        evzk__machine_stop_at_once(m, reply);
+}
+
 static void destroy(struct evzk__machine *m)
 {
     struct evzk_lock_revoke *r = evzk__revoke_of(m);
@@ -336,5 +343,6 @@ const struct evzk__kind evzk__lock_revoke_kind = {.name = "lock-revoke",
                                                   .rows = rows,
                                                   .n_rows = STATES,
                                                   .on_deadline = late,
+                                                  .on_stop = on_stop,
                                                   .destroy = destroy,
                                                   .detach = detach};

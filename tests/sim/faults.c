@@ -47,7 +47,7 @@ struct kind {
     const char *about;
 };
 
-static fault_fn call, callback, oom, oom_on;
+static fault_fn call, call_still, callback, oom, oom_on;
 
 /* clang-format off */
 static const struct kind kinds[] = {
@@ -116,6 +116,7 @@ static const struct kind kinds[] = {
 {"day",           fault_day,            ARRIVAL,      PLAIN,    "a day passes, by the servers' clock, where receipts stand"},
 {"malform",       fault_malform,        ARRIVAL,      CONTENT,  "what is about to be read says for a while what no recipe has written"},
 {"call",          call,                 ARRIVAL|LOOP|TIMER, CALL, "the application makes this call"},
+{"call-still",    call_still,           ARRIVAL,      CALL,     "the same, and its server stands still"},
 {"callback",      callback,             LOOP|TIMER,   CALLBACK, "it makes this call in the nth callback"},
 {"oom",           oom,                  LOOP|TIMER,   INSIDE,   "the nth allocation fails"},
 {"oom-on",        oom_on,               LOOP|TIMER,   INSIDE,   "it fails, and all for a while after it"},
@@ -205,6 +206,14 @@ static bool call(const struct fault *f, const struct sim_step *step)
     if (made)
         faults_last(0);
     return made;
+}
+
+static bool call_still(const struct fault *f, const struct sim_step *step)
+{
+    if (!call(f, step))
+        return false;
+    fault_hold_replies(f, step);
+    return true;
 }
 
 static bool callback(const struct fault *f, const struct sim_step *step)

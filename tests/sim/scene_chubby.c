@@ -296,8 +296,10 @@ static void end_it(int i, enum chubby_act act)
     }
     if (rc == EVZK_OK && act == ACT_POISON)
         h->poisoned = true;
-    if (rc == EVZK_OK && act == ACT_CLOSE)
+    if (rc == EVZK_OK && act == ACT_CLOSE) {
         h->closes = h->hold.clean = true;
+        h->closed_at = sim_now();
+    }
 }
 
 static void act(int i, enum chubby_act what, int of)

@@ -187,6 +187,7 @@ struct chubby_world {
         bool missed, met; /* Since the call the file was away; was there. */
         bool child;       /* As it was told. */
         int64_t begun_at, opened_at, contents_at, front_at;
+        int64_t closed_at; /* When the close was called; 0: it was not. */
         int32_t contents;  /* CONTENTS_CHANGED was told. */
         int64_t due[DUES]; /* Since when it is due; 0: it is not. */
         int64_t instance, newest;

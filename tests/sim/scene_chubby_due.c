@@ -253,11 +253,28 @@ static void check_op(int k)
         sim_violation("handle %d: operation %d does not end", i, k);
 }
 
+/* An open ends in time, and a handle that is closed before it is open at once,
+ * whether the servers answer or not. */
+static void check_open(int i)
+{
+    const struct chubby_handle *h = &chubbies.of[i];
+    const struct chubby_plan *plan = chubby_plan_of(i);
+    int64_t due = h->begun_at + plan->timeout_ms * INT64_C(1000);
+
+    if (h->opened || h->ended || !h->begun)
+        return;
+    if ((plan->timeout_ms && process_is_late(plan->proc, due)) ||
+        process_is_late(plan->proc, h->closed_at))
+        sim_violation("handle %d: an open is to end, and is not told so", i);
+}
+
 void chubby_check_due(void)
 {
     for (int i = 0; i < HANDLES; i++) {
-        if (chubbies.of[i].h)
+        if (chubbies.of[i].h) {
             check_events(i);
+            check_open(i);
+        }
     }
     for (int k = 0; k < chubbies.n_ops; k++) {
         if (!chubbies.op[k].told)

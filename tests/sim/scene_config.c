@@ -247,6 +247,8 @@ static bool cancel_update(int i)
     process_call_ends(update_plan(i)->proc);
     sim_say("update %d: cancel: %s", i, evzk_errname(rc));
     configured.update[i].canceled |= rc == EVZK_OK;
+    if (rc == EVZK_OK && !configured.update[i].due)
+        configured.update[i].due = sim_now();
     return rc == EVZK_OK;
 }
 
@@ -279,6 +281,8 @@ static int begin_update(int i)
     process_call_ends(plan->proc);
     sim_say("update %d begins: %s", i, evzk_errname(rc));
     configured.update[i].begun |= rc == EVZK_OK;
+    if (rc == EVZK_OK && plan->timeout_ms)
+        configured.update[i].due = sim_now() + plan->timeout_ms * INT64_C(1000);
     return rc;
 }
 

@@ -103,6 +103,7 @@ struct config_world {
     struct update {
         evzk_config_update *u;
         bool begun, over, canceled, refused;
+        int64_t due; /* When its end is to be told; 0: nobody knows. */
         int64_t made, number, if_number;
     } update[UPDATES];
 };

@@ -477,6 +477,12 @@ void config_check(void)
         if ((r->q || r->f) && process_is_late(config_reader(i)->proc, r->due))
             sim_violation("reader %d is to end, and is not told so", i);
     }
+    for (int i = 0; i < UPDATES; i++) {
+        const struct update *u = &configured.update[i];
+
+        if (u->u && process_is_late(update_plan(i)->proc, u->due))
+            sim_violation("update %d is to end, and is not told so", i);
+    }
     processes_check();
 }
 

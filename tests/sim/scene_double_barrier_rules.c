@@ -387,6 +387,18 @@ static void note_faults(void)
     }
 }
 
+/* As of semaphores: the time of an enter, and of a leave. */
+static void check_time(int act)
+{
+    const struct db_act *a = &db.own->act[act];
+    const struct db_slot *k = &db.slot[act];
+    uint32_t ms = k->leaving ? a->leave_timeout_ms : a->timeout_ms;
+
+    if (ms && k->d && !k->stopped && (k->leaving || !k->entered) &&
+        process_is_late(a->proc, k->began + in_us(ms)))
+        sim_violation("act %d is to end, and is not told so", act + 1);
+}
+
 void db_check(void)
 {
     db_look();
@@ -399,6 +411,7 @@ void db_check(void)
         before = sim_enter(db.own->act[i].proc);
         check_inside(i);
         sim_leave(before);
+        check_time(i);
     }
     processes_check();
 }

@@ -59,6 +59,7 @@ struct guarded {
     bool begun, told, canceled;
     bool sent;            /* The client has its transaction. */
     int64_t canceled_at;  /* 0: not, or told since. */
+    int64_t due;          /* When its time is over; 0: never. */
     char receipt[128];    /* As the transaction that was sent has it; .. */
     int64_t receipt_made; /* .. and its czxid; 0: an operator
                              has deleted, or replaced it before. */

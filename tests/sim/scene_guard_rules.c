@@ -114,7 +114,11 @@ static void check_canceled(int i)
     struct guarded *of = w->n > 0 ? &w->of[w->n - 1] : NULL;
     int proc = guard_plan_of(i)->proc;
 
-    if (!w->g || of->told || !of->canceled_at)
+    if (!w->g || of->told)
+        return;
+    if (process_is_late(proc, of->due))
+        sim_violation("writer %d: a write's time is over, and not told", i);
+    if (!of->canceled_at)
         return;
     if (sim_is_slow(proc) || process_was_frozen(proc, of->canceled_at))
         of->canceled_at = sim_now();

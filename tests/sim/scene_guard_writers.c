@@ -215,6 +215,8 @@ static void write_next(intptr_t arg)
             evzk_errname(rc));
     if (rc == EVZK_OK) {
         w->of[w->n].begun = true;
+        if (guard_plan_of(i)->timeout_ms)
+            w->of[w->n].due = sim_now() + in_us(guard_plan_of(i)->timeout_ms);
         w->of[w->n].sessions = process_of(proc)->n_ids;
         w->n++;
         if (guard_plan_of(i)->lets_go)

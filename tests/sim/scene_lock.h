@@ -382,6 +382,7 @@ bool lock_revoke(int proc, const struct lock_revoke_plan *plan);
 /* Nobody is in its way any more, or it was canceled. */
 bool lock_revoke_is_due(int proc);
 bool lock_revoking(int proc); /* -1: anybody. */
+void lock_revoke_check(void);
 bool lock_revoke_cancel(int proc);
 bool lock_revoke_free(int proc);
 /* Was this one, which has gone, deleted by one that may? */

@@ -18,6 +18,7 @@
 static struct revoke {
     evzk_lock_revoke *r; /* NULL: free. */
     int64_t proc, began;
+    int64_t stopped_at; /* When it was canceled; 0: it was not. */
     bool canceled, used;
     const struct lock_revoke_plan *plan;
     bool there[LOCK_NODES]; /* In the way at the beginning. */
@@ -49,6 +50,24 @@ bool lock_revoke_is_due(int proc)
             return true;
     }
     return false;
+}
+
+/* A delete that was sent is awaited; else the end is told in time, whether the
+ * servers answer or not. */
+void lock_revoke_check(void)
+{
+    for (int i = 0; i < LOCK_REVOKES; i++) {
+        const struct revoke *v = &revokes[i];
+        int64_t due = v->stopped_at;
+
+        if (!v->r || v->plan->remove)
+            continue;
+        if (!due && v->plan->timeout_ms)
+            due = v->began + in_us(v->plan->timeout_ms);
+        if (process_is_late((int)v->proc, due))
+            sim_violation("p%d: a revocation is to end, and is not told so",
+                          (int)v->proc);
+    }
 }
 
 static void end_revoke(struct revoke *v)
@@ -95,7 +114,10 @@ bool lock_revoke_cancel(int proc)
     if (rc != EVZK_OK && rc != EVZK_ERR_STATE)
         sim_violation("p%d: canceling a revocation gave %s", proc,
                       evzk_errname(rc));
-    v->canceled = v->canceled || rc == EVZK_OK;
+    if (rc == EVZK_OK) {
+        v->canceled = true;
+        v->stopped_at = sim_now();
+    }
     return true;
 }
 

@@ -315,6 +315,7 @@ void lock_check(void)
     lock_look();
     lock_seen_conns();
     lock_dirs_check();
+    lock_revoke_check();
     for (struct lock_slot *k = lock_world.slot;
          k < lock_world.slot + lock_world.slots; k++) {
         lock_seen_check(k);

@@ -217,6 +217,8 @@ static void start(intptr_t arg)
         return;
     }
     a->begun = true;
+    if (rc == EVZK_OK && multi_plan(i)->timeout_ms)
+        a->due = sim_now() + in_us(multi_plan(i)->timeout_ms);
     if (rc != EVZK_OK)
         over(i);
     else if (multi_plan(i)->cancel_ms)

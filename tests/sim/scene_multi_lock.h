@@ -62,6 +62,7 @@ struct multi_world {
         evzk_lock *single;
         bool begun, over, granted, released, canceled, suspended;
         int64_t doubts;
+        int64_t due; /* When its end is to be told; 0: nobody knows. */
         uint64_t token[MULTI_DIRS]; /* By the index of the part. */
         int rc;
         evzk_multi_lock_event end; /* 0: not told. */

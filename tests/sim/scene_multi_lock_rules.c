@@ -245,11 +245,23 @@ void multi_lock_owes(int proc, struct sim_debt *debt)
     }
 }
 
+/* As of semaphores. */
+static void check_time(int i)
+{
+    const struct multi_try *a = &multis.of[i];
+
+    if (a->p && !a->granted && !a->canceled && !a->end &&
+        process_is_late(multi_plan(i)->proc, a->due))
+        sim_violation("attempt %d is to end, and is not told so", i);
+}
+
 void multi_lock_check(void)
 {
     if (ens_has_changed(&multis.looked))
         look();
     check_held();
+    for (int i = 0; i < MULTIS; i++)
+        check_time(i);
     processes_check();
 }
 

@@ -436,6 +436,18 @@ void semaphore_owes(int proc, struct sim_debt *debt)
     debt->paid = (uint64_t)sems.n_seen;
 }
 
+/* A time-out is told in time, whether the servers answer or not; a cancel waits
+ * for the proof. */
+static void check_time(int i)
+{
+    const struct attempt *a = &sems.of[i];
+    int64_t due = a->since + in_us(sem_plan(i)->timeout_ms);
+
+    if (sem_plan(i)->timeout_ms && a->p && !a->acquired && !a->canceled &&
+        process_is_late(sem_plan(i)->proc, due))
+        sim_violation("attempt %d is to end, and is not told so", i);
+}
+
 void semaphore_check(void)
 {
     if (ens_has_changed(&sems.looked))
@@ -443,6 +455,8 @@ void semaphore_check(void)
     note_crowd(count(false));
     note_cuts();
     check_held();
+    for (int i = 0; i < ATTEMPTS; i++)
+        check_time(i);
     processes_check();
 }
 
