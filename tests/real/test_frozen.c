@@ -199,7 +199,7 @@ static const struct row {
     void (*begin)(evzk_session *s, uint32_t ms);
     void (*end)(void);
     int (*cancel)(void); /* NULL: told when something is proved gone. */
-    bool limited;        /* It has a time-out. */
+    bool limited;        /* The call has a time-out. */
     bool stands;         /* There is a znode, so that it waits. */
     bool led;            /* Another process has that lock, or is elected. */
 } rows[] = {

@@ -429,7 +429,7 @@ static void copy(void)
     tp_path(path, sizeof path, "tx/%");
     if (!ens_look(path, &seen) || seen.len < 0 ||
         seen.len > (int32_t)sizeof text)
-        return; /* It is malformed. */
+        return; /* A malformed text. */
     tp.copied = true;
     memcpy(text, seen.data, len = (size_t)seen.len);
     for (int i = 0; i < tp_n_sites(); i++) {
