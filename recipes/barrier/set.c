@@ -49,6 +49,7 @@ static void settle(struct evzk__machine *m)
 {
     struct evzk_barrier *b = evzk__barrier_of(m);
 
+    b->nothing_made = false; /* Until a reply says so. */
     read_both(
         b, (struct evzk__step){.verb = EVZK__STEP_DELETE, .name = b->nobody});
 }
@@ -69,10 +70,10 @@ static int looked(struct evzk__machine *m, const struct evzk__event *e)
         b->above_pzxid = pzxid_of(reply);
     if (!reply->last)
         return EVZK_OK;
-    /* A step was refused.  If it was the first, the reads behind it prove
+    /* A step was not answered.  If it was the first, the reads behind it prove
      * nothing. */
-    if (reply->first_rc == EVZK_ERR_SERVER)
-        return EVZK_ERR_SERVER;
+    if (reply->first_rc != EVZK_OK && reply->first_rc != EVZK_ERR_NONODE)
+        return reply->first_rc;
     if (reply->rc == EVZK_OK)
         return evzk__machine_finish(m, EVZK_OK);
     if (reply->rc != EVZK_ERR_NONODE)

@@ -49,6 +49,7 @@ void evzk__double_barrier_look(struct evzk__machine *m)
     struct evzk_double_barrier *d = evzk__double_barrier_of(m);
 
     evzk__double_barrier_drop_forming(d);
+    d->own_rc = EVZK_OK;
     d->step[OWN] = (struct evzk__step){.verb = EVZK__STEP_GET,
                                        .name = d->make.name,
                                        .watch = EVZK__WITH(ON_OWN)};
@@ -107,6 +108,8 @@ int evzk__double_barrier_looked(struct evzk__machine *m,
     }
     if (!reply->last)
         return EVZK_OK;
+    if (reply->first_rc != EVZK_OK && reply->first_rc != EVZK_ERR_NONODE)
+        return reply->first_rc; /* Not all has been said. */
     if (d->own_rc == EVZK_ERR_NONODE)
         return evzk__double_barrier_rejoin(d);
     if (d->own_rc != EVZK_OK)

@@ -34,6 +34,7 @@ static struct {
         unsigned told[CACHE_NODES]; /* The number of the state. */
         int64_t filling;            /* Since when all is read. */
         bool whole, ever;           /* READY was told since; or once. */
+        bool rooted;                /* The root was told, as it said. */
         uint64_t reads;             /* When the connection was made. */
     } cache[CACHES];
 } all;
@@ -298,6 +299,8 @@ static void told_znode(int i, evzk_cache_event event, const evzk_cache_entry *e,
     else
         take(i, k, e, before);
     all.cache[i].in[k] = event != EVZK_CACHE_REMOVED;
+    if (all.cache[i].in[k] && !relative(i, k)[0] && !e->hidden)
+        all.cache[i].rooted = true;
 }
 
 /* Is what was told of a znode what the znode is now? */
@@ -332,13 +335,15 @@ static bool is_out_of_sight(int i, int k)
     return false;
 }
 
-/* A cache that knew nothing yet says that all is read: its root may not be. */
+/* A cache that has never known its root says that all is read: the root may not
+ * be. */
 static bool is_barred(int i, int k)
 {
     const struct state *s = now_of(k);
 
-    return !all.cache[i].ever && is_kept(i, k) && !relative(i, k)[0] &&
-           s->czxid && s->hidden && s->since < all.cache[i].filling;
+    return !all.cache[i].ever && !all.cache[i].rooted && is_kept(i, k) &&
+           !relative(i, k)[0] && s->czxid && s->hidden &&
+           s->since < all.cache[i].filling;
 }
 
 static void told_ready(int i)

@@ -45,10 +45,13 @@ bool gr_excused(int act, evzk_member_event ev, int rc)
     case EVZK_ERR_CLOSED:
         return p->closing && evzk_member_event_is_final(ev);
     case EVZK_ERR_SERVER:
-        /* Behind a hang-up it has failed, and does not get away. */
+        /* Behind a hang-up, or a rival, it has failed, and does not get away.
+         */
         return ens_throttled(a->proc) &&
                (may_be_refused(act, ev) ||
-                (ev == EVZK_MEMBER_FAILED && ens_shut(a->proc)));
+                (ev == EVZK_MEMBER_FAILED &&
+                 (ens_shut(a->proc) ||
+                  (a->no_wait && (gr_has_rival(act) || gr.copied)))));
     case EVZK_ERR_TOOLARGE:
         return ens_shut(a->proc) &&
                (ev == EVZK_MEMBER_LEFT || ev == EVZK_MEMBER_UPDATED ||
