@@ -768,7 +768,6 @@ real_tests = \
     tests/real/test_example_shards \
     tests/real/test_example_transfer \
     tests/real/test_followed \
-    tests/real/test_frozen \
     tests/real/test_group \
     tests/real/test_group_processes \
     tests/real/test_guard \
