@@ -281,11 +281,29 @@ void evzk__left_overs_step(struct evzk__core *s)
     s->left.at = 0;
 }
 
+/* A delete that was not sent yet rests on a look on the connection before, and
+ * an operator may have put a copy there since. */
+static bool looks_anew(struct evzk__machine *m)
+{
+    struct evzk__request *r = &m->place.req;
+
+    if (r->steps != deleting || r->state == EVZK__IDLE ||
+        r->state == EVZK__SENT)
+        return true;
+    evzk__request_cancel(m->place.s, r);
+    return ask(m);
+}
+
 void evzk__left_overs_cut(struct evzk__core *s)
 {
-    struct evzk__machine *m;
+    struct evzk__machine *m, *next;
 
-    TAILQ_FOREACH(m, &s->left.all, all) evzk__watches_lost(m);
+    for (m = TAILQ_FIRST(&s->left.all); m; m = next) {
+        next = TAILQ_NEXT(m, all);
+        evzk__watches_lost(m);
+        if (!looks_anew(m))
+            leave(m);
+    }
 }
 
 void evzk__left_overs_expired(struct evzk__core *s)

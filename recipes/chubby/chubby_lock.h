@@ -65,7 +65,9 @@ struct evzk__chubby_lock {
     bool more;     /* There are more old marks than `old` has. */
     bool has_mark; /* As it was listed last. */
     bool marked;   /* Its mark may exist, and is to go with it. */
-    int rc;        /* With which it ends. */
+    bool mark_stands; /* The lock was given back, and the servers refused to
+                         delete its mark. */
+    int rc;           /* With which it ends. */
     uint32_t delay_ms;
     struct evzk__timer *wait; /* Owned. */
     int64_t until_us;         /* The lock-delay of others ends then. */

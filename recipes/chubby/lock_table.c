@@ -13,6 +13,8 @@
  * LEAVING   the lock in the queue goes; once the handle is done with it, in the
  *           background
  *
+ * A mark that the servers refused to delete goes in the background, too.
+ *
  * The lock in the queue is in chubby/lock.c, the marks in chubby/marks.c.
  */
 #include "lib/base/mem.h"
@@ -65,6 +67,17 @@ static void destroy(struct evzk__machine *m)
     evzk__free(l);
 }
 
+/* A lock that was given back leaves no delay to others.  That of one that was
+ * lost stays. */
+static bool left(struct evzk__machine *m, unsigned i, struct evzk__left *out)
+{
+    struct evzk__chubby_lock *l = evzk__chubby_lock_of(m);
+
+    out->name = l->mark_stands ? l->mark : NULL;
+    out->stays = true;
+    return i == 0;
+}
+
 /* clang-format off */
 #define LOCK(state, enter, react, ...) \
     ROW(state, evzk__chubby_##enter, evzk__chubby_##react, __VA_ARGS__)
@@ -96,7 +109,8 @@ const struct evzk__kind evzk__chubby_lock_kind = {.name = "chubby-lock",
                                                   .rows = rows,
                                                   .n_rows = STATES,
                                                   .destroy = destroy,
-                                                  .detach = detach};
+                                                  .detach = detach,
+                                                  .left = left};
 
 static int start(struct evzk_chubby *h, struct evzk__chubby_lock *l)
 {

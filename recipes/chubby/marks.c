@@ -253,7 +253,8 @@ int evzk__chubby_marks_unmarked(struct evzk__machine *m,
 
     if (rc == EVZK_ERR_NOMEM)
         return evzk__machine_again_later(m);
-    if (rc != EVZK_OK && rc != EVZK_ERR_NONODE && l->rc == EVZK_OK)
+    l->mark_stands = rc != EVZK_OK && rc != EVZK_ERR_NONODE;
+    if (l->mark_stands && l->rc == EVZK_OK)
         l->rc = rc;
     l->marked = false;
     return evzk__chubby_lock_go(l, l->rc);

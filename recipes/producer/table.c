@@ -364,15 +364,21 @@ static void put(struct evzk__machine *m)
     evzk__steps_put(evzk__producer_of(m));
 }
 
-static int put_done(struct evzk__machine *m, bool answered)
+/* A put of unknown outcome takes room like one that was done. */
+static void count(struct evzk_producer *p, bool answered)
 {
-    struct evzk_producer *p = evzk__producer_of(m);
-
     if (evzk__producer_is_plain(p))
         p->room -= p->batch.items < p->room ? p->batch.items : p->room;
     for (uint32_t i = 0; i < p->batch.n_targets; i++)
         evzk__tail_filled(&p->tail[p->target[i].priority], p->target[i].items,
                           answered ? p->target[i].made : "");
+}
+
+static int put_done(struct evzk__machine *m, bool answered)
+{
+    struct evzk_producer *p = evzk__producer_of(m);
+
+    count(p, answered);
     evzk__puts_done(p);
     return go_on(m);
 }
@@ -407,7 +413,10 @@ static int not_put(struct evzk__machine *m, const struct evzk__reply *r)
 /* What became of the transaction nobody can tell. */
 static int lose_track(struct evzk__machine *m)
 {
-    evzk__puts_unknown(evzk__producer_of(m), EVZK_ERR_CONNLOSS);
+    struct evzk_producer *p = evzk__producer_of(m);
+
+    count(p, false);
+    evzk__puts_unknown(p, EVZK_ERR_CONNLOSS);
     return evzk__machine_move(m, DISCARDING);
 }
 

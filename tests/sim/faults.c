@@ -66,8 +66,8 @@ static const struct kind kinds[] = {
 {"stranger",      fault_stranger,       ARRIVAL,      PLAIN,    "what it connects to greets wrongly for a while"},
 {"outage",        fault_outage,         ARRIVAL,      PLAIN,    "no server is there, past the session"},
 {"throttle",      fault_throttle,       ARRIVAL,      PLAIN,    "the request is refused with an error, and not done"},
-{"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes, in groups 14, are refused so, in most recipes"},
-{"throttle-reads", fault_throttle_reads, ARRIVAL,     PLAIN,    "the next 9 reads are refused so, in most recipes"},
+{"throttle-writes", fault_throttle_writes, ARRIVAL,   PLAIN,    "the next 9 writes, in groups 14, are refused so"},
+{"throttle-reads", fault_throttle_reads, ARRIVAL,     PLAIN,    "the next 9 reads are refused so"},
 {"lost-refused",  fault_lost_refused,   ARRIVAL,      PLAIN,    "a write is applied, its reply is lost, and the next 9 writes, in groups 14, behind the begin of a two-phase commit 92, are refused"},
 {"hangs-up",      fault_hangs_up,       ARRIVAL,      PLAIN,    "the servers hang up at this request, always"},
 {"expire",        fault_expire,         ARRIVAL|LOOP, PLAIN,    "the session ends"},
@@ -268,21 +268,10 @@ bool fault_is_kind(const struct fault *f, const char *name)
     return strcmp(kinds[f->code].name, name) == 0;
 }
 
-/* The bounds for Chubby's operations are shorter than so many refusals. */
-bool fault_may_refuse(void) { return strncmp(recipe->name, "chubby", 6) != 0; }
-
 /* A machine asks again eight times, a member of a group twelve times. */
 uint8_t fault_refusals(void)
 {
     return strcmp(recipe->name, "group") == 0 ? 14 : 9;
-}
-
-/* The rules of some recipes do not know of so many refusals yet. */
-bool fault_may_refuse_reads(void)
-{
-    return fault_may_refuse() && strcmp(recipe->name, "producer") != 0 &&
-           strcmp(recipe->name, "guard") != 0 &&
-           strncmp(recipe->name, "cache", 5) != 0;
 }
 
 /* A plan that was refused is tried again later than the rules of shards wait,

@@ -35,8 +35,6 @@ void faults_refuse_after(int proc, uint8_t n); /* So many writes of it. */
 void faults_route(int proc, int server, int64_t us);
 
 /* May all writes of a recipe's process be refused for a while? */
-bool fault_may_refuse(void);
-bool fault_may_refuse_reads(void); /* And all reads? */
 uint8_t fault_refusals(void);      /* More writes than a machine repeats. */
 bool fault_may_fill(void);         /* Or a quota is used up? */
 

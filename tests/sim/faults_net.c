@@ -207,7 +207,7 @@ bool fault_throttle(const struct fault *f, const struct sim_step *step)
 bool fault_throttle_writes(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    if (!fault_may_refuse() || !wire_first_up(step->proc))
+    if (!wire_first_up(step->proc))
         return false;
     ens_throttle_writes(step->proc, fault_refusals());
     faults_last(0);
@@ -238,8 +238,6 @@ bool fault_lost_refused(const struct fault *f, const struct sim_step *step)
 
     if (!m || !is_write(m) || m->op == WIRE_CONNECT || m->op == WIRE_CLOSE)
         return false;
-    if (!fault_may_refuse() && !makes(m, "-file")) /* A file, and its anchor. */
-        return false;
     if (!fault_cut_after(f, step))
         return false;
     faults_refuse_after(step->proc, makes(m, "/inbox/") ? BEGIN_REFUSALS
@@ -250,7 +248,7 @@ bool fault_lost_refused(const struct fault *f, const struct sim_step *step)
 bool fault_throttle_reads(const struct fault *f, const struct sim_step *step)
 {
     (void)f;
-    if (!fault_may_refuse_reads() || !wire_first_up(step->proc))
+    if (!wire_first_up(step->proc))
         return false;
     ens_throttle_reads(step->proc, 9);
     faults_last(0);

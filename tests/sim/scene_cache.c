@@ -166,6 +166,8 @@ static bool excused(int i, int rc)
         return all.own->denied || (fault_hid_watched() && !all.cache[i].heard);
     case EVZK_ERR_TOOLARGE:
         return ens_shut(0);
+    case EVZK_ERR_SERVER:
+        return ens_throttles(0) > REFUSALS;
     case EVZK_ERR_NOCHROOT:
         return all.cache[i].rootless || scene_lacks_root();
     default:

@@ -21,14 +21,22 @@ enum {
     LATE_US = 1000 * 1000,
     GRANT_US = 250 * 1000, /* Shorter than a lock-delay. */
     DOUBT_US = 20 * 1000,
-    OP_US = 50 * 1000 /* So long a user waits for an operation. */
+    OP_US = 50 * 1000, /* So long a user waits for an operation. */
+    PAUSE_US = 120 * 1000
 };
+
+/* What the servers refuse is asked again in pauses of a tenth of a second. */
+static bool is_refused(int proc)
+{
+    return ens_throttled(proc) &&
+           sim_now() - ens_throttled_at(proc) < PAUSE_US;
+}
 
 static bool is_calm(int proc)
 {
     return process_is_connected(proc) && !process_in_doubt(proc) &&
            faults_healed_at() <= sim_now() && !sim_alloc_failing(proc) &&
-           process_frozen_until(proc) < sim_now();
+           process_frozen_until(proc) < sim_now() && !is_refused(proc);
 }
 
 /* ---- Events. ---- */

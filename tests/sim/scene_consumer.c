@@ -42,15 +42,22 @@ static bool is_busy(int proc)
 /* What a removal did in the session before is asked once, when the session is
  * there.  Servers that refuse writes are asked again and again, and a session
  * that is being closed asks nothing. */
+static bool is_unsaid(const struct evzk_consumer *c, int proc)
+{
+    if (c->change != EVZK__TAKE)
+        return false;
+    if (c->m.state == TAKING)
+        return ens_refused(proc);
+    return (c->m.state == SETTLING || c->m.state == WITHDRAWING) &&
+           (c->m.place.req.state != EVZK__SENT || ens_refused(proc));
+}
+
 static bool is_unasked(int proc)
 {
     for (int k = 0; k < CONSUMERS; k++) {
         const struct evzk_consumer *c = queue.p[k].c;
 
-        if (c && plan_of(k)->proc == proc &&
-            (c->m.state == SETTLING || c->m.state == WITHDRAWING) &&
-            c->change == EVZK__TAKE &&
-            (c->m.place.req.state != EVZK__SENT || ens_refused(proc)))
+        if (c && plan_of(k)->proc == proc && is_unsaid(c, proc))
             return true;
     }
     return false;

@@ -133,9 +133,9 @@ static bool lost_rc_ok(int k, int i, int rc)
         return ens_denied(proc) || queue.meddled || operator_deleted_any();
     case EVZK_ERR_CONNLOSS:
         return queue.meddled || operator_deleted_any() || ens_refused(proc);
-    case EVZK_ERR_CLOSED: /* Or it closes, and could not make its receipt. */
+    case EVZK_ERR_CLOSED: /* Or it closes, and could not make what it needs. */
         return process_of(proc)->closing ||
-               (queue.p[k].closing && ens_full_at());
+               (queue.p[k].closing && (ens_full_at() || ens_refused(proc)));
     case EVZK_ERR_SERVER:
         return ens_throttled(proc);
     case EVZK_ERR_NOTEMPTY:

@@ -136,5 +136,6 @@ bool guard_may_be_unknown(int i, const struct guarded *w)
            (w->rc == EVZK_ERR_NOAUTH && plan->perms &&
             !(plan->perms & EVZK_PERM_READ)) ||
            (w->rc == EVZK_ERR_CONNLOSS &&
-            (guard_lost_receipt(w) || w->tampered));
+            (guard_lost_receipt(w) || w->tampered ||
+             ens_throttles(plan->proc) > REFUSALS)); /* At the receipt. */
 }

@@ -115,6 +115,7 @@ static bool is_allowed(int i, int rc)
            (rc == EVZK_ERR_STATE &&
             (d->closed || d->canceled || ens_denied(plan_of(i)->proc) ||
              ens_shut_otherwise(plan_of(i)->proc) || /* Has failed. */
+             ens_throttles(plan_of(i)->proc) > REFUSALS ||
              evzk_producer_pending(d->p) == 0));
 }
 
