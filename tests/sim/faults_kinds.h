@@ -34,9 +34,8 @@ void faults_refuse_after(int proc, uint8_t n); /* So many writes of it. */
 /* The process is sent to that server for a while. */
 void faults_route(int proc, int server, int64_t us);
 
-/* May all writes of a recipe's process be refused for a while? */
-uint8_t fault_refusals(void);      /* More writes than a machine repeats. */
-bool fault_may_fill(void);         /* Or a quota is used up? */
+uint8_t fault_refusals(void); /* More writes than a machine repeats. */
+bool fault_may_fill(void);    /* May a quota be used up in this recipe? */
 
 typedef bool fault_fn(const struct fault *f, const struct sim_step *step);
 

@@ -28,8 +28,7 @@ enum {
 /* What the servers refuse is asked again in pauses of a tenth of a second. */
 static bool is_refused(int proc)
 {
-    return ens_throttled(proc) &&
-           sim_now() - ens_throttled_at(proc) < PAUSE_US;
+    return ens_throttled(proc) && sim_now() - ens_throttled_at(proc) < PAUSE_US;
 }
 
 static bool is_calm(int proc)

@@ -6,7 +6,8 @@
  * the write was not done, and never will be.  FAILED: the same, with an error
  * that the scene explains.  UNKNOWN: only where the client has got the write,
  * and the session ended before the answer, or the write was stopped, or
- * somebody meddled with the receipt, or the servers refused to say it.  A write that is canceled is told at once.
+ * somebody meddled with the receipt, or the servers refused to say it.  A write
+ * that is canceled is told at once.
  *
  * How it can fail: the tree is looked at after every step, and no two
  * transactions are committed in one step. */
