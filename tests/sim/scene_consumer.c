@@ -527,6 +527,7 @@ void consumer_begin(const struct sim_scene *sc)
     cfg.chroot = queue.own->chroot;
     evzk__consumer_limits.aside_us = ASIDE_US;
     evzk__tidy_limits.again_us = 0;
+    evzk__tidy_limits.list_us = 200 * 1000;
     evzk__tidy_limits.together = queue.own->tidies ? 2 : 0;
     process_trace = consumer_traced;
     ens_removes = removes;
