@@ -39,6 +39,14 @@ static bool is_busy(int proc)
     return false;
 }
 
+/* The answer to a removal was lost, and there is no memory to ask for it again.
+ */
+static bool cannot_ask(int proc, const struct evzk_consumer *c)
+{
+    return c->m.state == TAKING && c->receipt.sends > 1 &&
+           c->m.place.req.state != EVZK__SENT && sim_alloc_failing(proc);
+}
+
 /* What a removal did in the session before is asked once, when the session is
  * there.  Servers that refuse writes are asked again and again, and a session
  * that is being closed asks nothing. */
@@ -47,6 +55,8 @@ static bool is_unasked(int proc)
     for (int k = 0; k < CONSUMERS; k++) {
         const struct evzk_consumer *c = queue.p[k].c;
 
+        if (c && plan_of(k)->proc == proc && cannot_ask(proc, c))
+            return true;
         if (c && plan_of(k)->proc == proc &&
             (c->m.state == SETTLING || c->m.state == WITHDRAWING) &&
             c->change == EVZK__TAKE &&
