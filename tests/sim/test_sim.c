@@ -83,6 +83,7 @@ static const struct kept {
 {"names", "names-expire:94=oom@10,125=hangs-up,275=throttle-writes", 1, "the same, of an endpoint"},
 {"two-phase-site", "inbox-many:147=oom@8,179=malform@54,282=call@stop,421=forge-vote@2", 1, "the rule had a site see an entry beside which a vote was forged, which it had told"},
 {"write-once", "expires:9=lagging@1,32=lagging@2,160=starve,193=copy-member@0,232=malform@13,414=throttle-reads", 1, "the rule took a candidate's end, since servers refused, for that of all shards"},
+{"watch-node", "later:166=call@join,407=seize-own@0,426=foreign,435=replace-own@0,456=slow", 1, "a transaction that resigns was sent again, though its candidate had heard that its own znode was gone: it deleted what came in its place, and the leader znode of another"},
 {"tidy", "tidy-two:2=oom-on@9,125=expire,157=oom-on@5,217=callback@2/close,268=foreign-lower", 2347339497, "the rule had no item that was claimed come to a consumer that claims nothing"},
 {"tidy", "tidy-two:62=oom-on@5,143=oom-on@1,272=day", 1, "a tidier had to wait for memory, went on by its old list, and deleted the receipt of a consumer that lived"},
 {"tidy", "tidy-two:119=cut-after,161=oom-on@5,220=call@close-session", 1, "the rule had a consumer that its session's end takes by surprise say what a removal did, for which it had no memory to ask"},
