@@ -103,6 +103,7 @@ bool evzk__machine_leaves(const struct evzk__machine *m);
 
 /* The stop that was posted. */
 void evzk__machine_take_stop(struct evzk__machine *m);
+void evzk__machine_take_back(struct evzk__machine *m);
 
 /* ---- machine/dispatch.c ---- */
 

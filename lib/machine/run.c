@@ -86,7 +86,7 @@ static void take_ask(struct evzk__machine *m)
  * for a row that hears it.  A request that reads sees by itself what is there;
  * and a part of it may be unsent again and again, so that the row would be
  * entered for ever. */
-static void take_back(struct evzk__machine *m)
+void evzk__machine_take_back(struct evzk__machine *m)
 {
     unsigned again = EVZK__RETRY | EVZK__UNSENT;
 
@@ -132,7 +132,7 @@ void evzk__machine_run(struct evzk__machine *m)
     if (!m->place.ended && take(m, EVZK__P_START))
         start(m);
     if (!m->place.ended && m->place.req.state == EVZK__QUEUED)
-        take_back(m);
+        evzk__machine_take_back(m);
     /* Events of watches wait until the request is answered: then the state
      * knows what they mean. */
     if (!m->place.ended && m->place.req.state == EVZK__IDLE)

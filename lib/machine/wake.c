@@ -47,5 +47,20 @@ static void put_off(struct evzk__place *p)
     evzk__machine_unref(m);
 }
 
+static bool take_back(struct evzk__place *p)
+{
+    struct evzk__machine *m = evzk__machine_of(p);
+    uint16_t epoch = m->epoch;
+    bool taken;
+
+    m->refs++;
+    evzk__machine_catch_up(m);
+    if (!m->place.ended && p->req.state == EVZK__QUEUED && m->epoch == epoch)
+        evzk__machine_take_back(m);
+    taken = m->place.ended || m->epoch != epoch;
+    evzk__machine_unref(m);
+    return taken;
+}
+
 const struct evzk__wake evzk__machine_wake = {post, marks_of, path_watch_of,
-                                              put_off};
+                                              put_off, take_back};

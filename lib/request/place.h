@@ -108,6 +108,18 @@ static inline struct evzk__place *evzk__place_of(struct evzk__request *r)
     return evzk__container_of(r, struct evzk__place, req);
 }
 
+/* Has its place heard that its own znode was deleted?  A request that deletes
+ * that, or rests on it, would strike a znode that came later. */
+static inline bool evzk__own_went(const struct evzk__request *r)
+{
+    const struct evzk__place *p;
+
+    if (r->op != EVZK__DELETE && r->op != EVZK__SWAP)
+        return false;
+    p = evzk__container_of(r, const struct evzk__place, req);
+    return !p->own_verified && (p->news & EVZK__NEWS_DELETED);
+}
+
 /* What a machine may ask about its request. */
 
 /* A WATCH: was its own znode read, or the znode before its own? */
@@ -159,6 +171,9 @@ struct evzk__wake {
     /* The machine's request, a DELETE or a SWAP, could not be sent for a while:
      * what the machine read before may be old. */
     void (*put_off)(struct evzk__place *p);
+    /* Before a DELETE or a SWAP is sent: the machine's own znode has gone since
+     * it was asked for.  True: the machine has taken the request back. */
+    bool (*take_back)(struct evzk__place *p);
 };
 
 #endif

@@ -320,10 +320,12 @@ bool evzk__requests_flush(struct evzk__core *s, int64_t deadline_us)
             return false;
         if (n > 0 && evzk__is_late(n - 1, 16, deadline_us))
             return true;
+        n++;
+        if (evzk__own_went(r) && s->wake->take_back(evzk__place_of(r)))
+            continue;
         if (r->held)
             s->requests.alone = r;
         send_all(s, r);
-        n++;
     }
     return false;
 }

@@ -137,7 +137,7 @@ static bool goes_with(const struct evzk__core *s,
                       const struct evzk__request *first,
                       const struct evzk__request *r)
 {
-    if (!evzk__batch_takes(s, r))
+    if (!evzk__batch_takes(s, r) || evzk__own_went(r))
         return false;
     if (evzk__batch_is_commit(r) || evzk__batch_is_commit(first))
         return may_join(r) && may_join(first);

@@ -4,11 +4,17 @@
  *      `------------`-----------`-----------`--------> ENDED
  *
  * COUNTING asks how many children there are: where there are many, few of those
- * that may tidy go on.  LOOKING asks for the age of some receipts, DELETING
- * deletes those that are old; then come the next ones.
+ * that may tidy go on.  LISTING asks for the servers' time, and behind that for
+ * the names.  LOOKING asks for the age of some receipts, DELETING deletes those
+ * that are old; then come the next ones.
+ *
+ * Only the list says that a writer does not live.  So a receipt is old by the
+ * time of the list, whenever it is read.  And a list that was read a while ago,
+ * or on an earlier connection, is read again before anything goes by it.
  *
  * How it can fail.  A receipt that cannot be read or deleted stays, and an
- * error ends the tidying: another one begins later.  The time is what a znode
+ * error ends the tidying: another one begins later.  Without memory for the
+ * names the list is read again in a while.  The time is what a znode
  * says that was written to last; so it may be too early, and then receipts stay
  * longer.  A server whose clock is wrong by a day makes receipts look old that
  * are not: their writers make others, see tidy.h.
@@ -35,7 +41,8 @@ enum {
 };
 
 struct evzk__tidy_limits evzk__tidy_limits = {
-    INT64_C(24) * 3600 * 1000, INT64_C(3600) * 1000 * 1000, TOGETHER};
+    INT64_C(24) * 3600 * 1000, INT64_C(3600) * 1000 * 1000,
+    INT64_C(60) * 1000 * 1000, TOGETHER};
 
 struct receipt {
     char name[NAME];
@@ -52,15 +59,18 @@ struct evzk__tidy {
     uint32_t lot;
     char clock[EVZK__TIDY_CLOCKS][2 * EVZK__NAME_MAX];
     uint32_t n_clocks;
-    int64_t now_ms; /* The servers' clock says so much, or more. */
+    int64_t now_ms; /* The servers' clock said so much before the list. */
 
     int32_t children[EVZK__TIDY_DIRS];
     uint8_t asked[EVZK__TIDY_DIRS]; /* The directory of each step. */
+    int64_t listed_us;              /* When the list came, */
+    uint16_t listed_on;             /* and on which connection. */
     struct receipt *receipt;        /* Owned. */
     uint32_t n, at;                 /* Receipts before `at` are done. */
     uint32_t deleted;
-    int rc;       /* Why something may be left. */
-    bool hung_up; /* The servers hang up at what is asked, each time. */
+    int rc;         /* Why something may be left. */
+    bool no_memory; /* For the names: the list is not whole. */
+    bool hung_up;   /* The servers hang up at what is asked, each time. */
 
     /* Of the receipts from `at` on. */
     struct {
@@ -133,10 +143,14 @@ static void list(struct evzk__machine *m)
     uint32_t n = 0;
 
     t->n = t->at = 0;
+    t->no_memory = false;
+    for (; n < t->n_clocks; n++)
+        t->steps[n] =
+            (struct evzk__step){.verb = EVZK__STEP_EXISTS, .name = t->clock[n]};
     for (unsigned i = 0; i < EVZK__TIDY_DIRS; i++) {
         if (!is_wanted(t, i))
             continue;
-        t->asked[n] = (uint8_t)i;
+        t->asked[n - t->n_clocks] = (uint8_t)i;
         t->steps[n++] =
             (struct evzk__step){.verb = EVZK__STEP_CHILDREN, .name = t->dir[i]};
     }
@@ -236,6 +250,12 @@ static bool take_names(struct evzk__tidy *t, const char *dir,
     return done;
 }
 
+static void note_time(struct evzk__tidy *t, const struct evzk__stat *stat)
+{
+    if (stat->mtime_ms > t->now_ms)
+        t->now_ms = stat->mtime_ms;
+}
+
 static int go_on(struct evzk__tidy *t)
 {
     return t->at < t->n ? evzk__machine_move(&t->m, LOOKING)
@@ -247,12 +267,34 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk__tidy *t = tidy_of(m);
     const struct evzk__reply *reply = e->reply;
 
-    if (reply->rc == EVZK_OK &&
-        !take_names(t, t->dir[t->asked[reply->part]], &reply->res->names))
-        return EVZK_ERR_NOMEM;
     if (reply->rc != EVZK_OK)
         note_refused(t, reply->rc);
-    return reply->last ? go_on(t) : EVZK_OK;
+    else if (reply->part < t->n_clocks)
+        note_time(t, &reply->res->stat);
+    else if (!take_names(t, t->dir[t->asked[reply->part - t->n_clocks]],
+                         &reply->res->names))
+        t->no_memory = true;
+    if (!reply->last)
+        return EVZK_OK;
+    if (t->no_memory)
+        return evzk__machine_again_later(m);
+    t->listed_us = evzk__now_us();
+    t->listed_on = m->seen.connection_no;
+    return go_on(t);
+}
+
+/* Does an entry go by the list?  If not, it has moved on.  Where the servers
+ * hang up at a receipt, another list would lead there again. */
+static bool is_listed(struct evzk__tidy *t)
+{
+    if (t->listed_on == t->m.seen.connection_no &&
+        evzk__now_us() - t->listed_us <= evzk__tidy_limits.list_us)
+        return true;
+    if (t->hung_up)
+        evzk__machine_finish(&t->m, t->rc);
+    else
+        evzk__machine_move(&t->m, LISTING);
+    return false;
 }
 
 /* How old are they? */
@@ -269,13 +311,12 @@ static void look(struct evzk__machine *m)
     struct evzk__tidy *t = tidy_of(m);
     uint32_t n = 0;
 
+    if (!is_listed(t))
+        return;
     memset(t->seen, 0, sizeof t->seen);
-    for (; n < t->n_clocks; n++)
-        t->steps[n] =
-            (struct evzk__step){.verb = EVZK__STEP_EXISTS, .name = t->clock[n]};
-    for (uint32_t i = 0; i < together(t); i++)
-        t->steps[n++] = (struct evzk__step){.verb = EVZK__STEP_EXISTS,
-                                            .name = t->receipt[t->at + i].name};
+    for (; n < together(t); n++)
+        t->steps[n] = (struct evzk__step){.verb = EVZK__STEP_EXISTS,
+                                          .name = t->receipt[t->at + n].name};
     evzk__ask(m, t->steps, n, EVZK__EACH);
 }
 
@@ -283,12 +324,10 @@ static void look(struct evzk__machine *m)
 static void note(struct evzk__tidy *t, uint32_t part,
                  const struct evzk__stat *stat)
 {
-    if (stat->mtime_ms > t->now_ms)
-        t->now_ms = stat->mtime_ms;
-    if (part < t->n_clocks || stat->owner != 0 || stat->version == -1)
+    if (stat->owner != 0 || stat->version == -1)
         return;
-    t->seen[part - t->n_clocks].mtime_ms = stat->mtime_ms;
-    t->seen[part - t->n_clocks].version = stat->version;
+    t->seen[part].mtime_ms = stat->mtime_ms;
+    t->seen[part].version = stat->version;
 }
 
 static bool is_old(const struct evzk__tidy *t, uint32_t i)
@@ -323,6 +362,8 @@ static void delete_old(struct evzk__machine *m)
     struct evzk__tidy *t = tidy_of(m);
     uint32_t n = 0;
 
+    if (!is_listed(t))
+        return;
     for (uint32_t i = 0; i < together(t); i++) {
         if (is_old(t, i))
             t->steps[n++] =
@@ -385,11 +426,13 @@ static const struct evzk__row rows[STATES] = {
 ROW(COUNTING, count,      counted,  LISTING,  ENDED,   COUNTING,  RETRY,
     ON(REPLY, LISTING, HERE), RARELY(REPLY, ENDED)),
 ROW(LISTING,  list,       listed,   LOOKING,  ENDED,   COUNTING,  RETRY,
-    ON(REPLY, LOOKING, ENDED, HERE, FAIL)),
+    ON(REPLY, LOOKING, LISTING, ENDED, HERE)),
 ROW(LOOKING,  look,       looked,   DELETING, ENDED,   COUNTING,  RETRY,
-    ON(REPLY, DELETING, LOOKING, ENDED, HERE)),
+    ON(REPLY, DELETING, LOOKING, ENDED, HERE),
+    ON(ENTRY, LISTING, ENDED)),
 ROW(DELETING, delete_old, deleted,  ENDED,    ENDED,   COUNTING,  RETRY,
-    ON(REPLY, LOOKING, ENDED, HERE)),
+    ON(REPLY, LOOKING, ENDED, HERE),
+    ON(ENTRY, LISTING), RARELY(ENTRY, ENDED)),
 END(ENDED,    end),
 };
 /* clang-format on */

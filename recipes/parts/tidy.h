@@ -26,6 +26,7 @@ enum { EVZK__TIDY_DIRS = 2, EVZK__TIDY_CLOCKS = 2 };
 struct evzk__tidy_limits {
     int64_t old_ms;    /* So old is what goes. */
     int64_t again_us;  /* So long until the next time. */
+    int64_t list_us;   /* A list that is older is read again. */
     uint32_t together; /* The most receipts of a request; 0: none go. */
 };
 extern struct evzk__tidy_limits evzk__tidy_limits;

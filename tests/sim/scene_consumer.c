@@ -39,6 +39,14 @@ static bool is_busy(int proc)
     return false;
 }
 
+/* The answer to a removal was lost, and there is no memory to ask for it again.
+ */
+static bool cannot_ask(int proc, const struct evzk_consumer *c)
+{
+    return c->m.state == TAKING && c->receipt.sends > 1 &&
+           c->m.place.req.state != EVZK__SENT && sim_alloc_failing(proc);
+}
+
 /* What a removal did in the session before is asked once, when the session is
  * there.  Servers that refuse writes are asked again and again, and a session
  * that is being closed asks nothing. */
@@ -57,7 +65,8 @@ static bool is_unasked(int proc)
     for (int k = 0; k < CONSUMERS; k++) {
         const struct evzk_consumer *c = queue.p[k].c;
 
-        if (c && plan_of(k)->proc == proc && is_unsaid(c, proc))
+        if (c && plan_of(k)->proc == proc &&
+            (cannot_ask(proc, c) || is_unsaid(c, proc)))
             return true;
     }
     return false;
@@ -534,6 +543,7 @@ void consumer_begin(const struct sim_scene *sc)
     cfg.chroot = queue.own->chroot;
     evzk__consumer_limits.aside_us = ASIDE_US;
     evzk__tidy_limits.again_us = 0;
+    evzk__tidy_limits.list_us = 200 * 1000;
     evzk__tidy_limits.together = queue.own->tidies ? 2 : 0;
     process_trace = consumer_traced;
     ens_removes = removes;

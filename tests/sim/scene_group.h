@@ -69,6 +69,7 @@ struct gr_node {
     int64_t czxid, owner;
     int64_t act;  /* Its maker; -1: none. */
     int64_t died; /* 0: it stands. */
+    int64_t over; /* Other than 0: no member wrote its last data. */
 };
 
 struct gr_slot {

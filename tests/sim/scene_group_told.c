@@ -24,12 +24,14 @@ static bool is_refusal(int rc)
            rc == EVZK_ERR_SERVER || rc == EVZK_ERR_NOCHROOT;
 }
 
-/* An update that is too large fails alone, where nothing is to be made. */
+/* An update that is too large fails alone, where nothing is to be made, and
+ * nothing to be put back: the data before it stand, or stood until it left. */
 static bool fails_alone(int act)
 {
     const struct gr_slot *k = &gr.slot[act];
+    const struct gr_node *n = gr_node_of(act);
 
-    return k->joined && k->n_updates != k->told_updates &&
+    return k->joined && k->n_updates != k->told_updates && !(n && n->over) &&
            !operator_deleted_any() && !ens_shut_read(gr.own->act[act].proc);
 }
 

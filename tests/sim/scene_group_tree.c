@@ -135,6 +135,12 @@ static void check_died(const struct gr_node *n)
     sim_violation("somebody has deleted the znode of act %d", (int)n->act + 1);
 }
 
+/* All that a member writes is two bytes long; an operator writes more. */
+static bool is_written_over(const struct ens_seen *seen)
+{
+    return seen->len != 2 || fault_wrote(seen->mzxid);
+}
+
 static void look_at(const char *name)
 {
     struct ens_seen seen;
@@ -152,6 +158,8 @@ static void look_at(const char *name)
         pass_on(gr_node_at(seen.czxid, name), &seen);
     else
         note(&seen);
+    if (gr_node_at(seen.czxid, name))
+        gr_node_at(seen.czxid, name)->over = is_written_over(&seen);
 }
 
 static bool stands(const struct gr_node *n)

@@ -89,6 +89,7 @@ void value_begin(const struct sim_scene *sc)
     cfg.chroot = valued.own->chroot;
     strcpy(valued.path, valued.own->path ? valued.own->path : "/v");
     evzk__tidy_limits.again_us = 0;
+    evzk__tidy_limits.list_us = 200 * 1000;
     evzk__tidy_limits.together = valued.own->tidies ? 2 : 0;
     begin_servers();
     scene_root(valued.own->chroot, valued.own->root_ms);
