@@ -67,6 +67,9 @@ evzk_tx_verdict evzk__tx_text_decision(const void *data, size_t len);
  */
 evzk_tx_verdict evzk__tx_text_verdict(const struct evzk__tx_text *t,
                                       const void *data, size_t len);
+/* Is this the text of this transaction, and undecided? */
+bool evzk__tx_text_is_open(const struct evzk__tx_text *t, const void *data,
+                           size_t len);
 void evzk__tx_text_decide(struct evzk__tx_text *t, evzk_tx_verdict verdict);
 void evzk__tx_text_free(struct evzk__tx_text *t);
 
