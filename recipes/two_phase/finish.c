@@ -63,6 +63,7 @@ static int finish(struct evzk__machine *m)
     struct evzk_site_tx *t = evzk__site_tx_of(m);
     int to = t->gone ? REMOVING : LINGERING;
 
+    evzk__site_tx_has_left(t);
     if (t->result != EVZK_OK || (m->stopping && !t->gone))
         return evzk__machine_finish(m, t->result);
     t->over = true;

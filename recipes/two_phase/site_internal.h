@@ -40,7 +40,7 @@ struct evzk_site_tx {
     /* As far as the site knows. */
     uint8_t standing;  /* enum evzk__standing: what its own znodes say, .. */
     bool sure;         /* .. for sure: nobody else writes them. */
-    bool enters;       /* ENTERING has asked, and has not heard. */
+    bool enters;       /* ENTERING has asked, and may have made `here`. */
     bool here_is_ours; /* The present session owns `here`, as last looked. */
     struct evzk__proof proof; /* Of that, for one request. */
     int look_rc;              /* What the look gave, .. */

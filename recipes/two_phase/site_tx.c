@@ -58,7 +58,7 @@ STATE(DECIDING,      decide,      decided,      ASIDE,         LEAVING, LOOKING,
       ON(REPLY,        APPLYING, READING, DECIDING, DENIED, FAIL), RARELY(REPLY, LOOKING, ACKNOWLEDGING)),
 STATE(READING,       read,        was_read,     APPLYING,      LEAVING, LOOKING,       RETRY,
       ON(REPLY,        APPLYING, LOOKING, DROPPING, DENIED), RARELY(REPLY, ACKNOWLEDGING, FAIL)),
-STATE(APPLYING,      apply,       applied,      ACKNOWLEDGING, ENDED,   APPLYING,      0,
+STATE(APPLYING,      apply,       applied,      ACKNOWLEDGING, LEAVING,  APPLYING,      0,
       ON(USER_EVENT,   ACKNOWLEDGING, HERE)),
 STATE(ACKNOWLEDGING, acknowledge, acknowledged, LINGERING,     STAY,    ACKNOWLEDGING, RETRY,
       ON(ENTRY,        DROPPING),
@@ -92,6 +92,7 @@ const struct evzk__kind evzk__site_tx_kind = {
     .rows = rows,
     .n_rows = STATES,
     .destroy = evzk__site_tx_destroy,
+    .left = evzk__site_tx_leaves,
     .outlives_session = true,
     EVZK__PATH_WATCHES(struct evzk_site_tx, m, watch)};
 

@@ -29,6 +29,8 @@ static const struct kept {
 {"two-phase-site-tx", "restart-copied:132=expire,194=call@abort", 1, "a coordinator that was to stop decided over a copy of a transaction that was decided: its watch had gone with its session"},
 {"two-phase-site-tx", "restart-copied:110=refuse,117=delete-own@0,203=forge-vote@1", 1, "the same, behind a lost connection: it saw that nobody had written to the copy"},
 {"two-phase", "decide-denied:94=lost-refused,481=partition", 1, "the rule had a site go on that was done, where a coordinator was refused still"},
+{"two-phase-site-tx", "presence-leaves:151=call@free,152=hangs-up", 1, "a site that was freed was there still: servers hung up at its question whose znode stands"},
+{"two-phase-site-tx", "presence-leaves:157=forge-vote@0,183=callback@1/free", 1, "the same, of a site that was told the decision and had not taken it over"},
 {"two-phase-query", "look-up-newer:", 1, "a look-up did not show a transaction of a newer format"},
 {"two-phase-query", "look-up-orphan:183=hangs-up", 1, "a site was told every half minute that the servers hang up"},
 {"two-phase", "decide-denied:", 1, "a coordinator gave up when its decision was refused, and the sites waited as long as its session lived"},
