@@ -63,6 +63,7 @@ void evzk__site_tx_look(struct evzk__machine *m)
     t->look_rc = EVZK_OK;
     t->rests = false;
     evzk__proof_drop(&t->proof);
+    evzk__watch_begins(m, (enum evzk__which)ON_TX);
     evzk__tx_steps_clear(s);
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
     evzk__tx_step(s, EVZK__STEP_GET)->watch = EVZK__WITH(ON_TX);

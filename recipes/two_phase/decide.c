@@ -38,7 +38,6 @@ void evzk__tx_list(struct evzk__machine *m)
     struct evzk__tx_steps *s = &tx->steps;
 
     tx->decided_before = tx->other_before = false;
-    tx->wish = EVZK_TX_NONE;
     evzk__tx_steps_clear(s);
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
     if (m->state == LISTING && evzk__watch_missing(m, (enum evzk__which)ON_TX))
@@ -205,7 +204,7 @@ void evzk__tx_decide(struct evzk__machine *m)
 {
     struct evzk_tx *tx = evzk__tx_of(m);
 
-    if (!evzk__proof_use(&tx->looked) && !has_watched(m)) {
+    if (!has_watched(m)) {
         evzk__machine_move(m, LOOKING);
         return;
     }
@@ -286,6 +285,7 @@ void evzk__tx_look(struct evzk__machine *m)
 
     tx->looked_version = 0;
     tx->looked_czxid = 0;
+    evzk__watch_begins(m, (enum evzk__which)ON_TX);
     evzk__tx_steps_clear(s);
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
     evzk__tx_step(s, EVZK__STEP_EXISTS)->watch = EVZK__WITH(ON_TX);
@@ -305,10 +305,7 @@ static int consider(struct evzk__machine *m, const struct evzk__reply *r)
         tx->czxid = tx->looked_czxid;
     if (!is_that(tx, tx->looked_czxid))
         return be_refused(m, r->rc);
-    if (!m->stopping && tx->wish == EVZK_TX_NONE)
-        return evzk__machine_move(m, LISTING);
-    evzk__proof_give(&tx->looked); /* Events of before mean nothing. */
-    return evzk__machine_move(m, DECIDING);
+    return evzk__machine_move(m, m->stopping ? DECIDING : LISTING);
 }
 
 int evzk__tx_looked(struct evzk__machine *m, const struct evzk__event *e)

@@ -76,9 +76,7 @@ void evzk__site_tx_list(struct evzk__machine *m)
     evzk__ask(m, s->v, s->n, 0);
 }
 
-/* The transaction that was listed is the one that this site has looked at, and
- * nobody has written to it. */
-static bool has_watched(const struct evzk_site_tx *t)
+bool evzk__site_tx_has_watched(const struct evzk_site_tx *t)
 {
     enum evzk__which which = (enum evzk__which)ON_TX;
 
@@ -97,7 +95,7 @@ int evzk__site_tx_listed(struct evzk__machine *m, const struct evzk__event *e)
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
         return evzk__site_tx_unanswered(t, r->first_rc != EVZK_OK ? r->first_rc
                                                                   : r->rc);
-    if (!has_watched(t))
+    if (!evzk__site_tx_has_watched(t))
         return evzk__machine_move(m, READING);
     evzk__votes_count(&t->text, &r->res->names, t->all_znodes, &votes);
     t->plan = evzk__votes_verdict(&votes);
@@ -111,7 +109,7 @@ void evzk__site_tx_decide(struct evzk__machine *m)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
 
-    if (!has_watched(t)) {
+    if (!evzk__site_tx_has_watched(t)) {
         evzk__machine_move(m, READING);
         return;
     }
@@ -140,6 +138,7 @@ void evzk__site_tx_read(struct evzk__machine *m)
 {
     struct evzk__tx_steps *s = &evzk__site_tx_of(m)->steps;
 
+    evzk__watch_begins(m, (enum evzk__which)ON_TX);
     evzk__tx_steps_clear(s);
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
     evzk__tx_step(s, EVZK__STEP_GET)->watch = EVZK__WITH(ON_TX);

@@ -65,6 +65,7 @@ STATE(ACKNOWLEDGING, acknowledge, acknowledged, LINGERING,     STAY,    ACKNOWLE
       ON(REPLY,        REMOVING, DROPPING, LINGERING, FAIL),
       ON(STOP,         REMOVING, DROPPING, ENDED)),
 STATE(DROPPING,      drop,        dropped,      ASIDE,         STAY,    DROPPING,      RETRY,
+      ON(ENTRY,        LOOKING),
       ON(REPLY,        REMOVING, LINGERING, ENDED, HERE, FAIL),
       ON(STOP,         REMOVING, ENDED, HERE)),
 STATE(LINGERING,     linger,      lingered,     ENDED,         ENDED,   LINGERING,     RETRY,

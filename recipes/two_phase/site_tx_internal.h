@@ -62,6 +62,9 @@ bool evzk__site_tx_leaves(struct evzk__machine *m, unsigned i,
                           struct evzk__left *out);
 
 /* two_phase/settle.c */
+/* The transaction that stands is the one that this site has looked at, and
+ * nobody has written to it since. */
+bool evzk__site_tx_has_watched(const struct evzk_site_tx *t);
 void evzk__site_tx_wait(struct evzk__machine *m);
 int evzk__site_tx_waited(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__site_tx_list(struct evzk__machine *m);

@@ -57,7 +57,6 @@ struct evzk_tx {
     bool decided_before; /* LISTING has seen a decision of others, .. */
     bool other_before;   /* .. or a znode that this coordinator has not read. */
     struct evzk__lasting_proof begun; /* An answer has said so. */
-    struct evzk__proof looked;        /* For a decision, once. */
     int64_t czxid;          /* Of the znode that this was; 0: unknown. */
     int32_t looked_version; /* What LOOKING has seen. */
     int64_t looked_czxid;

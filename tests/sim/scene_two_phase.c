@@ -673,6 +673,7 @@ void two_phase_begin(const struct sim_scene *sc)
     tp.own = sc->own;
     ens_removes = scene_any_removes;
     ens_takes = takes;
+    ens_on_delete = tp_note_delete;
     ens_begin(&scene_servers);
     make_tree();
     open_processes(sc);
