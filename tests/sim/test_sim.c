@@ -34,6 +34,7 @@ static const struct kept {
 {"two-phase-site-tx", "presence-leaves:48=starve,164=malform@61,179=malform@15", 1, "a site took away what it had of a transaction, and had heard meanwhile that somebody had written to that"},
 {"two-phase", "site-dies:145=malform@31,250=outage,324=oom-on@2,809=malform@16", 1, "the rule had a site know of a text that was spoilt when the site had read it"},
 {"two-phase", "foreign:214=partition,214=malform@76,581=malform@15", 1, "the same, behind the end of its session"},
+{"two-phase-site-tx", "coordinator-frozen:81=freeze,185=call@abort,327=malform@51", 1, "the rule had a site remove a transaction to which somebody had written, and of which the site was told so"},
 {"two-phase-query", "look-up-newer:", 1, "a look-up did not show a transaction of a newer format"},
 {"two-phase-query", "look-up-orphan:183=hangs-up", 1, "a site was told every half minute that the servers hang up"},
 {"two-phase", "decide-denied:", 1, "a coordinator gave up when its decision was refused, and the sites waited as long as its session lived"},
