@@ -62,6 +62,7 @@ void evzk__site_tx_look(struct evzk__machine *m)
 
     t->look_rc = EVZK_OK;
     t->rests = false;
+    t->plan = EVZK_TX_NONE;
     evzk__proof_drop(&t->proof);
     evzk__watch_begins(m, (enum evzk__which)ON_TX);
     evzk__tx_steps_clear(s);
@@ -99,6 +100,7 @@ static int note_self(struct evzk_site_tx *t, const struct evzk__reply *r)
     t->version = r->res->stat.version;
     t->said = evzk__tx_text_decision(r->res->data, r->res->len);
     t->said_token = r->res->stat.mzxid;
+    t->czxid = r->res->stat.czxid;
     return take_text(t, r->res);
 }
 
@@ -378,6 +380,7 @@ void evzk__site_tx_ask(struct evzk__machine *m)
     struct evzk_site_tx *t = evzk__site_tx_of(m);
     int to;
 
+    t->plan = EVZK_TX_NONE;
     if (evzk__watch_missing(m, (enum evzk__which)ON_TX)) {
         evzk__machine_move(m, LOOKING);
         return;
