@@ -37,11 +37,16 @@ void evzk__tx_list(struct evzk__machine *m)
     struct evzk_tx *tx = evzk__tx_of(m);
     struct evzk__tx_steps *s = &tx->steps;
 
-    tx->decided_before = tx->other_before = false;
+    tx->decided_before = false;
     evzk__tx_steps_clear(s);
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
-    if (m->state == LISTING && evzk__watch_missing(m, (enum evzk__which)ON_TX))
+    if (m->state == LISTING &&
+        evzk__watch_missing(m, (enum evzk__which)ON_TX)) {
+        tx->other_before = true; /* Until the answer is looked at. */
+        tx->begun.good = tx->begun.good && !tx->sought; /* The first alone. */
+        tx->sought = true;
         evzk__tx_step(s, EVZK__STEP_EXISTS)->watch = EVZK__WITH(ON_TX);
+    }
     evzk__tx_step(s, EVZK__STEP_CHILDREN)->watch = EVZK__WITH(ON_VOTES);
     evzk__ask(m, s->v, s->n, m->state == LISTING ? EVZK__EACH : 0);
 }
@@ -204,7 +209,7 @@ void evzk__tx_decide(struct evzk__machine *m)
 {
     struct evzk_tx *tx = evzk__tx_of(m);
 
-    if (!has_watched(m)) {
+    if (!has_watched(m) || tx->other_before) {
         evzk__machine_move(m, LOOKING);
         return;
     }
@@ -305,6 +310,7 @@ static int consider(struct evzk__machine *m, const struct evzk__reply *r)
         tx->czxid = tx->looked_czxid;
     if (!is_that(tx, tx->looked_czxid))
         return be_refused(m, r->rc);
+    tx->other_before = false;
     return evzk__machine_move(m, m->stopping ? DECIDING : LISTING);
 }
 

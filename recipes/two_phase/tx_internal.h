@@ -56,6 +56,7 @@ struct evzk_tx {
     int64_t checked_at, listed_at;
     bool decided_before; /* LISTING has seen a decision of others, .. */
     bool other_before;   /* .. or a znode that this coordinator has not read. */
+    bool sought;         /* LISTING has asked for the transaction. */
     struct evzk__lasting_proof begun; /* An answer has said so. */
     int64_t czxid;          /* Of the znode that this was; 0: unknown. */
     int32_t looked_version; /* What LOOKING has seen. */

@@ -36,6 +36,7 @@ static const struct kept {
 {"two-phase", "foreign:214=partition,214=malform@76,581=malform@15", 1, "the same, behind the end of its session"},
 {"two-phase-site-tx", "coordinator-frozen:81=freeze,185=call@abort,327=malform@51", 1, "the rule had a site remove a transaction to which somebody had written, and of which the site was told so"},
 {"two-phase-site", "inbox-many:45=freeze-short,123=forge-vote@1,209=follower,222=delete-own@1,391=oom-on@7,453=oom-on@11,650=oom@12,658=call@free,842=hangs-up", 1, "two decisions at which the servers hang up were asked for again and again: each time the sites asked for so much else that nobody was to blame"},
+{"two-phase-site-tx", "restart-copied:94=throttle-reads,156=oom@6,168=slow,169=call@abort,173=hold-replies", 580561951, "a coordinator that was to stop while it listed decided over a copy: it had not looked at the answer"},
 {"two-phase-query", "look-up-newer:", 1, "a look-up did not show a transaction of a newer format"},
 {"two-phase-query", "look-up-orphan:183=hangs-up", 1, "a site was told every half minute that the servers hang up"},
 {"two-phase", "decide-denied:", 1, "a coordinator gave up when its decision was refused, and the sites waited as long as its session lived"},
