@@ -271,6 +271,11 @@ bool evzk__watch_fires(const struct evzk__machine *m, enum evzk__which which)
     return p && (p->deleted || p->changed);
 }
 
+void evzk__watch_begins(struct evzk__machine *m, enum evzk__which which)
+{
+    evzk__watch_drop_events(&m->place, which);
+}
+
 void evzk__watch_doubt(struct evzk__machine *m, enum evzk__which which)
 {
     struct evzk__watch *w = evzk__watch_of(&m->place, which);

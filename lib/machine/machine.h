@@ -458,6 +458,10 @@ void evzk__watch_doubt(struct evzk__machine *m, enum evzk__which which);
 /* Has this watch fired, and has the machine not handled that yet? */
 bool evzk__watch_fires(const struct evzk__machine *m, enum evzk__which which);
 
+/* The machine is about to read what the watch is about: what the watch has told
+ * so far is not heard any more. */
+void evzk__watch_begins(struct evzk__machine *m, enum evzk__which which);
+
 /* For the core.  The watches were lost with their connection. */
 void evzk__watches_lost(struct evzk__machine *m);
 

@@ -135,8 +135,10 @@ int evzk__tx_begun(struct evzk__machine *m, const struct evzk__event *e)
 {
     const struct evzk__reply *r = e->reply;
 
-    if (r->rc == EVZK_OK)
+    if (r->rc == EVZK_OK) {
+        evzk__proof_last(&evzk__tx_of(m)->begun, m);
         return go_on(m);
+    }
     if (r->rc == EVZK_ERR_CONNLOSS || r->rc == EVZK_ERR_SERVER)
         return evzk__machine_move(m, REPEATING);
     evzk__tx_of(m)->may_stand = false;
@@ -273,6 +275,7 @@ static int recover(struct evzk__machine *m, const struct evzk__result *res)
     struct evzk_tx *tx = evzk__tx_of(m);
     int rc = evzk__tx_text_parse(&tx->text, res->data, res->len);
 
+    tx->czxid = res->stat.czxid;
     if (rc == EVZK_OK)
         rc = evzk__tx_make_room(tx);
     if (rc == EVZK_ERR_NOMEM)

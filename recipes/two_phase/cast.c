@@ -9,11 +9,12 @@
  * of the site's own znode.  ENTERING is for the variant with presence: the
  * site's znode gets another name, and an ephemeral one beside it.  ASKED waits
  * for the program.  VOTING replaces the site's znode by its vote, unless it is
- * decided.  LEAVING and TAKING_BACK take back what ENTERING did.  DENIED may
- * not read the transaction, or does not understand it, or has voted to commit
- * it and reads what no coordinator has written, or asks for what the servers
- * hang up at, each time: the program is told so, once, and LOOKING tries again
- * in a while.
+ * decided.  LEAVING and TAKING_BACK take back what ENTERING did; if the servers
+ * refuse that, the session goes on with it (lib/machine/left_overs.c).  DENIED
+ * may not read the transaction, or does not understand it, or has voted to
+ * commit it and reads what no coordinator has written, or asks for what the
+ * servers hang up at, each time: the program is told so, once, and LOOKING
+ * tries again in a while.
  *
  * How it can fail.  Whatever is not as the site thought leads back to LOOKING:
  * a lost answer, an earlier start of the same site, an operator.  A site whose
@@ -61,7 +62,9 @@ void evzk__site_tx_look(struct evzk__machine *m)
 
     t->look_rc = EVZK_OK;
     t->rests = false;
+    t->plan = EVZK_TX_NONE;
     evzk__proof_drop(&t->proof);
+    evzk__watch_begins(m, (enum evzk__which)ON_TX);
     evzk__tx_steps_clear(s);
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
     evzk__tx_step(s, EVZK__STEP_GET)->watch = EVZK__WITH(ON_TX);
@@ -97,6 +100,7 @@ static int note_self(struct evzk_site_tx *t, const struct evzk__reply *r)
     t->version = r->res->stat.version;
     t->said = evzk__tx_text_decision(r->res->data, r->res->len);
     t->said_token = r->res->stat.mzxid;
+    t->czxid = r->res->stat.czxid;
     return take_text(t, r->res);
 }
 
@@ -120,6 +124,8 @@ static void note_here(struct evzk_site_tx *t, const struct evzk__reply *r)
     t->here_is_ours = evzk__proof_is_own(&t->m, r, 0);
     if (t->here_is_ours)
         evzk__proof_give(&t->proof);
+    if (r->rc == EVZK_OK || r->rc == EVZK_ERR_NONODE)
+        t->enters = false;
 }
 
 /* Deletes what the site has of a transaction that is none, and ends. */
@@ -349,7 +355,7 @@ int evzk__site_tx_entered(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
 
-    t->enters = false;
+    t->enters = evzk__tx_is_lost(e->reply->rc);
     if (e->reply->rc != EVZK_OK)
         return look_again(t, e->reply->rc);
     t->standing = EVZK__PRESENT;
@@ -374,6 +380,7 @@ void evzk__site_tx_ask(struct evzk__machine *m)
     struct evzk_site_tx *t = evzk__site_tx_of(m);
     int to;
 
+    t->plan = EVZK_TX_NONE;
     if (evzk__watch_missing(m, (enum evzk__which)ON_TX)) {
         evzk__machine_move(m, LOOKING);
         return;
@@ -426,7 +433,19 @@ int evzk__site_tx_was_cast(struct evzk__machine *m, const struct evzk__event *e)
     if (e->reply->rc != EVZK_OK)
         return look_again(t, e->reply->rc);
     t->standing = t->wish == EVZK_TX_COMMIT ? EVZK__COMMITS : EVZK__ABORTS;
+    evzk__site_tx_has_left(t);
     return evzk__machine_move(m, VOTED);
+}
+
+/* Whatever else stands of the site. */
+static bool may_be_here(const struct evzk_site_tx *t)
+{
+    return t->here_is_ours || t->enters;
+}
+
+void evzk__site_tx_has_left(struct evzk_site_tx *t)
+{
+    t->here_is_ours = t->enters = false;
 }
 
 /* Nobody knows whose `here` stands: stopped in ENTERING, the site has not heard
@@ -436,7 +455,7 @@ void evzk__site_tx_leave(struct evzk__machine *m)
     struct evzk_site_tx *t = evzk__site_tx_of(m);
     struct evzk__tx_steps *s = &t->steps;
 
-    if (!(t->standing == EVZK__PRESENT && t->here_is_ours) && !t->enters) {
+    if (!may_be_here(t)) {
         evzk__machine_finish(m, m->rc);
         return;
     }
@@ -451,10 +470,14 @@ int evzk__site_tx_left(struct evzk__machine *m, const struct evzk__event *e)
     struct evzk_site_tx *t = evzk__site_tx_of(m);
     const struct evzk__reply *r = e->reply;
 
-    if (!evzk__proof_is_own(m, r, 0))
-        return evzk__machine_finish(m, m->rc);
-    evzk__proof_give(&t->proof);
-    return evzk__machine_move(m, TAKING_BACK);
+    if (evzk__proof_is_own(m, r, 0)) {
+        evzk__proof_give(&t->proof);
+        return evzk__machine_move(m, TAKING_BACK);
+    }
+    if (r->first_rc == EVZK_OK &&
+        (r->rc == EVZK_OK || r->rc == EVZK_ERR_NONODE))
+        evzk__site_tx_has_left(t);
+    return evzk__machine_finish(m, m->rc);
 }
 
 /* Entered again, it looks again. */
@@ -476,6 +499,33 @@ void evzk__site_tx_take_back(struct evzk__machine *m)
 int evzk__site_tx_taken_back(struct evzk__machine *m,
                              const struct evzk__event *e)
 {
-    (void)e;
+    if (e->reply->rc == EVZK_OK || e->reply->rc == EVZK_ERR_NONODE)
+        evzk__site_tx_has_left(evzk__site_tx_of(m));
     return evzk__machine_finish(m, m->rc);
+}
+
+/* Has the same site begun anew, and has the transaction?  Then `here` says that
+ * of the new one. */
+static bool is_twin(struct evzk__machine *m, struct evzk__machine *other)
+{
+    const struct evzk_site_tx *t = evzk__site_tx_of(m),
+                              *o = evzk__site_tx_of(other);
+
+    return strcmp(t->name, o->name) == 0 &&
+           strcmp(t->steps.tx, o->steps.tx) == 0 &&
+           strcmp(evzk__machine_path(m), evzk__machine_path(other)) == 0;
+}
+
+/* The servers refused to say whose `here` stands, or to delete it. */
+bool evzk__site_tx_leaves(struct evzk__machine *m, unsigned i,
+                          struct evzk__left *out)
+{
+    struct evzk_site_tx *t = evzk__site_tx_of(m);
+
+    if (i > 0 || !may_be_here(t))
+        return false;
+    evzk__tx_steps_clear(&t->steps);
+    evzk__tx_step_site(&t->steps, EVZK__STEP_DELETE, EVZK__PRESENT, t->name);
+    out->name = evzk__machine_has_like(m, is_twin) ? NULL : t->steps.text;
+    return true;
 }

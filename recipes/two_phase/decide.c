@@ -9,13 +9,15 @@
  *   DECIDING --> READING --> GATHERING
  *    |  ^   `--> AWAITING
  *    v  |
- *   REFUSED
+ *   REFUSED, LOOKING
  *
  * The names of the znodes say how the sites vote; READING_VOTES reads what they
  * have written, if the program wants that.  DECIDING writes the decision,
  * unless somebody else has; then READING reads it.  A site or a successor may
- * decide at any time: so the transaction itself is watched, too.  REFUSED waits
- * when the servers refuse the decision, and DECIDING asks for it again.
+ * decide at any time: so the transaction itself is watched, too, and what is
+ * not watched is not decided: LOOKING sees that it is undecided, and watches
+ * it.  REFUSED waits when the servers refuse the decision, and DECIDING asks
+ * for it again.
  *
  * How it can fail.  A vote that somebody has written to, or deleted, or that
  * another znode of the site contradicts, is no vote: then the decision is to
@@ -38,8 +40,13 @@ void evzk__tx_list(struct evzk__machine *m)
     tx->decided_before = false;
     evzk__tx_steps_clear(s);
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
-    if (m->state == LISTING && evzk__watch_missing(m, (enum evzk__which)ON_TX))
+    if (m->state == LISTING &&
+        evzk__watch_missing(m, (enum evzk__which)ON_TX)) {
+        tx->other_before = true; /* Until the answer is looked at. */
+        tx->begun.good = tx->begun.good && !tx->sought; /* The first alone. */
+        tx->sought = true;
         evzk__tx_step(s, EVZK__STEP_EXISTS)->watch = EVZK__WITH(ON_TX);
+    }
     evzk__tx_step(s, EVZK__STEP_CHILDREN)->watch = EVZK__WITH(ON_VOTES);
     evzk__ask(m, s->v, s->n, m->state == LISTING ? EVZK__EACH : 0);
 }
@@ -116,23 +123,37 @@ static int take_votes(struct evzk__machine *m, const struct evzk__reply *r)
     return choose(m);
 }
 
+/* Is an undecided znode with this czxid the one that was begun, or that was
+ * read?  A copy of one that was decided looks undecided, too. */
+static bool is_that(struct evzk_tx *tx, int64_t czxid)
+{
+    if (tx->czxid == 0 && evzk__proof_lasts(&tx->begun, &tx->m))
+        tx->czxid = czxid;
+    return tx->czxid == czxid;
+}
+
+static void note_before(struct evzk_tx *tx, const struct evzk__stat *stat)
+{
+    tx->decided_before = stat->version > 0;
+    tx->other_before = !tx->decided_before && !is_that(tx, stat->czxid);
+}
+
 int evzk__tx_listed(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_tx *tx = evzk__tx_of(m);
     const struct evzk__reply *r = e->reply;
 
-    if (!r->last) {
-        tx->decided_before =
-            tx->decided_before ||
-            (r->rc == EVZK_OK && r->part > 0 && r->res->stat.version > 0);
+    if (!r->last && r->part > 0 && r->rc == EVZK_OK)
+        note_before(tx, &r->res->stat);
+    if (!r->last)
         return EVZK_OK;
-    }
     if (r->rc == EVZK_ERR_NONODE)
         return evzk__machine_finish(m, EVZK_ERR_NODEGONE);
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
         return r->first_rc != EVZK_OK ? r->first_rc : r->rc;
-    return tx->decided_before ? evzk__machine_move(m, READING)
-                              : take_votes(m, r);
+    if (tx->decided_before)
+        return evzk__machine_move(m, READING);
+    return tx->other_before ? evzk__machine_move(m, LOOKING) : take_votes(m, r);
 }
 
 /* A watch was lost with a connection: lists again. */
@@ -173,11 +194,25 @@ int evzk__tx_votes_read(struct evzk__machine *m, const struct evzk__event *e)
     return rc != EVZK_OK ? rc : choose(m);
 }
 
-/* A coordinator that is to stop decides to abort. */
+/* The transaction is the one that this coordinator has looked at, and nobody
+ * has written to it. */
+static bool has_watched(const struct evzk__machine *m)
+{
+    enum evzk__which which = (enum evzk__which)ON_TX;
+
+    return !evzk__watch_missing(m, which) && !evzk__watch_fires(m, which);
+}
+
+/* A coordinator that is to stop decides to abort.  Behind a lost connection
+ * somebody may have decided. */
 void evzk__tx_decide(struct evzk__machine *m)
 {
     struct evzk_tx *tx = evzk__tx_of(m);
 
+    if (!has_watched(m) || tx->other_before) {
+        evzk__machine_move(m, LOOKING);
+        return;
+    }
     if (m->stopping || tx->wish == EVZK_TX_NONE)
         tx->wish = EVZK_TX_ABORT;
     evzk__tx_steps_decide(&tx->steps, &tx->text, tx->wish);
@@ -247,6 +282,59 @@ void evzk__tx_be_refused(struct evzk__machine *m)
     evzk__tx_tell(tx, EVZK_TX_REFUSED, NULL, tx->refused_rc);
 }
 
+/* A transaction that may not be read may still be seen. */
+void evzk__tx_look(struct evzk__machine *m)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+    struct evzk__tx_steps *s = &tx->steps;
+
+    tx->looked_version = 0;
+    tx->looked_czxid = 0;
+    evzk__watch_begins(m, (enum evzk__which)ON_TX);
+    evzk__tx_steps_clear(s);
+    evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
+    evzk__tx_step(s, EVZK__STEP_EXISTS)->watch = EVZK__WITH(ON_TX);
+    evzk__tx_step(s, EVZK__STEP_GET);
+    evzk__ask(m, s->v, s->n, EVZK__EACH);
+}
+
+/* Nobody has written to the znode that stands: is it undecided? */
+static int consider(struct evzk__machine *m, const struct evzk__reply *r)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+
+    if (r->rc == EVZK_OK && r->res->stat.version == 0 &&
+        !evzk__tx_text_is_open(&tx->text, r->res->data, r->res->len))
+        return evzk__machine_finish(m, EVZK_ERR_FOREIGN); /* A copy. */
+    if (r->rc == EVZK_OK)
+        tx->czxid = tx->looked_czxid;
+    if (!is_that(tx, tx->looked_czxid))
+        return be_refused(m, r->rc);
+    tx->other_before = false;
+    return evzk__machine_move(m, m->stopping ? DECIDING : LISTING);
+}
+
+int evzk__tx_looked(struct evzk__machine *m, const struct evzk__event *e)
+{
+    struct evzk_tx *tx = evzk__tx_of(m);
+    const struct evzk__reply *r = e->reply;
+
+    if (!r->last && r->part > 0 && r->rc == EVZK_OK) {
+        tx->looked_version = r->res->stat.version;
+        tx->looked_czxid = r->res->stat.czxid;
+    }
+    if (!r->last)
+        return EVZK_OK;
+    if (r->rc == EVZK_ERR_NONODE)
+        return evzk__machine_finish(m, EVZK_ERR_NODEGONE);
+    if (r->first_rc != EVZK_OK || tx->looked_czxid == 0)
+        return be_refused(m, r->first_rc != EVZK_OK ? r->first_rc : r->rc);
+    if (r->rc != EVZK_OK && r->rc != EVZK_ERR_NOAUTH)
+        return be_refused(m, r->rc);
+    return tx->looked_version > 0 ? evzk__machine_move(m, READING)
+                                  : consider(m, r);
+}
+
 /* Somebody else has decided.  Votes do not matter any more. */
 int evzk__tx_overtaken(struct evzk__machine *m, const struct evzk__event *e)
 {
@@ -276,6 +364,8 @@ int evzk__tx_was_read(struct evzk__machine *m, const struct evzk__event *e)
     if (e->reply->first_rc != EVZK_OK || e->reply->rc != EVZK_OK)
         return e->reply->first_rc != EVZK_OK ? e->reply->first_rc
                                              : e->reply->rc;
+    if (res->stat.version == 0) /* Another one. */
+        return evzk__machine_move(m, LOOKING);
     decision =
         evzk__tx_text_verdict(&evzk__tx_of(m)->text, res->data, res->len);
     if (decision == EVZK_TX_NONE || res->stat.version != 1)

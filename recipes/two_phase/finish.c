@@ -63,6 +63,7 @@ static int finish(struct evzk__machine *m)
     struct evzk_site_tx *t = evzk__site_tx_of(m);
     int to = t->gone ? REMOVING : LINGERING;
 
+    evzk__site_tx_has_left(t);
     if (t->result != EVZK_OK || (m->stopping && !t->gone))
         return evzk__machine_finish(m, t->result);
     t->over = true;
@@ -80,12 +81,19 @@ int evzk__site_tx_acknowledged(struct evzk__machine *m,
                                            : e->reply->rc;
 }
 
-/* The entry goes last: as long as it stands, the site finds the rest again. */
+/* The entry goes last: as long as it stands, the site finds the rest again.
+ * What the site has of a transaction that stands goes only if this says what
+ * the site has read: a text that was written since may be of a newer format. */
 void evzk__site_tx_drop(struct evzk__machine *m)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
     struct evzk__tx_steps *s = &t->steps;
 
+    if (t->result == EVZK_ERR_FOREIGN && !evzk__site_tx_has_watched(t)) {
+        t->sure = false;
+        evzk__machine_move(m, LOOKING);
+        return;
+    }
     t->look_rc = EVZK_OK;
     evzk__tx_steps_clear(s);
     for (int i = EVZK__OPEN; i < EVZK__STANDINGS; i++)

@@ -171,14 +171,15 @@ void evzk__tx_steps_decide(struct evzk__tx_steps *s, struct evzk__tx_text *t,
     step->len = t->len;
 }
 
+bool evzk__tx_is_lost(int rc)
+{
+    return rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_NOMEM ||
+           rc == EVZK_ERR_SERVER || rc == EVZK_ERR_TOOLARGE;
+}
+
 int evzk__tx_steps_lost(const struct evzk__reply *reply)
 {
-    int rc = reply->first_rc;
-
-    return rc == EVZK_ERR_CONNLOSS || rc == EVZK_ERR_NOMEM ||
-                   rc == EVZK_ERR_SERVER || rc == EVZK_ERR_TOOLARGE
-               ? rc
-               : EVZK_OK;
+    return evzk__tx_is_lost(reply->first_rc) ? reply->first_rc : EVZK_OK;
 }
 
 void evzk__tx_steps_commit(struct evzk__machine *m, struct evzk__tx_steps *s)

@@ -37,6 +37,7 @@ void evzk__site_tx_wait(struct evzk__machine *m)
     struct evzk_site_tx *t = evzk__site_tx_of(m);
     int to;
 
+    t->plan = EVZK_TX_NONE;
     if (evzk__watch_missing(m, (enum evzk__which)ON_TX)) {
         evzk__machine_move(m, LOOKING);
         return;
@@ -68,6 +69,7 @@ void evzk__site_tx_list(struct evzk__machine *m)
     struct evzk__tx_steps *s = &t->steps;
     struct evzk__step *step;
 
+    t->plan = EVZK_TX_NONE;
     evzk__tx_steps_clear(s);
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
     step = evzk__tx_step(s, EVZK__STEP_CHILDREN);
@@ -76,9 +78,7 @@ void evzk__site_tx_list(struct evzk__machine *m)
     evzk__ask(m, s->v, s->n, 0);
 }
 
-/* The transaction that was listed is the one that this site has looked at, and
- * nobody has written to it. */
-static bool has_watched(const struct evzk_site_tx *t)
+bool evzk__site_tx_has_watched(const struct evzk_site_tx *t)
 {
     enum evzk__which which = (enum evzk__which)ON_TX;
 
@@ -97,7 +97,7 @@ int evzk__site_tx_listed(struct evzk__machine *m, const struct evzk__event *e)
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
         return evzk__site_tx_unanswered(t, r->first_rc != EVZK_OK ? r->first_rc
                                                                   : r->rc);
-    if (!has_watched(t))
+    if (!evzk__site_tx_has_watched(t))
         return evzk__machine_move(m, READING);
     evzk__votes_count(&t->text, &r->res->names, t->all_znodes, &votes);
     t->plan = evzk__votes_verdict(&votes);
@@ -111,7 +111,7 @@ void evzk__site_tx_decide(struct evzk__machine *m)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
 
-    if (!has_watched(t)) {
+    if (!evzk__site_tx_has_watched(t)) {
         evzk__machine_move(m, READING);
         return;
     }
@@ -140,10 +140,21 @@ void evzk__site_tx_read(struct evzk__machine *m)
 {
     struct evzk__tx_steps *s = &evzk__site_tx_of(m)->steps;
 
+    evzk__watch_begins(m, (enum evzk__which)ON_TX);
     evzk__tx_steps_clear(s);
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
     evzk__tx_step(s, EVZK__STEP_GET)->watch = EVZK__WITH(ON_TX);
     evzk__ask(m, s->v, s->n, 0);
+}
+
+/* Behind a lost connection the site finds what it has seen.  A detour would
+ * hide from the session at which request the servers hang up. */
+static bool may_still_decide(const struct evzk_site_tx *t,
+                             const struct evzk__result *res)
+{
+    return t->plan != EVZK_TX_NONE && res->stat.version == 0 &&
+           res->stat.czxid == t->czxid &&
+           evzk__tx_text_is_open(&t->text, res->data, res->len);
 }
 
 int evzk__site_tx_was_read(struct evzk__machine *m, const struct evzk__event *e)
@@ -160,6 +171,8 @@ int evzk__site_tx_was_read(struct evzk__machine *m, const struct evzk__event *e)
     if (r->first_rc != EVZK_OK || r->rc != EVZK_OK)
         return evzk__site_tx_unanswered(t, r->first_rc != EVZK_OK ? r->first_rc
                                                                   : r->rc);
+    if (may_still_decide(t, r->res))
+        return evzk__machine_move(m, DECIDING);
     if (r->res->stat.version == 0) { /* Nobody has written to it. */
         t->sure = false;
         return evzk__machine_move(m, LOOKING);

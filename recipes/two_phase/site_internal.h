@@ -40,13 +40,14 @@ struct evzk_site_tx {
     /* As far as the site knows. */
     uint8_t standing;  /* enum evzk__standing: what its own znodes say, .. */
     bool sure;         /* .. for sure: nobody else writes them. */
-    bool enters;       /* ENTERING has asked, and has not heard. */
+    bool enters;       /* ENTERING has asked, and may have made `here`. */
     bool here_is_ours; /* The present session owns `here`, as last looked. */
     struct evzk__proof proof; /* Of that, for one request. */
     int look_rc;              /* What the look gave, .. */
     int32_t version; /* .. and, of the transaction's znode, its version, .. */
     evzk_tx_verdict said; /* .. the decision it says, .. */
-    int64_t said_token;   /* .. and when that was written. */
+    int64_t said_token;   /* .. when that was written, .. */
+    int64_t czxid;        /* .. and which znode it is. */
     int result;           /* What to end with, when all is deleted. */
     bool gone;            /* The coordinator's session has ended. */
     /* As told to the program; and as the program wants it. */
@@ -63,7 +64,8 @@ struct evzk_site_tx {
     evzk_tx_verdict wish; /* The vote that is to be cast. */
     void *data;           /* Owned: of the vote. */
     uint32_t data_len;
-    evzk_tx_verdict plan; /* The decision, if nobody else decides. */
+    evzk_tx_verdict plan; /* The decision, if nobody else decides.  READING and
+                             DECIDING keep it; NONE elsewhere. */
     evzk_tx_verdict decision;
     int64_t token;
     void *arg; /* The program's. */

@@ -56,8 +56,15 @@ int evzk__site_tx_left(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__site_tx_take_back(struct evzk__machine *m);
 int evzk__site_tx_taken_back(struct evzk__machine *m,
                              const struct evzk__event *e);
+/* Nothing says any more that the site is there. */
+void evzk__site_tx_has_left(struct evzk_site_tx *t);
+bool evzk__site_tx_leaves(struct evzk__machine *m, unsigned i,
+                          struct evzk__left *out);
 
 /* two_phase/settle.c */
+/* The transaction that stands is the one that this site has looked at, and
+ * nobody has written to it since. */
+bool evzk__site_tx_has_watched(const struct evzk_site_tx *t);
 void evzk__site_tx_wait(struct evzk__machine *m);
 int evzk__site_tx_waited(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__site_tx_list(struct evzk__machine *m);

@@ -153,16 +153,27 @@ evzk_tx_verdict evzk__tx_text_decision(const void *data, size_t len)
                                        : EVZK_TX_NONE;
 }
 
-evzk_tx_verdict evzk__tx_text_verdict(const struct evzk__tx_text *t,
-                                      const void *data, size_t len)
+static bool is_of(const struct evzk__tx_text *t, const void *data, size_t len)
 {
     const char *text = data;
 
-    if (!text || len != t->len || !has_head(text, len) ||
-        text[VARIANT] != t->data[VARIANT] ||
-        memcmp(text + COUNT, t->data + COUNT, len - COUNT) != 0)
-        return EVZK_TX_NONE;
-    return decision_of(text[DECISION]);
+    return text && len == t->len && has_head(text, len) &&
+           text[VARIANT] == t->data[VARIANT] &&
+           memcmp(text + COUNT, t->data + COUNT, len - COUNT) == 0;
+}
+
+evzk_tx_verdict evzk__tx_text_verdict(const struct evzk__tx_text *t,
+                                      const void *data, size_t len)
+{
+    return is_of(t, data, len) ? decision_of(((const char *)data)[DECISION])
+                               : EVZK_TX_NONE;
+}
+
+bool evzk__tx_text_is_open(const struct evzk__tx_text *t, const void *data,
+                           size_t len)
+{
+    return is_of(t, data, len) &&
+           decision_of(((const char *)data)[DECISION]) == EVZK_TX_NONE;
 }
 
 void evzk__tx_text_decide(struct evzk__tx_text *t, evzk_tx_verdict verdict)

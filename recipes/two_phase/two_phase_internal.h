@@ -67,6 +67,9 @@ evzk_tx_verdict evzk__tx_text_decision(const void *data, size_t len);
  */
 evzk_tx_verdict evzk__tx_text_verdict(const struct evzk__tx_text *t,
                                       const void *data, size_t len);
+/* Is this the text of this transaction, and undecided? */
+bool evzk__tx_text_is_open(const struct evzk__tx_text *t, const void *data,
+                           size_t len);
 void evzk__tx_text_decide(struct evzk__tx_text *t, evzk_tx_verdict verdict);
 void evzk__tx_text_free(struct evzk__tx_text *t);
 
@@ -138,6 +141,8 @@ struct evzk__step *evzk__tx_step_name(struct evzk__tx_steps *s,
 /* What decides: to commit rests on every vote. */
 void evzk__tx_steps_decide(struct evzk__tx_steps *s, struct evzk__tx_text *t,
                            evzk_tx_verdict verdict);
+/* Does this error leave open whether a write was done? */
+bool evzk__tx_is_lost(int rc);
 /* Of the last reply of EVZK__EACH: was another reply lost?  0: no. */
 int evzk__tx_steps_lost(const struct evzk__reply *reply);
 /* Asks for the steps, as one transaction, together with other machines'. */

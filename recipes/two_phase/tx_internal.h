@@ -2,6 +2,7 @@
 #ifndef EVZK_TX_INTERNAL_H
 #define EVZK_TX_INTERNAL_H
 
+#include "recipes/parts/proof.h"
 #include "recipes/parts/read_all.h"
 #include "recipes/two_phase/two_phase_internal.h"
 
@@ -20,6 +21,7 @@ enum {
     READING_VOTES,
     DECIDING,
     REFUSED,
+    LOOKING,
     READING,
     AWAITING,
     GATHERING,
@@ -52,8 +54,14 @@ struct evzk_tx {
     bool vote_data;
     /* The listing's state when the entries were last looked at; and now. */
     int64_t checked_at, listed_at;
-    bool decided_before; /* LISTING has seen a decision of others. */
-    int making_rc;       /* The first error while something missing was made. */
+    bool decided_before; /* LISTING has seen a decision of others, .. */
+    bool other_before;   /* .. or a znode that this coordinator has not read. */
+    bool sought;         /* LISTING has asked for the transaction. */
+    struct evzk__lasting_proof begun; /* An answer has said so. */
+    int64_t czxid;          /* Of the znode that this was; 0: unknown. */
+    int32_t looked_version; /* What LOOKING has seen. */
+    int64_t looked_czxid;
+    int making_rc; /* The first error while something missing was made. */
     evzk_tx_verdict wish;     /* The decision, if nobody else decides. */
     evzk_tx_verdict decision; /* As it was told. */
     int64_t token;
@@ -103,6 +111,9 @@ void evzk__tx_read_votes(struct evzk__machine *m);
 int evzk__tx_votes_read(struct evzk__machine *m, const struct evzk__event *e);
 void evzk__tx_decide(struct evzk__machine *m);
 int evzk__tx_decided(struct evzk__machine *m, const struct evzk__event *e);
+/* Is the transaction undecided?  And watches it. */
+void evzk__tx_look(struct evzk__machine *m);
+int evzk__tx_looked(struct evzk__machine *m, const struct evzk__event *e);
 /* The servers refuse the decision: it is asked for again in a while. */
 void evzk__tx_be_refused(struct evzk__machine *m);
 int evzk__tx_overtaken(struct evzk__machine *m, const struct evzk__event *e);

@@ -127,6 +127,9 @@ extern bool (*ens_removes)(int proc, const char *path);
  * does.
  */
 extern bool (*ens_takes)(int64_t session, const char *path);
+/* A session deletes this.  heard: what its process could have heard of when it
+ * asked.  Set by a scene, or NULL. */
+extern void (*ens_on_delete)(const char *path, int64_t heard);
 void ens_copies(void (*have)(const char *path)); /* The copies that exist. */
 int ens_set_data(const char *path, const void *data, size_t len);
 /* What everybody may do to it from now on, ENS_READ and the like. */

@@ -434,6 +434,7 @@ static void check_receipt(const char *path, const struct ens_rev *node,
 }
 
 bool (*ens_takes)(int64_t session, const char *path);
+void (*ens_on_delete)(const char *path, int64_t heard);
 
 /* The session of an operator is in no list, and does not end. */
 static bool lives(int64_t session)
@@ -462,6 +463,8 @@ void ens_deleted(const char *path, const struct ens_rev *node,
                  const struct ens_txn *t, int64_t heard)
 {
     check_receipt(path, node, t);
+    if (ens_on_delete && t->session != 0 && t->session != ENS_STRANGER)
+        ens_on_delete(path, could_hear(t, heard));
     if (node->owner == 0 || node->owner == ENS_CONTAINER_OWNER ||
         node->owner == t->session || !lives(node->owner))
         return;

@@ -33,6 +33,7 @@ void scene_unhook(void)
     process_leases = NULL;
     ens_removes = NULL;
     ens_takes = NULL;
+    ens_on_delete = NULL;
     ens_same_process = same_process;
     ens_reads_own = false;
     fault_hides = 0;

@@ -24,7 +24,8 @@ enum {
     FREEZE_US = 7 * 1000 * 1000,
     FAILED_US = 4 * 1000 * 1000,
     AGAIN_US = 2000,
-    QUIET_US = 30000
+    QUIET_US = 30000,
+    REFUSED_US = 2500 * 1000 /* A coordinator asks again earlier. */
 };
 
 static void start(intptr_t i);
@@ -566,15 +567,18 @@ static bool has_site(void)
     return false;
 }
 
-/* The servers hang up at a coordinator's decision, always: it keeps trying, and
- * the sites wait as long as it lives. */
-static bool is_hung_up(void)
+/* The servers hang up at a coordinator's decision, always, or have refused
+ * until now what it asks for: it keeps trying, and the sites wait as long as it
+ * lives. */
+static bool is_in_vain(void)
 {
     for (int i = 0; i < TP_ACTS; i++) {
         const struct tp_slot *k = &tp.slot[i];
+        int proc = tp.own->act[i].proc;
 
         if (k->tx && k->refused && !k->told_decided &&
-            ens_shut(tp.own->act[i].proc))
+            (ens_shut(proc) ||
+             (ens_throttled_at(proc) > sim_now() - REFUSED_US)))
             return true;
     }
     return false;
@@ -593,7 +597,7 @@ static void give_up(intptr_t proc)
         if (!a->what || a->proc != proc || tp.slot[i].over)
             continue;
         tp.last = true;
-        tp.deserted = tp.deserted || (has_site() && !is_hung_up());
+        tp.deserted = tp.deserted || (has_site() && !is_in_vain());
         if (tp.slot[i].tx || tp.slot[i].site || tp.slot[i].q)
             end(i); /* The rules look whether somebody had to. */
         else
@@ -669,6 +673,7 @@ void two_phase_begin(const struct sim_scene *sc)
     tp.own = sc->own;
     ens_removes = scene_any_removes;
     ens_takes = takes;
+    ens_on_delete = tp_note_delete;
     ens_begin(&scene_servers);
     make_tree();
     open_processes(sc);

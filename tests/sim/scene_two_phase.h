@@ -92,14 +92,16 @@ struct tp_tx {
     uint8_t vote[TP_SITES];   /* evzk_tx_verdict, as first seen. */
     int64_t commit[TP_SITES]; /* The czxid of its standing vote to commit. */
     bool came[TP_SITES], done[TP_SITES], removed;
-    bool cast[TP_SITES];   /* The site's program has voted to commit; .. */
-    bool said[TP_SITES];   /* .. it has said that it is done; .. */
-    bool failed[TP_SITES]; /* .. it was told that this has failed. */
-    bool entry[TP_SITES];  /* Its entry was seen. */
-    bool stood[TP_SITES];  /* Has it something there, as last seen? */
-    bool marred;           /* A fault has written to it; .. */
-    int64_t spoilt;        /* .. so many texts that were none. */
-    bool unreadable;       /* The text that stands now. */
+    bool cast[TP_SITES];     /* The site's program has voted to commit; .. */
+    bool said[TP_SITES];     /* .. it has said that it is done; .. */
+    bool failed[TP_SITES];   /* .. it was told that this has failed. */
+    bool entry[TP_SITES];    /* Its entry was seen. */
+    bool stood[TP_SITES];    /* Has it something there, as last seen? */
+    bool marred;             /* A fault has written to it; .. */
+    bool unreadable;         /* The text that stands now is none; .. */
+    int64_t spoilt;          /* .. since then. */
+    int64_t heard[TP_SITES]; /* When it was taken away: what its process could
+                                have heard of. */
 };
 
 /* A transaction at a site. */
@@ -155,6 +157,7 @@ int tp_n_sites(void);
 int tp_site(char name); /* Its number. */
 struct tp_tx *tp_find(const char *id);
 void tp_path(char *to, size_t size, const char *path);
+void tp_note_delete(const char *path, int64_t heard);
 void tp_look(void);          /* What the tree says now. */
 bool tp_is_tampered(void);   /* Has an operator had a hand in this? */
 int tp_count(const bool *v); /* Of how many sites is that so? */

@@ -129,12 +129,23 @@ static bool is_deaf(int act)
            !tp_is_tampered();
 }
 
+/* A site was told that a fault has written to the transaction: that site leaves
+ * it to an operator. */
+static bool is_given_up(const struct tp_tx *x)
+{
+    bool told = false;
+
+    for (int i = 0; i < TP_ACTS; i++)
+        told = told || tp.slot[i].foreign;
+    return x->marred && told;
+}
+
 /* All sites are done, and the coordinator's session is over. */
 static bool is_left(const struct tp_tx *x)
 {
-    return tp.own->sites_remove && !x->removed && x->decision != EVZK_TX_NONE &&
-           all_done(x) && !tp_begun_by_living(x) && !tp_is_tampered() &&
-           !fault_forged_votes();
+    return !is_given_up(x) && tp.own->sites_remove && !x->removed &&
+           x->decision != EVZK_TX_NONE && all_done(x) &&
+           !tp_begun_by_living(x) && !tp_is_tampered() && !fault_forged_votes();
 }
 
 /* The transaction is gone, and the site has the entry still. */

@@ -124,7 +124,8 @@ static void note_text(struct tp_tx *x, const struct ens_seen *seen)
 
     x->unreadable =
         seen->len < 11 || memcmp(seen->data, "evzk-2pc 1 ", 11) != 0;
-    x->spoilt += x->unreadable && !was;
+    if (x->unreadable && !was)
+        x->spoilt = seen->mzxid;
 }
 
 static void look_at_decision(struct tp_tx *x, const struct ens_seen *seen)
@@ -165,6 +166,33 @@ static void check_standing(struct tp_tx *x, int i, int64_t commit)
     x->commit[i] = commit;
 }
 
+/* A process deletes a site's znode. */
+void tp_note_delete(const char *path, int64_t heard)
+{
+    struct tp_tx *x;
+    char id[EVZK_TX_ID_LEN + 1];
+    const char *name = strrchr(path, '/');
+    int i = tp_site(path[strlen(path) - 1]);
+
+    if (i < 0 || strncmp(path, "/t/tx/", 6) != 0 ||
+        name - path != 6 + EVZK_TX_ID_LEN)
+        return;
+    snprintf(id, sizeof id, "%.36s", path + 6);
+    x = tp_find(id);
+    if (x)
+        x->heard[i] = heard;
+}
+
+/* The site has looked since the text was spoilt, or could hear of that. */
+static void check_taken(const struct tp_tx *x, int i, bool any)
+{
+    if (x->stood[i] && !any && x->unreadable && x->marred &&
+        x->heard[i] >= x->spoilt && x->decision == EVZK_TX_NONE &&
+        !tp_is_tampered())
+        sim_violation("site %c has taken away what it cannot read",
+                      tp.own->sites[i]);
+}
+
 static void look_at_site(struct tp_tx *x, int i)
 {
     static const char *const kinds[] = {"open", "asked", "commit", "abort"};
@@ -195,10 +223,7 @@ static void look_at_site(struct tp_tx *x, int i)
                           tp.own->sites[i]);
     }
     check_standing(x, i, commit);
-    if (x->stood[i] && !any && x->unreadable && x->spoilt == 1 && x->marred &&
-        x->decision == EVZK_TX_NONE && !tp_is_tampered())
-        sim_violation("site %c has taken away what it cannot read",
-                      tp.own->sites[i]);
+    check_taken(x, i, any);
     x->stood[i] = any;
     snprintf(path, sizeof path, "/t/inbox/%c/%s", tp.own->sites[i], x->id);
     if (ens_look(path, &seen))
