@@ -116,7 +116,7 @@ void evzk__site_tx_decide(struct evzk__machine *m)
         return;
     }
     evzk__tx_steps_decide(&t->steps, &t->text, t->plan);
-    evzk__tx_steps_commit(m, &t->steps);
+    evzk__tx_steps_commit_proved(m, &t->steps);
 }
 
 int evzk__site_tx_decided(struct evzk__machine *m, const struct evzk__event *e)

@@ -604,7 +604,7 @@ static bool is_mark_of(int i, const char *name)
     const struct chubby_hold *hold = &chubbies.of[i].hold;
     size_t n = strlen(hold->node);
 
-    return n > 0 && hold->clean && !hold->lost &&
+    return n > 0 && hold->clean && !hold->lost && !hold->gone &&
            strncmp(name, hold->node, n) == 0 && strstr(name, "-delay");
 }
 

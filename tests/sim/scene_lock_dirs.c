@@ -359,7 +359,8 @@ static void check_kept(int place)
         d->czxid = seen.czxid;
         d->mzxid = seen.mzxid;
     }
-    if (d->czxid == 0 || operator_deleted(d->czxid))
+    if (d->czxid == 0 || operator_deleted(d->czxid) ||
+        (there && fault_wrote(seen.mzxid)))
         d->mzxid = 0;
     if (d->mzxid == 0)
         return;

@@ -211,7 +211,8 @@ static bool is_ignored(const struct tp_tx *x, int act)
            !x->removed && x->decision == EVZK_TX_NONE &&
            x->vote[tp_site(site)] == EVZK_TX_NONE && has_entry(x, site) &&
            !is_known(x, act) && tp_begun_by_living(x) &&
-           !(x->failed[tp_site(site)] && fault_forged_votes()) &&
+           !(x->failed[tp_site(site)] &&
+             (fault_forged_votes() || tp_is_tampered())) &&
            !ens_shut(tp.own->act[act].proc);
 }
 
