@@ -5,6 +5,9 @@
  *                  v      |   |      |     |       | |
  *               DROPPING -'---'------|-----'-------' |
  *                                    `-> REMOVING ---'
+ *                                          |  ^
+ *                                          v  |
+ *                                       OUTLASTING
  *
  * APPLYING waits until the program has made the decision durable.
  * ACKNOWLEDGING deletes the site's znode and the entry of its inbox, both or
@@ -12,7 +15,8 @@
  * as they should be, DROPPING deletes whatever the site may have.  Then the
  * program is told that this is over.  LINGERING waits until the coordinator has
  * removed the transaction, or its session has ended: then REMOVING deletes the
- * transaction, if this site is the last.
+ * transaction, if this site is the last.  Else OUTLASTING waits until the others
+ * are done: the last one may end before it has removed the transaction.
  *
  * How it can fail.  If all sites have been ended, or closed their sessions,
  * before the servers have ended the session of a dead coordinator, nobody
@@ -153,11 +157,36 @@ void evzk__site_tx_remove(struct evzk__machine *m)
     evzk__tx_steps_commit(m, s);
 }
 
-/* Other sites may not be done, or have removed the transaction. */
+/* Other sites may have removed the transaction, or may not be done. */
 int evzk__site_tx_removed(struct evzk__machine *m, const struct evzk__event *e)
 {
-    (void)e;
-    return evzk__machine_finish(m, EVZK_OK);
+    return e->reply->rc == EVZK_ERR_NOTEMPTY && !m->stopping
+               ? evzk__machine_move(m, OUTLASTING)
+               : evzk__machine_finish(m, EVZK_OK);
+}
+
+void evzk__site_tx_outlast(struct evzk__machine *m)
+{
+    struct evzk__tx_steps *s = &evzk__site_tx_of(m)->steps;
+
+    evzk__tx_steps_clear(s);
+    evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
+    evzk__tx_step(s, EVZK__STEP_CHILDREN)->watch = EVZK__WITH(ON_ALL);
+    evzk__ask(m, s->v, s->n, 0);
+}
+
+int evzk__site_tx_outlasted(struct evzk__machine *m,
+                            const struct evzk__event *e)
+{
+    const struct evzk__reply *r = e->reply;
+
+    if (e->type == EVZK__EV_CHANGED)
+        return e->which == (enum evzk__which)ON_ALL ? evzk__machine_again(m)
+                                                    : EVZK_OK;
+    if (e->type == EVZK__EV_DELETED || r->first_rc != EVZK_OK ||
+        r->rc != EVZK_OK)
+        return evzk__machine_finish(m, EVZK_OK);
+    return r->res->names.n == 0 ? evzk__machine_move(m, REMOVING) : EVZK_OK;
 }
 
 /* A transaction of which nothing was told ends in silence, if it is over; not

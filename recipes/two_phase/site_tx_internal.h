@@ -19,6 +19,7 @@ enum {
     DROPPING,
     LINGERING,
     REMOVING,
+    OUTLASTING,
     LEAVING,
     TAKING_BACK,
     ENDED,
@@ -88,6 +89,9 @@ int evzk__site_tx_lingered(struct evzk__machine *m,
                            const struct evzk__event *e);
 void evzk__site_tx_remove(struct evzk__machine *m);
 int evzk__site_tx_removed(struct evzk__machine *m, const struct evzk__event *e);
+void evzk__site_tx_outlast(struct evzk__machine *m);
+int evzk__site_tx_outlasted(struct evzk__machine *m,
+                            const struct evzk__event *e);
 void evzk__site_tx_end(struct evzk__machine *m);
 void evzk__site_tx_destroy(struct evzk__machine *m);
 
