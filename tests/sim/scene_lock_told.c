@@ -263,7 +263,8 @@ bool lock_denied(int64_t place)
 static bool is_failed(const struct lock_slot *k)
 {
     return k->let_go || k->cancel || k->plan->try_once || stranger_seen(k) ||
-           at_the_end(k) || lock_denied(k->place) || ens_shut((int)k->proc);
+           at_the_end(k) || lock_denied(k->place) || ens_shut((int)k->proc) ||
+           lock_process(k)->closing;
 }
 
 /* Nine refusals are enough to fail it, but not to fail also what it does then:
