@@ -249,6 +249,23 @@ static bool check_slot(struct lock_slot *k)
     return held && !lock_is_excused(k);
 }
 
+/* So many locks of the process have failed at most, since the servers refused
+ * something more often than a lock repeats it.  Each wakes the next of its
+ * session. */
+static int64_t failures(int proc)
+{
+    return ens_throttles(proc) / (REFUSALS + 1);
+}
+
+static int64_t all_failures(void)
+{
+    int64_t n = 0;
+
+    for (int p = 0; p < SIM_PROCS; p++)
+        n += failures(p);
+    return n;
+}
+
 /* A waiter looks again only when one before it has gone. */
 static void check_polling(int place)
 {
@@ -267,7 +284,8 @@ static void check_polling(int place)
         /* A revocation by a waiting lock ends when the others go, or fails some
          * times. */
         if (pl->again[p] >
-            (pl->deaths + pl->touched + ens_denied(p)) * locks + 8 * presses)
+            (pl->deaths + pl->touched + ens_denied(p) + failures(p)) * locks +
+                8 * presses)
             sim_violation("p%d looks again, and nobody has gone", p);
     }
 }
@@ -279,8 +297,8 @@ static void check_wakes(int place)
     /* A lock whose znode was deleted, and that does not know so, may watch
      * together with another, once.  A lock whose delete is refused wakes the
      * next of its session, as does one that fails. */
-    if (pl->wakes >
-        pl->concerned + pl->broken + pl->late + ens_denials() + ens_shuts())
+    if (pl->wakes > pl->concerned + pl->broken + pl->late + ens_denials() +
+                        ens_shuts() + all_failures())
         sim_violation("%lld were waited for, and %lld were woken",
                       (long long)pl->concerned, (long long)pl->wakes);
 }
