@@ -343,17 +343,6 @@ static bool is_left_out(int proc)
            !shards_plan_names(proc);
 }
 
-/* A server tells nobody of a change to a znode that may not be read meanwhile,
- * and the looks that would find it are hung up at, each time. */
-static bool anybody_is_blind(void)
-{
-    for (int p = 0; p < SIM_PROCS; p++) {
-        if (fault_hid() && ens_shut_read(p))
-            return true;
-    }
-    return false;
-}
-
 /* Whatever was forged, hidden or copied: some time after the last fault a
  * member that is there leads each shard, as the plan says. */
 void shards_owes(int proc, struct sim_debt *debt)
@@ -365,7 +354,7 @@ void shards_owes(int proc, struct sim_debt *debt)
     for (int64_t i = 0; i < shards_world.slots; i++)
         member = member ||
                  (shards_world.slot[i].a && shards_world.slot[i].proc == proc);
-    sim_owe(debt, member && !shards_right() && !anybody_is_blind(),
+    sim_owe(debt, member && !shards_right(),
             "all was mended, and still not each shard is led", 0);
     sim_owe(debt, is_left_out(proc), "no plan has the member", 0);
     debt->most_us = only_cut() ? AGREED_US : MENDED_US;
