@@ -397,7 +397,9 @@ static void check_balanced(const struct shards_slot *v)
     }
 }
 
-/* All znodes of the member are proved gone, or it is told why not. */
+/* All znodes of the member are proved gone, or it is told why not.  A candidate
+ * that failed before, since its look was refused for long, goes in the
+ * background. */
 static void check_drained(const struct shards_slot *v, int rc)
 {
     const struct process *p = shards_process(v);
@@ -411,6 +413,7 @@ static void check_drained(const struct shards_slot *v, int rc)
         sim_violation("%d is DRAINED, and elected", shards_index(v));
     if (rc == EVZK_OK && slots == 1 && !v->lapsed &&
         evzk_session_lease_ms(p->s) && !session_over(evzk_session_id(p->s)) &&
+        ens_throttles((int)v->proc) <= REFUSALS &&
         shards_owns(evzk_session_id(p->s)))
         sim_violation("%d is DRAINED, and its znodes are there",
                       shards_index(v));
@@ -462,8 +465,10 @@ static void check_planned(struct shards_slot *v)
     v->plan_told = plan;
     v->odd_first = v->odd_last = 0;
     memset(v->given, 0, sizeof v->given);
-    for (int i = 0; i < SHARDS_MOST; i++)
-        v->seat[i].failed = v->seat[i].absent = 0;
+    for (int i = 0; i < SHARDS_MOST; i++) { /* Who leads on says it once. */
+        v->seat[i].failed = v->seat[i].failed && v->seat[i].epoch;
+        v->seat[i].absent = 0;
+    }
 }
 
 void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc)
