@@ -45,12 +45,19 @@ static const struct left {
 };
 enum { LEFTS = sizeof lefts / sizeof lefts[0] };
 
+/* It is asked for after each step: so the paths of a scene are kept. */
 static const char *left_path(const struct left *l)
 {
-    static char path[160];
+    static char path[LEFTS][160];
+    static const void *of;
 
-    snprintf(path, sizeof path, "%s%s", side_path(l->dir), l->name);
-    return path;
+    if (of != queue.own) {
+        of = queue.own;
+        for (int i = 0; i < LEFTS; i++)
+            snprintf(path[i], sizeof path[i], "%s%s", side_path(lefts[i].dir),
+                     lefts[i].name);
+    }
+    return path[l - lefts];
 }
 
 void consumer_leave_receipts(void)

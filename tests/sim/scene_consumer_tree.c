@@ -49,7 +49,7 @@ static const char *segment_of(int i)
     return segment;
 }
 
-const char *item_path(int i)
+static void print_item_path(int i, char to[160])
 {
     const struct item_plan *it = &queue.own->item[i];
     char rest[64];
@@ -60,7 +60,21 @@ const char *item_path(int i)
         snprintf(rest, sizeof rest, "queue-%02u%010d", it->priority, it->seq);
     else
         snprintf(rest, sizeof rest, "%s/queue-%010d", segment_of(i), it->seq);
-    return strcpy(paths[1], queue_path(rest));
+    strcpy(to, queue_path(rest));
+}
+
+/* It is asked for after each step: so the paths of a scene are kept. */
+const char *item_path(int i)
+{
+    static char path[ITEMS][160];
+    static const void *of;
+
+    if (of != queue.own) {
+        of = queue.own;
+        for (int k = 0; k < ITEMS; k++)
+            print_item_path(k, path[k]);
+    }
+    return path[i];
 }
 
 /* The claims of an item: how many sessions have one, and the name of the first
