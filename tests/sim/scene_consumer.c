@@ -39,12 +39,11 @@ static bool is_busy(int proc)
     return false;
 }
 
-/* The answer to a removal was lost, and there is no memory to ask for it again.
- */
-static bool cannot_ask(int proc, const struct evzk_consumer *c)
+/* The answer to a removal was lost, and it was not asked for again yet. */
+static bool is_to_be_asked(const struct evzk_consumer *c)
 {
     return c->m.state == TAKING && c->receipt.sends > 1 &&
-           c->m.place.req.state != EVZK__SENT && sim_alloc_failing(proc);
+           c->m.place.req.state != EVZK__SENT;
 }
 
 /* What a removal did in the session before is asked once, when the session is
@@ -66,7 +65,7 @@ static bool is_unasked(int proc)
         const struct evzk_consumer *c = queue.p[k].c;
 
         if (c && plan_of(k)->proc == proc &&
-            (cannot_ask(proc, c) || is_unsaid(c, proc)))
+            (is_to_be_asked(c) || is_unsaid(c, proc)))
             return true;
     }
     return false;
