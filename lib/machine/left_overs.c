@@ -332,6 +332,32 @@ bool evzk__left_overs_stay(struct evzk__core *s)
     return false;
 }
 
+static bool is_below(const struct evzk__machine *m, const char *path)
+{
+    size_t n = strlen(path);
+
+    return strncmp(m->place.dir->path, path, n) == 0 &&
+           m->place.dir->path[n] == '/';
+}
+
+int evzk__goes_below(const evzk_session *session, const char *path)
+{
+    const struct evzk__core *s = evzk__core_of(session);
+    const struct evzk__machine *m;
+
+    TAILQ_FOREACH(m, &s->left.all, all)
+    {
+        if (is_below(m, path))
+            return EVZK_ERR_SERVER;
+    }
+    TAILQ_FOREACH(m, &s->machines, all)
+    {
+        if (m->stopping && m->rc == EVZK_ERR_SERVER && is_below(m, path))
+            return EVZK_ERR_SERVER;
+    }
+    return EVZK_OK;
+}
+
 void evzk__left_overs_drop(struct evzk__core *s)
 {
     struct evzk__machine *m;

@@ -158,6 +158,8 @@ static void drained(struct evzk_shards *a)
         evzk__shards_fail(a, rc);
         return;
     }
+    if (a->left_rc == EVZK_OK) /* Of a candidate that failed before. */
+        a->left_rc = evzk__goes_below(a->s, a->path);
     evzk__shards_stop(a);
     evzk__shards_tell(a, EVZK_SHARDS_DRAINED, a->left_rc);
 }

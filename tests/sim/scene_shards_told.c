@@ -397,9 +397,7 @@ static void check_balanced(const struct shards_slot *v)
     }
 }
 
-/* All znodes of the member are proved gone, or it is told why not.  A candidate
- * that failed before, since its look was refused for long, goes in the
- * background. */
+/* All znodes of the member are proved gone, or it is told why not. */
 static void check_drained(const struct shards_slot *v, int rc)
 {
     const struct process *p = shards_process(v);
@@ -413,7 +411,6 @@ static void check_drained(const struct shards_slot *v, int rc)
         sim_violation("%d is DRAINED, and elected", shards_index(v));
     if (rc == EVZK_OK && slots == 1 && !v->lapsed &&
         evzk_session_lease_ms(p->s) && !session_over(evzk_session_id(p->s)) &&
-        ens_throttles((int)v->proc) <= REFUSALS &&
         shards_owns(evzk_session_id(p->s)))
         sim_violation("%d is DRAINED, and its znodes are there",
                       shards_index(v));

@@ -337,7 +337,7 @@ static const struct kept {
 {"observer", "observe-wrap:71=lost-refused,193=throttle-reads", 1, "the rule did not know that an election that fails since all is refused wakes the next of its session"},
 {"watch-node", "planner-expires:230=copy-member@1,354=hangs-up,557=hide-plan,638=forge-plan@3", 1, "the rule did not know of a member that no event and no look can tell of a new plan"},
 {"shards", "acknowledges:108=oom-on@5,168=malform@16,174=oom-on@5,177=throttle-writes,177=call@free,236=call@join,426=hangs-up,516=copy-member@1", 1, "the rule forgot with the next plan that a leader's announcement is hung up at"},
-{"shards", "second-broken:84=hide-member@0,152=call@free,178=throttle-writes,191=throttle-reads,263=call@drain", 1, "the rule did not know of a former candidate that goes in the background"},
+{"shards", "second-broken:84=hide-member@0,152=call@free,178=throttle-writes,191=throttle-reads,263=call@drain", 1, "DRAINED was told without an error, while a former candidate that had failed still stood"},
 {"tidy", "tidy-two:23=oom-on@2,210=call@close-session,245=foreign-kazoo,270=call-still@cancel,324=refuse,478=callback@1/close-session", 1, "the rule did not know of a session that is closed before a removal is asked for again"},
 {"consumer", "idle:107=lost-refused,273=call@close-session", 1, "the rule did not know of a removal that was refused behind a lost answer until its session was closed"},
 {"consumer", "renews:140=lost-refused,237=call@close,303=delete-all", 1, "the rule did not know of a consumer that closes, and whose znode is refused: its items are lost with CLOSED"},
