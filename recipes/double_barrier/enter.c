@@ -288,7 +288,8 @@ int evzk__double_barrier_barred(struct evzk__machine *m,
     if (e->type == EVZK__EV_REPLY) {
         if (e->reply->rc == EVZK_ERR_NONODE)
             return evzk__machine_move(m, LISTING);
-        evzk__double_barrier_of(m)->looked = e->reply->rc == EVZK_OK;
+        evzk__double_barrier_of(m)->looked =
+            e->reply->rc == EVZK_OK && e->reply->res->stat.owner != 0;
         return e->reply->rc;
     }
     if (e->which == (enum evzk__which)ON_OTHER)

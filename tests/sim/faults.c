@@ -309,7 +309,7 @@ void faults_after(const struct sim_step *step)
         ens_throttle_writes(ready.refuse - 1, (uint8_t)ready.refusals);
     if (ready.cut || ready.expire)
         faults_last(0);
-    if (ready.healed_at <= sim_now())
+    if (ready.healed_at < sim_now())
         ready.healed_at = 0;
     ready.cut = ready.refuse = ready.refusals = 0;
     ready.expire = 0;

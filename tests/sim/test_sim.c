@@ -339,6 +339,8 @@ static const struct kept {
 {"shards", "acknowledges:108=oom-on@5,168=malform@16,174=oom-on@5,177=throttle-writes,177=call@free,236=call@join,426=hangs-up,516=copy-member@1", 1, "the rule forgot with the next plan that a leader's announcement is hung up at"},
 {"shards", "second-broken:84=hide-member@0,152=call@free,178=throttle-writes,191=throttle-reads,263=call@drain", 1, "DRAINED was told without an error, while a former candidate that had failed still stood"},
 {"tidy", "tidy-two:23=oom-on@2,210=call@close-session,245=foreign-kazoo,270=call-still@cancel,324=refuse,478=callback@1/close-session", 1, "the rule did not know of a session that is closed before a removal is asked for again"},
+{"double-barrier", "step-again:177=foreign-nameless,177=deny", 1, "a run was judged between two things that are mended at one moment"},
+{"double-barrier", "step-copied:41=oom-on@11,83=foreign-higher,84=delete-pair@1", 1, "a participant that had waited behind a copy waited for that for ever when it left"},
 {"consumer", "idle:107=lost-refused,273=call@close-session", 1, "the rule did not know of a removal that was refused behind a lost answer until its session was closed"},
 {"consumer", "renews:140=lost-refused,237=call@close,303=delete-all", 1, "the rule did not know of a consumer that closes, and whose znode is refused: its items are lost with CLOSED"},
 {"consumer", "undeletable-closed:31=spoil@2,56=oom@1,87=replace-own@0,89=hold-replies,626=delete-own@1,633=oom-on@5,659=remake-away@1", 1, "what was left was deleted by a look on the connection before, since there was no memory to send it: an operator had put a copy there"},
