@@ -330,7 +330,7 @@ static const struct sim_scene scenes[] = {
     {.name = "counts",
      .about = "deliveries are counted",
      .processes = 1,
-     QUEUE(.segment = {{.number = 1, .on = true, .open = true}},
+     QUEUE(.segment = {{.number = 1, .on = true, .open = true}}, .buries = true,
            .item = {{.segment = 1, .seq = 1}},
            .consumer = {{.on = true, .claimed = true, .takes = 2, .max_deliveries = 3,
                          .gives_back = 1}})},

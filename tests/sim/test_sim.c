@@ -341,6 +341,7 @@ static const struct kept {
 {"tidy", "tidy-two:23=oom-on@2,210=call@close-session,245=foreign-kazoo,270=call-still@cancel,324=refuse,478=callback@1/close-session", 1, "the rule did not know of a session that is closed before a removal is asked for again"},
 {"double-barrier", "step-again:177=foreign-nameless,177=deny", 1, "a run was judged between two things that are mended at one moment"},
 {"double-barrier", "step-copied:41=oom-on@11,83=foreign-higher,84=delete-pair@1", 1, "a participant that had waited behind a copy waited for that for ever when it left"},
+{"consumer", "counts:77=spoil@0,141=oom-on@12,338=oom-on@8,385=oom-on@10,475=freeze", 1, "the rule did not know that deliveries count which a session's end left untold: the item was a dead letter"},
 {"consumer", "idle:107=lost-refused,273=call@close-session", 1, "the rule did not know of a removal that was refused behind a lost answer until its session was closed"},
 {"consumer", "renews:140=lost-refused,237=call@close,303=delete-all", 1, "the rule did not know of a consumer that closes, and whose znode is refused: its items are lost with CLOSED"},
 {"consumer", "undeletable-closed:31=spoil@2,56=oom@1,87=replace-own@0,89=hold-replies,626=delete-own@1,633=oom-on@5,659=remake-away@1", 1, "what was left was deleted by a look on the connection before, since there was no memory to send it: an operator had put a copy there"},
