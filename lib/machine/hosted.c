@@ -170,13 +170,12 @@ uint32_t evzk__machine_window(const struct evzk__machine *m)
     return m->place.s->window;
 }
 
-bool evzk__machine_caught_up(struct evzk__machine *m)
+bool evzk__machine_is_behind(const struct evzk__machine *m)
 {
-    if (m->seen.change_count == m->place.s->now.change_count)
-        return true;
-    evzk__machine_post(m);
-    return false;
+    return m->seen.change_count != m->place.s->now.change_count;
 }
+
+void evzk__machine_hasten(struct evzk__machine *m) { evzk__machine_post(m); }
 
 bool evzk__machine_is_on(const struct evzk__machine *m, uint16_t connection_no)
 {

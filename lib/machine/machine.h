@@ -263,9 +263,11 @@ uint32_t evzk__machine_window(const struct evzk__machine *m);
  * nobody may tell. */
 uint32_t evzk__machine_round_ms(const struct evzk__machine *m);
 
-/* Has the machine seen the last change of its session?  If not, it looks before
- * all that are posted to from now on. */
-bool evzk__machine_caught_up(struct evzk__machine *m);
+/* Has the machine still to see the last change of its session? */
+bool evzk__machine_is_behind(const struct evzk__machine *m);
+
+/* The machine runs before all that are posted to from now on. */
+void evzk__machine_hasten(struct evzk__machine *m);
 
 /* Is this the number of the session's present connection?  The machine itself
  * may not have heard of it yet. */

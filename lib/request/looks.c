@@ -42,21 +42,25 @@ static void bar(struct evzk__look *l)
     l->barred_until = evzk__now_us() + BARRED_US;
 }
 
-/* Forgets what is not barred any more. */
-static bool is_barred(struct evzk__core *s, const char *path)
+static void unbar(struct evzk__core *s)
 {
     struct evzk__look *l = LIST_FIRST(&s->barred_looks), *next;
     int64_t now = evzk__now_us();
-    bool is = false;
 
     for (; l; l = next) {
         next = LIST_NEXT(l, link);
         if (now >= l->barred_until)
             forget(l);
-        else
-            is = is || strcmp(l->path, path) == 0;
     }
-    return is;
+}
+
+static bool is_barred(const struct evzk__core *s, const char *path)
+{
+    const struct evzk__look *l = LIST_FIRST(&s->barred_looks);
+
+    while (l && strcmp(l->path, path) != 0)
+        l = LIST_NEXT(l, link);
+    return l != NULL;
 }
 
 /* A watch that no machine has any more is taken off. */
@@ -122,6 +126,7 @@ bool evzk__look_at(struct evzk__place *p)
     struct evzk__core *s = p->s;
     struct evzk__watch *w;
 
+    unbar(s);
     for (unsigned i = 0; (w = evzk__watch_of(p, (enum evzk__which)i)); i++) {
         if (!is_due(p, w))
             continue;

@@ -164,7 +164,8 @@ bool evzk__multi_lock_stands(struct evzk_multi_lock *p)
 
         if (t->state != PART_HELD || t->lock->m.in_doubt)
             return false;
-        if (!evzk__machine_caught_up(&t->lock->m)) {
+        if (evzk__machine_is_behind(&t->lock->m)) {
+            evzk__machine_hasten(&t->lock->m);
             evzk__machine_ask(&p->m);
             return false;
         }
