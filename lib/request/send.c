@@ -281,16 +281,18 @@ static bool rests_on_look(const struct evzk__request *r)
            (r->op == EVZK__WRITES && r->proved);
 }
 
+/* A machine may take its request back, and ask for the same at the end of the
+ * queue: each is put off once. */
 static void put_off(struct evzk__core *s, struct evzk__request_queue *queue)
 {
-    struct evzk__request *r = TAILQ_FIRST(queue);
+    struct evzk__request *r, *next;
+    size_t n = 0;
 
-    while (r) {
-        struct evzk__request *next = TAILQ_NEXT(r, link);
-
+    TAILQ_FOREACH(r, queue, link) n++;
+    for (r = TAILQ_FIRST(queue); r && n > 0; n--, r = next) {
+        next = TAILQ_NEXT(r, link);
         if (rests_on_look(r))
-            s->wake->put_off(evzk__place_of(r)); /* May take r back. */
-        r = next;
+            s->wake->put_off(evzk__place_of(r));
     }
 }
 
