@@ -158,6 +158,7 @@ struct evzk__request {
     uint8_t blamed : 1; /* The last of them since it was sent. */
     uint8_t held : 1;   /* In the queue `suspects`. */
     uint8_t others : 3;
+    uint8_t released : 2; /* So often, since it was answered last. */
     uint8_t op : 5;
     uint8_t state : 3;
     uint8_t behind : 1; /* STEPS: another request's sync goes before it. */

@@ -21,7 +21,8 @@
  * others that are, or a machine that knows its next request to be another one.
  *
  * A network that fails often makes suspects of many requests.  Each that is
- * answered sets others free: one, then two, then four.
+ * answered sets others free: one, then two, then four; the same one three times
+ * at most.
  *
  * How it can fail: connections that end by chance, five times in a row, and
  * three times of these in the moment between one request and its answer.
@@ -37,6 +38,8 @@ enum {
     PROVED = 5,        /* The rest of it alone. */
     OTHERS_US = 50000, /* The time of all others, between two suspects. */
     RELEASED_MOST = 1024,
+    RELEASED_OFTEN = 3, /* Then it goes alone: else it might be released, and
+                           lost with others, again and again. */
     LOST_WEIGHS = 2,
     FORGET =
         7 /* So many others were answered: the lost one is not asked for. */
@@ -66,10 +69,20 @@ bool evzk__is_suspect(const struct evzk__request *r)
 
 bool evzk__suspect_may_be_released(const struct evzk__request *r)
 {
-    return r->losses == SUSPECT;
+    return r->losses == SUSPECT && r->released < RELEASED_OFTEN;
 }
 
-void evzk__suspect_release(struct evzk__request *r) { r->losses = SUSPECT - 1; }
+void evzk__suspect_release(struct evzk__request *r)
+{
+    r->losses = SUSPECT - 1;
+    r->released++;
+}
+
+static void clear(struct evzk__request *r)
+{
+    r->losses = 0;
+    r->released = 0;
+}
 
 void evzk__suspect_hold(struct evzk__core *s, struct evzk__request *r)
 {
@@ -91,7 +104,7 @@ static bool is_bystander(struct evzk__request *r)
         r->others = (r->others + LOST_WEIGHS) & FORGET;
         return true;
     }
-    r->losses = 0;
+    clear(r);
     return false;
 }
 
@@ -136,7 +149,7 @@ void evzk__suspect_shared(const struct evzk__request *r,
 
 void evzk__suspect_forget(struct evzk__request *r)
 {
-    r->losses = 0;
+    clear(r);
     r->others = 0;
 }
 
@@ -177,7 +190,7 @@ void evzk__suspect_back(struct evzk__core *s, struct evzk__request *r)
         r->losses--;
     else if (!r->blamed && r->losses > 0 &&
              (is_the_same(r) || ++r->others == FORGET))
-        r->losses = 0;
+        clear(r);
 }
 
 bool evzk__suspects_due(const struct evzk__core *s)

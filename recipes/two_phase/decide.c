@@ -37,11 +37,11 @@ void evzk__tx_list(struct evzk__machine *m)
     struct evzk_tx *tx = evzk__tx_of(m);
     struct evzk__tx_steps *s = &tx->steps;
 
-    tx->decided_before = false;
     evzk__tx_steps_clear(s);
     evzk__tx_step(s, EVZK__STEP_SYNC)->shared = true;
     if (m->state == LISTING &&
         evzk__watch_missing(m, (enum evzk__which)ON_TX)) {
+        tx->decided_before = false;
         tx->other_before = true; /* Until the answer is looked at. */
         tx->begun.good = tx->begun.good && !tx->sought; /* The first alone. */
         tx->sought = true;

@@ -342,6 +342,8 @@ static const struct kept {
 {"double-barrier", "step-again:177=foreign-nameless,177=deny", 1, "a run was judged between two things that are mended at one moment"},
 {"double-barrier", "step-copied:41=oom-on@11,83=foreign-higher,84=delete-pair@1", 1, "a participant that had waited behind a copy waited for that for ever when it left"},
 {"consumer", "counts:77=spoil@0,141=oom-on@12,338=oom-on@8,385=oom-on@10,475=freeze", 1, "the rule did not know that deliveries count which a session's end left untold: the item was a dead letter"},
+{"two-phase-site", "inbox-many:137=call-still@stop,152=freeze,334=forge-vote@2,450=oom-on@12", 1, "a coordinator forgot, for want of memory, that it had seen a decision: it waited for votes"},
+{"two-phase-site", "inbox-many:70=replace-own@1,85=call@stop,140=lagging@2,289=forge-vote@2,344=oom@1,442=forge-vote@3,472=freeze,566=expire-after,621=hangs-up,659=outage", 1, "a request at which the servers hang up was set free from among the suspects, again and again: it was never found out"},
 {"consumer", "idle:107=lost-refused,273=call@close-session", 1, "the rule did not know of a removal that was refused behind a lost answer until its session was closed"},
 {"consumer", "renews:140=lost-refused,237=call@close,303=delete-all", 1, "the rule did not know of a consumer that closes, and whose znode is refused: its items are lost with CLOSED"},
 {"consumer", "undeletable-closed:31=spoil@2,56=oom@1,87=replace-own@0,89=hold-replies,626=delete-own@1,633=oom-on@5,659=remake-away@1", 1, "what was left was deleted by a look on the connection before, since there was no memory to send it: an operator had put a copy there"},
