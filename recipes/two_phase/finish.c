@@ -15,8 +15,8 @@
  * as they should be, DROPPING deletes whatever the site may have.  Then the
  * program is told that this is over.  LINGERING waits until the coordinator has
  * removed the transaction, or its session has ended: then REMOVING deletes the
- * transaction, if this site is the last.  Else OUTLASTING waits until the others
- * are done: the last one may end before it has removed the transaction.
+ * transaction, if this site is the last.  Else OUTLASTING waits until the
+ * others are done: the last one may end before it has removed the transaction.
  *
  * How it can fail.  If all sites have been ended, or closed their sessions,
  * before the servers have ended the session of a dead coordinator, nobody

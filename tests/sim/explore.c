@@ -85,6 +85,7 @@ static int replay(const struct sim_recipe *recipe, const char *schedule,
     const char *wrong;
 
     sim_talk(print_line, NULL);
+    alarm(SEARCH_SILENT_S);
     wrong = search_replay(recipe, schedule, seed, &r);
     printf("replay recipe=%s schedule=%s seed=%" PRIu64 ": %s\n", recipe->name,
            schedule, seed, wrong ? wrong : "all is right");

@@ -21,6 +21,9 @@ struct search_plan {
     unsigned jobs, seconds; /* 0 seconds: no limit. */
 };
 
+/* A run that takes longer is caught in a loop. */
+enum { SEARCH_SILENT_S = 60 };
+
 enum { SEARCH_FOUND = 20, SEARCH_TEXT = 400 };
 
 struct search_found {

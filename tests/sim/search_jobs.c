@@ -22,7 +22,7 @@
 #include "search_seen.h"
 #include "world.h"
 
-enum { DEATHS = SEARCH_FOUND, SILENT_S = 60, GLANCES = 20 };
+enum { DEATHS = SEARCH_FOUND, GLANCES = 20 };
 
 struct jobs {
     const struct search_plan *plan;
@@ -157,7 +157,7 @@ static void listen_to(struct jobs *js, unsigned i)
     if (beat != js->beats[i])
         js->heard[i] = seconds();
     js->beats[i] = beat;
-    if (js->pids[i] > 0 && seconds() - js->heard[i] > SILENT_S)
+    if (js->pids[i] > 0 && seconds() - js->heard[i] > SEARCH_SILENT_S)
         kill(js->pids[i], SIGABRT);
 }
 

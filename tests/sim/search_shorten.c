@@ -22,7 +22,7 @@
 #include "search.h"
 #include "world.h"
 
-enum { FAR = 64, SILENT_S = 60 };
+enum { FAR = 64 };
 
 struct shortening {
     char *text; /* Shared with the process of a try. */
@@ -32,7 +32,7 @@ struct shortening {
 
 static void play_apart(const struct run *r, char *text)
 {
-    alarm(SILENT_S);
+    alarm(SEARCH_SILENT_S);
     run_play(r);
     if (sim_violated())
         snprintf(text, SEARCH_TEXT, "%s", sim_violated());
