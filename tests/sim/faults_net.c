@@ -240,8 +240,10 @@ bool fault_lost_refused(const struct fault *f, const struct sim_step *step)
         return false;
     if (!fault_cut_after(f, step))
         return false;
-    faults_refuse_after(step->proc, makes(m, "/inbox/") ? BEGIN_REFUSALS
-                                                        : fault_refusals());
+    faults_refuse_after(step->proc,
+                        makes(m, "/inbox/") && !ens_throttled(step->proc)
+                            ? BEGIN_REFUSALS
+                            : fault_refusals());
     return true;
 }
 

@@ -80,6 +80,18 @@ static bool is_left_over(const char *name, int64_t session)
     return any;
 }
 
+/* The same, of a turn that was lost with the lease. */
+static bool is_lost_turn(const char *name, int64_t session)
+{
+    struct ens_seen seen;
+    char path[SEM_ROOM];
+    int proc = process_with(session);
+
+    snprintf(path, sizeof path, "%s/%s", sems.locks, name);
+    return ens_look(path, &seen) && seen.owner == session && proc >= 0 &&
+           process_has_lapsed(proc) && ens_refused(proc);
+}
+
 bool sem_is_kazoo(void) { return sems.own->dialect == EVZK_DIALECT_KAZOO; }
 
 static const char *lock_mark(void)
@@ -107,7 +119,9 @@ static bool has_turn(int32_t number, int64_t session)
         if (!number_of(names[i], lock_mark(), &other))
             continue;
         if (other < number && !operator_deleted_any() &&
-            is_owned(sems.locks, names[i]) && !is_left_over(names[i], session))
+            is_owned(sems.locks, names[i]) &&
+            !is_left_over(names[i], session) &&
+            !is_lost_turn(names[i], session))
             return false;
         there = there || other == number;
     }

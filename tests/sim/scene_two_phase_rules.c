@@ -301,7 +301,7 @@ void two_phase_owes(int proc, struct sim_debt *debt)
             site_owes(i, debt);
         if ((tp.own->seals || ens_refused(proc)) && debt->most_us < REFUSED_US)
             debt->most_us = REFUSED_US;
-        if (tp.hid && debt->most_us < RARELY_US)
+        if ((tp.hid || ens_denied(proc)) && debt->most_us < RARELY_US)
             debt->most_us = RARELY_US;
         sim_owe(debt, is_deserted(i),
                 "a coordinator is over, and its transaction is undecided",
