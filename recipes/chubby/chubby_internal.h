@@ -178,6 +178,7 @@ struct evzk_chubby {
     bool copy_ready;
     int copy_rc; /* The copy has ended. */
     int64_t instance, owner;
+    int64_t read_at; /* The newest change that was read by the servers. */
     enum evzk__anchored anchored;
     char anchor[EVZK__NAME_MAX];
     char nobody[EVZK__GUID_LEN + 1];

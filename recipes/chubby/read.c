@@ -27,7 +27,7 @@ static void answer_read(struct evzk__chubby_op *op,
 static void answer_value(struct evzk__chubby_op *op, int rc,
                          const evzk_value *v)
 {
-    const struct evzk_chubby *h = op->h;
+    struct evzk_chubby *h = op->h;
     evzk_chubby_stat stat;
 
     if (rc == EVZK_OK && (!v->exists || v->stamp.czxid != h->instance))
@@ -41,6 +41,7 @@ static void answer_value(struct evzk__chubby_op *op, int rc,
                               .modified = v->mzxid,
                               .owner = h->owner,
                               .len = v->len};
+    h->read_at = v->mzxid;
     answer_read(op, &stat, v->data);
 }
 
@@ -56,6 +57,14 @@ static void on_value(evzk_value_query *query, int rc, const evzk_value *v,
     evzk__chubby_out(h, in);
 }
 
+/* The copy hears of a change a little later than a read by the servers: what
+ * the handle has read so is not taken back. */
+static bool copy_is_good(const struct evzk_chubby *h, evzk_cache_entry *e)
+{
+    return evzk_cache_ready(h->copy) &&
+           evzk_cache_get(h->copy, "", e) == EVZK_OK && e->mzxid >= h->read_at;
+}
+
 void evzk__chubby_op_read(struct evzk__chubby_op *op)
 {
     struct evzk_chubby *h = op->h;
@@ -63,8 +72,7 @@ void evzk__chubby_op_read(struct evzk__chubby_op *op)
     evzk_chubby_stat stat;
     int rc;
 
-    if (!op->latest && evzk_cache_ready(h->copy) &&
-        evzk_cache_get(h->copy, "", &e) == EVZK_OK) {
+    if (!op->latest && copy_is_good(h, &e)) {
         stat = stat_of(&e);
         answer_read(op, &stat, e.data);
         return;

@@ -77,6 +77,7 @@ struct evzk__config_read {
     bool lacks_memory;         /* For the names, or for the data of a key. */
     bool misses, denied;       /* A key is gone; a key may not be read. */
     uint8_t refusals;          /* Of READING, in a row. */
+    uint8_t older;             /* Lists older than `ready`, in a row. */
 };
 
 struct evzk_config_query {
@@ -128,6 +129,7 @@ struct evzk_config_update {
     bool guarded;     /* By the lock's znode, though the lock be lost since. */
     uint32_t first;   /* The first step that is about a key. */
     uint8_t refusals; /* For now, in a row. */
+    uint8_t older;    /* Lists older than `ready`, in a row. */
 
     /* The lock. */
     evzk_lock *lock; /* Owned; NULL: it has not asked for one. */

@@ -11,7 +11,13 @@
 #include "steps.h"
 #include "wire.h"
 
-enum { AGAIN_US = 5000, LEAVE_MS = 900, CLOSE_MS = 500, LEAVE_TRIES = 40 };
+enum {
+    AGAIN_US = 5000,
+    LEAVE_MS = 900,
+    CLOSE_MS = 500,
+    LEAVE_TRIES = 40,
+    REFUSED_US = 20 * 1000 * 1000 /* The longest pause, and more. */
+};
 
 struct chubby_world chubbies;
 SIM_KEEP(chubbies)
@@ -25,7 +31,8 @@ static void leave(intptr_t proc)
     /* An object that was let go of comes to its end, long before the session
      * does. */
     if (!process_is_idle(process_of((int)proc)) &&
-        chubbies.leaves[proc]++ < LEAVE_TRIES) {
+        (chubbies.leaves[proc]++ < LEAVE_TRIES ||
+         sim_now() - ens_throttled_at((int)proc) < REFUSED_US)) {
         scene_timer_set(LEAVE_MS * INT64_C(1000), (int)proc, leave, proc);
         return;
     }
@@ -202,7 +209,8 @@ static void operate(int i, enum chubby_act act, int of)
     if (rc == EVZK_OK && want == REFUSED)
         sim_violation("handle %d: operation %d is taken", i, k);
     if (rc == EVZK_ERR_STATE
-            ? want == TAKEN && !chubby_rc_ok(i, EVZK_ERR_NODEGONE)
+            ? want == TAKEN && !chubby_rc_ok(i, EVZK_ERR_NODEGONE) &&
+                  !ens_shut(proc) /* It becomes invalid. */
             : !process_may_return(proc, rc))
         sim_violation("handle %d: operation %d: %s", i, k, evzk_errname(rc));
     if (rc == EVZK_OK) {

@@ -82,6 +82,7 @@ static bool is_excused(int rc)
     return (rc == EVZK_ERR_CLOSED && process_of(proc)->closing) ||
            (rc == EVZK_ERR_SERVER && ens_throttled(proc)) ||
            (rc == EVZK_ERR_TOOLARGE && ens_shut(proc)) ||
+           (rc == EVZK_ERR_NOAUTH && fault_hid_watched() && view.names == 0) ||
            (rc == EVZK_ERR_NOCHROOT && view.rootless);
 }
 
