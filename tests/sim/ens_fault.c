@@ -47,9 +47,17 @@ bool ens_close_unheard(int64_t session, int conn)
 
 void ens_throttle(int proc) { ens.throttle[proc] = 1; }
 
-void ens_throttle_writes(int proc, uint8_t n) { ens.throttle_writes[proc] = n; }
+void ens_throttle_writes(int proc, uint8_t n)
+{
+    ens.throttle_writes[proc] = n;
+    ens.throttled_at[proc] = sim_now();
+}
 
-void ens_throttle_reads(int proc, uint8_t n) { ens.throttle_reads[proc] = n; }
+void ens_throttle_reads(int proc, uint8_t n)
+{
+    ens.throttle_reads[proc] = n;
+    ens.throttled_at[proc] = sim_now();
+}
 
 void ens_fill(int64_t until) { ens.full_until = later(ens.full_until, until); }
 

@@ -41,10 +41,12 @@ static bool takes_none(int i, enum chubby_act act)
 {
     const struct chubby_handle *h = &chubbies.of[i];
     bool ends = act == ACT_CLOSE || act == ACT_POISON;
+    bool closing = process_of(chubby_plan_of(i)->proc)->closing; /* Untold. */
 
     if (h->ended || h->closes || (h->poisoned && act != ACT_CLOSE))
         return true;
-    return !ends && (!h->opened || (h->invalid && act != ACT_RELEASE));
+    return !ends &&
+           ((!h->opened && !closing) || (h->invalid && act != ACT_RELEASE));
 }
 
 static bool is_refused(int i, enum chubby_act act)

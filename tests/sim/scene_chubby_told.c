@@ -149,6 +149,8 @@ static void check_lost(int i, int rc)
     h->hold.lost = chubbies.unclean = true;
     if (rc != EVZK_ERR_LEASE && rc != EVZK_ERR_EXPIRED &&
         !(rc == EVZK_ERR_TOOLARGE && ens_shut(chubby_plan_of(i)->proc)) &&
+        !(rc == EVZK_ERR_SERVER &&
+          ens_throttles(chubby_plan_of(i)->proc) > REFUSALS) &&
         !(rc == EVZK_ERR_NODEGONE &&
           (operator_deleted((int64_t)h->hold.token) ||
            operator_copied((int64_t)h->hold.token) ||
@@ -250,7 +252,7 @@ void chubby_told(int i, evzk_chubby_event event, int rc)
         h->front_at = sim_now();
         if (h->acquired >
                 chubbies.fronts[chubby_plan_of(i)->file] - h->fronts &&
-            !chubbies.foreign && !chubbies.forged)
+            !chubbies.foreign && !chubbies.forged && !operator_deleted_any())
             sim_violation("handle %d: LOCK_ACQUIRED of nobody", i);
         return;
     case EVZK_CHUBBY_CONFLICT:
@@ -488,6 +490,7 @@ static bool acquire_rc_ok(int i, const struct chubby_op *op, int rc)
         return op->act != ACT_RELEASE && chubbies.foreign;
     case EVZK_ERR_NODEGONE: /* Also a lock that was lost before its release. */
         return operator_deletions() > op->forced || chubby_rc_ok(i, rc) ||
+               chubby_session_ended(proc) ||
                (op->act == ACT_RELEASE &&
                 operator_deleted((int64_t)chubbies.of[i].hold.token));
     case EVZK_ERR_STATE:
