@@ -164,8 +164,8 @@ static int go_on(struct evzk_site_tx *t)
 static bool is_false_commit(const struct evzk_site_tx *t,
                             evzk_tx_verdict verdict)
 {
-    return verdict == EVZK_TX_COMMIT &&
-           (t->standing != EVZK__COMMITS || t->cast == EVZK_TX_ABORT);
+    return verdict == EVZK_TX_COMMIT && (t->standing != EVZK__COMMITS ||
+                                         t->cast == EVZK_TX_ABORT || !t->owes);
 }
 
 /* Looks at its own znodes, too. */

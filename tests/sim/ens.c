@@ -265,7 +265,7 @@ static uint8_t *refusals_of(int proc, int32_t op)
     return &ens.throttle[proc];
 }
 
-/* Who asks so rarely finds servers that refuse no more. */
+/* A client that asks so rarely is refused no more. */
 enum { LET_UP_US = 8 * 1000 * 1000 };
 
 /* Refused with an error, in its place among the session's answers. */

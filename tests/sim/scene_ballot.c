@@ -137,7 +137,7 @@ static bool rc_ok(int i, int rc)
         return broken || world.left || fault_malformed() || !world.all_since ||
                sim_now() - world.all_since < SOON_US ||
                process_was_frozen(proc, world.all_since) ||
-               process_has_lapsed(proc); /* It could not see them in time. */
+               process_has_lapsed(proc); /* No votes were seen in time. */
     case EVZK_ERR_BADVERSION:
         return fault_malformed();
     case EVZK_ERR_NODEGONE:

@@ -210,7 +210,7 @@ static void operate(int i, enum chubby_act act, int of)
         sim_violation("handle %d: operation %d is taken", i, k);
     if (rc == EVZK_ERR_STATE
             ? want == TAKEN && !chubby_rc_ok(i, EVZK_ERR_NODEGONE) &&
-                  !ens_shut(proc) /* It becomes invalid. */
+                  !ens_shut(proc) /* The handle becomes invalid. */
             : !process_may_return(proc, rc))
         sim_violation("handle %d: operation %d: %s", i, k, evzk_errname(rc));
     if (rc == EVZK_OK) {

@@ -45,7 +45,7 @@ static const struct left {
 };
 enum { LEFTS = sizeof lefts / sizeof lefts[0] };
 
-/* It is asked for after each step: so the paths of a scene are kept. */
+/* These are looked at after each step: so the paths of a scene are kept. */
 static const char *left_path(const struct left *l)
 {
     static char path[LEFTS][160];

@@ -63,7 +63,7 @@ static void print_item_path(int i, char to[160])
     strcpy(to, queue_path(rest));
 }
 
-/* It is asked for after each step: so the paths of a scene are kept. */
+/* Items are looked at after each step: so the paths of a scene are kept. */
 const char *item_path(int i)
 {
     static char path[ITEMS][160];

@@ -462,7 +462,7 @@ static void check_planned(struct shards_slot *v)
     v->plan_told = plan;
     v->odd_first = v->odd_last = 0;
     memset(v->given, 0, sizeof v->given);
-    for (int i = 0; i < SHARDS_MOST; i++) { /* Who leads on says it once. */
+    for (int i = 0; i < SHARDS_MOST; i++) { /* A leader says so once. */
         v->seat[i].failed = v->seat[i].failed && v->seat[i].epoch;
         v->seat[i].absent = 0;
     }

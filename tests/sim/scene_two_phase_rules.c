@@ -105,7 +105,7 @@ static bool haunts(int act)
     const struct process *p = process_of(a->proc);
 
     if (a->what != TP_SITE || !tp.slot[act].begun || has_site(act) ||
-        p->n_ids == 0)
+        p->n_ids == 0 || ens_shut(a->proc)) /* At the delete, maybe. */
         return false;
     for (int64_t k = 0; k < tp.txs; k++) {
         struct ens_seen seen;
@@ -145,7 +145,8 @@ static bool is_left(const struct tp_tx *x)
 {
     return !is_given_up(x) && tp.own->sites_remove && !x->removed &&
            x->decision != EVZK_TX_NONE && all_done(x) &&
-           !tp_begun_by_living(x) && !tp_is_tampered() && !fault_forged_votes();
+           !tp_begun_by_living(x) && !tp_is_tampered() &&
+           !fault_forged_votes() && ens_shuts() == 0; /* At the removal. */
 }
 
 /* The transaction is gone, and the site has the entry still. */

@@ -68,8 +68,9 @@ bool tp_excused(int act, int rc)
     case EVZK_ERR_NODEGONE:
         if (tp.own->chroot)
             return false;
-        return tp_is_tampered() || had_end(a->proc) || a->what == TP_RECOVER ||
-               tp.rough || has_twin(act) || tp.own->foreign;
+        return tp_is_tampered() || tp_is_marred() || had_end(a->proc) ||
+               a->what == TP_RECOVER || tp.rough || has_twin(act) ||
+               tp.own->foreign;
     case EVZK_ERR_FOREIGN:
         return tp_is_tampered() || tp.own->foreign || tp.overruled ||
                fault_forged_votes() || tp_is_marred() || tp.own->newer;
@@ -194,7 +195,7 @@ static void check_entries(const struct tp_tx *x)
         char path[120];
 
         snprintf(path, sizeof path, "/t/inbox/%c/%s", tp.own->sites[i], x->id);
-        if (ens_look(path, &seen) && !(fault_forged_votes() && x->said[i]))
+        if (ens_look(path, &seen) && !fault_forged_votes())
             sim_violation("finished, and site %c was not told",
                           tp.own->sites[i]);
     }
@@ -285,7 +286,8 @@ static void check_site_finished(const struct tp_at *at, const struct tp_tx *x)
     if (ens_look(path, &seen))
         sim_violation("site %c has finished, and its inbox has it",
                       tp.own->sites[at->site]);
-    if (!x->removed && !x->done[at->site] && !tp.own->foreign)
+    if (!x->removed && !x->done[at->site] && !tp.own->foreign &&
+        !fault_forged_votes()) /* A forged one comes again. */
         sim_violation("site %c has finished, and its znode stands",
                       tp.own->sites[at->site]);
 }
