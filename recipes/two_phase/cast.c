@@ -164,8 +164,9 @@ static int go_on(struct evzk_site_tx *t)
 static bool is_false_commit(const struct evzk_site_tx *t,
                             evzk_tx_verdict verdict)
 {
-    return verdict == EVZK_TX_COMMIT && (t->standing != EVZK__COMMITS ||
-                                         t->cast == EVZK_TX_ABORT || !t->owes);
+    return verdict == EVZK_TX_COMMIT &&
+           (t->standing != EVZK__COMMITS || t->cast == EVZK_TX_ABORT ||
+            t->disowned);
 }
 
 /* Looks at its own znodes, too. */
@@ -237,6 +238,12 @@ static int consider(struct evzk_site_tx *t)
     return rc;
 }
 
+static void note_entry(struct evzk_site_tx *t, const struct evzk__reply *r)
+{
+    t->owes = r->rc == EVZK_OK;
+    t->disowned = r->rc == EVZK_ERR_NONODE;
+}
+
 int evzk__site_tx_looked(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
@@ -249,7 +256,7 @@ int evzk__site_tx_looked(struct evzk__machine *m, const struct evzk__event *e)
     else if (r->part == HERE_ZNODE)
         note_here(t, r);
     else if (r->part == ENTRY)
-        t->owes = r->rc == EVZK_OK;
+        note_entry(t, r);
     if (!r->last)
         return EVZK_OK;
     return r->first_rc != EVZK_OK ? evzk__site_tx_unanswered(t, r->first_rc)

@@ -58,6 +58,7 @@ struct evzk_site_tx {
     int denied_rc; /* .. for this. */
     bool rests;    /* Has been in DENIED since it looked. */
     bool tells;    /* Its end is told, also if nothing else was. */
+    bool disowned; /* The entry was looked for, and is not there. */
     bool owes;     /* The entry stood when the site looked: an earlier start may
                       have voted.  So it is told if nothing can come of it. */
     evzk_tx_verdict cast; /* Its vote, as it was told. */
