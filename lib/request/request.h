@@ -158,7 +158,6 @@ struct evzk__request {
     uint8_t blamed : 1; /* The last of them since it was sent. */
     uint8_t held : 1;   /* In the queue `suspects`. */
     uint8_t others : 3;
-    uint8_t released : 2; /* So often, since it was answered last. */
     uint8_t op : 5;
     uint8_t state : 3;
     uint8_t behind : 1; /* STEPS: another request's sync goes before it. */
@@ -167,7 +166,7 @@ struct evzk__request {
     uint8_t commit : 1;
     uint8_t stamp : 1;
     uint8_t join : 1;
-    uint8_t proved : 1;
+    uint8_t released : 2; /* By suspect.c: so often since it was answered. */
     uint8_t tries : 4; /* Times it was sent anew, after an answer; most 15. */
     uint8_t keeps_dir : 1; /* CREATE_LIST, DELETE: others use the directory,
                               which is not made or deleted with it. */
@@ -182,6 +181,7 @@ struct evzk__request {
     bool given_up : 1; /* The owner does not need it any more. */
     bool back : 1;     /* In the queue `back`. */
     bool parked : 1;   /* In its directory's line, in no queue. */
+    bool proved : 1;   /* STEPS: as it was asked. */
 };
 
 #define EVZK__OP_MASK 31U

@@ -77,7 +77,7 @@ STATE(LINGERING,     linger,      lingered,     ENDED,         ENDED,   LINGERIN
 STATE(REMOVING,      remove,      removed,      ASIDE,         STAY,    REMOVING,      RETRY,
       ON(REPLY,        ENDED, OUTLASTING),
       ON(STOP,         ENDED)),
-STATE(OUTLASTING,    outlast,     outlasted,    REMOVING,      ENDED,   OUTLASTING,    RETRY,
+STATE(OUTLASTING,    outlast,     outlasted,    ASIDE,         ENDED,   OUTLASTING,    RETRY,
       ON(REPLY,        REMOVING, ENDED, HERE),
       ON(PATH_DELETED, ENDED),
       ON(PATH_CHANGED, OUTLASTING, HERE)),
