@@ -59,12 +59,12 @@ struct evzk__chubby_lock {
     enum evzk__inner inner;
     int inner_rc;
     bool shared, try_once;
-    bool held;     /* The handle was told so. */
-    bool lost;     /* And then, that it was lost. */
-    bool leaves;   /* Is to be given back, or given up. */
-    bool more;     /* There are more old marks than `old` has. */
-    bool has_mark; /* As it was listed last. */
-    bool marked;   /* Its mark may exist, and is to go with it. */
+    bool held;        /* The handle was told so. */
+    bool lost;        /* And then, that it was lost. */
+    bool leaves;      /* Is to be given back, or given up. */
+    bool more;        /* There are more old marks than `old` has. */
+    bool has_mark;    /* As it was listed last. */
+    bool marked;      /* Its mark may exist, and is to go with it. */
     bool mark_stands; /* The lock was given back, and the servers refused to
                          delete its mark. */
     int rc;           /* With which it ends. */

@@ -20,8 +20,8 @@
  *
  * - The list of keys is older than `ready`: its pzxid is less than the czxid of
  *   `ready`, which was a change of that list itself.  Then LOOKING is entered
- *   again, some times in pauses: where zxids began anew, a list that was changed
- *   since looks older for ever.
+ *   again, some times in pauses: where zxids began anew, a list that was
+ * changed since looks older for ever.
  * - The connection is lost: the next one begins with LOOKING, behind a sync.  A
  *   number that is less than the last one told is old, and is looked at again,
  *   unless history has begun anew (parts/history.h).

@@ -25,7 +25,7 @@ enum {
     AGAIN_US = 5 * 1000,
     LOOK_US = 100 * 1000,
     ROUNDS_US = 8 * 1000 * 1000, /* Two rounds of the session's looks. */
-    ALL = 31, /* Permissions. */
+    ALL = 31,                    /* Permissions. */
     NONE = 0
 };
 
