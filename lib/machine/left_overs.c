@@ -340,7 +340,8 @@ static bool is_below(const struct evzk__machine *m, const char *path)
            m->place.dir->path[n] == '/';
 }
 
-int evzk__goes_below(const evzk_session *session, const char *path)
+/* Machines that are about to end are asked, too: what they have goes next. */
+int evzk__unproved_below(const evzk_session *session, const char *path)
 {
     const struct evzk__core *s = evzk__core_of(session);
     const struct evzk__machine *m;

@@ -187,7 +187,7 @@ int evzk__may_begin(const evzk_session *s);
 /* EVZK_OK, or EVZK_ERR_SERVER: a machine below this path fails since servers
  * refused something, or has left something there, and that is not proved gone
  * yet. */
-int evzk__goes_below(const evzk_session *s, const char *path);
+int evzk__unproved_below(const evzk_session *s, const char *path);
 
 /* Is news told?  Once the session is closed only final events are. */
 bool evzk__may_tell(const evzk_session *s);

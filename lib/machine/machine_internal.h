@@ -103,6 +103,10 @@ bool evzk__machine_leaves(const struct evzk__machine *m);
 
 /* The stop that was posted. */
 void evzk__machine_take_stop(struct evzk__machine *m);
+
+/* ---- machine/run.c ---- */
+
+/* The request that was not sent yet, if it rests on an own znode that went. */
 void evzk__machine_take_back(struct evzk__machine *m);
 
 /* ---- machine/dispatch.c ---- */

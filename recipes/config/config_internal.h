@@ -43,6 +43,22 @@ extern struct evzk__config_limits evzk__config_limits;
  * not done it. */
 enum { EVZK__CONFIG_REFUSALS = 8 };
 
+/* A list that is older than `ready` is asked for again: at once, and then in
+ * pauses.  False: it is not, or has been so too often.  *older counts that. */
+static inline bool evzk__config_lists_again(struct evzk__machine *m,
+                                            uint8_t *older, bool is_older)
+{
+    if (!is_older || *older == EVZK__CONFIG_REFUSALS) {
+        *older = 0;
+        return false;
+    }
+    if ((*older)++ == 0)
+        evzk__machine_again(m);
+    else
+        evzk__machine_again_later(m);
+    return true;
+}
+
 /* ---- config/keys.c ---- */
 
 /* Sorts the names, and takes `ready` out. */

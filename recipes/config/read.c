@@ -20,8 +20,8 @@
  *
  * - The list of keys is older than `ready`: its pzxid is less than the czxid of
  *   `ready`, which was a change of that list itself.  Then LOOKING is entered
- *   again, some times in pauses: where zxids began anew, a list that was
- * changed since looks older for ever.
+ *   again.  Where zxids began anew, a list that was changed since looks older
+ *   for ever: so only some times, and in pauses.
  * - The connection is lost: the next one begins with LOOKING, behind a sync.  A
  *   number that is less than the last one told is old, and is looked at again,
  *   unless history has begun anew (parts/history.h).
@@ -154,10 +154,8 @@ static int found(struct evzk__machine *m, int64_t number)
         return evzk__machine_again_later(m);
     if (number == r->told && !another)
         return evzk__machine_move(m, WATCHING);
-    if (r->listed_at < number && r->older < EVZK__CONFIG_REFUSALS)
-        return r->older++ == 0 ? evzk__machine_again(m)
-                               : evzk__machine_again_later(m);
-    r->older = 0;
+    if (evzk__config_lists_again(m, &r->older, r->listed_at < number))
+        return EVZK_OK;
     r->number = number;
     return r->all.n > 0 ? evzk__machine_move(m, READING) : tell(m);
 }

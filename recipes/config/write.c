@@ -165,12 +165,9 @@ static int listed(struct evzk__machine *m, const struct evzk__event *e)
         return evzk__machine_move(m, MAKING_DIR);
     if (u->list_rc != EVZK_OK)
         return u->list_rc;
-    /* The list is older than `ready`: it may be that of another set.  Where
-     * zxids began anew it looks so for ever. */
-    if (u->changed < u->ready && u->older < EVZK__CONFIG_REFUSALS)
-        return u->older++ == 0 ? evzk__machine_again(m)
-                               : evzk__machine_again_later(m);
-    u->older = 0;
+    /* The list is older than `ready`: it may be that of another set. */
+    if (evzk__config_lists_again(m, &u->older, u->changed < u->ready))
+        return EVZK_OK;
     return begin(m);
 }
 

@@ -159,7 +159,7 @@ static void drained(struct evzk_shards *a)
         return;
     }
     if (a->left_rc == EVZK_OK) /* Of a candidate that failed before. */
-        a->left_rc = evzk__goes_below(a->s, a->path);
+        a->left_rc = evzk__unproved_below(a->s, a->path);
     evzk__shards_stop(a);
     evzk__shards_tell(a, EVZK_SHARDS_DRAINED, a->left_rc);
 }

@@ -6,7 +6,8 @@
  *       --> ENDED
  *
  * The site machine begins one for each entry of its inbox.  It has one watch,
- * on the transaction's znode: the decision is a write to that.
+ * on the transaction's znode: the decision is a write to that.  Where the
+ * coordinator is gone, LISTING and OUTLASTING watch that znode's children.
  *
  * How it can fail.  The site may die at any moment: the entry of its inbox
  * stands until it is done, and its own znode says how far it has come.

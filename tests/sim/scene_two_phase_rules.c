@@ -140,13 +140,23 @@ static bool is_given_up(const struct tp_tx *x)
     return x->marred && told;
 }
 
+/* The servers hang up at what a site asks for: at the removal, maybe. */
+static bool any_site_is_shut(void)
+{
+    for (int i = 0; i < TP_ACTS; i++) {
+        if (tp.own->act[i].what == TP_SITE && ens_shut(tp.own->act[i].proc))
+            return true;
+    }
+    return false;
+}
+
 /* All sites are done, and the coordinator's session is over. */
 static bool is_left(const struct tp_tx *x)
 {
     return !is_given_up(x) && tp.own->sites_remove && !x->removed &&
            x->decision != EVZK_TX_NONE && all_done(x) &&
            !tp_begun_by_living(x) && !tp_is_tampered() &&
-           !fault_forged_votes() && ens_shuts() == 0; /* At the removal. */
+           !fault_forged_votes() && !any_site_is_shut();
 }
 
 /* The transaction is gone, and the site has the entry still. */
