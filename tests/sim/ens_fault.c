@@ -389,6 +389,15 @@ void ens_day(void) { ens.day++; }
 
 int64_t ens_tidied(void) { return ens.tidied; }
 
+bool ens_tidied_of(int64_t session)
+{
+    for (size_t i = 0; i < TIDIED; i++) {
+        if (session && ens.tidied_of[i] == session)
+            return true;
+    }
+    return false;
+}
+
 static bool ends_in(const char *text, const char *tail)
 {
     size_t n = strlen(text), m = strlen(tail);
@@ -433,7 +442,7 @@ static void check_receipt(const char *path, const struct ens_rev *node,
         node->owner != 0 || !is_receipt(path) ||
         ens_same_process(t->session, node->maker))
         return;
-    ens.tidied++;
+    ens.tidied_of[ens.tidied++ % TIDIED] = node->maker;
     if (node->day == ens.day)
         sim_violation("%s is deleted by another process, and is not old", path);
     if (says_alive(path))

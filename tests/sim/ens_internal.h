@@ -199,6 +199,7 @@ struct ens_server {
 };
 
 enum { ENS_BUCKETS = 256, ENS_COUNTS = 128, ENS_COUNT_BASE = -ENS_OP_FIRST };
+enum { TIDIED = 16 };
 _Static_assert(ENS_OP_LAST - ENS_OP_FIRST < ENS_COUNTS, "a count for each");
 struct ens_state {
     /* How many of the next requests, writes or reads are refused. */
@@ -221,7 +222,8 @@ struct ens_state {
     struct ens_txn *oldest, *newest;
     struct ens_letter *syncs; /* Wait at the leader, in order. */
     struct ens_session *sessions;
-    int64_t day, tidied; /* See ens_day(), ens_tidied(). */
+    int64_t day, tidied;       /* See ens_day(), ens_tidied(). */
+    int64_t tidied_of[TIDIED]; /* Whose: sessions, by turns. */
     struct ens_server server[SIM_SERVERS];
     struct ens_conn conn[WIRE_CONNS];
     int64_t proposed, committed, hold_until, reap_at, crawl_until;

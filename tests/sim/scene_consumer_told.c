@@ -132,7 +132,8 @@ static bool lost_rc_ok(int k, int i, int rc)
     case EVZK_ERR_NOAUTH:
         return ens_denied(proc) || queue.meddled || operator_deleted_any();
     case EVZK_ERR_CONNLOSS:
-        return queue.meddled || operator_deleted_any() || ens_refused(proc);
+        return queue.meddled || operator_deleted_any() || ens_refused(proc) ||
+               ens_tidied_of(queue.p[k].session_of[i]);
     case EVZK_ERR_CLOSED: /* Or it closes, and could not make what it needs. */
         return process_of(proc)->closing ||
                (queue.p[k].closing && (ens_full_at() || ens_refused(proc)));

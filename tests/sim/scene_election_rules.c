@@ -243,14 +243,14 @@ static bool deceived(int64_t place)
     return false;
 }
 
-/* Its lock was told that the servers refuse: its session deletes both, each
- * when it may. */
+/* Its lock was told that the servers refuse, or is free and hears nothing: its
+ * session deletes both, each when it may. */
 static bool is_left(const struct lock_leader *r)
 {
     const struct lock_slot *k = r->slot < 0 ? NULL : &lock_world.slot[r->slot];
     int proc = k ? (int)k->proc : process_with(r->owner);
 
-    return (k ? k->ended : r->changed) && proc >= 0 &&
+    return (k ? k->ended || k->freed : r->changed) && proc >= 0 &&
            (ens_throttles(proc) > REFUSALS || ens_denied(proc));
 }
 

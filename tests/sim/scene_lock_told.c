@@ -272,9 +272,11 @@ static bool is_failed(const struct lock_slot *k)
  * the listing was refused that would have shown the znode, the session does. */
 static bool gave_up(const struct lock_slot *k)
 {
-    bool shown = evzk_lock_node(k->l)[0] || !ens_throttled_read((int)k->proc);
+    const struct lock_node *own = lock_node_of(k);
+    bool shown = lock_node_named(evzk_lock_node(k->l)) == own ||
+                 !ens_throttled_read((int)k->proc);
 
-    return lock_node_of(k) && shown && !is_failed(k) &&
+    return own && shown && !is_failed(k) &&
            ens_throttles((int)k->proc) <= REFUSALS + 2;
 }
 

@@ -468,12 +468,19 @@ static void check_planned(struct shards_slot *v)
     }
 }
 
+/* What it left behind may stand: its look is refused, or hung up at. */
+static bool drained_rc_ok(const struct shards_slot *v, int rc)
+{
+    return refused_rc_ok(v, rc) ||
+           (rc == EVZK_ERR_SERVER && ens_shut((int)v->proc));
+}
+
 void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc)
 {
     if (v->ended)
         sim_violation("%d: event %d after the final one", shards_index(v), ev);
     if (rc != EVZK_OK && ev != EVZK_SHARDS_FAILED &&
-        !(ev == EVZK_SHARDS_DRAINED && refused_rc_ok(v, rc)))
+        !(ev == EVZK_SHARDS_DRAINED && drained_rc_ok(v, rc)))
         sim_violation("%d: event %d with %s", shards_index(v), ev,
                       evzk_errname(rc));
     check_ending(v, ev == EVZK_SHARDS_FAILED, rc);

@@ -371,6 +371,11 @@ static const struct kept {
 {"consumer", "undeletable-closed:31=spoil@2,56=oom@1,87=replace-own@0,89=hold-replies,626=delete-own@1,633=oom-on@5,659=remake-away@1", 1, "what was left was deleted by a look on the connection before, since there was no memory to send it: an operator had put a copy there"},
 {"group", "member-watched:13=oom-on@10,235=oom@4,252=hide-replace@0", 1, "a view that had told READY of an absent group ended when it might not be read"},
 {"double-barrier", "step-three:0=oom-on@2,75=hangs-up,171=refuse,435=replace-own@1", 1, "a znode was to be looked at again, at which servers hang up"},
+{"lock", "urgent-unlocked:73=lagging@2,115=throttle-reads", 1, "the rule had a lock delete the znode that it may not look for, where it had the name of the one before"},
+{"observer", "observe-away:58=call-still@observe,415=throttle-reads,497=call@free", 1, "the rule did not know that a candidate that is free hears no refusal, and its session deletes both of its znodes"},
+{"shards", "dir-broken:60=forge-plan@6,60=lagging@1,78=late-at@0,164=call-still@join,213=hangs-up,462=call-still@drain", 1, "the rule did not know that what is left may stand since the servers hang up at the look for it"},
+{"tidy", "tidy-two:0=oom@6,118=foreign,167=follower,449=day", 1, "the rule did not know of a consumer that had no connection for a day, and whose receipt was tidied"},
+{"two-phase-site-tx", "site-denied-vote:0=oom@4,46=oom-on@10,202=oom-on@4,273=hangs-up,281=expire,530=foreign-mutex", 1, "each transaction that a site took up anew counted anew at which request the servers hang up"},
     /* clang-format on */
 };
 
