@@ -59,6 +59,7 @@ void evzk__request_enqueue(struct evzk__core *s, struct evzk__request *r,
     r->first_rc = r->last_rc = EVZK_ERR_CONNLOSS;
     if (evzk__request_answers_each(r))
         r->first_rc = EVZK_OK; /* Until a reply says nothing. */
+    evzk__suspect_asked(s, r);
     if (!evzk__shared_list_join(r) && !evzk__shared_read_join(s, r))
         evzk__request_put(s, r, first);
 }
@@ -127,6 +128,7 @@ bool evzk__request_cancel(struct evzk__core *s, struct evzk__request *r)
     case EVZK__QUEUED:
         evzk__request_unqueue(s, r);
         evzk__suspect_left(s, r);
+        evzk__suspect_dropped(s, r);
         evzk__create_order_over(r, false);
         if (r->op == EVZK__LIST)
             evzk__shared_list_hand_on(s, r);
@@ -143,6 +145,7 @@ bool evzk__request_cancel(struct evzk__core *s, struct evzk__request *r)
         break;
     case EVZK__SENT:
         r->given_up = true;
+        evzk__suspect_dropped(s, r);
         if (r->sent < r->parts) {
             evzk__request_unqueue(s, r); /* The rest need not be sent. */
             r->parts = r->sent;

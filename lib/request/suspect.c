@@ -20,6 +20,11 @@
  * request is known again.  The same request that is answered clears it, or many
  * others that are, or a machine that knows its next request to be another one.
  *
+ * A machine may end, and another may begin for the same znode: a site takes its
+ * transaction up anew with each connection.  The session keeps the last counts
+ * that ended with a machine, each with its path, for who asks for the same
+ * next.
+ *
  * A network that fails often makes suspects of many requests.  Each that is
  * answered sets others free: one, then two, then four; the same one three times
  * at most.
@@ -82,6 +87,77 @@ static void clear(struct evzk__request *r)
 {
     r->losses = 0;
     r->released = 0;
+}
+
+static uint32_t add(uint32_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 16777619u; /* FNV-1a. */
+    return hash;
+}
+
+/* Its directory, its steps, and whom it is about, if that is one. */
+static uint32_t key_of(const struct evzk__request *r)
+{
+    uint32_t key =
+        add(2166136261u ^ likeness(r), r->dir ? r->dir->path : r->name);
+
+    if (evzk__request_is_steps(r) && !r->for_each_name && r->dir && r->name)
+        key = add(key, r->name);
+    return key;
+}
+
+static struct evzk__unheard *unheard(struct evzk__core *s,
+                                     const struct evzk__request *r)
+{
+    uint32_t key = 0;
+
+    for (unsigned i = 0; i < EVZK__UNHEARD_KEPT; i++) {
+        struct evzk__unheard *u = &s->requests.unheard[i];
+
+        if (u->losses > 0 && key == 0)
+            key = key_of(r);
+        if (u->losses > 0 && u->key == key)
+            return u;
+    }
+    return NULL;
+}
+
+static void keep(struct evzk__core *s, const struct evzk__request *r)
+{
+    struct evzk__unheard *u = unheard(s, r);
+
+    if (!u)
+        u = &s->requests
+                 .unheard[s->requests.next_unheard++ % EVZK__UNHEARD_KEPT];
+    u->key = key_of(r);
+    u->losses = r->losses;
+}
+
+void evzk__suspect_asked(struct evzk__core *s, struct evzk__request *r)
+{
+    struct evzk__unheard *u = r->losses > 0 ? NULL : unheard(s, r);
+
+    if (!u)
+        return;
+    r->losses = u->losses;
+    r->died_as = likeness(r);
+    u->losses = 0;
+}
+
+void evzk__suspect_dropped(struct evzk__core *s, const struct evzk__request *r)
+{
+    if (r->losses > 0 && is_the_same(r))
+        keep(s, r);
+}
+
+static void answered(struct evzk__core *s, struct evzk__request *r)
+{
+    struct evzk__unheard *u = unheard(s, r);
+
+    clear(r);
+    if (u)
+        u->losses = 0;
 }
 
 void evzk__suspect_hold(struct evzk__core *s, struct evzk__request *r)
@@ -179,18 +255,21 @@ void evzk__suspect_left(struct evzk__core *s, const struct evzk__request *r)
     s->requests.alone_at = evzk__now_us() + OTHERS_US;
 }
 
-/* After the proof the count stays: if its owner asks for the same again, the
- * next connection that ends will do. */
+/* After the proof the count stays: if the same is asked for again, the next
+ * connection that ends will do. */
 void evzk__suspect_back(struct evzk__core *s, struct evzk__request *r)
 {
     if (s->requests.alone == r && !r->blamed)
         trust_others(s);
     evzk__suspect_left(s, r);
-    if (r->losses == PROVED)
+    if (r->losses == PROVED) {
         r->losses--;
-    else if (!r->blamed && r->losses > 0 &&
-             (is_the_same(r) || ++r->others == FORGET))
+        keep(s, r);
+    } else if (!r->blamed && is_the_same(r)) {
+        answered(s, r);
+    } else if (!r->blamed && r->losses > 0 && ++r->others == FORGET) {
         clear(r);
+    }
 }
 
 bool evzk__suspects_due(const struct evzk__core *s)
