@@ -362,9 +362,13 @@ int evzk__site_tx_entered(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_site_tx *t = evzk__site_tx_of(m);
 
-    t->enters = evzk__tx_is_lost(e->reply->rc);
-    if (e->reply->rc != EVZK_OK)
+    if (e->reply->rc != EVZK_OK) {
+        /* `open` is gone: a try that was not heard may have taken it. */
+        t->enters =
+            evzk__tx_is_lost(e->reply->rc) || e->reply->rc == EVZK_ERR_NONODE;
         return look_again(t, e->reply->rc);
+    }
+    t->enters = false;
     t->standing = EVZK__PRESENT;
     t->here_is_ours = true;
     return evzk__machine_move(m, ASKED);

@@ -204,7 +204,7 @@ static bool has_watched(const struct evzk__machine *m)
 }
 
 /* A coordinator that is to stop decides to abort.  Behind a lost connection
- * somebody may have decided. */
+ * somebody may have decided; and while there is no memory to send it. */
 void evzk__tx_decide(struct evzk__machine *m)
 {
     struct evzk_tx *tx = evzk__tx_of(m);
@@ -216,7 +216,7 @@ void evzk__tx_decide(struct evzk__machine *m)
     if (m->stopping || tx->wish == EVZK_TX_NONE)
         tx->wish = EVZK_TX_ABORT;
     evzk__tx_steps_decide(&tx->steps, &tx->text, tx->wish);
-    evzk__tx_steps_commit(m, &tx->steps);
+    evzk__tx_steps_commit_proved(m, &tx->steps);
 }
 
 /* Sites that are done already tell no more. */

@@ -124,6 +124,7 @@ struct tp_slot {
                      servers refuse. */
     bool foreign; /* SITE: was told of something foreign. */
     int32_t failed[TP_TXS]; /* SITE: what each has failed with, as told last. */
+    const evzk_site_tx *told_by[TP_TXS]; /* By which. */
     uint8_t told; /* SITE: a bit for each transaction that it was told of. */
     bool ready;   /* SITE: has watched its inbox. */
 };

@@ -159,11 +159,24 @@ static bool is_left(const struct tp_tx *x)
            !fault_forged_votes() && !any_site_is_shut();
 }
 
+/* The program was told the decision, and is not done. */
+static bool is_applying(const struct tp_tx *x, int act)
+{
+    for (int k = 0; k < TP_AT; k++) {
+        const struct tp_at *at = &tp.at[k];
+
+        if (at->act == act && at->tx == x - tp.tx + 1 && at->decided &&
+            at->site >= 0 && !x->said[at->site])
+            return true;
+    }
+    return false;
+}
+
 /* The transaction is gone, and the site has the entry still. */
 static bool is_kept(const struct tp_tx *x, int act)
 {
     return x->removed && !ens_refused(tp.own->act[act].proc) &&
-           has_entry(x, tp.own->act[act].site);
+           has_entry(x, tp.own->act[act].site) && !is_applying(x, act);
 }
 
 /* The program has voted to commit, and knows nothing of the end: neither has it

@@ -304,13 +304,27 @@ static void check_cast(const struct tp_at *at, const struct tp_tx *x)
 }
 
 /* A site is told once that a transaction has failed for a reason, until there
- * is other news of it. */
-static void note_told(struct tp_slot *k, int64_t tx, evzk_site_event ev, int rc)
+ * is other news of it.  One that may not take its entry away begins it anew. */
+static void note_told(const struct tp_at *at, int64_t tx, evzk_site_event ev,
+                      int rc)
 {
-    if (ev == EVZK_SITE_FAILED && k->failed[tx] == rc)
+    struct tp_slot *k = &tp.slot[at->act];
+    bool anew =
+        k->told_by[tx] != at->t && ens_denied(tp.own->act[at->act].proc);
+
+    if (ev == EVZK_SITE_FAILED && k->failed[tx] == rc && !anew)
         sim_violation("a site is told twice that it has failed");
     k->told |= (uint8_t)(1U << tx);
+    k->told_by[tx] = at->t;
     k->failed[tx] = ev == EVZK_SITE_FAILED ? rc : EVZK_OK;
+}
+
+/* It was told that it may not take its entry away; and the transaction, for
+ * which nothing more of the site stood, was removed. */
+static bool was_denied(const struct tp_at *at, const struct tp_tx *x, int rc)
+{
+    return rc == EVZK_ERR_NODEGONE && x && x->removed &&
+           tp.slot[at->act].failed[x - tp.tx] == EVZK_ERR_NOAUTH;
 }
 
 void tp_check_site(struct tp_at *at, evzk_site_event ev, int rc)
@@ -321,14 +335,14 @@ void tp_check_site(struct tp_at *at, evzk_site_event ev, int rc)
     const char *question = evzk_site_tx_question(at->t, &len);
 
     at->tx = x ? (int)(x - tp.tx) + 1 : 0;
-    if (rc != EVZK_OK && !tp_excused(at->act, rc))
+    if (rc != EVZK_OK && !tp_excused(at->act, rc) && !was_denied(at, x, rc))
         sim_violation("site %c: %s with %s", tp.own->act[at->act].site,
                       evzk_site_event_name(ev), evzk_errname(rc));
     if (ev < EVZK_SITE_FINISHED && (len != 1 || question[0] != '?') &&
         !(x && x->marred))
         sim_violation("a site is told another question");
     if (x)
-        note_told(&tp.slot[at->act], x - tp.tx, ev, rc);
+        note_told(at, x - tp.tx, ev, rc);
     switch (ev) {
     case EVZK_SITE_QUESTION:
         if (at->asked || at->voted || at->decided)

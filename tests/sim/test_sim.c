@@ -376,6 +376,11 @@ static const struct kept {
 {"shards", "dir-broken:60=forge-plan@6,60=lagging@1,78=late-at@0,164=call-still@join,213=hangs-up,462=call-still@drain", 1, "the rule did not know that what is left may stand since the servers hang up at the look for it"},
 {"tidy", "tidy-two:0=oom@6,118=foreign,167=follower,449=day", 1, "the rule did not know of a consumer that had no connection for a day, and whose receipt was tidied"},
 {"two-phase-site-tx", "site-denied-vote:0=oom@4,46=oom-on@10,202=oom-on@4,273=hangs-up,281=expire,530=foreign-mutex", 1, "each transaction that a site took up anew counted anew at which request the servers hang up"},
+{"two-phase", "recover-copied:160=hold-replies,441=malform@48", 1, "the rule asked for an entry whose site was told the decision, and is not done"},
+{"two-phase-site-tx", "presence-leaves:129=oom@3,170=late-at@2,234=call@stop", 1, "a site that was stopped forgot that a try to enter was not heard, and left that it is there"},
+{"two-phase-site-tx", "restart-copied:1=oom-on@5,3=lagging@1,224=remake-away@0,323=call@stop,324=oom-on@4", 1, "a coordinator that was to stop aborted a copy of what was committed, when there was memory again"},
+{"two-phase-site", "inbox-slow:12=oom@4,92=forge-vote@0,267=deny", 1, "the rule did not know of a site that may not take its entry away until the transaction is gone"},
+{"two-phase-site", "inbox-many:110=starve,132=cut,280=starve,352=malform@23,849=deny,876=cut", 1, "the rule did not know that a transaction whose entry may not go is taken up anew"},
     /* clang-format on */
 };
 
