@@ -262,7 +262,7 @@ static bool look(const char *name, struct found *f)
     f->copy = f->here && f->seen.owner == 0 && !sc->persistent;
     f->voter = -1;
     if (f->seen.len == 1 && f->seen.data[0] >= '0' &&
-        f->seen.data[0] < '0' + VOTERS)
+        f->seen.data[0] < '0' + VOTERS && !fault_wrote(f->seen.mzxid))
         f->voter = f->seen.data[0] - '0';
     return f->vote || f->here;
 }

@@ -170,6 +170,7 @@ struct chubby_world {
     bool marked[FILES];
     int64_t mark_seen[FILES][SIM_PROCS];
     bool child;                   /* The first file has its child. */
+    int64_t hidden;               /* Its czxid. */
     int64_t hidden_at;            /* An operator has hidden the first file: */
     uint64_t heard_by[SIM_PROCS]; /* the connections of that time. */
     int64_t veiled_at;            /* and the child. */

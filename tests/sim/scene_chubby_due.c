@@ -41,12 +41,12 @@ static bool is_calm(int proc)
 /* ---- Events. ---- */
 
 /* No event tells that a file may not be read any more: the next connection
- * finds out. */
-static bool is_hidden(int proc)
+ * finds out.  One that was made since may be read. */
+static bool is_hidden(const struct chubby_handle *h, int proc)
 {
     int conn = wire_conn_of(proc);
 
-    return chubbies.hidden_at && conn >= 0 &&
+    return chubbies.hidden_at && h->instance == chubbies.hidden && conn >= 0 &&
            wire_born(conn) != chubbies.heard_by[proc];
 }
 
@@ -56,7 +56,7 @@ static bool is_invalid(int i)
     const struct chubby_plan *plan = chubby_plan_of(i);
 
     return chubby_gone(h->instance) ||
-           (plan->file == 0 && is_hidden(plan->proc)) ||
+           (plan->file == 0 && is_hidden(h, plan->proc)) ||
            (h->sequenced && chubbies.of[h->sequenced - 1].sequencer_gone);
 }
 

@@ -67,6 +67,7 @@ static void hide(intptr_t unused)
     if (ens_set_perms(chubby_file(0), ~EVZK_PERM_READ & EVZK_PERM_ALL) != 0)
         return;
     chubbies.hidden_at = sim_now();
+    chubbies.hidden = chubby_now(0) ? chubby_now(0)->czxid : 0;
     for (int p = 0; p < SIM_PROCS; p++) {
         if (wire_conn_of(p) >= 0)
             chubbies.heard_by[p] = wire_born(wire_conn_of(p));

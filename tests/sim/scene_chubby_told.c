@@ -202,7 +202,8 @@ static void check_clean(int i)
     char path[240];
 
     if (!hold->node[0] || hold->lost || !hold->mark || ens_denied(plan->proc) ||
-        chubby_session_ended(plan->proc))
+        chubby_session_ended(plan->proc) ||
+        operator_deleted((int64_t)hold->token)) /* That is no clean end. */
         return;
     snprintf(path, sizeof path, "%s/%s-%u-delay", chubby_side(plan->file),
              hold->node, (unsigned)plan->delay_ms);

@@ -323,6 +323,18 @@ bool chubby_has_contender(int file)
     return false;
 }
 
+/* Somebody stands beside a handle's own contender: it may be BUSY. */
+static void note_company(int file, int contenders)
+{
+    for (int k = 0; k < chubbies.n_ops; k++) {
+        struct chubby_op *op = &chubbies.op[k];
+
+        if (!op->told && contenders > 1 &&
+            chubby_plan_of(op->handle - 1)->file == file)
+            op->bare = false;
+    }
+}
+
 /* A contender that no handle has made: of another library, or one that may
  * come before all. */
 static void look_for_strangers(int file)
@@ -331,12 +343,14 @@ static void look_for_strangers(int file)
     size_t n = ens_children(chubby_side(file), names, 64);
     struct ens_seen seen;
     char path[240];
+    int contenders = 0;
 
     chubbies.meddled = chubbies.meddled || operator_deleted_any();
     for (size_t k = 0; k < n && k < 64; k++) {
         snprintf(path, sizeof path, "%s/%s", chubby_side(file), names[k]);
         chubbies.meddled = chubbies.meddled || (ens_look(path, &seen) &&
                                                 is_written(names[k], &seen));
+        contenders += is_contender(names[k]);
         chubbies.foreign = chubbies.foreign || strstr(names[k], "__WRIT__") ||
                            strstr(names[k], "__lock__") ||
                            strncmp(names[k], "_c_", 3) == 0;
@@ -345,6 +359,7 @@ static void look_for_strangers(int file)
                           (is_contender(names[k]) && ens_look(path, &seen) &&
                            seen.owner == 0);
     }
+    note_company(file, contenders);
 }
 
 /* The process of the contender in front; -1: it is nobody's. */

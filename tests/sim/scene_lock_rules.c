@@ -250,11 +250,11 @@ static bool check_slot(struct lock_slot *k)
 }
 
 /* So many locks of the process have failed at most, since the servers refused
- * something more often than a lock repeats it.  Each wakes the next of its
- * session. */
+ * something more often than a lock repeats it, or hang up at it.  Each wakes
+ * the next of its session. */
 static int64_t failures(int proc)
 {
-    return ens_throttles(proc) / (REFUSALS + 1);
+    return ens_throttles(proc) / (REFUSALS + 1) + ens_shut(proc);
 }
 
 static int64_t all_failures(void)

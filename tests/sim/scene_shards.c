@@ -110,7 +110,8 @@ static bool all_leave(void)
 
 static void drain(struct shards_slot *v)
 {
-    int want = v->ended || v->drain ? EVZK_ERR_STATE : EVZK_OK;
+    bool over = v->ended || v->ending || v->drain;
+    int want = over ? EVZK_ERR_STATE : EVZK_OK;
     int ms = v->joiner->drain_timeout_ms ? v->joiner->drain_timeout_ms : 300,
         rc;
 

@@ -381,6 +381,12 @@ static const struct kept {
 {"two-phase-site-tx", "restart-copied:1=oom-on@5,3=lagging@1,224=remake-away@0,323=call@stop,324=oom-on@4", 1, "a coordinator that was to stop aborted a copy of what was committed, when there was memory again"},
 {"two-phase-site", "inbox-slow:12=oom@4,92=forge-vote@0,267=deny", 1, "the rule did not know of a site that may not take its entry away until the transaction is gone"},
 {"two-phase-site", "inbox-many:110=starve,132=cut,280=starve,352=malform@23,849=deny,876=cut", 1, "the rule did not know that a transaction whose entry may not go is taken up anew"},
+{"election", "elect-unseated-late:56=lagging@1,75=hangs-up", 1, "the rule did not know that an election that ends since the servers hang up wakes the next of its session"},
+{"chubby", "chubby-hidden:38=call-still@free,58=empty-dir,63=empty-dir", 1, "the rule took a file that was made since for the one that was hidden"},
+{"chubby-lock", "chubby-unclean:139=call@close-session,142=call-still@close", 1, "the rule took the end of a lock whose znode an operator deleted for a clean one"},
+{"chubby-lock", "chubby-tries:161=copy-beside@1,202=late", 1, "the rule did not see a copy of an operator that he deleted before the answer"},
+{"ballot", "ballot-chroot:81=oom-on@3,112=malform@13,204=oom-on@8,324=malform@4", 1, "the rule took what a fault had written for a vote"},
+{"shards", "end:70=oom-on@6,130=hold-requests,159=stranger,160=expire,173=hide-plan,224=empty-dir,250=lost-refused,340=callback@1/drain", 1, "the rule did not know that LOST of the last shard can say that the object ends"},
     /* clang-format on */
 };
 
