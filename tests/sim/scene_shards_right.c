@@ -164,7 +164,7 @@ static bool differ(void)
     for (int64_t i = 0; i < shards_world.slots; i++) {
         const struct shards_slot *v = &shards_world.slot[i];
 
-        if (v->a && v->plan_told && shards_world.plan.ok &&
+        if (v->a && v->plan_told && shards_world.plan.shards > 0 &&
             !shards_plan_is_for(v))
             return true;
     }

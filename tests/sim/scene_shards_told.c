@@ -468,11 +468,13 @@ static void check_planned(struct shards_slot *v)
     }
 }
 
-/* What it left behind may stand: its look is refused, or hung up at. */
+/* What it left behind may stand: the servers refuse the look for it, or to
+ * delete it, or hang up at that. */
 static bool drained_rc_ok(const struct shards_slot *v, int rc)
 {
     return refused_rc_ok(v, rc) ||
-           (rc == EVZK_ERR_SERVER && ens_shut((int)v->proc));
+           (rc == EVZK_ERR_SERVER &&
+            (ens_shut((int)v->proc) || ens_denied((int)v->proc)));
 }
 
 void shards_told_all(struct shards_slot *v, evzk_shards_event ev, int rc)
