@@ -22,8 +22,8 @@
  *
  * A machine may end, and another may begin for the same znode: a site takes its
  * transaction up anew with each connection.  The session keeps the last counts
- * that ended with a machine, each with its path, for who asks for the same
- * next.
+ * of reads that ended with a machine, each with its path, for who asks for the
+ * same next.  What the next one writes may be shorter.
  *
  * A network that fails often makes suspects of many requests.  Each that is
  * answered sets others free: one, then two, then four; the same one three times
@@ -123,13 +123,23 @@ static struct evzk__unheard *unheard(struct evzk__core *s,
     return NULL;
 }
 
+static bool is_read(const struct evzk__request *r)
+{
+    return r->op == EVZK__READS || r->op == EVZK__EACH_READS ||
+           r->op == EVZK__SOON_READS || r->op == EVZK__LOOK ||
+           r->op == EVZK__LIST || r->op == EVZK__SYNC_LIST ||
+           r->op == EVZK__SETTLE_LIST;
+}
+
 static void keep(struct evzk__core *s, const struct evzk__request *r)
 {
     struct evzk__unheard *u = unheard(s, r);
+    uint8_t *next = &s->requests.next_unheard;
 
+    if (!is_read(r))
+        return;
     if (!u)
-        u = &s->requests
-                 .unheard[s->requests.next_unheard++ % EVZK__UNHEARD_KEPT];
+        u = &s->requests.unheard[(*next)++ % EVZK__UNHEARD_KEPT];
     u->key = key_of(r);
     u->losses = r->losses;
 }
