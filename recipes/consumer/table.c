@@ -302,7 +302,8 @@ static void lose_batch(struct evzk_consumer *c)
 static void end(struct evzk__machine *m)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
-    int rc = m->rc != EVZK_OK ? m->rc : EVZK_ERR_CLOSED;
+    bool closed = evzk__may_begin(evzk__machine_session(m)) == EVZK_ERR_CLOSED;
+    int rc = m->rc != EVZK_OK && !closed ? m->rc : EVZK_ERR_CLOSED;
 
     if (c->change == EVZK__TAKE)
         evzk__take_lost(c, "the servers did not say before the consumer ended");

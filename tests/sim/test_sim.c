@@ -390,6 +390,7 @@ static const struct kept {
 {"shards", "rivals:29=oom@2,207=oom-on@10,263=foreign-nameless,297=forge-plan@4,314=expire-after,396=oom@8,441=oom@8,446=foreign-curator,480=hold-replies,501=hide-member@2,509=freeze-short,541=malform@98,586=malform@14", 1, "the rule did not see that a plan which was written back is for other shards"},
 {"write-once", "expires:218=call-still@acknowledge,303=replace-own@0,391=deny,392=call@drain", 1, "the rule did not know that what is left may stand since it may not be deleted"},
 {"producer", "put-too-large:236=expire", 1, "a short put went on with the count of lost connections of a long one"},
+{"consumer", "prefetch:114=call@give-back,202=foreign-kazoo,248=call@close-session", 1, "an item was lost with the reason of its consumer, where its session was closed"},
     /* clang-format on */
 };
 
