@@ -90,7 +90,7 @@ void ens_day(void);
 /* So many receipts were deleted by another process than has made them.  A
  * receipt that was written to on this day must not be. */
 int64_t ens_tidied(void);
-/* One of these this session had made. */
+/* This session had made one of these. */
 bool ens_tidied_of(int64_t session);
 /* Are these sessions of one process?  NULL: receipts have no rules. */
 extern bool (*ens_same_process)(int64_t a, int64_t b);

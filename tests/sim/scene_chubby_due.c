@@ -41,7 +41,7 @@ static bool is_calm(int proc)
 /* ---- Events. ---- */
 
 /* No event tells that a file may not be read any more: the next connection
- * finds out.  One that was made since may be read. */
+ * finds out.  A file that was made since may be read. */
 static bool is_hidden(const struct chubby_handle *h, int proc)
 {
     int conn = wire_conn_of(proc);

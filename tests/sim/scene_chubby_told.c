@@ -203,7 +203,7 @@ static void check_clean(int i)
 
     if (!hold->node[0] || hold->lost || !hold->mark || ens_denied(plan->proc) ||
         chubby_session_ended(plan->proc) ||
-        operator_deleted((int64_t)hold->token)) /* That is no clean end. */
+        operator_deleted((int64_t)hold->token)) /* No clean end. */
         return;
     snprintf(path, sizeof path, "%s/%s-%u-delay", chubby_side(plan->file),
              hold->node, (unsigned)plan->delay_ms);

@@ -304,7 +304,8 @@ static void check_cast(const struct tp_at *at, const struct tp_tx *x)
 }
 
 /* A site is told once that a transaction has failed for a reason, until there
- * is other news of it.  One that may not take its entry away begins it anew. */
+ * is other news of it.  A site that may not take its entry away begins it
+ * anew. */
 static void note_told(const struct tp_at *at, int64_t tx, evzk_site_event ev,
                       int rc)
 {
@@ -319,8 +320,8 @@ static void note_told(const struct tp_at *at, int64_t tx, evzk_site_event ev,
     k->failed[tx] = ev == EVZK_SITE_FAILED ? rc : EVZK_OK;
 }
 
-/* It was told that it may not take its entry away; and the transaction, for
- * which nothing more of the site stood, was removed. */
+/* The site was told that it may not take its entry away; and the transaction,
+ * for which nothing more of the site stood, was removed. */
 static bool was_denied(const struct tp_at *at, const struct tp_tx *x, int rc)
 {
     return rc == EVZK_ERR_NODEGONE && x && x->removed &&
