@@ -104,7 +104,7 @@ void evzk__site_tx_drop(struct evzk__machine *m)
         evzk__tx_step_site(s, EVZK__STEP_DELETE, (enum evzk__standing)i,
                            t->name);
     evzk__tx_step_inbox(s, EVZK__STEP_DELETE, t->name);
-    evzk__ask(m, s->v, s->n, EVZK__EACH);
+    evzk__ask(m, s->v, s->n, EVZK__EACH | EVZK__PROVED);
 }
 
 int evzk__site_tx_dropped(struct evzk__machine *m, const struct evzk__event *e)

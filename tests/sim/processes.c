@@ -626,8 +626,9 @@ void process_close(int proc)
         sim_violation("p%d: close gave %s", proc, evzk_errname(rc));
     if (!o->p.closing) {
         o->closing_at = sim_now();
-        o->trouble =
-            disturbed_until > 0 || was_hung_up_on(o) ? MORE : NO_TROUBLE;
+        o->trouble = disturbed_until > 0 || was_hung_up_on(o) ? MORE
+                     : process_is_connected(proc)             ? NO_TROUBLE
+                                                              : ONE_SHORT;
     }
     o->p.closing = true;
     note_cut(o); /* Without a connection it may be over in this step. */

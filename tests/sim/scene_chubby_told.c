@@ -508,7 +508,7 @@ static void check_busy(int i, const struct chubby_op *op, int rc)
     enum { LONGEST_US = 300000 };
     struct chubby_handle *h = &chubbies.of[i];
 
-    if (rc != EVZK_ERR_BUSY || !op->bare ||
+    if (rc != EVZK_ERR_BUSY || !op->bare || chubbies.forged ||
         chubby_has_contender(chubby_plan_of(i)->file))
         h->busy_since = 0;
     else if (!h->busy_since)
@@ -554,7 +554,7 @@ static void check_sequencer(int i, const struct chubby_op *op, int rc)
         from->sequencer_gone < op->begun)
         sim_violation("handle %d: a sequencer is valid, and was not", i);
     if (rc == EVZK_ERR_NODEGONE && !from->sequencer_gone && !chubbies.forged &&
-        !ens_denials() && !chubby_gone(chubbies.of[i].instance))
+        !ens_denials() && !chubby_rc_ok(i, rc))
         sim_violation("handle %d: a sequencer is not valid, and is", i);
     if (rc != EVZK_OK && rc != EVZK_ERR_NODEGONE && !chubby_rc_ok(i, rc) &&
         !is_invalid(op, rc))

@@ -96,6 +96,7 @@ struct tp_tx {
     bool said[TP_SITES];     /* .. it has said that it is done; .. */
     bool failed[TP_SITES];   /* .. it was told that this has failed. */
     bool entry[TP_SITES];    /* Its entry was seen. */
+    bool forged[TP_SITES];   /* A vote that was forged for it was seen. */
     bool stood[TP_SITES];    /* Has it something there, as last seen? */
     bool marred;             /* A fault has written to it; .. */
     bool unreadable;         /* The text that stands now is none; .. */

@@ -204,8 +204,12 @@ static void look_at_site(struct tp_tx *x, int i)
     for (int k = 0; k < 4; k++) {
         snprintf(path, sizeof path, "/t/tx/%s/%s-%c", x->id, kinds[k],
                  tp.own->sites[i]);
-        if (!ens_look(path, &seen) || fault_forged_vote(seen.data, seen.len))
+        if (!ens_look(path, &seen))
             continue;
+        if (fault_forged_vote(seen.data, seen.len)) {
+            x->forged[i] = true;
+            continue;
+        }
         any = true;
         if (k == 1)
             x->came[i] = true;

@@ -391,6 +391,12 @@ static const struct kept {
 {"write-once", "expires:218=call-still@acknowledge,303=replace-own@0,391=deny,392=call@drain", 1, "the rule did not know that what is left may stand since it may not be deleted"},
 {"producer", "put-too-large:236=expire", 1, "a short put went on with the count of lost connections of a long one"},
 {"consumer", "prefetch:114=call@give-back,202=foreign-kazoo,248=call@close-session", 1, "an item was lost with the reason of its consumer, where its session was closed"},
+{"two-phase-site-tx", "restart-decided:125=lagging@1,162=foreign-kazoo,184=forge-vote@1,208=outage", 1, "the rule did not know of a site that lost its connection between what was forged and its entry"},
+{"two-phase-site-tx", "coordinator-dies-done:130=oom-on@8,145=malform@53,466=oom@10,503=oom-on@10,519=malform@23", 1, "a site took away what had been written to meanwhile, when there was memory again"},
+{"value", "follow-behind:2=oom-on@4,185=call@cancel", 1, "the rule did not know of a session without a connection as it is closed"},
+{"group", "member-unguarded:33=call-still@leave,65=malform@10", 1, "the rule did not know that a member that has not heard knows its znode by its claim's data"},
+{"chubby-lock", "chubby-tries:89=foreign-lower,139=foreign-lower", 1, "the rule did not know of forged contenders that end uncleanly"},
+{"chubby-check", "chubby-seen-next:109=delete-batch,134=call-still@set,330=oom@8", 1, "the rule did not know of a handle whose mark of its file was deleted"},
     /* clang-format on */
 };
 
