@@ -110,8 +110,7 @@ static bool all_leave(void)
 
 static void drain(struct shards_slot *v)
 {
-    bool over = v->ended || v->ending || v->drain;
-    int want = over ? EVZK_ERR_STATE : EVZK_OK;
+    int want = v->ended || v->drain ? EVZK_ERR_STATE : EVZK_OK;
     int ms = v->joiner->drain_timeout_ms ? v->joiner->drain_timeout_ms : 300,
         rc;
 
@@ -120,8 +119,9 @@ static void drain(struct shards_slot *v)
     process_call_ends((int)v->proc);
     sim_say("p%d drain %d: %s", (int)v->proc, index_of(v), evzk_errname(rc));
     if (rc != want &&
-        !(rc == EVZK_ERR_STATE && (process_of((int)v->proc)->closing ||
-                                   ens_shut((int)v->proc))) && /* Fails. */
+        !(rc == EVZK_ERR_STATE &&
+          (v->ending || process_of((int)v->proc)->closing ||
+           ens_shut((int)v->proc))) && /* Fails. */
         !(rc == EVZK_ERR_NOMEM && process_lacked_memory((int)v->proc)))
         sim_violation("draining %d gave %s", index_of(v), evzk_errname(rc));
     if (rc == EVZK_OK)
