@@ -169,6 +169,8 @@ struct chubby_world {
      * in front of the queue. */
     bool marked[FILES];
     int64_t mark_seen[FILES][SIM_PROCS];
+    /* When each process last had company in the queue. */
+    int64_t company_at[FILES][SIM_PROCS];
     bool child;                   /* The first file has its child. */
     int64_t hidden;               /* Its czxid. */
     int64_t hidden_at;            /* An operator has hidden the first file: */

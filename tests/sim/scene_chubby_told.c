@@ -502,16 +502,19 @@ static bool acquire_rc_ok(int i, const struct chubby_op *op, int rc)
 }
 
 /* Where nobody has the lock, a handle that tries again and again gets it when
- * the longest lock-delay is over since it was first refused. */
+ * the longest lock-delay is over since it was first refused without company: it
+ * learns of a mark when it is in front. */
 static void check_busy(int i, const struct chubby_op *op, int rc)
 {
     enum { LONGEST_US = 300000 };
     struct chubby_handle *h = &chubbies.of[i];
+    const struct chubby_plan *plan = chubby_plan_of(i);
+    int64_t company_at = chubbies.company_at[plan->file][plan->proc];
 
-    if (rc != EVZK_ERR_BUSY || !op->bare || chubbies.forged ||
-        chubby_has_contender(chubby_plan_of(i)->file))
+    if (rc != EVZK_ERR_BUSY || !op->bare || company_at >= op->begun ||
+        chubby_has_contender(plan->file))
         h->busy_since = 0;
-    else if (!h->busy_since)
+    else if (!h->busy_since || h->busy_since < company_at)
         h->busy_since = sim_now();
     else if (op->begun - h->busy_since > LONGEST_US)
         sim_violation("handle %d is BUSY behind the lock-delay", i);

@@ -323,15 +323,26 @@ bool chubby_has_contender(int file)
     return false;
 }
 
-/* Somebody stands beside a handle's own contender: it may be BUSY. */
-static void note_company(int file, int contenders)
+/* Of a znode that a fault made, perhaps with a number below zero. */
+static bool is_forged(const char *name)
 {
-    for (int k = 0; k < chubbies.n_ops; k++) {
-        struct chubby_op *op = &chubbies.op[k];
+    return strncmp(name, "fa17", 4) == 0;
+}
 
-        if (!op->told && contenders > 1 &&
-            chubby_plan_of(op->handle - 1)->file == file)
-            op->bare = false;
+/* When a process was last not alone in the queue: another's contender stood, or
+ * a second one of its own session. */
+static void note_company(int file, const char *name, int64_t owner,
+                         int own[SIM_PROCS])
+{
+    if (!is_contender(name) && !is_forged(name))
+        return;
+    for (int p = 0; p < SIM_PROCS; p++) {
+        const struct process *of = process_of(p);
+        bool its = of->n_ids && of->ids[of->n_ids - 1] == owner;
+
+        own[p] += its;
+        if (!its || own[p] > 1)
+            chubbies.company_at[file][p] = sim_now();
     }
 }
 
@@ -343,23 +354,22 @@ static void look_for_strangers(int file)
     size_t n = ens_children(chubby_side(file), names, 64);
     struct ens_seen seen;
     char path[240];
-    int contenders = 0;
+    int own[SIM_PROCS] = {0};
 
     chubbies.meddled = chubbies.meddled || operator_deleted_any();
     for (size_t k = 0; k < n && k < 64; k++) {
         snprintf(path, sizeof path, "%s/%s", chubby_side(file), names[k]);
         chubbies.meddled = chubbies.meddled || (ens_look(path, &seen) &&
                                                 is_written(names[k], &seen));
-        contenders += is_contender(names[k]);
+        if (ens_look(path, &seen))
+            note_company(file, names[k], seen.owner, own);
         chubbies.foreign = chubbies.foreign || strstr(names[k], "__WRIT__") ||
                            strstr(names[k], "__lock__") ||
                            strncmp(names[k], "_c_", 3) == 0;
-        chubbies.forged = chubbies.forged ||
-                          strncmp(names[k], "fa17", 4) == 0 ||
+        chubbies.forged = chubbies.forged || is_forged(names[k]) ||
                           (is_contender(names[k]) && ens_look(path, &seen) &&
                            seen.owner == 0);
     }
-    note_company(file, contenders);
 }
 
 /* The process of the contender in front; -1: it is nobody's. */
