@@ -34,6 +34,7 @@ core_sources = \
     lib/base/foreign.h \
     lib/base/greeting.c \
     lib/base/greeting.h \
+    lib/base/hash.h \
     lib/base/lease.c \
     lib/base/lease.h \
     lib/base/log_stderr.c \

@@ -190,12 +190,12 @@ _Static_assert(EVZK__OPS <= EVZK__OP_MASK + 1, "they fit into five bits");
 struct evzk__batch;
 LIST_HEAD(evzk__batches, evzk__batch);
 
-enum { EVZK__READ_SLOTS = 1024, EVZK__UNHEARD_KEPT = 8 };
+enum { EVZK__READ_SLOTS = 1024, EVZK__LOST_READS = 8 };
 
-/* A request whose machine ended while it was a suspect: see request/suspect.c.
- */
-struct evzk__unheard {
-    uint32_t key; /* Which request. */
+/* A read that was lost, and that its machine asks for no more: see
+ * request/suspect.c. */
+struct evzk__lost_read {
+    uint32_t key; /* A hash of what was read. */
     uint8_t losses : 3;
 };
 
@@ -210,8 +210,8 @@ struct evzk__requests {
     struct evzk__request *alone;  /* The suspect that is being sent, or NULL. */
     int64_t alone_at;             /* Until then all others go first. */
     uint32_t trusted, to_release; /* Suspects that are trusted again. */
-    struct evzk__unheard unheard[EVZK__UNHEARD_KEPT]; /* By turns. */
-    uint8_t next_unheard;
+    struct evzk__lost_read lost_reads[EVZK__LOST_READS]; /* The last ones. */
+    uint8_t next_lost_read;
     bool heard;                   /* This connection has answered something. */
     uint32_t tickets;             /* Drawn by contenders, as they asked. */
     struct evzk__batches batches; /* In flight. */

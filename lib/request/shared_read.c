@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "lib/base/hash.h"
 #include "lib/request/core.h"
 
 /* The number of the step that reads one znode; r->n: the request is of another
@@ -52,16 +53,6 @@ static const char *path_of(struct evzk__core *s, const struct evzk__request *r,
                             sizeof s->requests.path[buffer]);
 }
 
-/* FNV-1a. */
-static uint32_t hash_of(const char *path)
-{
-    uint32_t hash = 2166136261u;
-
-    for (; *path; path++)
-        hash = (hash ^ (unsigned char)*path) * 16777619u;
-    return hash;
-}
-
 static struct evzk__request **slot_of(struct evzk__core *s, uint32_t hash)
 {
     return &s->requests.reads[hash % EVZK__READ_SLOTS];
@@ -89,7 +80,7 @@ bool evzk__shared_read_join(struct evzk__core *s, struct evzk__request *r)
     if (!is_read(r) || !(path = path_of(s, r, 0)) ||
         !evzk__steps_may_watch(r, read_of(r)))
         return false;
-    hash = hash_of(path);
+    hash = evzk__hash_text(EVZK__HASH_BEGIN, path);
     for (at = *slot_of(s, hash); at; at = at->like) {
         if (at->hash == hash && alike(s, r, path, at))
             break;
@@ -109,7 +100,7 @@ void evzk__shared_read_waits(struct evzk__core *s, struct evzk__request *r)
     if (!is_read(r) || r->sent > 0 || !(path = path_of(s, r, 0)) ||
         !evzk__steps_may_watch(r, read_of(r)))
         return;
-    r->hash = hash_of(path);
+    r->hash = evzk__hash_text(EVZK__HASH_BEGIN, path);
     slot = slot_of(s, r->hash);
     r->like = *slot;
     *slot = r;

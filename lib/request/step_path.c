@@ -1,6 +1,7 @@
 /* Which znode a step of a request is about. */
 #include <string.h>
 
+#include "lib/base/hash.h"
 #include "lib/request/core.h"
 #include "lib/request/step_internal.h"
 
@@ -80,7 +81,7 @@ static uint32_t add_name(uint32_t hash, const char *name)
         size_t n = strspn(name, number);
 
         if (n < LONG)
-            hash = (hash ^ (unsigned char)*name) * 16777619u; /* FNV-1a. */
+            hash = evzk__hash_byte(hash, (uint8_t)*name);
         name += n < LONG ? 1 : n;
     }
     return hash;
@@ -90,10 +91,10 @@ static uint32_t add_name(uint32_t hash, const char *name)
 uint32_t evzk__steps_likeness(const struct evzk__request *r)
 {
     enum { SEEN = 4 };
-    uint32_t hash = 2166136261u;
+    uint32_t hash = EVZK__HASH_BEGIN;
 
     for (uint32_t i = 0; i < r->n && i < SEEN; i++) {
-        hash = (hash ^ evzk__step_at(r, i)->verb) * 16777619u;
+        hash = evzk__hash_byte(hash, (uint8_t)evzk__step_at(r, i)->verb);
         hash = add_name(hash, evzk__steps_name_at(r, i));
     }
     return hash;

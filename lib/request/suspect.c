@@ -30,10 +30,12 @@
  * at most.
  *
  * How it can fail: connections that end by chance, five times in a row, and
- * three times of these in the moment between one request and its answer.
+ * three times of these in the moment between one request and its answer.  And a
+ * machine that begins anew is set free three times more.
  */
 #include "lib/request/suspect.h"
 
+#include "lib/base/hash.h"
 #include "lib/base/os.h"
 #include "lib/request/core.h"
 #include "lib/request/transaction_internal.h"
@@ -89,40 +91,6 @@ static void clear(struct evzk__request *r)
     r->released = 0;
 }
 
-static uint32_t add(uint32_t hash, const char *text)
-{
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 16777619u; /* FNV-1a. */
-    return hash;
-}
-
-/* Its directory, its steps, and whom it is about, if that is one. */
-static uint32_t key_of(const struct evzk__request *r)
-{
-    uint32_t key =
-        add(2166136261u ^ likeness(r), r->dir ? r->dir->path : r->name);
-
-    if (evzk__request_is_steps(r) && !r->for_each_name && r->dir && r->name)
-        key = add(key, r->name);
-    return key;
-}
-
-static struct evzk__unheard *unheard(struct evzk__core *s,
-                                     const struct evzk__request *r)
-{
-    uint32_t key = 0;
-
-    for (unsigned i = 0; i < EVZK__UNHEARD_KEPT; i++) {
-        struct evzk__unheard *u = &s->requests.unheard[i];
-
-        if (u->losses > 0 && key == 0)
-            key = key_of(r);
-        if (u->losses > 0 && u->key == key)
-            return u;
-    }
-    return NULL;
-}
-
 static bool is_read(const struct evzk__request *r)
 {
     return r->op == EVZK__READS || r->op == EVZK__EACH_READS ||
@@ -131,43 +99,79 @@ static bool is_read(const struct evzk__request *r)
            r->op == EVZK__SETTLE_LIST;
 }
 
+/* Of the directory, of the steps, and of the name that is read. */
+static uint32_t key_of(const struct evzk__request *r)
+{
+    uint32_t key = evzk__hash_text(EVZK__HASH_BEGIN ^ likeness(r),
+                                   r->dir ? r->dir->path : r->name);
+
+    if (evzk__request_is_steps(r) && !r->for_each_name && r->dir && r->name)
+        key = evzk__hash_text(key, r->name);
+    return key;
+}
+
+static bool has_lost_reads(const struct evzk__core *s)
+{
+    for (unsigned i = 0; i < EVZK__LOST_READS; i++) {
+        if (s->requests.lost_reads[i].losses > 0)
+            return true;
+    }
+    return false;
+}
+
+/* NULL: the request is no read, or the same was not lost. */
+static struct evzk__lost_read *lost_read(struct evzk__core *s,
+                                         const struct evzk__request *r)
+{
+    uint32_t key;
+
+    if (!is_read(r) || !has_lost_reads(s))
+        return NULL;
+    key = key_of(r);
+    for (unsigned i = 0; i < EVZK__LOST_READS; i++) {
+        struct evzk__lost_read *l = &s->requests.lost_reads[i];
+
+        if (l->losses > 0 && l->key == key)
+            return l;
+    }
+    return NULL;
+}
+
 static void keep(struct evzk__core *s, const struct evzk__request *r)
 {
-    struct evzk__unheard *u = unheard(s, r);
-    uint8_t *next = &s->requests.next_unheard;
+    struct evzk__lost_read *l = lost_read(s, r);
 
-    if (!is_read(r))
-        return;
-    if (!u)
-        u = &s->requests.unheard[(*next)++ % EVZK__UNHEARD_KEPT];
-    u->key = key_of(r);
-    u->losses = r->losses;
+    if (!l)
+        l = &s->requests
+                 .lost_reads[s->requests.next_lost_read++ % EVZK__LOST_READS];
+    l->key = key_of(r);
+    l->losses = r->losses;
 }
 
 void evzk__suspect_asked(struct evzk__core *s, struct evzk__request *r)
 {
-    struct evzk__unheard *u = r->losses > 0 ? NULL : unheard(s, r);
+    struct evzk__lost_read *l = r->losses > 0 ? NULL : lost_read(s, r);
 
-    if (!u)
+    if (!l)
         return;
-    r->losses = u->losses;
+    r->losses = l->losses;
     r->died_as = likeness(r);
-    u->losses = 0;
+    l->losses = 0;
 }
 
 void evzk__suspect_dropped(struct evzk__core *s, const struct evzk__request *r)
 {
-    if (r->losses > 0 && is_the_same(r))
+    if (is_read(r) && is_the_same(r))
         keep(s, r);
 }
 
 static void answered(struct evzk__core *s, struct evzk__request *r)
 {
-    struct evzk__unheard *u = unheard(s, r);
+    struct evzk__lost_read *l = lost_read(s, r);
 
     clear(r);
-    if (u)
-        u->losses = 0;
+    if (l)
+        l->losses = 0;
 }
 
 void evzk__suspect_hold(struct evzk__core *s, struct evzk__request *r)
@@ -274,7 +278,8 @@ void evzk__suspect_back(struct evzk__core *s, struct evzk__request *r)
     evzk__suspect_left(s, r);
     if (r->losses == PROVED) {
         r->losses--;
-        keep(s, r);
+        if (is_read(r))
+            keep(s, r);
     } else if (!r->blamed && is_the_same(r)) {
         answered(s, r);
     } else if (!r->blamed && r->losses > 0 && ++r->others == FORGET) {

@@ -22,9 +22,11 @@ void evzk__suspects_cut(struct evzk__core *s);
 /* The request is not on its way any more: all of it was answered, or lost. */
 void evzk__suspect_back(struct evzk__core *s, struct evzk__request *r);
 
-/* A request is asked for; or its owner takes it back, and may end: another
- * owner that asks for the same goes on with the count. */
+/* A request is asked for: goes on with the count of the same read of an owner
+ * that took it back. */
 void evzk__suspect_asked(struct evzk__core *s, struct evzk__request *r);
+
+/* Its owner takes it back, and may end. */
 void evzk__suspect_dropped(struct evzk__core *s, const struct evzk__request *r);
 
 /* Its owner asks for something else than before, however like it. */

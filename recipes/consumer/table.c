@@ -303,7 +303,7 @@ static void end(struct evzk__machine *m)
 {
     struct evzk_consumer *c = evzk__consumer_of(m);
     bool closed = evzk__may_begin(evzk__machine_session(m)) == EVZK_ERR_CLOSED;
-    int rc = m->rc != EVZK_OK && !closed ? m->rc : EVZK_ERR_CLOSED;
+    int rc = closed || m->rc == EVZK_OK ? EVZK_ERR_CLOSED : m->rc;
 
     if (c->change == EVZK__TAKE)
         evzk__take_lost(c, "the servers did not say before the consumer ended");

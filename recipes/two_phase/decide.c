@@ -203,8 +203,9 @@ static bool has_watched(const struct evzk__machine *m)
     return !evzk__watch_missing(m, which) && !evzk__watch_fires(m, which);
 }
 
-/* A coordinator that is to stop decides to abort.  Behind a lost connection
- * somebody may have decided; and while there is no memory to send it. */
+/* A coordinator that is to stop decides to abort.  Somebody may have decided
+ * behind a lost connection, or while there was no memory to ask: then it looks
+ * first. */
 void evzk__tx_decide(struct evzk__machine *m)
 {
     struct evzk_tx *tx = evzk__tx_of(m);

@@ -223,7 +223,7 @@ struct ens_state {
     struct ens_letter *syncs; /* Wait at the leader, in order. */
     struct ens_session *sessions;
     int64_t day, tidied;       /* See ens_day(), ens_tidied(). */
-    int64_t tidied_of[TIDIED]; /* By makers, in turns. */
+    int64_t tidied_of[TIDIED]; /* The sessions that made the last of these. */
     struct ens_server server[SIM_SERVERS];
     struct ens_conn conn[WIRE_CONNS];
     int64_t proposed, committed, hold_until, reap_at, crawl_until;

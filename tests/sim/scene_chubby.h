@@ -172,9 +172,9 @@ struct chubby_world {
     /* When each process last had company in the queue. */
     int64_t company_at[FILES][SIM_PROCS];
     bool child;                   /* The first file has its child. */
-    int64_t hidden;               /* Its czxid. */
     int64_t hidden_at;            /* An operator has hidden the first file: */
-    uint64_t heard_by[SIM_PROCS]; /* the connections of that time. */
+    int64_t hidden;               /* its czxid, .. */
+    uint64_t heard_by[SIM_PROCS]; /* .. and the connections of that time. */
     int64_t veiled_at;            /* and the child. */
     bool early[SIM_PROCS];
     int32_t leaves[SIM_PROCS]; /* How often it was not at rest. */

@@ -468,8 +468,8 @@ static void check_planned(struct shards_slot *v)
     }
 }
 
-/* The znodes of a former candidate may stand: the servers refuse the look for
- * it, or to delete it, or hang up at that. */
+/* Znodes of a former candidate may stand: the servers refuse to look for them,
+ * or to delete them, or hang up at that. */
 static bool drained_rc_ok(const struct shards_slot *v, int rc)
 {
     return refused_rc_ok(v, rc) ||
