@@ -147,13 +147,13 @@ static int64_t count(const struct shards_tree_plan *t, int64_t member)
 /* Each member has its share by weight, give or take one shard. */
 static bool is_uneven(const struct shards_tree_plan *t, char why[PATH])
 {
-    int64_t weight = 0;
+    double weight = 0; /* A plan may be forged. */
     bool most = false;
 
     why[0] = '\0';
 
     for (int64_t i = 0; i < t->members; i++) {
-        weight += t->weight[i];
+        weight += (double)t->weight[i];
         most = most || t->most[i];
         if (t->most[i] && count(t, i) > t->most[i])
             snprintf(why, PATH, "member %d is given more than it may have",
@@ -162,13 +162,14 @@ static bool is_uneven(const struct shards_tree_plan *t, char why[PATH])
             snprintf(why, PATH, "member %d looks on, and is given some",
                      (int)i);
     }
-    for (int64_t i = 0; i < t->members && weight && !most; i++) {
-        int64_t off = count(t, i) * weight - t->weight[i] * t->shards;
+    for (int64_t i = 0; i < t->members && weight > 0 && !most; i++) {
+        double off = (double)count(t, i) * weight -
+                     (double)t->weight[i] * (double)t->shards;
 
         if (off > weight || off < -weight)
             snprintf(why, PATH, "plan %d is not even", (int)t->version);
     }
-    for (int64_t i = 0; i < t->shards && weight && !most; i++) {
+    for (int64_t i = 0; i < t->shards && weight > 0 && !most; i++) {
         if (t->owner[i] < 0)
             snprintf(why, PATH, "plan %d leaves a shard to nobody",
                      (int)t->version);

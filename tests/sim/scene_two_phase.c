@@ -584,10 +584,14 @@ static bool is_in_vain(void)
     return false;
 }
 
-/* The users give up at last what has not ended by itself. */
+/* The users give up at last what has not ended by itself, and is not about to:
+ * what was due a moment ago may have come. */
 static void give_up(intptr_t proc)
 {
-    if (owes_any()) {
+    bool due = tp.due[proc];
+
+    tp.due[proc] = owes_any();
+    if (due || tp.due[proc]) {
         scene_timer_set(OWES_AGAIN_US, (int)proc, give_up, proc);
         return;
     }

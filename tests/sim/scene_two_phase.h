@@ -136,18 +136,19 @@ struct tp_world {
     struct tp_slot slot[TP_ACTS];
     struct tp_at at[TP_AT];
     int64_t txs;
-    int64_t looked;    /* The newest zxid when the rules saw the tree. */
-    int64_t asked_txs; /* When a look-up was asked for. */
-    bool overruled;    /* An operator has decided. */
-    bool shown;        /* An operator has given the right back. */
-    bool sealed;       /* Something is sealed now. */
-    bool hidden;       /* The first transaction may not be read. */
-    bool hid;          /* An operator has taken a right away; .. */
-    bool unlisted;     /* .. has deleted an entry; .. */
-    bool copied;       /* .. has copied the first transaction. */
-    bool rough;        /* Something was cut short. */
-    bool last;         /* The users have given up; .. */
-    bool deserted;     /* .. while a site was there to go on. */
+    int64_t looked;      /* The newest zxid when the rules saw the tree. */
+    int64_t asked_txs;   /* When a look-up was asked for. */
+    bool overruled;      /* An operator has decided. */
+    bool shown;          /* An operator has given the right back. */
+    bool sealed;         /* Something is sealed now. */
+    bool hidden;         /* The first transaction may not be read. */
+    bool hid;            /* An operator has taken a right away; .. */
+    bool unlisted;       /* .. has deleted an entry; .. */
+    bool copied;         /* .. has copied the first transaction. */
+    bool rough;          /* Something was cut short. */
+    bool due[SIM_PROCS]; /* The users wait for what is still due. */
+    bool last;           /* The users have given up; .. */
+    bool deserted;       /* .. while a site was there to go on. */
 };
 extern struct tp_world tp;
 

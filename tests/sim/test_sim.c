@@ -398,6 +398,9 @@ static const struct kept {
 {"chubby-lock", "chubby-tries:89=foreign-lower,139=foreign-lower", 1, "the rule did not know of forged contenders that end uncleanly"},
 {"chubby-check", "chubby-seen-next:109=delete-batch,134=call-still@set,330=oom@8", 1, "the rule did not know of a handle whose mark of its file was deleted"},
 {"shards", "closes-sealed:173=callback@1/drain", 1, "the rule asked for STATE where LOST of one shard had told the end of all"},
+{"two-phase-site-tx", "coordinator-dies-early:214=throttle-writes", 1, "the last site, refused nine times, left the transaction for ever"},
+{"two-phase", "decide-denied:3706=deny", 1, "the users gave up in the moment in which all had come to its end"},
+{"two-phase-site", "inbox-many:37=hold-replies,230=forge-vote@3,253=hold-requests,486=hangs-up", 1, "a listing that was lost once, with its watch or without, hid at which decision the servers hang up"},
     /* clang-format on */
 };
 
