@@ -138,8 +138,19 @@ void evzk__site_tx_linger(struct evzk__machine *m)
     evzk__ask(m, s->v, s->n, 0);
 }
 
+/* Servers that refuse for now answer in a while.  By then nobody else may be
+ * there to remove the transaction. */
+static bool was_refused(const struct evzk__machine *m,
+                        const struct evzk__reply *r)
+{
+    return !m->stopping &&
+           (r->rc == EVZK_ERR_SERVER || r->first_rc == EVZK_ERR_SERVER);
+}
+
 int evzk__site_tx_lingered(struct evzk__machine *m, const struct evzk__event *e)
 {
+    if (e->type == EVZK__EV_REPLY && was_refused(m, e->reply))
+        return evzk__machine_again_later(m);
     if (e->type == EVZK__EV_REPLY)
         return e->reply->rc != EVZK_OK ? evzk__machine_finish(m, EVZK_OK)
                                        : EVZK_OK;
@@ -160,6 +171,8 @@ void evzk__site_tx_remove(struct evzk__machine *m)
 /* Other sites may have removed the transaction, or may not be done. */
 int evzk__site_tx_removed(struct evzk__machine *m, const struct evzk__event *e)
 {
+    if (was_refused(m, e->reply))
+        return evzk__machine_again_later(m);
     return e->reply->rc == EVZK_ERR_NOTEMPTY && !m->stopping
                ? evzk__machine_move(m, OUTLASTING)
                : evzk__machine_finish(m, EVZK_OK);
@@ -183,6 +196,8 @@ int evzk__site_tx_outlasted(struct evzk__machine *m,
     if (e->type == EVZK__EV_CHANGED)
         return e->which == (enum evzk__which)ON_ALL ? evzk__machine_again(m)
                                                     : EVZK_OK;
+    if (e->type != EVZK__EV_DELETED && was_refused(m, r))
+        return evzk__machine_again_later(m);
     if (e->type == EVZK__EV_DELETED || r->first_rc != EVZK_OK ||
         r->rc != EVZK_OK)
         return evzk__machine_finish(m, EVZK_OK);

@@ -76,7 +76,7 @@ STATE(LINGERING,     linger,      lingered,     ENDED,         ENDED,   LINGERIN
       ON(PATH_CHANGED, LINGERING),
       ON(USER_EVENT,   LINGERING)),
 STATE(REMOVING,      remove,      removed,      ASIDE,         STAY,    REMOVING,      RETRY,
-      ON(REPLY,        ENDED, OUTLASTING),
+      ON(REPLY,        ENDED, OUTLASTING, HERE),
       ON(STOP,         ENDED)),
 STATE(OUTLASTING,    outlast,     outlasted,    ASIDE,         ENDED,   OUTLASTING,    RETRY,
       ON(REPLY,        REMOVING, ENDED, HERE),
