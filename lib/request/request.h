@@ -153,7 +153,7 @@ struct evzk__request {
     int8_t first_rc, last_rc;
     /* See request/suspect.c: like which request it was lost, and how often;
      * `others` were answered since. */
-    uint8_t died_as;
+    uint16_t died_as;
     uint8_t losses : 3; /* Connections that ended during it, in a row. */
     uint8_t blamed : 1; /* The last of them since it was sent. */
     uint8_t held : 1;   /* In the queue `suspects`. */
@@ -195,8 +195,9 @@ enum { EVZK__READ_SLOTS = 1024, EVZK__LOST_READS = 8 };
 /* A read that was lost, and that its machine asks for no more: see
  * request/suspect.c. */
 struct evzk__lost_read {
-    uint32_t key; /* A hash of what was read. */
-    uint8_t losses : 3;
+    uint32_t key;         /* A hash of what was read. */
+    uint8_t losses : 3;   /* 0: a machine goes on with the count. */
+    int64_t barred_until; /* Until then it is not sent. */
 };
 
 struct evzk__requests {

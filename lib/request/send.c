@@ -58,7 +58,8 @@ static bool send_one(struct evzk__core *s, struct evzk__request *r)
     slot->part = part;
     s->stats.requests++;
     s->requests.in_flight++;
-    res.rc = evzk__subrequest_send(s, r, slot);
+    res.rc = evzk__suspect_is_barred(s, r) ? EVZK_ERR_TOOLARGE
+                                           : evzk__subrequest_send(s, r, slot);
     if (res.rc == EVZK_OK) {
         evzk__shared_read_sent(s, r, part);
         return true;
@@ -162,7 +163,7 @@ static void send_all(struct evzk__core *s, struct evzk__request *r)
     /* Behind another contender of ours a listing is not needed. */
     if (r->op == EVZK__CREATE_LIST && evzk__dir_busy(r->dir))
         r->parts = evzk__subrequest_lead(r) + 1;
-    if (evzk__request_is_steps(r))
+    if (evzk__request_is_steps(r) && !evzk__suspect_is_barred(s, r))
         evzk__steps_share_sync(s, r);
     evzk__create_order_sent(s, r, false);
     parts = r->parts;

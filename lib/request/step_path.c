@@ -87,15 +87,28 @@ static uint32_t add_name(uint32_t hash, const char *name)
     return hash;
 }
 
+/* Do requests that are alike have it, or not, as the watches happen to stand?
+ * The answer is short. */
+static bool is_besides(const struct evzk__step *step)
+{
+    return step->verb == EVZK__STEP_SYNC || step->verb == EVZK__STEP_EXISTS ||
+           step->verb == EVZK__STEP_UNWATCH;
+}
+
 /* A few of the steps will do: a request may have thousands. */
 uint32_t evzk__steps_likeness(const struct evzk__request *r)
 {
     enum { SEEN = 4 };
-    uint32_t hash = EVZK__HASH_BEGIN;
+    uint32_t hash = EVZK__HASH_BEGIN ^ (r->for_each_name ? 1u : 0u);
 
-    for (uint32_t i = 0; i < r->n && i < SEEN; i++) {
-        hash = evzk__hash_byte(hash, (uint8_t)evzk__step_at(r, i)->verb);
+    for (uint32_t i = 0, seen = 0; i < r->n && seen < SEEN; i++) {
+        const struct evzk__step *step = evzk__step_at(r, i);
+
+        if (i + 1 < r->n && is_besides(step))
+            continue;
+        hash = evzk__hash_byte(hash, (uint8_t)step->verb);
         hash = add_name(hash, evzk__steps_name_at(r, i));
+        seen++;
     }
     return hash;
 }

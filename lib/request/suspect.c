@@ -23,7 +23,9 @@
  * A machine may end, and another may begin for the same znode: a site takes its
  * transaction up anew with each connection.  The session keeps the last counts
  * of reads that ended with a machine, each with its path, for who asks for the
- * same next.  What the next one writes may be shorter.
+ * same next.  What the next one writes may be shorter.  A read that has failed
+ * so is not sent again for some 25 seconds, whoever asks for it: it fails at
+ * once, and the connection stays.
  *
  * A network that fails often makes suspects of many requests.  Each that is
  * answered sets others free: one, then two, then four; the same one three times
@@ -41,9 +43,10 @@
 #include "lib/request/transaction_internal.h"
 
 enum {
-    SUSPECT = 2,       /* Lost so often, together with others. */
-    PROVED = 5,        /* The rest of it alone. */
-    OTHERS_US = 50000, /* The time of all others, between two suspects. */
+    SUSPECT = 2,          /* Lost so often, together with others. */
+    PROVED = 5,           /* The rest of it alone. */
+    OTHERS_US = 50000,    /* The time of all others, between two suspects. */
+    BARRED_US = 25000000, /* Objects ask again after half a minute. */
     RELEASED_MOST = 1024,
     RELEASED_OFTEN = 3, /* Then it goes alone: else it might be released, and
                            lost with others, again and again. */
@@ -53,14 +56,14 @@ enum {
 };
 
 /* A number by which the request is known again. */
-static uint8_t likeness(const struct evzk__request *r)
+static uint16_t likeness(const struct evzk__request *r)
 {
     uint32_t n = evzk__request_is_steps(r) ? evzk__steps_likeness(r) : 0;
 
     if (r->op == EVZK__WATCH)
         n = (r->name ? 1u : 0u) + (r->pred ? 2u : 0u);
     n = n * 31 + r->op;
-    return (uint8_t)(n ^ n >> 8 ^ n >> 16 ^ n >> 24);
+    return (uint16_t)(n ^ n >> 16);
 }
 
 /* Is it the request that was lost last, of its owner's? */
@@ -110,10 +113,15 @@ static uint32_t key_of(const struct evzk__request *r)
     return key;
 }
 
+static bool is_kept(const struct evzk__lost_read *l)
+{
+    return l->losses > 0 || evzk__now_us() < l->barred_until;
+}
+
 static bool has_lost_reads(const struct evzk__core *s)
 {
     for (unsigned i = 0; i < EVZK__LOST_READS; i++) {
-        if (s->requests.lost_reads[i].losses > 0)
+        if (is_kept(&s->requests.lost_reads[i]))
             return true;
     }
     return false;
@@ -131,28 +139,32 @@ static struct evzk__lost_read *lost_read(struct evzk__core *s,
     for (unsigned i = 0; i < EVZK__LOST_READS; i++) {
         struct evzk__lost_read *l = &s->requests.lost_reads[i];
 
-        if (l->losses > 0 && l->key == key)
+        if (is_kept(l) && l->key == key)
             return l;
     }
     return NULL;
 }
 
-static void keep(struct evzk__core *s, const struct evzk__request *r)
+static struct evzk__lost_read *keep(struct evzk__core *s,
+                                    const struct evzk__request *r)
 {
     struct evzk__lost_read *l = lost_read(s, r);
 
-    if (!l)
+    if (!l) {
         l = &s->requests
                  .lost_reads[s->requests.next_lost_read++ % EVZK__LOST_READS];
+        l->barred_until = 0;
+    }
     l->key = key_of(r);
     l->losses = r->losses;
+    return l;
 }
 
 void evzk__suspect_asked(struct evzk__core *s, struct evzk__request *r)
 {
     struct evzk__lost_read *l = r->losses > 0 ? NULL : lost_read(s, r);
 
-    if (!l)
+    if (!l || l->losses == 0)
         return;
     r->losses = l->losses;
     r->died_as = likeness(r);
@@ -170,8 +182,10 @@ static void answered(struct evzk__core *s, struct evzk__request *r)
     struct evzk__lost_read *l = lost_read(s, r);
 
     clear(r);
-    if (l)
-        l->losses = 0;
+    if (!l)
+        return;
+    l->losses = 0;
+    l->barred_until = 0;
 }
 
 void evzk__suspect_hold(struct evzk__core *s, struct evzk__request *r)
@@ -279,12 +293,20 @@ void evzk__suspect_back(struct evzk__core *s, struct evzk__request *r)
     if (r->losses == PROVED) {
         r->losses--;
         if (is_read(r))
-            keep(s, r);
+            keep(s, r)->barred_until = evzk__now_us() + BARRED_US;
     } else if (!r->blamed && is_the_same(r)) {
         answered(s, r);
     } else if (!r->blamed && r->losses > 0 && ++r->others == FORGET) {
         clear(r);
     }
+}
+
+bool evzk__suspect_is_barred(struct evzk__core *s,
+                             const struct evzk__request *r)
+{
+    const struct evzk__lost_read *l = lost_read(s, r);
+
+    return l && evzk__now_us() < l->barred_until;
 }
 
 bool evzk__suspects_due(const struct evzk__core *s)

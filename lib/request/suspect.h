@@ -38,6 +38,11 @@ void evzk__suspect_left(struct evzk__core *s, const struct evzk__request *r);
 /* Is it to be sent alone? */
 bool evzk__is_suspect(const struct evzk__request *r);
 
+/* Has the same read failed a moment ago, since the servers hang up at it?  Then
+ * it is not sent. */
+bool evzk__suspect_is_barred(struct evzk__core *s,
+                             const struct evzk__request *r);
+
 /* Has it not been sent alone yet?  Then it may be trusted again. */
 bool evzk__suspect_may_be_released(const struct evzk__request *r);
 void evzk__suspect_release(struct evzk__request *r);
