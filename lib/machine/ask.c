@@ -34,7 +34,7 @@ static void ask_steps(struct evzk__machine *m, const struct evzk__step *steps,
     r->stamp = (how & EVZK__STAMP) != 0;
     r->join = (how & EVZK__JOIN) != 0;
     r->proved = (how & EVZK__PROVED) != 0;
-    r->for_each_name = false;
+    r->for_each_name = r->absent = false;
     LIST_INIT(&r->followers);
     if (how & EVZK__ANEW)
         evzk__suspect_forget(r);

@@ -25,6 +25,8 @@ static int first_rc(const struct evzk__core *s, const struct evzk__request *r,
 {
     if (evzk__request_answers_each(r) && r->first_rc != EVZK_OK)
         return r->first_rc; /* A later step could not be sent. */
+    if (!evzk__request_is_steps(r))
+        return res->rc;
     if (r->absent && r->n > 1)
         return EVZK_OK; /* The sync before succeeded. */
     return r->behind ? evzk__steps_sync_rc(s, r, res->rc)

@@ -30,7 +30,8 @@ static struct evzk__request_queue *queue_of(struct evzk__core *s,
 
 void evzk__request_count_parts(struct evzk__request *r)
 {
-    r->behind = 0;
+    if (evzk__request_is_steps(r))
+        r->behind = false;
     r->parts = evzk__subrequests_of(r) + evzk__subrequest_lead(r);
 }
 
@@ -69,7 +70,6 @@ void evzk__request_submit(struct evzk__core *s, struct evzk__request *r)
     evzk__create_order_asked(r);
     r->tries = 0;
     r->denied = r->given_up = r->cut = false;
-    r->absent = 0;
     evzk__request_enqueue(s, r, false);
     evzk__session_kick(s);
 }

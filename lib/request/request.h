@@ -129,6 +129,13 @@ struct evzk__request {
             };
             uint32_t n;
             bool for_each_name;
+            bool each : 1; /* As they were asked, EVZK__EACH, .. */
+            bool commit : 1;
+            bool stamp : 1;
+            bool join : 1;
+            bool proved : 1;
+            bool behind : 1; /* Another request's sync goes before it. */
+            bool absent : 1; /* The last step's znode did not exist. */
         };
         struct {               /* LOOK: `name` is a whole path */
             bool sets_watch;   /* On a znode that did not exist. */
@@ -153,19 +160,14 @@ struct evzk__request {
     int8_t first_rc, last_rc;
     /* See request/suspect.c: like which request it was lost, and how often;
      * `others` were answered since. */
-    uint16_t died_as;
-    uint8_t losses : 3; /* Connections that ended during it, in a row. */
-    uint8_t blamed : 1; /* The last of them since it was sent. */
-    uint8_t held : 1;   /* In the queue `suspects`. */
+    uint16_t died_as : 15;
+    uint16_t parked : 1; /* In its directory's line, in no queue. */
+    uint8_t losses : 3;  /* Connections that ended during it, in a row. */
+    uint8_t blamed : 1;  /* The last of them since it was sent. */
+    uint8_t held : 1;    /* In the queue `suspects`. */
     uint8_t others : 3;
     uint8_t op : 5;
     uint8_t state : 3;
-    uint8_t behind : 1; /* STEPS: another request's sync goes before it. */
-    uint8_t absent : 1; /* STEPS: the last step's znode did not exist. */
-    uint8_t each : 1;   /* STEPS: as they were asked, EVZK__EACH, .. */
-    uint8_t commit : 1;
-    uint8_t stamp : 1;
-    uint8_t join : 1;
     uint8_t released : 2; /* By suspect.c: so often since it was answered. */
     uint8_t tries : 4; /* Times it was sent anew, after an answer; most 15. */
     uint8_t keeps_dir : 1; /* CREATE_LIST, DELETE: others use the directory,
@@ -180,11 +182,10 @@ struct evzk__request {
     bool cut : 1;      /* This request ends its transaction. */
     bool given_up : 1; /* The owner does not need it any more. */
     bool back : 1;     /* In the queue `back`. */
-    bool parked : 1;   /* In its directory's line, in no queue. */
-    bool proved : 1;   /* STEPS: as it was asked. */
 };
 
 #define EVZK__OP_MASK 31U
+#define EVZK__LIKENESS_MASK 0x7fffU
 _Static_assert(EVZK__OPS <= EVZK__OP_MASK + 1, "they fit into five bits");
 
 struct evzk__batch;

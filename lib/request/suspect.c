@@ -63,7 +63,7 @@ static uint16_t likeness(const struct evzk__request *r)
     if (r->op == EVZK__WATCH)
         n = (r->name ? 1u : 0u) + (r->pred ? 2u : 0u);
     n = n * 31 + r->op;
-    return (uint16_t)(n ^ n >> 16);
+    return (uint16_t)((n ^ n >> 16) & EVZK__LIKENESS_MASK);
 }
 
 /* Is it the request that was lost last, of its owner's? */
@@ -167,7 +167,7 @@ void evzk__suspect_asked(struct evzk__core *s, struct evzk__request *r)
     if (!l || l->losses == 0)
         return;
     r->losses = l->losses;
-    r->died_as = likeness(r);
+    r->died_as = likeness(r) & EVZK__LIKENESS_MASK;
     l->losses = 0;
 }
 
@@ -220,7 +220,7 @@ static void blame(struct evzk__core *s, struct evzk__request *r)
     s->requests.trusted = 0;
     if (is_bystander(r))
         return;
-    r->died_as = likeness(r);
+    r->died_as = likeness(r) & EVZK__LIKENESS_MASK;
     r->others = 0;
     if (r->losses < SUSPECT || s->requests.alone == r)
         r->losses++;
@@ -247,7 +247,7 @@ void evzk__suspect_shared(const struct evzk__request *r,
     if (!r->blamed || (other->losses > 0 && !is_the_same(other)))
         return;
     other->losses = r->losses;
-    other->died_as = likeness(other);
+    other->died_as = likeness(other) & EVZK__LIKENESS_MASK;
     other->others = 0;
 }
 
