@@ -159,7 +159,7 @@ struct evzk__request {
     };
     int8_t first_rc, last_rc;
     /* See request/suspect.c: like which request it was lost, and how often;
-     * `others` were answered since. */
+     * `others` of its owner were lost since. */
     uint16_t died_as : 15;
     uint16_t parked : 1; /* In its directory's line, in no queue. */
     uint8_t losses : 3;  /* Connections that ended during it, in a row. */

@@ -17,8 +17,9 @@
  * A machine may ask for something else in between, to find out what became of
  * its request; that may be lost, too, when the server hangs up at another
  * machine's.  So the count belongs to the machine, with a number by which the
- * request is known again.  The same request that is answered clears it, or many
- * others that are, or a machine that knows its next request to be another one.
+ * request is known again.  The same request that is answered clears it; or
+ * others that are lost, four times in a row; or a machine that knows its next
+ * request to be another one.
  *
  * A machine may end, and another may begin for the same znode: a site takes its
  * transaction up anew with each connection.  The session keeps the last counts
@@ -50,9 +51,7 @@ enum {
     RELEASED_MOST = 1024,
     RELEASED_OFTEN = 3, /* Then it goes alone: else it might be released, and
                            lost with others, again and again. */
-    LOST_WEIGHS = 2,
-    FORGET =
-        7 /* So many others were answered: the lost one is not asked for. */
+    FORGET = 4 /* So many others were lost since: it is one of these. */
 };
 
 /* A number by which the request is known again. */
@@ -204,10 +203,8 @@ static bool is_bystander(struct evzk__request *r)
 {
     if (r->losses == 0 || is_the_same(r))
         return false;
-    if (r->others + LOST_WEIGHS < FORGET) {
-        r->others = (r->others + LOST_WEIGHS) & FORGET;
+    if (++r->others < FORGET)
         return true;
-    }
     clear(r);
     return false;
 }
@@ -296,8 +293,6 @@ void evzk__suspect_back(struct evzk__core *s, struct evzk__request *r)
             keep(s, r)->barred_until = evzk__now_us() + BARRED_US;
     } else if (!r->blamed && is_the_same(r)) {
         answered(s, r);
-    } else if (!r->blamed && r->losses > 0 && ++r->others == FORGET) {
-        clear(r);
     }
 }
 

@@ -60,8 +60,8 @@ static bool is_owned(const char *dir, const char *name)
     return ens_look(path, &seen) && seen.owner;
 }
 
-/* Has the attempt that made this lock given its turn away, and the servers have
- * refused to delete the znode?  The next lock of that session knows.  Written
+/* Has the attempt that made this lock given its turn away, and its delete is
+ * still to come, or was refused?  The next lock of that session knows.  Written
  * over, the znode does not say which attempt made it. */
 static bool is_left_over(const char *name, int64_t session)
 {
@@ -74,7 +74,6 @@ static bool is_left_over(const char *name, int64_t session)
         return false;
     for (int i = 0; i < ATTEMPTS && !any; i++)
         any = sem_plan(i)->used && (sems.of[i].acquired || sems.of[i].over) &&
-              ens_refused(sem_plan(i)->proc) &&
               sem_plan(i)->proc == process_with(session) &&
               (seen.version > 0 || (seen.len == 1 && seen.data[0] - '0' == i));
     return any;

@@ -401,6 +401,8 @@ static const struct kept {
 {"two-phase-site-tx", "coordinator-dies-early:214=throttle-writes", 1, "the last site, refused nine times, left the transaction for ever"},
 {"two-phase", "decide-denied:3706=deny", 1, "the users gave up in the moment in which all had come to its end"},
 {"two-phase-site", "inbox-many:37=hold-replies,230=forge-vote@3,253=hold-requests,486=hangs-up", 1, "a listing that was lost once, with its watch or without, hid at which decision the servers hang up"},
+{"semaphore", "semaphore-try:92=oom-on@1,181=lagging@2,213=refuse", 1, "the rule had a lease wait for the delete of its own session's turn before"},
+{"config", "follow-long:400=history-back,523=hangs-up", 1, "a read that was asked for rarely, between many others, was never found out"},
     /* clang-format on */
 };
 
