@@ -37,6 +37,7 @@
 
 #include "lib/base/os.h"
 #include "lib/request/core.h"
+#include "lib/request/watch.h"
 
 enum { FIRST_PAUSE_US = 100000, PAUSES = 8 };
 
@@ -141,6 +142,21 @@ static bool leave_it(struct evzk__machine *m, const struct evzk__left *left,
     return go_on(m);
 }
 
+/* The servers hang up at the listing.  A contender of ours may have seen the
+ * znode, and wait behind it. */
+static bool unlisted(struct evzk__machine *m, const struct evzk__left *left)
+{
+    const char *name = NULL;
+
+    if (!has_number(left))
+        name = evzk__watch_begins_so(m->place.dir, left->name);
+    if (!name || strlen(name) >= EVZK__NAME_MAX)
+        return leave_it(m, left, EVZK_ERR_TOOLARGE);
+    strcpy(left->name, name);
+    look(m, left);
+    return true;
+}
+
 static bool gave_too_large(const struct evzk__reply *reply)
 {
     return reply->rc == EVZK_ERR_TOOLARGE ||
@@ -217,7 +233,7 @@ static bool take(struct evzk__machine *m, const struct evzk__reply *reply)
     if (!next_left(m, &left))
         return false;
     if (gave_too_large(reply))
-        return leave_it(m, &left, EVZK_ERR_TOOLARGE);
+        return unlisted(m, &left);
     if (m->place.req.op == EVZK__SETTLE_LIST)
         return listed(m, &left, reply);
     return m->place.req.steps == looking ? looked(m, &left, reply)

@@ -183,12 +183,12 @@ static int settled(struct evzk__machine *m, const struct evzk__event *e)
     too_large = c->unsaid == EVZK_ERR_TOOLARGE && outcome == EVZK__REFUSED;
     c->unsaid = EVZK_OK;
     end_change(c, change, outcome);
+    if (outcome == EVZK__REFUSED || outcome == EVZK__UNKNOWN)
+        evzk__view_forget(&c->view); /* Items that are there come first. */
     if (evzk__change_lost_receipt(outcome, e->reply))
         return evzk__consumer_renew(c);
     if (m->state == SETTLING)
         return evzk__machine_move(m, m->stopping ? CLOSING : REGISTERING);
-    if (outcome == EVZK__REFUSED) /* The items are there, and come first. */
-        evzk__view_forget(&c->view);
     return too_large ? evzk__machine_give_up(m, EVZK_ERR_TOOLARGE, CLOSING)
                      : evzk__consumer_go_on(c);
 }

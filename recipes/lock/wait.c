@@ -202,9 +202,13 @@ void evzk__lock_watch(struct evzk__machine *m)
                            ? NULL
                            : l->pred;
 
-    if (evzk__lock_asks_whose(l))
+    if (evzk__lock_asks_whose(l)) {
         evzk__exists(m, l->pred);
-    else if (own || pred)
+        return;
+    }
+    if (pred && evzk__lock_is(l, LOCK_PATIENT))
+        l->whose = WHOSE_ASKED; /* Also if the other half is asked again. */
+    if (own || pred)
         evzk__watch(m, own ? l->own : NULL, own, pred);
 }
 

@@ -403,6 +403,10 @@ static const struct kept {
 {"two-phase-site", "inbox-many:37=hold-replies,230=forge-vote@3,253=hold-requests,486=hangs-up", 1, "a listing that was lost once, with its watch or without, hid at which decision the servers hang up"},
 {"semaphore", "semaphore-try:92=oom-on@1,181=lagging@2,213=refuse", 1, "the rule had a lease wait for the delete of its own session's turn before"},
 {"config", "follow-long:400=history-back,523=hangs-up", 1, "a read that was asked for rarely, between many others, was never found out"},
+{"lock", "chain-away:37=oom@8,67=hangs-up", 1, "what a lock had left was not looked for by the name under which the next of its session waits for it"},
+{"tidy", "tidy-two:19=foreign-mutex,101=freeze,240=call@close,346=throttle-writes,509=hangs-up", 1, "an item of which nobody could say what became of it stood, and the next was taken by the old list"},
+{"tidy", "tidy-two:62=oom@12,171=outage,555=day", 1, "the rule did not know of an item that was removed, and whose receipt was tidied a day later"},
+{"write-once", "expires:128=replace-away@1,316=hide-each,472=copy-member@0,782=oom-on@1", 1, "a member that lacked memory for its own half of a read never asked whose the copy before it is, and nobody planned"},
     /* clang-format on */
 };
 
