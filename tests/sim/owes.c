@@ -24,7 +24,11 @@
 
 /* Machines look again at all that they watch after three time-outs of a
  * session, three seconds: a longer time would hide a watch that was not set. */
-enum { OWES_US = 2500 * 1000 };
+enum {
+    OWES_US = 2500 * 1000,
+    OFTEN = 9, /* Refusals: what is left is asked for in pauses that grow. */
+    PAUSE_US = 13 * 1000 * 1000
+};
 
 static struct {
     int64_t since; /* 0: no debt, or not for certain. */
@@ -88,8 +92,9 @@ static void check(const struct sim_recipe *r, int proc)
         debts[proc].since < owes_refused_at())
         debts[proc].since = what ? sim_now() : 0;
     debts[proc].what = what;
-    if (what &&
-        sim_now() - debts[proc].since > (debt.most_us ? debt.most_us : OWES_US))
+    if (what && sim_now() - debts[proc].since >
+                    (debt.most_us ? debt.most_us : OWES_US) +
+                        (ens_throttles(proc) > OFTEN ? PAUSE_US : 0))
         sim_violation("p%d owes for too long: %s (%d)", proc, debt.what,
                       (int)debt.whose);
 }

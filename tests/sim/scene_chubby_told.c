@@ -458,7 +458,8 @@ static void check_acquired(int i, const struct chubby_op *op)
         return;
     }
     h->hold = (struct chubby_hold){.token = evzk_chubby_token(h->h),
-                                   .shared = op->act == ACT_SHARE};
+                                   .shared = op->act == ACT_SHARE,
+                                   .clean = h->closes};
     if (h->hold.token <= chubbies.last_alone[file] && !operator_deleted_any())
         sim_violation("handle %d has an old token", i);
     if (!h->hold.shared && h->hold.token > chubbies.last_alone[file])

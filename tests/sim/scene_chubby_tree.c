@@ -444,7 +444,8 @@ bool chubby_has_marks(int file)
     size_t n = ens_children(chubby_side(file), names, 64);
 
     for (size_t k = 0; k < n && k < 64; k++) {
-        if (strncmp(names[k], "0000", 4) == 0 && strstr(names[k], "-300-"))
+        if (strstr(names[k], "-0000-4000-8000-000000000000-") &&
+            strstr(names[k], "-300-"))
             return true;
     }
     return false;

@@ -242,6 +242,8 @@ static void on_site(evzk_site *site, evzk_site_event ev, evzk_site_tx *t,
         sim_violation("p%d: act %d is told after its end", proc, i + 1);
     tp_look();
     if (t) {
+        if (!evzk_site_tx_arg(t))
+            evzk_site_tx_set_arg(t, (void *)(intptr_t)++tp.numbers);
         at = at_of(i, t);
         if (!at)
             at = new_at(i, t);
@@ -432,6 +434,7 @@ static void copy(void)
         seen.len > (int32_t)sizeof text)
         return; /* A malformed text. */
     tp.copied = true;
+    tp.copied_late = wire_holds_requests();
     memcpy(text, seen.data, len = (size_t)seen.len);
     for (int i = 0; i < tp_n_sites(); i++) {
         snprintf(path, sizeof path, "/t/tx/%s/commit-%c", tp.tx[0].id,

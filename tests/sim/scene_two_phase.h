@@ -125,7 +125,7 @@ struct tp_slot {
                      servers refuse. */
     bool foreign; /* SITE: was told of something foreign. */
     int32_t failed[TP_TXS]; /* SITE: what each has failed with, as told last. */
-    const evzk_site_tx *told_by[TP_TXS]; /* By which. */
+    const void *told_by[TP_TXS]; /* By which: its number. */
     uint8_t told; /* SITE: a bit for each transaction that it was told of. */
     bool ready;   /* SITE: has watched its inbox. */
 };
@@ -144,8 +144,10 @@ struct tp_world {
     bool hidden;         /* The first transaction may not be read. */
     bool hid;            /* An operator has taken a right away; .. */
     bool unlisted;       /* .. has deleted an entry; .. */
-    bool copied;         /* .. has copied the first transaction. */
+    bool copied;         /* .. has copied the first transaction; .. */
+    bool copied_late;    /* .. while a decision may have been on its way. */
     bool rough;          /* Something was cut short. */
+    intptr_t numbers;    /* Of what sites have begun. */
     bool due[SIM_PROCS]; /* The users wait for what is still due. */
     bool last;           /* The users have given up; .. */
     bool deserted;       /* .. while a site was there to go on. */

@@ -309,13 +309,13 @@ static void note_told(const struct tp_at *at, int64_t tx, evzk_site_event ev,
                       int rc)
 {
     struct tp_slot *k = &tp.slot[at->act];
-    bool anew =
-        k->told_by[tx] != at->t && ens_denied(tp.own->act[at->act].proc);
+    bool anew = k->told_by[tx] != evzk_site_tx_arg(at->t) &&
+                ens_denied(tp.own->act[at->act].proc);
 
     if (ev == EVZK_SITE_FAILED && k->failed[tx] == rc && !anew)
         sim_violation("a site is told twice that it has failed");
     k->told |= (uint8_t)(1U << tx);
-    k->told_by[tx] = at->t;
+    k->told_by[tx] = evzk_site_tx_arg(at->t);
     k->failed[tx] = ev == EVZK_SITE_FAILED ? rc : EVZK_OK;
 }
 

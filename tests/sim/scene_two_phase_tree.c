@@ -135,8 +135,9 @@ static void look_at_decision(struct tp_tx *x, const struct ens_seen *seen)
                            : seen->data[DECISION] == 'a' ? EVZK_TX_ABORT
                                                          : EVZK_TX_NONE;
 
-    if (tp.copied && x->decision != EVZK_TX_NONE && said != EVZK_TX_NONE &&
-        said != x->decision && !fault_wrote(seen->mzxid))
+    if (tp.copied && !tp.copied_late && x->decision != EVZK_TX_NONE &&
+        said != EVZK_TX_NONE && said != x->decision &&
+        !fault_wrote(seen->mzxid))
         sim_violation("the decision has changed");
     note_text(x, seen);
     if (seen->len == 8)

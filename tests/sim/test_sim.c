@@ -407,6 +407,11 @@ static const struct kept {
 {"tidy", "tidy-two:19=foreign-mutex,101=freeze,240=call@close,346=throttle-writes,509=hangs-up", 1, "an item of which nobody could say what became of it stood, and the next was taken by the old list"},
 {"tidy", "tidy-two:62=oom@12,171=outage,555=day", 1, "the rule did not know of an item that was removed, and whose receipt was tidied a day later"},
 {"write-once", "expires:128=replace-away@1,316=hide-each,472=copy-member@0,782=oom-on@1", 1, "a member that lacked memory for its own half of a read never asked whose the copy before it is, and nobody planned"},
+{"two-phase", "vote-written:145=malform@32,511=deny,582=cut-after", 1, "the rule knew a site's transaction by its address, which another had after it"},
+{"two-phase-site-tx", "restart-copied:136=hold-requests,168=call@abort", 1, "the rule did not know of a decision that was on its way when an operator put the copy there"},
+{"group", "member-one-leaves:70=throttle-writes,244=throttle-writes", 1, "the rule did not know how long the pauses are after many refusals"},
+{"chubby-lock", "chubby-readers:148=call@close,153=lagging@1", 1, "the rule forgot, when the lock was acquired, that the handle had been closed"},
+{"chubby-lock", "chubby-freed-one:13=callback@3/close-session", 1926676322, "the rule took a GUID that begins with four noughts for an old mark"},
     /* clang-format on */
 };
 

@@ -473,6 +473,19 @@ void wire_hold(int conn, enum wire_dir dir, int64_t until)
     hold(c, dir, until);
 }
 
+bool wire_holds_requests(void)
+{
+    for (const struct conn *c = wire.conn; c < wire.conn + WIRE_CONNS; c++) {
+        if (c->born && c->way[WIRE_UPWARD].held > sim_now())
+            return true;
+    }
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (wire.held[p] > sim_now())
+            return true;
+    }
+    return false;
+}
+
 void wire_hold_all(int proc, int64_t until)
 {
     struct conn *c;

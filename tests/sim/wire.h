@@ -98,6 +98,7 @@ void wire_cut(int conn);    /* Both ends see a reset; what is on its way, and
                                what has arrived and was not read, is lost. */
 void wire_hold(int conn, enum wire_dir dir, int64_t until);
 void wire_hold_all(int proc, int64_t until); /* Both ways, new ones too. */
+bool wire_holds_requests(void); /* Something may be long on its way. */
 void wire_refuse(int server, int64_t until); /* Nobody listens until then. */
 /* What this process connects to until then is no ZooKeeper: it greets wrongly.
  */
