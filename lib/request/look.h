@@ -14,7 +14,9 @@
  * a look, each time, its path is looked at rarely: until then a machine that
  * follows it relies on its watch.
  *
- * How it can fail.  Servers before 3.8.6 show the stat also of what may not be
+ * How it can fail.  If the machine whose visit has had a path looked at ends,
+ * the visit of the next that watches the same path comes up to two rounds after
+ * that look.  Servers before 3.8.6 show the stat also of what may not be
  * read: then the machine is told, asks, and is refused. */
 #ifndef EVZK_LOOK_H
 #define EVZK_LOOK_H

@@ -254,6 +254,15 @@ static bool are_right(void)
     return true;
 }
 
+static bool any_is_over(void)
+{
+    for (int i = 0; i < CACHES; i++) {
+        if (all.cache[i].over)
+            return true;
+    }
+    return false;
+}
+
 /* Each view is the tree. */
 void cache_owes(int proc, struct sim_debt *debt)
 {
@@ -263,7 +272,9 @@ void cache_owes(int proc, struct sim_debt *debt)
         sim_owe(debt, c && !cache_rules_is_right(i, c),
                 "a view is not the tree", i);
     }
-    if (ens_throttled_read(0)) /* A look that was refused comes again then. */
+    /* A look that was refused comes again then.  So does one that another cache
+     * has had done for both, and that has ended since. */
+    if (ens_throttled_read(0) || any_is_over())
         debt->most_us = ROUNDS_US;
     debt->paid = (uint64_t)(cache_rules_changed_at() + all.told);
 }

@@ -84,13 +84,49 @@ static bool is_kept(int shard)
     return false;
 }
 
+static bool is_planned(int proc, int shard)
+{
+    for (int64_t i = 0; i < shards_world.slots; i++) {
+        const struct shards_slot *v = &shards_world.slot[i];
+        evzk_shards_member m;
+
+        if (v->a && v->proc == proc &&
+            evzk_shards_leader(v->a, shards_own(v, shard), &m) && m.self)
+            return true;
+    }
+    return false;
+}
+
+/* Servers hang up at the listing by which a session would find what its ended
+ * candidate has left: that stands until the session ends. */
+static bool is_barred(int shard)
+{
+    enum { KIDS = 16 };
+    const char *names[KIDS];
+    char dir[32], path[160];
+    struct ens_seen seen;
+    size_t n;
+
+    snprintf(dir, sizeof dir, "/s/shard-%d", shard);
+    n = ens_children(dir, names, KIDS);
+    for (size_t i = 0; i < n && i < KIDS; i++) {
+        int proc;
+
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        proc = ens_look(path, &seen) ? process_with(seen.owner) : -1;
+        if (proc >= 0 && ens_shut_read(proc) && !is_planned(proc, shard))
+            return true;
+    }
+    return false;
+}
+
 /* The member that the plan names leads the shard, and no other member does. */
 static bool is_in_place(int shard, int64_t *selves)
 {
     const struct shards_dir *d = &shards_world.dir[shard];
     bool given = false;
 
-    if (is_kept(shard))
+    if (is_kept(shard) || is_barred(shard))
         return true;
     *selves = 0;
     for (int64_t i = 0; i < shards_world.slots; i++) {
