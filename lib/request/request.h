@@ -198,6 +198,7 @@ enum { EVZK__READ_SLOTS = 1024, EVZK__LOST_READS = 8 };
 struct evzk__lost_read {
     uint32_t key;         /* A hash of what was read. */
     uint8_t losses : 3;   /* 0: a machine goes on with the count. */
+    uint8_t released : 2; /* By suspect.c, so often. */
     int64_t barred_until; /* Until then it is not sent. */
 };
 

@@ -33,8 +33,7 @@
  * at most.
  *
  * How it can fail: connections that end by chance, five times in a row, and
- * three times of these in the moment between one request and its answer.  And a
- * machine that begins anew is set free three times more.
+ * three times of these in the moment between one request and its answer.
  */
 #include "lib/request/suspect.h"
 
@@ -156,6 +155,7 @@ static struct evzk__lost_read *keep(struct evzk__core *s,
     }
     l->key = key_of(r);
     l->losses = r->losses;
+    l->released = r->released;
     return l;
 }
 
@@ -166,6 +166,7 @@ void evzk__suspect_asked(struct evzk__core *s, struct evzk__request *r)
     if (!l || l->losses == 0)
         return;
     r->losses = l->losses;
+    r->released = l->released;
     r->died_as = likeness(r) & EVZK__LIKENESS_MASK;
     l->losses = 0;
 }
