@@ -132,7 +132,8 @@ START_TEST(test_another_in_between)
 }
 END_TEST
 
-/* The owner asks for something else from then on, and is answered. */
+/* The owner asks for something else, and is answered: as often as it may be,
+ * that says nothing of the lost request.  Its own answer does. */
 START_TEST(test_forgets)
 {
     struct evzk__request r;
@@ -145,7 +146,34 @@ START_TEST(test_forgets)
     for (int i = 0; i < ASKED; i++)
         answer(&r, false);
     r.op = EVZK__DELETE;
+    ck_assert(evzk__is_suspect(&r));
+    answer(&r, true);
     ck_assert(!evzk__is_suspect(&r));
+    tear_down(&r);
+}
+END_TEST
+
+/* A read that was proved is not sent again soon, whoever asks: a write is. */
+START_TEST(test_read_is_barred)
+{
+    struct evzk__request r, other;
+
+    set_up();
+    r = request();
+    for (int i = 1; i <= PROOF; i++)
+        lose(&r, i > 2);
+    ck_assert(!evzk__suspect_is_barred(&s, &r));
+    r.losses = 0;
+    r.op = EVZK__LIST;
+    other = r;
+    for (int i = 1; i <= PROOF; i++) {
+        ck_assert(!evzk__suspect_is_barred(&s, &r));
+        lose(&r, i > 2);
+    }
+    ck_assert(evzk__suspect_is_barred(&s, &r));
+    ck_assert(evzk__suspect_is_barred(&s, &other));
+    answer(&r, true); /* On a connection that was open before, say. */
+    ck_assert(!evzk__suspect_is_barred(&s, &other));
     tear_down(&r);
 }
 END_TEST
@@ -234,4 +262,5 @@ END_TEST
 
 UNIT_MAIN("suspect", test_proof, test_no_proof_with_others, test_answer_clears,
           test_begins_anew, test_another_in_between, test_forgets,
-          test_blames_another, test_trust_grows, test_its_turn, test_shared)
+          test_read_is_barred, test_blames_another, test_trust_grows,
+          test_its_turn, test_shared)
