@@ -269,14 +269,15 @@ static bool is_failed(const struct lock_slot *k)
 
 /* Nine refusals are enough to fail it, but not to fail also what it does then:
  * a lock that nobody stops either gets its place, or deletes its znode.  Where
- * the listing was refused that would have shown the znode, the session does. */
+ * the listing was refused that would have shown the znode, the session does.  A
+ * quota has failed it before. */
 static bool gave_up(const struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_of(k);
     bool shown = lock_node_named(evzk_lock_node(k->l)) == own ||
                  !ens_throttled_read((int)k->proc);
 
-    return own && shown && !is_failed(k) &&
+    return own && shown && !is_failed(k) && !ens_full_at() &&
            ens_throttles((int)k->proc) <= REFUSALS + 2;
 }
 

@@ -414,6 +414,7 @@ static const struct kept {
 {"chubby-lock", "chubby-freed-one:13=callback@3/close-session", 1926676322, "the rule took a GUID that begins with four noughts for an old mark"},
 {"cache", "cache-two:78=hide-delete@0,127=call@cancel", 1, "the rule did not know of two rounds between two looks, where another cache has had the first one done, and has ended"},
 {"watch-node", "planner-expires:71=partition,153=hold-replies,217=hangs-up,496=remake-away@0", 1, "the rule did not know of what a candidate has left, at whose listing the servers hang up"},
+{"lock", "urgent-leave:195=fill,209=throttle-writes", 1, "the rule did not know of a lock that fails by a quota, and then by nine refusals of its delete"},
     /* clang-format on */
 };
 
