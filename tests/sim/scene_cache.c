@@ -257,7 +257,7 @@ static bool are_right(void)
 static bool any_is_over(void)
 {
     for (int i = 0; i < CACHES; i++) {
-        if (all.cache[i].over)
+        if (all.own->root[i] && all.cache[i].over)
             return true;
     }
     return false;
