@@ -95,19 +95,22 @@ static bool is_besides(const struct evzk__step *step)
            step->verb == EVZK__STEP_UNWATCH;
 }
 
-/* A few of the steps will do: a request may have thousands. */
+/* Steps that are alike count once: of how many znodes a machine asks the same
+ * changes.  A few of them will do: a request may have thousands. */
 uint32_t evzk__steps_likeness(const struct evzk__request *r)
 {
-    enum { SEEN = 4 };
-    uint32_t hash = EVZK__HASH_BEGIN ^ (r->for_each_name ? 1u : 0u);
+    enum { SEEN = 4, MOST = 64 };
+    uint32_t hash = EVZK__HASH_BEGIN ^ (r->for_each_name ? 1u : 0u), last = 0;
 
-    for (uint32_t i = 0, seen = 0; i < r->n && seen < SEEN; i++) {
+    for (uint32_t i = 0, seen = 0; i < r->n && i < MOST && seen < SEEN; i++) {
         const struct evzk__step *step = evzk__step_at(r, i);
+        uint32_t one = evzk__hash_byte(EVZK__HASH_BEGIN, (uint8_t)step->verb);
 
-        if (i + 1 < r->n && is_besides(step))
+        one = add_name(one, evzk__steps_name_at(r, i));
+        if ((i + 1 < r->n && is_besides(step)) || one == last)
             continue;
-        hash = evzk__hash_byte(hash, (uint8_t)step->verb);
-        hash = add_name(hash, evzk__steps_name_at(r, i));
+        last = one;
+        hash = evzk__hash_byte(hash ^ one, 1);
         seen++;
     }
     return hash;
