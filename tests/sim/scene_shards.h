@@ -23,7 +23,7 @@ enum {
     SHARDS_PLANNED =
         8, /* Shards of a plan in the tree: a forged one has more. */
     SHARDS_ACTIONS = 3,
-    SHARDS_NODES = 8,   /* Znodes in a directory at a time. */
+    SHARDS_NODES = 16,  /* Znodes in a directory at a time. */
     SHARDS_WRITES = 24, /* Writes of the plan that are remembered. */
     SHARDS_TIMEOUT_MS = 1000,
     /* After this time a member may end, because plans for another number of
