@@ -86,6 +86,8 @@ int evzk__site_tx_acknowledged(struct evzk__machine *m,
 }
 
 /* The entry goes last: as long as it stands, the site finds the rest again.
+ * Votes go before what says that there is none: of two znodes that contradict
+ * each other, one may be forged, and a vote that stood alone would be believed.
  * What the site has of a transaction that stands goes only if this says what
  * the site has read: a text that was written since may be of a newer format. */
 void evzk__site_tx_drop(struct evzk__machine *m)
@@ -100,7 +102,7 @@ void evzk__site_tx_drop(struct evzk__machine *m)
     }
     t->look_rc = EVZK_OK;
     evzk__tx_steps_clear(s);
-    for (int i = EVZK__OPEN; i < EVZK__STANDINGS; i++)
+    for (int i = EVZK__STANDINGS - 1; i >= EVZK__OPEN; i--)
         evzk__tx_step_site(s, EVZK__STEP_DELETE, (enum evzk__standing)i,
                            t->name);
     evzk__tx_step_inbox(s, EVZK__STEP_DELETE, t->name);

@@ -95,7 +95,7 @@ struct tp_tx {
     bool cast[TP_SITES];     /* The site's program has voted to commit; .. */
     bool said[TP_SITES];     /* .. it has said that it is done; .. */
     bool failed[TP_SITES];   /* .. it was told that this has failed. */
-    bool entry[TP_SITES];    /* Its entry was seen. */
+    int64_t entry[TP_SITES]; /* The czxid of its entry, if that was seen. */
     bool forged[TP_SITES];   /* A vote that was forged for it was seen. */
     bool stood[TP_SITES];    /* Has it something there, as last seen? */
     bool marred;             /* A fault has written to it; .. */

@@ -192,6 +192,7 @@ static bool is_silenced(const struct tp_tx *x, int act)
     int i = tp_site(tp.own->act[act].site);
 
     return has_debt(x, i) && x->entry[i] && !tp.unlisted &&
+           !operator_deleted(x->entry[i]) &&
            !has_entry(x, tp.own->act[act].site);
 }
 

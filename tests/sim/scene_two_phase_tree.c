@@ -232,7 +232,7 @@ static void look_at_site(struct tp_tx *x, int i)
     x->stood[i] = any;
     snprintf(path, sizeof path, "/t/inbox/%c/%s", tp.own->sites[i], x->id);
     if (ens_look(path, &seen))
-        x->entry[i] = true;
+        x->entry[i] = seen.czxid;
     x->came[i] = x->came[i] || any;
     if (x->came[i] && !any && x->decision != EVZK_TX_NONE)
         x->done[i] = true;

@@ -417,6 +417,7 @@ static const struct kept {
 {"lock", "urgent-leave:195=fill,209=throttle-writes", 1, "the rule did not know of a lock that fails by a quota, and then by nine refusals of its delete"},
 {"watch-node", "planner-expires:35=oom-on@11,102=oom-on@7,165=hangs-up,223=delete-pair@0,234=oom@5,276=stranger,293=starve,344=copy-member@0,368=freeze,476=freeze-short,848=foreign-lower", 1, "a planner that reads one member more or less asked for another request each time, and it took long to find the one at which servers hang up"},
 {"shards", "copied:330=copy-member@0,348=copy-member@2,503=copy-member@1,601=copy-member@2", 1, "the rule saw eight znodes of a directory at most"},
+{"two-phase-site-tx", "overruled:72=lost-refused,213=forge-vote@0,244=lagging@1", 1, "a site took its own znode away before the forged vote, was cut, and believed the vote that was left"},
     /* clang-format on */
 };
 
