@@ -292,6 +292,17 @@ void consumer_traced(int proc, const evzk_trace *t)
         queue.listed[proc] = sim_now();
 }
 
+/* No dead letter could be made: the consumer has told so, and tries again after
+ * a round. */
+static bool is_aside(int item)
+{
+    for (int k = 0; ens_full_at() && k < CONSUMERS; k++) {
+        if (queue.aside[k][item])
+            return true;
+    }
+    return false;
+}
+
 /* An item was claimed, or removed by a consumer that claims nothing. */
 static void taken(int i, const char *how, int64_t owner)
 {
@@ -304,7 +315,8 @@ static void taken(int i, const char *how, int64_t owner)
         sim_violation("item %d is %s without the turn", i, how);
     left = queue.t[i].seen_free ? queue.t[i].before & ~queue.taken : 0;
     for (int k = 0; k < ITEMS; k++) {
-        if (left & 1U << k && (queue.t[k].operated || consumer_item_is_bad(k)))
+        if (left & 1U << k &&
+            (queue.t[k].operated || is_aside(k) || consumer_item_is_bad(k)))
             left &= ~(1U << k);
     }
     if (left)

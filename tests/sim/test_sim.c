@@ -418,6 +418,8 @@ static const struct kept {
 {"watch-node", "planner-expires:35=oom-on@11,102=oom-on@7,165=hangs-up,223=delete-pair@0,234=oom@5,276=stranger,293=starve,344=copy-member@0,368=freeze,476=freeze-short,848=foreign-lower", 1, "a planner that reads one member more or less asked for another request each time, and it took long to find the one at which servers hang up"},
 {"shards", "copied:330=copy-member@0,348=copy-member@2,503=copy-member@1,601=copy-member@2", 1, "the rule saw eight znodes of a directory at most"},
 {"two-phase-site-tx", "overruled:72=lost-refused,213=forge-vote@0,244=lagging@1", 1, "a site took its own znode away before the forged vote, was cut, and believed the vote that was left"},
+{"consumer", "counts-told:221=fill,287=expire-after", 1, "the rule did not know of an item that was set aside, for want of room for its dead letter"},
+{"two-phase-site-tx", "restart-deleted:139=replace-away@0,233=deny", 1, "the rule did not know of an operator who takes an entry away"},
     /* clang-format on */
 };
 
