@@ -128,7 +128,7 @@ static bool has_turn(int32_t number, int64_t session)
 }
 
 /* The same, of a lease without a number: is a lock of that session first? */
-static bool has_first_turn(int64_t session)
+static bool is_first(int64_t session, bool past_left_overs)
 {
     const char *names[KIDS], *first = NULL;
     size_t n = ens_children(sems.locks, names, KIDS);
@@ -139,7 +139,7 @@ static bool has_first_turn(int64_t session)
     for (size_t i = 0; i < n && i < KIDS; i++) {
         if (number_of(names[i], lock_mark(), &number) &&
             (!first || number < least) && is_owned(sems.locks, names[i]) &&
-            !is_left_over(names[i], session)) {
+            !(past_left_overs && is_left_over(names[i], session))) {
             first = names[i];
             least = number;
         }
@@ -148,6 +148,12 @@ static bool has_first_turn(int64_t session)
         return operator_deleted_any();
     snprintf(path, sizeof path, "%s/%s", sems.locks, first);
     return ens_look(path, &seen) && seen.owner == session;
+}
+
+/* Its own may be one that is about to go. */
+static bool has_first_turn(int64_t session)
+{
+    return is_first(session, false) || is_first(session, true);
 }
 
 /* Was this made with the ACL that was given? */
