@@ -421,6 +421,7 @@ static const struct kept {
 {"consumer", "counts-told:221=fill,287=expire-after", 1, "the rule did not know of an item that was set aside, for want of room for its dead letter"},
 {"two-phase-site-tx", "restart-deleted:139=replace-away@0,233=deny", 1, "the rule did not know of an operator who takes an entry away"},
 {"semaphore", "semaphore-kazoo-try:58=call@free", 1, "while that was mended: the rule passed over the very turn by which the lease is taken"},
+{"group", "member-watched:36=hangs-up,602=hide-change@1,632=replace-own@1", 1, "the rule did not know that a look at which the servers hang up is not repeated for ten minutes"},
     /* clang-format on */
 };
 
