@@ -143,6 +143,11 @@ bool evzk__double_barrier_watch_target(struct evzk_double_barrier *d);
 
 /* double_barrier/vet.c: VETTING */
 
+/* The znode of this name is a copy: it is not counted any more.  EVZK_OK, or
+ * EVZK_ERR_NOMEM. */
+int evzk__double_barrier_note_copy(struct evzk_double_barrier *d,
+                                   const char *name);
+
 /* All participants of a listing in order, without the copies that are known.
  * NULL: no memory. */
 struct evzk__contender *

@@ -282,16 +282,25 @@ void evzk__double_barrier_bar(struct evzk__machine *m)
         evzk__double_barrier_watch_target(d);
 }
 
+/* A copy never goes: the participant is not behind it. */
+static int looked_before(struct evzk_double_barrier *d,
+                         const struct evzk__reply *reply)
+{
+    bool copy = reply->rc == EVZK_OK && reply->res->stat.owner == 0;
+
+    if (copy && evzk__double_barrier_note_copy(d, d->target) != EVZK_OK)
+        return evzk__machine_again_later(&d->m);
+    if (copy || reply->rc == EVZK_ERR_NONODE)
+        return evzk__machine_move(&d->m, LISTING);
+    d->looked = reply->rc == EVZK_OK;
+    return reply->rc;
+}
+
 int evzk__double_barrier_barred(struct evzk__machine *m,
                                 const struct evzk__event *e)
 {
-    if (e->type == EVZK__EV_REPLY) {
-        if (e->reply->rc == EVZK_ERR_NONODE)
-            return evzk__machine_move(m, LISTING);
-        evzk__double_barrier_of(m)->looked =
-            e->reply->rc == EVZK_OK && e->reply->res->stat.owner != 0;
-        return e->reply->rc;
-    }
+    if (e->type == EVZK__EV_REPLY)
+        return looked_before(evzk__double_barrier_of(m), e->reply);
     if (e->which == (enum evzk__which)ON_OTHER)
         return evzk__machine_move(m, LISTING);
     return evzk__double_barrier_waited(m, e);

@@ -53,7 +53,8 @@ void evzk__double_barrier_vet(struct evzk__machine *m)
     evzk__ask_each(m, &exists, d->forming->names, d->count);
 }
 
-static int note_copy(struct evzk_double_barrier *d, const char *name)
+int evzk__double_barrier_note_copy(struct evzk_double_barrier *d,
+                                   const char *name)
 {
     uint32_t n = d->copies ? d->copies->n : 0;
     struct copies *more =
@@ -81,7 +82,7 @@ static int note(struct evzk_double_barrier *d, const struct evzk__reply *reply)
         return EVZK_OK;
     f->is_void = true;
     if (copy)
-        return note_copy(d, f->names[reply->part]);
+        return evzk__double_barrier_note_copy(d, f->names[reply->part]);
     if (reply->rc == EVZK_ERR_NONODE || reply->rc == EVZK_ERR_CONNLOSS)
         return EVZK_OK;
     return reply->rc;

@@ -422,6 +422,7 @@ static const struct kept {
 {"two-phase-site-tx", "restart-deleted:139=replace-away@0,233=deny", 1, "the rule did not know of an operator who takes an entry away"},
 {"semaphore", "semaphore-kazoo-try:58=call@free", 1, "while that was mended: the rule passed over the very turn by which the lease is taken"},
 {"group", "member-watched:36=hangs-up,602=hide-change@1,632=replace-own@1", 1, "the rule did not know that a look at which the servers hang up is not repeated for ten minutes"},
+{"double-barrier", "step-copied:2=oom@4,12=lagging@2,54=partition,84=oom-on@8,115=partition,233=partition,271=follower", 1, "a participant that came behind a round with copies in it waited for the copies, for ever"},
     /* clang-format on */
 };
 
