@@ -22,7 +22,8 @@
  * success.  An ephemeral znode is left to its session's end; for one that
  * stays, the session's close waits for half of its time.  A look at which the
  * servers hang up, each time, is not repeated: it would end the connection of
- * the whole session, again and again.
+ * the whole session, again and again.  If that is the listing, a contender of
+ * ours may know the znode's name, since it waits behind it.
  *
  * How it can fail.  A session that may not delete a znode is told so.  No event
  * tells when it may: what is ephemeral is asked for in pauses like all else,
@@ -37,6 +38,7 @@
 
 #include "lib/base/os.h"
 #include "lib/request/core.h"
+#include "lib/request/own_queue.h"
 #include "lib/request/watch.h"
 
 enum { FIRST_PAUSE_US = 100000, PAUSES = 8 };
@@ -142,6 +144,32 @@ static bool leave_it(struct evzk__machine *m, const struct evzk__left *left,
     return go_on(m);
 }
 
+/* The znode before its own: it is watched, or about to be; or NULL. */
+static const char *waits_for(const struct evzk__place *p)
+{
+    const struct evzk__request *r = &p->req;
+
+    if (evzk__watch_listed(&p->pred_watch))
+        return p->pred_watch.name;
+    return r->state != EVZK__IDLE && r->op == EVZK__WATCH ? r->pred_name : NULL;
+}
+
+/* The name of a znode that begins so, and for which a contender of ours waits;
+ * NULL: there is none. */
+static const char *awaited(struct evzk__dir *d, const char *prefix)
+{
+    size_t n = strlen(prefix);
+
+    for (struct evzk__place *p = evzk__queue_first(d); p;
+         p = evzk__queue_next(p)) {
+        const char *name = waits_for(p);
+
+        if (name && strncmp(name, prefix, n) == 0)
+            return name;
+    }
+    return NULL;
+}
+
 /* The servers hang up at the listing.  A contender of ours may have seen the
  * znode, and wait behind it. */
 static bool unlisted(struct evzk__machine *m, const struct evzk__left *left)
@@ -149,7 +177,7 @@ static bool unlisted(struct evzk__machine *m, const struct evzk__left *left)
     const char *name = NULL;
 
     if (!has_number(left))
-        name = evzk__watch_begins_so(m->place.dir, left->name);
+        name = awaited(m->place.dir, left->name);
     if (!name || strlen(name) >= EVZK__NAME_MAX)
         return leave_it(m, left, EVZK_ERR_TOOLARGE);
     strcpy(left->name, name);

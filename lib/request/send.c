@@ -43,6 +43,16 @@ static void take_back(struct evzk__core *s, struct evzk__request *r)
     evzk__requests_pause(s);
 }
 
+/* What the session fails by itself says nothing new of the servers. */
+static int send_part(struct evzk__core *s, struct evzk__request *r,
+                     struct evzk__slot *slot)
+{
+    if (!evzk__suspect_is_barred(s, r))
+        return evzk__subrequest_send(s, r, slot);
+    evzk__suspect_unheard(r);
+    return EVZK_ERR_TOOLARGE;
+}
+
 /* Sends one part.  An error of the call comes back like an answer; false when
  * the request waits for memory. */
 static bool send_one(struct evzk__core *s, struct evzk__request *r)
@@ -58,8 +68,7 @@ static bool send_one(struct evzk__core *s, struct evzk__request *r)
     slot->part = part;
     s->stats.requests++;
     s->requests.in_flight++;
-    res.rc = evzk__suspect_is_barred(s, r) ? EVZK_ERR_TOOLARGE
-                                           : evzk__subrequest_send(s, r, slot);
+    res.rc = send_part(s, r, slot);
     if (res.rc == EVZK_OK) {
         evzk__shared_read_sent(s, r, part);
         return true;

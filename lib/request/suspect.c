@@ -53,7 +53,7 @@ enum {
     FORGET = 4 /* So many others were lost since: it is one of these. */
 };
 
-/* A number by which the request is known again. */
+/* A number of fifteen bits by which the request is known again. */
 static uint16_t likeness(const struct evzk__request *r)
 {
     uint32_t n = evzk__request_is_steps(r) ? evzk__steps_likeness(r) : 0;
@@ -62,6 +62,11 @@ static uint16_t likeness(const struct evzk__request *r)
         n = (r->name ? 1u : 0u) + (r->pred ? 2u : 0u);
     n = n * 31 + r->op;
     return (uint16_t)((n ^ n >> 16) & EVZK__LIKENESS_MASK);
+}
+
+static void note_likeness(struct evzk__request *r)
+{
+    r->died_as = likeness(r) & EVZK__LIKENESS_MASK;
 }
 
 /* Is it the request that was lost last, of its owner's? */
@@ -111,9 +116,15 @@ static uint32_t key_of(const struct evzk__request *r)
     return key;
 }
 
+/* Asks for the time only where it matters: each read asks here. */
+static bool is_barred(const struct evzk__lost_read *l)
+{
+    return l->barred_until != 0 && evzk__now_us() < l->barred_until;
+}
+
 static bool is_kept(const struct evzk__lost_read *l)
 {
-    return l->losses > 0 || evzk__now_us() < l->barred_until;
+    return l->losses > 0 || is_barred(l);
 }
 
 static bool has_lost_reads(const struct evzk__core *s)
@@ -163,11 +174,11 @@ void evzk__suspect_asked(struct evzk__core *s, struct evzk__request *r)
 {
     struct evzk__lost_read *l = r->losses > 0 ? NULL : lost_read(s, r);
 
-    if (!l || l->losses == 0)
-        return;
+    if (!l || l->losses == 0 || is_barred(l))
+        return; /* While it is barred it is not sent. */
     r->losses = l->losses;
     r->released = l->released;
-    r->died_as = likeness(r) & EVZK__LIKENESS_MASK;
+    note_likeness(r);
     l->losses = 0;
 }
 
@@ -218,7 +229,7 @@ static void blame(struct evzk__core *s, struct evzk__request *r)
     s->requests.trusted = 0;
     if (is_bystander(r))
         return;
-    r->died_as = likeness(r) & EVZK__LIKENESS_MASK;
+    note_likeness(r);
     r->others = 0;
     if (r->losses < SUSPECT || s->requests.alone == r)
         r->losses++;
@@ -245,7 +256,7 @@ void evzk__suspect_shared(const struct evzk__request *r,
     if (!r->blamed || (other->losses > 0 && !is_the_same(other)))
         return;
     other->losses = r->losses;
-    other->died_as = likeness(other) & EVZK__LIKENESS_MASK;
+    note_likeness(other);
     other->others = 0;
 }
 
@@ -302,7 +313,7 @@ bool evzk__suspect_is_barred(struct evzk__core *s,
 {
     const struct evzk__lost_read *l = lost_read(s, r);
 
-    return l && evzk__now_us() < l->barred_until;
+    return l && is_barred(l);
 }
 
 bool evzk__suspects_due(const struct evzk__core *s)

@@ -351,30 +351,6 @@ static void visit_in(struct evzk__core *s, struct evzk__dir *d,
         visit_all(d, name, p, visit, arg);
 }
 
-/* The znode before its own: it is watched, or about to be; or NULL. */
-static const char *waits_for(const struct evzk__place *p)
-{
-    const struct evzk__request *r = &p->req;
-
-    if (evzk__watch_listed(&p->pred_watch))
-        return p->pred_watch.name;
-    return r->state != EVZK__IDLE && r->op == EVZK__WATCH ? r->pred_name : NULL;
-}
-
-const char *evzk__watch_begins_so(struct evzk__dir *d, const char *prefix)
-{
-    size_t n = strlen(prefix);
-
-    for (struct evzk__place *p = evzk__queue_first(d); p;
-         p = evzk__queue_next(p)) {
-        const char *name = waits_for(p);
-
-        if (name && strncmp(name, prefix, n) == 0)
-            return name;
-    }
-    return NULL;
-}
-
 void evzk__watch_fired(struct evzk__core *s, struct evzk__dir *d,
                        const char *name, enum evzk__watch_event ev)
 {

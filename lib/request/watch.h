@@ -44,10 +44,6 @@ typedef void evzk__watch_visitor(struct evzk__place *p, struct evzk__watch *w,
 void evzk__watch_visit(struct evzk__core *s, const char *path,
                        evzk__watch_visitor *visit, void *arg);
 
-/* The name of a znode that begins so, and that a contender of ours waits for;
- * NULL: there is none. */
-const char *evzk__watch_begins_so(struct evzk__dir *d, const char *prefix);
-
 /* This watch has fired: it is off its list, and its machine hears. */
 void evzk__watch_fire(struct evzk__place *p, struct evzk__watch *w,
                       enum evzk__watch_event ev);

@@ -143,6 +143,10 @@ bool evzk__double_barrier_watch_target(struct evzk_double_barrier *d);
 
 /* double_barrier/vet.c: VETTING */
 
+/* The znode that was looked at stands, and no session owns it: it is a copy, or
+ * made by hand, is in no round, and never goes by itself. */
+bool evzk__double_barrier_is_copy(const struct evzk__reply *reply);
+
 /* The znode of this name is a copy: it is not counted any more.  EVZK_OK, or
  * EVZK_ERR_NOMEM. */
 int evzk__double_barrier_note_copy(struct evzk_double_barrier *d,

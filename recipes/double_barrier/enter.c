@@ -286,7 +286,7 @@ void evzk__double_barrier_bar(struct evzk__machine *m)
 static int looked_before(struct evzk_double_barrier *d,
                          const struct evzk__reply *reply)
 {
-    bool copy = reply->rc == EVZK_OK && reply->res->stat.owner == 0;
+    bool copy = evzk__double_barrier_is_copy(reply);
 
     if (copy && evzk__double_barrier_note_copy(d, d->target) != EVZK_OK)
         return evzk__machine_again_later(&d->m);

@@ -28,12 +28,10 @@ void evzk__double_barrier_follow(struct evzk__machine *m)
         evzk__machine_move(m, REMOVING);
 }
 
-/* No session owns the znode that is to be watched: it is a copy, or made by
- * hand, is not in the round, and never goes by itself. */
+/* The znode that is to be watched. */
 static bool is_copy(const struct evzk__event *e)
 {
-    return e->type == EVZK__EV_REPLY && e->reply->rc == EVZK_OK &&
-           e->reply->res->stat.owner == 0;
+    return e->type == EVZK__EV_REPLY && evzk__double_barrier_is_copy(e->reply);
 }
 
 /* The next one is chosen without it. */

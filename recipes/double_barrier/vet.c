@@ -53,6 +53,11 @@ void evzk__double_barrier_vet(struct evzk__machine *m)
     evzk__ask_each(m, &exists, d->forming->names, d->count);
 }
 
+bool evzk__double_barrier_is_copy(const struct evzk__reply *reply)
+{
+    return reply->rc == EVZK_OK && reply->res->stat.owner == 0;
+}
+
 int evzk__double_barrier_note_copy(struct evzk_double_barrier *d,
                                    const char *name)
 {
@@ -76,7 +81,7 @@ int evzk__double_barrier_note_copy(struct evzk_double_barrier *d,
 static int note(struct evzk_double_barrier *d, const struct evzk__reply *reply)
 {
     struct forming *f = d->forming;
-    bool copy = reply->rc == EVZK_OK && reply->res->stat.owner == 0;
+    bool copy = evzk__double_barrier_is_copy(reply);
 
     if (reply->rc == EVZK_OK && !copy)
         return EVZK_OK;

@@ -340,6 +340,17 @@ static bool had(int proc, int64_t session)
     return false;
 }
 
+bool process_any_session(int proc, bool (*is)(int64_t session))
+{
+    const struct process *p = process_of(proc);
+
+    for (unsigned i = 0; p && i < p->n_ids; i++) {
+        if (is(p->ids[i]))
+            return true;
+    }
+    return false;
+}
+
 int process_with(int64_t session)
 {
     for (int p = 0; p < SIM_PROCS; p++) {

@@ -31,6 +31,8 @@ void process_open(int proc, const struct process_config *cfg);
 struct process *process_of(int proc);
 /* The process that has the session, or had it; -1: none. */
 int process_with(int64_t session);
+/* Is that so of a session that the process has, or had? */
+bool process_any_session(int proc, bool (*is)(int64_t session));
 bool process_opening(int proc); /* The session is not open yet. */
 bool processes_opening(void);   /* That of any process. */
 

@@ -20,13 +20,7 @@
 
 bool chubby_session_ended(int proc)
 {
-    const struct process *p = process_of(proc);
-
-    for (unsigned k = 0; k < p->n_ids; k++) {
-        if (session_over(p->ids[k]))
-            return true;
-    }
-    return false;
+    return process_any_session(proc, session_over);
 }
 
 bool chubby_rc_ok(int i, int rc)

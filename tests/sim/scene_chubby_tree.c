@@ -567,15 +567,9 @@ void chubby_look(void)
 static bool is_robbed(int i)
 {
     int64_t czxid = (int64_t)chubbies.of[i].hold.token;
-    const struct process *p = process_of(chubby_plan_of(i)->proc);
 
-    if (operator_deleted(czxid) || operator_copied(czxid))
-        return true;
-    for (unsigned k = 0; k < p->n_ids; k++) {
-        if (session_forced(p->ids[k]))
-            return true;
-    }
-    return false;
+    return operator_deleted(czxid) || operator_copied(czxid) ||
+           process_any_session(chubby_plan_of(i)->proc, session_forced);
 }
 
 static bool holds(int i)

@@ -201,28 +201,15 @@ static void check_left(void)
     }
 }
 
-/* Has another consumer tidied a receipt of this process, which had no
- * connection for a day? */
-static bool was_tidied(int proc)
-{
-    const struct process *p = process_of(proc);
-
-    for (unsigned i = 0; i < p->n_ids; i++) {
-        if (ens_tidied_of(p->ids[i]))
-            return true;
-    }
-    return false;
-}
-
 /* A consumer that took it was freed; or its session was closed, and no server
  * confirmed that, or its connection was lost meanwhile; or nobody could say
- * what became of the removal. */
+ * what became of the removal.  Or another consumer has tidied a receipt of its
+ * process, which had no connection for a day. */
 static bool may_lose(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
-        if (was_tidied(p))
-            return true;
         if (queue.freed[p] || queue.unsaid[p] ||
+            process_any_session(p, ens_tidied_of) ||
             (queue.early[p] && process_closed_badly(p)))
             return true;
     }

@@ -13,13 +13,9 @@
 #include "scene_lock.h"
 #include "wire.h"
 
-static bool expired_once(const struct process *p)
+static bool expired_once(const struct lock_slot *k)
 {
-    for (unsigned i = 0; i < p->n_ids; i++) {
-        if (session_over(p->ids[i]))
-            return true;
-    }
-    return false;
+    return process_any_session((int)k->proc, session_over);
 }
 
 /* Is let go, or gives up where servers refuse: it is granted nothing any more.
@@ -213,7 +209,7 @@ static bool gone_with_session(const struct lock_slot *k)
 static bool lost_rc_ok(const struct lock_slot *k, int rc)
 {
     if (rc == EVZK_ERR_EXPIRED)
-        return expired_once(lock_process(k));
+        return expired_once(k);
     if (rc == EVZK_ERR_NODEGONE)
         return operator_deleted((int64_t)k->token) ||
                operator_deleted(k->moved) || gone_with_session(k);
@@ -291,7 +287,7 @@ static bool failed_rc_ok(const struct lock_slot *k, int rc)
     case EVZK_ERR_BUSY:
         return k->plan->try_once && !k->cancel;
     case EVZK_ERR_EXPIRED:
-        return k->plan->no_requeue && expired_once(lock_process(k));
+        return k->plan->no_requeue && expired_once(k);
     case EVZK_ERR_NODEGONE:
         return k->plan->no_requeue &&
                (lock_was_broken(k) || gone_with_session(k));
@@ -319,7 +315,7 @@ static bool requeued_rc_ok(const struct lock_slot *k, int rc)
     if (k->plan->no_requeue)
         return false;
     return rc == EVZK_ERR_EXPIRED
-               ? expired_once(lock_process(k))
+               ? expired_once(k)
                : rc == EVZK_ERR_NODEGONE &&
                      (lock_was_broken(k) || gone_with_session(k));
 }

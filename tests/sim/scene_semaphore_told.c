@@ -17,13 +17,7 @@ enum { KIDS = 48 };
 
 static bool session_ended(int proc)
 {
-    const struct process *p = process_of(proc);
-
-    for (unsigned k = 0; k < p->n_ids; k++) {
-        if (session_over(p->ids[k]))
-            return true;
-    }
-    return false;
+    return process_any_session(proc, session_over);
 }
 
 static bool is_good_end(int i, int rc)

@@ -226,15 +226,6 @@ static inline bool shards_seat_excused(const struct shards_seat *seat)
     return operator_deleted(seat->epoch) || session_forced(seat->session);
 }
 
-static inline bool shards_expired_once(const struct process *p)
-{
-    for (unsigned i = 0; i < p->n_ids; i++) {
-        if (session_over(p->ids[i]))
-            return true;
-    }
-    return false;
-}
-
 /* scene_shards.c */
 void shards_begin(const struct sim_scene *sc);
 bool shards_done(void);

@@ -177,8 +177,8 @@ static bool befallen(int proc)
 
     if (born)
         shards_world.conn[proc] = born;
-    return cut || p->closing || shards_expired_once(p) || ens_refused(proc) ||
-           process_lacked_memory(proc) ||
+    return cut || p->closing || process_any_session(proc, session_over) ||
+           ens_refused(proc) || process_lacked_memory(proc) ||
            process_frozen_until(proc) > sim_now();
 }
 

@@ -50,7 +50,7 @@ static bool lost_rc_ok(const struct shards_slot *v,
                        const struct shards_seat *seat, int rc)
 {
     if (rc == EVZK_ERR_EXPIRED)
-        return shards_expired_once(shards_process(v));
+        return process_any_session((int)v->proc, session_over);
     if (rc == EVZK_ERR_NODEGONE) /* The member may hear later that its session
                                     has ended. */
         return operator_deleted(seat->epoch) || session_over(seat->session);

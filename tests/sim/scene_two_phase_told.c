@@ -13,13 +13,8 @@
 /* Has a session of this process come to its end? */
 static bool had_end(int proc)
 {
-    const struct process *p = process_of(proc);
-
-    for (unsigned i = 0; i < p->n_ids; i++) {
-        if (session_over(p->ids[i]))
-            return true;
-    }
-    return p->n_ids > 1;
+    return process_any_session(proc, session_over) ||
+           process_of(proc)->n_ids > 1;
 }
 
 /* Is another process the site of the same name?  Then that site may be done. */

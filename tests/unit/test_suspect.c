@@ -172,6 +172,14 @@ START_TEST(test_read_is_barred)
     }
     ck_assert(evzk__suspect_is_barred(&s, &r));
     ck_assert(evzk__suspect_is_barred(&s, &other));
+    other.losses = 0;
+    evzk__suspect_asked(&s, &other); /* Another machine: it fails, unsent. */
+    ck_assert(!evzk__is_suspect(&other));
+    evzk__suspect_unheard(&other);
+    evzk__suspect_back(&s, &other);
+    evzk__suspect_unheard(&r);
+    evzk__suspect_back(&s, &r);
+    ck_assert(evzk__suspect_is_barred(&s, &other));
     answer(&r, true); /* On a connection that was open before, say. */
     ck_assert(!evzk__suspect_is_barred(&s, &other));
     tear_down(&r);
