@@ -21,7 +21,8 @@
  * How it can fail.  If all sites have been ended, or closed their sessions,
  * before the servers have ended the session of a dead coordinator, nobody
  * removes the transaction.  The transaction stays, without a site's znode, for
- * evzk_tx_query_start() to find.
+ * evzk_tx_query_start() to find.  While servers refuse what LINGERING, REMOVING
+ * or OUTLASTING asks for, the site asks again, ten times a second.
  */
 #include "recipes/two_phase/site_tx_internal.h"
 
