@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -107,6 +108,17 @@ static void close_others(int low, int high)
     close_range_of(high + 1, INT_MAX);
 }
 
+/* Has little to do, and has to be in time, also where all processors are busy.
+ * Only root may say so.  A nice value counts only among the processes of one
+ * session where the kernel groups them so, and this one has its own session. */
+static void hurry(void)
+{
+    const struct sched_param least = {.sched_priority = 1};
+
+    if (sched_setscheduler(0, SCHED_FIFO, &least) != 0)
+        setpriority(PRIO_PROCESS, 0, -20);
+}
+
 /* No signal of a terminal, no folder and no file of the user is kept. */
 static void detach(int in, int timer)
 {
@@ -117,8 +129,7 @@ static void detach(int in, int timer)
     for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
         signal(ignored[i], SIG_IGN);
     setsid();
-    /* Has little to do, and has to be in time; only root may say so. */
-    setpriority(PRIO_PROCESS, 0, -20);
+    hurry();
     prctl(PR_SET_NAME, "evzk-watchdog");
     if (chdir("/") || dup2(null, STDIN_FILENO) < 0 ||
         dup2(null, STDOUT_FILENO) < 0)
