@@ -14,7 +14,9 @@
  * How it can fail.  Whether the change was done may be unknown: then the GUID
  * of the new name is looked for, and a GUID is used for one attempt only.
  * While that is unknown, the session does not count the lock as a contender:
- * `own` is the old name, given->name the name in the queue.
+ * `own` is the old name, given->name the name in the queue.  A lock that must
+ * give up there looks whether its old znode stands; if not, the new one may,
+ * and the session goes on looking for it.
  */
 #include "recipes/lock/states.h"
 
@@ -54,6 +56,8 @@ int evzk__lock_entered(struct evzk__machine *m, const struct evzk__event *e)
     }
     if (rc == EVZK_OK)
         come_in(l, &e->reply->first);
+    else
+        l->given->name[0] = '\0';
     if (m->stopping)
         return evzk__machine_move(m, DELETING);
     if (rc == EVZK_ERR_NONODE)
@@ -72,6 +76,7 @@ static int go_on_waiting(struct evzk_lock *l)
 {
     int32_t seen = l->seen;
 
+    l->given->name[0] = '\0'; /* Nothing stands under it, or will. */
     evzk__lock_take_place(l, l->token);
     l->seen = seen;
     return evzk__machine_move(&l->m, l->m.stopping ? DELETING : PRIO_LISTING);

@@ -37,19 +37,36 @@ void evzk__lock_drop(struct evzk__machine *m)
     evzk__lock_drop_with(m, NULL);
 }
 
+/* Its old znode is gone, and what became of its way into the queue was never
+ * found out: the znode in the queue may stand. */
+static bool may_be_in_queue(const struct evzk_lock *l)
+{
+    return l->given && l->given->name[0] && !evzk__lock_granted(l) &&
+           strcmp(l->given->name, l->own) != 0;
+}
+
+static int gone(struct evzk_lock *l)
+{
+    l->may_stand = may_be_in_queue(l);
+    return evzk__machine_finish(&l->m,
+                                l->may_stand ? EVZK_ERR_SERVER : l->m.rc);
+}
+
 int evzk__lock_dropped(struct evzk__machine *m, const struct evzk__event *e)
 {
     struct evzk_lock *l = lock_of(m);
     int rc = e->reply->rc;
-    bool gone = rc == EVZK_OK || rc == EVZK_ERR_NONODE;
 
     if (rc == EVZK_ERR_NONODE && evzk__lock_other_name(l))
         return evzk__machine_again(m);
-    if (rc == EVZK_ERR_NONODE)
+    if (rc == EVZK_ERR_NONODE) {
         evzk__own_gone(m);
-    if (gone)
-        l->may_stand = false;
-    return evzk__machine_finish(m, gone ? m->rc : rc);
+        return gone(l);
+    }
+    if (rc != EVZK_OK)
+        return evzk__machine_finish(m, rc);
+    l->may_stand = false;
+    return evzk__machine_finish(m, m->rc);
 }
 
 /* Of a create whose outcome was never found out, the znode may have been a
@@ -62,8 +79,7 @@ static int checked_gone(struct evzk_lock *l)
     evzk__own_gone(&l->m);
     if (l->token == 0)
         return evzk__machine_move(&l->m, RESOLVING);
-    l->may_stand = false;
-    return evzk__machine_finish(&l->m, l->m.rc);
+    return gone(l);
 }
 
 int evzk__lock_checked(struct evzk__machine *m, const struct evzk__event *e)

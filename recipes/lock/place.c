@@ -7,10 +7,9 @@
 
 #include <string.h>
 
-/* How often to try again, if the server deletes the empty container before our
- * create.
- */
-enum { PARENTS_TRIES = 8 };
+/* So often at once, if the directory has gone before our create: others come
+ * and go with it.  Then with pauses, so that they and we fall out of step. */
+enum { AT_ONCE = 8 };
 
 static unsigned first_mark(const struct evzk_lock *l)
 {
@@ -99,8 +98,10 @@ int evzk__lock_parents_made(struct evzk__machine *m,
         return evzk__machine_finish(m, m->rc);
     if (e->reply->rc != EVZK_OK)
         return e->reply->rc;
-    if (m->tries++ == PARENTS_TRIES)
-        return EVZK_ERR_NONODE;
+    if (m->tries == AT_ONCE)
+        evzk__machine_pause(m);
+    else
+        m->tries++;
     return evzk__machine_move(m, CREATING);
 }
 

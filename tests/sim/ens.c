@@ -25,6 +25,7 @@ void ens_begin(const struct ens_config *cfg)
     ens.cfg.quirk_end = cfg->quirk_end;
     ens.cfg.container_us = cfg->container_us;
     ens.cfg.most_bytes = cfg->most_bytes;
+    ens.cfg.rivals = cfg->rivals;
     ens.proposed = ens.committed = ENS_FIRST_ZXID;
     for (int i = 0; i < cfg->servers; i++)
         ens.server[i].applied = ENS_FIRST_ZXID;

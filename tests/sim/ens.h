@@ -27,6 +27,9 @@ struct ens_config {
     /* A request whose data and paths are longer costs its connection, as with a
      * small jute.maxbuffer; 0: none does. */
     int64_t most_bytes;
+    /* So often a directory that a transaction is to make is there, with a
+     * contender of somebody else, and both are gone right behind it. */
+    uint32_t rivals;
 };
 void ens_begin(const struct ens_config *cfg);
 int64_t ens_link_us(void); /* From server to server, of this run. */

@@ -207,6 +207,14 @@ static bool is_full(const struct prep *p)
     return true;
 }
 
+static bool was_there(const struct prep *p, const struct wire_msg *m)
+{
+    if (!p->with || p->with->ops != m || m->flags != 0 || ens.cfg.rivals == 0)
+        return false;
+    ens.cfg.rivals--;
+    return true;
+}
+
 static int prep_create(struct prep *p, const struct wire_msg *m)
 {
     const struct ens_rev *parent;
@@ -231,6 +239,8 @@ static int prep_create(struct prep *p, const struct wire_msg *m)
         rc = ZNOAUTH;
     else if (is_full(p))
         rc = QUOTA_EXCEEDED;
+    else if (was_there(p, m))
+        rc = ZNODEEXISTS;
     else
         rc = create_at(p, m, dir, parent, acl);
     ens_acl_unref(acl);

@@ -301,7 +301,20 @@ bool operator_remake(int proc, const char *const paths[], size_t n,
     return true;
 }
 
-static void remove_copy(const char *path) { (void)operator_delete(path); }
+/* With what was made below it meanwhile. */
+static void remove_copy(const char *path)
+{
+    enum { BELOW = 8 };
+    const char *names[BELOW];
+    char child[512];
+    size_t n = ens_children(path, names, BELOW);
+
+    for (size_t i = 0; i < n && i < BELOW; i++) {
+        snprintf(child, sizeof child, "%s/%s", path, names[i]);
+        (void)ens_delete(child);
+    }
+    (void)operator_delete(path);
+}
 
 void operator_remove_copies(void) { ens_copies(remove_copy); }
 

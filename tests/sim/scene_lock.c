@@ -473,7 +473,8 @@ static void on_trace(int proc, const evzk_trace *t)
     note_handed(t);
     lock_traced(proc, t);
     lock_observers_traced(proc, t);
-    if (place < 0 || !lock_state_lists(t->to))
+    /* A lock that was freed with its session sends nothing more. */
+    if (place < 0 || !lock_state_lists(t->to) || !process_of(proc)->s)
         return;
     if (t->from && lock_state_waits(t->from))
         lock_world.place[place].again[proc]++;
@@ -495,6 +496,7 @@ void lock_begin(const struct sim_scene *sc)
     ens_reads_own = !scene()->locks[0].elect;
     servers.link_us = 1000;
     servers.quirk_end = scene()->numbers_end;
+    servers.rivals = scene()->rivals;
     if (scene()->server_tick_ms)
         servers.tick_ms = scene()->server_tick_ms;
     ens_begin(&servers);

@@ -129,6 +129,7 @@ struct lock_scene {
     int32_t first_number;   /* Of the sequence numbers; 0: they begin at 0. */
     bool numbers_end;       /* Numbers end as in 3.8.0; else they wrap. */
     int32_t server_tick_ms; /* 0: 100. */
+    uint32_t rivals;        /* So often others come and go in a directory. */
 };
 
 /* One lock of a run; a slot is used once. */

@@ -269,6 +269,12 @@ static const struct sim_scene lock_scenes[] = {
                      {.at_ms = 60, .action = LOCK_CLOSE_SESSION,
                       .process = 1}},
          .server = {FOLLOWER_1, FOLLOWER_2}, .dir_exists = true)},
+    {.name = "rivals-come-and-go",
+     .about = "each time that the lock makes its directory, or comes to one, "
+              "others have just come, or gone with it",
+     .processes = 1,
+     LOCK_SCENE(.locks = {{.process = 0, .start_ms = 1, .hold_ms = 20}},
+                .server = {FOLLOWER_1}, .above_exists = true, .rivals = 70)},
     {.name = "late-answers",
      .about = "replies are late twice, then the follower is cut from the "
               "leader",
