@@ -384,6 +384,12 @@ static bool is_below(const struct evzk__machine *m, const char *path)
            m->place.dir->path[n] == '/';
 }
 
+bool evzk__is_refusal(int rc)
+{
+    return rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_SERVER ||
+           rc == EVZK_ERR_TOOLARGE;
+}
+
 /* Machines that are about to end are asked, too: what they have goes next. */
 int evzk__unproved_below(const evzk_session *session, const char *path)
 {
@@ -397,8 +403,8 @@ int evzk__unproved_below(const evzk_session *session, const char *path)
     }
     TAILQ_FOREACH(m, &s->machines, all)
     {
-        if (m->stopping && m->rc == EVZK_ERR_SERVER && is_below(m, path))
-            return EVZK_ERR_SERVER;
+        if (m->stopping && evzk__is_refusal(m->rc) && is_below(m, path))
+            return m->rc;
     }
     return EVZK_OK;
 }

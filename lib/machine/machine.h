@@ -184,10 +184,13 @@ const char *evzk__machine_state(const struct evzk__machine *m);
 /* EVZK_OK, or why no operation of the session may be started or changed. */
 int evzk__may_begin(const evzk_session *s);
 
-/* EVZK_OK, or EVZK_ERR_SERVER: a machine below this path fails since servers
+/* EVZK_OK; or the refusal: a machine below this path fails since servers
  * refused something, or has left something there, and that is not proved gone
  * yet. */
 int evzk__unproved_below(const evzk_session *s, const char *path);
+
+/* Did the servers refuse, for whatever reason, to say or to do something? */
+bool evzk__is_refusal(int rc);
 
 /* Is news told?  Once the session is closed only final events are. */
 bool evzk__may_tell(const evzk_session *s);

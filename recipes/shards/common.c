@@ -134,16 +134,10 @@ bool evzk__shard_tell_lost(struct shard *d, uint64_t epoch, int rc)
     return true;
 }
 
-static bool is_refusal(int rc)
-{
-    return rc == EVZK_ERR_NOAUTH || rc == EVZK_ERR_SERVER ||
-           rc == EVZK_ERR_TOOLARGE;
-}
-
 void evzk__shards_note_left(struct evzk_shards *a, const evzk_lock *l,
                             evzk_lock_event ev, int rc)
 {
-    bool left = ev >= EVZK_LOCK_RELEASED && is_refusal(rc) &&
+    bool left = ev >= EVZK_LOCK_RELEASED && evzk__is_refusal(rc) &&
                 (evzk_lock_node(l)[0] != '\0' || l->may_stand);
 
     if (rc == EVZK_ERR_EXPIRED)

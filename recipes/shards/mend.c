@@ -25,16 +25,37 @@ static void look_if_alone(struct evzk_shards *a)
         see_if_it_lasts(a, &a->behind_unowned);
 }
 
-/* Reads all watched znodes again. */
-static void look_at_all(struct evzk_shards *a)
+/* Is it time now to try again what was in trouble? */
+static bool is_due(struct evzk_shards *a, enum evzk__trouble which)
 {
-    if (a->plan_watch)
+    unsigned *waits = &a->trouble[which].waits;
+
+    if (*waits == 0)
+        return false;
+    if (--*waits > 0)
+        evzk__shards_mend_soon(a);
+    return *waits == 0;
+}
+
+/* Reads all watched znodes again; but while the object rests, since servers
+ * hang up at something, only what is due by itself: the servers may hang up at
+ * each part of it. */
+static void look_again(struct evzk_shards *a)
+{
+    bool due[EVZK__TROUBLES], rests = false;
+
+    for (int i = 0; i < EVZK__TROUBLES; i++) {
+        due[i] = is_due(a, (enum evzk__trouble)i);
+        rests = rests || a->trouble[i].waits > 0;
+    }
+    if (a->plan_watch && (!rests || due[EVZK__TROUBLE_PLAN]))
         evzk__node_watch_look(a->plan_watch);
     if (a->planner)
         evzk__planner_look(a->planner);
-    if (a->member)
+    if (a->member && (!rests || due[EVZK__TROUBLE_MEMBER]))
         evzk__lock_try_again(a->member);
-    evzk__recipients_look_again(a);
+    if (!rests)
+        evzk__recipients_look_again(a);
 }
 
 /* Plans for other shards have named this member for long.  The plan is read
@@ -50,10 +71,6 @@ void evzk__shards_mend(void *arg)
     struct evzk_shards *a = arg;
 
     a->mends_soon = false;
-    for (int i = 0; i < EVZK__TROUBLES; i++) {
-        if (a->trouble[i].waits > 0 && --a->trouble[i].waits > 0)
-            evzk__shards_mend_soon(a);
-    }
     if (a->phase == EVZK__SHARDS_ENDED ||
         evzk__may_begin(a->s) == EVZK_ERR_FORKED)
         return;
@@ -63,6 +80,6 @@ void evzk__shards_mend(void *arg)
     }
     look_if_other_shards(a);
     look_if_alone(a);
-    look_at_all(a);
+    look_again(a);
     evzk__shards_begin_step(a);
 }

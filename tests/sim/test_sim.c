@@ -423,6 +423,8 @@ static const struct kept {
 {"semaphore", "semaphore-kazoo-try:58=call@free", 1, "while that was mended: the rule passed over the very turn by which the lease is taken"},
 {"group", "member-watched:36=hangs-up,602=hide-change@1,632=replace-own@1", 1, "the rule did not know that a look at which the servers hang up is not repeated for ten minutes"},
 {"double-barrier", "step-copied:2=oom@4,12=lagging@2,54=partition,84=oom-on@8,115=partition,233=partition,271=follower", 1, "a participant that came behind a round with copies in it waited for the copies, for ever"},
+{"shards", "rivals:3=oom-on@6,193=copy-member@1,270=follower,300=remake-away@1,357=hangs-up", 1, "the planner rests, since servers hang up at its listing, and what is not in trouble is not read every five seconds by the same sync"},
+{"shards", "most:103=oom@11,142=call-still@free,155=foreign-curator,173=lagging@1,257=hangs-up,362=call@drain", 1, "a candidate that ended since servers hang up is still deleting its znode: DRAINED says so"},
 {"lock", "urgent-unlocked:124=copy-beside@1,170=throttle-reads,203=call@cancel", 1, "what became of its way into the queue was never found out, and its old znode is gone"},
 {"lock-query", "look-again:5=lagging@1,76=call-still@free-session,82=slow", 1, "locks that are freed with their session come to their end one after the other"},
 {"lock-revoke", "revoke-parent:0=oom-on@1,124=replace-away@1", 1, "a child is made below the copy that an operator takes away later"},
