@@ -58,8 +58,8 @@ static uint16_t likeness(const struct evzk__request *r)
 {
     uint32_t n = evzk__request_is_steps(r) ? evzk__steps_likeness(r) : 0;
 
-    if (r->op == EVZK__WATCH)
-        n = (r->name ? 1u : 0u) + (r->pred ? 2u : 0u);
+    if (r->op == EVZK__WATCH) /* With or without the other: it may be hidden. */
+        n = r->name ? 1 : 2;
     n = n * 31 + r->op;
     return (uint16_t)((n ^ n >> 16) & EVZK__LIKENESS_MASK);
 }

@@ -56,8 +56,6 @@ int evzk__lock_entered(struct evzk__machine *m, const struct evzk__event *e)
     }
     if (rc == EVZK_OK)
         come_in(l, &e->reply->first);
-    else
-        l->given->name[0] = '\0';
     if (m->stopping)
         return evzk__machine_move(m, DELETING);
     if (rc == EVZK_ERR_NONODE)
@@ -76,7 +74,6 @@ static int go_on_waiting(struct evzk_lock *l)
 {
     int32_t seen = l->seen;
 
-    l->given->name[0] = '\0'; /* Nothing stands under it, or will. */
     evzk__lock_take_place(l, l->token);
     l->seen = seen;
     return evzk__machine_move(&l->m, l->m.stopping ? DELETING : PRIO_LISTING);
@@ -106,8 +103,10 @@ int evzk__lock_resolved_entry(struct evzk__machine *m,
     case EVZK__FIND_FAILED:
         break;
     }
-    /* The old znode may still exist. */
-    return rc == EVZK_OK ? EVZK_OK : evzk__machine_give_up(m, rc, DELETING);
+    if (rc == EVZK_OK)
+        return EVZK_OK;
+    l->given->entry_rc = (int8_t)rc; /* The old znode may still exist. */
+    return evzk__machine_give_up(m, rc, DELETING);
 }
 
 void evzk__lock_adopt_entry(struct evzk__machine *m)

@@ -37,19 +37,14 @@ void evzk__lock_drop(struct evzk__machine *m)
     evzk__lock_drop_with(m, NULL);
 }
 
-/* Its old znode is gone, and what became of its way into the queue was never
- * found out: the znode in the queue may stand. */
-static bool may_be_in_queue(const struct evzk_lock *l)
-{
-    return l->given && l->given->name[0] && !evzk__lock_granted(l) &&
-           strcmp(l->given->name, l->own) != 0;
-}
-
+/* Its own znode is gone.  If nobody knows what became of its way into the
+ * queue, the znode there may stand. */
 static int gone(struct evzk_lock *l)
 {
-    l->may_stand = may_be_in_queue(l);
-    return evzk__machine_finish(&l->m,
-                                l->may_stand ? EVZK_ERR_SERVER : l->m.rc);
+    int unknown = l->given ? l->given->entry_rc : EVZK_OK;
+
+    l->may_stand = unknown != EVZK_OK;
+    return evzk__machine_finish(&l->m, l->may_stand ? unknown : l->m.rc);
 }
 
 int evzk__lock_dropped(struct evzk__machine *m, const struct evzk__event *e)

@@ -50,8 +50,10 @@ struct given {
     bool has_priority;
     bool own_checked;   /* Its own znode was checked before the delete. */
     bool own_was_there; /* Its own watch was set on its own znode. */
+    int8_t entry_rc;    /* Why it gave up before it knew whether it is in the
+                         * queue; or EVZK_OK. */
     bool told_passed;   /* Contenders that it has passed were told. */
-    uint8_t failed;     /* Failed tries to ask less urgent contenders. */
+    bool may_not_press; /* Has no right to ask less urgent contenders. */
     evzk_lock_priority priority;
     evzk_lock_revoke *press; /* Owned: asks them; or NULL. */
     struct evzk__swap swap;

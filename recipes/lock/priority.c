@@ -48,8 +48,6 @@
 #include "lib/base/order.h"
 #include "recipes/lock/revoke.h"
 
-enum { TRIES = 9 };
-
 /* Notifies the contenders that the lock has passed.  Without memory they find
  * out by themselves. */
 static void tell_passed(struct evzk_lock *l,
@@ -67,19 +65,18 @@ static void tell_passed(struct evzk_lock *l,
     evzk__free(passed);
 }
 
-/* All have let go, or could not be asked: the lock looks again; not for ever,
- * and not if it has no right to ask. */
+/* All have let go, or could not be asked: the lock looks again, and asks again,
+ * unless it has no right to.  A revocation that servers refuse for the moment
+ * has tried some times before it fails, with pauses. */
 static void pressed(evzk_lock_revoke *r, int rc, const evzk_revoked *v,
                     size_t n, void *arg)
 {
     struct evzk_lock *l = arg;
 
     (void)r, (void)v, (void)n;
-    if (rc != EVZK_OK && rc != EVZK_ERR_NOMEM && rc != EVZK_ERR_SERVER)
-        l->given->failed = TRIES;
-    else if (rc != EVZK_OK)
-        l->given->failed++;
-    if (l->given->failed < TRIES)
+    l->given->may_not_press =
+        rc != EVZK_OK && rc != EVZK_ERR_NOMEM && rc != EVZK_ERR_SERVER;
+    if (!l->given->may_not_press)
         evzk__machine_ask(&l->m);
 }
 
@@ -95,7 +92,7 @@ static int press(struct evzk_lock *l, const struct evzk__ordered *ordered,
                                     .remove = g->priority.grace_ms > 0,
                                     .grace_ms = g->priority.grace_ms};
 
-    if (!g->priority.revoke || g->failed == TRIES ||
+    if (!g->priority.revoke || g->may_not_press ||
         !evzk__lock_revoked(g->press) || !evzk__blocked_by_less(ordered, own))
         return EVZK_OK;
     evzk_lock_revoke_free(g->press);

@@ -260,6 +260,8 @@ static void member_placed(struct evzk_shards *a)
     if (strcmp(a->node, evzk_lock_node(a->member)) != 0) {
         strcpy(a->former_node, a->node);
         no_other_shards(a); /* Such plans named the former znode. */
+        evzk__write_once_free(a->ready_write); /* Writes to that one. */
+        a->ready_write = NULL;
     }
     strcpy(a->node, evzk_lock_node(a->member));
     a->ready_for = 0;

@@ -10,7 +10,9 @@
  * How it can fail.  Many may decide at the same time: the first counts, and
  * READING reads it.  The decision requires version 0 of the transaction, and a
  * copy of one that was decided has that, too.  So only a site decides that has
- * watched the transaction until then.
+ * watched the transaction until then.  A copy that an operator makes while the
+ * site's process stands still, or its decision is on its way, is decided once
+ * more.
  */
 #include "recipes/two_phase/site_tx_internal.h"
 

@@ -155,10 +155,13 @@ struct consumer_world {
     bool claims_meddled;       /* or a claim, or has replaced it. */
     int64_t listed[SIM_PROCS]; /* When the one with the turn had listed. */
     int64_t patience[SIM_PROCS];
-    uint32_t empty[SIM_PROCS]; /* Segments, when it began to delete some. */
+    /* Segments, when it began to delete some: those that were empty; all. */
+    uint32_t empty[SIM_PROCS], there[SIM_PROCS];
     uint32_t deliveries[ITEMS];
     uint32_t untold[ITEMS];          /* So many of those that are counted. */
-    uint8_t aside[CONSUMERS][ITEMS]; /* So often it was told. */
+    uint8_t aside[CONSUMERS][ITEMS]; /* So often it was told; and how often
+                                        others had the item before. */
+    uint32_t aside_claims[CONSUMERS][ITEMS];
 };
 extern struct consumer_world queue;
 

@@ -147,11 +147,23 @@ static bool lost_rc_ok(int k, int i, int rc)
     return false;
 }
 
+/* Another consumer had the item since this one was told: it may have been gone
+ * from all that this one saw. */
+static bool was_claimed_since(int k, int i)
+{
+    const struct truth *t = &queue.t[i];
+    uint32_t before = queue.aside_claims[k][i];
+
+    queue.aside_claims[k][i] = t->claims - (t->claim != 0);
+    return t->claims > before;
+}
+
 /* Of an item that nobody can take it is told, and once; once more if it was
- * good meanwhile. */
+ * good meanwhile, or another had it. */
 void rules_aside(int k, int rc, const evzk_item *item)
 {
     int i = consumer_item_of(item);
+    bool had = i >= 0 && was_claimed_since(k, i);
 
     if (i < 0)
         sim_violation("consumer %d: an unknown item is set aside", k);
@@ -160,7 +172,8 @@ void rules_aside(int k, int rc, const evzk_item *item)
              !(rc == EVZK_ERR_QUOTA && ens_full_at()))
         sim_violation("consumer %d: item %d is set aside: %s", k, i,
                       evzk_errname(rc));
-    else if (queue.aside[k][i]++ > 0 && queue.aside[k][i] > queue.t[i].was_bad)
+    else if (queue.aside[k][i]++ > 0 && !had &&
+             queue.aside[k][i] > queue.t[i].was_bad)
         sim_violation("consumer %d: item %d is set aside twice", k, i);
 }
 

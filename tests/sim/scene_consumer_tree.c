@@ -236,10 +236,11 @@ static void look_at_turn(void)
 }
 
 /* The sealed segments of the scene that stand, and are empty. */
-static uint32_t empty_segments(void)
+static uint32_t empty_segments(uint32_t *there)
 {
     uint32_t empty = 0;
 
+    *there = 0;
     for (int i = 0; i < SEGMENTS; i++) {
         const struct segment_plan *plan = &queue.own->segment[i];
         struct evzk__segment seg = {plan->priority, plan->number};
@@ -248,25 +249,27 @@ static uint32_t empty_segments(void)
         struct ens_seen seen;
 
         evzk__segment_print(name, &seg);
-        if (plan->on && ens_look(queue_path(name), &seen) &&
-            ens_children(queue_path(name), kids, KIDS) == 0)
+        if (!plan->on || !ens_look(queue_path(name), &seen))
+            continue;
+        *there |= 1U << i;
+        if (ens_children(queue_path(name), kids, KIDS) == 0)
             empty |= 1U << i;
     }
     return empty;
 }
 
-/* REMOVING deletes at least one of the segments that were empty before; but for
- * what another program has put into a segment. */
+/* REMOVING deletes at least one segment, if any was empty before; but for what
+ * another program has put into a segment, and perhaps takes out again. */
 static void check_removed(int proc, const evzk_trace *t)
 {
-    uint32_t before = queue.empty[proc];
+    uint32_t *before = &queue.there[proc], now;
 
     if (strcmp(t->from, "REMOVING") != 0) {
         if (strcmp(t->to, "REMOVING") == 0)
-            queue.empty[proc] = empty_segments();
-    } else if (strcmp(t->event, "reply") == 0 && before &&
+            queue.empty[proc] = empty_segments(before);
+    } else if (strcmp(t->event, "reply") == 0 && queue.empty[proc] &&
                t->rc != EVZK_ERR_NOTEMPTY && !ens_refused(proc) &&
-               (before & empty_segments()) == before)
+               (empty_segments(&now), (now & *before) == *before))
         sim_violation("process %d has deleted no empty segment", proc);
 }
 

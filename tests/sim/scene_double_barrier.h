@@ -51,6 +51,7 @@ struct db_node {
     int64_t owner;       /* 0: a copy, which counts for nobody. */
     int64_t act;         /* -1: of no act. */
     int64_t round;       /* From 1; 0: of none yet. */
+    int64_t other_round; /* An operator deleted `ready`: of this one, too. */
     int32_t seq;
     char name[DB_NAME];
 };

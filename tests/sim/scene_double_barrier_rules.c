@@ -132,6 +132,7 @@ static void check_round(int32_t last)
             continue;
         if (o->round && !operator_deleted_any()) /* Or `ready` was. */
             sim_violation("%s is in two rounds", o->name);
+        o->other_round = o->round;
         o->round = db.rounds;
         acts += o->act >= 0;
     }
@@ -191,6 +192,18 @@ static const char *someone_stands(int64_t round)
             return o->name;
     }
     return NULL;
+}
+
+/* The round of which it may have read before the one that the tree has. */
+static int64_t other_round(int act)
+{
+    int64_t round = 0;
+
+    for (const struct db_node *o = db.node; o < db.node + db.nodes; o++) {
+        if (o->act == act && o->other_round)
+            round = o->other_round;
+    }
+    return round ? round : db.slot[act].round;
 }
 
 bool db_excused(int act, evzk_double_barrier_event ev, int rc)
@@ -273,7 +286,7 @@ static void check_final(int act, evzk_double_barrier_event ev, int rc)
     if (ev != EVZK_DOUBLE_BARRIER_LEFT || !k->leaving)
         sim_violation("act %d: %s without an error", act + 1,
                       evzk_double_barrier_event_name(ev));
-    if (someone_stands(k->round))
+    if (someone_stands(k->round) && someone_stands(other_round(act)))
         sim_violation("act %d has left, and not all have gone: %s", act + 1,
                       someone_stands(k->round));
     k->left = true;

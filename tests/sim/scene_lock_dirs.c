@@ -336,7 +336,7 @@ void lock_dirs_granted(const struct lock_slot *k)
     int64_t trips = k->trips, one;
 
     check_arrival(k);
-    if (!trips || !untouched(k) || conn < 0)
+    if (!trips || !untouched(k) || conn < 0 || lock_world.sc->rivals)
         return;
     for (; o < lock_world.slot + lock_world.slots; o++)
         trips += costs(o, k);

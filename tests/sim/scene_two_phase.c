@@ -422,6 +422,17 @@ static void decide(const char *path)
 
 /* As after a copy of the whole tree: every znode says what it said, and nobody
  * has written to it yet. */
+/* Of what was there before the copy, its process has not heard yet that it is
+ * gone. */
+static bool anybody_is_frozen(void)
+{
+    for (int p = 0; p < SIM_PROCS; p++) {
+        if (process_was_frozen(p, sim_now()))
+            return true;
+    }
+    return false;
+}
+
 static void copy(void)
 {
     char text[256], vote[TP_SITES], path[160];
@@ -434,7 +445,7 @@ static void copy(void)
         seen.len > (int32_t)sizeof text)
         return; /* A malformed text. */
     tp.copied = true;
-    tp.copied_late = wire_holds_requests();
+    tp.copied_late = wire_holds_requests() || anybody_is_frozen();
     memcpy(text, seen.data, len = (size_t)seen.len);
     for (int i = 0; i < tp_n_sites(); i++) {
         snprintf(path, sizeof path, "/t/tx/%s/commit-%c", tp.tx[0].id,

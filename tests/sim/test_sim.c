@@ -428,6 +428,14 @@ static const struct kept {
 {"lock", "urgent-unlocked:124=copy-beside@1,170=throttle-reads,203=call@cancel", 1, "what became of its way into the queue was never found out, and its old znode is gone"},
 {"lock-query", "look-again:5=lagging@1,76=call-still@free-session,82=slow", 1, "locks that are freed with their session come to their end one after the other"},
 {"lock-revoke", "revoke-parent:0=oom-on@1,124=replace-away@1", 1, "a child is made below the copy that an operator takes away later"},
+{"watch-node", "no-plan:20=oom@3,71=foreign-mutex,305=forge-plan@4,367=hangs-up,511=hide-member@0", 1, "servers hang up at the read of its own znode, which goes now with that of a hidden one, now without"},
+{"watch-node", "planner-expires:3=oom@1,82=call@join,218=foreign-kazoo,267=oom@6,325=oom@8,353=forge-plan@1,416=call-still@acknowledge,484=remake-away@0,553=delete-own@0,557=cut-after,590=hold-replies", 1, "a member gets another znode while it tells that it is ready by the former one"},
+{"lock", "urgent-readers:65=oom-on@7,159=remake-away@2,195=call@cancel", 1, "its way into the queue was not sent, and its znode is gone: all is known"},
+{"lock", "rivals-come-and-go:1100=call@acquire", 1, "a second lock comes where rivals come and go"},
+{"double-barrier", "step-rush:29=oom-on@4,95=delete-pair@0,143=empty-dir", 1, "an operator deletes ready, and a participant is of two rounds"},
+{"consumer", "segments:73=oom-on@9,185=foreign-kazoo", 1, "the segment that it deletes was not empty when it began"},
+{"consumer", "undeletable:110=oom-on@3,145=remake-away@1,308=spoil@0", 1, "what is set aside is had by another, and comes back"},
+{"two-phase", "recover-copied:54=hold-replies,315=call@abort,323=freeze-short", 1, "a decided transaction is copied while the process of a site stands still"},
     /* clang-format on */
 };
 
