@@ -120,6 +120,8 @@ static void note_whole(int64_t number, int64_t print, int whose, int n)
         return;
     configured.update[whose].number = number;
     check_replaced(whose);
+    if (n != count_of(whose) && configured.update[whose].made == 0)
+        return; /* Two made it together; then each makes its own once more. */
     if (configured.update[whose].made++ && !fault_began_anew() &&
         !fault_hid_watched())
         sim_violation("update %d is done twice", whose);
@@ -418,7 +420,8 @@ void config_check_told(int i, int rc, int64_t number)
 {
     struct update *u = &configured.update[i];
 
-    bool once = u->made == 1 || (u->made > 1 && fault_began_anew());
+    bool once = u->made == 1 || (u->made > 1 && fault_began_anew()) ||
+                (u->made == 0 && configured.touched);
 
     if (!update_rc_ok(i, rc))
         sim_violation("update %d gave %s", i, evzk_errname(rc));
