@@ -184,13 +184,13 @@ typedef struct evzk_lock_options {
  * Later, through @p cb, FAILED: EVZK_ERR_CANCELED, _TIMEOUT, _BUSY, _FOREIGN
  * (another library's contender is in the directory: see "Other libraries" in
  * evzk_lock(3)), _NOAUTH (to wait takes READ on the directory and on the znode
- * before the own one), _BADACL, _NOCHROOT, _QUOTA, _NONODE (parents go away as
- * fast as they are made), _SEQUENCE, _EPHEMERAL, _UNSUPPORTED, _SERVER, _NOMEM,
- * _CLOSED, _AUTH, _INTERNAL, and with `no_requeue` _EXPIRED and _NODEGONE; the
- * server's error instead of these, when it refuses to delete the znode.  LOST:
- * EVZK_ERR_LEASE (no word from the leader), _EXPIRED, _NODEGONE (someone
- * deleted the znode), _CLOSED, _AUTH.  The loss of a connection alone ends no
- * lock.
+ * before the own one), _BADACL, _NOCHROOT, _QUOTA, _NONODE (what is above its
+ * directory goes away as fast as it is made), _SEQUENCE, _EPHEMERAL,
+ * _UNSUPPORTED, _SERVER, _NOMEM, _CLOSED, _AUTH, _INTERNAL, and with
+ * `no_requeue` _EXPIRED and _NODEGONE; the server's error instead of these,
+ * when it refuses to delete the znode.  LOST: EVZK_ERR_LEASE (no word from the
+ * leader), _EXPIRED, _NODEGONE (someone deleted the znode), _CLOSED, _AUTH. The
+ * loss of a connection alone ends no lock.
  */
 EVZK_API int evzk_lock_acquire(evzk_session *s, const char *path,
                                const evzk_lock_options *opt, evzk_lock_cb *cb,
