@@ -210,15 +210,16 @@ static void see(int place, const char *name)
         add(place, name, &as_named, &seen);
 }
 
-/* The contenders that it barred, and that no nearer contender bars. */
+/* The contenders that it barred, and that no nearer contender bars.  A copy may
+ * have the number of another contender: then the names say which is before. */
 int64_t lock_concerned(const struct lock_node *gone)
 {
     const struct lock_node *n = lock_world.node, *o;
     int64_t count = 0;
 
     for (; n < lock_world.node + lock_world.nodes; n++) {
-        bool nearer = !n->live || n->place != gone->place ||
-                      !lock_before(gone, n) || !lock_bars(gone, n);
+        bool nearer = !n->live || n->place != gone->place || n == gone ||
+                      lock_before(n, gone) || !lock_bars(gone, n);
 
         for (o = lock_world.node;
              !nearer && o < lock_world.node + lock_world.nodes; o++)

@@ -437,6 +437,7 @@ static const struct kept {
 {"consumer", "undeletable:110=oom-on@3,145=remake-away@1,308=spoil@0", 1, "what is set aside is had by another, and comes back"},
 {"two-phase", "recover-copied:54=hold-replies,315=call@abort,323=freeze-short", 1, "a decided transaction is copied while the process of a site stands still"},
 {"config-write", "set-two-large:136=delete-own@0,189=replace-own@2", 1, "an operator copies a lock, two write at once, and what they make together is of neither"},
+{"lock-revoke", "revoke-writers:74=cut,78=call-still@close-session,94=copy-beside@1", 1, "a copy has the number of a lock that waits, and both that it barred wake"},
     /* clang-format on */
 };
 
