@@ -438,6 +438,7 @@ static const struct kept {
 {"two-phase", "recover-copied:54=hold-replies,315=call@abort,323=freeze-short", 1, "a decided transaction is copied while the process of a site stands still"},
 {"config-write", "set-two-large:136=delete-own@0,189=replace-own@2", 1, "an operator copies a lock, two write at once, and what they make together is of neither"},
 {"lock-revoke", "revoke-writers:74=cut,78=call-still@close-session,94=copy-beside@1", 1, "a copy has the number of a lock that waits, and both that it barred wake"},
+{"watch-node", "planner-expires:138=foreign-curator,142=replace-own@0,149=callback@1/free,170=replace-own@0", 1, "a transaction that failed did not say that an operator has replaced the znode"},
     /* clang-format on */
 };
 

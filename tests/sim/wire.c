@@ -217,6 +217,16 @@ bool wire_send(int conn, struct wire_msg *m)
     return true;
 }
 
+/* A transaction that has failed says nothing about the tree. */
+static bool has_failed(const struct wire_msg *m)
+{
+    const struct wire_msg *o = m->op == ZOO_MULTI_OP ? m->ops : NULL;
+
+    while (o != NULL && o->rc == ZOK)
+        o = o->next;
+    return o != NULL;
+}
+
 struct wire_msg *wire_recv(int conn)
 {
     struct conn *c = own(conn, "receives on");
@@ -226,7 +236,8 @@ struct wire_msg *wire_recv(int conn)
         c->way[WIRE_DOWNWARD].first->due > sim_now())
         return NULL;
     m = take(&c->way[WIRE_DOWNWARD]);
-    wire.heard[c->proc] = later(wire.heard[c->proc], m->behind);
+    if (!has_failed(m))
+        wire.heard[c->proc] = later(wire.heard[c->proc], m->behind);
     say(c, "<-", "", m);
     return m;
 }
