@@ -261,11 +261,12 @@ static bool over_rc_ok(int k, int rc)
     return false;
 }
 
-/* Nobody was told of this item, and a quota keeps its consumer from making the
- * receipt by which items are given back: the session deletes the claim. */
-static bool is_untold_left(int i)
+/* Nobody was told of this item, or LOST was told, and a quota keeps its
+ * consumer from making the receipt by which items are given back: the session
+ * deletes the claim. */
+static bool is_left_to_session(int i)
 {
-    return !queue.t[i].delivered && ens_full_at() != 0;
+    return (!queue.t[i].delivered || queue.t[i].doubted) && ens_full_at() != 0;
 }
 
 void rules_over(int k, evzk_consumer_event event, int rc)
@@ -282,7 +283,7 @@ void rules_over(int k, evzk_consumer_event event, int rc)
         if (rc == EVZK_OK && queue.t[i].claim &&
             queue.t[i].claim == consumer_session(consumer_proc(k)) &&
             !session_over(queue.t[i].claim) && !queue.t[i].left &&
-            !is_untold_left(i) && !consumer_item_meddled(i))
+            !is_left_to_session(i) && !consumer_item_meddled(i))
             sim_violation("consumer %d has ended, and item %d is claimed", k,
                           i);
     }

@@ -329,14 +329,15 @@ static void taken(int i, const char *how, int64_t owner)
 
 /* The items. */
 
-/* Was it delivered as often as it may be, and may no letter be made of it? */
+/* Was it delivered as often as it may be, and may no letter be made of it?  A
+ * claim counts, also where nobody was told of the item. */
 static bool is_unburiable(int i)
 {
     uint32_t most = queue.own->consumer[0].max_deliveries;
+    bool was = queue.deliveries[i] >= most || queue.t[i].claims >= most;
     int perms = ens_perms(side_path(EVZK__QUEUE_DEAD));
 
-    return most && queue.deliveries[i] >= most && perms >= 0 &&
-           !(perms & (int)EVZK_PERM_CREATE);
+    return most && was && perms >= 0 && !(perms & (int)EVZK_PERM_CREATE);
 }
 
 /* Is something below it, or a right missing? */

@@ -439,6 +439,8 @@ static const struct kept {
 {"config-write", "set-two-large:136=delete-own@0,189=replace-own@2", 1, "an operator copies a lock, two write at once, and what they make together is of neither"},
 {"lock-revoke", "revoke-writers:74=cut,78=call-still@close-session,94=copy-beside@1", 1, "a copy has the number of a lock that waits, and both that it barred wake"},
 {"watch-node", "planner-expires:138=foreign-curator,142=replace-own@0,149=callback@1/free,170=replace-own@0", 1, "a transaction that failed did not say that an operator has replaced the znode"},
+{"consumer", "full-takes:145=throttle-writes,240=call@close", 1, "a quota leaves the session the claim of an item whose end nobody knows"},
+{"consumer", "buries-denied:36=slow,39=oom@12,130=cut,162=expire-after", 1, "a claim of which nobody was told counts as a delivery"},
     /* clang-format on */
 };
 
