@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "faults.h"
 #include "owes.h"
 #include "processes.h"
 #include "scene_list.h"
@@ -442,7 +443,7 @@ static void copy(void)
 
     tp_path(path, sizeof path, "tx/%");
     if (!ens_look(path, &seen) || seen.len < 0 ||
-        seen.len > (int32_t)sizeof text)
+        seen.len > (int32_t)sizeof text || fault_wrote(seen.mzxid))
         return; /* A malformed text. */
     tp.copied = true;
     tp.copied_late = wire_holds_requests() || anybody_is_frozen();

@@ -90,18 +90,22 @@ static bool is_foreign(const struct value_state *was,
 }
 
 /* An addition that is too much for every number of the scene was done, since a
- * fault has written another number. */
+ * fault has written another number, or somebody has deleted the value. */
 static bool note_too_much(const struct value_state *was, struct value_state *is)
 {
+    bool anew = !was->czxid && is->number == INT64_MAX;
+
     is->foreign = was->foreign;
-    for (int i = 0; i < WRITERS && was->foreign; i++) {
+    for (int i = 0; i < WRITERS && (was->foreign || anew); i++) {
         for (int n = 0; n < valued.writer[i].n_ops; n++) {
             struct value_op *op = &valued.writer[i].op[n];
 
-            if (op->kind != 'x' || op->told || was->czxid != is->czxid ||
-                is->number - was->number != INT64_MAX)
+            if (op->kind != 'x' || op->told ||
+                (!anew && (was->czxid != is->czxid ||
+                           is->number - was->number != INT64_MAX)))
                 continue;
             note_done(i, n, was);
+            is->foreign = true;
             return op->foreign = true;
         }
     }

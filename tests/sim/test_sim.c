@@ -441,6 +441,8 @@ static const struct kept {
 {"watch-node", "planner-expires:138=foreign-curator,142=replace-own@0,149=callback@1/free,170=replace-own@0", 1, "a transaction that failed did not say that an operator has replaced the znode"},
 {"consumer", "full-takes:145=throttle-writes,240=call@close", 1, "a quota leaves the session the claim of an item whose end nobody knows"},
 {"consumer", "buries-denied:36=slow,39=oom@12,130=cut,162=expire-after", 1, "a claim of which nobody was told counts as a delivery"},
+{"two-phase-site-tx", "restart-copied:145=malform@8", 1165553637, "what a fault has written is not copied by an operator"},
+{"value-writer", "add-bad:32=hangs-up,127=empty-dir", 1, "somebody deletes the value, and the greatest addition fits"},
     /* clang-format on */
 };
 
