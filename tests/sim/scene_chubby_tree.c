@@ -270,11 +270,14 @@ static bool is_written(const char *name, const struct ens_seen *seen)
             memcmp(seen->data, name, (size_t)seen->len) != 0);
 }
 
+/* Numbers wrap: the sign of one below zero takes the place of a digit. */
 static bool is_contender(const char *name)
 {
     const char *digits = strrchr(name, '-');
+    bool below = digits && digits > name && digits[-1] == '-';
 
-    return digits && strspn(digits + 1, "0123456789") == SEQ_DIGITS &&
+    return digits &&
+           strspn(digits + 1, "0123456789") == SEQ_DIGITS - (below ? 1U : 0U) &&
            (strstr(name, "-write-") || strstr(name, "-read-") ||
             strstr(name, "-lock-"));
 }

@@ -214,7 +214,8 @@ void gr_check_told(int act, evzk_member_event ev, int rc)
         check_rejoining(act, rc);
         break;
     case EVZK_MEMBER_CONFLICT:
-        if (k->joined || k->conflict || (!gr_has_rival(act) && !gr.copied))
+        if (k->joined || k->conflict ||
+            (!gr_has_rival(act) && !gr.copied && !is_unknown(act)))
             sim_violation("act %d: CONFLICT, and there is none", act + 1);
         k->conflict = true;
         k->rejoin_rc = EVZK_OK;

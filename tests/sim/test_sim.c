@@ -443,6 +443,8 @@ static const struct kept {
 {"consumer", "buries-denied:36=slow,39=oom@12,130=cut,162=expire-after", 1, "a claim of which nobody was told counts as a delivery"},
 {"two-phase-site-tx", "restart-copied:145=malform@8", 1165553637, "what a fault has written is not copied by an operator"},
 {"value-writer", "add-bad:32=hangs-up,127=empty-dir", 1, "somebody deletes the value, and the greatest addition fits"},
+{"group", "member-unguarded:38=refuse,135=malform@12", 1, "a member that does not know whether it has joined finds other data in its claim"},
+{"chubby-lock", "chubby-tries:84=foreign-lower,89=remake-away@0,89=foreign-lower", 1, "a contender with a number below zero stands before one that tries"},
     /* clang-format on */
 };
 
