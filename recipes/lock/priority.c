@@ -66,8 +66,8 @@ static void tell_passed(struct evzk_lock *l,
 }
 
 /* All have let go, or could not be asked: the lock looks again, and asks again,
- * unless it has no right to.  A revocation that servers refuse for the moment
- * has tried some times before it fails, with pauses. */
+ * unless it has no right to.  What the servers refuse for the moment makes the
+ * session pause (request/answer.c): so it asks ten times a second at most. */
 static void pressed(evzk_lock_revoke *r, int rc, const evzk_revoked *v,
                     size_t n, void *arg)
 {

@@ -207,6 +207,8 @@ static bool is_full(const struct prep *p)
     return true;
 }
 
+/* Rivals have just made the directory that this transaction makes first, and
+ * delete it again. */
 static bool was_there(const struct prep *p, const struct wire_msg *m)
 {
     if (!p->with || p->with->ops != m || m->flags != 0 || ens.cfg.rivals == 0)

@@ -60,6 +60,11 @@ int64_t owes_refused_at(void)
     return at;
 }
 
+int64_t owes_pause_us(int proc)
+{
+    return ens_throttles(proc) > OFTEN ? PAUSE_US : 0;
+}
+
 static bool is_certain(int proc)
 {
     return process_is_connected(proc) && process_is_sure(proc);
@@ -92,9 +97,9 @@ static void check(const struct sim_recipe *r, int proc)
         debts[proc].since < owes_refused_at())
         debts[proc].since = what ? sim_now() : 0;
     debts[proc].what = what;
-    if (what && sim_now() - debts[proc].since >
-                    (debt.most_us ? debt.most_us : OWES_US) +
-                        (ens_throttles(proc) > OFTEN ? PAUSE_US : 0))
+    if (what &&
+        sim_now() - debts[proc].since >
+            (debt.most_us ? debt.most_us : OWES_US) + owes_pause_us(proc))
         sim_violation("p%d owes for too long: %s (%d)", proc, debt.what,
                       (int)debt.whose);
 }

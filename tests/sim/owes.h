@@ -14,6 +14,8 @@ void owes_check(const struct sim_recipe *r);
 bool owes_any(void);
 /* When servers have refused a request last; 0: never. */
 int64_t owes_refused_at(void);
+/* So long the session may pause, since many of its requests were refused. */
+int64_t owes_pause_us(int proc);
 enum { OWES_AGAIN_US = 100 * 1000 };
 
 #endif

@@ -121,7 +121,7 @@ static void note_whole(int64_t number, int64_t print, int whose, int n)
     configured.update[whose].number = number;
     check_replaced(whose);
     if (n != count_of(whose) && configured.update[whose].made == 0)
-        return; /* Two made it together; then each makes its own once more. */
+        return; /* Two made it together; then each may make its own. */
     if (configured.update[whose].made++ && !fault_began_anew() &&
         !fault_hid_watched())
         sim_violation("update %d is done twice", whose);

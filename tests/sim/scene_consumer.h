@@ -159,8 +159,8 @@ struct consumer_world {
     uint32_t empty[SIM_PROCS], there[SIM_PROCS];
     uint32_t deliveries[ITEMS];
     uint32_t untold[ITEMS];          /* So many of those that are counted. */
-    uint8_t aside[CONSUMERS][ITEMS]; /* So often it was told; and how often
-                                        others had the item before. */
+    uint8_t aside[CONSUMERS][ITEMS]; /* So often it was told. */
+    /* So often others had the item before it was told last. */
     uint32_t aside_claims[CONSUMERS][ITEMS];
 };
 extern struct consumer_world queue;

@@ -465,6 +465,15 @@ static bool takes(int64_t session, const char *path)
            scene_takes_leader(session, path);
 }
 
+/* Its session is freed, or closed without a connection: its locks come to their
+ * end, one after the other. */
+static bool sends_no_more(int proc)
+{
+    const struct process *p = process_of(proc);
+
+    return !p->s || (p->closing && !process_is_connected(proc));
+}
+
 static void on_trace(int proc, const evzk_trace *t)
 {
     bool one = strcmp(t->kind, "lock") == 0 || strcmp(t->kind, "election") == 0;
@@ -473,8 +482,7 @@ static void on_trace(int proc, const evzk_trace *t)
     note_handed(t);
     lock_traced(proc, t);
     lock_observers_traced(proc, t);
-    /* A lock that was freed with its session sends nothing more. */
-    if (place < 0 || !lock_state_lists(t->to) || !process_of(proc)->s)
+    if (place < 0 || !lock_state_lists(t->to) || sends_no_more(proc))
         return;
     if (t->from && lock_state_waits(t->from))
         lock_world.place[place].again[proc]++;

@@ -72,6 +72,7 @@ enum lock_action {
     LOCK_DELAY_REPLIES, /* hold what it is sent for 0.28 s; */
     LOCK_CUT_FOLLOWER,  /* cut its follower from the leader; no other is there;
                          */
+    LOCK_REFUSE_WRITES, /* refuse its next hundred writes, for the moment; */
     LOCK_STALL,         /* hold replies, and answer no sync before its lease is
                            over. */
     /* A process [process] */

@@ -96,6 +96,9 @@ static void do_action(enum lock_action action, int which)
     case LOCK_CLOSE_SESSION:
         act_close_session(which);
         break;
+    case LOCK_REFUSE_WRITES:
+        ens_throttle_writes(which, 100);
+        break;
     case LOCK_DELETE_DIR:
         operator_delete(lock_dir(which));
         break;

@@ -160,6 +160,18 @@ static const struct sim_scene scenes[] = {
                      {.at_ms = 600, .action = LOCK_DISCONNECT, .process = 1},
                      {.at_ms = 1700, .action = LOCK_DELETE_ZNODE, .lock = 2}},
          .server = {LEADER, FOLLOWER_1, FOLLOWER_2}, .dir_exists = true)},
+    {.name = "urgent-refused",
+     .about = "for ten seconds servers refuse what an urgent lock writes to "
+              "revoke a holder that would hold for 30 s",
+     .processes = 2,
+     LOCK_SCENE(
+         .locks = {{.process = 0, .start_ms = 1, .mode = WRITE, PRIORITY(9),
+                    .hold_ms = 30000},
+                   {.process = 1, .start_ms = 50, .mode = WRITE,
+                    PRIORITY(1), .revoke = true, .grace_ms = 400,
+                    .hold_ms = 5}},
+         .actions = {{.at_ms = 60, .action = LOCK_REFUSE_WRITES, .process = 1}},
+         .server = {LEADER, FOLLOWER_1}, .dir_exists = true)},
     {.name = "urgent-second",
      .about = "two locks start at once; the more urgent one revokes the other",
      .processes = 2,

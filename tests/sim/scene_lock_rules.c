@@ -23,7 +23,8 @@ enum {
     RESUMED_US = 1000 * 1000,
     TURN_US = 200 * 1000,         /* In calm: it may send nothing for 100 ms. */
     PRESSED_US = 8 * 1000 * 1000, /* Of those that give a second at most. */
-    STORM = 600,                  /* Requests in a second. */
+    HINDERED_US = 500 * 1000,
+    STORM = 600, /* Requests in a second. */
     SECOND_US = 1000 * 1000
 };
 
@@ -132,19 +133,26 @@ static bool less_holds(const struct lock_slot *k, const struct lock_node *own)
     return false;
 }
 
-/* By policy it has those that are less urgent go; but does not ask for ever
- * what is refused, or for what there is no memory. */
+/* Something was refused just now, or there was no memory: asks again soon. */
+static bool was_hindered(int proc)
+{
+    int64_t since = sim_now() - HINDERED_US;
+
+    return (ens_throttled(proc) && ens_throttled_at(proc) > since) ||
+           process_lacked_memory_since(proc, since);
+}
+
+/* By policy it has those that are less urgent go, for as long as it waits. */
 static void check_pressing(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_of(k);
-    int64_t failed = ens_throttles((int)k->proc) + lock_world.unasked[k->proc];
     bool watching =
         !k->granted && !k->ended && !k->cancel && own && lock_is_waiting(k);
 
     if (lock_lasts(k, &k->pressing,
                    watching && k->plan->revoke && k->plan->grace_ms &&
                        !ens_denied((int)k->proc) && !ens_shut((int)k->proc) &&
-                       failed <= REFUSALS && less_holds(k, own) &&
+                       !was_hindered((int)k->proc) && less_holds(k, own) &&
                        evzk_session_connected(lock_process(k)->s),
                    PRESSED_US))
         sim_violation("lock %d is in a hurry, and asks nobody", lock_index(k));
@@ -281,11 +289,11 @@ static void check_polling(int place)
             locks += is;
             presses += is && k->plan->revoke;
         }
-        /* A revocation by a waiting lock ends when the others go, or fails some
-         * times. */
+        /* A revocation by a waiting lock ends when the others go, or fails: for
+         * each refusal once, and some times without memory. */
         if (pl->again[p] >
             (pl->deaths + pl->touched + ens_denied(p) + failures(p)) * locks +
-                8 * presses)
+                (8 + ens_throttles(p) + lock_world.unasked[p]) * presses)
             sim_violation("p%d looks again, and nobody has gone", p);
     }
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ens.h"
+#include "owes.h"
 #include "processes.h"
 #include "scene_lock.h"
 #include "wire.h"
@@ -89,7 +90,8 @@ static void check_asked(struct lock_slot *k)
                       lock_index(k));
 }
 
-/* The lock is over, its session lives on: then its znode is not to stay. */
+/* The lock is over, its session lives on: then its znode is not to stay, longer
+ * than until it is asked for again behind the last refusal. */
 static void check_left(struct lock_slot *k)
 {
     const struct lock_node *own = lock_node_of(k);
@@ -100,7 +102,10 @@ static void check_left(struct lock_slot *k)
 
     if (ens_shut((int)k->proc))
         return; /* At the delete, maybe. */
-    if (lock_lasts(k, &k->left, alive && (k->ended || k->freed), LEFT_US))
+    if (lock_lasts(k, &k->left,
+                   alive && (k->ended || k->freed) &&
+                       (!k->left || k->left >= owes_refused_at()),
+                   LEFT_US + owes_pause_us((int)k->proc)))
         sim_violation("lock %d is over, and its znode stays", lock_index(k));
 }
 

@@ -421,10 +421,8 @@ static void decide(const char *path)
     tp.overruled = ens_set_data(path, text, (size_t)seen.len) == 0;
 }
 
-/* As after a copy of the whole tree: every znode says what it said, and nobody
- * has written to it yet. */
-/* Of what was there before the copy, its process has not heard yet that it is
- * gone. */
+/* A process that stands still has not heard that what it knows was replaced by
+ * a copy. */
 static bool anybody_is_frozen(void)
 {
     for (int p = 0; p < SIM_PROCS; p++) {
@@ -434,6 +432,8 @@ static bool anybody_is_frozen(void)
     return false;
 }
 
+/* As after a copy of the whole tree: every znode says what it said, and nobody
+ * has written to it yet. */
 static void copy(void)
 {
     char text[256], vote[TP_SITES], path[160];

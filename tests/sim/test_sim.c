@@ -445,6 +445,8 @@ static const struct kept {
 {"value-writer", "add-bad:32=hangs-up,127=empty-dir", 1, "somebody deletes the value, and the greatest addition fits"},
 {"group", "member-unguarded:38=refuse,135=malform@12", 1, "a member that does not know whether it has joined finds other data in its claim"},
 {"chubby-lock", "chubby-tries:84=foreign-lower,89=remake-away@0,89=foreign-lower", 1, "a contender with a number below zero stands before one that tries"},
+{"lock", "downgrade-next:61=lost-refused,145=throttle-reads", 1, "what a lock has left is asked for in pauses that grow, behind many refusals"},
+{"lock", "reader-between:84=call-still@close-session,106=slow", 1, "locks of a session that closes without a connection end one after the other"},
     /* clang-format on */
 };
 
